@@ -13,7 +13,7 @@ import (
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
-// activityJobs and activityTurns bound what the Activity tab shows at once.
+// activityJobs and activityTurns limit what the Activity tab shows at once.
 const (
 	activityJobs  = 100
 	activityTurns = 30
@@ -26,14 +26,14 @@ func (s *Inspect) Activity(branchID string) (ActivityPanel, error) {
 		return p, err
 	}
 	ctx := s.c.ctx()
-	jobs, err := s.c.Store.Jobs(ctx, chat.JobQuery{Limit: activityJobs})
+	jobs, err := s.c.Queue.Jobs(ctx, chat.JobQuery{Limit: activityJobs})
 	if err != nil {
 		return p, err
 	}
 	for _, j := range jobs {
 		p.Jobs = append(p.Jobs, s.c.jobView(ctx, j))
 	}
-	if p.Queued, p.Running, p.Dead, err = s.c.Store.JobCounts(ctx); err != nil {
+	if p.Queued, p.Running, p.Dead, err = s.c.Queue.JobCounts(ctx); err != nil {
 		return p, err
 	}
 	turn, title := s.c.turns(ctx), s.c.titles(ctx)
@@ -44,7 +44,7 @@ func (s *Inspect) Activity(branchID string) (ActivityPanel, error) {
 	if branchID == "" {
 		return p, nil
 	}
-	rows, err := s.c.Store.Metrics(ctx, chat.BranchID(branchID), activityTurns)
+	rows, err := s.c.Figures.Metrics(ctx, chat.BranchID(branchID), activityTurns)
 	for _, r := range rows {
 		p.Turns = append(p.Turns, metricsView(r))
 	}
@@ -65,7 +65,7 @@ func metricsView(r chat.TurnMetricsRow) TurnMetrics {
 	}
 }
 
-// turns looks each turn up once.
+// turns caches turns by id.
 func (c *Core) turns(ctx context.Context) func(chat.TurnID) (chat.Turn, error) {
 	type found struct {
 		turn chat.Turn
@@ -75,14 +75,14 @@ func (c *Core) turns(ctx context.Context) func(chat.TurnID) (chat.Turn, error) {
 	return func(id chat.TurnID) (chat.Turn, error) {
 		f, ok := seen[id]
 		if !ok {
-			f.turn, f.err = c.Store.Turn(ctx, id)
+			f.turn, f.err = c.History.Turn(ctx, id)
 			seen[id] = f
 		}
 		return f.turn, f.err
 	}
 }
 
-// titles looks each session's title up once.
+// titles caches the titles of sessions.
 func (c *Core) titles(ctx context.Context) func(chat.SessionID) string {
 	seen := map[chat.SessionID]string{}
 	return func(id chat.SessionID) string {
@@ -92,7 +92,7 @@ func (c *Core) titles(ctx context.Context) func(chat.SessionID) string {
 		if t, ok := seen[id]; ok {
 			return t
 		}
-		s, err := c.Store.Session(ctx, id)
+		s, err := c.Sessions.Session(ctx, id)
 		if err == nil {
 			seen[id] = s.Title
 		}
@@ -108,33 +108,21 @@ func (c *Core) jobView(ctx context.Context, j chat.Job) JobView {
 		ID: j.ID, Type: string(j.Type), TurnID: string(j.TurnID), SessionID: string(j.SessionID), State: string(j.State),
 		Attempts: j.Attempts, LastError: j.LastError, WaitsFor: j.WaitsFor, RunAfter: ms(j.RunAfter), UpdatedAt: ms(j.UpdatedAt),
 	}
-	if t, err := c.Store.Turn(ctx, j.TurnID); err == nil {
+	if t, err := c.History.Turn(ctx, j.TurnID); err == nil {
 		v.TurnSeq = t.Seq
 	}
 	v.Session = c.titles(ctx)(j.SessionID)
 	return v
 }
 
-// RetryJob makes a job due now, with a fresh count of tries.
+// RetryJob makes a job due now and resets its tries.
 func (s *Inspect) RetryJob(id int64) error {
-	return s.changeJob(func(ctx context.Context) error { return s.c.Store.RetryJob(ctx, id) })
+	return s.c.do(func(ctx context.Context) error { return s.c.Queue.RetryJob(ctx, id) })
 }
 
-// KillJob gives a job up until somebody retries it.
+// KillJob marks a job as failed until it is retried.
 func (s *Inspect) KillJob(id int64) error {
-	return s.changeJob(func(ctx context.Context) error { return s.c.Store.KillJob(ctx, id) })
-}
-
-func (s *Inspect) changeJob(do func(context.Context) error) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	if err := do(s.c.ctx()); err != nil {
-		return err
-	}
-	s.c.Hub.Change(chat.Change{Kind: chat.ChangeJobs})
-	s.c.Jobs.Wake()
-	return nil
+	return s.c.do(func(ctx context.Context) error { return s.c.Queue.KillJob(ctx, id) })
 }
 
 // Reconcile looks for unfinished work now and returns what it found.
@@ -155,26 +143,26 @@ func (s *Inspect) Steps(turnID string) ([]StepView, error) {
 	if err := s.c.ready(); err != nil {
 		return nil, err
 	}
-	steps, err := s.c.Store.Steps(s.c.ctx(), chat.TurnID(turnID))
+	steps, err := s.c.History.Steps(s.c.ctx(), chat.TurnID(turnID))
 	return lists.Map(steps, stepView), err
 }
 
-// RawStep returns the exact request and response of a provider call; of a very long one
-// the first and the last part.
+// RawStep returns the exact request and response of a provider call; of a very long one only the first and the last
+// part.
 func (s *Inspect) RawStep(stepID string) (RawStep, error) {
 	raw := RawStep{Events: []RawEvent{}}
 	if err := s.c.ready(); err != nil {
 		return raw, err
 	}
 	id := chat.StepID(stepID)
-	p, err := s.c.Store.StepBodies(s.c.ctx(), id)
+	p, err := s.c.History.StepBodies(s.c.ctx(), id)
 	if err != nil {
 		return raw, err
 	}
 	raw.Request, raw.Response = ends(printable(p.Request)), ends(printable(p.Response))
 	first, last := 0, 0 // bytes
 	var newest []RawEvent
-	err = s.c.Store.StepEvents(s.c.ctx(), id, func(e chat.RawEvent) error {
+	err = s.c.History.StepEvents(s.c.ctx(), id, func(e chat.RawEvent) error {
 		event := RawEvent{Type: e.Type, Data: ends(printable(e.Data))}
 		if first += event.size(); first <= rawPart {
 			raw.Events = append(raw.Events, event)
@@ -194,13 +182,13 @@ func (s *Inspect) RawStep(stepID string) (RawStep, error) {
 	return raw, err
 }
 
-// rawPart is how much of the beginning of a stream or body is shown, and of its end, in bytes.
+// rawPart is how much of the beginning and of the end of a stream or body is shown, in bytes.
 const rawPart = 1 << 20
 
-// size is about what an event takes, in bytes.
+// size is about how many bytes an event takes.
 func (e RawEvent) size() int { return len(e.Data) + 64 }
 
-// ends is a text whose middle is left out where it is too long, with a line that says so.
+// ends cuts the middle of a long text, with a line that says so.
 func ends(s string) string {
 	if len(s) <= 2*rawPart {
 		return s
@@ -209,7 +197,7 @@ func ends(s string) string {
 	return fmt.Sprintf("%s\n[%d bytes are left out here]\n%s", first, len(s)-len(first)-len(last), last)
 }
 
-// printable is text as it is, and bytes that are none as a quoted Go string.
+// printable is valid text unchanged, and other bytes as a quoted Go string.
 func printable(b []byte) string {
 	if utf8.Valid(b) {
 		return string(b)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/base64"
 	"sync"
 
@@ -9,8 +10,16 @@ import (
 	"contextinfinity/backend/internal/lists"
 )
 
-// uploads are documents that are arriving in pieces: a bridge that carries JSON is
-// not given two hundred megabytes at once.
+// DraftStore stores drafts and the documents of messages.
+type DraftStore interface {
+	documents.Store
+	Draft(context.Context, chat.BranchID) (chat.Draft, bool, error)
+	SaveDraft(context.Context, chat.Draft) error
+	File(context.Context, chat.FileID) (chat.File, error)
+	FileText(context.Context, chat.FileID) (string, error)
+}
+
+// uploads are documents that arrive in pieces, because a JSON bridge should not carry two hundred megabytes at once.
 type uploads struct {
 	mu   sync.Mutex
 	open map[string]*upload
@@ -22,11 +31,10 @@ type upload struct {
 	data   []byte
 }
 
-// maxUploads bounds what may be arriving at a time.
+// maxUploads limits concurrent uploads.
 const maxUploads = 8
 
-// take adds a piece to an upload, the first of which has no id yet, and returns the
-// upload when it is whole.
+// take adds a piece to an upload, the first of which has no id yet, and returns the upload when it is complete.
 func (u *uploads) take(p AttachPart, data []byte, newID func() string) (id string, whole *upload, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -61,8 +69,8 @@ func (u *uploads) drop(id string) {
 	delete(u.open, id)
 }
 
-// Attach takes a piece of a document; with the last one it is read and kept for the
-// draft of its branch.
+// Attach receives a piece of a document; after the last one the document is read and stored for the draft of its
+// branch.
 func (s *Chat) Attach(part AttachPart) (AttachResult, error) {
 	if err := s.c.ready(); err != nil {
 		return AttachResult{}, err
@@ -87,18 +95,14 @@ func (s *Chat) Attach(part AttachPart) (AttachResult, error) {
 // keepDocument reads a document and stores it in the session of a branch.
 func (c *Core) keepDocument(branch chat.BranchID, name string, data []byte) (chat.File, error) {
 	ctx := c.ctx()
-	b, err := c.Store.Branch(ctx, branch)
-	if err != nil {
-		return chat.File{}, err
-	}
 	d, err := c.Documents.Read(ctx, name, data)
 	if err != nil {
 		return chat.File{}, err
 	}
-	return c.Store.AddFile(ctx, d.New(b.SessionID, data, c.Counter.Count("", d.Text)))
+	return d.Keep(ctx, c.Drafts, branch, data, func(text string) int { return c.Counter.Count("", text) })
 }
 
-// AttachCancel forgets what arrived of a document.
+// AttachCancel discards the received part of a document.
 func (s *Chat) AttachCancel(upload string) error {
 	s.uploads.drop(upload)
 	return nil
@@ -110,11 +114,11 @@ func (s *Chat) Document(fileID string) (DocumentView, error) {
 		return DocumentView{}, err
 	}
 	ctx := s.c.ctx()
-	f, err := s.c.Store.File(ctx, chat.FileID(fileID))
+	f, err := s.c.Drafts.File(ctx, chat.FileID(fileID))
 	if err != nil {
 		return DocumentView{}, err
 	}
-	text, err := s.c.Store.FileText(ctx, f.ID)
+	text, err := s.c.Drafts.FileText(ctx, f.ID)
 	return DocumentView{File: fileView(f), Text: text}, err
 }
 
@@ -122,8 +126,7 @@ func fileView(f chat.File) FileView {
 	return FileView{ID: string(f.ID), Name: f.Name, MediaType: f.MediaType, Tokens: f.Tokens}
 }
 
-// documentBlocks name the files of a message; what the model sees of them is fixed
-// when it is sent.
+// documentBlocks name the files of a message; the text for the model is fixed when the message is sent.
 func documentBlocks(files []FileView) chat.Blocks {
 	var out chat.Blocks
 	for _, f := range files {

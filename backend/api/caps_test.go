@@ -32,7 +32,6 @@ func (bytesCounter) Encoding(string) string { return "bytes" }
 func TestWindowRefusesWhatIsOverItsCap(t *testing.T) {
 	c, s, session := chatOver(t)
 	core := c.c
-	core.Turns = turn.NewEngine(turn.Deps{Store: s, Models: small{}, Counter: bytesCounter{}, Settings: func() turn.Settings { return turn.Settings{} }})
 	branch := string(session.ActiveBranch)
 	inspect, sessions := NewInspect(core), NewSessions(core)
 	kept, err := inspect.AddPin(branch, strings.Repeat("fact ", 100))

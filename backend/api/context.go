@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sort"
+	"strings"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lists"
@@ -19,9 +20,9 @@ func (s *Inspect) Context(turnID string) (ContextView, error) {
 	return s.c.seen(s.c.ctx(), chat.TurnID(turnID))
 }
 
-// seen draws what a turn's model saw, with each item marked against the turn before.
+// seen is the context of a turn, with each item compared with the previous turn's.
 func (c *Core) seen(ctx context.Context, id chat.TurnID) (ContextView, error) {
-	t, err := c.Store.Turn(ctx, id)
+	t, err := c.History.Turn(ctx, id)
 	if err != nil {
 		return ContextView{}, err
 	}
@@ -31,10 +32,10 @@ func (c *Core) seen(ctx context.Context, id chat.TurnID) (ContextView, error) {
 	}
 	v := contextView(seen.Manifest, seen.Texts)
 	v.TurnID, v.TurnSeq, v.Same, v.Note = string(id), t.Seq, seen.Same, seen.Note
-	if err := c.explain(ctx, &v, seen.Manifest, t.SessionID); err != nil {
+	if err := c.explain(ctx, &v, seen.Manifest, seen.Texts); err != nil {
 		return v, err
 	}
-	looked, err := c.Store.LookedUp(ctx, id)
+	looked, err := c.Inspecting.LookedUp(ctx, id)
 	if err != nil {
 		return v, err
 	}
@@ -43,7 +44,7 @@ func (c *Core) seen(ctx context.Context, id chat.TurnID) (ContextView, error) {
 			Tool: l.Tool, SessionID: string(l.Session), SessionTitle: chat.BoundTitle(l.Title), TurnID: string(l.Turn), TurnSeq: l.TurnSeq,
 		})
 	}
-	steps, err := c.Store.Steps(ctx, id)
+	steps, err := c.History.Steps(ctx, id)
 	if err != nil {
 		return v, err
 	}
@@ -51,8 +52,8 @@ func (c *Core) seen(ctx context.Context, id chat.TurnID) (ContextView, error) {
 		v.StepID = string(steps[n-1].ID)
 		if u := steps[n-1].Usage; u != nil {
 			v.Reported, v.Cached = u.InputTokens, u.CachedInputTokens
-			if u.NotBelieved != "" {
-				v.UsageNote = "The provider's token counts were ignored: " + u.NotBelieved + "."
+			if n := u.NotBelieved; n != "" {
+				v.UsageNote = strings.ToUpper(n[:1]) + n[1:] + "."
 			}
 		}
 	}
@@ -62,18 +63,13 @@ func (c *Core) seen(ctx context.Context, id chat.TurnID) (ContextView, error) {
 	return v, nil
 }
 
-// textsBefore are the items of the request before a turn's, if there was one
-// that can be assembled again.
+// textsBefore are the items of the request before a turn's, if there was one that can be assembled again.
 func (c *Core) textsBefore(ctx context.Context, t chat.Turn) ([]prompt.Text, bool) {
-	_, id, err := c.Store.PreviousManifest(ctx, t.BranchID, t.Seq)
-	if err != nil || id == "" {
-		return nil, false
-	}
-	seen, err := c.Turns.SeenBy(ctx, id)
-	return seen.Texts, err == nil && len(seen.Texts) > 0
+	_, texts, err := c.Inspecting.Before(ctx, t.BranchID, t.Seq)
+	return texts, err == nil && len(texts) > 0
 }
 
-// mark says of each item whether the request before held the same text.
+// mark sets for each item whether the previous request contained the same text.
 func (v *ContextView) mark(before []prompt.Text) {
 	have := map[string]bool{}
 	for _, t := range before {
@@ -90,8 +86,7 @@ func (v *ContextView) mark(before []prompt.Text) {
 	}
 }
 
-// NextContext is what the branch's next request would hold with a draft, and with all
-// that is attached to it.
+// NextContext is the branch's next request with a draft and its attachments.
 func (s *Inspect) NextContext(branchID, model string, draft Draft) (ContextView, error) {
 	if err := s.c.ready(); err != nil {
 		return ContextView{}, err
@@ -111,7 +106,7 @@ func (s *Inspect) NextContext(branchID, model string, draft Draft) (ContextView,
 	return s.c.next(ctx, chat.Turn{BranchID: branch}, model, p, budget, err)
 }
 
-// next draws what a preview made: what would come after the turns before one.
+// next is the view of a preview: what would follow the turns before one.
 func (c *Core) next(ctx context.Context, before chat.Turn, model string, p prompt.PreparedContext, budget prompt.Budget, err error) (ContextView, error) {
 	if chat.CodeOf(err) == chat.CodeOverBudget {
 		v := contextView(prompt.Manifest{Budget: budget, Model: model}, nil)
@@ -128,11 +123,7 @@ func (c *Core) next(ctx context.Context, before chat.Turn, model string, p promp
 	}
 	v := contextView(p.Manifest(), p.Texts())
 	v.Same = true
-	b, err := c.Store.Branch(ctx, before.BranchID)
-	if err != nil {
-		return v, err
-	}
-	if err := c.explain(ctx, &v, p.Manifest(), b.SessionID); err != nil {
+	if err := c.explain(ctx, &v, p.Manifest(), p.Texts()); err != nil {
 		return v, err
 	}
 	if texts, ok := c.textsBefore(ctx, before); ok {
@@ -141,21 +132,21 @@ func (c *Core) next(ctx context.Context, before chat.Turn, model string, p promp
 	return v, nil
 }
 
-// DiffContext compares a turn's request with the one before it.
+// DiffContext compares a turn's request with the previous one.
 func (s *Inspect) DiffContext(turnID string) (ContextDiff, error) {
 	d := ContextDiff{Removed: []ContextItem{}, Added: []ContextItem{}}
 	if err := s.c.ready(); err != nil {
 		return d, err
 	}
 	ctx := s.c.ctx()
-	t, err := s.c.Store.Turn(ctx, chat.TurnID(turnID))
+	t, err := s.c.History.Turn(ctx, chat.TurnID(turnID))
 	if err != nil {
 		return d, err
 	}
 	if d.To, err = s.c.seen(ctx, t.ID); err != nil {
 		return d, err
 	}
-	_, before, err := s.c.Store.PreviousManifest(ctx, t.BranchID, t.Seq)
+	_, before, err := s.c.Inspecting.PreviousManifest(ctx, t.BranchID, t.Seq)
 	if err != nil {
 		return d, err
 	}
@@ -201,8 +192,7 @@ func bytesOf(items []ContextItem) int {
 	return n
 }
 
-// contextView draws a manifest with the texts of its items, which are in the
-// same order.
+// contextView is the view of a manifest with the texts of its items, in the same order.
 func contextView(m prompt.Manifest, texts []prompt.Text) ContextView {
 	u := prompt.UsageOf(m)
 	b := m.Budget
@@ -245,7 +235,7 @@ func contextItem(p prompt.Part) ContextItem {
 	return it
 }
 
-// label names an item in words.
+// label describes an item.
 func label(p prompt.Part) string {
 	switch p.Source {
 	case "turn":
@@ -261,9 +251,9 @@ func label(p prompt.Part) string {
 	case "project_fact":
 		return "Pinned fact of the project"
 	case "state":
-		return "State summary " + chat.ShortID(p.ID)
+		return fmt.Sprintf("State summary %s", chat.ShortID(p.ID))
 	case "chunk":
-		return "Memory " + chat.ShortID(p.ID)
+		return fmt.Sprintf("Memory %s", chat.ShortID(p.ID))
 	case "day":
 		return "Date of the passages below"
 	case "now":
@@ -273,7 +263,7 @@ func label(p prompt.Part) string {
 	case "partial":
 		return "The answer so far"
 	case "tool":
-		return "Tool " + p.ID
+		return fmt.Sprintf("Tool %s", p.ID)
 	case "step":
 		if p.Role == string(chat.RoleAssistant) {
 			return "This turn so far, the model"
@@ -309,7 +299,7 @@ func redactionViews(found []prompt.Redaction) []RedactionView {
 	return out
 }
 
-// Summarize makes the branch's due range summaries now; forced, also of turns that still fit.
+// Summarize makes the branch's due range summaries now; forced, also for turns that still fit.
 func (s *Inspect) Summarize(branchID string, force bool) error {
 	if err := s.c.ready(); err != nil {
 		return err

@@ -40,7 +40,7 @@ func (s *Embedders) Embedders() (EmbeddersView, error) {
 	}
 	ctx := s.c.ctx()
 	var err error
-	if v.Units, v.Tokens, err = s.c.Store.UnitTotals(ctx); err != nil {
+	if v.Units, v.Tokens, err = s.c.Chunks.UnitTotals(ctx); err != nil {
 		return v, err
 	}
 	current := s.config.Config().Embedding()
@@ -53,7 +53,7 @@ func (s *Embedders) Embedders() (EmbeddersView, error) {
 		}
 		v.Options = append(v.Options, view)
 	}
-	_, answered, err := s.c.Store.Setting(ctx, embedderAnswered)
+	_, answered, err := s.c.Settings.Setting(ctx, embedderAnswered)
 	if err == nil && !answered && v.Current.BuiltIn && s.c.ReadOnly == "" && v.Units > 0 && len(v.Options) > 0 {
 		v.Offer = v.Options[0].ID
 	}
@@ -81,7 +81,7 @@ func (s *Embedders) Estimate(id string) (EmbedderEstimate, error) {
 		return EmbedderEstimate{}, err
 	}
 	out := EmbedderEstimate{}
-	if out.Units, out.Tokens, err = s.c.Store.UnitTotals(ctx); err != nil {
+	if out.Units, out.Tokens, err = s.c.Chunks.UnitTotals(ctx); err != nil {
 		return out, err
 	}
 	e, err := s.c.Retrieval.Connect(ctx, o.Embedding)
@@ -156,7 +156,7 @@ func (s *Embedders) DismissOffer() error {
 	if err := s.writable(); err != nil {
 		return err
 	}
-	return s.c.Store.PutSetting(s.c.ctx(), embedderAnswered, "true")
+	return s.c.Settings.PutSetting(s.c.ctx(), embedderAnswered, "true")
 }
 
 func (s *Embedders) writable() error {

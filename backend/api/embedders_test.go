@@ -15,7 +15,8 @@ import (
 
 // history is a store of which only its size and settings matter.
 type history struct {
-	Store
+	ChunkStore
+	SettingStore
 	units    int
 	tokens   int64
 	settings map[string]string
@@ -77,7 +78,7 @@ func newEmbedderEnv(t *testing.T, units int, options []models.EmbedderOption) *e
 			e.changes++
 		}
 	})
-	core := &Core{Store: e.store, Hub: hub, Log: slog.New(slog.DiscardHandler), Retrieval: Retrieval{
+	core := &Core{Chunks: e.store, Settings: e.store, Hub: hub, Log: slog.New(slog.DiscardHandler), Retrieval: Retrieval{
 		Connect: func(context.Context, config.Embedding) (embedding.Embedder, error) { return e.sent, nil },
 	}}
 	e.Embedders = NewEmbedders(core, cfg, func(context.Context) []models.EmbedderOption { return options })

@@ -3,35 +3,34 @@ package api
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/prompt"
 )
 
-// Inspect shows and steers what goes on behind the conversation: pending turns,
-// states, pins, jobs, recovery, raw requests.
+// Inspect shows and controls the background of the conversation: pending turns, states, pins, jobs, recovery, raw
+// requests.
 type Inspect struct{ c *Core }
 
 // NewInspect returns the service.
 func NewInspect(c *Core) *Inspect { return &Inspect{c} }
 
-// Pending lists the branch's uncommitted turns and says why each waits.
+// Pending lists the branch's uncommitted turns, with the reason why each is pending.
 func (s *Inspect) Pending(branchID string) ([]PendingView, error) {
 	if err := s.c.ready(); err != nil {
 		return nil, err
 	}
 	ctx := s.c.ctx()
-	b, err := s.c.Store.Branch(ctx, chat.BranchID(branchID))
+	b, err := s.c.Sessions.Branch(ctx, chat.BranchID(branchID))
 	if err != nil {
 		return nil, err
 	}
-	turns, err := s.c.Store.PendingTurns(ctx, b.ID)
+	turns, err := s.c.History.PendingTurns(ctx, b.ID)
 	if err != nil {
 		return nil, err
 	}
-	covers, err := s.c.Store.StateTurnSeq(ctx, b.HeadState)
+	covers, err := s.c.Inspecting.StateTurnSeq(ctx, b.HeadState)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +38,7 @@ func (s *Inspect) Pending(branchID string) ([]PendingView, error) {
 	held := s.heldByNext(ctx, b.ID)
 	out := make([]PendingView, 0, len(turns))
 	for i, t := range turns {
-		job, _, err := s.c.Store.JobFor(ctx, t.ID, chat.JobSummarizeTurn)
+		job, _, err := s.c.Queue.JobFor(ctx, t.ID, chat.JobSummarizeTurn)
 		if err != nil {
 			return nil, err
 		}
@@ -48,8 +47,7 @@ func (s *Inspect) Pending(branchID string) ([]PendingView, error) {
 	return out, nil
 }
 
-// heldByNext says which pending turns the next context holds; nil if that
-// context cannot be made at all.
+// heldByNext says which pending turns the next context contains; nil if that context cannot be assembled.
 func (s *Inspect) heldByNext(ctx context.Context, branch chat.BranchID) map[string]bool {
 	p, _, err := s.c.Turns.Preview(ctx, branch, "", chat.UserText(" "))
 	if err != nil {
@@ -97,7 +95,7 @@ func whyPending(job chat.Job, ahead int) string {
 	return "It waits for its turn in the queue."
 }
 
-// CommitNow forces the branch's pending turns into its state.
+// CommitNow commits the branch's pending turns now.
 func (s *Inspect) CommitNow(branchID string) error {
 	if err := s.c.ready(); err != nil {
 		return err
@@ -114,25 +112,21 @@ func (s *Inspect) State(branchID string) (StatePanel, error) {
 		return p, err
 	}
 	ctx := s.c.ctx()
-	b, err := s.c.Store.Branch(ctx, chat.BranchID(branchID))
+	b, err := s.c.Sessions.Branch(ctx, chat.BranchID(branchID))
 	if err != nil {
 		return p, err
 	}
-	states, err := s.c.Store.States(ctx, b.ID)
+	states, err := s.c.Inspecting.StatesOf(ctx, b)
 	if err != nil {
 		return p, err
 	}
 	p.History = make([]StateView, 0, len(states))
 	for _, st := range states {
-		seq, err := s.c.Store.StateTurnSeq(ctx, st.ID)
-		if err != nil {
-			return p, err
-		}
-		v := stateView(st, b.HeadState, seq)
+		v := stateView(st)
 		if v.Head {
 			p.Head = v
 		} else {
-			v.Summary = "" // the panel asks for the one that is opened
+			v.Summary = "" // the panel requests the one that is opened
 		}
 		p.History = append(p.History, v)
 	}
@@ -145,27 +139,22 @@ func (s *Inspect) State(branchID string) (StatePanel, error) {
 	return p, s.ranges(ctx, &p, b)
 }
 
-// ranges fills in the session's range summaries, which of them the next context contains,
-// and what the state and the pins take in it.
+// ranges sets the session's range summaries, which of them the next context contains, and the sizes of the state and
+// the pins in it.
 func (s *Inspect) ranges(ctx context.Context, p *StatePanel, b chat.Branch) error {
 	p.Ranges = []RangeView{}
-	all, err := s.c.Store.AllSummaries(ctx, b.SessionID)
+	all, next, err := s.c.Inspecting.SummariesOf(ctx, b)
 	if err != nil {
 		return err
 	}
-	inUse := map[string]bool{}
-	if next, _, err := s.c.Turns.Preview(ctx, b.ID, "", chat.UserText(" ")); err == nil {
-		h := next.Manifest().History
-		p.Cut = h.Cut
-		for _, piece := range h.Pieces {
-			inUse[piece.Summary] = true
-		}
-		p.sentAs(next.Manifest())
+	if next != nil {
+		p.Cut = next.History.Cut
+		p.sentAs(*next)
 	}
 	for _, r := range all {
 		p.Ranges = append(p.Ranges, RangeView{
 			ID: r.ID, FromSeq: r.From, ToSeq: r.To - 1, Tokens: r.TokenCount, OriginalTokens: r.OriginalTokens, By: r.GeneratedBy,
-			Content: r.Content, Validation: string(r.Validation), Orphan: r.SupersededBy != "", InUse: inUse[r.ID], CreatedAt: ms(r.CreatedAt),
+			Content: r.Content, Validation: string(r.Validation), Orphan: r.SupersededBy != "", InUse: r.InUse, CreatedAt: ms(r.CreatedAt),
 		})
 	}
 	slices.SortStableFunc(p.Ranges, func(a, b RangeView) int {
@@ -180,9 +169,8 @@ func (s *Inspect) ranges(ctx context.Context, p *StatePanel, b chat.Branch) erro
 	return nil
 }
 
-// sentAs takes the tokens of the state and the pins from the next request, as the X-ray
-// shows them: counted for its model, with their frames. What a state was stored with is an
-// estimate of its text alone.
+// sentAs takes the sizes of the state and the pins from the next request, as the X-ray shows them: counted for its
+// model, with their frames. The size stored with a state is only an estimate of its text.
 func (p *StatePanel) sentAs(m prompt.Manifest) {
 	for _, section := range m.Sections {
 		switch {
@@ -200,26 +188,17 @@ func (p *StatePanel) sentAs(m prompt.Manifest) {
 	}
 }
 
-// StateByID returns one state whole.
+// StateByID returns one complete state.
 func (s *Inspect) StateByID(stateID string) (StateView, error) {
 	if err := s.c.ready(); err != nil {
 		return StateView{}, err
 	}
-	ctx := s.c.ctx()
-	st, err := s.c.Store.State(ctx, chat.StateID(stateID))
-	if err != nil {
-		return StateView{}, err
-	}
-	b, err := s.c.Store.Branch(ctx, st.BranchID)
-	if err != nil {
-		return StateView{}, err
-	}
-	seq, err := s.c.Store.StateTurnSeq(ctx, st.ID)
-	return stateView(st, b.HeadState, seq), err
+	st, err := s.c.Inspecting.StateByID(s.c.ctx(), chat.StateID(stateID))
+	return stateView(st), err
 }
 
 func (s *Inspect) pins(ctx context.Context, b chat.Branch) ([]PinView, error) {
-	pins, err := s.c.Store.Pins(ctx, b.ID)
+	pins, err := s.c.Pins.Pins(ctx, b.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -235,69 +214,34 @@ func pinView(p chat.Pin, branch chat.BranchID) PinView {
 
 // AddPin pins a fact: it is sent verbatim with every request from now on.
 func (s *Inspect) AddPin(branchID, text string) (PinView, error) {
-	return s.changePin(branchID, func(ctx context.Context, b chat.BranchID) (chat.Pin, error) {
-		text, err := pinText(text)
-		if err != nil {
-			return chat.Pin{}, err
-		}
-		if err := s.c.Turns.CheckPin(ctx, b, "", text); err != nil {
-			return chat.Pin{}, err
-		}
-		return s.c.Store.AddPin(ctx, b, text, s.c.Counter.Count("", text))
+	return s.pin(branchID, func(ctx context.Context, b chat.BranchID) (chat.Pin, error) { return s.c.Pins.Add(ctx, b, text) })
+}
+
+// EditPin creates a new version of a pinned fact; the old one is kept.
+func (s *Inspect) EditPin(branchID, pinID, text string) (PinView, error) {
+	return s.pin(branchID, func(ctx context.Context, b chat.BranchID) (chat.Pin, error) {
+		return s.c.Pins.Edit(ctx, b, chat.PinID(pinID), text)
 	})
 }
 
-// EditPin makes a new version of a pinned fact; the old one is kept.
-func (s *Inspect) EditPin(branchID, pinID, text string) (PinView, error) {
-	return s.changePin(branchID, func(ctx context.Context, b chat.BranchID) (chat.Pin, error) {
-		text, err := pinText(text)
-		if err != nil {
-			return chat.Pin{}, err
-		}
-		if err := s.c.Turns.CheckPin(ctx, b, chat.PinID(pinID), text); err != nil {
-			return chat.Pin{}, err
-		}
-		return s.c.Store.EditPin(ctx, b, chat.PinID(pinID), text, s.c.Counter.Count("", text))
-	})
+func (s *Inspect) pin(branchID string, do func(context.Context, chat.BranchID) (chat.Pin, error)) (PinView, error) {
+	if err := s.c.ready(); err != nil {
+		return PinView{}, err
+	}
+	p, err := do(s.c.ctx(), chat.BranchID(branchID))
+	return pinView(p, chat.BranchID(branchID)), err
 }
 
 // RemovePin unpins a fact on this branch.
 func (s *Inspect) RemovePin(branchID, pinID string) error {
-	_, err := s.changePin(branchID, func(ctx context.Context, b chat.BranchID) (chat.Pin, error) {
-		return chat.Pin{}, s.c.Store.RemovePin(ctx, b, chat.PinID(pinID))
+	return s.c.do(func(ctx context.Context) error {
+		return s.c.Pins.Remove(ctx, chat.BranchID(branchID), chat.PinID(pinID))
 	})
-	return err
 }
 
-// MovePin puts a fact at a position, counted from 0.
+// MovePin moves a fact to a position, counted from 0.
 func (s *Inspect) MovePin(branchID, pinID string, position int) error {
-	_, err := s.changePin(branchID, func(ctx context.Context, b chat.BranchID) (chat.Pin, error) {
-		return chat.Pin{}, s.c.Store.MovePin(ctx, b, chat.PinID(pinID), position)
+	return s.c.do(func(ctx context.Context) error {
+		return s.c.Pins.Move(ctx, chat.BranchID(branchID), chat.PinID(pinID), position)
 	})
-	return err
-}
-
-func (s *Inspect) changePin(branchID string, do func(context.Context, chat.BranchID) (chat.Pin, error)) (PinView, error) {
-	if err := s.c.ready(); err != nil {
-		return PinView{}, err
-	}
-	ctx, id := s.c.ctx(), chat.BranchID(branchID)
-	b, err := s.c.Store.Branch(ctx, id)
-	if err != nil {
-		return PinView{}, err
-	}
-	p, err := do(ctx, id)
-	if err != nil {
-		return PinView{}, err
-	}
-	s.c.Hub.Change(chat.Change{Kind: chat.ChangePins, ID: branchID, Session: b.SessionID})
-	return pinView(p, id), nil
-}
-
-func pinText(s string) (string, error) {
-	s = strings.TrimSpace(s)
-	if s == "" {
-		return "", chat.Errorf(chat.CodeInvalid, "pin", "A pinned fact needs some text; nothing was changed.")
-	}
-	return s, nil
 }

@@ -9,7 +9,7 @@ func (s *Memory) Known(kind chat.KnownKind, text string, offset, limit int) (Kno
 	if err := s.c.ready(); err != nil {
 		return v, err
 	}
-	found, total, err := s.c.Store.Known(s.c.ctx(), chat.KnownQuery{Kind: kind, Text: text, Offset: max(offset, 0), Limit: min(limit, 500)})
+	found, total, err := s.c.Chunks.Known(s.c.ctx(), chat.KnownQuery{Kind: kind, Text: text, Offset: max(offset, 0), Limit: min(limit, 500)})
 	if err != nil {
 		return v, err
 	}

@@ -11,6 +11,14 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
+// ChunkStore keeps what is remembered.
+type ChunkStore interface {
+	Known(context.Context, chat.KnownQuery) (page []chat.Known, total int, err error)
+	Chunks(context.Context, chat.ChunkQuery) (page []chat.ChunkText, total int, err error)
+	UnitCount(context.Context) (int, error)
+	UnitTotals(context.Context) (units int, tokens int64, err error)
+}
+
 // Retrieval is what the window shows of memory beyond what the store holds.
 type Retrieval struct {
 	Engine interface {
@@ -53,7 +61,7 @@ func (s *Memory) Chunks(filter MemoryFilter) (ChunkPage, error) {
 	if err != nil {
 		return p, err
 	}
-	chunks, total, err := s.c.Store.Chunks(s.c.ctx(), chat.ChunkQuery{Within: in, Text: filter.Text, Limit: limit, Offset: filter.Offset})
+	chunks, total, err := s.c.Chunks.Chunks(s.c.ctx(), chat.ChunkQuery{Within: in, Text: filter.Text, Limit: limit, Offset: filter.Offset})
 	for _, c := range chunks {
 		p.Chunks = append(p.Chunks, chunkRow(c, 0))
 	}
@@ -103,27 +111,21 @@ func (s *Memory) Chunk(id string) (ChunkDetail, error) {
 	if err := s.c.ready(); err != nil {
 		return ChunkDetail{}, err
 	}
-	ctx := s.c.ctx()
-	c, err := s.c.chunk(ctx, chat.ChunkID(id))
+	c, err := s.c.Inspecting.ChunkDetail(s.c.ctx(), chat.ChunkID(id))
 	if err != nil {
 		return ChunkDetail{}, err
 	}
-	d := ChunkDetail{Chunk: chunkRow(c, 0), Text: c.Text, Start: c.Start, End: c.End, Embedders: []string{}, Uses: []ChunkUseView{}}
-	embedders, err := s.c.Store.ChunkEmbeddings(ctx, c.ID)
-	if err != nil {
-		return d, err
-	}
-	for _, e := range embedders {
+	d := ChunkDetail{Chunk: chunkRow(c.ChunkText, 0), Text: c.Text, Start: c.Start, End: c.End, Embedders: []string{}, Uses: []ChunkUseView{}}
+	for _, e := range c.Embedders {
 		d.Embedders = append(d.Embedders, e.String())
 	}
-	uses, err := s.c.Store.ChunkUses(ctx, c.ID)
-	for _, u := range uses {
+	for _, u := range c.Uses {
 		d.Uses = append(d.Uses, ChunkUseView{
 			TurnID: string(u.Turn), TurnSeq: u.TurnSeq, SessionID: string(u.Session), Rank: u.Rank, Score: u.Score,
 			Form: string(u.Packed), At: ms(u.At), Tool: u.Tool,
 		})
 	}
-	return d, err
+	return d, nil
 }
 
 // Chip is what a message says that a chunk is attached to by hand.
@@ -131,7 +133,7 @@ func (s *Memory) Chip(id string) (MemoryChip, error) {
 	if err := s.c.ready(); err != nil {
 		return MemoryChip{}, err
 	}
-	c, err := s.c.chunk(s.c.ctx(), chat.ChunkID(id))
+	c, err := s.c.Inspecting.Chunk(s.c.ctx(), chat.ChunkID(id))
 	if err != nil {
 		return MemoryChip{}, err
 	}
@@ -165,7 +167,7 @@ func (s *Memory) Status(branchID string) (IndexStatus, error) {
 		})
 	}
 	if len(st.Spaces) == 0 { // no embedder was reached yet: there are words alone
-		if st.Units, err = s.c.Store.UnitCount(ctx); err != nil {
+		if st.Units, err = s.c.Chunks.UnitCount(ctx); err != nil {
 			return st, err
 		}
 	}
@@ -178,18 +180,18 @@ func (s *Memory) degraded(ctx context.Context, branchID string) ([]DegradedTurn,
 	out := []DegradedTurn{}
 	session := ""
 	if branchID != "" {
-		b, err := s.c.Store.Branch(ctx, chat.BranchID(branchID))
+		b, err := s.c.Sessions.Branch(ctx, chat.BranchID(branchID))
 		if err != nil {
 			return out, err
 		}
 		session = string(b.SessionID)
 	}
-	jobs, err := s.c.Store.Jobs(ctx, chat.JobQuery{State: chat.JobDead, Type: chat.JobIndexTurn, Limit: mostDegraded})
+	jobs, err := s.c.Queue.Jobs(ctx, chat.JobQuery{State: chat.JobDead, Type: chat.JobIndexTurn, Limit: mostDegraded})
 	if err != nil {
 		return out, err
 	}
 	for _, j := range jobs {
-		t, err := s.c.Store.Turn(ctx, j.TurnID)
+		t, err := s.c.History.Turn(ctx, j.TurnID)
 		if err != nil { // one bad record never hides the rest (SPEC 2.13)
 			s.c.Log.Warn("a turn that is not searchable cannot be read", "turn", j.TurnID, "err", err)
 			continue

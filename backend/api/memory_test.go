@@ -9,8 +9,11 @@ import (
 	"unicode/utf8"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/inspecting"
+	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/prompt"
 	"contextinfinity/backend/retrieval"
+	"contextinfinity/backend/sessions"
 )
 
 func TestExcerpt(t *testing.T) {
@@ -53,9 +56,17 @@ func TestMatchWhy(t *testing.T) {
 	if got := matchWhy(retrieval.Match{}, chat.RoleUser, nil); got.Words == nil || got.Reason != "Next to a passage that matches." {
 		t.Errorf("%+v", got)
 	}
-	part := prompt.Part{Attached: true, Keyword: 1}
-	if got := partWhy(part, "rows", chat.ChunkText{}, "rows"); got.Reason != "Attached by hand." {
+	attached := inspecting.Recalled{Part: prompt.Part{Attached: true, Keyword: 1}, Match: retrieval.Match{Attached: true}}
+	if got := recalledWhy(attached); got.Reason != "Attached by hand." {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestMemoryChipBeginsWithWords: what an attached piece of memory is called has no markup.
+func TestMemoryChipBeginsWithWords(t *testing.T) {
+	c := chat.ChunkText{Chunk: chat.Chunk{Role: chat.RoleAssistant, Text: "## Lag\n\nAbout **replication lag**, `step` 50"}}
+	if m := memoryChip(c); m.Title != "Lag About replication lag, step 50" || m.Role != "assistant" {
+		t.Errorf("%+v", m)
 	}
 }
 
@@ -87,7 +98,8 @@ func TestChunkRowBeginsWithWords(t *testing.T) {
 
 // givenUp is a store with dead jobs of indexing.
 type givenUp struct {
-	Store
+	jobs.ListStore
+	HistoryStore
 	asked chat.JobQuery
 	turns map[chat.TurnID]chat.Turn
 	jobs  []chat.Job
@@ -106,7 +118,10 @@ func (g *givenUp) Turn(_ context.Context, id chat.TurnID) (chat.Turn, error) {
 	return t, nil
 }
 
-func (g *givenUp) Branch(context.Context, chat.BranchID) (chat.Branch, error) {
+// mine is a store whose branches are of one session.
+type mine struct{ sessions.Store }
+
+func (mine) Branch(context.Context, chat.BranchID) (chat.Branch, error) {
 	return chat.Branch{SessionID: "mine"}, nil
 }
 
@@ -131,7 +146,7 @@ func TestStatusNamesWhatWasGivenUp(t *testing.T) {
 			"a": turn("a", "other", chat.IndexDegraded), "b": turn("b", "mine", chat.IndexDegraded), "c": turn("c", "mine", chat.IndexOK),
 		},
 	}
-	m := NewMemory(&Core{Store: g, Log: slog.New(slog.DiscardHandler), Retrieval: Retrieval{
+	m := NewMemory(&Core{Queue: jobs.NewList(g, nil, nil), History: g, Sessions: sessions.New(sessions.Deps{Store: mine{}}), Log: slog.New(slog.DiscardHandler), Retrieval: Retrieval{
 		Vectors: noVectors{}, Retrieves: func() (bool, chat.Scope) { return true, chat.ScopeSession },
 	}})
 	st, err := m.Status("branch")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"regexp"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -13,26 +12,13 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
-// chunk is one chunk with its words.
-func (c *Core) chunk(ctx context.Context, id chat.ChunkID) (chat.ChunkText, error) {
-	found, err := c.Store.ChunkTexts(ctx, []chat.ChunkID{id})
-	if err != nil {
-		return chat.ChunkText{}, err
-	}
-	if len(found) == 0 {
-		return chat.ChunkText{}, chat.Errorf(chat.CodeNotFound, "memory.chunk", "This piece of memory no longer exists.").
-			WithHint("what was said is still in its conversation; search for it")
-	}
-	return found[0], nil
-}
-
 // chunks are those that are there, by id.
 func (c *Core) chunks(ctx context.Context, ids []chat.ChunkID) (map[chat.ChunkID]chat.ChunkText, error) {
 	out := map[chat.ChunkID]chat.ChunkText{}
 	if len(ids) == 0 {
 		return out, nil
 	}
-	found, err := c.Store.ChunkTexts(ctx, ids)
+	found, err := c.Inspecting.ChunkTexts(ctx, ids)
 	for _, t := range found {
 		out[t.ID] = t
 	}
@@ -122,29 +108,12 @@ func wordEnd(runes []rune, at int) int {
 	return at
 }
 
-// day is the date as a prompt quotes it.
-func day(at time.Time) string { return at.UTC().Format("2 January 2006") }
-
-// speaker is who said a chunk, in words.
-func speaker(c chat.ChunkText) string {
-	switch {
-	case c.File != nil:
-		return c.File.Name
-	case c.Speaker != "":
-		return c.Speaker
-	case c.Role == chat.RoleAssistant:
-		return "the model"
-	}
-	return "you"
-}
-
 func memoryChip(c chat.ChunkText) MemoryChip {
-	return MemoryChip{ID: string(c.ID), Label: day(c.At) + ", " + speaker(c), Title: chat.TitleFrom(c.Text)}
-}
-
-// goneChip represents a chunk that cannot be read, so that it can be taken off.
-func goneChip(id chat.ChunkID) MemoryChip {
-	return MemoryChip{ID: string(id), Label: "Memory " + chat.ShortID(id), Title: "It no longer exists."}
+	m := MemoryChip{ID: string(c.ID), At: ms(c.At), Role: string(c.Role), Speaker: c.Speaker, Title: chat.TitleFrom(chunkRow(c, 0).Excerpt)}
+	if c.File != nil {
+		m.Document = c.File.Name
+	}
+	return m
 }
 
 // chips draws the chunks that are attached among blocks.
@@ -155,7 +124,7 @@ func (c *Core) chips(ctx context.Context, ids []chat.ChunkID) ([]MemoryChip, err
 		return out, err
 	}
 	for _, id := range ids {
-		chip := goneChip(id)
+		chip := MemoryChip{ID: string(id)} // one that cannot be read can still be taken off
 		if t, ok := known[id]; ok {
 			chip = memoryChip(t)
 		}
@@ -186,7 +155,8 @@ func (c *Core) nameMemories(ctx context.Context, turns []chat.Turn, views []Turn
 	for i := range views {
 		for j := range views[i].User {
 			if b := &views[i].User[j]; b.Kind == "memory" {
-				b.Name, b.Text = named[b.ID].Label, named[b.ID].Title
+				chip := named[b.ID]
+				b.Memory, b.Text = &chip, chip.Title
 			}
 		}
 	}
@@ -194,7 +164,7 @@ func (c *Core) nameMemories(ctx context.Context, turns []chat.Turn, views []Turn
 
 // recalled fills in what memory turns have, or why they have none.
 func (c *Core) recalled(ctx context.Context, ids []chat.TurnID, views []TurnView) {
-	found, err := c.Store.Recalled(ctx, ids)
+	found, err := c.History.Recalled(ctx, ids)
 	if err != nil {
 		c.Log.Warn("what memory turns have cannot be read", "err", err)
 		return

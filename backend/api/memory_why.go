@@ -2,11 +2,12 @@ package api
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/inspecting"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/prompt"
 	"contextinfinity/backend/retrieval"
 )
@@ -34,36 +35,40 @@ func similarityOf(cosine, similarity float64) *float64 {
 func scoreScale(scores ...float64) float64 { return slices.Max(append(scores, 1)) }
 
 // explain adds to each recalled chunk of a context where it comes from and why it is there.
-func (c *Core) explain(ctx context.Context, v *ContextView, m prompt.Manifest, session chat.SessionID) error {
-	parts := m.Chunks()
-	ids, scores := make([]chat.ChunkID, len(parts)), make([]float64, len(parts))
-	for i, p := range parts {
-		ids[i], scores[i] = chat.ChunkID(p.ID), p.Score
-	}
-	known, err := c.chunks(ctx, ids)
+func (c *Core) explain(ctx context.Context, v *ContextView, m prompt.Manifest, texts []prompt.Text) error {
+	recalled, err := c.Inspecting.Recalled(ctx, m, texts)
 	if err != nil {
 		return err
 	}
-	question, scale, n := v.messageText(), scoreScale(scores...), 0
+	scale, n := scoreScale(lists.Map(recalled, func(r inspecting.Recalled) float64 { return r.Score })...), 0
 	for i := range v.Sections {
 		for j := range v.Sections[i].Items {
 			it := &v.Sections[i].Items[j]
 			if it.Source != "chunk" {
 				continue
 			}
-			p := parts[n]
+			r := recalled[n]
 			n++
-			it.TurnID = p.Turn
-			it.Memory = &RecalledView{Rank: n, Score: p.Score / scale, Form: string(p.Form), Attached: p.Attached}
-			t, ok := known[chat.ChunkID(p.ID)]
-			it.Memory.Why = partWhy(p, question, t, it.Text)
-			if ok {
-				row := chunkRow(t, passageStart(p, t))
-				it.Memory.Chunk, it.Label = &row, chunkLabel(t, session)
+			it.TurnID = r.Turn
+			it.Memory = &RecalledView{Rank: n, Score: r.Score / scale, Form: string(r.Form), Attached: r.Attached, Why: recalledWhy(r)}
+			if r.Chunk != nil {
+				row := chunkRow(*r.Chunk, passageStart(r.Part, *r.Chunk))
+				it.Memory.Chunk = &row
 			}
 		}
 	}
 	return nil
+}
+
+func recalledWhy(r inspecting.Recalled) MatchWhy {
+	var role chat.Role
+	if r.Chunk != nil {
+		role = r.Chunk.Role
+	}
+	if r.Attached {
+		return matchWhy(r.Match, role, nil)
+	}
+	return matchWhy(r.Match, role, similarityOf(r.Vector, r.Similarity))
 }
 
 // passageStart is where in a chunk's text the part begins that was sent.
@@ -72,44 +77,4 @@ func passageStart(p prompt.Part, c chat.ChunkText) int {
 		return p.Slices[0].Start - c.Start
 	}
 	return 0
-}
-
-func partWhy(p prompt.Part, question string, c chat.ChunkText, text string) MatchWhy {
-	if p.Attached {
-		return matchWhy(retrieval.Match{Attached: true}, c.Role, nil)
-	}
-	m := retrieval.MatchOf(question, text, p, c.TurnSeq)
-	return matchWhy(m, c.Role, similarityOf(p.Vector, p.Similarity))
-}
-
-// messageText is the user's message in a context.
-func (v *ContextView) messageText() string {
-	var texts []string
-	for _, s := range v.Sections {
-		for _, it := range s.Items {
-			if it.Source == "message" {
-				texts = append(texts, it.Text)
-			}
-		}
-	}
-	return strings.Join(texts, "\n")
-}
-
-// chunkLabel names a chunk of a context: what belongs to another session by its title.
-func chunkLabel(c chat.ChunkText, session chat.SessionID) string {
-	if row := chunkRow(c, 0); row.TurnSeq == 0 && row.Document != "" {
-		return row.Document
-	}
-	label := fmt.Sprintf("Turn %d, %s, %s", c.TurnSeq, speaker(c), day(c.At))
-	if c.SessionID != session {
-		return titleOf(c) + ", t" + label[1:]
-	}
-	return label
-}
-
-func titleOf(c chat.ChunkText) string {
-	if c.SessionTitle == "" {
-		return "Untitled conversation"
-	}
-	return c.SessionTitle
 }

@@ -85,16 +85,16 @@ func (s *Settings) Costs(sessionID string) (CostView, error) {
 		return CostView{}, err
 	}
 	ctx, now := s.c.ctx(), time.Now()
-	month, err := s.c.Store.UsageByModel(ctx, chat.UsageQuery{Since: monthOf(now)})
+	month, err := s.c.Figures.UsageByModel(ctx, chat.UsageQuery{Since: monthOf(now)})
 	if err != nil {
 		return CostView{}, err
 	}
 	var session, newest []chat.ModelUsage
 	if sessionID != "" {
-		if session, err = s.c.Store.UsageByModel(ctx, chat.UsageQuery{Session: chat.SessionID(sessionID)}); err != nil {
+		if session, err = s.c.Figures.UsageByModel(ctx, chat.UsageQuery{Session: chat.SessionID(sessionID)}); err != nil {
 			return CostView{}, err
 		}
-		last, err := s.c.Store.Measures(ctx, chat.MeasureQuery{Session: chat.SessionID(sessionID), Limit: 1})
+		last, err := s.c.Figures.Measures(ctx, chat.MeasureQuery{Session: chat.SessionID(sessionID), Limit: 1})
 		if err != nil {
 			return CostView{}, err
 		}

@@ -13,7 +13,7 @@ func (s *Inspect) SuggestedPins(branchID string) ([]PinSuggestion, error) {
 	if err := s.c.ready(); err != nil {
 		return nil, err
 	}
-	found, err := s.c.Store.SuggestedPins(s.c.ctx(), chat.BranchID(branchID))
+	found, err := s.c.Pins.Suggested(s.c.ctx(), chat.BranchID(branchID))
 	if err != nil {
 		return nil, err
 	}
@@ -32,54 +32,24 @@ const suggestionSep = "/"
 // AcceptSuggestedPin pins a suggestion on the branch it was offered on, as it is or with
 // the text changed; an empty text is the suggestion's own.
 func (s *Inspect) AcceptSuggestedPin(id, text string) (PinView, error) {
-	if err := s.c.ready(); err != nil {
-		return PinView{}, err
-	}
-	branch, suggested, err := s.suggestion(s.c.ctx(), id)
-	if err != nil {
-		return PinView{}, err
-	}
-	if strings.TrimSpace(text) == "" {
-		text = suggested.Text
-	}
-	pin, err := s.AddPin(string(branch), text)
-	if err != nil {
-		return pin, err
-	}
-	return pin, s.settled(branch, suggested, s.c.Store.SuggestionPinned(s.c.ctx(), branch, suggested.ID, chat.PinID(pin.ID)))
+	return s.pin(branchOf(id), func(ctx context.Context, b chat.BranchID) (chat.Pin, error) {
+		return s.c.Pins.Accept(ctx, b, suggestionOf(id), text)
+	})
 }
 
 // DismissSuggestedPin has a suggestion never offered again.
 func (s *Inspect) DismissSuggestedPin(id string) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	branch, suggested, err := s.suggestion(s.c.ctx(), id)
-	if err != nil {
-		return err
-	}
-	return s.settled(branch, suggested, s.c.Store.DismissSuggestion(s.c.ctx(), branch, suggested.ID))
+	return s.c.do(func(ctx context.Context) error {
+		return s.c.Pins.Dismiss(ctx, chat.BranchID(branchOf(id)), suggestionOf(id))
+	})
 }
 
-// suggestion finds what is offered under an id.
-func (s *Inspect) suggestion(ctx context.Context, id string) (chat.BranchID, chat.PinSuggestion, error) {
-	branch, want, _ := strings.Cut(id, suggestionSep)
-	offered, err := s.c.Store.SuggestedPins(ctx, chat.BranchID(branch))
-	if err != nil {
-		return "", chat.PinSuggestion{}, err
-	}
-	for _, p := range offered {
-		if string(p.ID) == want {
-			return chat.BranchID(branch), p, nil
-		}
-	}
-	return "", chat.PinSuggestion{}, chat.Errorf(chat.CodeNotFound, "pin.suggestion", "This suggestion was pinned or dismissed already.")
+func branchOf(id string) string {
+	branch, _, _ := strings.Cut(id, suggestionSep)
+	return branch
 }
 
-// settled tells the window that a suggestion is offered no more.
-func (s *Inspect) settled(branch chat.BranchID, p chat.PinSuggestion, err error) error {
-	if err == nil {
-		s.c.Hub.Change(chat.Change{Kind: chat.ChangePins, ID: string(branch), Session: p.SessionID})
-	}
-	return err
+func suggestionOf(id string) chat.SuggestionID {
+	_, suggestion, _ := strings.Cut(id, suggestionSep)
+	return chat.SuggestionID(suggestion)
 }

@@ -6,7 +6,6 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store"
-	"contextinfinity/backend/turn"
 )
 
 // committed makes a turn of the session's active branch that is part of its state.
@@ -37,7 +36,6 @@ func committed(t *testing.T, s *store.Store, session chat.Session, user string) 
 // A suggestion is pinned or dismissed by its id alone, once, and the window is told.
 func TestSuggestedPinsOfTheWindow(t *testing.T) {
 	c, st, session := chatOver(t)
-	c.c.Turns = turn.NewEngine(turn.Deps{Store: st, Models: small{}, Counter: bytesCounter{}, Settings: func() turn.Settings { return turn.Settings{} }})
 	changes := 0
 	c.c.Hub.Listen(func(ch chat.Change) {
 		if ch.Kind == chat.ChangePins && ch.ID == string(session.ActiveBranch) {

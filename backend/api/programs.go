@@ -57,7 +57,7 @@ func (s *Programs) Panel() (ProgramsPanel, error) {
 	for _, client := range clients {
 		v.Clients = append(v.Clients, s.view(ctx, client))
 	}
-	folders, err := s.c.Store.Folders(ctx)
+	folders, err := s.c.Sessions.Folders(ctx)
 	if err != nil {
 		return v, err
 	}
@@ -76,7 +76,7 @@ func (s *Programs) view(ctx context.Context, c chat.Client) ProgramClientView {
 		Claims: c.Claims, TokenAt: milliseconds(c.TokenAt), CreatedAt: c.CreatedAt.UnixMilli(), SeenAt: milliseconds(c.SeenAt), Notes: string(c.Notes),
 	}
 	for _, id := range c.Sessions {
-		session, err := s.c.Store.Session(ctx, id)
+		session, err := s.c.Sessions.Session(ctx, id)
 		if err != nil {
 			continue // it was deleted meanwhile
 		}

@@ -9,19 +9,6 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// ProjectKeeper is projects and their files. It is projects.Service.
-type ProjectKeeper interface {
-	Projects(context.Context) ([]chat.Project, error)
-	Project(context.Context, chat.ProjectID) (chat.Project, error)
-	CreateProject(context.Context, chat.ProjectSettings) (chat.Project, error)
-	SetProject(context.Context, chat.ProjectID, chat.ProjectSettings) (chat.Project, error)
-	ProjectFiles(context.Context, chat.ProjectID) ([]chat.ProjectFile, error)
-	Watch(ctx context.Context, id chat.ProjectID, dir string) (chat.Project, error)
-	Scan(context.Context, chat.ProjectID) (chat.ProjectScan, error)
-	Add(ctx context.Context, id chat.ProjectID, name string, data []byte) error
-	Remove(ctx context.Context, id chat.ProjectID, names []string) error
-}
-
 // Projects are folders of sessions with instructions, defaults, pinned facts and files.
 type Projects struct {
 	c       *Core
@@ -153,10 +140,7 @@ func (s *Projects) CancelDocument(upload string) error {
 
 // RemoveDocuments takes documents out of a project, by name: all of them or none.
 func (s *Projects) RemoveDocuments(id string, names []string) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	return s.c.Projects.Remove(s.c.ctx(), chat.ProjectID(id), names)
+	return s.c.do(func(ctx context.Context) error { return s.c.Projects.Remove(ctx, chat.ProjectID(id), names) })
 }
 
 // Watch sets the folder whose files belong to a project and looks at it; empty: none does any more.
@@ -180,16 +164,11 @@ func (s *Projects) StartSession(folder string) (SessionRow, error) {
 	if err := s.c.ready(); err != nil {
 		return SessionRow{}, err
 	}
-	name, err := chat.FolderName(folder)
-	if err != nil {
-		return SessionRow{}, err
-	}
 	ctx := s.c.ctx()
-	sess, _, err := s.c.Store.CreateSession(ctx, chat.NewSession{Folder: name})
+	sess, _, err := s.c.Sessions.CreateSession(ctx, chat.NewSession{Folder: folder})
 	if err != nil {
 		return SessionRow{}, err
 	}
-	s.c.changedSession(sess.ID)
 	return s.c.row(ctx, sess.ID)
 }
 
@@ -198,16 +177,5 @@ func (s *Projects) SetScope(sessionID, scope string) error {
 	if err := s.c.ready(); err != nil {
 		return err
 	}
-	ctx, id := s.c.ctx(), chat.SessionID(sessionID)
-	sess, err := s.c.Store.Session(ctx, id)
-	if err != nil {
-		return err
-	}
-	set := sess.Settings()
-	set.MemoryScope = chat.Scope(scope)
-	if err := s.c.Store.SetSessionSettings(ctx, id, set); err != nil {
-		return err
-	}
-	s.c.changedSession(id)
-	return nil
+	return s.c.Sessions.ChangeSettings(s.c.ctx(), chat.SessionID(sessionID), func(v *chat.SessionSettings) { v.MemoryScope = chat.Scope(scope) })
 }

@@ -10,7 +10,7 @@ import (
 
 // longStep is a step with so many events and a long response.
 type longStep struct {
-	Store
+	HistoryStore
 	events   int
 	data     string
 	response string
@@ -38,7 +38,7 @@ func TestARawStepIsBounded(t *testing.T) {
 		"a long body":  {response: strings.Repeat("é", 20<<20)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			raw, err := (&Inspect{c: &Core{Store: step}}).RawStep("step")
+			raw, err := (&Inspect{c: &Core{History: step}}).RawStep("step")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -33,7 +33,7 @@ func (s *Sessions) List(archived bool, title string) ([]SessionRow, error) {
 		return nil, err
 	}
 	ctx := s.c.ctx()
-	sums, err := s.c.Store.Sessions(ctx, chat.SessionQuery{Archived: archived, Title: strings.TrimSpace(title), Limit: maxListed})
+	sums, err := s.c.Sessions.Sessions(ctx, chat.SessionQuery{Archived: archived, Title: strings.TrimSpace(title), Limit: maxListed})
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (s *Sessions) List(archived bool, title string) ([]SessionRow, error) {
 
 // waitingSessions are those with a tool call that waits for a person.
 func (c *Core) waitingSessions(ctx context.Context) (map[chat.SessionID]bool, error) {
-	calls, err := c.Store.WaitingCalls(ctx)
+	calls, err := c.Calls.WaitingCalls(ctx)
 	out := make(map[chat.SessionID]bool, len(calls))
 	for _, call := range calls {
 		out[call.SessionID] = true
@@ -58,7 +58,7 @@ func (c *Core) waitingSessions(ctx context.Context) (map[chat.SessionID]bool, er
 func (c *Core) runningSessions(ctx context.Context) map[chat.SessionID]bool {
 	out := map[chat.SessionID]bool{}
 	for _, id := range c.Turns.Running() {
-		if t, err := c.Store.Turn(ctx, id); err == nil {
+		if t, err := c.History.Turn(ctx, id); err == nil {
 			out[t.SessionID] = true
 		}
 	}
@@ -66,12 +66,12 @@ func (c *Core) runningSessions(ctx context.Context) map[chat.SessionID]bool {
 }
 
 func (c *Core) row(ctx context.Context, id chat.SessionID) (SessionRow, error) {
-	s, err := c.Store.Session(ctx, id)
+	s, err := c.Sessions.Session(ctx, id)
 	if err != nil {
 		return SessionRow{}, err
 	}
 	sum := chat.SessionSummary{Session: s}
-	bs, err := c.Store.Branches(ctx, id)
+	bs, err := c.Sessions.Branches(ctx, id)
 	if err != nil {
 		return SessionRow{}, err
 	}
@@ -83,7 +83,7 @@ func (c *Core) row(ctx context.Context, id chat.SessionID) (SessionRow, error) {
 			sum.Branches++
 		}
 	}
-	last, ok, err := c.Store.LastTurn(ctx, s.ActiveBranch)
+	last, ok, err := c.History.LastTurn(ctx, s.ActiveBranch)
 	if ok {
 		sum.LastPhase, sum.LastOutcome = last.Phase, last.Outcome
 	}
@@ -100,53 +100,26 @@ func (s *Sessions) Create(title string) (SessionRow, error) {
 		return SessionRow{}, err
 	}
 	ctx := s.c.ctx()
-	sess, _, err := s.c.Store.CreateSession(ctx, chat.NewSession{Title: title})
+	sess, _, err := s.c.Sessions.CreateSession(ctx, chat.NewSession{Title: title})
 	if err != nil {
 		return SessionRow{}, err
 	}
-	s.c.changedSession(sess.ID)
 	return s.c.row(ctx, sess.ID)
-}
-
-func (c *Core) changedSession(id chat.SessionID) {
-	c.Hub.Change(chat.Change{Kind: chat.ChangeSessions, ID: string(id), Session: id})
-	c.Hub.Change(chat.Change{Kind: chat.ChangeSession, ID: string(id), Session: id})
 }
 
 // Rename changes a session's title.
 func (s *Sessions) Rename(id, title string) error {
-	return s.change(id, func(ctx context.Context, sid chat.SessionID) error {
-		title = strings.TrimSpace(title)
-		if title == "" {
-			return chat.Errorf(chat.CodeInvalid, "session.rename", "A title needs at least one character; the old one stays.")
-		}
-		return s.c.Store.RenameSession(ctx, sid, title)
-	})
+	return s.c.do(func(ctx context.Context) error { return s.c.Sessions.RenameSession(ctx, chat.SessionID(id), title) })
 }
 
 // Archive hides a session or shows it again. Nothing is deleted.
 func (s *Sessions) Archive(id string, archived bool) error {
-	return s.change(id, func(ctx context.Context, sid chat.SessionID) error {
-		return s.c.Store.ArchiveSession(ctx, sid, archived)
-	})
+	return s.c.do(func(ctx context.Context) error { return s.c.Sessions.ArchiveSession(ctx, chat.SessionID(id), archived) })
 }
 
 // Pin keeps a session at the top of the list.
 func (s *Sessions) Pin(id string, pinned bool) error {
-	return s.change(id, func(ctx context.Context, sid chat.SessionID) error {
-		return s.c.Store.PinSession(ctx, sid, pinned)
-	})
-}
-
-func (s *Sessions) change(id string, do func(context.Context, chat.SessionID) error) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	if err := do(s.c.ctx(), chat.SessionID(id)); err != nil {
-		return err
-	}
-	s.c.changedSession(chat.SessionID(id))
-	return nil
+	return s.c.do(func(ctx context.Context) error { return s.c.Sessions.PinSession(ctx, chat.SessionID(id), pinned) })
 }
 
 // lastSession is the setting that remembers what was open.
@@ -160,7 +133,7 @@ func (s *Sessions) Open(sessionID, branchID string) (SessionSnapshot, error) {
 	}
 	ctx := s.c.ctx()
 	snap.Rev = s.c.Hub.Rev()
-	sess, err := s.c.Store.Session(ctx, chat.SessionID(sessionID))
+	sess, err := s.c.Sessions.Session(ctx, chat.SessionID(sessionID))
 	if err != nil {
 		return snap, err
 	}
@@ -174,14 +147,14 @@ func (s *Sessions) Open(sessionID, branchID string) (SessionSnapshot, error) {
 	if s.c.Further {
 		return snap, nil // what the first window shows is opened again with it
 	}
-	if err := s.c.Store.PutSetting(ctx, lastSession, sessionID); err != nil {
+	if err := s.c.Settings.PutSetting(ctx, lastSession, sessionID); err != nil {
 		s.c.Log.Warn("the open session could not be remembered", "err", err)
 	}
 	return snap, nil
 }
 
 func (s *Sessions) fill(ctx context.Context, snap *SessionSnapshot, sess chat.Session, branch chat.BranchID) error {
-	b, err := s.c.Store.Branch(ctx, branch)
+	b, err := s.c.Sessions.Branch(ctx, branch)
 	if err != nil {
 		return err
 	}
@@ -191,7 +164,7 @@ func (s *Sessions) fill(ctx context.Context, snap *SessionSnapshot, sess chat.Se
 	if snap.Session, err = s.c.row(ctx, sess.ID); err != nil {
 		return err
 	}
-	bs, err := s.c.Store.Branches(ctx, sess.ID)
+	bs, err := s.c.Sessions.Branches(ctx, sess.ID)
 	if err != nil {
 		return err
 	}
@@ -199,7 +172,7 @@ func (s *Sessions) fill(ctx context.Context, snap *SessionSnapshot, sess chat.Se
 	for _, x := range bs {
 		snap.Branches = append(snap.Branches, branchView(x, sess.ActiveBranch))
 	}
-	if snap.FirstSeq, snap.LastSeq, _, err = s.c.Store.LineageBounds(ctx, branch); err != nil {
+	if snap.FirstSeq, snap.LastSeq, _, err = s.c.History.LineageBounds(ctx, branch); err != nil {
 		return err
 	}
 	if snap.Turns, err = s.c.page(ctx, b, chat.LineageQuery{Branch: branch, Limit: firstPage, Newest: true}); err != nil {
@@ -213,7 +186,7 @@ func (s *Sessions) fill(ctx context.Context, snap *SessionSnapshot, sess chat.Se
 }
 
 func (c *Core) page(ctx context.Context, b chat.Branch, q chat.LineageQuery) ([]TurnView, error) {
-	turns, err := c.Store.Lineage(ctx, q)
+	turns, err := c.History.Lineage(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +203,7 @@ func (s *Sessions) Turns(branchID string, fromSeq, toSeq int64) (TurnPage, error
 		return TurnPage{}, err
 	}
 	ctx, rev := s.c.ctx(), s.c.Hub.Rev()
-	b, err := s.c.Store.Branch(ctx, chat.BranchID(branchID))
+	b, err := s.c.Sessions.Branch(ctx, chat.BranchID(branchID))
 	if err != nil {
 		return TurnPage{}, err
 	}
@@ -244,11 +217,11 @@ func (s *Sessions) Turn(branchID, turnID string) (TurnView, error) {
 		return TurnView{}, err
 	}
 	ctx := s.c.ctx()
-	b, err := s.c.Store.Branch(ctx, chat.BranchID(branchID))
+	b, err := s.c.Sessions.Branch(ctx, chat.BranchID(branchID))
 	if err != nil {
 		return TurnView{}, err
 	}
-	t, err := s.c.Store.Turn(ctx, chat.TurnID(turnID))
+	t, err := s.c.History.Turn(ctx, chat.TurnID(turnID))
 	if err != nil {
 		return TurnView{}, err
 	}
@@ -265,11 +238,11 @@ func (s *Sessions) Header(branchID, model string) (Header, error) {
 		return Header{}, err
 	}
 	ctx := s.c.ctx()
-	b, err := s.c.Store.Branch(ctx, chat.BranchID(branchID))
+	b, err := s.c.Sessions.Branch(ctx, chat.BranchID(branchID))
 	if err != nil {
 		return Header{}, err
 	}
-	sess, err := s.c.Store.Session(ctx, b.SessionID)
+	sess, err := s.c.Sessions.Session(ctx, b.SessionID)
 	if err != nil {
 		return Header{}, err
 	}
@@ -285,10 +258,10 @@ func (c *Core) header(ctx context.Context, sess chat.Session, b chat.Branch, mod
 		HeadShortID: chat.ShortID(b.HeadState), Model: model,
 	}
 	var err error
-	if h.HeadSeq, err = c.Store.StateTurnSeq(ctx, b.HeadState); err != nil {
+	if h.HeadSeq, err = c.Inspecting.StateTurnSeq(ctx, b.HeadState); err != nil {
 		return h, err
 	}
-	pending, err := c.Store.PendingTurns(ctx, b.ID)
+	pending, err := c.History.PendingTurns(ctx, b.ID)
 	if err != nil {
 		return h, err
 	}
@@ -320,7 +293,7 @@ func (c *Core) header(ctx context.Context, sess chat.Session, b chat.Branch, mod
 }
 
 func (c *Core) headerTurn(ctx context.Context, h *Header, b chat.Branch) error {
-	last, ok, err := c.Store.LastTurn(ctx, b.ID)
+	last, ok, err := c.History.LastTurn(ctx, b.ID)
 	if err != nil || !ok {
 		return err
 	}
@@ -336,7 +309,7 @@ func (c *Core) headerTurn(ctx context.Context, h *Header, b chat.Branch) error {
 		}
 		return nil
 	}
-	steps, err := c.Store.Steps(ctx, last.ID)
+	steps, err := c.History.Steps(ctx, last.ID)
 	if err != nil || len(steps) == 0 {
 		return err
 	}
@@ -374,7 +347,7 @@ func (s *Sessions) Rollback(sessionID, stateID string) (BranchView, error) {
 }
 
 func (c *Core) branch(b chat.Branch) (BranchView, error) {
-	bs, err := c.Store.Branches(c.ctx(), b.SessionID)
+	bs, err := c.Sessions.Branches(c.ctx(), b.SessionID)
 	if err != nil {
 		return BranchView{}, err
 	}
@@ -388,27 +361,14 @@ func (c *Core) branch(b chat.Branch) (BranchView, error) {
 
 // Switch makes a branch its session's active one.
 func (s *Sessions) Switch(sessionID, branchID string) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	return s.c.Branches.Switch(s.c.ctx(), chat.SessionID(sessionID), chat.BranchID(branchID))
+	return s.c.do(func(ctx context.Context) error {
+		return s.c.Branches.Switch(ctx, chat.SessionID(sessionID), chat.BranchID(branchID))
+	})
 }
 
 // RenameBranch changes a branch's label.
 func (s *Sessions) RenameBranch(branchID, label string) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	ctx := s.c.ctx()
-	b, err := s.c.Store.Branch(ctx, chat.BranchID(branchID))
-	if err != nil {
-		return err
-	}
-	if err := s.c.Store.RenameBranch(ctx, b.ID, strings.TrimSpace(label)); err != nil {
-		return err
-	}
-	s.c.changedSession(b.SessionID)
-	return nil
+	return s.c.do(func(ctx context.Context) error { return s.c.Sessions.RenameBranch(ctx, chat.BranchID(branchID), label) })
 }
 
 // SessionSettings returns a session's own choices.
@@ -416,7 +376,7 @@ func (s *Sessions) SessionSettings(sessionID string) (SessionSettings, error) {
 	if err := s.c.ready(); err != nil {
 		return SessionSettings{}, err
 	}
-	sess, err := s.c.Store.Session(s.c.ctx(), chat.SessionID(sessionID))
+	sess, err := s.c.Sessions.Session(s.c.ctx(), chat.SessionID(sessionID))
 	v := SessionSettings{SystemPrompt: sess.SystemPrompt, Effort: sess.Effort}
 	if sess.Temperature != nil {
 		v.Temperature = strconv.FormatFloat(*sess.Temperature, 'f', -1, 64)
@@ -433,12 +393,12 @@ func (s *Sessions) ImportedInstructions(sessionID string) (ImportedInstructions,
 	if err := s.c.ready(); err != nil {
 		return ImportedInstructions{}, err
 	}
-	sess, err := s.c.Store.Session(s.c.ctx(), chat.SessionID(sessionID))
+	sess, err := s.c.Sessions.Session(s.c.ctx(), chat.SessionID(sessionID))
 	if err != nil {
 		return ImportedInstructions{}, err
 	}
 	v := ImportedInstructions{Source: sess.Source}
-	first, err := s.c.Store.Lineage(s.c.ctx(), chat.LineageQuery{Branch: sess.ActiveBranch, Limit: 1})
+	first, err := s.c.History.Lineage(s.c.ctx(), chat.LineageQuery{Branch: sess.ActiveBranch, Limit: 1})
 	if err != nil || len(first) == 0 {
 		return v, err
 	}
@@ -450,20 +410,15 @@ func (s *Sessions) ImportedInstructions(sessionID string) (ImportedInstructions,
 
 // SetSessionSettings changes them, from the next message on.
 func (s *Sessions) SetSessionSettings(sessionID string, v SessionSettings) error {
-	return s.change(sessionID, func(ctx context.Context, id chat.SessionID) error {
-		sess, err := s.c.Store.Session(ctx, id)
-		if err != nil {
-			return err
-		}
-		set := sess.Settings()
-		set.SystemPrompt, set.Effort = v.SystemPrompt, v.Effort
-		if set.Temperature, err = parseTemperature("session.settings", v.Temperature); err != nil {
-			return err
-		}
-		if err := s.c.Turns.CheckInstructions(ctx, id, v.SystemPrompt); err != nil {
-			return err
-		}
-		return s.c.Store.SetSessionSettings(ctx, id, set)
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	temperature, err := parseTemperature("session.settings", v.Temperature)
+	if err != nil {
+		return err
+	}
+	return s.c.Sessions.ChangeSettings(s.c.ctx(), chat.SessionID(sessionID), func(set *chat.SessionSettings) {
+		set.SystemPrompt, set.Effort, set.Temperature = v.SystemPrompt, v.Effort, temperature
 	})
 }
 
@@ -476,7 +431,7 @@ func (s *Sessions) Draft(branchID string) (Draft, error) {
 }
 
 func (s *Sessions) draft(ctx context.Context, branch chat.BranchID) (Draft, error) {
-	d, _, err := s.c.Store.Draft(ctx, branch)
+	d, _, err := s.c.Drafts.Draft(ctx, branch)
 	v := draftView(d)
 	if err != nil {
 		return v, err
@@ -500,5 +455,5 @@ func (s *Sessions) SaveDraft(branchID string, draft Draft) error {
 			return err
 		}
 	}
-	return s.c.Store.SaveDraft(ctx, chat.Draft{BranchID: chat.BranchID(branchID), Message: m, Queued: draft.Queued})
+	return s.c.Drafts.SaveDraft(ctx, chat.Draft{BranchID: chat.BranchID(branchID), Message: m, Queued: draft.Queued})
 }

@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/sessions"
 	"contextinfinity/backend/turn"
 )
 
 // manySessions has as many sessions as are asked of it, with titles of a megabyte.
 type manySessions struct {
-	Store
+	sessions.Store
+	CallStore
 	n     int
 	title string
 }
@@ -32,7 +34,8 @@ func (manySessions) WaitingCalls(context.Context) ([]chat.WaitingCall, error) { 
 
 // TestTheListIsBounded: in sessions, and in what each is called.
 func TestTheListIsBounded(t *testing.T) {
-	c := &Core{Store: manySessions{n: 100_000, title: strings.Repeat("x", 1<<20)}, Turns: &turn.Engine{}}
+	many := manySessions{n: 100_000, title: strings.Repeat("x", 1<<20)}
+	c := &Core{Sessions: sessions.New(sessions.Deps{Store: many}), Calls: many, Turns: &turn.Engine{}}
 	rows, err := NewSessions(c).List(false, "")
 	if err != nil || len(rows) != maxListed {
 		t.Fatalf("%d sessions are listed, %v", len(rows), err)

@@ -13,6 +13,12 @@ import (
 	"contextinfinity/backend/models"
 )
 
+// SettingStore keeps small state of the window.
+type SettingStore interface {
+	Setting(context.Context, string) (string, bool, error)
+	PutSetting(context.Context, string, string) error
+}
+
 // Keys is where API keys are kept. No method returns one.
 type Keys interface {
 	SetKey(name, key string) (persistent bool, err error)
@@ -58,8 +64,8 @@ func (s *Settings) Startup() Startup {
 	}
 	ctx := s.c.ctx()
 	v.LastSession = s.opensOn(ctx)
-	_, done, err := s.c.Store.Setting(ctx, firstRunDone)
-	sums, serr := s.c.Store.Sessions(ctx, chat.SessionQuery{Limit: 1})
+	_, done, err := s.c.Settings.Setting(ctx, firstRunDone)
+	sums, serr := s.c.Sessions.Sessions(ctx, chat.SessionQuery{Limit: 1})
 	v.FirstRun = err == nil && serr == nil && !done && len(sums) == 0
 	return v
 }
@@ -74,7 +80,7 @@ func (s *Settings) opensOn(ctx context.Context) string {
 	if s.c.Session != "" {
 		return s.c.Session
 	}
-	sums, err := s.c.Store.Sessions(ctx, chat.SessionQuery{Limit: 2})
+	sums, err := s.c.Sessions.Sessions(ctx, chat.SessionQuery{Limit: 2})
 	for _, other := range sums {
 		if err == nil && string(other.ID) != last {
 			return string(other.ID)
@@ -85,11 +91,11 @@ func (s *Settings) opensOn(ctx context.Context) string {
 
 // lastSession is the one that was open, if it still exists.
 func (s *Settings) lastSession(ctx context.Context) string {
-	id, ok, err := s.c.Store.Setting(ctx, lastSession)
+	id, ok, err := s.c.Settings.Setting(ctx, lastSession)
 	if err != nil || !ok {
 		return ""
 	}
-	if sess, err := s.c.Store.Session(ctx, chat.SessionID(id)); err != nil || sess.ArchivedAt != nil {
+	if sess, err := s.c.Sessions.Session(ctx, chat.SessionID(id)); err != nil || sess.ArchivedAt != nil {
 		return ""
 	}
 	return id
@@ -106,7 +112,7 @@ func (s *Settings) FinishFirstRun(model string) error {
 		}
 	}
 	s.changed()
-	return s.c.Store.PutSetting(s.c.ctx(), firstRunDone, "yes")
+	return s.c.Settings.PutSetting(s.c.ctx(), firstRunDone, "yes")
 }
 
 func (s *Settings) changed() { s.c.Hub.Change(chat.Change{Kind: chat.ChangeSettings}) }

@@ -12,6 +12,13 @@ import (
 	"contextinfinity/backend/turn"
 )
 
+// CallStore keeps the calls of tools.
+type CallStore interface {
+	WaitingCalls(context.Context) ([]chat.WaitingCall, error)
+	ToolBatches(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.ToolBatch, error)
+	CallBatch(context.Context, chat.ToolCallID) (chat.ToolBatch, error)
+}
+
 // Tools shows the tools that models may call and their calls, and carries out what a person
 // decides about them (SPEC 10).
 type Tools struct{ c *Core }
@@ -30,7 +37,7 @@ func (s *Tools) WaitingCalls() (WaitingCalls, error) {
 	}
 	ctx := s.c.ctx()
 	out.Rev = s.c.Hub.Rev()
-	waiting, err := s.c.Store.WaitingCalls(ctx)
+	waiting, err := s.c.Calls.WaitingCalls(ctx)
 	if err != nil || len(waiting) == 0 {
 		return out, err
 	}
@@ -73,7 +80,7 @@ func (s *Tools) Calls(turnIDs []string) ([]ToolCallView, error) {
 
 // callsOf are the calls of turns, by turn. Tools are asked for only if there are any.
 func (s *Tools) callsOf(ctx context.Context, ids []chat.TurnID) (map[chat.TurnID][]ToolCallView, error) {
-	batches, err := s.c.Store.ToolBatches(ctx, ids)
+	batches, err := s.c.Calls.ToolBatches(ctx, ids)
 	if err != nil || len(batches) == 0 {
 		return nil, err
 	}
@@ -107,7 +114,7 @@ func (s *Tools) Decide(r ToolDecisionRequest) error {
 	default:
 		return chat.Errorf(chat.CodeInvalid, "tools.decide", "%q is not a decision about a tool call. Nothing was changed.", r.Choice)
 	}
-	return s.c.Tools.Turns.DecideCall(s.c.ctx(), turn.CallChoice{Call: chat.ToolCallID(r.CallID), Decision: choice, Server: r.Server, Hash: r.Hash})
+	return s.c.Turns.DecideCall(s.c.ctx(), turn.CallChoice{Call: chat.ToolCallID(r.CallID), Decision: choice, Server: r.Server, Hash: r.Hash})
 }
 
 // Resolve says what happens to a call whose outcome is unknown.
@@ -119,15 +126,12 @@ func (s *Tools) Resolve(r ToolResolveRequest) error {
 	if as != chat.ResolveEnter && as != chat.ResolveRerun && as != chat.ResolveTell {
 		return chat.Errorf(chat.CodeInvalid, "tools.resolve", "%q is not a way to resolve a tool call. Nothing was changed.", r.Choice)
 	}
-	return s.c.Tools.Turns.ResolveCall(s.c.ctx(), turn.CallResolution{Call: chat.ToolCallID(r.CallID), As: as, Text: r.Text, IsError: r.IsError, Hash: r.Hash})
+	return s.c.Turns.ResolveCall(s.c.ctx(), turn.CallResolution{Call: chat.ToolCallID(r.CallID), As: as, Text: r.Text, IsError: r.IsError, Hash: r.Hash})
 }
 
 // Cancel cancels a call that runs. If its tool may have effects, its outcome is then unknown.
 func (s *Tools) Cancel(callID string) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	return s.c.Tools.Turns.CancelCall(s.c.ctx(), chat.ToolCallID(callID))
+	return s.c.do(func(ctx context.Context) error { return s.c.Turns.CancelCall(ctx, chat.ToolCallID(callID)) })
 }
 
 // Result is the whole result of a call.
@@ -136,7 +140,7 @@ func (s *Tools) Result(callID string) (ToolResultView, error) {
 	if err := s.c.ready(); err != nil {
 		return out, err
 	}
-	b, err := s.c.Store.CallBatch(s.c.ctx(), chat.ToolCallID(callID))
+	b, err := s.c.Calls.CallBatch(s.c.ctx(), chat.ToolCallID(callID))
 	if err != nil {
 		return out, err
 	}
@@ -167,7 +171,7 @@ func (s *Tools) Panel() (ToolsPanel, error) {
 	for _, have := range p.Permissions {
 		v := ToolPermissionView{Source: have.Source, Tool: have.Tool, SessionID: string(have.Session), Decision: have.Decision, CreatedAt: ms(have.CreatedAt)}
 		if have.Session != "" {
-			if sess, err := s.c.Store.Session(ctx, have.Session); err == nil {
+			if sess, err := s.c.Sessions.Session(ctx, have.Session); err == nil {
 				v.Session = chat.BoundTitle(sess.Title)
 			}
 		}
@@ -184,13 +188,13 @@ func (s *Tools) Panel() (ToolsPanel, error) {
 
 // Accept accepts a definition as it was shown, which hash names: models are offered it from now on.
 func (s *Tools) Accept(source, tool, hash string) error {
-	return s.registry(func(ctx context.Context, r ToolRegistry) error { return r.Accept(ctx, source, tool, hash) })
+	return s.registry(func(ctx context.Context, r *tools.Registry) error { return r.Accept(ctx, source, tool, hash) })
 }
 
 // SetPermission keeps a decision for later calls: "always" or "session" of the definition that
 // hash names, or "never". An empty tool means all of the source, an empty session all sessions.
 func (s *Tools) SetPermission(source, tool, sessionID string, decision chat.ToolDecision, hash string) error {
-	return s.registry(func(ctx context.Context, r ToolRegistry) error {
+	return s.registry(func(ctx context.Context, r *tools.Registry) error {
 		return r.Permit(ctx, chat.ToolPermission{
 			Source: source, Tool: tool, Session: chat.SessionID(sessionID), Decision: decision, Definition: hash,
 		})
@@ -199,7 +203,7 @@ func (s *Tools) SetPermission(source, tool, sessionID string, decision chat.Tool
 
 // Forget takes a decision back: later calls ask again.
 func (s *Tools) Forget(source, tool, sessionID string) error {
-	return s.registry(func(ctx context.Context, r ToolRegistry) error {
+	return s.registry(func(ctx context.Context, r *tools.Registry) error {
 		return r.Forget(ctx, source, tool, chat.SessionID(sessionID))
 	})
 }
@@ -207,14 +211,11 @@ func (s *Tools) Forget(source, tool, sessionID string) error {
 // MarkReadOnly says that a server's tool, in the definition that hash names, has no effects;
 // an empty hash takes that back.
 func (s *Tools) MarkReadOnly(source, tool, hash string) error {
-	return s.registry(func(ctx context.Context, r ToolRegistry) error { return r.MarkReadOnly(ctx, source, tool, hash) })
+	return s.registry(func(ctx context.Context, r *tools.Registry) error { return r.MarkReadOnly(ctx, source, tool, hash) })
 }
 
-func (s *Tools) registry(do func(context.Context, ToolRegistry) error) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	return do(s.c.ctx(), s.c.Tools.Registry)
+func (s *Tools) registry(do func(context.Context, *tools.Registry) error) error {
+	return s.c.do(func(ctx context.Context) error { return do(ctx, s.c.Tools.Registry) })
 }
 
 // SessionMode is a session's own mode: "disabled", "parse_only", "enabled", or "" for the
@@ -223,7 +224,7 @@ func (s *Tools) SessionMode(sessionID string) (string, error) {
 	if err := s.c.ready(); err != nil {
 		return "", err
 	}
-	sess, err := s.c.Store.Session(s.c.ctx(), chat.SessionID(sessionID))
+	sess, err := s.c.Sessions.Session(s.c.ctx(), chat.SessionID(sessionID))
 	return sess.ToolsMode, err
 }
 
@@ -238,16 +239,5 @@ func (s *Tools) SetSessionMode(sessionID, mode string) error {
 		return chat.Errorf(chat.CodeInvalid, "tools.mode", "%q is not a mode of tools. Nothing was changed.", mode).
 			WithHint("choose disabled, parse_only, enabled, or nothing for the configured mode")
 	}
-	ctx, id := s.c.ctx(), chat.SessionID(sessionID)
-	sess, err := s.c.Store.Session(ctx, id)
-	if err != nil {
-		return err
-	}
-	set := sess.Settings()
-	set.ToolsMode = mode
-	if err := s.c.Store.SetSessionSettings(ctx, id, set); err != nil {
-		return err
-	}
-	s.c.changedSession(id)
-	return nil
+	return s.c.Sessions.ChangeSettings(s.c.ctx(), chat.SessionID(sessionID), func(v *chat.SessionSettings) { v.ToolsMode = mode })
 }

@@ -272,7 +272,7 @@ func (s *Transfer) sessionOf(ctx context.Context, r ExportRequest) (chat.Session
 	if r.SessionID != "" || r.BranchID == "" {
 		return chat.SessionID(r.SessionID), nil
 	}
-	b, err := s.c.Store.Branch(ctx, chat.BranchID(r.BranchID))
+	b, err := s.c.Sessions.Branch(ctx, chat.BranchID(r.BranchID))
 	return b.SessionID, err
 }
 

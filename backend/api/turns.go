@@ -11,14 +11,34 @@ import (
 	"contextinfinity/backend/turn"
 )
 
+// HistoryStore keeps what was said: turns, their steps, and how branches hold them.
+type HistoryStore interface {
+	Tree(context.Context, chat.SessionID) (chat.Tree, error)
+	BranchesApart(ctx context.Context, left, right chat.BranchID) (chat.BranchesApart, error)
+	Find(context.Context, chat.FindQuery) (chat.Found, error)
+	SearchText(context.Context, chat.TextQuery) (chat.TextResult, error)
+	Turn(context.Context, chat.TurnID) (chat.Turn, error)
+	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)
+	LineageBounds(context.Context, chat.BranchID) (first, last int64, count int, err error)
+	LastTurn(context.Context, chat.BranchID) (chat.Turn, bool, error)
+	PendingTurns(context.Context, chat.BranchID) ([]chat.Turn, error)
+	Steps(context.Context, chat.TurnID) ([]chat.Step, error)
+	StepsOf(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.Step, error)
+	StepByID(context.Context, chat.StepID) (chat.Step, error)
+	StepBodies(context.Context, chat.StepID) (chat.StepPayload, error)
+	StepEvents(ctx context.Context, step chat.StepID, yield func(chat.RawEvent) error) error
+	Recalled(context.Context, []chat.TurnID) (map[chat.TurnID]chat.Recalled, error)
+	ErasedTurns(context.Context, chat.SessionID, []chat.TurnID) (map[chat.TurnID]time.Time, error)
+}
+
 // turnViews draws turns. Steps and metrics are read once for all of them.
 func (c *Core) turnViews(ctx context.Context, branch chat.Branch, turns []chat.Turn) ([]TurnView, error) {
 	ids := lists.Map(turns, func(t chat.Turn) chat.TurnID { return t.ID })
-	steps, err := c.Store.StepsOf(ctx, ids)
+	steps, err := c.History.StepsOf(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	last, _, err := c.Store.LastTurn(ctx, branch.ID)
+	last, _, err := c.History.LastTurn(ctx, branch.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +89,7 @@ func (c *Core) erased(ctx context.Context, session chat.SessionID, turns []chat.
 			marked = append(marked, t.ID)
 		}
 	}
-	at, err := c.Store.ErasedTurns(ctx, session, marked)
+	at, err := c.History.ErasedTurns(ctx, session, marked)
 	for i, t := range turns {
 		if when, ok := at[t.ID]; ok {
 			views[i].ErasedAt = max(ms(when), 1) // a receipt that cannot be read tells no day
@@ -189,7 +209,7 @@ func again(failed, next chat.Step) bool {
 // notices adds what metrics give away: a local server that cut the prompt
 // without saying so reports far less input than was sent.
 func (c *Core) notices(ctx context.Context, branch chat.BranchID, views []TurnView) error {
-	rows, err := c.Store.Metrics(ctx, branch, len(views))
+	rows, err := c.Figures.Metrics(ctx, branch, len(views))
 	if err != nil {
 		return err
 	}

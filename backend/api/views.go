@@ -1,12 +1,14 @@
 package api
 
 import (
+	"cmp"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/filetype"
+	"contextinfinity/backend/inspecting"
 	"contextinfinity/backend/internal/lists"
 )
 
@@ -33,7 +35,7 @@ func sessionRow(s chat.SessionSummary, running, waiting bool) SessionRow {
 	}
 }
 
-// sessionStatus picks the one mark of a line: what needs the user comes first.
+// sessionStatus selects the mark of a row: the most urgent one.
 func sessionStatus(s chat.SessionSummary, running, waiting bool) SessionStatus {
 	switch {
 	case running:
@@ -88,22 +90,13 @@ func blockView(b chat.Block) BlockView {
 	return BlockView{Kind: BlockUnknown, Text: fmt.Sprintf("%T", b)}
 }
 
-// imageURL is the image as a data: URL; one that lives elsewhere gives none,
-// because nothing is fetched automatically (SPEC 13).
+// imageURL is the image as a data: URL; one that is elsewhere gives none.
 func imageURL(b chat.Image) string {
-	var src struct {
-		Data string `json:"data"`
-	}
-	if json.Unmarshal(b.Source, &src) != nil || src.Data == "" {
+	if b.Data() == "" {
 		return ""
 	}
-	return "data:" + b.MediaType + ";base64," + src.Data
+	return "data:" + b.MediaType + ";base64," + b.Data()
 }
-
-// maxImageBytes bounds a pasted image, decoded.
-const maxImageBytes = 5 << 20
-
-var imageTypes = map[string]bool{"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true}
 
 // userMessage makes a message of text, images, documents and attached memory.
 func userMessage(text string, images []ImageUpload, files []FileView, memories []MemoryChip) (chat.Message, error) {
@@ -114,17 +107,16 @@ func userMessage(text string, images []ImageUpload, files []FileView, memories [
 	}
 	m.Blocks = append(m.Blocks, attached...)
 	for _, img := range images {
+		name := cmp.Or(img.Name, "The image")
 		raw, err := base64.StdEncoding.DecodeString(img.Data)
-		switch {
-		case err != nil:
-			return m, chat.Errorf(chat.CodeInvalid, "chat.image", "%s is not a readable image; nothing was sent.", nameOr(img))
-		case !imageTypes[img.MediaType]:
-			return m, chat.Errorf(chat.CodeInvalid, "chat.image", "%s is of a type that no model accepts (%s); nothing was sent.", nameOr(img), img.MediaType).WithHint("use PNG, JPEG, GIF or WebP")
-		case len(raw) > maxImageBytes:
-			return m, chat.Errorf(chat.CodeInvalid, "chat.image", "%s has %d bytes, more than 5 MB; nothing was sent.", nameOr(img), len(raw)).WithHint("scale it down")
+		if err != nil {
+			return m, chat.Errorf(chat.CodeInvalid, "chat.image", "%s is not a readable image; nothing was sent.", name)
 		}
-		src, _ := json.Marshal(map[string]string{"data": img.Data})
-		m.Blocks = append(m.Blocks, chat.Image{MediaType: img.MediaType, Source: src})
+		image, err := filetype.NewImage(name, img.MediaType, raw)
+		if err != nil {
+			return m, err
+		}
+		m.Blocks = append(m.Blocks, image)
 	}
 	if text != "" {
 		m.Blocks = append(m.Blocks, chat.Text{Text: text})
@@ -132,25 +124,11 @@ func userMessage(text string, images []ImageUpload, files []FileView, memories [
 	return m, nil
 }
 
-func nameOr(img ImageUpload) string {
-	if img.Name != "" {
-		return img.Name
-	}
-	return "The image"
-}
-
 func draftView(d chat.Draft) Draft {
 	v := Draft{Queued: d.Queued, Images: []ImageUpload{}, Memories: []MemoryChip{}, Files: documentViews(d.Message.Blocks), Text: d.Message.RenderedText()}
 	for _, b := range d.Message.Blocks {
-		img, ok := b.(chat.Image)
-		if !ok {
-			continue
-		}
-		var src struct {
-			Data string `json:"data"`
-		}
-		if json.Unmarshal(img.Source, &src) == nil {
-			v.Images = append(v.Images, ImageUpload{MediaType: img.MediaType, Data: src.Data})
+		if img, ok := b.(chat.Image); ok {
+			v.Images = append(v.Images, ImageUpload{MediaType: img.MediaType, Data: img.Data()})
 		}
 	}
 	return v
@@ -171,10 +149,10 @@ func stepView(s chat.Step) StepView {
 	return v
 }
 
-func stateView(s chat.State, head chat.StateID, turnSeq int64) StateView {
+func stateView(s inspecting.State) StateView {
 	return StateView{
 		ID: string(s.ID), ShortID: chat.ShortID(s.ID), Seq: s.Seq, Origin: s.Origin, Model: s.Model,
-		Summary: s.Summary, Tokens: s.TokenCount, CreatedAt: ms(s.CreatedAt), Head: s.ID == head, TurnSeq: turnSeq,
+		Summary: s.Summary, Tokens: s.TokenCount, CreatedAt: ms(s.CreatedAt), Head: s.Head, TurnSeq: s.Covers,
 		Validation: string(s.Validation),
 	}
 }

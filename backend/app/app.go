@@ -20,6 +20,7 @@ import (
 	"contextinfinity/backend/exporting"
 	"contextinfinity/backend/handover"
 	"contextinfinity/backend/importing"
+	"contextinfinity/backend/inspecting"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/journal"
 	"contextinfinity/backend/librarian"
@@ -31,10 +32,12 @@ import (
 	"contextinfinity/backend/llm/recall"
 	"contextinfinity/backend/mcpserver"
 	"contextinfinity/backend/models"
+	"contextinfinity/backend/pins"
 	"contextinfinity/backend/projects"
 	"contextinfinity/backend/prompt"
 	"contextinfinity/backend/redact"
 	"contextinfinity/backend/secrets"
+	"contextinfinity/backend/sessions"
 	"contextinfinity/backend/store"
 	"contextinfinity/backend/tasks"
 	"contextinfinity/backend/tokens"
@@ -42,8 +45,8 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// app is the composition root: every service of one open data directory, built
-// once, started and stopped in order. It has no business of its own.
+// app is the composition root: every service of one open data directory, created once, started and stopped in order.
+// It has no business logic.
 type app struct {
 	setup
 
@@ -54,25 +57,27 @@ type app struct {
 	branches  *branches.Service
 	imports   *importing.Service
 	library   *library.Library
+	sessions  *sessions.Service
+	pins      *pins.Service
 	projects  *projects.Service
 	tools     *tools.Registry
 	servers   *servers
 	fanout    *fanout
-	server    *handover.Server // nil: nobody else is served
-	http      *mcpserver.HTTP  // nil: there is no window that serves other programs
+	server    *handover.Server // nil: other programs are not served
+	http      *mcpserver.HTTP  // nil: no window, so other programs are not served
 	leaveHTTP func()
-	tasks     *tasks.Manager // nil: there is no window to begin any
+	tasks     *tasks.Manager // nil: no window, so there are no tasks
 	memoryParts
 	backups  backupNotice
 	readOnly bool
 
-	life   context.Context // ends with close: of what runs on behind an answer
+	life   context.Context // ends with close: for work that continues after an answer
 	finish context.CancelFunc
 	behind sync.WaitGroup
 	once   sync.Once
 }
 
-// setup is what there is without a database.
+// setup is what works without a database.
 type setup struct {
 	flags    cli.OpenOptions
 	outbound *outbound
@@ -83,19 +88,18 @@ type setup struct {
 	log      *slog.Logger
 }
 
-// closeTimeout bounds how long running answers may take to be put away.
+// closeTimeout limits how long running answers may take to be saved.
 var closeTimeout = 5 * time.Second // tests on a busy machine wait longer
 
-// indexPatience bounds how long recall waits for an embedding server before it answers
-// from what is indexed.
-var indexPatience = 5 * time.Second // tests do not
+// indexPatience limits how long recall waits for an embedding server before it uses what is indexed.
+var indexPatience = 5 * time.Second // tests do not wait
 
-// manyJobs is from how many jobs on they are waited for no longer than that: a history
-// that was imported takes minutes to be indexed.
+// manyJobs is the number of jobs from which the wait is limited in the same way: indexing an imported history takes
+// minutes.
 const manyJobs = 500
 
-// openSetup opens configuration, keys and models. A fault in the file is not an
-// error here: the defaults hold, and config.Err says what is wrong.
+// openSetup opens configuration, keys and models. An error in the file is not an error here: defaults are used, and
+// config.Err describes the error.
 func openSetup(o cli.OpenOptions, keys *secrets.Store) setup {
 	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
 	s := setup{
@@ -134,8 +138,8 @@ func limitsOf(cfg *config.Store) func(string, int, int) models.Limits {
 	}
 }
 
-// openApp opens the data directory. As the writer it recovers what a crash left
-// before it returns; publish hears of everything from then on.
+// openApp opens the data directory. As the writer it first recovers from a crash; publish receives all events from
+// then on.
 func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app, error) {
 	a := &app{setup: openSetup(o, keys), fanout: &fanout{main: o.Publish}, readOnly: o.ReadOnly}
 	a.life, a.finish = context.WithCancel(context.WithoutCancel(ctx))
@@ -156,7 +160,7 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 	journals := journal.New(journalOptions(cfg))
 	a.config.Subscribe(func(c *config.Config) { journals.Configure(journalOptions(c)) })
 	a.jobs = jobs.NewRunner(jobs.Deps{
-		Store: a.store, Publish: o.Publish, Counter: counter{}, Log: a.log,
+		Queue: a.store, Store: a.store, Publish: o.Publish, Counter: counter{}, Log: a.log,
 		TargetTokens: func() int { return a.config.Config().Librarian.TargetTokens },
 		Timeout:      func() time.Duration { return a.config.Config().Librarian.Timeout() },
 		Commit:       a.commitPolicy, Summarize: a.librarian, Plan: a.planRanges, PlanAll: a.planAll, Vectors: a.vectors,
@@ -168,11 +172,13 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 	a.tools = a.newTools(o.Publish)
 	a.servers = a.newServers(o.Publish)
 	a.turns = turn.NewEngine(turn.Deps{
-		Store: a.store, Journals: journals, Models: a.catalog, Branches: a.branches, Publish: o.Publish,
+		Turns: a.store, History: a.store, Contexts: a.store, Drafts: a.store, Calls: a.store, Journals: journals, Models: a.catalog, Branches: a.branches, Publish: o.Publish,
 		Counter: counter{}, Settings: a.turnSettings, Log: a.log, ReadOnly: o.ReadOnly,
 		Redact: a.redact, Shrink: a.jobs.Shrink, Memory: a.engine, Tools: a.tools,
 	})
 	a.library = library.New(a.store, a.turns, a.fanout.Change)
+	a.sessions = sessions.New(sessions.Deps{Store: a.store, History: a.store, Limits: a.turns, Publish: a.fanout.Change, Wake: a.jobs.Wake})
+	a.pins = pins.New(pins.Deps{Store: a.store, Limits: a.turns, Count: func(text string) int { return counter{}.Count("", text) }, Publish: a.fanout.Change})
 	a.upkeep = jobs.NewReconciler(jobs.ReconcilerDeps{
 		Turns: a.turns, Store: a.store, Runner: a.jobs, Publish: o.Publish, Daily: a.backUp, Log: a.log,
 	})
@@ -217,8 +223,8 @@ func (a *app) commitPolicy() jobs.CommitPolicy {
 	}
 }
 
-// librarian is the model that summarizes a turn's conversation, nil if none. With
-// memory off no model is asked for what nothing will be sent of.
+// librarian is the model that summarises a turn's conversation, nil if none. With memory off no model is used for
+// summaries that would never be sent.
 func (a *app) librarian(_ context.Context, t chat.Turn) librarian.Model {
 	if !a.config.Config().Context.Infinity {
 		return nil
@@ -235,7 +241,7 @@ func (a *app) planRanges(ctx context.Context, branch chat.BranchID) {
 	a.plan(ctx, branch, a.turns.EnqueueRanges)
 }
 
-// planAll queues summaries of all turns but the newest.
+// planAll queues summaries of all turns except the newest.
 func (a *app) planAll(ctx context.Context, branch chat.BranchID) {
 	a.plan(ctx, branch, a.turns.EnqueueAll)
 }
@@ -250,7 +256,7 @@ func (a *app) plan(ctx context.Context, branch chat.BranchID, enqueue func(conte
 	}
 }
 
-// redactText is redact where nobody asks what was replaced.
+// redactText is redact without the list of replacements.
 func (s setup) redactText(text string) string {
 	clean, _ := s.outbound.redact(text)
 	return clean
@@ -258,11 +264,10 @@ func (s setup) redactText(text string) string {
 
 func (a *app) redact(s string) (string, []prompt.Redaction) { return a.outbound.redact(s) }
 
-// indexDue does the background work that is due, before recall searches: on the
-// command line nobody else may have done it. Where it would ask a model, recall does not
-// wait for it; for an embedding server, and for much at once, it waits a little. What is not done by then goes
-// on behind the answer, until close: half a job would hold its lease. Nothing is done
-// while background work is paused.
+// indexDue does the background work that is due before recall searches: on the command line no other process may have
+// done it. Recall does not wait for work that needs a chat model; for an embedding server, and for many jobs at once,
+// it waits a limited time. The rest continues after the answer until close, because an interrupted job would keep its
+// lease. Nothing is done while background work is paused.
 func (a *app) indexDue(ctx context.Context) error {
 	if a.upkeep.Paused() || a.librarian(ctx, chat.Turn{Model: a.catalog.Default()}) != nil {
 		return nil
@@ -293,8 +298,8 @@ func (a *app) indexDue(ctx context.Context) error {
 	}
 }
 
-// close ends what others asked for, then long work, then running answers (what arrived is kept), then background work, then
-// the database. It may be called twice.
+// close ends requests of other processes, then tasks, then running answers (what arrived is kept), then background
+// work, then the database. It may be called twice.
 func (a *app) close() error {
 	var err error
 	a.once.Do(func() {
@@ -313,7 +318,7 @@ func (a *app) endBehind() error   { a.finish(); a.behind.Wait(); return nil }
 func (a *app) stopJobs() error    { a.upkeep.Stop(); a.jobs.Stop(); return nil }
 func (a *app) closeIndex() error  { a.index.Close(); return nil }
 
-// outbound takes secrets out of what leaves, by the rules in force.
+// outbound removes secrets from what is sent, by the current rules.
 type outbound struct {
 	mu  sync.RWMutex
 	now *redact.Redactor
@@ -322,7 +327,7 @@ type outbound struct {
 
 func (o *outbound) configure(c config.Redaction) {
 	r, err := redact.New(c.Outbound, c.Patterns)
-	if err != nil { // the configuration was checked; should a pattern slip through, the rules in force stay
+	if err != nil { // the configuration was checked; if a pattern is still invalid, the current rules stay
 		return
 	}
 	o.mu.Lock()
@@ -347,13 +352,13 @@ func (o *outbound) rules() string {
 	return o.id
 }
 
-// counter counts tokens as each model would.
+// counter counts tokens like each model.
 type counter struct{}
 
 func (counter) Count(modelID, text string) int { return tokens.ForModel(modelID).CountText(text) }
 func (counter) Encoding(modelID string) string { return tokens.ForModel(modelID).Encoding() }
 
-// commandLine is what the verbs reach the program through.
+// commandLine is the program's interface for the verbs.
 func commandLine() cli.App {
 	keys := secrets.New()
 	return cli.App{
@@ -385,12 +390,14 @@ func openForVerb(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*
 	return s, nil
 }
 
-// services are the app's as the verbs use them.
+// services are the app's services for the verbs.
 func (a *app) services() *cli.Services {
 	return &cli.Services{
-		Store: a.store, Turns: a.turns, Jobs: a.jobs, Upkeep: a.upkeep, Branches: a.branches, Models: verbModels{a.catalog},
+		Sessions: a.sessions, Pins: a.pins, Erasing: a.erasing(), History: a.store, Drafts: a.store, Chunks: a.store,
+		Queue: a.jobList(), Figures: a.store, Waiting: a.store, Inspecting: inspecting.New(a.store, a.turns),
+		Turns: a.turns, Jobs: a.jobs, Upkeep: a.upkeep, Branches: a.branches, Models: verbModels{a.catalog},
 		Answers: several.New(a.store, a.turns, a.branches),
-		Tools:   a.tools, Calls: a.turns, ToolsMode: func() string { return a.config.Config().Tools.Mode },
+		Tools:   a.tools, ToolsMode: func() string { return a.config.Config().Tools.Mode },
 		Counter: counter{}, Memory: a.engine, Imports: a.imports, Exports: a.exporter(), Library: a.library, Programs: a.programs(), Projects: a.projects, Servers: a.verbServers(), ConfigFault: a.config.Err(),
 		AfterSend: func() time.Duration { return a.config.Config().Librarian.AfterSend() }, Note: a.store.Note(), Stats: a.stats,
 	}
@@ -418,13 +425,13 @@ func (a *app) stats(ctx context.Context) ([]cli.Stat, error) {
 		cli.Stat{Name: "turns_without_price", Value: spent.Unpriced}), err
 }
 
-// cardMemory keeps what servers say of their models among the settings of the store.
+// cardMemory stores what servers say about their models in the store's settings.
 type cardMemory struct {
 	store *store.Store
 	log   *slog.Logger
 }
 
-// learnedModels is the setting that it is kept under.
+// learnedModels is the key of that setting.
 const learnedModels = "models.learned"
 
 // Load implements models.Memory.
@@ -443,7 +450,7 @@ func (m cardMemory) Save(raw []byte) {
 	}
 }
 
-// verbModels is the catalog as the command line wants it.
+// verbModels is the catalog as used by the command line.
 type verbModels struct{ *models.Catalog }
 
 func (m verbModels) List(context.Context) ([]cli.ModelInfo, error) {
@@ -467,7 +474,7 @@ func (m verbModels) Test(ctx context.Context, provider, key string) (string, err
 	return r.Message, nil
 }
 
-// verbKeys is the keyring as the command line wants it.
+// verbKeys is the keyring as used by the command line.
 type verbKeys struct{ setup }
 
 func (k verbKeys) List(context.Context) ([]cli.KeyInfo, error) {

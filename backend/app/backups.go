@@ -11,15 +11,13 @@ import (
 	"contextinfinity/backend/store"
 )
 
-// openCopies reaches the backups of a data directory, which no open store is
-// needed for.
+// openCopies returns the backups of a data directory, for which no open store is needed.
 func openCopies(_ context.Context, o cli.OpenOptions) (cli.Copies, error) {
 	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
 	return store.NewArchive(store.ArchiveOptions{DataDir: cfg.Config().DataDir, Config: cfg.Path()}), nil
 }
 
-// backupNotice remembers what was said of backups that could not be made: that is
-// said once, not each time it is tried.
+// backupNotice remembers which failures of backups were reported, so that each is reported once, not at every try.
 type backupNotice struct{ told atomic.Value }
 
 func (n *backupNotice) once(key string, err error) error {
@@ -29,7 +27,7 @@ func (n *backupNotice) once(key string, err error) error {
 	return err
 }
 
-// backUp makes the daily backup if it is due. The error is what is to be told.
+// backUp makes the daily backup if it is due. The error is to be reported.
 func (a *app) backUp(ctx context.Context) error { return a.backUpAs(ctx, false) }
 
 func (a *app) backUpAs(ctx context.Context, brief bool) error {
@@ -52,7 +50,7 @@ func (a *app) backUpAs(ctx context.Context, brief bool) error {
 	return nil
 }
 
-// damagedBackup tells of a daily backup that verify finds problems in.
+// damagedBackup describes a daily backup in which verify found problems.
 func damagedBackup(b chat.Backup) error {
 	return chat.Errorf(chat.CodeCorrupt, "backup.daily", "%s damaged, also in today's backup. Everything else can be read, and older backups without damage are kept.", damagedRecords(b.Problems)).
 		WithHint("Check everything in the settings, or contextinfinity verify, names the records; restore an older backup if you need them")
@@ -65,8 +63,8 @@ func damagedRecords(n int) string {
 	return fmt.Sprintf("%d records of your data are", n)
 }
 
-// closeVerb closes what a verb opened. On small data it makes the daily backup
-// first: who uses the command line alone has no program that stays to make it.
+// closeVerb closes what a verb opened. With small data it makes the daily backup first, for users who only use the
+// command line.
 func (a *app) closeVerb(o cli.OpenOptions) error {
 	if !o.ReadOnly {
 		if err := a.backUpAs(context.Background(), true); err != nil {

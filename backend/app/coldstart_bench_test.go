@@ -54,7 +54,8 @@ func BenchmarkColdStart(b *testing.B) {
 			_, err = a.upkeep.Reconcile(b.Context())
 			fatal(b, err)
 			since("recovery", begun)
-			core := &api.Core{Store: a.store, Turns: a.turns, Jobs: a.jobs, Branches: a.branches, Counter: counter{}, Hub: api.NewHub(), Log: a.log}
+			core := &api.Core{Turns: a.turns, Jobs: a.jobs, Branches: a.branches, Counter: counter{}, Hub: api.NewHub(), Log: a.log}
+			a.records(core)
 			list, snapshot := firstPaint(b, api.NewSessions(core))
 			parts["session-list"] += list
 			parts["first-snapshot"] += snapshot

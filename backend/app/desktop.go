@@ -15,13 +15,12 @@ import (
 	"contextinfinity/backend/tasks"
 )
 
-// raise brings the window to the front; tests look whether it is asked to.
+// raise brings the window to the front; tests replace it.
 var raise = desktop.Raise
 
-// handleOpen does what a start of the program asks of the window: of this one before its
-// page is there, or of another one that runs already.
+// handleOpen handles the requests of a start of the program: of this one before its page exists, or of another one.
 func handleOpen(hub *api.Hub, o cli.OpenOptions) {
-	if o.NewChat || o.Quick { // a first window is not a small one: what is asked goes there
+	if o.NewChat || o.Quick { // the first window is not the small one and gets the question
 		hub.RequestWindow(windowRequest(desktop.WindowRequest{Kind: desktop.RequestNewChat, X: -1, Y: -1}))
 	}
 	if o.Session != "" {
@@ -32,7 +31,7 @@ func handleOpen(hub *api.Hub, o cli.OpenOptions) {
 	}
 }
 
-// windowRequest is what the page receives, with the type of each file.
+// windowRequest is the page's form of a request, with the type of each file.
 func windowRequest(s desktop.WindowRequest) api.WindowRequest {
 	out := api.WindowRequest{Kind: api.WindowRequestKind(s.Kind), SessionID: s.Session, X: s.X, Y: s.Y}
 	paths := s.Paths[:min(len(s.Paths), filetype.MaxAtOnce)]
@@ -42,8 +41,8 @@ func windowRequest(s desktop.WindowRequest) api.WindowRequest {
 	return out
 }
 
-// desk is the program's place on the desktop: what the tray shows and steers, and who
-// is notified when an answer ends.
+// desk is the program's integration with the desktop: what the tray shows and controls, and notifications when an
+// answer ends.
 func (a *app) desk(hub *api.Hub) desktop.Work {
 	w := &deskWork{a: a, hub: hub}
 	hub.Listen(func(c chat.Change) {
@@ -55,7 +54,7 @@ func (a *app) desk(hub *api.Hub) desktop.Work {
 	return w
 }
 
-// deskWork is the background work as the tray knows it.
+// deskWork is the background work as shown in the tray.
 type deskWork struct {
 	a   *app
 	hub *api.Hub
@@ -72,11 +71,10 @@ func (w *deskWork) Pause(paused bool) {
 	}
 }
 
-// Reconcile settles what is open and does what is due, also while that is paused: it is
-// asked for.
+// Reconcile runs all maintenance that is due, even while work is paused, because the user requested it.
 func (w *deskWork) Reconcile() {
 	if w.a.life.Err() != nil {
-		return // closing: nothing new begins
+		return // closing: nothing new is started
 	}
 	w.a.behind.Go(func() {
 		_, err := w.a.upkeep.Reconcile(w.a.life)
@@ -89,8 +87,7 @@ func (w *deskWork) Reconcile() {
 	})
 }
 
-// Busy counts answers, jobs and long work. What cannot be counted now is counted the
-// next time.
+// Busy counts answers, jobs and tasks. If counting fails now, the next call counts.
 func (w *deskWork) Busy() (running, queued int) {
 	queued, running, _, err := w.a.store.JobCounts(w.a.life)
 	if err != nil {
@@ -100,7 +97,7 @@ func (w *deskWork) Busy() (running, queued int) {
 	return running + works + len(w.a.turns.Running()), queued + waits
 }
 
-// Attention is for work that failed, until it is dismissed or done after all.
+// Attention reports failed work until it is dismissed or completed.
 func (w *deskWork) Attention() string {
 	for _, t := range w.a.tasks.List() {
 		if t.State == tasks.Failed {
@@ -134,10 +131,10 @@ func (w *deskWork) changed() {
 	}
 }
 
-// longAnswer is how long an answer takes before its end is announced to a user who looked elsewhere.
+// longAnswer is the duration from which the end of an answer is announced to a user looking elsewhere.
 const longAnswer = 10 * time.Second
 
-// answers tell the desktop when one ends that nobody watches.
+// answers notify the desktop when an unwatched answer ends.
 type answers struct {
 	turn    func(context.Context, chat.TurnID) (chat.Turn, error)
 	session func(context.Context, chat.SessionID) (chat.Session, error)
@@ -150,7 +147,7 @@ type answers struct {
 	begun map[chat.TurnID]time.Time
 }
 
-// notices notifies the user of answers, for as long as the app lives.
+// notices notifies the user about answers as long as the app runs.
 func (a *app) notices(hub *api.Hub) {
 	n := &answers{
 		turn: a.store.Turn, session: a.store.Session, watched: desktop.Watched, notify: desktop.Notify, now: time.Now,
@@ -161,7 +158,7 @@ func (a *app) notices(hub *api.Hub) {
 		if c.Kind == chat.ChangeTurn {
 			select {
 			case looks <- chat.TurnID(c.ID):
-			default: // hundreds at once are not conversation; no notification for each
+			default: // hundreds at once are not conversation; they get no notifications
 			}
 		}
 	})
@@ -177,7 +174,7 @@ func (a *app) notices(hub *api.Hub) {
 	})
 }
 
-// check sees how far a turn is. Temporary ones are neither stored nor announced.
+// check checks the state of a turn. Temporary ones are neither stored nor announced.
 func (n *answers) check(ctx context.Context, id chat.TurnID) {
 	t, err := n.turn(ctx, id)
 	if err != nil {
@@ -217,7 +214,7 @@ func (n *answers) ended(ctx context.Context, t chat.Turn, took time.Duration) {
 	n.notify(desktop.Notice{Session: string(s.ID), Title: cmp.Or(s.Title, "ContextInfinity"), Text: words})
 }
 
-// endWords say how an answer ended; empty: the user ended it, and knows.
+// endWords describe how an answer ended; empty: the user stopped it.
 func endWords(t chat.Turn) string {
 	switch t.Outcome {
 	case chat.OutcomeStopped, chat.OutcomeKept, chat.OutcomeDiscarded:

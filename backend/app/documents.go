@@ -6,11 +6,11 @@ import (
 	"contextinfinity/backend/documents"
 )
 
-// readsPDF reports that this process was started to read a PDF and nothing else.
-func readsPDF(args []string) bool { return len(args) == 1 && args[0] == documents.PDFArgument }
+// readsDocument reports that this process was started to read a PDF or an office document and nothing else.
+func readsDocument(args []string) bool { return len(args) == 1 && args[0] == documents.ReadArgument }
 
-// documentReader reads PDFs in another process of this program. Where the program
-// cannot find itself, PDFs are refused in words.
+// documentReader reads PDFs and office documents in another process of this program.
+// Where the program cannot find itself, they are refused with an error that says why.
 func documentReader() documents.Reader {
 	program, err := os.Executable()
 	if err != nil {

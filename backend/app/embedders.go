@@ -15,9 +15,8 @@ import (
 	"contextinfinity/backend/models"
 )
 
-// embedders makes the configured embedder, and those of other identities as far as
-// the configuration reaches: texts go to no server that it does not name, also while
-// vectors of a former one are still in use.
+// embedders creates the configured embedder, and those of other identities as far as the configuration allows: texts
+// are only sent to servers that it names, even while vectors of a former one are still in use.
 type embedders struct {
 	config func() *config.Config
 	keys   models.Keyring
@@ -25,14 +24,14 @@ type embedders struct {
 	local  embedding.Embedder
 
 	mu   sync.Mutex
-	made map[embedderKey]embedding.Embedder // each once: one of an unknown model was asked for its dimension
+	made map[embedderKey]embedding.Embedder // cached, because the dimension of an unknown model must be requested
 }
 
-// embedderKey is all that an embedder is made of.
+// embedderKey has everything that determines an embedder.
 type embedderKey struct {
 	config.Embedding
 	key llm.Secret
-	ask bool // the server for the dimension
+	ask bool // request the dimension from the server
 }
 
 // Target is the configured embedder.
@@ -79,14 +78,14 @@ func (e *embedders) make(ctx context.Context, c config.Embedding, ask bool) (emb
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.made == nil || len(e.made) > 8 { // a key is not held for longer than it is of use
+	if e.made == nil || len(e.made) > 8 { // a key is not kept longer than useful
 		e.made = map[embedderKey]embedding.Embedder{}
 	}
 	e.made[k] = made
 	return made, nil
 }
 
-// connectTimeout bounds asking a server for its model's dimension.
+// connectTimeout limits requesting a model's dimension from a server.
 const connectTimeout = 20 * time.Second
 
 func connect(ctx context.Context, client *http.Client, k embedderKey) (embedding.Embedder, error) {

@@ -13,12 +13,12 @@ import (
 	"contextinfinity/backend/store"
 )
 
-// openBench opens a throw-away store with everything that recall is made of in the
-// product, and the configured embedder. Nothing of the data directory is touched.
+// openBench opens a temporary store with everything that recall needs in the product, and the configured embedder.
+// The data directory is not touched.
 func openBench(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*evaluation.Bench, error) {
 	s := openSetup(o, keys)
 	if err := s.config.Err(); err != nil {
-		return nil, err // what would be measured is not what is configured
+		return nil, err // the measurement would not match the configuration
 	}
 	dir, err := os.MkdirTemp("", "contextinfinity-eval-")
 	if err != nil {
@@ -31,7 +31,7 @@ func openBench(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*ev
 	}
 	r := newMemoryParts(memoryDeps{store: db, config: s.config.Config, keys: s.keys, redact: s.redactText, log: s.log})
 	runner := jobs.NewRunner(jobs.Deps{
-		Store: db, Publish: o.Publish, Counter: counter{}, Log: s.log, Vectors: r.vectors,
+		Queue: db, Store: db, Publish: o.Publish, Counter: counter{}, Log: s.log, Vectors: r.vectors,
 		TargetTokens: func() int { return s.config.Config().Librarian.TargetTokens },
 		Chunking:     func() chunking.Options { return chunkSizes(s.config.Config()) },
 	})

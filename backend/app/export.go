@@ -11,10 +11,10 @@ import (
 	"contextinfinity/backend/exporting"
 )
 
-// exportFolder is the setting that remembers where a file was written last.
+// exportFolder is the setting with the last export folder.
 const exportFolder = "export.folder"
 
-// exporter writes what is kept to files.
+// exporter writes conversations to files.
 func (a *app) exporter() *exporting.Exporter {
 	d := exporting.Deps{
 		Store: a.store, Bundles: a.store, Answers: a.turns, DataDir: a.config.Config().DataDir, Now: time.Now,
@@ -24,7 +24,7 @@ func (a *app) exporter() *exporting.Exporter {
 	return exporting.New(d)
 }
 
-// exportFolder is where a file was written last, else the user's documents, else home.
+// exportFolder is the folder of the last export, otherwise the user's documents, otherwise the home directory.
 func (a *app) exportFolder(ctx context.Context) (string, error) {
 	last, _, err := a.store.Setting(ctx, exportFolder)
 	if err != nil {
@@ -38,8 +38,7 @@ func (a *app) exportFolder(ctx context.Context) (string, error) {
 	return "", chat.Errorf(chat.CodeNotFound, "export.folder", "There is no home folder to write to; nothing was written.").WithHint("name a folder")
 }
 
-// exportedTo remembers a folder. It is a convenience: where it cannot be kept, the
-// next export begins somewhere else.
+// exportedTo remembers a folder. It is only a convenience: errors are ignored.
 func (a *app) exportedTo(ctx context.Context, folder string) {
 	if a.readOnly {
 		return

@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// newImporting brings histories in. What it made is indexed beside it.
+// newImporting imports histories. Imported turns are indexed concurrently.
 func (a *app) newImporting(publish turn.Publisher) *importing.Service {
 	return importing.New(importing.Deps{
 		Store: a.store, Target: func() int { return a.config.Config().Librarian.TargetTokens },
@@ -23,8 +23,7 @@ func (a *app) newImporting(publish turn.Publisher) *importing.Service {
 	})
 }
 
-// modelOf is the name of a usable model that is configured here and is the one that a
-// source names.
+// modelOf is the name of a usable configured model that matches a source's model.
 func (a *app) modelOf(_, model string) string {
 	for _, m := range a.catalog.List() {
 		if m.Usable && strings.EqualFold(m.ModelID, model) {

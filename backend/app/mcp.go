@@ -22,15 +22,14 @@ type servers struct {
 	manager   *mcpclient.Manager
 	setup     *mcpsetup.Setup
 	questions *mcpclient.Questions
-	leave     func() // ends the subscription to the configuration
+	leave     func() // cancels the subscription to the configuration
 }
 
 func (s setup) serverSetup() *mcpsetup.Setup {
 	return &mcpsetup.Setup{Config: s.config, Secrets: mcpsetup.Secrets{Store: s.keys.Store}, Bundles: filepath.Join(s.config.Config().DataDir, "mcp")}
 }
 
-// newServers knows the configured servers and starts none. What they offer is known to the
-// registry from the moment that it changes.
+// newServers loads the configured servers and starts none. The registry is notified when their tools change.
 func (a *app) newServers(publish turn.Publisher) *servers {
 	s := &servers{setup: a.serverSetup()}
 	s.setup.ForgetTools = func(name string) error { return a.store.ForgetToolSource(context.Background(), name) }
@@ -50,7 +49,7 @@ func (a *app) newServers(publish turn.Publisher) *servers {
 	if sources := s.manager.Sources(); len(sources) > 0 {
 		a.tools.SetServers(sources)
 	}
-	a.tools.OnNeed(s.manager.Ensure) // a turn waits for those that are starting, a little
+	a.tools.OnNeed(s.manager.Ensure) // a turn briefly waits for servers that are starting
 	s.leave = a.config.Subscribe(func(*config.Config) { s.manager.Reload() })
 	return s
 }
@@ -60,7 +59,7 @@ func showPage(url string) error {
 	return nil
 }
 
-// watch has questions of servers put to the window, while there is one.
+// watch shows questions of servers in the window, while there is one.
 func (s *servers) watch(hub *api.Hub) { s.questions.Attended = hub.Attached }
 
 func (s *servers) stop() {
@@ -68,15 +67,15 @@ func (s *servers) stop() {
 	s.manager.Stop()
 }
 
-// warmServers starts the servers where models are offered tools, so that the first message need
-// not wait for them, and that a person sees which tools there are to accept.
+// warmServers starts the servers if models are offered tools, so that the first message need not wait for them, and
+// so that the user sees the tools to accept.
 func (a *app) warmServers() {
 	if !a.readOnly && a.config.Config().Tools.Mode == toolsEnabled {
 		a.behind.Go(func() { a.servers.manager.Ensure(a.life) })
 	}
 }
 
-// warmWhenEnabled does so again when tools are switched on while the window is open.
+// warmWhenEnabled does the same when tools are switched on while the window is open.
 func (a *app) warmWhenEnabled() {
 	var was atomic.Value
 	was.Store(a.config.Config().Tools.Mode)
@@ -89,15 +88,15 @@ func (a *app) warmWhenEnabled() {
 	a.servers.leave = func() { second(); first() }
 }
 
-// toolsEnabled is tools.mode with which calls are run.
+// toolsEnabled is the value of tools.mode with which calls are run.
 const toolsEnabled = "enabled"
 
-// serverPorts are what the window's service works with.
+// serverPorts are the dependencies of the window's service.
 func (a *app) serverPorts() api.ServerPorts {
 	return api.ServerPorts{Manager: a.servers.manager, Setup: a.servers.setup, Questions: a.servers.questions, KeyringOK: a.keys.KeyringOK, Warm: a.warmServers}
 }
 
-// verbServers are the servers as the verbs use them.
+// verbServers are the servers as used by the verbs.
 func (a *app) verbServers() cli.Servers {
 	return cli.Servers{Manager: a.servers.manager, Setup: a.servers.setup}
 }

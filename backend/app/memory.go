@@ -22,17 +22,17 @@ import (
 	"contextinfinity/backend/vectorindex"
 )
 
-// memoryParts is all that finds what was said: vectors kept complete, an index over
-// them that is rebuilt from the store whenever it is needed, and the search itself.
+// memoryParts is everything needed for search: complete vectors, an index over them that is rebuilt from the store
+// when needed, and the search itself.
 type memoryParts struct {
 	vectors *embedding.Manager
 	index   *vectorindex.Index
 	engine  *retrieval.Engine
-	// connect makes an embedder that is not configured (yet).
+	// connect creates an embedder that is not (yet) configured.
 	connect func(context.Context, config.Embedding) (embedding.Embedder, error)
 }
 
-// memoryDeps are what it is made of.
+// memoryDeps are its dependencies.
 type memoryDeps struct {
 	store   *store.Store
 	config  func() *config.Config
@@ -59,7 +59,7 @@ func newMemoryParts(d memoryDeps) memoryParts {
 	return r
 }
 
-// reranker is the configured one, or nil. What it is sent is redacted.
+// reranker is the configured one, or nil. Texts sent to it are redacted.
 func (d memoryDeps) reranker(client *http.Client) (retrieval.Reranker, error) {
 	c, ok := d.config().Reranker()
 	if !ok {
@@ -73,7 +73,7 @@ func (d memoryDeps) reranker(client *http.Client) (retrieval.Reranker, error) {
 	return redactedReranker{r, d.redact}, nil
 }
 
-// redactedReranker takes secrets out of what a reranker is sent.
+// redactedReranker removes secrets from texts for a reranker.
 type redactedReranker struct {
 	retrieval.Reranker
 	redact func(string) string
@@ -88,10 +88,10 @@ func (r redactedReranker) Rerank(ctx context.Context, query string, passages []s
 	return r.Reranker.Rerank(ctx, query, passages)
 }
 
-// warmAfter is how long the window has the machine to itself.
+// warmAfter is how long the window starts without competing work.
 const warmAfter = time.Second
 
-// warm prepares searches behind the window, so that the first one does not wait.
+// warm prepares searches in the background, so that the first one is fast.
 func (a *app) warm() {
 	a.behind.Go(func() {
 		select {
@@ -105,7 +105,7 @@ func (a *app) warm() {
 	})
 }
 
-// searchSettings are the configured numbers of a search.
+// searchSettings are the configured search settings.
 func searchSettings(c *config.Config) retrieval.Settings {
 	r := c.Retrieval
 	recency, mmr := c.Adjustments()
@@ -118,33 +118,33 @@ func searchSettings(c *config.Config) retrieval.Settings {
 	}
 }
 
-// chunkSizes are the configured ones.
+// chunkSizes are the configured sizes of chunks.
 func chunkSizes(c *config.Config) chunking.Options {
 	return chunking.Options{
 		MinTokens: c.Retrieval.ChunkMinTokens, MaxTokens: c.Retrieval.ChunkMaxTokens, Overlap: c.Retrieval.ChunkOverlapTokens,
 	}
 }
 
-// reindexing tells the window how far new vectors are.
+// reindexing sends the progress of new vectors to the window.
 func reindexing(publish func(chat.Change)) func(done, total int) {
 	return func(done, total int) {
 		publish(chat.Change{Kind: chat.ChangeReindex, ID: fmt.Sprintf("%d/%d", done, total)})
 	}
 }
 
-// memory lets recall search what the store holds, once that is open.
+// memory lets recall search the store, once that is open.
 type memory struct {
 	store  *store.Store
 	engine *retrieval.Engine
-	// prepare makes what was said up to now searchable, if that takes no model.
+	// prepare makes all turns searchable, if that needs no model.
 	prepare func(context.Context) error
 }
 
-// quoteTokens is how much recall quotes in one answer, at most.
+// quoteTokens is the maximum size of recall's quotations in one answer.
 const quoteTokens = 2000
 
-// sureEnough is above how much of the embedder's own noise a passage must stand that
-// shares no word with the question: recall answers nothing rather than anything.
+// sureEnough is the similarity required of a passage that shares no word with the question: recall prefers no answer
+// to an unrelated one.
 const sureEnough = 0.995
 
 // Search implements recall.Memory.
@@ -176,7 +176,7 @@ func passage(a retrieval.Artifact) recall.Passage {
 	return p
 }
 
-// said are the words of an artifact alone.
+// said is the plain text of an artifact.
 func said(a retrieval.Artifact) string {
 	switch a.Form {
 	case chat.PackedSummary:
@@ -188,8 +188,7 @@ func said(a retrieval.Artifact) string {
 	return a.ChunkText.Text
 }
 
-// Turns tells an empty memory from one that holds nothing on the subject: the
-// turn that asks does not count.
+// Turns distinguishes an empty memory from one without results: the current turn does not count.
 func (m *memory) Turns(ctx context.Context) (int, error) {
 	st, err := m.store.Stats(ctx)
 	return max(0, st.Turns-1), err

@@ -12,17 +12,17 @@ import (
 	"contextinfinity/backend/tasks"
 )
 
-// wanted is set when the program is to start again once it has ended.
+// wanted is set when the program should restart after it has ended.
 var wanted atomic.Bool
 
-// donePending is the outcome of one.
+// donePending is the result of a pending operation.
 type donePending struct {
 	store.PendingOperation
 	err error
 }
 
-// runPending does what the window wrote down before it ended; nil: nothing was. It comes
-// before anything is opened.
+// runPending runs the operation that the window saved before it ended; nil: there was none. It runs before anything
+// is opened.
 func runPending(ctx context.Context, o cli.OpenOptions) *donePending {
 	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
 	archive := store.NewArchive(store.ArchiveOptions{DataDir: cfg.Config().DataDir, Config: cfg.Path()})
@@ -45,19 +45,19 @@ func runPending(ctx context.Context, o cli.OpenOptions) *donePending {
 	return done
 }
 
-// mayName reports that a configuration names a folder for the data, or that nobody can
-// tell: a file that was replaced may be in place although that was called an error.
+// mayName reports that a configuration names a folder for the data, or that this is unknown: a file may have been
+// replaced although that returned an error.
 func mayName(path, dir string) bool {
 	cfg, err := config.Open(config.Options{Path: path})
 	return err != nil || cfg.Config().General.DataDir == dir
 }
 
-// show has the window tell the outcome of it, until it is dismissed.
+// show makes the window show the result until it is dismissed.
 func (d *donePending) show(a *app) {
 	if d == nil {
 		return
 	}
-	for _, t := range a.tasks.List() { // the move that was asked for, which is announced below
+	for _, t := range a.tasks.List() { // the task of the move, which is announced below
 		if t.Kind == tasks.Move && t.State == tasks.Interrupted {
 			_ = a.tasks.Dismiss(t.ID)
 		}

@@ -123,7 +123,7 @@ func powerCut(t *testing.T, fs *journaltest.CrashFS, mode journal.Durability, rn
 	if err := os.MkdirAll(filepath.Dir(database), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.NewArchive(store.ArchiveOptions{DataDir: w.store.DataDir()}).Backup(t.Context(), database); err != nil {
+	if _, err := store.NewArchive(store.ArchiveOptions{DataDir: w.config.Config().DataDir}).Backup(t.Context(), database); err != nil {
 		t.Fatal(err)
 	}
 	fs.Crash(rng)

@@ -12,23 +12,23 @@ import (
 	"contextinfinity/backend/store"
 )
 
-// programs are other programs that use this memory.
+// programs are the other programs that use this memory.
 type programs struct {
 	*store.Store
 	desk *mcpserver.Desk
 }
 
-// Do carries out a request of one of them.
+// Do handles a request of one of them.
 func (p programs) Do(ctx context.Context, r mcpserver.Request) (mcpserver.Answer, error) {
 	return p.desk.Do(ctx, r)
 }
 
-// MakeToken makes a program's token.
+// MakeToken creates a program's token.
 func (p programs) MakeToken(ctx context.Context, client string) (string, error) {
 	return mcpserver.MakeToken(ctx, p.Store, client)
 }
 
-// RevokeToken takes it away.
+// RevokeToken revokes it.
 func (p programs) RevokeToken(ctx context.Context, client string) error {
 	return mcpserver.RevokeToken(ctx, p.Store, client)
 }
@@ -40,7 +40,7 @@ func (a *app) programs() programs {
 	}}
 }
 
-// serveHTTP serves programs over HTTP as long as the configuration says so.
+// serveHTTP serves programs over HTTP while the configuration allows it.
 func (a *app) serveHTTP() {
 	desk := a.programs()
 	a.http = mcpserver.NewHTTP(mcpserver.Options{
@@ -74,7 +74,7 @@ func (a *app) stopHTTP() {
 	}
 }
 
-// programAccess is what the window uses of it.
+// programAccess is the part that the window uses.
 func (a *app) programAccess() api.ProgramAccess {
 	p := a.programs()
 	return api.ProgramAccess{
@@ -96,8 +96,8 @@ func (a *app) programAccess() api.ProgramAccess {
 	}
 }
 
-// places are the arguments by which a start from another program finds this data: such a
-// program hands on little of its environment.
+// places are the arguments with which a start from another program finds this data, because such a program passes on
+// little of its environment.
 func (a *app) places() []string {
 	var args []string
 	if a.flags.ConfigPath != "" || os.Getenv("XDG_CONFIG_HOME") != "" {
@@ -109,9 +109,9 @@ func (a *app) places() []string {
 	return args
 }
 
-// ownCommand is how other programs start this one.
+// ownCommand is the command with which other programs start this one.
 func ownCommand() string {
-	if path := os.Getenv("APPIMAGE"); path != "" { // the path of the running program is gone when it ends
+	if path := os.Getenv("APPIMAGE"); path != "" { // the running program's path disappears when it ends
 		return path
 	}
 	path, err := os.Executable()

@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/tools/builtin"
 )
 
-// memoryReader lets other programs read with the readers that models have.
+// memoryReader lets other programs read memory with the models' tools.
 type memoryReader struct {
 	memory  *builtin.Memory
 	prepare func(context.Context) error
@@ -19,7 +19,7 @@ func newMemoryReader(a *app) memoryReader {
 	return memoryReader{&builtin.Memory{Store: a.store, Search: a.engine}, a.indexDue}
 }
 
-// memoryTools are the readers as other programs are offered them.
+// memoryTools are the reading tools as they are offered to other programs.
 func memoryTools() []mcpserver.Tool {
 	tool := func(name, title, description, schema string) mcpserver.Tool {
 		return mcpserver.Tool{Name: name, Title: title, Description: description, Schema: json.RawMessage(schema)}
@@ -51,7 +51,7 @@ func (r memoryReader) read(ctx context.Context, v builtin.View, tool string, arg
 		if err := mcpserver.DecodeArguments(arguments, &a); err != nil {
 			return builtin.Found{}, err
 		}
-		if err := r.prepare(ctx); err != nil { // what was just said is to be found too
+		if err := r.prepare(ctx); err != nil { // makes recent turns searchable
 			return builtin.Found{}, err
 		}
 		return r.memory.SearchMemory(ctx, v, a)

@@ -6,7 +6,7 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// newProjects keeps projects and their files. What it read is indexed beside it.
+// newProjects manages projects and their files. New files are indexed concurrently.
 func (a *app) newProjects(publish turn.Publisher) *projects.Service {
 	return projects.New(projects.Deps{
 		Store: a.store, Documents: documentReader(), Count: func(text string) int { return counter{}.Count("", text) }, Protected: a.ownPlaces, Log: a.log,
@@ -18,7 +18,7 @@ func (a *app) newProjects(publish turn.Publisher) *projects.Service {
 	})
 }
 
-// watchProjects looks at watched folders as long as the window is open.
+// watchProjects scans watched folders while the window is open.
 func (a *app) watchProjects() {
 	a.behind.Go(func() { a.projects.Run(a.life, projects.Every) })
 }

@@ -197,7 +197,7 @@ func TestTheWindowNamesAFileOfAProject(t *testing.T) {
 	p.write("plan.md", "# Plan\n\nThe mill wheel turns anticlockwise.\n")
 	p.OK("projects", "watch", "Bakery", p.folder)
 	sent, _ := p.ask("Which way does the mill wheel turn?")
-	core := &api.Core{Store: p.store, Hub: api.NewHub()}
+	core := &api.Core{Chunks: p.store, Hub: api.NewHub()}
 	page, err := api.NewMemory(core).Chunks(api.MemoryFilter{Scope: string(chat.ScopeProject), BranchID: sent.BranchID})
 	if err != nil || len(page.Chunks) == 0 {
 		t.Fatalf("%+v: %v", page, err)

@@ -8,8 +8,8 @@ import (
 	"contextinfinity/backend/desktop/hotkey"
 )
 
-// keepQuickKey has the keys of desktop.quick_ask_keys delivered, until the program closes. ask opens quick ask; its token lets
-// the window take the keyboard.
+// keepQuickKey registers the keys of desktop.quick_ask_keys until the program closes. ask opens quick ask; its token
+// lets the window take the focus.
 func (a *app) keepQuickKey(core *api.Core, ask func(token string)) {
 	keeper := hotkey.New(
 		func() string { return desktop.QuickAskWords(a.config.Config().UI.Language) }, ask,

@@ -89,7 +89,7 @@ func importFile(t *testing.T, name, file string) *importedChat {
 		desk: d, t: t, name: name, turns: report.Turns, session: session.ID, branch: session.ActiveBranch,
 		results: map[string]results{},
 	}
-	core := &api.Core{Store: d.store, Turns: d.app.turns, Jobs: d.jobs, Branches: d.branches, Counter: counter{}, Hub: api.NewHub(), Log: d.log}
+	core := &api.Core{Chunks: d.store, Hub: api.NewHub(), Log: d.log}
 	core.Retrieval.Engine = d.engine
 	c.memory = api.NewMemory(core)
 	c.readQuestions()

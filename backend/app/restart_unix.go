@@ -9,8 +9,7 @@ import (
 	"contextinfinity/backend/secrets"
 )
 
-// restart puts the program again in its own place: the same process, arguments and
-// environment.
+// restart replaces the process with a new instance of the program, with the same arguments and environment.
 func restart() error {
 	path, err := os.Executable()
 	if err != nil {

@@ -8,11 +8,10 @@ import (
 	"contextinfinity/backend/secrets"
 )
 
-// detachedProcess keeps the new program from ending with the console of this one.
+// detachedProcess prevents the new program from ending with this one's console.
 const detachedProcess = 0x00000008
 
-// restart starts the program again beside this one, which is about to end and has
-// closed everything.
+// restart starts a new instance of the program; this one has closed everything and is about to end.
 func restart() error {
 	path, err := os.Executable()
 	if err != nil {

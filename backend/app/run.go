@@ -17,18 +17,16 @@ import (
 // version is set by the linker when the program is built (scripts/build).
 var version = "unknown"
 
-// Page is what the window shows; it is compiled into the program by main, because
-// Go embeds only files that lie below the package.
+// Page is the content of the window; main embeds it, because Go only embeds files below a package.
 type Page struct {
 	Assets embed.FS
 	Icon   []byte
 }
 
-// Run runs the program: a verb on the command line, without one the window. It
-// returns the exit code of the process.
+// Run runs the program: a verb on the command line, or the window. It returns the exit code of the process.
 func Run(args []string, page Page) int {
-	if readsPDF(args) {
-		return documents.ReadPDF(os.Stdin, os.Stdout)
+	if readsDocument(args) {
+		return documents.ReadFile(os.Stdin, os.Stdout)
 	}
 	if builtin.RunsCommand(args) {
 		return builtin.RunCommand(args, os.Stderr)

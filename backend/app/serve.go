@@ -18,19 +18,18 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// How long a start of the program waits for the one that has the data open to
-// listen: one that said where it will be is still opening; one that said nothing
-// may have taken the lock this moment.
+// How long a start of the program waits until the one that has the data open listens: a longer time if it has
+// recorded its address but is still opening, a shorter one otherwise, because it may have taken the lock just now.
 const (
 	openingTime = 5 * time.Second
 	lockingTime = 200 * time.Millisecond
-	// verbTime is how long a verb that has the data open by itself, and serves nobody, is
-	// waited for: most are done in less. An answer may stream for minutes.
+	// verbTime is how long to wait for a verb that has the data open and serves no other process: most take less. An
+	// answer may stream for minutes.
 	verbTime = 3 * time.Second
 )
 
-// openStore opens the data. A verb that has it open and is about to be done with it
-// is waited for; a program that stays says where it is asked, and is asked there.
+// openStore opens the data. It waits for a verb that will soon be done; a long-running program has recorded its
+// address, and handles the request.
 func openStore(ctx context.Context, o store.Options) (*store.Store, error) {
 	for begun := time.Now(); ; {
 		s, err := store.Open(ctx, o)
@@ -45,15 +44,15 @@ func openStore(ctx context.Context, o store.Options) (*store.Store, error) {
 	}
 }
 
-// address is where this program will listen, empty if it will not. The directory
-// is made, since only one that exists has a path that all others come to.
+// address is where this program will listen, empty if it will not. The directory is created, because the path must
+// exist to be resolved.
 func (a *app) address(o cli.OpenOptions) string {
 	if !o.Serve || o.ReadOnly {
 		return ""
 	}
 	dir := a.config.Config().DataDir
 	if err := store.MakeDir(dir); err != nil {
-		return "" // the store's error says what is wrong
+		return "" // the store's error describes the problem
 	}
 	address, err := handover.Address(dir)
 	if err != nil {
@@ -63,8 +62,8 @@ func (a *app) address(o cli.OpenOptions) string {
 	return address
 }
 
-// serve carries out, from now on, what other starts of the program ask for. toFront
-// and further are nil where there is no window.
+// serve handles the requests of other starts of the program from now on. toFront and further are nil without a
+// window.
 func (a *app) serve(toFront func(cli.OpenOptions), further *windows) {
 	address := store.WriterAddress(a.config.Config().DataDir)
 	if address == "" {
@@ -91,7 +90,7 @@ func (a *app) serve(toFront func(cli.OpenOptions), further *windows) {
 	})
 }
 
-// stopServing ends the calls of others while there is time left for the rest.
+// stopServing ends the calls of others and leaves time for the rest.
 func (a *app) stopServing(ctx context.Context) {
 	if a.server == nil {
 		return
@@ -101,7 +100,7 @@ func (a *app) stopServing(ctx context.Context) {
 	a.server.Stop(ctx)
 }
 
-// checkCall refuses what would come out otherwise here than at the caller's.
+// checkCall refuses a call that would behave differently here than in its own process.
 func (a *app) checkCall(c handover.Call, window bool) error {
 	const op = "handover.check"
 	if len(c.Args) == 0 {
@@ -118,13 +117,12 @@ func (a *app) checkCall(c handover.Call, window bool) error {
 	return nil
 }
 
-// carryOut runs a verb of another start of the program on this one's services.
+// carryOut runs a verb of another start of the program with this one's services.
 func (a *app) carryOut(c handover.Call, s handover.Streams) int {
 	var mu sync.Mutex
 	var left []func()
 	open := func(ctx context.Context, o cli.OpenOptions) (*cli.Services, error) {
 		services := a.services()
-		services.Store = verbStore{a.store, a.tasks, a.fanout}
 		leave := a.fanout.join(o.Publish)
 		mu.Lock()
 		left = append(left, leave)
@@ -150,14 +148,14 @@ func (a *app) carryOut(c handover.Call, s handover.Streams) int {
 	mu.Lock()
 	defer mu.Unlock()
 	for _, leave := range left {
-		leave() // also of a verb that left without closing
+		leave() // also for a verb that exited without closing
 	}
 	a.jobs.Wake()
-	a.fanout.Change(chat.Change{Kind: chat.ChangeSessions}) // it may have made, renamed or erased some
+	a.fanout.Change(chat.Change{Kind: chat.ChangeSessions}) // it may have changed sessions
 	return code
 }
 
-// handOver has the program that is the writer carry out a command line.
+// handOver lets the program that is the writer run a command line.
 func handOver(ctx context.Context, o cli.OpenOptions, h cli.Handover) (int, bool, error) {
 	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
 	call := handover.NewCall(h.Args)
@@ -169,8 +167,8 @@ func handOver(ctx context.Context, o cli.OpenOptions, h cli.Handover) (int, bool
 	return ask(ctx, cfg.Config().DataDir, call, handover.Asker{In: h.In, Out: h.Out, Err: h.Err, Interrupts: h.Interrupts})
 }
 
-// raiseOther brings another program's window on this data to the front, with the files
-// this start was given. Where nobody is served, the error is the lock's.
+// raiseOther brings another program's window on this data to the front, and passes on this start's files. If that
+// program serves nobody, the lock's error is returned.
 func raiseOther(o cli.OpenOptions, locked error) error {
 	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
 	_, served, err := ask(context.Background(), cfg.Config().DataDir, handover.ToFront(o.Files, o.NewChat), handover.Asker{})
@@ -180,7 +178,7 @@ func raiseOther(o cli.OpenOptions, locked error) error {
 	return err
 }
 
-// ask asks the writer of a data directory, once it listens. false: it does not.
+// ask sends a request to the writer of a data directory, once it listens. false: it does not.
 func ask(ctx context.Context, dir string, call handover.Call, a handover.Asker) (int, bool, error) {
 	for begun := time.Now(); ; {
 		wait := lockingTime
@@ -202,7 +200,7 @@ func ask(ctx context.Context, dir string, call handover.Call, a handover.Asker) 
 	}
 }
 
-// realPath is the one name of a file, as far as the file system tells.
+// realPath is the canonical path of a file.
 func realPath(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
@@ -216,8 +214,7 @@ func realPath(path string) string {
 	return path
 }
 
-// fanout publishes to the program's own window or verb, and to the verbs that it
-// carries out for others.
+// fanout publishes to the program's own window or verb, and to the verbs that it runs for others.
 type fanout struct {
 	main turn.Publisher
 

@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/store"
 )
 
-// dataFolder is the data directory as the window's storage page knows it.
+// dataFolder is the data directory for the window's storage page.
 type dataFolder struct {
 	setup
 	app  *app   // nil: it could not be opened
@@ -24,7 +24,7 @@ func (d dataFolder) archive() *store.Archive {
 	return store.NewArchive(store.ArchiveOptions{DataDir: d.dir(), Config: d.config.Path(), Logger: d.log})
 }
 
-// partWords say what a part of the data directory is.
+// partWords describe the parts of the data directory.
 var partWords = map[string][2]string{
 	"database": {"Conversations", "All conversations, their memory and its index."},
 	"journals": {"Journals", "What arrives of answers, until they are stored."},
@@ -57,7 +57,7 @@ func (d dataFolder) View(ctx context.Context) (api.StorageView, error) {
 	return v, nil
 }
 
-// unmovable says why the place cannot be changed; empty: it can.
+// unmovable says why the location cannot be changed; empty: it can.
 func (d dataFolder) unmovable() string {
 	switch {
 	case d.flag != "":

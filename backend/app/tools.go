@@ -14,7 +14,7 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// newTools makes the registry of the tools that models may call, with the program's own.
+// newTools creates the registry of tools, with the program's own.
 func (a *app) newTools(publish turn.Publisher) *tools.Registry {
 	r := tools.NewRegistry(a.store, func() tools.Settings {
 		return tools.Settings{Allow: a.config.Config().Tools.Allow}
@@ -34,7 +34,7 @@ func (a *app) newTools(publish turn.Publisher) *tools.Registry {
 	return r
 }
 
-// pastReader reads earlier conversations for models, as far as their memory reaches.
+// pastReader lets models read earlier conversations within the scope of their memory.
 func (a *app) pastReader() *builtin.Memory {
 	return &builtin.Memory{Store: a.store, Search: a.engine, Settings: a.retrieves, Reach: func(ctx context.Context, id chat.SessionID) (builtin.Reach, error) {
 		scope, err := a.turns.MemoryScope(ctx, id)
@@ -47,12 +47,12 @@ func (a *app) pastReader() *builtin.Memory {
 	}}
 }
 
-// ownPlaces are those of the program's own data and configuration, which no tool may change.
+// ownPlaces are the program's data and configuration directories, which no tool may change.
 func (a *app) ownPlaces() []string {
 	return []string{a.config.Config().DataDir, filepath.Dir(a.config.Path())}
 }
 
-// resumeTools continues answers between whose steps an earlier run of the program ended.
+// resumeTools continues answers that an earlier run of the program left between two steps.
 func (a *app) resumeTools() {
 	a.behind.Go(func() {
 		if _, err := a.turns.ResumeTools(a.life); err != nil && a.life.Err() == nil {
@@ -61,7 +61,7 @@ func (a *app) resumeTools() {
 	})
 }
 
-// toolPorts are what the window's service works with.
+// toolPorts are the dependencies of the window's service.
 func (a *app) toolPorts() api.ToolPorts {
-	return api.ToolPorts{Registry: a.tools, Turns: a.turns, Mode: func() string { return a.config.Config().Tools.Mode }}
+	return api.ToolPorts{Registry: a.tools, Mode: func() string { return a.config.Config().Tools.Mode }}
 }

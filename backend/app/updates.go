@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/updates"
 )
 
-// updates looks for newer versions, at the address and as often as the configuration says.
+// updates checks for newer versions, at the configured address and interval.
 func (s setup) updates() *updates.Checker {
 	return &updates.Checker{
 		Feed:    func() string { return s.config.Config().Updates.URL },
@@ -18,13 +18,13 @@ func (s setup) updates() *updates.Checker {
 	}
 }
 
-// watchUpdates looks once a day where that is switched on.
+// watchUpdates checks once a day if that is enabled.
 func (a *app) watchUpdates(core *api.Core) {
 	wake := make(chan struct{}, 1)
 	cancel := a.config.Subscribe(func(*config.Config) {
 		select {
 		case wake <- struct{}{}:
-		default: // it will look anyway
+		default: // a check is already pending
 		}
 	})
 	a.behind.Go(func() {

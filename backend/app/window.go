@@ -13,12 +13,12 @@ import (
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/desktop"
+	"contextinfinity/backend/inspecting"
 	"contextinfinity/backend/secrets"
 	"contextinfinity/backend/tokens"
 )
 
-// window opens the data directory and binds the services to a page. When it
-// cannot be opened, the page says why.
+// window opens the data directory and binds the services to a page. If it cannot be opened, the page says why.
 func window(o cli.OpenOptions, page Page) desktop.Window {
 	hub := api.NewHub()
 	o.Publish, o.Serve = hub, true
@@ -80,8 +80,8 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 	return w
 }
 
-// openForWindow opens the data with its background tasks. Data that cannot be written is opened to be read, and core says
-// why. With an error nothing is open.
+// openForWindow opens the data with its background tasks. Data that is not writable is opened read-only, and core
+// says why. With an error nothing is open.
 func openForWindow(o cli.OpenOptions, keys *secrets.Store, core *api.Core) (*app, error) {
 	a, err := openApp(context.Background(), o, keys)
 	if unwritable(err) {
@@ -99,9 +99,18 @@ func openForWindow(o cli.OpenOptions, keys *secrets.Store, core *api.Core) (*app
 	return a, nil
 }
 
-// provide gives the services of the window what they work with.
+// records gives the services of the window what is kept.
+func (a *app) records(core *api.Core) {
+	core.Sessions, core.Pins, core.Erasing = a.sessions, a.pins, a.erasing()
+	core.History, core.Drafts, core.Chunks, core.Queue = a.store, a.store, a.store, a.jobList()
+	core.Inspecting = inspecting.New(a.store, a.turns)
+	core.Figures, core.Calls, core.Settings = a.store, a.store, a.store
+}
+
+// provide sets the dependencies of the window's services.
 func (a *app) provide(core *api.Core) {
-	core.Store, core.Turns, core.Jobs, core.Branches = a.store, a.turns, a.jobs, a.branches
+	a.records(core)
+	core.Turns, core.Jobs, core.Branches = a.turns, a.jobs, a.branches
 	core.Answers = several.New(a.store, a.turns, a.branches)
 	core.Upkeep, core.Tasks, core.Cost = a.upkeep, a.tasks, a.catalog.Cost
 	core.Importer, core.Exporter = api.Imports(a.imports), api.Exports(a.exporter())
@@ -118,8 +127,8 @@ func (a *app) provide(core *api.Core) {
 	})
 }
 
-// begin starts what a window does by itself: jobs, upkeep, warming, tools that wait, watched folders, and being reached by
-// further starts of the program and by other programs.
+// begin starts the window's background work: jobs, maintenance, warming, pending tools, watched folders, and serving
+// further starts of the program and other programs.
 func (a *app) begin(hub *api.Hub, further *windows) {
 	a.jobs.Start()
 	a.upkeep.Start()
@@ -132,12 +141,12 @@ func (a *app) begin(hub *api.Hub, further *windows) {
 	a.serveHTTP()
 }
 
-// besideOther is what a start becomes whose data another process has: a window beside those of that process, or a request
-// that its own comes to the front.
+// besideOther handles a start whose data another process has open: it becomes a further window of that process, or
+// brings that process's window to the front.
 func besideOther(o cli.OpenOptions, page Page, locked error) (desktop.Window, error) {
 	elsewhere := desktop.Window{Elsewhere: true}
 	switch {
-	case o.Hidden: // at sign-in: what runs already stays as it is
+	case o.Hidden: // at sign-in: the running program is not disturbed
 		return elsewhere, nil
 	case o.NewWindow || o.Quick:
 		cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
@@ -146,25 +155,25 @@ func besideOther(o cli.OpenOptions, page Page, locked error) (desktop.Window, er
 	return elsewhere, raiseOther(o, locked)
 }
 
-// startAtSignIn is the entry that starts this program, on the same data, hidden. A nil one: the error says why there is none.
+// startAtSignIn is the autostart entry that starts this program hidden, with the same data. nil: the error says why
+// there is none.
 func startAtSignIn(o cli.OpenOptions) func() (*autostart.Entry, error) {
 	args := append([]string{"--hidden"}, dataFlags(o)...)
 	return func() (*autostart.Entry, error) { return autostart.New(args...) }
 }
 
-// unwritable reports that data could not be opened because nothing can be written there.
+// unwritable reports that data could not be opened because the location is not writable.
 func unwritable(err error) bool {
 	return err != nil && (chat.CodeOf(err) == chat.CodeNoSpace || errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission))
 }
 
-// openToRead opens data that cannot be written: the window shows and exports what is
-// there.
+// openToRead opens data read-only: the window shows and exports it.
 func openToRead(o cli.OpenOptions, keys *secrets.Store) (*app, error) {
 	o.ReadOnly = true
 	return openApp(context.Background(), o, keys)
 }
 
-// readOnlyWords say why the data can only be read.
+// readOnlyWords say why the data is read-only.
 func readOnlyWords(a *app, refused error) string {
 	if note := a.store.Note(); note != "" {
 		return note
@@ -172,7 +181,7 @@ func readOnlyWords(a *app, refused error) string {
 	return chat.AsError(refused).Message
 }
 
-// retrieves says whether turns are given memory, and from where.
+// retrieves says whether turns get memory, and from where.
 func (s setup) retrieves() (bool, chat.Scope) {
 	c := s.config.Config()
 	return c.Context.Infinity && c.Budget.MaxRetrievalTokens > 0, chat.Scope(c.Retrieval.Scope)
@@ -186,7 +195,8 @@ func bind(core *api.Core, s setup, page Page) desktop.Window {
 	}
 }
 
-// services are what a page may call. The page's types are made of those that are named here (internal/pagetypes).
+// services are the services that a page may call. The page's types are generated from the ones named here
+// (internal/pagetypes).
 func services(core *api.Core, s setup) []any {
 	return []any{
 		api.NewSessions(core),

@@ -22,49 +22,48 @@ import (
 	"contextinfinity/backend/secrets"
 )
 
-// What the two ends of a window's link call each other (docs/adr/0015).
+// The methods and events between the two ends of a window's link (docs/adr/0015).
 const (
-	methodHello = "hello"  // of the window, first: whose data it shows
-	methodDrag  = "drag"   // of the window: the file of a drag
-	bound       = "bound:" // and a method of a service: what its page calls
+	methodHello = "hello"  // from the window, first: whose data it shows
+	methodDrag  = "drag"   // from the window: the file of a drag
+	bound       = "bound:" // followed by a service's method: the page's calls
 
 	eventQuit      = "quit"      // to the window: the program ends
-	eventShow      = "show"      // to the small window: it comes to the front
-	eventElsewhere = "elsewhere" // to one that is not needed: another is there
+	eventShow      = "show"      // to the small window: come to the front
+	eventElsewhere = "elsewhere" // to an unneeded window: another one exists
 
-	methodPickFiles  = "shell.pick_files" // to the window: what needs its process
+	methodPickFiles  = "shell.pick_files" // to the window: calls that need its process
 	methodPickTarget = "shell.pick_target"
 	methodPickFolder = "shell.pick_folder"
 	methodPicture    = "shell.picture"
 )
 
 const (
-	// bufferedInput is how much of a window's calls is read at once, in bytes.
+	// bufferedInput is the buffer size for a window's calls, in bytes.
 	bufferedInput = 32 << 10
-	// quittingTime is how long a window may take to go when the program ends.
+	// quittingTime is how long a window may take to close when the program ends.
 	quittingTime = 3 * time.Second
-	// helloTime is how long a window waits for the program that has the data.
+	// helloTime is how long a window waits for the program that has the data open.
 	helloTime = 15 * time.Second
 )
 
-// windows are the further windows on this data: each a process of its own, which shows the page and has its calls carried
-// out here.
+// windows are the further windows on this data: each is a process that shows the page and sends its calls here.
 type windows struct {
 	core  *api.Core
 	bind  func(*api.Core) []any
-	last  func()        // called when the last one has gone
-	ready chan struct{} // closed when the first window is made, and with it all that its core holds
+	last  func()        // called when the last one has closed
+	ready chan struct{} // closed when the first window has been created with all its dependencies
 
 	mu    sync.Mutex
 	open  int
-	quick *relay.Link // the small window, if it is there
+	quick *relay.Link // the small window, if it exists
 }
 
 func newWindows(core *api.Core) *windows {
 	return &windows{core: core, last: desktop.LastLeft, ready: make(chan struct{})}
 }
 
-// offer lets further windows be opened: by the first one's page and tray, and by other starts of the program.
+// offer allows opening further windows: from the first one's page and tray, and by other starts of the program.
 func (w *windows) offer(o cli.OpenOptions, s setup, first *desktop.Window) {
 	w.bind = func(c *api.Core) []any { return services(c, s) }
 	w.core.Shell.NewWindow = func(session string) error {
@@ -82,7 +81,7 @@ func (w *windows) offer(o cli.OpenOptions, s setup, first *desktop.Window) {
 	close(w.ready)
 }
 
-// startQuietly starts a further window for callers that cannot be shown a failure: the tray, and a global shortcut.
+// startQuietly starts a further window for callers that cannot show an error: the tray, and a global shortcut.
 func startQuietly(o cli.OpenOptions, s setup, flag string) func(token string) {
 	return func(token string) {
 		if err := startWindow(o, token, flag); err != nil {
@@ -104,7 +103,7 @@ func (w *windows) count(by int) (left int) {
 	return w.open
 }
 
-// serve carries a window's calls out until it goes or the program ends.
+// serve handles a window's calls until it closes or the program ends.
 func (w *windows) serve(c handover.Call, s handover.Streams) int {
 	select {
 	case <-w.ready:
@@ -137,7 +136,7 @@ func (w *windows) serve(c handover.Call, s handover.Streams) int {
 	return w.runLink(link, s)
 }
 
-// takeQuick makes a link that of the small window. If there is one, that is shown.
+// takeQuick registers a link as the small window. If there is one already, that is shown.
 func (w *windows) takeQuick(link *relay.Link) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -157,7 +156,7 @@ func (w *windows) dropQuick(link *relay.Link) {
 	}
 }
 
-// runLink works until the window goes or the program ends.
+// runLink runs until the window closes or the program ends.
 func (w *windows) runLink(link *relay.Link, s handover.Streams) int {
 	go func() {
 		select {
@@ -173,7 +172,7 @@ func (w *windows) runLink(link *relay.Link, s handover.Streams) int {
 		case <-link.Ended():
 		}
 	}()
-	_ = link.Run() // its end is the window's own affair
+	_ = link.Run() // the end of the link is handled by the window
 	return 0
 }
 
@@ -200,25 +199,25 @@ func cutPrefix(method string) (string, bool) {
 	return "", false
 }
 
-// furtherShell has the dialogs of a window opened by its own process: they stand over it.
+// furtherShell runs the dialogs of a window in its own process, so that they are above it.
 func furtherShell(link *relay.Link, own api.Shell) api.Shell {
 	shell := own
 	shell.PickFiles = func() ([]string, error) { return replyOf[[]string](link, methodPickFiles, "") }
 	shell.PickTarget = func(suggested string) (string, error) { return replyOf[string](link, methodPickTarget, suggested) }
 	shell.PickFolder = func() (string, error) { return replyOf[string](link, methodPickFolder, "") }
 	shell.Picture = func() ([]byte, error) { return replyOf[[]byte](link, methodPicture, "") }
-	shell.Tray = func() (bool, bool) { return false, false } // it is the first window's
+	shell.Tray = func() (bool, bool) { return false, false } // belongs to the first window
 	return shell
 }
 
-// replyOf has the other end do something; a dialog takes as long as the person takes.
+// replyOf calls the other end; a dialog takes as long as the user takes.
 func replyOf[T any](link *relay.Link, method, argument string) (T, error) {
 	var answer T
 	err := link.Call(context.Background(), method, argument, &answer)
 	return answer, linkError(err)
 }
 
-// linkError words the errors of a link.
+// linkError converts the errors of a link to messages.
 func linkError(err error) error {
 	if err == nil {
 		return nil
@@ -233,8 +232,8 @@ func linkError(err error) error {
 		WithHint("what was acknowledged is stored; the window reopens automatically")
 }
 
-// startWindow starts a process that shows a further window on the data of this one, with these flags. A token of the desktop's
-// lets the window take the keyboard.
+// startWindow starts a process with a further window on the same data, with these flags. A token of the desktop lets
+// the window take the focus.
 func startWindow(o cli.OpenOptions, token string, args ...string) error {
 	program, err := os.Executable()
 	if err != nil {
@@ -252,7 +251,7 @@ func startWindow(o cli.OpenOptions, token string, args ...string) error {
 	return nil
 }
 
-// dataFlags are the flags by which another start of the program comes to the same data.
+// dataFlags are the flags with which another start of the program finds the same data.
 func dataFlags(o cli.OpenOptions) []string {
 	var flags []string
 	for _, given := range [][2]string{{"--config", o.ConfigPath}, {"--data-dir", o.DataDir}} {
@@ -263,25 +262,25 @@ func dataFlags(o cli.OpenOptions) []string {
 	return flags
 }
 
-// furtherWindow is a window whose data another process has.
+// furtherWindow is a window whose data another process has open.
 type furtherWindow struct {
 	link *relay.Link
-	hub  *api.Hub // what is asked of this window alone
+	hub  *api.Hub // for requests to this window only
 	core *api.Core
 
 	mu       sync.Mutex
 	emit     func(name string, data any)
 	closing  bool
-	unneeded bool // another window of its kind is there, and was shown
+	unneeded bool // another window of its kind exists, and was shown
 }
 
 // joinWindow opens a window on data that another process has open.
 //
-// Errors: the refusal of that process; the lock's error where it serves nobody.
+// Errors: the refusal of that process; the lock's error if it serves nobody.
 func joinWindow(o cli.OpenOptions, page Page, dir string, locked error) (desktop.Window, error) {
 	input, toHolder := io.Pipe()
 	fromHolder, output := io.Pipe()
-	f := &furtherWindow{hub: api.NewHub(), closing: true} // until the other end has answered, its end is not a surprise
+	f := &furtherWindow{hub: api.NewHub(), closing: true} // until the other end has answered, its end is expected
 	f.link = relay.New(fromHolder, toHolder, relay.Handler{Call: f.shell, Words: func(err error) any { return f.core.FormatError(err) }, Event: f.event})
 	f.core = &api.Core{Hub: f.hub, Log: slog.New(slog.DiscardHandler)}
 	over := make(chan error, 1)
@@ -296,7 +295,7 @@ func joinWindow(o cli.OpenOptions, page Page, dir string, locked error) (desktop
 	}()
 	go func() {
 		_ = f.link.Run()
-		_ = toHolder.Close() // and the call ends there
+		_ = toHolder.Close() // which ends the call there
 		f.ended()
 	}()
 	ctx, cancel := context.WithTimeout(context.Background(), helloTime)
@@ -339,7 +338,7 @@ func (f *furtherWindow) window(page Page) desktop.Window {
 	}
 }
 
-// call has the other end carry out what the page calls, but what is asked of this window alone.
+// call forwards the page's calls to the other end, except those for this window only.
 func (f *furtherWindow) call(name string, args json.RawMessage) (result json.RawMessage, err error) {
 	if name == "Work.WindowRequests" {
 		return json.Marshal(f.hub.WindowRequests())
@@ -348,7 +347,7 @@ func (f *furtherWindow) call(name string, args json.RawMessage) (result json.Raw
 	return result, err
 }
 
-// shell does what needs this process: its dialogs, and the clipboard.
+// shell implements what needs this process: dialogs, and the clipboard.
 func (f *furtherWindow) shell(method string, args json.RawMessage) (any, error) {
 	var argument string
 	if err := json.Unmarshal(args, &argument); err != nil {
@@ -379,7 +378,7 @@ func (f *furtherWindow) attach(emit func(name string, data any)) {
 	}
 }
 
-// event takes what the program tells: events for the page, and its end.
+// event handles the program's events: those for the page, and its end.
 func (f *furtherWindow) event(name string, data json.RawMessage) {
 	switch name {
 	case eventQuit:
@@ -409,15 +408,15 @@ func (f *furtherWindow) isUnneeded() bool {
 	return f.unneeded
 }
 
-// leave says that the end of the link is meant.
+// leave marks the end of the link as intended.
 func (f *furtherWindow) leave() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.closing = true
 }
 
-// ended opens the window again where the program that had the data ended by itself: this process has the data then, or
-// another window's.
+// ended opens the window again if the program that had the data open ended by itself: then this process, or that of
+// another window, opens the data.
 func (f *furtherWindow) ended() {
 	f.mu.Lock()
 	meant := f.closing

@@ -4,24 +4,22 @@ import (
 	"context"
 
 	"contextinfinity/backend/api"
-	"contextinfinity/backend/chat"
 	"contextinfinity/backend/desktop"
-	"contextinfinity/backend/store"
+	"contextinfinity/backend/erasing"
+	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/tasks"
-	"contextinfinity/backend/turn"
 )
 
-// taskTime is the share of closeTimeout in which long work may end: running answers
-// need the rest.
+// taskTime is the share of closeTimeout for ending tasks: running answers need the rest.
 const taskTime = 3
 
-// openTasks has the window carry out long work, and find what an earlier run of it left.
+// openTasks lets the window run tasks, and find those left by an earlier run.
 func (a *app) openTasks(ctx context.Context, hub *api.Hub) (err error) {
 	a.tasks, err = tasks.New(ctx, tasks.Deps{Store: a.store, Publish: hub, Log: a.log})
 	return err
 }
 
-// stopTasks ends long work where it is whole, while there is time.
+// stopTasks stops tasks at a safe point, within the time limit.
 func (a *app) stopTasks(ctx context.Context) {
 	if a.tasks == nil {
 		return
@@ -33,41 +31,18 @@ func (a *app) stopTasks(ctx context.Context) {
 	}
 }
 
-// verbStore is the store for a verb that is carried out here: what it erases is not
-// remembered by the long work of this program either, and not shown by its window.
-type verbStore struct {
-	*store.Store
-	tasks  *tasks.Manager
-	window turn.Publisher
+func (a *app) jobList() *jobs.List { return jobs.NewList(a.store, a.jobs, a.fanout) }
+
+// erasing deletes permanently. Where a window has long work, what is erased is not remembered by it either.
+func (a *app) erasing() *erasing.Service {
+	d := erasing.Deps{Store: a.store, Publish: a.fanout.Change}
+	if a.tasks != nil {
+		d.Forget = a.tasks.Forget
+	}
+	return erasing.New(d)
 }
 
-// Erase implements cli.Store.
-func (s verbStore) Erase(ctx context.Context, kind, id string) (chat.Receipt, error) {
-	p, err := s.ErasePreview(ctx, kind, id)
-	if err != nil {
-		return chat.Receipt{}, err
-	}
-	session := chat.SessionID(p.Session)
-	if s.tasks != nil && p.Reason == "" { // else it is refused, and nothing is cancelled for it
-		if err := s.tasks.Forget(ctx, session, p.NamedIn); err != nil {
-			return chat.Receipt{}, err
-		}
-	}
-	receipt, err := s.Store.Erase(ctx, kind, id)
-	if receipt.ID != "" {
-		s.window.Change(chat.Change{Kind: chat.ChangeSessions})
-		s.window.Change(chat.Change{Kind: chat.ChangeSession, Session: session})
-		if kind == chat.EraseProject {
-			s.window.Change(chat.Change{Kind: chat.ChangeProjects, ID: id})
-		}
-		if kind == chat.EraseTurn {
-			s.window.Change(chat.Change{Kind: chat.ChangeTurn, Session: session, ID: id})
-		}
-	}
-	return receipt, err
-}
-
-// What the dialogs offer to show.
+// Actions offered by the dialogs.
 var (
 	exports  = desktop.Filter{Name: "Conversations and exports", Patterns: "*.cinf;*.json;*.jsonl;*.ndjson;*.zip"}
 	anything = desktop.Filter{Name: "All files", Patterns: "*"}

@@ -50,7 +50,7 @@ func openWorld(t testing.TB, dir, config string, tune tuning) *world {
 		tune.journal(&options)
 	}
 	w.turns = turn.NewEngine(turn.Deps{
-		Store: w.store, Journals: journal.New(options), Models: w.catalog, Branches: w.branches, Publish: w.seen,
+		Turns: w.store, History: w.store, Contexts: w.store, Drafts: w.store, Calls: w.store, Journals: journal.New(options), Models: w.catalog, Branches: w.branches, Publish: w.seen,
 		Counter: counter{}, Settings: func() turn.Settings { return tune.settings() },
 	})
 	t.Cleanup(w.end)

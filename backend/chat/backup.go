@@ -8,12 +8,12 @@ type BackupKind string
 const (
 	BackupByHand        BackupKind = "by_hand"
 	BackupDaily         BackupKind = "daily"
-	BackupMigration     BackupKind = "migration"      // before the schema was upgraded
-	BackupBeforeRestore BackupKind = "before_restore" // of what a restore replaced
+	BackupMigration     BackupKind = "migration"      // before a schema migration
+	BackupBeforeRestore BackupKind = "before_restore" // of the data that a restore replaced
 )
 
-// Backup is a copy of the data in one file: the database, the configuration, and
-// the stream journals of the turns that were unfinished in it.
+// Backup is a copy of the data in one file: the database, the configuration, and the stream journals of its
+// unfinished turns.
 type Backup struct {
 	Path    string           `json:"path"`
 	Kind    BackupKind       `json:"kind"`
@@ -21,61 +21,60 @@ type Backup struct {
 	Bytes   int64            `json:"bytes"`
 	Schema  int64            `json:"database_schema"`
 	Counts  map[string]int64 `json:"counts"`           // records by table
-	Checked bool             `json:"checked"`          // it was read back after it was written
-	Problem string           `json:"problem"`          // what is wrong with it, if something is
-	SHA256  string           `json:"sha256,omitempty"` // of the file, told when it is written
-	// Problems is how many verify finds in the data in it, Findings are the first of
-	// them: told where it was asked for, and of a daily one as of when it was made. Such a
-	// copy can be restored nonetheless.
+	Checked bool             `json:"checked"`          // it was read back after writing
+	Problem string           `json:"problem"`          // what is wrong with it, if anything
+	SHA256  string           `json:"sha256,omitempty"` // of the file, set when it is written
+	// Problems is how many problems verify finds in its data, Findings are the first of them: set on request, and for
+	// a daily backup as of its creation. Such a copy can still be restored.
 	Problems int       `json:"verify_problems"`
 	Findings []Finding `json:"findings,omitempty"`
 }
 
-// AutoBackup is the outcome of a daily backup.
+// AutoBackup is the result of a daily backup.
 type AutoBackup struct {
 	Outcome BackupOutcome
 	Made    Backup   // with BackupMade
-	Removed []string // older ones that were no longer to be kept
+	Removed []string // older ones that were pruned
 	Need    int64    // bytes that must be free, with BackupNoSpace
 	Free    int64
 }
 
-// BackupOutcome says whether a daily backup was made, and why not.
+// BackupOutcome says whether a daily backup was made, or why not.
 type BackupOutcome string
 
 const (
 	BackupMade      BackupOutcome = "made"
 	BackupOff       BackupOutcome = "off"
-	BackupRecent    BackupOutcome = "recent"    // the last copy is not a day old
+	BackupRecent    BackupOutcome = "recent"    // the last copy is less than a day old
 	BackupUnchanged BackupOutcome = "unchanged" // nothing was written since
 	BackupNoSpace   BackupOutcome = "no_space"
-	BackupLater     BackupOutcome = "later" // it would hold somebody up
+	BackupLater     BackupOutcome = "later" // it would delay something else
 )
 
-// DataSummary is what a person compares two data sets by.
+// DataSummary is what the user compares data by.
 type DataSummary struct {
 	Exists     bool       `json:"exists"`
 	Schema     int64      `json:"database_schema"`
 	Sessions   int64      `json:"sessions"`
 	Turns      int64      `json:"turns"`
 	NewestTurn *time.Time `json:"newest_turn"`
-	Problem    string     `json:"problem"` // why it cannot be read
+	Problem    string     `json:"problem"` // why it is unreadable
 }
 
-// Restoration is what a restore will replace, or has replaced, by what.
+// Restoration describes what a restore will replace, or has replaced.
 type Restoration struct {
 	Source   string      `json:"source"`
 	Kind     BackupKind  `json:"kind"`
-	TakenAt  *time.Time  `json:"taken_at"` // nil: the file does not tell
-	Backup   DataSummary `json:"backup"`   // its schema is the one it was written with
+	TakenAt  *time.Time  `json:"taken_at"` // nil: not recorded in the file
+	Backup   DataSummary `json:"backup"`   // with the schema it was written with
 	Present  DataSummary `json:"present"`
-	Schema   int64       `json:"new_schema"` // after the upgrade, if it needs one
-	Journals int         `json:"journals"`   // of answers that were arriving
-	Problems int         `json:"problems"`   // that verify finds in the backup
+	Schema   int64       `json:"new_schema"` // after the migration, if it needs one
+	Journals int         `json:"journals"`   // of running answers
+	Problems int         `json:"problems"`   // found by verify in the backup
 	Findings []Finding   `json:"findings"`   // the first of them
-	Undone   []Receipt   `json:"undone"`     // permanent deletions whose text comes back, newest first
+	Undone   []Receipt   `json:"undone"`     // permanent deletions whose content would return, newest first
 	Kept     *Backup     `json:"kept"`       // copy of what was replaced
-	Aside    string      `json:"aside"`      // folder with what was set aside; empty: nothing was
-	Config   string      `json:"config"`     // where the backup's configuration was put; empty: it is in force already, or there is none
+	Aside    string      `json:"aside"`      // folder with quarantined files; empty: none
+	Config   string      `json:"config"`     // where the backup's configuration was saved; empty: it is in force already, or there is none
 	Done     bool        `json:"done"`
 }

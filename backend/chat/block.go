@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// Block is one structured unit of a message (SRD 5.1). The implementations are
-// Text, ToolUse, ToolResult, Image, Reasoning, Refusal, Document, Memory and
-// Unknown; in JSON each carries its name in "type".
+// Block is one structured unit of a message (SRD 5.1). The implementations are Text, ToolUse, ToolResult, Image,
+// Reasoning, Refusal, Document, Memory and Unknown; in JSON each has its name in "type".
 type Block interface {
 	blockType() string
 }
@@ -27,10 +26,9 @@ type ToolUse struct {
 	ToolUseID string          `json:"tool_use_id"` // Anthropic tool_use.id or OpenAI call_id
 	Name      string          `json:"name"`
 	Input     json.RawMessage `json:"input"` // always valid JSON; other text is wrapped in a JSON string
-	// Extra is what else Provider said of the call and wants back with it (a signature of its
-	// thoughts, an id of its own), as an object. It is opaque, replayed to Provider alone and
-	// only while the turn of the call runs. Provider is set too where ToolUseID has a form that
-	// other providers refuse.
+	// Extra are other members of the call that Provider needs back (a signature of its reasoning, its own id), as an
+	// object. It is opaque, sent only to Provider and only while the turn of the call runs. Provider is also set if
+	// ToolUseID has a form that other providers refuse.
 	Provider string          `json:"provider,omitempty"`
 	Extra    json.RawMessage `json:"extra,omitempty"`
 }
@@ -49,8 +47,23 @@ type Image struct {
 	Source    json.RawMessage `json:"source"`
 }
 
-// Reasoning is a model's thinking. EncryptedContent and Raw are opaque, bound to
-// Provider, replayed only to it and dropped for another (SPEC 3).
+// NewImage is an image with its bytes included.
+func NewImage(media string, data []byte) Image {
+	source, _ := json.Marshal(map[string][]byte{"data": data}) // bytes always encode
+	return Image{MediaType: media, Source: source}
+}
+
+// Data is the image in base64; empty: it is remote, and not fetched automatically (SPEC 13).
+func (i Image) Data() string {
+	var source struct {
+		Data string `json:"data"`
+	}
+	_ = json.Unmarshal(i.Source, &source) // another program's source may be anything
+	return source.Data
+}
+
+// Reasoning is a model's reasoning. EncryptedContent and Raw are opaque, sent only to Provider, and dropped for
+// others (SPEC 3).
 type Reasoning struct {
 	Provider         string          `json:"provider,omitempty"`
 	EncryptedContent string          `json:"encrypted_content,omitempty"`
@@ -58,32 +71,30 @@ type Reasoning struct {
 	Raw              json.RawMessage `json:"raw,omitempty"`
 }
 
-// Refusal is the provider's own words for declining.
+// Refusal is the provider's explanation for declining.
 type Refusal struct {
 	Text string `json:"text"`
 }
 
-// Document is a document attached to a message. The model sees Text, fixed when
-// the message was accepted: the whole document, or, of one too large for a prompt,
-// its beginning and what fits the message best; all of it is in File, and in memory
-// once it is indexed.
+// Document is a document attached to a message. The model sees Text, fixed when the message was accepted: the whole
+// document, or, if it is too large for a prompt, its beginning and the most relevant parts; File has all of it, as
+// does memory once it is indexed.
 type Document struct {
 	File      FileID `json:"file_id"`
 	Name      string `json:"name"`
 	MediaType string `json:"media_type"`
 	Tokens    int    `json:"tokens"` // of the whole document
 	Text      string `json:"text"`
-	Whole     bool   `json:"whole"` // Text is all of it
+	Whole     bool   `json:"whole"` // Text is the whole document
 }
 
-// Memory is a chunk that the user attached to a message by hand: it is packed into
-// that turn's memory block before anything that is found. It is not part of the
-// conversation that follows.
+// Memory is a chunk that the user attached to a message: it is packed into that turn's memory block before search
+// results. It is not part of the following conversation.
 type Memory struct {
 	Chunk ChunkID `json:"chunk_id"`
 }
 
-// Unknown keeps, byte for byte, what no other block describes.
+// Unknown keeps content without a matching block type, byte for byte.
 type Unknown struct {
 	Provider string
 	Raw      []byte
@@ -99,16 +110,16 @@ func (Document) blockType() string   { return "document" }
 func (Memory) blockType() string     { return "memory" }
 func (Unknown) blockType() string    { return "unknown" }
 
-// unknownJSON is Unknown on the wire. Raw is there for readers; RawText holds
-// the exact bytes whenever a JSON encoder could change them.
+// unknownJSON is the JSON form of Unknown. Raw is for readers; RawText has the exact bytes if a JSON encoder could
+// change them.
 type unknownJSON struct {
 	Provider string          `json:"provider"`
 	Raw      json.RawMessage `json:"raw,omitempty"`
 	RawText  []byte          `json:"raw_text,omitempty"` // base64 in JSON
 }
 
-// MarshalJSON keeps Raw exact: encoders compact and escape raw JSON, so bytes
-// that would not survive that are carried beside it.
+// MarshalJSON keeps Raw exact: encoders compact and escape raw JSON, so bytes that would change are stored
+// separately.
 func (u Unknown) MarshalJSON() ([]byte, error) {
 	w := unknownJSON{Provider: u.Provider}
 	if json.Valid(u.Raw) {
@@ -156,8 +167,8 @@ func (bs Blocks) MarshalJSON() ([]byte, error) {
 	return append(out, ']'), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote. A block of a type this program
-// does not know becomes Unknown, so nothing a newer program wrote is lost.
+// UnmarshalJSON reads what MarshalJSON wrote. A block of an unknown type becomes Unknown, so nothing written by a
+// newer program is lost.
 func (bs *Blocks) UnmarshalJSON(data []byte) error {
 	var raws []json.RawMessage
 	if err := json.Unmarshal(data, &raws); err != nil {
@@ -211,8 +222,8 @@ func decodeAs[T any](raw json.RawMessage) (T, error) {
 	return v, err
 }
 
-// marshalTyped encodes v, a struct, with "type" as its first member. HTML
-// characters are left alone: these bytes are hashed, stored and shown.
+// marshalTyped encodes v, a struct, with "type" as its first member. HTML characters are not escaped, because these
+// bytes are hashed, stored and shown.
 func marshalTyped(name string, v any) ([]byte, error) {
 	body, err := MarshalJSON(v)
 	if err != nil {
@@ -229,8 +240,8 @@ func marshalTyped(name string, v any) ([]byte, error) {
 	return append(out, body[1:]...), nil
 }
 
-// MarshalJSON encodes v compactly without escaping HTML characters. Every
-// stored or hashed JSON text is made with it.
+// MarshalJSON encodes v compactly without escaping HTML characters. Every stored or hashed JSON text is written with
+// it.
 func MarshalJSON(v any) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -241,8 +252,8 @@ func MarshalJSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}), nil
 }
 
-// RawJSON returns b if it is valid JSON, else b as a JSON string, so that
-// arguments a model garbled are still kept and still encode.
+// RawJSON returns b if it is valid JSON, otherwise b as a JSON string, so that garbled arguments are kept and can be
+// encoded.
 func RawJSON(b []byte) json.RawMessage {
 	if len(bytes.TrimSpace(b)) == 0 {
 		return json.RawMessage("{}")

@@ -2,8 +2,8 @@ package chat
 
 import "strings"
 
-// NewFile is a document to keep, read already. Text is what is searched and sent;
-// empty where Content is itself that text, byte for byte.
+// NewFile is a document to store, with its content read. Text is what is searched and sent; empty if Content is that
+// text, byte for byte.
 type NewFile struct {
 	SessionID SessionID
 	Name      string
@@ -13,7 +13,7 @@ type NewFile struct {
 	Tokens    int // of its text
 }
 
-// FileText is a document with its whole text.
+// FileText is a document with its complete text.
 type FileText struct {
 	File
 	Text string
@@ -41,14 +41,13 @@ func (bs Blocks) Memories() []ChunkID {
 	return out
 }
 
-// Title is what a message is called where there is room for one line: its first
-// words, or the names of what is attached to it.
+// Title is a one-line title of a message: its first words, or the names of its attachments.
 func (m Message) Title() string { return m.firstWords(TitleRunes) }
 
-// Landmark is Title, short enough to be within the name of something else.
+// Landmark is Title, short enough to be part of another name.
 func (m Message) Landmark() string { return m.firstWords(landmarkRunes) }
 
-// landmarkRunes is the most a landmark holds, in runes.
+// landmarkRunes is the maximum length of a landmark, in characters.
 const landmarkRunes = 40
 
 func (m Message) firstWords(most int) string {

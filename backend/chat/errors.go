@@ -12,29 +12,29 @@ type Code string
 const (
 	CodeInvalid     Code = "invalid"       // the request itself is wrong
 	CodeNotFound    Code = "not_found"     // no such record
-	CodeConflict    Code = "conflict"      // lost a compare-and-swap, or the record's phase forbids it
+	CodeConflict    Code = "conflict"      // lost a compare-and-swap, or the record's phase does not allow it
 	CodeBusy        Code = "busy"          // a turn is already running on this branch
 	CodeIncomplete  Code = "incomplete"    // an incomplete turn blocks its branch until the user decides
-	CodeOverBudget  Code = "over_budget"   // the context cannot be made to fit
+	CodeOverBudget  Code = "over_budget"   // the context cannot be reduced to its budget
 	CodeAuth        Code = "auth"          // no key, or the provider refused it
 	CodeRateLimited Code = "rate_limited"  // 429
-	CodeProvider    Code = "provider"      // the provider answered with an error
+	CodeProvider    Code = "provider"      // the provider returned an error
 	CodeUnavailable Code = "unavailable"   // connection refused, 5xx, dropped
-	CodeTimeout     Code = "timeout"       // silent for too long
+	CodeTimeout     Code = "timeout"       // no data for too long
 	CodeCancelled   Code = "cancelled"     // stopped by the user
 	CodeTooLarge    Code = "too_large"     // the provider rejected the request for its size
 	CodeTooLong     Code = "too_long"      // an answer over stream.max_answer_bytes or _tokens; what arrived is kept
 	CodeToolCall    Code = "tool_call"     // a tool call arrived while tools are disabled
 	CodeLocked      Code = "locked"        // another process is the writer
 	CodeNewer       Code = "newer_version" // the data was written by a newer program
-	CodeCorrupt     Code = "corrupt"       // a record does not match its hash or cannot be read
+	CodeCorrupt     Code = "corrupt"       // a record does not match its hash or is unreadable
 	CodeNoSpace     Code = "no_space"      // the disk is full
 	CodeConfig      Code = "config"        // the configuration has an error
-	CodeInternal    Code = "internal"      // a defect in this program
+	CodeInternal    Code = "internal"      // a bug in this program
 )
 
-// Error is the one error type that reaches people: a code, the operation, what
-// happened, and what to do about it. Its text never holds a key or a prompt.
+// Error is the only error type shown to people: a code, the operation, what happened, and what to do about it. Its
+// text never contains a key or a prompt.
 type Error struct {
 	Code    Code
 	Op      string // verb and object: "turn.accept"
@@ -56,7 +56,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Errorf makes an Error without a cause.
+// Errorf creates an Error without a cause.
 func Errorf(code Code, op, format string, args ...any) *Error {
 	return &Error{Code: code, Op: op, Message: fmt.Sprintf(format, args...)}
 }

@@ -2,7 +2,7 @@ package chat
 
 import "time"
 
-// FindQuery looks for a text in the turns of a branch's lineage.
+// FindQuery searches the turns of a branch's lineage for a text.
 type FindQuery struct {
 	Branch    BranchID
 	Text      string
@@ -10,65 +10,64 @@ type FindQuery struct {
 	Limit     int // turns; 0: all
 }
 
-// Found is where a text was found, oldest first.
+// Found are the matches, oldest first.
 type Found struct {
 	Turns     []FoundTurn
 	Total     int // occurrences, in all turns
 	Truncated bool
 }
 
-// FoundTurn is a turn that holds the text.
+// FoundTurn is a turn that contains the text.
 type FoundTurn struct {
 	Turn  TurnID
 	Seq   int64
 	Count int
-	First string // the words around the first occurrence, on one line
+	First string // the text around the first occurrence, on one line
 	Spans []Span // of the text in First
 }
 
-// TextQuery asks sessions for words. The last word of Text may be the beginning of
-// one; what is in quotes is looked for as it is.
+// TextQuery searches sessions for words. The last word of Text may be a prefix; a quoted phrase must match exactly.
 type TextQuery struct {
 	Text         string
 	Session      SessionID
 	Role         Role
-	Since, Until time.Time // of the turn: [Since, Until)
-	Archived     bool      // archived sessions too
+	Since, Until time.Time // time of the turn: [Since, Until)
+	Archived     bool      // include archived sessions
 }
 
-// TextResult is what a TextQuery found.
+// TextResult is the result of a TextQuery.
 type TextResult struct {
 	Hits      []TextHit             // best first
-	Titles    map[SessionID][]Span  // sessions whose title matches, and where
+	Titles    map[SessionID][]Span  // sessions with a matching title, and the matches
 	Sessions  map[SessionID]Session // those of Titles and Hits
-	Truncated bool                  // there are more
+	Truncated bool                  // there are more results
 }
 
-// TextHit is a message that was found.
+// TextHit is a matching message.
 type TextHit struct {
 	Turn        TurnID
 	Session     SessionID
 	Seq         int64
 	Role        Role
 	At          time.Time
-	Branch      BranchID // one that shows the turn: the active one, if it does
+	Branch      BranchID // a branch that shows the turn, if possible the active one
 	BranchLabel string
-	Snippet     string // the words around the find, on one line
-	Spans       []Span // of the finds in Snippet
+	Snippet     string // the text around the matches, on one line
+	Spans       []Span // the matches in Snippet
 	Score       float64
 }
 
-// MeasureQuery asks for what was measured of the newest turns: of a branch's lineage,
-// else of a session, else of all.
+// MeasureQuery selects the metrics of the newest turns: of a branch's lineage, otherwise of a session, otherwise of
+// all.
 type MeasureQuery struct {
 	Branch  BranchID
 	Session SessionID
 	Limit   int
 }
 
-// Duplicate is a session that holds a copy of a branch's lineage.
+// Duplicate is a session that is a copy of a branch's lineage.
 type Duplicate struct {
 	Session Session
 	Turns   int
-	LeftOut int // turns that are still open
+	LeftOut int // turns that were still open
 }

@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// folderRunes is the longest name of a folder.
+// folderRunes is the maximum length of a folder's name.
 const folderRunes = 60
 
-// FolderName is a folder's name as it is kept: on one line, empty for none.
+// FolderName normalizes a folder's name: on one line, empty for none.
 func FolderName(name string) (string, error) {
 	name = strings.TrimSpace(name)
 	switch {
@@ -21,7 +21,7 @@ func FolderName(name string) (string, error) {
 	return name, nil
 }
 
-// CopyTitle is what a duplicate of a session is called.
+// CopyTitle is the title of a session's duplicate.
 func CopyTitle(title string) string {
 	if title == "" {
 		return ""

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// RangeSummary compresses the contiguous, half-open range [From, To) of a
-// lineage's turn_seqs (FORGE's Summary). It never changes; a better or wider one
-// supersedes it and it is kept.
+// RangeSummary represents the contiguous, half-open range [From, To) of a lineage's turn_seqs (FORGE's Summary). It
+// never changes; a better or wider one supersedes it, and both are kept.
 type RangeSummary struct {
 	ID             string    `json:"summary_id"`
 	SessionID      SessionID `json:"session_id"`
@@ -19,17 +18,16 @@ type RangeSummary struct {
 	OriginalTokens int       `json:"original_tokens"`
 	GeneratedBy    string    `json:"generated_by"` // a model id, or "extract"
 	SupersededBy   string    `json:"superseded_by,omitempty"`
-	// Validation is the librarian's account of how the summary was made; empty if no model was asked.
+	// Validation is the librarian's report on how the summary was made; empty if no model was called.
 	Validation json.RawMessage `json:"validation,omitempty"`
 	CreatedAt  time.Time       `json:"created_at"`
 }
 
-// GeneratedByExtract marks a range summary that no model made.
+// GeneratedByExtract marks a range summary that was not written by a model.
 const GeneratedByExtract = "extract"
 
-// NewSummary is a range summary to store. One live summary may represent one
-// range of a branch: a second is CodeConflict. Supersedes names live ones that
-// lie inside the range.
+// NewSummary is a range summary to store. A range of a branch may have one live summary: a second is CodeConflict.
+// Supersedes names live ones inside the range.
 type NewSummary struct {
 	BranchID       BranchID
 	From           int64
@@ -40,11 +38,11 @@ type NewSummary struct {
 	GeneratedBy    string
 	Validation     json.RawMessage // JSON, or empty
 	Supersedes     []string
-	Job            Lease // completed in the same transaction, which is refused if it is held no more
+	Job            Lease // completed in the same transaction, which fails if the lease was lost
 }
 
-// TurnSize is what a finalized turn of a lineage weighs in a prompt, counted in
-// one encoding. Tokens is -1 where it has not been counted yet.
+// TurnSize is the size of a finalized turn in a prompt, counted in one encoding. Tokens is -1 if it was not counted
+// yet.
 type TurnSize struct {
 	TurnID  TurnID
 	Seq     int64
@@ -52,23 +50,23 @@ type TurnSize struct {
 	Pending bool
 }
 
-// JobSummarizeRange makes a range summary; its TurnID is the last turn of the
-// range, and its Range says from where.
+// JobSummarizeRange makes a range summary; its TurnID is the last turn of the range, and its Range gives the
+// beginning.
 const JobSummarizeRange JobType = "summarize_range"
 
-// SessionSettings are a session's own choices; nil and empty mean the default.
+// SessionSettings are a session's own settings; nil and empty mean the default.
 type SessionSettings struct {
 	SystemPrompt string   `json:"system_prompt"`
 	Temperature  *float64 `json:"temperature"`            // 0 to 2
 	Effort       string   `json:"effort"`                 // "", minimal, low, medium, high
 	ToolsMode    string   `json:"tools_mode,omitempty"`   // one of ToolsModes
-	MemoryScope  Scope    `json:"memory_scope,omitempty"` // how far memory reaches; empty: the project's, else retrieval.scope
-	// Assistant is the one whose settings these were, and its name then; empty: none.
+	MemoryScope  Scope    `json:"memory_scope,omitempty"` // scope of memory; empty: the project's, else retrieval.scope
+	// Assistant is the one from which these settings were copied, with its name at that time; empty: none.
 	Assistant     AssistantID `json:"assistant,omitempty"`
 	AssistantName string      `json:"assistant_name,omitempty"`
 }
 
-// Calibration is what a provider counts for each token we count.
+// Calibration is the provider's token count relative to ours.
 type Calibration struct {
 	Factor  float64 // in steps of 0.05
 	Samples int

@@ -8,8 +8,8 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// Durable identifiers are ULIDs in their canonical 26 character form. They are
-// distinct types so that a turn is never taken for a branch.
+// Durable identifiers are ULIDs in their canonical 26 character form. They are distinct types, so that a turn cannot
+// be confused with a branch.
 type (
 	SessionID    string
 	BranchID     string
@@ -23,16 +23,15 @@ type (
 	FileID       string
 )
 
-// ids makes identifiers that sort by time, and by creation within one
-// millisecond, across the whole process.
+// ids creates identifiers that sort by time, and by creation within one millisecond, across the whole process.
 var ids struct {
 	sync.Mutex
 	entropy *ulid.MonotonicEntropy
 	last    uint64
 }
 
-// NewID returns a fresh ULID for the given moment. Within one process each is
-// greater than the one before, even when the clock steps back.
+// NewID returns a new ULID for the given time. Within a process each is greater than the previous one, even if the
+// clock is set back.
 func NewID(now time.Time) string {
 	ids.Lock()
 	defer ids.Unlock()
@@ -55,8 +54,7 @@ func ValidID(s string) bool {
 	return err == nil
 }
 
-// ShortID is the tail of an identifier that people see: random enough to tell
-// neighbours apart, short enough to read aloud.
+// ShortID is the end of an identifier, shown to people: random enough to be distinct, short enough to read aloud.
 func ShortID[T ~string](id T) string {
 	if len(id) < 4 {
 		return string(id)
@@ -64,11 +62,11 @@ func ShortID[T ~string](id T) string {
 	return string(id[len(id)-4:])
 }
 
-// TimeLayout is how every moment is written: UTC, RFC 3339, milliseconds.
+// TimeLayout is the format of all times: UTC, RFC 3339, milliseconds.
 const TimeLayout = "2006-01-02T15:04:05.000Z"
 
 // FormatTime writes t in TimeLayout.
 func FormatTime(t time.Time) string { return t.UTC().Format(TimeLayout) }
 
-// ParseTime reads what FormatTime wrote.
+// ParseTime parses TimeLayout.
 func ParseTime(s string) (time.Time, error) { return time.Parse(TimeLayout, s) }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ChunkType is what a chunk is about (SRD 5.8).
+// ChunkType is the kind of a chunk's content (SRD 5.8).
 type ChunkType string
 
 const (
@@ -18,9 +18,8 @@ const (
 	ChunkOther       ChunkType = "other"
 )
 
-// Chunk is an immutable slice of one message of one turn, or of a document that was
-// attached to it. Start and End are byte offsets into that message's rendered text,
-// or the document's.
+// Chunk is an immutable slice of one message of a turn, or of a document attached to it. Start and End are byte
+// offsets into that message's rendered text, or the document's.
 type Chunk struct {
 	ID          ChunkID   `json:"chunk_id"`
 	SessionID   SessionID `json:"session_id"`
@@ -41,18 +40,18 @@ type Chunk struct {
 	CreatedAt   time.Time `json:"created_at"`
 }
 
-// Unit is what the index scores: a span of one message that never crosses a turn.
+// Unit is the item that the index scores: a span of one message within a turn.
 type Unit struct {
 	ID      UnitID `json:"unit_id"`
 	Ordinal int    `json:"ordinal"`
 	Role    Role   `json:"message"`
 	Start   int    `json:"start"`
 	End     int    `json:"end"`
-	Tokens  int    `json:"tokens"` // of its words
-	Text    string `json:"text"`   // as indexed: date and speaker first, its words last
+	Tokens  int    `json:"tokens"` // of its text
+	Text    string `json:"text"`   // as indexed: date and speaker first, then its text
 }
 
-// JobType names durable background work.
+// JobType is a kind of durable background work.
 type JobType string
 
 const (
@@ -67,36 +66,35 @@ const (
 	JobQueued  JobState = "queued"
 	JobRunning JobState = "running"
 	JobDone    JobState = "done"
-	JobDead    JobState = "dead" // after 8 tries; retried by hand
+	JobDead    JobState = "dead" // failed after 8 tries; can be retried by hand
 )
 
-// MaxJobAttempts is after how many tries a job is dead (SPEC 11).
+// MaxJobAttempts is the number of tries after which a job counts as failed (SPEC 11).
 const MaxJobAttempts = 8
 
-// MaxJobPause is the longest that a job is put off for: one that is due later than that
-// was put off by a clock that has been set back since.
+// MaxJobPause is the longest pause before a try: a job due later than that was scheduled by a clock that has been set
+// back since.
 const MaxJobPause = 10 * time.Minute
 
-// MaxJobLease is the longest that a job is held without renewing.
+// MaxJobLease is the longest time that a job is leased without renewal.
 const MaxJobLease = 5 * time.Minute
 
-// Lease is a worker's right to one try of a job: no other try has its claim number. What
-// a worker writes without it is refused with an error that LeaseLost knows. The zero
-// Lease is none, and refuses nothing.
+// Lease is a worker's right to one try of a job: no other try has its claim number. What a worker writes without it
+// is refused with an error for which LeaseLost is true. The zero Lease is none, and refuses nothing.
 type Lease struct {
 	Job   int64
 	Claim int64
 }
 
-// errLeaseLost marks the errors that LeaseLost knows.
+// errLeaseLost marks the errors for which LeaseLost is true.
 var errLeaseLost = errors.New("the lease of the job is no longer held")
 
-// LeaseLostError says that a worker may not finish a job any more.
+// LeaseLostError says that a worker may no longer finish a job.
 func LeaseLostError(job int64) *Error {
 	return WrapError(CodeConflict, "", errLeaseLost, fmt.Sprintf("Job %d was taken over or ended meanwhile; this attempt changed nothing.", job))
 }
 
-// LeaseLost reports that a worker was refused because its job is not its own any more.
+// LeaseLost reports that a worker was refused because it has lost its lease.
 func LeaseLost(err error) bool { return errors.Is(err, errLeaseLost) }
 
 // Job is a row of the durable queue.
@@ -112,12 +110,12 @@ type Job struct {
 	LastError  string     `json:"last_error,omitempty"`
 	WaitsFor   int64      `json:"waits_for,omitempty"` // the failed job of an earlier turn, which must be committed first
 	Claim      int64      `json:"-"`                   // how often it was claimed
-	FromSeq    int64      `json:"from_seq,omitempty"`  // of summarize_range: the range is [FromSeq, turn's seq]
+	FromSeq    int64      `json:"from_seq,omitempty"`  // for summarize_range: the range is [FromSeq, turn's seq]
 	RunAfter   time.Time  `json:"run_after"`
 	LeaseUntil *time.Time `json:"lease_until,omitempty"`
 	CreatedAt  time.Time  `json:"created_at"`
 	UpdatedAt  time.Time  `json:"updated_at"`
 }
 
-// Lease is the right that a claim of the job gave.
+// Lease is the lease obtained by claiming the job.
 func (j Job) Lease() Lease { return Lease{Job: j.ID, Claim: j.Claim} }

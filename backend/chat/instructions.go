@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// What another program's conversation says to its model before anybody speaks (a system
-// prompt, custom instructions) is data of the first turn and no instruction here (SPEC 12):
-// whoever wrote the file wrote it. A person may read it and make it the session's own.
+// Instructions in another program's conversation (a system prompt, custom instructions) are data of the first turn
+// and have no effect here (SPEC 12), because anybody may have written the file. The user may read them and adopt them
+// for the session.
 
-// instructions is how they are kept, in a block that no provider is ever sent.
+// instructions is how they are stored, in a block that is never sent to a provider.
 type instructions struct {
 	Type string `json:"type"`
 	Text string `json:"text"`
@@ -17,13 +17,13 @@ type instructions struct {
 
 const typeInstructions = "imported_instructions"
 
-// InstructionsBlock keeps the instructions that a source gives with a conversation.
+// InstructionsBlock stores the instructions of an imported conversation.
 func InstructionsBlock(source, text string) (Block, error) {
 	raw, err := MarshalJSON(instructions{Type: typeInstructions, Text: text})
 	return Unknown{Provider: source, Raw: raw}, err
 }
 
-// InstructionsIn is the text of imported instructions; false: the block holds none.
+// InstructionsIn is the text of imported instructions; false: the block has none.
 func InstructionsIn(b Block) (string, bool) {
 	u, ok := b.(Unknown)
 	if !ok {
@@ -36,8 +36,7 @@ func InstructionsIn(b Block) (string, bool) {
 	return in.Text, strings.TrimSpace(in.Text) != ""
 }
 
-// ImportedInstructions are those that came with a conversation, of its first turn; empty:
-// there were none.
+// ImportedInstructions are the imported instructions of a conversation, in its first turn; empty: none.
 func ImportedInstructions(first Turn) string {
 	var texts []string
 	for _, m := range []*Message{&first.User, first.Assistant} {

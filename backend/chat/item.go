@@ -16,7 +16,7 @@ type AssistantMessage struct {
 	Blocks Blocks `json:"blocks"`
 }
 
-// ToolCall is a call the model asks for, or (ServerSide) one the provider ran itself.
+// ToolCall is a call requested by the model, or (ServerSide) one run by the provider.
 type ToolCall struct {
 	CallID     string          `json:"call_id"`
 	Name       string          `json:"name"`
@@ -24,13 +24,13 @@ type ToolCall struct {
 	ServerSide bool            `json:"server_side,omitempty"`
 }
 
-// ToolOutput is the answer to a call.
+// ToolOutput is the result of a call.
 type ToolOutput struct {
 	CallID string          `json:"call_id"`
 	Output json.RawMessage `json:"output"`
 }
 
-// ReasoningItem is thinking, opaque parts kept for their producer.
+// ReasoningItem is reasoning, with opaque parts for its provider.
 type ReasoningItem struct {
 	EncryptedContent string          `json:"encrypted_content,omitempty"`
 	Summary          string          `json:"summary,omitempty"`
@@ -43,7 +43,7 @@ type Metadata struct {
 	Value string `json:"value"`
 }
 
-// UnknownItem keeps an output no other item describes, byte for byte.
+// UnknownItem keeps an output without a matching type, byte for byte.
 type UnknownItem struct{ Unknown }
 
 func (AssistantMessage) itemType() string { return "assistant_message" }

@@ -2,7 +2,7 @@ package chat
 
 import "time"
 
-// KnownKind is what sort of thing is remembered.
+// KnownKind is the kind of something remembered.
 type KnownKind string
 
 const (
@@ -12,31 +12,31 @@ const (
 	KnownSuggestion KnownKind = "suggestion"
 	// KnownInstructions are a session's own instructions.
 	KnownInstructions KnownKind = "instructions"
-	// KnownSummary is the summary that is in a session's requests for what is not sent word for word.
+	// KnownSummary is the summary that represents a session's unsent turns in requests.
 	KnownSummary KnownKind = "summary"
 )
 
-// KnownKinds are all of them, in the order in which they are shown.
+// KnownKinds are all kinds, in display order.
 var KnownKinds = []KnownKind{KnownPin, KnownSuggestion, KnownInstructions, KnownSummary}
 
-// Known is something that is remembered of a session's active branch, with where it comes from.
+// Known is something remembered about a session's active branch, with its origin.
 type Known struct {
 	Kind         KnownKind `json:"kind"`
-	ID           string    `json:"id"` // of the pin, suggestion or state; of instructions the session's
+	ID           string    `json:"id"` // of the pin, suggestion or state; for instructions, of the session
 	SessionID    SessionID `json:"session_id"`
 	SessionTitle string    `json:"session_title"`
 	Archived     bool      `json:"archived"`
 	BranchID     BranchID  `json:"branch_id"`
-	TurnID       TurnID    `json:"turn_id"` // it was made after or in; empty: before any
+	TurnID       TurnID    `json:"turn_id"` // created after or in this turn; empty: before any
 	TurnSeq      int64     `json:"turn_seq"`
-	At           time.Time `json:"at"` // zero where nobody knows
+	At           time.Time `json:"at"` // zero: unknown
 	Text         string    `json:"text"`
 }
 
 // KnownQuery asks for a page of one kind.
 type KnownQuery struct {
 	Kind   KnownKind
-	Text   string // is in it, without regard to case; empty: all
+	Text   string // substring, case-insensitive; empty: all
 	Offset int
 	Limit  int // 0: 50
 }

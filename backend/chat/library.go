@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Ids of what a person keeps for use in many sessions.
+// Ids of library entries, which are used in many sessions.
 type (
 	AssistantID   string
 	SavedPromptID string
@@ -23,8 +23,8 @@ const (
 	MaxLibraryTextBytes = 64 << 10 // of an assistant's instructions, and of a saved prompt
 )
 
-// Assistant is a named preset. Starting a session with it, or applying it to one, copies its
-// settings: a later change of the assistant changes no session.
+// Assistant is a named preset. Its settings are copied when a session is started with it or it is applied: a later
+// change of the assistant affects no session.
 type Assistant struct {
 	ID           AssistantID `json:"assistant_id"`
 	Name         string      `json:"name"`
@@ -49,8 +49,8 @@ type SavedPrompt struct {
 // ToolsModes are the values of SessionSettings.ToolsMode; empty is tools.mode.
 var ToolsModes = []string{"", "disabled", "parse_only", "enabled"}
 
-// Over are what the assistant makes of a session's settings. What an assistant does not have,
-// such as how far memory reaches, stays the session's.
+// Over returns a session's settings with the assistant applied. Settings that an assistant does not have, such as the
+// memory scope, are kept.
 func (a Assistant) Over(s SessionSettings) SessionSettings {
 	s.SystemPrompt, s.Temperature, s.Effort, s.ToolsMode = a.Instructions, a.Temperature, a.Effort, a.ToolsMode
 	s.Assistant, s.AssistantName = a.ID, a.Name
@@ -66,7 +66,7 @@ func (a Assistant) Differs(s Session) bool {
 	return !same || *a.Temperature != *s.Temperature
 }
 
-// Check refuses an assistant that cannot be stored.
+// Check refuses an invalid assistant.
 func (a Assistant) Check() error {
 	const op = "assistant.check"
 	if err := CheckLibraryName(op, a.Name); err != nil {
@@ -77,7 +77,7 @@ func (a Assistant) Check() error {
 		return Errorf(CodeTooLarge, op, "Instructions have at most %d KB; nothing was changed.", MaxLibraryTextBytes>>10)
 	case utf8.RuneCountInString(a.Model) > MaxTitleRunes:
 		return Errorf(CodeInvalid, op, "This is not the name of a model; nothing was changed.")
-	case a.Temperature != nil && !(*a.Temperature >= 0 && *a.Temperature <= 2): // not a number fails too
+	case a.Temperature != nil && !(*a.Temperature >= 0 && *a.Temperature <= 2): // also refuses NaN
 		return Errorf(CodeInvalid, op, "%v is not a temperature; nothing was changed.", *a.Temperature).WithHint("choose one from 0 to 2, or none")
 	case !slices.Contains(Efforts, a.Effort):
 		return Errorf(CodeInvalid, op, "%q is not an effort; nothing was changed.", a.Effort).WithHint("choose minimal, low, medium or high, or none")
@@ -88,7 +88,7 @@ func (a Assistant) Check() error {
 	return nil
 }
 
-// Check refuses a prompt that cannot be stored.
+// Check refuses an invalid prompt.
 func (p SavedPrompt) Check() error {
 	const op = "prompt.check"
 	if err := CheckLibraryName(op, p.Name); err != nil {
@@ -103,8 +103,8 @@ func (p SavedPrompt) Check() error {
 	return nil
 }
 
-// CheckLibraryName refuses what is not the name of an assistant or a saved prompt: one line
-// without blanks around it, and no slash at its beginning, by which the window opens the list.
+// CheckLibraryName refuses an invalid name of an assistant or a saved prompt: it must be one line without surrounding
+// blanks, and must not begin with a slash, which opens the list in the window.
 func CheckLibraryName(op, name string) error {
 	if name != "" && name == strings.TrimSpace(name) && !strings.HasPrefix(name, "/") &&
 		utf8.RuneCountInString(name) <= MaxLibraryNameRunes && !strings.ContainsFunc(name, unicode.IsControl) {
@@ -113,7 +113,7 @@ func CheckLibraryName(op, name string) error {
 	return Errorf(CodeInvalid, op, "A name has 1 to %d characters in one line and does not begin with a slash; nothing was changed.", MaxLibraryNameRunes)
 }
 
-// ByName finds an assistant or prompt by its name, without regard to case.
+// ByName finds an assistant or prompt by its name, ignoring case.
 func ByName[T any](all []T, name string, of func(T) string) (T, bool) {
 	i := slices.IndexFunc(all, func(x T) bool { return strings.EqualFold(of(x), name) })
 	if i < 0 {
@@ -123,7 +123,7 @@ func ByName[T any](all []T, name string, of func(T) string) (T, bool) {
 	return all[i], true
 }
 
-// CompareNames orders names as people read them: without regard to case first.
+// CompareNames orders names for people: ignoring case first.
 func CompareNames(a, b string) int {
 	return cmp.Or(strings.Compare(strings.ToLower(a), strings.ToLower(b)), strings.Compare(a, b))
 }

@@ -9,20 +9,20 @@ import (
 	"unicode/utf8"
 )
 
-// A text of many megabytes is encoded and decoded apart from the JSON around it:
-// encoding/json would hold several copies of it at once. The bytes are the same.
+// A text of many megabytes is encoded and decoded separately from the JSON around it: encoding/json would hold
+// several copies of it at once. The bytes are the same.
 
 const (
-	// longText is from what length, in bytes, a text is handled by itself.
+	// longText is the length in bytes from which a text is handled separately.
 	longText = 8 << 10
-	// apartText is from what length, in bytes, a text is decoded by itself: encoding/json
-	// reads a message four times, and most of it is one string.
+	// apartText is the length in bytes from which a text is decoded separately: encoding/json reads a message four
+	// times, and most of it is one string.
 	apartText = 256
 	// textPiece is how much of a long text is encoded at once, in bytes.
 	textPiece = 4 << 10
 )
 
-// mark represents the nth long text in the JSON around it.
+// mark is the placeholder of the nth long text in the JSON around it.
 func mark(n int) string { return "\x00long " + strconv.Itoa(n) + "\x00" }
 
 // markJSON is a mark as JSON.
@@ -31,7 +31,7 @@ func markJSON(n int) []byte {
 	return b
 }
 
-// longTexts are what was taken out of a value.
+// longTexts are the texts taken out of a value.
 type longTexts []string
 
 func (l *longTexts) take(s string) string {
@@ -72,7 +72,7 @@ func (l *longTexts) item(it Item) Item {
 	return it
 }
 
-// WriteJSON writes exactly what MarshalJSON returns for the message, a piece at a time.
+// WriteJSON writes exactly what MarshalJSON returns for the message, in pieces.
 func (m Message) WriteJSON(w io.Writer) error {
 	const none = "[]}" // the blocks are the last member
 	empty, err := MarshalJSON(Message{Role: m.Role, Name: m.Name, Blocks: Blocks{}})
@@ -93,7 +93,7 @@ func (m Message) WriteJSON(w io.Writer) error {
 	return err
 }
 
-// WriteJSON writes exactly what MarshalJSON returns for the items, a piece at a time.
+// WriteJSON writes exactly what MarshalJSON returns for the items, in pieces.
 func (is Items) WriteJSON(w io.Writer) error {
 	return writeList(w, is, func(it Item) error {
 		var long longTexts
@@ -102,7 +102,7 @@ func (is Items) WriteJSON(w io.Writer) error {
 	})
 }
 
-// writeList writes a JSON list, an element at a time: all of them together may be long.
+// writeList writes a JSON list, one element at a time, because the list may be long.
 func writeList[T any](w io.Writer, list []T, write func(T) error) error {
 	next := "["
 	for _, v := range list {
@@ -118,8 +118,8 @@ func writeList[T any](w io.Writer, list []T, write func(T) error) error {
 	return err
 }
 
-// write writes the block or item short with the long texts in their places. Where that cannot
-// be done, for a text that contains a mark itself, whole is encoded at once.
+// write writes the block or item short with the long texts inserted. If that is not possible, because a text contains
+// a mark, whole is encoded at once.
 func (l longTexts) write(w io.Writer, name string, short, whole any) error {
 	rest, err := marshalTyped(name, short)
 	if err != nil {
@@ -148,7 +148,7 @@ func (l longTexts) write(w io.Writer, name string, short, whole any) error {
 	return err
 }
 
-// WriteJSONString writes exactly what MarshalJSON returns for a text, a piece at a time.
+// WriteJSONString writes exactly what MarshalJSON returns for a text, in pieces.
 func WriteJSONString[T string | []byte](w io.Writer, text T) error {
 	if _, err := w.Write([]byte{'"'}); err != nil {
 		return err
@@ -171,12 +171,12 @@ func WriteJSONString[T string | []byte](w io.Writer, text T) error {
 	return err
 }
 
-// DecodeMessage reads the JSON of a message. Its texts may share raw's memory.
+// DecodeMessage decodes a message's JSON. Its texts may share raw's memory.
 func DecodeMessage(raw string) (Message, error) {
 	return decode(raw, func(m *Message, put filler) { put.blocks(m.Blocks) })
 }
 
-// DecodeItems reads the JSON of items. Their texts may share raw's memory.
+// DecodeItems decodes the JSON of items. Their texts may share raw's memory.
 func DecodeItems(raw string) (Items, error) {
 	return decode(raw, func(is *Items, put filler) {
 		for i, it := range *is {
@@ -191,9 +191,9 @@ func DecodeItems(raw string) (Items, error) {
 	})
 }
 
-// decode reads JSON, its long texts apart from the rest. fill puts them in their places.
+// decode decodes JSON, with its long texts separate. fill inserts them.
 func decode[T any](raw string, fill func(*T, filler)) (v T, err error) {
-	if len(raw) >= apartText && !strings.Contains(raw, `\u0000`) { // a mark of its own would be mistaken for ours
+	if len(raw) >= apartText && !strings.Contains(raw, `\u0000`) { // a text with a mark would be ambiguous
 		if v, ok := decodeApart(raw, fill); ok {
 			return v, nil
 		}
@@ -202,8 +202,7 @@ func decode[T any](raw string, fill func(*T, filler)) (v T, err error) {
 	return v, err
 }
 
-// decodeApart reads a value whose long strings are all in places that fill knows; others
-// are not ok.
+// decodeApart decodes a value with long strings only in places that fill knows; otherwise ok is false.
 func decodeApart[T any](raw string, fill func(*T, filler)) (m T, ok bool) {
 	var short []byte
 	var long longTexts
@@ -244,7 +243,7 @@ func decodeApart[T any](raw string, fill func(*T, filler)) (m T, ok bool) {
 	return m, filled == len(long)
 }
 
-// stringEnd is where the JSON string that s begins with ends; negative: nowhere.
+// stringEnd is the end of the JSON string at the beginning of s; negative: it has none.
 func stringEnd(s string) int {
 	for i := 1; ; {
 		n := strings.IndexAny(s[i:], `"\`)
@@ -278,7 +277,7 @@ func unquote(s string) (string, bool) {
 		b.WriteString(s[:at])
 		s = s[at:]
 		n := 0
-		for n < len(s) && s[n] == '\\' { // together: a pair of surrogates is two of them
+		for n < len(s) && s[n] == '\\' { // joined, because a surrogate pair is two escapes
 			if n += 2; n <= len(s) && s[n-1] == 'u' {
 				n += 4
 			}
@@ -294,7 +293,7 @@ func unquote(s string) (string, bool) {
 	return b.String(), plain(s)
 }
 
-// filler returns the long text that a mark represents, and any other text as it is.
+// filler returns the long text for a mark, and any other text unchanged.
 type filler func(string) string
 
 func (put filler) blocks(bs Blocks) {

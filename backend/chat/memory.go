@@ -5,43 +5,42 @@ import (
 	"time"
 )
 
-// Scope is how far a search of memory reaches (SPEC 8).
+// Scope is the scope of a memory search (SPEC 8).
 type Scope string
 
 const (
-	ScopeLineage Scope = "lineage" // the branch's own past; siblings are never seen
+	ScopeLineage Scope = "lineage" // the branch's own past, without siblings
 	ScopeSession Scope = "session" // every branch of one session
-	ScopeProject Scope = "project" // the sessions of the session's project that are not archived, and its files; of the branch's own session, its lineage alone
-	ScopeAll     Scope = "all"     // every session that is not archived; of the branch's own session, its lineage alone
+	ScopeProject Scope = "project" // the unarchived sessions of the session's project, and its files; of the branch's own session, only its lineage
+	ScopeAll     Scope = "all"     // every unarchived session; of the branch's own session, only its lineage
 )
 
-// Within says where a search of memory looks. Zero fields do not filter.
+// Within restricts a memory search. Zero fields do not filter.
 type Within struct {
 	Scope Scope
-	// Branch is whose lineage counts. ScopeLineage needs it; with ScopeAll and no
-	// branch every session is searched whole.
+	// Branch is the branch whose lineage counts. ScopeLineage needs it; with ScopeAll and no branch every session is
+	// searched completely.
 	Branch BranchID
-	// Session is what ScopeSession searches.
+	// Session is the session for ScopeSession.
 	Session SessionID
-	// Before keeps turns of the branch's lineage from this turn_seq on out: they
-	// are in the prompt as originals.
+	// Before excludes turns of the branch's lineage from this turn_seq on: the prompt contains them as originals.
 	Before int64
-	// Beyond are turns of the lineage from Before on whose documents are in reach all
-	// the same: the prompt holds only a part of them.
+	// Beyond are turns of the lineage from Before on whose documents are still in scope, because the prompt contains
+	// only a part of them.
 	Beyond []TurnID
-	// Shortened are turns of the lineage from Before on of which the prompt holds a part: they
-	// are in reach with all that was said.
+	// Shortened are turns of the lineage from Before on that the prompt contains only in part: they are fully in
+	// scope.
 	Shortened    []TurnID
 	ExcludeTurns []TurnID
 	Types        []ChunkType
 	Role         Role
-	Since, Until time.Time // of the turn: [Since, Until)
-	// Only, if it is not nil, keeps a search of ScopeAll without a branch to these sessions.
+	Since, Until time.Time // time of the turn: [Since, Until)
+	// Only, if not nil, restricts a ScopeAll search without a branch to these sessions.
 	Only []SessionID
-	// Archived lets ScopeAll see archived sessions too.
+	// Archived includes archived sessions in ScopeAll.
 	Archived bool
-	// Newest bounds a search of ScopeAll by words to the units that were indexed last, so many;
-	// 0: it has no bound. A word that is everywhere costs too much otherwise.
+	// Newest restricts a ScopeAll keyword search to this many of the most recently indexed units; 0: no limit. Very
+	// common words would otherwise cost too much.
 	Newest int64
 }
 
@@ -51,10 +50,10 @@ type Span struct {
 	End   int `json:"end"`
 }
 
-// UnitRef is a unit without its text: what ranking needs to know of it. Units of
-// one turn are in the order (ChunkOrdinal, Ordinal).
+// UnitRef is a unit without its text, as needed for ranking. Units of one turn are in the order (ChunkOrdinal,
+// Ordinal).
 type UnitRef struct {
-	N            int64 // row number: what the text and vector indexes call it
+	N            int64 // row number in the text and vector indexes
 	ID           UnitID
 	Chunk        ChunkID
 	Session      SessionID
@@ -64,56 +63,55 @@ type UnitRef struct {
 	ChunkOrdinal int
 	Ordinal      int
 	Role         Role
-	Speaker      string // the person who said it, where one was named (Message.Name)
+	Speaker      string // the speaker's name, if known (Message.Name)
 	Type         ChunkType
-	File         FileID // set if it is of an attached document
+	File         FileID // set for a unit of an attached document
 	Start, End   int    // bytes of the message's rendered text, or of the document's text
 	Tokens       int
 	At           time.Time // when the turn was created
 }
 
-// UnitScore is how well a unit's words match; higher is better.
+// UnitScore is how well a unit matches by words; higher is better.
 type UnitScore struct {
 	N     int64
 	Score float64 // -bm25
 }
 
-// SeqSpan names turns of a branch by turn_seq, inclusive.
+// SeqSpan is a range of turns of a branch by turn_seq, inclusive.
 type SeqSpan struct {
 	Branch   BranchID
 	From, To int64
 }
 
-// ScopeFilter tells which units of the derived vector index a search may see: of a
-// branch, those with after < turn_seq <= upTo. It is safe for concurrent use.
+// ScopeFilter says which units of the vector index a search may see: of a branch, those with after < turn_seq <=
+// upTo. It is safe for concurrent use.
 type ScopeFilter interface {
 	Span(session SessionID, branch BranchID) (after, upTo int64, ok bool)
 }
 
-// ChunkText is a chunk with the words that it represents, as they were said, and
-// what a reader needs to place them.
+// ChunkText is a chunk with its original text, and the data needed to place it.
 type ChunkText struct {
 	Chunk
 	TurnSeq      int64     `json:"turn_seq"`
 	SessionTitle string    `json:"session_title"`
-	Speaker      string    `json:"speaker,omitempty"` // the person who said it, where one was named
+	Speaker      string    `json:"speaker,omitempty"` // the speaker's name, if known
 	File         *File     `json:"file,omitempty"`
-	ProjectFile  bool      `json:"project_file,omitempty"` // File is one of a project
+	ProjectFile  bool      `json:"project_file,omitempty"` // File belongs to a project
 	At           time.Time `json:"at"`                     // when the turn was created
-	// Source is the text that Start, End and every slice count in: the message's
-	// rendered text, or the document's. Shared between chunks of one message.
+	// Source is the text to which Start, End and every slice refer: the message's rendered text, or the document's.
+	// Chunks of a message share it.
 	Source string `json:"-"`
 }
 
 // ChunkQuery selects chunks for the browser, newest first.
 type ChunkQuery struct {
 	Within Within
-	Text   string // substring of the chunk's own words, case-insensitive; empty: all
+	Text   string // substring of the chunk's own text, case-insensitive; empty: all
 	Limit  int
 	Offset int
 }
 
-// ChunkUse is one time that a chunk was put into a context, or that a model looked it up.
+// ChunkUse is one use of a chunk in a context, or one lookup by a model.
 type ChunkUse struct {
 	Turn    TurnID    `json:"turn_id"`
 	TurnSeq int64     `json:"turn_seq"`
@@ -122,12 +120,12 @@ type ChunkUse struct {
 	Score   float64   `json:"score"`
 	Packed  PackedAs  `json:"packed_as"`
 	At      time.Time `json:"at"`
-	// Tool is the one with which the model itself looked the turn up that the chunk is of;
-	// then rank, score and form are empty. Empty: the chunk was put into the context.
+	// Tool is the tool with which the model looked up the chunk's turn; rank, score and form are then empty. Empty:
+	// the chunk was put into the context.
 	Tool string `json:"tool,omitempty"`
 }
 
-// PackedAs is the form in which a chunk stood in a prompt (SRD 8.3).
+// PackedAs is the form of a chunk in a prompt (SRD 8.3).
 type PackedAs string
 
 const (
@@ -139,36 +137,34 @@ const (
 // Retrieval records that a chunk was put into a turn's context (SRD 5.8).
 type Retrieval struct {
 	Chunk      ChunkID  `json:"chunk_id"`
-	Similarity float64  `json:"similarity"`    // calibrated, 0 to 1; 0 where vectors did not find it
+	Similarity float64  `json:"similarity"`    // calibrated, 0 to 1; 0 if not found by vectors
 	Vector     float64  `json:"vector_score"`  // cosine
 	Keyword    float64  `json:"keyword_score"` // share of the best match, 0 to 1
-	Score      float64  `json:"score"`         // by which it was ranked
+	Score      float64  `json:"score"`         // the score used for ranking
 	Rank       int      `json:"rank"`          // from 1
 	Packed     PackedAs `json:"packed_as"`
 	Tokens     int      `json:"tokens"`
 }
 
-// Reason is something other than shared words or similarity that explains why a passage
-// was recalled.
+// Reason is a reason why a passage was recalled, other than shared words or similarity.
 type Reason string
 
-// Reasons, in the order in which they are shown.
+// Reasons, in display order.
 const (
-	ReasonAnswer   Reason = "answer"   // it is a reply whose question is known
-	ReasonStanding Reason = "standing" // an order or preference that holds for everything after it
-	ReasonRepeat   Reason = "repeat"   // it asks the question once more
-	ReasonQuestion Reason = "question" // it only asks
-	ReasonOverview Reason = "overview" // the question asks for the course of things, so days share the budget
+	ReasonAnswer   Reason = "answer"   // it answers a known question
+	ReasonStanding Reason = "standing" // an instruction or preference that applies to everything after it
+	ReasonRepeat   Reason = "repeat"   // it asks the same question
+	ReasonQuestion Reason = "question" // it is only a question
+	ReasonOverview Reason = "overview" // the question asks for an overview, so days share the budget
 )
 
-// Recalled is what memory a turn's context holds, in short.
+// Recalled is a summary of the memory in a turn's context.
 type Recalled struct {
 	Pieces int
 	Error  string // why memory was not searched; empty if nothing failed
 }
 
-// EmbedderID is an embedder's identity: vectors of different identities never mix
-// (SPEC 8).
+// EmbedderID is an embedder's identity: vectors of different identities are never mixed (SPEC 8).
 type EmbedderID struct {
 	Name      string `json:"name"` // local, openai, ollama
 	Model     string `json:"model"`
@@ -181,13 +177,13 @@ func (e EmbedderID) String() string {
 	return fmt.Sprintf("%s/%s/%d/v%d", e.Name, e.Model, e.Dimension, e.Version)
 }
 
-// NamespaceState is what a namespace of vectors is used for.
+// NamespaceState is the use of a namespace of vectors.
 type NamespaceState string
 
 const (
-	NamespaceBuilding NamespaceState = "building" // being filled; another one serves
-	NamespaceServing  NamespaceState = "serving"  // what searches use; at most one
-	NamespaceRetired  NamespaceState = "retired"  // its vectors are deleted
+	NamespaceBuilding NamespaceState = "building" // being filled, while another one serves
+	NamespaceServing  NamespaceState = "serving"  // used by searches; at most one
+	NamespaceRetired  NamespaceState = "retired"  // its vectors are being deleted
 )
 
 // Namespace is the vectors of one embedder.
@@ -198,7 +194,7 @@ type Namespace struct {
 	Done      int            `json:"done"`  // units that have a vector
 	Total     int            `json:"total"` // units there are
 	CreatedAt time.Time      `json:"created_at"`
-	// LastError is why its embedder does not answer; empty while it does. It is not stored.
+	// LastError is why its embedder fails; empty if it works. It is not stored.
 	LastError string `json:"last_error,omitempty"`
 }
 
@@ -214,15 +210,14 @@ type UnitVector struct {
 	Vector []float32
 }
 
-// TermCount is a word of the index and how many units hold it.
+// TermCount is a word of the index and the number of units that contain it.
 type TermCount struct {
 	Term  string
 	Units int
 }
 
-// VectorRow is a stored vector with what a scope decides by. Codes are its components as
-// the store keeps them, signed bytes in proportion to the vector's; nil where the vector
-// is damaged.
+// VectorRow is a stored vector with the data that a scope needs. Codes are its components as stored, signed bytes
+// proportional to the vector's; nil if the vector is damaged.
 type VectorRow struct {
 	N       int64
 	Session SessionID
@@ -231,34 +226,33 @@ type VectorRow struct {
 	Codes   []int8
 }
 
-// VectorBlock is vectors in the order of N, by column: a row is at the same index of each.
+// VectorBlock is vectors in the order of N, by column: a row has the same index in each.
 type VectorBlock struct {
 	N      []int64
 	Seq    []int64
 	Place  []uint32 // index in Places
 	Places []VectorPlace
 	Scale  []float32 // 1/length of the row's codes
-	Codes  []byte    // of all rows, one after the other: signed bytes, as in VectorRow
+	Codes  []byte    // of all rows, consecutive: signed bytes, as in VectorRow
 }
 
-// VectorPlace is the branch that a vector's unit is in.
+// VectorPlace is the branch of a vector's unit.
 type VectorPlace struct {
 	Session SessionID
 	Branch  BranchID
 }
 
-// VectorHit is a unit that a vector search found; Cosine is exact.
+// VectorHit is a result of a vector search; Cosine is exact.
 type VectorHit struct {
 	N      int64
 	Cosine float64
 }
 
-// File is an attached document (SPEC 3). Its bytes are kept whole; what is
-// searched is its text.
+// File is an attached document (SPEC 3). Its bytes are stored unchanged; its text is searched.
 type File struct {
 	ID        FileID    `json:"file_id"`
 	SessionID SessionID `json:"session_id"`
-	TurnID    TurnID    `json:"turn_id,omitempty"` // empty until its message was sent
+	TurnID    TurnID    `json:"turn_id,omitempty"` // empty until its message is sent
 	Name      string    `json:"name"`
 	MediaType string    `json:"media_type"`
 	Size      int64     `json:"size"` // bytes as attached

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Role is who speaks. System text is not a message (SRD 5.2).
+// Role is the speaker of a message. System text is not a message (SRD 5.2).
 type Role string
 
 const (
@@ -14,11 +14,10 @@ const (
 	RoleAssistant Role = "assistant"
 )
 
-// Message is a role and its blocks. Rendered text is derived, never stored
-// apart from them, so the two cannot disagree.
+// Message is a role and its blocks. Rendered text is derived and never stored separately, so the two always agree.
 type Message struct {
 	Role   Role   `json:"role"`
-	Name   string `json:"name,omitempty"` // the person who spoke, where that is known: an imported group chat
+	Name   string `json:"name,omitempty"` // the speaker's name, if known: in an imported group chat
 	Blocks Blocks `json:"blocks"`
 }
 
@@ -54,17 +53,16 @@ func (bs Blocks) RenderedText() string {
 	return strings.Join(parts, "\n\n")
 }
 
-// Of what tools returned, so much becomes memory: of one result, and of all of a message.
+// Limits for tool output in memory: per result, and per message.
 const (
 	indexedResult  = 64 << 10
 	indexedResults = 256 << 10
 )
 
-// MemoryTools are the built-in tools that quote memory. What they return is not made into
-// memory again (SPEC 9).
+// MemoryTools are the built-in tools that quote memory. Their results are not added to memory again (SPEC 9).
 var MemoryTools = map[string]bool{"search_memory": true, "get_turn": true, "list_sessions": true}
 
-// ToolText is what tools returned, as far as it becomes memory.
+// ToolText is the tool output that is added to memory.
 func (m Message) ToolText() string {
 	quotes := map[string]bool{}
 	var parts []string
@@ -91,8 +89,8 @@ func (m Message) ToolText() string {
 	return strings.Join(parts, "\n\n")
 }
 
-// IndexedText is what a message is remembered by: its visible text and, behind it, what
-// tools returned. Places in the visible text are places in it.
+// IndexedText is the indexed text of a message: its visible text followed by tool output. Offsets in the visible text
+// are valid in it.
 func (m Message) IndexedText() string {
 	said, tools := m.RenderedText(), m.ToolText()
 	if tools == "" {
@@ -106,7 +104,7 @@ const toolGap = "\n\n"
 // ToolTextAt is where ToolText begins in IndexedText.
 func (m Message) ToolTextAt() int { return len(m.RenderedText()) + len(toolGap) }
 
-// IsEmpty reports that nothing in the message could be shown or replayed.
+// IsEmpty reports that nothing in the message can be shown or sent.
 func (m Message) IsEmpty() bool {
 	for _, b := range m.Blocks {
 		switch b := b.(type) {
@@ -114,7 +112,7 @@ func (m Message) IsEmpty() bool {
 			if strings.TrimSpace(b.Text) != "" {
 				return false
 			}
-		case Memory: // says something to the program, and to no model without words beside it
+		case Memory: // only has an effect together with text
 		default:
 			return false
 		}

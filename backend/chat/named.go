@@ -7,10 +7,10 @@ import (
 	"unicode"
 )
 
-// Records of long work name a session: by its id, by a title it has or had, or by a file
-// that is called like it, with other characters where the name of a file may not have them.
+// Records of tasks name a session: by its id, by a present or former title, or by a file named after it, in which
+// some characters may be replaced.
 
-// tellingName is how many characters of a name are looked at: those of files are cut.
+// tellingName is how many characters of a name are compared, because file names are shortened.
 const tellingName = 48
 
 // NamedIn reports that a record, JSON or plain, names the session.
@@ -25,8 +25,7 @@ func (p ErasePreview) NamedIn(record string) bool {
 	})
 }
 
-// follow reports that the words of a name are in a text one after another, whatever
-// is between them.
+// follow reports that the words of a name occur consecutively in a text, whatever is between them.
 func follow(text []string, name string) bool {
 	runes := []rune(name)
 	cut := len(runes) > tellingName

@@ -10,33 +10,33 @@ import (
 type ClientScope string
 
 const (
-	// ClientAsked is of a program that connected and that nobody has answered: it sees nothing.
+	// ClientAsked is for a program that connected and awaits the user's decision: it has no access.
 	ClientAsked ClientScope = "asked"
-	// ClientNone is of a program that a person refused.
+	// ClientNone is for a program that the user refused.
 	ClientNone ClientScope = "none"
-	// ClientAll is every session that is not archived.
+	// ClientAll is all unarchived sessions.
 	ClientAll ClientScope = "all"
-	// ClientChosen is the sessions and folders that a person chose.
+	// ClientChosen is the sessions and folders chosen by the user.
 	ClientChosen ClientScope = "chosen"
 )
 
 // Client is another program that reads memory through our MCP server.
 type Client struct {
-	Name     string      // as a person configured it: --client NAME, or the name of its token
+	Name     string      // as configured: --client NAME, or the name of its token
 	Scope    ClientScope // ClientChosen: Sessions, and all sessions in Folders
 	Sessions []SessionID
 	Folders  []string
 	Remember bool       // it may write notes
 	TokenAt  *time.Time // when its token for HTTP was made; nil: it has none
-	// Claims is what it calls itself. Nothing is decided by it.
+	// Claims is the name that it reports. No decision depends on it.
 	Claims    string
 	CreatedAt time.Time
 	SeenAt    *time.Time // of its last access
-	// Notes is the session that its notes go into; empty: it has written none.
+	// Notes is the session for its notes; empty: it has written none.
 	Notes SessionID
 }
 
-// ClientChoice is what a person allows a program.
+// ClientChoice is what the user allows a program.
 type ClientChoice struct {
 	Name     string
 	Scope    ClientScope
@@ -45,7 +45,7 @@ type ClientChoice struct {
 	Remember bool
 }
 
-// ClientVisit is a program that connects.
+// ClientVisit is a connection of a program.
 type ClientVisit struct {
 	Name   string
 	Claims string
@@ -54,7 +54,7 @@ type ClientVisit struct {
 // Outcomes of an access.
 const (
 	AccessAnswered = "answered"
-	AccessRefused  = "refused" // the program may not do that
+	AccessRefused  = "refused" // the program has no permission
 	AccessFailed   = "failed"
 )
 
@@ -64,16 +64,16 @@ type ClientAccess struct {
 	At      time.Time
 	Client  string
 	Tool    string
-	Query   string // what it looked for; of a note, nothing
+	Query   string // the search query; empty for a note
 	Outcome string
-	Shown   []ShownTurn // at most MaxShown of what it was given
+	Shown   []ShownTurn // at most MaxShown of the results
 	More    int         // how many more
 }
 
-// ShownTurn is a turn that a program was shown, or with an empty Turn a session in a list.
+// ShownTurn is a turn shown to a program, or with an empty Turn a session in a list.
 type ShownTurn struct {
 	Session SessionID
-	Title   string // of the session, as it is called now
+	Title   string // present title of the session
 	Turn    TurnID
 }
 
@@ -84,28 +84,28 @@ type AccessQuery struct {
 	Limit  int
 }
 
-// ClientNote is a note that a program leaves.
+// ClientNote is a note of a program.
 type ClientNote struct {
 	Client string
 	Text   string
-	// Key names the note: the same key again is the same note, and is not written twice.
+	// Key identifies the note: with the same key it is not written twice.
 	Key string
 }
 
-// Bounds of what is kept of other programs.
+// Limits for what is stored about other programs.
 const (
 	MaxClients    = 200
 	MaxAccesses   = 5000
 	MaxShown      = 50
 	MaxNoteBytes  = 64 << 10
 	MaxQueryRunes = 1000
-	MaxGrants     = 2000 // sessions and folders of one program
+	MaxGrants     = 2000 // sessions and folders per program
 )
 
-// A bound in the expression would repeat all letters there are for each place.
+// A length limit in the expression would repeat the large character class.
 var clientName = regexp.MustCompile(`^[\pL\pN][\pL\pN ._-]*$`)
 
-// CheckClientName refuses what is not a name of a program.
+// CheckClientName refuses an invalid name of a program.
 func CheckClientName(name string) error {
 	if utf8.RuneCountInString(name) <= 64 && clientName.MatchString(name) {
 		return nil

@@ -10,21 +10,20 @@ import (
 // ProjectID is the id of a project.
 type ProjectID string
 
-// Project is a folder of sessions that has more than a name: instructions for its sessions,
-// what they use by default, and files that they remember. The sessions in the folder that
-// has its name belong to it.
+// Project is a folder of sessions with instructions, defaults and files for its sessions. The sessions in the folder
+// with its name belong to it.
 type Project struct {
 	ID           ProjectID     `json:"project_id"`
 	Name         string        `json:"name"`         // of its folder
-	Instructions string        `json:"instructions"` // are before a session's own
-	Model        string        `json:"model"`        // of its new sessions; empty: the default
+	Instructions string        `json:"instructions"` // precede a session's own
+	Model        string        `json:"model"`        // for new sessions; empty: the default
 	ToolsMode    string        `json:"tools_mode"`   // of sessions without their own: disabled, parse_only, enabled; empty: tools.mode
 	Tools        []string      `json:"tools"`        // the only ones offered: SOURCE or SOURCE/TOOL; empty: all
 	Facts        []ProjectFact `json:"facts"`        // pinned, in order
 	Watch        string        `json:"watch"`        // the watched folder, absolute; empty: none
-	Sessions     int           `json:"sessions"`     // in its folder and not archived
+	Sessions     int           `json:"sessions"`     // unarchived, in its folder
 	Files        int           `json:"files"`        // documents and watched files
-	Scan         *ProjectScan  `json:"scan"`         // the last look at the watched folder that changed something
+	Scan         *ProjectScan  `json:"scan"`         // the last scan of the watched folder with a change
 	CreatedAt    time.Time     `json:"created_at"`
 	UpdatedAt    time.Time     `json:"updated_at"`
 }
@@ -35,17 +34,17 @@ type ProjectFact struct {
 	Text string `json:"text"`
 }
 
-// ProjectSettings are what a person gives a project, all of it.
+// ProjectSettings are all settings of a project.
 type ProjectSettings struct {
 	Name         string
 	Instructions string
 	Model        string
 	ToolsMode    string
 	Tools        []string
-	Facts        []string // in order; one that is there already keeps its id
+	Facts        []string // in order; an existing one keeps its id
 }
 
-// Settings are what the project was given.
+// Settings are the project's settings.
 func (p Project) Settings() ProjectSettings {
 	s := ProjectSettings{Name: p.Name, Instructions: p.Instructions, Model: p.Model, ToolsMode: p.ToolsMode, Tools: slices.Clone(p.Tools)}
 	for _, f := range p.Facts {
@@ -54,12 +53,12 @@ func (p Project) Settings() ProjectSettings {
 	return s
 }
 
-// Offers reports that the project's sessions are offered a tool.
+// Offers reports that the project's sessions may use a tool.
 func (p Project) Offers(d ToolDefinition) bool {
 	return len(p.Tools) == 0 || slices.Contains(p.Tools, d.Source) || slices.Contains(p.Tools, d.Source+"/"+d.Tool)
 }
 
-// Bounds of a project.
+// Limits of a project.
 const (
 	MaxProjects            = 500
 	MaxProjectInstructions = 64 << 10 // bytes
@@ -70,7 +69,7 @@ const (
 
 const projectOp = "project.set"
 
-// Checked are the settings as they are kept, or why they are not.
+// Checked returns the normalized settings, or why they are invalid.
 func (s ProjectSettings) Checked() (ProjectSettings, error) {
 	refused := func(format string, args ...any) (ProjectSettings, error) {
 		return s, Errorf(CodeInvalid, projectOp, format+"; nothing was changed.", args...)
@@ -115,38 +114,37 @@ func (s ProjectSettings) Checked() (ProjectSettings, error) {
 	return s, nil
 }
 
-// ProjectFileKind says how a file came into a project.
+// ProjectFileKind is how a file was added to a project.
 type ProjectFileKind string
 
 const (
-	ProjectDocument ProjectFileKind = "document" // a person gave a copy of it
-	ProjectWatched  ProjectFileKind = "watched"  // it lies in the watched folder, and is read again when it changes
+	ProjectDocument ProjectFileKind = "document" // a copy added by the user
+	ProjectWatched  ProjectFileKind = "watched"  // in the watched folder, and read again when it changes
 )
 
-// ProviderFiles is the provider of turns that hold a file of a project: nobody was
-// asked. SourceFiles is the source of the sessions that hold these turns, one each; they
-// are in no list.
+// ProviderFiles is the provider of turns with a project file, for which no model was called. SourceFiles is the
+// source of the sessions with these turns, one each; they are not listed.
 const (
 	ProviderFiles = "files"
 	SourceFiles   = "files"
 )
 
-// ProjectFile is a file of a project as it was read.
+// ProjectFile is a file of a project as last read.
 type ProjectFile struct {
-	Path       string          `json:"path"` // below the watched folder, with slashes; a document's name
+	Path       string          `json:"path"` // relative to the watched folder, with slashes; a document's name
 	Kind       ProjectFileKind `json:"kind"`
 	File       FileID          `json:"file_id"`
-	Session    SessionID       `json:"session_id"` // that holds it
+	Session    SessionID       `json:"session_id"` // the session that contains it
 	MediaType  string          `json:"media_type"`
 	Size       int64           `json:"size"`
 	Tokens     int             `json:"tokens"`
 	Hash       string          `json:"content_hash"`
 	ModifiedAt time.Time       `json:"modified_at"`
 	ReadAt     time.Time       `json:"read_at"`
-	Indexed    bool            `json:"indexed"` // false: it cannot be found yet
+	Indexed    bool            `json:"indexed"` // false: it is not searchable yet
 }
 
-// NewProjectFile is a file that was read into a project.
+// NewProjectFile is a file read into a project.
 type NewProjectFile struct {
 	Project    ProjectID
 	Path       string
@@ -155,16 +153,16 @@ type NewProjectFile struct {
 	NewFile    // its session is made
 }
 
-// ProjectScan tells what a look at a watched folder found.
+// ProjectScan is the result of scanning a watched folder.
 type ProjectScan struct {
 	At        time.Time      `json:"at"`
-	Found     int            `json:"found"` // files that are indexed now
+	Found     int            `json:"found"` // files that are now indexed
 	New       []string       `json:"new"`
 	Changed   []string       `json:"changed"`
 	Removed   []string       `json:"removed"`
 	Skipped   []SkippedFile  `json:"skipped"` // the first of them
 	SkippedBy map[string]int `json:"skipped_by"`
-	Error     string         `json:"error,omitempty"` // why the folder could not be looked at
+	Error     string         `json:"error,omitempty"` // why the folder could not be scanned
 }
 
 // SkippedFile is a file or directory that is not indexed, and why.
@@ -173,5 +171,5 @@ type SkippedFile struct {
 	Why  string `json:"why"`
 }
 
-// Differs reports that a look found something else than the one before it.
+// Differs reports that a scan's result differs from the previous one.
 func (s ProjectScan) Differs() bool { return len(s.New)+len(s.Changed)+len(s.Removed) > 0 }

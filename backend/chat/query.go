@@ -10,7 +10,7 @@ type SessionQuery struct {
 	Offset   int
 }
 
-// SessionSummary is a session with what the list shows of it.
+// SessionSummary is a session as shown in the list.
 type SessionSummary struct {
 	Session
 	Branches    int     `json:"branches"`
@@ -20,20 +20,19 @@ type SessionSummary struct {
 	LastOutcome Outcome `json:"last_outcome,omitempty"`
 }
 
-// BranchSummary is a branch with what the switcher shows of it.
+// BranchSummary is a branch as shown in the switcher.
 type BranchSummary struct {
 	Branch
-	ForkSeq   int64     `json:"fork_seq"` // turn_seq it forked after, 0 if none
+	ForkSeq   int64     `json:"fork_seq"` // turn_seq after which it forked, 0 if none
 	Turns     int       `json:"turns"`    // of its lineage
 	Pending   int       `json:"pending"`
 	LastSeq   int64     `json:"last_seq"`      // turn_seq of the newest turn of its lineage
-	Covers    int64     `json:"head_turn_seq"` // turn_seq of the last turn that its head covers: the number people see
+	Covers    int64     `json:"head_turn_seq"` // turn_seq of the last turn covered by its head, as shown to people
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// LineageQuery selects turns of a branch's lineage by turn_seq, inclusive; a
-// zero bound is open. With Limit, Newest decides which end is kept. The result
-// is always in turn_seq order.
+// LineageQuery selects turns of a branch's lineage by turn_seq, inclusive; a zero bound is open. With Limit, Newest
+// selects the end to keep. The result is always in turn_seq order.
 type LineageQuery struct {
 	Branch  BranchID
 	FromSeq int64
@@ -59,7 +58,7 @@ type TurnMetricsRow struct {
 	FirstByte int64       `json:"first_byte_ms"`
 }
 
-// Finding is something verify found wrong, named by record.
+// Finding is a problem found by verify, with the record's name.
 type Finding struct {
 	Kind    string `json:"kind"`
 	Table   string `json:"table"`
@@ -67,10 +66,9 @@ type Finding struct {
 	Message string `json:"message"`
 }
 
-// Frame is a piece of a running stream, as the window gets it (SPEC 5): at most
-// one per 16 ms per stream. Seq counts the frames of one step from 1; Text is to
-// be appended to block Block of the turn's answer. Empty Text moves the counters
-// only. Displayed and Durable are bytes of visible text.
+// Frame is a piece of a running stream, as sent to the window (SPEC 5): at most one per 16 ms per stream. Seq counts
+// the frames of one step from 1; Text is appended to block Block of the turn's answer. A frame with empty Text only
+// updates the counters. Displayed and Durable are bytes of visible text.
 type Frame struct {
 	Session    SessionID `json:"session"`
 	Branch     BranchID  `json:"branch"`
@@ -87,21 +85,21 @@ type Frame struct {
 	JournalSeq int64     `json:"journal_seq"`
 }
 
-// Change says that something is different and should be asked for again. It is
-// published only after its transaction committed.
+// Change says that something has changed and should be loaded again. It is published only after its transaction has
+// committed.
 type Change struct {
 	Kind    ChangeKind
 	ID      string
 	Session SessionID
 }
 
-// ChangeKind is a closed list: event names are not loose strings.
+// ChangeKind is a closed list.
 type ChangeKind string
 
 const (
 	ChangeSessions ChangeKind = "sessions" // the list
 	ChangeSession  ChangeKind = "session"  // title, branches, active branch
-	ChangeTurn     ChangeKind = "turn"     // made or moved
+	ChangeTurn     ChangeKind = "turn"     // created or changed
 	ChangeHead     ChangeKind = "head"     // ID is the branch
 	ChangeJobs     ChangeKind = "jobs"
 	ChangePins     ChangeKind = "pins"  // ID is the branch
@@ -109,8 +107,8 @@ const (
 	ChangeSettings ChangeKind = "settings"
 	ChangeRecovery ChangeKind = "recovery"
 	ChangeReindex  ChangeKind = "reindex"  // vectors are being made again; ID is "done/total"
-	ChangeTask     ChangeKind = "task"     // long work that somebody began
-	ChangeTools    ChangeKind = "tools"    // what tools there are, or what was decided about them
+	ChangeTask     ChangeKind = "task"     // a task
+	ChangeTools    ChangeKind = "tools"    // the offered tools, or decisions about them
 	ChangeCall     ChangeKind = "call"     // a tool call; ID is the call's, Session its session
 	ChangeServers  ChangeKind = "servers"  // the state of an MCP server; ID is its name
 	ChangePrograms ChangeKind = "programs" // other programs that use this memory

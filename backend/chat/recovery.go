@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// RecoveryReport says what the reconciler found and did (SPEC 11). Its words are made
-// in this file alone: the window and the command line show them as they are.
+// RecoveryReport says what the reconciler found and did (SPEC 11). Its messages are only written in this file; the
+// window and the command line show them unchanged.
 type RecoveryReport struct {
 	At    time.Time      `json:"at"`
 	Items []RecoveryItem `json:"items"`
@@ -17,25 +17,25 @@ type RecoveryReport struct {
 // Clean reports that there was nothing to do.
 func (r RecoveryReport) Clean() bool { return len(r.Items) == 0 }
 
-// RecoveryKind is what was done with a finding.
+// RecoveryKind is what was done about a finding.
 type RecoveryKind string
 
 const (
-	RecoveredCompleted  RecoveryKind = "completed"        // a whole answer, now final
-	RecoveredIncomplete RecoveryKind = "incomplete"       // a partial answer, the user decides
+	RecoveredCompleted  RecoveryKind = "completed"        // a complete answer, now final
+	RecoveredIncomplete RecoveryKind = "incomplete"       // a partial answer, for the user to decide
 	RecoveredFailed     RecoveryKind = "failed"           // nothing had arrived
 	RecoveredUnsent     RecoveryKind = "unsent"           // accepted, never sent
 	RecoveredCommitted  RecoveryKind = "committed"        // pending turns committed
 	RecoveredRequeued   RecoveryKind = "requeued"         // jobs that were missing or abandoned
-	RecoveredDead       RecoveryKind = "dead"             // a job that was given up
-	RecoveredTools      RecoveryKind = "tools"            // tool calls whose outcome is unknown; they are not run again
-	RecoveredProposed   RecoveryKind = "tools_asked"      // tool calls that had not begun
+	RecoveredDead       RecoveryKind = "dead"             // a job that failed
+	RecoveredTools      RecoveryKind = "tools"            // tool calls with an unknown outcome; they are not run again
+	RecoveredProposed   RecoveryKind = "tools_asked"      // tool calls that had not started
 	RecoveredDiscarded  RecoveryKind = "discarded_lines"  // a torn or unreadable end of a journal
-	RecoveredPruned     RecoveryKind = "pruned"           // journals of settled turns removed
-	RecoveredSwept      RecoveryKind = "swept"            // documents that nothing names removed
-	RecoveredSnapshot   RecoveryKind = "snapshot_ignored" // a snapshot of a ledger that is not whole
+	RecoveredPruned     RecoveryKind = "pruned"           // journals of settled turns deleted
+	RecoveredSwept      RecoveryKind = "swept"            // unused documents deleted
+	RecoveredSnapshot   RecoveryKind = "snapshot_ignored" // a damaged snapshot of a ledger
 	RecoveredDaily      RecoveryKind = "daily"            // the daily backup could not be made
-	RecoveredUnreadable RecoveryKind = "unreadable"       // a record that could not be read; it is left alone
+	RecoveredUnreadable RecoveryKind = "unreadable"       // an unreadable record, which is left alone
 )
 
 // RecoveryItem is one finding.
@@ -50,7 +50,7 @@ type RecoveryItem struct {
 	Message   string       `json:"message"`
 }
 
-// RecoveredTurn is a finding about a turn: how many bytes of its answer stand.
+// RecoveredTurn is a finding about a turn: how many bytes of its answer were kept.
 func RecoveredTurn(t Turn, kind RecoveryKind, bytes int64) RecoveryItem {
 	i := RecoveryItem{Kind: kind, SessionID: t.SessionID, TurnID: t.ID, TurnSeq: t.Seq, Bytes: bytes}
 	switch kind {
@@ -66,8 +66,8 @@ func RecoveredTurn(t Turn, kind RecoveryKind, bytes int64) RecoveryItem {
 	return i
 }
 
-// RecoveredCalls is a finding about a turn some of whose tool calls, which may have had
-// effects, were running when the program ended.
+// RecoveredCalls is a finding about a turn with tool calls, possibly with effects, that were running when the program
+// ended.
 func RecoveredCalls(t Turn, unknown int) RecoveryItem {
 	i := RecoveredTurn(t, RecoveredTools, 0)
 	i.Count = unknown
@@ -76,8 +76,7 @@ func RecoveredCalls(t Turn, unknown int) RecoveryItem {
 	return i
 }
 
-// RecoveredProposals is a finding about an answer that had come to its end, with tool calls
-// that had not begun.
+// RecoveredProposals is a finding about a complete answer with tool calls that had not started.
 func RecoveredProposals(t Turn, calls int) RecoveryItem {
 	i := RecoveredTurn(t, RecoveredProposed, 0)
 	i.Count = calls
@@ -92,8 +91,8 @@ func UnreadableTurn(t Turn, err error) RecoveryItem {
 	return i
 }
 
-// DiscardedLines is the end of a turn's journal that is not used: a torn last line, or
-// everything from an unreadable one on (0: none).
+// DiscardedLines is the unused end of a turn's journal: a torn last line, or everything from an unreadable one on (0:
+// none).
 func DiscardedLines(t Turn, bytes int64, badLine int) RecoveryItem {
 	i := RecoveredTurn(t, RecoveredDiscarded, bytes)
 	i.Message = "The last line of the journal was torn and is not used; it had not been reported as durable."
@@ -103,7 +102,7 @@ func DiscardedLines(t Turn, bytes int64, badLine int) RecoveryItem {
 	return i
 }
 
-// RecoveredCount is a finding that counts.
+// RecoveredCount is a finding with a count.
 func RecoveredCount(kind RecoveryKind, n int) RecoveryItem {
 	i := RecoveryItem{Kind: kind, Count: n}
 	switch kind {
@@ -119,12 +118,12 @@ func RecoveredCount(kind RecoveryKind, n int) RecoveryItem {
 	return i
 }
 
-// IgnoredSnapshot is a snapshot of a ledger that was not whole.
+// IgnoredSnapshot is a damaged snapshot of a ledger.
 func IgnoredSnapshot(f Finding) RecoveryItem {
 	return RecoveryItem{Kind: RecoveredSnapshot, Message: fmt.Sprintf("Snapshot %s of the ledger was ignored. %s", f.ID, f.Message)}
 }
 
-// MissedDaily is the daily work that could not be done.
+// MissedDaily is a daily backup that failed.
 func MissedDaily(err error) RecoveryItem {
 	e := AsError(err)
 	if e.Message == "" || e.Hint == "" {
@@ -149,7 +148,7 @@ func GivenUp(j Job) RecoveryItem {
 	}
 }
 
-// Summary says in one line what the report amounts to.
+// Summary is a one-line summary of the report.
 func (r RecoveryReport) Summary() string {
 	switch len(r.Items) {
 	case 0:
@@ -178,11 +177,11 @@ func (i RecoveryItem) Undecided() bool {
 	return i.Kind == RecoveredIncomplete || i.Kind == RecoveredUnsent || i.Kind == RecoveredTools || i.Kind == RecoveredProposed
 }
 
-// Settled is what is said of a report of which nothing is left.
+// Settled is the summary of a report without remaining findings.
 const Settled = "Everything in this report has since been resolved or deleted."
 
-// AsOfNow is the report without findings about turns that are gone, and without the
-// decisions that were made since. turn looks a turn up; what it cannot read stays.
+// AsOfNow is the report without findings about deleted turns, and without decisions made since. turn looks up a turn;
+// if it cannot, the finding stays.
 func (r RecoveryReport) AsOfNow(turn func(TurnID) (Turn, error)) RecoveryReport {
 	past := func(i RecoveryItem) bool {
 		if i.TurnID == "" {
@@ -197,7 +196,7 @@ func (r RecoveryReport) AsOfNow(turn func(TurnID) (Turn, error)) RecoveryReport 
 	return RecoveryReport{At: r.At, Items: slices.DeleteFunc(slices.Clone(r.Items), past)}
 }
 
-// decided reports that a finding no longer waits, by the turn as it is now.
+// decided reports that a finding no longer needs a decision, given the turn's present state.
 func (i RecoveryItem) decided(t Turn) bool {
 	if i.Kind == RecoveredTools || i.Kind == RecoveredProposed {
 		return t.Phase.Finalized() || t.Phase == PhaseFailed
@@ -205,15 +204,15 @@ func (i RecoveryItem) decided(t Turn) bool {
 	return !t.Incomplete() && !t.Unsent()
 }
 
-// standing are findings that are found again until somebody acts on them.
+// standing are findings that recur until somebody acts on them.
 var standing = []RecoveryKind{RecoveredUnsent, RecoveredTools, RecoveredProposed, RecoveredDead, RecoveredUnreadable, RecoveredSnapshot, RecoveredDaily}
 
-// Routine reports a finding that is not a sign of a run which ended badly.
+// Routine reports a finding that does not indicate an abnormal end.
 func (i RecoveryItem) Routine() bool {
 	return i.Kind == RecoveredSwept || i.Kind == RecoveredCommitted || i.Kind == RecoveredDead || i.Kind == RecoveredDaily
 }
 
-// Since is the report without what an earlier one said already and still is so.
+// Since is the report without what an earlier one already said and is still true.
 func (r RecoveryReport) Since(earlier ...RecoveryReport) RecoveryReport {
 	told := func(i RecoveryItem) bool {
 		return slices.Contains(standing, i.Kind) &&
@@ -229,7 +228,7 @@ func counted(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// sentence ends a text as one.
+// sentence adds a full stop to a text if necessary.
 func sentence(s string) string {
 	if s = strings.TrimSpace(s); s == "" || strings.HasSuffix(s, ".") || strings.HasSuffix(s, ")") {
 		return s

@@ -2,23 +2,23 @@ package chat
 
 import "encoding/json"
 
-// CheckResult says the outcome of a model's summary when it was checked (SRD 10.2).
+// CheckResult is the result of checking a model's summary (SRD 10.2).
 type CheckResult string
 
 const (
 	CheckPassed   CheckResult = "passed"
-	CheckRepaired CheckResult = "repaired" // what it lost was added by rule
-	CheckFailed   CheckResult = "failed"   // the deterministic summary took its place
+	CheckRepaired CheckResult = "repaired" // lost entries were added by rule
+	CheckFailed   CheckResult = "failed"   // the deterministic summary replaced it
 )
 
-// StateCheck is the part of a state's validation that people are shown. It is zero for states
-// that no model was asked for, and where the validation cannot be read.
+// StateCheck is the part of a state's validation that is shown. It is zero for states without a model's summary, and
+// if the validation is unreadable.
 type StateCheck struct {
 	Result  CheckResult `json:"check"`
 	Tries   int         `json:"tries"`
-	Reason  string      `json:"reason"`  // why an answer was not used, or not as it was
+	Reason  string      `json:"reason"`  // why an answer was not used, or not unchanged
 	Missing []string    `json:"missing"` // what the model's last answer lost
-	Added   []string    `json:"added"`   // of that, what was added by rule
+	Added   []string    `json:"added"`   // the part that was added by rule
 }
 
 // Check reads a range summary's validation.

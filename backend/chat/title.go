@@ -5,14 +5,14 @@ import (
 	"unicode"
 )
 
-// TitleRunes is the most a title made from a message holds, in runes.
+// TitleRunes is the maximum length of a title derived from a message, in characters.
 const TitleRunes = 60
 
-// MaxTitleRunes is the most that the title of a session, the label of a branch and the
-// name of a folder hold, in runes. Lists, menus and file names show less.
+// MaxTitleRunes is the maximum length of a session's title, a branch's label and a folder's name, in characters.
+// Lists, menus and file names show less.
 const MaxTitleRunes = 1_000
 
-// BoundTitle is a title, cut where it is longer than MaxTitleRunes.
+// BoundTitle cuts a title to MaxTitleRunes.
 func BoundTitle(title string) string {
 	if len(title) <= MaxTitleRunes {
 		return title
@@ -26,12 +26,11 @@ func BoundTitle(title string) string {
 	return title
 }
 
-// TitleFrom is the title of a new session: the first words of its first message
-// on one line, at most TitleRunes long, cut between words where there are any.
-// It is empty for a text without a visible character.
+// TitleFrom is the title of a new session: the first words of its first message on one line, at most TitleRunes long,
+// cut between words if possible. It is empty for a text without a visible character.
 func TitleFrom(text string) string { return firstWords(text, TitleRunes) }
 
-// firstWords are the first words of a text, on one line and of at most this many runes.
+// firstWords are the first words of a text, on one line and at most this many characters.
 func firstWords(text string, most int) string {
 	var title []rune
 	space := false
@@ -55,8 +54,8 @@ func firstWords(text string, most int) string {
 	return string(title)
 }
 
-// cutTitle ends a title that continues, at a word if that keeps most of it. It adds no sign that there was more: a title is
-// a name, which people type and search for.
+// cutTitle shortens a title, between words if that keeps most of it. It adds no ellipsis, because a title is a name
+// that people type and search for.
 func cutTitle(title []rune) string {
 	s := string(title)
 	if i := strings.LastIndexByte(s, ' '); i > len(s)/2 {

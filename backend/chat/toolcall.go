@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// ToolBatchID names the calls of one step.
+// ToolBatchID identifies the calls of one step.
 type ToolBatchID string
 
-// ToolCallState is how far a call of the tool journal has come (SPEC 10).
+// ToolCallState is the state of a call in the tool journal (SPEC 10).
 type ToolCallState string
 
 const (
-	CallProposed ToolCallState = "proposed" // waits for a decision
-	CallAllowed  ToolCallState = "allowed"  // may run, has not begun
-	CallStarted  ToolCallState = "started"  // runs, or ran when the program ended
-	CallUnknown  ToolCallState = "unknown"  // began, and nobody knows how it ended: a person decides
-	CallDone     ToolCallState = "done"     // has a result; one that was denied has too
+	CallProposed ToolCallState = "proposed" // waiting for a decision
+	CallAllowed  ToolCallState = "allowed"  // may run, not started yet
+	CallStarted  ToolCallState = "started"  // running, or was running when the program ended
+	CallUnknown  ToolCallState = "unknown"  // started, with an unknown outcome: the user decides
+	CallDone     ToolCallState = "done"     // has a result, also if it was denied
 )
 
-// Waits reports a call that continues only after a decision of a person.
+// Waits reports a call that needs a decision of the user.
 func (s ToolCallState) Waits() bool { return s == CallProposed || s == CallUnknown }
 
-// ToolDecision is what was decided about a call, and for how long.
+// ToolDecision is the decision about a call, and how long it applies.
 type ToolDecision string
 
 const (
@@ -32,40 +32,40 @@ const (
 	DecisionAlways  ToolDecision = "always"  // run it, and the same tool anywhere without asking
 	DecisionDeny    ToolDecision = "deny"    // do not run it this time
 	DecisionNever   ToolDecision = "never"   // do not run it, and do not offer the tool any more
-	DecisionNotRun  ToolDecision = "not_run" // it cannot run, or its turn was ended before it did
+	DecisionNotRun  ToolDecision = "not_run" // it cannot run, or its turn was ended first
 )
 
-// Allows reports a decision by which a call may run.
+// Allows reports a decision that lets a call run.
 func (d ToolDecision) Allows() bool {
 	return d == DecisionOnce || d == DecisionSession || d == DecisionAlways
 }
 
-// Lasts reports a decision that holds for later calls too.
+// Lasts reports a decision that also applies to later calls.
 func (d ToolDecision) Lasts() bool {
 	return d == DecisionSession || d == DecisionAlways || d == DecisionNever
 }
 
-// UnknownReason is why nobody knows how a call ended.
+// UnknownReason is why the outcome of a call is unknown.
 type UnknownReason string
 
 const (
-	UnknownCancelled  UnknownReason = "cancelled"  // it was cancelled while it ran
+	UnknownCancelled  UnknownReason = "cancelled"  // it was cancelled while running
 	UnknownTimeout    UnknownReason = "timeout"    // it took longer than tools.call_timeout_s
 	UnknownEnded      UnknownReason = "ended"      // the tool's server ended, or the connection to it
-	UnknownUnreadable UnknownReason = "unreadable" // it answered what cannot be read
-	UnknownCrash      UnknownReason = "crash"      // the program ended while it ran
+	UnknownUnreadable UnknownReason = "unreadable" // its response was unreadable
+	UnknownCrash      UnknownReason = "crash"      // the program ended while it was running
 )
 
-// Resolution is what a person does about a call whose outcome is unknown.
+// Resolution is what the user does about a call with an unknown outcome.
 type Resolution string
 
 const (
-	ResolveEnter Resolution = "enter" // enter the result as the person found it
+	ResolveEnter Resolution = "enter" // enter the result that the user determined
 	ResolveRerun Resolution = "rerun" // run it again
 	ResolveTell  Resolution = "tell"  // tell the model that it is unknown
 )
 
-// ToolBatch are the calls of one step, in the model's order.
+// ToolBatch is the calls of one step, in the model's order.
 type ToolBatch struct {
 	ID        ToolBatchID  `json:"batch_id"`
 	SessionID SessionID    `json:"session_id"`
@@ -77,16 +77,16 @@ type ToolBatch struct {
 	Calls     []CallRecord `json:"calls"`
 }
 
-// BatchState is whether a batch still has something to do.
+// BatchState is whether a batch is still open.
 type BatchState string
 
 const (
 	BatchOpen      BatchState = "open"
 	BatchCommitted BatchState = "committed" // every call has its result
-	BatchAbandoned BatchState = "abandoned" // its turn was discarded, or its step asked again
+	BatchAbandoned BatchState = "abandoned" // its turn was discarded, or its step was repeated
 )
 
-// Waiting are the calls that wait for a decision.
+// Waiting are the calls that need a decision.
 func (b ToolBatch) Waiting() []CallRecord {
 	var out []CallRecord
 	for _, c := range b.Calls {
@@ -107,7 +107,7 @@ func (b ToolBatch) Finished() bool {
 	return true
 }
 
-// Results are the results there are, in the order of the calls.
+// Results are the existing results, in the order of the calls.
 func (b ToolBatch) Results() Blocks {
 	var out Blocks
 	for _, c := range b.Calls {
@@ -118,15 +118,15 @@ func (b ToolBatch) Results() Blocks {
 	return out
 }
 
-// CallRecord is a call as the tool journal has it.
+// CallRecord is a call in the tool journal.
 type CallRecord struct {
 	ID         ToolCallID      `json:"call_id"`
 	BatchID    ToolBatchID     `json:"batch_id"`
 	TurnID     TurnID          `json:"turn_id"`
 	Ordinal    int             `json:"ordinal"`
-	UseID      string          `json:"tool_use_id"` // as the provider gave it
-	Name       string          `json:"name"`        // as the model wrote it
-	Source     string          `json:"source"`      // empty: no tool of that name was offered
+	UseID      string          `json:"tool_use_id"` // from the provider
+	Name       string          `json:"name"`        // as written by the model
+	Source     string          `json:"source"`      // empty: no tool with that name was offered
 	Tool       string          `json:"tool"`
 	Definition string          `json:"definition_hash"`
 	Effects    bool            `json:"effects"`
@@ -138,17 +138,17 @@ type CallRecord struct {
 	StartedAt  *time.Time      `json:"started_at,omitempty"`
 	EndedAt    *time.Time      `json:"ended_at,omitempty"`
 	Reason     UnknownReason   `json:"reason,omitempty"`
-	Redactions []CallRedaction `json:"redactions,omitempty"` // of the arguments, as they left
+	Redactions []CallRedaction `json:"redactions,omitempty"` // of the arguments as sent
 	Result     *ToolResult     `json:"result,omitempty"`
 }
 
-// CallRedaction says what was taken out of a call's arguments, never what it was.
+// CallRedaction says which kind of secret was removed from a call's arguments, never the secret.
 type CallRedaction struct {
 	Rule  string `json:"rule"`
 	Bytes int    `json:"bytes"`
 }
 
-// ProposedCall is a call that a model asks for.
+// ProposedCall is a call requested by a model.
 type ProposedCall struct {
 	UseID      string
 	Name       string
@@ -159,43 +159,42 @@ type ProposedCall struct {
 	Arguments  json.RawMessage
 }
 
-// CallDecision is a decision about one call. One that does not allow it has its result.
+// CallDecision is a decision about one call. A denial includes the call's result.
 type CallDecision struct {
 	Call ToolCallID
-	// State is the one in which the call was decided about; in another it is refused. Empty:
-	// any that allows a decision.
+	// State is the call's state when the decision was made; in another state it is refused. Empty: any state that
+	// allows a decision.
 	State      ToolCallState
 	Decision   ToolDecision
 	Definition string // hash of what was shown
 	Result     *ToolResult
 }
 
-// CallEnd is how a call ended: with a result, or unknown for a reason.
+// CallEnd is the end of a call: a result, or an unknown outcome with a reason.
 type CallEnd struct {
 	Call   ToolCallID
-	State  ToolCallState // as of CallDecision
+	State  ToolCallState // as in CallDecision
 	Result *ToolResult
 	Reason UnknownReason
-	// Recalled are the turns that the result quotes, where the tool read memory, at most
-	// MaxRecalled. One without a turn is a session that it names.
+	// Recalled are the turns that the result quotes, if the tool read memory, at most MaxRecalled. One without a turn
+	// is a session that the result names.
 	Recalled []ShownTurn
 }
 
-// MaxRecalled bounds the turns and sessions that one result quotes.
+// MaxRecalled limits the turns and sessions that one result quotes.
 const MaxRecalled = 128
 
-// LookedUp is a turn that a model was shown because it asked for it with a tool, in the
-// middle of its own turn.
+// LookedUp is a turn that a model looked up with a tool during its own turn.
 type LookedUp struct {
 	Call    ToolCallID `json:"call_id"`
 	Tool    string     `json:"tool"`
 	Session SessionID  `json:"session_id"`
-	Title   string     `json:"session"` // empty: the session is not here
+	Title   string     `json:"session"` // empty: the session does not exist here
 	Turn    TurnID     `json:"turn_id"`
-	TurnSeq int64      `json:"turn_seq"` // 0: the turn is not here
+	TurnSeq int64      `json:"turn_seq"` // 0: the turn does not exist here
 }
 
-// WaitingCall is a call that waits for a person, with where it belongs.
+// WaitingCall is a call that waits for the user, with its context.
 type WaitingCall struct {
 	CallRecord
 	StepID    StepID    `json:"step_id"`
@@ -206,34 +205,32 @@ type WaitingCall struct {
 	Session   string    `json:"session"` // title
 }
 
-// ToolPermission is a decision that holds for later calls of a tool, or of all tools of a
-// source.
+// ToolPermission is a decision for later calls of a tool, or of all tools of a source.
 type ToolPermission struct {
 	Source     string       `json:"source"`
 	Tool       string       `json:"tool,omitempty"`    // empty: all of the source
 	Session    SessionID    `json:"session,omitempty"` // empty: in all sessions
-	Decision   ToolDecision `json:"decision"`          // session, always; never, also in one session alone
+	Decision   ToolDecision `json:"decision"`          // session, always; never, also for a single session
 	Definition string       `json:"definition_hash,omitempty"`
 	CreatedAt  time.Time    `json:"created_at"`
 }
 
-// PinnedDefinition is a definition as it was shown to a person who accepted it.
+// PinnedDefinition is a definition that the user accepted.
 type PinnedDefinition struct {
 	ToolDefinition
 	Hash       string    `json:"hash"`
 	AcceptedAt time.Time `json:"accepted_at"`
-	// Current: it is the one accepted last for its tool.
+	// Current: it was accepted last for its tool.
 	Current bool `json:"current"`
 }
 
-// ReadOnlyMark says that a person marked a tool as having no effects.
+// ReadOnlyMark records that the user marked a tool as having no effects.
 type ReadOnlyMark struct {
 	Source string `json:"source"`
 	Tool   string `json:"tool"`
 }
 
-// RecoveredToolBatch is an open batch with what the model said when it asked for the calls
-// (FCRATE's tool journal).
+// RecoveredToolBatch is an open batch with the model's text before the calls (FCRATE's tool journal).
 type RecoveredToolBatch struct {
 	BatchID       ToolBatchID  `json:"batch_id"`
 	SessionID     SessionID    `json:"session_id"`

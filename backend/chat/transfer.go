@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Imported is the outcome of a conversation, or of a bundle, that was imported (SPEC 12).
+// Imported is the result of importing a conversation or a bundle (SPEC 12).
 type Imported struct {
 	Session  SessionID
 	Outcome  ImportOutcome
 	Turns    int    // added
-	Branches int    // added beside the first
+	Branches int    // added, without the first
 	Notice   string // what to tell the user about it; empty: nothing
 }
 
@@ -19,55 +19,55 @@ type Imported struct {
 type ImportOutcome string
 
 const (
-	ImportMade    ImportOutcome = "made"    // a session that was not there
-	ImportGrown   ImportOutcome = "grown"   // new turns of one that was
-	ImportAlready ImportOutcome = "already" // it was there, unchanged
-	ImportCopied  ImportOutcome = "copied"  // a bundle beside the session it has diverged from
+	ImportMade    ImportOutcome = "made"    // a new session
+	ImportGrown   ImportOutcome = "grown"   // new turns in an existing one
+	ImportAlready ImportOutcome = "already" // it existed, unchanged
+	ImportCopied  ImportOutcome = "copied"  // a bundle as a copy, because its session has diverged
 )
 
-// Receipt tells what a permanent deletion removed, never its text.
+// Receipt records what a permanent deletion removed, never its text.
 type Receipt struct {
 	ID      string    `json:"id"`
 	Kind    string    `json:"kind"`    // session, turn or project
-	Subject string    `json:"subject"` // its identifier
+	Subject string    `json:"subject"` // its id
 	At      time.Time `json:"at"`
 	Erased  []Erased  `json:"erased"`
-	Backups []string  `json:"backups"` // files that still hold it
+	Backups []string  `json:"backups"` // files that still contain it
 }
 
-// Erased is how many records of a store were removed or emptied.
+// Erased is how many records of a table were removed or emptied.
 type Erased struct {
 	Store string `json:"store"` // a table, "files:streams", "files:drags"
 	Count int64  `json:"count"`
 }
 
-// Kinds of what a permanent deletion takes away.
+// Kinds of permanent deletions.
 const (
 	EraseSession = "session"
 	EraseTurn    = "turn"    // its content; the turn stays, empty
-	EraseProject = "project" // with its files; the conversations of its folder stay
+	EraseProject = "project" // with its files; the sessions of its folder stay
 )
 
 // ErasedMark replaces content that was permanently deleted.
 const ErasedMark = "[erased]"
 
-// ErasePreview is what a permanent deletion would remove.
+// ErasePreview describes what a permanent deletion would remove.
 type ErasePreview struct {
 	Kind     string   `json:"kind"`
 	Subject  string   `json:"subject"`
 	Title    string   `json:"title"` // of the session
 	Session  string   `json:"session_id"`
-	Seq      int64    `json:"turn_seq"` // of a turn; else 0
+	Seq      int64    `json:"turn_seq"` // of a turn; otherwise 0
 	Erased   []Erased `json:"erased"`
-	Sessions []string `json:"sessions"` // titles of others of whose stored requests it takes away some
-	Backups  []string `json:"backups"`  // files that hold it, and continue doing so
-	Reason   string   `json:"reason"`   // why it cannot be done now; empty: it can
-	// Names are what the session is and was called, here and where it was imported from:
-	// records of long work may say so. NamedIn tells.
+	Sessions []string `json:"sessions"` // titles of others that would lose stored requests
+	Backups  []string `json:"backups"`  // files that contain it, and still will
+	Reason   string   `json:"reason"`   // why it is not possible now; empty: it is
+	// Names are the session's present and former names, here and in the program it was imported from, by which
+	// NamedIn recognises records of tasks.
 	Names []string `json:"-"`
 }
 
-// Name is what is erased, in words.
+// Name describes what is deleted.
 func (p ErasePreview) Name() string {
 	title := p.Title
 	if strings.TrimSpace(title) == "" {
@@ -79,9 +79,9 @@ func (p ErasePreview) Name() string {
 	return title
 }
 
-// ConfirmWord is what a person types to agree to a deletion. It is a word and not the title: an automatic title may hold
-// characters that no keyboard has.
+// ConfirmWord is the word that the user types to confirm a deletion. It is not the title, because an automatic title
+// may contain characters that are not on the keyboard.
 const ConfirmWord = "delete"
 
-// Confirms reports whether what was typed agrees to a deletion.
+// Confirms reports whether the typed text confirms a deletion.
 func Confirms(typed string) bool { return strings.EqualFold(strings.TrimSpace(typed), ConfirmWord) }

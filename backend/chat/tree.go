@@ -2,23 +2,22 @@ package chat
 
 import "time"
 
-// Folder is a name that sessions are kept under.
+// Folder is a folder of sessions.
 type Folder struct {
 	Name     string `json:"name"`
 	Sessions int    `json:"sessions"`
 }
 
-// Tree is a session's branches as runs of turns. A run ends where something forks
-// off and where its branch ends; it is before what goes on from it, siblings
-// oldest first.
+// Tree is a session's branches as runs of turns. A run ends at each fork and at the end of its branch; it precedes
+// the runs that continue it, siblings oldest first.
 type Tree struct {
 	Session  Session
 	Runs     []TreeRun
-	Branches []BranchSummary // archived ones too, oldest first
+	Branches []BranchSummary // including archived ones, oldest first
 }
 
-// TreeRun are turns From to To of one branch, inclusive; a branch without turns of its
-// own is an empty run, To is From-1.
+// TreeRun is turns From to To of one branch, inclusive; a branch without turns of its own is an empty run with To =
+// From-1.
 type TreeRun struct {
 	Parent  int // index of the run that this one continues from; -1: none
 	Branch  BranchID
@@ -26,12 +25,12 @@ type TreeRun struct {
 	To      int64
 	First   TreeTurn
 	Last    TreeTurn
-	Ends    bool // here its branch ends
+	Ends    bool // its branch ends here
 	Pending int
-	Open    int // incomplete, failed or unsent; those that were discarded are not
+	Open    int // incomplete, failed or unsent, but not discarded
 }
 
-// TreeTurn is what the tree shows of a turn.
+// TreeTurn is a turn as shown in the tree.
 type TreeTurn struct {
 	Turn  Turn // without messages
 	Title string
@@ -40,26 +39,26 @@ type TreeTurn struct {
 // Own is how many turns are the branch's own.
 func (b BranchSummary) Own() int { return b.Turns - int(b.ForkSeq) }
 
-// BranchesApart is where two branches of a session part.
+// BranchesApart is where two branches of a session diverge.
 type BranchesApart struct {
-	Shared int64  // turn_seq of the last turn both have; 0: none
+	Shared int64  // turn_seq of the last common turn; 0: none
 	Last   TurnID // that turn
 }
 
-// UsageQuery says whose tokens are added up.
+// UsageQuery selects the turns whose tokens are summed.
 type UsageQuery struct {
-	Session SessionID // empty: of all
-	Since   time.Time // turns that began then or later; zero: all
+	Session SessionID // empty: all
+	Since   time.Time // turns that began at this time or later; zero: all
 }
 
-// ModelUsage is what the turns of one model used together.
+// ModelUsage is the total usage of one model.
 type ModelUsage struct {
 	Model string
 	Turns int
 	Usage Usage
 }
 
-// TurnMeasure is a turn's metrics with what it belongs to.
+// TurnMeasure is a turn's metrics with its context.
 type TurnMeasure struct {
 	TurnMetricsRow
 	Session SessionID

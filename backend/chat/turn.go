@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Phase is how far a turn has come (SRD 5.6, 6.1).
+// Phase is the progress of a turn (SRD 5.6, 6.1).
 type Phase string
 
 const (
@@ -22,8 +22,8 @@ const (
 	PhaseFailed            Phase = "Failed"
 )
 
-// phaseMoves is every allowed move (SPEC 4): phases only go forward, and Failed
-// is reached only before the answer is final (before TX-A).
+// phaseMoves are the allowed transitions (SPEC 4): phases only go forward, and Failed is possible only before the
+// answer is final (before TX-A).
 var phaseMoves = map[Phase][]Phase{
 	PhaseAccepted:          {PhaseContextPrepared, PhaseFailed},
 	PhaseContextPrepared:   {PhaseResponding, PhaseFailed},
@@ -33,7 +33,7 @@ var phaseMoves = map[Phase][]Phase{
 	PhaseIndexed:           {PhaseDone},
 }
 
-// CanMove reports whether a turn may go from one phase to another.
+// CanMove reports whether a transition between phases is allowed.
 func CanMove(from, to Phase) bool {
 	for _, p := range phaseMoves[from] {
 		if p == to {
@@ -52,23 +52,23 @@ func (p Phase) Finalized() bool {
 	return false
 }
 
-// Outcome says how an answer ended. It is empty while the turn runs.
+// Outcome is how an answer ended. It is empty while the turn runs.
 type Outcome string
 
 const (
 	OutcomeNone       Outcome = ""
-	OutcomeCompleted  Outcome = "completed"  // the provider said it was done
+	OutcomeCompleted  Outcome = "completed"  // the provider completed it
 	OutcomeTruncated  Outcome = "truncated"  // final, but cut by the provider (output limit, filter)
 	OutcomeRefused    Outcome = "refused"    // final: the provider declined
 	OutcomeStopped    Outcome = "stopped"    // final: stopped by the user
 	OutcomeKept       Outcome = "kept"       // final: an incomplete answer the user kept
 	OutcomePaused     Outcome = "paused"     // final: ends in tool calls that were shown, not run
-	OutcomeIncomplete Outcome = "incomplete" // Responding, the stream is over, the user decides
+	OutcomeIncomplete Outcome = "incomplete" // Responding, but the stream has ended; the user decides
 	OutcomeFailed     Outcome = "failed"     // phase Failed
 	OutcomeDiscarded  Outcome = "discarded"  // phase Failed, by the user's Discard
 )
 
-// IndexStatus is where a committed turn is with the index (SPEC 8).
+// IndexStatus is the index state of a committed turn (SPEC 8).
 type IndexStatus string
 
 const (
@@ -87,28 +87,26 @@ type Failure struct {
 	Attempts int    `json:"attempts,omitempty"`
 }
 
-// Usage is what the provider reported, in tokens; zero where it said nothing.
+// Usage is the usage reported by the provider, in tokens; zero if not reported.
 type Usage struct {
 	InputTokens       int `json:"input_tokens"`
 	OutputTokens      int `json:"output_tokens"`
 	CachedInputTokens int `json:"cached_input_tokens,omitempty"`
 	CacheWriteTokens  int `json:"cache_write_tokens,omitempty"`
 	ReasoningTokens   int `json:"reasoning_tokens,omitempty"`
-	// NotBelieved says why the numbers that were reported are not here.
+	// NotBelieved says why reported numbers were dropped.
 	NotBelieved string `json:"not_believed,omitempty"`
 }
 
 // maxBelieved is more tokens than any call has.
 const maxBelieved = 100_000_000
 
-// NoCount is a number of tokens in a Usage where the provider reported something that is
-// none. Checked names it.
+// NoCount stands for an invalid number of tokens in a provider's report. Checked reports it.
 const NoCount = -1 << 40
 
-// Checked is the usage without numbers that cannot be so: negative ones, more from the cache
-// than there is input, and those over most, the largest input or output that the call can
-// have had, in tokens; 0: unknown.
-// One of them spoils all, and the reason is named.
+// Checked drops impossible numbers: negative ones, more cached than input tokens, and those over most, the largest
+// possible input or output of the call in tokens; 0: unknown. If one number is impossible, all are dropped, with the
+// reason.
 func (u *Usage) Checked(most int) *Usage {
 	if u == nil {
 		return nil
@@ -155,12 +153,12 @@ type Session struct {
 	Title        string    `json:"title"`
 	ActiveBranch BranchID  `json:"active_branch"`
 	SystemPrompt string    `json:"system_prompt,omitempty"`
-	Model        string    `json:"model,omitempty"` // the user's choice for it; empty: the default
+	Model        string    `json:"model,omitempty"` // chosen by the user; empty: the default
 	Temperature  *float64  `json:"temperature,omitempty"`
 	Effort       string    `json:"effort,omitempty"`
 	ToolsMode    string    `json:"tools_mode,omitempty"`   // empty: tools.mode
 	MemoryScope  Scope     `json:"memory_scope,omitempty"` // empty: the project's, else retrieval.scope
-	// Assistant is the one whose settings the session was given last, and its name then.
+	// Assistant is the last one applied to the session, with its name at that time.
 	Assistant     AssistantID `json:"assistant,omitempty"`
 	AssistantName string      `json:"assistant_name,omitempty"`
 	Source        string      `json:"source"` // "native" or the importer's name
@@ -171,14 +169,13 @@ type Session struct {
 	ArchivedAt    *time.Time  `json:"archived_at,omitempty"`
 }
 
-// Settings are the session's own choices.
+// Settings are the session's own settings.
 func (s Session) Settings() SessionSettings {
 	return SessionSettings{SystemPrompt: s.SystemPrompt, Temperature: s.Temperature, Effort: s.Effort, ToolsMode: s.ToolsMode, MemoryScope: s.MemoryScope,
 		Assistant: s.Assistant, AssistantName: s.AssistantName}
 }
 
-// Branch is a line of turns. Its lineage is its own turns and its ancestors' up
-// to each fork point.
+// Branch is a line of turns. Its lineage is its own turns and its ancestors' up to each fork point.
 type Branch struct {
 	ID           BranchID   `json:"branch_id"`
 	SessionID    SessionID  `json:"session_id"`
@@ -193,7 +190,7 @@ type Branch struct {
 	ArchivedAt   *time.Time `json:"archived_at,omitempty"`
 }
 
-// StateOrigin is who made a state.
+// StateOrigin is how a state was made.
 type StateOrigin string
 
 const (
@@ -273,8 +270,7 @@ type StepOutcome struct {
 	Message string     `json:"message,omitempty"` // failed
 }
 
-// Step is one provider call: one attempt of one step of a turn, with a journal
-// of its own.
+// Step is one provider call: one attempt of one step of a turn, with its own journal.
 type Step struct {
 	ID             StepID      `json:"step_id"`
 	TurnID         TurnID      `json:"turn_id"`
@@ -284,7 +280,7 @@ type Step struct {
 	ModelID        string      `json:"model_id"`
 	Items          Items       `json:"normalized_items"`
 	Outcome        StepOutcome `json:"outcome"`
-	ToolsMode      string      `json:"tools_mode,omitempty"`  // it ran under; empty: it is older than the record of it
+	ToolsMode      string      `json:"tools_mode,omitempty"`  // during the step; empty: recorded by an older version
 	StreamPath     string      `json:"stream_path,omitempty"` // relative to the data directory
 	DisplayedBytes int64       `json:"stream_displayed_bytes"`
 	DurableBytes   int64       `json:"stream_durable_bytes"`
@@ -293,7 +289,7 @@ type Step struct {
 	EndedAt        *time.Time  `json:"ended_at,omitempty"`
 }
 
-// StepPayload is the bulky part of a step, stored compressed, read on demand.
+// StepPayload is the large part of a step, stored compressed and read on demand.
 type StepPayload struct {
 	Request  []byte     `json:"request"`  // the exact body that was sent
 	Response []byte     `json:"response"` // the exact body received, when it was not a stream
@@ -306,15 +302,15 @@ type RawEvent struct {
 	Data []byte `json:"data"`
 }
 
-// EventSeq is a stream of raw events that can be read again, so that a long one need not
-// be in memory; it ends at its first error. nil is not a stream.
+// EventSeq is a stream of raw events that can be read repeatedly without being held in memory; it ends at its first
+// error. nil is not a stream.
 type EventSeq iter.Seq2[RawEvent, error]
 
-// EventPack is a long stream that is encoded for the store while it arrives, so that
-// nothing of it is left to be done once it is over. After its first error it is of no use.
+// EventPack is a long stream that is encoded for the store while it arrives, so that no work is left at its end.
+// After an error it is useless.
 type EventPack interface{ Add(RawEvent) error }
 
-// EventsOf is a short stream that is in memory; nil for none.
+// EventsOf is a short stream in memory; nil for none.
 func EventsOf(events []RawEvent) EventSeq {
 	if events == nil {
 		return nil
@@ -328,8 +324,7 @@ func EventsOf(events []RawEvent) EventSeq {
 	}
 }
 
-// PinSuggestion is a standing instruction that was recognised in what the user said and
-// could be pinned.
+// PinSuggestion is a standing instruction recognised in a user's message that could be pinned.
 type PinSuggestion struct {
 	ID        SuggestionID `json:"id"`
 	SessionID SessionID    `json:"session_id"`
@@ -338,8 +333,8 @@ type PinSuggestion struct {
 	Text      string       `json:"text"`
 }
 
-// Pin is a pinned fact: the user's own words, sent verbatim, versioned. Editing
-// makes a new version that names the one it replaces.
+// Pin is a pinned fact: the user's own words, sent verbatim, versioned. Editing creates a new version that names the
+// one it replaces.
 type Pin struct {
 	ID        PinID      `json:"pin_id"`
 	SessionID SessionID  `json:"session_id"`

@@ -5,16 +5,15 @@ import (
 	"time"
 )
 
-// What follows are the inputs of the store's transactions (SPEC 4; SRD 6.3).
+// The inputs of the store's transactions (SPEC 4; SRD 6.3).
 
-// NewSession describes a session to create. Its first branch is labelled "main"
-// and gets a root state.
+// NewSession describes a session to create. Its first branch is named "main" and gets a root state.
 type NewSession struct {
 	Title        string
 	SystemPrompt string
 	Source       string // "" = "native"
-	Folder       string // of a project: the session begins with its model
-	// Assistant gives the session its settings; empty: none does.
+	Folder       string // a project's folder also sets the session's model
+	// Assistant provides the session's settings; empty: none.
 	Assistant AssistantID
 }
 
@@ -31,20 +30,19 @@ type Acceptance struct {
 	ClearDraft bool
 }
 
-// Preparation records what was assembled: Responding may follow.
+// Preparation records the assembled context: Responding may follow.
 type Preparation struct {
 	TurnID   TurnID
 	Manifest json.RawMessage
 	Tokens   int
-	// Retrieved is what memory the context holds; it replaces what an earlier
-	// preparation of the turn recorded.
+	// Retrieved is the memory in the context; it replaces the record of an earlier preparation.
 	Retrieved []Retrieval
 	// RetrievalError says why memory was not searched; empty if nothing failed.
 	RetrievalError string
 }
 
-// StepStart opens one attempt. Index counts steps of the turn from 0 (a
-// continuation is the next index); the attempt number is assigned here.
+// StepStart starts one attempt. Index counts steps of the turn from 0 (a continuation is the next index); the store
+// assigns the attempt number.
 type StepStart struct {
 	TurnID     TurnID
 	Index      int
@@ -55,7 +53,7 @@ type StepStart struct {
 	StreamPath func(StepID) string // path relative to the data directory
 }
 
-// StepEnd closes an attempt. Status is never StepRunning.
+// StepEnd ends an attempt. Status is never StepRunning.
 type StepEnd struct {
 	StepID         StepID
 	Outcome        StepOutcome
@@ -65,21 +63,21 @@ type StepEnd struct {
 	DurableBytes   int64
 	Response       []byte
 	Events         EventSeq
-	Packed         EventPack // all of Events, where they are encoded already
+	Packed         EventPack // all of Events, if they were encoded already
 	Metrics        StepMetrics
 }
 
-// Finalization is TX-A: the answer is final, the step closed, job
-// summarize_turn queued, the ledger told; all or nothing.
+// Finalization is TX-A: the answer is final, the step ended, job summarize_turn queued, the ledger event written; all
+// or nothing.
 type Finalization struct {
 	TurnID  TurnID
-	Step    *StepEnd // nil when every step was closed before (Keep)
+	Step    *StepEnd // nil if every step was ended before (Keep)
 	Message Message
 	Outcome Outcome
 	Usage   *Usage
 	Metrics TurnMetrics
-	// Unanswered are results for the calls that have none, so that no call of a final answer
-	// is without one. What had not begun is recorded as not run.
+	// Unanswered are results for the calls that have none, so that every call of a final answer has a result. Calls
+	// that had not started are recorded as not run.
 	Unanswered []CallEnd
 }
 
@@ -101,9 +99,8 @@ type TurnFailure struct {
 	Metrics TurnMetrics
 }
 
-// Commit is TX-B: a new state over a run of pending turns, the head moved by
-// compare-and-swap on Epoch, index_turn queued for each. Turns must be the
-// oldest pending ones of the branch, in order. A stale Epoch is CodeConflict.
+// Commit is TX-B: a new state over a run of pending turns, the head moved by compare-and-swap on Epoch, index_turn
+// queued for each. Turns must be the oldest pending ones of the branch, in order. A stale Epoch is CodeConflict.
 type Commit struct {
 	BranchID    BranchID
 	Epoch       int64
@@ -114,29 +111,28 @@ type Commit struct {
 	Origin      StateOrigin
 	Model       string
 	Validation  json.RawMessage
-	// Job is completed in the same transaction, which is refused if it is held no more.
+	// Job is completed in the same transaction, which fails if its lease was lost.
 	Job         Lease
 	SummarizeMs int64
 	Retitle     Retitle
 }
 
-// Retitle gives a session the title that a model made of its first turns, if it still has
-// the one made of its first message. With an empty To nothing changes.
+// Retitle sets the title that a model made from a session's first turns, if the session still has the one derived
+// from its first message. With an empty To nothing changes.
 type Retitle struct{ From, To string }
 
-// Indexing is TX-C: chunks and units, the text index, vectors, phase Indexed and
-// Done. What is already there by (turn, type, hash, version) is not inserted again.
-// With status IndexNone the chunks are stored and found by their words, and the turn
-// stays StateCommitted: its vectors could not be made yet.
+// Indexing is TX-C: chunks and units, the text index, vectors, phase Indexed and Done. What exists already by (turn,
+// type, hash, version) is not inserted again. With status IndexNone the chunks are stored and searchable by words,
+// and the turn stays StateCommitted, because its vectors could not be made yet.
 type Indexing struct {
 	TurnID TurnID
 	Chunks []Chunk
 	Status IndexStatus
-	// Vectors are those of the chunks' units, by namespace, in the units' order
-	// (chunk after chunk). They are refused where the count does not match.
+	// Vectors are those of the chunks' units, by namespace, in the units' order (chunk after chunk). A wrong count is
+	// refused.
 	Vectors map[int64][][]float32
-	// Job is completed in the same transaction, unless the status is IndexNone; it is
-	// refused if the job is held no more.
+	// Job is completed in the same transaction, unless the status is IndexNone; the transaction fails if the lease
+	// was lost.
 	Job     Lease
 	IndexMs int64
 	EmbedMs int64
@@ -162,44 +158,42 @@ type TurnMetrics struct {
 	Selected       int   `json:"selected"`
 	PackedTokens   int   `json:"packed_tokens"`
 	Attempts       int   `json:"attempts"`
-	// The outcome of the state's summary by a model, and how often the model was asked; empty
-	// where none was.
+	// The result of the model's summary of the state, and the number of model calls; empty if there was none.
 	ValidationResult CheckResult `json:"validation_result,omitempty"`
 	ValidationTries  int         `json:"validation_tries"`
-	// The range of calibrated similarity of what was selected; 0 where no vector found it.
+	// The range of calibrated similarity of the selected passages; 0 if none was found by vectors.
 	SimilarityMin float64 `json:"similarity_min,omitempty"`
 	SimilarityMax float64 `json:"similarity_max,omitempty"`
 	// RetrievalFailed: memory could not be searched; the manifest says why.
 	RetrievalFailed bool `json:"retrieval_failed,omitempty"`
-	// RetrievalError is why, of the context that was prepared last; empty if that has its memory.
+	// RetrievalError is why, for the last prepared context; empty if that has its memory.
 	RetrievalError string `json:"retrieval_error,omitempty"`
 }
 
-// ForkPoint says where a branch starts: after the last turn it shares, or before
-// the first when After is empty.
+// ForkPoint is where a branch starts: after the last turn it shares, or before the first when After is empty.
 type ForkPoint struct {
 	SessionID SessionID
 	Branch    BranchID // whose lineage is shared
 	After     TurnID
 	Label     string
 	Activate  bool
-	// Fallback is the branch's first state where one state committed turns on both
-	// sides of the fork point (SPEC 4); unused where the base covers all before it.
+	// Fallback is the branch's first state if one state committed turns on both sides of the fork point (SPEC 4);
+	// unused if the base covers everything before it.
 	Fallback *ForkState
 }
 
-// ForkState is a deterministic summary of the turns a fork's base leaves out.
+// ForkState is a deterministic summary of the turns that a fork's base lacks.
 type ForkState struct {
 	Summary     string
 	PinnedFacts string
 	TokenCount  int
 }
 
-// Cut is a lineage as a branch would see it that forked off after a turn.
+// Cut is a lineage as seen by a branch that forks off after a turn.
 type Cut struct {
 	Branch BranchID // whose lineage is cut
 	Seq    int64    // turn_seq of the last turn; 0: before the first
-	Head   State    // as that branch's would be
+	Head   State    // as that branch's head would be
 }
 
 // Draft is a branch's unsent text, kept across restarts.

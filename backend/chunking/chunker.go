@@ -1,24 +1,20 @@
 // Package chunking cuts a turn, and the documents attached to it, into chunks and
 // index units (SPEC 8; SRD 9).
 //
-// It is pure: the same turn gives the same chunks. Offsets are byte offsets into
-// the message's rendered text, or the document's; a chunk's text is exactly those
-// bytes, and no chunk or unit crosses a message. The chunks of a text follow one
-// another without a gap but white space, and without overlap unless Options ask
-// for it. Identifiers and times are the store's to give.
+// It is pure: the same turn gives the same chunks. Offsets are byte offsets into the message's rendered text, or the
+// document's; a chunk's text is exactly those bytes, and no chunk or unit crosses a message. The chunks of a text are
+// consecutive, with only white space between them, and do not overlap unless Options request it. The store assigns
+// identifiers and times.
 //
-// A text is read as Markdown, code or plain paragraphs, and cut where it changes
-// most: at headings and thematic breaks, at code fences and the functions in
-// them, at lists, tables and paragraphs, then sentences, then words. Small
-// neighbours are merged. A text that one unit can hold is one chunk of one unit.
+// A text is parsed as Markdown, code or plain paragraphs, and cut at the strongest boundaries: headings and thematic
+// breaks, code fences and the functions in them, lists, tables and paragraphs, then sentences, then words. Small
+// neighbours are merged. A text that fits into one unit is one chunk with one unit.
 //
-// Of two chunks of one turn with the same type and bytes only the first is kept:
-// the store knows a chunk by turn, type, hash and version.
+// Of two chunks of a turn with the same type and bytes only the first is kept: the store identifies a chunk by turn,
+// type, hash and version.
 //
-// What the recall provider answers is quotation from memory and is never made
-// into memory again (SPEC 9). What tools returned is cut as a text of its own, which
-// is behind the answer's in the text that offsets are of; its chunks are of type
-// tool_result.
+// Answers of the recall provider are quotations from memory and never become memory again (SPEC 9). Tool output is
+// cut separately; it follows the answer in the text to which offsets refer, and its chunks are of type tool_result.
 package chunking
 
 import (
@@ -29,15 +25,14 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Version is stored with each chunk; turns with chunks of an earlier one are
-// indexed again.
+// Version is stored with each chunk; turns with chunks of an older version are indexed again.
 const Version = 2
 
 // recallProvider is the embedded provider that answers with quotations.
 const recallProvider = "recall"
 
-// Chunk cuts the messages of a turn, and after them the documents that are indexed
-// with it. The result is empty if nothing in it is to be indexed.
+// Chunk cuts the messages of a turn, and the documents that are indexed with it. The result is empty if there is
+// nothing to index.
 func Chunk(turn chat.Turn, opt Options, files ...chat.FileText) []chat.Chunk {
 	opt = opt.filled()
 	var all []chat.Chunk
@@ -60,7 +55,7 @@ func Chunk(turn chat.Turn, opt Options, files ...chat.FileText) []chat.Chunk {
 
 // sources are the messages of a turn that become memory.
 func sources(turn chat.Turn, opt Options) []source {
-	if turn.Provider == chat.ProviderFiles { // its document is all that it holds
+	if turn.Provider == chat.ProviderFiles { // its document is its only content
 		return nil
 	}
 	user := source{turn: turn, role: chat.RoleUser, speaker: speakerOf(turn.User), text: turn.User.RenderedText(), headings: opt.Headings}
@@ -75,7 +70,7 @@ func sources(turn chat.Turn, opt Options) []source {
 	return []source{user, reply}
 }
 
-// toolChunks are those of what tools returned in a turn.
+// toolChunks are the chunks of a turn's tool output.
 func toolChunks(turn chat.Turn, opt Options) []chat.Chunk {
 	if turn.Assistant == nil || turn.Provider == recallProvider || turn.Provider == chat.ProviderFiles {
 		return nil
@@ -93,7 +88,7 @@ func toolChunks(turn chat.Turn, opt Options) []chat.Chunk {
 	return chunks
 }
 
-// numbered drops chunks that say the same as an earlier one.
+// numbered drops duplicates and numbers the chunks.
 func numbered(chunks []chat.Chunk) []chat.Chunk {
 	type key struct {
 		kind chat.ChunkType
@@ -113,7 +108,7 @@ func numbered(chunks []chat.Chunk) []chat.Chunk {
 	return kept
 }
 
-// source is a text that is cut, and what is known of it.
+// source is a text to cut, with its properties.
 type source struct {
 	turn     chat.Turn
 	role     chat.Role
@@ -121,13 +116,13 @@ type source struct {
 	text     string
 	form     form
 	file     chat.FileID
-	headings bool // headings go into what is indexed
+	headings bool // headings are part of the indexed text
 
-	context    string // how the other message of the turn begins
-	everywhere bool   // it is indexed with every unit, not the first alone
+	context    string // beginning of the turn's other message
+	everywhere bool   // context is indexed with every unit, not only the first
 }
 
-// form is how a text is read.
+// form is how a text is parsed.
 type form uint8
 
 const (
@@ -170,8 +165,7 @@ func (s source) pieces(opt Options) []piece {
 	return c.out
 }
 
-// chunk makes a chunk of units. It is not ok where there is nothing but white
-// space.
+// chunk creates a chunk of units. ok is false if there is only white space.
 func (s source) chunk(ps []piece, runs []run, opt Options) (chat.Chunk, bool) {
 	first := runs[0].from
 	from := int(ps[first].start)
@@ -200,7 +194,7 @@ func (s source) chunk(ps []piece, runs []run, opt Options) (chat.Chunk, bool) {
 	return c, true
 }
 
-// unit makes a unit of pieces, which may begin with text of those before.
+// unit creates a unit of pieces, which may begin with text of previous ones.
 func (s source) unit(ps []piece, from int, count func(string) int) (chat.Unit, bool) {
 	start, end := trim(s.text, from, int(ps[len(ps)-1].end))
 	if start >= end {
@@ -213,8 +207,8 @@ func (s source) unit(ps []piece, from int, count func(string) int) (chat.Unit, b
 	}, true
 }
 
-// trim leaves out blank lines before and white space behind. What the first line
-// is indented by stays: of code it is part of what is said.
+// trim removes blank lines before and white space after. The indentation of the first line stays, because it is part
+// of code.
 func trim(text string, start, end int) (int, int) {
 	end = start + len(strings.TrimRightFunc(text[start:end], unicode.IsSpace))
 	lead := len(text[start:end]) - len(strings.TrimLeftFunc(text[start:end], unicode.IsSpace))
@@ -224,8 +218,7 @@ func trim(text string, start, end int) (int, int) {
 	return start, end
 }
 
-// back is where text of about so many tokens before a piece begins: at pieces,
-// and inside one between words.
+// back is the beginning of text of about this many tokens before a piece: at pieces, and inside one between words.
 func back(text string, ps []piece, at, tokens int) int {
 	k := at
 	for k > 0 && int(ps[k-1].tokens) <= tokens {

@@ -7,20 +7,18 @@ import (
 	"contextinfinity/backend/internal/lexical"
 )
 
-// Code is cut where a function, class or statement begins. No grammar is known:
-// a declaration is at the outer indentation, after a blank line or the end
-// of a body, begins with a word that declares, or opens a body; comments and
-// decorators above it belong to it.
+// Code is cut where a function, class or statement begins. No grammar is used: a declaration is at the outer
+// indentation, after a blank line or the end of a body, begins with a declaring keyword, or opens a body; comments
+// and decorators above it belong to it.
 
-// nestings is how many levels of indentation are tried before code is cut at its
-// blank lines, then at any line.
+// nestings is how many levels of indentation are tried before code is cut at blank lines, then at any line.
 const nestings = 3
 
-// codeLine is a line of code as far as it is read.
+// codeLine is the parsed data of a line of code.
 type codeLine struct {
 	start, end int
 	indent     int // columns; -1 if it is blank
-	depth      int // open brackets before it
+	depth      int // open brackets before the line
 	role       lineRole
 }
 
@@ -29,12 +27,12 @@ type lineRole uint8
 const (
 	lineOther   lineRole = iota
 	lineDeclare          // declares a function, class, table
-	lineLead             // comment, decorator, attribute: belongs to what follows
+	lineLead             // comment, decorator, attribute: belongs to the following line
 	lineClose            // closes a body, or continues with it
 	lineFence
 )
 
-// code adds code, fence lines and all.
+// code adds code including its fence lines.
 func (c *cutter) code(start, end int, b border) {
 	if n := estimate(c.text[start:end]); n <= c.limit {
 		c.put(start, end, n, b, code)
@@ -43,7 +41,7 @@ func (c *cutter) code(start, end int, b border) {
 	c.codeLines(readCode(c.text, start, end), b, 0)
 }
 
-// codeLines adds lines that are too much for one piece.
+// codeLines adds lines that are too large for one piece.
 func (c *cutter) codeLines(lines []codeLine, b border, level int) {
 	borders := boundaries(lines, level)
 	if borders == nil {
@@ -72,7 +70,7 @@ func (c *cutter) codeLines(lines []codeLine, b border, level int) {
 	}
 }
 
-// inside adds a function or class that is too large, its pieces under its name.
+// inside adds a function or class that is too large, with its pieces under its name.
 func (c *cutter) inside(lines []codeLine, b border, level int) {
 	path := c.path
 	for _, l := range lines {
@@ -89,11 +87,11 @@ func (c *cutter) inside(lines []codeLine, b border, level int) {
 	c.codeLines(lines, b, level)
 	c.path = path
 	if header < len(c.out) {
-		c.out[header].path = path // it says the name itself
+		c.out[header].path = path // it contains the name itself
 	}
 }
 
-// statements adds lines by blank lines and line by line.
+// statements adds lines by blank lines, then line by line.
 func (c *cutter) statements(lines []codeLine, b border) {
 	blank := false
 	for i, l := range lines {
@@ -111,8 +109,8 @@ func (c *cutter) statements(lines []codeLine, b border) {
 	}
 }
 
-// boundaries tells what kind of border each line begins with, borderNone where
-// code is not cut. It answers nil if there is no such place.
+// boundaries returns the kind of border at which each line begins, borderNone where code is not cut. It is nil if
+// there is no boundary.
 func boundaries(lines []codeLine, level int) []border {
 	base := outermost(lines, level)
 	out := make([]border, len(lines))
@@ -128,15 +126,15 @@ func boundaries(lines []codeLine, level int) []border {
 	return out
 }
 
-// outermost is the indentation at which declarations stand: the least there is;
-// inside of a declaration, the least below its first line.
+// outermost is the indentation of declarations: the smallest one; inside a declaration, the smallest below its first
+// line.
 func outermost(lines []codeLine, level int) int {
 	base, header := -1, level == 0
 	for _, l := range lines {
 		if l.indent < 0 || l.role == lineClose || l.role == lineFence {
 			continue
 		}
-		if !header { // lines up to the one that opens the body
+		if !header { // skip lines up to the one that opens the body
 			header = l.role != lineLead
 			continue
 		}
@@ -164,7 +162,7 @@ func boundary(lines []codeLine, i, base, level int) border {
 	}
 	switch {
 	case level == 0 && l.depth > 0 && (!blank || l.role != lineDeclare):
-		return borderNone // in brackets, though not indented
+		return borderNone // inside brackets, though not indented
 	case !blank && above.role == lineLead:
 		return borderNone
 	case l.role == lineDeclare && (blank || body || above.role == lineDeclare):
@@ -194,13 +192,13 @@ func readCode(text string, start, end int) []codeLine {
 				depth = max(depth+brackets(line), 0)
 			}
 			if l.role == lineDeclare && l.indent == 0 && len(lines) > 0 && lines[len(lines)-1].indent < 0 {
-				depth = max(brackets(line), 0) // whatever was miscounted above
+				depth = max(brackets(line), 0) // in case of an earlier miscount
 				l.depth = 0
 			}
 		}
 		lines = append(lines, l)
 	}
-	// A body may open on the line below: "int f(void)\n{".
+	// A body may open on the next line: "int f(void)\n{".
 	for i := 1; i < len(lines); i++ {
 		if before := &lines[i-1]; strings.TrimSpace(text[lines[i].start:min(lines[i].end, lines[i].start+80)]) == "{" &&
 			before.role == lineOther && called(strings.TrimSpace(text[before.start:min(before.end, before.start+400)])) {
@@ -225,7 +223,7 @@ func columns(line string) int {
 	return n
 }
 
-// brackets is how many brackets a line leaves open, without those in strings.
+// brackets is how many brackets a line leaves open, ignoring strings.
 func brackets(line string) int {
 	n := 0
 	for i := 0; i < len(line); i++ {
@@ -254,9 +252,9 @@ var (
 	declares = lexical.Set(`func def class fn function sub proc procedure interface struct enum trait impl module namespace type record
 		union object protocol extension contract library macro macro_rules! defmodule defp defun template
 		create alter drop insert select update delete with grant merge`)
-	// variables are those of them that begin a variable of C, too: "struct node *n;".
+	// variables are those that also begin a variable in C: "struct node *n;".
 	variables = lexical.Set(`struct enum union class`)
-	// modifies are words that are before those.
+	// modifies are words that may precede those.
 	modifies = lexical.Set(`public private protected internal static final abstract async export default pub pub(crate) pub(super) virtual
 		override inline unsafe extern open sealed data partial suspend local declare readonly`)
 	// controls begin statements that look like calls and declare nothing.
@@ -264,7 +262,7 @@ var (
 	continues = lexical.Set(`else elif elseif elsif except finally catch end fi done esac then do ) } ]`)
 )
 
-// roleOf reads a line without the white space around it.
+// roleOf classifies a line without surrounding white space.
 func roleOf(line string) lineRole {
 	switch {
 	case fenceOf(line) != "":
@@ -309,7 +307,7 @@ func called(line string) bool {
 		return false
 	}
 	first := line[:strings.IndexAny(line+" ", " (\t")]
-	// "items.update((list) => {" calls.
+	// "items.update((list) => {" is a call.
 	return !controls[first] && !strings.Contains(first, ".")
 }
 

@@ -10,20 +10,18 @@ import (
 	"contextinfinity/backend/internal/intent"
 )
 
-// summaryRunes bounds the deterministic summary of a chunk; no more than
-// summaryBytes of text are read for it.
+// summaryRunes limits the deterministic summary of a chunk; at most summaryBytes of text are read for it.
 const (
 	summaryRunes = 240
 	summaryBytes = summaryRunes * utf8.UTFMax * 2
 )
 
-// decisionShare is the least part of what a chunk says, as one in so many bytes,
-// that must decide for the chunk to be a decision.
+// decisionShare is the minimum share of a chunk, one in this many bytes, that must be decisions for the chunk to be a
+// decision.
 const decisionShare = 8
 
-// describe gives a chunk's type (SRD 5.8) and its summary in a line: the headings
-// it is under, then of code what it declares, of a decision the sentence that
-// decides, of anything else its first sentences.
+// describe returns a chunk's type (SRD 5.8) and its summary in one line: its headings, then for code its
+// declarations, for a decision the deciding sentence, otherwise its first sentences.
 func describe(role chat.Role, text string, ps []piece) (chat.ChunkType, string) {
 	codeBytes, all, deciding := 0, 0, 0
 	said, decisions := sayings{}, sayings{}
@@ -73,7 +71,7 @@ func describe(role chat.Role, text string, ps []piece) (chat.ChunkType, string) 
 	return chat.ChunkExplanation, line
 }
 
-// sayings are the first sentences, as many as a summary can use.
+// sayings are as many first sentences as a summary can use.
 type sayings struct{ text string }
 
 func (s *sayings) add(sentence string) {
@@ -82,7 +80,7 @@ func (s *sayings) add(sentence string) {
 	}
 }
 
-// cells is a row of a table as words; nothing is left of its line of dashes.
+// cells is a table row as words; empty for the line of dashes.
 func cells(line string) string {
 	if !strings.HasPrefix(line, "|") {
 		return line
@@ -108,7 +106,7 @@ func firstCode(text string, ps []piece) string {
 	return ""
 }
 
-// unfenced is code without the lines of its fence.
+// unfenced is code without its fence lines.
 func unfenced(code string) string {
 	code = display.Start(strings.TrimSpace(code), summaryBytes)
 	if fenceOf(code) != "" {
@@ -135,10 +133,10 @@ func join(path, title string) string {
 	return path + " > " + title
 }
 
-// beginning is how a text begins, in a line of at most this many runes, valid
-// and cut between words; what is cut off is marked.
+// beginning is the beginning of a text, in one valid line of at most this many characters, cut between words and
+// marked if cut.
 func beginning(text string, most int) string {
-	// Twice the bytes that the longest runes need: the text itself may be huge.
+	// At most twice the bytes of the longest characters are read, because the text may be huge.
 	head := display.Start(text, most*utf8.UTFMax*2)
 	line := strings.Join(strings.Fields(strings.ToValidUTF8(head, "\uFFFD")), " ")
 	runes := []rune(line)

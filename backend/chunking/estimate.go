@@ -6,11 +6,10 @@ import (
 	"contextinfinity/backend/internal/lexical"
 )
 
-// Where a text is cut is decided by an estimate of its tokens, made from its
-// bytes alone: counting is dear, and the same turn must give the same chunks
-// whichever model counts. What is stored is counted, once.
+// Cuts are based on an estimate of tokens from bytes alone: counting is slow, and the same turn must give the same
+// chunks whatever model counts. What is stored is counted once.
 
-// What runs of characters weigh, in twelfths of a token.
+// Weights of runs of characters, in twelfths of a token.
 const (
 	weightASCIILetter = 2
 	weightLatin       = 4
@@ -35,12 +34,12 @@ const (
 	classAlone
 )
 
-// meter estimates the tokens of a text that is read rune by rune.
+// meter estimates the tokens of a text character by character.
 type meter struct {
-	done   int // whole tokens of finished runs
-	run    int // twelfths of the run being read
+	done   int // complete tokens of finished runs
+	run    int // twelfths of the current run
 	last   class
-	blanks int // in the run of spaces being read
+	blanks int // in the current run of spaces
 }
 
 func (m *meter) add(r rune) {
@@ -49,7 +48,7 @@ func (m *meter) add(r rune) {
 		m.done, m.run, m.blanks = m.total(), 0, 0
 	}
 	if c == classSpace {
-		// A single blank belongs to the word after it.
+		// A single space belongs to the following word.
 		if m.blanks++; m.blanks > 1 || r != ' ' {
 			m.run = weight * (1 + m.blanks/spacesPerToken)
 		}
@@ -61,8 +60,8 @@ func (m *meter) add(r rune) {
 
 func (m *meter) total() int { return m.done + (m.run+twelfths-1)/twelfths }
 
-// notDecomposed is the first character after those that a Korean syllable is decomposed into:
-// they are less than a token each.
+// notDecomposed is the first character after those into which Korean syllables are decomposed, each of which is less
+// than a token.
 const notDecomposed = 0x2E80
 
 func weigh(r rune) (class, int) {
@@ -88,8 +87,7 @@ func weigh(r rune) (class, int) {
 	return classAlone, weightSymbol
 }
 
-// estimate is about how many tokens a text has; 0 only of the empty text and of
-// a blank.
+// estimate is the approximate number of tokens of a text; 0 only for an empty text or a single space.
 func estimate(s string) int {
 	var m meter
 	for _, r := range s {
@@ -98,8 +96,8 @@ func estimate(s string) int {
 	return m.total()
 }
 
-// within is how many bytes of s, at most, are within tokens: up to the last
-// space if there is one, else to the last whole rune, and never none.
+// within is the number of bytes of s within tokens: up to the last space if there is one, otherwise to the last
+// complete character, but at least one.
 func within(s string, tokens int) int {
 	var m meter
 	space := 0

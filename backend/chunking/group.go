@@ -1,17 +1,17 @@
 package chunking
 
-// limits is what groups of pieces aim at, in estimated tokens.
+// limits are the target sizes of groups of pieces, in estimated tokens.
 type limits struct {
 	min, max int
-	// closeAt ends a group that has the minimum at a border of this kind.
+	// closeAt ends a group with the minimum size at a border of this kind.
 	closeAt border
 }
 
 // run is pieces [from, to).
 type run struct{ from, to int }
 
-// group makes runs of pieces: as large as the minimum, ended at the first border
-// that is good enough, never over the maximum where a piece is not.
+// group builds runs of pieces: at least the minimum, ended at the first border that is strong enough, and never over
+// the maximum unless a piece is.
 func group(ps []piece, l limits) []run {
 	var runs []run
 	from, size := 0, 0
@@ -35,9 +35,8 @@ func group(ps []piece, l limits) []run {
 	return tail(ps, runs, l)
 }
 
-// bestCut is where pieces [from, to) and what follows are cut: in (from, to],
-// leaving the minimum before it if that can be, at the strongest border, of
-// equals the last.
+// bestCut is where to cut pieces [from, to): in (from, to], with the minimum before it if possible, at the strongest
+// border, and the last of equals.
 func bestCut(ps []piece, from, to, least int) int {
 	best, bestEnough, size := to, false, 0
 	for k := from + 1; k <= to; k++ {
@@ -51,8 +50,7 @@ func bestCut(ps []piece, from, to, least int) int {
 	return best
 }
 
-// tail joins a last run that is too small with the one before it, or gives it a
-// part of that.
+// tail joins a last run that is too small with the previous one, or moves a part of that to it.
 func tail(ps []piece, runs []run, l limits) []run {
 	n := len(runs)
 	if n < 2 {
@@ -81,7 +79,7 @@ func tail(ps []piece, runs []run, l limits) []run {
 	return runs
 }
 
-// joined makes one piece of each run.
+// joined converts each run to one piece.
 func joined(ps []piece, runs []run) []piece {
 	out := make([]piece, len(runs))
 	for i, r := range runs {

@@ -11,22 +11,19 @@ import (
 	"contextinfinity/backend/internal/display"
 )
 
-// The parser of Markdown takes time that grows with the square of what it reads,
-// and stack with how deep it nests. It is given regions of this size at most
-// where a blank line allows, and of twice this size in any case; one that nests
-// deeper is read by its blank lines.
+// The Markdown parser takes quadratic time, and stack proportional to nesting. It is given regions of at most this
+// size if blank lines allow, and of twice this size at most; one that nests deeper is split at its blank lines.
 const (
 	regionBytes = 64 << 10
 	deepest     = 24
 )
 
-// blocks reads the structure of Markdown and none of what is inside
-// paragraphs, which no chunk depends on. Tables are told by their second line:
-// the extension makes a node of every cell, also of those that a row leaves out.
+// blocks parses the block structure of Markdown but nothing inside paragraphs, which chunks do not depend on. Tables
+// are recognised by their second line, because the extension creates a node for every cell, including those that a
+// row omits.
 var blocks = parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...))
 
-// block is a leaf of the structure: it begins with the line that start is in,
-// and ends where the next one begins.
+// block is a leaf of the structure: it begins with the line that contains start, and ends where the next one begins.
 type block struct {
 	start  int
 	border border
@@ -92,8 +89,7 @@ func (c *cutter) paragraph(start, end int, b border) {
 	c.prose(start+at, end, b)
 }
 
-// tableIn is where a table begins: a line with cells, and below it the line of
-// dashes. Negative: there is none.
+// tableIn is the beginning of a table: a line with cells above the line of dashes. Negative: there is none.
 func tableIn(s string) int {
 	before, at := -1, 0
 	for line := range strings.Lines(s) {
@@ -109,8 +105,8 @@ func tableIn(s string) int {
 	return -1
 }
 
-// structure is the blocks of a region, in order, each beginning later than the
-// one before. A fault of the parser costs the region its structure, nothing else.
+// structure is the blocks of a region, in order of their beginnings. If the parser fails, only the structure of the
+// region is lost.
 func structure(source string) (found []block) {
 	defer func() {
 		if recover() != nil {
@@ -135,7 +131,7 @@ func structure(source string) (found []block) {
 	return found
 }
 
-// leaf is what a node without blocks in it begins.
+// leaf is the block that begins at a node without child blocks.
 func leaf(n ast.Node) (block, bool) {
 	b := block{border: borderBlock}
 	switch n := n.(type) {
@@ -157,7 +153,7 @@ func leaf(n ast.Node) (block, bool) {
 	return b, true
 }
 
-// titles are the headings that the text is under, by level.
+// titles are the current headings, by level.
 type titles [6]string
 
 func (t *titles) set(level int, title string) {
@@ -165,10 +161,10 @@ func (t *titles) set(level int, title string) {
 	clear(t[level:])
 }
 
-// pathRunes bounds a heading in a path, which bounds the path.
+// pathRunes limits a heading in a path, and so the path.
 const pathRunes = 60
 
-// above joins the headings of levels below level: "Setup > Install".
+// above joins the headings above level: "Setup > Install".
 func (t *titles) above(level int) string {
 	var parts []string
 	for _, title := range t[:min(level-1, len(t))] {
@@ -179,7 +175,7 @@ func (t *titles) above(level int) string {
 	return strings.Join(parts, " > ")
 }
 
-// titleOf is the words of a heading.
+// titleOf is the text of a heading.
 func titleOf(source string) string {
 	line, rest, _ := strings.Cut(strings.TrimSpace(display.Start(source, 4*pathRunes)), "\n")
 	if line = strings.Trim(line, "#>*_ \t\r"); line == "" {
@@ -188,15 +184,14 @@ func titleOf(source string) string {
 	return beginning(line, pathRunes)
 }
 
-// region is a part of a text that is read by itself.
+// region is a part of a text that is parsed separately.
 type region struct {
 	start, end int
-	code       bool // one fence, too long to be read with anything else
+	code       bool // a fence too long to be parsed with anything else
 }
 
-// regions cuts a text into what the parser can take: at blank lines outside of
-// code, and where there are none at any line, and in any line if it must be. It
-// follows fences as far as it needs to, so that long code is not read as prose.
+// regions splits a text into parts that the parser can handle: at blank lines outside of code, otherwise at any line,
+// and within a line if necessary. It tracks fences, so that long code is not parsed as prose.
 func regions(s string) []region {
 	if len(s) <= regionBytes {
 		return []region{{0, len(s), false}}
@@ -246,8 +241,7 @@ func regions(s string) []region {
 	return out
 }
 
-// deep reports that some line opens more blocks in one another than anybody
-// writes.
+// deep reports that a line opens more nested blocks than real documents have.
 func deep(s string) bool {
 	for line := range strings.Lines(s) {
 		depth, columns := 0, 0
@@ -282,7 +276,7 @@ func fenceOf(line string) string {
 	for _, c := range []string{"`", "~"} {
 		if rest := strings.TrimLeft(line, c); len(line)-len(rest) >= 3 {
 			if c == "`" && strings.Contains(rest, c) {
-				return "" // code in a line of prose
+				return "" // inline code in prose
 			}
 			return line[:len(line)-len(rest)]
 		}
@@ -290,14 +284,12 @@ func fenceOf(line string) string {
 	return ""
 }
 
-// closes reports that line ends the block that fence opened: the same mark, at
-// least as long, and nothing else.
+// closes reports that line closes the block opened by fence: the same mark, at least as long, and nothing else.
 func closes(line, fence string) bool {
 	return len(line) >= len(fence) && strings.Trim(line, fence[:1]) == ""
 }
 
-// plain adds text without structure: paragraphs apart by blank lines, pages by
-// form feeds.
+// plain adds text without structure: paragraphs separated by blank lines, pages by form feeds.
 func (c *cutter) plain(start, end int, b border) {
 	blank, from, at := false, start, start
 	next := b

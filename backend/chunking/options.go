@@ -8,8 +8,7 @@ import (
 	"contextinfinity/backend/internal/lexical"
 )
 
-// Sizes where Options have none, in tokens: chunks as SRD 9.1 says, units as
-// measured (docs/recall.md).
+// Default sizes in tokens: chunks according to SRD 9.1, units as measured (docs/recall.md).
 const (
 	defaultMin      = 200
 	defaultMax      = 800
@@ -18,27 +17,23 @@ const (
 	defaultQuestion = 30
 )
 
-// Options are what a chunker needs from outside. Zero fields have defaults.
+// Options configure a chunker. Zero fields have defaults.
 type Options struct {
-	// Count measures a text in tokens; it is called once for each unit. Nil: four
-	// bytes a token.
+	// Count returns the tokens of a text; it is called once per unit. Nil: four bytes per token.
 	Count func(string) int
-	// MinTokens and MaxTokens are the size that chunks aim at. They are estimated
-	// where text is cut, so that no count is needed.
+	// MinTokens and MaxTokens are the target size of chunks. Cuts use estimates, so that nothing has to be counted.
 	MinTokens, MaxTokens int
-	// Overlap is how much of the text before it a chunk repeats, in tokens, at most
-	// half the largest chunk. None by default: measured, it gains nothing.
+	// Overlap is how much of the previous text a chunk repeats, in tokens, at most half the largest chunk. None by
+	// default: measurements show no benefit.
 	Overlap int
-	// UnitMin and UnitMax are the same of units, of which chunks are made: 600, and a
-	// quarter of it. A text of UnitMax is not cut. Measured, smaller units are found
-	// less well, and those that may end at a heading a little better.
+	// UnitMin and UnitMax are the target size of units, of which chunks consist: a quarter of 600, and 600. A text of
+	// UnitMax is not cut. According to measurements, smaller units are found less well, and those that may end at a
+	// heading a little better.
 	UnitMin, UnitMax int
-	// AnswerTokens is how much of the beginning of the reply is indexed with the
-	// user's first words, QuestionTokens how much of the user's message with every
-	// unit of the reply. Negative: none.
+	// AnswerTokens is how much of the beginning of the reply is indexed with the beginning of the user's message,
+	// QuestionTokens how much of the user's message with every unit of the reply. Negative: none.
 	AnswerTokens, QuestionTokens int
-	// Headings puts those that a unit is under into what is indexed. Units of
-	// documents always have them.
+	// Headings adds a unit's headings to the indexed text. Units of documents always have them.
 	Headings bool
 }
 
@@ -68,10 +63,9 @@ func (o Options) filled() Options {
 	return o
 }
 
-// extensions say how a document is read. What is not here is read by its media
-// type, else as plain text.
+// extensions determine how a document is parsed. For others the media type decides, and otherwise it is plain text.
 var extensions = map[form]map[string]bool{
-	formMarkdown: lexical.Set(`.md .markdown .mdown .mkd .mdx .qmd .rmd`),
+	formMarkdown: lexical.Set(`.md .markdown .mdown .mkd .mdx .qmd .rmd .docx .docm .dotx .xlsx .xlsm .pptx .pptm .odt .ods .odp .epub`),
 	formCode: lexical.Set(`.go .py .pyi .js .mjs .cjs .jsx .ts .tsx .mts .cts .svelte .vue .rs .java .kt .kts .scala .groovy .c .h .cc .cpp .cxx .hh
 		.hpp .m .mm .cs .fs .vb .swift .dart .rb .php .pl .pm .lua .r .jl .ex .exs .erl .hs .clj .lisp .el .ml .nim .zig .d .sol .asm .s
 		.sh .bash .zsh .fish .ps1 .bat .cmd .sql .proto .graphql .gql .tf .hcl .cmake .mk .gradle .nix .css .scss .less .html .htm .xml

@@ -8,20 +8,19 @@ import (
 	"contextinfinity/backend/internal/intent"
 )
 
-// border is how much the text changes where a piece begins: the higher, the
-// better a place to cut.
+// border is the strength of the boundary at which a piece begins: the higher, the better a place to cut.
 type border uint8
 
 const (
-	borderNone  border = iota // what follows a heading, or is in a word: cut only if it must be
-	borderWord                // a line of a paragraph, words
+	borderNone  border = iota // after a heading, or inside a word: cut only if necessary
+	borderWord                // inside a paragraph: line, word
 	borderLine                // sentence, list item, row, statement
 	borderBlock               // paragraph, list, table, blank line of code
 	borderPart                // code fence, function
 	borderTopic               // heading, thematic break, page
 )
 
-// kind is how a piece is read.
+// kind is how a piece is parsed.
 type kind uint8
 
 const (
@@ -31,18 +30,18 @@ const (
 	code
 )
 
-// piece is the least that chunks and units are made of: a few lines at most.
-// Pieces are contiguous; white space belongs to the piece before it. A text of 40 MB has
-// two million of them, so they are small; SQLite holds no text that is longer than an int32.
+// piece is the smallest part of chunks and units: at most a few lines. Pieces are contiguous; white space belongs to
+// the previous piece. A text of 40 MB has two million of them, so they are small; offsets fit because SQLite stores
+// no text longer than an int32.
 type piece struct {
 	start, end int32
 	tokens     int32 // estimated
 	border     border
 	kind       kind
-	path       *string // headings above it, or what the code around it declares; never nil
+	path       *string // headings above it, or the declaration around the code; never nil
 }
 
-// cutter makes the pieces of one text.
+// cutter splits one text into pieces.
 type cutter struct {
 	text  string
 	limit int // estimated tokens of the largest piece
@@ -50,10 +49,10 @@ type cutter struct {
 	path  *string // of the next piece
 }
 
-// under names what the next pieces are under.
+// under sets the path of the following pieces.
 func (c *cutter) under(path string) { c.path = &path }
 
-// add appends text[start:end] whole.
+// add adds text[start:end] as one piece.
 func (c *cutter) add(start, end int, b border, k kind) {
 	c.put(start, end, estimate(c.text[start:end]), b, k)
 }
@@ -69,8 +68,8 @@ func (c *cutter) put(start, end, tokens int, b border, k kind) {
 	c.out = append(c.out, p)
 }
 
-// after is how much of a border there is between a piece and what follows it. A
-// heading is not parted from what it is about, nor "For example:" from that.
+// after is the border between a piece and what follows. A heading is not separated from its text, nor is "For
+// example:" from what follows.
 func after(before piece, text string, b border, k kind) border {
 	switch {
 	case b <= borderWord:
@@ -85,14 +84,13 @@ func after(before piece, text string, b border, k kind) border {
 	return b
 }
 
-// introduces reports a short text that leads to the next one: "For example:", the
-// first line of a class.
+// introduces reports a short text that leads to the next one: "For example:", the first line of a class.
 func introduces(s string, k kind) bool {
 	s = strings.TrimRightFunc(s, unicode.IsSpace)
 	return len(s) < 400 && (strings.HasSuffix(s, ":") || strings.HasSuffix(s, "：") || k == code && strings.HasSuffix(s, "{"))
 }
 
-// prose adds a paragraph, item or table: whole, or by its sentences and lines.
+// prose adds a paragraph, item or table: whole, or split into sentences and lines.
 func (c *cutter) prose(start, end int, b border) {
 	if n := estimate(c.text[start:end]); n <= c.limit {
 		c.put(start, end, n, b, prose)
@@ -106,11 +104,11 @@ func (c *cutter) prose(start, end int, b border) {
 	})
 }
 
-// wordPieces is how many pieces of a sentence that is too large make the limit:
-// small enough that its end is not left over.
+// wordPieces is how many pieces of an oversized sentence make up the limit: small enough that its end is not left
+// over.
 const wordPieces = 4
 
-// words adds a sentence or line: whole, or in pieces between words, or runes.
+// words adds a sentence or line: whole, or split between words or characters.
 func (c *cutter) words(start, end int, b border, k kind) {
 	limit := c.limit
 	if within(c.text[start:end], limit) < end-start {
@@ -118,7 +116,7 @@ func (c *cutter) words(start, end int, b border, k kind) {
 	}
 	for start < end {
 		n := within(c.text[start:end], limit)
-		for start+n < end { // spaces belong to what is before them
+		for start+n < end { // spaces belong to the preceding text
 			r, size := utf8.DecodeRuneInString(c.text[start+n : end])
 			if !unicode.IsSpace(r) {
 				break
@@ -130,8 +128,8 @@ func (c *cutter) words(start, end int, b border, k kind) {
 	}
 }
 
-// eachSentence cuts a text after its sentences and lines; white space stays with
-// what it follows. It tells what kind of border each begins with.
+// eachSentence splits a text after its sentences and lines, with white space kept at their end. It returns the kind
+// of border at which each begins.
 func eachSentence(text string, yield func(start, end int, b border)) {
 	start, line, b := 0, 0, borderLine
 	next, ended := borderNone, false
@@ -157,7 +155,7 @@ func eachSentence(text string, yield func(start, end int, b border)) {
 			next = mark(r)
 			ended = r > unicode.MaxLatin1
 		case strings.ContainsRune("\"'”’)]»」』）*_`", r):
-			// closes what ended
+			// closing marks
 		default:
 			next = borderNone
 		}
@@ -174,7 +172,7 @@ func mark(r rune) border {
 	return borderNone
 }
 
-// row reports a line that represents itself: of a table or list.
+// row reports a line that is a unit on its own: of a table or list.
 func row(line string) bool {
 	line = strings.TrimLeft(line, " \t>")
 	return strings.HasPrefix(line, "|") || strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "* ")

@@ -7,14 +7,14 @@ import (
 	"contextinfinity/backend/internal/display"
 )
 
-// dateForm is how questions give dates, and what is indexed of a unit's: day,
-// month and year are words of their own.
+// dateForm is the usual form of dates in questions, in which a unit's date is indexed: day, month and year are
+// separate words.
 const dateForm = "2 January 2006"
 
-// speakerRunes bounds a person's name, or a document's.
+// speakerRunes limits a person's or document's name.
 const speakerRunes = 80
 
-// speakerOf is who said a message.
+// speakerOf is the speaker of a message.
 func speakerOf(m chat.Message) string {
 	if name := beginning(m.Name, speakerRunes); name != "" {
 		return name
@@ -22,9 +22,8 @@ func speakerOf(m chat.Message) string {
 	return string(m.Role)
 }
 
-// prefix is what is indexed before a unit's words: when and by whom they were
-// said, what they are under, and how the other message of the turn begins: a
-// question is found by what answers it, an answer by what was asked.
+// prefix is the indexed text before a unit's own: time and speaker, headings, and the beginning of the turn's other
+// message, so that a question is found by its answer, and an answer by its question.
 func (s source) prefix(first piece) string {
 	var b strings.Builder
 	b.WriteString("[" + s.turn.CreatedAt.UTC().Format(dateForm) + "] " + s.speaker)
@@ -38,7 +37,7 @@ func (s source) prefix(first piece) string {
 	return b.String()
 }
 
-// headOf is how a text begins, in a line of about so many tokens.
+// headOf is the beginning of a text, in one line of about this many tokens.
 func headOf(text string, tokens int) string {
 	if tokens <= 0 {
 		return ""

@@ -64,7 +64,7 @@ becomes the active one.`, false,
 
 func (s *Services) answersReply(ctx context.Context, id chat.SessionID, all []answers.Answer) (answersReply, error) {
 	doc := answersReply{SessionID: id, Answers: []answerJSON{}}
-	session, err := s.Store.Session(ctx, id)
+	session, err := s.Sessions.Session(ctx, id)
 	if err != nil {
 		return doc, err
 	}
@@ -100,7 +100,7 @@ func (c *call) deliverToSeveral(ctx context.Context, s *Services, m turn.Message
 	if err := c.unqueue(ctx, s, m.Branch); err != nil {
 		return reply{}, err
 	}
-	before, _, err := s.Store.LastTurn(ctx, m.Branch)
+	before, _, err := s.History.LastTurn(ctx, m.Branch)
 	if err != nil {
 		return reply{}, err
 	}
@@ -193,7 +193,7 @@ func (c *call) wholeAnswer(ctx context.Context, s *Services, t chat.Turn, to job
 		t, err = s.worked(ctx, t, to)
 		failure = cmp.Or(failure, err)
 	}
-	b, err := s.Store.Branch(ctx, t.BranchID)
+	b, err := s.Sessions.Branch(ctx, t.BranchID)
 	failure = cmp.Or(failure, err)
 	doc, err := s.turnReply(ctx, t, answer)
 	for _, w := range waiting {

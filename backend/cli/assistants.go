@@ -376,7 +376,7 @@ func (t *talk) chooseAssistant(ctx context.Context, name string) error {
 	if err := t.s.Library.Apply(ctx, t.session.ID, a.ID); err != nil {
 		return err
 	}
-	if t.session, err = t.s.Store.Session(ctx, t.session.ID); err != nil {
+	if t.session, err = t.s.Sessions.Session(ctx, t.session.ID); err != nil {
 		return err
 	}
 	if a.Model != "" {

@@ -10,8 +10,8 @@ import (
 	"contextinfinity/backend/documents"
 )
 
-// attachment is a document that was read and is not kept yet: nothing is opened or
-// made before all of them could be read.
+// attachment is a document that was read but not stored yet: nothing is opened or created before all of them are
+// read.
 type attachment struct {
 	read    documents.Document
 	content []byte
@@ -55,19 +55,11 @@ func readFile(path string) ([]byte, error) {
 	return data, nil
 }
 
-// attach keeps the documents in the session of a branch and puts them before the
-// words of the message.
+// attach stores the documents in the session of a branch and puts them before the text of the message.
 func (s *Services) attach(ctx context.Context, m *chat.Message, branch chat.BranchID, files []attachment) error {
-	if len(files) == 0 {
-		return nil
-	}
-	b, err := s.Store.Branch(ctx, branch)
-	if err != nil {
-		return err
-	}
 	var blocks chat.Blocks
 	for _, a := range files {
-		kept, err := s.Store.AddFile(ctx, a.read.New(b.SessionID, a.content, s.Counter.Count("", a.read.Text)))
+		kept, err := a.read.Keep(ctx, s.Drafts, branch, a.content, func(text string) int { return s.Counter.Count("", text) })
 		if err != nil {
 			return err
 		}

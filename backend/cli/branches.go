@@ -26,7 +26,7 @@ func (c *call) branchesCommand() *cobra.Command {
 		if err != nil {
 			return reply{}, err
 		}
-		all, err := s.Store.Branches(ctx, session.ID)
+		all, err := s.Sessions.Branches(ctx, session.ID)
 		if err != nil {
 			return reply{}, err
 		}
@@ -90,11 +90,11 @@ type branchReply struct {
 }
 
 func (s *Services) branchReply(ctx context.Context, b chat.Branch, done string) (reply, error) {
-	session, err := s.Store.Session(ctx, b.SessionID)
+	session, err := s.Sessions.Session(ctx, b.SessionID)
 	if err != nil {
 		return reply{}, err
 	}
-	covers, err := s.Store.StateTurnSeq(ctx, b.HeadState)
+	covers, err := s.Inspecting.StateTurnSeq(ctx, b.HeadState)
 	doc := branchReply{b.SessionID, b.ID, b.Label, session.ActiveBranch == b.ID, b.HeadState, b.HeadSeq, covers}
 	return reply{doc: doc, text: func(o *output) {
 		o.printf("%s %s (%s), head %s.\n", done, b.ID, line(b.Label), headOf(covers, b.HeadState))
@@ -184,7 +184,7 @@ func (s *Services) rolledBack(ctx context.Context, made chat.Branch, left chat.B
 	if err != nil {
 		return r, err
 	}
-	branches, err := s.Store.Branches(ctx, made.SessionID)
+	branches, err := s.Sessions.Branches(ctx, made.SessionID)
 	if err != nil {
 		return r, err
 	}
@@ -277,18 +277,14 @@ func (s *Services) states(ctx context.Context, typed, branch string) (reply, err
 	if err != nil {
 		return reply{}, err
 	}
-	all, err := s.Store.States(ctx, b.ID)
+	all, err := s.Inspecting.StatesOf(ctx, b)
 	if err != nil {
 		return reply{}, err
 	}
 	doc := statesReply{SessionID: session.ID, BranchID: b.ID, States: []stateRow{}}
 	for _, st := range all {
-		seq, err := s.Store.StateTurnSeq(ctx, st.ID)
-		if err != nil {
-			return reply{}, err
-		}
 		doc.States = append(doc.States, stateRow{
-			ID: st.ID, Seq: st.Seq, Head: st.ID == b.HeadState, TurnSeq: seq, Origin: st.Origin, Model: st.Model,
+			ID: st.ID, Seq: st.Seq, Head: st.Head, TurnSeq: st.Covers, Origin: st.Origin, Model: st.Model,
 			Tokens: st.TokenCount, Summary: st.Summary, CreatedAt: st.CreatedAt, StateCheck: chat.CheckOf(st.Origin, st.Validation),
 		})
 	}

@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// command is something that can be typed at the prompt.
+// command is a command at the prompt.
 type command struct {
 	name string
 	args string
@@ -80,7 +80,7 @@ func (t *talk) chooseModel(ctx context.Context, name string) error {
 	}
 	if t.session.ID != "" {
 		t.saySwitch(ctx, name)
-		if err := t.s.Store.SetSessionModel(ctx, t.session.ID, name); err != nil {
+		if err := t.s.Sessions.SetSessionModel(ctx, t.session.ID, name); err != nil {
 			return err
 		}
 		t.session.Model = name
@@ -90,8 +90,8 @@ func (t *talk) chooseModel(ctx context.Context, name string) error {
 	return nil
 }
 
-// saySwitch says what the switch to another model changes, before it is made. A conversation
-// that the model before cannot be asked about switches anyway.
+// saySwitch says, before switching, what another model changes. If the previous model is not available, it switches
+// without that.
 func (t *talk) saySwitch(ctx context.Context, name string) {
 	change, err := t.s.Turns.PreviewSwitch(ctx, t.branch, t.model, name)
 	switch {
@@ -109,7 +109,7 @@ func (t *talk) fresh(context.Context, string) error {
 }
 
 func (t *talk) listSessions(ctx context.Context, _ string) error {
-	all, err := t.s.Store.Sessions(ctx, chat.SessionQuery{})
+	all, err := t.s.Sessions.Sessions(ctx, chat.SessionQuery{})
 	if err == nil {
 		sessionsAnswer(all).text(t.c.note)
 	}
@@ -153,7 +153,7 @@ func (t *talk) moveTo(ctx context.Context, b chat.Branch) error {
 	return nil
 }
 
-// here refuses a command that needs a session which has not begun.
+// here refuses a command that needs a session before there is one.
 func (t *talk) here() error {
 	if t.session.ID != "" {
 		return nil
@@ -165,7 +165,7 @@ func (t *talk) listBranches(ctx context.Context, _ string) error {
 	if err := t.here(); err != nil {
 		return err
 	}
-	all, err := t.s.Store.Branches(ctx, t.session.ID)
+	all, err := t.s.Sessions.Branches(ctx, t.session.ID)
 	if err == nil {
 		branchesReply{t.session.ID, render.BranchRows(t.session, all)}.print(t.c.note)
 	}
@@ -195,7 +195,7 @@ func (t *talk) turnHere(ctx context.Context, which string) (chat.Turn, error) {
 		return t.last(ctx)
 	}
 	if seq, ok := turnNumber(which); ok {
-		found, err := t.s.Store.Lineage(ctx, chat.LineageQuery{Branch: t.branch, FromSeq: seq, ToSeq: seq, Limit: 1})
+		found, err := t.s.History.Lineage(ctx, chat.LineageQuery{Branch: t.branch, FromSeq: seq, ToSeq: seq, Limit: 1})
 		if err != nil || len(found) == 1 {
 			return first(found), err
 		}
@@ -219,7 +219,7 @@ func (t *talk) last(ctx context.Context) (chat.Turn, error) {
 	if err := t.here(); err != nil {
 		return chat.Turn{}, err
 	}
-	found, ok, err := t.s.Store.LastTurn(ctx, t.branch)
+	found, ok, err := t.s.History.LastTurn(ctx, t.branch)
 	if err == nil && !ok {
 		err = chat.Errorf(chat.CodeNotFound, "cli.chat", "This branch has no turn yet.")
 	}
@@ -237,7 +237,7 @@ func (t *talk) show(ctx context.Context, n string) error {
 			return needs("/show", "a number of turns")
 		}
 	}
-	b, err := t.s.Store.Branch(ctx, t.branch)
+	b, err := t.s.Sessions.Branch(ctx, t.branch)
 	if err != nil {
 		return err
 	}
@@ -255,7 +255,7 @@ func (t *talk) pin(ctx context.Context, fact string) error {
 	if err := checkText("cli.pin", "fact", fact, false); err != nil {
 		return err
 	}
-	p, err := t.s.pin(ctx, t.branch, fact)
+	p, err := t.s.Pins.Add(ctx, t.branch, fact)
 	if err == nil {
 		t.say("Pinned %s (%s).", p.ID, plural(p.Tokens, "token"))
 	}

@@ -13,6 +13,13 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
+// ChunkStore keeps what is remembered.
+type ChunkStore interface {
+	Known(context.Context, chat.KnownQuery) (page []chat.Known, total int, err error)
+	Unindexed(context.Context, chat.SessionID) (int, error)
+	Chunks(context.Context, chat.ChunkQuery) (page []chat.ChunkText, total int, err error)
+}
+
 type chunksFlags struct {
 	searchFlags
 	text   string
@@ -101,7 +108,7 @@ func (s *Services) chunks(ctx context.Context, f chunksFlags) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	page, total, err := s.Store.Chunks(ctx, chat.ChunkQuery{Within: within, Text: f.text, Limit: f.limit, Offset: f.offset})
+	page, total, err := s.Chunks.Chunks(ctx, chat.ChunkQuery{Within: within, Text: f.text, Limit: f.limit, Offset: f.offset})
 	doc := chunksReply{Scope: within.Scope, Total: total, Chunks: []chunkRow{}, filtered: f.text != ""}
 	for _, t := range page {
 		doc.Chunks = append(doc.Chunks, chunkRowOf(t))
@@ -154,27 +161,22 @@ type chunkUse struct {
 }
 
 func (s *Services) chunk(ctx context.Context, id chat.ChunkID) (reply, error) {
-	found, err := s.Store.ChunkTexts(ctx, []chat.ChunkID{id})
-	if err == nil && len(found) == 0 {
+	d, err := s.Inspecting.ChunkDetail(ctx, id)
+	if chat.CodeOf(err) == chat.CodeNotFound {
 		err = chat.Errorf(chat.CodeNotFound, "cli.chunks", "There is no chunk %s.", id).WithHint("search and chunks list them; the full id is needed")
 	}
 	if err != nil {
 		return reply{}, err
 	}
-	doc := chunkReply{chunkRow: chunkRowOf(found[0]), Uses: []chunkUse{}}
-	if doc.Embedders, err = s.Store.ChunkEmbeddings(ctx, id); err != nil {
-		return reply{}, err
-	}
-	doc.Embedders = append([]chat.EmbedderID{}, doc.Embedders...)
-	uses, err := s.Store.ChunkUses(ctx, id)
-	for _, u := range uses {
-		use, uerr := s.chunkUse(ctx, u, found[0])
-		if uerr != nil {
-			return reply{}, uerr
+	doc := chunkReply{chunkRow: chunkRowOf(d.ChunkText), Embedders: append([]chat.EmbedderID{}, d.Embedders...), Uses: []chunkUse{}}
+	for _, u := range d.Uses {
+		use, err := s.chunkUse(ctx, u, d.ChunkText)
+		if err != nil {
+			return reply{}, err
 		}
 		doc.Uses = append(doc.Uses, use)
 	}
-	return reply{doc: doc, text: doc.print}, err
+	return reply{doc: doc, text: doc.print}, nil
 }
 
 // chunkUse says why a chunk stood in a turn's request: by its scores there, and by the
@@ -185,11 +187,11 @@ func (s *Services) chunkUse(ctx context.Context, u chat.ChunkUse, t chat.ChunkTe
 		use.Matched, use.Why = []string{}, "the model looked it up itself"
 		return use, nil
 	}
-	turn, err := s.Store.Turn(ctx, u.Turn)
+	turn, err := s.History.Turn(ctx, u.Turn)
 	if err != nil {
 		return use, err
 	}
-	raw, err := s.Store.Manifest(ctx, u.Turn)
+	raw, err := s.Inspecting.Manifest(ctx, u.Turn)
 	if err != nil {
 		return use, err
 	}

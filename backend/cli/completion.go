@@ -77,7 +77,7 @@ func (c *call) completeSession(cmd *cobra.Command, args []string, _ string) ([]s
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	return c.complete(func(ctx context.Context, s *Services) ([]string, error) {
-		all, err := s.Store.Sessions(ctx, chat.SessionQuery{})
+		all, err := s.Sessions.Sessions(ctx, chat.SessionQuery{})
 		var out []string
 		for _, one := range all {
 			out = append(out, candidate(string(one.ID), titleOf(one.Title)))
@@ -96,7 +96,7 @@ func (c *call) completeBranch(cmd *cobra.Command, args []string, typed string) (
 		if err != nil || len(args) > 1 {
 			return nil, err
 		}
-		all, err := s.Store.Branches(ctx, session.ID)
+		all, err := s.Sessions.Branches(ctx, session.ID)
 		var out []string
 		for _, b := range all {
 			out = append(out, candidate(string(b.ID), b.Label))

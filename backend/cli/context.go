@@ -9,7 +9,6 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/prompt"
-	"contextinfinity/backend/retrieval"
 )
 
 // contextReply is what the model saw in a turn, or would see next.
@@ -114,7 +113,7 @@ func (s *Services) fillSeen(ctx context.Context, doc *contextReply, t chat.Turn)
 	}
 	doc.TurnID, doc.TurnSeq, doc.BranchID = t.ID, t.Seq, t.BranchID
 	doc.Manifest, doc.Items, doc.Same, doc.Note = seen.Manifest, seen.Texts, seen.Same, seen.Note
-	if doc.LookedUp, err = s.Store.LookedUp(ctx, t.ID); err != nil {
+	if doc.LookedUp, err = s.Inspecting.LookedUp(ctx, t.ID); err != nil {
 		return err
 	}
 	if t.Usage != nil {
@@ -126,54 +125,29 @@ func (s *Services) fillSeen(ctx context.Context, doc *contextReply, t chat.Turn)
 
 // fillRecalled says why each recalled passage is there.
 func (s *Services) fillRecalled(ctx context.Context, doc *contextReply) error {
+	recalled, err := s.Inspecting.Recalled(ctx, doc.Manifest, doc.Items)
 	doc.Recalled = []recalledRow{}
-	var question string
-	var ids []chat.ChunkID
-	for _, it := range doc.Items {
-		switch it.Source {
-		case "message":
-			question += it.Text + "\n"
-		case "chunk":
-			ids = append(ids, chat.ChunkID(it.ID))
-		}
-	}
-	known, err := s.Store.ChunkTexts(ctx, ids)
-	if err != nil {
-		return err
-	}
-	seq := make(map[string]int64, len(known)) // a deleted chunk has none
-	for _, c := range known {
-		seq[string(c.ID)] = c.TurnSeq
-	}
-	for _, it := range doc.Items {
-		if it.Source != "chunk" {
-			continue
-		}
-		why := retrieval.MatchOf(question, it.Text, it.Part, seq[it.ID])
+	for _, r := range recalled {
 		doc.Recalled = append(doc.Recalled, recalledRow{
-			ChunkID: chat.ChunkID(it.ID), TurnID: chat.TurnID(it.Turn), Rank: it.Rank, Score: it.Score,
-			Matched: append([]string{}, why.Words...), Why: why.String(),
+			ChunkID: chat.ChunkID(r.ID), TurnID: chat.TurnID(r.Turn), Rank: r.Rank, Score: r.Score,
+			Matched: append([]string{}, r.Match.Words...), Why: r.Match.String(),
 		})
 	}
-	return nil
+	return err
 }
 
 func (s *Services) fillDiff(ctx context.Context, doc *contextReply, before int64) error {
-	_, id, err := s.Store.PreviousManifest(ctx, doc.BranchID, before)
+	id, old, err := s.Inspecting.Before(ctx, doc.BranchID, before)
 	if err != nil || id == "" {
 		return err
 	}
-	old, err := s.Turns.SeenBy(ctx, id)
-	if err != nil {
-		return err
-	}
-	d := prompt.Compare(old.Texts, doc.Items)
+	d := prompt.Compare(old, doc.Items)
 	doc.Diff = &contextDiff{Against: id, SharedBytes: d.SharedBytes, TotalBytes: d.TotalBytes, Added: []prompt.Text{}, Removed: []prompt.Text{}}
 	for _, i := range d.Added {
 		doc.Diff.Added = append(doc.Diff.Added, doc.Items[i])
 	}
 	for _, i := range d.Removed {
-		doc.Diff.Removed = append(doc.Diff.Removed, old.Texts[i])
+		doc.Diff.Removed = append(doc.Diff.Removed, old[i])
 	}
 	return nil
 }
@@ -301,7 +275,7 @@ func (c *call) summarizeCommand() *cobra.Command {
 		if doc.Summarized, err = s.Jobs.SummarizeRanges(ctx, b.ID, *force); err != nil {
 			return reply{}, err
 		}
-		doc.Ranges, err = s.Store.Summaries(ctx, b.ID)
+		doc.Ranges, err = s.Inspecting.Summaries(ctx, b.ID)
 		doc.Ranges = append([]chat.RangeSummary{}, doc.Ranges...)
 		return reply{doc: doc, text: doc.print}, err
 	})

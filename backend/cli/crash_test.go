@@ -19,7 +19,7 @@ func crashed(t *testing.T, said string) (*home, chat.Turn) {
 	begun := make(chan struct{})
 	h.provider.script(hang(begun, said))
 	s := h.writer()
-	_, b, err := s.Store.CreateSession(t.Context(), chat.NewSession{Title: "crash"})
+	_, b, err := s.Sessions.CreateSession(t.Context(), chat.NewSession{Title: "crash"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestShowCountsReasoningOfAnotherProcess(t *testing.T) {
 	thinking.events = []string{ev("reasoning", 0, "Let me "), ev("reasoning", 0, "think.")}
 	h.provider.script(thinking)
 	s := h.writer()
-	_, b, err := s.Store.CreateSession(t.Context(), chat.NewSession{Title: "slow"})
+	_, b, err := s.Sessions.CreateSession(t.Context(), chat.NewSession{Title: "slow"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,30 +39,32 @@ To archive a session instead: contextinfinity sessions archive SESSION`,
 		if !yes && (c.json || !c.in.terminal) {
 			return reply{}, usageHint("add --yes", "delete is permanent and cannot ask for confirmation here; nothing was deleted.")
 		}
-		return c.writing(ctx, silent{}, func(s *Services) (reply, error) { return c.erase(ctx, s, turn, args, yes) })
+		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
+			kind, id, err := s.erasable(ctx, turn, args)
+			if err != nil {
+				return reply{}, err
+			}
+			return c.erase(ctx, s, kind, id, yes)
+		})
 	})
 	cmd.ValidArgsFunction = c.completeSession
 	return cmd
 }
 
-func (c *call) erase(ctx context.Context, s *Services, turn string, args []string, yes bool) (reply, error) {
-	kind, id, err := s.erasable(ctx, turn, args)
-	if err != nil {
-		return reply{}, err
+// erase deletes permanently if the user agrees; yes: without asking.
+func (c *call) erase(ctx context.Context, s *Services, kind, id string, yes bool) (reply, error) {
+	agree := c.agreeToErase
+	if yes {
+		agree = nil
 	}
-	if !yes {
-		if err := c.agreeToErase(ctx, s, kind, id); err != nil {
-			return reply{}, err
-		}
-	}
-	receipt, err := s.Store.Erase(ctx, kind, id)
+	receipt, err := s.Erasing.Erase(ctx, kind, id, agree)
 	if err != nil && receipt.ID == "" {
 		return reply{}, err
 	}
 	return reply{doc: receiptReply{receipt}, text: func(o *output) { printReceipt(o, receipt) }, stands: true}, err
 }
 
-// erasable is what is meant: a turn, if one is named, else a session.
+// erasable is the object of the deletion: the named turn, otherwise the session.
 func (s *Services) erasable(ctx context.Context, turn string, args []string) (kind, id string, err error) {
 	if turn != "" {
 		t, err := s.turn(ctx, turn)
@@ -72,16 +74,9 @@ func (s *Services) erasable(ctx context.Context, turn string, args []string) (ki
 	return chat.EraseSession, string(session.ID), err
 }
 
-// agreeToErase shows what would go, and has its name typed.
-func (c *call) agreeToErase(ctx context.Context, s *Services, kind, id string) error {
+// agreeToErase shows what would be deleted, and asks to type a confirmation.
+func (c *call) agreeToErase(p chat.ErasePreview) error {
 	const op = "cli.delete"
-	p, err := s.Store.ErasePreview(ctx, kind, id)
-	if err != nil {
-		return err
-	}
-	if p.Reason != "" {
-		return chat.Errorf(chat.CodeConflict, op, "%s", p.Reason)
-	}
 	c.note.printf("%s would be permanently deleted:\n", line(p.Name()))
 	for _, e := range p.Erased {
 		c.note.printf("  %8d  %s\n", e.Count, e.Store)
@@ -131,7 +126,7 @@ func (c *call) receiptsCommand() *cobra.Command {
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
 		none := reply{doc: receiptsReply{[]chat.Receipt{}}, text: func(o *output) { o.printf("Nothing was permanently deleted.\n") }}
 		return c.readingAny(ctx, none, func(s *Services) (reply, error) {
-			list, err := s.Store.Receipts(ctx)
+			list, err := s.Erasing.Receipts(ctx)
 			if err != nil || len(list) == 0 {
 				return none, err
 			}

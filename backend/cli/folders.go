@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/librarian"
 )
 
 func (c *call) folderCommand() *cobra.Command {
@@ -29,7 +28,7 @@ func (c *call) folderCommand() *cobra.Command {
 			}
 		}
 		return c.changeSession(ctx, args[0], done, func(s *Services, id chat.SessionID) error {
-			return s.Store.SetFolder(ctx, []chat.SessionID{id}, folder)
+			return s.Sessions.SetFolder(ctx, []chat.SessionID{id}, folder)
 		})
 	})
 	cmd.ValidArgsFunction = c.completeSession
@@ -55,18 +54,14 @@ func (c *call) duplicateCommand() *cobra.Command {
 			return reply{}, err
 		}
 		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
-			session, b, err := s.place(ctx, args[0], branch)
+			_, b, err := s.place(ctx, args[0], branch)
 			if err != nil {
 				return reply{}, err
 			}
-			if title == "" {
-				title = chat.CopyTitle(session.Title)
-			}
-			made, err := s.Store.Duplicate(ctx, b.ID, title)
+			made, err := s.Sessions.Duplicate(ctx, b.ID, title)
 			if err != nil {
 				return reply{}, err
 			}
-			s.Jobs.Wake()
 			doc := duplicateReply{made.Session, made.Turns, made.LeftOut}
 			return reply{doc: doc, text: doc.print}, nil
 		})
@@ -111,14 +106,14 @@ func (s *Services) title(ctx context.Context, typed string, set bool) (reply, er
 		return reply{}, err
 	}
 	doc := titleReply{Session: session}
-	if doc.Title, err = librarian.SuggestTitle(ctx, s.Store, session.ID); err != nil {
+	if doc.Title, err = s.Sessions.SuggestTitle(ctx, session.ID); err != nil {
 		return reply{}, err
 	}
 	if doc.Set = set && doc.Title != ""; doc.Set {
-		if err := s.Store.RenameSession(ctx, session.ID, doc.Title); err != nil {
+		if err := s.Sessions.RenameSession(ctx, session.ID, doc.Title); err != nil {
 			return reply{}, err
 		}
-		if doc.Session, err = s.Store.Session(ctx, session.ID); err != nil {
+		if doc.Session, err = s.Sessions.Session(ctx, session.ID); err != nil {
 			return reply{}, err
 		}
 	}

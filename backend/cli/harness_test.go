@@ -20,15 +20,19 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/config"
+	"contextinfinity/backend/erasing"
 	"contextinfinity/backend/exporting"
 	"contextinfinity/backend/importing"
+	"contextinfinity/backend/inspecting"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/journal"
 	"contextinfinity/backend/library"
 	"contextinfinity/backend/llm"
 	"contextinfinity/backend/llm/chatcompletions"
 	"contextinfinity/backend/models"
+	"contextinfinity/backend/pins"
 	"contextinfinity/backend/projects"
+	"contextinfinity/backend/sessions"
 	"contextinfinity/backend/store"
 	"contextinfinity/backend/tools"
 	"contextinfinity/backend/turn"
@@ -162,13 +166,13 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 	if err != nil {
 		return nil, err
 	}
-	runner := jobs.NewRunner(jobs.Deps{Store: db, Publish: o.Publish, Counter: words{}, TargetTokens: func() int { return 1200 }})
+	runner := jobs.NewRunner(jobs.Deps{Queue: db, Store: db, Publish: o.Publish, Counter: words{}, TargetTokens: func() int { return 1200 }})
 	branching := branches.New(db, runner, o.Publish)
 	cat := h.catalog(cfg)
 	registry := tools.NewRegistry(db, func() tools.Settings { return tools.Settings{Allow: cfg.Config().Tools.Allow} })
 	registry.SetServers(h.sources)
 	engine := turn.NewEngine(turn.Deps{
-		Store: db, Journals: journal.New(journal.Options{Dir: filepath.Join(o.DataDir, "streams")}), Models: cat,
+		Turns: db, History: db, Contexts: db, Drafts: db, Calls: db, Journals: journal.New(journal.Options{Dir: filepath.Join(o.DataDir, "streams")}), Models: cat,
 		Branches: branching, Publish: o.Publish, Counter: words{}, ReadOnly: o.ReadOnly, Tools: registry,
 		Settings: func() turn.Settings {
 			return turn.Settings{
@@ -181,8 +185,12 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 	upkeep.RecallPause(ctx)
 	s := &cli.Services{
 		Library: library.New(db, engine, o.Publish.Change),
-		Tools:   registry, Calls: engine, ToolsMode: func() string { return cfg.Config().Tools.Mode },
-		Store: db, Turns: engine, Jobs: runner, Upkeep: upkeep, Branches: branching, Answers: answers.New(db, engine, branching), Models: catalog{cat}, Counter: words{}, ConfigFault: fault,
+		Tools:   registry, ToolsMode: func() string { return cfg.Config().Tools.Mode },
+		Sessions: sessions.New(sessions.Deps{Store: db, History: db, Limits: engine, Publish: o.Publish.Change, Wake: runner.Wake}),
+		Pins:     pins.New(pins.Deps{Store: db, Limits: engine, Count: func(text string) int { return words{}.Count("", text) }, Publish: o.Publish.Change}),
+		Erasing:  erasing.New(erasing.Deps{Store: db, Publish: o.Publish.Change}),
+		History:  db, Drafts: db, Chunks: db, Queue: jobs.NewList(db, runner, o.Publish), Figures: db, Waiting: db, Inspecting: inspecting.New(db, engine),
+		Turns: engine, Jobs: runner, Upkeep: upkeep, Branches: branching, Answers: answers.New(db, engine, branching), Models: catalog{cat}, Counter: words{}, ConfigFault: fault,
 		Stats: func(ctx context.Context) ([]cli.Stat, error) {
 			st, err := db.Stats(ctx)
 			return []cli.Stat{{Name: "sessions", Value: st.Sessions}, {Name: "dead_jobs", Value: st.DeadJobs}, {Name: "schema", Value: st.Schema}}, err

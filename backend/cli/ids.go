@@ -80,16 +80,16 @@ func (s *Services) session(ctx context.Context, typed string) (chat.Session, err
 		}
 		id = string(found)
 	}
-	return s.Store.Session(ctx, chat.SessionID(id))
+	return s.Sessions.Session(ctx, chat.SessionID(id))
 }
 
 // everySession lists open and archived sessions.
 func (s *Services) everySession(ctx context.Context) ([]chat.SessionSummary, error) {
-	open, err := s.Store.Sessions(ctx, chat.SessionQuery{})
+	open, err := s.Sessions.Sessions(ctx, chat.SessionQuery{})
 	if err != nil {
 		return nil, err
 	}
-	archived, err := s.Store.Sessions(ctx, chat.SessionQuery{Archived: true})
+	archived, err := s.Sessions.Sessions(ctx, chat.SessionQuery{Archived: true})
 	return append(open, archived...), err
 }
 
@@ -104,13 +104,13 @@ func (s *Services) sessionIDs(ctx context.Context) ([]chat.SessionID, error) {
 // branchOf finds a branch of the session; an empty id is the active one.
 func (s *Services) branchOf(ctx context.Context, session chat.Session, typed string) (chat.Branch, error) {
 	if typed == "" {
-		return s.Store.Branch(ctx, session.ActiveBranch)
+		return s.Sessions.Branch(ctx, session.ActiveBranch)
 	}
 	id, err := parseID("branch", typed)
 	if err != nil {
 		return chat.Branch{}, err
 	}
-	all, err := s.Store.Branches(ctx, session.ID)
+	all, err := s.Sessions.Branches(ctx, session.ID)
 	if err != nil {
 		return chat.Branch{}, err
 	}
@@ -122,7 +122,7 @@ func (s *Services) branchOf(ctx context.Context, session chat.Session, typed str
 	if err != nil {
 		return chat.Branch{}, err
 	}
-	return s.Store.Branch(ctx, found)
+	return s.Sessions.Branch(ctx, found)
 }
 
 // place finds a session and one of its branches.
@@ -142,7 +142,7 @@ func (s *Services) anyBranch(ctx context.Context, typed string) (chat.Branch, er
 		return chat.Branch{}, err
 	}
 	if full(id) {
-		return s.Store.Branch(ctx, chat.BranchID(id))
+		return s.Sessions.Branch(ctx, chat.BranchID(id))
 	}
 	all, err := s.everyBranch(ctx)
 	if err != nil {
@@ -152,7 +152,7 @@ func (s *Services) anyBranch(ctx context.Context, typed string) (chat.Branch, er
 	if err != nil {
 		return chat.Branch{}, err
 	}
-	return s.Store.Branch(ctx, found)
+	return s.Sessions.Branch(ctx, found)
 }
 
 func (s *Services) everyBranch(ctx context.Context) ([]chat.BranchID, error) {
@@ -162,7 +162,7 @@ func (s *Services) everyBranch(ctx context.Context) ([]chat.BranchID, error) {
 	}
 	var ids []chat.BranchID
 	for _, id := range sessions {
-		of, err := s.Store.Branches(ctx, id)
+		of, err := s.Sessions.Branches(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -195,7 +195,7 @@ func (s *Services) turn(ctx context.Context, typed string) (chat.Turn, error) {
 		}
 		id = string(found)
 	}
-	return s.Store.Turn(ctx, chat.TurnID(id))
+	return s.History.Turn(ctx, chat.TurnID(id))
 }
 
 // turnsLike collects the turns of the branches whose id could be meant.
@@ -219,7 +219,7 @@ func (s *Services) turnsLike(ctx context.Context, branches []chat.BranchID, frag
 // eachTurn walks a lineage in order from a turn_seq on, page by page.
 func (s *Services) eachTurn(ctx context.Context, branch chat.BranchID, from int64, f func(chat.Turn) error) error {
 	for {
-		turns, err := s.Store.Lineage(ctx, chat.LineageQuery{Branch: branch, FromSeq: from, Limit: idPage})
+		turns, err := s.History.Lineage(ctx, chat.LineageQuery{Branch: branch, FromSeq: from, Limit: idPage})
 		if err != nil {
 			return err
 		}
@@ -244,13 +244,13 @@ func (s *Services) state(ctx context.Context, session chat.SessionID, typed stri
 	if full(id) {
 		return chat.StateID(id), nil
 	}
-	all, err := s.Store.Branches(ctx, session)
+	all, err := s.Sessions.Branches(ctx, session)
 	if err != nil {
 		return "", err
 	}
 	var ids []chat.StateID
 	for _, b := range all {
-		states, err := s.Store.States(ctx, b.ID)
+		states, err := s.Inspecting.States(ctx, b.ID)
 		if err != nil {
 			return "", err
 		}
@@ -263,7 +263,7 @@ func (s *Services) state(ctx context.Context, session chat.SessionID, typed stri
 
 // recent is the session that was used last; false when there is none.
 func (s *Services) recent(ctx context.Context) (chat.Session, bool, error) {
-	all, err := s.Store.Sessions(ctx, chat.SessionQuery{})
+	all, err := s.Sessions.Sessions(ctx, chat.SessionQuery{})
 	if err != nil || len(all) == 0 {
 		return chat.Session{}, false, err
 	}

@@ -51,7 +51,7 @@ func (s *Services) instructions(ctx context.Context, typed string) (instructions
 	if err != nil {
 		return instructionsReply{}, err
 	}
-	first, err := s.Store.Lineage(ctx, chat.LineageQuery{Branch: branch.ID, Limit: 1})
+	first, err := s.History.Lineage(ctx, chat.LineageQuery{Branch: branch.ID, Limit: 1})
 	doc := instructionsReply{Session: session.ID, Source: session.Source, Own: session.SystemPrompt}
 	if len(first) > 0 {
 		doc.Imported = untrusted.Visible(chat.ImportedInstructions(first[0])) // what is read is what is adopted
@@ -79,7 +79,7 @@ func (c *call) adopt(ctx context.Context, s *Services, typed string, yes bool) (
 			return reply{}, err
 		}
 	}
-	if err := s.Store.SetSystemPrompt(ctx, doc.Session, doc.Imported); err != nil {
+	if err := s.Sessions.SetSystemPrompt(ctx, doc.Session, doc.Imported); err != nil {
 		return reply{}, err
 	}
 	doc.Own, doc.Adopted = doc.Imported, true

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/jobs"
 )
 
 type jobsReply struct {
@@ -32,8 +33,8 @@ func (c *call) jobsCommand() *cobra.Command {
 		return c.jobs(ctx, q, session)
 	})
 	cmd.AddCommand(
-		c.jobCommand("retry", "Retry a job now, even a failed one", "queued again", func(ctx context.Context, s Store, id int64) error { return s.RetryJob(ctx, id) }),
-		c.jobCommand("kill", "Give up a job; it stays visible and can be retried", "given up", func(ctx context.Context, s Store, id int64) error { return s.KillJob(ctx, id) }),
+		c.jobCommand("retry", "Retry a job now, even a failed one", "queued again", func(ctx context.Context, l *jobs.List, id int64) error { return l.RetryJob(ctx, id) }),
+		c.jobCommand("kill", "Give up a job; it stays visible and can be retried", "given up", func(ctx context.Context, l *jobs.List, id int64) error { return l.KillJob(ctx, id) }),
 		c.pauseCommand("pause", "Start no background work automatically, not even after a restart, until `jobs resume`", true),
 		c.pauseCommand("resume", "Resume background work", false),
 	)
@@ -69,12 +70,12 @@ func (c *call) jobs(ctx context.Context, q chat.JobQuery, session string) (reply
 
 func (s *Services) jobList(ctx context.Context, q chat.JobQuery) (jobsReply, error) {
 	doc := jobsReply{Jobs: []chat.Job{}}
-	found, err := s.Store.Jobs(ctx, q)
+	found, err := s.Queue.Jobs(ctx, q)
 	if err != nil {
 		return doc, err
 	}
 	doc.Jobs, doc.Paused = append(doc.Jobs, found...), s.Upkeep.Paused()
-	doc.Queued, doc.Running, doc.Dead, err = s.Store.JobCounts(ctx)
+	doc.Queued, doc.Running, doc.Dead, err = s.Queue.JobCounts(ctx)
 	return doc, err
 }
 
@@ -102,7 +103,7 @@ type jobReply struct {
 	JobID int64 `json:"job_id"`
 }
 
-func (c *call) jobCommand(use, short, done string, act func(context.Context, Store, int64) error) *cobra.Command {
+func (c *call) jobCommand(use, short, done string, act func(context.Context, *jobs.List, int64) error) *cobra.Command {
 	cmd := &cobra.Command{Use: use + " JOB", Short: short, Args: exactly("JOB")}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		id, err := strconv.ParseInt(args[0], 10, 64)
@@ -110,7 +111,7 @@ func (c *call) jobCommand(use, short, done string, act func(context.Context, Sto
 			return reply{}, usageHint("jobs lists them", "%q is not a job number.", clip(args[0], 40))
 		}
 		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
-			if err := act(ctx, s.Store, id); err != nil {
+			if err := act(ctx, s.Queue, id); err != nil {
 				return reply{}, err
 			}
 			return reply{doc: jobReply{id}, text: func(o *output) { o.printf("Job %d is %s.\n", id, done) }}, nil
@@ -133,7 +134,7 @@ func (c *call) pauseCommand(use, short string, paused bool) *cobra.Command {
 		if err := s.Upkeep.SetPaused(ctx, paused); err != nil {
 			return reply{}, err
 		}
-		queued, _, _, err := s.Store.JobCounts(ctx)
+		queued, _, _, err := s.Queue.JobCounts(ctx)
 		return reply{doc: pauseReply{paused, queued}, text: func(o *output) {
 			o.printf("Background work %s, %s queued.\n", map[bool]string{true: "is paused", false: "resumed"}[paused], plural(queued, "job"))
 		}}, err

@@ -1,23 +1,16 @@
 package cli
 
 import (
-	"encoding/base64"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/filetype"
 )
-
-// maxImage is the largest image that providers take.
-const maxImage = 5 << 20
-
-// imageTypes are what providers take.
-var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
 // message makes the user's message: images first, then the text, byte for byte.
 // It is checked here, before anything is opened or made. With something attached the
@@ -79,19 +72,11 @@ func readImage(path string) (chat.Image, error) {
 		return chat.Image{}, chat.WrapError(chat.CodeInvalid, op, err, "The image could not be opened; nothing was sent: "+err.Error()+".")
 	}
 	defer func() { _ = f.Close() }()
-	data, err := io.ReadAll(io.LimitReader(f, maxImage+1))
+	data, err := io.ReadAll(io.LimitReader(f, filetype.MaxImageBytes+1))
 	if err != nil {
 		return chat.Image{}, chat.WrapError(chat.CodeInvalid, op, err, "The image could not be read; nothing was sent: "+err.Error()+".")
 	}
-	if len(data) > maxImage {
-		return chat.Image{}, chat.Errorf(chat.CodeInvalid, op, "%s is larger than %d MB; nothing was sent.", path, maxImage>>20)
-	}
-	media := http.DetectContentType(data)
-	if !slices.Contains(imageTypes, media) {
-		return chat.Image{}, chat.Errorf(chat.CodeInvalid, op, "%s is not a PNG, JPEG, GIF or WebP image; nothing was sent.", path)
-	}
-	source, err := chat.MarshalJSON(map[string]string{"data": base64.StdEncoding.EncodeToString(data)})
-	return chat.Image{MediaType: media, Source: source}, err
+	return filetype.NewImage(path, http.DetectContentType(data), data)
 }
 
 // argument is a text given as an argument, or piped in: with `-`, or without an

@@ -14,6 +14,11 @@ import (
 	"contextinfinity/backend/internal/display"
 )
 
+// FigureStore keeps what was measured of turns.
+type FigureStore interface {
+	Measures(context.Context, chat.MeasureQuery) ([]chat.TurnMeasure, error)
+}
+
 type metricsFlags struct {
 	branch string
 	all    bool
@@ -49,7 +54,7 @@ func (s *Services) metrics(ctx context.Context, args []string, f metricsFlags) (
 	if err != nil {
 		return reply{}, err
 	}
-	rows, err := s.Store.Measures(ctx, chat.MeasureQuery{Branch: b.ID, Limit: f.limit})
+	rows, err := s.Figures.Measures(ctx, chat.MeasureQuery{Branch: b.ID, Limit: f.limit})
 	if err != nil {
 		return reply{}, err
 	}
@@ -62,8 +67,8 @@ func (s *Services) metrics(ctx context.Context, args []string, f metricsFlags) (
 		doc.Turns = append(doc.Turns, m)
 		doc.Sum.add(m)
 	}
-	if doc.Backlog.Queued, doc.Backlog.Running, doc.Backlog.Dead, err = s.Store.JobCounts(ctx); err == nil {
-		doc.Backlog.Unindexed, err = s.Store.Unindexed(ctx, b.SessionID)
+	if doc.Backlog.Queued, doc.Backlog.Running, doc.Backlog.Dead, err = s.Queue.JobCounts(ctx); err == nil {
+		doc.Backlog.Unindexed, err = s.Chunks.Unindexed(ctx, b.SessionID)
 	}
 	return reply{doc: doc, text: doc.print}, err
 }
@@ -83,7 +88,7 @@ func (s *Services) measuredBranch(ctx context.Context, args []string, f metricsF
 	if err != nil || !ok {
 		return chat.Branch{}, err
 	}
-	return s.Store.Branch(ctx, last.ActiveBranch)
+	return s.Sessions.Branch(ctx, last.ActiveBranch)
 }
 
 // metricsReply is what was measured of some turns, newest first.
@@ -144,12 +149,12 @@ func (s *Services) turnMetrics(ctx context.Context, r chat.TurnMeasure) (turnMet
 		cost := price.Of(r.Usage)
 		m.Cost, m.Estimate = &cost, price.Estimate()
 	}
-	t, err := s.Store.Turn(ctx, r.TurnID)
+	t, err := s.History.Turn(ctx, r.TurnID)
 	if err != nil {
 		return m, err
 	}
 	m.Phase, m.IndexStatus = t.Phase, t.IndexStatus
-	steps, err := s.Store.Steps(ctx, r.TurnID)
+	steps, err := s.History.Steps(ctx, r.TurnID)
 	for _, st := range steps {
 		m.Steps = append(m.Steps, stepMetrics{
 			StepID: st.ID, Index: st.Index, Attempt: st.Attempt, Status: st.Outcome.Status, Reason: st.Outcome.Reason,

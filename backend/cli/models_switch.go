@@ -61,7 +61,7 @@ func (s *Services) switching(ctx context.Context, session string) (chat.Branch, 
 		return chat.Branch{}, chat.Errorf(chat.CodeNotFound, "cli.models", "There is no session that could switch.").
 			WithHint("send or chat starts one")
 	}
-	return s.Store.Branch(ctx, last.ActiveBranch)
+	return s.Sessions.Branch(ctx, last.ActiveBranch)
 }
 
 func (r switchReply) print(o *output) {

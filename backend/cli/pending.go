@@ -9,6 +9,13 @@ import (
 	"contextinfinity/backend/chat"
 )
 
+// CallStore keeps the calls of tools.
+type CallStore interface {
+	WaitingCalls(context.Context) ([]chat.WaitingCall, error)
+	CallBatch(context.Context, chat.ToolCallID) (chat.ToolBatch, error)
+	CallIDs(ctx context.Context, suffix string) ([]chat.ToolCallID, error)
+}
+
 // pendingRow is a final turn that is not yet in its branch's state.
 type pendingRow struct {
 	TurnID    chat.TurnID  `json:"turn_id"`
@@ -45,7 +52,7 @@ func (c *call) pendingCommand() *cobra.Command {
 
 func (s *Services) pending(ctx context.Context, session chat.SessionID, branch chat.BranchID) (pendingReply, error) {
 	doc := pendingReply{SessionID: session, BranchID: branch, Pending: []pendingRow{}}
-	turns, err := s.Store.PendingTurns(ctx, branch)
+	turns, err := s.History.PendingTurns(ctx, branch)
 	if err != nil {
 		return doc, err
 	}
@@ -54,7 +61,7 @@ func (s *Services) pending(ctx context.Context, session chat.SessionID, branch c
 			TurnID: t.ID, Seq: t.Seq, Phase: t.Phase, Outcome: t.Outcome,
 			Title: chat.TitleFrom(t.User.RenderedText()), CreatedAt: t.CreatedAt,
 		}
-		job, ok, err := s.Store.JobFor(ctx, t.ID, chat.JobSummarizeTurn)
+		job, ok, err := s.Queue.JobFor(ctx, t.ID, chat.JobSummarizeTurn)
 		if err != nil {
 			return doc, err
 		}
@@ -111,11 +118,11 @@ func (s *Services) commit(ctx context.Context, branch chat.BranchID) (commitRepl
 	if err != nil {
 		return commitReply{}, err
 	}
-	b, err := s.Store.Branch(ctx, branch)
+	b, err := s.Sessions.Branch(ctx, branch)
 	if err != nil {
 		return commitReply{}, err
 	}
-	covers, err := s.Store.StateTurnSeq(ctx, b.HeadState)
+	covers, err := s.Inspecting.StateTurnSeq(ctx, b.HeadState)
 	return commitReply{b.SessionID, b.ID, n, b.HeadState, b.HeadSeq, covers}, err
 }
 

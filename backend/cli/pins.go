@@ -47,7 +47,7 @@ func (c *call) pinCommand() *cobra.Command {
 			if err != nil {
 				return reply{}, err
 			}
-			p, err := s.pin(ctx, b.ID, text)
+			p, err := s.Pins.Add(ctx, b.ID, text)
 			return reply{doc: pinReply{session.ID, b.ID, p}, text: func(o *output) {
 				o.printf("Pinned %s (%s).\n", p.ID, plural(p.Tokens, "token"))
 			}}, err
@@ -55,13 +55,6 @@ func (c *call) pinCommand() *cobra.Command {
 	})
 	cmd.ValidArgsFunction = c.completeSession
 	return cmd
-}
-
-func (s *Services) pin(ctx context.Context, branch chat.BranchID, text string) (chat.Pin, error) {
-	if err := s.Turns.CheckPin(ctx, branch, "", text); err != nil {
-		return chat.Pin{}, err
-	}
-	return s.Store.AddPin(ctx, branch, text, s.Counter.Count("", text))
 }
 
 // pinsFlags choose between the pins of a branch and what is suggested as pins.
@@ -97,7 +90,7 @@ with --text in other words, and --dismiss ID never suggests it again. Nothing is
 			})
 		case f.dismiss != "":
 			return c.onSuggestion(ctx, args[0], f, f.dismiss, func(s *Services, b chat.Branch, p chat.PinSuggestion) (reply, error) {
-				err := s.Store.DismissSuggestion(ctx, b.ID, p.ID)
+				err := s.Pins.Dismiss(ctx, b.ID, p.ID)
 				return reply{doc: suggestionReply{b.SessionID, b.ID, p}, text: func(o *output) { o.printf("Dismissed %s.\n", p.ID) }}, err
 			})
 		}
@@ -131,7 +124,7 @@ type suggestionReply struct {
 }
 
 func (s *Services) suggestions(ctx context.Context, b chat.Branch) (reply, error) {
-	found, err := s.Store.SuggestedPins(ctx, b.ID)
+	found, err := s.Pins.Suggested(ctx, b.ID)
 	doc := suggestionsReply{SessionID: b.SessionID, BranchID: b.ID, Suggestions: append([]chat.PinSuggestion{}, found...)}
 	return reply{doc: doc, text: doc.print}, err
 }
@@ -160,7 +153,7 @@ func (c *call) onSuggestion(ctx context.Context, session string, flags pinsFlags
 		if err != nil {
 			return reply{}, err
 		}
-		offered, err := s.Store.SuggestedPins(ctx, b.ID)
+		offered, err := s.Pins.Suggested(ctx, b.ID)
 		if err != nil {
 			return reply{}, err
 		}
@@ -174,23 +167,17 @@ func (c *call) onSuggestion(ctx context.Context, session string, flags pinsFlags
 }
 
 func (s *Services) acceptSuggestion(ctx context.Context, b chat.Branch, suggested chat.PinSuggestion, text string) (reply, error) {
-	if text == "" {
-		text = suggested.Text
-	}
-	if err := checkText("cli.pin", "fact", text, false); err != nil {
+	if err := checkText("cli.pin", "fact", text, true); err != nil {
 		return reply{}, err
 	}
-	p, err := s.pin(ctx, b.ID, text)
-	if err == nil {
-		err = s.Store.SuggestionPinned(ctx, b.ID, suggested.ID, p.ID)
-	}
+	p, err := s.Pins.Accept(ctx, b.ID, suggested.ID, text)
 	return reply{doc: pinReply{b.SessionID, b.ID, p}, text: func(o *output) {
 		o.printf("Pinned %s (%s).\n", p.ID, plural(p.Tokens, "token"))
 	}}, err
 }
 
 func (s *Services) pins(ctx context.Context, session chat.SessionID, branch chat.BranchID) (pinsReply, error) {
-	found, err := s.Store.Pins(ctx, branch)
+	found, err := s.Pins.Pins(ctx, branch)
 	doc := pinsReply{SessionID: session, BranchID: branch, Pins: append([]chat.Pin{}, found...)}
 	for _, p := range found {
 		doc.Tokens += p.Tokens
@@ -239,7 +226,7 @@ func (s *Services) unpin(ctx context.Context, branch chat.BranchID, typed string
 	if err != nil {
 		return "", err
 	}
-	pins, err := s.Store.Pins(ctx, branch)
+	pins, err := s.Pins.Pins(ctx, branch)
 	if err != nil {
 		return "", err
 	}
@@ -248,5 +235,5 @@ func (s *Services) unpin(ctx context.Context, branch chat.BranchID, typed string
 	if err != nil {
 		return "", err
 	}
-	return id, s.Store.RemovePin(ctx, branch, id)
+	return id, s.Pins.Remove(ctx, branch, id)
 }

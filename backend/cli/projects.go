@@ -12,19 +12,6 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Projects are folders of sessions with instructions, defaults, pinned facts and files.
-type Projects interface {
-	Projects(context.Context) ([]chat.Project, error)
-	CreateProject(context.Context, chat.ProjectSettings) (chat.Project, error)
-	SetProject(context.Context, chat.ProjectID, chat.ProjectSettings) (chat.Project, error)
-	ProjectFiles(context.Context, chat.ProjectID) ([]chat.ProjectFile, error)
-	// Watch sets the folder whose files belong to a project; empty: none.
-	Watch(ctx context.Context, id chat.ProjectID, dir string) (chat.Project, error)
-	Scan(context.Context, chat.ProjectID) (chat.ProjectScan, error)
-	Add(ctx context.Context, id chat.ProjectID, name string, data []byte) error
-	Remove(ctx context.Context, id chat.ProjectID, names []string) error
-}
-
 type projectsReply struct {
 	Projects []chat.Project `json:"projects"`
 }
@@ -401,16 +388,7 @@ name, with what was sent in them; files on the disk are not touched. You are ask
 			return reply{}, usageHint("add --yes", "delete is permanent and cannot ask for confirmation here; nothing was deleted.")
 		}
 		return c.onProject(ctx, args[0], func(s *Services, p chat.Project) (reply, error) {
-			if !yes {
-				if err := c.agreeToErase(ctx, s, chat.EraseProject, string(p.ID)); err != nil {
-					return reply{}, err
-				}
-			}
-			receipt, err := s.Store.Erase(ctx, chat.EraseProject, string(p.ID))
-			if err != nil && receipt.ID == "" {
-				return reply{}, err
-			}
-			return reply{doc: receiptReply{receipt}, text: func(o *output) { printReceipt(o, receipt) }, stands: true}, err
+			return c.erase(ctx, s, chat.EraseProject, string(p.ID), yes)
 		})
 	})
 	return cmd
@@ -434,11 +412,11 @@ default uses the project's scope, else retrieval.scope.`,
 			if err != nil {
 				return reply{}, err
 			}
-			v := session.Settings()
-			if v.MemoryScope = chat.Scope(args[1]); args[1] == "default" {
-				v.MemoryScope = ""
+			scope := chat.Scope(args[1])
+			if args[1] == "default" {
+				scope = ""
 			}
-			if err := s.Store.SetSessionSettings(ctx, session.ID, v); err != nil {
+			if err := s.Sessions.ChangeSettings(ctx, session.ID, func(v *chat.SessionSettings) { v.MemoryScope = scope }); err != nil {
 				return reply{}, err
 			}
 			return s.scopeAnswer(ctx, string(session.ID))

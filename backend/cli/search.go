@@ -79,7 +79,7 @@ func (c *call) search(ctx context.Context, f searchFlags, query string) (reply, 
 			return reply{}, err
 		}
 		doc := newSearchReply(query, within, found)
-		doc.Unindexed, err = s.Store.Unindexed(ctx, within.Session)
+		doc.Unindexed, err = s.Chunks.Unindexed(ctx, within.Session)
 		return reply{doc: doc, text: doc.print}, err
 	})
 }
@@ -106,7 +106,7 @@ func (s *Services) within(ctx context.Context, f searchFlags) (chat.Within, erro
 		if rerr != nil || !ok {
 			return chat.Within{Scope: chat.ScopeAll}, rerr
 		}
-		b, err = s.Store.Branch(ctx, last.ActiveBranch)
+		b, err = s.Sessions.Branch(ctx, last.ActiveBranch)
 	}
 	in.Branch, in.Session = b.ID, b.SessionID
 	return in, err

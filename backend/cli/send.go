@@ -9,10 +9,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/documents"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/tools"
 	"contextinfinity/backend/turn"
 )
+
+// DraftStore keeps what is not sent yet, and the documents of messages.
+type DraftStore interface {
+	documents.Store
+	Draft(context.Context, chat.BranchID) (chat.Draft, bool, error)
+	SaveDraft(context.Context, chat.Draft) error
+}
 
 // sendFlags are the flags of send; the decisions about a turn share some.
 type sendFlags struct {
@@ -57,7 +65,7 @@ when it waits for you to decide about calls of tools: contextinfinity tools wait
 	cmd.Flags().StringVar(&f.incomplete, "incomplete", string(turn.IncompleteDiscard),
 		"what to do with an incomplete or unsent turn that is in the way: keep, discard, fail")
 	cmd.Flags().StringArrayVar(&f.images, "image", nil, "attach an image file (may be repeated)")
-	cmd.Flags().StringArrayVar(&f.documents, "attach", nil, "attach a document: text, Markdown, source code or PDF (may be repeated)")
+	cmd.Flags().StringArrayVar(&f.documents, "attach", nil, "attach a document: text, Markdown, source code, PDF, Word, Excel, PowerPoint, OpenDocument or EPUB (may be repeated)")
 	cmd.Flags().StringArrayVar(&f.allow, "allow", nil, "run this tool without asking, for this message alone (may be repeated)")
 	cmd.Flags().StringArrayVar(&f.models, "model", nil, "a configured model, instead of the session's (two to four: all of them answer)")
 	cmd.Flags().StringVar(&f.assistant, "assistant", "", "start a new session with this assistant")
@@ -170,7 +178,7 @@ func (s *Services) allow(ctx context.Context, branch chat.BranchID, names []stri
 	if len(names) == 0 {
 		return func() {}, nil
 	}
-	b, err := s.Store.Branch(ctx, branch)
+	b, err := s.Sessions.Branch(ctx, branch)
 	if err != nil {
 		return nil, err
 	}
@@ -262,13 +270,13 @@ func (s *Services) newSession(ctx context.Context, n chat.NewSession, model, ass
 	if a.ID != "" {
 		session, branch, err = s.Library.Start(ctx, n.Title, a.ID)
 		if err == nil && n.Folder != "" {
-			err = s.Store.SetFolder(ctx, []chat.SessionID{session.ID}, n.Folder)
+			err = s.Sessions.SetFolder(ctx, []chat.SessionID{session.ID}, n.Folder)
 		}
 	} else {
-		session, branch, err = s.Store.CreateSession(ctx, n)
+		session, branch, err = s.Sessions.CreateSession(ctx, n)
 	}
 	if err == nil && model != "" {
-		err = s.Store.SetSessionModel(ctx, session.ID, model)
+		err = s.Sessions.SetSessionModel(ctx, session.ID, model)
 	}
 	return session, branch, err
 }
@@ -278,7 +286,7 @@ func (c *call) deliver(ctx context.Context, s *Services, st *stream, m turn.Mess
 	if err := c.unqueue(ctx, s, m.Branch); err != nil {
 		return chat.Turn{}, chat.Message{}, err
 	}
-	before, _, err := s.Store.LastTurn(ctx, m.Branch)
+	before, _, err := s.History.LastTurn(ctx, m.Branch)
 	if err != nil {
 		return chat.Turn{}, chat.Message{}, err
 	}
@@ -295,13 +303,13 @@ func (c *call) deliver(ctx context.Context, s *Services, st *stream, m turn.Mess
 // unqueue leaves a message that a window had queued as a draft: sent from here
 // it would be cut off when the verb ends.
 func (c *call) unqueue(ctx context.Context, s *Services, branch chat.BranchID) error {
-	d, ok, err := s.Store.Draft(ctx, branch)
+	d, ok, err := s.Drafts.Draft(ctx, branch)
 	if err != nil || !ok || !d.Queued {
 		return err
 	}
 	d.Queued = false
 	c.notef("a queued message of this branch stays a draft")
-	return s.Store.SaveDraft(ctx, d)
+	return s.Drafts.SaveDraft(ctx, d)
 }
 
 // withChoices names the turn that blocks a branch and what can be done with it.

@@ -59,7 +59,7 @@ func (c *call) sessions(ctx context.Context, q chat.SessionQuery) (reply, error)
 		return reply{}, usagef("--limit must not be negative.")
 	}
 	return c.readingAny(ctx, sessionsAnswer(nil), func(s *Services) (reply, error) {
-		found, err := s.Store.Sessions(ctx, q)
+		found, err := s.Sessions.Sessions(ctx, q)
 		if err != nil {
 			return reply{}, err
 		}
@@ -115,7 +115,7 @@ func (c *call) renameCommand() *cobra.Command {
 			return reply{}, err
 		}
 		return c.changeSession(ctx, args[0], "Renamed", func(s *Services, id chat.SessionID) error {
-			return s.Store.RenameSession(ctx, id, args[1])
+			return s.Sessions.RenameSession(ctx, id, args[1])
 		})
 	})
 	cmd.ValidArgsFunction = c.completeSession
@@ -130,7 +130,7 @@ func (c *call) archiveCommand(use string, archived bool) *cobra.Command {
 	cmd := &cobra.Command{Use: use + " SESSION", Short: short, Args: exactly("SESSION")}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.changeSession(ctx, args[0], done, func(s *Services, id chat.SessionID) error {
-			return s.Store.ArchiveSession(ctx, id, archived)
+			return s.Sessions.ArchiveSession(ctx, id, archived)
 		})
 	})
 	cmd.ValidArgsFunction = c.completeSession
@@ -150,7 +150,7 @@ func (c *call) changeSession(ctx context.Context, typed, done string, change fun
 		if err := change(s, session.ID); err != nil {
 			return reply{}, err
 		}
-		if session, err = s.Store.Session(ctx, session.ID); err != nil {
+		if session, err = s.Sessions.Session(ctx, session.ID); err != nil {
 			return reply{}, err
 		}
 		return reply{doc: sessionReply{session}, text: func(o *output) {

@@ -14,6 +14,24 @@ import (
 	"contextinfinity/backend/transfer/render"
 )
 
+// HistoryStore stores turns, their steps, and the lineages of branches.
+type HistoryStore interface {
+	Tree(context.Context, chat.SessionID) (chat.Tree, error)
+	BranchesApart(ctx context.Context, left, right chat.BranchID) (chat.BranchesApart, error)
+	Find(context.Context, chat.FindQuery) (chat.Found, error)
+	Turn(context.Context, chat.TurnID) (chat.Turn, error)
+	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)
+	PendingTurns(context.Context, chat.BranchID) ([]chat.Turn, error)
+	LastTurn(context.Context, chat.BranchID) (chat.Turn, bool, error)
+	Steps(context.Context, chat.TurnID) ([]chat.Step, error)
+	StepsOf(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.Step, error)
+	StepsWithItems(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.Step, error)
+	StepByID(context.Context, chat.StepID) (chat.Step, error)
+	// StepBodies are a step's request and response without the events, which StepEvents yields one by one.
+	StepBodies(context.Context, chat.StepID) (chat.StepPayload, error)
+	StepEvents(ctx context.Context, step chat.StepID, yield func(chat.RawEvent) error) error
+}
+
 type showFlags struct {
 	branch string
 	raw    string
@@ -61,15 +79,15 @@ type showReply struct {
 	Pins  []chat.Pin `json:"pins"`
 }
 
-// turnRow is a turn with all there is of it.
+// turnRow is a turn with all its data.
 type turnRow struct{ render.TurnRow }
 
 func (s *Services) transcript(ctx context.Context, session chat.Session, branch chat.Branch, last int, items bool) (reply, error) {
-	branches, err := s.Store.Branches(ctx, session.ID)
+	branches, err := s.Sessions.Branches(ctx, session.ID)
 	if err != nil {
 		return reply{}, err
 	}
-	pins, err := s.Store.Pins(ctx, branch.ID)
+	pins, err := s.Pins.Pins(ctx, branch.ID)
 	if err != nil {
 		return reply{}, err
 	}
@@ -94,7 +112,7 @@ func (s *Services) transcript(ctx context.Context, session chat.Session, branch 
 }
 
 func (s *Services) newestTurns(ctx context.Context, branch chat.BranchID, n int, f func(chat.Turn) error) error {
-	turns, err := s.Store.Lineage(ctx, chat.LineageQuery{Branch: branch, Limit: n, Newest: true})
+	turns, err := s.History.Lineage(ctx, chat.LineageQuery{Branch: branch, Limit: n, Newest: true})
 	if err != nil {
 		return err
 	}
@@ -107,9 +125,9 @@ func (s *Services) newestTurns(ctx context.Context, branch chat.BranchID, n int,
 }
 
 func (s *Services) turnRow(ctx context.Context, t chat.Turn, items bool) (turnRow, error) {
-	read := s.Store.StepsOf
+	read := s.History.StepsOf
 	if items { // as long as the answer, and only in JSON
-		read = s.Store.StepsWithItems
+		read = s.History.StepsWithItems
 	}
 	of, err := read(ctx, []chat.TurnID{t.ID})
 	if err != nil {
@@ -160,7 +178,7 @@ func (t turnRow) print(o *output) {
 	}
 }
 
-// state is the state of a turn, in words.
+// state describes the state of a turn.
 func (t turnRow) state() string {
 	switch {
 	case t.Outcome == chat.OutcomeIncomplete:
@@ -179,7 +197,7 @@ func (t turnRow) state() string {
 	return words(t.Outcome, "committed")
 }
 
-// words adds an outcome that is worth one.
+// words adds a notable outcome.
 func words(o chat.Outcome, state string) string {
 	if o == chat.OutcomeCompleted || o == chat.OutcomeNone {
 		return state
@@ -187,8 +205,7 @@ func words(o chat.Outcome, state string) string {
 	return string(o) + ", " + state
 }
 
-// messageText is a message to read: its visible text, and a line for each block
-// that has none.
+// messageText is a message for reading: its visible text, and a line for each other block.
 func messageText(blocks chat.Blocks) string {
 	var parts []string
 	for _, b := range blocks {
@@ -221,8 +238,8 @@ func blockText(b chat.Block) string {
 	return ""
 }
 
-// rawHead is a step exactly as it went over the wire, but for its events, which follow.
-// Bytes that are not JSON stand as a string.
+// rawHead is a step exactly as sent and received, without its events, which follow. Bytes that are not JSON become a
+// string.
 type rawHead struct {
 	StepID   chat.StepID     `json:"step_id"`
 	TurnID   chat.TurnID     `json:"turn_id"`
@@ -235,14 +252,13 @@ type rawEvent struct {
 	Data json.RawMessage `json:"data"`
 }
 
-// raw prints a step as it went over the wire. A stream of any length is printed as it is
-// read, also as JSON.
+// raw prints a step exactly as sent and received. A stream of any length is printed as it is read, also as JSON.
 func (c *call) raw(ctx context.Context, s *Services, branch chat.Branch, typed string) (reply, error) {
 	step, err := s.step(ctx, branch, typed)
 	if err != nil {
 		return reply{}, err
 	}
-	bodies, err := s.Store.StepBodies(ctx, step.ID)
+	bodies, err := s.History.StepBodies(ctx, step.ID)
 	if err != nil {
 		return reply{}, err
 	}
@@ -260,8 +276,7 @@ func (c *call) raw(ctx context.Context, s *Services, branch chat.Branch, typed s
 	})
 }
 
-// rawDocument prints the head and the events as one document, which ends with the error if
-// one comes on the way.
+// rawDocument prints the head and the events as one document, which ends with an error if one occurs.
 func (c *call) rawDocument(ctx context.Context, s *Services, head rawHead) error {
 	body, err := c.document(head, nil)
 	if err != nil {
@@ -288,21 +303,21 @@ func (c *call) rawDocument(ctx context.Context, s *Services, head rawHead) error
 	return err
 }
 
-// rawEvents yields a step's stream until nobody reads the output any more.
+// rawEvents yields a step's stream while the output has a reader.
 func (c *call) rawEvents(ctx context.Context, s *Services, step chat.StepID, print func(chat.RawEvent) error) error {
-	err := s.Store.StepEvents(ctx, step, func(ev chat.RawEvent) error {
+	err := s.History.StepEvents(ctx, step, func(ev chat.RawEvent) error {
 		if c.out.gone() {
 			return errUnread
 		}
 		return errors.Join(print(ev), ctx.Err())
 	})
 	if errors.Is(err, errUnread) {
-		return nil // what is not written is not a failure of the step's
+		return nil // failing to write is not an error of the step
 	}
 	return err
 }
 
-// errUnread ends the printing to an output that was closed.
+// errUnread ends printing to a closed output.
 var errUnread = errors.New("nobody reads the output")
 
 // step finds a step by its id, or part of it, in the branch's lineage.
@@ -312,11 +327,11 @@ func (s *Services) step(ctx context.Context, branch chat.Branch, typed string) (
 		return chat.Step{}, err
 	}
 	if full(id) {
-		return s.Store.StepByID(ctx, chat.StepID(id))
+		return s.History.StepByID(ctx, chat.StepID(id))
 	}
 	var ids []chat.StepID
 	err = s.eachTurn(ctx, branch.ID, 0, func(t chat.Turn) error {
-		steps, err := s.Store.Steps(ctx, t.ID)
+		steps, err := s.History.Steps(ctx, t.ID)
 		for _, st := range steps {
 			ids = append(ids, st.ID)
 		}
@@ -329,7 +344,7 @@ func (s *Services) step(ctx context.Context, branch chat.Branch, typed string) (
 	if err != nil {
 		return chat.Step{}, err
 	}
-	return s.Store.StepByID(ctx, found)
+	return s.History.StepByID(ctx, found)
 }
 
 func rawJSON(b []byte) json.RawMessage {

@@ -50,19 +50,13 @@ type summaryRow struct {
 
 // rangeSummaries are those of a branch's session, and which its next request holds.
 func (s *Services) rangeSummaries(ctx context.Context, b chat.Branch, orphans bool) ([]summaryRow, error) {
-	all, err := s.Store.AllSummaries(ctx, b.SessionID)
+	all, _, err := s.Inspecting.SummariesOf(ctx, b)
 	if err != nil {
 		return nil, err
 	}
-	inUse := map[string]bool{}
-	if next, _, err := s.Turns.Preview(ctx, b.ID, "", chat.UserText(" ")); err == nil { // without a usable model nothing is sent
-		for _, piece := range next.Manifest().History.Pieces {
-			inUse[piece.Summary] = true
-		}
-	}
 	out := []summaryRow{}
 	for _, r := range all {
-		row := summaryRow{RangeSummary: r, StateCheck: r.Check(), Orphan: r.SupersededBy != "", InUse: inUse[r.ID]}
+		row := summaryRow{RangeSummary: r.RangeSummary, StateCheck: r.Check(), Orphan: r.SupersededBy != "", InUse: r.InUse}
 		row.Validation = nil // the check says what of it is of use
 		if row.Orphan || !orphans {
 			out = append(out, row)

@@ -21,7 +21,7 @@ func TestSummaries(t *testing.T) {
 		t.Errorf("%q", r.out)
 	}
 	w := h.writer()
-	db := w.Store.(*store.Store)
+	db := w.History.(*store.Store)
 	ctx := context.Background()
 	s, err := db.Session(ctx, chat.SessionID(session))
 	if err != nil {

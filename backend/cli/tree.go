@@ -51,7 +51,7 @@ func (c *call) treeCommand() *cobra.Command {
 		if err != nil {
 			return reply{}, err
 		}
-		tree, err := s.Store.Tree(ctx, session.ID)
+		tree, err := s.History.Tree(ctx, session.ID)
 		if err != nil {
 			return reply{}, err
 		}
@@ -182,7 +182,7 @@ func (c *call) compareCommand() *cobra.Command {
 		if err != nil {
 			return reply{}, err
 		}
-		apart, err := s.Store.BranchesApart(ctx, left.ID, right.ID)
+		apart, err := s.History.BranchesApart(ctx, left.ID, right.ID)
 		if err != nil {
 			return reply{}, err
 		}
@@ -205,12 +205,12 @@ func (s *Services) side(ctx context.Context, b chat.Branch, shared int64) (sideR
 	if err != nil {
 		return row, err
 	}
-	head, err := s.Store.State(ctx, b.HeadState)
+	head, err := s.Inspecting.State(ctx, b.HeadState)
 	if err != nil {
 		return row, err
 	}
 	row.Summary = head.Summary
-	pins, err := s.Store.Pins(ctx, b.ID)
+	pins, err := s.Pins.Pins(ctx, b.ID)
 	for _, p := range pins {
 		row.Pins = append(row.Pins, p.Text)
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/jobs"
 )
 
 type reconcileReply struct {
@@ -52,7 +51,7 @@ func (c *call) reconcile(ctx context.Context, s *Services) (reply, error) {
 		}
 	}
 	stop := c.watch("reconcile", func() progress {
-		queued, _, _, err := s.Store.JobCounts(ctx)
+		queued, _, _, err := s.Queue.JobCounts(ctx)
 		if err != nil {
 			return progress{}
 		}
@@ -64,7 +63,7 @@ func (c *call) reconcile(ctx context.Context, s *Services) (reply, error) {
 		doc.Recovery.Items = append(doc.Recovery.Items, chat.RecoveredCount(chat.RecoveredCommitted, committed))
 	}
 	if doc.Ran = ran; err == nil {
-		doc.Queued, _, doc.Dead, err = s.Store.JobCounts(ctx)
+		doc.Queued, _, doc.Dead, err = s.Queue.JobCounts(ctx)
 	}
 	return reply{doc: doc, text: doc.print}, err
 }
@@ -75,7 +74,7 @@ type recoveryReply struct {
 }
 
 func (s *Services) lastRecovery(ctx context.Context) (reply, error) {
-	last, err := jobs.LastReport(ctx, s.Store)
+	last, err := s.Upkeep.LastReport(ctx)
 	last.Items = append([]chat.RecoveryItem{}, last.Items...)
 	return recoveryReply{last}.reply(), err
 }
@@ -127,20 +126,14 @@ func (c *call) verifyCommand() *cobra.Command {
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
 		r, err := c.readingAny(ctx, verified(nil), func(s *Services) (reply, error) {
 			defer c.watch("verify", nil)()
-			found, err := s.Store.Verify(ctx)
-			if err != nil {
-				return reply{}, err
+			var found []chat.Finding
+			for _, part := range s.Inspecting.Checks() {
+				more, err := part.Run(ctx)
+				if err != nil {
+					return reply{}, err
+				}
+				found = append(found, more...)
 			}
-			contexts, err := s.Turns.VerifyContexts(ctx)
-			if err != nil {
-				return reply{}, err
-			}
-			found = append(found, contexts...)
-			journals, err := s.Turns.VerifyJournals(ctx)
-			if err != nil {
-				return reply{}, err
-			}
-			found = append(found, journals...)
 			return verified(found), foundProblems(len(found))
 		})
 		if _, found := err.(problemsError); !found && chat.CodeOf(err) == chat.CodeCorrupt {

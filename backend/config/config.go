@@ -2,7 +2,7 @@ package config
 
 import "time"
 
-// Config is one good configuration. It is shared: do not change it.
+// Config is one valid configuration. It is shared and must not be changed.
 type Config struct {
 	General    General
 	Context    Context
@@ -26,18 +26,17 @@ type Config struct {
 	Desktop    Desktop
 	Updates    Updates
 
-	// Configured are the [models.NAME] tables in file order, without the built-in
-	// ones; Models adds those.
+	// Configured are the [models.NAME] tables in file order, without the built-in models; Models adds those.
 	Configured []Model
 
 	// Servers are the [mcp.servers.NAME] tables, by name.
 	Servers []MCPServer
 
-	// DataDir is where sessions live: the flag, else general.data_dir, else the
-	// XDG place. Absolute, not yet created.
+	// DataDir is the data directory: from the flag, otherwise general.data_dir, otherwise the XDG location. Absolute,
+	// and not necessarily existing.
 	DataDir string
 
-	origin map[string]string // key -> OriginFile, OriginEnvironment; absent is the default
+	origin map[string]string // key -> OriginFile, OriginEnvironment; missing means the default
 }
 
 // Programs is [mcp.server]: other programs that use this memory over HTTP.
@@ -81,12 +80,12 @@ type Stream struct {
 	FsyncMs      int
 	Durability   string // "buffered" or "write_ahead"
 	IdleTimeoutS int
-	// Limits of one answer: text, reasoning and arguments of tools together.
+	// Limits of one answer: text, reasoning and tool arguments together.
 	MaxAnswerBytes  int
 	MaxAnswerTokens int
 }
 
-// IdleTimeout is the interval as a duration.
+// IdleTimeout is the setting as a duration.
 func (s Stream) IdleTimeout() time.Duration { return time.Duration(s.IdleTimeoutS) * time.Second }
 
 // Summary is [summary]: range summaries (SPEC 6).
@@ -104,13 +103,13 @@ type Librarian struct {
 	TargetTokens int
 	TimeoutS     int
 	MinTurns     int
-	AfterSendS   int // seconds of background work after a send of the command line
+	AfterSendS   int // seconds of background work after a send on the command line
 }
 
-// AfterSend is how long a send of the command line may work on after its answer.
+// AfterSend is how long a send on the command line may work after its answer.
 func (l Librarian) AfterSend() time.Duration { return time.Duration(l.AfterSendS) * time.Second }
 
-// Timeout is how long one librarian call may take.
+// Timeout is the time limit of one librarian call.
 func (l Librarian) Timeout() time.Duration { return time.Duration(l.TimeoutS) * time.Second }
 
 // Retrieval is [retrieval] (SPEC 8).
@@ -121,10 +120,10 @@ type Retrieval struct {
 	EmbeddingModel       string
 	EmbeddingBaseURL     string // empty: the embedder's own
 	EmbeddingAPIKeyEnv   string // empty: as for a model of that server
-	EmbeddingDimension   int    // 0: the model's own
-	RerankerBaseURL      string // empty: there is no reranker
+	EmbeddingDimension   int    // 0: the model's default
+	RerankerBaseURL      string // empty: no reranker
 	RerankerModel        string // empty: the server's only one
-	RerankerAPIKeyEnv    string // empty: the key kept for its host, if any
+	RerankerAPIKeyEnv    string // empty: the key stored for its host, if any
 	AllowPlainHTTP       bool   // for the keys of both servers
 	TopK                 int
 	OverfetchK           int
@@ -164,7 +163,7 @@ type Tools struct {
 	Allow          []string
 	Folders        []string // full paths, in which models may use files
 	RunCommands    bool     // in those folders
-	// ProviderContinuity lets OpenAI keep what the steps of one turn share (SRD 1.2.5).
+	// ProviderContinuity lets OpenAI store the context shared by the steps of one turn (SRD 1.2.5).
 	ProviderContinuity bool
 }
 
@@ -204,10 +203,10 @@ type Export struct {
 	Format string // "bundle", "md", "json", "html"
 }
 
-// Cost is [cost]: what calls cost, and what they may.
+// Cost is [cost]: prices and budget of calls.
 type Cost struct {
-	Estimate bool    // by the shipped price list, where no price is configured
-	Budget   float64 // a month, in the currency of the prices; 0: none
+	Estimate bool    // use the shipped price list for models without configured prices
+	Budget   float64 // per month, in the currency of the prices; 0: none
 	WarnAt   float64 // share of the budget
 }
 
@@ -216,11 +215,11 @@ type Appearance struct {
 	Theme    string // "system", "light", "dark", "contrast"
 	TextZoom int    // percent
 	Motion   string // "system", "reduced"
-	CodeSize int    // percent of the size code has by default
+	CodeSize int    // percent of the default size of code
 	Width    string // of messages: "narrow", "normal", "wide", "full"
 	CodeWrap bool   // long lines of code are wrapped
 	CodeNums bool   // lines of code are numbered
-	Previews bool   // diagrams, pictures and pages of answers can be shown as what they draw
+	Previews bool   // diagrams, pictures and HTML in answers can be rendered
 }
 
 // Keys is [keys].
@@ -233,7 +232,7 @@ type UI struct {
 	Language string // of the window: "system", "en", "de", "zh-CN"
 }
 
-// Desktop is [desktop]: the program among others (UX, Around it).
+// Desktop is [desktop]: the integration with the desktop (UX, Around it).
 type Desktop struct {
 	CloseToTray         bool
 	Notifications       bool
@@ -241,10 +240,10 @@ type Desktop struct {
 	QuickAskKeys        string // the combination that opens quick ask from any window; empty: none
 }
 
-// Updates is [updates]: whether there is a newer version.
+// Updates is [updates]: checking for newer versions.
 type Updates struct {
-	URL   string // the release feed; empty: nothing is ever asked
-	Daily bool   // ask once a day, not only when a person asks
+	URL   string // the release feed; empty: never checked
+	Daily bool   // check once a day, not only on request
 }
 
 // Origins of a value.

@@ -10,7 +10,7 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// document is a file as text, as values, and the places of the one in the other.
+// document is a file as text and as values, with the positions of the values.
 type document struct {
 	data    []byte
 	values  map[string]any
@@ -18,10 +18,10 @@ type document struct {
 	headers []header
 }
 
-// entry is one `key = value`, wherever it is. Offsets are into data.
+// entry is one `key = value`. Offsets are into data.
 type entry struct {
 	path       []string
-	table      []string // the header it is under
+	table      []string // the table it belongs to
 	start, end int      // from its key to the end of its value
 	valueStart int
 	inline     bool // inside an inline table
@@ -33,7 +33,7 @@ type header struct {
 	start int
 }
 
-// parseDocument reads a TOML text. A syntax error is a *syntaxError.
+// parseDocument parses a TOML text. A syntax error is a *syntaxError.
 func parseDocument(data []byte) (*document, error) {
 	d := &document{data: data}
 	if err := toml.Unmarshal(bytes.TrimPrefix(data, bom), &d.values); err != nil {
@@ -45,11 +45,10 @@ func parseDocument(data []byte) (*document, error) {
 	return d, nil
 }
 
-// bom is what some editors on Windows put in front of a file.
+// bom is the byte order mark that some editors on Windows write.
 var bom = []byte("\xef\xbb\xbf")
 
-// syntaxError is a text that is not TOML. Its message describes the place and
-// never repeats a value.
+// syntaxError is for invalid TOML. Its message describes the position and never repeats a value.
 type syntaxError struct {
 	line    int
 	key     []string
@@ -86,7 +85,7 @@ func (d *document) locate() error {
 	return p.Error()
 }
 
-// addEntry records node and, if its value is an inline table, what is in it.
+// addEntry records node and, if its value is an inline table, its content.
 func (d *document) addEntry(node *unstable.Node, table, under []string, shift int, inline bool) {
 	key := node.Key()
 	start := shift + int(node.Raw.Offset)
@@ -95,7 +94,7 @@ func (d *document) addEntry(node *unstable.Node, table, under []string, shift in
 		start: start, end: start + int(node.Raw.Length),
 	}
 	e.valueStart = valueStart(d.data, shift+lastOffset(key), e.end)
-	// go-toml's range runs to where the next token begins; the value ends sooner.
+	// go-toml's range extends to the next token; the value ends earlier.
 	for e.end > e.valueStart && strings.IndexByte(" \t\r\n", d.data[e.end-1]) >= 0 {
 		e.end--
 	}
@@ -123,7 +122,7 @@ func firstOffset(it unstable.Iterator) int {
 	return int(it.Node().Raw.Offset)
 }
 
-// lastOffset is where the last part of a key ends.
+// lastOffset is the end of the last part of a key.
 func lastOffset(it unstable.Iterator) int {
 	end := 0
 	for it.Next() {
@@ -145,7 +144,7 @@ func lineStart(data []byte, offset int) int {
 	return bytes.LastIndexByte(data[:offset], '\n') + 1
 }
 
-// lineEnd is the offset just past the line break that ends offset's line.
+// lineEnd is the offset after the line break that ends offset's line.
 func lineEnd(data []byte, offset int) int {
 	if i := bytes.IndexByte(data[offset:], '\n'); i >= 0 {
 		return offset + i + 1
@@ -153,8 +152,8 @@ func lineEnd(data []byte, offset int) int {
 	return len(data)
 }
 
-// line is the number, from 1, of the line that best represents path: the entry
-// itself, else its table, else the first thing under it.
+// line is the line number, from 1, that best represents path: the entry itself, otherwise its table, otherwise the
+// first entry below it.
 func (d *document) line(path []string) int {
 	best := -1
 	for _, e := range d.entries {

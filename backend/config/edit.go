@@ -15,13 +15,11 @@ import (
 	"contextinfinity/backend/internal/pattern"
 )
 
-// errByHand is a file whose form this editor cannot change without touching
-// what it must not. Nothing is written then.
+// errByHand is for a file that this editor cannot change without affecting other parts. Nothing is written then.
 var errByHand = errors.New("the file is written in a form that must be edited by hand")
 
-// setValue returns data with path set to value, everything else as it was. The
-// result is read back and must differ in that one value, or it is refused: the
-// text surgery below need only be right, not trusted.
+// setValue returns data with path set to value and everything else unchanged. The result is parsed and must differ
+// only in that value, or it is refused, so mistakes in the text editing below cannot do damage.
 func setValue(data []byte, path []string, value any) ([]byte, error) {
 	d, err := parseDocument(data)
 	if err != nil {
@@ -35,7 +33,7 @@ func setValue(data []byte, path []string, value any) ([]byte, error) {
 	return verified(d.insert(path, text), withPath(d.values, path, plain["v"]))
 }
 
-// removePath returns data without path, be it a value or a table.
+// removePath returns data without path, a value or a table.
 func removePath(data []byte, path []string) ([]byte, error) {
 	d, err := parseDocument(data)
 	if err != nil {
@@ -55,8 +53,8 @@ func verified(data []byte, want map[string]any) ([]byte, error) {
 	return data, nil
 }
 
-// insert puts `path = text` where it belongs: in place of the old value, beside
-// its siblings, under its header, or under a new header at the end.
+// insert puts `path = text` in the right position: in place of the old value, beside its siblings, under its header,
+// or under a new header at the end.
 func (d *document) insert(path []string, text string) []byte {
 	parent, name := path[:len(path)-1], path[len(path)-1]
 	sibling := -1
@@ -100,7 +98,7 @@ func (d *document) insertBeside(e entry, path []string, text string) []byte {
 	return d.insertLine(e.end, string(indent)+dotted(path[len(e.table):])+" = "+text)
 }
 
-// insertLine adds a line after the one that holds offset.
+// insertLine adds a line after the line of offset.
 func (d *document) insertLine(offset int, line string) []byte {
 	at := lineEnd(d.data, offset)
 	if at == 0 || d.data[at-1] != '\n' {
@@ -118,8 +116,8 @@ func (d *document) eol() string {
 
 type span struct{ from, to int }
 
-// cut removes everything at or under path: headers with their entries, and
-// entries elsewhere. Comments above a header stay.
+// cut removes everything at or under path: headers with their entries, and entries elsewhere. Comments above a header
+// stay.
 func (d *document) cut(path []string) []byte {
 	var spans []span
 	for i, h := range d.headers {
@@ -176,7 +174,7 @@ func (d *document) entrySpan(e entry) span {
 	return span{e.start, e.end}
 }
 
-// closeGap takes away one of two empty lines that a cut brought together.
+// closeGap removes one of two consecutive empty lines left by a cut.
 func closeGap(data []byte, at int) []byte {
 	before, after := data[:at], data[at:]
 	if (len(before) == 0 || bytes.HasSuffix(before, []byte("\n\n"))) && bytes.HasPrefix(after, []byte("\n")) {
@@ -192,7 +190,7 @@ func splice(data []byte, from, to int, text string) []byte {
 	return slices.Concat(data[:from], []byte(text), data[to:])
 }
 
-// withPath is a copy of values in which path holds value.
+// withPath is a copy of values with path set to value.
 func withPath(values map[string]any, path []string, value any) map[string]any {
 	out := maps.Clone(values)
 	if out == nil {
@@ -219,8 +217,7 @@ func withoutPath(values map[string]any, path []string) map[string]any {
 	return out
 }
 
-// withoutEmptyTables makes a missing table and an empty one the same, which to
-// this package they are.
+// withoutEmptyTables treats a missing table and an empty one as equal.
 func withoutEmptyTables(values map[string]any) map[string]any {
 	out := map[string]any{}
 	for k, v := range values {
@@ -236,7 +233,7 @@ func withoutEmptyTables(values map[string]any) map[string]any {
 
 var bareKey = pattern.New(`^[A-Za-z0-9_-]+$`)
 
-// tomlKey is a key part as TOML writes it.
+// tomlKey is a part of a key in TOML syntax.
 func tomlKey(s string) string {
 	if bareKey.MatchString(s) {
 		return s
@@ -244,7 +241,7 @@ func tomlKey(s string) string {
 	return tomlString(s)
 }
 
-// tomlValue is a value on one line as TOML writes it. Tables have sorted keys.
+// tomlValue is a value on one line in TOML syntax. Tables have sorted keys.
 func tomlValue(value any) string {
 	switch v := value.(type) {
 	case string:
@@ -287,7 +284,7 @@ func tomlInlineTable(table map[string]any) string {
 	return "{ " + strings.Join(parts, ", ") + " }"
 }
 
-// tomlOther leaves dates and times to the library.
+// tomlOther lets the library encode dates and times.
 func tomlOther(value any) string {
 	out, err := toml.Marshal(map[string]any{"v": value})
 	if err != nil {

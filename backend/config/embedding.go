@@ -8,9 +8,9 @@ const (
 )
 
 const (
-	// DefaultEmbeddingModel is the one of OpenAI's that is used unless another is named.
+	// DefaultEmbeddingModel is OpenAI's default model.
 	DefaultEmbeddingModel = "text-embedding-3-small" // SRD 18
-	ollamaEmbeddingModel  = "nomic-embed-text"       // Ollama has no other by that name
+	ollamaEmbeddingModel  = "nomic-embed-text"       // Ollama has only this one by that name
 )
 
 // Embedding is the configured embedder with its server.
@@ -18,15 +18,15 @@ type Embedding struct {
 	Embedder  string
 	Model     string
 	BaseURL   string // empty: the embedder's own
-	Dimension int    // 0: the model's own
-	// AllowPlainHTTP lets the key go to another machine over plain http.
+	Dimension int    // 0: the model's default
+	// AllowPlainHTTP allows sending the key to another machine over plain http.
 	AllowPlainHTTP bool
-	// KeyName and KeyEnv are where its key is: the same place as that of a model of the
-	// same server, so that a vendor's stored key never goes to another server.
+	// KeyName and KeyEnv say where its key is: in the same place as that of a model on the same server, so that a
+	// vendor's stored key is never sent to another server.
 	KeyName, KeyEnv string
 }
 
-// Embedding resolves [retrieval]'s keys of the embedder. Model is empty for local.
+// Embedding resolves the keys of [retrieval] for the embedder. Model is empty for local.
 func (c *Config) Embedding() Embedding {
 	r := c.Retrieval
 	if r.Embedder == EmbedderLocal {
@@ -40,20 +40,20 @@ func (c *Config) Embedding() Embedding {
 	return e
 }
 
-// EmbeddingOf is a model of a server, with the place of that server's key.
+// EmbeddingOf is a model on a server, with the location of that server's key.
 func EmbeddingOf(embedder, model, baseURL, keyEnv string) Embedding {
 	server := Model{Provider: embedder, BaseURL: baseURL, APIKeyEnv: keyEnv}
 	return Embedding{Embedder: embedder, Model: model, BaseURL: baseURL, KeyName: server.KeyName(), KeyEnv: server.KeyEnv()}
 }
 
-// Reranker is the configured reranker with the place of its server's key.
+// Reranker is the configured reranker with the location of its server's key.
 type Reranker struct {
 	BaseURL, Model  string
 	KeyName, KeyEnv string
 	AllowPlainHTTP  bool
 }
 
-// Reranker resolves [retrieval]'s keys of the reranker; ok is false without one.
+// Reranker resolves the keys of [retrieval] for the reranker; ok is false without one.
 func (c *Config) Reranker() (r Reranker, ok bool) {
 	in := c.Retrieval
 	server := Model{Provider: ProviderChatCompletions, BaseURL: in.RerankerBaseURL, APIKeyEnv: in.RerankerAPIKeyEnv}
@@ -62,7 +62,7 @@ func (c *Config) Reranker() (r Reranker, ok bool) {
 	}, in.RerankerBaseURL != ""
 }
 
-// Values are the settings that make an embedder the configured one.
+// Values are the settings that select an embedder.
 func (e Embedding) Values() []Value {
 	if e.Embedder == EmbedderLocal {
 		return []Value{{"retrieval.embedder", EmbedderLocal}}

@@ -16,18 +16,18 @@ import (
 	"contextinfinity/backend/internal/pattern"
 )
 
-// Types of a setting, as the window knows them.
+// Types of a setting, as used by the window.
 const (
 	TypeInt    = "int"
 	TypeFloat  = "float"
 	TypeBool   = "bool"
 	TypeString = "string"
 	TypeChoice = "choice"
-	TypeList   = "list" // of strings; its value is written as a TOML array on one line
+	TypeList   = "list" // of strings; its value is a TOML array on one line
 )
 
-// spec is what a key of the file may hold. Its type is that of the field that
-// receives it; everything else about it is here once.
+// spec defines a key of the file. Its type is that of the field that receives it; everything else about it is defined
+// here.
 type spec struct {
 	name     string // "budget.compact_at", or the bare name inside [models.NAME]
 	group    string
@@ -37,13 +37,12 @@ type spec struct {
 	def      any // int, float64, bool, string, []string
 	min, max float64
 	choices  []string
-	// absent maps a value that is defined but not in this version to the reason
-	// it is refused: taking it silently would promise what does not happen.
+	// absent maps a value that this version does not support to the reason why it is refused: accepting it silently
+	// would be misleading.
 	absent map[string]string
-	// reserved: read and checked, but the part of the product that obeys it is
-	// not in this version, so the window does not offer it.
+	// reserved: read and checked, but not used by this version, so the window does not offer it.
 	reserved bool
-	check    func(string) string // says what is wrong with a string, or ""
+	check    func(string) string // returns what is wrong with a string, or ""
 }
 
 // key binds a spec to its field.
@@ -69,7 +68,7 @@ func (s spec) kind() string {
 	return TypeString
 }
 
-// assign stores a value that decode or the table made into its field.
+// assign stores a value from decode or the table in its field.
 func (s spec) assign(field, value any) {
 	switch f := field.(type) {
 	case *int:
@@ -87,9 +86,8 @@ func (s spec) assign(field, value any) {
 	}
 }
 
-// decode turns a value as TOML gives it into the key's own type, or says what is
-// wrong. It repeats numbers only: a string might be an API key put in the wrong
-// place.
+// decode converts a TOML value to the key's type, or says what is wrong. It only repeats numbers: a string might be
+// an API key in the wrong place.
 func (s spec) decode(raw any) (value any, problem string) {
 	switch s.def.(type) {
 	case int:
@@ -178,8 +176,7 @@ func (s spec) decodeList(raw any) (any, string) {
 	return list, ""
 }
 
-// parse reads a value as a person types it in the window or on the command
-// line: a string without quotes, a list as a TOML array.
+// parse parses a value typed in the window or on the command line: a string without quotes, a list as a TOML array.
 func (s spec) parse(text string) (value any, problem string) {
 	raw, problem := s.typed(text)
 	if problem != "" {
@@ -188,7 +185,7 @@ func (s spec) parse(text string) (value any, problem string) {
 	return s.decode(raw)
 }
 
-// typed is what a person types as the TOML value that it means.
+// typed converts typed text to the TOML value that it means.
 func (s spec) typed(text string) (raw any, problem string) {
 	trimmed := strings.TrimSpace(text)
 	switch s.def.(type) {
@@ -220,7 +217,7 @@ func (s spec) typed(text string) (raw any, problem string) {
 	return text, ""
 }
 
-// typedValue is what was typed, as an error quotes it.
+// typedValue is the typed text as quoted in an error.
 func typedValue(text string) string {
 	if len(text) > maxTyped {
 		text = strings.ToValidUTF8(text[:maxTyped], "") + "…"
@@ -228,10 +225,10 @@ func typedValue(text string) string {
 	return strconv.Quote(text)
 }
 
-// maxTyped bounds a typed value in an error, in bytes.
+// maxTyped limits a typed value in an error, in bytes.
 const maxTyped = 40
 
-// format is the value as TOML prints it, strings without their quotes.
+// format is the value in TOML syntax, strings without their quotes.
 func format(value any) string {
 	switch v := value.(type) {
 	case string:
@@ -283,8 +280,8 @@ func checkShortcut(s string) string {
 	return `must be a command and its keys, such as "new=Ctrl+Shift+M"`
 }
 
-// globalKeys are combinations that a desktop can deliver from other windows. A key that writes a character needs a modifier
-// other than Shift: it could not be typed any more.
+// globalKeys are combinations that a desktop can deliver from other windows. A key that types a character needs a
+// modifier other than Shift, because it could no longer be typed.
 var globalKeys = regexp.MustCompile(`^(?:(?:Shift\+)?F(?:[1-9]|1[0-2])|(?:Ctrl\+(?:Alt\+)?|Alt\+)(?:Shift\+)?(?:Super\+)?(?:[A-Z0-9]|F(?:[1-9]|1[0-2])|Space|Tab|Insert|Home|End|PageUp|PageDown|Pause)|` +
 	`(?:Shift\+)?Super\+(?:[A-Z0-9]|F(?:[1-9]|1[0-2])|Space|Tab|Insert|Home|End|PageUp|PageDown|Pause))$`)
 

@@ -14,34 +14,33 @@ import (
 	"contextinfinity/backend/internal/pattern"
 )
 
-// MCPServer is one [mcp.servers.NAME] table: a program that speaks MCP on its standard
-// input and output, or the address of one. Values of Args, Env, Headers and the address may
-// hold ${secret:NAME}, a secret in the keyring, and ${env:NAME}, a variable of the
-// environment that this program was started with.
+// MCPServer is one [mcp.servers.NAME] table: a program that speaks MCP on its standard input and output, or the
+// address of a server. Values of Args, Env, Headers and the address may contain ${secret:NAME}, a secret in the
+// keyring, and ${env:NAME}, a variable of this program's environment.
 type MCPServer struct {
 	Name     string
 	Enabled  bool
-	Command  string // empty: URL
+	Command  string // empty: use URL
 	Args     []string
 	Cwd      string // empty: the home directory
 	URL      string
-	TimeoutS int // of a call; 0: tools.call_timeout_s alone
+	TimeoutS int // per call; 0: only tools.call_timeout_s applies
 	Env      map[string]string
 	Headers  map[string]string
-	// OAuthClientID is for servers with which programs have to be registered by hand, and
-	// OAuthPort the port of the address to return to that was registered; 0: any.
+	// OAuthClientID is for servers that require manual registration of clients, and OAuthPort the port of the
+	// registered redirect address; 0: any.
 	OAuthClientID string
 	OAuthPort     int
 }
 
-// Timeout of one call; 0: none of its own.
+// Timeout is the limit of one call; 0: none of its own.
 func (s MCPServer) Timeout() time.Duration { return time.Duration(s.TimeoutS) * time.Second }
 
-// HTTP reports a server at an address.
+// HTTP reports a remote server.
 func (s MCPServer) HTTP() bool { return s.URL != "" }
 
-// SecretNames are the names in ${secret:NAME}, each once, in a stable order. The client secret
-// of OAuth is one of them wherever a client id is configured.
+// SecretNames are the names in ${secret:NAME}, without duplicates, in a stable order. The OAuth client secret is
+// included if a client id is configured.
 func (s MCPServer) SecretNames() []string { return s.places("secret") }
 
 func (s MCPServer) places(kind string) []string {
@@ -62,7 +61,7 @@ func (s MCPServer) places(kind string) []string {
 	return names
 }
 
-// Fill replaces the places in a value by what secret and env say.
+// Fill replaces the placeholders in a value using secret and env.
 func (s MCPServer) Fill(value string, secret, env func(name string) (string, error)) (string, error) {
 	var failed error
 	out := placePattern.ReplaceAllStringFunc(value, func(place string) string {
@@ -86,7 +85,7 @@ var (
 	headerName   = pattern.New("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$")
 )
 
-// maxServers bounds how many servers may be configured, and maxPairs the values of each.
+// maxServers limits the number of configured servers, and maxPairs the values of each.
 const (
 	maxServers = 200
 	maxPairs   = 100
@@ -104,7 +103,7 @@ const (
 	headersKey = "headers"
 )
 
-// serverTable is every key of a server but env and headers, which are tables of their own.
+// serverTable has every key of a server except env and headers, which are tables.
 var serverTable = []serverKey{
 	{spec{name: "command", label: "Command", def: "", help: "The program that is started."}, func(s *MCPServer) any { return &s.Command }},
 	{spec{name: "args", label: "Arguments", def: []string{}, help: "What it is started with."}, func(s *MCPServer) any { return &s.Args }},
@@ -124,7 +123,7 @@ func newServer(name string) MCPServer {
 	return s
 }
 
-// checkServerURL is checkBaseURL, but for a query, which some servers want.
+// checkServerURL is checkBaseURL, but allows a query, which some servers need.
 func checkServerURL(s string) string {
 	if s == "" {
 		return ""
@@ -141,7 +140,7 @@ func checkServerURL(s string) string {
 	return ""
 }
 
-// CheckServerName says what is wrong with the name of a server, or nothing.
+// CheckServerName says what is wrong with a server's name, or nothing.
 func CheckServerName(name string) string {
 	switch {
 	case name == chat.ToolSourceBuiltin:
@@ -228,8 +227,8 @@ func (r *reader) readPairs(path []string, raw any) map[string]string {
 	return out
 }
 
-// Faults are what is wrong with a server whose keys are each right. None repeats a value: it
-// might be a secret.
+// Faults are what is wrong with a server whose individual keys are valid. None repeats a value, which might be a
+// secret.
 func (s MCPServer) Faults() []string {
 	var out []string
 	add := func(bad bool, format string, args ...any) {
@@ -239,7 +238,7 @@ func (s MCPServer) Faults() []string {
 	}
 	add(s.Command == "" && s.URL == "", "needs command, the program to start, or url, an address")
 	add(s.Command != "" && s.URL != "", "has both command and url: it can have one of them")
-	if problem := checkServerURL(s.URL); problem != "" && !strings.Contains(s.URL, "${") { // a place is filled in later
+	if problem := checkServerURL(s.URL); problem != "" && !strings.Contains(s.URL, "${") { // a placeholder is filled in later
 		add(true, "has an address that %s", problem)
 	}
 	add(hasControl(s.Command) || hasControl(s.Cwd) || strings.ContainsRune(strings.Join(s.Args, ""), 0), "has control characters in what starts it")
@@ -282,7 +281,7 @@ func (c *Config) Server(name string) (MCPServer, bool) {
 	return MCPServer{}, false
 }
 
-// SaveServer writes [mcp.servers.NAME], new or changed; a value at its default is left out.
+// SaveServer writes [mcp.servers.NAME], new or changed; default values are omitted.
 func (s *Store) SaveServer(server MCPServer) error { return s.SaveServers([]MCPServer{server}) }
 
 // SaveServers writes several servers, all of them or none.
@@ -332,7 +331,7 @@ func anyValues(m map[string]string) map[string]any {
 	return out
 }
 
-// RemoveServer takes [mcp.servers.NAME] out of the file.
+// RemoveServer removes [mcp.servers.NAME] from the file.
 func (s *Store) RemoveServer(name string) error {
 	const op = "config.remove_server"
 	return s.edit(op, func(data []byte) ([]byte, error) {

@@ -32,23 +32,24 @@ type Model struct {
 	ContextLimit int    // tokens; 0: not configured
 	MaxOutput    int    // tokens; 0: not configured
 	Stream       bool
-	// AllowPlainHTTP lets the key go to another machine over plain http.
+	// AllowPlainHTTP allows sending the key to another machine over plain http.
 	AllowPlainHTTP bool
 	// Prices are per million tokens, in any one currency; 0: not configured.
 	PriceInput  float64
 	PriceCached float64
 	PriceOutput float64
-	// Options are merged into the request body last. A nil value removes what the
-	// adapter would send; in the file such names are in omit, TOML having no null.
+	// Options are merged into the request body last. A nil value removes a member; in the file such names are in
+	// omit, because TOML has no null.
 	Options map[string]any
-	// Images, Tools and Reasoning say what the model can do: "yes", "no", or AbilityAuto for what its server says.
+	// Images, Tools and Reasoning are what the model supports: "yes", "no", or AbilityAuto to use the server's
+	// information.
 	Images, Tools, Reasoning string
 	BuiltIn                  bool
 
 	omit []string
 }
 
-// AbilityAuto leaves what a model can do to what its server says.
+// AbilityAuto uses the server's information about a model's abilities.
 const AbilityAuto = ""
 
 var abilityChoices = []string{AbilityAuto, "yes", "no"}
@@ -109,9 +110,8 @@ func newModel(name string) Model {
 	return m
 }
 
-// vendors are the providers whose own service needs a key, and what is built in
-// for them. gpt is SRD 18's; the sonnet it names was retired in June 2026, so its
-// successor is here.
+// vendors are the providers whose own service needs a key, with their built-in models. gpt is SRD 18's; the sonnet
+// named there was retired in June 2026, so its successor is used.
 var vendors = []struct {
 	provider, host, env string
 	chat, cheap         Model
@@ -130,7 +130,7 @@ var vendors = []struct {
 
 var recallModel = Model{Name: Recall, Provider: ProviderRecall, ModelID: Recall, Stream: true, BuiltIn: true}
 
-// host is the server's name and port, lower case, or "" for the vendor's own.
+// host is the server's name and port in lower case, or "" for the vendor's own.
 func (m Model) host() string {
 	u, err := url.Parse(m.BaseURL)
 	if err != nil || m.BaseURL == "" {
@@ -139,8 +139,7 @@ func (m Model) host() string {
 	return strings.ToLower(u.Host)
 }
 
-// vendor is the index in vendors of the service the model is on, or -1 for
-// another server's.
+// vendor is the index in vendors of the model's service, or -1 for another server's.
 func (m Model) vendor() int {
 	for i, v := range vendors {
 		host := m.host()
@@ -151,9 +150,8 @@ func (m Model) vendor() int {
 	return -1
 }
 
-// KeyName is the name its key is kept under: "openai" or "anthropic" for the
-// vendors' own services, the server's host for any other, so that a vendor's
-// stored key never goes to another server. Empty for recall.
+// KeyName is the name under which its key is stored: "openai" or "anthropic" for the vendors' own services, the
+// server's host for any other, so that a vendor's stored key is never sent to another server. Empty for recall.
 func (m Model) KeyName() string {
 	if m.Provider == ProviderRecall {
 		return ""
@@ -164,8 +162,7 @@ func (m Model) KeyName() string {
 	return m.host()
 }
 
-// KeyEnv is the environment variable its key is read from: api_key_env, else the
-// vendor's usual one, else none.
+// KeyEnv is the environment variable of its key: api_key_env, otherwise the vendor's usual one, otherwise none.
 func (m Model) KeyEnv() string {
 	if m.APIKeyEnv != "" {
 		return m.APIKeyEnv
@@ -176,17 +173,16 @@ func (m Model) KeyEnv() string {
 	return ""
 }
 
-// NeedsKey reports that the model cannot be called without a key: a vendor's own
-// service, or a server for which api_key_env was configured.
+// NeedsKey reports that the model cannot be called without a key: a vendor's own service, or a server with
+// api_key_env.
 func (m Model) NeedsKey() bool {
 	return m.Provider != ProviderRecall && (m.vendor() >= 0 || m.APIKeyEnv != "")
 }
 
-// HaveKey reports whether a key is stored under name or is in the
-// environment variable env. nil means there is none at all.
+// HaveKey reports whether a key is stored under name or in the environment variable env. nil: there are none.
 type HaveKey func(name, env string) bool
 
-// Usable reports whether the model can be called now, and if not, why, in words.
+// Usable reports whether the model can be called now, and if not, why.
 func (m Model) Usable(have HaveKey) (ok bool, why string) {
 	hasKey := have != nil && have(m.KeyName(), m.KeyEnv())
 	if hasKey && m.ExposesKey() {
@@ -201,13 +197,11 @@ func (m Model) Usable(have HaveKey) (ok bool, why string) {
 	return false, "No key: paste one in the settings."
 }
 
-// ExposesKey reports that a key would go to the model's server over plain http, to
-// another machine, without having been allowed to.
+// ExposesKey reports that a key would be sent to another machine over plain http without permission.
 func (m Model) ExposesKey() bool { return !m.AllowPlainHTTP && loopback.Exposes(m.BaseURL) }
 
-// Models are the configured models, then the built-in ones of each vendor that
-// has a key and no configured model of its own, then recall. The values are
-// copies.
+// Models are the configured models, then the built-in ones of each vendor that has a key but no configured model,
+// then recall. The values are copies.
 func (c *Config) Models(have HaveKey) []Model {
 	out := slices.Clone(c.Configured)
 	for i, v := range vendors {
@@ -233,8 +227,7 @@ func (c *Config) Model(name string, have HaveKey) (Model, bool) {
 	return Model{}, false
 }
 
-// DefaultModel is general.default_model where it exists, else the first usable
-// model, recall at the last (SPEC 16).
+// DefaultModel is general.default_model if it exists, otherwise the first usable model, and finally recall (SPEC 16).
 func (c *Config) DefaultModel(have HaveKey) Model {
 	if m, ok := c.Model(c.General.DefaultModel, have); ok {
 		return m
@@ -247,10 +240,9 @@ func (c *Config) DefaultModel(have HaveKey) Model {
 	return recallModel
 }
 
-// LibrarianModel is the model that summarises turns made with turn: the one
-// named by librarian.model, or on auto the cheap one of the same service with
-// the same key; another server's own model does its own summaries. False means
-// none: the deterministic fallback works alone.
+// LibrarianModel is the model that summarises turns made with turn: the one named by librarian.model, or on auto the
+// cheap one of the same service with the same key; a model on another server summarises its own turns. False means
+// none: only the deterministic fallback is used.
 func (c *Config) LibrarianModel(turn Model, have HaveKey) (Model, bool) {
 	var m Model
 	switch name := c.Librarian.Model; name {
@@ -278,8 +270,7 @@ func cheap(m Model) Model {
 	return c
 }
 
-// knownName reports whether a model of that name is configured or could be
-// built in.
+// knownName reports whether a model with that name is configured or could be built in.
 func (c *Config) knownName(name string) bool {
 	if name == Recall || slices.ContainsFunc(c.Configured, func(m Model) bool { return m.Name == name }) {
 		return true

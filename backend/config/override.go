@@ -7,14 +7,14 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Overrides are settings of one run of the program as "key=value", over the file and
-// never written to it. The later of two for one key holds.
+// Overrides are settings for one run of the program as "key=value", which take precedence over the file and are never
+// written to it. The later of two for one key wins.
 type Overrides []string
 
 const opOverride = "config.override"
 
-// overridden is what a file says with the overrides over it, checked as the file is. Its
-// errors, of CodeInvalid, are the overrides'; the file is sound.
+// overridden is a file's content with the overrides applied, checked like the file. Its errors, of CodeInvalid,
+// concern the overrides; the file is valid.
 func overridden(data []byte, set Overrides) (*Config, error) {
 	doc, err := parseDocument(data)
 	if err != nil {
@@ -45,7 +45,7 @@ func overridden(data []byte, set Overrides) (*Config, error) {
 	return r.c, nil
 }
 
-// refusedOverride names each setting that a run cannot have, without a place in a file.
+// refusedOverride names each invalid override, without a position in a file.
 func refusedOverride(err error) error {
 	var problems Problems
 	if !errors.As(err, &problems) {
@@ -58,8 +58,7 @@ func refusedOverride(err error) error {
 	return chat.WrapError(chat.CodeInvalid, opOverride, err, "With --set: "+strings.Join(words, "; ")+".")
 }
 
-// override puts a value in place of the file's, of a setting or of a model's field
-// (models.NAME.FIELD).
+// override replaces a value of the file, of a setting or of a model's field (models.NAME.FIELD).
 func (d *document) override(name, value string) error {
 	path := strings.Split(name, ".")
 	var s spec
@@ -92,8 +91,7 @@ func (d *document) override(name, value string) error {
 	return nil
 }
 
-// modelField finds what models.NAME.FIELD names, of a model that the file has; a NAME may
-// hold dots.
+// modelField finds what models.NAME.FIELD names, for a model in the file; a NAME may contain dots.
 func (d *document) modelField(name string) (path []string, s spec, ok bool) {
 	rest, ok := strings.CutPrefix(name, "models.")
 	dot := strings.LastIndex(rest, ".")

@@ -15,11 +15,10 @@ const appName = "contextinfinity"
 // DefaultPath is config.toml in the XDG configuration directory.
 func DefaultPath() string { return filepath.Join(xdg.ConfigHome, appName, "config.toml") }
 
-// DefaultDataDir is the XDG data directory of the program.
+// DefaultDataDir is the program's XDG data directory.
 func DefaultDataDir() string { return filepath.Join(xdg.DataHome, appName) }
 
-// dataDir chooses between the flag, the file and the default, and makes the
-// choice absolute.
+// dataDir chooses between the flag, the file and the default, and makes the path absolute.
 func dataDir(flag, configured string) (string, error) {
 	dir := configured
 	if flag != "" {

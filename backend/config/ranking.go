@@ -1,6 +1,6 @@
 package config
 
-// ProfileSRD is the value of retrieval.profile that ranks by the plain rule of SRD 8.2.
+// ProfileSRD is the value of retrieval.profile that selects the plain ranking of SRD 8.2.
 const ProfileSRD = "srd"
 
 // Defaults of SRD 8.2 that differ from the measured ones.
@@ -9,8 +9,8 @@ const (
 	srdEnableMMR    = true
 )
 
-// Adjustments returns retrieval.recency_boost and retrieval.enable_mmr. Where a key is not
-// set, the profile decides what its default is.
+// Adjustments returns retrieval.recency_boost and retrieval.enable_mmr. If a key is not set, the profile determines
+// its default.
 func (c *Config) Adjustments() (recency float64, mmr bool) {
 	r := c.Retrieval
 	recency, mmr = r.RecencyBoost, r.EnableMMR

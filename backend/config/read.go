@@ -12,10 +12,10 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// maxFileSize bounds what is read: no honest config.toml comes near it.
+// maxFileSize limits what is read: no real config.toml comes near it.
 const maxFileSize = 4 << 20
 
-// Problem is one fault of the file.
+// Problem is one error in the file.
 type Problem struct {
 	File    string
 	Line    int
@@ -30,8 +30,7 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s:%d: %s %s", p.File, p.Line, p.Key, p.Message)
 }
 
-// Problems are all the faults of a file, in its order. It is the cause of the
-// CodeConfig errors of this package.
+// Problems are all errors of a file, in file order. It is the cause of this package's CodeConfig errors.
 type Problems []Problem
 
 func (ps Problems) Error() string {
@@ -50,8 +49,8 @@ func (ps Problems) asError(op string) error {
 	return chat.WrapError(chat.CodeConfig, op, ps, ps.Error())
 }
 
-// Parse reads and checks the text of a configuration; file names it in errors.
-// On any fault the result is nil and the error, of CodeConfig, holds Problems.
+// Parse parses and checks the text of a configuration; file names it in errors. On any problem the result is nil and
+// the error, of CodeConfig, contains Problems.
 func Parse(file string, data []byte) (*Config, error) {
 	c, _, err := parse(file, data)
 	return c, err
@@ -74,7 +73,7 @@ func parse(file string, data []byte) (*Config, *document, error) {
 	return r.c, doc, nil
 }
 
-// reader fills a Config from a document and gathers what is wrong.
+// reader fills a Config from a document and collects problems.
 type reader struct {
 	file     string
 	doc      *document
@@ -112,8 +111,7 @@ func (r *reader) set(path []string, s spec, field, raw any) {
 	s.assign(field, value)
 }
 
-// unknownKeys reports everything the table does not name. [models] and [mcp.servers] have
-// their own.
+// unknownKeys reports unknown keys. [models] and [mcp.servers] are checked separately.
 func (r *reader) unknownKeys() {
 	sections := map[string][]string{"mcp": {serversKey}}
 	for i := range table {
@@ -138,7 +136,7 @@ func (r *reader) unknownKeys() {
 	}
 }
 
-// unknownIn reports what the table does not name in a section and in those below it.
+// unknownIn reports unknown keys in a section and its subsections.
 func (r *reader) unknownIn(path []string, value any, sections map[string][]string) {
 	body, isTable := value.(map[string]any)
 	if !isTable {
@@ -236,7 +234,7 @@ func (r *reader) readModel(path []string, fields map[string]any) {
 	r.c.Configured = append(r.c.Configured, m)
 }
 
-// faults are what is wrong with a model whose keys are each right.
+// faults are what is wrong with a model whose individual keys are valid.
 func (m Model) faults() []string {
 	var out []string
 	if m.Provider == "" {
@@ -275,7 +273,7 @@ func (r *reader) readOptions(path []string, m *Model, raw any) {
 	}
 }
 
-// checkTogether holds the invariants that span keys.
+// checkTogether checks the invariants that involve several keys.
 func (r *reader) checkTogether() {
 	c := r.c
 	rules := []struct {
@@ -301,7 +299,7 @@ func (r *reader) checkTogether() {
 	}
 }
 
-// failPair blames key, at the line of whichever of the two the file has.
+// failPair reports key, at the line of whichever of the two is in the file.
 func (r *reader) failPair(key, other, message string) {
 	path := strings.Split(key, ".")
 	at := path

@@ -1,21 +1,20 @@
 package config
 
-// SettingInfo is a key with all that a window or a document needs to show it.
+// SettingInfo is a key with everything needed to show it.
 type SettingInfo struct {
 	Key     string // "budget.working_set_tokens"
 	Group   string
 	Label   string
 	Help    string
 	Type    string // TypeInt and so on
-	Value   string // as TOML prints it, strings without quotes; a list as an array on one line
+	Value   string // in TOML syntax, strings without quotes; a list as an array on one line
 	Default string
 	Choices []string
 	Min     float64 // Min and Max both 0: unbounded
 	Max     float64
 	Unit    string
 	Origin  string // OriginDefault, OriginFile, OriginEnvironment
-	// Reserved keys are read and checked, but the part of the product that obeys
-	// them is not in this version; a window leaves them out.
+	// Reserved keys are read and checked, but not used by this version; a window leaves them out.
 	Reserved bool
 }
 

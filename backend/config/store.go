@@ -19,8 +19,7 @@ import (
 	"contextinfinity/backend/internal/pattern"
 )
 
-// Options say where the configuration is. The zero value means the XDG places
-// and the process's environment.
+// Options say where the configuration is. The zero value means the XDG locations and the process's environment.
 type Options struct {
 	Path    string // of config.toml; --config
 	DataDir string // --data-dir, over general.data_dir
@@ -28,27 +27,25 @@ type Options struct {
 	Set     Overrides // --set, over the file
 }
 
-// Store holds the configuration in force and edits the file. It is safe for
-// concurrent use. Another process may edit the file too: each edit starts from
-// what is on the disk.
+// Store holds the configuration in force and edits the file. It is safe for concurrent use. Another process may edit
+// the file too: each edit starts from the file's present content.
 type Store struct {
 	opts  Options
-	write func(path string, data []byte, perm os.FileMode) error // a seam for tests
+	write func(path string, data []byte, perm os.FileMode) error // replaced in tests
 
-	edits sync.Mutex // one edit at a time, its notifications included
+	edits sync.Mutex // one edit at a time, including its notifications
 
 	mu          sync.RWMutex
 	config      *Config
-	defaults    bool  // the file was faulty when it was first read
+	defaults    bool  // the file was invalid when it was first read
 	err         error // why the file's latest content is not in force
 	subscribers map[int]func(*Config)
 	nextID      int
 }
 
-// Open reads the configuration. It always returns a usable Store: when the file
-// is missing the defaults hold, and when it is faulty they hold too and the
-// error, of CodeConfig, says every fault. So too with overrides that cannot be, whose
-// error is of CodeInvalid. It creates nothing.
+// Open reads the configuration. It always returns a usable Store: if the file is missing the defaults apply, and if
+// it is invalid they apply too, with an error of CodeConfig that lists every problem. The same is true for invalid
+// overrides, with CodeInvalid. It creates nothing.
 func Open(opts Options) (*Store, error) {
 	if opts.Path == "" {
 		opts.Path = DefaultPath()
@@ -62,8 +59,8 @@ func Open(opts Options) (*Store, error) {
 	if err == nil {
 		s.config = loaded
 	} else {
-		// The defaults hold, but not for where the conversations are: another
-		// directory would look as if they were gone.
+		// The defaults apply, except for the data directory: with another one the conversations would seem to be
+		// gone.
 		if c, oerr := overridden(nil, s.opts.Set); oerr == nil {
 			s.config = c
 		}
@@ -79,7 +76,7 @@ func Open(opts Options) (*Store, error) {
 	return s, err
 }
 
-// salvageDataDir is general.data_dir of a file that cannot be taken as a whole.
+// salvageDataDir is general.data_dir of an invalid file.
 func salvageDataDir(path string) string {
 	data, err := readFile(path)
 	if err != nil {
@@ -103,15 +100,15 @@ func salvageDataDir(path string) string {
 // dataDirLine finds the key in a file that is not even TOML.
 var dataDirLine = pattern.New(`(?m)^\s*data_dir\s*=\s*["']([^"'\n]+)["']`)
 
-// Defaults reports that the defaults are in force because the file was faulty
-// from the start: which models are meant, and what must not leave, is unknown.
+// Defaults reports that the defaults are in force because the file was invalid from the start: the intended models
+// and redaction rules are unknown.
 func (s *Store) Defaults() bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.defaults
 }
 
-// Path is the file's place, there or not.
+// Path is the path of the file, which may not exist.
 func (s *Store) Path() string { return s.opts.Path }
 
 // Config is the configuration in force.
@@ -121,15 +118,14 @@ func (s *Store) Config() *Config {
 	return s.config
 }
 
-// Err is the fault of the file as last read, nil if what it says is in force.
+// Err is the error of the file as last read, nil if its content is in force.
 func (s *Store) Err() error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.err
 }
 
-// Subscribe calls f after each change of the configuration, until cancel. f
-// must not edit the configuration itself.
+// Subscribe calls f after each change of the configuration, until cancel. f must not edit the configuration.
 func (s *Store) Subscribe(f func(*Config)) (cancel func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,10 +139,10 @@ func (s *Store) Subscribe(f func(*Config)) (cancel func()) {
 	}
 }
 
-// Value is a key with its value as a person types it.
+// Value is a key with its value as typed by the user.
 type Value struct{ Name, Value string }
 
-// Set gives a key a value as a person types it, and writes the file.
+// Set sets a key to a value as typed by the user, and writes the file.
 func (s *Store) Set(name, value string) error { return s.SetAll([]Value{{name, value}}) }
 
 // SetAll sets several keys at once: all of them or none.
@@ -174,7 +170,7 @@ func (s *Store) SetAll(values []Value) error {
 	})
 }
 
-// Reset takes a key out of the file, so that its default holds.
+// Reset removes a key from the file, so that its default applies.
 func (s *Store) Reset(name string) error {
 	const op = "config.reset"
 	if _, ok := findKey(name); !ok {
@@ -197,8 +193,8 @@ func unknownKey(op, name string) error {
 	return err
 }
 
-// SaveModel writes [models.NAME], new or changed; what the file says of other
-// keys and its comments stay. A value at its default is left out.
+// SaveModel writes [models.NAME], new or changed; other keys and comments in the file stay. Default values are
+// omitted.
 func (s *Store) SaveModel(m Model) error {
 	const op = "config.save_model"
 	if problem := checkModelName(m.Name); problem != "" {
@@ -235,7 +231,7 @@ func isEmptyList(value any) bool {
 	return ok && len(list) == 0
 }
 
-// writeOptions leaves options that did not change in the form the file has them.
+// writeOptions keeps unchanged options in the form they have in the file.
 func writeOptions(data []byte, path []string, options map[string]any) ([]byte, error) {
 	d, err := parseDocument(data)
 	if err != nil {
@@ -250,8 +246,8 @@ func writeOptions(data []byte, path []string, options map[string]any) ([]byte, e
 	return setValue(data, path, options)
 }
 
-// splitOptions parts provider options into values TOML can hold and names to
-// omit, and makes whole numbers that came through JSON whole again.
+// splitOptions splits provider options into TOML values and names to omit, and restores integers that came through
+// JSON.
 func splitOptions(options map[string]any) (values map[string]any, omit []string, err error) {
 	values = map[string]any{}
 	for _, name := range sortedKeys(options) {
@@ -305,8 +301,8 @@ func plainValue(value any) (any, bool) {
 	return nil, false
 }
 
-// RemoveModel takes [models.NAME] out of the file. Where it was the default or
-// the librarian's model, that setting goes back to its default too.
+// RemoveModel removes [models.NAME] from the file. If it was the default or the librarian's model, that setting is
+// reset too.
 func (s *Store) RemoveModel(name string) error {
 	const op = "config.remove_model"
 	return s.edit(op, func(data []byte) ([]byte, error) {
@@ -341,8 +337,8 @@ func resetModelReferences(data []byte, c *Config, name string) (out []byte, err 
 	return data, nil
 }
 
-// edit changes the file by a function of its present content: refused if that
-// content, or the result, has a fault.
+// edit changes the file with a function of its present content: refused if that content, or the result, has a
+// problem.
 func (s *Store) edit(op string, change func([]byte) ([]byte, error)) error {
 	s.edits.Lock()
 	defer s.edits.Unlock()
@@ -380,7 +376,7 @@ func (s *Store) editFailure(op string, err error) error {
 	return err
 }
 
-// rejected is a change that is well formed but does not go with the rest.
+// rejected is the error for a valid change that conflicts with other settings.
 func rejected(op string, err error) error {
 	var problems Problems
 	if !errors.As(err, &problems) {
@@ -435,7 +431,7 @@ func (s *Store) load() (*Config, error) {
 	return c, s.finish(c)
 }
 
-// parse reads the file's text, with the overrides over it.
+// parse parses the file's text, with the overrides applied.
 func (s *Store) parse(data []byte) (*Config, error) {
 	c, err := Parse(s.opts.Path, data)
 	if err != nil || len(s.opts.Set) == 0 {
@@ -455,7 +451,7 @@ func (s *Store) finish(c *Config) error {
 	return err
 }
 
-// readFile reads the configuration; a missing file is an empty one.
+// readFile reads the configuration; a missing file counts as empty.
 func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {

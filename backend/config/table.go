@@ -25,12 +25,11 @@ const (
 	maxBytes  = 1 << 30
 )
 
-// table is every key of config.toml outside [models], in the order of the
-// settings window.
+// table has every key of config.toml outside [models], in the order of the settings window.
 var table = slices.Concat(coreTable, memoryTable)
 
-// coreTable is the first half of the table of keys. Defaults are SRD 18 and
-// 8.2 and SPEC 16's; where they come from elsewhere the line says so.
+// coreTable is the first half of the table of keys. Defaults are from SRD 18 and 8.2 and SPEC 16 unless the line says
+// otherwise.
 var coreTable = []key{
 	{spec{
 		name: "general.default_model", group: groupGeneral, label: "Default model", def: "",

@@ -12,9 +12,8 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// bus is this package's own connection to the session bus. The one that libraries
-// share is not used: each of its users sees the signals of all others, and one of them
-// closes it.
+// bus is this package's own connection to the session bus. It does not use the libraries' shared connection: its
+// users receive each other's signals, and one of them closes it.
 var bus struct {
 	mu   sync.Mutex
 	conn *dbus.Conn
@@ -22,8 +21,8 @@ var bus struct {
 
 var errNoBus = errors.New("there is no session bus")
 
-// sessionBus connects when it is first needed, and again after the bus went away.
-// Where nobody started a bus, none is started: the library would.
+// sessionBus connects when first needed, and again after the connection was lost. It does not start a bus, which the
+// library would.
 func sessionBus() (*dbus.Conn, error) {
 	bus.mu.Lock()
 	defer bus.mu.Unlock()
@@ -53,8 +52,8 @@ func hasBus() bool {
 	return err == nil
 }
 
-// leaveBus ends the connection, and with it whoever listens on it. A bus that does not
-// answer who is connecting just now is left by the end of the process.
+// leaveBus closes the connection, and stops its listeners. A connection attempt in progress is left to the end of the
+// process.
 func leaveBus() {
 	if !bus.mu.TryLock() {
 		return

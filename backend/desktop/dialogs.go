@@ -11,22 +11,20 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Filter names a kind of file for a dialog; patterns are separated by ";", as in
-// "*.json;*.zip".
+// Filter names a file type for a dialog; patterns are separated by ";", as in "*.json;*.zip".
 type Filter struct{ Name, Patterns string }
 
-// PickFiles has the user choose files to open. Nothing: the dialog was closed.
+// PickFiles lets the user choose files to open. Empty: cancelled.
 //
-// Errors of the three dialogs: CodeUnavailable where there is no window.
+// Errors of the three dialogs: CodeUnavailable without a window.
 func PickFiles(title string, filters ...Filter) ([]string, error) {
 	return ask("desktop.pick_files", func(ctx context.Context) ([]string, error) {
 		return runtime.OpenMultipleFilesDialog(ctx, runtime.OpenDialogOptions{Title: title, Filters: wailsFilters(filters)})
 	})
 }
 
-// PickTarget has the user choose where to save. suggested is a name, or a path whose
-// folder is shown first. Empty: the dialog was closed. The system's own dialog asks
-// before it names a file that exists.
+// PickTarget lets the user choose where to save. suggested is a name, or a path whose folder is shown first. Empty:
+// cancelled. The system's dialog asks before an existing file is chosen.
 func PickTarget(title, suggested string, filters ...Filter) (string, error) {
 	return ask("desktop.pick_target", func(ctx context.Context) (string, error) {
 		return runtime.SaveFileDialog(ctx, runtime.SaveDialogOptions{
@@ -36,7 +34,7 @@ func PickTarget(title, suggested string, filters ...Filter) (string, error) {
 	})
 }
 
-// PickFolder has the user choose a folder. Empty: the dialog was closed.
+// PickFolder lets the user choose a folder. Empty: cancelled.
 func PickFolder(title, first string) (string, error) {
 	return ask("desktop.pick_folder", func(ctx context.Context) (string, error) {
 		return runtime.OpenDirectoryDialog(ctx, runtime.OpenDialogOptions{
@@ -48,7 +46,7 @@ func PickFolder(title, first string) (string, error) {
 // asking is held while a dialog is open.
 var asking sync.Mutex
 
-// ask runs a dialog, one at a time: the window waits behind it.
+// ask runs one dialog at a time; the window is blocked meanwhile.
 func ask[T any](op string, dialog func(context.Context) (T, error)) (T, error) {
 	var none T
 	l := shown.Load()
@@ -74,7 +72,7 @@ func wailsFilters(filters []Filter) []runtime.FileFilter {
 	return out
 }
 
-// folderOf is the folder of a path if it exists; some dialogs fail on others.
+// folderOf is the folder of a path if it exists; some dialogs fail otherwise.
 func folderOf(path string) string {
 	dir := filepath.Dir(path)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() || !filepath.IsAbs(dir) {

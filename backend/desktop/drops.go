@@ -6,29 +6,28 @@ import (
 	"time"
 )
 
-// dropTime is how long the two halves of a drop wait for each other: far longer than
-// the page takes, far shorter than a person between two drops.
+// dropTime is how long the two halves of a drop wait for each other: far longer than the page takes, far shorter than
+// a person between two drops.
 const dropTime = 5 * time.Second
 
-// drops puts the two halves of a drop together: the system gives the paths, the page
-// says where the drop was and that it was one of files. The paths alone are not
-// believed: GTK's side of Wails keeps those of a drag that only passed over the
-// window, or that left from it, and gives them with the next drop of anything.
+// drops combines the two halves of a drop: the system sends the paths, the page sends the position and whether files
+// were dropped. The paths alone are not reliable: GTK's side of Wails keeps those of a drag that only passed over the
+// window, or started in it, and sends them with the next drop of anything.
 type drops struct {
 	deliver func(WindowRequest)
 
 	mu    sync.Mutex
 	paths []string
 	at    time.Time      // of paths
-	page  *WindowRequest // where, once the page accepted
-	told  time.Time      // of page
+	page  *WindowRequest // position, once the page accepted
+	told  time.Time      // when the page accepted
 }
 
-// came takes the paths of what was dropped.
+// came receives the paths of dropped files.
 func (d *drops) came(paths []string) {
 	var usable []string
 	for _, p := range paths {
-		if filepath.IsAbs(p) { // an address of the web, say, comes as nothing
+		if filepath.IsAbs(p) { // skips web addresses, which come as relative paths
 			usable = append(usable, filepath.Clean(p))
 		}
 	}
@@ -39,7 +38,7 @@ func (d *drops) came(paths []string) {
 	d.pass(s)
 }
 
-// said takes the page's side: whether files from elsewhere were dropped, and where.
+// said receives the page's half: whether external files were dropped, and where.
 func (d *drops) said(data ...any) {
 	files, _ := first[bool](data)
 	d.mu.Lock()
@@ -54,7 +53,7 @@ func (d *drops) said(data ...any) {
 	d.pass(s)
 }
 
-// whole is the drop, if both halves are there.
+// whole is the drop if both halves arrived.
 func (d *drops) whole() *WindowRequest {
 	if d.page == nil || len(d.paths) == 0 || time.Since(d.at) > dropTime || time.Since(d.told) > dropTime {
 		return nil
@@ -71,7 +70,7 @@ func (d *drops) pass(s *WindowRequest) {
 	}
 }
 
-// number is a value of an event, whose numbers come as JSON's.
+// number converts a number from an event's JSON.
 func number(data []any, i int) int {
 	if i >= len(data) {
 		return -1

@@ -9,15 +9,13 @@ import (
 	goruntime "runtime"
 )
 
-// faceSize is the side of the tray's icon in pixels: panels scale it down, and do not
-// scale up well.
+// faceSize is the size of the tray icon in pixels: panels scale it down, and do not scale up well.
 const faceSize = 64
 
-// badges mark the moods by form and colour alike: a disc for work, two bars for a
-// pause, a disc with a bar through it for what needs attention.
+// badges show the state by shape and colour: a disc for work, two bars for paused, a disc with a bar for problems.
 var badges = map[mood]struct {
 	fill color.NRGBA
-	bar  func(x, y int) bool // cut out of the disc; from its centre
+	bar  func(x, y int) bool // cut out of the disc; relative to its centre
 }{
 	working:   {color.NRGBA{0x2f, 0x81, 0xf7, 0xff}, func(int, int) bool { return false }},
 	paused:    {color.NRGBA{0x8b, 0x94, 0x9e, 0xff}, func(x, y int) bool { return abs(y) <= 6 && abs(x) >= 2 && abs(x) <= 5 }},
@@ -26,11 +24,11 @@ var badges = map[mood]struct {
 
 const (
 	badgeRadius = 13
-	badgeRim    = 2 // of nothing, around it
+	badgeRim    = 2 // transparent border around it
 )
 
-// drawFaces makes an icon for each mood from the program's picture; none if that cannot
-// be read, which the icon's text outlives.
+// drawFaces creates an icon for each mood from the program's picture; none if that cannot be read, as the icon also
+// has a text.
 func drawFaces(picture []byte) map[mood][]byte {
 	faces := map[mood][]byte{}
 	whole, err := png.Decode(bytes.NewReader(picture))
@@ -47,7 +45,7 @@ func drawFaces(picture []byte) map[mood][]byte {
 	return faces
 }
 
-// shrink averages a square picture down to a side.
+// shrink scales a square picture down by averaging.
 func shrink(from image.Image, side int) *image.NRGBA {
 	to := image.NewNRGBA(image.Rect(0, 0, side, side))
 	b := from.Bounds()
@@ -61,7 +59,7 @@ func shrink(from image.Image, side int) *image.NRGBA {
 	return to
 }
 
-// average weighs colours by how much they cover: RGBA values are multiplied already.
+// average weighs colours by coverage: RGBA values are premultiplied.
 func average(from image.Image, r image.Rectangle) color.Color {
 	var sum [4]uint64
 	for y := r.Min.Y; y < r.Max.Y; y++ {
@@ -76,7 +74,7 @@ func average(from image.Image, r image.Rectangle) color.Color {
 	return color.RGBA64{uint16(sum[0] / n), uint16(sum[1] / n), uint16(sum[2] / n), uint16(sum[3] / n)}
 }
 
-// mark puts a mood's badge into the lower right corner.
+// mark draws a mood's badge in the lower right corner.
 func mark(face *image.NRGBA, m mood) {
 	badge, ok := badges[m]
 	if !ok {
@@ -98,11 +96,11 @@ func mark(face *image.NRGBA, m mood) {
 	}
 }
 
-// encode writes a PNG; Windows wants it inside an icon file.
+// encode writes a PNG; Windows needs it inside an icon file.
 func encode(face image.Image) []byte {
 	var b bytes.Buffer
 	if err := png.Encode(&b, face); err != nil {
-		return nil // an image of ours in memory: it does not fail
+		return nil // encoding our own image in memory cannot fail
 	}
 	if goruntime.GOOS != "windows" {
 		return b.Bytes()

@@ -14,9 +14,8 @@ const (
 	busName     = "org.freedesktop.DBus"
 )
 
-// watchHost calls changed with whether a tray host is registered: once now, and
-// whenever that may be different, until the connection ends. Without a session bus
-// there is no host, ever.
+// watchHost calls changed with whether a tray host is registered: once now, and whenever that may have changed, until
+// the connection ends. Without a session bus there is no host.
 func watchHost(changed func(host bool)) {
 	conn, err := sessionBus()
 	if err != nil {
@@ -43,7 +42,7 @@ func watchHost(changed func(host bool)) {
 	}()
 }
 
-// aboutHost: the connection also brings the signals that others wait for.
+// aboutHost filters signals, because the connection also receives those for other listeners.
 func aboutHost(s *dbus.Signal) bool {
 	switch s.Name {
 	case watcherName + ".StatusNotifierHostRegistered", watcherName + ".StatusNotifierHostUnregistered":

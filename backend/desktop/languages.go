@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// language is a locale's language, with its region if it names one.
+// language matches a locale's language, with an optional region.
 var language = regexp.MustCompile(`^([a-z]{2,3})(?:_([A-Z]{2}))?(?:[.@]|$)`)
 
 const english = "en_US"
 
-// webLanguages are the user's languages by the environment, as spelling checkers name them (de_DE) and as the web does
-// (de-DE). English comes last: it is the window's own, and what is left where the locale is none (C, POSIX).
+// webLanguages are the user's languages from the environment, as spell checkers name them (de_DE) and as the web does
+// (de-DE). English comes last: it is the window's default, and the only one if the locale is C or POSIX.
 func webLanguages(env func(string) string) (spelling, preferred []string) {
 	locale := ""
 	for _, name := range []string{"LC_ALL", "LC_MESSAGES", "LANG"} {
@@ -22,7 +22,7 @@ func webLanguages(env func(string) string) (spelling, preferred []string) {
 	}
 	names := append(strings.Split(env("LANGUAGE"), ":"), locale)
 	if locale == "C" || strings.HasPrefix(locale, "C.") || locale == "POSIX" {
-		names = nil // LANGUAGE counts for real locales alone
+		names = nil // LANGUAGE only applies to real locales
 	}
 	for _, name := range append(names, english) {
 		found := language.FindStringSubmatch(name)

@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	// endingTime bounds how long the program may take to put its work away: more than
-	// Close promises, for what is stored needs no more.
+	// endingTime limits how long the program may take to stop its work: more than Close promises, and stored data
+	// needs no more.
 	endingTime = 15 * time.Second
-	// partingTime is how long the window may take once the work is put away. A dialog
-	// of the system's that is open holds it up until somebody answers.
+	// partingTime is how long the window may take once the work has stopped. An open system dialog blocks it until it
+	// is closed.
 	partingTime = 2 * time.Second
-	// answersEvery is how often a program that nobody looks at any more looks whether its answers have arrived.
+	// answersEvery is how often a program without windows checks whether its answers have arrived.
 	answersEvery = time.Second
-	// trayTime is how long a window that begins hidden waits for a tray: panels start at sign-in too.
+	// trayTime is how long a window that starts hidden waits for a tray, because panels start at sign-in too.
 	trayTime = 30 * time.Second
 )
 
-// life is the window's: shown, hidden in the tray, on its way out.
+// life is the state of the window: shown, hidden in the tray, closing.
 type life struct {
 	w     Window
 	ctx   context.Context //nolint:containedctx // Wails hands its runtime out this way
@@ -32,18 +32,18 @@ type life struct {
 	work  sync.Once
 	leave sync.Once
 	drops drops
-	// emit sends an event to the page; it does nothing before the window is there.
+	// emit sends an event to the page; it does nothing before the window exists.
 	emit func(name string, data any)
 
 	mu       sync.Mutex
 	frame    frame
 	tray     tray
 	hidden   bool
-	page     string // that listens; empty: none does yet, or it is on its way out
+	page     string // that listens for events; empty: none yet, or it is closing
 	asking   bool   // the page was asked whether to close
-	held     bool   // hidden for the sake of further windows alone
-	begins   bool   // hidden since the start, and a tray may still come
-	blurred  bool   // the page said that another window has the keyboard
+	held     bool   // hidden only because further windows need the process
+	begins   bool   // hidden since the start, and a tray may still appear
+	blurred  bool   // the page reported that another window has the focus
 	quitting bool
 }
 
@@ -54,15 +54,15 @@ type frame interface {
 	quit()
 }
 
-// wailsFrame is the window that Wails made; the context is its handle.
+// wailsFrame is the Wails window; the context is its handle.
 type wailsFrame struct{ ctx context.Context }
 
-// show also raises: to show a window alone does not.
+// Show also raises the window, which showing alone does not.
 func (f wailsFrame) show() { runtime.WindowShow(f.ctx); runtime.WindowUnminimise(f.ctx) }
 func (f wailsFrame) hide() { runtime.WindowHide(f.ctx) }
 func (f wailsFrame) quit() { runtime.Quit(f.ctx) }
 
-// noFrame is before the window is there.
+// noFrame is used before the window exists.
 type noFrame struct{}
 
 func (noFrame) show() {}
@@ -77,20 +77,20 @@ func newLife(w Window) *life {
 	if l.w.Request == nil {
 		l.w.Request = func(WindowRequest) {}
 	}
-	l.drops.deliver = func(s WindowRequest) { go l.w.Request(s) } // files are looked at, which may take its time
+	l.drops.deliver = func(s WindowRequest) { go l.w.Request(s) } // in a goroutine, because files are examined
 	return l
 }
 
-// Names of the events by which the page tells of itself (frontend/src/lib/backend/window.ts).
+// Names of the events that the page sends about itself (frontend/src/lib/backend/window.ts).
 const (
-	eventFocus = "ci:focus" // a truth value: the window has the keyboard
+	eventFocus = "ci:focus" // a boolean: the window has the focus
 	eventDrop  = "ci:drop"  // accepted, x, y
-	eventPage  = "ci:page"  // its id, a truth value: it listens to events from now on, or no longer
-	eventHeard = "ci:heard" // to the page: its id. What it announced has arrived, and events are sent to it
-	eventClose = "ci:close" // a truth value: close although answers are arriving
+	eventPage  = "ci:page"  // its id, a boolean: whether it listens to events
+	eventHeard = "ci:heard" // to the page: its id. Its announcement has arrived, and events are sent to it
+	eventClose = "ci:close" // a boolean: close although answers are arriving
 )
 
-// start is called when the window is there.
+// start is called when the window exists.
 func (l *life) start(ctx context.Context) {
 	l.ctx = ctx
 	l.mu.Lock()
@@ -112,7 +112,7 @@ func (l *life) start(ctx context.Context) {
 			l.emit(name, data)
 		}
 	})
-	// Last, as its reply promises that all the others are there.
+	// Registered last, because its reply means that all others are registered.
 	runtime.EventsOn(ctx, eventPage, l.pageListens)
 	if l.w.Further {
 		return
@@ -129,7 +129,7 @@ func (l *life) start(ctx context.Context) {
 	}
 }
 
-// beginHidden leaves the window in the tray from the start on. One that no tray could call back is shown after a while.
+// beginHidden starts with the window in the tray. Without a tray it is shown after a while.
 func (l *life) beginHidden() {
 	l.mu.Lock()
 	l.hidden, l.begins = true, true
@@ -144,9 +144,9 @@ func (l *life) beginHidden() {
 	})
 }
 
-// pageListens keeps the page that events go to, and confirms it: Wails calls start while the page loads already, so that
-// its first announcement may come before anybody here listens, and the page repeats it until it is confirmed. A page that
-// is reloaded leaves after the next has come, or before: hence their ids.
+// pageListens records the page that receives events, and confirms it: Wails calls start while the page is already
+// loading, so its first announcement may come too early, and the page repeats it until it is confirmed. A reloaded
+// page may sign off before or after the new one announces itself: hence the ids.
 func (l *life) pageListens(data ...any) {
 	id, _ := first[string](data)
 	listens, _ := first[bool](data[min(1, len(data)):])
@@ -167,8 +167,8 @@ func (l *life) setPage(id string, listens bool) {
 	}
 }
 
-// heard reports whether a page listens. Wails would run a script in one that has no runtime yet, which fails there; a
-// page starts from what is stored, and misses nothing.
+// heard reports whether a page listens. Wails would run a script in a page without a runtime, which fails there; a
+// page loads the stored state when it starts, so it misses nothing.
 func (l *life) heard() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -182,8 +182,8 @@ func (l *life) putTray() {
 	l.tray = t
 }
 
-// handleSignals ends the program in order. Wails' own handler asks beforeClose, which
-// would hide the window: it is taken out first.
+// handleSignals ends the program in order. Wails' own handler would call beforeClose, which hides the window, so it
+// is removed first.
 func (l *life) handleSignals() {
 	all := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
 	signal.Reset(all...)
@@ -195,7 +195,7 @@ func (l *life) handleSignals() {
 	}()
 }
 
-// beforeClose says whether the window stays: hidden, with the tray icon to call it back.
+// beforeClose reports whether the window is only hidden, with the tray icon to show it again.
 func (l *life) beforeClose(context.Context) bool {
 	if l.leaving() {
 		return false
@@ -219,8 +219,8 @@ func (l *life) beforeClose(context.Context) bool {
 	return false
 }
 
-// asks reports whether the page is to ask before the window closes: an answer would be cut short. Who closes it again
-// while the question is open does not wait for a page that may no longer be able to ask.
+// asks reports whether the page should ask before the window closes, because an answer would be interrupted. Closing
+// again while the question is open does not ask again, in case the page does not respond.
 func (l *life) asks() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -228,7 +228,7 @@ func (l *life) asks() bool {
 	return l.asking
 }
 
-// closeDecided takes the page's reply to RequestClose.
+// closeDecided handles the page's reply to RequestClose.
 func (l *life) closeDecided(data ...any) {
 	l.mu.Lock()
 	l.asking = false
@@ -238,7 +238,7 @@ func (l *life) closeDecided(data ...any) {
 	}
 }
 
-// closeHides: there is a tray, and the user wants it.
+// closeHides: there is a tray, and the setting is on.
 func (l *life) closeHides() bool {
 	return l.w.Settings().CloseToTray && l.hosted()
 }
@@ -284,7 +284,7 @@ func (l *life) show() {
 	}
 }
 
-// lastLeft: no further window is left. What they alone kept ends when the answers that arrive have ended.
+// lastLeft: no further window is left. If only they kept the process, it ends when the running answers have ended.
 func (l *life) lastLeft() {
 	for {
 		l.mu.Lock()
@@ -301,7 +301,7 @@ func (l *life) lastLeft() {
 	}
 }
 
-// hostGone: a window that only the tray could call back comes back by itself.
+// hostGone shows a window that only the tray could have shown.
 func (l *life) hostGone() {
 	l.mu.Lock()
 	hidden := l.hidden && !l.begins && !l.held
@@ -329,15 +329,15 @@ func (l *life) watched() (there, focused bool) {
 	return !l.hidden, !l.hidden && !l.blurred
 }
 
-// quit ends the program from wherever it is asked for.
+// quit ends the program.
 func (l *life) quit() {
 	if l.depart() {
 		l.window().quit()
 	}
 }
 
-// depart begins the end, once: the window goes at once, the work is put away, and
-// should the window's own end be held up, the process ends anyway.
+// depart begins the end, once: the window is hidden immediately, the work is stopped, and if closing the window takes
+// too long, the process exits anyway.
 func (l *life) depart() bool {
 	l.mu.Lock()
 	begun := l.quitting
@@ -362,10 +362,10 @@ func (l *life) depart() bool {
 	return true
 }
 
-// closeWindow ends the program's work, once; whoever comes later waits for it.
+// closeWindow ends the program's work once; further callers wait for it.
 func (l *life) closeWindow() { l.work.Do(l.w.Close) }
 
-// end puts the work away, and takes leave of the desktop.
+// end stops the work and leaves the desktop's session and tray.
 func (l *life) end() {
 	l.closeWindow()
 	l.leave.Do(func() {
@@ -377,7 +377,7 @@ func (l *life) end() {
 	})
 }
 
-// first is the first of an event's values, if it is of that type.
+// first is the first of an event's values, if it has that type.
 func first[T any](data []any) (T, bool) {
 	var none T
 	if len(data) == 0 {

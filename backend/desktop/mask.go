@@ -7,15 +7,13 @@ import (
 	"slices"
 )
 
-// webFiles are what WebKit keeps in a directory of the program's name, which is the data
-// directory where nobody chose another.
+// webFiles are WebKit's files in a directory with the program's name, which is the default data directory.
 var webFiles = []string{
 	"localstorage", "databases", "storage", "serviceworkers", "mediakeys", "deviceidhashsalts", "itp", "indexeddb", "CacheStorage", "hsts-storage.sqlite*",
 }
 
-// NarrowWebFiles takes the rights of other users from what WebKit left in a directory:
-// earlier versions let it make files that others could read if the directory were opened
-// to them. Files that cannot be changed stay as they are.
+// NarrowWebFiles removes other users' permissions from WebKit's files in a directory: earlier versions created files
+// that others could read if the directory were opened to them. Files that cannot be changed are left.
 func NarrowWebFiles(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -32,7 +30,7 @@ func NarrowWebFiles(dir string) {
 // narrow follows no link.
 func narrow(path string, d fs.DirEntry, err error) error {
 	if err != nil || d.Type()&^fs.ModeDir != 0 {
-		return nil //nolint:nilerr // what cannot be read is left
+		return nil //nolint:nilerr // unreadable files are skipped
 	}
 	info, err := d.Info()
 	if err == nil && info.Mode().Perm()&0o077 != 0 {

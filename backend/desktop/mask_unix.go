@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// privateFiles makes what this process and those it starts create from now on the
-// user's alone, until the function that it returns is called.
+// privateFiles restricts files created by this process and its children to the user, until the returned function is
+// called.
 func privateFiles() (restore func()) {
 	before := syscall.Umask(0o077)
 	return sync.OnceFunc(func() { syscall.Umask(before) })

@@ -1,4 +1,4 @@
 package desktop
 
-// privateFiles has nothing to do: files inherit the rights of their folder.
+// privateFiles has nothing to do: files inherit the permissions of their folder.
 func privateFiles() (restore func()) { return func() {} }

@@ -4,16 +4,14 @@ import (
 	"contextinfinity/backend/internal/display"
 )
 
-// Notice is what a notification says of a session. A click on it opens the session.
+// Notice is a notification about a session. A click on it opens the session.
 type Notice struct{ Session, Title, Text string }
 
-// longest is how much of a text a notification shows, in characters: the system's own
-// bubbles hold less.
+// longest is the maximum length of a notification's text, in characters: the system's bubbles show less.
 const longest = 200
 
-// Notify shows a notification where the system has them and the user wants them. It
-// takes the place of the session's last one. What others may see on the screen, the
-// caller has decided.
+// Notify shows a notification if the system supports them and the setting is on. It replaces the session's last one.
+// The caller decides what may be visible on the screen.
 func Notify(n Notice) {
 	l := shown.Load()
 	if l == nil || l.leaving() || !l.w.Settings().Notifications {
@@ -23,11 +21,11 @@ func Notify(n Notice) {
 	l.send(n)
 }
 
-// openSession is what a click on a notification does.
+// openSession handles a click on a notification.
 func (l *life) openSession(session string) {
 	l.show()
 	l.w.Request(WindowRequest{Kind: RequestOpenSession, Session: session, X: -1, Y: -1})
 }
 
-// inBubble is a text on one line, cut to what a bubble holds.
+// inBubble is a text on one line, cut to the length of a notification.
 func inBubble(text string) string { return display.Clip(display.OneLine(text), longest) }

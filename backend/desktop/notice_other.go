@@ -8,8 +8,8 @@ import (
 	"github.com/wailsapp/wails/v2/pkg/runtime"
 )
 
-// ready is whether the system shows this program's notifications; macOS asks the user
-// the first time, and does so for signed bundles alone.
+// ready is whether the system shows this program's notifications; macOS asks the user the first time, and only for
+// signed bundles.
 var ready struct {
 	once sync.Once
 	ok   bool

@@ -15,14 +15,14 @@ const (
 	noticePath = dbus.ObjectPath("/org/freedesktop/Notifications")
 )
 
-// notices are the notifications that stand, by the server's number of each.
+// notices are the visible notifications, by the server's id.
 var notices struct {
 	mu       sync.Mutex
 	sessions map[uint32]string
-	heard    *dbus.Conn // whose signals are followed
+	heard    *dbus.Conn // the connection whose signals are followed
 }
 
-// send shows a notification. A desktop without a server for them shows none: what it
+// send shows a notification. Without a notification server none is shown; the window has the same information.
 // would say is in the window too.
 func (l *life) send(n Notice) {
 	conn, err := sessionBus()
@@ -46,7 +46,7 @@ func (l *life) send(n Notice) {
 	notices.sessions[id] = n.Session
 }
 
-// standing is the number of the session's notification, 0 if it has none.
+// standing is the id of the session's notification, 0 if it has none.
 func standing(session string) uint32 {
 	notices.mu.Lock()
 	defer notices.mu.Unlock()
@@ -58,12 +58,12 @@ func standing(session string) uint32 {
 	return 0
 }
 
-// markup is escaped: servers read the text, not the title, as markup.
+// markup escapes the text, which servers read as markup, unlike the title.
 var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 func escapeMarkup(text string) string { return markup.Replace(text) }
 
-// followNotices hears of clicks, once for each connection.
+// followNotices listens for clicks, once per connection.
 func (l *life) followNotices(conn *dbus.Conn) {
 	notices.mu.Lock()
 	defer notices.mu.Unlock()
@@ -83,8 +83,7 @@ func (l *life) followNotices(conn *dbus.Conn) {
 	}()
 }
 
-// noticeSignal: servers tell everybody of everybody's notifications; ours are known
-// by their numbers.
+// noticeSignal handles a signal: servers send everybody's notifications to everybody; ours are known by their ids.
 func (l *life) noticeSignal(s *dbus.Signal) {
 	if s.Path != noticePath || len(s.Body) < 2 {
 		return
@@ -95,7 +94,7 @@ func (l *life) noticeSignal(s *dbus.Signal) {
 	}
 	notices.mu.Lock()
 	session, ours := notices.sessions[id]
-	delete(notices.sessions, id) // clicked or closed, it is gone
+	delete(notices.sessions, id) // after a click or close it no longer exists
 	notices.mu.Unlock()
 	if ours && s.Name == noticeName+".ActionInvoked" {
 		l.openSession(session)

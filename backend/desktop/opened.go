@@ -1,7 +1,7 @@
 package desktop
 
-// opened takes a file that macOS was asked to open with this program: it sends a
-// message, where others start the program with the file's name.
+// opened handles a file that macOS asks this program to open: it sends a message, where other systems pass the file's
+// name as argument.
 func (l *life) opened(path string) {
 	go l.w.Request(WindowRequest{Kind: RequestFiles, Paths: []string{path}, X: -1, Y: -1})
 }

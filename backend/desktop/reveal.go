@@ -9,10 +9,9 @@ import (
 	"contextinfinity/backend/internal/childenv"
 )
 
-// Reveal shows a file or folder in the system's file manager, marked where the
-// system can do that.
+// Reveal shows a file or folder in the system's file manager, selected if the system supports that.
 //
-// Errors: CodeNotFound (it is gone), CodeUnavailable (no file manager answers).
+// Errors: CodeNotFound (deleted), CodeUnavailable (no file manager responds).
 func Reveal(path string) error {
 	const op = "desktop.reveal"
 	full, err := filepath.Abs(path)
@@ -28,13 +27,13 @@ func Reveal(path string) error {
 	return nil
 }
 
-// launch starts a program that lives on by itself.
+// launch starts a program that outlives this one.
 func launch(name string, args ...string) error {
 	cmd := exec.Command(name, args...)
 	cmd.Env = childenv.Desktop(os.Environ())
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	go func() { _ = cmd.Wait() }() // nothing of it is of interest, but it must not stay a zombie
+	go func() { _ = cmd.Wait() }() // reaps the process
 	return nil
 }

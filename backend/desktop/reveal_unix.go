@@ -10,12 +10,11 @@ import (
 	"time"
 )
 
-// answerTime is how long a service on the session bus may take. One that has to be
-// started first may need seconds.
+// answerTime is how long a service on the session bus may take. One that has to be started first may need seconds.
 const answerTime = 5 * time.Second
 
-// showInFileManager asks the file manager itself, which marks the file; where none is
-// on the bus, the folder is opened.
+// showInFileManager asks the file manager itself, which selects the file; if none is on the bus, the folder is
+// opened.
 func showInFileManager(path string) error {
 	if bus, err := sessionBus(); err == nil {
 		ctx, cancel := context.WithTimeout(context.Background(), answerTime)
@@ -33,7 +32,7 @@ func showInFileManager(path string) error {
 	return launch("xdg-open", folder)
 }
 
-// fileURI is the address of an absolute path, byte for byte.
+// fileURI is the URI of an absolute path, byte for byte.
 func fileURI(path string) string {
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }

@@ -8,8 +8,8 @@ import (
 	"contextinfinity/backend/internal/childenv"
 )
 
-// showInFileManager passes Explorer its command line as it is: quoted as others read
-// theirs, it opens the wrong folder. A file name on Windows holds no quote.
+// showInFileManager passes Explorer an unquoted command line: with standard quoting it opens the wrong folder. A file
+// name on Windows contains no quote.
 func showInFileManager(path string) error {
 	cmd := exec.Command("explorer.exe")
 	cmd.Env = childenv.Desktop(os.Environ())

@@ -6,10 +6,10 @@ import (
 	"github.com/wailsapp/wails/v2/pkg/runtime"
 )
 
-// What a window's frame and the desktop's panels may take of a screen, in pixels.
+// Space for a window's frame and the desktop's panels, in pixels.
 const besideWindow, aboveWindow = 16, 96
 
-// fitScreen makes the first window small enough for the screen that it is on.
+// fitScreen makes the first window fit its screen.
 func fitScreen(ctx context.Context) {
 	screens, err := runtime.ScreenGetAll(ctx)
 	if err != nil {
@@ -27,7 +27,7 @@ func fitScreen(ctx context.Context) {
 	}
 }
 
-// fitting is the first size on a screen of that size.
+// fitting is the initial size on a screen of that size.
 func fitting(width, height int) (int, int) {
 	return max(minWidth, min(firstWidth, width-besideWindow)), max(minHeight, min(firstHeight, height-aboveWindow))
 }

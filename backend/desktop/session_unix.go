@@ -9,12 +9,12 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// sessionManager is a desktop's, told of this program so that it is asked to end, and
-// waited for, before the session takes its display away.
+// sessionManager is the desktop's session manager, which asks this program to end, and waits, before the session
+// removes its display.
 type sessionManager struct {
 	name     string
 	path     dbus.ObjectPath
-	register string // method that takes a client in, and gives its object
+	register string // method that registers a client and returns its object
 	client   string // interface of that object
 }
 
@@ -23,8 +23,8 @@ var sessionManagers = []sessionManager{
 	{"org.xfce.SessionManager", "/org/xfce/SessionManager", "org.xfce.Session.Manager.RegisterClient", "org.xfce.Session.Client"},
 }
 
-// joinSession registers with the session manager that runs, if one does. Others end a
-// session by SIGTERM, or by taking the display away, which is a crash to this program.
+// joinSession registers with a running session manager. Others end a session by SIGTERM, or by removing the display,
+// which kills this program.
 func (l *life) joinSession() {
 	conn, err := sessionBus()
 	if err != nil {
@@ -46,8 +46,7 @@ func (m sessionManager) takeIn(conn *dbus.Conn) (client dbus.ObjectPath, ok bool
 	return client, err == nil && client.IsValid()
 }
 
-// follow answers the session manager: it may always end, and when it does, the work is
-// put away first.
+// follow answers the session manager: the session may always end, and the work is stopped first.
 func (m sessionManager) follow(conn *dbus.Conn, client dbus.ObjectPath, l *life) {
 	signals := make(chan *dbus.Signal, 16)
 	conn.Signal(signals)

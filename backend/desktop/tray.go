@@ -8,7 +8,7 @@ import (
 	"fyne.io/systray"
 )
 
-// icon is the tray's icon and menu. It appears once somebody can show it.
+// icon is the tray's icon and menu. It appears once a tray exists.
 type icon struct {
 	l     *life
 	faces map[mood][]byte
@@ -19,10 +19,10 @@ type icon struct {
 	now   status
 	line  *systray.MenuItem
 	pause *systray.MenuItem
-	said  []func(*trayWords) // each gives its line of the menu the texts of a language
+	said  []func(*trayWords) // each sets a menu item's texts in a language
 }
 
-// place is where the system keeps its tray.
+// place is the system's tray.
 type place interface {
 	hosted() bool
 	end()
@@ -37,14 +37,14 @@ func newTray(l *life, picture []byte) tray {
 func (i *icon) hosted() bool { return i.place.hosted() }
 func (i *icon) end()         { i.place.end() }
 
-// prepare sets what has to be known before the icon appears.
+// prepare sets what must be known before the icon appears.
 func (i *icon) prepare() {
 	systray.SetTitle(programTitle)
 	systray.SetTooltip(i.tooltip())
 	systray.SetIcon(i.faces[i.now.mood])
 }
 
-// build makes the menu; systray calls it once.
+// build creates the menu; systray calls it once.
 func (i *icon) build() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -75,14 +75,14 @@ func (i *icon) build() {
 	i.built = true
 }
 
-// add makes a line of the menu whose texts follow the language.
+// add creates a menu item whose texts follow the language.
 func (i *icon) add(text func(*trayWords) (title, tip string)) *systray.MenuItem {
 	item := systray.AddMenuItem(text(i.now.in))
 	i.follow(item, text)
 	return item
 }
 
-// follow has a line of the menu take its texts again when the language changes.
+// follow updates a menu item's texts when the language changes.
 func (i *icon) follow(item *systray.MenuItem, text func(*trayWords) (title, tip string)) {
 	i.said = append(i.said, func(t *trayWords) {
 		title, tip := text(t)
@@ -91,8 +91,7 @@ func (i *icon) follow(item *systray.MenuItem, text func(*trayWords) (title, tip 
 	})
 }
 
-// on runs fn at each click. Clicks that come while nobody listens are lost, so the
-// listener does nothing itself.
+// on runs fn at each click. Clicks are lost while nothing receives them, so fn runs in its own goroutine.
 func (i *icon) on(item *systray.MenuItem, fn func()) {
 	go func() {
 		for range item.ClickedCh {
@@ -101,7 +100,7 @@ func (i *icon) on(item *systray.MenuItem, fn func()) {
 	}()
 }
 
-// show makes the icon say what goes on.
+// show updates the icon.
 func (i *icon) show(s status) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -4,11 +4,11 @@ package desktop
 
 import "fyne.io/systray"
 
-// trayFirst: the icon is made on the main thread, before the window has it.
+// trayFirst: the icon is created on the main thread, before the window uses it.
 const trayFirst = true
 
-// menuBar is the right end of macOS' menu bar, which is always there. A click opens
-// the menu, as it does for its neighbours.
+// menuBar is the right end of macOS' menu bar, which always exists. A click opens the menu, like that of its
+// neighbours.
 type menuBar struct{}
 
 func newPlace(i *icon) place {
@@ -19,6 +19,5 @@ func newPlace(i *icon) place {
 
 func (menuBar) hosted() bool { return true }
 
-// end leaves it to the end of the process: it would wait for the main thread, which
-// may be waiting for this.
+// end does nothing, because it would wait for the main thread, which may be waiting for this.
 func (menuBar) end() {}

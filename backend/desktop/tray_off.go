@@ -2,7 +2,7 @@
 
 package desktop
 
-// newTray: a program without a window of its own has no icon either.
+// newTray: a program without its own window has no icon.
 func newTray(*life, []byte) tray { return noTray{} }
 
 const trayFirst = false

@@ -9,9 +9,8 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// panel is a freedesktop tray: the icon is registered with a watcher, and shown only
-// while a host, a panel that is, has registered there too. systray would report itself
-// ready with neither.
+// panel is a freedesktop tray: the icon is registered with a watcher, and is visible only while a host (a panel) is
+// registered too. systray would report itself ready without either.
 type panel struct {
 	icon *icon
 
@@ -32,8 +31,7 @@ func (p *panel) hosted() bool {
 	return p.host
 }
 
-// changed puts the icon where a host came to be, and calls the window back when the
-// last one went.
+// changed creates the icon when a host appears, and shows the window when the last one disappears.
 func (p *panel) changed(host bool) {
 	p.mu.Lock()
 	if host && !p.begun {
@@ -54,16 +52,15 @@ func (p *panel) changed(host bool) {
 	}
 }
 
-// registerAgain tells a new watcher of the icon, over the connection that systray
-// shares with other libraries. It does so itself, until it meets a signal of theirs.
+// registerAgain registers the icon with a new watcher, over the connection that systray shares with other libraries.
+// systray does so too, but stops when it receives one of their signals.
 func registerAgain() {
 	if conn, err := dbus.SessionBus(); err == nil {
 		conn.Object(watcherName, watcherPath).Call(watcherName+".RegisterStatusNotifierItem", dbus.FlagNoReplyExpected, "/StatusNotifierItem")
 	}
 }
 
-// end leaves it to the end of the process, a moment later: the icon goes with its
-// connection.
+// end does nothing: the icon disappears with its connection when the process ends.
 func (p *panel) end() {}
 
 const trayFirst = false

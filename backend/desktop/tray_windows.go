@@ -10,11 +10,10 @@ import (
 
 const trayFirst = false
 
-// taskbar is Windows' notification area, which is always there.
+// taskbar is Windows' notification area, which always exists.
 type taskbar struct{}
 
-// newPlace runs the icon on a thread of its own: its hidden window gets messages only
-// on the thread that made it.
+// newPlace runs the icon on its own thread: its hidden window gets messages only on the thread that created it.
 func newPlace(i *icon) place {
 	go func() {
 		goruntime.LockOSThread()
@@ -26,5 +25,5 @@ func newPlace(i *icon) place {
 
 func (taskbar) hosted() bool { return true }
 
-// end takes the icon away, which would else stay until the mouse passes over it.
+// end removes the icon, which would otherwise stay until the mouse passes over it.
 func (taskbar) end() { systray.Quit() }

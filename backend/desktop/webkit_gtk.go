@@ -21,7 +21,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// setWebLanguages has spelling checked, and gives the page languages that exist: WebKit makes its languages from the
+// setWebLanguages enables spell checking, and sets valid languages for the page: WebKit derives them from the
 // locale's name, and "C.UTF-8" becomes one that no formatter knows.
 func setWebLanguages() {
 	spelling, preferred := webLanguages(os.Getenv)
@@ -31,7 +31,7 @@ func setWebLanguages() {
 	C.web_languages(&s[0], &p[0])
 }
 
-// cStrings is a list that ends with NULL.
+// cStrings is a NULL-terminated list.
 func cStrings(list []string) []*C.char {
 	out := make([]*C.char, len(list)+1)
 	for i, s := range list {
@@ -49,13 +49,13 @@ func freeStrings(list []*C.char) {
 // clipboardTime bounds the wait for the program that owns the clipboard.
 const clipboardTime = 10 * time.Second
 
-// ClipboardPicture returns the picture in the clipboard as PNG, nil if there is none. WebKitGTK hands a page no picture
-// that is pasted.
+// ClipboardPicture returns the picture in the clipboard as PNG, nil if there is none. WebKitGTK does not pass pasted
+// pictures to a page.
 func ClipboardPicture() ([]byte, error) {
 	if shown.Load() == nil {
 		return nil, nil
 	}
-	answer := make(chan []byte, 1) // an answer that comes too late waits here for the collector
+	answer := make(chan []byte, 1) // buffered, so that a late answer is garbage collected
 	C.clipboard_picture(C.uintptr_t(cgo.NewHandle(answer)))
 	select {
 	case png := <-answer:
@@ -71,7 +71,7 @@ func clipboardAnswered(handle C.uintptr_t, data *C.char, size C.size_t) {
 	defer h.Delete()
 	var png []byte
 	switch {
-	case size > maxPicture: // more than any message takes: the size alone says so
+	case size > maxPicture: // too large for any message: only the size is returned
 		png = make([]byte, maxPicture+1)
 	case size > 0:
 		png = C.GoBytes(unsafe.Pointer(data), C.int(size))
@@ -79,5 +79,5 @@ func clipboardAnswered(handle C.uintptr_t, data *C.char, size C.size_t) {
 	h.Value().(chan []byte) <- png
 }
 
-// maxPicture bounds what is copied out of the clipboard, in bytes.
+// maxPicture limits what is copied from the clipboard, in bytes.
 const maxPicture = 64 << 20

@@ -2,8 +2,8 @@
 
 package desktop
 
-// setWebLanguages: other systems' web views check spelling and know their languages by themselves.
+// setWebLanguages: other systems' web views check spelling and set languages themselves.
 func setWebLanguages() {}
 
-// ClipboardPicture: other systems' web views hand a pasted picture to the page.
+// ClipboardPicture: other systems' web views pass a pasted picture to the page.
 func ClipboardPicture() ([]byte, error) { return nil, nil }

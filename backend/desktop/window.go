@@ -1,11 +1,10 @@
-// Package desktop is the window around the page and the program's place among
-// others: its frame, its life, tray, notifications, dialogs, file manager and the
-// system's browser (SPEC 13, UX.md Around it). What happens inside belongs to package api.
+// Package desktop is the window around the page and the program's integration with the desktop: its frame, its life
+// cycle, tray, notifications, dialogs, file manager and the system's browser (SPEC 13, UX.md Around it). Package api
+// implements what happens inside.
 //
-// It knows no conversation. Closing the window leaves the program in the tray where
-// there is one and the user wants that; otherwise, and whenever it is told to quit, by
-// a menu, a signal or the end of the session, the program ends in order and in bounded
-// time: Close is called once, whatever the reason, before Run returns.
+// It knows no conversations. Closing the window leaves the program in the tray if there is one and the setting is on.
+// Otherwise, and when a menu, a signal or the end of the session requests it, the program ends in order and in
+// bounded time: Close is called exactly once before Run returns.
 package desktop
 
 import (
@@ -29,58 +28,57 @@ import (
 // Window is what Run shows.
 type Window struct {
 	Assets embed.FS
-	// Handler answers requests of the page that are for no asset.
+	// Handler handles requests of the page that are not for an asset.
 	Handler http.Handler
 	Icon    []byte
 	// Bind are the services that the page may call.
 	Bind []any
-	// FormatError is what a rejected call rejects with.
+	// FormatError converts the error of a rejected call.
 	FormatError func(error) any
 	// Ready is called when events can be sent to the page.
 	Ready func(emit func(name string, data any))
 	// Close ends the program's work in bounded time; it is called once.
 	Close func()
-	// Hidden: the window begins in the tray. Where no tray is there within trayTime, it is shown.
+	// Hidden: the window starts in the tray. If no tray appears within trayTime, it is shown.
 	Hidden bool
-	// Further: it is one of several windows on the same data; the first one has the tray, and is notified when the session ends.
+	// Further: it is one of several windows on the same data; the first one has the tray, and is notified when the
+	// session ends.
 	Further bool
-	// Quick: it is small, and stays over the others.
+	// Quick: it is small, and stays above the others.
 	Quick bool
 	// Held reports whether further windows need this process; while they do, closing the window hides it. nil: never.
 	Held func() bool
-	// NewWindow and AskQuickly open a further window and the small one, for the tray. nil: there can be none.
+	// NewWindow and AskQuickly open a further window and the small one, for the tray. nil: not possible.
 	NewWindow, AskQuickly func()
-	// Elsewhere: another program shows this data and came to the front. There is no
-	// window to open.
+	// Elsewhere: another program shows this data and came to the front. No window is opened.
 	Elsewhere bool
-	// Settings are desktop.close_to_tray and its like, as they are now.
+	// Settings are the current values of desktop.close_to_tray and similar settings.
 	Settings func() Settings
-	// Request asks something of the page.
+	// Request sends a request to the page.
 	Request func(WindowRequest)
-	// Work is what goes on behind the window; nil: nothing does.
+	// Work is the background work; nil: none.
 	Work Work
 }
 
-// Settings are the user's wishes for the desktop (SPEC 16).
+// Settings are the user's settings for the desktop (SPEC 16).
 type Settings struct {
 	CloseToTray, Notifications bool
 	Language                   string // ui.language: "system", or a language of the window
 }
 
-// Work is what goes on behind the window, for the tray to show and to steer. Its
-// methods may be called from any goroutine.
+// Work is the background work that the tray shows and controls. Its methods may be called from any goroutine.
 type Work interface {
 	Paused() bool
 	Pause(paused bool)
-	// Reconcile looks at everything that is due now. It returns at once.
+	// Reconcile runs all maintenance that is due. It returns at once.
 	Reconcile()
-	// Busy counts what is being done, answers included, and what waits.
+	// Busy counts running work, including answers, and queued work.
 	Busy() (running, queued int)
-	// Attention says in a few words what the user should see to; empty: nothing.
+	// Attention is a short text about what needs the user's attention; empty: nothing.
 	Attention() string
-	// Answering counts the answers that are arriving: what the end of the program would cut short.
+	// Answering counts the running answers, which ending the program would interrupt.
 	Answering() int
-	// Changed has fn called, from any goroutine, when one of these may be different.
+	// Changed sets a function that is called, from any goroutine, when one of these may have changed.
 	Changed(fn func())
 }
 
@@ -91,12 +89,11 @@ const (
 	RequestNewChat     WindowRequestKind = "new_chat"
 	RequestOpenSession WindowRequestKind = "open_session"
 	RequestFiles       WindowRequestKind = "files"
-	// RequestClose asks whether to close the window although answers are arriving. The page replies by eventClose.
+	// RequestClose asks whether to close the window although answers are arriving. The page replies with eventClose.
 	RequestClose WindowRequestKind = "close"
 )
 
-// WindowRequest is what somebody outside the page asks of it: by the tray, a notification,
-// or files dropped on the window.
+// WindowRequest is a request to the page: from the tray, a notification, or files dropped on the window.
 type WindowRequest struct {
 	Kind    WindowRequestKind
 	Session string   // of open_session
@@ -104,7 +101,7 @@ type WindowRequest struct {
 	X, Y    int      // of a drop, in the page's pixels
 }
 
-// Smallest and first size (UX.md).
+// Minimum and initial size (UX.md).
 const (
 	minWidth, minHeight     = 900, 600
 	firstWidth, firstHeight = 1280, 800
@@ -126,14 +123,14 @@ func sizeOf(w Window) size {
 	return size{firstWidth, firstHeight, minWidth, minHeight}
 }
 
-// programTitle is the program's name where people read it.
+// programTitle is the program's name for people.
 const programTitle = "ContextInfinity"
 
-// Run opens the window and returns when the program has ended its work.
+// Run opens the window and returns when the program's work has ended.
 func Run(w Window) error {
 	prepareWebKit()
-	// The processes of WebKit inherit the mask under which its files in the data directory
-	// are the user's alone; a browser or a file manager that is opened later does not.
+	// The processes of WebKit inherit the mask that makes their files in the data directory private; a browser or a
+	// file manager opened later does not.
 	restoreMask := privateFiles()
 	defer restoreMask()
 	l := newLife(w)
@@ -144,28 +141,28 @@ func Run(w Window) error {
 	s := sizeOf(w)
 	return wails.Run(&options.App{
 		Title: programTitle, Width: s.width, Height: s.height, MinWidth: s.minWidth, MinHeight: s.minHeight, AlwaysOnTop: w.Quick,
-		AssetServer:    &assetserver.Options{Assets: w.Assets, Handler: w.Handler},
+		AssetServer:    &assetserver.Options{Assets: w.Assets, Handler: w.Handler, Middleware: windowMiddleware()},
 		StartHidden:    w.Hidden,
 		Menu:           systemMenu(),
 		Bind:           w.Bind,
 		ErrorFormatter: w.FormatError,
 		LogLevel:       logger.ERROR, LogLevelProduction: logger.ERROR,
-		// In fields the system's menu: it has the spelling suggestions. Elsewhere the page draws its own.
+		// In fields the system's menu, which has spelling suggestions. Elsewhere the page draws its own.
 		EnableDefaultContextMenu: true,
 
 		OnStartup:     l.start,
 		OnDomReady:    func(context.Context) { restoreMask() },
 		OnBeforeClose: l.beforeClose,
 		OnShutdown:    func(context.Context) { l.end() },
-		// Files come with their paths, and the page hears of the drop too: it keeps
-		// the drop from replacing it, and says whether the files were meant for it.
+		// Files come with their paths, and the page gets the drop too: it prevents the drop from replacing the page,
+		// and says whether the files were meant for it.
 		DragAndDrop: &options.DragAndDrop{EnableFileDrop: true, DisableWebViewDrop: false},
 		Linux:       &linux.Options{Icon: w.Icon, ProgramName: "contextinfinity", WebviewGpuPolicy: linux.WebviewGpuPolicyOnDemand},
 		Mac:         &mac.Options{About: &mac.AboutInfo{Title: programTitle, Icon: w.Icon}, OnFileOpen: l.opened},
 	})
 }
 
-// prepareWebKit avoids a blank window on some graphics drivers.
+// prepareWebKit avoids a blank window with some graphics drivers.
 func prepareWebKit() {
 	const dmabuf = "WEBKIT_DISABLE_DMABUF_RENDERER"
 	if goruntime.GOOS == "linux" && os.Getenv(dmabuf) == "" {
@@ -173,8 +170,8 @@ func prepareWebKit() {
 	}
 }
 
-// systemMenu gives macOS its Edit menu, without which copy and paste have no
-// shortcuts there. Elsewhere the page is all there is.
+// systemMenu gives macOS its Edit menu, without which copy and paste have no shortcuts there. Other systems need
+// none.
 func systemMenu() *menu.Menu {
 	if goruntime.GOOS != "darwin" {
 		return nil
@@ -182,7 +179,7 @@ func systemMenu() *menu.Menu {
 	return menu.NewMenuFromItems(menu.AppMenu(), menu.EditMenu(), menu.WindowMenu())
 }
 
-// HasDisplay reports whether a window could be shown at all.
+// HasDisplay reports whether a window could be shown.
 func HasDisplay() bool {
 	if goruntime.GOOS != "linux" {
 		return true
@@ -190,7 +187,7 @@ func HasDisplay() bool {
 	return os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
 }
 
-// shown is the window of this process, once it is there.
+// shown is the window of this process, once it exists.
 var shown atomic.Pointer[life]
 
 // OpenURL shows a link in the system's browser. The caller has checked it.
@@ -200,15 +197,15 @@ func OpenURL(url string) {
 	}
 }
 
-// Raise brings the window to the front. Before it is there it need not: it is
-// about to appear.
+// Raise brings the window to the front. Before it exists this is not needed, because it is about to appear.
 func Raise() {
 	if l := shown.Load(); l != nil {
 		l.show()
 	}
 }
 
-// LastLeft ends a program that was kept by further windows alone, once no answer is arriving: its window was closed.
+// LastLeft ends a program that only further windows kept running, once no answer is arriving: its own window was
+// closed.
 func LastLeft() {
 	if l := shown.Load(); l != nil {
 		go l.lastLeft()
@@ -222,8 +219,7 @@ func Quit() {
 	}
 }
 
-// Tray reports whether there is a place for the tray icon, and whether closing the
-// window leaves the program there.
+// Tray reports whether there is a tray, and whether closing the window leaves the program there.
 func Tray() (host, closeHides bool) {
 	l := shown.Load()
 	if l == nil {
@@ -232,8 +228,7 @@ func Tray() (host, closeHides bool) {
 	return l.hosted(), l.closeHides()
 }
 
-// Watched reports whether the window is there for somebody to look at, and whether it
-// has the keyboard.
+// Watched reports whether the window is visible, and whether it has the focus.
 func Watched() (there, focused bool) {
 	l := shown.Load()
 	if l == nil {

@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// trayWords are the texts of the tray in one language. Numbers stand where no plural form is needed: "running: 2".
+// trayWords are the texts of the tray in one language. Numbers are placed where no plural form is needed: "running:
+// 2".
 type trayWords struct {
 	idle                                           string
-	running, queued, both                          string // formats of how many run, how many wait, and of both
+	running, queued, both                          string // formats for running, queued, and both
 	paused, pausedQueued                           string
 	show, showTip, newChat, newChatTip             string
 	newWindow, newWindowTip, ask, askTip           string
@@ -53,7 +54,7 @@ var trayChinese = trayWords{
 	quit: "退出", quitTip: "结束程序；正在写入的内容会保留",
 }
 
-// wordsIn are the texts in the language that ui.language names, or in the first of the system's that there is: the same
+// wordsIn are the texts in the language of ui.language, or in the first supported language of the system: the same
 // choice as the window's (frontend/src/lib/words/languages.ts).
 func wordsIn(setting string, preferred []string) *trayWords {
 	for _, tag := range append([]string{setting}, preferred...) {
@@ -80,19 +81,19 @@ func isTraditional(parts []string) bool {
 	return false
 }
 
-// QuickAskWords say what the keys of quick ask do, in the language that ui.language names.
+// QuickAskWords describe the purpose of the quick ask keys, in the language of ui.language.
 func QuickAskWords(setting string) string {
 	_, preferred := webLanguages(os.Getenv)
 	return wordsIn(setting, preferred).askTip
 }
 
-// words are the texts of the tray as the settings are now.
+// words are the texts of the tray with the present settings.
 func (w *Window) words() *trayWords {
 	_, preferred := webLanguages(os.Getenv)
 	return wordsIn(w.Settings().Language, preferred)
 }
 
-// counts says how much runs and waits.
+// counts says how much work is running and queued.
 func (t *trayWords) counts(running, queued int) string {
 	switch {
 	case running > 0 && queued > 0:
@@ -105,7 +106,7 @@ func (t *trayWords) counts(running, queued int) string {
 	return t.idle
 }
 
-// stopped says that work is paused, and how much of it waits.
+// stopped says that work is paused, and how much is queued.
 func (t *trayWords) stopped(queued int) string {
 	if queued > 0 {
 		return fmt.Sprintf(t.pausedQueued, queued)

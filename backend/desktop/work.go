@@ -5,25 +5,25 @@ import (
 	"time"
 )
 
-// showEvery is how often at most the tray is updated: menus are drawn by others.
+// showEvery is the minimum time between updates of the tray, whose menus other programs draw.
 const showEvery = 250 * time.Millisecond
 
-// tray is the icon beside the clock.
+// tray is the icon in the tray.
 type tray interface {
-	// hosted reports whether somebody shows it.
+	// hosted reports whether a tray shows it.
 	hosted() bool
 	show(status)
 	end()
 }
 
-// noTray is where there is none.
+// noTray is used without a tray.
 type noTray struct{}
 
 func (noTray) hosted() bool { return false }
 func (noTray) show(status)  {}
 func (noTray) end()         {}
 
-// mood is what the icon shows at a glance.
+// mood is the icon's state.
 type mood int
 
 const (
@@ -37,8 +37,8 @@ const (
 type status struct {
 	mood   mood
 	words  string
-	paused bool       // whatever else it shows
-	in     *trayWords // the language of the words and of the menu
+	paused bool       // independent of the mood
+	in     *trayWords // the language of the texts and of the menu
 }
 
 func statusOf(w Work, in *trayWords) status {
@@ -55,13 +55,13 @@ func statusOf(w Work, in *trayWords) status {
 	return status{idle, in.idle, false, in}
 }
 
-// showWork keeps the tray at what goes on, until the program ends.
+// showWork updates the tray until the program ends.
 func (l *life) showWork(ctx context.Context) {
 	changed := make(chan struct{}, 1)
 	l.w.Work.Changed(func() {
 		select {
 		case changed <- struct{}{}:
-		default: // it will be looked at anyway
+		default: // an update is already pending
 		}
 	})
 	for !l.leaving() {

@@ -2,9 +2,9 @@
 // nothing and asks nobody.
 //
 // Text is taken as it is, byte for byte, if it is UTF-8, or UTF-16 with its mark.
-// A PDF is taken apart by a process of its own: the library that does it can be made
-// to loop, to overflow its stack and to fill memory, none of which may reach the
-// program that holds the conversations.
+// PDFs and office documents are taken apart by a process of its own: the libraries that
+// do it can be made to loop, to overflow their stack and to fill memory, none of which
+// may reach the program that holds the conversations.
 package documents
 
 import (
@@ -31,6 +31,12 @@ type Document struct {
 	Plain bool
 }
 
+// Store keeps documents.
+type Store interface {
+	Branch(context.Context, chat.BranchID) (chat.Branch, error)
+	AddFile(context.Context, chat.NewFile) (chat.File, error)
+}
+
 // New is the document as the store keeps it. tokens counts those of its text.
 func (d Document) New(session chat.SessionID, content []byte, tokens int) chat.NewFile {
 	n := chat.NewFile{SessionID: session, Name: d.Name, MediaType: d.MediaType, Content: content, Tokens: tokens}
@@ -40,12 +46,21 @@ func (d Document) New(session chat.SessionID, content []byte, tokens int) chat.N
 	return n
 }
 
+// Keep stores a document that was read from content in the session of a branch. count counts the tokens of its text.
+func (d Document) Keep(ctx context.Context, to Store, branch chat.BranchID, content []byte, count func(string) int) (chat.File, error) {
+	b, err := to.Branch(ctx, branch)
+	if err != nil {
+		return chat.File{}, err
+	}
+	return to.AddFile(ctx, d.New(b.SessionID, content, count(d.Text)))
+}
+
 // Reader reads documents.
 type Reader struct {
-	// Program is run with PDFArgument to take a PDF apart: this program itself. With
-	// none PDFs are refused.
+	// Program is run with ReadArgument to take a PDF or an office document apart: this
+	// program itself. With none they are refused.
 	Program string
-	timeout time.Duration // of one PDF; 0: pdfTime
+	timeout time.Duration // of one document; 0: processTime
 }
 
 // Read is the text of a file. Its errors say why there is none and what to do; the
@@ -56,9 +71,22 @@ func (r Reader) Read(ctx context.Context, name string, data []byte) (Document, e
 		return d, err
 	}
 	if isPDF(data) {
-		text, err := r.pdf(ctx, d.Name, data)
+		text, err := r.apart(ctx, d.Name, "a PDF", data)
 		d.MediaType, d.Text = "application/pdf", text
 		return d, err
+	}
+	if media, ok := officeType(data); ok {
+		text, err := r.apart(ctx, d.Name, "an office document", data)
+		d.MediaType, d.Text = media, text
+		return d, err
+	}
+	if looksOffice(data) {
+		return d, refused("%s begins like an office document and is damaged or cut off; nothing was attached.", d.Name).
+			WithHint("check that it was copied completely, or open it in its program and save it again")
+	}
+	if isCompound(data) {
+		return d, refused("%s has a password, or was written by an Office from before 2007; nothing was attached.", d.Name).
+			WithHint("save it without a password as .docx, .xlsx, .pptx or PDF")
 	}
 	text, err := decode(d.Name, data)
 	if err != nil {

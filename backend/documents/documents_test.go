@@ -19,12 +19,12 @@ import (
 
 // TestMain is also the process that reads a PDF, as main is in the program.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == PDFArgument {
-		os.Exit(ReadPDF(os.Stdin, os.Stdout))
+	if len(os.Args) == 2 && os.Args[1] == ReadArgument {
+		os.Exit(ReadFile(os.Stdin, os.Stdout))
 	}
 	if len(os.Args) > 1 && os.Args[1] == takeMemory {
 		limitProcess()
-		runtime.KeepAlive(make([]byte, 4*pdfMemory))
+		runtime.KeepAlive(make([]byte, 4*processMemory))
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
@@ -279,7 +279,7 @@ func TestPDFTakesTooMuchMemory(t *testing.T) {
 	w := zlib.NewWriter(&packed)
 	piece := bytes.Repeat([]byte("a"), 1<<20)
 	_, _ = w.Write([]byte("BT ("))
-	for range 3 * pdfMemory / len(piece) { // a text without an end
+	for range 3 * processMemory / len(piece) { // a text without an end
 		_, _ = w.Write(piece)
 	}
 	if err := w.Close(); err != nil {
@@ -303,7 +303,7 @@ func TestTheSystemHoldsThePDFProcess(t *testing.T) {
 		t.Skip("only Linux counts what a process maps against its limit")
 	}
 	if err := exec.Command(reader(t).Program, takeMemory).Run(); err == nil {
-		t.Errorf("it was given %d MB", 4*pdfMemory>>20)
+		t.Errorf("it was given %d MB", 4*processMemory>>20)
 	}
 }
 

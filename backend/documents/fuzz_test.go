@@ -44,6 +44,22 @@ func FuzzPDF(f *testing.F) {
 	})
 }
 
+// FuzzOffice reads any archive as the process for documents does, but in this one.
+func FuzzOffice(f *testing.F) {
+	f.Add(word(f, "<w:p>"+run("one")+"</w:p><w:tbl><w:tr><w:tc><w:p>"+run("two")+"</w:p></w:tc></w:tr></w:tbl>"))
+	f.Add(openDocument(f, "text", `<text:h text:outline-level="1">one</text:h><text:p>two<text:s text:c="3"/></text:p>`))
+	f.Add(zipOf(f, "ppt/presentation.xml", `<p><sldId r:id="a"/></p>`, "ppt/_rels/presentation.xml.rels", `<r><Relationship Id="a" Target="s.xml"/></r>`, "ppt/s.xml", "<a:p><a:t>one</a:t></a:p>"))
+	f.Add(zipOf(f, "mimetype", "application/epub+zip", "META-INF/container.xml", `<rootfile full-path="a"/>`, "a", `<item id="x" href="b"/><itemref idref="x"/>`, "b", "<p>one<br>two"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var pages []string
+		end := officeText(data, func(_, _ int, words string) { pages = append(pages, words) })
+		text := strings.Join(pages, "\n\f")
+		if strings.Contains(text, pageMark) || !utf8.ValidString(text) || len(text) > 2*MaxText {
+			t.Fatalf("it ended as %q, with the text %q", end, text)
+		}
+	})
+}
+
 // endless reports a file with a hexadecimal string that does not end where its stream,
 // or the file, does.
 func endless(data []byte) bool {

@@ -7,7 +7,7 @@ import "syscall"
 // What the system holds the process to, whatever the library does between two looks at
 // the heap: bytes of its data, the reserves of the runtime included, and seconds of work.
 const (
-	pdfData = 3 * pdfMemory
+	pdfData = 3 * processMemory
 	pdfWork = 60
 )
 

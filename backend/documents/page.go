@@ -1,9 +1,10 @@
 package documents
 
 import (
-	"contextinfinity/backend/internal/lists"
 	"math"
 	"strings"
+
+	"contextinfinity/backend/internal/lists"
 
 	"github.com/ledongthuc/pdf"
 )

@@ -29,7 +29,7 @@ func pdfText(data []byte, write func(page, pages int, text string)) (end string)
 	if err != nil {
 		return endBroken
 	}
-	if len(pages) > pdfPages {
+	if len(pages) > maxPages {
 		return endPages
 	}
 	return readPages(pages, write)
@@ -80,7 +80,7 @@ func plainHeader(data []byte) []byte {
 // Bounds of the tree of pages.
 const (
 	maxDepth = 64
-	maxNodes = 4 * pdfPages
+	maxNodes = 4 * maxPages
 )
 
 // pagesOf walks the tree of pages once; asking the library for them one by one walks
@@ -98,7 +98,7 @@ func pagesOf(r *pdf.Reader) (pages []pdf.Value, err error) {
 			pages = append(pages, v)
 			return
 		}
-		for i := 0; i < kids.Len() && len(pages) <= pdfPages; i++ {
+		for i := 0; i < kids.Len() && len(pages) <= maxPages; i++ {
 			walk(kids.Index(i), depth+1)
 		}
 	}

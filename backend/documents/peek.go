@@ -12,13 +12,17 @@ type Looks int
 const (
 	LooksBinary   Looks = iota
 	LooksEncoded        // text in an encoding that it does not name
-	LooksReadable       // text or PDF
+	LooksOld            // an office document from before 2007, or one with a password
+	LooksReadable       // text, a PDF or an office document
 )
 
 // Peek answers whether a file could be read, from its first bytes.
 func Peek(head []byte, whole bool) Looks {
-	if isPDF(head) {
+	if isPDF(head) || looksOffice(head) {
 		return LooksReadable
+	}
+	if isCompound(head) {
+		return LooksOld
 	}
 	if bytes.HasPrefix(head, markUTF16LE) || bytes.HasPrefix(head, markUTF16BE) {
 		if !whole {

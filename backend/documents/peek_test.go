@@ -1,6 +1,9 @@
 package documents
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestPeek(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -11,6 +14,10 @@ func TestPeek(t *testing.T) {
 		"text":                       {"The harbour opens at seven.", true, LooksReadable},
 		"nothing":                    {"", true, LooksReadable},
 		"a pdf":                      {"%PDF-1.7\n\x00\x01\x02", false, LooksReadable},
+		"a word document":            {"PK\x03\x04" + strings.Repeat("\x00", 26) + "[Content_Types].xml", false, LooksReadable},
+		"another archive":            {"PK\x03\x04" + strings.Repeat("\x00", 26) + "photos/1.jpg", false, LooksBinary},
+		"an archive that is cut":     {"PK\x03\x04\x00", false, LooksBinary},
+		"an old word document":       {"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1\x00", false, LooksOld},
 		"a character that is cut":    {"für die K\xc3", false, LooksReadable},
 		"an emoji that is cut":       {"well \xf0\x9f\x98", false, LooksReadable},
 		"a character that is broken": {"für die K\xc3", true, LooksEncoded},

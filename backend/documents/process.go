@@ -18,16 +18,16 @@ import (
 	"contextinfinity/backend/internal/childenv"
 )
 
-// PDFArgument is the one argument with which the program reads a PDF from its
-// standard input, and does nothing else.
-const PDFArgument = "read-pdf"
+// ReadArgument is the one argument with which the program reads a PDF or an office
+// document from its standard input, and does nothing else.
+const ReadArgument = "read-document"
 
-// Bounds of the process that reads a PDF.
+// Bounds of the process that reads a document.
 const (
-	pdfTime   = 20 * time.Second
-	pdfMemory = 512 << 20 // bytes of heap
-	pdfStack  = 64 << 20  // bytes; nesting that needs more is an attack
-	pdfPages  = 5000
+	processTime   = 20 * time.Second
+	processMemory = 512 << 20 // bytes of heap
+	processStack  = 64 << 20  // bytes; nesting that needs more is an attack
+	maxPages      = 5000
 )
 
 // The process writes each page when it has read it: a line with the mark, the number of
@@ -48,19 +48,19 @@ const (
 	endMemory   = "memory"
 )
 
-// pdf reads a PDF in a process of its own.
-func (r Reader) pdf(ctx context.Context, name string, data []byte) (string, error) {
+// apart reads a document in a process of its own. kind is what it is in an error: "a PDF".
+func (r Reader) apart(ctx context.Context, name, kind string, data []byte) (string, error) {
 	if r.Program == "" {
-		return "", refused("%s is a PDF, which cannot be read here; nothing was attached.", name).WithHint("save it as text")
+		return "", refused("%s is %s, which cannot be read here; nothing was attached.", name, kind).WithHint("save it as text")
 	}
-	limit := pdfTime
+	limit := processTime
 	if r.timeout > 0 {
 		limit = r.timeout
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, r.Program, PDFArgument)
-	out := &bounded{most: MaxText + pdfPages*32}
+	cmd := exec.CommandContext(ctx, r.Program, ReadArgument)
+	out := &bounded{most: MaxText + maxPages*32}
 	cmd.Stdin, cmd.Stdout, cmd.WaitDelay = bytes.NewReader(data), out, time.Second
 	cmd.Env = childenv.Minimal(os.Environ())
 	_ = cmd.Run() // what it wrote says how it ended, and a crash says nothing
@@ -81,7 +81,7 @@ func (r Reader) pdf(ctx context.Context, name string, data []byte) (string, erro
 			return got.stopped() + text, checkText(name, text)
 		}
 	}
-	return "", pdfProblem(name, got.end)
+	return "", problem(name, kind, got.end)
 }
 
 // output is what the process wrote.
@@ -111,7 +111,7 @@ func (o output) stopped() string {
 	return fmt.Sprintf("[Reading ended after page %d of %d: the next page %s. What follows is not in this text.]\n\n", len(o.texts), o.pages, why)
 }
 
-func pdfProblem(name, end string) error {
+func problem(name, kind, end string) error {
 	switch end {
 	case endLocked:
 		return refused("%s is encrypted and cannot be read without its password; nothing was attached.", name).
@@ -122,23 +122,23 @@ func pdfProblem(name, end string) error {
 	case endTime:
 		return refused("%s takes too long to read; nothing was attached.", name).WithHint("print the part that matters to a new PDF, or save it as text")
 	case endMemory:
-		return refused("%s takes more than %d MB of memory to read; nothing was attached.", name, pdfMemory>>20).
+		return refused("%s takes more than %d MB of memory to read; nothing was attached.", name, processMemory>>20).
 			WithHint("print the part that matters to a new PDF, or save it as text")
 	case endPages:
-		return refused("%s has more than %d pages; nothing was attached.", name, pdfPages).WithHint("attach it in parts")
+		return refused("%s has more than %d pages; nothing was attached.", name, maxPages).WithHint("attach it in parts")
 	case endLong:
 		return refused("%s holds more than %d MB of text; nothing was attached.", name, MaxText>>20).WithHint("attach it in parts")
 	}
-	return refused("%s is damaged, or a kind of PDF that cannot be read here; nothing was attached.", name).
+	return refused("%s is damaged, or %s of a kind that cannot be read here; nothing was attached.", name, kind).
 		WithHint("print it to a new PDF, or save it as text, and attach that")
 }
 
 // ReadPDF is what the process does: it reads a PDF from in, writes its pages and how
 // that ended to out, and returns the exit code. It may also end with a crash, which the
 // caller takes for a page that cannot be read.
-func ReadPDF(in io.Reader, out io.Writer) int {
+func ReadFile(in io.Reader, out io.Writer) int {
 	limitProcess()
-	debug.SetMaxStack(pdfStack)
+	debug.SetMaxStack(processStack)
 	stop := make(chan struct{})
 	defer close(stop)
 	w := &pageWriter{out: out}
@@ -147,7 +147,11 @@ func ReadPDF(in io.Reader, out io.Writer) int {
 	if err != nil || len(data) > MaxBytes {
 		return 1
 	}
-	w.finish(pdfText(data, w.page))
+	read := officeText
+	if isPDF(data) {
+		read = pdfText
+	}
+	w.finish(read(data, w.page))
 	if w.err != nil {
 		return 1
 	}
@@ -187,7 +191,7 @@ func watchMemory(stop <-chan struct{}, end func()) {
 			return
 		case <-tick.C:
 			var m runtime.MemStats
-			if runtime.ReadMemStats(&m); m.HeapAlloc > pdfMemory {
+			if runtime.ReadMemStats(&m); m.HeapAlloc > processMemory {
 				end()
 			}
 		}

@@ -53,7 +53,7 @@ func decode(name string, data []byte) (string, error) {
 	}
 	if binaryLooking(data) {
 		return "", refused("%s is not a text file; nothing was attached.", name).
-			WithHint("text, Markdown, source code and PDF can be attached; save it as one of these")
+			WithHint("text, Markdown, source code, PDF and office documents can be attached; save it as one of these")
 	}
 	if !utf8.Valid(data) {
 		return "", refused("%s is text in an encoding that it does not name; nothing was attached.", name).

@@ -7,15 +7,15 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Limits bound one request to an embedder.
+// Limits are the limits of one request to an embedder.
 type Limits struct {
-	Texts   int // texts in a request
+	Texts   int // texts per request
 	Bytes   int // of all texts of a request together
-	PerText int // bytes of one text: the rest is cut off
+	PerText int // bytes per text: the rest is cut off
 }
 
-// RemoteLimits suit OpenAI (2048 texts and 300 000 tokens a request) with room to
-// spare; another server may be the user's own processor, and is to answer in time.
+// RemoteLimits are well within OpenAI's (2048 texts and 300 000 tokens per request); another server may run on the
+// user's own processor and should respond in time.
 func RemoteLimits(id chat.EmbedderID) Limits {
 	l := Limits{Texts: 64, Bytes: 256_000, PerText: KnownModel(id.Model).MaxBytes}
 	if id.Name != "openai" {
@@ -24,13 +24,12 @@ func RemoteLimits(id chat.EmbedderID) Limits {
 	return l
 }
 
-// smallest is the length in bytes below which a text that is refused as too long is
-// not cut any further.
+// smallest is the length in bytes below which a text that is refused as too long is not cut any further.
 const smallest = 64
 
-// Batched sends texts in requests within the limits. A text too long for the model
-// is cut at the border of a character: its vector then represents its beginning, and
-// its words are all found by the text index. Empty texts are sent as one space.
+// Batched sends texts in requests within the limits. A text too long for the model is cut between characters: its
+// vector then represents its beginning, while the text index finds all of its words. Empty texts are sent as one
+// space.
 func Batched(e Embedder, l Limits) Embedder { return batched{e, l} }
 
 type batched struct {
@@ -70,9 +69,8 @@ func (b batched) fitting(texts []string) int {
 	return len(texts)
 }
 
-// fit sends one request. If the model finds it too large, or refuses a text of it, it is
-// sent in halves, and a single text that is too large is halved itself: no table knows
-// every model's tokens.
+// fit sends one request. If the model finds it too large, or refuses one of its texts, it is split in halves, and a
+// single text that is too large is cut in half: the token counts of every model cannot be known.
 func (b batched) fit(ctx context.Context, kind Kind, texts []string) ([][]float32, error) {
 	vectors, err := b.Embedder.Embed(ctx, kind, texts)
 	if err == nil {
@@ -103,11 +101,9 @@ func (b batched) fit(ctx context.Context, kind Kind, texts []string) ([][]float3
 	return append(first, second...), err
 }
 
-// refusal tells a text that the model takes no vector of (there are models that answer
-// some with NaN, and servers that answer them with an error) from a server that answers
-// nothing: that one gives none for a blank either. A passage that is refused has the
-// blank's vector and is found by its words; without one it would hold up all that
-// follow it. To a question there is no such answer.
+// refusal distinguishes a text for which the model gives no vector (some models return NaN, some servers an error)
+// from a server that does not work at all: that one fails for a blank too. A refused passage gets the blank's vector
+// and is found by its words; without a vector it would block all that follow it. A question gets no such replacement.
 func (b batched) refusal(ctx context.Context, kind Kind, err error) ([][]float32, error) {
 	if kind != Passage || ctx.Err() != nil {
 		return nil, err
@@ -119,8 +115,7 @@ func (b batched) refusal(ctx context.Context, kind Kind, err error) ([][]float32
 	return blank, nil
 }
 
-// Cut is s up to the last character that ends within limit bytes. What is not
-// valid UTF-8 is kept as it is. 0 does not cut.
+// Cut is s up to the last character that ends within limit bytes. Invalid UTF-8 is kept. 0 means no limit.
 func Cut(s string, limit int) string {
 	if limit <= 0 || len(s) <= limit {
 		return s

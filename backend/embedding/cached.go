@@ -9,9 +9,9 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Cache remembers the vectors of the latest questions: the same one is asked again
-// when a turn is retried, and while somebody types in a search field. It holds hashes of
-// texts and vectors, in memory alone, and is safe for concurrent use.
+// Cache remembers the vectors of recent questions: the same one is embedded again when a turn is retried, and while a
+// person types into a search field. It holds hashes of texts and vectors, only in memory, and is safe for concurrent
+// use.
 type Cache struct {
 	mu     sync.Mutex
 	size   int
@@ -19,7 +19,7 @@ type Cache struct {
 	at     map[cacheKey]*list.Element
 }
 
-// cacheKey holds a text's hash alone: a question may be a pasted file.
+// cacheKey only has a hash of the text: a question may be a pasted file.
 type cacheKey struct {
 	id   chat.EmbedderID
 	text [sha256.Size]byte
@@ -66,8 +66,8 @@ func (c *Cache) put(k cacheKey, v []float32) {
 	}
 }
 
-// Cached answers questions from the cache; passages are cached by the store. A
-// vector that it returns is shared and must not be changed.
+// Cached answers questions from the cache; passages are cached by the store. A returned vector is shared and must not
+// be changed.
 func Cached(e Embedder, c *Cache) Embedder { return cached{e, c} }
 
 type cached struct {

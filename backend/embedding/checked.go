@@ -8,8 +8,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Checked refuses what is not a vector (wrong count, wrong dimension, NaN or infinity,
-// all zeros) and brings the rest to length 1.
+// Checked refuses invalid vectors (wrong count, wrong dimension, NaN or infinity, all zeros) and normalizes the
+// others to length 1.
 func Checked(e Embedder) Embedder { return checked{e} }
 
 type checked struct{ Embedder }
@@ -37,8 +37,8 @@ func (c checked) Embed(ctx context.Context, kind Kind, texts []string) ([][]floa
 	return out, nil
 }
 
-// normalized is v with length 1, v itself if it is so already; fault says why it is
-// not a vector of this dimension.
+// normalized is v with length 1, or v itself if it has that length; fault says why it is not a vector of this
+// dimension.
 func normalized(v []float32, dimension int) (unit []float32, fault string) {
 	switch {
 	case len(v) == 0:

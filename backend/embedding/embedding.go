@@ -1,6 +1,5 @@
-// Package embedding is the contract of what turns text into vectors (SPEC 8), and
-// what every embedder has in common: validation, batches, a cache. The embedders
-// themselves are in local, openai and ollama.
+// Package embedding defines the interface of embedders, which turn text into vectors (SPEC 8), and what all of them
+// share: validation, batches, a cache. The embedders themselves are in local, openai and ollama.
 package embedding
 
 import (
@@ -9,8 +8,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Kind is what a text is embedded as: some embedders treat a question otherwise
-// than what it is to find.
+// Kind is the purpose of an embedded text: some embedders treat a question differently from the passages to find.
 type Kind int
 
 const (
@@ -20,9 +18,9 @@ const (
 
 // Embedder turns texts into vectors. Its methods are safe for concurrent use.
 type Embedder interface {
-	// Identity names the vectors: those of different identities never mix.
+	// Identity names the vectors: those of different identities are never mixed.
 	Identity() chat.EmbedderID
-	// Embed returns one vector of length 1 for each text, in order. A wrong
-	// dimension, an empty vector and a NaN are errors, never results.
+	// Embed returns one vector of length 1 per text, in order. A wrong dimension, an empty vector and a NaN are
+	// errors.
 	Embed(ctx context.Context, kind Kind, texts []string) ([][]float32, error)
 }

@@ -16,64 +16,61 @@ import (
 // Store is what the Manager needs of the database.
 type Store interface {
 	Namespaces(ctx context.Context) ([]chat.Namespace, error)
-	// OpenNamespace returns the identity's namespace, made if there was none: building,
-	// or serving at once if there is no unit yet and none serves. A retired one is
-	// building again.
+	// OpenNamespace returns the identity's namespace, created if necessary: building, or serving at once if there is
+	// no unit yet and none serves. A retired one is building again.
 	OpenNamespace(ctx context.Context, id chat.EmbedderID) (chat.Namespace, error)
-	// Unembedded returns units that have no vector in a namespace, in the order of n.
+	// Unembedded returns units without a vector in a namespace, in the order of n.
 	Unembedded(ctx context.Context, ns int64, limit int) ([]chat.UnitText, error)
-	// VectorsByHash returns the vectors of texts that a namespace has already.
+	// VectorsByHash returns the vectors that a namespace already has for texts.
 	VectorsByHash(ctx context.Context, ns int64, hashes [][32]byte) (map[[32]byte][]float32, error)
 	PutVectors(ctx context.Context, ns int64, vectors []chat.UnitVector) error
-	// ServeNamespace makes a namespace the one that searches use and retires all
-	// others. It is a conflict while units are missing in it.
+	// ServeNamespace makes a namespace the serving one and retires all others. It returns a conflict while vectors
+	// are missing in it.
 	ServeNamespace(ctx context.Context, ns int64) error
 	// DropRetired deletes up to limit vectors of retired namespaces.
 	DropRetired(ctx context.Context, limit int) (more bool, err error)
-	// SaveVectors keeps the vectors that serve where an index reads them quickly.
+	// SaveVectors saves the serving vectors in a form that an index can read quickly.
 	SaveVectors(ctx context.Context) error
 }
 
-// ManagerDeps are a Manager's collaborators.
+// ManagerDeps are a Manager's dependencies.
 type ManagerDeps struct {
 	Store Store
-	// Target is the configured embedder. It may ask a server for its dimension.
+	// Target returns the configured embedder. It may ask a server for its dimension.
 	Target func(context.Context) (Embedder, error)
-	// For makes the embedder of any identity, such as the one that serves while the
-	// target is being filled. It asks no server for anything: a search waits for it.
+	// For returns the embedder of any identity, such as the one that serves while the target is being filled. It
+	// contacts no server, because a search waits for it.
 	For func(context.Context, chat.EmbedderID) (Embedder, error)
-	// Redact takes secrets out of what goes to a remote embedder; nil: nothing is taken out.
+	// Redact removes secrets from texts for a remote embedder; nil: nothing is removed.
 	Redact func(string) string
-	// Publish hears how far a reindex is; may be nil.
+	// Publish is called with the progress of a reindex; may be nil.
 	Publish func(done, total int)
 	Log     *slog.Logger // nil: none
 	Clock   clock.Clock  // nil: the system's
-	// Wait pauses between tries; nil: by the system's clock.
+	// Wait pauses between tries; nil: with the system's clock.
 	Wait func(context.Context, time.Duration) error
 }
 
-// Local is the name of the embedder that needs no network. Texts for any other one
-// leave the program.
+// Local is the name of the embedder that needs no network. For any other one, texts leave the program.
 const Local = "local"
 
 const (
-	fillBatch   = 64   // units in one Step
-	dropBatch   = 2000 // vectors of retired namespaces in one Step
-	cachedAsked = 512  // questions whose vectors are remembered
+	fillBatch   = 64   // units per Step
+	dropBatch   = 2000 // vectors of retired namespaces deleted per Step
+	cachedAsked = 512  // questions with cached vectors
 
-	// silence is how long turns that are indexed do not wait for a server again that let
-	// one wait in vain: their words are found at once, and Step fills in what they lack.
+	// silence is how long indexing does not wait again for a server that did not respond in time: the turns are
+	// searchable by words at once, and Step adds the missing vectors.
 	silence = time.Minute
 )
 
-// Manager keeps the vectors of all units in step with the configured embedder. It
-// has no goroutine of its own, and its methods are safe for concurrent use.
+// Manager keeps the vectors of all units up to date with the configured embedder. It has no goroutine of its own, and
+// is safe for concurrent use.
 //
-// One namespace serves searches; another, the target, may be filling. When the
-// target is complete it serves and the others are retired and deleted. Only what is
-// missing is ever asked for, so that an interrupted reindex continues where it stopped,
-// and a target that changes half-way is left as it is and deleted in the end. The
-// same text is never embedded twice for a namespace.
+// One namespace serves searches; another, the target, may be filling. When the target is complete it serves, and the
+// others are retired and deleted. Only missing vectors are requested, so an interrupted reindex continues where it
+// stopped, and a target that is changed half-way is left incomplete and eventually deleted. The same text is never
+// embedded twice for a namespace.
 type Manager struct {
 	d     ManagerDeps
 	cache *Cache
@@ -81,17 +78,17 @@ type Manager struct {
 	step sync.Mutex // one Step at a time
 
 	mu       sync.Mutex
-	failures map[chat.EmbedderID]string // the last one, until it works again
-	silent   map[chat.EmbedderID]silent // those that did not answer in time
+	failures map[chat.EmbedderID]string // the last error of each, until it works again
+	silent   map[chat.EmbedderID]silent // those that did not respond in time
 }
 
-// silent is when a server did not answer, and the error.
+// silent is when a server did not respond, and the error.
 type silent struct {
 	at  time.Time
 	err error
 }
 
-// NewManager makes a Manager.
+// NewManager creates a Manager.
 func NewManager(d ManagerDeps) *Manager {
 	if d.Log == nil {
 		d.Log = slog.New(slog.DiscardHandler)
@@ -99,8 +96,8 @@ func NewManager(d ManagerDeps) *Manager {
 	return &Manager{d: d, cache: NewCache(cachedAsked), failures: map[chat.EmbedderID]string{}, silent: map[chat.EmbedderID]silent{}}
 }
 
-// For returns the embedder that made a namespace's vectors, checked, batched,
-// retried and cached; what a remote one gets is redacted.
+// For returns the embedder that made a namespace's vectors, with validation, batches, retries and a cache; texts for
+// a remote one are redacted.
 func (m *Manager) For(ctx context.Context, ns chat.Namespace) (Embedder, error) {
 	e, err := m.d.For(ctx, ns.Embedder)
 	if err != nil {
@@ -113,7 +110,7 @@ func (m *Manager) For(ctx context.Context, ns chat.Namespace) (Embedder, error) 
 	return m.dress(e), nil
 }
 
-// dress puts what all embedders have in common around one.
+// dress adds the features that all embedders share.
 func (m *Manager) dress(e Embedder) Embedder {
 	id := e.Identity()
 	e = Checked(e)
@@ -123,11 +120,11 @@ func (m *Manager) dress(e Embedder) Embedder {
 	return Cached(e, m.cache)
 }
 
-// live are the namespaces that are kept up to date: the serving one, and the
-// target if that is another. The target's comes with its embedder.
+// live are the namespaces that are kept up to date: the serving one, and the target if that is another. The target's
+// has its embedder.
 type live struct {
 	chat.Namespace
-	embedder Embedder // nil: made when it is needed
+	embedder Embedder // nil: created when needed
 }
 
 func (m *Manager) live(ctx context.Context) ([]live, error) {
@@ -165,9 +162,9 @@ func (m *Manager) target(ctx context.Context) (Embedder, error) {
 	return m.dress(e), nil
 }
 
-// Vectors returns the vectors of units' texts for every namespace that is kept up to
-// date, by its id. It fails only if none could be made: what the target lacks Step
-// fills in, and what another lacks is found by words until the target serves.
+// Vectors returns the vectors of units' texts for every namespace that is kept up to date, by id. It fails only if
+// none could be made: Step adds what the target lacks, and until the target serves, units without vectors elsewhere
+// are found by words.
 func (m *Manager) Vectors(ctx context.Context, texts []string) (map[int64][][]float32, error) {
 	if len(texts) == 0 {
 		return nil, nil
@@ -190,8 +187,7 @@ func (m *Manager) Vectors(ctx context.Context, texts []string) (map[int64][][]fl
 	return nil, failed
 }
 
-// embed takes from the store what it has and asks the embedder for the rest, each
-// text once.
+// embed takes existing vectors from the store and requests the others from the embedder, each text once.
 func (m *Manager) embed(ctx context.Context, ns live, texts []string) ([][]float32, error) {
 	hashes := lists.Map(texts, func(s string) [32]byte { return sha256.Sum256([]byte(s)) })
 	have, err := m.d.Store.VectorsByHash(ctx, ns.ID, hashes)
@@ -241,9 +237,9 @@ func (m *Manager) ask(ctx context.Context, ns live, texts []string, hashes [][32
 	return nil
 }
 
-// Step fills one batch of what the target namespace lacks; when it lacks nothing it
-// makes it serve, then deletes what is retired, a batch each time, and at last has the
-// vectors saved for the index. more is false when there is nothing left to do.
+// Step fills one batch of the target namespace's missing vectors; when it is complete, Step makes it serve, then
+// deletes retired vectors, one batch per call, and finally saves the vectors for the index. more is false when
+// nothing is left to do.
 func (m *Manager) Step(ctx context.Context) (more bool, err error) {
 	m.step.Lock()
 	defer m.step.Unlock()
@@ -291,8 +287,8 @@ func (m *Manager) fill(ctx context.Context, ns live, units []chat.UnitText) erro
 	return nil
 }
 
-// promote makes a complete namespace serve, and retires those that a change of mind
-// left half filled. served is false where there was nothing to change.
+// promote makes a complete namespace serve, and retires those left half filled by a changed setting. served is false
+// if nothing had to be changed.
 func (m *Manager) promote(ctx context.Context, ns chat.Namespace) (served bool, err error) {
 	all, err := m.d.Store.Namespaces(ctx)
 	if err != nil {
@@ -310,7 +306,7 @@ func (m *Manager) promote(ctx context.Context, ns chat.Namespace) (served bool, 
 		return false, nil
 	}
 	err = m.d.Store.ServeNamespace(ctx, ns.ID)
-	if chat.CodeOf(err) == chat.CodeConflict { // a turn was indexed in between: the next Step fills it in
+	if chat.CodeOf(err) == chat.CodeConflict { // a turn was indexed in between: the next Step fills it
 		return true, nil
 	}
 	if err == nil {
@@ -326,7 +322,7 @@ func (m *Manager) report(ctx context.Context, id int64) {
 	}
 	all, err := m.d.Store.Namespaces(ctx)
 	if err != nil {
-		return // progress is shown again with the next batch
+		return // the next batch reports progress again
 	}
 	for _, ns := range all {
 		if ns.ID == id {
@@ -335,9 +331,8 @@ func (m *Manager) report(ctx context.Context, id int64) {
 	}
 }
 
-// Status returns the namespaces, each with the error that its embedder last made, if
-// it has not worked since. An error of the configuration itself is with the
-// namespace that serves.
+// Status returns the namespaces, each with its embedder's last error if it has not worked since. An error of the
+// configuration itself is reported with the serving namespace.
 func (m *Manager) Status(ctx context.Context) ([]chat.Namespace, error) {
 	all, err := m.d.Store.Namespaces(ctx)
 	if err != nil {
@@ -367,7 +362,7 @@ func (m *Manager) failed(ctx context.Context, id chat.EmbedderID, err error) err
 	return err
 }
 
-// unanswered is the error of an embedder that did not answer in time a moment ago.
+// unanswered is the error of an embedder that recently did not respond in time.
 func (m *Manager) unanswered(id chat.EmbedderID) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

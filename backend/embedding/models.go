@@ -5,27 +5,27 @@ import (
 	"strings"
 )
 
-// Model is what is known of a model by its name alone.
+// Model is what is known about a model by its name.
 type Model struct {
-	Dimension int // of its own vectors; 0: unknown, ask it once
-	// Query and Passage are before a text, as the model was trained.
+	Dimension int // default dimension of its vectors; 0: unknown, ask the server once
+	// Query and Passage are prefixes for texts, as used in the model's training.
 	Query, Passage string
-	// Version names the prefixes: vectors made with others are of another identity.
+	// Version identifies the prefixes: vectors made with other prefixes have another identity.
 	Version int
-	// Price in US dollars for a million tokens, at the vendor's own service; 0: none known.
+	// Price in US dollars per million tokens, at the vendor's own service; 0: unknown.
 	Price float64
-	// MaxBytes is where a text is cut before it is sent; what is still too long for the
-	// model is then halved until it is taken. 0: DefaultMaxBytes.
+	// MaxBytes is where a text is cut before it is sent; a text that is still too long for the model is then halved
+	// until it is accepted. 0: DefaultMaxBytes.
 	MaxBytes int
 }
 
-// DefaultMaxBytes is the cut for a model of which nothing else is known.
+// DefaultMaxBytes is the limit for an unknown model.
 const DefaultMaxBytes = 24_000
 
 const searchPassages = "Represent this sentence for searching relevant passages: "
 
-// known is by prefix of the name, without its owner ("nomic-ai/") and tag
-// (":latest"); the longest prefix wins. A version is never given twice.
+// known is by prefix of the name, without its owner ("nomic-ai/") and tag (":latest"); the longest prefix wins. A
+// version is never reused.
 var known = []struct {
 	prefix string
 	Model
@@ -53,7 +53,7 @@ var known = []struct {
 	{"all-minilm", Model{Dimension: 384, Version: 1, MaxBytes: 2000}},
 }
 
-// KnownModel looks a model up. An unknown one is used as it is, without prefixes.
+// KnownModel looks a model up. An unknown one is used without prefixes.
 func KnownModel(name string) Model {
 	found, _ := lookUp(name)
 	if found.MaxBytes == 0 {
@@ -62,8 +62,7 @@ func KnownModel(name string) Model {
 	return found
 }
 
-// IsEmbeddingModel reports whether a server's model makes vectors, as far as its name
-// says: servers list their chat models beside them.
+// IsEmbeddingModel reports whether a server's model makes vectors, judging by its name: servers list chat models too.
 func IsEmbeddingModel(name string) bool {
 	_, ok := lookUp(name)
 	return ok || strings.Contains(strings.ToLower(name), "embed")
@@ -85,10 +84,10 @@ func lookUp(name string) (Model, bool) {
 	return found, length > 0
 }
 
-// lmStudioMark is before the name of every embedding model in LM Studio's list.
+// lmStudioMark is the prefix of every embedding model in LM Studio's list.
 const lmStudioMark = "text-embedding-"
 
-// Prefixed puts what the model wants before each text.
+// Prefixed adds the model's prefix to each text.
 func (m Model) Prefixed(kind Kind, texts []string) []string {
 	prefix := m.Passage
 	if kind == Query {

@@ -5,7 +5,7 @@ import (
 	"contextinfinity/backend/internal/lists"
 )
 
-// Redacted takes secrets out of texts before a remote embedder sees them (SPEC 13).
+// Redacted removes secrets from texts before they reach a remote embedder (SPEC 13).
 func Redacted(e Embedder, redact func(string) string) Embedder {
 	if redact == nil {
 		return e

@@ -8,33 +8,31 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Retry is how an adapter says that the same request may succeed later: 429, 5xx,
-// a lost connection. It reads as the error that it holds.
+// Retry is an adapter's error for a request that may succeed later: 429, 5xx, a lost connection. Its message is that
+// of the wrapped error.
 type Retry struct {
 	Err   error
-	After time.Duration // what the server asked for; 0: it did not say
+	After time.Duration // requested by the server; 0: none
 }
 
 func (r *Retry) Error() string { return r.Err.Error() }
 func (r *Retry) Unwrap() error { return r.Err }
 
-// Patience is how long a request is tried for.
+// Patience says how long a request is retried.
 type Patience struct {
 	Tries int
-	First time.Duration // before the second try; doubled for each after it
-	Most  time.Duration // a server that asks for more than this is given up at once
-	Limit time.Duration // of one try
+	First time.Duration // before the second try; doubled for each further one
+	Most  time.Duration // if the server asks for a longer pause, retrying stops
+	Limit time.Duration // per try
 }
 
-// A search has somebody waiting for it; indexing has a job behind it, which is
-// tried again itself.
+// A person waits for a search; indexing is done by a job, which is retried itself.
 var (
 	forQuery   = Patience{Tries: 2, First: 200 * time.Millisecond, Most: time.Second, Limit: 10 * time.Second}
 	forPassage = Patience{Tries: 4, First: 500 * time.Millisecond, Most: 30 * time.Second, Limit: time.Minute}
 )
 
-// Retried tries again, with growing pauses, what a Retry says may succeed. wait nil
-// waits by the system's clock.
+// Retried retries, with growing pauses, what a Retry allows. wait nil uses the system's clock.
 func Retried(e Embedder, wait func(context.Context, time.Duration) error) Embedder {
 	if wait == nil {
 		wait = pause

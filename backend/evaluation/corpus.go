@@ -1,7 +1,6 @@
-// Package evaluation measures recall on conversations and questions of the user's
-// own (SPEC 15): it puts a corpus through the store, the index and the search that
-// the product uses, asks every question, and writes what was packed into the prompt.
-// It tells nothing about how good that is: that is the scorer's part.
+// Package evaluation measures recall on the user's own conversations and questions (SPEC 15): it imports a corpus
+// with the product's store, index and search, asks every question, and writes what was packed into the prompt. It
+// does not judge the result: that is the scorer's part.
 package evaluation
 
 import (
@@ -18,7 +17,7 @@ import (
 	"contextinfinity/backend/internal/dates"
 )
 
-// line is a line of a corpus: one message. Fields that are not here are ignored.
+// line is a line of a corpus: one message. Other fields are ignored.
 type line struct {
 	Conv    text `json:"conv"`
 	Session text `json:"session"`
@@ -49,27 +48,27 @@ func (t *text) UnmarshalJSON(data []byte) error {
 type Conversation struct {
 	ID     string
 	Turns  []Exchange
-	Unread dates.Unread // dates that could not be read
+	Unread dates.Unread // invalid dates
 }
 
-// Exchange is what becomes one turn. Answer is nil where nobody answered.
+// Exchange becomes one turn. Answer is nil if there was none.
 type Exchange struct {
-	At     time.Time // zero: not known
+	At     time.Time // zero: unknown
 	User   chat.Message
 	Answer *chat.Message
 }
 
 // Question is a line of a queries file.
 type Question struct {
-	ID   json.RawMessage `json:"id"` // any JSON, written back as it is
+	ID   json.RawMessage `json:"id"` // any JSON, written back unchanged
 	Conv text            `json:"conv"`
 	Text string          `json:"query"`
 }
 
-// maxLine bounds a line of a file.
+// maxLine limits the length of a line.
 const maxLine = 64 << 20
 
-// ReadCorpus reads a corpus, a message a line. Its error names the file and line.
+// ReadCorpus reads a corpus, one message per line. Its error names the file and line.
 func ReadCorpus(r io.Reader, name string) ([]Conversation, error) {
 	var order []string
 	said := map[string][]line{}
@@ -106,7 +105,7 @@ func ReadCorpus(r io.Reader, name string) ([]Conversation, error) {
 	return out, nil
 }
 
-// ReadQuestions reads questions, one a line. Its error names the file and line.
+// ReadQuestions reads questions, one per line. Its error names the file and line.
 func ReadQuestions(r io.Reader, name string) ([]Question, error) {
 	var out []Question
 	err := eachLine(r, name, func(raw []byte) error {
@@ -129,7 +128,7 @@ func ReadQuestions(r io.Reader, name string) ([]Question, error) {
 	return out, err
 }
 
-// worded says what a line is that could not be read, instead of how a parser met it.
+// worded describes an invalid line instead of the parser's error.
 func worded(err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError

@@ -9,10 +9,9 @@ import (
 	"contextinfinity/backend/internal/dates"
 )
 
-// exchanges pairs a conversation's messages into turns, as an import does: what a
-// user says and an assistant answers, or, between people, two messages that follow
-// each other, each under its speaker's name. No turn crosses a session. A message
-// that finds no partner is a turn by itself; one without text is left out.
+// exchanges pairs a conversation's messages into turns, as an import does: a user message with an assistant's answer
+// or, between people, two consecutive messages, each with its speaker's name. A turn never spans two sessions. A
+// message without a partner is a turn of its own; one without text is left out.
 func exchanges(said []line) []Exchange {
 	said = slices.DeleteFunc(slices.Clone(said), func(l line) bool { return strings.TrimSpace(string(l.Text)) == "" })
 	named := slices.ContainsFunc(said, func(l line) bool { return roleOf(l.Speaker) == "" })
@@ -29,7 +28,7 @@ func exchanges(said []line) []Exchange {
 	return out
 }
 
-// pair reports that two messages are one turn.
+// pair reports that two messages form one turn.
 func pair(a, b line, named bool) bool {
 	if a.Session != b.Session || a.Date != b.Date {
 		return false
@@ -37,8 +36,7 @@ func pair(a, b line, named bool) bool {
 	return named || roleOf(a.Speaker) == chat.RoleUser && roleOf(b.Speaker) == chat.RoleAssistant
 }
 
-// message puts a message in its place in a turn. Whoever is not in place of
-// their role keeps their name.
+// message assigns a message to its role in a turn. A speaker with another role keeps their name.
 func message(l line, place chat.Role, named bool) chat.Message {
 	m := chat.Message{Role: place, Blocks: chat.Blocks{chat.Text{Text: string(l.Text)}}}
 	if named || roleOf(l.Speaker) != place {
@@ -47,7 +45,7 @@ func message(l line, place chat.Role, named bool) chat.Message {
 	return m
 }
 
-// roleOf is the role that a speaker is called by, empty for a person's name.
+// roleOf is the role for a speaker's label, empty for a person's name.
 func roleOf(speaker text) chat.Role {
 	switch strings.ToLower(strings.TrimSpace(string(speaker))) {
 	case "user", "human":
@@ -58,8 +56,8 @@ func roleOf(speaker text) chat.Role {
 	return ""
 }
 
-// moment is when a turn began: its date, and within one date in order, a minute
-// apart. Without a date it follows the turn before.
+// moment is when a turn began: its date, and within one date in order, one minute apart. Without a date it follows
+// the previous turn.
 func moment(said []line, i int, before []Exchange) time.Time {
 	at, known := dates.Parse(string(said[i].Date))
 	if len(before) == 0 {

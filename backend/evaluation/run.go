@@ -28,17 +28,17 @@ type Store interface {
 	Commit(context.Context, chat.Commit) (chat.State, error)
 }
 
-// Jobs index what was committed.
+// Jobs index committed turns.
 type Jobs interface {
 	Drain(context.Context) (int, error)
 }
 
-// Memory is searched.
+// Memory is the search that is measured.
 type Memory interface {
 	Search(context.Context, retrieval.Query) (retrieval.Result, error)
 }
 
-// Bench is a throw-away store with all that recall is made of.
+// Bench is a temporary store with everything that recall needs.
 type Bench struct {
 	Store    Store
 	Jobs     Jobs
@@ -49,13 +49,13 @@ type Bench struct {
 	Close    func() error
 }
 
-// Calendar is a clock that is at the date of what is being imported.
+// Calendar is a clock set to the date of the turn being imported.
 type Calendar struct {
 	mu  sync.Mutex
 	now time.Time
 }
 
-// Now is the moment it is at, a millisecond later each time it is asked.
+// Now is its time, one millisecond later at each call.
 func (c *Calendar) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,25 +75,25 @@ func (c *Calendar) set(t time.Time) {
 // undated is when a corpus without dates begins.
 var undated = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Report is what a run did. Times are in milliseconds.
+// Report is the result of a run. Times are in milliseconds.
 type Report struct {
 	Conversations int     `json:"conversations"`
 	Turns         int     `json:"turns"`
 	Messages      int     `json:"messages"`
 	Questions     int     `json:"questions"`
 	Budget        int     `json:"budget"`
-	Embedder      string  `json:"embedder"` // empty: words alone
+	Embedder      string  `json:"embedder"` // empty: words only
 	ImportMs      int64   `json:"import_ms"`
 	SearchMs      int64   `json:"search_ms"`
-	P50           float64 `json:"p50_ms"` // of one question
+	P50           float64 `json:"p50_ms"` // per question
 	P95           float64 `json:"p95_ms"`
-	Unanswered    int     `json:"unanswered"` // questions for which nothing was packed
-	// Unread are dates that could not be read: their turns follow the ones before them.
+	Unanswered    int     `json:"unanswered"` // questions without any packed artifact
+	// Unread are invalid dates: their turns follow the previous ones.
 	Unread dates.Unread `json:"unread_dates"`
 }
 
-// Run imports a corpus, asks the questions, each of its conversation alone, and
-// writes a line {"id","packed"} for each. A budget token is four characters.
+// Run imports a corpus, asks the questions, each within its own conversation, and writes a line {"id","packed"} for
+// each. A token of the budget is four characters.
 func (b *Bench) Run(ctx context.Context, corpus []Conversation, questions []Question, budget int, out io.Writer) (Report, error) {
 	r := Report{Conversations: len(corpus), Questions: len(questions), Budget: budget}
 	begun := time.Now()
@@ -110,7 +110,7 @@ func (b *Bench) Run(ctx context.Context, corpus []Conversation, questions []Ques
 	return r, nil
 }
 
-// load puts every conversation into a session of its own and has it indexed.
+// load imports every conversation into its own session and indexes it.
 func (b *Bench) load(ctx context.Context, corpus []Conversation, r *Report) (map[string]chat.BranchID, error) {
 	branches := map[string]chat.BranchID{}
 	newest := undated
@@ -126,7 +126,7 @@ func (b *Bench) load(ctx context.Context, corpus []Conversation, r *Report) (map
 			newest = now
 		}
 	}
-	// All of it is past now, and all its jobs are due.
+	// Now everything is in the past, and all jobs are due.
 	b.Calendar.set(newest.Add(24 * time.Hour))
 	if _, err := b.Jobs.Drain(ctx); err != nil {
 		return nil, err
@@ -168,7 +168,7 @@ func (b *Bench) converse(ctx context.Context, conv Conversation, r *Report) (cha
 	return branch.ID, err
 }
 
-// nobody is the speaker where a message was not answered: it has no text.
+// nobody is the speaker of a missing answer: it has no text.
 var nobody = chat.Message{Role: chat.RoleAssistant, Blocks: chat.Blocks{chat.Unknown{Provider: "corpus", Raw: []byte("null")}}}
 
 // say takes one turn through its phases.
@@ -229,12 +229,11 @@ func (b *Bench) ask(ctx context.Context, branches map[string]chat.BranchID, ques
 	return w.Flush()
 }
 
-// Tokens is what a text costs of the budget: a token for each four characters, as
-// scorers compute that know no tokenizer.
+// Tokens is the cost of a text in the budget: one token per four characters, like scorers without a tokenizer.
 func Tokens(s string) int { return (utf8.RuneCountInString(s) + 3) / 4 }
 
-// writePacked writes the packed texts as they are read in the prompt, in its order:
-// what the frames and the escaping around them cost is in the budget, they are not words.
+// writePacked writes the packed texts as they are read in the prompt, in its order, without frames and escaping,
+// which are part of the budget but not of the text.
 func writePacked(w io.Writer, id json.RawMessage, artifacts []retrieval.Artifact) error {
 	passages := lists.Map(artifacts, func(a retrieval.Artifact) prompt.Artifact {
 		return retrieval.Passage(a.ChunkText, a.Form, a.Slices, "")

@@ -12,8 +12,8 @@ import (
 	"contextinfinity/backend/transfer/render"
 )
 
-// prepareAll lists the sessions of an export of all. What each holds is read when it is
-// its turn: only how much that is, is read now.
+// prepareAll lists the sessions of an export of everything. Only their sizes are read now; their content is read when
+// each is written.
 func (e *Exporter) prepareAll(ctx context.Context, r Request) (prepared, error) {
 	_, format, err := e.choose(r)
 	if err != nil {
@@ -53,7 +53,7 @@ func (e *Exporter) prepareAll(ctx context.Context, r Request) (prepared, error) 
 	return p, nil
 }
 
-// sessions are those of an export of all, oldest first.
+// sessions are the sessions of an export of everything, oldest first.
 func (e *Exporter) sessions(ctx context.Context, archived bool) ([]chat.SessionSummary, error) {
 	list, err := e.Store.Sessions(ctx, chat.SessionQuery{})
 	if err != nil || !archived {
@@ -70,7 +70,7 @@ func byAge(list []chat.SessionSummary) []chat.SessionSummary {
 	return list
 }
 
-// inOrder settles by id the order what is of the same moment.
+// inOrder orders entries with the same time by id.
 func inOrder(order int, a, b chat.SessionID) int {
 	switch {
 	case order != 0:
@@ -91,7 +91,7 @@ func (e *Exporter) size(ctx context.Context, id chat.SessionID) (branches, turns
 	return len(all), turns, err
 }
 
-// openOf counts the turns of sessions that have no answer yet.
+// openOf counts the turns of sessions without an answer yet.
 func (e *Exporter) openOf(ctx context.Context, sessions map[chat.SessionID]bool, branches bool) (int, error) {
 	unfinished, err := e.Store.UnfinishedTurns(ctx)
 	n := 0
@@ -111,8 +111,7 @@ func (e *Exporter) openOf(ctx context.Context, sessions map[chat.SessionID]bool,
 	return n, err
 }
 
-// writeAll writes a zip with a file for each session, and one that lists them. Bundles
-// are compressed already.
+// writeAll writes a zip with a file for each session and an index. Bundles are already compressed.
 func (e *Exporter) writeAll(ctx context.Context, sessions []chat.SessionSummary, format Format, branches bool, w io.Writer, c *counted) error {
 	z := zip.NewWriter(w)
 	names := taken{}
@@ -122,7 +121,7 @@ func (e *Exporter) writeAll(ctx context.Context, sessions []chat.SessionSummary,
 	for _, session := range sessions {
 		s, err := e.find(ctx, Request{Scope: ScopeSession, Session: session.ID, AllBranches: branches, Format: format})
 		if chat.CodeOf(err) == chat.CodeNotFound {
-			continue // deleted since
+			continue // deleted in the meantime
 		}
 		if err != nil {
 			return ofSession(session, err)
@@ -159,8 +158,7 @@ func create(z *zip.Writer, name string, at time.Time, stored bool) (io.Writer, e
 	return z.CreateHeader(h)
 }
 
-// ofSession says which session an error is of: one that cannot be read keeps the others
-// from nobody who exports them one by one.
+// ofSession adds the session to an error, so that the user can export the other sessions individually.
 func ofSession(s chat.SessionSummary, err error) error {
 	known := chat.AsError(err)
 	if known.Code != chat.CodeCorrupt {

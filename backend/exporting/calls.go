@@ -2,9 +2,9 @@ package exporting
 
 import "contextinfinity/backend/chat"
 
-// withResults is an answer with the result of each of its tool calls after the call. An
-// answer itself holds the calls alone: their results are in the tool journal. A provider may
-// give several calls one id; they are then told apart by their order.
+// withResults inserts the result of each tool call of an answer after the call. The answer itself contains only the
+// calls; the results are in the tool journal. A provider may use one id for several calls; they are then matched by
+// their order.
 func withResults(m *chat.Message, batches []chat.ToolBatch) *chat.Message {
 	if m == nil || len(batches) == 0 {
 		return m

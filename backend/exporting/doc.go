@@ -1,14 +1,12 @@
-// Package exporting writes what is kept to files that others can read (SPEC 12): a turn,
-// a branch, a session or all sessions, as a bundle, Markdown, JSON or a page of HTML.
+// Package exporting writes stored conversations to files (SPEC 12): a turn, a branch, a session or all sessions, as a
+// bundle, Markdown, JSON or an HTML page.
 //
-// It only reads the data, a page of turns at a time, so that it works beside a window
-// and needs no more memory for a long session. A file is whole or not there: it is
-// written beside its place, flushed, and named at the end; one that exists is replaced
-// only when that is asked for.
+// It only reads the data, one page of turns at a time, so it works beside a window, and a long session needs no more
+// memory than a short one. A file is complete or absent: it is written to a temporary file, flushed, and renamed at
+// the end. An existing file is replaced only on request.
 //
-// Of turns without an answer yet (unsent, or being answered) Markdown and HTML have
-// nothing to show: they are left out and counted. One that was cut off or failed is
-// written with what had arrived, and says so. JSON and bundles leave nothing out.
+// Markdown and HTML leave out turns without an answer yet (unsent, or being answered) and count them. An answer that
+// was interrupted or failed is written as far as it arrived, with a remark. JSON and bundles contain everything.
 package exporting
 
 import (
@@ -26,11 +24,11 @@ type Scope string
 const (
 	ScopeTurn    Scope = "turn"
 	ScopeBranch  Scope = "branch"
-	ScopeSession Scope = "session" // its active branch, or with AllBranches all of it
-	ScopeAll     Scope = "all"     // every session, a file each, in a zip
+	ScopeSession Scope = "session" // its active branch, or all branches with AllBranches
+	ScopeAll     Scope = "all"     // every session in a file of its own, in a zip
 )
 
-// Format is what is written.
+// Format is the file format.
 type Format string
 
 // Formats.
@@ -41,7 +39,7 @@ const (
 	FormatHTML     Format = "html"
 )
 
-// Extension is a file's, with its dot.
+// Extension is a file's extension, with its dot.
 func (f Format) Extension() string {
 	if f == FormatBundle {
 		return ".cinf"
@@ -49,20 +47,19 @@ func (f Format) Extension() string {
 	return "." + string(f)
 }
 
-// Request says what is exported, as what, and where to.
+// Request says what to export, in which format, and where to.
 type Request struct {
 	Scope   Scope
-	Session chat.SessionID // of a turn or branch it may be left out
-	Branch  chat.BranchID  // of a turn: the branch that it is read through; of a session: instead of the active one
+	Session chat.SessionID // may be empty for a turn or branch
+	Branch  chat.BranchID  // of a turn: the branch from which it is seen; of a session: instead of the active one
 	Turn    chat.TurnID
-	// AllBranches writes every branch, archived ones too. A bundle always has them.
+	// AllBranches writes every branch, including archived ones. A bundle always contains all.
 	AllBranches bool
-	// Format is the configured one if empty. A bundle holds a whole session: a part of
-	// one is then written as Markdown, and a bundle of it that is asked for refused.
+	// Format is the configured one if empty. A bundle contains a whole session: part of one is then written as
+	// Markdown, and an explicitly requested bundle of it is refused.
 	Format   Format
-	Archived bool // of all: archived sessions too
-	// Path is the file, or a folder; empty: the folder used last. In a folder a name
-	// that is free is chosen.
+	Archived bool // for ScopeAll: include archived sessions
+	// Path is the file, or a folder; empty: the last used folder. In a folder an unused name is chosen.
 	Path    string
 	Replace bool
 }
@@ -72,23 +69,23 @@ type Plan struct {
 	Format   Format
 	Name     string // suggested, with its extension
 	Path     string
-	Exists   bool // Path is there already
+	Exists   bool // Path exists already
 	Sessions int
 	Branches int
 	Turns    int
-	Open     int // turns that are left out: no answer yet
+	Open     int // turns left out because they have no answer yet
 }
 
-// Result is what an export wrote.
+// Result is what an export has written.
 type Result struct {
 	Plan
 	Bytes int64
 }
 
-// Progress is called with how many of the turns are written. It is called from one goroutine.
+// Progress is called with the number of turns written so far. It is called from one goroutine.
 type Progress func(done, total int64)
 
-// Store is what is exported from.
+// Store is the store to export from.
 type Store interface {
 	Session(context.Context, chat.SessionID) (chat.Session, error)
 	Sessions(context.Context, chat.SessionQuery) ([]chat.SessionSummary, error)
@@ -110,22 +107,22 @@ type Bundles interface {
 	WriteBundle(ctx context.Context, session chat.SessionID, w io.Writer) error
 }
 
-// Answers gives what arrived of an answer that is not final.
+// Answers returns the partial answer of an unfinished turn.
 type Answers interface {
 	Received(context.Context, chat.Turn) (chat.Message, error)
 }
 
-// Deps are what an Exporter works with.
+// Deps are the dependencies of an Exporter.
 type Deps struct {
 	Store   Store
 	Bundles Bundles
 	Answers Answers
 	Format  func() Format // the configured one
-	// Folder is the folder used last, or the one to begin with.
+	// Folder is the last used folder, or the default.
 	Folder func(context.Context) (string, error)
-	// Used is called with the folder a file was written to; nil: it is not remembered.
+	// Used is called with the folder of a written file; nil: it is not remembered.
 	Used func(ctx context.Context, folder string)
-	// DataDir has the folder of files that are dragged out of the window.
+	// DataDir contains the folder of files dragged out of the window.
 	DataDir string
 	Now     func() time.Time
 }

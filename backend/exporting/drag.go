@@ -19,19 +19,18 @@ import (
 	"contextinfinity/backend/internal/faultfs"
 )
 
-// Dir is the folder, in the data directory, of files that are dragged out of the
-// window: a folder for each session by its id, in it one for each thing that was
-// dragged, in it the file.
+// Dir is the folder, in the data directory, for files dragged out of the window: a folder per session id, in it a
+// folder for each dragged item, and in that the file.
 const Dir = "drags"
 
-// A dragged file is copied, or read later, by who it was given to: it stays for this
-// long, or until the program starts again, unless there are more bytes of them than this.
+// A dragged file is copied or read later by the receiving program, so it is kept for this time or until the next
+// start, as long as all such files together do not exceed this size.
 const (
 	dragAge   = 24 * time.Hour
 	dragBytes = 1 << 30
 )
 
-// File is a file that was written for a drag.
+// File is a file written for a drag.
 type File struct {
 	Path string
 	URI  string // file:///...
@@ -39,8 +38,8 @@ type File struct {
 	Size int64
 }
 
-// DragFile writes what is dragged to a file of its own, or finds the one that was written
-// before, if nothing changed since: a drag has no time to wait.
+// DragFile writes the dragged item to a file, or returns the file written before if nothing has changed: a drag must
+// not wait.
 func (e *Exporter) DragFile(ctx context.Context, r Request) (File, error) {
 	if r.Scope == ScopeAll {
 		return File{}, chat.Errorf(chat.CodeInvalid, "export.drag", "All sessions cannot be dragged at once; nothing was written.").WithHint("export them to a zip")
@@ -70,7 +69,7 @@ func (e *Exporter) DragFile(ctx context.Context, r Request) (File, error) {
 	return file(path, name, size), nil
 }
 
-// key names what was dragged, as it is now.
+// key identifies a dragged item in its present state.
 func (s selection) key(last int64) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %s %s %t %d %s", s.scope, s.format, s.branch.ID, s.turn.ID, s.all, last, s.branch.UpdatedAt))
 	return hex.EncodeToString(sum[:8])
@@ -84,14 +83,14 @@ func file(path, name string, size int64) File {
 	return File{Path: path, URI: (&url.URL{Scheme: "file", Path: slashed}).String(), Name: name, Size: size}
 }
 
-// dragged is a folder of one thing that was dragged.
+// dragged is the folder of one dragged item.
 type dragged struct {
 	folder string
 	at     time.Time
 	bytes  int64
 }
 
-// thin removes what is old, and the oldest of what is too much, but never keep.
+// thin removes old files, and the oldest ones beyond the size limit, but never keep.
 func (e *Exporter) thin(keep string) {
 	all := drags(e.DataDir)
 	slices.SortFunc(all, func(a, b dragged) int { return b.at.Compare(a.at) })
@@ -100,12 +99,12 @@ func (e *Exporter) thin(keep string) {
 		sum += d.bytes
 		if d.folder != keep && (e.Now().Sub(d.at) > dragAge || sum > dragBytes) {
 			removeTree(d.folder)
-			_ = faultfs.Remove(faultfs.Export, filepath.Dir(d.folder)) // if it is empty now
+			_ = faultfs.Remove(faultfs.Export, filepath.Dir(d.folder)) // only if it is empty
 		}
 	}
 }
 
-// drags lists what was dragged.
+// drags lists the dragged items.
 func drags(dataDir string) []dragged {
 	var out []dragged
 	folders, _ := filepath.Glob(filepath.Join(dataDir, Dir, "*", "*"))
@@ -125,11 +124,11 @@ func drags(dataDir string) []dragged {
 	return out
 }
 
-// Sweep removes the files of earlier drags. The writer of the data calls it when it
-// starts. What cannot be removed, because another program has it open, is left.
+// Sweep removes the files of earlier drags. The writer of the data calls it at the start. Files that another program
+// has open are left.
 func Sweep(dataDir string) { removeTree(filepath.Join(dataDir, Dir)) }
 
-// removeTree removes a folder with what is in it; links are not followed.
+// removeTree removes a folder with its content; links are not followed.
 func removeTree(folder string) {
 	var paths []string
 	_ = filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {

@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// prepared is an export that is ready to be written.
+// prepared is an export ready to be written.
 type prepared struct {
 	name  string // without extension
 	ext   string
@@ -17,7 +17,7 @@ type prepared struct {
 	write func(context.Context, io.Writer, *counted) error
 }
 
-// prepare reads what a request is about, and nothing of the messages.
+// prepare resolves a request without reading messages.
 func (e *Exporter) prepare(ctx context.Context, r Request) (prepared, error) {
 	if r.Scope == ScopeAll {
 		return e.prepareAll(ctx, r)
@@ -35,7 +35,7 @@ func (e *Exporter) prepare(ctx context.Context, r Request) (prepared, error) {
 	return p, nil
 }
 
-// Plan says what an export would write, and where.
+// Plan returns what an export would write, and where.
 func (e *Exporter) Plan(ctx context.Context, r Request) (Plan, error) {
 	p, err := e.prepare(ctx, r)
 	if err != nil {
@@ -45,8 +45,7 @@ func (e *Exporter) Plan(ctx context.Context, r Request) (Plan, error) {
 	return p.plan, err
 }
 
-// Write writes a file. If it fails, or is cancelled, there is none, and one that was
-// to be replaced is unchanged.
+// Write writes a file. If it fails or is cancelled, there is no file, and a file to be replaced is unchanged.
 func (e *Exporter) Write(ctx context.Context, r Request, told Progress) (Result, error) {
 	p, err := e.prepare(ctx, r)
 	if err != nil {
@@ -63,7 +62,7 @@ func (e *Exporter) Write(ctx context.Context, r Request, told Progress) (Result,
 		if chat.CodeOf(err) != chat.CodeConflict || !chosen || try == 10 {
 			break
 		}
-		if _, err := e.place(ctx, r, &p); err != nil { // another program took the name meanwhile
+		if _, err := e.place(ctx, r, &p); err != nil { // another program took the name in the meantime
 			return Result{}, err
 		}
 		c.done = 0
@@ -78,8 +77,7 @@ func (e *Exporter) Write(ctx context.Context, r Request, told Progress) (Result,
 	return Result{Plan: p.plan, Bytes: size}, nil
 }
 
-// WriteTo writes to w what Write would write to a file. If it fails, a part may have
-// been written.
+// WriteTo writes to w what Write would write to a file. If it fails, a part may have been written.
 func (e *Exporter) WriteTo(ctx context.Context, r Request, w io.Writer, told Progress) (Result, error) {
 	p, err := e.prepare(ctx, r)
 	if err != nil {
@@ -90,7 +88,7 @@ func (e *Exporter) WriteTo(ctx context.Context, r Request, w io.Writer, told Pro
 	return Result{Plan: p.plan, Bytes: out.n}, cancelled(ctx, err)
 }
 
-// place settles the path: chosen means that its name was not the caller's.
+// place determines the path; chosen means that the file name was not the caller's.
 func (e *Exporter) place(ctx context.Context, r Request, p *prepared) (chosen bool, err error) {
 	path := r.Path
 	if path == "" {
@@ -118,7 +116,7 @@ func (e *Exporter) place(ctx context.Context, r Request, p *prepared) (chosen bo
 	return chosen, nil
 }
 
-// freeName is a name that no file of a folder has, or, to replace, the first.
+// freeName is an unused name in a folder, or, when replacing, the first candidate.
 func freeName(folder, name, ext string, replace bool) (string, string) {
 	for n := 1; ; n++ {
 		file := numbered(name, n) + ext

@@ -17,8 +17,8 @@ import (
 
 const opWrite = "export.write"
 
-// save makes a file of what fill writes, of its owner alone, whole or not at all, and
-// returns its size in bytes. Nothing is written through a link.
+// save writes the output of fill to a file that only its owner can access, completely or not at all, and returns its
+// size in bytes. Links are not written through.
 func save(ctx context.Context, path string, replace bool, fill func(io.Writer) error) (int64, error) {
 	path, err := target(path, replace)
 	if err != nil {
@@ -47,8 +47,8 @@ func save(ctx context.Context, path string, replace bool, fill func(io.Writer) e
 	return size, nil
 }
 
-// SaveText makes a file of a text, where the person chose to have it: the system's dialog asked before it named a file that
-// is there already, so that one is replaced.
+// SaveText writes a text to a file chosen by the user. An existing file is replaced, because the system's dialog
+// asked for confirmation.
 func SaveText(ctx context.Context, path, text string) error {
 	_, err := save(ctx, path, true, func(w io.Writer) error {
 		_, err := io.WriteString(w, text)
@@ -57,11 +57,11 @@ func SaveText(ctx context.Context, path, text string) error {
 	return err
 }
 
-// target checks what is at the path.
+// target checks what exists at the path.
 func target(path string, replace bool) (string, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
-		return path, nil // what is wrong with the folder is said when the file is made
+		return path, nil // problems of the folder are reported when the file is created
 	}
 	if !replace {
 		return path, exists(path)
@@ -80,7 +80,7 @@ func exists(path string) error {
 	return chat.Errorf(chat.CodeConflict, opWrite, "%s exists, and was not changed.", path).WithHint("choose another name, or have it replaced")
 }
 
-// fillFile writes a file, makes it durable and closes it.
+// fillFile writes a file, syncs it and closes it.
 func fillFile(f *faultfs.File, path string, fill func(io.Writer) error) (int64, error) {
 	out := &measured{w: f}
 	buffered := bufio.NewWriterSize(out, 256<<10)
@@ -101,8 +101,8 @@ func fillFile(f *faultfs.File, path string, fill func(io.Writer) error) (int64, 
 	return out.n, err
 }
 
-// name gives a written file its name. Unless it is to replace another the name is
-// taken first, so that a file that came there this moment is not replaced.
+// name renames a written file. Unless it replaces another, the name is reserved first, so that a file created in the
+// meantime is not replaced.
 func name(from, to string, replace bool) error {
 	if replace {
 		return faultfs.Rename(faultfs.Export, from, to)
@@ -120,7 +120,7 @@ func name(from, to string, replace bool) error {
 	return err
 }
 
-// measured counts the bytes that go through, and remembers what kept them from it.
+// measured counts the bytes written, and remembers the first error.
 type measured struct {
 	w   io.Writer
 	n   int64
@@ -156,7 +156,7 @@ func refused(path string, err error) error {
 	return chat.WrapError(chat.CodeInvalid, opWrite, err, path+" could not be written: "+cause(err)+". Nothing was written.").WithHint("choose another folder or name")
 }
 
-// cause is the operating system's word, without the name of the file beside the place.
+// cause is the operating system's message, without the temporary file's name.
 func cause(err error) string {
 	var at *fs.PathError
 	if errors.As(err, &at) {
@@ -169,7 +169,7 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// cancelled says that an export was cancelled, where that is why it failed.
+// cancelled replaces an error by the cancellation that caused it.
 func cancelled(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return chat.WrapError(chat.CodeCancelled, "export.cancel", err, "The export was cancelled.")

@@ -10,18 +10,17 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// longestName is the length of a name without its extension, in bytes of UTF-8. File
-// systems take 255 with the extension, a number to tell names apart, and what some add
-// while a file is copied.
+// longestName is the maximum length of a name without its extension, in bytes of UTF-8. File systems allow 255
+// including the extension, a number for uniqueness, and suffixes that some programs add while copying.
 const longestName = 160
 
-// unnamed is the name of what has none that can be used.
+// unnamed is used if a title has no usable character.
 const unnamed = "Conversation"
 
-// FileName is a title as the name of a file on every system, without an extension:
-// no character that one of them refuses, that a shell obeys even between quotes or
-// between words, or that is not seen, no name that Windows keeps for its devices, no leading or trailing dot or space, at most longestName
-// bytes, cut between what people take for characters. Emoji and all scripts stay.
+// FileName converts a title to a file name that is valid on every system, without an extension: no character that a
+// system refuses, that a shell interprets (even inside quotes or between words) or that is invisible, no name that
+// Windows reserves for devices, no leading or trailing dot or space, at most longestName bytes, cut between grapheme
+// clusters. Emoji and all scripts are kept.
 func FileName(title string) string {
 	name := norm.NFC.String(strings.Map(nameRune, norm.NFC.String(strings.ToValidUTF8(title, " "))))
 	name = trimName(strings.Join(strings.Fields(name), " "))
@@ -35,7 +34,7 @@ func FileName(title string) string {
 	return name
 }
 
-// nameRune is a character of a title in a name.
+// nameRune converts one character of a title.
 func nameRune(r rune) rune {
 	switch {
 	case strings.ContainsRune("/\\:*?\"<>|$`;!#^{}[]", r):
@@ -49,17 +48,18 @@ func nameRune(r rune) rune {
 	case unicode.IsControl(r), unicode.IsSpace(r), r == unicode.ReplacementChar, unicode.In(r, unicode.Zl, unicode.Zp):
 		return ' '
 	case unicode.In(r, unicode.Cf, unicode.Co, unicode.Cs):
-		return -1 // characters that turn, join or hide what is around them
+		return -1 // characters that change direction, join or hide their neighbours
 	}
 	return r
 }
 
-// trimName takes away what a system drops, hides a file for, or takes for an option.
+// trimName removes leading and trailing characters that a system drops, that hide the file, or that look like an
+// option.
 func trimName(s string) string {
 	return strings.TrimRight(strings.TrimLeft(s, " .-~\u200d\ufe0f"), " .\u200d")
 }
 
-// cut keeps as many whole characters as fit.
+// cut keeps as many complete grapheme clusters as fit.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -74,7 +74,7 @@ func cut(s string, most int) string {
 	return s[:n]
 }
 
-// device reports a name that Windows keeps for a device, whatever its extension.
+// device reports a name that Windows reserves for a device, with any extension.
 func device(name string) bool {
 	stem, _, _ := strings.Cut(name, ".")
 	switch stem = strings.ToUpper(strings.TrimRight(stem, " ")); stem {
@@ -92,11 +92,10 @@ func portNumber(s string) bool {
 	return len([]rune(s)) == 1 && strings.ContainsAny(s, "0123456789¹²³")
 }
 
-// taken are the names of a folder, as systems that know no case tell them apart: each
-// has its own idea of it.
+// taken are the names in a folder, compared the way case-insensitive systems do; each system has its own rules.
 type taken map[string]bool
 
-// choose returns the name, or one with a number that is free, and takes it.
+// choose returns the name, or an unused one with a number, and reserves it.
 func (t taken) choose(name, extension string) string {
 	for n := 1; ; n++ {
 		full := numbered(name, n) + extension
@@ -106,7 +105,7 @@ func (t taken) choose(name, extension string) string {
 	}
 }
 
-// take reports that a name was free, and takes it.
+// take reserves a name and reports whether it was unused.
 func (t taken) take(name string) bool {
 	plain := norm.NFC.String(name)
 	keys := []string{norm.NFC.String(cases.Fold().String(plain)), strings.ToLower(plain), strings.ToUpper(plain)}
@@ -121,7 +120,7 @@ func (t taken) take(name string) bool {
 	return true
 }
 
-// numbered is a name beside others that are called the same.
+// numbered is a name with a number.
 func numbered(name string, n int) string {
 	if n == 1 {
 		return name

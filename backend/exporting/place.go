@@ -8,12 +8,11 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// keepOut refuses a path in the data directory: what is there belongs to the database,
-// its journals and its backups, and one of them would be replaced.
+// keepOut refuses a path in the data directory, where it could replace the database, a journal or a backup.
 func (e *Exporter) keepOut(path string) error {
 	data, err := os.Stat(e.DataDir)
 	if err != nil {
-		return nil // there is nothing to be replaced
+		return nil // there is nothing to replace
 	}
 	for _, place := range []string{path, real(path)} {
 		for dir := place; ; dir = filepath.Dir(dir) {
@@ -29,8 +28,8 @@ func (e *Exporter) keepOut(path string) error {
 	return nil
 }
 
-// real is a path with what of it is there freed of links; a link that leads nowhere
-// leads to where a file would be made.
+// real resolves the links in the existing part of a path; a dangling link resolves to where the file would be
+// created.
 func real(path string) string {
 	if to, err := filepath.EvalSymlinks(path); err == nil {
 		return to
@@ -41,7 +40,7 @@ func real(path string) string {
 	return path
 }
 
-// isFolder reports a path that says, or is, a folder.
+// isFolder reports a path that ends like a folder or is one.
 func isFolder(path, abs string) bool {
 	if strings.HasSuffix(path, string(filepath.Separator)) {
 		return true

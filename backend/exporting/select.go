@@ -7,21 +7,21 @@ import (
 	"contextinfinity/backend/transfer/render"
 )
 
-// selection is a session, or a part of one, that was found.
+// selection is the session, or part of one, to export.
 type selection struct {
 	scope    Scope
 	format   Format
-	all      bool // branches
+	all      bool // all branches
 	session  chat.Session
 	branch   chat.BranchSummary
 	branches []chat.BranchSummary
 	chapters []render.Chapter
-	turn     chat.Turn // of scope turn
-	open     int       // turns that are left out
-	running  bool      // turns are not over: what is written is not what will be
+	turn     chat.Turn // of ScopeTurn
+	open     int       // turns left out
+	running  bool      // some turns are unfinished: a later export will differ
 }
 
-// turns counts what will be written.
+// turns counts the turns to write.
 func (s selection) turns() int {
 	n := -s.open
 	for _, c := range s.chapters {
@@ -30,7 +30,7 @@ func (s selection) turns() int {
 	return n
 }
 
-// choose settles the scope and the format of a request.
+// choose determines the scope and the format of a request.
 func (e *Exporter) choose(r Request) (Scope, Format, error) {
 	const op = "export.choose"
 	switch r.Scope {
@@ -58,7 +58,7 @@ func (e *Exporter) choose(r Request) (Scope, Format, error) {
 	return r.Scope, format, nil
 }
 
-// find reads what a request of one session, or a part of it, is about.
+// find resolves a request for one session, or a part of it.
 func (e *Exporter) find(ctx context.Context, r Request) (selection, error) {
 	scope, format, err := e.choose(r)
 	if err != nil {
@@ -88,7 +88,7 @@ func (e *Exporter) find(ctx context.Context, r Request) (selection, error) {
 	return s, nil
 }
 
-// findSession reads the session, its branches, and the branch and turn that are meant.
+// findSession reads the session, its branches, and the requested branch and turn.
 func (e *Exporter) findSession(ctx context.Context, r Request, s *selection) (err error) {
 	id, branch := r.Session, r.Branch
 	if s.scope == ScopeTurn {
@@ -150,7 +150,7 @@ func (s selection) reads(branch chat.BranchID, t chat.Turn) bool {
 	return false
 }
 
-// findOpen counts the turns that will be left out.
+// findOpen counts the turns to leave out.
 func (e *Exporter) findOpen(ctx context.Context, s *selection) error {
 	unfinished, err := e.Store.UnfinishedTurns(ctx)
 	if err != nil {
@@ -179,7 +179,7 @@ func (s selection) holds(t chat.Turn) bool {
 	return s.reads(s.branch.ID, t)
 }
 
-// title is what the file is called.
+// title is the title of the file.
 func (s selection) title() string {
 	name := s.session.Title
 	switch {
@@ -195,7 +195,7 @@ func (s selection) title() string {
 	return name
 }
 
-// within adds the end of a name to a title that leaves it room.
+// within appends a suffix to a title, which is shortened if necessary.
 func within(title, end string) string {
 	if FileName(title) == unnamed {
 		title = unnamed

@@ -14,7 +14,7 @@ import (
 // pageTurns is how many turns are read at once.
 const pageTurns = 100
 
-// counted adds up what is written of an export.
+// counted counts what an export has written.
 type counted struct {
 	told  Progress
 	done  int64
@@ -50,9 +50,8 @@ func (e *Exporter) write(ctx context.Context, s selection, w io.Writer, c *count
 	return render.Markdown(w, d)
 }
 
-// document is a selection as it is rendered: its turns are read while it is written.
-// One turn alone goes without the instructions and pins of its session: who gives it
-// away has not seen them.
+// document is a selection for rendering; its turns are read while it is written. A single turn is exported without
+// the session's instructions and pins, which the user may not expect in the file.
 func (e *Exporter) document(ctx context.Context, s selection, c *counted) (render.Document, error) {
 	d := render.Document{
 		Session: s.session, Branch: s.branch, Branches: s.branches, Chapters: s.chapters, All: s.all,
@@ -78,8 +77,7 @@ func (e *Exporter) document(ctx context.Context, s selection, c *counted) (rende
 	return d, nil
 }
 
-// each reads the turns of a chapter, page by page: the next one while this one is
-// written.
+// each reads the turns of a chapter page by page, one page ahead.
 func (e *Exporter) each(ctx context.Context, ch render.Chapter, c *counted, f func(render.Turn) error) error {
 	reading, stop := context.WithCancel(ctx)
 	pages := make(chan page, 1)
@@ -101,13 +99,13 @@ func (e *Exporter) each(ctx context.Context, ch render.Chapter, c *counted, f fu
 	return ctx.Err()
 }
 
-// page is a run of turns, or why there is none.
+// page is a run of turns, or an error.
 type page struct {
 	turns []render.Turn
 	err   error
 }
 
-// readPages sends the pages of a chapter, until one fails or nobody wants more.
+// readPages sends the pages of a chapter until an error occurs or the receiver stops.
 func (e *Exporter) readPages(ctx context.Context, ch render.Chapter, to chan<- page) {
 	for from, more := ch.From, true; more; {
 		p := e.readPage(ctx, chat.LineageQuery{Branch: ch.Branch.ID, FromSeq: from, ToSeq: ch.To, Limit: pageTurns})

@@ -14,12 +14,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/documents"
 	"contextinfinity/backend/internal/lists"
-	"contextinfinity/backend/internal/safezip"
 	"contextinfinity/backend/transfer"
 )
 
@@ -52,6 +52,25 @@ const (
 	// MaxAtOnce is how many files are looked at in one go.
 	MaxAtOnce = 10_000
 )
+
+// imageTypes are those that every provider takes.
+var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+
+// IsImage reports whether models take images of a media type.
+func IsImage(media string) bool { return slices.Contains(imageTypes, media) }
+
+// NewImage is an image for a message; name is what its errors call it.
+//
+// Errors: CodeInvalid for a type that no model takes, and for more than MaxImageBytes.
+func NewImage(name, media string, data []byte) (chat.Image, error) {
+	switch {
+	case !IsImage(media):
+		return chat.Image{}, chat.Errorf(chat.CodeInvalid, "chat.image", "%s is of a type that no model accepts (%s); nothing was sent.", name, media).WithHint("use PNG, JPEG, GIF or WebP")
+	case len(data) > MaxImageBytes:
+		return chat.Image{}, chat.Errorf(chat.CodeInvalid, "chat.image", "%s has %d bytes, more than 5 MB; nothing was sent.", name, len(data)).WithHint("scale it down")
+	}
+	return chat.NewImage(media, data), nil
+}
 
 // MediaType is an image's, by its first bytes; empty: of none that a model takes.
 func MediaType(head []byte) string {
@@ -194,25 +213,19 @@ func (f *File) archive(file *os.File) {
 		f.Reason = "It is named .cinf but is not a bundle of this program."
 	case err == nil:
 		f.Kind, f.Format = Transcript, string(format)
-	case officeDocument(file, f.Size):
-		f.Reason = "It is an office document; save it as PDF or text to attach it."
+	case documents.IsOffice(file, f.Size):
+		f.document()
 	default:
 		f.Reason = chat.AsError(err).Error()
 	}
 }
 
-// officeDocument reports whether a zip is one of those that word processors write.
-func officeDocument(file io.ReaderAt, size int64) bool {
-	z, err := safezip.Open(file, size, transfer.MaxArchiveFiles)
-	if err != nil {
-		return false
+// document is a file that can be attached, if it is not too large.
+func (f *File) document() {
+	f.Kind = Document
+	if f.Size > documents.MaxBytes {
+		f.Reason = fmt.Sprintf("It has %d MB; a document can have at most %d MB. Attach the part that matters.", f.Size>>20, documents.MaxBytes>>20)
 	}
-	for _, part := range z.File {
-		if part.Name == "[Content_Types].xml" || part.Name == "META-INF/manifest.xml" || part.Name == "META-INF/container.xml" {
-			return true
-		}
-	}
-	return false
 }
 
 // text tells exports from documents. An export is JSON from its first character on: a
@@ -233,13 +246,12 @@ func (f *File) text(file io.ReaderAt, head []byte) {
 	}
 	switch documents.Peek(head, int64(len(head)) == f.Size) {
 	case documents.LooksReadable:
-		f.Kind = Document
-		if f.Size > documents.MaxBytes {
-			f.Reason = fmt.Sprintf("It has %d MB; a document can have at most %d MB. Attach the part that matters.", f.Size>>20, documents.MaxBytes>>20)
-		}
+		f.document()
 	case documents.LooksEncoded:
 		f.Reason = "It is text in an encoding that it does not name; save it as UTF-8."
+	case documents.LooksOld:
+		f.Reason = "It has a password, or was written by an Office from before 2007; save it without a password as .docx, .xlsx, .pptx or PDF to attach it."
 	default:
-		f.Reason = "It is not text, a PDF, an image, or an export that can be imported."
+		f.Reason = "It is not text, a PDF, an office document, an image, or an export that can be imported."
 	}
 }

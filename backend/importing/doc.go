@@ -1,13 +1,11 @@
-// Package importing brings the histories of other programs, and bundles of this one, into
-// the store (SPEC 12): it finds out what a file is, reads it a conversation at a time,
-// and has each written as a session.
+// Package importing imports the histories of other programs, and bundles of this one, into the store (SPEC 12): it
+// detects the format of a file, reads it one conversation at a time, and writes each as a session.
 //
-// Guarantees: a conversation is known by what it holds, so a second import of a file
-// adds nothing, one of a file that grew adds what is new, and one after a crash, a full
-// disk or a cancel continues where the last ended; no model is asked and nothing is
-// fetched; memory is that of one conversation; a conversation that cannot be read or
-// written is skipped by itself with its place and the reason. What is written is queued
-// to be indexed, behind what was said here. One import runs at a time.
+// Guarantees: a conversation is identified by its content, so importing a file twice adds nothing, importing a file
+// that has grown adds only what is new, and an import after a crash, a full disk or a cancellation continues where
+// the last one ended. No model is called and nothing is fetched. Only one conversation is held in memory. A
+// conversation that cannot be read or written is skipped and reported with its position and the reason. Imported
+// turns are indexed after those written here. One import runs at a time.
 package importing
 
 import (
@@ -18,79 +16,79 @@ import (
 	"contextinfinity/backend/transfer"
 )
 
-// Store is written to.
+// Store is the store to import into.
 type Store interface {
-	// Imported reports that a conversation with this content is in.
+	// Imported reports that a conversation with this content exists.
 	Imported(ctx context.Context, source transfer.Source, key string) (bool, error)
-	// ImportConversation writes what is not there yet of a conversation.
+	// ImportConversation writes the missing parts of a conversation.
 	ImportConversation(context.Context, transfer.Conversation, chat.ImportRules) (chat.Imported, error)
-	// ImportTogether writes several that are new and small. With an error nothing is
-	// written, and each has to be written by itself.
+	// ImportTogether writes several small new conversations. On an error nothing is written, and each has to be
+	// written separately.
 	ImportTogether(context.Context, []transfer.Conversation, []chat.ImportRules) ([]chat.Imported, error)
-	// ImportBundle writes a bundle's session.
+	// ImportBundle writes the session of a bundle.
 	ImportBundle(ctx context.Context, r io.ReaderAt, size int64, name string) (chat.Imported, []transfer.Notice, error)
 }
 
-// Deps are what a Service works with.
+// Deps are the dependencies of a Service.
 type Deps struct {
 	Store Store
-	// Target is how many tokens a state's summary may have.
+	// Target is the maximum number of tokens of a state's summary.
 	Target func() int
 	Count  func(text string) int
-	// Model is the name of a configured model that is the one a source names; empty: none.
+	// Model maps a source's model to the name of a configured model; empty: none.
 	Model func(provider, model string) string
-	// Caps reports, with code over_budget, a session whose instructions or pinned facts
-	// are over their caps, so that nothing could be sent in it; nil: it is not looked at.
+	// Caps returns an error with code over_budget for a session with instructions or pinned facts over their caps, in
+	// which nothing could be sent; nil: not checked.
 	Caps func(context.Context, chat.SessionID) error
-	// Changed is called now and then while sessions are made, and at the end.
+	// Changed is called from time to time while sessions are created, and at the end.
 	Changed func()
 }
 
 // Options say how to import.
 type Options struct {
-	Format   transfer.Format // FormatAuto: find out, each file by itself
-	Progress func(Progress)  // called now and then, and at the end, by the goroutine of Import
+	Format   transfer.Format // FormatAuto: detect it for each file
+	Progress func(Progress)  // called from time to time, and at the end, by the goroutine of Import
 }
 
-// Progress is how far an import is.
+// Progress is the progress of an import.
 type Progress struct {
-	Done, Total int64 // bytes, of what is unpacked where that is known
-	Sessions    int   // made, grown and there already
+	Done, Total int64 // bytes, unpacked if that size is known
+	Sessions    int   // created, extended or unchanged
 	Title       string
 }
 
-// Report is what an import did. It counts whatever the error.
+// Report is the result of an import. Its counts are valid even with an error.
 type Report struct {
 	File         string                `json:"file"`
-	Format       transfer.Format       `json:"format"`   // empty of a folder
-	Files        int                   `json:"files"`    // read; of a folder, those that are exports
-	Sessions     int                   `json:"sessions"` // made
-	Grown        int                   `json:"grown"`    // that were there and got new turns
-	Already      int                   `json:"already"`  // that were there, unchanged
+	Format       transfer.Format       `json:"format"`   // empty for a folder
+	Files        int                   `json:"files"`    // files read; in a folder, those that are exports
+	Sessions     int                   `json:"sessions"` // created
+	Grown        int                   `json:"grown"`    // existing ones that got new turns
+	Already      int                   `json:"already"`  // existing ones, unchanged
 	Turns        int                   `json:"turns"`    // added
-	Branches     int                   `json:"branches"` // added beside the first
+	Branches     int                   `json:"branches"` // added, without first branches
 	SkippedCount int                   `json:"skipped_count"`
 	Skipped      []transfer.SkippedRow `json:"skipped"` // the first transfer.MaxReported of them
 	Notices      []transfer.Notice     `json:"notices"`
-	Instructed   int                   `json:"instructed"`   // conversations made that bring instructions of their own, which are not used
+	Instructed   int                   `json:"instructed"`   // new conversations that bring their own instructions, which are not used
 	Instructions []Instructions        `json:"instructions"` // the first transfer.MaxReported of them
-	Torn         bool                  `json:"torn"`         // a file ended before its end
+	Torn         bool                  `json:"torn"`         // a file was truncated
 	Cancelled    bool                  `json:"cancelled"`
-	Copied       bool                  `json:"copied"` // a bundle beside its session, which has diverged from it
+	Copied       bool                  `json:"copied"` // a bundle was imported as a copy because its session has diverged
 	Bytes        int64                 `json:"bytes"`  // read
 	First        chat.SessionID        `json:"first_session"`
-	Made         []chat.SessionID      `json:"session_ids"` // made, grown or copied; the first MaxReported of them
+	Made         []chat.SessionID      `json:"session_ids"` // created, extended or copied; the first MaxReported of them
 }
 
-// Instructions are those that a conversation brings: a system prompt, custom instructions.
-// They are kept in its first turn, and used once a person made them the session's own.
+// Instructions are those that come with a conversation: a system prompt, custom instructions. They are kept in its
+// first turn, and used only if the user adopts them for the session.
 type Instructions struct {
 	Session chat.SessionID `json:"session_id"`
 	Title   string         `json:"title"`
 	Begins  string         `json:"begins"` // the first words
 }
 
-// Problems reports that not all of it could be imported.
+// Problems reports that something could not be imported.
 func (r Report) Problems() bool { return r.SkippedCount > 0 || r.Torn }
 
 // Service imports. Its methods may be called at the same time.

@@ -12,27 +12,27 @@ import (
 	"contextinfinity/backend/transfer"
 )
 
-// What is looked at of a folder.
+// Limits for a folder.
 const (
-	MaxFiles   = 50_000  // exports by their names
-	maxEntries = 500_000 // all that lies there
+	MaxFiles   = 50_000  // exports, by name
+	maxEntries = 500_000 // all entries
 	maxDepth   = 16
 )
 
-// endings are those of files that may be exports.
+// endings are the extensions of files that may be exports.
 var endings = []string{".json", ".jsonl", ".ndjson", ".zip", ".cinf"}
 
 // found is a file of a folder.
 type found struct {
-	path, name string // name: from the folder on
+	path, name string // name: relative to the folder
 	size       int64
 }
 
-// noticeNoExport is of a file that by its name might have been an export.
+// noticeNoExport is for a file with the name of an export that is none.
 const noticeNoExport = "A file in the folder is not an export that can be read; it was skipped."
 
-// folder brings in the exports below a folder, in the order of their names. Links are
-// not followed, hidden folders not looked into.
+// folder imports the exports below a folder, in the order of their names. Links are not followed, hidden folders are
+// skipped.
 func (r *run) folder(root string) error {
 	files, err := r.walk(resolved(root))
 	if err != nil {
@@ -60,7 +60,7 @@ func (r *run) folder(root string) error {
 	return nil
 }
 
-// resolved is where a folder lies that a link leads to: a walk does not follow one.
+// resolved is the target of a linked folder: WalkDir does not follow a link.
 func resolved(root string) string {
 	if to, err := filepath.EvalSymlinks(root); err == nil {
 		return to
@@ -68,7 +68,7 @@ func resolved(root string) string {
 	return root
 }
 
-// one brings in a file of a folder. Its own errors are reported, and the next file is read.
+// one imports a file of a folder. An error of the file is reported, and the next file is read.
 func (r *run) one(f found) error {
 	if err := r.ctx.Err(); err != nil {
 		return err
@@ -118,7 +118,7 @@ func (r *run) walk(root string) ([]found, error) {
 				return tooMany(root)
 			}
 			info, err := d.Info()
-			if err != nil { // it went away
+			if err != nil { // deleted in the meantime
 				return nil
 			}
 			files = append(files, found{path, filepath.ToSlash(name), info.Size()})

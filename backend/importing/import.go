@@ -16,7 +16,7 @@ import (
 
 const op = "import.run"
 
-// Import brings in a file, or the exports in a folder and those below it.
+// Import imports a file, or all exports below a folder.
 func (s *Service) Import(ctx context.Context, path string, o Options) (Report, error) {
 	r := &run{s: s, ctx: ctx, opts: o, report: Report{
 		File: path, Skipped: []transfer.SkippedRow{}, Notices: []transfer.Notice{}, Made: []chat.SessionID{}, Instructions: []Instructions{},
@@ -37,13 +37,13 @@ type run struct {
 	opts   Options
 	report Report
 
-	name   string // of the file at hand, in a folder
-	before int64  // bytes of the files before it
-	total  int64  // of all files of a folder; 0: the file's own says it
-	met    int    // conversations of the file at hand
+	name   string // of the current file, in a folder
+	before int64  // size of the files before it
+	total  int64  // of all files of a folder; 0: use the file's own
+	met    int    // conversations of the current file
 	title  string
 	told   time.Time
-	fault  error // of the store, which ends it
+	fault  error // an error of the store, which ends the import
 	wait   pending
 }
 
@@ -59,7 +59,7 @@ func (r *run) start(path string) error {
 	return r.file(path)
 }
 
-// ended words the end.
+// ended converts the final error to a message.
 func (r *run) ended(err error) (Report, error) {
 	in := fmt.Sprintf("%s are in and stay", display.Count(r.report.Sessions+r.report.Grown, "conversation", "conversations"))
 	switch {
@@ -74,7 +74,7 @@ func (r *run) ended(err error) (Report, error) {
 	return r.report, err
 }
 
-// file brings in one file. Errors of the file are reported; errors of the store end the import.
+// file imports one file. Errors of the file are reported; errors of the store end the import.
 func (r *run) file(path string) error {
 	f, size, err := open(path)
 	if err != nil {
@@ -109,8 +109,8 @@ func (r *run) file(path string) error {
 	return r.export(in)
 }
 
-// packed brings in the bundles of an archive, an export of all sessions. One that is
-// refused is reported, and affects no other.
+// packed imports the bundles of an archive, from an export of all sessions. A refused one is reported and does not
+// affect the others.
 func (r *run) packed(list []transfer.PackedBundle, beside int) error {
 	before := r.before
 	defer func() { r.before = before }()
@@ -132,7 +132,7 @@ func (r *run) packed(list []transfer.PackedBundle, beside int) error {
 	return nil
 }
 
-// open opens a regular file, or what a symbolic link leads to.
+// open opens a regular file, or the target of a symbolic link.
 func open(path string) (*os.File, int64, error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -182,7 +182,7 @@ func (r *run) export(in transfer.Input) error {
 		Format: r.opts.Format, Skip: r.known,
 		Progress: func(p transfer.Progress) { r.tell(r.before+p.Read, r.before+p.Total, false) },
 	}, r.conversation)
-	if r.fault == nil && r.ctx.Err() == nil { // what was read before an error is as good as without it
+	if r.fault == nil && r.ctx.Err() == nil { // conversations read before an error are written too
 		if failed := r.flush(); failed != nil {
 			err = failed
 		}
@@ -205,7 +205,7 @@ func (r *run) export(in transfer.Input) error {
 	return err
 }
 
-// known passes over what is in as it is. An error shows when it is written.
+// known skips conversations that exist unchanged. An error will occur again when writing.
 func (r *run) known(source transfer.Source, _, key string) bool {
 	in, err := r.s.d.Store.Imported(r.ctx, source, key)
 	if in && err == nil {
@@ -214,22 +214,21 @@ func (r *run) known(source transfer.Source, _, key string) bool {
 	return in && err == nil
 }
 
-// Conversations are written together as long as they are few and small: a transaction of
-// its own for each would cost more than its content.
+// Conversations are written together as long as they are few and small: a transaction for each would cost more than
+// its content.
 const (
 	togetherTurns = 40
 	togetherBytes = 1 << 20
 )
 
-// pending are conversations that are read and not written yet.
+// pending are conversations read but not written yet.
 type pending struct {
 	list         []transfer.Conversation
 	index        []int // in the file
 	turns, bytes int
 }
 
-// conversation writes one, with those before it; only what would meet the others too ends
-// the import.
+// conversation writes one, with those before it; only an error that would affect the others too ends the import.
 func (r *run) conversation(c transfer.Conversation) error {
 	index := r.met
 	r.met, r.title = r.met+1, c.Title
@@ -250,7 +249,7 @@ func (r *run) conversation(c transfer.Conversation) error {
 	return r.flush()
 }
 
-// flush writes the conversations that are read.
+// flush writes the pending conversations.
 func (r *run) flush() error {
 	w := r.wait
 	r.wait = pending{}
@@ -279,7 +278,7 @@ func (r *run) flush() error {
 	return nil
 }
 
-// written counts the outcome of a conversation. It fails where the import cannot continue.
+// written counts the result for a conversation. It fails if the import cannot continue.
 func (r *run) written(c transfer.Conversation, index int, im chat.Imported, err error) error {
 	if err == nil {
 		r.count(im)
@@ -290,7 +289,7 @@ func (r *run) written(c transfer.Conversation, index int, im chat.Imported, err 
 	if !itsOwn(err) {
 		return err
 	}
-	if chat.CodeOf(err) == chat.CodeNotFound { // its title goes with it
+	if chat.CodeOf(err) == chat.CodeNotFound { // includes its title
 		r.title = ""
 		r.skip(transfer.SkippedRow{Index: index, Reason: "it was deleted here while it was imported"})
 		return nil
@@ -299,10 +298,10 @@ func (r *run) written(c transfer.Conversation, index int, im chat.Imported, err 
 	return nil
 }
 
-// wordsShown is how much of instructions a report shows, in characters.
+// wordsShown is the number of characters of instructions that a report shows.
 const wordsShown = 120
 
-// instructed reports the instructions that a conversation brings.
+// instructed reports the instructions that come with a conversation.
 func (r *run) instructed(c transfer.Conversation, im chat.Imported) {
 	words := strings.Join(strings.Fields(c.SystemPrompt), " ")
 	if words == "" || im.Outcome != chat.ImportMade {
@@ -317,7 +316,7 @@ func (r *run) instructed(c transfer.Conversation, im chat.Imported) {
 	}
 }
 
-// itsOwn reports that an error is of one conversation, and the next may do.
+// itsOwn reports that an error concerns one conversation only.
 func itsOwn(err error) bool {
 	switch chat.CodeOf(err) {
 	case chat.CodeInvalid, chat.CodeNotFound, chat.CodeConflict, chat.CodeBusy, chat.CodeIncomplete, chat.CodeCorrupt:

@@ -9,11 +9,11 @@ import (
 	"contextinfinity/backend/transfer"
 )
 
-// documentTokens is how much of a document is in its message. What is beyond it is
-// in memory, and recalled with what it answers.
+// documentTokens is how much of a document is included in its message. The rest is in memory, and recalled when
+// relevant.
 const documentTokens = 8_000
 
-// rules are how a conversation is written.
+// rules are the rules for writing a conversation.
 func (r *run) rules(c transfer.Conversation) chat.ImportRules {
 	d := r.s.d
 	rules := chat.ImportRules{
@@ -33,8 +33,8 @@ func (r *run) rules(c transfer.Conversation) chat.ImportRules {
 	return rules
 }
 
-// excerpt is the beginning of a text that is too large for a message, ended at a line or
-// a word where that leaves most of it, and the tokens of all of it.
+// excerpt is the beginning of a text that is too large for a message, cut at a line or word if that keeps most of it,
+// and the token count of the whole text.
 func excerpt(text string, count func(string) int) (string, int) {
 	tokens := count(text)
 	if tokens <= documentTokens {

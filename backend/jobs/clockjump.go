@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// A leap of the wall's clock is more than this off what the steady clock says: it was
-// set, or the machine slept.
+// A clock jump is a larger difference between the wall clock and the monotonic clock: the clock was set, or the
+// machine slept.
 const leap = 2 * time.Minute
 
-// spread is the time in which jobs are tried that a leap made due together.
+// spread is the time over which jobs are distributed that a jump made due together.
 const spread = 5 * time.Minute
 
-// clockJumps compares the wall's clock with the steady one, which nobody can set.
+// clockJumps compares the wall clock with the monotonic clock.
 type clockJumps struct {
 	mu     sync.Mutex
 	wall   time.Time
 	steady time.Time // with Go's monotonic reading
 }
 
-// since is how far the wall's clock jumped since it was last asked, 0 if it did not.
+// since is how far the wall clock jumped since the last call, 0 if it did not.
 func (l *clockJumps) since(wall, steady time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -36,14 +36,14 @@ func (l *clockJumps) since(wall, steady time.Time) time.Duration {
 	return off
 }
 
-// handleClockJump gives jobs new moments after a leap: set back, the clock would have them
-// wait for hours; set forward, they would be tried all at once.
+// handleClockJump reschedules jobs after a jump: set back, the clock would make them wait for hours; set forward,
+// they would all be tried at once.
 func (r *Runner) handleClockJump(ctx context.Context) {
 	off := r.jumps.since(r.d.Clock.Now(), time.Now())
 	if off == 0 {
 		return
 	}
-	n, err := r.d.Store.JitterJobs(ctx, spread)
+	n, err := r.d.Queue.JitterJobs(ctx, spread)
 	if err != nil && ctx.Err() == nil {
 		r.d.Log.Warn("jobs could not be rescheduled after the clock jumped", "by", off, "err", err)
 		return

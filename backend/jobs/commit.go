@@ -12,21 +12,21 @@ import (
 	"contextinfinity/backend/librarian"
 )
 
-// commitTries bounds how often a commit continues after losing to another writer.
+// commitTries limits how often a commit is repeated after losing to another writer.
 const commitTries = 5
 
-// maxWalk bounds how many states back the newest one of a model is looked for.
-// Where a model was away for longer, the fallback's summary represents it.
+// maxWalk limits how many states back the newest one by a model is searched. If there was none for longer, the
+// fallback's summary is used.
 const maxWalk = 50
 
 // CommitPolicy says when pending turns become a state (SPEC 7).
 type CommitPolicy struct {
 	Lazy          bool // librarian.commit = "lazy"
-	PendingTokens int  // budget.pending_window_tokens: what lazy waits for
-	MinTurns      int  // librarian.min_turns: the fewest turns a state covers
+	PendingTokens int  // budget.pending_window_tokens: when lazy commits
+	MinTurns      int  // librarian.min_turns: the minimum number of turns per state
 }
 
-// runs reports that one state takes every turn that is pending, and not one each.
+// runs reports that one state covers all pending turns, not one each.
 func (p CommitPolicy) runs() bool { return p.Lazy || p.MinTurns > 1 }
 
 func (r *Runner) policy() CommitPolicy {
@@ -36,16 +36,15 @@ func (r *Runner) policy() CommitPolicy {
 	return r.d.Commit()
 }
 
-// later is after what time a job that waits for more turns is looked at again, in
-// case a setting changed; the job of the turn that is enough does not wait for it.
+// later is the delay after which a job that waits for more turns is checked again, in case a setting changed; the job
+// of the turn that completes the amount does not wait for it.
 const later = chat.MaxJobPause
 
-// summarize commits a turn. Turns before it that are still pending are
-// committed first: a head never skips one. Unless forced, it waits until the
-// policy says that there is enough.
+// summarize commits a turn. Earlier pending turns are committed first: a head never skips one. Unless forced, it
+// waits until the policy says that there is enough.
 func (r *Runner) summarize(ctx context.Context, job chat.Job, turn chat.Turn, m mode) error {
 	if !turn.Pending() {
-		return r.d.Store.FinishJob(ctx, job.Lease())
+		return r.d.Queue.FinishJob(ctx, job.Lease())
 	}
 	policy := r.policy()
 	if policy.runs() && m != forced {
@@ -54,14 +53,14 @@ func (r *Runner) summarize(ctx context.Context, job chat.Job, turn chat.Turn, m 
 			return err
 		}
 		if !enough {
-			return r.d.Store.PostponeJob(ctx, job.Lease(), later)
+			return r.d.Queue.PostponeJob(ctx, job.Lease(), later)
 		}
 	}
 	_, err := r.commitPending(ctx, turn, commitment{job: job.Lease(), run: policy.runs(), ask: m != bounded})
 	return err
 }
 
-// enough reports that the pending turns of a branch are worth a state.
+// enough reports that a branch has enough pending turns for a state.
 func (r *Runner) enough(ctx context.Context, branch chat.BranchID, p CommitPolicy) (bool, error) {
 	pending, err := r.d.Store.PendingTurns(ctx, branch)
 	if err != nil || len(pending) < p.MinTurns {
@@ -70,7 +69,7 @@ func (r *Runner) enough(ctx context.Context, branch chat.BranchID, p CommitPolic
 	return !p.Lazy || r.weigh(pending) >= p.PendingTokens, nil
 }
 
-// weigh counts the tokens of what was said.
+// weigh counts the tokens of a turn.
 func (r *Runner) weigh(turns []chat.Turn) int {
 	n := 0
 	for _, t := range turns {
@@ -84,17 +83,15 @@ func (r *Runner) weigh(turns []chat.Turn) int {
 
 func (r *Runner) count(s string) int { return r.d.Counter.Count("", s) }
 
-// CommitThrough commits the branch's pending turns up to and including turn, one
-// state each. It asks no model: somebody waits, and the next run with a model is
-// given these turns again.
+// CommitThrough commits the branch's pending turns up to and including turn, one state each. It calls no model,
+// because a person waits; the next run with a model gets these turns again.
 func (r *Runner) CommitThrough(ctx context.Context, turn chat.Turn) error {
 	defer r.Wake()
 	_, err := r.commitPending(ctx, turn, commitment{})
 	return err
 }
 
-// CommitPending forces the pending turns of a branch into its state, in order,
-// and returns how many were committed.
+// CommitPending commits all pending turns of a branch, in order, and returns how many.
 func (r *Runner) CommitPending(ctx context.Context, branch chat.BranchID) (int, error) {
 	pending, err := r.d.Store.PendingTurns(ctx, branch)
 	if err != nil || len(pending) == 0 {
@@ -106,15 +103,14 @@ func (r *Runner) CommitPending(ctx context.Context, branch chat.BranchID) (int, 
 
 // commitment is how pending turns are committed.
 type commitment struct {
-	job chat.Lease // completed with the last of them, unless it is none
-	run bool       // one state for all, and not one each
-	ask bool       // a model, if there is one
+	job chat.Lease // completed with the last of them, unless zero
+	run bool       // one state for all, instead of one each
+	ask bool       // use a model, if there is one
 }
 
-// commitPending commits the branch's pending turns up to and including last; a run
-// takes those after it too.
+// commitPending commits the branch's pending turns up to and including last; a run also includes those after it.
 func (r *Runner) commitPending(ctx context.Context, last chat.Turn, c commitment) (int, error) {
-	last.User, last.Assistant = chat.Message{}, nil // a long one need not be there twice
+	last.User, last.Assistant = chat.Message{}, nil // frees a long text, which is read again
 	pending, err := r.d.Store.PendingTurns(ctx, last.BranchID)
 	if err != nil {
 		return 0, err
@@ -139,9 +135,8 @@ func (r *Runner) commitPending(ctx context.Context, last chat.Turn, c commitment
 	return n, nil
 }
 
-// commitRun makes one new state and moves the head. A stale epoch means another
-// writer moved it: the work is done again on the new head (OXY 7), with what is
-// still pending.
+// commitRun creates one state and moves the head. A stale epoch means that another writer moved it: the work is
+// repeated on the new head (OXY 7), with the remaining pending turns.
 func (r *Runner) commitRun(ctx context.Context, turns []chat.Turn, c commitment) error {
 	var err error
 	for range commitTries {
@@ -156,7 +151,7 @@ func (r *Runner) commitRun(ctx context.Context, turns []chat.Turn, c commitment)
 			return rerr
 		}
 		if len(turns) > 0 && chat.LeaseLost(err) {
-			return err // whoever has the job commits them
+			return err // the owner of the job commits them
 		}
 	}
 	return err
@@ -208,7 +203,7 @@ func (r *Runner) tryCommit(ctx context.Context, turns []chat.Turn, c commitment)
 	sum := r.librarian().Update(ctx, u)
 	titled.To = sum.Title
 	if ctx.Err() != nil {
-		return ctx.Err() // stopped, not fallen back: it is done again next time
+		return ctx.Err() // cancelled, so no fallback: it is repeated next time
 	}
 	_, err = r.d.Store.Commit(ctx, chat.Commit{
 		BranchID: b.ID, Epoch: b.Epoch, Turns: idsOf(turns), Summary: sum.Summary, PinnedFacts: pinnedFacts(pins),
@@ -225,8 +220,8 @@ func (r *Runner) tryCommit(ctx context.Context, turns []chat.Turn, c commitment)
 	return err
 }
 
-// automaticTitle is a session's title, and whether it was made of its first message: then a
-// model may give a better one.
+// automaticTitle is a session's title, and whether it was derived from its first message, in which case a model may
+// replace it.
 func (r *Runner) automaticTitle(ctx context.Context, first chat.Turn) (string, bool, error) {
 	session, err := r.d.Store.Session(ctx, first.SessionID)
 	return session.Title, err == nil && session.Title == first.User.Title(), err
@@ -236,13 +231,13 @@ func idsOf(turns []chat.Turn) []chat.TurnID {
 	return lists.Map(turns, func(t chat.Turn) chat.TurnID { return t.ID })
 }
 
-// committed tells of a new state, and has what follows from it planned.
+// committed publishes a new state, and plans what follows from it.
 func (r *Runner) committed(ctx context.Context, b chat.Branch, turns []chat.Turn) {
 	r.d.Publish.Change(chat.Change{Kind: chat.ChangeHead, ID: string(b.ID), Session: b.SessionID})
 	for _, t := range turns {
 		r.d.Publish.Change(chat.Change{Kind: chat.ChangeTurn, ID: string(t.ID), Session: t.SessionID})
 	}
-	if slices.ContainsFunc(turns, hasInstructions) { // they are offered as pins
+	if slices.ContainsFunc(turns, hasInstructions) { // they are suggested as pins
 		r.d.Publish.Change(chat.Change{Kind: chat.ChangePins, ID: string(b.ID), Session: b.SessionID})
 	}
 	r.listener.committed(turns)
@@ -264,7 +259,7 @@ func (r *Runner) librarian() librarian.Librarian {
 	return l
 }
 
-// modelFor is the model that summarizes a turn's conversation, nil if there is none.
+// modelFor is the model that summarises a turn's conversation, nil if there is none.
 func (r *Runner) modelFor(ctx context.Context, turn chat.Turn) librarian.Model {
 	if r.d.Summarize == nil {
 		return nil
@@ -272,8 +267,8 @@ func (r *Runner) modelFor(ctx context.Context, turn chat.Turn) librarian.Model {
 	return r.d.Summarize(ctx, turn)
 }
 
-// askModel gives an update its model, the newest summary that a model made, and
-// every turn since: what a fallback left out is in those (SPEC 7).
+// askModel gives an update its model, the newest summary written by a model, and every turn since, which include what
+// a fallback left out (SPEC 7).
 func (r *Runner) askModel(ctx context.Context, u *librarian.Update, head chat.State, last chat.Turn) error {
 	model := r.modelFor(ctx, last)
 	if model == nil {
@@ -304,8 +299,8 @@ func (r *Runner) askModel(ctx context.Context, u *librarian.Update, head chat.St
 	return nil
 }
 
-// Shrink shortens a head summary for one request of a turn (SPEC 6), with the
-// turn's librarian model if it answers in time, else by rule.
+// Shrink shortens a head summary for one request of a turn (SPEC 6), with the turn's librarian model if it responds
+// in time, otherwise by rule.
 func (r *Runner) Shrink(ctx context.Context, turn chat.Turn, summary string, target int) string {
 	short, _ := r.librarian().Shrink(ctx, summary, target, r.modelFor(ctx, turn), r.count)
 	return short

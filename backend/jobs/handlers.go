@@ -8,9 +8,8 @@ import (
 	"contextinfinity/backend/chunking"
 )
 
-// index makes a committed turn searchable, by its words and by vectors. Where these
-// cannot be made the words are searchable anyway, and the job is tried again.
-// Run twice, it changes nothing (SRD 9.3).
+// index makes a committed turn searchable, by words and by vectors. If the vectors cannot be made, the words are
+// searchable and the job is retried. Run twice, it changes nothing (SRD 9.3).
 func (r *Runner) index(ctx context.Context, job chat.Job, turn chat.Turn, m mode) error {
 	begun := time.Now()
 	files, err := r.d.Store.TurnFiles(ctx, turn.ID)
@@ -42,8 +41,8 @@ func (r *Runner) index(ctx context.Context, job chat.Job, turn chat.Turn, m mode
 	return embedErr
 }
 
-// interrupted ends the indexing of a turn whose vectors did not come in time. Where the
-// time was bounded, its words become searchable and the vectors are made by the next run.
+// interrupted handles indexing whose vectors did not arrive in time. If the time was limited, the words become
+// searchable and the next run makes the vectors.
 func (r *Runner) interrupted(ctx context.Context, made chat.Indexing, m mode) error {
 	if m == bounded {
 		if err := r.d.Store.Index(context.WithoutCancel(ctx), words(made)); err != nil {
@@ -53,17 +52,17 @@ func (r *Runner) interrupted(ctx context.Context, made chat.Indexing, m mode) er
 	return ctx.Err()
 }
 
-// manyUnits is from how many units on the words of a turn become searchable before its
-// vectors are made: those of a document can take a model minutes.
+// manyUnits is the number of units from which a turn's words become searchable before its vectors are made, which can
+// take minutes for a document.
 const manyUnits = 64
 
-// words is what is indexed as long as there are no vectors.
+// words is the index status without vectors.
 func words(made chat.Indexing) chat.Indexing {
 	made.Status = chat.IndexNone
 	return made
 }
 
-// unitTexts are what is embedded of chunks, in order.
+// unitTexts are the texts to embed, in order.
 func unitTexts(chunks []chat.Chunk) []string {
 	var texts []string
 	for _, c := range chunks {
@@ -93,7 +92,7 @@ func (r *Runner) chunking() chunking.Options {
 	return opt
 }
 
-// degrade marks a turn whose indexing is given up until somebody retries it.
+// degrade marks a turn whose indexing has failed until it is retried.
 func (r *Runner) degrade(ctx context.Context, job chat.Job) {
 	if err := r.d.Store.Index(ctx, chat.Indexing{TurnID: job.TurnID, Status: chat.IndexDegraded}); err != nil {
 		r.d.Log.Error("a turn could not be marked as not searchable", "turn", job.TurnID, "err", err)

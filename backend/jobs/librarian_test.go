@@ -35,7 +35,7 @@ func (b *bench) say(user, answer string) chat.Turn {
 
 // deps are those of a runner with a model.
 func (b *bench) deps(m librarian.Model) jobs.Deps {
-	d := jobs.Deps{Store: b.store, Publish: &b.changes, Counter: bytesCount{}, TargetTokens: func() int { return 600 }}
+	d := jobs.Deps{Queue: b.store, Store: b.store, Publish: &b.changes, Counter: bytesCount{}, TargetTokens: func() int { return 600 }}
 	if m != nil {
 		d.Summarize = func(context.Context, chat.Turn) librarian.Model { return m }
 	}

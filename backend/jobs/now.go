@@ -7,8 +7,8 @@ import (
 	"contextinfinity/backend/librarian"
 )
 
-// SummarizeRanges plans a branch's range summaries and makes those that are due, now; forced, also
-// of turns that still fit. It returns how many jobs it ran.
+// SummarizeRanges plans a branch's range summaries and makes those that are due now; forced, also for turns that
+// still fit. It returns how many jobs it ran.
 func (r *Runner) SummarizeRanges(ctx context.Context, branch chat.BranchID, force bool) (int, error) {
 	plan := r.d.Plan
 	if force {
@@ -20,8 +20,7 @@ func (r *Runner) SummarizeRanges(ctx context.Context, branch chat.BranchID, forc
 	return r.drain(ctx, []chat.JobType{chat.JobSummarizeRange}, inBackground, never)
 }
 
-// Summarize brings a state up to date with turns by rule, for a fork that cannot
-// wait for a model.
+// Summarize updates a state with turns by rule, for a fork that cannot wait for a model.
 func (r *Runner) Summarize(ctx context.Context, branch chat.BranchID, base chat.State, turns []chat.Turn) (chat.ForkState, error) {
 	pins, err := r.d.Store.Pins(ctx, branch)
 	if err != nil {

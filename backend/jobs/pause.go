@@ -7,12 +7,10 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// settingPaused holds "true" while background work is paused: a pause is meant until
-// it is ended, over restarts too. The window and the tray say so all the while.
+// settingPaused is "true" while background work is paused, also across restarts. The window and the tray show it.
 const settingPaused = "background.paused"
 
-// Pause does no background work, the runner's included, until Resume. Reconcile works
-// anyway.
+// Pause stops background work until Resume. Reconcile works anyway.
 func (r *Reconciler) Pause() { r.d.Runner.Pause() }
 
 // Resume continues after Pause.
@@ -24,8 +22,8 @@ func (r *Reconciler) Resume() {
 // Paused reports whether background work is paused.
 func (r *Reconciler) Paused() bool { return r.d.Runner.Paused() }
 
-// SetPaused pauses background work or continues with it, and remembers that for the next
-// start. Where it cannot be remembered it holds for this run, and the error says so.
+// SetPaused pauses or resumes background work, and remembers that for the next start. If it cannot be saved it
+// applies to this run only, and the error says so.
 func (r *Reconciler) SetPaused(ctx context.Context, paused bool) error {
 	if paused {
 		r.Pause()
@@ -41,8 +39,7 @@ func (r *Reconciler) SetPaused(ctx context.Context, paused bool) error {
 	return err
 }
 
-// RecallPause pauses if an earlier run was left paused. A setting that cannot be read
-// pauses nothing.
+// RecallPause pauses if an earlier run was paused. An unreadable setting does not pause.
 func (r *Reconciler) RecallPause(ctx context.Context) {
 	value, _, err := r.d.Store.Setting(ctx, settingPaused)
 	if err != nil {
@@ -53,8 +50,8 @@ func (r *Reconciler) RecallPause(ctx context.Context) {
 	}
 }
 
-// whilePaused is a look of the timer during a pause: turns whose end could not be
-// written yet are the person's own and are settled anyway.
+// whilePaused is the timer's check during a pause: turns whose end could not be saved are the user's data and are
+// settled anyway.
 func (r *Reconciler) whilePaused(ctx context.Context) time.Duration {
 	if r.d.Turns.Unsaved() == 0 {
 		return every

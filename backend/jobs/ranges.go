@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/librarian"
 )
 
-// Defaults of a range summary's size (SPEC 16), where nobody says otherwise.
+// Defaults for a range summary's size (SPEC 16).
 const (
 	targetRatio = 0.15
 	targetMin   = 64
@@ -21,23 +21,22 @@ const (
 type rangeWork struct {
 	from, to int64 // half-open
 	pieces   []chat.RangeSummary
-	gaps     []chat.Turn // finalized turns that no piece covers
+	gaps     []chat.Turn // finalized turns without a piece
 	inside   []string    // every live summary of a part
 }
 
-// summarizeRange makes a range's summary out of the summaries inside it and the
-// turns that none covers (SPEC 6). Chat does not wait for it, and a range that
-// cannot be made shorter is left to the assembler.
+// summarizeRange summarises a range from the summaries inside it and the remaining turns (SPEC 6). Chat does not wait
+// for it, and a range that cannot be shortened is left to the assembler.
 func (r *Runner) summarizeRange(ctx context.Context, job chat.Job, last chat.Turn) error {
 	w, done, err := r.rangeOf(ctx, job, last)
 	if err != nil {
 		return err
 	}
 	if done {
-		return r.d.Store.FinishJob(ctx, job.Lease())
+		return r.d.Queue.FinishJob(ctx, job.Lease())
 	}
 	if slices.ContainsFunc(w.gaps, chat.Turn.Pending) {
-		return r.d.Store.PostponeJob(ctx, job.Lease(), later)
+		return r.d.Queue.PostponeJob(ctx, job.Lease(), later)
 	}
 	pins, err := r.d.Store.Pins(ctx, job.BranchID)
 	if err != nil {
@@ -52,7 +51,7 @@ func (r *Runner) summarizeRange(ctx context.Context, job chat.Job, last chat.Tur
 		return ctx.Err()
 	}
 	if sum.Text == "" || sum.Tokens >= original {
-		return r.d.Store.FinishJob(ctx, job.Lease())
+		return r.d.Queue.FinishJob(ctx, job.Lease())
 	}
 	return r.keepSummary(ctx, job, w, chat.NewSummary{
 		BranchID: job.BranchID, From: w.from, To: w.to, Content: sum.Text, TokenCount: sum.Tokens,
@@ -67,9 +66,8 @@ func (r *Runner) summaryStyle() string {
 	return r.d.SummaryStyle()
 }
 
-// keepSummary stores a summary in place of those inside its range. One that the
-// newest request was made with stays, so that the next request begins like it; the
-// next summary takes its place. Losing to another writer is being done.
+// keepSummary stores a summary in place of those inside its range. One that the newest request used is kept, so that
+// the next request has the same prefix; the next summary replaces it. Losing to another writer counts as done.
 func (r *Runner) keepSummary(ctx context.Context, job chat.Job, w rangeWork, n chat.NewSummary) error {
 	used, err := r.usedByNewest(ctx, job.BranchID)
 	if err != nil {
@@ -80,7 +78,7 @@ func (r *Runner) keepSummary(ctx context.Context, job chat.Job, w rangeWork, n c
 	switch {
 	case chat.LeaseLost(err):
 	case chat.CodeOf(err) == chat.CodeConflict:
-		return r.d.Store.FinishJob(ctx, job.Lease())
+		return r.d.Queue.FinishJob(ctx, job.Lease())
 	case err == nil:
 		r.d.Publish.Change(chat.Change{Kind: chat.ChangeHead, ID: string(job.BranchID), Session: job.SessionID})
 	}
@@ -101,7 +99,7 @@ func (r *Runner) usedByNewest(ctx context.Context, branch chat.BranchID) (map[st
 		} `json:"history"`
 	}
 	if json.Unmarshal(raw, &manifest) != nil {
-		return nil, nil // of an earlier form: it pins no summary
+		return nil, nil // an earlier format without summaries
 	}
 	used := map[string]bool{}
 	for _, p := range manifest.History.Pieces {
@@ -110,7 +108,7 @@ func (r *Runner) usedByNewest(ctx context.Context, branch chat.BranchID) (map[st
 	return used, nil
 }
 
-// rangeOf reads a job's range. done: a summary of exactly it is there already.
+// rangeOf reads a job's range. done: its summary already exists.
 func (r *Runner) rangeOf(ctx context.Context, job chat.Job, last chat.Turn) (w rangeWork, done bool, err error) {
 	w = rangeWork{from: job.FromSeq, to: last.Seq + 1}
 	if w.from < 1 || w.from >= w.to {
@@ -144,8 +142,7 @@ func (r *Runner) rangeOf(ctx context.Context, job chat.Job, last chat.Turn) (w r
 
 func unfinalized(t chat.Turn) bool { return !t.Phase.Finalized() }
 
-// longest is the summary that begins at a turn and reaches farthest, or where the
-// next one begins.
+// longest is the longest summary that begins at a turn, or the beginning of the next one.
 func longest(live []chat.RangeSummary, at, end int64) (best *chat.RangeSummary, next int64) {
 	next = end
 	for i, s := range live {
@@ -163,7 +160,7 @@ func contents(pieces []chat.RangeSummary) []string {
 	return lists.Map(pieces, func(p chat.RangeSummary) string { return p.Content })
 }
 
-// original is what the range weighed as it was said.
+// original is the size of the original range.
 func (r *Runner) original(w rangeWork) int {
 	n := r.weigh(w.gaps)
 	for _, p := range w.pieces {

@@ -13,14 +13,13 @@ import (
 
 // Turns are settled from their journals.
 type Turns interface {
-	// Recover settles the turns that nothing works on any more.
+	// Recover settles the turns that no process works on any more.
 	Recover(context.Context) (chat.RecoveryReport, error)
 	// Running are the turns that this program works on.
 	Running() []chat.TurnID
-	// Unsaved is how many turns this program left open because it could not write
-	// how they ended.
+	// Unsaved is the number of turns that this program left open because their end could not be saved.
 	Unsaved() int
-	// UnsavedAdded receives when there is one more of them.
+	// UnsavedAdded signals another one.
 	UnsavedAdded() <-chan struct{}
 }
 
@@ -40,38 +39,35 @@ type MaintenanceStore interface {
 	PutSetting(ctx context.Context, key, value string) error
 }
 
-// ReconcilerDeps are what a Reconciler is built from.
+// ReconcilerDeps are a Reconciler's dependencies.
 type ReconcilerDeps struct {
 	Turns   Turns
 	Store   MaintenanceStore
 	Runner  *Runner
 	Publish Publisher
-	// Daily is called about once an hour while no turn runs, and decides itself whether
-	// a day is over: the automatic backup. nil: none. An error is reported in a report.
+	// Daily is called about once an hour while no turn runs, and decides itself whether a day is over: the automatic
+	// backup. nil: none. An error is added to a report.
 	Daily func(context.Context) error
 	Clock clock.Clock // nil: the system's
 	Log   *slog.Logger
 }
 
 const (
-	// every is how often the reconciler looks whether there is anything to do.
+	// every is how often the reconciler checks whether there is anything to do.
 	every = 5 * time.Minute
-	// While a turn could not be written to the database it is tried again, at first at
-	// once, then after pauses that double from soonest to soon: a lock or a fault may have
-	// passed, the disk may have space again.
+	// A turn that could not be saved is retried at once, and then with pauses that double from minBackoff: a lock or
+	// an error may pass, or space may become free.
 	minBackoff = time.Second
 	soon       = 30 * time.Second
-	// hourly is how often what depends on time alone is looked after.
+	// hourly is the interval of checks that depend only on time.
 	hourly = time.Hour
-	// largeLog is from how many bytes on the write-ahead log is checkpointed beside a turn
-	// that runs; a turn writes far less.
+	// largeLog is the size from which the write-ahead log is checkpointed while a turn runs; a turn writes far less.
 	largeLog = 16 << 20
 )
 
-// Reconciler puts in order what crashes, faults and time leave behind (SPEC 11; SRD 6.4,
-// 6.5): at the start, when asked, and on a timer. Doing it again changes nothing. The
-// work itself is the Runner's; this finds it. It sleeps on one timer, and while nothing
-// was written since it last looked, it looks at nothing but that.
+// Reconciler repairs what crashes, errors and time leave behind (SPEC 11; SRD 6.4, 6.5): at the start, on request,
+// and on a timer. It is idempotent. It finds the work that the Runner does. It uses a single timer, and checks
+// nothing else while the data is unchanged since its last check.
 type Reconciler struct {
 	d       ReconcilerDeps
 	wake    chan struct{}
@@ -79,20 +75,20 @@ type Reconciler struct {
 
 	settling sync.Mutex // one at a time
 
-	// Of the timer alone.
-	seen   int64         // Changes after it last looked; -1: it has not
-	again  time.Duration // the pause before the last try to write a turn; 0: none is left
-	tended time.Time     // when it did the hourly work
+	// Used by the timer only.
+	seen   int64         // Changes after the last check; -1: none yet
+	again  time.Duration // the pause before the last try to save a turn; 0: none is left
+	tended time.Time     // time of the last hourly check
 
 	mu      sync.Mutex
-	waiting map[chat.TurnID]bool // pending at the start, to be told when they are committed
+	waiting map[chat.TurnID]bool // pending at the start, to be reported when committed
 	commits int                  // turns committed since
 	cancel  context.CancelFunc
 	done    sync.WaitGroup
 }
 
-// NewReconciler returns a reconciler that does nothing until it is asked or started. It
-// is notified by the runner of finished work; one runner has one.
+// NewReconciler returns a reconciler that is idle until it is called or started. The runner notifies it of finished
+// work; a runner has one reconciler.
 func NewReconciler(d ReconcilerDeps) *Reconciler {
 	if d.Log == nil {
 		d.Log = slog.New(slog.DiscardHandler)
@@ -102,7 +98,7 @@ func NewReconciler(d ReconcilerDeps) *Reconciler {
 	return r
 }
 
-// Start begins to look after things on a timer. Starting twice is harmless.
+// Start starts the timer. Starting twice is harmless.
 func (r *Reconciler) Start() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -114,7 +110,7 @@ func (r *Reconciler) Start() {
 	r.done.Go(func() { r.loop(ctx) })
 }
 
-// Stop ends that. Stopping twice is harmless.
+// Stop stops it. Stopping twice is harmless.
 func (r *Reconciler) Stop() {
 	r.mu.Lock()
 	cancel := r.cancel
@@ -149,11 +145,10 @@ func (r *Reconciler) loop(ctx context.Context) {
 	}
 }
 
-// Reconcile settles what is open, now, and returns all that it found. Background work
-// continues behind it.
+// Reconcile settles what is open, and returns everything it found. Background work continues afterwards.
 func (r *Reconciler) Reconcile(ctx context.Context) (chat.RecoveryReport, error) {
 	since := time.Time{}
-	if !r.reports.begun() { // at the start, what the run before told is not told again
+	if !r.reports.begun() { // at the start, what the previous run reported is not reported again
 		since = r.reports.load(ctx, r.d.Store)
 	}
 	report, err := r.recoverOpen(ctx, since)
@@ -166,8 +161,8 @@ func (r *Reconciler) Reconcile(ctx context.Context) (chat.RecoveryReport, error)
 	return report, nil
 }
 
-// CatchUp does all the background work that is due, for one who waits for it. It answers
-// how many jobs it ran and how many turns became part of a state meanwhile.
+// CatchUp does all background work that is due and waits for it. It returns how many jobs it ran and how many turns
+// were committed.
 func (r *Reconciler) CatchUp(ctx context.Context) (ran, committed int, err error) {
 	before := r.sofar()
 	ran, err = r.d.Runner.CatchUp(ctx)
@@ -182,14 +177,14 @@ func (r *Reconciler) CatchUp(ctx context.Context) (ran, committed int, err error
 	return ran, committed, r.d.Store.CheckpointIdle(ctx)
 }
 
-// sofar is how many turns were committed since the program began.
+// sofar is how many turns were committed since the program started.
 func (r *Reconciler) sofar() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.commits
 }
 
-// check is one look of the timer, and answers when the next is due.
+// check is one check of the timer, and returns when the next is due.
 func (r *Reconciler) check(ctx context.Context) time.Duration {
 	r.guarded(func() {
 		r.d.Runner.handleClockJump(ctx)
@@ -207,7 +202,7 @@ func (r *Reconciler) check(ctx context.Context) time.Duration {
 	return r.pause()
 }
 
-// pause is how long until the next look.
+// pause is the time until the next check.
 func (r *Reconciler) pause() time.Duration {
 	if r.d.Turns.Unsaved() == 0 {
 		r.again = 0
@@ -217,7 +212,7 @@ func (r *Reconciler) pause() time.Duration {
 	return r.again
 }
 
-// guarded does work of the timer; a defect in it ends that work and not the program.
+// guarded runs work of the timer; a panic ends that work but not the program.
 func (r *Reconciler) guarded(work func()) {
 	defer panics.Recover(func(d *chat.Error, stack []byte) {
 		r.d.Log.Error("the reconciler panicked", "err", d, "stack", string(stack))
@@ -225,7 +220,7 @@ func (r *Reconciler) guarded(work func()) {
 	work()
 }
 
-// tick does all that may have become due by what was written.
+// tick does everything that may have become due through changes.
 func (r *Reconciler) tick(ctx context.Context) {
 	report, err := r.recoverOpen(ctx, r.reports.load(ctx, r.d.Store))
 	if err != nil {
@@ -250,8 +245,8 @@ func (r *Reconciler) tick(ctx context.Context) {
 	}
 }
 
-// snapshot takes the snapshots of ledgers that are due. Nothing waits for one: without
-// it a replay begins earlier. One that is damaged is skipped, and told.
+// snapshot takes the snapshots that are due. Nothing depends on one: without it a replay begins earlier. A damaged
+// one is skipped and reported.
 func (r *Reconciler) snapshot(ctx context.Context) {
 	_, ignored, err := r.d.Store.Snapshot(ctx)
 	if err != nil && ctx.Err() == nil {
@@ -262,8 +257,8 @@ func (r *Reconciler) snapshot(ctx context.Context) {
 	}
 }
 
-// checkpoint keeps the write-ahead log small. Beside a turn that runs only a large log
-// is worth the writer's time; otherwise it is emptied, once for what was written.
+// checkpoint keeps the write-ahead log small. While a turn runs, only a large log is worth blocking the writer;
+// otherwise it is emptied once after changes.
 func (r *Reconciler) checkpoint(ctx context.Context) {
 	size := r.d.Store.LogBytes()
 	var err error

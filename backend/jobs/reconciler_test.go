@@ -95,7 +95,7 @@ func TestAReportSaysAllAndIsKept(t *testing.T) {
 	if again, err := r.Reconcile(t.Context()); err != nil || kinds(again) != "unsent" {
 		t.Fatalf("%v %v", again, err)
 	}
-	last, err := jobs.LastReport(t.Context(), b.store)
+	last, err := r.LastReport(t.Context())
 	b.must(err)
 	if kinds(last) != "unsent pruned committed" || len(r.Earlier()) != 1 {
 		t.Fatalf("kept %+v, earlier %+v", last, r.Earlier())

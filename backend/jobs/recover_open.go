@@ -7,12 +7,11 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// maxDead bounds how many given up jobs a report names.
+// maxDead limits the failed jobs that a report names.
 const maxDead = 20
 
-// recoverOpen finds and puts in order what no job does: streams, missing and abandoned jobs,
-// journals and documents that nobody needs. What fails
-// is tried again; what is done stays done.
+// recoverOpen repairs what no job handles: streams, missing and abandoned jobs, unneeded journals and documents. It
+// continues after a failure, which is retried later.
 func (r *Reconciler) recoverOpen(ctx context.Context, since time.Time) (chat.RecoveryReport, error) {
 	r.settling.Lock()
 	defer r.settling.Unlock()
@@ -42,7 +41,7 @@ func count(report *chat.RecoveryReport, kind chat.RecoveryKind, n int) {
 	}
 }
 
-// given names the newest jobs that were given up since a moment.
+// given names the newest jobs that failed since a time.
 func (r *Reconciler) given(ctx context.Context, report *chat.RecoveryReport, since time.Time) error {
 	dead, err := r.d.Store.Jobs(ctx, chat.JobQuery{State: chat.JobDead, Limit: maxDead})
 	for _, j := range dead {
@@ -54,8 +53,7 @@ func (r *Reconciler) given(ctx context.Context, report *chat.RecoveryReport, sin
 	return err
 }
 
-// pending remembers, once, the turns that an earlier run of the program left pending:
-// the report says when they are committed.
+// pending records, once, the turns that an earlier run left pending: the report says when they are committed.
 func (r *Reconciler) pending(ctx context.Context) error {
 	if r.reports.begun() {
 		return nil
@@ -72,7 +70,7 @@ func (r *Reconciler) pending(ctx context.Context) error {
 	return nil
 }
 
-// committed hears from the runner of turns that became part of a state.
+// committed is called by the runner for committed turns.
 func (r *Reconciler) committed(turns []chat.Turn) {
 	n := 0
 	r.mu.Lock()
@@ -90,10 +88,10 @@ func (r *Reconciler) committed(turns []chat.Turn) {
 	}
 }
 
-// dead hears from the runner of a job that it gave up.
+// dead is called by the runner for a failed job.
 func (r *Reconciler) dead(j chat.Job) { r.tell(chat.GivenUp(j)) }
 
-// tell reports something that was found between two looks, if it is news.
+// tell reports something found between two checks, if it is new.
 func (r *Reconciler) tell(i chat.RecoveryItem) {
 	news := chat.RecoveryReport{At: r.d.Clock.Now(), Items: []chat.RecoveryItem{i}}.Since(r.reports.list()...)
 	if news.Clean() {

@@ -10,30 +10,30 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// keptReports is how many reports are remembered, the newest first.
+// keptReports is how many reports are kept.
 const keptReports = 20
 
-// settingReport is where the newest report is kept for the next run of the program.
+// settingReport is the setting with the newest report, for the next run of the program.
 const settingReport = "recovery.report"
 
-// reports are what the reconciler found lately.
+// reports are the reconciler's recent reports.
 type reports struct {
 	mu     sync.Mutex
-	kept   []chat.RecoveryReport // newest first; the last may be of an earlier run
-	stored string                // what the settings hold
+	kept   []chat.RecoveryReport // newest first; the last may be from an earlier run
+	stored string                // content of the setting
 	loaded bool
-	told   time.Time           // up to when the run before had reported
+	told   time.Time           // time of the previous run's last report
 	now    chat.RecoveryReport // the one that is shown
 }
 
-// Report is the newest report that says something, of this run; before any, the start's.
+// Report is this run's newest non-empty report; before any, the start's.
 func (r *Reconciler) Report() chat.RecoveryReport {
 	r.reports.mu.Lock()
 	defer r.reports.mu.Unlock()
 	return clone(r.reports.now)
 }
 
-// Earlier are the reports before that which said something, newest first.
+// Earlier are the earlier non-empty reports, newest first.
 func (r *Reconciler) Earlier() []chat.RecoveryReport {
 	list := r.reports.list()
 	return slices.DeleteFunc(list, func(e chat.RecoveryReport) bool { return e.At.Equal(r.Report().At) })
@@ -57,14 +57,14 @@ func (r *reports) begun() bool {
 	return !r.now.At.IsZero()
 }
 
-// add keeps a report, in the settings too.
+// add stores a report, also in the setting.
 func (r *reports) add(ctx context.Context, s MaintenanceStore, report chat.RecoveryReport) {
 	r.load(ctx, s)
 	r.remember(report)
 	r.keep(ctx, s)
 }
 
-// remember keeps a report in memory. One that says nothing takes no other's place.
+// remember keeps a report in memory. An empty one does not replace another.
 func (r *reports) remember(report chat.RecoveryReport) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -78,7 +78,7 @@ func (r *reports) remember(report chat.RecoveryReport) {
 	}
 }
 
-// committed adds to the shown report that turns were committed.
+// committed adds committed turns to the shown report.
 func (r *reports) committed(n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -95,7 +95,7 @@ func (r *reports) committed(n int) {
 	r.now.Items, r.kept[0].Items = items, slices.Clone(items)
 }
 
-// load reads what an earlier run found, once, and answers when that was.
+// load reads the previous run's report, once, and returns its time.
 func (r *reports) load(ctx context.Context, s MaintenanceStore) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -104,7 +104,7 @@ func (r *reports) load(ctx context.Context, s MaintenanceStore) time.Time {
 	}
 	text, ok, err := s.Setting(ctx, settingReport)
 	if err != nil {
-		return r.told // tried again with the next report
+		return r.told // retried with the next report
 	}
 	r.loaded, r.stored = true, text
 	if old, err := decodeReport(text); ok && err == nil && !old.Clean() {
@@ -119,19 +119,17 @@ func decodeReport(text string) (chat.RecoveryReport, error) {
 	return r, err
 }
 
-// LastReport is the newest report that said something, of whichever run of the program.
-func LastReport(ctx context.Context, settings interface {
-	Setting(context.Context, string) (string, bool, error)
-}) (chat.RecoveryReport, error) {
-	text, ok, err := settings.Setting(ctx, settingReport)
+// LastReport is the newest non-empty report of any run of the program.
+func (r *Reconciler) LastReport(ctx context.Context) (chat.RecoveryReport, error) {
+	text, ok, err := r.d.Store.Setting(ctx, settingReport)
 	if err != nil || !ok {
 		return chat.RecoveryReport{}, err
 	}
 	return decodeReport(text)
 }
 
-// keep puts the newest report into the settings, unless they hold the same but for its
-// time: finding it again is not a change. A failure is made good by the next report.
+// keep stores the newest report in the setting, unless only its time differs: finding the same again is not a change.
+// After a failure the next report is stored.
 func (r *reports) keep(ctx context.Context, s MaintenanceStore) {
 	r.load(ctx, s)
 	r.mu.Lock()

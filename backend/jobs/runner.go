@@ -16,17 +16,8 @@ import (
 	"contextinfinity/backend/librarian"
 )
 
-// Store is what the queue and its handlers need of the database.
+// Store is what the handlers of jobs need of the database.
 type Store interface {
-	ClaimJob(ctx context.Context, lease time.Duration, types ...chat.JobType) (chat.Job, bool, error)
-	ClaimTurnJobs(ctx context.Context, lease time.Duration, turn chat.TurnID, types ...chat.JobType) (chat.Job, bool, error)
-	JobFor(context.Context, chat.TurnID, chat.JobType) (chat.Job, bool, error)
-	FinishJob(context.Context, chat.Lease) error
-	FailJob(ctx context.Context, h chat.Lease, msg string, retryAfter time.Duration) (chat.Job, error)
-	PostponeJob(ctx context.Context, h chat.Lease, pause time.Duration) error
-	NextJob(ctx context.Context, types ...chat.JobType) (time.Duration, bool, error)
-	RenewJob(ctx context.Context, h chat.Lease, lease time.Duration) error
-	JitterJobs(ctx context.Context, within time.Duration) (int, error)
 	Session(context.Context, chat.SessionID) (chat.Session, error)
 	Turn(context.Context, chat.TurnID) (chat.Turn, error)
 	Branch(context.Context, chat.BranchID) (chat.Branch, error)
@@ -41,31 +32,45 @@ type Store interface {
 	PreviousManifest(ctx context.Context, branch chat.BranchID, beforeSeq int64) (json.RawMessage, chat.TurnID, error)
 	TurnFiles(context.Context, chat.TurnID) ([]chat.FileText, error)
 	Index(context.Context, chat.Indexing) error
+}
+
+// Queue keeps the jobs.
+type Queue interface {
+	ClaimJob(ctx context.Context, lease time.Duration, types ...chat.JobType) (chat.Job, bool, error)
+	ClaimTurnJobs(ctx context.Context, lease time.Duration, turn chat.TurnID, types ...chat.JobType) (chat.Job, bool, error)
+	JobFor(context.Context, chat.TurnID, chat.JobType) (chat.Job, bool, error)
+	FinishJob(context.Context, chat.Lease) error
+	FailJob(ctx context.Context, h chat.Lease, msg string, retryAfter time.Duration) (chat.Job, error)
+	PostponeJob(ctx context.Context, h chat.Lease, pause time.Duration) error
+	NextJob(ctx context.Context, types ...chat.JobType) (time.Duration, bool, error)
+	RenewJob(ctx context.Context, h chat.Lease, lease time.Duration) error
+	JitterJobs(ctx context.Context, within time.Duration) (int, error)
 	RequeueOlder(ctx context.Context, version, limit int) (int, error)
 	Jobs(context.Context, chat.JobQuery) ([]chat.Job, error)
 }
 
 // Vectors keep units findable by similarity.
 type Vectors interface {
-	// Vectors are those of the texts in every namespace that is kept up to date. An
-	// error comes with what could be made anyway.
+	// Vectors are the texts' vectors for every namespace that is kept up to date. With an error it still returns
+	// those that could be made.
 	Vectors(ctx context.Context, texts []string) (map[int64][][]float32, error)
-	// Step does a part of what is missing; more is false when nothing is.
+	// Step makes a part of the missing vectors; more is false when none are missing.
 	Step(ctx context.Context) (more bool, err error)
 }
 
-// Publisher is notified when something the window shows has changed.
+// Publisher is notified when something shown in the window has changed.
 type Publisher interface {
 	Change(chat.Change)
 }
 
-// Counter counts tokens as the given model would.
+// Counter counts tokens like the given model.
 type Counter interface {
 	Count(modelID, text string) int
 }
 
-// Deps are what a Runner is built from.
+// Deps are a Runner's dependencies.
 type Deps struct {
+	Queue   Queue
 	Store   Store
 	Publish Publisher
 	Counter Counter
@@ -73,45 +78,41 @@ type Deps struct {
 	TargetTokens func() int
 	// Timeout is librarian.timeout_s; nil: its default.
 	Timeout func() time.Duration
-	// Commit is when pending turns become a state; nil: each at once.
+	// Commit says when pending turns become a state; nil: each at once.
 	Commit func() CommitPolicy
-	// Summarize finds the model that summarizes a turn's conversation; it answers
-	// nil, and not a nil pointer, where there is none. nil: there never is one.
+	// Summarize returns the model that summarises a turn's conversation, or nil (not a nil pointer). nil: there never
+	// is one.
 	Summarize func(context.Context, chat.Turn) librarian.Model
-	// RangeTarget is how many tokens a range of so many should be compressed to;
-	// nil: SPEC 16's defaults.
+	// RangeTarget is the target size for a range with this many tokens; nil: SPEC 16's defaults.
 	RangeTarget func(ctx context.Context, branch chat.BranchID, tokens int) int
-	// Plan is called after each commit and queues the range summaries that the
-	// branch will need; nil: none are made.
+	// Plan is called after each commit and queues the range summaries that the branch will need; nil: none are made.
 	Plan func(context.Context, chat.BranchID)
-	// PlanAll queues summaries of all turns but the newest, although they still fit; nil:
-	// none are made.
+	// PlanAll queues summaries of all turns except the newest, although they still fit; nil: none are made.
 	PlanAll func(context.Context, chat.BranchID)
 	// SummaryStyle is summary.style; nil: librarian.StyleSections.
 	SummaryStyle func() string
-	// Vectors of what is indexed; nil: it is found by words alone.
+	// Vectors make the vectors of indexed turns; nil: search by words only.
 	Vectors Vectors
 	// Chunking are the configured sizes of chunks; nil: the defaults.
 	Chunking func() chunking.Options
-	// Chance is a random number from 0 to below 1, by which pauses differ; nil: the
-	// runtime's.
+	// Chance is a random number in [0, 1) that varies pauses; nil: the runtime's.
 	Chance func() float64
-	// Clock is the wall's, by which jumps are noticed; nil: the system's.
+	// Clock is the wall clock, for detecting jumps; nil: the system's.
 	Clock clock.Clock
 	Log   *slog.Logger
 }
 
-// unreadable is the pause after the queue could not be read: the disk may be full.
+// unreadable is the pause after the queue could not be read, for example because the disk is full.
 const unreadable = 30 * time.Second
 
-// Runner works off the queue in the background. While nothing is due it sleeps: until
-// the next job is, or somebody wakes it.
+// Runner processes the queue in the background. When nothing is due it sleeps until the next job is, or until it is
+// woken.
 type Runner struct {
 	d Deps
 
 	wake        [len(lanes)]chan struct{}
 	wakeVectors chan struct{}
-	older       atomic.Bool // turns of an earlier chunker are to be looked for
+	older       atomic.Bool // check for turns of an older chunker
 	paused      atomic.Bool
 	jumps       clockJumps
 	listener    listener
@@ -121,14 +122,14 @@ type Runner struct {
 	done   sync.WaitGroup
 }
 
-// listener is notified of what a report of the reconciler says (set before Start).
+// listener receives what a report of the reconciler says (set before Start).
 type listener struct {
 	committed func([]chat.Turn)
 	dead      func(chat.Job)
 }
 
-// lanes are worked off side by side: a librarian that takes its time does not keep
-// turns from becoming searchable. Vectors have a lane of their own, which is not a queue.
+// lanes are processed concurrently: a slow librarian does not keep turns from becoming searchable. Vectors have their
+// own lane, which is not a queue.
 var lanes = [...][]chat.JobType{
 	{chat.JobSummarizeTurn, chat.JobSummarizeRange},
 	{chat.JobIndexTurn},
@@ -136,7 +137,7 @@ var lanes = [...][]chat.JobType{
 
 const indexLane = 1
 
-// NewRunner returns a runner that does nothing until Start or a direct call.
+// NewRunner returns a runner that is idle until Start or a direct call.
 func NewRunner(d Deps) *Runner {
 	if d.Log == nil {
 		d.Log = slog.New(slog.DiscardHandler)
@@ -170,7 +171,7 @@ func (r *Runner) Start() {
 	}
 }
 
-// Stop ends background work: a job at hand is put back. Stopping twice is harmless.
+// Stop ends background work: the current job is put back. Stopping twice is harmless.
 func (r *Runner) Stop() {
 	r.mu.Lock()
 	cancel := r.cancel
@@ -182,8 +183,7 @@ func (r *Runner) Stop() {
 	}
 }
 
-// Pause begins no more background work, after the job at hand, until Resume. What
-// somebody asks for is done anyway.
+// Pause starts no more background work, after the current job, until Resume. Requested work is done anyway.
 func (r *Runner) Pause() { r.paused.Store(true) }
 
 // Resume continues after Pause.
@@ -196,7 +196,7 @@ func (r *Runner) Resume() {
 // Paused reports whether background work is paused.
 func (r *Runner) Paused() bool { return r.paused.Load() }
 
-// Wake has the queue looked at now.
+// Wake makes the runner check the queue now.
 func (r *Runner) Wake() {
 	for _, lane := range r.wake {
 		notify(lane)
@@ -232,8 +232,7 @@ func (r *Runner) loop(ctx context.Context, lane int) {
 	}
 }
 
-// workLane does what is due of a lane, and answers when it is to be looked at again;
-// false: when it is woken.
+// workLane processes what is due in a lane, and returns when to check again; false: when it is woken.
 func (r *Runner) workLane(ctx context.Context, lane int) (time.Duration, bool) {
 	if r.Paused() {
 		return 0, false
@@ -246,7 +245,7 @@ func (r *Runner) workLane(ctx context.Context, lane int) (time.Duration, bool) {
 	var wait time.Duration
 	var ok bool
 	if err == nil && !r.Paused() {
-		wait, ok, err = r.d.Store.NextJob(ctx, lanes[lane]...)
+		wait, ok, err = r.d.Queue.NextJob(ctx, lanes[lane]...)
 	}
 	if err != nil && ctx.Err() == nil {
 		r.d.Log.Error("the job queue could not be read", "err", err)
@@ -255,16 +254,15 @@ func (r *Runner) workLane(ctx context.Context, lane int) (time.Duration, bool) {
 	return wait, ok
 }
 
-// never is of work that somebody asked for.
+// never is the pause for requested work.
 func never() bool { return false }
 
-// Drain works off every job that is due now and returns how many it ran.
+// Drain runs every job that is due now and returns how many.
 func (r *Runner) Drain(ctx context.Context) (int, error) {
 	return r.drain(ctx, slices.Concat(lanes[:]...), inBackground, never)
 }
 
-// CatchUp does all that Drain does, cuts again what an earlier version cut, and makes
-// the vectors that are missing: all background work there is.
+// CatchUp does all background work: like Drain, and it re-cuts what an older version cut, and makes missing vectors.
 func (r *Runner) CatchUp(ctx context.Context) (int, error) {
 	n, err := r.Drain(ctx)
 	if err != nil {
@@ -278,11 +276,11 @@ func (r *Runner) CatchUp(ctx context.Context) (int, error) {
 	return n, err
 }
 
-// drain works off what is due until somebody says enough.
+// drain processes what is due until enough returns true.
 func (r *Runner) drain(ctx context.Context, types []chat.JobType, m mode, enough func() bool) (int, error) {
 	n := 0
 	for ctx.Err() == nil && !enough() {
-		job, ok, err := r.d.Store.ClaimJob(ctx, lease, types...)
+		job, ok, err := r.d.Queue.ClaimJob(ctx, lease, types...)
 		if err != nil || !ok {
 			return n, err
 		}
@@ -292,7 +290,7 @@ func (r *Runner) drain(ctx context.Context, types []chat.JobType, m mode, enough
 	return n, nil
 }
 
-// Level is how far a turn's background work is to go.
+// Level is how far a turn's background work should go.
 type Level string
 
 const (
@@ -301,9 +299,8 @@ const (
 	LevelIndexed   Level = "indexed"
 )
 
-// RunTurn does one turn's work up to a level, now, and returns the turn. Work that
-// another worker has begun is waited for. LevelIndexed includes the turns that earlier runs
-// of the program left behind.
+// RunTurn does one turn's work up to a level now, and returns the turn. It waits for work that another worker has
+// started. LevelIndexed includes turns left by earlier runs of the program.
 func (r *Runner) RunTurn(ctx context.Context, id chat.TurnID, to Level) (chat.Turn, error) {
 	types := map[Level][]chat.JobType{
 		LevelCommitted: {chat.JobSummarizeTurn},
@@ -321,13 +318,12 @@ func (r *Runner) RunTurn(ctx context.Context, id chat.TurnID, to Level) (chat.Tu
 	return turn, err
 }
 
-// indexLeftOver commits and indexes the other turns whose jobs are not done: all of the
-// session, and of other sessions those that were said here and not imported. Only a
-// failure in the session is an error of the caller's.
+// indexLeftOver commits and indexes the other turns with unfinished jobs: all of the session, and those of other
+// sessions that were written here and not imported. Only a failure in the session is an error for the caller.
 func (r *Runner) indexLeftOver(ctx context.Context, session chat.SessionID) error {
 	for _, typ := range []chat.JobType{chat.JobSummarizeTurn, chat.JobIndexTurn} {
 		for _, state := range []chat.JobState{chat.JobQueued, chat.JobRunning} {
-			left, err := r.d.Store.Jobs(ctx, chat.JobQuery{Type: typ, State: state})
+			left, err := r.d.Queue.Jobs(ctx, chat.JobQuery{Type: typ, State: state})
 			if err != nil {
 				return err
 			}
@@ -344,10 +340,9 @@ func (r *Runner) indexLeftOver(ctx context.Context, session chat.SessionID) erro
 	return nil
 }
 
-// RunDue does the jobs that are due after a turn, for a caller that bounds it with ctx
-// and waits. No chat model is asked: a call that the bound cuts off would have to be paid
-// again. What ctx interrupts is put back. A runner that was started does the work itself
-// and is only woken; one that is paused does nothing.
+// RunDue does the jobs that are due after a turn, for a caller that waits with a limit in ctx. It calls no chat
+// model, because an interrupted call would have to be paid again. What ctx interrupts is put back. A started runner
+// does the work itself and is only woken; a paused one does nothing.
 func (r *Runner) RunDue(ctx context.Context, turn chat.Turn) error {
 	switch {
 	case r.started():
@@ -370,8 +365,7 @@ func (r *Runner) started() bool {
 	return r.cancel != nil
 }
 
-// elsewhere and elsewhereMost are after what pauses it is looked whether a job that
-// another worker has is done.
+// elsewhere and elsewhereMost are the pauses between checks whether another worker's job is done.
 const (
 	elsewhere     = 10 * time.Millisecond
 	elsewhereMost = time.Second
@@ -380,15 +374,15 @@ const (
 func (r *Runner) runOne(ctx context.Context, id chat.TurnID, typ chat.JobType) error {
 	refused := false
 	for pause := elsewhere; ; pause = min(2*pause, elsewhereMost) {
-		job, ok, err := r.d.Store.JobFor(ctx, id, typ)
+		job, ok, err := r.d.Queue.JobFor(ctx, id, typ)
 		if err != nil || !ok {
 			return err
 		}
 		if job.State != chat.JobRunning {
-			if refused { // and not because someone else has it
+			if refused { // and not because another worker has it
 				return nil
 			}
-			job, ok, err := r.d.Store.ClaimTurnJobs(ctx, lease, id, typ)
+			job, ok, err := r.d.Queue.ClaimTurnJobs(ctx, lease, id, typ)
 			if err != nil {
 				return err
 			}

@@ -82,8 +82,14 @@ func bubble(t *testing.T, f func(*testing.T)) {
 
 func (b *bench) close() { _ = b.store.Close() }
 
-func (b *bench) runner(s jobs.Store) *jobs.Runner {
-	return jobs.NewRunner(jobs.Deps{Store: s, Publish: &b.changes, Counter: bytesCount{}, TargetTokens: func() int { return 1200 }})
+// kept is a store of jobs and of what they are about.
+type kept interface {
+	jobs.Queue
+	jobs.Store
+}
+
+func (b *bench) runner(s kept) *jobs.Runner {
+	return jobs.NewRunner(jobs.Deps{Queue: s, Store: s, Publish: &b.changes, Counter: bytesCount{}, TargetTokens: func() int { return 1200 }})
 }
 
 // final makes a turn with a final answer.

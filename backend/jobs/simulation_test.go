@@ -134,7 +134,7 @@ func simulate(t *testing.T, m *faulty) {
 		s.pins = append(s.pins, chat.Pin{Text: p + "."})
 	}
 	d := jobs.Deps{
-		Store: s.memory, Publish: &recorder{}, Counter: bytesCount{}, TargetTokens: func() int { return 600 }, Plan: s.plan,
+		Queue: s.memory, Store: s.memory, Publish: &recorder{}, Counter: bytesCount{}, TargetTokens: func() int { return 600 }, Plan: s.plan,
 		RangeTarget: func(_ context.Context, _ chat.BranchID, tokens int) int {
 			return max(64, min(tokens*15/100, s.budget.Summaries/2))
 		},

@@ -9,12 +9,11 @@ import (
 	"contextinfinity/backend/internal/panics"
 )
 
-// olderBatch is how many turns an earlier chunker cut are queued at once.
+// olderBatch is how many turns of an older chunker are queued at once.
 const olderBatch = 64
 
-// Reindex fills in vectors that are missing, makes a namespace that became complete
-// serve, and deletes what is retired, until nothing is left to do. It returns how
-// many steps that took.
+// Reindex makes missing vectors, activates a completed namespace, and deletes retired ones, until nothing is left to
+// do. It returns how many steps that took.
 func (r *Runner) Reindex(ctx context.Context) (int, error) { return r.reindex(ctx, never) }
 
 func (r *Runner) reindex(ctx context.Context, enough func() bool) (int, error) {
@@ -40,12 +39,11 @@ func (r *Runner) step(ctx context.Context) (more bool, err error) {
 	return r.d.Vectors.Step(ctx)
 }
 
-// WakeVectors has the vectors looked after now: another embedder was chosen.
+// WakeVectors makes the runner check the vectors now: another embedder was chosen.
 func (r *Runner) WakeVectors() { notify(r.wakeVectors) }
 
-// tendVectors is the lane of vectors. Its progress is in the database: what an end
-// of the program interrupts continues at the next start. An embedder that fails is
-// asked again after growing pauses; meanwhile the namespace before it serves.
+// tendVectors is the lane of vectors. Its progress is in the database, so an interrupted run continues at the next
+// start. A failing embedder is retried with growing pauses, while the previous namespace serves.
 func (r *Runner) tendVectors(ctx context.Context) {
 	failures := 0
 	for {
@@ -66,12 +64,11 @@ func (r *Runner) tendVectors(ctx context.Context) {
 	}
 }
 
-// renew works off turns that an earlier chunker cut, a batch at a time, after all
-// other work of the lane.
+// renew processes turns of an older chunker, one batch at a time, after all other work of the lane.
 func (r *Runner) renew(ctx context.Context, enough func() bool) (int, error) {
 	total := 0
 	for ctx.Err() == nil && !enough() {
-		n, err := r.d.Store.RequeueOlder(ctx, chunking.Version, olderBatch)
+		n, err := r.d.Queue.RequeueOlder(ctx, chunking.Version, olderBatch)
 		if err != nil || n == 0 {
 			return total, err
 		}

@@ -47,7 +47,7 @@ func (idleStore) RequeueOlder(context.Context, int, int) (int, error) { return 0
 // begins again when it is woken: another embedder was chosen.
 func TestVectorsHaveALaneOfTheirOwn(t *testing.T) {
 	s := &steps{left: 3, tried: make(chan int, 100)}
-	r := jobs.NewRunner(jobs.Deps{Store: idleStore{newMemory()}, Publish: &recorder{}, Counter: bytesCount{}, TargetTokens: func() int { return 1200 }, Vectors: s})
+	r := jobs.NewRunner(jobs.Deps{Queue: idleStore{newMemory()}, Publish: &recorder{}, Counter: bytesCount{}, TargetTokens: func() int { return 1200 }, Vectors: s})
 	r.Start()
 	defer r.Stop()
 	for want := 2; want >= 0; want-- {
@@ -104,7 +104,7 @@ func TestWordsOfMuchAreFoundBeforeItsVectorsAreMade(t *testing.T) {
 			return len(hits)
 		}
 		a := &asking{look: find, err: failure}
-		r := jobs.NewRunner(jobs.Deps{Store: b.store, Publish: &b.changes, Counter: bytesCount{}, TargetTokens: func() int { return 1200 }, Vectors: a})
+		r := jobs.NewRunner(jobs.Deps{Queue: b.store, Store: b.store, Publish: &b.changes, Counter: bytesCount{}, TargetTokens: func() int { return 1200 }, Vectors: a})
 		_, err := r.Drain(t.Context())
 		b.must(err)
 		if len(a.seen) != 1 || a.seen[0] <= 64 || find() != a.seen[0] {

@@ -10,30 +10,30 @@ import (
 	"contextinfinity/backend/internal/panics"
 )
 
-// lease is how long a worker may hold a job before another takes it over. It renews the
-// lease while it works, so that a librarian or a document may take longer.
+// lease is how long a worker may hold a job before another takes it over. It renews the lease while it works, so long
+// jobs are possible.
 const lease = chat.MaxJobLease
 
 // renewals is how often a lease is renewed within its time: two may fail.
 const renewals = 3
 
-// longAnswer is from what length, in bytes, an answer's copies are worth some time.
+// longAnswer is the length of an answer, in bytes, from which freeing its copies is worth some time.
 const longAnswer = 4 << 20
 
-// mode is how a job is worked on.
+// mode is how a job is run.
 type mode int
 
 const (
 	// inBackground is the queue's own work.
 	inBackground mode = iota
-	// forced: somebody waits for the effect, so that a commit does not wait for more turns.
+	// forced: somebody waits for the effect, so a commit does not wait for more turns.
 	forced
-	// bounded: time is short. States are written by rule, and a turn whose vectors do not
-	// come in time is searchable by its words.
+	// bounded: time is limited. States are written by rule, and a turn whose vectors do not arrive in time is
+	// searchable by words.
 	bounded
 )
 
-// work runs one claimed job and records how it went.
+// work runs one claimed job and records the result.
 func (r *Runner) work(ctx context.Context, job chat.Job, m mode) error {
 	held, release := r.hold(ctx, job)
 	err := r.guarded(held, job, m)
@@ -41,7 +41,7 @@ func (r *Runner) work(ctx context.Context, job chat.Job, m mode) error {
 	switch {
 	case err == nil, chat.LeaseLost(err):
 	case ctx.Err() != nil: // stopped, not failed
-		if perr := r.d.Store.PostponeJob(context.WithoutCancel(ctx), job.Lease(), 0); perr != nil {
+		if perr := r.d.Queue.PostponeJob(context.WithoutCancel(ctx), job.Lease(), 0); perr != nil {
 			r.d.Log.Warn("a job that was stopped waits for its lease", "job", job.ID, "err", perr)
 		}
 	default:
@@ -51,8 +51,8 @@ func (r *Runner) work(ctx context.Context, job chat.Job, m mode) error {
 	return err
 }
 
-// hold renews a job's lease until release. The context ends when the job is lost: what
-// is worked on then would be refused.
+// hold renews a job's lease until release. The context ends when the lease is lost, because further effects would be
+// refused.
 func (r *Runner) hold(ctx context.Context, job chat.Job) (held context.Context, release func()) {
 	held, cancel := context.WithCancelCause(ctx)
 	var renewing sync.WaitGroup
@@ -65,7 +65,7 @@ func (r *Runner) hold(ctx context.Context, job chat.Job) (held context.Context, 
 				return
 			case <-tick.C:
 			}
-			err := r.d.Store.RenewJob(held, job.Lease(), lease)
+			err := r.d.Queue.RenewJob(held, job.Lease(), lease)
 			switch {
 			case chat.LeaseLost(err):
 				r.d.Log.Warn("a job was taken over", "job", job.ID, "type", job.Type)
@@ -79,7 +79,7 @@ func (r *Runner) hold(ctx context.Context, job chat.Job) (held context.Context, 
 	return held, func() { cancel(nil); renewing.Wait() }
 }
 
-// guarded does a job; a defect in its handler fails it and not the program.
+// guarded runs a job; a panic in its handler fails it but not the program.
 func (r *Runner) guarded(ctx context.Context, job chat.Job, m mode) (err error) {
 	defer panics.Recover(func(d *chat.Error, stack []byte) {
 		r.d.Log.Error("a job's handler panicked", "job", job.ID, "type", job.Type, "err", d, "stack", string(stack))
@@ -112,7 +112,7 @@ func (r *Runner) handle(ctx context.Context, job chat.Job, m mode) error {
 }
 
 func (r *Runner) failed(ctx context.Context, job chat.Job, cause error) {
-	after, err := r.d.Store.FailJob(ctx, job.Lease(), chat.AsError(cause).Error(), r.pause(job.Attempts))
+	after, err := r.d.Queue.FailJob(ctx, job.Lease(), chat.AsError(cause).Error(), r.pause(job.Attempts))
 	if err != nil {
 		r.d.Log.Error("a failed job could not be recorded", "job", job.ID, "err", err)
 		return
@@ -127,8 +127,8 @@ func (r *Runner) failed(ctx context.Context, job chat.Job, cause error) {
 	r.listener.dead(after)
 }
 
-// pause before the next try doubles from a second to five minutes, give or take a
-// quarter: jobs that failed together are not tried together again.
+// pause before the next try doubles from a second to five minutes, with a random variation of a quarter, so that jobs
+// that failed together are not retried together.
 func (r *Runner) pause(attempts int) time.Duration {
 	full := min(time.Second<<min(max(0, attempts-1), 20), 5*time.Minute)
 	return time.Duration(float64(full) * (0.75 + r.d.Chance()/2))

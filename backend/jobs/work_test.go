@@ -11,11 +11,12 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/jobs"
+	"contextinfinity/backend/store"
 )
 
 // poisoned panics at one turn's answer, as a defect in a handler would.
 type poisoned struct {
-	jobs.Store
+	*store.Store
 	turn    chat.TurnID
 	indexed bool // it is the index that panics
 	cured   bool
@@ -132,7 +133,7 @@ func TestALeaseIsRenewedWhileItsJobIsWorkedOn(t *testing.T) {
 }
 
 // deaf never hears that its lease could be renewed: its process hangs, or sleeps.
-type deaf struct{ jobs.Store }
+type deaf struct{ *store.Store }
 
 func (deaf) RenewJob(context.Context, chat.Lease, time.Duration) error { return errors.New("deaf") }
 
@@ -145,7 +146,7 @@ func TestADeadWorkersJobIsTakenOver(t *testing.T) {
 		turn := b.final(1)
 		m := &slow{takes: 2 * chat.MaxJobLease}
 		d := b.deps(m)
-		d.Store, d.Timeout = deaf{b.store}, func() time.Duration { return time.Hour }
+		d.Queue, d.Timeout = deaf{b.store}, func() time.Duration { return time.Hour }
 		hung := jobs.NewRunner(d)
 		hung.Start()
 		defer hung.Stop()
@@ -193,7 +194,7 @@ func TestALostJobIsNotGoneOnWith(t *testing.T) {
 
 // counting counts how often the database is asked for anything by the workers.
 type counting struct {
-	jobs.Store
+	*broken
 	asked atomic.Int64
 }
 
@@ -209,7 +210,7 @@ func TestIdleWorkersSleep(t *testing.T) {
 		b := newBenchAt(t, nil)
 		defer b.close()
 		b.final(1)
-		c := &counting{Store: &broken{Store: b.store}}
+		c := &counting{broken: &broken{Store: b.store}}
 		r := b.runner(c)
 		r.Start()
 		defer r.Stop()
@@ -219,7 +220,7 @@ func TestIdleWorkersSleep(t *testing.T) {
 		if n := c.asked.Load() - before; n != 0 {
 			t.Errorf("looked %d times in three idle days", n)
 		}
-		c.Store.(*broken).err = errors.New("the index broke")
+		c.err = errors.New("the index broke")
 		turn := b.final(2)
 		r.Wake()
 		time.Sleep(24 * time.Hour)

@@ -122,7 +122,7 @@ func (s schedule) live(w *journal.Writer, c *claims) {
 	}
 }
 
-func (c *claims) compare(rep journal.Replay, s schedule) error {
+func (c *claims) compare(rep journal.Replayed, s schedule) error {
 	if c.err != nil {
 		return c.err
 	}

@@ -14,20 +14,18 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// ownProvider marks the entries this program adds: only the end entry so far.
-// Providers have event types of their own named "error", so the type alone would
-// not tell them apart.
+// ownProvider marks the entries added by this program: only the end entry so far. Providers have event types named
+// "error" too, so the type alone is not enough.
 const ownProvider = "contextinfinity"
 
 // lineBegin begins every line.
 const lineBegin = `{"ts":"`
 
-// maxEmbeddedDepth keeps a line within the nesting that encoding/json reads
-// (10 000): the payload is one level deeper in its line than it was by itself.
+// maxEmbeddedDepth keeps a line within the nesting that encoding/json accepts (10 000): the payload is one level
+// deeper in its line.
 const maxEmbeddedDepth = 9000
 
-// EndKind is how a journal was ended (SPEC 5). The empty kind is a journal that
-// was cut: no end entry.
+// EndKind is how a journal ended (SPEC 5). The empty kind is an interrupted journal without an end entry.
 type EndKind string
 
 const (
@@ -38,7 +36,7 @@ const (
 
 func (k EndKind) valid() bool { return k == EndDone || k == EndError || k == EndStopped }
 
-// entry is one line as read. Payload stays raw, so its bytes are the event's.
+// entry is one parsed line. Payload stays raw, so its bytes are the event's.
 type entry struct {
 	TS           string          `json:"ts"`
 	Provider     string          `json:"provider"`
@@ -55,9 +53,8 @@ type endPayload struct {
 	Reason string `json:"reason"`
 }
 
-// appendEntry appends the line of one event, newline included. It is written by
-// hand because it runs once a delta: encoding/json would cost more than the
-// write itself.
+// appendEntry appends the line of one event, including its newline. It is written by hand because it runs once per
+// delta: encoding/json would cost more than the write itself.
 func appendEntry(dst []byte, ts time.Time, provider, eventType string, seq int64, payload []byte) []byte {
 	begin := len(dst)
 	dst = append(dst, lineBegin...)
@@ -85,8 +82,7 @@ func appendEntry(dst []byte, ts time.Time, provider, eventType string, seq int64
 	return append(dst, '}', '\n')
 }
 
-// A line ends with the CRC-32C of what is before it, so that a bit that flips
-// on the disk is not taken for an answer: ,"sum":"0123abcd"}
+// A line ends with the CRC-32C of what precedes it, so that a flipped bit on disk is detected: ,"sum":"0123abcd"}
 const (
 	sumKey    = `,"sum":"`
 	sumLength = len(sumKey) + 8 + len(`"`)
@@ -102,8 +98,8 @@ func appendSum(dst, of []byte) []byte {
 	return append(dst, '"')
 }
 
-// intact reports that a line is as appendEntry wrote it. The first version wrote
-// no sums: such a line must be what that version made of its entry.
+// intact reports that a line is exactly as appendEntry wrote it. The first version wrote no sums: such a line must
+// match that version's output for its entry.
 func (e entry) intact(line []byte) bool {
 	if e.Sum == nil {
 		again := e.again()
@@ -113,15 +109,14 @@ func (e entry) intact(line []byte) bool {
 	return at > 0 && bytes.Equal(line[at:], append(appendSum(nil, line[:at]), '}'))
 }
 
-// again is the entry's line as it is written today.
+// again is the entry's line in the present format.
 func (e entry) again() []byte {
-	ts, _ := chat.ParseTime(e.TS) // it was read
+	ts, _ := chat.ParseTime(e.TS) // it was parsed before
 	ev := e.event()
 	return appendEntry(nil, ts, e.Provider, ev.Type, e.Seq, ev.Data)
 }
 
-// appendString appends s as a JSON string. Names of providers and events are
-// plain almost always.
+// appendString appends s as a JSON string. Names of providers and events rarely need escaping.
 func appendString(dst []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' {
@@ -148,8 +143,8 @@ func embeddable(payload []byte) bool {
 	return json.Valid(payload)
 }
 
-// parseEntry reads one line without its newline. ok is false for anything that
-// appendEntry cannot have written whole.
+// parseEntry parses one line without its newline. ok is false for anything that appendEntry cannot have written
+// completely.
 func parseEntry(line []byte) (e entry, ok bool) {
 	if json.Unmarshal(line, &e) != nil || e.Provider == "" || e.Seq < 1 {
 		return entry{}, false
@@ -163,7 +158,7 @@ func parseEntry(line []byte) (e entry, ok bool) {
 	return e, e.intact(line)
 }
 
-// event is the provider's event that the entry holds.
+// event is the provider's event in the entry.
 func (e entry) event() chat.RawEvent {
 	ev := chat.RawEvent{Type: e.EventType, Data: e.Payload}
 	if e.EventTypeB64 != nil {

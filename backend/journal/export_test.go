@@ -17,3 +17,20 @@ func (w *Writer) Abandon() error {
 	}
 	return err
 }
+
+// Replayed is a journal with all its events, in order, end entry not included.
+type Replayed struct {
+	Replay
+	Events []chat.RawEvent
+}
+
+// Replay reads a whole journal.
+func (j *Journals) Replay(step chat.StepID) (Replayed, error) {
+	var all Replayed
+	var err error
+	all.Replay, err = j.Read(step, func(ev chat.RawEvent) error {
+		all.Events = append(all.Events, ev)
+		return nil
+	})
+	return all, err
+}

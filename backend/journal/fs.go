@@ -10,21 +10,20 @@ import (
 	"contextinfinity/backend/internal/faultfs"
 )
 
-// File is what a Writer needs of an open file. Write and Sync may be called at
-// the same time; a Sync covers every Write that returned before it was called.
+// File is what a Writer needs of an open file. Write and Sync may be called concurrently; a Sync covers every Write
+// that returned before it was called.
 type File interface {
 	io.Writer
 	Sync() error
 	Close() error
 }
 
-// FS is the small part of a file system that journals stand on. Through it tests
-// take away what was never fsynced (journaltest.CrashFS). Errors wrap fs.ErrExist
-// and fs.ErrNotExist where those apply.
+// FS is the part of a file system that journals use. Tests use it to discard what was never fsynced
+// (journaltest.CrashFS). Errors wrap fs.ErrExist and fs.ErrNotExist where applicable.
 type FS interface {
-	// MkdirAll makes dir, private to the user, and makes its own entry durable.
+	// MkdirAll creates dir, private to the user, and makes its entry durable.
 	MkdirAll(dir string) error
-	// Create makes a new file, private to the user; one that exists is an error.
+	// Create creates a new private file; an existing one is an error.
 	Create(path string) (File, error)
 	Open(path string) (io.ReadCloser, error)
 	Remove(path string) error
@@ -34,13 +33,12 @@ type FS interface {
 	ReadDir(dir string) ([]string, error)
 }
 
-// OS returns the operating system's file system: directories 0700, files 0600,
-// fdatasync where there is one.
+// OS returns the operating system's file system: directories 0700, files 0600, fdatasync if available.
 func OS() FS { return osFS{} }
 
 type osFS struct{}
 
-// MkdirAll goes up to what exists: a directory is durable only if its parents are.
+// MkdirAll syncs all new parents: a directory is durable only if its parents are.
 func (o osFS) MkdirAll(dir string) error {
 	info, err := os.Stat(dir)
 	if err == nil && info.IsDir() {
@@ -92,6 +90,5 @@ type osFile struct{ *faultfs.File }
 
 func (f osFile) Sync() error { return faultfs.SyncData(f.File) }
 
-// missing reports that a file or directory is not there, which reading and
-// removing take as a plain answer.
+// missing reports that a file or directory does not exist, which is not an error for reading and removing.
 func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -33,15 +33,15 @@ const (
 
 const extension = ".jsonl"
 
-// Options configure Journals. Numbers that are 0 take their defaults.
+// Options configure Journals. Zero numbers mean the defaults.
 type Options struct {
 	Dir        string // {data_dir}/streams
 	FS         FS     // nil: the operating system's
 	Durability Durability
-	FlushMs    int // longest that lines wait in memory when the disk stalls
-	FlushBytes int // most that waits in memory then
-	FsyncMs    int // longest that a written line waits for its fsync
-	GroupMs    int // shortest distance of two fsyncs in WriteAhead
+	FlushMs    int // maximum time that lines wait in memory when the disk stalls
+	FlushBytes int // maximum size that waits in memory then
+	FsyncMs    int // maximum time between writing a line and its fsync
+	GroupMs    int // minimum time between two fsyncs in WriteAhead
 	Clock      clock.Clock
 }
 
@@ -73,17 +73,15 @@ type Journals struct {
 	opt Options
 
 	mu   sync.Mutex
-	open map[chat.StepID]struct{} // journals a Writer of this process has open
+	open map[chat.StepID]struct{} // journals that a Writer of this process has open
 }
 
-// New describes the journals of a directory. It touches no disk: Begin makes the
-// directory.
+// New describes the journals of a directory without disk access: Begin creates the directory.
 func New(opt Options) *Journals {
 	return &Journals{opt: opt.withDefaults(), open: map[chat.StepID]struct{}{}}
 }
 
-// Configure changes the durability and its numbers for journals begun from now
-// on. Directory, file system and clock stay.
+// Configure changes the durability settings for journals begun from now on. Directory, file system and clock stay.
 func (j *Journals) Configure(opt Options) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -97,7 +95,7 @@ func (j *Journals) options() Options {
 	return j.opt
 }
 
-// Path is where a step's journal is, relative to the data directory.
+// Path is the path of a step's journal, relative to the data directory.
 func (j *Journals) Path(step chat.StepID) string {
 	return "streams/" + string(step) + extension
 }
@@ -127,7 +125,7 @@ func (j *Journals) Begin(step chat.StepID, provider string) (*Writer, error) {
 	return newWriter(j, opt, step, provider, f), nil
 }
 
-// create makes the file, or leaves nothing behind.
+// create creates the file, or leaves nothing behind.
 func (j *Journals) create(opt Options, path string) (File, error) {
 	if err := opt.FS.MkdirAll(opt.Dir); err != nil {
 		return nil, err
@@ -142,8 +140,7 @@ func (j *Journals) create(opt Options, path string) (File, error) {
 	return f, nil
 }
 
-// List returns the steps that have a journal, oldest first. Other files in the
-// directory are left alone.
+// List returns the steps that have a journal, oldest first. Other files in the directory are ignored.
 func (j *Journals) List() ([]chat.StepID, error) {
 	names, err := j.options().FS.ReadDir(j.options().Dir)
 	if missing(err) {
@@ -161,8 +158,8 @@ func (j *Journals) List() ([]chat.StepID, error) {
 	return steps, nil
 }
 
-// Prune removes a journal, durably. Call it only after TX-A is durable (SPEC 5).
-// One that is absent is fine, one that is being written is CodeConflict.
+// Prune removes a journal, durably. It must be called only after TX-A is durable (SPEC 5). A missing one is not an
+// error, one that is being written is CodeConflict.
 func (j *Journals) Prune(step chat.StepID) error {
 	const op = "journal.prune"
 	path, err := j.file(op, step)
@@ -187,8 +184,7 @@ func (j *Journals) Prune(step chat.StepID) error {
 	return nil
 }
 
-// file is the path of a step's journal. Only an identifier can name one, so that
-// no step can lead out of the directory.
+// file is the path of a step's journal. Only a valid identifier is accepted, so that the path stays in the directory.
 func (j *Journals) file(op string, step chat.StepID) (string, error) {
 	if !chat.ValidID(string(step)) {
 		return "", chat.Errorf(chat.CodeInvalid, op, "%q does not name a step", string(step))
@@ -215,7 +211,7 @@ func readError(op string, step chat.StepID, err error) error {
 		WithHint("check the disk and the permissions of the data directory")
 }
 
-// diskError tells a full disk from other failures.
+// diskError distinguishes a full disk from other failures.
 func diskError(op string, err error, message string) *chat.Error {
 	if faultfs.Full(err) {
 		return chat.WrapError(chat.CodeNoSpace, op, err, "The disk is full. "+message).

@@ -51,7 +51,7 @@ func mustAppend(t testing.TB, w *journal.Writer, s string) {
 	}
 }
 
-func mustReplay(t testing.TB, j *journal.Journals, step chat.StepID) journal.Replay {
+func mustReplay(t testing.TB, j *journal.Journals, step chat.StepID) journal.Replayed {
 	t.Helper()
 	rep, err := j.Replay(step)
 	if err != nil {
@@ -71,7 +71,7 @@ func file(step chat.StepID) string { return dir + "/" + string(step) + ".jsonl" 
 
 func bytesOf(fs *journaltest.CrashFS, step chat.StepID) string { return string(fs.Bytes(file(step))) }
 
-func describe(rep journal.Replay) string {
+func describe(rep journal.Replayed) string {
 	var types []string
 	for _, ev := range rep.Events {
 		types = append(types, fmt.Sprintf("%s=%s", ev.Type, ev.Data))

@@ -85,9 +85,11 @@ func TestOnDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	synced := make(chan journal.Progress, 10)
+	w.OnDurable(func(p journal.Progress) { synced <- p })
 	mustAppend(t, w, "hello")
 	select {
-	case <-w.Durable():
+	case <-synced:
 	case <-time.After(time.Minute):
 		t.Fatal("no fsync in a minute")
 	}

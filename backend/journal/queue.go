@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// queue holds the lines that are not written yet: those waiting, and the batch
-// that is being written. On a healthy disk it holds one line.
+// queue holds the lines not written yet: the waiting ones, and the batch being written. With a healthy disk it holds
+// one line.
 type queue struct {
 	waiting batch
 	writing batch
-	active  bool // writing is in the hands of the writing goroutine
+	active  bool // the writing goroutine is writing
 }
 
 // batch is lines to be written in one call.
 type batch struct {
 	buf   []byte
 	lines []line
-	since time.Time // when its first line came
+	since time.Time // when its first line was added
 }
 
 // line ends at an offset of its batch.
@@ -27,7 +27,7 @@ type line struct {
 	mark
 }
 
-// add puts a line, which encode appends, at the end.
+// add adds a line, which encode appends.
 func (q *queue) add(m mark, encode func([]byte) []byte) {
 	if len(q.waiting.lines) == 0 {
 		q.waiting.since = time.Now()
@@ -36,7 +36,7 @@ func (q *queue) add(m mark, encode func([]byte) []byte) {
 	q.waiting.lines = append(q.waiting.lines, line{end: len(q.waiting.buf), mark: m})
 }
 
-// take moves what waits into the hands of the caller, until done.
+// take removes the waiting lines for writing, until done is called.
 func (q *queue) take() (batch, bool) {
 	if len(q.waiting.lines) == 0 {
 		return batch{}, false
@@ -46,7 +46,7 @@ func (q *queue) take() (batch, bool) {
 	return q.writing, true
 }
 
-// done gives the taken batch back.
+// done returns the buffer of the written batch.
 func (q *queue) done() {
 	q.active = false
 	q.writing.reset()
@@ -54,7 +54,7 @@ func (q *queue) done() {
 
 func (q *queue) empty() bool { return !q.active && len(q.waiting.lines) == 0 }
 
-// within reports whether what is not written is under both bounds.
+// within reports whether the unwritten lines are within both limits.
 func (q *queue) within(bytes int, age time.Duration) bool {
 	size, since := len(q.waiting.buf), q.waiting.since
 	if q.active {
@@ -71,7 +71,7 @@ func (b *batch) reset() {
 	b.buf, b.lines = b.buf[:0], b.lines[:0]
 }
 
-// upTo is the last line that lies wholly in the first n bytes.
+// upTo is the last complete line in the first n bytes.
 func (b batch) upTo(n int) (mark, bool) {
 	i := sort.Search(len(b.lines), func(i int) bool { return b.lines[i].end > n })
 	if i == 0 {
@@ -80,7 +80,7 @@ func (b batch) upTo(n int) (mark, bool) {
 	return b.lines[i-1].mark, true
 }
 
-// writeAll writes b and takes a short write for the error it is.
+// writeAll writes b and reports a short write as an error.
 func writeAll(w io.Writer, b []byte) (int, error) {
 	n, err := w.Write(b)
 	if err == nil && n < len(b) {

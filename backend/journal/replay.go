@@ -9,39 +9,26 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Replay is what a journal holds, as far as it can be read.
+// Replay is the readable content of a journal.
 type Replay struct {
-	Events    []chat.RawEvent // in order, end entry not included
-	LastSeq   int64           // of the last line that was read, end entry included
-	End       EndKind         // empty: the stream was cut
+	LastSeq   int64   // of the last line read, including the end entry
+	End       EndKind // empty: the stream was interrupted
 	EndReason string
 
-	// TornTail: the last line has no newline; the write was cut. It is left out.
+	// TornTail: the last line has no newline because the write was interrupted. It is left out.
 	TornTail bool
-	// BadLine is the number, from 1, of the first line that cannot be read or
-	// breaks the sequence; reading ended before it. 0: none.
+	// BadLine is the number, from 1, of the first line that is unreadable or out of sequence; reading ended before
+	// it. 0: none.
 	BadLine int
-	// DroppedBytes counts what TornTail or BadLine left unread.
+	// DroppedBytes is the size of what TornTail or BadLine left out.
 	DroppedBytes int64
-	// Missing: there is no such journal.
+	// Missing: the journal does not exist.
 	Missing bool
 }
 
-// Replay reads a journal, of a finished, cut or still running stream. Damage is
-// not an error, it is in the result; an error means the file could not be read,
-// and comes with what was read before it.
-func (j *Journals) Replay(step chat.StepID) (Replay, error) {
-	var events []chat.RawEvent
-	rep, err := j.Read(step, func(ev chat.RawEvent) error {
-		events = append(events, ev)
-		return nil
-	})
-	rep.Events = events
-	return rep, err
-}
-
-// Read is Replay for a journal of any length: it yields each event and keeps none. An
-// error of yield ends it and is returned as it is, with what was read before.
+// Read reads the journal of a finished, interrupted or running stream: it yields each event, in order and without the
+// end entry, and keeps none. Damage is reported in the result and is not an error; an error means that the file could
+// not be read, and comes with what was read before. An error of yield ends it and is returned unchanged.
 func (j *Journals) Read(step chat.StepID, yield func(chat.RawEvent) error) (Replay, error) {
 	const op = "journal.replay"
 	path, err := j.file(op, step)
@@ -66,10 +53,10 @@ func (j *Journals) Read(step chat.StepID, yield func(chat.RawEvent) error) (Repl
 	return rep, nil
 }
 
-// maxLine bounds one line, in bytes: the largest event there can be, as base64.
+// maxLine limits one line, in bytes: the largest possible event, as base64.
 const maxLine = 1 << 30
 
-// read replays r to its end, to the first damage, or to an error of yield, which is own.
+// read replays r to its end, to the first damage, or to an error of yield, returned as own.
 func read(r io.Reader, yield func(chat.RawEvent) error) (rep Replay, own, err error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	for number := 1; ; number++ {
@@ -86,7 +73,7 @@ func read(r io.Reader, yield func(chat.RawEvent) error) (rep Replay, own, err er
 		if errors.Is(err, io.EOF) {
 			rep.DroppedBytes = int64(len(line))
 			if n := len(line) - 1; n > 0 && rep.follows(line[:n]) {
-				rep.BadLine = number // whole but for its newline, which is another byte now
+				rep.BadLine = number // its newline was changed to another byte
 			} else {
 				rep.TornTail = len(line) > 0
 			}
@@ -110,10 +97,10 @@ func read(r io.Reader, yield func(chat.RawEvent) error) (rep Replay, own, err er
 	}
 }
 
-// rest is what is left out of a journal.
+// rest is the part of a journal that is left out.
 type rest struct {
 	bytes int64
-	lines bool // a line ends in it
+	lines bool // it contains the end of a line
 }
 
 func (r *rest) Write(b []byte) (int, error) {
@@ -122,11 +109,10 @@ func (r *rest) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// errNoLine is a line that cannot be one of a journal: it is not read to its end, which
-// may be that of a file full of zeros.
+// errNoLine is an impossible line: it is not read to its end, because the file may be full of zeros.
 var errNoLine = errors.New("not a line of a journal")
 
-// readLine returns the next line with its newline, or what there is of it and io.EOF.
+// readLine returns the next line with its newline, or an incomplete one and io.EOF.
 func readLine(in *bufio.Reader) ([]byte, error) {
 	begin, err := in.Peek(len(lineBegin))
 	switch {
@@ -154,8 +140,7 @@ func (rep *Replay) follows(line []byte) bool {
 	return ok && e.Seq == rep.LastSeq+1
 }
 
-// take adds one line to the replay. ok is false if the line does not belong
-// there: unreadable, out of sequence, or after the end entry.
+// take adds one line to the replay. ok is false if the line is unreadable, out of sequence, or after the end entry.
 func (rep *Replay) take(line []byte) (ev chat.RawEvent, isEvent, ok bool) {
 	e, ok := parseEntry(line)
 	if !ok || e.Seq != rep.LastSeq+1 || rep.End != "" {

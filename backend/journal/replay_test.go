@@ -39,7 +39,7 @@ func written(t testing.TB, kind journal.EndKind, events ...chat.RawEvent) string
 }
 
 // replayOf replays content and checks that reading left it alone.
-func replayOf(t testing.TB, content string) journal.Replay {
+func replayOf(t testing.TB, content string) journal.Replayed {
 	t.Helper()
 	fs := journaltest.NewCrashFS()
 	step := newStep()
@@ -189,7 +189,7 @@ func TestRecordedStreamsSurvive(t *testing.T) {
 			events = append(events, chat.RawEvent{Type: "chunk", Data: bytes.TrimSuffix(line, []byte("\n"))})
 		}
 		rep := replayOf(t, written(t, journal.EndDone, events...))
-		if describe(rep) != describe(journal.Replay{Events: events}) {
+		if describe(rep) != describe(journal.Replayed{Events: events}) {
 			t.Errorf("%s is not the same after its journal", filepath.Base(name))
 		}
 	}

@@ -7,32 +7,31 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// stallGrace is how long Append waits for its write before it takes the disk for
-// stalled. A write to the page cache takes a microsecond.
+// stallGrace is how long Append waits for its write before it considers the disk stalled. A write to the page cache
+// takes a microsecond.
 const stallGrace = 5 * time.Millisecond
 
-// keepBuffer is the largest buffer a writer keeps for its next lines.
+// keepBuffer is the largest buffer that a writer keeps for reuse.
 const keepBuffer = 1 << 20
 
-// Progress is how far a journal is. Bytes count visible UTF-8 text (SPEC 5).
+// Progress is the progress of a journal. Bytes count visible UTF-8 text (SPEC 5).
 type Progress struct {
-	Seq        int64 // last line that Append took
-	DurableSeq int64 // last line that is fsynced
-	// Displayed is what may be on the screen. With Buffered that is all that
-	// Append took; with WriteAhead it is Durable, because nothing else may be shown.
+	Seq        int64 // last line accepted by Append
+	DurableSeq int64 // last fsynced line
+	// Displayed is the text that may be on the screen. With Buffered that is everything accepted by Append; with
+	// WriteAhead it is Durable.
 	Displayed int64
-	Durable   int64 // text whose lines are fsynced
+	Durable   int64 // text in fsynced lines
 }
 
-// mark is a place in a journal: the end of a line, and the visible bytes up to it.
+// mark is a position in a journal: the end of a line, and the visible bytes up to it.
 type mark struct {
 	seq     int64
 	visible int64
 }
 
-// Writer appends to one journal. Two goroutines serve it: one writes, so that a
-// stalled disk does not stall the stream, one fsyncs, so that an fsync does not
-// delay a write. Methods are safe for concurrent use.
+// Writer appends to one journal. It has two goroutines: one writes, so that a stalled disk does not block the stream,
+// and one fsyncs, so that an fsync does not delay writes. Methods are safe for concurrent use.
 type Writer struct {
 	journals *Journals
 	opt      Options
@@ -40,30 +39,29 @@ type Writer struct {
 	provider string
 	file     File
 
-	appending sync.Mutex  // one Append or End at a time: order of seq is order of lines
+	appending sync.Mutex  // one Append or End at a time, so that lines are in the order of seq
 	grace     *time.Timer // belongs to the holder of appending
 
 	mu      sync.Mutex
 	queue   queue
-	last    mark // last line put into the queue
-	taken   mark // last line whose Append succeeded
-	written mark // last line wholly handed to the operating system
-	durable mark // last line that is fsynced
-	stalled bool // a write has outlasted stallGrace and the queue is not empty since
+	last    mark // last line added to the queue
+	taken   mark // last line with a successful Append
+	written mark // last line handed to the operating system
+	durable mark // last fsynced line
+	stalled bool // a write took longer than stallGrace and the queue has not been empty since
 	err     error
 	syncBad bool // an fsync failed: nothing becomes durable any more
 	closed  bool
 	notify  func(Progress)
 
-	work       chan struct{} // lines wait; closed after the last
-	wrote      chan struct{} // the writing goroutine got on, or failed
-	dirty      chan struct{} // written lines wait for an fsync
-	closing    chan struct{} // no more lines will come
+	work       chan struct{} // lines are queued; closed after the last
+	wrote      chan struct{} // the writing goroutine made progress, or failed
+	dirty      chan struct{} // written lines need an fsync
+	closing    chan struct{} // no more lines will be added
 	writerDone chan struct{}
 	syncerDone chan struct{}
-	synced     chan struct{}
 
-	endErr error // what End returned, kept for a second call
+	endErr error // result of End, returned by further calls
 }
 
 func newWriter(j *Journals, opt Options, step chat.StepID, provider string, f File) *Writer {
@@ -76,7 +74,6 @@ func newWriter(j *Journals, opt Options, step chat.StepID, provider string, f Fi
 		closing:    make(chan struct{}),
 		writerDone: make(chan struct{}),
 		syncerDone: make(chan struct{}),
-		synced:     make(chan struct{}, 1),
 	}
 	w.grace.Stop()
 	go w.writeLoop()
@@ -84,13 +81,11 @@ func newWriter(j *Journals, opt Options, step chat.StepID, provider string, f Fi
 	return w
 }
 
-// Append adds one event, as one line, and returns its number. visibleBytes is
-// how much text the event adds to the screen. With Buffered the text may be
-// shown once Append has returned; with WriteAhead once OnDurable reports seq.
+// Append adds one event as one line, and returns its number. visibleBytes is how much text the event adds to the
+// screen. With Buffered the text may be shown once Append has returned; with WriteAhead once OnDurable reports seq.
 //
-// On an error nothing of the event counts as displayed, and every later call
-// returns the same error: CodeNoSpace, CodeInternal, or CodeConflict if the
-// journal has ended.
+// On an error the event does not count as displayed, and every later call returns the same error: CodeNoSpace,
+// CodeInternal, or CodeConflict if the journal has ended.
 func (w *Writer) Append(ev chat.RawEvent, visibleBytes int) (int64, error) {
 	w.appending.Lock()
 	defer w.appending.Unlock()
@@ -107,7 +102,7 @@ func (w *Writer) Append(ev chat.RawEvent, visibleBytes int) (int64, error) {
 	return m.seq, nil
 }
 
-// enqueue gives the event its number and its place behind all before it.
+// enqueue assigns the event's number and adds it to the queue.
 func (w *Writer) enqueue(op, provider string, ev chat.RawEvent, visible int) (mark, error) {
 	ts := w.opt.Clock.Now()
 	w.mu.Lock()
@@ -126,8 +121,7 @@ func (w *Writer) enqueue(op, provider string, ev chat.RawEvent, visible int) (ma
 	return w.last, nil
 }
 
-// await returns when line seq is written or, on a stalled disk, when it may wait
-// in memory.
+// await returns when line seq is written or, on a stalled disk, when it may wait in memory.
 func (w *Writer) await(seq int64) error {
 	w.grace.Reset(stallGrace)
 	defer w.grace.Stop()
@@ -145,7 +139,7 @@ func (w *Writer) await(seq int64) error {
 	}
 }
 
-// settled reports whether an Append of line seq is over, and how.
+// settled reports whether an Append of line seq is done, and its result.
 func (w *Writer) settled(seq int64) (bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -160,7 +154,7 @@ func (w *Writer) settled(seq int64) (bool, error) {
 	return false, nil
 }
 
-// Progress is how far the journal is now.
+// Progress is the journal's present progress.
 func (w *Writer) Progress() Progress {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -180,25 +174,19 @@ func (w *Writer) progress() Progress {
 	return p
 }
 
-// WriteAhead reports that text is to be shown only when OnDurable reports it.
+// WriteAhead reports that text may be shown only when OnDurable reports it.
 func (w *Writer) WriteAhead() bool { return w.opt.Durability == WriteAhead }
 
-// OnDurable has f called after each fsync that made lines durable, never
-// concurrently, the last time before End returns. Set it before the first
-// Append; f must not call End, which waits for it.
+// OnDurable sets a function that is called after each fsync that made lines durable, never concurrently, and for the
+// last time before End returns. It must be set before the first Append; f must not call End, which waits for it.
 func (w *Writer) OnDurable(f func(Progress)) {
 	w.mu.Lock()
 	w.notify = f
 	w.mu.Unlock()
 }
 
-// Durable receives after fsyncs that made lines durable, several of which may
-// come as one. It is for one receiver; Progress tells what is durable.
-func (w *Writer) Durable() <-chan struct{} { return w.synced }
-
-// End appends the end entry, fsyncs and closes: the journal is sealed. If it
-// fails, Progress still says truly what is durable, and the journal reads as
-// cut. A second call, of whatever kind, changes nothing and returns the same.
+// End appends the end entry, fsyncs and closes: the journal is sealed. If it fails, Progress is still correct, and
+// the journal reads as interrupted. A second call, of any kind, changes nothing and returns the same.
 func (w *Writer) End(kind EndKind, reason string) (Progress, error) {
 	const op = "journal.end"
 	if !kind.valid() {
@@ -223,7 +211,7 @@ func (w *Writer) isClosed() bool {
 	return w.closed
 }
 
-// shut lets both goroutines finish what is queued, then closes the file.
+// shut lets both goroutines finish the queue, then closes the file.
 func (w *Writer) shut() error {
 	w.mu.Lock()
 	w.closed = true
@@ -240,13 +228,13 @@ func (w *Writer) shut() error {
 		w.taken = w.last
 	}
 	if w.err == nil && closeErr != nil {
-		// All is fsynced; but a file that cannot be closed is not to be trusted.
+		// Everything is fsynced, but a file that cannot be closed is not trusted.
 		return diskError("journal.end", closeErr, "The stream journal could not be closed.")
 	}
 	return w.err
 }
 
-// writeLoop hands queued lines to the operating system until work is closed.
+// writeLoop writes queued lines until work is closed.
 func (w *Writer) writeLoop() {
 	defer close(w.writerDone)
 	for range w.work {
@@ -257,7 +245,7 @@ func (w *Writer) writeLoop() {
 	}
 }
 
-// writeBatch writes all that is queued in one call. It is false if nothing was.
+// writeBatch writes everything queued in one call. It returns false if there was nothing.
 func (w *Writer) writeBatch() bool {
 	w.mu.Lock()
 	batch, ok := w.queue.take()
@@ -286,7 +274,7 @@ func (w *Writer) writeBatch() bool {
 	return true
 }
 
-// fail keeps the first error and wakes an Append that waits. The caller holds mu.
+// fail keeps the first error and wakes a waiting Append. The caller holds mu.
 func (w *Writer) fail(err error) {
 	if w.err == nil {
 		w.err = err
@@ -306,8 +294,7 @@ func (w *Writer) syncLoop() {
 	w.sync()
 }
 
-// awaitSync waits until written lines are due for an fsync. It is false when no
-// more lines will come.
+// awaitSync waits until written lines are due for an fsync. It returns false when no more lines will come.
 func (w *Writer) awaitSync(last time.Time) bool {
 	select {
 	case <-w.dirty:
@@ -350,13 +337,12 @@ func (w *Writer) sync() {
 	w.durable = target
 	p, notify := w.progress(), w.notify
 	w.mu.Unlock()
-	pulse(w.synced)
 	if notify != nil {
 		notify(p)
 	}
 }
 
-// pulse wakes the receiver of c; several pulses may be received as one.
+// pulse wakes the receiver of c; several pulses may be combined.
 func pulse(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

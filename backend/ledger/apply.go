@@ -9,9 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Apply makes the state what it is after an event. One that does not continue from the
-// last, or that cannot be replayed, is an error and changes nothing. The hash chain is
-// not checked: that is what Faults and Intact are for.
+// Apply applies an event to the state. An event out of sequence, or one that cannot be replayed, is an error and
+// changes nothing. The hash chain is not checked here; see Faults and Intact.
 func (s *State) Apply(e Event) error {
 	if e.SessionID != s.SessionID {
 		return fmt.Errorf("it is of session %s", e.SessionID)
@@ -29,8 +28,7 @@ func (s *State) Apply(e Event) error {
 	return nil
 }
 
-// Skip goes past an event that cannot be applied, for those who name what is wrong and
-// continue.
+// Skip skips an event that cannot be applied, for callers that report the problem and continue.
 func (s *State) Skip(e Event) { s.EventSeq, s.EventHash = e.Seq, hex.EncodeToString(e.Hash) }
 
 func (s *State) apply(e Event) error {
@@ -40,7 +38,7 @@ func (s *State) apply(e Event) error {
 	}
 	reduce := reducers[e.Type]
 	if reduce == nil {
-		return nil // bundles refuse what is not on the list; verify names it
+		return nil // unknown type: bundles refuse it, and verify reports it
 	}
 	return reduce(s, e, data)
 }
@@ -48,8 +46,7 @@ func (s *State) apply(e Event) error {
 // canonicalStart is how Payload begins.
 var canonicalStart = fmt.Appendf(nil, `{"v":%d,"data":`, PayloadVersion)
 
-// dataOf is what a payload tells. Of one that Payload wrote it is not a copy: there are
-// payloads of 40 MB.
+// dataOf is the data of a payload. If Payload wrote it, the result is not copied: there are payloads of 40 MB.
 func dataOf(payload []byte) (json.RawMessage, error) {
 	if data, ok := bytes.CutPrefix(payload, canonicalStart); ok && bytes.HasSuffix(data, []byte("}")) {
 		if data = data[:len(data)-1]; json.Valid(data) {
@@ -66,7 +63,7 @@ func dataOf(payload []byte) (json.RawMessage, error) {
 	return env.Data, nil
 }
 
-// on applies a change to a record that an earlier event made.
+// on applies a change to a record created by an earlier event.
 func on[R any](rows map[string]*R, id string, change func(*R)) error {
 	r, ok := rows[id]
 	if !ok {

@@ -11,7 +11,7 @@ import (
 const (
 	EventBranchCreated  Type = "branch_created"
 	EventBranchRenamed  Type = "branch_renamed"
-	EventBranchArchived Type = "branch_archived" // or brought back
+	EventBranchArchived Type = "branch_archived" // or restored
 	EventStateCommitted Type = "state_committed"
 )
 
@@ -44,7 +44,7 @@ type (
 		Model       string           `json:"model"`
 		Validation  json.RawMessage  `json:"validation,omitempty"`
 		Turns       []chat.TurnID    `json:"turns"`
-		Epoch       int64            `json:"epoch"` // of the branch, once moved
+		Epoch       int64            `json:"epoch"` // the branch's new epoch
 	}
 )
 

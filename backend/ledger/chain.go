@@ -8,27 +8,25 @@ import (
 	"strconv"
 )
 
-// Event is one entry of a session's ledger, its payload decoded to canonical JSON; nil
-// once it was erased under a receipt.
+// Event is one entry of a session's ledger, with its payload as canonical JSON; nil if it was erased under a receipt.
 type Event struct {
 	SessionID   string
 	Seq         int64 // from 1, without gaps
 	Type        Type
-	Entity      string // what it is about
+	Entity      string // id of its subject
 	CreatedAt   string
 	PayloadHash []byte // SHA-256 of the payload
-	PrevHash    []byte // of the event before it; genesis: 32 zeros
+	PrevHash    []byte // of the previous event; genesis: 32 zeros
 	Hash        []byte
 	Payload     []byte
 }
 
-// Sum chains an event to the one before it. It is the SHA-256 of these lines, each
-// ended by a newline: the word contextinfinity.event.1, session id, event_seq in
-// decimal, type, entity id, created_at, payload_hash in hex, the previous event's hash
-// in hex (64 zeros before the first).
+// Sum chains an event to the previous one. It is the SHA-256 of these lines, each ended by a newline: the word
+// contextinfinity.event.1, session id, event_seq in decimal, type, entity id, created_at, payload_hash in hex, the
+// previous event's hash in hex (64 zeros before the first).
 //
-// payload_hash is the SHA-256 of the payload's canonical JSON before packing, so a
-// payload can be erased under a receipt without breaking the chain.
+// payload_hash is the SHA-256 of the payload's canonical JSON before packing, so a payload can be erased under a
+// receipt without breaking the chain.
 func (e Event) Sum() []byte {
 	var b []byte
 	for _, line := range []string{
@@ -41,7 +39,7 @@ func (e Event) Sum() []byte {
 	return sum[:]
 }
 
-// Tail is the end of a ledger: where the next event continues.
+// Tail is the end of a ledger, to which the next event is chained.
 type Tail struct {
 	Seq  int64
 	Hash []byte
@@ -50,8 +48,7 @@ type Tail struct {
 // Genesis is the tail of an empty ledger.
 func Genesis() Tail { return Tail{Hash: make([]byte, sha256.Size)} }
 
-// Faults are what is wrong with an event's place in the chain, in words; the payload
-// is not looked at.
+// Faults describes what is wrong with an event's position in the chain; the payload is not checked.
 func (e Event) Faults(before Tail) []string {
 	var out []string
 	if e.Seq != before.Seq+1 {
@@ -69,7 +66,7 @@ func (e Event) Faults(before Tail) []string {
 	return out
 }
 
-// Intact reports that the payload is what the event was chained with.
+// Intact reports that the payload matches the event's hash.
 func (e Event) Intact() bool {
 	sum := sha256.Sum256(e.Payload)
 	return e.Payload != nil && bytes.Equal(sum[:], e.PayloadHash)

@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// Difference is a record that two states do not agree on.
+// Difference is a record that differs between two states.
 type Difference struct {
 	Table, ID string
-	Fields    []string // that differ, by name
-	Missing   bool     // it is not in have
-	Unknown   bool     // it is not in want
+	Fields    []string // names of the differing fields
+	Missing   bool     // not in have
+	Unknown   bool     // not in want
 }
 
-// Compare names what differs between what is stored and what the ledger says, in the
-// order of tables and ids. Calibrations are left out: they belong to no session.
+// Compare lists the differences between the stored data and the ledger, in the order of tables and ids. Calibrations
+// are left out: they belong to no session.
 func Compare(have, want *State) []Difference {
 	var out []Difference
 	wanted := want.tables()
@@ -76,7 +76,7 @@ func (r records[R]) compare(name string, other any) []Difference {
 	return out
 }
 
-// fieldsApart are the names of the fields in which two records differ.
+// fieldsApart are the names of the fields that differ between two records.
 func fieldsApart[R any](a, b *R) []string {
 	if reflect.DeepEqual(a, b) {
 		return nil

@@ -9,34 +9,32 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// ContentErased tells that a permanent deletion took content out of this ledger (SPEC 12). The
-// payloads that held it were put in other words, in place: what is left of each is told
-// here by hash, so that the chain vouches for it as for any other. Replayed, they give
-// what is stored since.
+// ContentErased records that a permanent deletion removed content from this ledger (SPEC 12). The payloads with the
+// content were replaced in place; this event has the hashes of the replacements, so that the chain covers them like
+// any other. A replay of them gives the stored data.
 type ContentErased struct {
 	Receipt string        `json:"receipt"`
 	Events  []ErasedEvent `json:"events"`
-	Files   []chat.FileID `json:"files,omitempty"` // documents that are gone
+	Files   []chat.FileID `json:"files,omitempty"` // deleted documents
 }
 
 // ErasedEvent is an earlier event whose payload was replaced.
 type ErasedEvent struct {
 	Seq    int64  `json:"event_seq"`
-	SHA256 string `json:"payload_sha256"` // of what is in its place
+	SHA256 string `json:"payload_sha256"` // of the replacement
 }
 
-// Erasures are what the content_erased events of a ledger say: by event_seq, the hash
-// of the payload that replaced the one it was chained with, and the receipt it has.
+// Erasures are the content of a ledger's content_erased events: by event_seq, the hash of the payload's replacement,
+// and the receipt.
 type Erasures map[int64]Erasure
 
-// Erasure is the outcome of one payload. The last permanent deletion that touched it counts.
+// Erasure is the state of one payload. The last permanent deletion that changed it counts.
 type Erasure struct {
 	Hash    []byte // SHA-256
 	Receipt string
 }
 
-// Add reads a content_erased event that is whole. Other events, and those that are not
-// whole, say nothing.
+// Add reads an intact content_erased event. Other events are ignored.
 func (x Erasures) Add(e Event) {
 	if e.Type != EventContentErased || !e.Intact() {
 		return
@@ -52,8 +50,7 @@ func (x Erasures) Add(e Event) {
 	}
 }
 
-// Vouch reports that the payload is what the event was chained with, or what a hard
-// delete put in its place.
+// Vouch reports that the payload matches the event's hash, or is its replacement from a permanent deletion.
 func (x Erasures) Vouch(e Event) bool {
 	if e.Intact() {
 		return true
@@ -63,7 +60,7 @@ func (x Erasures) Vouch(e Event) bool {
 	return ok && e.Payload != nil && bytes.Equal(r.Hash, sum[:])
 }
 
-// Reword is a payload of the same form with something else in it.
+// Reword creates a payload of the same form with different content.
 func Reword[P any](payload []byte, change func(*P)) ([]byte, error) {
 	var env envelope[P]
 	if err := json.Unmarshal(payload, &env); err != nil {
@@ -73,7 +70,7 @@ func Reword[P any](payload []byte, change func(*P)) ([]byte, error) {
 	return Payload(env.Data)
 }
 
-// contentErased takes away the documents that are gone. All else follows from the payloads.
+// contentErased removes deleted documents. Everything else follows from the payloads.
 func (s *State) contentErased(_ Event, p ContentErased) error {
 	for _, id := range p.Files {
 		delete(s.Files, string(id))

@@ -6,7 +6,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Events about what represents turns in a prompt, how models count, and what was permanently deleted.
+// Events about range summaries, token counts of models, and permanent deletions.
 const (
 	EventSummaryCreated    Type = "summary_created"
 	EventSummarySuperseded Type = "summary_superseded"
@@ -31,7 +31,7 @@ type (
 		Tokens         int           `json:"token_count"`
 		OriginalTokens int           `json:"original_tokens"`
 		GeneratedBy    string        `json:"generated_by"`
-		// Validation is left out where there is none, as before there was any.
+		// Validation is omitted if there is none, as in earlier versions.
 		Validation json.RawMessage `json:"validation,omitempty"`
 	}
 	SummarySuperseded struct {
@@ -42,7 +42,7 @@ type (
 		ModelID  string  `json:"model_id"`
 		Factor   float64 `json:"factor"`
 		Samples  int     `json:"samples"`
-		Revision int64   `json:"revision"` // counts the changes of this model's factor
+		Revision int64   `json:"revision"` // number of changes of this model's factor
 	}
 )
 

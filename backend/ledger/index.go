@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Events about what makes a turn findable, and about its documents.
+// Events about a turn's index entries and documents.
 const (
 	EventTurnIndexed Type = "turn_indexed"
 	EventFileAdded   Type = "file_added"
@@ -23,9 +23,9 @@ var indexKinds = map[Type]reducer{
 // Payloads.
 type (
 	TurnIndexed struct {
-		Status  chat.IndexStatus `json:"status"` // empty: stored, its vectors to come
+		Status  chat.IndexStatus `json:"status"` // empty: stored, vectors will follow
 		Chunks  []IndexedChunk   `json:"chunks"`
-		Dropped bool             `json:"dropped,omitempty"` // units of earlier chunkers; without chunks, all units
+		Dropped bool             `json:"dropped,omitempty"` // units of older chunkers; without chunks, all units
 	}
 	IndexedChunk struct {
 		ID      chat.ChunkID   `json:"chunk_id"`
@@ -46,8 +46,8 @@ type (
 		Start  int         `json:"start"`
 		End    int         `json:"end"`
 		Tokens int         `json:"tokens"`
-		Text   string      `json:"text"`                  // of a document's: what is before the words
-		SHA256 string      `json:"text_sha256,omitempty"` // of all of it, where text is not that
+		Text   string      `json:"text"`                  // of a document: the text before the words
+		SHA256 string      `json:"text_sha256,omitempty"` // of the complete text, if Text is only a part
 	}
 	FileAdded struct { // the bytes stay in the file
 		TurnID     chat.TurnID `json:"turn_id"`
@@ -95,7 +95,7 @@ type (
 	}
 )
 
-// indexed replays TX-C: chunks and units that came, and units that went.
+// indexed replays TX-C: added and removed chunks and units.
 func (s *State) indexed(e Event, p TurnIndexed) error {
 	chunks, units, err := indexedRecords(e, p)
 	if err != nil {
@@ -153,7 +153,7 @@ func indexedRecords(e Event, p TurnIndexed) ([]*Chunk, map[string]*Unit, error) 
 	return chunks, units, nil
 }
 
-// drop takes away a turn's units of chunkers before a version.
+// drop removes a turn's units of chunkers before a version.
 func (s *State) drop(turn string, version int) {
 	s.unitsOf[turn] = slices.DeleteFunc(s.unitsOf[turn], func(id string) bool {
 		chunk := s.Chunks[s.Units[id].ChunkID]

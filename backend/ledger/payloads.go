@@ -4,8 +4,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// PayloadVersion is the version of the payloads below. A payload of another version
-// is refused; members that are added later are optional in it.
+// PayloadVersion is the version of the payloads below. A payload of another version is refused; members added later
+// are optional.
 const PayloadVersion = 1
 
 // envelope is the canonical form of a payload: compact JSON, members in the
@@ -15,7 +15,7 @@ type envelope[D any] struct {
 	Data    D   `json:"data"`
 }
 
-// Payload is the canonical JSON of what an event tells.
+// Payload is the canonical JSON of an event's data.
 func Payload(data any) ([]byte, error) {
 	return chat.MarshalJSON(envelope[any]{PayloadVersion, data})
 }

@@ -10,12 +10,12 @@ import (
 const (
 	EventSessionCreated  Type = "session_created"
 	EventSessionRenamed  Type = "session_renamed"
-	EventSessionArchived Type = "session_archived" // or brought back
+	EventSessionArchived Type = "session_archived" // or restored
 	EventSessionPinned   Type = "session_pinned"   // or unpinned
 	EventSessionPrompt   Type = "session_prompt_set"
 	EventSessionModel    Type = "session_model_set"
 	EventSessionSettings Type = "session_settings_set"
-	EventSessionFolder   Type = "session_folder_set" // empty: taken out
+	EventSessionFolder   Type = "session_folder_set" // empty: removed from its folder
 	EventSessionImported Type = "session_imported"
 	EventBranchSwitched  Type = "branch_switched"
 )
@@ -56,8 +56,8 @@ type (
 	FlagChanged struct {
 		On bool `json:"on"`
 	}
-	// SessionImported tells that turns of another program's conversation were written, and
-	// which place the session then has in the list.
+	// SessionImported records that turns of another program's conversation were written, and the session's new
+	// position in the list.
 	SessionImported struct {
 		Source    string `json:"source"`
 		ID        string `json:"conversation_id"` // the source's own

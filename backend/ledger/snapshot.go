@@ -9,26 +9,26 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// SnapshotVersion is the version of what a snapshot holds; one of another version is
-// not used, and the ledger is replayed without it.
+// SnapshotVersion is the version of a snapshot's content; one of another version is not used, and the ledger is
+// replayed without it.
 const SnapshotVersion = 1
 
-// Snapshot is a session at one of its events: the reducer's state, from which a replay
-// continues, and what the active branch durably knew.
+// Snapshot is a session at one of its events: the reducer's state, from which a replay continues, and the memory of
+// the active branch.
 type Snapshot struct {
 	Version int    `json:"v"`
 	State   *State `json:"state"`
 	Memory  Memory `json:"memory"`
 }
 
-// Memory is what a head's summary and the standing pins say, by kind (ZIG 3).
+// Memory is the content of a head's summary and of the active pins, by kind (ZIG 3).
 type Memory struct {
 	Facts     []string `json:"facts"` // pins first
 	Decisions []string `json:"decisions"`
 	OpenTasks []string `json:"open_tasks"`
 }
 
-// MemoryOf reads the points below a summary's headings Facts, Decisions and Open tasks.
+// MemoryOf reads the list entries under a summary's headings Facts, Decisions and Open tasks.
 func MemoryOf(summary string, pins []string) Memory {
 	m := Memory{Facts: append([]string{}, pins...), Decisions: []string{}, OpenTasks: []string{}}
 	var into *[]string
@@ -48,8 +48,7 @@ func MemoryOf(summary string, pins []string) Memory {
 // Encode is the snapshot's canonical JSON.
 func (s Snapshot) Encode() ([]byte, error) { return chat.MarshalJSON(s) }
 
-// DecodeSnapshot reads what Encode wrote. What is of another version, or not whole, is
-// an error.
+// DecodeSnapshot decodes a snapshot. Another version, or an incomplete one, is an error.
 func DecodeSnapshot(b []byte) (Snapshot, error) {
 	var raw struct {
 		Version int             `json:"v"`

@@ -11,14 +11,13 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Sum represents a content: the first 128 bits of its SHA-256 in hex, empty for none.
-// The chain, and the rows themselves, hold whole hashes; here two contents need only be
-// told apart.
+// Sum represents a content by the first 128 bits of its SHA-256 in hex, empty for none. The chain and the rows have
+// complete hashes; here contents only need to be distinguished.
 type Sum string
 
 const sumBytes = 16
 
-// SumOf is the sum of contents, as if they were one.
+// SumOf is the sum of the concatenated contents.
 func SumOf(parts ...[]byte) Sum {
 	h := sha256.New()
 	for _, p := range parts {
@@ -27,10 +26,10 @@ func SumOf(parts ...[]byte) Sum {
 	return SumOfHash(h.Sum(nil))
 }
 
-// SumOfText is the sum of a text; an empty one is a content too.
+// SumOfText is the sum of a text; an empty one counts as content.
 func SumOfText(s string) Sum { return SumOf([]byte(s)) }
 
-// SumOfName is the sum of a name; empty for none, as before there were any.
+// SumOfName is the sum of a name; empty for none, as in earlier versions.
 func SumOfName(name string) Sum {
 	if name == "" {
 		return ""
@@ -38,12 +37,12 @@ func SumOfName(name string) Sum {
 	return SumOfText(name)
 }
 
-// SumOfHash is the sum of what has this SHA-256; empty for none.
+// SumOfHash is the sum for a SHA-256; empty for none.
 func SumOfHash(hash []byte) Sum {
 	return Sum(hex.EncodeToString(hash[:min(len(hash), sumBytes)]))
 }
 
-// sumOfHex reads a SHA-256 in hex, as payloads have it; empty for none.
+// sumOfHex is the sum for a SHA-256 in hex, as in payloads; empty for none.
 func sumOfHex(s string) (Sum, error) {
 	hash, err := hex.DecodeString(s)
 	if err == nil && len(hash) != 0 && len(hash) != sha256.Size {
@@ -52,7 +51,7 @@ func sumOfHex(s string) (Sum, error) {
 	return SumOfHash(hash), err
 }
 
-// sumOfJSON is the sum of what a value is stored as; empty for nil.
+// sumOfJSON is the sum of a value's stored form; empty for nil.
 func sumOfJSON[T any](v *T) (Sum, error) {
 	if v == nil {
 		return "", nil
@@ -61,13 +60,12 @@ func sumOfJSON[T any](v *T) (Sum, error) {
 	return SumOf(b), err
 }
 
-// SumOfCheckpoint is the sum of what a state says.
+// SumOfCheckpoint is the sum of a state's content.
 func SumOfCheckpoint(summary, pinned string) Sum {
 	return SumOf([]byte(summary), []byte{0}, []byte(pinned))
 }
 
-// SumOfRaw is the sum of JSON that someone else wrote, its white space aside; empty
-// for none.
+// SumOfRaw is the sum of external JSON without its white space; empty for none.
 func SumOfRaw(raw []byte) Sum {
 	if len(raw) == 0 || string(raw) == "null" {
 		return ""
@@ -79,11 +77,11 @@ func SumOfRaw(raw []byte) Sum {
 	return SumOf(b.Bytes())
 }
 
-// State is what a ledger says up to an event: all derived facts of a session, by id.
+// State is the content of a ledger up to an event: all derived facts of a session, by id.
 type State struct {
 	SessionID string `json:"session_id"`
 	EventSeq  int64  `json:"event_seq"`
-	EventHash string `json:"event_hash"` // of the event of that number, in hex
+	EventHash string `json:"event_hash"` // of that event, in hex
 
 	Sessions     map[string]*Session     `json:"sessions"` // the one
 	Branches     map[string]*Branch      `json:"branches"`
@@ -93,12 +91,12 @@ type State struct {
 	Pins         map[string]*Pin         `json:"pins"`
 	PinOrders    map[string]*PinOrder    `json:"pin_orders"`
 	Summaries    map[string]*Summary     `json:"summaries"`
-	Files        map[string]*File        `json:"files"` // that were sent
+	Files        map[string]*File        `json:"files"` // documents that were sent
 	Chunks       map[string]*Chunk       `json:"chunks"`
 	Units        map[string]*Unit        `json:"units"`
 	ToolBatches  map[string]*ToolBatch   `json:"tool_batches,omitempty"`
 	ToolCalls    map[string]*ToolCall    `json:"tool_calls,omitempty"`
-	Calibrations map[string]*Calibration `json:"calibrations"` // the newest told here, by provider and model
+	Calibrations map[string]*Calibration `json:"calibrations"` // the newest in this ledger, by provider and model
 
 	unitsOf map[string][]string // by turn
 }
@@ -114,7 +112,7 @@ func (s *State) tables() []table {
 	}
 }
 
-// NewState is a session's before its first event.
+// NewState is the state before the first event.
 func NewState(session string) *State {
 	return &State{
 		SessionID: session, Sessions: map[string]*Session{}, Branches: map[string]*Branch{}, States: map[string]*Checkpoint{},
@@ -125,10 +123,10 @@ func NewState(session string) *State {
 	}
 }
 
-// Encode is the state's canonical JSON: members in order, maps by key.
+// Encode is the state's canonical JSON: members in order, maps sorted by key.
 func (s *State) Encode() ([]byte, error) { return chat.MarshalJSON(s) }
 
-// Decode reads what Encode wrote. What is not a whole state is an error.
+// Decode decodes a state. An incomplete one is an error.
 func Decode(b []byte) (*State, error) {
 	s := NewState("")
 	d := json.NewDecoder(bytes.NewReader(b))

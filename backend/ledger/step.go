@@ -6,7 +6,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Events about calls of a model.
+// Events about model calls.
 const (
 	EventStepStarted Type = "step_started"
 	EventStepEnded   Type = "step_ended"
@@ -66,7 +66,7 @@ type (
 	}
 )
 
-// running is the outcome of a step that has not ended.
+// running is the outcome of an unfinished step.
 var running = SumOfText(`{"status":"running"}`)
 
 func (s *State) stepStarted(e Event, p StepStarted) error {

@@ -7,8 +7,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Events of the tool journal (SPEC 10). A call that was never started is in no
-// tool_call_started: what comes after a crash follows from that.
+// Events of the tool journal (SPEC 10). Whether a call was started, which recovery after a crash depends on, follows
+// from tool_call_started.
 const (
 	EventToolBatchProposed Type = "tool_batch_proposed"
 	EventToolCallDecided   Type = "tool_call_decided"
@@ -49,13 +49,13 @@ type (
 	ToolCallStarted struct {
 		Redactions []chat.CallRedaction `json:"redactions,omitempty"`
 	}
-	// ToolCallEnded has a reason, or a result.
+	// ToolCallEnded has either a reason or a result.
 	ToolCallEnded struct {
 		Reason  chat.UnknownReason `json:"reason,omitempty"`
 		IsError bool               `json:"is_error,omitempty"`
 		Content json.RawMessage    `json:"content,omitempty"`
-		// Recalled are the turns that the result quotes, of any session; one without a turn is a
-		// session that it names.
+		// Recalled are the turns that the result quotes, of any session; one without a turn is a session that it
+		// names.
 		Recalled []RecalledTurn `json:"recalled,omitempty"`
 	}
 	RecalledTurn struct {
@@ -118,11 +118,11 @@ func (s *State) toolsProposed(e Event, p ToolBatchProposed) error {
 	return nil
 }
 
-// toolDecided allows a call; one that is not allowed has an end too.
+// toolDecided records a decision; a denied call is also ended.
 func (s *State) toolDecided(e Event, p ToolCallDecided) error {
 	return on(s.ToolCalls, e.Entity, func(c *ToolCall) {
 		c.Decision, c.DecidedAt, c.Definition = string(p.Decision), e.CreatedAt, p.Definition
-		if p.Decision == chat.DecisionNone { // it is asked about again
+		if p.Decision == chat.DecisionNone { // it is pending again
 			c.State = string(chat.CallProposed)
 		}
 		if p.Decision.Allows() {

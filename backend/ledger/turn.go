@@ -40,7 +40,7 @@ type (
 	TurnPrepared struct {
 		ManifestSHA256  string `json:"manifest_sha256"`
 		Tokens          int    `json:"tokens"`
-		RetrievedSHA256 string `json:"retrieved_sha256,omitempty"` // of what memory it holds; empty: none
+		RetrievedSHA256 string `json:"retrieved_sha256,omitempty"` // of the memory in its context; empty: none
 	}
 	TurnFinalized struct {
 		Outcome   chat.Outcome    `json:"outcome"`
@@ -93,7 +93,7 @@ func (s *State) resumed(e Event, _ struct{}) error {
 	return on(s.Turns, e.Entity, func(t *Turn) { t.Outcome, t.Failure, t.UpdatedAt = "", "", e.CreatedAt })
 }
 
-// nothing is the hash that a payload holds in place of a missing manifest.
+// nothing is the hash used for a missing manifest.
 var nothing = SumOf()
 
 func (s *State) prepared(e Event, p TurnPrepared) error {

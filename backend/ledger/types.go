@@ -5,19 +5,18 @@ import (
 	"maps"
 )
 
-// Type names what a ledger event records. The list is closed: it is part of the format of
-// bundles and of every later replay. What an event of a type tells, and what a session's
-// state is after it, is with the feature: session.go, branch.go, turn.go ...
+// Type is the type of a ledger event. The list is closed: it is part of the format of bundles and of every later
+// replay. The data and effect of each type are defined with its feature: session.go, branch.go, turn.go ...
 //
-// Payloads hold messages, items and usage as raw JSON, with the same bytes as the derived
-// table; long request and response bytes stay in their step, and payloads hold their hashes.
-// Records of the state have fields that are named as the columns they represent.
+// Payloads contain messages, items and usage as raw JSON, with the same bytes as the derived table; long request and
+// response bytes stay in their step, and payloads have their hashes. Fields of the state's records are named like the
+// columns they represent.
 type Type string
 
-// reducer makes the state what it is after an event.
+// reducer applies an event to the state.
 type reducer func(*State, Event, json.RawMessage) error
 
-// reducing decodes what an event tells for what applies it.
+// reducing decodes an event's data for its reducer.
 func reducing[P any](apply func(*State, Event, P) error) reducer {
 	return func(s *State, e Event, data json.RawMessage) error {
 		var p P
@@ -37,10 +36,10 @@ var reducers = func() map[Type]reducer {
 	return all
 }()
 
-// Known reports that the list holds a type.
+// Known reports that a type is in the list.
 func (t Type) Known() bool { return reducers[t] != nil }
 
-// Types are all of the list, in no order.
+// Types are all types, in no order.
 func Types() []Type {
 	out := make([]Type, 0, len(reducers))
 	for t := range reducers {

@@ -7,7 +7,7 @@ import (
 	"contextinfinity/backend/internal/lexical"
 )
 
-// artifactKind tells by its form what a token names; "" for an ordinary word.
+// artifactKind classifies a token by its form; "" for an ordinary word.
 func artifactKind(token string) Kind {
 	switch {
 	case token == "":
@@ -26,12 +26,12 @@ func artifactKind(token string) Kind {
 func isURL(s string) bool {
 	scheme, rest, ok := strings.Cut(s, "://")
 	if base, _, ok := strings.Cut(rest, "$"); ok && len(base) < 4 {
-		return false // only a placeholder
+		return false // just a placeholder
 	}
 	return ok && len(scheme) >= 2 && len(scheme) <= 12 && len(rest) >= 3 && only(scheme, isASCIILetter, "+.-0123456789")
 }
 
-// extensions are those by which a bare name is taken for a file.
+// extensions are those by which a plain name is taken for a file.
 var extensions = lexical.Set(`adoc asm avi bat bin bmp bz2 c cc cfg cjs class clj cmake conf cpp cs css csv dart db deb diff dll doc
 	docx ejs env epub erl ex exe exs fs gif go gql gradle graphql groovy gz h hcl hpp hs html ico ini ipynb iso jar java jpeg jpg
 	js json jsonl jsx jl kt kts less lock log lua m4 md mdx mjs mk mod mov mp3 mp4 ndjson nix odp ods odt parquet patch pdf php pl plist
@@ -59,7 +59,7 @@ func isPath(s string) bool {
 	return isSlashPath(s)
 }
 
-// Names in code whose members look like files: "console.log", "response.json", "process.env".
+// Names in code with members that look like files: "console.log", "response.json", "process.env".
 var (
 	objects     = lexical.Set("console logger response resp res request req process window document self this event err error json math module exports os sys ctx context")
 	memberNames = lexical.Set("log json env map sum lock db text go class mod diff md")
@@ -70,7 +70,7 @@ func isMember(s string) bool {
 	return ok && objects[object] && memberNames[member]
 }
 
-// isSlashPath tells a path from "and/or", a date and a fraction.
+// isSlashPath distinguishes a path from "and/or", a date and a fraction.
 func isSlashPath(s string) bool {
 	for _, prefix := range []string{"./", "../", "~/"} {
 		if strings.HasPrefix(s, prefix) {
@@ -114,8 +114,7 @@ func isUUID(s string) bool {
 	return len(s) == 36 && s[8] == '-' && s[13] == '-' && s[18] == '-' && s[23] == '-' && only(s, isHex, "-")
 }
 
-// isHash accepts hexadecimal of a commit's or a digest's length that is neither
-// a number nor a word.
+// isHash accepts hexadecimal with the length of a commit or a digest that is neither a number nor a word.
 func isHash(s string) bool {
 	s = strings.TrimPrefix(s, "0x")
 	return len(s) >= 7 && len(s) <= 128 && only(s, isHex, "") &&
@@ -145,8 +144,7 @@ func isMail(s string) bool {
 	return ok && name != "" && strings.Contains(strings.Trim(host, "."), ".") && only(host, isWordRune, ".-")
 }
 
-// isSymbol accepts names as programs have them: call(), snake_case, camelCase,
-// pkg.Name, ns::name, --flag.
+// isSymbol accepts names in the style of code: call(), snake_case, camelCase, pkg.Name, ns::name, --flag.
 func isSymbol(s string) bool {
 	if flag, ok := strings.CutPrefix(s, "--"); ok {
 		return len(flag) > 1 && isASCIILetter(rune(flag[0])) && only(flag, isWordRune, "-=.")
@@ -160,8 +158,7 @@ func isSymbol(s string) bool {
 	return hasHump(s)
 }
 
-// hasHump reports a lower case letter that an upper case one follows, with at
-// most a dot between.
+// hasHump reports a lower case letter followed by an upper case one, with at most a dot between.
 func hasHump(s string) bool {
 	for i := 1; i < len(s); i++ {
 		if s[i] < 'A' || s[i] > 'Z' {
@@ -184,7 +181,7 @@ func isHex(r rune) bool         { return isDigit(r) || ((r|0x20) >= 'a' && (r|0x
 func isNameStart(r rune) bool   { return isASCIILetter(r) || r == '_' || r == '$' }
 func isWordRune(r rune) bool    { return r == '_' || unicode.IsLetter(r) || unicode.IsNumber(r) }
 
-// only reports that each rune of s satisfies f or is one of also.
+// only reports that f accepts each rune of s that is not in also.
 func only(s string, f func(rune) bool, also string) bool {
 	for _, r := range s {
 		if !f(r) && !strings.ContainsRune(also, r) {

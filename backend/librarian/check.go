@@ -13,12 +13,12 @@ import (
 	"contextinfinity/backend/internal/pattern"
 )
 
-// task is a kind of summary: its prompts and what an answer must look like.
+// task is a kind of summary: its prompts and the required form of an answer.
 type task struct {
 	prompt   string
-	headings []Section // that an answer may have
-	again    bool      // an error is worth another try
-	slack    float64   // how much over its target an answer may be, as a factor
+	headings []Section // allowed in an answer
+	again    bool      // whether to retry after an error
+	slack    float64   // by which factor an answer may exceed its target
 	layout   layout
 }
 
@@ -32,26 +32,25 @@ var (
 	}
 )
 
-// requiredShare: what must be kept is chosen so that it takes one part in so many
-// of the target. A check that no summary of that size could pass is none.
+// requiredShare: the required entries take at most this part of the target, so that a summary of that size can pass
+// the check.
 const requiredShare = 3
 
-// maxMissing bounds how many missing entries a retry names.
+// maxMissing is the maximum number of missing entries named in a retry.
 const maxMissing = 60
 
-// need is something that a summary must hold.
+// need is something that a summary must contain.
 type need struct {
 	sec  Section
 	text string
 }
 
-// plain is its text without what makes it safe in Markdown.
+// plain is its text without Markdown escaping.
 func (n need) plain() string { return strings.ReplaceAll(n.text, `\`, "") }
 
-// needs is what must not be lost (SRD 10.2): the decisions and constraints of the earlier
-// summary that still hold, and the user's new words, as much of it as a part of the target can hold,
-// the most important and newest. Names and facts of the earlier summary may go: a
-// memory that must keep every name it ever held cannot forget.
+// needs are the entries that must not be lost (SRD 10.2): the decisions and constraints of the earlier summary that
+// still apply, and the user's new statements, the most important and newest first, as far as they fit into a part of
+// the target. Names and facts of the earlier summary may be dropped: otherwise the memory could never forget a name.
 func (r *run) needs(previous string, ps []passage) []need {
 	d := newDraft(r.pins)
 	d.takeSummary(Parse(previous).lasting())
@@ -81,14 +80,14 @@ func (r *run) needs(previous string, ps []passage) []need {
 	return out
 }
 
-// lasting is what of a summary its successor must keep.
+// lasting is the part of a summary that its successor must keep.
 func (s Summary) lasting() Summary {
 	var out Summary
 	out.entries[Decisions], out.entries[Constraints] = s.entries[Decisions], s.entries[Constraints]
 	return out
 }
 
-// missingFrom lists what of the required a summary does not hold.
+// missingFrom lists the required entries that a summary lacks.
 func missingFrom(s Summary, required []need) []need {
 	var said strings.Builder
 	for sec, list := range s.entries {
@@ -110,15 +109,15 @@ func missingFrom(s Summary, required []need) []need {
 	return out
 }
 
-// attempt is a model's answer that is a summary of the conversation, and what it lost.
+// attempt is a model's valid answer, and what it lost.
 type attempt struct {
 	summary Summary
 	answer  string
 	missing []need
 }
 
-// validate reads a model's answer. problem says why it cannot be used at all: it is no
-// summary, or not one of this conversation.
+// validate parses a model's answer. problem says why it cannot be used at all: it is not a summary, or not of this
+// conversation.
 func (r *run) validate(answer, previous string, ps []passage, required []need) (a attempt, problem string) {
 	title, answer := r.takeTitle(unwrap(answer))
 	if problem = r.shape(answer); problem != "" {
@@ -142,8 +141,8 @@ func (r *run) validate(answer, previous string, ps []passage, required []need) (
 	return attempt{summary: s, answer: answer, missing: missingFrom(s, required)}, ""
 }
 
-// byAge orders the entries as a memory is ordered, the oldest first: a model writes them in any
-// order, but what is not in the earlier summary is new.
+// byAge sorts the entries by age, oldest first: a model writes them in any order, but entries that are not in the
+// earlier summary are new.
 func (s Summary) byAge(earlier Summary) Summary {
 	for sec := range sectionCount {
 		if sec == Happened {
@@ -167,8 +166,8 @@ func ageOf(age map[string]int, k string) int {
 	return len(age) + 1
 }
 
-// shorten brings an answer over its target down: a state is shortened by the model once,
-// everything else by rule, the oldest and least important first.
+// shorten reduces an answer that exceeds its target: a state is shortened by the model once, everything else by rule,
+// the oldest and least important entries first.
 func (r *run) shorten(s Summary) Summary {
 	text := r.kind.layout.render(s)
 	if float64(r.count(text)) <= float64(r.target)*r.kind.slack {
@@ -184,16 +183,16 @@ func (r *run) shorten(s Summary) Summary {
 	return short
 }
 
-// muchMissing reports that so much was lost that another try is worth its price.
+// muchMissing reports that enough was lost to justify another try.
 func muchMissing(missing, required []need) bool {
 	return len(missing) > retryMissing && 3*len(missing) > 2*len(required)
 }
 
-// retryMissing is how many losses are always repaired by rule.
+// retryMissing is the number of losses up to which they are always repaired by rule.
 const retryMissing = 5
 
-// repair adds what an answer lost under its heading, in the words it was said in. What
-// holds longest is forgotten last: the target stays.
+// repair adds what an answer lost below its heading, in the original words. The target still applies: the most
+// lasting entries are dropped last.
 func (r *run) repair(a attempt) (Summary, []string) {
 	d := newDraft(r.pins)
 	d.takeSummary(a.summary)
@@ -201,8 +200,7 @@ func (r *run) repair(a attempt) (Summary, []string) {
 		d.note(n.sec, n.text)
 	}
 	whole := d.summary()
-	// What is added takes no room that the target does not give: a range's summary may be a
-	// little longer only in the model's own words.
+	// Added entries must fit into the target: only the model's own text may make a range's summary slightly longer.
 	limit := max(r.target, r.count(r.kind.layout.render(a.summary)))
 	s, _, _ := r.kind.layout.trim(whole, limit, r.count)
 	r.forgot(whole, s)
@@ -215,14 +213,14 @@ func (r *run) repair(a attempt) (Summary, []string) {
 	return s, added
 }
 
-// forgot notes what a summary lost to its target.
+// forgot records what a summary lost because of its target.
 func (r *run) forgot(whole, kept Summary) {
 	dropped, n := missing(whole, kept)
 	r.dropped = append(r.dropped, dropped[:min(len(dropped), maxDropped-len(r.dropped))]...)
 	r.droppedCount += n
 }
 
-// askShorter is SRD 10.4: the shrink prompt, once.
+// askShorter runs the shrink prompt of SRD 10.4 once.
 func (r *run) askShorter(text string) (string, bool) {
 	q := question{Target: r.target, Previous: escape(strings.TrimSpace(text))}
 	answer, err := r.ask(render("shrink.system", q), render("shrink", q))
@@ -240,7 +238,7 @@ func (r *run) askShorter(text string) (string, bool) {
 
 var thinking = pattern.New(`(?s)^\s*<think(?:ing)?>.*?</think(?:ing)?>`)
 
-// unwrap removes what models put around an answer: their thoughts and a fence.
+// unwrap removes what models put around an answer: their reasoning and a code fence.
 func unwrap(answer string) string {
 	if len(answer) > maxParse {
 		answer = answer[:maxParse]
@@ -252,7 +250,7 @@ func unwrap(answer string) string {
 	return unescaper.Replace(answer)
 }
 
-// refusals begin an answer that is none.
+// refusals begin an answer that is a refusal.
 var refusals = []string{"i'm sorry", "i am sorry", "sorry,", "i can't", "i cannot", "i'm unable", "i am unable", "as an ai", "i won't"}
 
 // shape checks an answer's headings: at least one, none unknown, none twice.
@@ -268,7 +266,7 @@ func (r *run) shape(answer string) string {
 	}
 	seen := map[Section]bool{}
 	for line := range strings.Lines(answer) {
-		title, ok := headingText(display.OneLine(line)) // as it would be kept
+		title, ok := headingText(display.OneLine(line)) // as it would be stored
 		if !ok {
 			continue
 		}
@@ -284,7 +282,7 @@ func (r *run) shape(answer string) string {
 	return ""
 }
 
-// accept is an answer as it is kept: entries made safe, each once, pinned facts left out.
+// accept normalizes an answer: entries made safe, duplicates and pinned facts removed.
 func (r *run) accept(answer string) Summary {
 	d := newDraft(r.pins)
 	d.takeSummary(Parse(answer).of(r.kind.headings))
@@ -295,7 +293,7 @@ func (r *run) accept(answer string) Summary {
 	return s
 }
 
-// of is the part of a summary under the given headings, without what only a fallback writes.
+// of is the part of a summary under the given headings, without the sections that only a fallback writes.
 func (s Summary) of(headings []Section) Summary {
 	var out Summary
 	for _, sec := range headings {
@@ -306,10 +304,10 @@ func (s Summary) of(headings []Section) Summary {
 	return out
 }
 
-// nothings are what models write under a heading without entries.
+// nothings are placeholders that models write under a heading without entries.
 var nothings = lexical.Set("none nothing na empty keine nichts aucun aucune ninguno nada нет 无 なし")
 
-// saysNothing reports an entry that holds no more than a mark or a "none".
+// saysNothing reports an entry that is only a mark or a "none".
 func saysNothing(entry string) bool {
 	return nothings[key(Facts, entry)] || strings.Contains(entry, pinnedMark) && len(entry) < 2*len(pinnedMark)
 }
@@ -323,11 +321,10 @@ func (s Summary) isEmpty() bool {
 	return true
 }
 
-// echoBytes is from which length a message that is in an answer word for word
-// is taken for an echo.
+// echoBytes is the length from which a message that occurs verbatim in an answer counts as an echo.
 const echoBytes = 400
 
-// parrots reports an answer that gives back its input.
+// parrots reports an answer that repeats its input.
 func parrots(answer string, ps []passage) bool {
 	for _, mark := range []string{"<conversation>", "<user", "<assistant", "<memory>", "</user>"} {
 		if strings.Contains(answer, mark) && !strings.Contains(renderRaw(ps), mark) {
@@ -343,11 +340,10 @@ func parrots(answer string, ps []passage) bool {
 	return false
 }
 
-// loopSentences is from how many sentences on an answer that says each of them twice or more is taken
-// for one that got caught in a loop.
+// loopSentences is the minimum number of sentences from which an answer that repeats each of them counts as a loop.
 const loopSentences = 8
 
-// loops reports an answer that says the same again and again.
+// loops reports an answer that repeats itself over and over.
 func loops(answer string) bool {
 	all, distinct := 0, map[string]bool{}
 	for b := range intent.Blocks(answer) {
@@ -367,10 +363,10 @@ func renderRaw(ps []passage) string {
 	return b.String()
 }
 
-// foreignShare is the least part of an answer's words that its input must have.
+// foreignShare is the minimum share of an answer's words that must occur in its input.
 const foreignShare = 0.4
 
-// offTopic reports an answer whose words are not those of its input.
+// offTopic reports an answer with other words than its input.
 func offTopic(answer, previous string, ps []passage) bool {
 	known := stems(previous + "\n" + renderRaw(ps))
 	var lines []string
@@ -389,8 +385,7 @@ func offTopic(answer, previous string, ps []passage) bool {
 	return len(said) >= 4 && float64(shared) < foreignShare*float64(len(said))
 }
 
-// stemRunes is how much of a word is compared: enough to tell words apart, and
-// little enough to know one again in another form.
+// stemRunes is how much of a word is compared: enough to distinguish words, and little enough to match other forms.
 const stemRunes = 5
 
 // addPairs adds the words in a mixed word, those of scripts without spaces as pairs of characters.
@@ -402,8 +397,7 @@ func addPairs(to map[string]bool, word string) {
 	}
 }
 
-// stems are the beginnings of a text's words of some length, and pairs of letters
-// of scripts without spaces.
+// stems are the beginnings of a text's longer words, and pairs of characters in scripts without spaces.
 func stems(text string) map[string]bool {
 	out := map[string]bool{}
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !lexical.IsUnspaced(r) }) {

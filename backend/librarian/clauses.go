@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/internal/pattern"
 )
 
-// requestMark begins what the user asked for with details worth keeping.
+// requestMark begins an entry for a request with details worth keeping.
 const requestMark = "Asked: "
 
 // requestStarts begin a clause that asks for something.
@@ -24,19 +24,19 @@ var requestStarts = phrases(`can you|could you|would you|will you|can i|could i|
 	puedes|podrías|puede usted|podría|ayúdame|cómo|qué|no sé
 	você pode|pode me|como posso|puoi|potresti|come posso|kun je|kunt u|hoe kan|możesz|czy możesz|jak|можешь|можете|как|помоги`)
 
-// joinedRequests are those of languages without spaces between words.
+// joinedRequests are the same for languages without spaces between words.
 var joinedRequests = []string{"你能", "您能", "你可以", "能不能", "能否", "可以帮我", "请帮我", "请问", "帮我", "怎么", "如何", "为什么", "教えて", "どうやって", "どうすれば", "어떻게", "도와"}
 
-// resumes are the words with which a clause after a request states something again.
+// resumes begin a clause that states something again after a request.
 var resumes = lexical.Set(`since because given considering as whereas although though while weil da denn wobei parce puisque porque ya потому`)
 
-// introductions begin a clause that says only that something follows.
+// introductions begin a clause that only announces what follows.
 var introductions = phrases("here's|here is|here are|this is|these are|below is|see below|as follows|hier ist|hier sind|voici|aquí está|aquí están")
 
-// longestStart is how many words a phrase in those tables may have.
+// longestStart is the maximum number of words of a phrase in those tables.
 const longestStart = 3
 
-// phrases is a table's phrases, each as intent.Words writes it.
+// phrases are a table's phrases, in the form of intent.Words.
 func phrases(table string) map[string]bool {
 	set := map[string]bool{}
 	for line := range strings.Lines(table) {
@@ -67,8 +67,8 @@ func startsWith(words string, set map[string]bool) bool {
 // clause is a part of a sentence with the punctuation after it.
 type clause struct{ text string }
 
-// clausesOf divides a sentence after its commas, semicolons, colons and dashes where a
-// space follows, and after those of scripts without spaces.
+// clausesOf splits a sentence after its commas, semicolons, colons and dashes if a space follows, and after those of
+// scripts without spaces.
 func clausesOf(s string) []clause {
 	var out []clause
 	start := 0
@@ -87,8 +87,7 @@ func clausesOf(s string) []clause {
 	return append(out, clause{s[start:]})
 }
 
-// lead is a clause's beginning in lower case, without the words that join it to the
-// one before.
+// lead is a clause's beginning in lower case, without the words that join it to the previous one.
 func (c clause) lead() string {
 	words, _ := intent.Words(c.text[:clipAt(c.text, 80)])
 	for {
@@ -128,8 +127,8 @@ func (c clause) states() bool {
 	return (own[first] || resumes[first]) && !c.asks()
 }
 
-// withoutRequests divides a sentence into what it states and what it asks for. People ask and
-// tell in one breath: "I'm building a shop with Go 1.24, can you help me structure it?"
+// withoutRequests splits a sentence into what it states and what it asks for. People do both in one sentence: "I'm
+// building a shop with Go 1.24, can you help me structure it?"
 func withoutRequests(s string) (stated, asked string) {
 	var told, wanted strings.Builder
 	asking := false
@@ -175,8 +174,8 @@ func withoutLead(s string) string {
 	return s
 }
 
-// divide cuts a text that is longer than limit bytes: between sentences, else between
-// clauses, else between words, so that nothing is lost.
+// divide splits a text longer than limit bytes: between sentences, otherwise between clauses, otherwise between
+// words, so that nothing is lost.
 func divide(text string, limit int) []string {
 	var out []string
 	rest := strings.TrimSpace(text)
@@ -204,7 +203,7 @@ func divide(text string, limit int) []string {
 	return out
 }
 
-// lines divides a text as divide does and leaves out what joins the parts, so that each is a line of its own.
+// lines splits a text like divide and removes joining words, so that each part is a complete line.
 func lines(text string, limit int) []string {
 	parts := divide(text, limit)
 	for i := range parts {
@@ -227,7 +226,7 @@ func withoutJoin(s string) string {
 	return s
 }
 
-// clipAt is the greatest position of at most n bytes between two characters.
+// clipAt is the last position within n bytes that is between two characters.
 func clipAt(s string, n int) int {
 	if len(s) <= n {
 		return len(s)
@@ -238,10 +237,10 @@ func clipAt(s string, n int) int {
 	return n
 }
 
-// lastSentence is where the last complete sentence of a text ends, 0 if none does.
+// lastSentence is the end of the last complete sentence of a text, 0 if there is none.
 func lastSentence(s string) int {
 	end := 0
-	s = strings.TrimRightFunc(s, unicode.IsSpace) // the part that is cut off ends where the text does
+	s = strings.TrimRightFunc(s, unicode.IsSpace) // the cut part ends where the text does
 	for span := range intent.Sentences(s, intent.Span{End: len(s)}) {
 		if span.End < len(s) {
 			end = span.End
@@ -255,13 +254,13 @@ func lastClause(s string) int {
 	return len(s) - len(all[len(all)-1].text)
 }
 
-// statementStart is where a clause begins that states something by itself: "… and I have booked a room".
+// statementStart matches the beginning of an independent clause: "… and I have booked a room".
 var statementStart = pattern.New(`(?i)(?:,|;|:| —| –)?(?: (?:and|but|so|because|since|while|although|though|considering|which|und|aber|weil|mais|et|parce que|pero|y|porque|ma|e|mas))? (?:i|i'm|i’m|i've|i’ve|i'll|i’ll|i'd|i’d|my|we|we're|we’re|we've|we’ve|we'll|our|ich|wir|je|nous|yo|nosotros|eu|io|noi) `)
 
-// subordinate begins a clause that can go without harm to the one before it.
+// subordinate matches the beginning of a clause that can be dropped safely.
 var subordinate = pattern.New(`(?i) (?:and|but|so that|because|since|while|although|though|considering|which|especially|und|aber|weil|während|mais|parce que|pero|porque) `)
 
-// lastStatement is where the last clause of a text begins that states something by itself, 0 if none does.
+// lastStatement is the beginning of the last independent clause of a text, 0 if there is none.
 func lastStatement(s string) int {
 	end := 0
 	for _, m := range statementStart.FindAllStringIndex(s, -1) {
@@ -272,7 +271,7 @@ func lastStatement(s string) int {
 	return end
 }
 
-// lastSubordinate is where the last clause of a text begins that can go without harm, 0 if none does.
+// lastSubordinate is the beginning of the last clause of a text that can be dropped safely, 0 if there is none.
 func lastSubordinate(s string) int {
 	all := subordinate.FindAllStringIndex(s, -1)
 	if len(all) == 0 {
@@ -281,7 +280,7 @@ func lastSubordinate(s string) int {
 	return all[len(all)-1][0]
 }
 
-// withoutComma is a part of a sentence without the punctuation and the joining word that led to the rest.
+// withoutComma is a part of a sentence without the punctuation and the conjunction before the rest.
 func withoutComma(s string) string {
 	s = strings.TrimRight(strings.TrimSpace(s), ",;:，；：、—– ")
 	at := strings.LastIndexByte(s, ' ')

@@ -9,8 +9,8 @@ import (
 	"contextinfinity/backend/internal/pattern"
 )
 
-// declaration is a line of code that declares a name, in common languages. A comment or a
-// sentence in a code block ("type of thing") is none: after the name comes what a declaration has there.
+// declaration matches a line of code that declares a name, in common languages. A comment or a sentence in a code
+// block ("type of thing") does not match, because the syntax of a declaration must follow the name.
 var declaration = pattern.New(`^(?:export |default |async |public |private |protected |internal |static |final |abstract |pub(?:\([a-z]+\))? |unsafe |inline |override )*` +
 	`(?:function\*? ?|func |def |fn |class |type |struct |interface |enum |trait |module |package |namespace )(?:\([^)]*\) ?)?([A-Za-z_$][A-Za-z0-9_$]*)(.*)$`)
 
@@ -37,8 +37,7 @@ func declared(line string) string {
 	return ""
 }
 
-// code keeps what a block declares, the addresses and files that it names, and the settings
-// that it fixes, not its every word.
+// code keeps what a code block declares, the addresses and files that it names, and its settings, but not every word.
 func (x *extraction) code(line string) {
 	if name := declared(line); name != "" {
 		x.add(Entity{Kind: KindSymbol, Text: name, inCode: true})
@@ -56,25 +55,24 @@ func (x *extraction) code(line string) {
 	})
 }
 
-// isQuoted reports that a name is a string of its own in a line of code: in code, "a.b"
-// without quotes is a member of a, whatever b is.
+// isQuoted reports that a name is a complete string in a line of code: without quotes, "a.b" is a member of a.
 func isQuoted(line, name string) bool {
 	i := strings.Index(line, name)
 	end := i + len(name)
 	return i > 0 && end < len(line) && strings.ContainsRune("\"'`", rune(line[i-1])) && strings.ContainsRune("\"'`", rune(line[end]))
 }
 
-// literal is a value that is written out: a string, a number with a unit, a switch.
+// literal matches a literal value: a string, a number with a unit, a boolean.
 const literal = `"[^"]{1,60}"|'[^']{1,60}'|-?\d[\w.:/%]*|(?:true|false|yes|no|on|off|null|none)\b`
 
-// assignment is a setting and its value: a constant or an environment variable with any value, another name
-// with a literal, because in code the value of most names is an expression.
+// assignment matches a setting and its value: a constant or an environment variable with any value, another name with
+// a literal, because the value of most other names is an expression.
 var assignment = pattern.New(`(?i:^|[\s` + "`" + `(,;"'])((?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]{3,}[0-9]*) ?= ?(?:` + literal + `|[\w.:/%+@$-]*[\w%])|[a-z][a-z0-9]*(?:[_.][a-z0-9]+)+ ?= ?(?:` + literal + `))`)
 
-// plainAssignment is one without spaces in prose, whose name may be any word: "timeout=30".
+// plainAssignment matches an assignment without spaces in prose, with any name: "timeout=30".
 var plainAssignment = pattern.New(`(?:^|[\s` + "`" + `(,;])([A-Za-z][A-Za-z0-9_.-]+=(?:` + literal + `|[\w.:/%+@$-]*[\w%]))`)
 
-// maxAssigned bounds the line in which assignments are looked for, in bytes.
+// maxAssigned is the maximum length of a line that is searched for assignments, in bytes.
 const maxAssigned = 2000
 
 func assignmentsIn(line string, forms ...*pattern.Pattern) []string {
@@ -96,7 +94,7 @@ func assignmentsIn(line string, forms ...*pattern.Pattern) []string {
 	return out
 }
 
-// inAddress reports that a position belongs to an address: "?q=1" is not a setting.
+// inAddress reports that a position is inside an address: "?q=1" is not a setting.
 func inAddress(line string, at int) bool {
 	begin := strings.LastIndexAny(line[:at], " \t`\"'") + 1
 	return strings.Contains(line[begin:at], "://") || strings.Contains(line[begin:at], "?")

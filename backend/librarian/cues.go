@@ -18,7 +18,7 @@ var units = lexical.Set(`ms s sec secs second seconds min mins minute minutes h 
 	sekunden minuten stunden tage wochen jahre secondes heures jours ans segundos minutos horas días años секунд минут часов дней лет
 	秒 分 分钟 小时 天 周 月 年 个 人 元 円 초 분 시간 일 원`)
 
-// statementKind is what a sentence states, "" if nothing that is kept.
+// statementKind classifies a sentence, "" if it is not worth keeping.
 func statementKind(sentence string) Kind {
 	kind, states := cueKind(sentence)
 	switch {
@@ -40,7 +40,7 @@ func statementKind(sentence string) Kind {
 	return Kind(kind)
 }
 
-// isChoice reports that one thing is taken in place of another: "Let's do chicken instead".
+// isChoice reports that one thing is chosen instead of another: "Let's do chicken instead".
 func isChoice(sentence string) bool {
 	words := " " + strings.ReplaceAll(strings.ToLower(display.OneLine(sentence)), "’", "'") + " "
 	proposes := containsAny(words, []string{" let's ", " let us ", " we'll ", " i'll ", " wir nehmen ", " ich nehme ", " machen wir "})
@@ -81,7 +81,7 @@ func isMonth(word string) bool {
 	return calendar[word] && word != "may" && word != "march" || monthForms[word]
 }
 
-// monthForms are months that are also words; beside a number they are months.
+// monthForms are months that are also other words; beside a number they are months.
 var monthForms = lexical.Set("may march")
 
 // isClock accepts 9:30 and 18:00:05.
@@ -90,7 +90,7 @@ func isClock(s string) bool {
 	return ok && len(hour) >= 1 && len(hour) <= 2 && len(minute) >= 2 && only(hour, isDigit, "") && only(minute, isDigit, ":")
 }
 
-// startsWithUnit serves text without spaces: "30秒以内".
+// startsWithUnit is for text without spaces: "30秒以内".
 func startsWithUnit(s string) bool {
 	r, size := utf8.DecodeRuneInString(s)
 	return lexical.IsUnspaced(r) && units[s[:size]]

@@ -1,24 +1,24 @@
 // Package librarian keeps a branch's state summary, a short, bounded document of what the turns
 // so far established, and the summaries that represent ranges of turns in a prompt (SPEC 6, 7; SRD 10).
 //
-// A state is Markdown under fixed headings (Summary). Fallback brings it up to date without a
-// model, Extract represents a range without one: both read what was said (entities.go), keep what must
-// not be lost, and trim to the budget (trim.go). They are pure and deterministic, their work is linear
-// in their input and their input is bounded, so they are available whenever a model is not. They remember
-// what the user said: an assistant's advice binds nobody, headings are not tasks, and rows of tables no facts.
+// A state is Markdown under fixed headings (Summary). Fallback updates it without a model, Extract represents a range
+// without one: both read the messages (entities.go), keep what must not be lost, and trim to the budget (trim.go).
+// They are pure and deterministic, and linear in their bounded input, so they work whenever a model does not. They
+// remember what the user said: an assistant's advice is not binding, headings are not tasks, and table rows are not
+// facts.
 //
-// Librarian asks a model first. It is given the newest summary that a model made and what was said
-// since, as escaped data, in as many calls as its input limit needs. Its answer is untrusted: one without
-// the headings, with forged ones, about something else or repeating its input is rejected and asked for
-// again, at most once for a state and twice for a range. An answer of the right shape is kept. What it
-// lost of what is required (check.go: the user's new words, decisions and constraints that still hold,
-// compared in evidence.go) is added by rule; only where it lost much is the model asked once more, with its
-// answer and the list. The deterministic summary is used only if no answer could be kept, in the same run.
+// Librarian calls a model first, with the newest summary written by a model and the conversation since, as escaped
+// data, in as many calls as its input limit requires. The answer is untrusted: one without the headings, with forged
+// ones, about something else or repeating its input is rejected and requested again, at most once for a state and
+// twice for a range. A valid answer is kept. Required entries that it lost (check.go: the user's new statements,
+// decisions and constraints that still apply, compared in evidence.go) are added by rule; only if it lost many is the
+// model called once more, with its answer and the list. The deterministic summary is used only if no answer could be
+// kept, in the same run.
 //
-// Guarantees: a state never exceeds its target, and a range's summary is smaller than what it represents;
-// each heading of a state occurs in it exactly once; nothing that a message or a model says can add a
-// heading, close a list or open markup; pinned facts are in neither and are never given to a model,
-// because they are sent verbatim beside (SPEC 7); what the recall provider quotes from other sessions is
-// in neither, because a summary goes to every provider (SPEC 9); and a run ends after a bounded number of
+// Guarantees: a state never exceeds its target, and a range's summary is smaller than what it represents; each
+// heading of a state occurs exactly once; no message or model can add a heading, close a list or open markup; pinned
+// facts are in neither and are never given to a model, because they are sent verbatim (SPEC 7); quotations of the
+// recall provider from other sessions are in neither, because a summary is sent to every provider (SPEC 9); and a run
+// ends with a summary after a limited number of calls and three timeouts.
 // calls and three timeouts, with a summary.
 package librarian

@@ -7,12 +7,11 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// documentBytes is how much of an attached document a summary is made with: what it
-// is about. What it says in detail is in memory, and no summary of a conversation.
+// documentBytes is how much of an attached document a summary uses: enough to show its subject. Its details are found
+// by memory search and do not belong in a summary of a conversation.
 const documentBytes = 2 << 10
 
-// withDocuments is a message's text after what is attached to it, each document by
-// its name and beginning.
+// withDocuments is a message's text after its attachments, each as its name and beginning.
 func withDocuments(m chat.Message) string {
 	var parts []string
 	for _, d := range m.Blocks.Documents() {
@@ -32,8 +31,8 @@ func withDocuments(m chat.Message) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// namingDocuments is a message's text with the names of what is attached to it: what
-// a document says was not said by the user, so no statement is taken from it.
+// namingDocuments is a message's text with the names of its attachments: the user did not write their content, so no
+// statement is taken from it.
 func namingDocuments(m chat.Message) string {
 	text := m.RenderedText()
 	for _, d := range m.Blocks.Documents() {

@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/internal/lexical"
 )
 
-// Kind is what an entity is (SPEC 7).
+// Kind is the kind of an entity (SPEC 7).
 type Kind string
 
 const (
@@ -24,7 +24,7 @@ const (
 	KindURL        Kind = "url"
 )
 
-// Entity is something a summary must not lose, as the text has it.
+// Entity is something a summary must not lose, in its original wording.
 type Entity struct {
 	Kind Kind
 	Text string
@@ -33,19 +33,14 @@ type Entity struct {
 	inItem bool // a name that is in a list
 }
 
-// maxScan bounds how much of one text is read: its beginning and its end, where
-// people say what a long paste is for.
+// maxScan limits how much of one text is read: its beginning and its end, where people explain a long paste.
 const maxScan = 1 << 20
 
-// maxPiece bounds a statement, in bytes. A longer sentence is divided between clauses, and each part
-// is judged for itself: people tell five things in one breath.
+// maxPiece is the maximum length of a statement, in bytes. A longer sentence is split between clauses, and each part
+// is judged separately, because people say several things in one sentence.
 const maxPiece = 280
 
-// Entities finds the entities of a text in order, each once. It knows no grammar:
-// statements are recognised by cue words of a dozen languages, names by their form.
-func Entities(text string) []Entity { return read(text, anybody) }
-
-// speaker is whose words are read.
+// speaker is the author of a text.
 type speaker int
 
 const (
@@ -54,7 +49,8 @@ const (
 	assistant         // only sentences with a number are read: nothing else of an answer is kept
 )
 
-// read is Entities of a speaker's text.
+// read finds the entities of a speaker's text in order, without duplicates. It uses no grammar: statements are recognised
+// by cue words of a dozen languages, names by their form.
 func read(text string, by speaker) []Entity {
 	x := extraction{seen: map[string]bool{}, read: map[string]bool{}, named: map[string]bool{}, by: by, told: by == user}
 	if len(text) <= 2*maxScan {
@@ -69,13 +65,13 @@ func read(text string, by speaker) []Entity {
 type extraction struct {
 	found []Entity
 	seen  map[string]bool
-	read  map[string]bool // sentences and whether they state something: a paste repeats the same ones
+	read  map[string]bool // sentences and whether they state something: pastes repeat sentences
 	named map[string]bool // lines whose names were found
 	by    speaker
-	told  bool // by the user
-	list  list // the list that is being read
+	told  bool // said by the user
+	list  list // the current list
 
-	sample bool // an assistant's text for others to use is being read
+	sample bool // inside an assistant's sample text
 }
 
 func (x *extraction) add(e Entity) {
@@ -86,8 +82,8 @@ func (x *extraction) add(e Entity) {
 	}
 }
 
-// text reads statements from prose only: a heading is not a task, and a row of a table,
-// a footnote or a quotation no fact of its own. All of them may hold names.
+// text reads statements only from prose: a heading is not a task, and a table row, a footnote or a quotation is not a
+// fact. All of them may contain names.
 func (x *extraction) text(text string) {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	for b := range intent.Blocks(text) {
@@ -117,7 +113,7 @@ func (x *extraction) text(text string) {
 	x.endList()
 }
 
-// prose reads the statements of a paragraph or of an entry of a list.
+// prose reads the statements of a paragraph or list entry.
 func (x *extraction) prose(text string, b intent.Block) {
 	if x.by == assistant && strings.HasSuffix(strings.TrimRight(text[b.Start:b.End], " *\n"), ":") {
 		x.sample = titlesSample(text[b.Start:b.End])
@@ -138,13 +134,13 @@ func (x *extraction) prose(text string, b intent.Block) {
 	}
 }
 
-// plainProse is a sentence in one line without marks of emphasis.
+// plainProse is a sentence on one line without emphasis marks.
 func plainProse(s string) string {
 	return display.OneLine(strings.NewReplacer("**", "", "__", "").Replace(s))
 }
 
-// sentence keeps what a sentence states, without what it only asks for. It reports
-// whether there was anything. A sentence that was read before adds nothing.
+// sentence keeps what a sentence states, without what it only asks for, and reports whether there was anything. A
+// sentence read before adds nothing.
 func (x *extraction) sentence(s string) bool {
 	states, known := x.read[s]
 	if !known {
@@ -180,7 +176,7 @@ func (x *extraction) readSentence(s string) bool {
 	return found
 }
 
-// pieces are the statements of a sentence, each judged for itself.
+// pieces are the statements of a sentence, each judged separately.
 func (x *extraction) pieces(stated string) []string {
 	if !x.told {
 		return lines(stated, maxPiece)
@@ -192,8 +188,7 @@ func (x *extraction) pieces(stated string) []string {
 	return out
 }
 
-// endList keeps a list of the user's that says something only together with the
-// sentence before it.
+// endList keeps a user's list that makes sense only with the sentence before it.
 func (x *extraction) endList() {
 	if x.told {
 		for _, piece := range lines(x.list.joined(), maxPiece) {
@@ -207,7 +202,7 @@ func (x *extraction) endList() {
 type list struct {
 	lead    string
 	entries []string
-	unsaid  int // entries that state nothing by themselves
+	unsaid  int // entries that state nothing on their own
 }
 
 // Limits of a list that is kept as one statement.
@@ -241,10 +236,10 @@ func (l *list) joined() string {
 	return l.lead + " " + strings.Join(l.entries, "; ")
 }
 
-// names finds what has the form of a name, path, id, address or assignment.
+// names finds tokens with the form of a name, path, id, address or assignment.
 func (x *extraction) names(line string, inItem bool) {
 	if x.named[line] {
-		return // they are there
+		return // found before
 	}
 	x.named[line] = true
 	before := len(x.found)
@@ -268,7 +263,7 @@ func (x *extraction) names(line string, inItem bool) {
 	})
 }
 
-// inlineCode takes what is in single backticks for a name, if it is short.
+// inlineCode takes short inline code for a name.
 func (x *extraction) inlineCode(line string) {
 	for {
 		_, rest, ok := strings.Cut(line, "`")
@@ -296,9 +291,9 @@ func (x *extraction) inlineCode(line string) {
 
 func isPlainLetter(r rune) bool { return unicode.IsLower(r) }
 
-// eachToken yields what is between spaces, quotes and brackets, and whether an opening
-// parenthesis follows it. Chinese, Japanese and Korean text has no spaces, so names in it end
-// where it begins, except in paths and addresses, which may contain it.
+// eachToken yields the text between spaces, quotes and brackets, and whether an opening parenthesis follows it.
+// Chinese, Japanese and Korean text has no spaces, so it ends a name, except in paths and addresses, which may
+// contain it.
 func eachToken(line string, yield func(token string, called bool)) {
 	for start := 0; start < len(line); {
 		end := tokenEnd(line, start)
@@ -312,7 +307,7 @@ func eachToken(line string, yield func(token string, called bool)) {
 	}
 }
 
-// withoutTemplate is an address without a query that is filled in by code.
+// withoutTemplate is an address without a query that code fills in.
 func withoutTemplate(token string) string {
 	if base, query, ok := strings.Cut(token, "?"); ok && strings.Contains(base, "://") && strings.ContainsAny(query, "${") {
 		return base
@@ -320,7 +315,7 @@ func withoutTemplate(token string) string {
 	return token
 }
 
-// part yields a token, or what of it is written in a script with spaces.
+// part yields a token, or its part in a script with spaces.
 func part(field string, yield func(string)) {
 	if len(field) > 256 || len(field) < 2 {
 		return
@@ -336,8 +331,8 @@ func part(field string, yield func(string)) {
 	}
 }
 
-// tokenEnd is where the token that begins at start ends; start if none does. An address
-// extends over template placeholders: cutting it at a brace would leave half of one.
+// tokenEnd is the end of the token that begins at start; start if none does. An address includes template
+// placeholders: cutting it at a brace would leave half of one.
 func tokenEnd(line string, start int) int {
 	stop := delimits
 	if address(line[start:]) {
@@ -371,13 +366,13 @@ func runeLength(s string) int {
 	return len(s)
 }
 
-// trimToken removes the punctuation of the sentence around a token.
+// trimToken removes punctuation around a token.
 func trimToken(s string) string {
 	s = strings.TrimRight(s, ".!?:*,;")
 	return strings.TrimLeft(s, "*=")
 }
 
-// rooted reports a token that begins as a path or an address does.
+// rooted reports a token that begins like a path or an address.
 func rooted(s string) bool {
 	return strings.HasPrefix(s, "/") || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "~/") || strings.Contains(s, "://")
 }

@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/internal/numerals"
 )
 
-// evidence is a text prepared to be asked whether it says something, in whatever words.
+// evidence is a text prepared for checks whether it says something, in whatever words.
 type evidence struct {
 	text    string // in lower case, without markup
 	stems   map[string]bool
@@ -22,7 +22,7 @@ type evidenceLine struct {
 	stems   map[string]bool
 	numbers map[string]bool
 	negated bool
-	bounded bool // "at most", "by", "under": a limit put without a negation
+	bounded bool // "at most", "by", "under": a limit without a negation
 }
 
 func evidenceOf(text string) evidence {
@@ -48,19 +48,19 @@ func evidenceOf(text string) evidence {
 	return e
 }
 
-// Shares of a statement that a text must have to say the same: of its words when they are
-// spread over the text or together in one line, and of the names in it.
+// Shares of a statement that a text must contain to say the same: of its words, spread over the text or together in
+// one line, and of its names.
 const (
 	spreadShare = 0.6
 	lineShare   = 0.5
 	nameShare   = 2.0 / 3
 
-	// Of pairs of letters fewer are found again: those across two words are lost in another order.
+	// For pairs of characters the share is lower: pairs that span two words are lost if the words are reordered.
 	unspacedShare = 0.4
 )
 
-// holds reports that the text says what a statement says: its numbers, its names, most of its other
-// words, and a negation or a limit where it has one.
+// holds reports that the text says what a statement says: its numbers, its names, most of its other words, and a
+// negation or a limit if it has one.
 func (e evidence) holds(statement string) bool {
 	wanted := numerals.In(statement)
 	for n := range wanted {
@@ -70,7 +70,7 @@ func (e evidence) holds(statement string) bool {
 	}
 	q := saying{words: contentStems(statement), names: nameStems(statement), numbers: wanted, spread: spreadShare, line: lineShare, name: nameShare}
 	if 2*len(q.names) > len(q.words) {
-		q.name = lineShare // a language that writes nouns with a capital, or a list of names
+		q.name = lineShare // a language that capitalises nouns, or a list of names
 	}
 	if strings.ContainsFunc(statement, lexical.IsUnspaced) {
 		q.spread, q.line = unspacedShare, unspacedShare
@@ -87,7 +87,7 @@ func (e evidence) holds(statement string) bool {
 	return !negated(statement) || e.negates(statement, q.words)
 }
 
-// saying is what a statement consists of, and how much of it must be found again.
+// saying is the content of a statement, and how much of it must be found.
 type saying struct {
 	words, names, numbers map[string]bool
 	spread, line, name    float64
@@ -102,8 +102,8 @@ func (e evidence) inOneLine(q saying) bool {
 	return false
 }
 
-// negates reports that a line about the same negates too, or puts the same limit without a
-// negation: "by Friday" is "no later than Friday".
+// negates reports that a line on the same subject contains a negation too, or expresses the same limit without one:
+// "by Friday" is "no later than Friday".
 func (e evidence) negates(statement string, words map[string]bool) bool {
 	isLimit := limits(statement)
 	for _, l := range e.lines {
@@ -114,8 +114,8 @@ func (e evidence) negates(statement string, words map[string]bool) bool {
 	return false
 }
 
-// names reports that the text has a name, however it is marked: an address with or without
-// its scheme, a call with or without its arguments, an assignment with or without spaces.
+// names reports that the text contains a name in any form: an address with or without its scheme, a call with or
+// without its arguments, an assignment with or without spaces.
 func (e evidence) names(name string) bool {
 	name = bareName(name)
 	if strings.Contains(e.text, name) {
@@ -139,13 +139,13 @@ func (e evidence) names(name string) bool {
 
 var unmarked = strings.NewReplacer("`", "", `\`, "", "**", "", " = ", "=", "https://", "", "http://", "", "’", "'")
 
-// bareName is a text as names in it are compared: their case does not count, because a
-// summary may begin a sentence with one.
+// bareName is a text in the form in which names are compared: in lower case, because a summary may begin a sentence
+// with a name.
 func bareName(s string) string {
 	return strings.TrimRight(strings.ToLower(unmarked.Replace(s)), "/")
 }
 
-// shareOf is how much of what is wanted is there, 1 if nothing is wanted.
+// shareOf is the share of wanted that exists, 1 if nothing is wanted.
 func shareOf(wanted, there map[string]bool) float64 {
 	if len(wanted) == 0 {
 		return 1
@@ -159,13 +159,13 @@ func shareOf(wanted, there map[string]bool) float64 {
 	return float64(n) / float64(len(wanted))
 }
 
-// fillers are words of requests and plans that a summary words in another way or not at all.
+// fillers are words of requests and plans that a summary words differently or leaves out.
 var fillers = lexical.Set(`want wants wanted need needs trying try tries help make making makes sure like going get getting got use used using user assistant
 	please asked know think feel really very much also still currently project work working look looking figure best way ways one two able new bit lot
 	möchte will wollen brauche hilfe bitte versuche gerade`)
 
-// contentStems are the beginnings of the words that a text is about, and pairs of letters of
-// scripts without spaces. Numbers are compared apart.
+// contentStems are the stems of the words that carry the subject of a text, and pairs of characters of scripts
+// without spaces. Numbers are compared separately.
 func contentStems(text string) map[string]bool {
 	out := map[string]bool{}
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool {
@@ -199,7 +199,7 @@ var numberWords = map[string]string{
 	"dos": "2", "tres": "3", "cuatro": "4", "cinco": "5", "seis": "6", "siete": "7", "ocho": "8", "nueve": "9", "diez": "10",
 }
 
-// root is a word without the commonest endings of English: "logged" and "logs" are "log".
+// root is a word without the most common English endings: "logged" and "logs" become "log".
 func root(w string) string {
 	for _, end := range []string{"ing", "ed", "es", "s", "e"} {
 		rest, ok := strings.CutSuffix(w, end)
@@ -214,15 +214,13 @@ func root(w string) string {
 	return w
 }
 
-// stem is the beginning of a word: enough to tell words apart, and little enough to
-// know one again in another form.
+// stem is the beginning of a word: enough to distinguish words, and little enough to match other forms.
 func stem(word string) string {
 	runes := []rune(word)
 	return string(runes[:min(len(runes), stemRunes)])
 }
 
-// nameStems are the stems of a statement's names: words that begin with a capital,
-// except for the first.
+// nameStems are the stems of a statement's names: capitalised words, except for the first.
 func nameStems(text string) map[string]bool {
 	_, rest, _ := strings.Cut(strings.TrimPrefix(text, requestMark), " ")
 	var names []string
@@ -257,7 +255,7 @@ func negated(text string) bool {
 	return false
 }
 
-// reversals say that something is not to be, without a negation: "Piran dropped" is "no Piran".
+// reversals express a negation without a negating word: "Piran dropped" is "no Piran".
 var reversals = lexical.Set(`nothing nobody instead rather dropped drops skip skips skipped cancelled canceled removed refused rejected excluded free
 	nichts niemand statt anstatt gestrichen entfällt abgesagt rien personne annulé nada nadie cancelado`)
 
@@ -271,7 +269,7 @@ func reversed(text string) bool {
 	return false
 }
 
-// Limits, as they are put with a negation and without one.
+// Limits, expressed with a negation and without one.
 var (
 	negatedLimits = strings.Split("no later than|no more than|no less than|no longer than|not exceed|not more than|not later than|not over|not above|not below|not be more|not be later"+
 		"|nicht mehr als|nicht später als|nicht über|pas plus de|pas plus tard|no más de|no más tarde|не более|не позднее|не больше|不超过|不得超过|不晚于", "|")

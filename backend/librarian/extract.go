@@ -8,29 +8,26 @@ import (
 	"contextinfinity/backend/internal/intent"
 )
 
-// A range of more turns than this is read at its two ends: what it was about
-// is at the beginning, the outcome of it at the end.
+// A range with more turns than this is read at its two ends: the beginning shows its subject, the end its outcome.
 const (
 	rangeTurns = 400
 	rangeHead  = 100
 )
 
-// rangeMessageBytes bounds how much of each end of a message an extract reads.
+// rangeMessageBytes limits how much of each end of a message an extract reads.
 const rangeMessageBytes = 8 << 10
 
-// askedBytes bounds a line of what was asked.
+// askedBytes is the maximum length of a line about a request.
 const askedBytes = 140
 
-// Extract represents a range of turns where no model summarized it (SPEC 6): what
-// was demanded, decided, told, named and left open, then what was talked about,
-// within target tokens. It is pure and deterministic, and its work is bounded.
+// Extract represents a range of turns without a model's summary (SPEC 6): constraints, decisions, facts, names and
+// open tasks, then the topics, within target tokens. It is pure and deterministic, and its work is bounded.
 func Extract(turns []chat.Turn, target int, count func(string) int) string {
 	return ExtractFrom(nil, turns, target, count)
 }
 
-// ExtractFrom is Extract over what already represents parts of the range, a
-// model's summaries or earlier extracts, oldest first, and the turns that none
-// of them covers.
+// ExtractFrom is Extract for a range that is partly represented already, by a model's summaries or earlier extracts,
+// oldest first, and the remaining turns.
 func ExtractFrom(pieces []string, turns []chat.Turn, target int, count func(string) int) string {
 	g := gathering{at: map[string]int{}}
 	for _, p := range pieces {
@@ -50,16 +47,16 @@ type statement struct {
 	sec   Section
 	text  string
 	score int  // higher is worth more
-	told  bool // by the user; what an assistant said comes after it
+	told  bool // said by the user; ranked before an assistant's statements
 	order int
 	gone  bool
 	said  repeated
 }
 
-// gathering collects statements, each once, the latest mention counting.
+// gathering collects statements without duplicates, keeping the latest mention.
 type gathering struct {
 	list []statement
-	at   map[string]int // by what they say
+	at   map[string]int // by meaning
 }
 
 func (g *gathering) note(s statement) {
@@ -72,7 +69,7 @@ func (g *gathering) note(s statement) {
 		before.gone = true
 		s.sec, s.told, s.score = before.sec, before.told || s.told, max(before.score, s.score)
 		if s.score >= tellsEnough {
-			s.score++ // who says it twice means it
+			s.score++ // repetition adds weight
 		}
 	}
 	if comparable(s.sec) && s.told {
@@ -123,10 +120,10 @@ func (g *gathering) turn(t chat.Turn) {
 	}
 }
 
-// recentStatements is how many of the newest statements a topic is looked for in.
+// recentStatements is the number of newest statements in which a topic is searched.
 const recentStatements = 64
 
-// says reports that a statement of the newest ones begins with or contains a topic.
+// says reports that one of the newest statements begins with or contains a topic.
 func (g *gathering) says(topic string) bool {
 	if _, said := g.at[meaning(Happened, topic)]; said {
 		return true
@@ -161,11 +158,10 @@ func (g *gathering) said(e Entity, told bool) {
 	g.note(statement{sec: sec, text: e.Text, score: score, told: told && score > idle})
 }
 
-// assistantMark begins what an assistant said: whose word it is matters, and an
-// extract of an extract must still know.
+// assistantMark begins a statement of an assistant: the speaker matters, and must survive an extract of an extract.
 const assistantMark = "Assistant: "
 
-// piece takes what an earlier summary of a part of the range says.
+// piece adds the content of an earlier summary of a part of the range.
 func (g *gathering) piece(text string) {
 	sec := Happened
 	for line := range strings.Lines(clip(text, maxParse)) {
@@ -200,7 +196,7 @@ func pieceSection(title string) Section {
 	return Happened
 }
 
-// topic is what a user's message is about, in a line.
+// topic is the subject of a user's message, in one line.
 func topic(m chat.Message) string {
 	text := m.RenderedText()
 	if len(text) > 4*askedBytes {
@@ -224,13 +220,13 @@ func topic(m chat.Message) string {
 
 func endsOf(text string) string { return endsWithin(text, rangeMessageBytes) }
 
-// stateMessageBytes bounds how much of each end of a message a state is made of. What a
-// state keeps of a message is from its two ends in any case.
+// stateMessageBytes limits how much of each end of a message a state reads. It only keeps content of the two ends
+// anyway.
 const stateMessageBytes = 512 << 10
 
 func longEnds(text string) string { return endsWithin(text, stateMessageBytes) }
 
-// endsWithin is a text of which each end has at most this many bytes.
+// endsWithin limits both ends of a text to this many bytes each.
 func endsWithin(text string, each int) string {
 	if len(text) <= 2*each {
 		return text
@@ -238,7 +234,7 @@ func endsWithin(text string, each int) string {
 	return strings.ToValidUTF8(text[:each]+"\n"+text[len(text)-each:], "")
 }
 
-// within reports that a statement names the artifact already.
+// within reports that a statement already contains the name.
 func within(list []Entity, name string) bool {
 	for _, s := range list {
 		if sectionFor(s.Kind) != Artifacts && strings.Contains(s.Text, name) {
@@ -248,20 +244,19 @@ func within(list []Entity, name string) bool {
 	return false
 }
 
-// extractShares are the parts of an extract that each section has for itself.
+// extractShares are the shares of an extract reserved for each section.
 var extractShares = [sectionCount]float64{
 	Facts: 0.36, Decisions: 0.16, Constraints: 0.26, Artifacts: 0.10, OpenTasks: 0.10, Happened: 0.02,
 }
 
-// artifactSeparator is between names, which are short and many.
+// artifactSeparator separates names, which are short and many.
 const artifactSeparator = " · "
 
-// maxMisses is after how many entries that do not fit no more are tried.
+// maxMisses is the number of entries that do not fit after which no more are tried.
 const maxMisses = 24
 
-// fit chooses what is within the target: what the user told before what an
-// assistant said, sections by their shares, in a section what is worth most, of
-// equals the newest.
+// fit chooses statements within the target: the user's before an assistant's, sections by their shares, within a
+// section by score, and the newest first among equals.
 func fit(list []statement, target int, count func(string) int) string {
 	if whole := renderExtract(list); count(whole) <= target {
 		return whole
@@ -279,15 +274,15 @@ func fit(list []statement, target int, count func(string) int) string {
 	}
 }
 
-// choosing takes statements while they fit.
+// choosing collects statements while they fit.
 type choosing struct {
 	count  func(string) int
 	left   int
-	kept   []statement // the first to be given up last
+	kept   []statement // the first is dropped last
 	headed [sectionCount]bool
 }
 
-// tier takes the user's statements, or the others.
+// tier takes either the user's statements or the others.
 func (c *choosing) tier(list []statement, told bool) {
 	var mine []statement
 	var demand [sectionCount]int
@@ -308,7 +303,7 @@ func (c *choosing) tier(list []statement, told bool) {
 	c.take(rest, func(statement) *int { return &c.left })
 }
 
-// take keeps what fits both the whole and the allotment, and answers what did not.
+// take keeps what fits into both the total and the allotment, and returns the rest.
 func (c *choosing) take(list []statement, room func(statement) *int) (rest []statement) {
 	misses := 0
 	for _, s := range list {
@@ -342,11 +337,10 @@ func (c *choosing) cost(s statement) int {
 	return n
 }
 
-// extractOrder is how sections are in an extract.
+// extractOrder is the order of sections in an extract.
 var extractOrder = []Section{Constraints, Decisions, Facts, OpenTasks, Artifacts, Happened}
 
-// renderExtract writes the sections that have something, in the order it was
-// said.
+// renderExtract writes the non-empty sections, each in chronological order.
 func renderExtract(list []statement) string {
 	var by [sectionCount][]statement
 	for _, s := range list {

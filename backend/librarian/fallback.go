@@ -13,36 +13,34 @@ import (
 // DefaultTarget is librarian.target_tokens (SPEC 16).
 const DefaultTarget = 1200
 
-// recallProvider answers with quotations from the whole memory, other sessions'
-// too. Its answers never enter a summary, which goes to other providers.
+// recallProvider answers with quotations from the whole memory, including other sessions. Its answers never enter a
+// summary, which is sent to other providers.
 const recallProvider = "recall"
 
-// excerptBytes bounds each side of the last exchange.
+// excerptBytes limits each side of the last exchange.
 const excerptBytes = 300
 
-// Limits of what one message may add. People say what counts; an assistant's
-// long answer is full of "must" and names.
+// Limits for the statements of one message. Those of the user matter; an assistant's long answer is full of "must"
+// and names.
 var messageLimits = map[chat.Role]struct{ statements, artifacts int }{
 	chat.RoleUser:      {statements: 24, artifacts: 40},
 	chat.RoleAssistant: {statements: 8, artifacts: 12},
 }
 
-// Update is what a librarian works from: an earlier summary and the turns that
-// came since, oldest first.
+// Update is the input of a librarian: an earlier summary and the turns since, oldest first.
 type Update struct {
 	Previous string // Markdown; empty at the root
 	Pins     []chat.Pin
 	Turns    []chat.Turn
 	Target   int              // tokens; 0: DefaultTarget
-	Count    func(string) int // nil: four bytes a token
+	Count    func(string) int // nil: four bytes per token
 
-	// Model, if there is one, is asked by Librarian.Update. It is given the newest
-	// summary that a model made and every turn since, and never a fallback's text;
-	// without ModelTurns, Previous and Turns are those.
+	// Model, if there is one, is called by Librarian.Update. It is given the newest summary written by a model and
+	// every turn since, never a fallback's text; if ModelTurns is empty, these are Previous and Turns.
 	Model         Model
 	ModelPrevious string
 	ModelTurns    []chat.Turn
-	Titled        bool // it is asked for a title of the conversation too
+	Titled        bool // a title of the conversation is requested too
 }
 
 // Result is a new summary. Tokens is at most the update's target.
@@ -52,15 +50,14 @@ type Result struct {
 	Origin     chat.StateOrigin
 	Model      string // that made it; empty for the fallback
 	Validation json.RawMessage
-	Usage      *chat.Usage // of every call, also of those that came to nothing
-	Tries      int         // calls of the model
-	Title      string      // empty: none was asked for, or given
+	Usage      *chat.Usage // of all calls, including failed ones
+	Tries      int         // number of model calls
+	Title      string      // empty: not requested, or not given
 
 	made Validation
 }
 
-// Validation is stored with a state: what was found and the outcome of it,
-// entries by heading.
+// Validation is stored with a state: what was found and what became of it, as entries by heading.
 type Validation struct {
 	Method       string         `json:"method"`
 	Turns        int            `json:"turns"`
@@ -71,29 +68,27 @@ type Validation struct {
 	DroppedCount int            `json:"dropped_count"`
 	Dropped      []string       `json:"dropped"` // the most important of them
 
-	// What follows is of a run with a model. Required is how many entities had to be kept, and
-	// RequiredKept how many were before anything was added; Reason says why the last answer that was not
-	// used was not; Missing is what the summary lacked; Asked, the model that the fallback replaces.
+	// The rest is for a run with a model. Required is how many entities had to be kept, and RequiredKept how many
+	// were kept before anything was added; Reason says why the last rejected answer was rejected; Missing is what the
+	// summary lacked; Asked is the model that the fallback replaces.
 	Tries        int      `json:"tries,omitempty"`
 	Required     int      `json:"required,omitempty"`
 	RequiredKept int      `json:"required_kept,omitempty"`
 	Reason       string   `json:"reason,omitempty"`
 	Missing      []string `json:"missing,omitempty"`
 	Asked        string   `json:"asked,omitempty"`
-	// Added is what of it was added by rule, and is in the summary.
+	// Added are the missing entries that were added by rule.
 	Added []string    `json:"added,omitempty"`
 	Usage *chat.Usage `json:"usage,omitempty"`
 }
 
-// maxDropped bounds the list in a Validation.
+// maxDropped limits the list in a Validation.
 const maxDropped = 40
 
-// Fallback brings a summary up to date without a model (SRD 10.3): earlier
-// entries and what the new turns decided, demanded, named and left open are
-// kept, said once, the newest mention counting; a short excerpt of the last
-// exchange is appended; the oldest of the least important goes until it fits.
-// Without turns it changes nothing in a summary of its own that fits. A target
-// too small for the bare headings gives an empty summary.
+// Fallback updates a summary without a model (SRD 10.3): it keeps earlier entries and the decisions, constraints,
+// names and open tasks of the new turns, without duplicates, keeping the latest mention; it appends a short excerpt
+// of the last exchange; and it drops the oldest of the least important entries until the summary fits. Without turns
+// it does not change a summary of its own that fits. A target too small for the headings gives an empty summary.
 func Fallback(u Update) Result {
 	if u.Target <= 0 {
 		u.Target = DefaultTarget
@@ -120,13 +115,13 @@ func Fallback(u Update) Result {
 	return Result{Summary: text, Tokens: tokens, Origin: chat.StateFallback, Validation: validation, made: v}
 }
 
-// draft gathers entries, each said once, the latest mention last.
+// draft collects entries without duplicates, latest mention last.
 type draft struct {
 	entries [sectionCount][]noted
-	at      map[string]spot // by what they say
+	at      map[string]spot // by meaning
 	pinned  map[string]bool
-	inCode  map[string]bool // names that occur only in code
-	now     time.Time       // of the newest turn; zero if unknown
+	inCode  map[string]bool // names that only occur in code
+	now     time.Time       // time of the newest turn; zero: unknown
 }
 
 type spot struct {
@@ -136,7 +131,7 @@ type spot struct {
 
 type noted struct {
 	text string
-	gone bool // said again later, or done
+	gone bool // repeated later, or done
 	said repeated
 }
 
@@ -154,8 +149,8 @@ func newDraft(pins []chat.Pin) *draft {
 	return d
 }
 
-// note adds an entry, or moves the one that says the same to the end of the
-// section that has it: a decision that is repeated stays a decision.
+// note adds an entry, or moves the one with the same meaning to the end of its section: a repeated decision remains a
+// decision.
 func (d *draft) note(sec Section, text string) {
 	text = plainLine(text)
 	if text == "" || (sec != Artifacts && d.pinned[key(Facts, text)]) {
@@ -184,7 +179,7 @@ func (d *draft) dropRepeated(sec Section, text string) repeated {
 	return said
 }
 
-// drop removes the entry that says the same, and tells where it stood.
+// drop removes the entry with the same meaning, and returns its position.
 func (d *draft) drop(sec Section, text string) (Section, bool) {
 	k := meaning(sec, text)
 	at, ok := d.at[k]
@@ -195,8 +190,8 @@ func (d *draft) drop(sec Section, text string) (Section, bool) {
 	return at.sec, ok
 }
 
-// meaning is equal for entries of which one is enough. Statements are compared
-// over all sections, names and the last exchange among themselves.
+// meaning is equal for entries of which one is enough. Statements are compared across all sections, names and the
+// last exchange only among themselves.
 func meaning(sec Section, text string) string {
 	switch sec {
 	case Artifacts:
@@ -207,8 +202,8 @@ func meaning(sec Section, text string) string {
 	return "statement " + key(sec, text)
 }
 
-// nameKey is equal for a call with and without its arguments, an address with and without
-// its scheme, and a name with and without marks.
+// nameKey is equal for a call with and without arguments, an address with and without scheme, and a name with and
+// without marks.
 func nameKey(name string) string {
 	name = strings.NewReplacer("`", "", `\`, "", "https://", "", "http://", "").Replace(name)
 	if call, _, ok := strings.Cut(name, "("); ok && call != "" && strings.HasSuffix(name, ")") && only(call, isWordRune, ".:#$") {
@@ -233,7 +228,7 @@ func (d *draft) takeTurn(t chat.Turn) {
 	}
 }
 
-// takeText takes what a message says; asked is what the user said in its turn.
+// takeText adds the content of a message; asked is the user's message in its turn.
 func (d *draft) takeText(role chat.Role, text, asked string) {
 	for _, e := range remembered(role, text, asked) {
 		if e.Kind == KindDone {
@@ -253,10 +248,10 @@ func (d *draft) takeText(role chat.Role, text, asked string) {
 	}
 }
 
-// remembered is what of a message a summary is made of, the statements before the names. What
-// the assistant says is an answer with numbers or dates, marked as its own, or nothing: its advice
-// binds nobody, its check lists are proposals, and its plans are the user's only when the user says so.
-// Of the names in it those count that only work has, or that the user used in asking for it.
+// remembered is the part of a message that a summary uses, statements before names. Of an assistant's message these
+// are statements with numbers or dates, marked as the assistant's: its advice is not binding, its checklists are
+// proposals, and its plans are the user's only if the user says so. Of the names in it, those count that only real
+// work has, or that the user mentioned in the request.
 func remembered(role chat.Role, text, asked string) []Entity {
 	var statements, artifacts []Entity
 	by := assistant
@@ -289,7 +284,7 @@ func remembered(role chat.Role, text, asked string) []Entity {
 	return append(ends(statements, limit.statements), ends(artifacts, limit.artifacts)...)
 }
 
-// finish drops an open task, and nothing that is not one.
+// finish drops an open task, but no other entry.
 func (d *draft) finish(task string) {
 	if at, ok := d.at[meaning(OpenTasks, task)]; ok && at.sec == OpenTasks {
 		d.drop(OpenTasks, task)
@@ -310,8 +305,7 @@ func sectionFor(k Kind) Section {
 	return Facts
 }
 
-// ends keeps n entities, half from the beginning and half from the end: what a
-// long paste is about is before or after it.
+// ends keeps n entities, half from the beginning and half from the end, where people explain a long paste.
 func ends(list []Entity, n int) []Entity {
 	if len(list) <= n {
 		return list
@@ -320,7 +314,7 @@ func ends(list []Entity, n int) []Entity {
 	return append(list[:head:head], list[len(list)-(n-head):]...)
 }
 
-// excerpt is the last exchange in two lines, without what is pinned.
+// excerpt is the last exchange in two lines, without pinned text.
 func excerpt(t chat.Turn, pinned mask) []string {
 	var lines []string
 	if user := beginning(t.User, pinned); user != "" {
@@ -369,7 +363,7 @@ func (s Summary) sizes() map[string]int {
 	return n
 }
 
-// missing lists what is in whole and not in kept, the most important first.
+// missing lists the entries of whole that are not in kept, most important first.
 func missing(whole, kept Summary) ([]string, int) {
 	list, n := []string{}, 0
 	for _, sec := range importance {

@@ -142,12 +142,20 @@ func wellFormed(doc string) error {
 }
 
 func TestParseReadsAModelsMarkdown(t *testing.T) {
-	s := librarian.Parse("Intro line\n# Facts:\n* one\n  goes on\n1. two\n\n### **Open tasks**\n- [ ] three\n- [x] four\n## Elsewhere\nfive\n## facts\n+ six\n#hashtag")
-	if got := s.Entries(librarian.Facts); !reflect.DeepEqual(got, []string{"Intro line", "one goes on", "two", "Elsewhere", "five", "six", `\#hashtag`}) {
+	s := librarian.Parse("# Memory\nHere is the updated memory.\n\n# Facts:\n* one\n  goes on\n1. two\n\n### **Open tasks**\n- [ ] three\n- [x] four\n## Elsewhere\nfive\n## facts\n+ six\n#hashtag")
+	if got := s.Entries(librarian.Facts); !reflect.DeepEqual(got, []string{"one goes on", "two", "Elsewhere", "five", "six", `\#hashtag`}) {
 		t.Errorf("facts %q", got)
 	}
 	if got := s.Entries(librarian.OpenTasks); !reflect.DeepEqual(got, []string{"three"}) {
 		t.Errorf("open tasks %q", got)
+	}
+	for text, want := range map[string][]string{
+		"One line\nand another":                {"One line", "and another"}, // no heading: all of it is the summary
+		"Memory:\n- one\ntwo\n## Facts\nthree": {"one", "two", "three"},     // what follows the first entry is no introduction
+	} {
+		if got := librarian.Parse(text).Entries(librarian.Facts); !reflect.DeepEqual(got, want) {
+			t.Errorf("the facts of %q are %q, expected %q", text, got, want)
+		}
 	}
 }
 

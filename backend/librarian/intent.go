@@ -10,8 +10,8 @@ import (
 	"contextinfinity/backend/internal/pattern"
 )
 
-// unbinding matches phrases that contain the cue word of a constraint, a decision or a task but bind nobody:
-// what the speaker intends ("I want to make sure"), feels ("I'll never forget") or waits for ("until the decision").
+// unbinding matches phrases with the cue word of a constraint, a decision or a task that bind nobody: the speaker's
+// intention ("I want to make sure"), feelings ("I'll never forget") or waiting ("until the decision").
 var unbinding = pattern.New(`(?:(?:\b(?:want|need|like|plan|planning|hope|hoping|try|trying|going|have|how|ways?|steps?|aspects|tips|just|and)(?: \w+){0,2} |, )to (?:also )?|\bgonna |\b(?:i|we)(?:'ll| will)(?: \w+){0,2} |\b(?:i|we) )(?:make|made) sure\b` +
 	`|\bhelp (?:me|us)(?: to)? (?:make sure|ensure)\b|\bif (?:you|i|we|it|they) don't\b|\b(?:when|if|why|whether|what|where|how|know|heard|know that|heard that) (?:i|we) need to\b(?: ensure that| make sure)?|\bso (?:that )?(?:i|we) don't\b` +
 	`|\bto make sure (?:i|we|my|our|everything|it|that i|that we|that my|that it)\b|\band make sure (?:i|we)\b|\bmade sure\b` +
@@ -26,11 +26,11 @@ var unbinding = pattern.New(`(?:(?:\b(?:want|need|like|plan|planning|hope|hoping
 	`|\b(?:i'll|i will|we'll|we will) use (?:these|those|your|this|that|them|it|one of|some of)\b` +
 	`|\b(?:for|about|on|await|awaiting|until|big|hard|tough|difficult|their|his|her) (?:a |an |the |your |my )?(?:\S+ ){0,3}?decisions?\b`)
 
-// unbindingMarks are the words of which every phrase that unbinding matches has one. Looking for them
-// is far cheaper than the expression, which runs over every sentence with a cue word.
+// unbindingMarks contain a word of every phrase that unbinding matches. Searching for them is far cheaper than the
+// expression, which runs on every sentence with a cue word.
 var unbindingMarks = []string{"sure", "n't", "need to", "always", "never", "must have", "remind", " use ", "decision"}
 
-// withoutUnbinding is a sentence in lower case without the phrases that bind nobody.
+// withoutUnbinding is a sentence in lower case without these phrases.
 func withoutUnbinding(lower string) string {
 	if !containsAny(lower, unbindingMarks) {
 		return lower
@@ -38,13 +38,13 @@ func withoutUnbinding(lower string) string {
 	return unbinding.ReplaceAllString(lower, " ,")
 }
 
-// quotation is what someone else says, or a message of a program.
+// quotation matches what someone else says, or a program's message.
 var quotation = pattern.New("`[^`]*`|\"[^\"]*\"|“[^”]*”")
 
-// addressed matches a request in which the phrase is addressed to the assistant.
+// addressed matches a request to the assistant that contains the phrase.
 var addressed = pattern.New(`\b(?:you|please|remember|always|must) (?:\w+ )?to make sure\b`)
 
-// cueKind is what a sentence states by its cue words, without the phrases that bind nobody.
+// cueKind classifies a sentence by its cue words, without phrases that bind nobody.
 func cueKind(sentence string) (kind intent.Kind, states bool) {
 	kind, states = intent.Of(sentence)
 	if kind == "" || kind == intent.Fact {
@@ -63,7 +63,7 @@ func cueKind(sentence string) (kind intent.Kind, states bool) {
 	return kind, states
 }
 
-// promise is an answer to advice: "I'll look into that." Without a detail of its own it tells nothing.
+// promise matches an answer to advice: "I'll look into that." Without details it says nothing.
 var promise = pattern.New(`^(?:i'll|i will|we'll|we will|i'm gonna|i'm going to|(?:i )?just want to make sure|i(?:'ll| will)? (?:definitely|really) (?:need|want|appreciate))\b`)
 
 func isPromise(sentence string) bool {
@@ -73,12 +73,12 @@ func isPromise(sentence string) bool {
 // worried begins a clause that tells a mood or a doubt.
 var worried = pattern.New(`^(?:i'm|i am|i feel|i'm feeling|we're|we are)(?: \w+){0,2}? (?:stuck|worried|concerned|nervous|anxious|unsure|stressed|overwhelmed|struggling|torn|afraid|scared|confused|hesitant|wondering|trying to decide)\b`)
 
-// hoping begins a sentence that tells a wish or a fear.
+// hoping matches the beginning of a sentence about a wish or a fear.
 var hoping = pattern.New(`^(?:(?:i|we)(?:'m| am|'re| are)? (?:\w+ ){0,2}?(?:hope|hoping|wish|wishing|fear|fearing|worry|worrying|dread|dreading)\b` +
 	`|hopefully\b|fingers crossed\b|ich hoffe\b|wir hoffen\b|hoffentlich\b|ich fürchte\b|ich mache mir sorgen\b|j'espère\b|je crains\b|espero\b|ojalá\b|temo que\b|spero\b)`)
 
-// isMood reports a sentence whose only cue of a constraint is in what it hopes or fears: "I'm a bit worried
-// that we must not be late" binds nobody. What follows the mood may: "I hope it helps, but never delete the logs."
+// isMood reports a sentence whose only cue of a constraint is in a hope or fear: "I'm a bit worried that we must not
+// be late" is not binding. A clause after the mood may be: "I hope it helps, but never delete the logs."
 func isMood(sentence string) bool {
 	parts := clausesOf(sentence)
 	lead := strings.ReplaceAll(clauseStart(withoutJoins(parts[0].text)), "’", "'")
@@ -94,14 +94,14 @@ func isMood(sentence string) bool {
 	return true
 }
 
-// says are the words with which a clause tells what is hoped or feared.
+// says are words that introduce a hope or fear.
 var says = lexical.Set("that dass daß que qu'il qu'elle qu'on che что")
 
-// referring are the words by which a clause depends on the one before it.
+// referring are words that make a clause depend on the previous one.
 var referring = lexical.Set("it its it's this that them they their there those these")
 
-// splitMood divides a sentence that tells a mood and a decision or a constraint in one breath into
-// the two, so that each is judged for itself: "I'm stuck on my schedule, so I chose to skip the fair."
+// splitMood splits a sentence with a mood and a decision or constraint, so that each is judged separately: "I'm stuck
+// on my schedule, so I chose to skip the fair."
 func splitMood(s string) []string {
 	parts := clausesOf(s)
 	if len(parts) < 2 || !worried.MatchString(strings.ReplaceAll(clauseStart(parts[0].text), "’", "'")) {
@@ -135,7 +135,7 @@ func withoutJoins(s string) string {
 	}
 }
 
-// refers reports that the beginning of a clause needs the words before it to be understood.
+// refers reports that the beginning of a clause cannot be understood without the words before it.
 func refers(clause string) bool {
 	words, _ := intent.Words(clause)
 	for i, w := range strings.Fields(words) {
@@ -149,7 +149,7 @@ func refers(clause string) bool {
 	return false
 }
 
-// acknowledging are the words with which people answer before they say something.
+// acknowledging are words with which people respond before they say something.
 var acknowledging = lexical.Set("yeah yes yep yup sure thanks thank ok okay great cool awesome perfect nice hmm wow hi hello hey danke merci gracias obrigado grazie")
 
 // withoutThanks is a sentence without its acknowledgement: "Yeah, thanks for the tips, my flight is on May 3".
@@ -164,24 +164,24 @@ func withoutThanks(s string) string {
 	return s
 }
 
-// halfStarts begin, in lower case, what only continues a sentence.
+// halfStarts begin, in lower case, a fragment that only continues a sentence.
 var halfStarts = phrases(`as well as|such as|including|excluding|along with|together with|rather than|instead of|which|whose|whom|than|as required|as needed|to make sure|to ensure
 	sowie|einschließlich|wie zum beispiel|statt|anstatt|ainsi que|y compris|tel que|telle que|plutôt que|dont|así como|incluido|incluida|en lugar de|cuyo|cuya|così come|compreso|invece di`)
 
-// continuing begins like a verb that only continues a sentence: "ensuring that every key must be rotated".
+// continuing matches a verb that only continues a sentence: "ensuring that every key must be rotated".
 var continuing = pattern.New(`^[a-z]{2,}ing\b`)
 
-// telling verbs bring a sentence of their own, whose verb is not theirs: "ensuring all tests must pass".
+// telling are verbs that introduce a complete clause: "ensuring all tests must pass".
 var telling = pattern.New(`^(?:ensuring|meaning|including|guaranteeing|assuming|considering|knowing|believing|thinking|hoping|saying|stating|noting|remembering|implying|suggesting|making (?:sure|certain|it)|keeping in mind)\b`)
 
-// The words that show a verb in -ing to be the subject of a rule, "deploying on fridays is forbidden", and those
-// before which that is decided: what follows them is another clause.
+// The words that show a verb in -ing to be the subject of a rule, "deploying on fridays is forbidden", and those that
+// end the clause before such a word is found.
 var (
 	finite    = lexical.Set("must mustn't is isn't are aren't should shouldn't shall cannot can can't may will won't would needs has requires does doesn't")
 	clauseful = lexical.Set("that which who whom whose what when where while because if unless until since as than i you we they he she there")
 )
 
-// isSubject reports that a clause beginning with a verb in -ing is a sentence with it as the subject.
+// isSubject reports that a verb in -ing at the beginning is the subject of its clause.
 func isSubject(clause string) bool {
 	if telling.MatchString(clause) {
 		return false
@@ -198,8 +198,8 @@ func isSubject(clause string) bool {
 	return false
 }
 
-// isHalf reports a part of a sentence that says nothing binding by itself: it only introduces what
-// follows, or continues what was before it.
+// isHalf reports a part of a sentence without content of its own: it only introduces what follows, or continues what
+// precedes it.
 func isHalf(s string) bool {
 	s = strings.TrimSpace(s)
 	if strings.HasSuffix(s, ":") || strings.HasSuffix(s, "：") {
@@ -221,5 +221,5 @@ func isHalf(s string) bool {
 	return startsWith(start, halfStarts) || continuing.MatchString(start) && !pronounsInIng[word] && !isSubject(start)
 }
 
-// pronounsInIng end like verbs that continue a sentence, and are subjects.
+// pronounsInIng end like verbs that continue a sentence, but are subjects.
 var pronounsInIng = lexical.Set("nothing something anything everything during string thing king ring bring spring")

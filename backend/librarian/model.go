@@ -11,11 +11,11 @@ import (
 	"contextinfinity/backend/internal/lists"
 )
 
-// Model is what a librarian needs of a language model: one text in, one text
-// out. Complete returns an error for an answer that is not whole.
+// Model is what a librarian needs of a language model: one text in, one text out. Complete returns an error for an
+// incomplete answer.
 type Model interface {
 	Complete(ctx context.Context, system, user string, maxOutput int) (text string, usage *chat.Usage, err error)
-	// InputLimit is how many tokens system and user may have together.
+	// InputLimit is the maximum size of system and user together, in tokens.
 	InputLimit() int
 	Name() string
 }
@@ -25,19 +25,19 @@ const DefaultTimeout = 30 * time.Second
 
 // Limits of one run, so that it ends whatever a model does.
 const (
-	maxFolds      = 4 // ranges that an input over the model's limit is cut into
+	maxFolds      = 4 // maximum number of parts of an input over the model's limit
 	updateFails   = 2 // rejected answers: SRD 10.2 allows one retry
 	rangeFails    = 3
 	runTimeouts   = 3 // a whole run takes at most this many timeouts
 	outputTokens  = 4096
-	leastRoom     = 200 // tokens of conversation that a call must have room for
+	leastRoom     = 200 // minimum space for conversation in a call, in tokens
 	promptReserve = 64  // tokens of framing that a model's own count may add
 )
 
-// Librarian keeps summaries with a model's help. It holds no state: the zero
-// value works, and it may be used from several goroutines.
+// Librarian writes summaries with a model. It holds no state: the zero value works, and it is safe for concurrent
+// use.
 type Librarian struct {
-	Timeout time.Duration // of one call; 0: DefaultTimeout
+	Timeout time.Duration // per call; 0: DefaultTimeout
 }
 
 func (l Librarian) timeout() time.Duration {
@@ -47,11 +47,10 @@ func (l Librarian) timeout() time.Duration {
 	return l.Timeout
 }
 
-// Update brings a summary up to date (SPEC 7; SRD 10). A model is given the newest summary
-// that a model made and every turn since. Its answer is kept if it is a summary of the
-// conversation, and what it lost is added; without such an answer, and after a timeout or an
-// error, the deterministic fallback is used, in the same run. There is always a result, at most
-// u.Target tokens long.
+// Update updates a summary (SPEC 7; SRD 10). The model is given the newest summary written by a model and every turn
+// since. Its answer is kept if it is a summary of the conversation, and lost entries are added; without such an
+// answer, and after a timeout or an error, the deterministic fallback is used in the same run. There is always a
+// result, of at most u.Target tokens.
 func (l Librarian) Update(ctx context.Context, u Update) Result {
 	if u.Model == nil {
 		return Fallback(u)
@@ -78,20 +77,20 @@ func (l Librarian) Update(ctx context.Context, u Update) Result {
 	return r.result(s, len(u.ModelTurns))
 }
 
-// older is what an update without its newest turns would be: where more was said
-// since than the model can be given, the deterministic summary represents it.
+// older is the result of an update without its newest turns: if more was said since than the model can be given, the
+// deterministic summary represents it.
 func (u Update) older() Update {
 	u.Previous, u.Turns = u.ModelPrevious, u.ModelTurns
 	return u
 }
 
-// withoutExchange drops what only a fallback writes.
+// withoutExchange drops the section that only a fallback writes.
 func (s Summary) withoutExchange() Summary {
 	s.entries[LastExchange], s.entries[Happened] = nil, nil
 	return s
 }
 
-// run is one use of a model: its limits, and the outcome of it.
+// run is one use of a model: its limits, and the result.
 type run struct {
 	ctx     context.Context
 	timeout time.Duration
@@ -101,25 +100,24 @@ type run struct {
 	target  int
 	pins    []chat.Pin
 	style   string // of a range's summary
-	titled  bool   // a title is asked for
-	fails   int    // rejected answers that are left
+	titled  bool   // a title is requested
+	fails   int    // remaining rejected answers
 
 	tries    int
 	usage    *chat.Usage
-	problem  string   // of the last answer that was not used as it was
+	problem  string   // of the last answer that was not used unchanged
 	missing  []string // from it
-	added    []string // of that, by rule
+	added    []string // to it, by rule
 	required int
-	kept     int // of what was required, by the model
+	kept     int // required entries kept by the model
 
 	title        string   // that was given
-	dropped      []string // for the target's sake
+	dropped      []string // because of the target
 	droppedCount int
 }
 
-// fold gives the model all passages, in as many calls as its input limit needs:
-// each call's answer is the next one's earlier summary. Where even maxFolds calls
-// would not do, older represents what comes before the last of them.
+// fold gives the model all passages, in as many calls as its input limit requires: each call's answer is the next
+// one's earlier summary. If even maxFolds calls are not enough, older represents what comes before the last of them.
 func (r *run) fold(previous string, ps []passage, older func() string) (Summary, bool) {
 	room := r.room(previous)
 	if room < leastRoom || len(ps) == 0 {
@@ -141,20 +139,20 @@ func (r *run) fold(previous string, ps []passage, older func() string) (Summary,
 	return made, true
 }
 
-// room is what conversation may take in one call, in tokens. What comes back may
-// be twice as long as it should be, and the next call is given that.
+// room is the space for conversation in one call, in tokens. The answer may be twice as long as requested, and the
+// next call must include it.
 func (r *run) room(previous string) int {
 	system := r.count(render(r.kind.prompt+".system", question{Target: r.target, Pins: len(r.pins), Titled: r.titled}))
 	earlier := max(r.count(escape(previous)), r.target)
 	return r.limit() - system - earlier - r.target/requiredShare - promptReserve
 }
 
-// limit leaves a tenth for models that count otherwise than we do.
+// limit reserves a tenth for models that count differently.
 func (r *run) limit() int { return r.model.InputLimit() * 9 / 10 }
 
-// step makes one new summary of an earlier one and what was said since. An answer of the right
-// shape about the right conversation is kept and repaired; only one that lost much is asked for
-// again, and then the better of the two is kept.
+// step makes a new summary from an earlier one and the conversation since. A valid answer about the right
+// conversation is kept and repaired; only one that lost much is requested again, and then the better of the two is
+// kept.
 func (r *run) step(previous string, ps []passage) (Summary, bool) {
 	required := r.needs(previous, ps)
 	q := question{Target: r.target, Pins: len(r.pins), Titled: r.titled, Previous: escape(strings.TrimSpace(previous)), Passages: renderPassages(ps), Style: r.style}
@@ -224,8 +222,8 @@ func recorded(list []string) []string {
 	return out
 }
 
-// failed records an error. It reports whether another call is worth it: a state
-// has its fallback at once (SPEC 7), a range has its three tries.
+// failed records an error and reports whether to call again: a state uses its fallback at once (SPEC 7), a range has
+// three tries.
 func (r *run) failed(err error) bool {
 	r.fails--
 	r.problem, r.missing = errorWords(err), nil
@@ -266,7 +264,7 @@ func (r *run) ask(system, user string) (string, error) {
 		r.usage = &sum
 	}
 	if err == nil {
-		err = ctx.Err() // an answer after the deadline is none
+		err = ctx.Err() // an answer after the deadline does not count
 	}
 	return text, err
 }
@@ -285,7 +283,7 @@ func (r *run) result(s Summary, turns int) Result {
 	}
 }
 
-// account is the Validation of a summary that a model was asked for.
+// account is the Validation of a summary for which a model was called.
 func (r *run) account(method string, s Summary, turns, tokens int) json.RawMessage {
 	v := Validation{
 		Method: method, Turns: turns, TargetTokens: r.target, Tokens: tokens, Found: s.sizes(), Kept: s.sizes(),
@@ -302,7 +300,7 @@ func (r *run) account(method string, s Summary, turns, tokens int) json.RawMessa
 	return raw
 }
 
-// fellBack is the fallback's result with the reason for it, held to the same check as a model's.
+// fellBack is the fallback's result with the reason for it, with the same check as a model's.
 func (r *run) fellBack(res Result, required []need) Result {
 	a := attempt{summary: Parse(res.Summary)}
 	a.missing = missingFrom(a.summary, required)

@@ -12,8 +12,8 @@ import (
 	"contextinfinity/backend/internal/untrusted"
 )
 
-// passage is a piece of what a model is given: what one side said in a turn, a
-// part of that if it is very long, or an earlier summary.
+// passage is a piece of a model's input: one side's message in a turn, a part of it if it is very long, or an earlier
+// summary.
 type passage struct {
 	role string // "user", "assistant", "summary"
 	turn int64
@@ -35,8 +35,7 @@ func renderPassages(ps []passage) string {
 	return b.String()
 }
 
-// passagesOf are a conversation's, without what is pinned and without what the
-// recall provider quotes from elsewhere.
+// passagesOf are the passages of a conversation, without pinned text and without quotations of the recall provider.
 func passagesOf(turns []chat.Turn, m mask) []passage {
 	var out []passage
 	add := func(role string, seq int64, text string) {
@@ -57,7 +56,7 @@ func passagesOf(turns []chat.Turn, m mask) []passage {
 	return out
 }
 
-// batches cuts passages into runs of at most room tokens each.
+// batches groups passages into runs of at most room tokens each.
 func batches(ps []passage, room int, count func(string) int) [][]passage {
 	var out [][]passage
 	var run []passage
@@ -77,7 +76,7 @@ func batches(ps []passage, room int, count func(string) int) [][]passage {
 	return out
 }
 
-// parts cuts a passage that is too long, between runes.
+// parts splits a passage that is too long, between characters.
 func (p passage) parts(room int, count func(string) int) []passage {
 	tokens := count(p.render())
 	if tokens < room || len(p.text) < 64 {
@@ -105,14 +104,13 @@ func (p passage) parts(room int, count func(string) int) []passage {
 	return fitting
 }
 
-// mask hides pinned facts: they never pass through a model (SPEC 7).
+// mask hides pinned facts: they are never given to a model (SPEC 7).
 type mask []*regexp.Regexp
 
 // pinnedMark replaces a pinned fact.
 const pinnedMark = "[pinned fact]"
 
-// newMask hides each pinned text, and each sentence of it, however it is spaced
-// and whatever the case of its letters.
+// newMask hides each pinned text, and each sentence of it, whatever its spacing and case.
 func newMask(pins []chat.Pin) mask {
 	var m mask
 	seen := map[string]bool{}
@@ -135,7 +133,7 @@ func newMask(pins []chat.Pin) mask {
 	return m
 }
 
-// wordsPattern matches the words, apart by any white space, not inside of others.
+// wordsPattern matches the words with any white space between them, but not inside other words.
 func wordsPattern(words []string) *regexp.Regexp {
 	quoted := lists.Map(words, regexp.QuoteMeta)
 	first, _ := utf8.DecodeRuneInString(words[0])

@@ -10,25 +10,25 @@ import (
 	"contextinfinity/backend/internal/pattern"
 )
 
-// intended are the words with which people speak of what they have before them.
+// intended are words with which people speak of the future.
 var intended = pattern.New(`\b(?:planning|waiting|expecting|plan to|plan on|preparing|prepare for|scheduled|booked|arranged|upcoming|due|deadline|going to|gonna|i'll|i will|we'll|we will|i have (?:a|an|my|to|another)|i've got (?:a|an|my|to|another)|i need to|we need to|have to|want to|aim to|aiming|hope to|hoping|starts|begins|leaving|moving|flying|meeting|interview|appointment|negotiation|presentation|launch|release|exam|flight|move|by|before|until` +
 	`|plane|geplant|termin|frist|bis|werde|muss|rendez-vous|prévu|avant|échéance|cita|plazo|previsto|antes|prazo|scadenza|entro)\b`)
 
-// done are the words that tell what has been, whatever date is beside them.
+// done are words about the past, whatever date is beside them.
 var done = pattern.New(`\b(?:did|was|were|went|met|sent|submitted|finished|completed|attended|celebrated|uploaded|applied|signed|received|got back|launched|released|decided|chose|agreed)\b`)
 
-// writtenDate is a day as people write it in a sentence, with or without a year.
+// writtenDate matches a date in a sentence, with or without a year.
 var writtenDate = pattern.New(`(?i)\b\d{4}-\d{2}-\d{2}\b|\b` + monthName + `\.?[ -]\d{1,2}(?:st|nd|rd|th)?\b(?:,?[ -]\d{4}\b)?|\b\d{1,2}(?:st|nd|rd|th|\.)?[ -](?:of |de )?` + monthName + `\b(?:,?[ -](?:de )?\d{4}\b)?`)
 
 const monthName = `(?:jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)`
 
-// halfYear is how far ahead a date without a year may lie: what would be further is past.
+// halfYear is how far ahead a date without a year can be: a later one is in the past.
 const halfYear = 183 * 24 * time.Hour
 
-// maxDates bounds how many dates of a statement are read.
+// maxDates limits how many dates of a statement are read.
 const maxDates = 400
 
-// isAhead reports a statement with a day that is not past at the time of a turn.
+// isAhead reports a statement with a date that is not past at the time of a turn.
 func isAhead(statement string, now time.Time) bool {
 	if now.IsZero() {
 		return false
@@ -62,7 +62,7 @@ func dayOf(written string, today time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// isPlan reports that the user has something before them on a day that is not past.
+// isPlan reports that the user plans something for a date that is not past.
 func isPlan(statement string, now time.Time) bool {
 	if strings.HasPrefix(statement, requestMark) || strings.HasPrefix(statement, assistantMark) || !isAhead(statement, now) {
 		return false
@@ -74,7 +74,7 @@ func isPlan(statement string, now time.Time) bool {
 	return intended.MatchString(lower)
 }
 
-// settlePlans makes facts of the plans of an earlier summary whose day is past: they are open no more.
+// settlePlans turns the plans of an earlier summary into facts once their date is past.
 func settlePlans(s Summary, now time.Time) Summary {
 	var open []string
 	for _, e := range s.entries[OpenTasks] {
@@ -88,7 +88,7 @@ func settlePlans(s Summary, now time.Time) Summary {
 	return s
 }
 
-// saidAt is when a turn was taken.
+// saidAt is the time of a turn.
 func saidAt(turns []chat.Turn) time.Time {
 	if len(turns) == 0 {
 		return time.Time{}

@@ -13,25 +13,25 @@ var promptFiles embed.FS
 
 var templates = template.Must(template.ParseFS(promptFiles, "prompts/*.md"))
 
-// question is what a prompt's template is filled with. Every text in it is
-// escaped: nothing that was said can close the mark it is in (SPEC 2.8).
+// question is the data for a prompt's template. Every text in it is escaped, so that it cannot close its element
+// (SPEC 2.8).
 type question struct {
 	Target   int
 	Pins     int
 	Previous string
 	Passages string
-	Titled   bool     // a title is asked for, before the summary
+	Titled   bool     // a title is requested, before the summary
 	Style    string   // of a range's prose: "" or StyleNarrative
-	Problem  string   // of the attempt before
-	Rejected string   // what it was
+	Problem  string   // of the previous attempt
+	Rejected string   // the rejected answer
 	Missing  []string // from it
 }
 
 // Words is about how many words the target allows: models keep to a limit in words better.
 func (q question) Words() int { return max(q.Target*2/3/10*10, 10) }
 
-// render fills a template. The templates are part of the program and their data is
-// plain, so a failure is a defect that the tests show.
+// render executes a template. The templates are part of the program and their data is plain, so a failure is a bug
+// that the tests reveal.
 func render(name string, q question) string {
 	var b strings.Builder
 	if err := templates.ExecuteTemplate(&b, name+".md", q); err != nil {
@@ -45,6 +45,5 @@ var (
 	unescaper = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&#91;", "[", "&#93;", "]", "&amp;", "&")
 )
 
-// escape makes data that cannot close the element around it, or speak as a control
-// token, and in which nothing is unseen.
+// escape makes data that can neither close its element nor act as a control token, and contains nothing invisible.
 func escape(s string) string { return untrusted.Document(escaper.Replace(untrusted.Visible(s))) }

@@ -7,48 +7,46 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Range is a stretch of a lineage that a summary is to represent (SPEC 6).
+// Range is a range of a lineage that a summary should represent (SPEC 6).
 type Range struct {
-	// Pieces are what already represents parts of it, oldest first; Turns, those
-	// that no piece covers.
+	// Pieces represent parts of it already, oldest first; Turns are those that no piece covers.
 	Pieces []string
 	Turns  []chat.Turn
-	Pins   []chat.Pin // kept elsewhere: never given to a model
+	Pins   []chat.Pin // sent separately: never given to a model
 	Target int        // tokens
-	// Original is how many tokens the range has as it was said: a summary must be
-	// smaller. 0: what turns and pieces have together.
+	// Original is the size of the original range in tokens: a summary must be smaller. 0: the total of turns and
+	// pieces.
 	Original int
 	Model    Model            // nil: none
-	Count    func(string) int // nil: four bytes a token
+	Count    func(string) int // nil: four bytes per token
 	Style    string           // summary.style; "": StyleSections
 }
 
-// Styles of a range's summary by a model (summary.style).
+// Styles of a model's range summary (summary.style).
 const (
 	StyleSections  = "sections"  // prose, then lists of decisions, constraints and so on
 	StyleNarrative = "narrative" // one continuous story, with lists of what it leaves out
 )
 
-// RangeSummary is the outcome of a range. Text is empty only if the range says
-// nothing or is too small for anything to be shorter.
+// RangeSummary is the result for a range. Text is empty only if the range says nothing or is too small to be
+// shortened.
 type RangeSummary struct {
 	Text        string
 	Tokens      int
 	GeneratedBy string // a model's name, or chat.GeneratedByExtract
 	Tries       int
-	Reason      string   // why no model made it, or its first answer was not used, if one was asked
+	Reason      string   // why no model wrote it, or its first answer was not used, if one was called
 	Missing     []string // from the answer that was used
-	Added       []string // of that, by rule
+	Added       []string // to it, by rule
 	Usage       *chat.Usage
-	Validation  json.RawMessage // stored with the summary; empty if no model was asked
+	Validation  json.RawMessage // stored with the summary; empty if no model was called
 }
 
-// methodExtract is the Validation's method where the extract took the place of a model's summary.
+// methodExtract is the Validation's method if the extract replaced a model's summary.
 const methodExtract = chat.GeneratedByExtract
 
-// SummarizeRange makes a range's summary: a model's, if it is about the range,
-// keeps what must be kept and is smaller than what it represents, within three
-// tries; else the deterministic extract. It always returns.
+// SummarizeRange returns a range's summary: a model's, if it is about the range, keeps the required entries and is
+// smaller than what it represents, within three tries; otherwise the deterministic extract. It always returns.
 func (l Librarian) SummarizeRange(ctx context.Context, g Range) RangeSummary {
 	g.Count = counting(g.Count)
 	if g.Original <= 0 {
@@ -77,7 +75,7 @@ func (l Librarian) SummarizeRange(ctx context.Context, g Range) RangeSummary {
 	}
 	out := g.extract()
 	out.Tries, out.Reason, out.Usage = r.tries, r.problem, r.usage
-	// What was found in an answer that is not used says nothing about the extract.
+	// Findings about an unused answer say nothing about the extract.
 	unused := &run{model: r.model, target: r.target, tries: r.tries, problem: r.problem, usage: r.usage}
 	out.Validation = unused.account(methodExtract, Parse(out.Text), len(g.Turns), out.Tokens)
 	return out
@@ -107,8 +105,8 @@ func (g Range) passages(hidden mask) []passage {
 	return append(out, passagesOf(g.Turns, hidden)...)
 }
 
-// Shrink shortens a state summary to at most target tokens with a model's help
-// (SRD 10.4), within the librarian's timeout and ctx's deadline, else by Trim.
+// Shrink shortens a state summary to at most target tokens with a model (SRD 10.4), within the librarian's timeout
+// and ctx's deadline, otherwise with Trim.
 func (l Librarian) Shrink(ctx context.Context, summary string, target int, model Model, count func(string) int) (string, *chat.Usage) {
 	count = counting(count)
 	if model == nil || count(summary) <= target {

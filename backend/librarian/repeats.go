@@ -11,14 +11,15 @@ import (
 	"contextinfinity/backend/internal/numerals"
 )
 
-// Two statements say nearly the same from this share of the words of the shorter one, which must
-// have a few: two instructions of three words may differ in the one that matters.
+// Two statements say nearly the same if they share this part of the words of the shorter one, which must have
+// several: two instructions of three words may differ in the one that matters.
 const (
 	repeatShare    = 0.8
 	standingRepeat = 1.0
 	repeatWords    = 4
 
-	// maxCompared bounds how many earlier statements a new one is compared with: the work grows with the text alone.
+	// maxCompared limits how many earlier statements a new one is compared with, so that the work grows only linearly
+	// with the text.
 	maxCompared = 400
 )
 
@@ -26,7 +27,7 @@ const (
 type repeated struct {
 	words, names, numbers map[string]bool
 	negated               bool
-	marks                 uint64 // a bit for each word, by which most pairs are distinguished at once
+	marks                 uint64 // a bit for each word, to reject most pairs quickly
 }
 
 func repeatedOf(text string) repeated {
@@ -39,8 +40,8 @@ func repeatedOf(text string) repeated {
 	return r
 }
 
-// repeats reports that a later statement says what an earlier one said, in nearly the same words:
-// the same denial, no other name, no other number. What has details that the later one lacks is kept.
+// repeats reports that a later statement says the same as an earlier one in nearly the same words: same negation, no
+// other name, no other number. An earlier statement with additional details is kept.
 func (later repeated) repeats(earlier repeated, share float64) bool {
 	shorter, longer, lost := earlier.words, later.words, earlier.marks&^later.marks
 	if len(shorter) > len(longer) {
@@ -68,12 +69,12 @@ func repeatShareOf(sec Section, text string) float64 {
 	return repeatShare
 }
 
-// RepeatedLines are the lines of a range summary, counted from 0, that a state summary says as well, each
-// in a statement of its own or as names that it holds, and the headings that are left without a line. A
-// line with a number, a name or several words that the state lacks is none of them.
+// RepeatedLines are the lines of a range summary, counted from 0, that a state summary also contains, each as a
+// statement or as names, and headings whose lines are all repeated. A line with a number, a name or several words
+// that the state lacks is not repeated.
 func RepeatedLines(text, state string) []int {
 	said := statedBy(state)
-	var out, section []int // section: the lines under the last heading that are repeated
+	var out, section []int // section: the repeated lines under the last heading
 	heading, under := -1, 0
 	close := func() {
 		if heading >= 0 && under > 0 && len(section) == under {
@@ -103,7 +104,7 @@ func RepeatedLines(text, state string) []int {
 	return out
 }
 
-// stated is what a state summary says, prepared to be compared.
+// stated is the content of a state summary, prepared for comparison.
 type stated struct {
 	exact      map[string]bool
 	statements []repeated

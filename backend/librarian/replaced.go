@@ -11,20 +11,20 @@ import (
 	"contextinfinity/backend/internal/pattern"
 )
 
-// replacing are the words before the name of what no longer holds: "PostgreSQL instead of SQLite".
+// replacing are words before the name of what no longer applies: "PostgreSQL instead of SQLite".
 var replacing = pattern.New(`(?i:(?:\binstead of|\brather than|\bin place of|\bno longer(?: use| using| with| on)?|\breplac(?:es|ed|ing|e)|\b(?:switch|switched|switching|migrate|migrated|migrating|move|moved|moving|change|changed|changing) (?:\w+ ){0,3}?(?:away )?from|\bdrop(?:ped|ping)?|\bstatt|\banstatt|\banstelle von|\bau lieu de|\ben lugar de|\ben vez de|вместо)\s+(?:using |the |a |an |our |my |der |die |das |dem |den )?)([^\s,;:.!?()]+(?:[ -][A-Z0-9][^\s,;:.!?()]*)?)`)
 
 // replacingJoined is that of Chinese and Japanese.
 var replacingJoined = pattern.New(`(?:代替|取代|而不是|不再使用|不再用|替换)\s*([A-Za-z0-9][A-Za-z0-9_.+#-]*|\p{Han}{2,6})`)
 
-// changes are the words with which a statement says that something is not as it was.
+// changes are words with which a statement says that something has changed.
 var changes = lexical.Set(`now instead rather changed change changes moved move postponed rescheduled updated update switch switched switching replaced replace
 	actually correction corrected longer anymore new increased decreased raised lowered reduced adjusted extended revised jetzt nun stattdessen geändert verschoben doch neu neue neuer neues aktualisiert maintenant désormais
 	reporté changé ahora cambiado aplazado теперь перенесли изменили`)
 
 var changesJoined = []string{"改为", "改成", "改用", "现在", "推迟", "提前到", "変更", "에서", "바뀌", "변경"}
 
-// replacedNames are the names that a statement says no longer hold.
+// replacedNames are the names that, according to a statement, no longer apply.
 func replacedNames(statement string) []string {
 	var out []string
 	for _, re := range []*pattern.Pattern{replacing, replacingJoined} {
@@ -54,7 +54,7 @@ func saysChange(statement string) bool {
 	return false
 }
 
-// replacement is what a new statement takes the place of.
+// replacement describes what a new statement replaces.
 type replacement struct {
 	names   []string
 	change  bool
@@ -69,13 +69,11 @@ func replacementBy(statement string) replacement {
 	return r
 }
 
-// subjectShare is how much of an earlier statement's subject a later one must
-// share to take its place.
+// subjectShare is the share of an earlier statement's subject that a later one must have to replace it.
 const subjectShare = 0.6
 
-// takesPlaceOf reports that an earlier entry no longer holds: it is about a name that was
-// replaced, or the later statement says of the same subject that something has changed.
-// Standing instructions end only by name.
+// takesPlaceOf reports that an earlier entry no longer applies: it is about a replaced name, or the later statement
+// says that something about the same subject has changed. Standing instructions are only replaced by name.
 func (r replacement) takesPlaceOf(sec Section, earlier string) bool {
 	lower := strings.ToLower(earlier)
 	for _, name := range r.names {
@@ -105,7 +103,7 @@ func (r replacement) takesPlaceOf(sec Section, earlier string) bool {
 	return shared >= 2 && float64(shared) >= subjectShare*float64(len(words))
 }
 
-// decidesOnly reports a decision for a name and for no other: nothing else is lost with it.
+// decidesOnly reports a decision for a single name: nothing else is lost with it.
 func decidesOnly(decision, name string) bool {
 	names := nameStems(decision)
 	for w := range contentStems(name) {
@@ -114,8 +112,7 @@ func decidesOnly(decision, name string) bool {
 	return len(names) == 0 && len(numerals.In(decision)) == 0
 }
 
-// sameSubject reports that an entry about a replaced name says little else: what it says
-// besides would be lost with it.
+// sameSubject reports that an entry about a replaced name says little else that would be lost with it.
 func (r replacement) sameSubject(earlier, name string) bool {
 	names := contentStems(name)
 	others, shared := 0, 0
@@ -130,10 +127,10 @@ func (r replacement) sameSubject(earlier, name string) bool {
 	return others <= 1 || 2*shared >= others
 }
 
-// generic are the stems of words with which any decision is worded.
+// generic are the stems of words that occur in any decision.
 var generic = lexical.Set("decid choos chos agre will stor keep entsc verwe nutze nutz nehm")
 
-// subjectOf is what a statement is about: its words without numbers and names of days and months.
+// subjectOf is the subject of a statement: its words without numbers and names of days and months.
 func subjectOf(statement string) map[string]bool {
 	words := contentStems(statement)
 	for w := range words {
@@ -177,7 +174,7 @@ func insideWord(side string, before bool) bool {
 	return r < 0x2E80 && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// forgetReplaced drops the entries that a new statement takes the place of.
+// forgetReplaced drops the entries that a new statement replaces.
 func (d *draft) forgetReplaced(statement string) {
 	r := replacementBy(statement)
 	if !r.change && len(r.names) == 0 {

@@ -9,14 +9,13 @@ import (
 	"contextinfinity/backend/internal/pattern"
 )
 
-// tellsEnough is the salience from which a user's sentence is kept although no
-// cue word marks it.
+// tellsEnough is the salience from which a user's sentence without a cue word is kept.
 const tellsEnough = 3
 
 // tellsMuch is the salience of a sentence with several numbers, dates and names.
 const tellsMuch = 7
 
-// idle is the worth of what is only a manner of speaking.
+// idle is the worth of a mere manner of speaking.
 const idle = 1
 
 // opinionCues are phrases with a cue word that state nothing to be kept.
@@ -24,8 +23,8 @@ var opinionCues = strings.Split("never mind|i must say|i must admit|must have be
 	"|i don't know|i don't think|don't worry|i don't understand|i don't see|i don't remember|i don't mind|i do not know|i do not think"+
 	"|always something|always explain|can't wait|cannot wait|cannot thank|i need to know|need to understand|at least i|i guess", "|")
 
-// guesses are what people say of a state of affairs that they suppose: "That must be hard."
-// What is not a guess is a demand: "Passwords must be hashed", "The page must be fast".
+// guesses are assumptions about the state of things: "That must be hard." Other such sentences are requirements:
+// "Passwords must be hashed", "The page must be fast".
 var (
 	guessing = lexical.Set("you that it this there he she they who these those")
 	guesses  = lexical.Set(`nice hard tough great so exciting difficult amazing wonderful fun tired kidding joking proud incredible awesome really such a an the very
@@ -33,7 +32,7 @@ var (
 		wondering thinking mistaken wrong right true annoying sad boring confusing overwhelming scary lonely nervous worried`)
 )
 
-// experience is a "never" or "always" that tells what was: "I've never been there."
+// experience matches a "never" or "always" about the past: "I've never been there."
 var experience = pattern.New(`(?:'ve|\bhave|\bhas|\bhad|'d) (?:never|always)\b|'s (?:never|always) been\b`)
 
 // isOpinion reports a sentence with a constraint's cue that constrains nothing.
@@ -60,7 +59,7 @@ func isOpinion(sentence string) bool {
 	return guessing[subject] && guesses[next]
 }
 
-// purposes are the words with which people say who they are and what they want to achieve.
+// purposes are words with which people say who they are and what they want to achieve.
 var purposes = strings.Split("i'm building|i am building|we're building|we are building"+
 	"|i'm trying to build|i'm working on|i am working on|we're working on|i'm planning|i am planning|i plan to|i'm preparing|i am preparing|i'm developing|i am developing"+
 	"|i'm applying|i am applying|my goal|our goal|the goal|i aim to|i hope to|deadline|my name|i am called|the user is|the user wants|the user's name|the user's goal"+
@@ -85,12 +84,12 @@ func isPurpose(entry string) bool {
 	return ok && isName(rest)
 }
 
-// requests begin a sentence that asks for something rather than tells.
+// requests begin a sentence that asks for something.
 var requests = lexical.Set(`yeah yep yup awesome perfect please can could would will explain show tell give write help how what why which where when who is are does do did
 	should may let let's make fix describe compare summarize summarise list suggest continue see look check open run read try thanks thank hi hello hey ok okay great nice cool
 	sorry yes no sure wow bitte kannst könntest erkläre zeige wie was warum danke merci comment pourquoi peux pouvez gracias cómo puedes`)
 
-// own are words with which people speak of themselves.
+// own are words with which people speak about themselves.
 var own = lexical.Set(`i i'm i've i'd i'll my mine me we we're we've our ours us myself
 	ich mein meine meiner meinen wir unser unsere je j'ai mon ma mes nous notre nos yo mi mis nosotros nuestro nuestra
 	eu meu minha io mio mia noi nostro я мой моя мы наш наша`)
@@ -105,8 +104,8 @@ var calendar = lexical.Set(`january february march april may june july august se
 
 var currencies = lexical.Set("eur euro euros usd dollar dollars gbp pound pounds chf franc francs jpy yen sek nok dkk pln czk € $ £ ¥ 元 円")
 
-// salience is how much a sentence tells that nobody could guess: names, numbers,
-// dates, and things about the one who speaks. Questions tell nothing.
+// salience is how much unpredictable information a sentence has: names, numbers, dates, and facts about the speaker.
+// Questions have none.
 func salience(sentence string) int {
 	if strings.HasSuffix(sentence, "?") || strings.HasSuffix(sentence, "？") {
 		return 0
@@ -118,8 +117,7 @@ func salience(sentence string) int {
 	return max(score, 0)
 }
 
-// remarks reports a user's sentence that tells little that nobody could guess, and yet something: of
-// all that is kept it is the first to go.
+// remarks reports a user's sentence with little unpredictable information: it is kept, but dropped first.
 func remarks(sentence string) bool {
 	first, _, _ := strings.Cut(sentence, " ")
 	if sentence == "" || isRequest(first) || isOpinion(sentence) || isPromise(sentence) || !ofOneself(sentence) {
@@ -139,10 +137,10 @@ func ofOneself(sentence string) bool {
 	return false
 }
 
-// maxWords is the length from which a sentence is a text of its own.
+// maxWords is the length from which a sentence counts as a text.
 const maxWords = 120
 
-// details is how much of a sentence nobody could guess, whether it tells or asks.
+// details is how much unpredictable information is in a sentence, whether it states or asks.
 func details(sentence string) int {
 	sentence = strings.TrimPrefix(strings.TrimPrefix(sentence, assistantMark), requestMark)
 	words := strings.FieldsFunc(sentence, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"“”()[]—", r) })
@@ -184,7 +182,7 @@ func isRequest(word string) bool {
 	return requests[strings.ToLower(strings.TrimRight(word, ",.!"))]
 }
 
-// isName reports a capital followed by something, as names have it.
+// isName reports a capitalised word that looks like a name.
 func isName(w string) bool {
 	for i, r := range w {
 		if i == 0 && !unicode.IsUpper(r) {
@@ -197,7 +195,7 @@ func isName(w string) bool {
 	return false
 }
 
-// standingWorth lifts a standing instruction over every other constraint.
+// standingWorth ranks a standing instruction above every other constraint.
 const standingWorth = 20
 
 // worth orders entries of one section.
@@ -218,15 +216,14 @@ func worth(sec Section, text string) int {
 	return score + 2
 }
 
-// leadIns are the beginnings that can go without a change of meaning, longest
-// first where one begins another.
+// leadIns are beginnings that can be removed without a change of meaning, longest first if one begins another.
 var leadIns = strings.Split("just so you know, |just so you know: |for what it's worth, |for the record, |for context, |for context: |by the way, |by the way: "+
 	"|i should mention that |i should mention, |i forgot to mention that |i forgot to say that |i forgot to say, |one more thing: |one more thing, |one thing: "+
 	"|before i forget: |before i forget, |oh, and |oh and |oh, |also, |and also |also |btw, |btw |fyi, |fyi: |fyi |note that |please note that |please note: "+
 	"|as i said, |as mentioned, |remember that |please remember that |keep in mind that |please keep in mind that |well, |so, |anyway, |actually, |incidentally, "+
 	"|you should know that |it may help to know that |and, |and |but |ok, |okay, |übrigens, |nebenbei, |au fait, |por cierto, ", "|")
 
-// plainly is a sentence without the words before what it says.
+// plainly is a sentence without its lead-in.
 func plainly(s string) string {
 	for range 3 {
 		cut := s

@@ -9,17 +9,17 @@ import (
 	"contextinfinity/backend/internal/pattern"
 )
 
-// sampleWords begin an assistant's sentence that illustrates and states nothing.
+// sampleWords begin an assistant's sentence that only illustrates.
 var sampleWords = pattern.New(`(?i)^(?:\W*)(?:examples?|samples?|templates?|e\.g\.|for (?:example|instance)|before|after|original|revised|zum beispiel|beispiel|z\. ?b\.|(?:par )?exemple|(?:por )?ejemplo|(?:por )?exemplo|(?:per )?esempio)\b[^.!?]{0,40}?[:,]`)
 
-// sampleTitles are the words of a heading, or of a sentence that ends in a colon, under which an
-// assistant writes text for others to use.
+// sampleTitles are words of a heading, or of a sentence that ends in a colon, above text that an assistant writes for
+// others to use.
 var sampleTitles = pattern.New(`(?i)\b(?:examples?|samples?|templates?|drafts?|cover letter|e-?mail|revised|rewritten|version|statement|script|beispiele?|vorlage|entwurf|exemples?|modèle|ejemplos?|plantilla|exemplos?|esempi?)\b`)
 
-// ownVoice are words that an assistant uses only when it writes in another person's name.
+// ownVoice are words that an assistant uses only when writing in another person's name.
 var ownVoice = lexical.Set("my mine our ours mein meine meinen unser unsere mon ma mes notre nos mi mis nuestro nuestra")
 
-// isSample reports an assistant's sentence that is an example, a quotation or text with gaps to be filled in.
+// isSample reports an assistant's sentence that is an example, a quotation or text with gaps to fill in.
 func isSample(sentence string) bool {
 	sentence = strings.TrimSpace(sentence)
 	if sampleWords.MatchString(sentence) || strings.HasPrefix(sentence, "\"") || strings.HasPrefix(sentence, "“") || placeholderGap.MatchString(sentence) {
@@ -37,20 +37,20 @@ func isSample(sentence string) bool {
 	return false
 }
 
-// placeholderGap is a gap of a template: "[Company Name]", "<your name>", "{date}".
+// placeholderGap matches a gap in a template: "[Company Name]", "<your name>", "{date}".
 var placeholderGap = pattern.New(`\[[A-Z][A-Za-z' /-]{2,}\]|<[a-zA-Z][a-z]+ [a-zA-Z ]+>|\{\{`)
 
 // titlesSample reports a heading or a sentence that announces an assistant's sample text.
 func titlesSample(title string) bool { return sampleTitles.MatchString(title) }
 
-// sampleHosts are addresses that represent any address.
+// sampleHosts are example addresses.
 var sampleHosts = pattern.New(`(?i)(?:^|[/@.])example\.(?:com|org|net|edu)\b`)
 
-// samplePart is a part of a name that represents any name: "your-project", "firstname".
+// samplePart matches a part of an example name: "your-project", "firstname".
 var samplePart = pattern.New(`(?i)(?:^|[^a-z])(?:your|my|some)?(?:first_?name|last_?name|user_?name|company_?name|website|domain|placeholder|lorem|ipsum|xxx+|foobar)(?:$|[^a-z])|(?:^|[^a-zA-Z])(?:your|YOUR|Your)(?:[_A-Z-]|[^a-zA-Z]|website|domain|name|company|project|app|site|user)|^(?:/?path/to/)|(?:jane|john)[._]?(?:doe|smith)@`)
 
-// isPlaceholder reports a name that names nothing: a bare file extension, a gap of a template, an
-// address of example.com.
+// isPlaceholder reports a name without a referent: a plain file extension, a gap in a template, an address of
+// example.com.
 func isPlaceholder(name string) bool {
 	name = strings.Trim(name, "`\\")
 	if name == "" {
@@ -65,13 +65,12 @@ func isPlaceholder(name string) bool {
 	return sampleHosts.MatchString(name) || samplePart.MatchString(name)
 }
 
-// maxLinks is how many addresses outside of code an answer may have that is not a list of links.
+// maxLinks is how many addresses outside of code an answer may have before it counts as a list of links.
 const maxLinks = 2
 
-// settledNames are the names in an assistant's text that a memory keeps: addresses, paths and settings in code,
-// and in prose those with a form that only work has. Links, e-mail addresses and brands of what it suggests,
-// functions and classes that its code declares, and labels of other programs become part of the memory when the
-// user names them.
+// settledNames are the names in an assistant's text worth remembering: addresses, paths and settings in code, and in
+// prose those with a form that only real work has. Links, e-mail addresses and brands in its suggestions, functions
+// and classes that its code declares, and labels of other programs are remembered only when the user names them.
 func settledNames(names []Entity, asked string) []Entity {
 	links := 0
 	for _, e := range names {
@@ -98,8 +97,8 @@ func settledNames(names []Entity, asked string) []Entity {
 	return out
 }
 
-// isSnippet reports a name of an assistant's that says nothing without the text around it: what its code declares,
-// a member that it sets ("this.style.outline = ..."), an expression, a label in a program ("Insert Citation").
+// isSnippet reports an assistant's name that is meaningless without its context: what its code declares, a member
+// that it sets ("this.style.outline = ..."), an expression, a label in a program ("Insert Citation").
 func isSnippet(e Entity) bool {
 	name, value, assigned := strings.Cut(e.Text, "=")
 	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
@@ -119,14 +118,14 @@ func isSnippet(e Entity) bool {
 // formula matches a quantity of a calculation: "x_1", "h_c = 4", "ABC = 50", "\( \angle \)".
 var formula = pattern.New(`^[A-Za-z]{1,2}_\w{1,2}(?: ?= ?.*)?$|^[A-Z]{1,3} ?= ?[\d.,]+\S?$|^\\|^[a-zA-Z]{1,2}$`)
 
-// specific reports an address that leads further than to a site.
+// specific reports an address of more than just a site.
 func specific(url string) bool {
 	_, rest, _ := strings.Cut(url, "://")
 	host, path, _ := strings.Cut(rest, "/")
 	return path != "" || strings.Contains(host, ":")
 }
 
-// isBrand reports letters alone that begin with a capital, as products are written: "PocketGuard".
+// isBrand reports a capitalised word of letters only, like product names: "PocketGuard".
 func isBrand(name string) bool {
 	return name != "" && name[0] >= 'A' && name[0] <= 'Z' && only(name, isASCIILetter, "")
 }

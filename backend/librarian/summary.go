@@ -7,7 +7,7 @@ import (
 	"contextinfinity/backend/internal/display"
 )
 
-// Section is a heading of the summary, in the order they stand.
+// Section is a heading of the summary, in document order.
 type Section int
 
 const (
@@ -29,8 +29,7 @@ func (s Section) Heading() string { return headings[s] }
 // maxEntry bounds one entry, in bytes.
 const maxEntry = 400
 
-// maxParse bounds how much of an earlier summary is read, in bytes. A summary of
-// 1200 tokens has about five thousand.
+// maxParse limits how much of an earlier summary is read, in bytes. A summary of 1200 tokens has about five thousand.
 const maxParse = 256 << 10
 
 // Summary is the document: entries, oldest first, under fixed headings. Every
@@ -39,19 +38,16 @@ type Summary struct {
 	entries [sectionCount][]string
 }
 
-// Entries are a section's, oldest first.
-func (s Summary) Entries(sec Section) []string { return s.entries[sec] }
-
-// Parse reads a summary, also one that a model wrote: known headings of any
-// level may be in any order, repeat or lack; what is under none of them
-// is a fact. Parse(s.Render()) is s.
+// Parse parses a summary, including one written by a model: known headings of any level may be in any order, repeated
+// or missing. Text under no heading is a fact, except for sentences with which a model introduces the document ("Here
+// is the updated memory:"). Parse(s.Render()) is s.
 func Parse(markdown string) Summary {
 	if len(markdown) > maxParse {
 		markdown = markdown[:maxParse]
 	}
 	var s Summary
 	sec, open := Facts, false // open: the last entry may continue
-	for line := range strings.Lines(markdown) {
+	for line := range strings.Lines(afterIntroduction(markdown)) {
 		text := strings.TrimSpace(line)
 		if text == "" {
 			open = false
@@ -69,12 +65,33 @@ func Parse(markdown string) Summary {
 		case !bullet && indented && open:
 			s.extendLast(sec, text)
 		case strings.HasPrefix(item, "[x] "), strings.HasPrefix(item, "[X] "):
-			open = false // a task that is done
+			open = false // a completed task
 		default:
 			open = s.add(sec, strings.TrimPrefix(item, "[ ] "))
 		}
 	}
 	return s
+}
+
+// afterIntroduction is the document from its first list entry or known heading on; all of it if no known heading follows.
+func afterIntroduction(markdown string) string {
+	begin, at := -1, 0
+	for line := range strings.Lines(markdown) {
+		text := strings.TrimSpace(line)
+		title, isHeading := headingText(text)
+		_, isEntry := cutBullet(text)
+		if isHeading {
+			_, isHeading = sectionOf(title)
+		}
+		if begin < 0 && (isHeading || isEntry) {
+			begin = at
+		}
+		if isHeading {
+			return markdown[begin:]
+		}
+		at += len(line)
+	}
+	return markdown
 }
 
 // headingText is the title of a Markdown heading line.
@@ -122,8 +139,8 @@ func numbering(s string) int {
 	return 0
 }
 
-// add appends an entry, made safe; a long one as several, so that nothing is lost. It is false
-// if nothing is left of it.
+// add appends an entry, made safe; a long one as several, so that nothing is lost. It returns false if nothing is
+// left of it.
 func (s *Summary) add(sec Section, text string) bool {
 	before := len(s.entries[sec])
 	pieces := []string{safe(text)}
@@ -145,10 +162,10 @@ func (s *Summary) extendLast(sec Section, text string) {
 	s.add(sec, last+" "+text)
 }
 
-// maxDivided bounds the text that becomes entries, in bytes, so that the work does not grow with the input.
+// maxDivided limits the text that becomes entries, in bytes, so that the work does not grow with the input.
 const maxDivided = 16 * maxEntry
 
-// safe is a text in one line that cannot open markup.
+// safe is a text on one line that cannot open markup.
 func safe(text string) string {
 	if len(text) > maxDivided {
 		text = text[:maxDivided]
@@ -192,8 +209,7 @@ func renderRange(s Summary) string {
 	return b.String()
 }
 
-// plainLine makes one bounded line of text that opens no Markdown block and no
-// HTML. It leaves what it made unchanged.
+// plainLine makes one line of limited length that opens no Markdown block and no HTML. It is idempotent.
 func plainLine(text string) string {
 	line := safe(text)
 	if n := blockMarker(line); n >= 0 {
@@ -202,9 +218,8 @@ func plainLine(text string) string {
 	return clip(line, maxEntry)
 }
 
-// blockMarker is where a backslash must stand so that a line's beginning is no
-// block of its own: a heading, list, quote, fence, table or link definition. -1:
-// nowhere.
+// blockMarker is where a backslash is needed so that the beginning of a line opens no block: a heading, list, quote,
+// fence, table or link definition. -1: nowhere.
 func blockMarker(line string) int {
 	if line == "" {
 		return -1
@@ -221,7 +236,7 @@ func escapeTags(line string) string {
 		return line
 	}
 	var b strings.Builder
-	escaped := false // by an odd number of backslashes before
+	escaped := false // by an odd number of preceding backslashes
 	for i := range len(line) {
 		c := line[i]
 		if c == '<' && !escaped && i+1 < len(line) && opensTag(line[i+1]) {
@@ -237,7 +252,7 @@ func opensTag(c byte) bool {
 	return c == '/' || c == '!' || c == '?' || (c|0x20 >= 'a' && c|0x20 <= 'z')
 }
 
-// clip cuts s to at most n bytes, between runes, and says so with an ellipsis.
+// clip cuts s to at most n bytes, between characters, with an ellipsis.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -249,8 +264,7 @@ func clip(s string, n int) string {
 	return strings.TrimRight(s, " ") + "…"
 }
 
-// key is equal for entries that say the same: case, punctuation and spacing do
-// not count, except in artifacts, whose every character does.
+// key is equal for entries with the same content: case, punctuation and spacing are ignored, except in artifacts.
 func key(sec Section, entry string) string {
 	if sec == Artifacts {
 		return strings.ReplaceAll(entry, `\`, "")

@@ -1,7 +1,6 @@
 package librarian
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"unicode"
@@ -14,9 +13,8 @@ import (
 	"contextinfinity/backend/internal/pattern"
 )
 
-// Title suggests what a conversation could be called, without a model: what was first
-// asked for, and the terms that the whole of it comes back to. It is empty while nothing
-// was said. The same turns give the same title.
+// Title suggests a title for a conversation without a model: the first request, and terms that occur throughout. It
+// is empty for an empty conversation. The same turns give the same title.
 func Title(turns []chat.Turn) string {
 	about := firstRequest(turns)
 	if about == "" {
@@ -37,21 +35,20 @@ func Title(turns []chat.Turn) string {
 }
 
 const (
-	// requestRunes is the most that is taken of the first request, where words end.
+	// requestRunes is the maximum length of the first request, cut between words.
 	requestRunes = 40
 	// addedTerms is how many terms follow it.
 	addedTerms = 2
 )
 
-// openings are words before what is asked for, beside those that say nothing.
+// openings are words before a request, besides stop words.
 var openings = map[string]bool{
 	"hello": true, "hi": true, "hey": true, "dear": true, "good": true, "morning": true, "thanks": true, "thank": true, "help": true,
 	"need": true, "want": true, "like": true, "trying": true, "maybe": true, "ok": true, "okay": true, "so": true, "there": true,
 	"hallo": true, "guten": true, "tag": true, "bitte": true, "danke": true, "kannst": true, "könntest": true, "möchte": true, "brauche": true,
 }
 
-// firstRequest is what the first message with words asks for: its first sentence that
-// says something, without what people begin with.
+// firstRequest is the request in the first message with text: its first meaningful sentence, without openings.
 func firstRequest(turns []chat.Turn) string {
 	for _, t := range turns {
 		words := withoutCode(t.User.RenderedText())
@@ -61,10 +58,10 @@ func firstRequest(turns []chat.Turn) string {
 			}
 		}
 		if title := t.User.Title(); title != "" && strings.TrimSpace(words) == "" {
-			return title // documents alone
+			return title // documents only
 		}
 	}
-	for _, t := range turns { // nothing but openings
+	for _, t := range turns { // only openings
 		if title := t.User.Title(); title != "" {
 			return title
 		}
@@ -72,7 +69,7 @@ func firstRequest(turns []chat.Turn) string {
 	return ""
 }
 
-// subject is a sentence from its first word that says something on; empty: none does.
+// subject is a sentence from its first meaningful word on; empty: there is none.
 func subject(sentence string) string {
 	words := strings.Fields(sentence)
 	start := slices.IndexFunc(words, func(w string) bool {
@@ -99,7 +96,7 @@ func subject(sentence string) string {
 
 func notLetter(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }
 
-// withoutCode leaves out what is between code fences.
+// withoutCode removes code blocks.
 func withoutCode(text string) string {
 	parts := strings.Split(text, "```")
 	var out []string
@@ -111,16 +108,15 @@ func withoutCode(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// term is a word that a conversation uses.
+// term is a word used in a conversation.
 type term struct {
-	word   string // as it was first written
+	word   string // in its first spelling
 	weight int
 	order  int
-	last   int // turn that it was counted for, and by whom
+	last   int // turn and speaker for which it was last counted
 }
 
-// recurring are the terms that most turns use, those first that the user names; what is
-// in the title already is left out.
+// recurring are the terms used in most turns, those named by the user first, without those already in the title.
 func recurring(turns []chat.Turn, title string) []string {
 	terms := map[string]*term{}
 	for i, t := range turns {
@@ -133,7 +129,7 @@ func recurring(turns []chat.Turn, title string) []string {
 		delete(terms, highlight.Fold(highlight.Stem(w)))
 	}
 	var list []*term
-	least := max(4, len(turns)) // a word of one turn alone is not what it is about
+	least := max(4, len(turns)) // a word of a single turn is not the subject
 	for _, t := range terms {
 		if t.weight >= least && t.weight > 4 {
 			list = append(list, t)
@@ -148,7 +144,7 @@ func recurring(turns []chat.Turn, title string) []string {
 	return lists.Map(list[:min(len(list), addedTerms)], func(t *term) string { return t.word })
 }
 
-// shortest and longest are how many letters a term has.
+// shortest and longest limit the length of a term in letters.
 const (
 	shortestTerm = 4
 	longestTerm  = 24
@@ -174,10 +170,10 @@ func count(terms map[string]*term, text string, message, weight int) {
 	}
 }
 
-// titleLine is what a model begins an answer with that was asked for a title.
+// titleLine matches the first line of an answer that was asked for a title.
 var titleLine = pattern.New(`(?i)^(?:#+ *)?[*_]*title[*_]*[:：][*_ ]*(.*)`)
 
-// takeTitle parts an answer into the title that it begins with, if one was asked for, and the rest.
+// takeTitle splits an answer into the title at its beginning, if one was requested, and the rest.
 func (r *run) takeTitle(answer string) (title, rest string) {
 	if !r.titled {
 		return "", answer
@@ -190,8 +186,8 @@ func (r *run) takeTitle(answer string) (title, rest string) {
 	return titleOf(found[1]), strings.TrimSpace(rest)
 }
 
-// titleOf is a title as it is kept: without marks around it or a stop, whole, and about what was said;
-// empty: it is not one.
+// titleOf is a title as stored: without surrounding marks or a full stop, complete, and about the conversation;
+// empty: it is not a title.
 func titleOf(given string) string {
 	const marks = "\"'`*_“”„«»「」# "
 	title := strings.TrimLeft(strings.TrimRight(given, marks+".…。\t"), marks+"\t")
@@ -199,27 +195,4 @@ func titleOf(given string) string {
 		return "" // longer than a title, or with characters that no list shows
 	}
 	return title
-}
-
-// titleFirst and titleLast are how many turns of a conversation a title is made from.
-const (
-	titleFirst = 100
-	titleLast  = 300
-)
-
-// SuggestTitle names a session by what was said on its active branch.
-func SuggestTitle(ctx context.Context, store interface {
-	Session(context.Context, chat.SessionID) (chat.Session, error)
-	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)
-}, id chat.SessionID) (string, error) {
-	sess, err := store.Session(ctx, id)
-	if err != nil {
-		return "", err
-	}
-	first, err := store.Lineage(ctx, chat.LineageQuery{Branch: sess.ActiveBranch, Limit: titleFirst})
-	if err != nil {
-		return "", err
-	}
-	last, err := store.Lineage(ctx, chat.LineageQuery{Branch: sess.ActiveBranch, FromSeq: titleFirst + 1, Limit: titleLast, Newest: true})
-	return Title(append(first, last...)), err
 }

@@ -11,14 +11,14 @@ import (
 // layout is how a kind of summary is written and shortened.
 type layout struct {
 	render func(Summary) string
-	// shares are the parts of the budget that a section's newest entries have for
-	// themselves; what one does not use is shared by the others in proportion.
+	// shares are the parts of the budget reserved for a section's newest entries; what one section does not use is
+	// divided among the others in proportion.
 	shares [sectionCount]float64
-	// now tells tasks that are still ahead from overdue ones; zero: any date counts as ahead.
+	// now distinguishes future tasks from overdue ones; zero: every date counts as future.
 	now time.Time
 }
 
-// at is the layout for a summary of that time.
+// at is the layout for a summary at that time.
 func (l layout) at(now time.Time) layout {
 	l.now = now
 	return l
@@ -36,21 +36,21 @@ var (
 // importance orders the sections from the last to be trimmed to the first.
 var importance = [sectionCount]Section{Constraints, Decisions, Facts, OpenTasks, LastExchange, Happened, Artifacts}
 
-// maxCandidates bounds how many entries of a section are weighed.
+// maxCandidates limits how many entries of a section are considered.
 const maxCandidates = 500
 
-// candidate is an entry that may stay.
+// candidate is an entry that may be kept.
 type candidate struct {
 	sec     Section
 	index   int
 	cost    int
 	reserve bool // within its section's share
 	rank    int  // of its section in importance
-	tier    int  // within its section: the lowest goes last
+	tier    int  // within its section: the lowest is dropped last
 }
 
-// tier orders entries of a section before their age does. Tasks whose day is still ahead come before
-// other tasks: there may be many newer tasks without a date.
+// tier ranks entries of a section before their age does. Tasks with a future date come before other tasks, because
+// there may be many newer tasks without a date.
 func (l layout) tier(sec Section, entry string) int {
 	if sec == OpenTasks && writtenDate.MatchString(entry) && (l.now.IsZero() || isAhead(entry, l.now)) {
 		return 0
@@ -58,9 +58,9 @@ func (l layout) tier(sec Section, entry string) int {
 	return tierOf(sec, entry)
 }
 
-// tierOf orders entries by what they say: standing instructions before other constraints; who the
-// user is and what they want before other facts, then outcomes with numbers, dates and names, and
-// last what the assistant said, what was asked for and mere remarks.
+// tierOf ranks entries by content: standing instructions before other constraints; who the user is and what they want
+// before other facts, then results with numbers, dates and names, and last the assistant's statements, requests and
+// remarks.
 func tierOf(sec Section, entry string) int {
 	switch {
 	case sec == Constraints && intent.IsStanding(entry):
@@ -77,16 +77,15 @@ func tierOf(sec Section, entry string) int {
 	return 1
 }
 
-// Trim shortens a summary to at most target tokens without a model: the oldest
-// entries of the least important sections go first, headings stay. What is not
-// under a heading is read as a fact. A target too small for the bare headings
+// Trim shortens a summary to at most target tokens without a model: the oldest entries of the least important
+// sections are dropped first, headings stay. Text under no heading is a fact. A target too small for the headings
 // gives an empty text.
 func Trim(summary string, target int, count func(string) int) string {
 	_, text, _ := stateLayout.trim(Parse(summary), target, counting(count))
 	return text
 }
 
-// counting is the given counter, or four bytes a token.
+// counting is the given counter, or four bytes per token.
 func counting(count func(string) int) func(string) int {
 	if count != nil {
 		return count
@@ -94,8 +93,8 @@ func counting(count func(string) int) func(string) int {
 	return func(s string) int { return (len(s) + 3) / 4 }
 }
 
-// trim returns what of a summary fits the target, with its text and size. The
-// counter's word on the whole text is final: counts of parts only guide.
+// trim returns the part of a summary that fits the target, with its text and size. The count of the whole text
+// decides; counts of parts are only estimates.
 func (l layout) trim(s Summary, target int, count func(string) int) (Summary, string, int) {
 	for sec := range sectionCount {
 		if n := len(s.entries[sec]); n > maxCandidates {
@@ -121,8 +120,8 @@ func (l layout) trim(s Summary, target int, count func(string) int) (Summary, st
 	}
 }
 
-// candidates lists the entries from the last to be dropped to the first: what is
-// within its section's allotment, then by importance, then by tier, the newest first.
+// candidates lists the entries from the last to be dropped to the first: those within their section's allotment, then
+// by importance, then by tier, newest first.
 func (l layout) candidates(s Summary, budget int, count func(string) int) []candidate {
 	var list []candidate
 	var demand [sectionCount]int
@@ -151,8 +150,8 @@ func (l layout) candidates(s Summary, budget int, count func(string) int) []cand
 	return list
 }
 
-// allot divides the budget by shares. A section that needs less than its share
-// gets what it needs, and the rest is divided among the others.
+// allot divides the budget by shares. A section that needs less than its share gets what it needs, and the rest is
+// divided among the others.
 func allot(demand [sectionCount]int, shares [sectionCount]float64, budget int) (got [sectionCount]int) {
 	var settled [sectionCount]bool
 	for range sectionCount {
@@ -194,7 +193,7 @@ func choose(list []candidate, budget int) []candidate {
 	return kept
 }
 
-// only is the summary reduced to the given entries, in their old order.
+// only is the summary reduced to the given entries, in their original order.
 func (s Summary) only(kept []candidate) Summary {
 	var in [sectionCount]map[int]bool
 	for _, c := range kept {

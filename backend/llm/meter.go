@@ -7,54 +7,50 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Limits of one answer where none are configured: far above the longest answer that a
-// model gives, far below what would fill memory.
+// Default limits of one answer: far above the longest answer of a model, far below what would fill memory.
 const (
 	DefaultAnswerBytes  = 16 << 20
 	DefaultAnswerTokens = 2_000_000
 )
 
-// MaxParts is how many parts one answer may have: texts, thoughts, calls, citations, and
-// what shows nothing.
+// MaxParts is the maximum number of parts of an answer: texts, reasoning, calls, citations, and invisible parts.
 const MaxParts = 10_000
 
 const (
-	// rawShare is how many times its limit, the default's at least, an answer may take as
-	// events. Each small delta comes in some hundred bytes of JSON.
+	// rawShare is the limit for the events of an answer, as a multiple of its limit or of the default if that is
+	// more. Each small delta takes some hundred bytes of JSON.
 	rawShare = 16
-	// echoes is how often a protocol repeats, in events that show nothing, what it showed: the
-	// Responses API four times. Beside that, such events (signatures, encrypted reasoning,
-	// results of the provider's own tools, pings) may take as much as the answer's limit, the
-	// default's at least: decoders keep many of them.
+	// echoes is how often a protocol repeats visible content in events that show nothing: the Responses API does so
+	// four times. Beyond that, such events (signatures, encrypted reasoning, results of the provider's own tools,
+	// pings) may take as much as the answer's limit, or the default if that is more, because decoders keep many of
+	// them.
 	echoes = 5
 	// countEvery is how much text is counted at once, in bytes.
 	countEvery = 64 << 10
 )
 
-// Meter measures one answer as it arrives, so that a provider that never ends cannot fill
-// memory and disk. Text, reasoning, refusals and arguments of tools count alike. It is not
-// safe for concurrent use.
+// Meter measures one answer as it arrives, so that a provider that never stops cannot fill memory and disk. Text,
+// reasoning, refusals and tool arguments all count. It is not safe for concurrent use.
 type Meter struct {
 	MaxBytes  int              // 0: DefaultAnswerBytes
 	MaxTokens int              // 0: DefaultAnswerTokens
 	Count     func(string) int // of tokens
 	shown     int              // bytes
 	raw       int              // bytes of all events
-	silent    int              // bytes of events that show nothing
-	tokens    int              // of what is counted already
-	uncounted strings.Builder  // the rest
+	silent    int              // bytes of invisible events
+	tokens    int              // tokens counted so far
+	uncounted strings.Builder  // text not counted yet
 }
 
-// Add measures one event and what it shows; parts is how many the answer has with it. Its
-// error is CodeTooLong: the stream is to be ended, and what has arrived, this event
-// included, is kept.
+// Add measures one event and its visible content; parts is the number of parts including it. The error is
+// CodeTooLong: the caller then ends the stream and keeps what has arrived, including this event.
 func (m *Meter) Add(ev chat.RawEvent, deltas []Delta, parts int) error {
 	most, tokens := orDefault(m.MaxBytes, DefaultAnswerBytes), orDefault(m.MaxTokens, DefaultAnswerTokens)
 	m.raw += len(ev.Type) + len(ev.Data)
 	before := m.shown
 	for _, d := range deltas {
 		m.shown += len(d.Text)
-		if m.Count != nil && tokens < most { // else the bytes end it first: a token is at least one
+		if m.Count != nil && tokens < most { // otherwise the limit on bytes is reached first, as a token has at least one byte
 			m.uncounted.WriteString(d.Text)
 		}
 	}
@@ -76,8 +72,8 @@ func (m *Meter) Add(ev chat.RawEvent, deltas []Delta, parts int) error {
 	return nil
 }
 
-// countTokens counts the text so far. As long as there are no more bytes than tokens are
-// allowed there is nothing to count: a token is at least a byte.
+// countTokens counts the text so far. With fewer bytes than allowed tokens nothing has to be counted, because a token
+// has at least one byte.
 func (m *Meter) countTokens(most int) int {
 	if m.shown <= most || m.uncounted.Len() < min(countEvery, most) {
 		return m.tokens
@@ -98,7 +94,7 @@ func orDefault(n, def int) int {
 	return def
 }
 
-// size is a number of bytes for people.
+// size formats a number of bytes for people.
 func size(n int) string {
 	if n < 1<<20 {
 		return fmt.Sprintf("%d bytes", n)
@@ -111,5 +107,5 @@ func tooLong(format string, args ...any) error {
 		WithHint("keep or discard it; a model that repeats itself is better asked again")
 }
 
-// IsTooLong reports that an answer was ended for its length.
+// IsTooLong reports that an answer was stopped because of its length.
 func IsTooLong(err error) bool { return chat.CodeOf(err) == chat.CodeTooLong }

@@ -17,8 +17,8 @@ import (
 	"contextinfinity/backend/internal/childenv"
 )
 
-// child is a server that runs as a program, in a process group of its own: npx, uvx and sh start
-// the server as a process of theirs, which has to end with them.
+// child is a server that runs as a program, in its own process group: npx, uvx and sh start the server as a child
+// process, which must end with them.
 type child struct {
 	cmd     *exec.Cmd
 	group   group
@@ -29,15 +29,14 @@ type child struct {
 
 	exited    chan struct{} // closed when the program has ended and failed is set
 	failed    error
-	unwatched chan struct{} // closed when nobody watches over its group any more
+	unwatched chan struct{} // closed when the watcher of its group has stopped
 	copied    sync.WaitGroup
 	drained   chan struct{} // closed when nothing is read from it any more
 	once      sync.Once
 	stopped   chan struct{}
 }
 
-// startChild starts the program of a server whose values are filled in. It may be asked to stop
-// from then on.
+// startChild starts the program of a server whose values are filled in. It may be stopped from then on.
 func startChild(cfg config.MCPServer, env []string, limits Limits, log *ring, t *traffic) (*child, error) {
 	path, err := lookPath(cfg.Command, env)
 	if err != nil {
@@ -61,8 +60,8 @@ func startChild(cfg config.MCPServer, env []string, limits Limits, log *ring, t 
 	return c, nil
 }
 
-// start makes the pipes as files, so that nobody has to wait for them to end before the program's
-// end is known: a process that it left behind may hold them open.
+// start creates the pipes as files, so that waiting for the program's end does not wait for the pipes to be closed:
+// an orphaned child process may keep them open.
 func (c *child) start() (stdin, stdout, stderr *os.File, err error) {
 	var all []*os.File
 	pipe := func() (r, w *os.File) {
@@ -96,8 +95,8 @@ func (c *child) start() (stdin, stdout, stderr *os.File, err error) {
 	return inWrite, outRead, errRead, nil
 }
 
-// wait ends what the program left behind as soon as it has ended itself. What left its group and
-// holds its output open is not waited for.
+// wait kills the program's child processes as soon as it has ended. It does not wait for those outside its group that
+// keep the output open.
 func (c *child) wait(stdout, stderr *os.File) {
 	c.failed = c.cmd.Wait()
 	c.group.kill()
@@ -113,23 +112,23 @@ func (c *child) wait(stdout, stderr *os.File) {
 	}
 }
 
-// Connect makes the connection of the protocol over the program's input and output.
+// Connect creates the protocol's connection over the program's input and output.
 func (c *child) Connect(ctx context.Context) (mcp.Connection, error) {
 	t := &mcp.IOTransport{Reader: c.filter, Writer: &probeWriter{c}, MaxLineLength: c.limits.Frame + 1024}
 	return t.Connect(ctx)
 }
 
-// probeWriter shows the filter what is sent.
+// probeWriter passes what is sent to the filter too.
 type probeWriter struct{ c *child }
 
 func (w *probeWriter) Write(p []byte) (int, error) {
 	w.c.filter.asked(p, w.c.limits.Discover)
 	answer := w.c.filter.traffic.answers(p)
-	_ = w.c.stdin.SetWriteDeadline(time.Now().Add(w.c.limits.Write)) // not every system has it for pipes
+	_ = w.c.stdin.SetWriteDeadline(time.Now().Add(w.c.limits.Write)) // not all systems support deadlines for pipes
 	n, err := w.c.stdin.Write(p)
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		w.c.filter.traffic.flooded(errStuck) // half a message was written: nothing can follow it
+		w.c.filter.traffic.flooded(errStuck) // only half a message was written, so nothing can follow
 		return n, errors.Join(errStuck, err)
 	case err == nil && answer:
 		w.c.filter.traffic.answered()
@@ -139,8 +138,8 @@ func (w *probeWriter) Write(p []byte) (int, error) {
 
 func (w *probeWriter) Close() error { return w.c.stdin.Close() }
 
-// stop ends the program and all that it started: its input is closed, then it is asked to end, then
-// it is killed. It returns when nothing of it is left.
+// stop ends the program and its child processes: its input is closed, then it is asked to terminate, then it is
+// killed. It returns when none of them is left.
 func (c *child) stop() {
 	c.once.Do(func() {
 		_ = c.stdin.Close()
@@ -150,7 +149,7 @@ func (c *child) stop() {
 			}
 			end()
 		}
-		_ = c.cmd.Process.Kill() // where there is no group
+		_ = c.cmd.Process.Kill() // without a group
 		<-c.exited
 		<-c.unwatched
 		_ = c.filter.Close()
@@ -172,7 +171,7 @@ func (c *child) ended(within time.Duration) bool {
 	}
 }
 
-// why says how the program ended, or is empty while it runs.
+// why says how the program ended; empty while it runs.
 func (c *child) why() string {
 	select {
 	case <-c.exited:
@@ -189,16 +188,16 @@ func (c *child) why() string {
 	return "The program ended: " + c.failed.Error() + "."
 }
 
-// environment is what a server gets of this program's environment, and its own variables.
+// environment is the part of this program's environment for a server, and its own variables.
 func environment(environ []string, own map[string]string) []string {
 	env := childenv.Tool(environ)
 	for name, value := range own {
-		env = append(env, name+"="+value) // the later of two holds
+		env = append(env, name+"="+value) // the later of two wins
 	}
 	return env
 }
 
-// lookPath finds a program as the server's own PATH says.
+// lookPath finds a program using the server's own PATH.
 func lookPath(command string, env []string) (string, error) {
 	if strings.ContainsRune(command, filepath.Separator) || strings.Contains(command, "/") {
 		return exec.LookPath(expandHome(command))
@@ -215,7 +214,7 @@ func lookPath(command string, env []string) (string, error) {
 func lookIn(command string, dirs []string) (string, error) {
 	for _, dir := range dirs {
 		if !filepath.IsAbs(dir) {
-			continue // a program of the folder one happens to be in
+			continue // a program in the current folder
 		}
 		if path, err := exec.LookPath(filepath.Join(dir, command)); err == nil {
 			return path, nil
@@ -239,7 +238,7 @@ func folder(cwd string) (string, error) {
 	return dir, nil
 }
 
-// expandHome puts the home directory in place of ~.
+// expandHome replaces ~ by the home directory.
 func expandHome(path string) string {
 	rest, ok := strings.CutPrefix(path, "~")
 	if !ok || rest != "" && !os.IsPathSeparator(rest[0]) {

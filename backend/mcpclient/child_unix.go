@@ -9,21 +9,21 @@ import (
 	"syscall"
 )
 
-// group is a process group: a program and what it started.
+// group is a process group: a program and its child processes.
 type group struct{ id int }
 
 func groupOf(p *os.Process) group { return group{p.Pid} }
 
-// Errors are of groups in which nothing lives any more.
+// Errors mean that the group has no processes any more.
 func (g group) terminate() { _ = syscall.Kill(-g.id, syscall.SIGTERM) }
 func (g group) kill()      { _ = syscall.Kill(-g.id, syscall.SIGKILL) }
 func (g group) close()     {}
 
-// watch has a group killed once this program is gone, however it ended: what a server started need
-// not end with its input, and nobody is left to kill it. done ends the watch.
+// watch kills a group when this program has ended, for whatever reason: a server's child processes need not end with
+// its input. done ends the watch.
 //
-// The watcher is a shell of a session of its own that waits for the end of its input, which this
-// program alone holds open. Where there is no shell, nothing watches.
+// The watcher is a shell in its own session that waits for the end of its input, which only this program holds open.
+// Without a shell there is no watcher.
 func (g group) watch() (done func()) {
 	r, w, err := os.Pipe()
 	if err != nil {

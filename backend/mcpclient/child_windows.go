@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// group is a job object: a program and what it started. Windows ends all of it when the last
-// handle is closed, which it also is when this program is killed.
+// group is a job object: a program and its child processes. Windows ends all of them when the last handle is closed,
+// which also happens when this program is killed.
 type group struct{ job windows.Handle }
 
 func groupOf(p *os.Process) group {
@@ -40,7 +40,7 @@ func assign(job windows.Handle, pid int) error {
 	return windows.AssignProcessToJobObject(job, process)
 }
 
-// terminate has no milder form here: a program without a window cannot be asked to end.
+// terminate cannot be milder here: a program without a window cannot be asked to end.
 func (g group) terminate() { g.kill() }
 
 func (g group) kill() {

@@ -1,12 +1,10 @@
 package mcpclient
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -17,11 +15,8 @@ import (
 	"contextinfinity/backend/internal/scrub"
 )
 
-// imageTypes are those that every provider takes.
-var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
-
-// blocksOf are the parts of a result as texts and images. What can be neither is named, so that
-// nobody takes it for complete.
+// blocksOf are the parts of a result as texts and images. Other parts are named, so that the result is not taken for
+// complete.
 func blocksOf(parts []mcp.Content) chat.Blocks {
 	var out chat.Blocks
 	for _, part := range parts {
@@ -43,8 +38,8 @@ func blocksOf(parts []mcp.Content) chat.Blocks {
 	return out
 }
 
-// says reports that a text of a result holds its structured form, as servers are to give it for
-// clients that do not know that one. Where none does, the two differ, and a model gets both.
+// says reports that a text of a result contains its structured form, as servers should provide it for older clients.
+// If none does, a model gets both.
 func says(parts []mcp.Content, value any) bool {
 	if value == nil {
 		return true
@@ -58,8 +53,8 @@ func says(parts []mcp.Content, value any) bool {
 	return false
 }
 
-// structured is a structured result as text, where none says the same. Its secrets go value by
-// value, so that what is left is JSON, and then by the names of their fields.
+// structured is a structured result as text, if no text contains it. Secrets are redacted by value first, so that the
+// rest is valid JSON, and then by field name.
 func (s *server) structured(value any) chat.Blocks {
 	if value == nil {
 		return nil
@@ -71,7 +66,7 @@ func (s *server) structured(value any) chat.Blocks {
 	return chat.Blocks{chat.Text{Text: s.redact(string(scrub.JSON(raw, s.plainRedact)))}}
 }
 
-// redacted are blocks without secrets: what a server was given is not for models, nor for others.
+// redacted are blocks without secrets: what a server was given is not for models or other programs.
 func (s *server) redacted(blocks chat.Blocks) chat.Blocks {
 	for i, b := range blocks {
 		if t, ok := b.(chat.Text); ok {
@@ -91,20 +86,19 @@ func note(format string, args ...any) chat.Block {
 func image(media string, data []byte) chat.Block {
 	media = strings.ToLower(strings.TrimSpace(media))
 	switch {
-	case !slices.Contains(imageTypes, media):
+	case !filetype.IsImage(media):
 		return note("an image of a type that cannot be shown, %s, %d bytes", display.Shorten(media, 100), len(data))
 	case len(data) > filetype.MaxImageBytes:
 		return note("an image of %d bytes: too large to be shown", len(data))
 	case len(data) == 0:
 		return note("an empty image")
 	}
-	// What it is goes by its bytes: a provider refuses the whole request over one that is something
-	// else than it is said to be.
-	if media = http.DetectContentType(data); !slices.Contains(imageTypes, media) {
+	// The type is detected from the bytes: a provider refuses the whole request if an image has another type than
+	// declared.
+	if media = http.DetectContentType(data); !filetype.IsImage(media) {
 		return note("an image whose data is not of a type that can be shown, %d bytes", len(data))
 	}
-	source, _ := json.Marshal(map[string]string{"data": base64.StdEncoding.EncodeToString(data)})
-	return chat.Image{MediaType: media, Source: source}
+	return chat.NewImage(media, data)
 }
 
 func link(p *mcp.ResourceLink) chat.Block {

@@ -1,12 +1,11 @@
-// Package mcpclient runs and asks MCP servers: programs on this machine and addresses,
-// as [mcp.servers] configures them (SPEC 10, docs/adr/0011).
+// Package mcpclient runs and calls MCP servers: programs on this machine and remote ones, as configured in
+// [mcp.servers] (SPEC 10, docs/adr/0011).
 //
-// What a server says is text of others. Nothing of it is trusted, and everything is bounded:
-// the size of a message, the pages, number and size of definitions, the lines of its log, the
-// time that each thing may take. A server gets a bare environment and its own secrets alone; no
-// secret reaches a log or an error. It is started when it is first needed, in a process group
-// that ends with it, and started again with growing pauses when it ends.
+// A server's output is untrusted, and everything is limited: the size of a message, the pages, number and size of
+// definitions, the lines of its log, and the duration of each operation. A server gets a minimal environment and only
+// its own secrets; no secret reaches a log or an error. It is started when first needed, in a process group that ends
+// with it, and restarted with growing pauses when it ends.
 //
-// A call whose answer did not come, or cannot be read, is an error that does not wrap
-// tools.ErrNotStarted: whether the tool ran is not known then. Nothing is repeated here.
+// A call without a readable response is an error that does not wrap tools.ErrNotStarted: it is then unknown whether
+// the tool ran. Nothing is repeated here.
 package mcpclient

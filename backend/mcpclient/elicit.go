@@ -20,7 +20,7 @@ import (
 	"contextinfinity/backend/internal/lists"
 )
 
-// Elicitor puts questions of servers to a person. With nobody there the answer is Decline.
+// Elicitor asks the user questions of servers. If nobody is there, the answer is Decline.
 type Elicitor interface {
 	Elicit(ctx context.Context, q Question) (Answer, error)
 }
@@ -28,10 +28,10 @@ type Elicitor interface {
 // Modes of a question.
 const (
 	ModeForm = "form"
-	ModeURL  = "url" // a page is to be opened; what is entered there never comes here
+	ModeURL  = "url" // a page is opened; what is entered there is never received here
 )
 
-// Question is what a server asks a person: text of others.
+// Question is a server's question to the user. Its text is untrusted.
 type Question struct {
 	ID      string
 	Server  string
@@ -72,21 +72,21 @@ const (
 	Cancel  = "cancel"
 )
 
-// Answer is a person's. Values are by the name of a field. A field that is not named has its
-// default; one with no values is left out.
+// Answer is the user's answer. Values are by field name. A missing field has its default; one with no values is
+// omitted.
 type Answer struct {
 	Action string
 	Values map[string][]string
 }
 
-// Bounds of a form: a server that asks for more is not answered.
+// Limits of a form: a larger one is not answered.
 const (
 	maxFields   = 50
 	maxChoices  = 200
 	maxQuestion = 8 << 10 // bytes of a message
 )
 
-// questionOf reads what a server asks.
+// questionOf parses a server's question.
 func (s *server) questionOf(p *mcp.ElicitParams) (Question, error) {
 	q := Question{Server: s.name, Mode: p.Mode, Message: display.Shorten(s.redact(text(p.Message)), maxQuestion)}
 	if q.Mode == ModeURL {
@@ -123,8 +123,7 @@ func (s *server) questionOf(p *mcp.ElicitParams) (Question, error) {
 	return q, nil
 }
 
-// fieldOrder is the order in which the names are in the schema; those that are required come
-// first if it has none.
+// fieldOrder is the order of the names in the schema; without one, required fields come first.
 func fieldOrder(raw []byte, s *jsonschema.Schema) []string {
 	if len(s.PropertyOrder) == len(s.Properties) {
 		return s.PropertyOrder
@@ -244,7 +243,7 @@ func number(n *float64) string {
 	return strconv.FormatFloat(*n, 'f', -1, 64)
 }
 
-// contentOf is a person's answer as the server takes it.
+// contentOf is the user's answer in the server's format.
 func (q Question) contentOf(a Answer) (map[string]any, error) {
 	out := map[string]any{}
 	for _, f := range q.Fields {
@@ -267,9 +266,8 @@ func (q Question) contentOf(a Answer) (map[string]any, error) {
 	return out, nil
 }
 
-// mayBeNone reports that no values at all are a value: an empty list, as the schema of a list
-// without minItems takes it. It is sent, since what is left out means the default to a server, or
-// that nothing was said.
+// mayBeNone reports that an empty list is a valid value, as for a list without minItems. It is sent, because a server
+// takes a missing field for its default or for no answer.
 func (f Field) mayBeNone() bool {
 	return f.Type == FieldChoices && (f.Min == "" || f.Min == "0")
 }
@@ -339,11 +337,11 @@ func (f Field) inside(n float64) error {
 	return nil
 }
 
-// Questions keeps the questions of servers until a person answers them. It is an Elicitor.
+// Questions holds the questions of servers until the user answers them. It is an Elicitor.
 type Questions struct {
-	// Attended reports whether there is somebody to ask; nil: nobody.
+	// Attended reports whether somebody can be asked; nil: nobody.
 	Attended func() bool
-	// Changed is notified of a question that came or went; it must not block.
+	// Changed is called when a question was added or removed; it must not block.
 	Changed func(server string)
 	// Open shows a page in the browser.
 	Open func(url string) error
@@ -385,14 +383,14 @@ func (qs *Questions) Elicit(ctx context.Context, q Question) (Answer, error) {
 	}
 }
 
-// List are the questions that wait, the oldest first.
+// List are the open questions, oldest first.
 func (qs *Questions) List() []Question {
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
 	return lists.Map(qs.asked, func(w *waiting) Question { return w.Question })
 }
 
-// Answer gives a person's answer. One that is not complete is refused, and the question stays.
+// Answer sets the user's answer. An incomplete one is refused, and the question stays.
 func (qs *Questions) Answer(id string, a Answer) error {
 	qs.mu.Lock()
 	i := slices.IndexFunc(qs.asked, func(w *waiting) bool { return w.ID == id })
@@ -418,7 +416,7 @@ func (qs *Questions) Answer(id string, a Answer) error {
 	}
 	select {
 	case w.answer <- a:
-	default: // answered twice at once
+	default: // answered twice concurrently
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 	"contextinfinity/backend/tools"
 )
 
-// permanentError is one that the same start would end in again: words are for people.
+// permanentError is an error that would recur at the next start; words is its message.
 type permanentError struct {
 	words string
 	err   error
@@ -24,18 +24,18 @@ type permanentError struct {
 func (e *permanentError) Error() string { return e.words }
 func (e *permanentError) Unwrap() error { return e.err }
 
-// errSignIn is of a server that wants a person to sign in.
+// errSignIn means that a server requires the user to sign in.
 var errSignIn = errors.New("it wants you to sign in")
 
-// notStarted is a call that never reached its tool.
+// notStarted is the error of a call that never reached its tool.
 func notStarted(server, format string, args ...any) error {
 	return chat.WrapError(chat.CodeUnavailable, "mcp.call", tools.ErrNotStarted, fmt.Sprintf("The server %s: ", server)+fmt.Sprintf(format, args...))
 }
 
-// longestWords bounds what of a server's own error is repeated.
+// longestWords limits how much of a server's own error is quoted.
 const longestWords = 400
 
-// words are an error of a connection for people, without secrets.
+// wordsOf is a connection's error as a message, without secrets.
 func (s *server) wordsOf(err error) string {
 	var permanent *permanentError
 	var ended *endedError
@@ -71,7 +71,7 @@ func (s *server) wordsOf(err error) string {
 	return "It failed: " + strings.TrimRight(display.Shorten(clean(s.redact(text)), longestWords), ".") + "."
 }
 
-// plainError is the one of ours that is wrapped in err.
+// plainError is our own error wrapped in err.
 func plainError(err error) string {
 	for _, own := range []error{errRedirect, errInside, errFlood, errStuck} {
 		if errors.Is(err, own) {
@@ -83,25 +83,24 @@ func plainError(err error) string {
 
 func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] + "." }
 
-// isDial reports that no connection was made at all.
+// isDial reports that no connection was established.
 func isDial(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "dial"
 }
 
-// Codes that the SDK uses for what happened on this side; a server does not answer with them.
+// Codes that the SDK uses for local errors; a server does not respond with them.
 const (
 	codeClientClosing = -32003
 	codeServerClosing = -32004
 	codeRejected      = -32005
 	codeParse         = -32700
 	codeInvalid       = -32600
-	// codeOpenPage is a server's way of saying that a page has to be visited first.
+	// codeOpenPage means that a page has to be visited first.
 	codeOpenPage = -32042
 )
 
-// answered finds the server's own error answer in an error: then it did answer, and its outcome is
-// known.
+// answered finds a server's own error response in an error: then the server did respond, and the outcome is known.
 func answered(err error) (*jsonrpc.Error, bool) {
 	var wire *jsonrpc.Error
 	if !errors.As(err, &wire) {
@@ -114,8 +113,8 @@ func answered(err error) (*jsonrpc.Error, bool) {
 	return wire, true
 }
 
-// mayBeOurs reports an error answer that the SDK also gives to every call of a connection that ends
-// over a message which it cannot read: the calls may have run.
+// mayBeOurs reports an error response that the SDK also gives to all calls of a connection that ends because of an
+// unreadable message: the calls may have run.
 func mayBeOurs(wire *jsonrpc.Error) bool {
 	return wire.Code == codeParse || wire.Code == codeInvalid
 }

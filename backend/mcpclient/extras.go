@@ -16,7 +16,7 @@ type Prompt struct {
 	Arguments                        []Argument
 }
 
-// Argument is something that a prompt wants to be told.
+// Argument is an argument of a prompt.
 type Argument struct {
 	Name, Title, Description string
 	Required                 bool
@@ -34,15 +34,15 @@ type PromptMessage struct {
 	Blocks chat.Blocks
 }
 
-// Resource is a resource that a server offers. Template: its URI has places in braces.
+// Resource is a resource that a server offers. Template: its URI has placeholders in braces.
 type Resource struct {
 	Server, URI, Name, Title, Description, MediaType string
 	Bytes                                            int64
 	Template                                         bool
 }
 
-// each asks every server that is ready, or becomes so in time, one after the other. A server that
-// fails is named in its log, and the others are asked anyway.
+// each calls every server that is ready, or becomes ready in time, one after the other. A failure is written to the
+// server's log, and the others are called anyway.
 func (m *Manager) each(ctx context.Context, what string, offers func(*mcp.ServerCapabilities) bool, ask func(context.Context, *session) error) {
 	m.Ensure(ctx)
 	for _, s := range m.all() {
@@ -60,7 +60,7 @@ func (m *Manager) each(ctx context.Context, what string, offers func(*mcp.Server
 	}
 }
 
-// within asks a server something that may not take longer than a list, nor than the session.
+// within limits a request to the duration of a list and of the session.
 func (ss *session) within(ctx context.Context, ask func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, ss.s.m.limits.List)
 	defer cancel()
@@ -68,7 +68,7 @@ func (ss *session) within(ctx context.Context, ask func(context.Context) error) 
 	return guard(func() error { return ask(ctx) })
 }
 
-// Prompts are what the servers offer as prompts.
+// Prompts are the prompts of all servers.
 func (m *Manager) Prompts(ctx context.Context) []Prompt {
 	out := []Prompt{}
 	m.each(ctx, "prompts", hasPrompts, func(ctx context.Context, ss *session) error {
@@ -82,7 +82,7 @@ func (m *Manager) Prompts(ctx context.Context) []Prompt {
 func hasPrompts(c *mcp.ServerCapabilities) bool   { return c.Prompts != nil }
 func hasResources(c *mcp.ServerCapabilities) bool { return c.Resources != nil }
 
-// listPrompts are those of one server; with an error, those before it.
+// listPrompts are the prompts of one server; with an error, those read before it.
 func (ss *session) listPrompts(ctx context.Context) ([]Prompt, error) {
 	limits := ss.s.m.limits
 	var out []Prompt
@@ -104,7 +104,7 @@ func (ss *session) listPrompts(ctx context.Context) ([]Prompt, error) {
 	return out, err
 }
 
-// count finds out, behind everything else, how many prompts and resources a server has.
+// count counts a server's prompts and resources in the background.
 func (ss *session) count() {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
@@ -115,7 +115,7 @@ func (ss *session) count() {
 	ss.work.Go(func() {
 		var prompts []Prompt
 		var resources []Resource
-		// What cannot be listed counts as nothing; the caller gets the reason.
+		// What cannot be listed counts as zero; the caller gets the error.
 		if hasPrompts(caps) {
 			_ = ss.within(ss.life, func(ctx context.Context) (err error) { prompts, err = ss.listPrompts(ctx); return err })
 		}
@@ -139,7 +139,7 @@ func (ss *session) counts() (prompts, resources int) {
 
 func usableName(name string) bool { return name != "" && len(name) <= 256 && clean(name) == name }
 
-// maxArguments bounds what a prompt wants to be told.
+// maxArguments limits the arguments of a prompt.
 const maxArguments = 50
 
 func (s *server) promptOf(p *mcp.Prompt) Prompt {
@@ -176,10 +176,10 @@ func (m *Manager) GetPrompt(ctx context.Context, server, name string, args map[s
 	return out, err
 }
 
-// maxMessages bounds the messages of a prompt.
+// maxMessages limits the messages of a prompt.
 const maxMessages = 100
 
-// ask puts one question to one server, which is started for it.
+// ask sends one request to one server, which is started if necessary.
 func (m *Manager) ask(ctx context.Context, op, name string, ask func(context.Context, *session) error) error {
 	s, err := m.find(op, name)
 	if err != nil {
@@ -198,7 +198,7 @@ func (m *Manager) ask(ctx context.Context, op, name string, ask func(context.Con
 	return chat.WrapError(chat.CodeUnavailable, op, err, "The server "+name+": "+s.wordsOf(err))
 }
 
-// Resources are what the servers offer as resources, and as templates of them.
+// Resources are the resources of all servers, and their templates.
 func (m *Manager) Resources(ctx context.Context) []Resource {
 	out := []Resource{}
 	m.each(ctx, "resources", hasResources, func(ctx context.Context, ss *session) error {
@@ -209,7 +209,7 @@ func (m *Manager) Resources(ctx context.Context) []Resource {
 	return out
 }
 
-// listResources are those of one server; with an error, those before it.
+// listResources are the resources of one server; with an error, those read before it.
 func (ss *session) listResources(ctx context.Context) ([]Resource, error) {
 	limits := ss.s.m.limits
 	var out []Resource
@@ -252,12 +252,12 @@ func (ss *session) listResources(ctx context.Context) ([]Resource, error) {
 		return r.NextCursor, nil
 	}, full)
 	if _, refused := answered(err); refused {
-		return out, nil // a server need not have templates
+		return out, nil // templates are optional
 	}
 	return out, err
 }
 
-// ReadResource is what a resource holds now: texts and images.
+// ReadResource is a resource's present content: texts and images.
 func (m *Manager) ReadResource(ctx context.Context, server, uri string) (chat.Blocks, error) {
 	var out chat.Blocks
 	err := m.ask(ctx, "mcp.resource", server, func(ctx context.Context, ss *session) error {

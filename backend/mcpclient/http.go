@@ -17,7 +17,7 @@ import (
 	"contextinfinity/backend/internal/loopback"
 )
 
-// newHTTPClient reaches one server: its headers go to no other, and it may not send us elsewhere.
+// newHTTPClient is for a single server: its headers are sent to no other, and redirects are not followed.
 func newHTTPClient(endpoint *url.URL, headers map[string]string, limits Limits, ss *session) (*http.Client, *serverTransport) {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.TLSHandshakeTimeout = 15 * time.Second
@@ -41,17 +41,16 @@ func sameOrigin(a, b *url.URL) bool {
 	return strings.EqualFold(a.Scheme, b.Scheme) && strings.EqualFold(a.Host, b.Host)
 }
 
-// serverTransport adds the configured headers and bounds what is not streamed.
+// serverTransport adds the configured headers and limits what is not streamed.
 type serverTransport struct {
 	next     *http.Transport
 	endpoint *url.URL
 	headers  map[string]string
 	most     int64
 	traffic  *traffic
-	life     context.Context // of the session: what waits for the server ends with it
-	// signIn says why a refused request cannot continue, nil where a person is there to sign in. It
-	// must not be left to the SDK: that ends the whole connection where one call that is refused
-	// has been cancelled.
+	life     context.Context // of the session: pending requests end with it
+	// signIn says why a refused request cannot continue; nil if the user can sign in. The SDK must not handle this:
+	// it ends the whole connection if a refused call was cancelled.
 	signIn func(*http.Response) error
 }
 
@@ -59,7 +58,7 @@ func (t *serverTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !sameOrigin(r.URL, t.endpoint) {
 		return nil, errRedirect
 	}
-	if r.Method == http.MethodDelete { // the goodbye after the session's end, which the SDK bounds
+	if r.Method == http.MethodDelete { // the request that ends the session, which the SDK limits
 		return t.send(r)
 	}
 	ctx, cancel := context.WithCancel(r.Context())
@@ -74,7 +73,7 @@ func (t *serverTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// tied is a body with something to be ended after it.
+// tied is a body with something to close after it.
 type tied struct {
 	io.ReadCloser
 	end func()
@@ -113,8 +112,8 @@ func (t *serverTransport) send(r *http.Request) (*http.Response, error) {
 			}
 		}
 	}
-	// An event stream may continue forever; each event of it is bounded. Of an error the SDK reads
-	// all, whatever its type.
+	// An event stream may continue indefinitely; each of its events is limited. The SDK reads errors completely,
+	// whatever their type.
 	media, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
 	if strings.TrimSpace(strings.ToLower(media)) == "text/event-stream" && resp.StatusCode >= 200 && resp.StatusCode < 300 {
 		resp.Body = newEventFilter(resp.Body, t.traffic, int(t.most))
@@ -124,7 +123,7 @@ func (t *serverTransport) send(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// answers reports a request over HTTP that carries an answer to one of the server's.
+// answers reports an HTTP request that contains a response to the server's request.
 func (t *serverTransport) answers(r *http.Request) bool {
 	if r.Method != http.MethodPost || r.GetBody == nil {
 		return false
@@ -138,8 +137,8 @@ func (t *serverTransport) answers(r *http.Request) bool {
 	return err == nil && t.traffic.answers(data)
 }
 
-// attempt counts what was sent for one call: its own request, that request once more after a
-// sign-in, and what resumes its answer.
+// attempt counts the requests of one call: its own, its repetition after signing in, and those that resume its
+// response.
 type attempt struct {
 	mu            sync.Mutex
 	sent, refused int
@@ -152,7 +151,7 @@ func withAttempt(ctx context.Context) (context.Context, *attempt) {
 	return context.WithValue(ctx, attemptKey{}, a), a
 }
 
-// attemptOf is that of the call for which a request is sent; nil: it is for none.
+// attemptOf is the attempt of the call for which a request is sent; nil: none.
 func attemptOf(ctx context.Context) *attempt {
 	a, _ := ctx.Value(attemptKey{}).(*attempt)
 	return a
@@ -181,7 +180,7 @@ func (a *attempt) neverReached() bool {
 	return a.sent == a.refused
 }
 
-// refused reports an answer that proves that a request was not worked on.
+// refused reports a response that proves that a request was not processed.
 func refused(resp *http.Response) bool {
 	switch resp.StatusCode {
 	case http.StatusUnauthorized, http.StatusNotFound:
@@ -192,12 +191,12 @@ func refused(resp *http.Response) bool {
 	return false
 }
 
-// wantsScope reports a refusal for want of a permission that signing in again may give.
+// wantsScope reports a refusal because of a permission that signing in again may grant.
 func wantsScope(h http.Header) bool {
 	return strings.Contains(strings.Join(h.Values("WWW-Authenticate"), " "), "insufficient_scope")
 }
 
-// bounded fails where a body is too large.
+// bounded fails if a body is too large.
 type bounded struct {
 	io.ReadCloser
 	left int64
@@ -215,8 +214,8 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// newOAuthClient fetches what a server names as its place to sign in. A server out in the world
-// cannot have it ask addresses of this machine or its network; one that is there itself can.
+// newOAuthClient fetches a server's sign-in addresses. A server on the internet cannot use it to reach addresses of
+// this machine or its network; a local one can.
 func newOAuthClient(endpoint *url.URL) *http.Client {
 	inside := insideHost(endpoint.Hostname())
 	dialer := &net.Dialer{Timeout: 15 * time.Second}
@@ -234,7 +233,7 @@ func newOAuthClient(endpoint *url.URL) *http.Client {
 	proxied := t.Proxy
 	t.Proxy = func(r *http.Request) (*url.URL, error) {
 		if !inside && insideHost(r.URL.Hostname()) {
-			return nil, errInside // before a proxy is asked for it
+			return nil, errInside // before a proxy is asked
 		}
 		return proxied(r)
 	}
@@ -255,7 +254,7 @@ func newOAuthClient(endpoint *url.URL) *http.Client {
 
 var errInside = errors.New("the server named an address of this machine or its network as the place to sign in, which is refused")
 
-// oauthTransport bounds answers, and marks requests that go by a proxy of this network.
+// oauthTransport limits responses, and marks requests through a proxy of this network.
 type oauthTransport struct {
 	next  *http.Transport
 	proxy func(*http.Request) (*url.URL, error)
@@ -280,7 +279,7 @@ func (t *oauthTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 func (t *oauthTransport) CloseIdleConnections()  { t.next.CloseIdleConnections() }
 func (t *serverTransport) CloseIdleConnections() { t.next.CloseIdleConnections() }
 
-// insideHost reports a name or an address that is of this machine or network without asking anyone.
+// insideHost reports a name or an address that obviously belongs to this machine or network.
 func insideHost(host string) bool {
 	if loopback.IsHost(host) {
 		return true
@@ -294,8 +293,8 @@ func insideAddress(ip netip.Addr) bool {
 	return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsLinkLocalMulticast() || ip.IsMulticast() || ip.IsUnspecified() || sharedAddresses.Contains(ip)
 }
 
-// embedded is the address of the older protocol that a gateway makes of one of the newer, where it
-// does: of 64:ff9b::/96 (NAT64), 2002::/16 (6to4) and ::/96.
+// embedded is the IPv4 address that a gateway derives from an IPv6 address, if it does: for 64:ff9b::/96 (NAT64),
+// 2002::/16 (6to4) and ::/96.
 func embedded(ip netip.Addr) netip.Addr {
 	if !ip.Is6() || ip.IsLoopback() || ip.IsUnspecified() {
 		return ip
@@ -316,10 +315,10 @@ var (
 	compatible = netip.MustParsePrefix("::/96")
 )
 
-// sharedAddresses are those of providers' own networks (RFC 6598).
+// sharedAddresses are those of providers' internal networks (RFC 6598).
 var sharedAddresses = netip.MustParsePrefix("100.64.0.0/10")
 
-// endpointOf reads the address of a server with its places filled in.
+// endpointOf parses the address of a server after filling in placeholders.
 func endpointOf(address string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {

@@ -2,32 +2,32 @@ package mcpclient
 
 import "time"
 
-// Limits bound what a server may cost. The zero value of a field is its default.
+// Limits are the limits for a server. A zero field has its default.
 type Limits struct {
-	Frame       int           // bytes of one message; 16 MiB
-	Pages       int           // of one list; 100
+	Frame       int           // bytes per message; 16 MiB
+	Pages       int           // per list; 100
 	Tools       int           // 500
 	Prompts     int           // 500
 	Resources   int           // 2 000
-	Schema      int           // bytes of one schema; 64 KiB
-	Description int           // bytes of one description; 16 KiB
+	Schema      int           // bytes per schema; 64 KiB
+	Description int           // bytes per description; 16 KiB
 	Definitions int           // bytes of all definitions of a server; 1 MiB
 	LogBytes    int           // of a server's log; 256 KiB
-	LogLine     int           // bytes of one line; 4 KiB
-	Questions   int           // of one server that wait at once; 4
-	Start       time.Duration // until it has to be ready; 90 s, since npx may have to load it first
-	Discover    time.Duration // until it has to answer in the newer protocol; 10 s
+	LogLine     int           // bytes per line; 4 KiB
+	Questions   int           // open questions per server; 4
+	Start       time.Duration // until it must be ready; 90 s, because npx may have to download it first
+	Discover    time.Duration // until it must respond in the newer protocol; 10 s
 	Patience    time.Duration // how long a turn waits for servers that are starting; 10 s
-	List        time.Duration // of one list, all its pages; 30 s
-	Ask         time.Duration // how long a question waits for a person; 10 min
+	List        time.Duration // per list with all pages; 30 s
+	Ask         time.Duration // how long a question waits for an answer; 10 min
 	SignIn      time.Duration // 5 min
-	Write       time.Duration // until a program has to read what it is sent; 1 min
+	Write       time.Duration // until a program must have read what it is sent; 1 min
 	Terminate   time.Duration // between the steps of ending a process; 2 s
 	Debounce    time.Duration // after a change of a list; 300 ms
-	Backoff     time.Duration // before the first start again, doubled each time; 1 s
+	Backoff     time.Duration // before the first restart, doubled each time; 1 s
 	MaxBackoff  time.Duration // 1 min
-	Steady      time.Duration // from when on a server that ends is not one that fails again; 1 min
-	Failures    int           // in a row, until it is not started again automatically; 5
+	Steady      time.Duration // uptime after which the count of failures starts over; 1 min
+	Failures    int           // in a row, until it is no longer restarted automatically; 5
 }
 
 func or[T int | time.Duration](value *T, standard T) {

@@ -11,17 +11,16 @@ import (
 	"time"
 )
 
-// errFrame is of a message over the limit: the connection ends, since the answer that somebody
-// waits for may have been in it.
+// errFrame is for a message over the limit: the connection ends, because the message may have been an awaited
+// response.
 var errFrame = errors.New("the server sent a message that is too large")
 
-// logLine is the longest part of a line that is looked at for a log.
+// logLine is the maximum length of a line's part that is logged.
 const logLine = 64 << 10
 
-// filter passes on the lines of a server's standard output that are messages of the protocol;
-// all others go to its log: one line of a package manager would end the connection otherwise.
-// It also answers for a server that keeps silent when it is asked whether it speaks the newer
-// protocol: many old ones ignore what they do not know.
+// filter passes on the lines of a server's standard output that are protocol messages; all others go to its log,
+// because a single line of a package manager would otherwise end the connection. It also answers the probe for the
+// newer protocol in place of a server that does not respond: many old ones ignore unknown requests.
 type filter struct {
 	most int
 	log  *ring
@@ -30,11 +29,11 @@ type filter struct {
 
 	traffic *traffic
 
-	mu       sync.Mutex // of writes to in, and what follows
+	mu       sync.Mutex // guards writes to in, and the following fields
 	probe    json.RawMessage
 	patience *time.Timer
-	late     string // the id of a probe that was answered here
-	failed   error  // why nothing is passed on any more, if not because the output ended
+	late     string // id of a probe that was answered here
+	failed   error  // why nothing is passed on any more, unless the output ended
 }
 
 func newFilter(most int, log *ring, t *traffic) *filter {
@@ -102,7 +101,7 @@ func (f *filter) pass(line []byte, cut bool) error {
 	return err
 }
 
-// asked looks at what is sent to the server: from a probe on, it has so long to answer.
+// asked examines what is sent to the server: a probe starts the time limit for its answer.
 func (f *filter) asked(message []byte, patience time.Duration) {
 	if !bytes.Contains(message, []byte(`"server/discover"`)) {
 		return
@@ -149,18 +148,18 @@ func (f *filter) failure() error {
 
 func (f *filter) Read(p []byte) (int, error) { return f.out.Read(p) }
 
-// Close ends what waits to write, too.
+// Close also unblocks pending writes.
 func (f *filter) Close() error { return f.out.Close() }
 
-// looksLikeMessage reports a line that could be a message of JSON-RPC: an object. Batches are not
-// part of the protocol any more.
+// looksLikeMessage reports a line that could be a JSON-RPC message: an object. Batches are no longer part of the
+// protocol.
 func looksLikeMessage(line []byte) bool {
 	line = bytes.TrimSpace(line)
 	return len(line) > 0 && line[0] == '{'
 }
 
-// readLine reads a line of at most this many bytes; of a longer one that is a message the rest is
-// left unread, of any other it is dropped.
+// readLine reads a line of at most this many bytes; the rest of a longer message is left unread, that of any other
+// line is dropped.
 func readLine(r *bufio.Reader, most int) (line []byte, cut bool, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
@@ -179,7 +178,7 @@ func readLine(r *bufio.Reader, most int) (line []byte, cut bool, err error) {
 	}
 }
 
-// copyLog writes what a server says on its standard error to its log.
+// copyLog writes a server's standard error to its log.
 func copyLog(stderr io.Reader, log *ring) {
 	r := bufio.NewReaderSize(stderr, 16<<10)
 	for {
@@ -193,8 +192,7 @@ func copyLog(stderr io.Reader, log *ring) {
 	}
 }
 
-// readLogLine is readLine for a log: nothing in it is a message, and the rest of a long line is
-// dropped.
+// readLogLine is readLine for a log: nothing in it is a message, and the rest of a long line is dropped.
 func readLogLine(r *bufio.Reader) (line []byte, cut bool, err error) {
 	for {
 		part, err := r.ReadSlice('\n')

@@ -9,12 +9,12 @@ import (
 	"contextinfinity/backend/internal/display"
 )
 
-// Where a line of a log comes from.
+// The origin of a line of a log.
 const (
 	FromStderr  = "stderr"
-	FromStdout  = "stdout"  // a line that is not a message of the protocol
+	FromStdout  = "stdout"  // a line that is not a protocol message
 	FromServer  = "server"  // a log message of the protocol
-	FromProgram = "program" // the outcome of the server
+	FromProgram = "program" // how the server ended
 )
 
 // Line is a line of a server's log.
@@ -26,7 +26,7 @@ type Line struct {
 
 // ring keeps the last lines of a server, up to a number of bytes.
 type ring struct {
-	most, line int // bytes: of all, and of one line
+	most, line int // limits in bytes: total, and per line
 	now        func() time.Time
 	redact     func(string) string
 
@@ -36,11 +36,11 @@ type ring struct {
 	dropped int
 }
 
-// perLine is what a line costs beside its text.
+// perLine is the overhead of a line.
 const perLine = 64
 
 func (r *ring) add(from, text string) {
-	text = display.Shorten(clean(r.redact(text)), r.line) // redacted first: what is cut could be half a secret
+	text = display.Shorten(clean(r.redact(text)), r.line) // redacted first, because the cut part could be half a secret
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lines = append(r.lines, Line{At: r.now(), From: from, Text: text})
@@ -49,7 +49,7 @@ func (r *ring) add(from, text string) {
 		return
 	}
 	first := 0
-	for r.bytes > r.most*3/4 && first < len(r.lines)-1 { // many at once: each copies what is left
+	for r.bytes > r.most*3/4 && first < len(r.lines)-1 { // several at once, because each removal copies the rest
 		r.bytes -= len(r.lines[first].Text) + perLine
 		first++
 	}
@@ -63,7 +63,7 @@ func (r *ring) read() (lines []Line, dropped int) {
 	return append([]Line{}, r.lines...), r.dropped
 }
 
-// clean takes out what would steer a terminal, and line breaks become spaces.
+// clean removes terminal control characters, and replaces line breaks by spaces.
 func clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -76,7 +76,7 @@ func clean(text string) string {
 	}, strings.TrimRight(strings.ToValidUTF8(text, "\uFFFD"), "\r\n"))
 }
 
-// rebind has the lines to come redacted by another server's knowledge too.
+// rebind also redacts later lines with another server's secrets.
 func (r *ring) rebind(redact func(string) string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,30 +13,30 @@ import (
 	"contextinfinity/backend/tools"
 )
 
-// Deps are what a Manager needs of the program.
+// Deps are the dependencies of a Manager.
 type Deps struct {
 	// Servers are the configured ones.
 	Servers func() []config.MCPServer
-	// Secret and SetSecret reach the secrets of a server in the keyring; an empty one is removed.
+	// Secret and SetSecret access a server's secrets in the keyring; an empty one is removed.
 	Secret    func(server, name string) (string, bool)
 	SetSecret func(server, name, value string) error
-	// Environ and Getenv are the environment that the program was started with.
+	// Environ and Getenv are the program's environment.
 	Environ func() []string
 	Getenv  func(string) string
-	// Redact takes all known secrets out of a text; nil: those of the server alone.
+	// Redact removes all known secrets from a text; nil: only those of the server.
 	Redact func(string) string
 	// Open shows a page in the browser.
 	Open func(url string) error
-	// Elicit asks a person; nil: servers get the answer that no person can be asked.
+	// Elicit asks the user; nil: servers are told that nobody can be asked.
 	Elicit Elicitor
-	// Changed is notified of every change of a server; it must not block.
+	// Changed is called after every change of a server; it must not block.
 	Changed func(server string)
 	Version string
 	Limits  Limits
 	Now     func() time.Time
 }
 
-// Manager has the MCP servers. Its methods may be called by several goroutines.
+// Manager manages the MCP servers. It is safe for concurrent use.
 type Manager struct {
 	deps   Deps
 	limits Limits
@@ -44,10 +44,10 @@ type Manager struct {
 	mu      sync.Mutex
 	servers map[string]*server
 	stopped bool
-	behind  sync.WaitGroup // servers that were taken away and end
+	behind  sync.WaitGroup // removed servers that are ending
 }
 
-// NewManager knows the configured servers and starts none.
+// NewManager loads the configured servers and starts none.
 func NewManager(deps Deps) *Manager {
 	if deps.Now == nil {
 		deps.Now = time.Now
@@ -62,8 +62,7 @@ func NewManager(deps Deps) *Manager {
 
 func (m *Manager) changed(name string) { m.deps.Changed(name) }
 
-// Reload takes over what is configured now: servers whose settings changed are ended, and start
-// again when they are needed.
+// Reload applies the present configuration: servers with changed settings are ended, and start again when needed.
 func (m *Manager) Reload() {
 	var gone []*server
 	var names []string
@@ -111,8 +110,7 @@ func (s *server) config() config.MCPServer {
 	return s.cfg
 }
 
-// Stop ends all servers and what they started, and returns when nothing of them is left. None is
-// started after it.
+// Stop ends all servers and their child processes, and returns when none is left. No server starts afterwards.
 func (m *Manager) Stop() {
 	m.mu.Lock()
 	m.stopped = true
@@ -156,8 +154,8 @@ func (m *Manager) find(op, name string) (*server, error) {
 	return nil, chat.Errorf(chat.CodeNotFound, op, "No MCP server of that name is configured.")
 }
 
-// Ensure starts the servers that are switched on, and waits for those that are starting: as long
-// as a turn has patience, counted from the start of each, and no longer than ctx.
+// Ensure starts the enabled servers, and waits for those that are starting: up to Patience from the start of each,
+// and until ctx ends.
 func (m *Manager) Ensure(ctx context.Context) {
 	deadline := m.limits.Patience
 	for _, s := range m.all() {
@@ -185,7 +183,7 @@ func (m *Manager) Ensure(ctx context.Context) {
 	}
 }
 
-// Sources are the servers that are switched on, whether they run or not.
+// Sources are the enabled servers, running or not.
 func (m *Manager) Sources() []tools.Source {
 	var out []tools.Source
 	for _, s := range m.all() {
@@ -201,7 +199,7 @@ func (m *Manager) Statuses() []Status {
 	return lists.Map(m.all(), (*server).status)
 }
 
-// Logs are the last lines of a server, the oldest first, and how many before them are not kept.
+// Logs are the last lines of a server, oldest first, and the number of dropped lines.
 func (m *Manager) Logs(name string) (lines []Line, dropped int, err error) {
 	s, err := m.find("mcp.logs", name)
 	if err != nil {
@@ -211,8 +209,8 @@ func (m *Manager) Logs(name string) (lines []Line, dropped int, err error) {
 	return lines, dropped, nil
 }
 
-// Restart ends a server and starts it at once. It returns when it is ready or has failed, which
-// is not an error of Restart.
+// Restart ends a server and starts it at once. It returns when the server is ready or has failed, which is not an
+// error of Restart.
 func (m *Manager) Restart(ctx context.Context, name string) error {
 	s, err := m.find("mcp.restart", name)
 	if err != nil {
@@ -225,8 +223,8 @@ func (m *Manager) Restart(ctx context.Context, name string) error {
 	return s.await(ctx, nil)
 }
 
-// Reset ends a server whose secrets have changed. It starts with the new ones when it is needed,
-// also where it had been given up.
+// Reset ends a server whose secrets have changed. It starts with the new ones when needed, even if it had failed
+// permanently.
 func (m *Manager) Reset(name string) {
 	s, err := m.find("mcp.reset", name)
 	if err != nil {
@@ -241,7 +239,7 @@ func (m *Manager) Reset(name string) {
 	m.changed(name)
 }
 
-// await starts a server and waits until that has ended one way or the other.
+// await starts a server and waits until the start has succeeded or failed.
 func (s *server) await(ctx context.Context, in *signIn) error {
 	select {
 	case <-s.start(in):
@@ -251,12 +249,12 @@ func (s *server) await(ctx context.Context, in *signIn) error {
 	}
 }
 
-// SignIn shows the page on which a person signs in to a server, and returns when that is done.
+// SignIn opens the page for signing in to a server, and returns when that is done.
 func (m *Manager) SignIn(ctx context.Context, name string) error {
 	return m.SignInWith(ctx, name, m.deps.Open)
 }
 
-// SignInWith is SignIn where the page is shown in another way.
+// SignInWith is SignIn with another way of opening the page.
 func (m *Manager) SignInWith(ctx context.Context, name string, open func(url string) error) error {
 	const op = "mcp.sign_in"
 	s, err := m.find(op, name)
@@ -288,13 +286,13 @@ func (m *Manager) SignInWith(ctx context.Context, name string, open func(url str
 	return nil
 }
 
-// SignedIn reports that tokens of a server are kept.
+// SignedIn reports that tokens of a server are stored.
 func (m *Manager) SignedIn(name string) bool {
 	_, ok := m.deps.Secret(name, grantName)
 	return ok
 }
 
-// SignOut forgets the tokens of a server, and ends it: it holds them.
+// SignOut deletes the tokens of a server, and ends it, because it has them in memory.
 func (m *Manager) SignOut(name string) error {
 	s, err := m.find("mcp.sign_out", name)
 	if err != nil {

@@ -21,12 +21,12 @@ import (
 	"contextinfinity/backend/internal/display"
 )
 
-// clientSecretName is the secret of a client that was registered by hand, in the keyring.
+// clientSecretName is the name, in the keyring, of the secret of a manually registered client.
 const clientSecretName = "oauth_client_secret"
 
-// grant is what signing in gave, as the keyring keeps it.
+// grant is the result of signing in, as stored in the keyring.
 type grant struct {
-	Endpoint string       `json:"endpoint"` // of the server: a grant of another address is never used
+	Endpoint string       `json:"endpoint"` // of the server: a grant for another address is never used
 	ClientID string       `json:"client_id"`
 	Secret   string       `json:"client_secret,omitempty"`
 	TokenURL string       `json:"token_url"`
@@ -35,25 +35,25 @@ type grant struct {
 	Token    oauth2.Token `json:"token"`
 }
 
-// signIn is a person's way through a browser and back, until the server is ready.
+// signIn is a sign-in in the browser, until the server is ready.
 type signIn struct {
 	port    int
 	open    func(url string) error
 	server  *http.Server
 	serving sync.WaitGroup
-	over    atomic.Bool // nobody is asked any more
+	over    atomic.Bool // no further sign-in is started
 
 	mu      sync.Mutex
 	waiting map[string]chan<- returned // by state
 }
 
-// returned is what the browser brought back.
+// returned is what the browser sent back.
 type returned struct {
 	*auth.AuthorizationResult
 	err error
 }
 
-// newSignIn listens for the browser to come back, on this machine alone.
+// newSignIn listens on this machine for the browser's redirect.
 func newSignIn(port int, open func(string) error) (*signIn, error) {
 	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {
@@ -68,14 +68,14 @@ func newSignIn(port int, open func(string) error) (*signIn, error) {
 // close may be called twice.
 func (in *signIn) close() {
 	in.over.Store(true)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second) // the page that says so is still being sent
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second) // the final page is still being sent
 	defer cancel()
 	_ = in.server.Shutdown(ctx)
 	_ = in.server.Close()
 	in.serving.Wait()
 }
 
-// back is where the browser comes back to.
+// back handles the browser's redirect.
 func (in *signIn) back(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	in.mu.Lock()
@@ -83,7 +83,7 @@ func (in *signIn) back(w http.ResponseWriter, r *http.Request) {
 	delete(in.waiting, q.Get("state"))
 	in.mu.Unlock()
 	if r.URL.Path != "/callback" || done == nil {
-		http.NotFound(w, r) // not the answer to a question of ours
+		http.NotFound(w, r) // not the response to our request
 		return
 	}
 	res := returned{AuthorizationResult: &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}}
@@ -97,8 +97,8 @@ func (in *signIn) back(w http.ResponseWriter, r *http.Request) {
 	done <- res
 }
 
-// fetch shows the page to sign in on, and waits until the browser comes back. inside: the server is
-// of this machine or its network, and so its page may be.
+// fetch opens the sign-in page, and waits for the browser's redirect. inside: the server is on this machine or
+// network, so its page may be too.
 func (in *signIn) fetch(ctx context.Context, args *auth.AuthorizationArgs, inside bool) (*auth.AuthorizationResult, error) {
 	u, err := url.Parse(args.URL)
 	switch {
@@ -128,8 +128,7 @@ func (in *signIn) fetch(ctx context.Context, args *auth.AuthorizationArgs, insid
 	}
 }
 
-// newOAuth authorizes requests to a server. Without a signIn nobody is asked: a server that wants
-// one fails with errSignIn.
+// newOAuth authorizes requests to a server. Without a signIn, a server that requires one fails with errSignIn.
 func (s *server) newOAuth(cfg config.MCPServer, endpoint *url.URL, secret func(string) (string, error), in *signIn) (auth.OAuthHandler, error) {
 	client := newOAuthClient(endpoint)
 	port := cfg.OAuthPort
@@ -154,7 +153,7 @@ func (s *server) newOAuth(cfg config.MCPServer, endpoint *url.URL, secret func(s
 	}
 	source, scopes := s.kept(endpoint, client)
 	c.InitialTokenSource = source
-	// What was granted before is asked for again with what is wanted now.
+	// Scopes granted before are requested again together with the new ones.
 	c.ScopeFilter = func(found []string) []string { return union(scopes, found) }
 	if cfg.OAuthClientID != "" {
 		c.PreregisteredClient = &oauthex.ClientCredentials{ClientID: cfg.OAuthClientID}
@@ -174,7 +173,7 @@ func (s *server) newOAuth(cfg config.MCPServer, endpoint *url.URL, secret func(s
 	return &asking{h, s, in}, nil
 }
 
-// challenge is what a server said when it refused: the scopes that it wants, above all.
+// challenge is a server's refusal, in particular the requested scopes.
 type challenge struct {
 	status int
 	header http.Header
@@ -186,8 +185,8 @@ func (s *server) wasChallenged() bool {
 	return s.challenged != nil
 }
 
-// answerChallenge signs in for what a server refused last: connecting again may not need it, and
-// what was asked of the server then would be refused again.
+// answerChallenge signs in for the last refused request: reconnecting may not require it, and the request would be
+// refused again.
 func (s *server) answerChallenge(ctx context.Context, h auth.OAuthHandler, endpoint *url.URL) error {
 	s.mu.Lock()
 	c := s.challenged
@@ -203,8 +202,7 @@ func (s *server) answerChallenge(ctx context.Context, h auth.OAuthHandler, endpo
 	return h.Authorize(ctx, req, &http.Response{StatusCode: c.status, Header: c.header, Body: http.NoBody, Request: req})
 }
 
-// asking has a person sign in while one is there for it. Otherwise it registers no client and
-// fetches nothing for a way that nobody takes.
+// asking starts a sign-in if the user is there for it. Otherwise it registers no client and fetches nothing.
 type asking struct {
 	auth.OAuthHandler
 	s  *server
@@ -220,7 +218,7 @@ func (q *asking) Authorize(ctx context.Context, req *http.Request, resp *http.Re
 	return err
 }
 
-// refuse remembers what was refused while nobody is there to sign in, and says so.
+// refuse records what was refused while no sign-in is possible, and returns the error.
 func (q *asking) refuse(resp *http.Response) error {
 	if q.in != nil && !q.in.over.Load() {
 		return nil
@@ -234,7 +232,7 @@ func (q *asking) refuse(resp *http.Response) error {
 	return errSignIn
 }
 
-// keep stores what signing in gave, now and whenever it is renewed.
+// keep stores the result of signing in, now and whenever it is renewed.
 func (s *server) keep(ctx context.Context, endpoint *url.URL, o *oauth2.Config, t *oauth2.Token) oauth2.TokenSource {
 	g := grant{
 		Endpoint: endpoint.String(), ClientID: o.ClientID, Secret: o.ClientSecret, TokenURL: o.Endpoint.TokenURL,
@@ -244,7 +242,7 @@ func (s *server) keep(ctx context.Context, endpoint *url.URL, o *oauth2.Config, 
 	return &keptSource{s: s, grant: g, next: o.TokenSource(ctx, t)}
 }
 
-// kept is what an earlier sign-in gave, nil if there is none for this address.
+// kept is the result of an earlier sign-in, nil if there is none for this address.
 func (s *server) kept(endpoint *url.URL, client *http.Client) (oauth2.TokenSource, []string) {
 	text, ok := s.m.deps.Secret(s.name, grantName)
 	var g grant
@@ -267,7 +265,7 @@ func union(a, b []string) []string {
 	return out
 }
 
-// grantName is the name under which the keyring has what signing in gave.
+// grantName is the key of the sign-in's result in the keyring.
 const grantName = "oauth"
 
 func (s *server) saveGrant(g grant) {
@@ -281,7 +279,7 @@ func (s *server) saveGrant(g grant) {
 	}
 }
 
-// keptSource gives tokens and stores those that are new.
+// keptSource returns tokens and stores new ones.
 type keptSource struct {
 	s    *server
 	next oauth2.TokenSource

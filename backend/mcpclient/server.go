@@ -22,7 +22,7 @@ import (
 	"contextinfinity/backend/tools"
 )
 
-// State is how a server is.
+// State is the state of a server.
 type State string
 
 const (
@@ -30,9 +30,9 @@ const (
 	StateIdle     State = "idle"     // not started yet
 	StateStarting State = "starting" // or connecting
 	StateReady    State = "ready"
-	StateSignIn   State = "sign_in" // it wants a person to sign in
-	StateWaiting  State = "waiting" // it failed, and is started again automatically
-	StateFailed   State = "failed"  // it failed, and is not
+	StateSignIn   State = "sign_in" // the user must sign in
+	StateWaiting  State = "waiting" // it failed, and is restarted automatically
+	StateFailed   State = "failed"  // it failed, and is not restarted
 )
 
 // server is one configured server. It is a tools.Source.
@@ -44,18 +44,18 @@ type server struct {
 	mu         sync.Mutex
 	cfg        config.MCPServer
 	state      State
-	why        string // the last failure, in words
+	why        string // message of the last failure
 	session    *session
 	failures   int
-	started    time.Time // when the start under way, or the one that succeeded, began
+	started    time.Time // when the current or last successful start began
 	readyAt    time.Time
 	retryAt    time.Time
-	settled    chan struct{} // closed when it does not start (any more)
+	settled    chan struct{} // closed when no start is in progress
 	cancel     context.CancelFunc
 	done       chan struct{} // closed when the run has ended; nil: there is none
 	questions  int
 	hidden     []string   // secrets of this server, longest first
-	challenged *challenge // what was refused last, until somebody signs in
+	challenged *challenge // the last refusal, until the user signs in
 }
 
 func newServer(m *Manager, cfg config.MCPServer) *server {
@@ -73,13 +73,13 @@ func closedChannel() chan struct{} {
 	return c
 }
 
-// hide keeps values out of logs, errors, results and definitions from now on.
+// hide redacts values in logs, errors, results and definitions from now on.
 func (s *server) hide(values ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, v := range values {
 		if len(v) < shortestHidden {
-			continue // every "1" of a log would go
+			continue // every "1" of a log would be redacted
 		}
 		s.hidden = append(s.hidden, encodings(v)...)
 	}
@@ -87,8 +87,8 @@ func (s *server) hide(values ...string) {
 	s.hidden = slices.Compact(s.hidden)
 }
 
-// encodings are a secret as it is in texts: as it is, in an address, and in base64, where the
-// bytes before it decide which of three ways it is written.
+// encodings are the forms of a secret in texts: plain, in an address, and in base64, where the preceding bytes
+// determine which of three forms it has.
 func encodings(secret string) []string {
 	out := []string{secret, url.QueryEscape(secret), url.PathEscape(secret)}
 	for before := range 3 {
@@ -96,7 +96,7 @@ func encodings(secret string) []string {
 			break
 		}
 		bytes := append(make([]byte, before), secret...)
-		first, end := (before*8+5)/6, len(bytes)*8/6 // the characters that hold bits of the secret alone
+		first, end := (before*8+5)/6, len(bytes)*8/6 // the characters that only contain bits of the secret
 		for _, e := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 			out = append(out, e.EncodeToString(bytes)[first:end])
 		}
@@ -104,13 +104,13 @@ func encodings(secret string) []string {
 	return out
 }
 
-// shortestEncoded is the shortest secret that is looked for in base64.
+// shortestEncoded is the minimum length of a secret that is searched for in base64.
 const shortestEncoded = 8
 
-// shortestHidden is the shortest secret that is taken out of logs wherever it is.
+// shortestHidden is the minimum length of a secret that is redacted anywhere in logs.
 const shortestHidden = 4
 
-// redact takes secrets out of a text, also where it quotes JSON.
+// redact removes secrets from a text, including quoted JSON.
 func (s *server) redact(text string) string { return scrub.Text(text, s.plainRedact) }
 
 func (s *server) plainRedact(text string) string {
@@ -126,7 +126,7 @@ func (s *server) plainRedact(text string) string {
 	return text
 }
 
-// transport is the way to the server, with its values filled in.
+// transport is the connection to the server, with its values filled in.
 func (s *server) transport(ctx context.Context, ss *session, in *signIn) (mcp.Transport, error) {
 	cfg, secret, err := s.filled()
 	if err != nil {
@@ -174,7 +174,7 @@ func hasAuthorization(headers map[string]string) bool {
 	return false
 }
 
-// filled puts secrets and variables in their places.
+// filled replaces placeholders by secrets and variables.
 func (s *server) filled() (config.MCPServer, func(string) (string, error), error) {
 	s.mu.Lock()
 	cfg := s.cfg
@@ -208,8 +208,8 @@ func (s *server) filled() (config.MCPServer, func(string) (string, error), error
 	return cfg, secret, failed
 }
 
-// start begins a run if there is none; in is the person's way to sign in, for this one attempt.
-// settled is closed when the start under way has ended, one way or the other.
+// start begins a run if there is none; in allows signing in during this one attempt. settled is closed when the
+// current start has succeeded or failed.
 func (s *server) start(in *signIn) (settled <-chan struct{}) {
 	s.m.mu.Lock()
 	defer s.m.mu.Unlock()
@@ -225,7 +225,7 @@ func (s *server) start(in *signIn) (settled <-chan struct{}) {
 	return s.settled
 }
 
-// run keeps the server up until it is stopped or given up.
+// run keeps the server running until it is stopped or has failed permanently.
 func (s *server) run(ctx context.Context, in *signIn, done chan struct{}) {
 	defer close(done)
 	for {
@@ -262,7 +262,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// ended is the end of a run that was not stopped: another one may begin.
+// ended is called at the end of a run that was not stopped: another one may begin.
 func (s *server) ended(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -288,7 +288,7 @@ func (s *server) attempt(ctx context.Context, in *signIn) error {
 	}
 	defer ss.close()
 	if in != nil {
-		in.close() // from here on nobody is sent to a browser unasked
+		in.close() // from here on no browser is opened
 	}
 	s.mu.Lock()
 	s.session, s.state, s.why, s.readyAt = ss, StateReady, "", s.m.deps.Now()
@@ -305,7 +305,7 @@ func (s *server) attempt(ctx context.Context, in *signIn) error {
 	why := s.wordsOf(err)
 	s.mu.Lock()
 	s.session = nil
-	if ctx.Err() == nil { // ending what is left of it takes a moment, for which who needs it waits
+	if ctx.Err() == nil { // cleaning up takes a moment, for which callers wait
 		s.state, s.why, s.settled = StateWaiting, why, make(chan struct{})
 	}
 	s.mu.Unlock()
@@ -362,7 +362,7 @@ func (s *server) set(state State, why string) {
 	s.m.changed(s.name)
 }
 
-// stop ends the run, if there is one, and waits until nothing of it is left.
+// stop ends the run, if there is one, and waits until its processes have ended.
 func (s *server) stop() {
 	s.mu.Lock()
 	done := s.done
@@ -381,8 +381,7 @@ func (s *server) current() *session {
 	return s.session
 }
 
-// ready starts the server if it has not been, and waits for it as long as a start may take, and no
-// longer than ctx.
+// ready starts the server if necessary, and waits for it at most as long as a start may take, and until ctx ends.
 func (s *server) ready(ctx context.Context) (*session, error) {
 	s.mu.Lock()
 	if s.state == StateFailed || s.state == StateSignIn {
@@ -403,7 +402,7 @@ func (s *server) ready(ctx context.Context) (*session, error) {
 	return nil, notStarted(s.name, "%s", st.Words)
 }
 
-// begin counts a question that waits; finish ends it.
+// begin counts an open question; finish ends it.
 func (s *server) begin() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -423,7 +422,7 @@ func (s *server) finish() {
 // Name is the configured one.
 func (s *server) Name() string { return s.name }
 
-// Definitions are the tools that it offered last, while it is ready.
+// Definitions are the last offered tools, while the server is ready.
 func (s *server) Definitions() []chat.ToolDefinition {
 	ss := s.current()
 	if ss == nil {
@@ -432,7 +431,7 @@ func (s *server) Definitions() []chat.ToolDefinition {
 	return append([]chat.ToolDefinition{}, ss.offered().tools...)
 }
 
-// Problems are tools of its that cannot be offered.
+// Problems are its tools that cannot be offered.
 func (s *server) Problems() []tools.Problem {
 	if ss := s.current(); ss != nil {
 		return ss.offered().problems
@@ -440,14 +439,14 @@ func (s *server) Problems() []tools.Problem {
 	return nil
 }
 
-// CallTimeout is the limit of a call that was configured for this server; 0: none of its own.
+// CallTimeout is the time limit configured for this server's calls; 0: none.
 func (s *server) CallTimeout() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.cfg.Timeout()
 }
 
-// Call runs a tool. The server is started for it where it does not run.
+// Call runs a tool. It starts the server if necessary.
 func (s *server) Call(ctx context.Context, c tools.Call) (tools.Output, error) {
 	ss, err := s.ready(ctx)
 	if err != nil {
@@ -463,7 +462,7 @@ func (s *server) Call(ctx context.Context, c tools.Call) (tools.Output, error) {
 	return ss.call(ctx, c)
 }
 
-// both holds two clocks, of which the first may be nil.
+// both pauses two clocks, the first of which may be nil.
 func both(first, second func() (release func())) func() func() {
 	if first == nil {
 		return second
@@ -474,25 +473,25 @@ func both(first, second func() (release func())) func() func() {
 	}
 }
 
-// Status is how a server is now.
+// Status is the present state of a server.
 type Status struct {
 	Config       config.MCPServer
 	State        State
-	Words        string // the state in a sentence
-	LastError    string // empty since it is ready
+	Words        string // the state as a sentence
+	LastError    string // empty once it is ready
 	RetryAt      time.Time
 	StartedAt    time.Time
-	Title        string // what it says of itself, from here on
+	Title        string // from here on the server's description of itself
 	Version      string
 	Protocol     string
 	Instructions string
 	Tools        int
-	Prompts      int // as many as it offered when it started
+	Prompts      int // counted at its start
 	Resources    int // likewise, with templates
 	Problems     []tools.Problem
 }
 
-// maxInstructions bounds what a server says of itself, in bytes.
+// maxInstructions limits a server's description of itself, in bytes.
 const maxInstructions = 8 << 10
 
 func (s *server) status() Status {

@@ -23,52 +23,52 @@ import (
 	"contextinfinity/backend/tools"
 )
 
-// session is a connection that is ready, and what the server offered on it last.
+// session is a ready connection, and what the server last offered on it.
 type session struct {
 	s     *server
 	conn  *mcp.ClientSession
-	child *child // nil: it is at an address
-	idle  func() // closes connections that wait
+	child *child // nil: a remote server
+	idle  func() // closes idle connections
 
 	life context.Context // ends with the session
 	end  context.CancelFunc
 	work sync.WaitGroup
-	lost chan error // why it cannot continue, where the connection itself does not end
+	lost chan error // why it cannot continue, if the connection itself does not end
 
-	listing sync.Mutex // one list again at a time
+	listing sync.Mutex // lists are read one at a time
 
 	mu       sync.Mutex
 	closed   bool
 	offer    offer
 	debounce *time.Timer
 	ready    bool // its tools are offered
-	stale    bool // a notice of a change came before it was ready
+	stale    bool // a change was announced before it was ready
 	calls    map[string]*call
 	nextCall int
 	traffic  *traffic
-	asking   int   // questions to a person that wait: the clocks of all calls stand meanwhile
-	leaving  error // why no call is begun any more; the session ends after those that run
+	asking   int   // open questions to the user: the clocks of all calls are paused meanwhile
+	leaving  error // why no further call is started; the session ends after the running ones
 	prompts  int
-	things   int // resources and their templates
+	things   int // resources and templates
 }
 
-// offer is what a server offers as tools.
+// offer is the tools that a server offers.
 type offer struct {
 	tools    []chat.ToolDefinition
 	problems []tools.Problem
 }
 
-// call is one that runs.
+// call is a running call.
 type call struct {
 	mu       sync.Mutex
 	progress func(tools.Progress)
 	last     time.Time
 
-	hold    func() (release func()) // its clock; nil: it has none
-	release func()                  // while it is held, see session.asking
+	hold    func() (release func()) // pauses its clock; nil: it has none
+	release func()                  // set while it is paused, see session.asking
 }
 
-// open connects to a server. What fails is closed again.
+// open connects to a server. After a failure everything is closed again.
 func (s *server) open(ctx context.Context, in *signIn) (_ *session, err error) {
 	ss := &session{s: s, calls: map[string]*call{}, idle: func() {}, lost: make(chan error, 1)}
 	ss.life, ss.end = context.WithCancel(context.Background())
@@ -87,7 +87,7 @@ func (s *server) open(ctx context.Context, in *signIn) (_ *session, err error) {
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "contextinfinity", Title: "ContextInfinity", Version: s.m.deps.Version}, ss.clientOptions())
 	if ss.conn, err = connect(ctx, client, transport); err != nil {
-		if s.wasChallenged() { // the SDK tries its older handshake after it, and tells of that
+		if s.wasChallenged() { // the SDK then tries its older handshake, and returns that error
 			err = errors.Join(errSignIn, err)
 		}
 		return nil, ss.because(err)
@@ -100,7 +100,7 @@ func (s *server) open(ctx context.Context, in *signIn) (_ *session, err error) {
 	return ss, nil
 }
 
-// connect also returns when the context ends while something of the transport still waits.
+// connect also returns when the context ends while the transport is still blocked.
 func connect(ctx context.Context, client *mcp.Client, t mcp.Transport) (*mcp.ClientSession, error) {
 	var conn *mcp.ClientSession
 	err := guard(func() (err error) { conn, err = client.Connect(ctx, t, nil); return err })
@@ -113,7 +113,7 @@ func connect(ctx context.Context, client *mcp.Client, t mcp.Transport) (*mcp.Cli
 	return conn, err
 }
 
-// guard makes a panic of the SDK, over what a server sent, an error of this one server.
+// guard converts a panic of the SDK, caused by a server's message, to an error of this server.
 func guard(f func() error) (err error) {
 	defer panics.Recover(func(e *chat.Error, _ []byte) { err = e })
 	return f()
@@ -138,7 +138,7 @@ func (ss *session) clientOptions() *mcp.ClientOptions {
 	return o
 }
 
-// because prefers the reason that the program's end gives to that of the connection's.
+// because prefers the reason for the program's end to the connection's error.
 func (ss *session) because(err error) error {
 	if ss.child == nil || !isEnd(err) {
 		return err
@@ -146,14 +146,14 @@ func (ss *session) because(err error) error {
 	if failed := ss.child.filter.failure(); errors.Is(failed, errFrame) || errors.Is(failed, errFlood) {
 		return failed
 	}
-	ss.child.ended(100 * time.Millisecond) // the end of its output comes first
+	ss.child.ended(100 * time.Millisecond) // the end of its output is noticed first
 	if why := ss.child.why(); why != "" {
 		return &endedError{why, err}
 	}
 	return err
 }
 
-// isEnd reports an error that says no more than that nothing comes any more.
+// isEnd reports an error that only says that the connection ended.
 func isEnd(err error) bool {
 	return err == nil || errors.Is(err, io.EOF) || errors.Is(err, mcp.ErrConnectionClosed) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, os.ErrClosed) || errors.Is(err, syscall.EPIPE)
 }
@@ -167,7 +167,7 @@ type endedError struct {
 func (e *endedError) Error() string { return e.words }
 func (e *endedError) Unwrap() error { return e.err }
 
-// list asks for the tools: so many pages, so many tools, so long.
+// list requests the tools, with limits on pages, number and time.
 func (ss *session) list(ctx context.Context) (offer, error) {
 	caps := ss.conn.InitializeResult().Capabilities
 	if caps == nil || caps.Tools == nil {
@@ -198,7 +198,7 @@ func (ss *session) list(ctx context.Context) (offer, error) {
 	return c.out, nil
 }
 
-// pages follows the cursors of a list, so many times. complete: it came to its end.
+// pages follows the cursors of a list up to a limit. complete: it reached the end.
 func pages(most int, page func(cursor string) (next string, err error), full func() bool) (complete bool, err error) {
 	cursor := ""
 	for range most {
@@ -217,16 +217,16 @@ func pages(most int, page func(cursor string) (next string, err error), full fun
 	return false, nil
 }
 
-// collector checks what a server offers as a tool.
+// collector checks the tools that a server offers.
 type collector struct {
 	s     *server
 	out   offer
-	count map[string]int // of each name that came
+	count map[string]int // occurrences of each name
 	bytes int
-	left  int // tools beyond the number that is looked at
+	left  int // tools beyond the limit
 }
 
-// maxProblems bounds how many tools that cannot be used are named.
+// maxProblems limits the unusable tools that are named.
 const maxProblems = 50
 
 func (c *collector) problem(subject, format string, args ...any) {
@@ -270,7 +270,7 @@ func (c *collector) add(t *mcp.Tool) {
 	}
 }
 
-// refuse takes back a tool whose name came twice.
+// refuse removes a tool whose name is duplicated.
 func (c *collector) refuse(name string) {
 	c.problem(name, "The server offers several tools of this name, so it is not clear which one would run. None of them is offered.")
 	c.out.tools = slices.DeleteFunc(c.out.tools, func(d chat.ToolDefinition) bool {
@@ -312,7 +312,7 @@ func (c *collector) definition(t *mcp.Tool) (d chat.ToolDefinition, problem stri
 	return d, ""
 }
 
-// changed looks at the tools again, once for many notices of a change.
+// changed lists the tools again, once for several announced changes.
 func (ss *session) changed() {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
@@ -325,7 +325,7 @@ func (ss *session) changed() {
 			ss.mu.Unlock()
 			return
 		}
-		ss.debounce = nil // a notice from here on may be of what the list below does not have yet
+		ss.debounce = nil // a later announcement may not be covered by the list below
 		ss.work.Add(1)
 		ss.mu.Unlock()
 		defer ss.work.Done()
@@ -333,8 +333,7 @@ func (ss *session) changed() {
 	})
 }
 
-// relist asks for the tools again. What cannot be read is offered no more: what was offered before
-// may not be what runs now.
+// relist requests the tools again. If that fails, none are offered, because the earlier definitions may be outdated.
 func (ss *session) relist() {
 	ss.listing.Lock()
 	defer ss.listing.Unlock()
@@ -343,7 +342,7 @@ func (ss *session) relist() {
 	wait := ss.stale
 	ss.mu.Unlock()
 	if wait {
-		return // it is done once the session is ready
+		return // done once the session is ready
 	}
 	found, err := ss.list(ss.life)
 	if err != nil {
@@ -364,7 +363,7 @@ func (ss *session) relist() {
 	}
 }
 
-// nowReady has a notice that came before the session was ready heeded.
+// nowReady handles a change announced before the session was ready.
 func (ss *session) nowReady() {
 	ss.mu.Lock()
 	ss.ready = true
@@ -406,7 +405,7 @@ func (ss *session) logged(p *mcp.LoggingMessageParams) {
 	ss.s.log.add(FromServer, string(p.Level)+": "+display.Shorten(said, logLine))
 }
 
-// progressEvery bounds how often progress is passed on.
+// progressEvery is the minimum time between progress reports.
 const progressEvery = 100 * time.Millisecond
 
 func (ss *session) progressed(p *mcp.ProgressNotificationParams) {
@@ -433,7 +432,7 @@ func (c *call) report(p tools.Progress, now time.Time) {
 	c.progress(p)
 }
 
-// call runs a tool. An error that does not wrap tools.ErrNotStarted leaves open whether it ran.
+// call runs a tool. With an error that does not wrap tools.ErrNotStarted, it is unknown whether it ran.
 func (ss *session) call(ctx context.Context, tc tools.Call) (tools.Output, error) {
 	c, token, err := ss.enter(tc)
 	if err != nil {
@@ -457,8 +456,8 @@ func (ss *session) call(ctx context.Context, tc tools.Call) (tools.Output, error
 	return out, nil
 }
 
-// enter counts a call as one that runs. The server may have been started again since the call was
-// allowed, so it counts what this connection offers: a tool with another definition is not started.
+// enter registers a running call. The server may have restarted since the call was allowed, so it checks this
+// connection's definitions: a tool with another definition is not called.
 func (ss *session) enter(tc tools.Call) (c *call, token string, err error) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
@@ -493,7 +492,7 @@ func (ss *session) leaveCall(c *call, token string) {
 	c.progress = nil
 }
 
-// held stops the clock of a call, or lets it run on. It is called with mu of the session held.
+// held pauses or continues the clock of a call. It is called with the session's mu held.
 func (c *call) held(yes bool) {
 	switch {
 	case yes && c.hold != nil && c.release == nil:
@@ -504,8 +503,8 @@ func (c *call) held(yes bool) {
 	}
 }
 
-// ask counts a question that waits for a person. Which call it is for is not known, and another
-// one may wait for that: the clocks of all stand.
+// ask counts an open question to the user. It is unknown which call it belongs to, and others may wait for that one,
+// so all clocks are paused.
 func (ss *session) ask(by int) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
@@ -515,8 +514,8 @@ func (ss *session) ask(by int) {
 	}
 }
 
-// callTool also returns when the context ends while the SDK still waits for a program to read what
-// it is sent; returned: it did not.
+// callTool also returns when the context ends while the SDK is blocked because the program does not read its input;
+// returned is then false.
 func (ss *session) callTool(ctx context.Context, params *mcp.CallToolParams) (result *mcp.CallToolResult, returned bool, err error) {
 	type answer struct {
 		result *mcp.CallToolResult
@@ -539,7 +538,7 @@ func (ss *session) callTool(ctx context.Context, params *mcp.CallToolParams) (re
 		return a.result, true, a.err
 	case <-ctx.Done():
 	}
-	timer := time.NewTimer(ss.s.m.limits.Terminate) // it has to tell the server, which takes a moment
+	timer := time.NewTimer(ss.s.m.limits.Terminate) // notifying the server takes a moment
 	defer timer.Stop()
 	select {
 	case a := <-done:
@@ -556,7 +555,7 @@ func arguments(raw json.RawMessage) any {
 	return raw
 }
 
-// leave ends the session after the calls that run: what was refused to one need not be to them.
+// leave ends the session after the running calls, which need not fail like the refused one.
 func (ss *session) leave(why error) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
@@ -566,7 +565,7 @@ func (ss *session) leave(why error) {
 	ss.leaveIfIdle()
 }
 
-// breakOff ends the session now: the connection would not end by itself.
+// breakOff ends the session now, because the connection would not end by itself.
 func (ss *session) breakOff(why error) {
 	select {
 	case ss.lost <- why:
@@ -579,12 +578,11 @@ func (ss *session) leaveIfIdle() {
 	if ss.leaving == nil || len(ss.calls) > 0 {
 		return
 	}
-	ss.breakOff(ss.leaving) // the server is connected to again, or waits for a person to sign in
+	ss.breakOff(ss.leaving) // the server is connected again, or waits for the user to sign in
 }
 
-// failed sorts the outcome of a call that has no result. unreached: its own requests prove that it
-// did not reach the server. What an error says is no such proof: the SDK gives the reason for which
-// the connection ended to all calls on it, those at work too.
+// failed classifies the error of a call. unreached: its own requests prove that it did not reach the server. The
+// error itself proves nothing: the SDK returns the reason for the connection's end to all running calls.
 func (ss *session) failed(ctx context.Context, err error, unreached bool) (tools.Output, error) {
 	if wire, ok := answered(err); ok && (!mayBeOurs(wire) || !ss.gone()) {
 		if wire.Code == codeOpenPage {
@@ -597,7 +595,7 @@ func (ss *session) failed(ctx context.Context, err error, unreached bool) (tools
 		return tools.Output{}, fmt.Errorf("the call was ended before its result came: %w", context.Cause(ctx))
 	}
 	if ss.life.Err() != nil && errors.Is(err, context.Canceled) {
-		err = io.EOF // the session's end came before the connection's
+		err = io.EOF // the session ended before the connection
 	}
 	words := ss.s.wordsOf(ss.because(err))
 	anew := isDial(err) || errors.Is(err, errSignIn) || errors.Is(err, mcp.ErrSessionMissing)
@@ -616,16 +614,16 @@ func (ss *session) failed(ctx context.Context, err error, unreached bool) (tools
 	return tools.Output{}, chat.WrapError(chat.CodeProvider, "mcp.call", tools.ErrUnreadable, fmt.Sprintf("The server %s returned a result that cannot be read. %s", ss.s.name, words))
 }
 
-// errEnded is of calls that may have run.
+// errEnded is for calls that may have run.
 var errEnded = errors.New("the connection to the server ended")
 
-// isBroken reports a request over HTTP that was not answered.
+// isBroken reports an HTTP request without a response.
 func isBroken(err error) bool {
 	var request *url.Error
 	return errors.As(err, &request) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// gone reports that the connection has ended, which becomes known a little after a call's end.
+// gone reports that the connection has ended, which may be noticed shortly after a call's end.
 func (ss *session) gone() bool {
 	if ss.life.Err() != nil {
 		return true
@@ -642,7 +640,7 @@ func (ss *session) gone() bool {
 	}
 }
 
-// openPages asks a person to open what a server wants visited before it works.
+// openPages asks the user to open pages that a server requires before it works.
 func (ss *session) openPages(ctx context.Context, data json.RawMessage) tools.Output {
 	var wants struct {
 		Elicitations []*mcp.ElicitParams `json:"elicitations"`
@@ -661,7 +659,7 @@ func (ss *session) openPages(ctx context.Context, data json.RawMessage) tools.Ou
 	return tools.Output{Content: chat.Blocks{chat.Text{Text: said}}, IsError: true}
 }
 
-// elicit puts a question of the server to a person.
+// elicit asks the user a question of the server.
 func (ss *session) elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 	s := ss.s
 	if s.m.deps.Elicit == nil || p == nil || !s.begin() {
@@ -696,7 +694,7 @@ func (ss *session) elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.Elicit
 	return result, nil
 }
 
-// wait returns when the connection has ended, or ctx has.
+// wait returns when the connection or ctx has ended.
 func (ss *session) wait(ctx context.Context) error {
 	done := make(chan error, 1)
 	go func() { done <- ss.conn.Wait() }()
@@ -710,7 +708,7 @@ func (ss *session) wait(ctx context.Context) error {
 	}
 }
 
-// close ends the session and what runs for it. It may be called twice.
+// close ends the session and its process. It may be called twice.
 func (ss *session) close() {
 	ss.mu.Lock()
 	ss.closed = true

@@ -11,36 +11,36 @@ import (
 	"time"
 )
 
-// errFlood is of a server that asks for more at once than any server needs.
+// errFlood is for a server that sends more requests at once than any server needs.
 var errFlood = errors.New("the server sends requests faster than they can be answered")
 
-// errStuck is of a program that does not read what it is sent.
+// errStuck is for a program that does not read its input.
 var errStuck = errors.New("the server does not read what it is sent")
 
-// Bounds of what a server sends without being asked. The SDK keeps all of it until it is handled,
-// so that one which sends faster than that would fill the memory.
+// Limits on unsolicited messages of a server. The SDK queues all of them until they are handled, so a fast sender
+// would fill the memory.
 const (
-	noticesAtOnce    = 1000 // a notification counts once, and once more for each KiB of it
+	noticesAtOnce    = 1000 // a notification counts once, plus once per KiB
 	noticesPerSecond = 200
 	requestsAtOnce   = 64
 	largestRequest   = 1 << 20
 )
 
-// traffic bounds what one connection passes on to the SDK.
+// traffic limits what one connection passes on to the SDK.
 type traffic struct {
 	now     func() time.Time
-	changed func()      // a notice that tools changed was left out
-	dropped func()      // the first notice was left out
-	flooded func(error) // the connection has to end
+	changed func()      // an announced change of tools was dropped
+	dropped func()      // the first notification was dropped
+	flooded func(error) // the connection must end
 
 	mu     sync.Mutex
 	budget float64
 	at     time.Time
 	told   bool
-	asked  int // requests of the server without an answer yet
+	asked  int // unanswered requests of the server
 }
 
-// kind is what a message of the protocol is.
+// kind is the kind of a protocol message.
 type kind int
 
 const (
@@ -49,8 +49,8 @@ const (
 	isNotice
 )
 
-// kindOf tells messages apart as the SDK does: by names that are written exactly so. What it may
-// read and this cannot counts as a notice.
+// kindOf classifies messages like the SDK: by exact member names. A message that it cannot classify counts as a
+// notification.
 func kindOf(data []byte) (k kind, method string) {
 	var m map[string]json.RawMessage
 	if json.NewDecoder(bytes.NewReader(data)).Decode(&m) != nil {
@@ -85,7 +85,7 @@ func (t *traffic) admit(data []byte) (bool, error) {
 			t.dropped()
 		}
 		if !ok && method == "notifications/tools/list_changed" {
-			t.changed() // many of them are looked at once
+			t.changed() // several are combined
 		}
 		return ok, nil
 	}
@@ -110,7 +110,7 @@ func (t *traffic) afford(cost float64) (ok, firstDropped bool) {
 	return ok, firstDropped
 }
 
-// answers reports that a message which is sent answers a request of the server.
+// answers reports that an outgoing message answers a request of the server.
 func (t *traffic) answers(data []byte) bool {
 	t.mu.Lock()
 	waiting := t.asked > 0
@@ -122,7 +122,7 @@ func (t *traffic) answers(data []byte) bool {
 	return k == isResponse
 }
 
-// answered counts an answer that has been sent.
+// answered counts an answer that was sent.
 func (t *traffic) answered() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -136,9 +136,9 @@ type eventFilter struct {
 	traffic *traffic
 	most    int
 
-	out []byte // what is still to be read
-	err error  // what comes after it
-	raw bool   // an event is too large: the SDK fails at it
+	out []byte // still to be read
+	err error  // error after that
+	raw bool   // an event is too large: the SDK will fail on it
 }
 
 func newEventFilter(body io.ReadCloser, t *traffic, most int) *eventFilter {
@@ -184,7 +184,7 @@ func (f *eventFilter) next() {
 	}
 }
 
-// filtered is an event without its data where its message is not passed on: its id still counts.
+// filtered is an event without its data if its message is not passed on: its id still counts.
 func (f *eventFilter) filtered(event []byte) []byte {
 	var data, rest []byte
 	name := ""

@@ -1,5 +1,5 @@
 // Package projects keeps the files of projects: documents that a person gives one by one,
-// and a watched folder, whose text files and PDFs are read again when they change.
+// and a watched folder, whose text files, PDFs and office documents are read again when they change.
 //
 // A watched folder is looked at once a minute while the program runs, and when asked. That
 // finds changes on every system and file system alike, network drives included, needs no

@@ -38,7 +38,7 @@ const (
 	whyMany    = "beyond the number of files of a project (2,000)"
 	whyBytes   = "beyond the 500 MB of a project"
 	whyEntries = "beyond the limit of 50,000 names"
-	whyText    = "not text or a PDF"
+	whyText    = "no text that can be read"
 	whyRead    = "cannot be read"
 )
 

@@ -9,19 +9,16 @@ import (
 // Adaptation is what another model's budget changes (FORGE's ContextAdaptation).
 type Adaptation struct {
 	Kind       AdaptationKind
-	Returning  int // turns that come back as originals
-	Compressed int // turns that are represented by summaries from then on
+	Returning  int // turns that become originals again
+	Compressed int // turns that summaries represent from then on
 	From, To   int // ceilings, tokens
-	// Unsummarized are turns before the cut that have no summary yet: extracts represent
-	// them until summaries are made.
+	// Unsummarized are turns before the cut without a summary: extracts represent them until summaries exist.
 	Unsummarized int
-	// Dropped are pending turns that are left out as well: they are neither in the state nor
-	// before the cut yet.
+	// Dropped are pending turns that are left out: they are neither in the state nor before the cut yet.
 	Dropped int
 }
 
-// NeedsSummarization reports that turns no longer fit and some have no summary yet (FORGE's
-// needs_summarization).
+// NeedsSummarization reports that turns no longer fit and some have no summary yet (FORGE's needs_summarization).
 func (a Adaptation) NeedsSummarization() bool {
 	return a.Compressed > 0 && a.Unsummarized > 0 || a.Dropped > 0
 }
@@ -35,7 +32,7 @@ const (
 	Shrinking AdaptationKind = "shrinking"
 )
 
-// Adapt compares what two models would see of the same conversation.
+// Adapt compares the contexts of two models for the same conversation.
 func Adapt(before, after Manifest) Adaptation {
 	a := Adaptation{Kind: NoChange, From: before.Budget.Ceiling, To: after.Budget.Ceiling}
 	switch moved := int(after.History.Cut - before.History.Cut); {
@@ -57,7 +54,7 @@ func Adapt(before, after Manifest) Adaptation {
 	return a
 }
 
-// String says it in a sentence or more.
+// String describes it in one or more sentences.
 func (a Adaptation) String() string {
 	says := a.change()
 	if a.Dropped > 0 {

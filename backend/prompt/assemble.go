@@ -10,81 +10,74 @@ import (
 	"contextinfinity/backend/internal/untrusted"
 )
 
-// AssemblerVersion changes whenever the same input gives other bytes.
+// AssemblerVersion changes whenever the same input gives different bytes.
 const AssemblerVersion = 8
 
-// messageOverhead is the tokens that role markers and framing cost a message.
+// messageOverhead is the number of tokens for a message's role markers and framing.
 const messageOverhead = 4
 
 // Input is everything a context is made of. The assembler reads nothing else.
 type Input struct {
 	Model    string
-	ModelID  string // by whose encoding Count counts
+	ModelID  string // whose encoding Count uses
 	Provider string // adapter the context is for
-	// StepIndex is of the step of the turn that the request is for.
+	// StepIndex is the index of the step that the request is for.
 	StepIndex int
 	Limits    Limits
 	Policy    Policy
-	// Calibration is what the provider counts for each token we count.
+	// Calibration is the provider's token count relative to ours.
 	Calibration float64
-	System      string // instructions; the hardening statement is added here
-	// Project, if not nil, is the project of the session: its instructions are before System,
-	// its facts before Pins.
+	System      string // instructions, without the hardening statement, which is added here
+	// Project, if not nil, is the session's project: its instructions precede System, its facts precede Pins.
 	Project *Project
 	Pins    []chat.Pin
 	Head    chat.State
-	// HeadCapped: the head's summary was over its cap, and Head holds it shortened.
+	// HeadCapped: the head's summary was over its cap, and Head is the shortened one.
 	HeadCapped bool
 	// HeadShrunk replaces the head's summary after NeedsSummaryShrink.
 	HeadShrunk string
-	// Now is the date and time of the request, in words. It is in the memory block, which
-	// changes with each request anyway. Empty, or in plain chat: it is not said.
+	// Now is the date and time of the request as text. It is in the memory block, which changes with each request
+	// anyway. It is left out if empty, and in plain chat.
 	Now string
-	// Sizes weigh every finalized turn of the lineage before this one, in order.
+	// Sizes are the sizes of all finalized turns of the lineage before this one, in order.
 	Sizes []Size
-	// Fetch returns the turns of [from, to) of the lineage, in order; Extract a
-	// deterministic extract of them within so many tokens. Both must be pure.
+	// Fetch returns the turns of [from, to) of the lineage, in order; Extract a deterministic extract of them with at
+	// most this many tokens. Both must be pure.
 	Fetch   func(from, to int64) ([]chat.Turn, error)
 	Extract func(turns []chat.Turn, target int) string
-	// Remember, if not nil, returns what extract made of the same piece before, or
-	// has it made.
+	// Remember, if not nil, returns an earlier result of extract for the same piece, or calls it.
 	Remember func(p Piece, extract func() (string, error)) (string, error)
-	// Repeats returns the lines of a range summary, counted from 0, that a state summary says as well;
-	// nil: none is left out. It must be pure.
+	// Repeats returns the lines of a range summary, counted from 0, that a state summary also contains; nil: none is
+	// left out. It must be pure.
 	Repeats func(text, state string) []int
-	// Summaries are the lineage's live range summaries. Previous is how the
-	// request before represented history.
+	// Summaries are the lineage's live range summaries. Previous is how the previous request represented history.
 	Summaries []Summary
 	Previous  *Pinned
 	Retrieved []Artifact // best first
 	Current   chat.Message
 	// Tools are the definitions that the request offers, in a stable order.
 	Tools []chat.ToolDefinition
-	// Cycle are the steps of this turn so far: the answer of each with its tool calls, and then
-	// the results of those calls. They follow Current, and nothing parts or trims them.
+	// Cycle are the steps of this turn so far: the answer of each with its tool calls, and then the results of those
+	// calls. They follow Current, and are neither separated nor trimmed.
 	Cycle []chat.Message
-	// ResultMaxBytes is how much of a result in Cycle the model sees; 0: DefaultResultBytes.
+	// ResultMaxBytes limits what the model sees of a result in Cycle; 0: DefaultResultBytes.
 	ResultMaxBytes int
-	// Partial, if not nil, is the unfinished answer to Current that the model is
-	// asked to continue.
+	// Partial, if not nil, is the unfinished answer to Current that the model should continue.
 	Partial *chat.Message
-	// Reduce lowers the ceiling to this share after a provider rejected the
-	// request for its size; 0 means 1.
+	// Reduce lowers the ceiling to this share after a provider rejected the request for its size; 0 means 1.
 	Reduce float64
 	// Count returns the tokens of a text. It must be a pure function.
 	Count func(string) int
-	// Replay assembles what this manifest describes again: its plan, its pieces,
-	// what its shrinking left. Nothing is planned or shrunk again.
+	// Replay assembles the context of this manifest again: with its plan, its pieces, and what its shrinking left.
+	// Nothing is planned or shrunk again.
 	Replay *Manifest
-	// RedactionRules names the rules Redact works by, so that a change of them is
-	// told from a changed record.
+	// RedactionRules identifies the rules of Redact, so that a changed rule can be told from a changed record.
 	RedactionRules string
-	// RetrievalError is why memory was not searched for this request, in words.
+	// RetrievalError says why memory was not searched for this request.
 	RetrievalError string
-	// Scope is how far memory reaches; the manifest keeps it.
+	// Scope is the scope of the memory search; the manifest records it.
 	Scope chat.Scope
-	// Redact takes secrets out of a text before it is hashed and sent; nil leaves
-	// it. It must be pure.
+	// Redact removes secrets from a text before it is hashed and sent; nil: nothing is removed. It must be pure.
 	Redact func(string) (clean string, found []Redaction)
 }
 
@@ -92,39 +85,38 @@ type Input struct {
 type Artifact struct {
 	ID   string // chunk
 	Turn string
-	Text string // made visible and escaped by the assembler
-	// Day heads the artifacts of one day; At, Seq and Ordinal order them: when the
-	// turn was created, in milliseconds, its turn_seq, the place of the chunk in it.
+	Text string // the assembler escapes it and makes it visible
+	// Day is the heading of a day's artifacts; At, Seq and Ordinal order them: the turn's creation time in
+	// milliseconds, its turn_seq, and the chunk's position in it.
 	Day     string
 	At      int64
 	Seq     int64
 	Ordinal int
-	Summary string // is in its place when it is oversized
+	Summary string // replaces Text if that is too large
 	Score   float64
-	// What Score was made of, for those who ask why it is here (chat.Retrieval).
+	// The components of Score, which explain why the artifact was chosen (chat.Retrieval).
 	Similarity, Vector, Keyword float64
 	Reasons                     []chat.Reason
-	// Attached by hand: it is dropped after all that was found.
+	// Attached by hand: dropped after everything that was found.
 	Attached bool
-	// Form and Slices say how Text was made of the chunk, so that it can be made
-	// again: they go into the manifest as they are.
+	// Form and Slices say how Text was derived from the chunk, so that it can be derived again: the manifest records
+	// them.
 	Form   chat.PackedAs
 	Slices []chat.Span
 }
 
-// Redaction says what was replaced, never with what it was.
+// Redaction says which kind of secret was replaced, never the secret.
 type Redaction struct {
 	Rule  string `json:"rule"`
 	Bytes int    `json:"bytes"`
 }
 
-// continueInstruction asks for the rest of an answer that was cut.
+// continueInstruction asks for the rest of an interrupted answer.
 const continueInstruction = "Your answer above was cut off. Continue it exactly where it stops, without repeating anything and without any introduction."
 
-// Assemble builds the context in the order of SPEC 6 and shrinks it in the order
-// of SRD 7.3 until it fits. Its errors are *NeedsSummaryShrink, after which the
-// caller tries again with HeadShrunk, and *chat.Error with code over_budget
-// whose cause is an *OverBudgetError, *RecentMessagesTooLarge or *SectionOverCap.
+// Assemble builds the context in the order of SPEC 6 and shrinks it in the order of SRD 7.3 until it fits. Its errors
+// are *NeedsSummaryShrink, after which the caller tries again with HeadShrunk, and *chat.Error with code over_budget
+// and an *OverBudgetError, *RecentMessagesTooLarge or *SectionOverCap as its cause.
 func Assemble(in Input) (PreparedContext, error) {
 	d, err := NewDraft(in)
 	if err != nil {
@@ -133,7 +125,7 @@ func Assemble(in Input) (PreparedContext, error) {
 	return d.Finish(in.Retrieved, in.RetrievalError)
 }
 
-// assembler holds the sections while they are put together and shrunk.
+// assembler holds the sections while they are built and shrunk.
 type assembler struct {
 	in     Input
 	budget Budget
@@ -147,28 +139,28 @@ type assembler struct {
 	originals []rendered
 	pending   []rendered // whole turns: two messages each
 	state     []rendered
-	again     []rendered // lines of ranges that the state summary said and says no longer
-	retrieved []rendered // best first, as in.Retrieved
+	again     []rendered // lines of ranges that the state summary contained and no longer does
+	retrieved []rendered // best first, like in.Retrieved
 	now       []rendered // the line of date and time
-	last      []rendered // the message, the steps of its turn so far, and for a continuation the partial answer
+	last      []rendered // the message, the steps of its turn so far, and in a continuation the partial answer
 
 	limits  []ResultLimit // of the results in in.Cycle, in order
-	dropped []int64       // turn_seqs of pending turns that step 3 took away
-	// shortened are messages after the cut of which the model sees a part.
+	dropped []int64       // turn_seqs of pending turns dropped by step 3
+	// shortened are messages after the cut that are sent only in part.
 	shortened []Shortened
 	steps     []string
-	notes     []string // what else is not as the caps foresee, in words
-	// What was redacted, apart for what is rendered again; found is the one in use.
+	notes     []string // other deviations from the caps, as text
+	// Redactions, separate for parts that are rendered again; found is the current one.
 	redactedFixed, redactedRecalled, redactedHistory, redactedLast []Redaction
 
 	found *[]Redaction
-	days  map[string]rendered // lines of days that were rendered
-	// full is the ceiling before Reduce: what a plan is made for.
+	days  map[string]rendered // rendered lines of days
+	// full is the ceiling before Reduce, for which plans are made.
 	full int
 }
 
-// rendered is one item as it will be sent. Items of a message carry it; items of
-// system text and of the memory block carry text alone.
+// rendered is one item as it will be sent. Items of a message have the message; items of system text and of the
+// memory block only have text.
 type rendered struct {
 	msg    *chat.Message
 	text   string
@@ -194,7 +186,7 @@ func newAssembler(in Input) *assembler {
 	return a
 }
 
-// renderHistory fills sections 4 to 6 for the plan.
+// renderHistory renders sections 4 to 6 for the plan.
 func (a *assembler) renderHistory() error {
 	if a.in.Replay != nil {
 		a.pieces = a.in.Replay.History.Pieces
@@ -255,8 +247,8 @@ func (a *assembler) span() (from, to int64, ok bool) {
 	return from, to, ok
 }
 
-// renderTurn gives a turn's messages. A turn is rendered to the same bytes as
-// an original and as a pending turn, so committing it changes nothing before it.
+// renderTurn renders a turn's messages. A turn has the same bytes as an original and as a pending turn, so committing
+// it changes nothing before it.
 func (a *assembler) renderTurn(t chat.Turn) []rendered {
 	user, answer, ok := TurnMessages(t, a.in.Provider)
 	if !ok {
@@ -270,8 +262,8 @@ func (a *assembler) renderTurn(t chat.Turn) []rendered {
 	return items
 }
 
-// TurnMessages are a finalized turn's two messages as every provider may be sent
-// them, with the results of tools whole; ok is false for a turn without an answer.
+// TurnMessages are a finalized turn's two messages in the form any provider may receive, with complete tool results;
+// ok is false for a turn without an answer.
 func TurnMessages(t chat.Turn, provider string) (user, answer chat.Message, ok bool) {
 	if t.Assistant == nil {
 		return user, answer, false
@@ -283,8 +275,8 @@ func TurnMessages(t chat.Turn, provider string) (user, answer chat.Message, ok b
 	return conversation(t.User), answer, true
 }
 
-// Measure is the tokens a finalized turn weighs: both messages as rendered for a
-// provider other than recall, with their framing.
+// Measure is the size of a finalized turn in tokens: both messages as rendered for a provider other than recall, with
+// their framing.
 func Measure(t chat.Turn, count func(string) int) int {
 	user, answer, ok := TurnMessages(t, "")
 	if !ok {
@@ -336,7 +328,7 @@ func (a *assembler) renderArtifact(r Artifact, rank int) rendered {
 	}, r.Text, artifactText)
 }
 
-// rounded is a score as it is kept: no one reads more digits, and every one is stored.
+// rounded is a score with the stored precision; more digits would only take space.
 func rounded(score float64) float64 { return math.Round(score*1e4) / 1e4 }
 
 func (a *assembler) renderNow() []rendered {
@@ -363,13 +355,12 @@ func (a *assembler) renderCurrent() []rendered {
 		a.message(chat.UserText(continueInstruction), Part{Source: "config", Role: string(chat.RoleUser)}))
 }
 
-// message renders a message: secrets are taken out first, then it is measured
-// and hashed as it will be sent.
+// message renders a message: secrets are removed first, then it is measured and hashed as it will be sent.
 func (a *assembler) message(m chat.Message, source Part) rendered {
 	return a.messageWith(m, source, nil)
 }
 
-// past is message for a message of a turn that is history.
+// past is message for a message of an earlier turn.
 func (a *assembler) past(m chat.Message, source Part) rendered {
 	if most, short := a.shownOf(source.Seq, m.Role); short {
 		source.Shortened = true
@@ -378,7 +369,7 @@ func (a *assembler) past(m chat.Message, source Part) rendered {
 	return a.messageWith(pastCalls(m), source, pastLimits(m))
 }
 
-// messageWith is message with how much of the results in it the model sees.
+// messageWith is message with limits for the results in it.
 func (a *assembler) messageWith(m chat.Message, source Part, limits []ResultLimit) rendered {
 	return a.measured(withResults(a.redactMessage(m), limits), source)
 }
@@ -395,8 +386,8 @@ func (a *assembler) textItem(source Part, text string, overhead int) rendered {
 	return a.item(source, a.redact(text), overhead)
 }
 
-// derived is an item of text that the program made or recalled. Secrets are taken
-// out of the words as they are read, before anything is escaped.
+// derived is an item of text that the program generated or recalled. Secrets are removed from the plain text, before
+// anything is escaped.
 func (a *assembler) derived(source Part, text string, frame func(string) string) rendered {
 	return a.item(source, frame(a.redact(untrusted.Visible(text))), 0)
 }
@@ -413,7 +404,7 @@ func (a *assembler) redact(s string) string {
 	return clean
 }
 
-// redactMessage is a message as this provider may be sent it, without secrets.
+// redactMessage is a message as this provider may receive it, without secrets.
 func (a *assembler) redactMessage(m chat.Message) chat.Message {
 	return chat.Message{Role: m.Role, Blocks: a.redactBlocks(m.Blocks, a.redact)}
 }
@@ -440,11 +431,11 @@ func (a *assembler) redactBlocks(blocks chat.Blocks, redact func(string) string)
 	return out
 }
 
-// redactQuoted is redact for results of tools, which often quote JSON.
+// redactQuoted is redact for tool results, which often quote JSON.
 func (a *assembler) redactQuoted(s string) string { return scrub.Text(s, a.redact) }
 
-// visible are the blocks of a result without what a reader would not see: a secret that has
-// such characters in it would not be found, and would be whole once they are left out.
+// visible returns the blocks of a result without invisible characters: inside a secret they would prevent its
+// detection, and removing them later would restore it.
 func visible(blocks chat.Blocks) chat.Blocks {
 	out := slices.Clone(blocks)
 	for i, b := range out {
@@ -491,6 +482,6 @@ func writeJSON(sb *strings.Builder, b chat.Block) {
 	}
 }
 
-// ImageTokens is what one image is computed to cost: the upper end of what the
-// vendors document for an image of the size they scale to.
+// ImageTokens is the assumed cost of an image: the upper end of what the vendors document for an image of the size
+// they scale to.
 const ImageTokens = 1600

@@ -2,47 +2,45 @@ package prompt
 
 import "math"
 
-// Limits are a model's numbers and the configured ones that a budget is made
-// of (SPEC 6, 16), all in tokens.
+// Limits are a model's limits and the settings from which a budget is computed (SPEC 6, 16), all in tokens.
 type Limits struct {
-	ContextLimit    int // the model's window
+	ContextLimit    int // the model's context window
 	MaxOutput       int // the model's own output limit
 	ResponseReserve int // budget.response_reserve_tokens
 	SafetyMargin    int // budget.safety_margin_tokens
-	// ExactReserve and ExactMargin: the user set these two, so they hold as they are.
-	// Otherwise they are defaults, scaled down for small windows.
+	// ExactReserve and ExactMargin: the user set these two, so they apply exactly. Otherwise they are defaults,
+	// scaled down for small windows.
 	ExactReserve bool `json:",omitempty"`
 	ExactMargin  bool `json:",omitempty"`
-	WorkingSet   int  // budget.working_set_tokens; 0: no ceiling but the window's
+	WorkingSet   int  // budget.working_set_tokens; 0: limited by the window only
 	StateTarget  int  // librarian.target_tokens
 	Retrieval    int  // budget.max_retrieval_tokens; 0: nothing is retrieved
-	Tools        int  // tokens of the tool definitions that are sent
+	Tools        int  // size of the tool definitions that are sent
 }
 
-// Share of the ceiling that a section's cap never exceeds, whatever its setting.
+// Maximum share of the ceiling for a section, whatever its setting.
 const (
 	systemShare  = 0.08
 	pinnedShare  = 0.08
 	stateShare   = 0.12
 	messageShare = 0.10
-	// recallShare is what is kept free of history for recalled memory, which may take
-	// more: all that the other sections leave, up to its cap.
+	// recallShare is kept free of history for recalled memory, which may take more: all that the other sections
+	// leave, up to its cap.
 	recallShare = 0.15
 )
 
-// Settings of sections that have none in the configuration.
+// Limits of sections without a setting.
 const (
 	systemCap  = 4000
 	pinnedCap  = 4000
 	messageCap = 4000
-	// stateOverhead is what the memory block around the head summary costs.
+	// stateOverhead is the cost of the memory block around the head summary.
 	stateOverhead = 48
 )
 
-// Budget is the token budget of one request, all in tokens. It depends on the
-// model, the configuration, and the size of what precedes history in the prompt
-// (instructions and pinned facts), never on what changes from turn to turn: the
-// same budget gives the same cut, and with it the same prefix.
+// Budget is the token budget of one request, all in tokens. It depends on the model, the configuration, and the size
+// of what precedes history in the prompt (instructions and pinned facts), never on what changes from turn to turn:
+// the same budget gives the same cut, and thus the same prefix.
 type Budget struct {
 	ModelLimit      int     `json:"model_limit"`
 	ResponseReserve int     `json:"response_reserve"`
@@ -51,17 +49,16 @@ type Budget struct {
 	Ceiling         int     `json:"ceiling"` // min(InputBudget, working set), after calibration
 	Calibration     float64 `json:"calibration"`
 	Caps            Caps    `json:"caps"`
-	Whole           int     `json:"whole"`     // what originals may take before the first cut
-	Allowance       int     `json:"allowance"` // originals and pending turns after it, together
-	Summaries       int     `json:"summaries"` // range summaries: a share of the allowance
+	Whole           int     `json:"whole"`     // maximum for originals before the first cut
+	Allowance       int     `json:"allowance"` // for originals and pending turns after the first cut, together
+	Summaries       int     `json:"summaries"` // for range summaries: a share of the allowance
 	HighWater       int     `json:"high_water"`
 	LowWater        int     `json:"low_water"`
 }
 
-// Caps are the most that each section may take. The message alone may exceed its
-// cap, by what the other sections leave.
+// Caps are the limits of the sections. Only the message may exceed its cap, by what the other sections leave.
 type Caps struct {
-	System    int `json:"system"` // the instructions, without the program's own words about memory
+	System    int `json:"system"` // the instructions, without the program's own text about memory
 	Tools     int `json:"tools"`
 	Pinned    int `json:"pinned"`
 	State     int `json:"state"`
@@ -69,12 +66,10 @@ type Caps struct {
 	Message   int `json:"message"`
 }
 
-// NewBudget applies SPEC 6: reserve = min(response_reserve, limit/8);
-// input = limit - reserve - max(5 % of the rest, min(safety_margin, limit/32));
-// ceiling = min(input, working set), divided by the calibration (what the
-// provider counts for each token we count). A reserve or margin that was set holds
-// exactly. Instructions and pinned facts are computed at their caps until
-// withPrefix says what they take.
+// NewBudget applies SPEC 6: reserve = min(response_reserve, limit/8); input = limit - reserve - max(5 % of the rest,
+// min(safety_margin, limit/32)); ceiling = min(input, working set), divided by the calibration (the provider's token
+// count relative to ours). A reserve or margin set by the user applies exactly. Instructions and pinned facts count
+// with their caps until withPrefix sets their sizes.
 func NewBudget(l Limits, p Policy, calibration float64) Budget {
 	if calibration <= 0 {
 		calibration = 1
@@ -101,12 +96,10 @@ func NewBudget(l Limits, p Policy, calibration float64) Budget {
 	return b.withPrefix(p, b.Caps.System, b.Caps.Pinned)
 }
 
-// withPrefix divides the ceiling for a system text and pinned facts of so many
-// tokens. Facts are computed in quarters of their cap, so that one more or less
-// rarely moves the cut. Until everything no longer fits, originals may take all
-// that these and the message's cap leave; after the first cut, summaries, the state
-// summary and recalled memory need their part:
-// allowance = (whole - state cap - recall share) / (1 + summaries share).
+// withPrefix divides the ceiling, given the size of the system text and pinned facts in tokens. Facts count in
+// quarters of their cap, so that one more or less rarely moves the cut. Until everything no longer fits, originals
+// may take all that these and the message's cap leave; after the first cut, summaries, the state summary and recalled
+// memory need their share: allowance = (whole - state cap - recall share) / (1 + summaries share).
 func (b Budget) withPrefix(p Policy, system, pinned int) Budget {
 	fixed := system + inQuarters(pinned, b.Caps.Pinned) + b.Caps.Tools
 	b.Whole = max(0, b.Ceiling-fixed-b.Caps.Message)
@@ -118,8 +111,7 @@ func (b Budget) withPrefix(p Policy, system, pinned int) Budget {
 	return b
 }
 
-// StateRoom is how many tokens the text of a state summary may have, for its section
-// to keep to its cap.
+// StateRoom is the maximum number of tokens of a state summary's text, so that its section stays within its cap.
 func (b Budget) StateRoom() int { return max(0, b.Caps.State-stateOverhead) }
 
 func inQuarters(tokens, most int) int {
@@ -143,27 +135,26 @@ func share(setting, ceiling int, most float64) int {
 	return min(setting, int(math.Floor(float64(ceiling)*most)))
 }
 
-// History says how committed turns are represented (context.history, and off
-// for context.infinity = false).
+// History is how committed turns are represented (context.history; off for context.infinity = false).
 type History string
 
 const (
 	HistoryElastic History = "elastic" // originals while they fit, then range summaries
 	HistorySRD     History = "srd"     // no committed originals at all (SRD 1.2.1)
-	HistoryOff     History = "off"     // plain chat: originals alone
+	HistoryOff     History = "off"     // plain chat: originals only
 )
 
-// Policy are the configured numbers of elastic history (SPEC 16).
+// Policy is the configuration of elastic history (SPEC 16).
 type Policy struct {
 	History        History
 	CompactAt      float64 // high water, share of the allowance
 	CompactTo      float64 // low water
 	SummariesShare float64 // of the allowance
-	PreserveRecent int     // messages that stay original, always
+	PreserveRecent int     // messages that always stay original
 	SummaryRatio   float64 // summary.target_ratio
 	SummaryMin     int     // tokens
 	SummaryMax     int
-	MinKeep        int // artifacts the shrinker's first step leaves
+	MinKeep        int // minimum number of artifacts after the first shrink step
 }
 
 // DefaultPolicy is SPEC 16's.
@@ -174,7 +165,7 @@ func DefaultPolicy() Policy {
 	}
 }
 
-// OrDefault is the policy, or DefaultPolicy for the zero value.
+// OrDefault is the policy, or DefaultPolicy if it is zero.
 func (p Policy) OrDefault() Policy {
 	if p.History == "" {
 		return DefaultPolicy()
@@ -182,5 +173,5 @@ func (p Policy) OrDefault() Policy {
 	return p
 }
 
-// preservedTurns is how many whole turns the preserved messages are.
+// preservedTurns is the number of complete turns with preserved messages.
 func (p Policy) preservedTurns() int { return (p.PreserveRecent + 1) / 2 }

@@ -1,16 +1,15 @@
 package prompt
 
-// Diff is what changed from one context to the next, item by item.
+// Diff is the difference between two contexts, item by item.
 type Diff struct {
-	Removed []int // indexes into a's texts that b has no more
-	Added   []int // indexes into b's texts that a had not
-	// SharedBytes is how much of the front is the same text: what a provider's
-	// prompt cache can reuse.
+	Removed []int // indexes of a's texts that b lacks
+	Added   []int // indexes of b's texts that a lacks
+	// SharedBytes is the size of the common prefix, which a provider's prompt cache can reuse.
 	SharedBytes int
 	TotalBytes  int // of b
 }
 
-// Compare compares two contexts by what was sent.
+// Compare compares two contexts as they were sent.
 func Compare(a, b []Text) Diff {
 	d := Diff{Removed: missingFrom(a, b), Added: missingFrom(b, a)}
 	for _, t := range b {

@@ -1,4 +1,3 @@
-// Package prompt assembles what the model sees: budget, sections, manifest
-// (SPEC 6). It is pure: the same values in give the same bytes out, and it is
-// the only maker of a PreparedContext.
+// Package prompt assembles the context that is sent to the model: budget, sections, manifest (SPEC 6). It is pure:
+// the same input gives the same bytes, and only this package creates a PreparedContext.
 package prompt

@@ -7,13 +7,12 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Draft is a context without what will be recalled for it: it says how many tokens
-// there are for that, and up to which turn memory is to be searched.
+// Draft is a context before memory is recalled: it says how many tokens are left for memory, and up to which turn
+// memory is searched.
 type Draft struct{ a *assembler }
 
-// NewDraft builds a context with what was attached by hand alone. Where even that
-// does not fit, history makes room for it and for some memory; after a refusal memory
-// was chosen before, and Finish shrinks.
+// NewDraft builds a context with only the memory attached by hand. If that does not fit, history is reduced for it
+// and for some recalled memory; after a rejection memory was chosen before, and Finish shrinks.
 func NewDraft(in Input) (*Draft, error) {
 	a := newAssembler(in)
 	if in.Replay == nil {
@@ -28,8 +27,8 @@ func NewDraft(in Input) (*Draft, error) {
 	return &Draft{a}, nil
 }
 
-// Shortened are the turns after the cut of which the context holds a part: what is said
-// in them is searched as what is before the cut.
+// Shortened are the turns after the cut that the context contains only in part: memory is searched for their text as
+// for the turns before the cut.
 func (d *Draft) Shortened() []chat.TurnID {
 	var out []chat.TurnID
 	for _, r := range slices.Concat(d.a.originals, d.a.pending) {
@@ -40,7 +39,7 @@ func (d *Draft) Shortened() []chat.TurnID {
 	return out
 }
 
-// Shows reports that the context holds a text as it was said in a turn after the cut.
+// Shows reports that the context contains a text of a turn after the cut verbatim.
 func (d *Draft) Shows(turn chat.TurnID, text string) bool {
 	text = strings.TrimSpace(text)
 	return slices.ContainsFunc(slices.Concat(d.a.originals, d.a.pending), func(r rendered) bool {
@@ -48,11 +47,11 @@ func (d *Draft) Shows(turn chat.TurnID, text string) bool {
 	})
 }
 
-// Cut is the turn_seq up to which history is not in the context as it was said.
+// Cut is the turn_seq up to which the context does not contain the original turns.
 func (d *Draft) Cut() int64 { return d.a.plan.Cut }
 
-// Room is how many tokens artifacts may take beside what is there, their days
-// included: up to their cap, all that the other sections leave.
+// Room is the number of tokens for artifacts, including the lines of their days: all that the other sections leave,
+// up to their cap.
 func (d *Draft) Room() int {
 	a := d.a
 	frame := 0
@@ -62,8 +61,8 @@ func (d *Draft) Room() int {
 	return max(0, min(a.budget.Ceiling-a.used(), a.budget.Caps.Retrieved-total(a.recalled()))-frame)
 }
 
-// Finish adds the artifacts, best first, what was attached among them, and shrinks
-// until the context fits. failure is why memory was not searched, in words.
+// Finish adds the artifacts, best first and including attached ones, and shrinks until the context fits. failure says
+// why memory was not searched.
 func (d *Draft) Finish(retrieved []Artifact, failure string) (PreparedContext, error) {
 	a := d.a
 	a.in.Retrieved, a.in.RetrievalError = retrieved, failure
@@ -77,8 +76,7 @@ func (d *Draft) Finish(retrieved []Artifact, failure string) (PreparedContext, e
 	return a.prepared(), nil
 }
 
-// PlanOf is how an assembly of the same input would represent history before
-// anything is shrunk, and the budget that it goes by.
+// PlanOf is how an assembly of the same input would represent history before shrinking, and its budget.
 func PlanOf(in Input) (Plan, Budget, error) {
 	a := newAssembler(in)
 	if err := a.buildFixed(); err != nil {
@@ -107,8 +105,7 @@ func (a *assembler) build() error {
 	return nil
 }
 
-// buildFixed renders what does not depend on how history is represented, and
-// divides the budget for it.
+// buildFixed renders what does not depend on the representation of history, and divides the budget for it.
 func (a *assembler) buildFixed() error {
 	a.system = nil
 	if text := projectText(a.in.Project); text != "" {
@@ -130,9 +127,8 @@ func (a *assembler) buildFixed() error {
 	return a.checkCaps()
 }
 
-// makePlan leaves history as it is while everything fits: no part is held back for
-// recalled memory then, since all that it could find is in the prompt, nor for the
-// state summary, which says less than the turns themselves.
+// makePlan leaves history unchanged while everything fits. No space is reserved for recalled memory then, because
+// everything it could find is in the prompt, nor for the state summary, which says less than the turns themselves.
 func (a *assembler) makePlan() Plan {
 	if a.in.Policy.History != HistoryElastic {
 		return MakePlan(a.in.Sizes, a.budget, a.in.Policy)
@@ -143,14 +139,13 @@ func (a *assembler) makePlan() Plan {
 	return Compact(a.in.Sizes, a.budget, a.in.Policy)
 }
 
-// outsideHistory is what the sections but history take.
+// outsideHistory is the size of all sections except history.
 func (a *assembler) outsideHistory() int {
 	return total(a.system) + total(a.tools) + total(a.pinned) + total(a.memory()) + total(a.last)
 }
 
-// noteSizes says which sections are not what their caps foresee, and leaves the
-// state summary out where every turn is there as it was said and it does not fit
-// beside them.
+// noteSizes records sections that deviate from their caps, and drops the state summary if it does not fit although
+// every turn is in the context verbatim.
 func (a *assembler) noteSizes() {
 	if a.in.Replay != nil {
 		return

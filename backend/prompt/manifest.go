@@ -6,9 +6,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Manifest describes one assembled context: its sections in prompt order, every
-// item with its source, size and hash, every shrink step, and the inputs that it
-// can be assembled from again (SPEC 6).
+// Manifest describes one assembled context: its sections in prompt order, every item with its source, size and hash,
+// every shrink step, and the inputs from which it can be assembled again (SPEC 6).
 type Manifest struct {
 	AssemblerVersion int         `json:"assembler_version"`
 	Model            string      `json:"model"`
@@ -17,7 +16,7 @@ type Manifest struct {
 	Policy           Policy      `json:"policy"`
 	Budget           Budget      `json:"budget"`
 	Sections         []Section   `json:"sections"`
-	Shrink           []string    `json:"shrink"`          // in words, in order; empty if none
+	Shrink           []string    `json:"shrink"`          // as text, in order; empty if none
 	Notes            []string    `json:"notes,omitempty"` // a message over its cap, a state summary that was shortened or left out
 	DroppedPending   []int64     `json:"dropped_pending,omitempty"`
 	Redactions       []Redaction `json:"redactions,omitempty"`
@@ -26,40 +25,40 @@ type Manifest struct {
 	TotalTokens      int         `json:"total_tokens"`
 	MaxOutput        int         `json:"max_output"`
 	SHA256           string      `json:"sha256"` // of the canonical context bytes
-	// Erased names the receipt of the last permanent deletion that took something out of what
-	// stood in the context: it can no longer be assembled again as it was.
+	// Erased names the receipt of the last permanent deletion that removed a part of the context: it can no longer be
+	// assembled again.
 	Erased string `json:"erased,omitempty"`
 }
 
-// Inputs pins what the sections alone do not: with it and the ids in the
-// sections the same context can be assembled again.
+// Inputs are the inputs not recorded in the sections: with them and the ids in the sections the same context can be
+// assembled again.
 type Inputs struct {
-	System string `json:"system"` // the instructions as they were given
-	// Project is the session's project as it was; Scope how far memory was to reach.
+	System string `json:"system"` // the given instructions
+	// Project is the session's project at that time; Scope the scope of the memory search.
 	Project    *Project   `json:"project,omitempty"`
 	Scope      chat.Scope `json:"scope,omitempty"`
 	HeadState  string     `json:"head_state"`
 	HeadShrunk string     `json:"head_shrunk,omitempty"`
-	LastSeq    int64      `json:"last_seq"` // newest turn of the lineage that was there
-	// Shortened are messages after the cut of which the model saw a part.
+	LastSeq    int64      `json:"last_seq"` // newest turn of the lineage at that time
+	// Shortened are messages after the cut that the model saw only in part.
 	Shortened []Shortened `json:"shortened,omitempty"`
 	Pending   []int64     `json:"pending,omitempty"`
 	Reduce    float64     `json:"reduce,omitempty"`
-	Now       string      `json:"now,omitempty"` // date and time of the request, in words
+	Now       string      `json:"now,omitempty"` // date and time of the request as text
 	Partial   bool        `json:"partial,omitempty"`
-	StepIndex int         `json:"step_index,omitempty"` // of the step the request was for: a partial answer is of those before it
-	ModelID   string      `json:"model_id,omitempty"`   // by whose encoding texts were measured
-	// RedactionRules names the rules by which texts were redacted.
+	StepIndex int         `json:"step_index,omitempty"` // of the request's step: a partial answer belongs to an earlier one
+	ModelID   string      `json:"model_id,omitempty"`   // whose encoding measured the texts
+	// RedactionRules identifies the rules by which texts were redacted.
 	RedactionRules string `json:"redaction_rules,omitempty"`
-	// RetrievalError is why memory was not searched, in words.
+	// RetrievalError says why memory was not searched.
 	RetrievalError string `json:"retrieval_error,omitempty"`
-	// Tools are the definitions that were offered; Results how much the model saw of each
-	// result of the turn's earlier steps, in order.
+	// Tools are the offered definitions; Results how much the model saw of each result of the turn's earlier steps,
+	// in order.
 	Tools   []chat.ToolDefinition `json:"tools,omitempty"`
 	Results []ResultLimit         `json:"results,omitempty"`
 }
 
-// Section is one of the sections of SPEC 6 that is present.
+// Section is one of the sections of SPEC 6 in the context.
 type Section struct {
 	Name   string  `json:"name"`
 	Tokens int     `json:"tokens"`
@@ -68,7 +67,7 @@ type Section struct {
 	Items  []Part  `json:"items"`
 }
 
-// Part is one item of a section. Bytes are of its text as sent.
+// Part is one item of a section. Bytes is the size of its text as sent.
 type Part struct {
 	// Source is "config", "project", "project_fact", "pin", "summary", "extract", "turn", "state", "chunk",
 	// "day", "now", "tool", "message", "step" or "partial".
@@ -79,8 +78,7 @@ type Part struct {
 	From   int64  `json:"from,omitempty"` // of a summary or extract: [From, To)
 	To     int64  `json:"to,omitempty"`
 	Role   string `json:"role,omitempty"`
-	// Of a chunk: the form it is in, the slices of its source, its scores
-	// (chat.Retrieval), and whether the user attached it.
+	// Of a chunk: its form, the slices of its source, its scores (chat.Retrieval), and whether the user attached it.
 	Form       chat.PackedAs `json:"form,omitempty"`
 	Slices     []chat.Span   `json:"slices,omitempty"`
 	Score      float64       `json:"score,omitempty"`
@@ -89,8 +87,8 @@ type Part struct {
 	Keyword    float64       `json:"keyword_score,omitempty"`
 	Reasons    []chat.Reason `json:"reasons,omitempty"`
 	Attached   bool          `json:"attached,omitempty"`
-	Shortened  bool          `json:"shortened,omitempty"` // of a turn: it is a part of what was said
-	Rank       int           `json:"rank,omitempty"`      // among the chunks, from 1; they are in order of time
+	Shortened  bool          `json:"shortened,omitempty"` // of a turn: only a part is included
+	Rank       int           `json:"rank,omitempty"`      // among the chunks, from 1; they are listed in order of time
 	Tokens     int           `json:"tokens"`
 	Bytes      int           `json:"bytes"`
 	SHA256     string        `json:"sha256"`
@@ -148,12 +146,12 @@ func (a *assembler) manifest(c PreparedContext) (Manifest, []Text) {
 	return m, texts
 }
 
-// has reports that a section is present.
+// has reports that a section exists.
 func (m Manifest) has(name string) bool {
 	return slices.ContainsFunc(m.Sections, func(s Section) bool { return s.Name == name })
 }
 
-// Chunks are the parts of the context that are recalled memory, in order.
+// Chunks are the recalled memory in the context, in order.
 func (m Manifest) Chunks() []Part {
 	var out []Part
 	for _, s := range m.Sections {
@@ -166,9 +164,8 @@ func (m Manifest) Chunks() []Part {
 	return out
 }
 
-// memorySections splits the memory block: the frame's opening belongs to its first
-// section, the closing to its last. Where it holds neither state nor memory it is with
-// the message.
+// memorySections splits the memory block: the opening of its frame belongs to its first section, the end to its last.
+// Without state and memory the frame belongs to the message.
 func (a *assembler) memorySections() (state, retrieved, message []rendered) {
 	all := a.memory()
 	switch {

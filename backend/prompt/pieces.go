@@ -7,7 +7,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// renderPieces fills section 4, and what of it follows the state summary.
+// renderPieces renders section 4, and its lines that follow the state summary.
 func (a *assembler) renderPieces() error {
 	a.summaries, a.again = nil, nil
 	for _, p := range a.pieces {
@@ -43,7 +43,7 @@ func (a *assembler) summaryOf(p Piece) *Summary {
 	return &a.in.Summaries[at]
 }
 
-// pieceText is all that a piece says, as it was made.
+// pieceText is the complete text of a piece.
 func (a *assembler) pieceText(p Piece) (string, error) {
 	if s := a.summaryOf(p); s != nil {
 		return s.Text, nil
@@ -51,7 +51,7 @@ func (a *assembler) pieceText(p Piece) (string, error) {
 	return a.extract(p)
 }
 
-// extract is the piece's extract, made before if the caller remembers it.
+// extract is the piece's extract, from the caller's cache if possible.
 func (a *assembler) extract(p Piece) (string, error) {
 	extract := func() (string, error) {
 		turns, err := a.in.Fetch(p.From, p.To)
@@ -66,13 +66,13 @@ func (a *assembler) extract(p Piece) (string, error) {
 	return a.in.Remember(p, extract)
 }
 
-// repeatedInState is in a range of turns of which the state summary says everything.
+// repeatedInState replaces the text of a range that the state summary covers completely.
 const repeatedInState = "The state summary says all of it."
 
-// omitRepeats decides which lines of each piece are left out because the state summary says them as
-// well. Pieces that are kept from the request before keep their lines too: the state changes with each
-// turn, and a prompt that changes in front loses the provider's cache. A line that the state has dropped
-// since then is after the state, where the prompt changes anyway.
+// omitRepeats decides which lines of each piece are left out because the state summary also contains them. Pieces
+// kept from the previous request keep their lines too: the state changes with each turn, and a change at the
+// beginning of the prompt loses the provider's cache. A line that the state has dropped since is added after the
+// state, where the prompt changes anyway.
 func (a *assembler) omitRepeats(pieces []Piece, kept bool) ([]Piece, error) {
 	if a.in.Repeats == nil {
 		return pieces, nil
@@ -101,7 +101,7 @@ func (a *assembler) omitRepeats(pieces []Piece, kept bool) ([]Piece, error) {
 	return pieces, nil
 }
 
-// dropAgain leaves out the lines that follow the state summary: the turns that they are of can be recalled.
+// dropAgain drops the lines after the state summary: their turns can be recalled.
 func (a *assembler) dropAgain() error {
 	if len(a.again) == 0 {
 		return nil
@@ -116,7 +116,7 @@ func (a *assembler) dropAgain() error {
 
 func (a *assembler) hasState() bool { return len(a.state) > 0 }
 
-// stateSummary is the state summary that is sent, if any is.
+// stateSummary is the state summary that is sent, if any.
 func (a *assembler) stateSummary() string {
 	if a.in.HeadShrunk != "" {
 		return a.in.HeadShrunk
@@ -124,7 +124,7 @@ func (a *assembler) stateSummary() string {
 	return a.in.Head.Summary
 }
 
-// onlyLines is some lines of a text, which are counted from 0.
+// onlyLines returns some lines of a text, counted from 0.
 func onlyLines(text string, wanted []int) string {
 	var kept []string
 	for i, line := range strings.Split(text, "\n") {
@@ -135,7 +135,7 @@ func onlyLines(text string, wanted []int) string {
 	return strings.Join(kept, "\n")
 }
 
-// withoutLines is a text without some of its lines, which are counted from 0.
+// withoutLines returns a text without some of its lines, counted from 0.
 func withoutLines(text string, omit []int) string {
 	if len(omit) == 0 {
 		return text

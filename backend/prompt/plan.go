@@ -5,16 +5,15 @@ import (
 	"slices"
 )
 
-// Size is what one finalized turn of the lineage weighs.
+// Size is the size of one finalized turn of the lineage.
 type Size struct {
 	Seq     int64
 	Tokens  int  // both messages as rendered, with their framing
 	Pending bool // not committed yet: always sent in full
 }
 
-// Plan says what represents which part of the lineage. It is a pure function of
-// the sizes and the budget: the same conversation under the same budget gives
-// the same plan, and while it grows the cut never moves back.
+// Plan says how each part of the lineage is represented. It is a pure function of the sizes and the budget: the same
+// conversation with the same budget gives the same plan, and while it grows the cut never moves back.
 type Plan struct {
 	// Cut is the turn_seq up to which history is represented by ranges; originals
 	// are the turns after it. 0: all originals.
@@ -32,9 +31,8 @@ type Range struct {
 	Tokens int   `json:"tokens"` // of the originals
 }
 
-// MakePlan lets the cut advance through the conversation as it did turn by turn:
-// past the high-water mark it goes to the low-water mark in one step, so that
-// requests between two advances share their prefix.
+// MakePlan simulates the cut turn by turn: when it reaches the high-water mark it moves to the low-water mark in one
+// step, so that requests between two moves share their prefix.
 func MakePlan(sizes []Size, b Budget, p Policy) Plan {
 	switch p.History {
 	case HistoryOff:
@@ -46,8 +44,7 @@ func MakePlan(sizes []Size, b Budget, p Policy) Plan {
 	return planFor(sizes, cuts, b, p)
 }
 
-// Compact is MakePlan for a conversation that does not fit as it is: if the cut has
-// never advanced, it does now.
+// Compact is MakePlan for a conversation that does not fit as it is: if the cut has never moved, it does now.
 func Compact(sizes []Size, b Budget, p Policy) Plan {
 	plan := MakePlan(sizes, b, p)
 	if plan.Cut > 0 || p.History != HistoryElastic {
@@ -57,9 +54,8 @@ func Compact(sizes []Size, b Budget, p Policy) Plan {
 	return planFor(sizes, clampToCommitted([]int{next}, sizes), b, p)
 }
 
-// AdvanceToFit is the shrinker's step 0: the cut goes from a turn_seq as far as it has
-// to, for ranges and originals to take room tokens, at most to its limit: the preserved
-// and the pending turns stay.
+// AdvanceToFit is the shrinker's step 0: it moves the cut from a turn_seq as far as necessary for ranges and
+// originals to fit into room tokens, at most to its limit: the preserved and the pending turns stay.
 func AdvanceToFit(sizes []Size, from int64, room int, b Budget, p Policy) Plan {
 	if p.History != HistoryElastic {
 		return MakePlan(sizes, b, p)
@@ -79,9 +75,8 @@ func AdvanceToFit(sizes []Size, from int64, room int, b Budget, p Policy) Plan {
 // rangeOverhead is what the frame of a range costs.
 const rangeOverhead = 24
 
-// Next is the plan as it would be if the cut advanced now: what background work
-// prepares when the history nears its high-water mark. near is false while it is
-// still far.
+// Next is the plan if the cut moved now: background jobs prepare it when the history approaches its high-water mark.
+// near is false while it is still far.
 func Next(sizes []Size, b Budget, p Policy) (plan Plan, near bool) {
 	if p.History != HistoryElastic {
 		return Plan{}, false
@@ -105,8 +100,8 @@ func Next(sizes []Size, b Budget, p Policy) (plan Plan, near bool) {
 // nearShare of the mark is where background summaries begin.
 const nearShare = 0.8
 
-// mark is what originals may weigh before the cut advances: everything that fits
-// while nothing was cut, then the high-water mark.
+// mark is the size of originals at which the cut moves: everything that fits while nothing was cut, later the
+// high-water mark.
 func (b Budget) mark(cut bool) int {
 	if cut {
 		return b.HighWater
@@ -122,8 +117,7 @@ func weight(sizes []Size) int {
 	return n
 }
 
-// simulate returns every position (an index into sizes) the cut ever advanced
-// to, in order.
+// simulate returns every position (an index into sizes) that the cut moved to, in order.
 func simulate(sizes []Size, b Budget, p Policy) []int {
 	var cuts []int
 	cut, sum := 0, 0
@@ -143,7 +137,7 @@ func simulate(sizes []Size, b Budget, p Policy) []int {
 	return clampToCommitted(cuts, sizes)
 }
 
-// advance moves a cut towards the low-water mark and leaves the preserved turns.
+// advance moves a cut towards the low-water mark and keeps the preserved turns.
 func advance(sizes []Size, cut, end, sum int, b Budget, p Policy) int {
 	most := end - p.preservedTurns()
 	for sum > b.LowWater && cut < most {
@@ -188,8 +182,7 @@ func lastCommitted(sizes []Size) int64 {
 	return 0
 }
 
-// planFor turns cut positions into ranges and merges the oldest until their
-// targets fit the section.
+// planFor converts cut positions to ranges and merges the oldest until their targets fit into the section.
 func planFor(sizes []Size, cuts []int, b Budget, p Policy) Plan {
 	if len(cuts) == 0 {
 		return Plan{}
@@ -219,17 +212,16 @@ func rangeOf(sizes []Size, from, to int, b Budget, p Policy) Range {
 	return r
 }
 
-// RangeTarget is what a range of so many tokens is compressed to.
+// RangeTarget is the target size of the summary of a range with this many tokens.
 func RangeTarget(tokens int, b Budget, p Policy) int { return target(tokens, b, p) }
 
-// target is what a range of so many tokens is compressed to.
+// target is the target size of the summary of a range with this many tokens.
 func target(tokens int, b Budget, p Policy) int {
 	t := int(float64(tokens) * p.SummaryRatio)
 	return max(1, min(max(t, p.SummaryMin), p.SummaryMax, max(b.Summaries/2, 1)))
 }
 
-// merge joins the two oldest ranges while the section is too full: what is
-// longest ago is compressed hardest.
+// merge joins the two oldest ranges while the section is too full: the oldest turns are compressed most.
 func (pl *Plan) merge(b Budget, p Policy) {
 	for len(pl.Ranges) > 1 && pl.targets() > b.Summaries {
 		a, c := pl.Ranges[0], pl.Ranges[1]

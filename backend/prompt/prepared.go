@@ -8,9 +8,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// PreparedContext is a context that is known to fit. Only this package can make
-// one, its zero value is refused, and it is all that an adapter accepts
-// (SPEC 2.10).
+// PreparedContext is a context that is known to fit. Only this package can create one, its zero value is refused, and
+// adapters accept nothing else (SPEC 2.10).
 type PreparedContext struct {
 	ok        bool
 	system    []string
@@ -27,28 +26,27 @@ type PreparedContext struct {
 // Tools are the definitions that the request offers, in a stable order.
 func (c PreparedContext) Tools() []chat.ToolDefinition { return c.tools }
 
-// Cycle is the number of Messages at the end that are the steps of this turn so far: an
-// answer that ends with tool calls, then a message that begins with their results. In a
-// continuation the partial answer and the request to continue it count as well.
+// Cycle is the number of Messages at the end that are the steps of this turn so far: an answer that ends with tool
+// calls, then a message that begins with their results. A continuation's partial answer and its request count as
+// well.
 func (c PreparedContext) Cycle() int { return c.cycle }
 
 // Valid reports that the assembler made this context.
 func (c PreparedContext) Valid() bool { return c.ok }
 
-// System is the system text in parts: instructions, then pinned facts. They are
-// sent as one system prompt in this order, with nothing between them.
+// System is the system text in parts: instructions, then pinned facts. They are sent as one system prompt in this
+// order, without separators.
 func (c PreparedContext) System() []string { return c.system }
 
 // Messages alternate between user and assistant, user first, and end with the
 // user's message, or with the results of the calls that followed it. The caller must not change them.
 func (c PreparedContext) Messages() []chat.Message { return c.messages }
 
-// StablePrefix is how many of Messages belong to sections 1 to 6: the prefix a
-// provider's prompt cache can keep until the cut advances.
+// StablePrefix is the number of Messages in sections 1 to 6: the prefix that a provider's prompt cache can keep until
+// the cut moves.
 func (c PreparedContext) StablePrefix() int { return c.stable }
 
-// Tokens is the estimate of the input; MaxOutput what is left for the answer,
-// bounded by the model's own limit.
+// Tokens is the estimated size of the input; MaxOutput the space left for the answer, at most the model's own limit.
 func (c PreparedContext) Tokens() int    { return c.tokens }
 func (c PreparedContext) MaxOutput() int { return c.maxOutput }
 
@@ -65,10 +63,9 @@ type Text struct {
 	Text string `json:"text"`
 }
 
-// prepared puts the sections together in order. Section 4 is at the front of
-// the first user message after it, and the memory block at the front of the
-// last, which is a block of its own before what the user says: roles alternate, as
-// every provider wants it.
+// prepared joins the sections in order. Section 4 is at the beginning of the first user message after it, and the
+// memory block at the beginning of the last one, as a separate block before the user's text: roles alternate, as
+// every provider requires.
 func (a *assembler) prepared() PreparedContext {
 	c := PreparedContext{ok: true, system: []string{joinText(a.system)}, tokens: a.used(), tools: a.in.Tools}
 	if len(a.in.Cycle) > 0 {
@@ -86,15 +83,15 @@ func (a *assembler) prepared() PreparedContext {
 	}
 	prepend(c.messages, c.stable, joinText(a.memory()))
 	prepend(c.messages, 0, joinText(a.framed(a.summaries, summariesFrame)))
-	// The window is the provider's: what it counts for our tokens is what is left out of it.
+	// The window is measured by the provider's count, so the calibrated size is subtracted from it.
 	real := int(math.Ceil(float64(c.tokens) * a.budget.Calibration))
 	c.maxOutput = max(1, min(a.in.Limits.MaxOutput, a.in.Limits.ContextLimit-real))
 	c.manifest, c.texts = a.manifest(c)
 	return c
 }
 
-// prepend puts text in front of a message as a block of its own. The message is
-// replaced, not changed: its blocks belong to the turn.
+// prepend adds text to the beginning of a message as a separate block. The message is copied, because its blocks
+// belong to the turn.
 func prepend(messages []chat.Message, i int, text string) {
 	if text == "" {
 		return
@@ -114,7 +111,7 @@ func joinText(items []rendered) string {
 // frame is the text around derived text.
 type frame struct{ open, close string }
 
-// framed adds the frame's two items, if there is anything to frame.
+// framed adds the frame's two items, unless there is nothing inside.
 func (a *assembler) framed(items []rendered, f frame) []rendered {
 	if len(items) == 0 {
 		return nil
@@ -123,7 +120,7 @@ func (a *assembler) framed(items []rendered, f frame) []rendered {
 	return append(out, a.frameItem("config", f.close))
 }
 
-// frameItem is a text of the program's own around others.
+// frameItem is a text of the program around others.
 func (a *assembler) frameItem(source, text string) rendered {
 	tokens := a.in.Count(text)
 	return rendered{text: text, tokens: tokens, source: Part{
@@ -131,16 +128,16 @@ func (a *assembler) frameItem(source, text string) rendered {
 	}}
 }
 
-// memory is section 7: the head state summary and the lines of ranges that it no longer says, then retrieved artifacts, then the date
-// and time of the request.
+// memory is section 7: the head state summary, lines of ranges that it no longer contains, retrieved artifacts, then
+// the date and time of the request.
 func (a *assembler) memory() []rendered { return a.memoryWith(a.recalled()) }
 
 func (a *assembler) memoryWith(recalled []rendered) []rendered {
 	return a.framed(slices.Concat(a.state, a.again, recalled, a.now), memoryFrame)
 }
 
-// recalled are the artifacts as a reader follows them: said to be a selection, in
-// the order of time, each day under a line of its own.
+// recalled are the artifacts in reading order: marked as a selection, sorted by time, each day below a line of its
+// own.
 func (a *assembler) recalled() []rendered {
 	if len(a.retrieved) == 0 {
 		return nil
@@ -157,7 +154,7 @@ func (a *assembler) recalled() []rendered {
 	return out
 }
 
-// dayItem is the line of a day, counted once however often the block is laid out.
+// dayItem is the line of a day, counted once however often the block is built.
 func (a *assembler) dayItem(day string) rendered {
 	item, ok := a.days[day]
 	if !ok {
@@ -170,14 +167,13 @@ func (a *assembler) dayItem(day string) rendered {
 	return item
 }
 
-// canonicalHash is over the context's own JSON; the wire form, which an
-// adapter shapes, is hashed apart.
+// canonicalHash covers the context's own JSON; the wire format of an adapter has a separate hash.
 func canonicalHash(c PreparedContext) string {
 	return c.hashOf(len(c.messages))
 }
 
-// HashOfFirst is the hash that a context of the same definitions, system text and so many
-// of the same messages has: its manifest's SHA256 (SRD 1.2.5).
+// HashOfFirst is the hash of a context with the same definitions, system text and first messages: its manifest's
+// SHA256 (SRD 1.2.5).
 func (c PreparedContext) HashOfFirst(messages int) string {
 	if messages < 0 || messages > len(c.messages) {
 		return ""
@@ -192,7 +188,7 @@ func (c PreparedContext) hashOf(messages int) string {
 		Messages []chat.Message `json:"messages"`
 	}{c.system, sentTools(c.tools), c.messages[:messages]})
 	if err != nil {
-		return "" // blocks come from storage, which only holds what encodes
+		return "" // stored blocks always encode
 	}
 	return chat.HashText(string(raw))
 }

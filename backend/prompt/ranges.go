@@ -9,36 +9,33 @@ type Summary struct {
 	To     int64
 	Tokens int // of Text as it is in the prompt
 	Text   string
-	Model  string // who made it
+	Model  string // the model that wrote it
 }
 
-// Piece is one item of section 4: a range summary, or a deterministic extract of
-// the range where there is no usable summary.
+// Piece is one item of section 4: a range summary, or a deterministic extract if there is no usable summary.
 type Piece struct {
 	From    int64  `json:"from"`
 	To      int64  `json:"to"`
 	Summary string `json:"summary,omitempty"` // id; empty: an extract
 	Target  int    `json:"target,omitempty"`  // of an extract, tokens
-	// Omit are the lines, counted from 0, that the state summary of the same request says as well.
+	// Omit are the lines, counted from 0, that the state summary of the same request also contains.
 	Omit []int `json:"omit,omitempty"`
-	// Again are those of them that the state summary says no longer: they follow it, because the range
-	// itself cannot change before the cut advances.
+	// Again are those of them that the state summary no longer contains: they follow it, because the range itself
+	// cannot change before the cut moves.
 	Again []int `json:"again,omitempty"`
 }
 
-// Choose decides what represents each range of a plan. A summary is usable only
-// if it lies wholly before the cut, and summaries must be of the lineage: the
-// caller passes no others. Chat never waits for one.
+// Choose decides what represents each range of a plan. A summary is usable only if it lies completely before the cut
+// and belongs to the lineage; the caller passes no others. Chat never waits for one.
 //
-// previous are the pieces of the request before. While the plan is the one they
-// were made for they are kept, even if better summaries came since: a prompt
-// that changes in front loses the provider's cache.
+// previous are the pieces of the previous request. They are kept while their plan is unchanged, even if better
+// summaries exist now: a change at the beginning of the prompt loses the provider's cache.
 func Choose(plan Plan, usable []Summary, previous *Pinned, b Budget, p Policy) []Piece {
 	pieces, _ := choose(plan, usable, previous, b, p)
 	return pieces
 }
 
-// choose also reports that the pieces are those of the request before.
+// choose also reports that the pieces are those of the previous request.
 func choose(plan Plan, usable []Summary, previous *Pinned, b Budget, p Policy) (pieces []Piece, kept bool) {
 	if previous != nil && previous.holds(plan, b) && available(previous.Pieces, usable) {
 		return previous.Pieces, true
@@ -51,7 +48,7 @@ func choose(plan Plan, usable []Summary, previous *Pinned, b Budget, p Policy) (
 	return out, false
 }
 
-// Pinned is what a manifest keeps of how history was represented.
+// Pinned is what a manifest records about the representation of history.
 type Pinned struct {
 	Cut       int64   `json:"cut"`
 	Allowance int     `json:"allowance"`
@@ -63,7 +60,7 @@ func (pi *Pinned) holds(plan Plan, b Budget) bool {
 	return pi.Cut == plan.Cut && pi.Allowance == b.Allowance && slices.Equal(pi.Ranges, plan.Ranges)
 }
 
-// available reports that every summary named still exists.
+// available reports that every named summary still exists.
 func available(pieces []Piece, usable []Summary) bool {
 	for _, pc := range pieces {
 		if pc.Summary != "" && !slices.ContainsFunc(usable, func(s Summary) bool { return s.ID == pc.Summary }) {
@@ -83,9 +80,8 @@ func wholly(usable []Summary, cut int64) []Summary {
 	return out
 }
 
-// choosePieces prefers the summary of exactly the range, then a tiling by
-// summaries with extracts in the gaps if that is no larger than what the range
-// may take, then one extract.
+// choosePieces prefers the summary of exactly the range, then a sequence of summaries with extracts in the gaps if
+// that is no larger than the range may be, then one extract.
 func choosePieces(r Range, usable []Summary, b Budget, p Policy) []Piece {
 	for _, s := range usable {
 		if s.From == r.From && s.To == r.To && s.Tokens <= roomFor(r, b) {
@@ -98,12 +94,11 @@ func choosePieces(r Range, usable []Summary, b Budget, p Policy) []Piece {
 	return []Piece{{From: r.From, To: r.To, Target: r.Target}}
 }
 
-// roomFor is what a range's representation may take: a model that wrote a little
-// more than it was asked for is still better than an extract.
+// roomFor is the maximum size of a range's representation: a summary slightly over its target is still better than an
+// extract.
 func roomFor(r Range, b Budget) int { return min(r.Target+r.Target/2, max(b.Summaries, r.Target)) }
 
-// tile covers a range from the left with the longest summaries that lie in it.
-// tokens is 0 if there is no summary at all.
+// tile covers a range from the left with the longest summaries inside it. tokens is 0 if there is no summary at all.
 func tile(r Range, usable []Summary, p Policy) (pieces []Piece, tokens int) {
 	found := false
 	for at := r.From; at < r.To; {
@@ -143,7 +138,7 @@ func nextStart(at, end int64, usable []Summary) int64 {
 	return next
 }
 
-// gapTarget shares a range's target by how many of its turns the gap has.
+// gapTarget is a gap's part of a range's target, by its number of turns.
 func gapTarget(r Range, turns int64, p Policy) int {
 	return max(p.SummaryMin, int(int64(r.Target)*turns/max(1, r.To-r.From)))
 }

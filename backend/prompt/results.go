@@ -11,21 +11,19 @@ import (
 	"contextinfinity/backend/internal/untrusted"
 )
 
-// DefaultResultBytes is tools.result_max_bytes where it is not configured.
+// DefaultResultBytes is the default of tools.result_max_bytes.
 const DefaultResultBytes = 64 << 10
 
 const (
-	// pastResults is what the results of a turn's tools may take together, in bytes, once the
-	// turn is history, and pastArguments what the arguments of one call may. Nobody can cut a
-	// turn that is among the newest, so what tools bring into it has to be bounded.
+	// pastResults limits the tool results of an earlier turn together, in bytes, and pastArguments the arguments of
+	// one call. The newest turns are never cut, so the size of what tools add to them must be limited.
 	pastResults   = 24 << 10
 	pastArguments = 8 << 10
 	// maxResultImages is how many images of one result the model sees.
 	maxResultImages = 8
 )
 
-// What results of the running turn are shortened to, the oldest first, where the steps of
-// the turn do not fit.
+// Sizes to which results of the running turn are shortened, oldest first, if the steps of the turn do not fit.
 var shorterResults = []int{4 << 10, 512}
 
 const (
@@ -39,8 +37,8 @@ type ResultLimit struct {
 	Images int `json:"images,omitempty"`
 }
 
-// asResult is a result as a model is sent it: its words framed as data, as memory is, its
-// images behind them, and behind the frame what was left out.
+// asResult is a result as it is sent to a model: its text framed as data, like memory, then its images, then a note
+// about what was left out.
 func asResult(r chat.ToolResult, l ResultLimit) chat.ToolResult {
 	words, images, other := resultParts(r.Content)
 	shown, left := headAndTail(words, l.Bytes)
@@ -77,8 +75,8 @@ func resultParts(content chat.Blocks) (words string, images chat.Blocks, other i
 	return content.RenderedText(), images, other
 }
 
-// headAndTail keeps the beginning of a text and the end, where long output says how it
-// ended, together at most this many bytes, and tells how many it leaves out.
+// headAndTail keeps the beginning and the end of a text, where long output reports its result, together at most this
+// many bytes, and says how many bytes it leaves out.
 func headAndTail(text string, most int) (shown string, left int) {
 	if len(text) <= most {
 		return text, 0
@@ -93,8 +91,7 @@ func headAndTail(text string, most int) (shown string, left int) {
 	return text[:head] + "\n…\n" + text[tail:], tail - head
 }
 
-// pastLimits divide what the results of a turn may take among them. Images are not sent
-// again.
+// pastLimits divides the space for the results of an earlier turn among them. Images are not sent again.
 func pastLimits(m chat.Message) []ResultLimit {
 	var sizes []int
 	for _, b := range m.Blocks {
@@ -110,8 +107,7 @@ func pastLimits(m chat.Message) []ResultLimit {
 	return out
 }
 
-// divide gives each its part of a room, at most what it needs: what the short ones do not
-// need is the long ones'.
+// divide distributes space among needs: what the small ones do not use goes to the large ones.
 func divide(sizes []int, room int) []int {
 	order := make([]int, len(sizes))
 	for i := range order {
@@ -142,8 +138,7 @@ func withResults(m chat.Message, limits []ResultLimit) chat.Message {
 	return m
 }
 
-// pastCalls shortens the arguments of calls in a turn that is history: a file that was
-// written by one is in the file.
+// pastCalls shortens the arguments of calls in an earlier turn: a file that a call wrote still exists as a file.
 func pastCalls(m chat.Message) chat.Message {
 	long := func(b chat.Block) bool { u, ok := b.(chat.ToolUse); return ok && len(u.Input) > pastArguments }
 	if !slices.ContainsFunc(m.Blocks, long) {
@@ -158,8 +153,7 @@ func pastCalls(m chat.Message) chat.Message {
 	return m
 }
 
-// shortCall is a call with the beginning and end of its arguments, where they are longer
-// than so many bytes.
+// shortCall is a call with only the beginning and end of its arguments if they are longer than this many bytes.
 func shortCall(u chat.ToolUse, most int) chat.ToolUse {
 	if len(u.Input) <= most {
 		return u
@@ -174,8 +168,7 @@ func shortCall(u chat.ToolUse, most int) chat.ToolUse {
 	return u
 }
 
-// cycleLimits are those of the running turn's results, in order, before anything is
-// shortened.
+// cycleLimits are the limits of the running turn's results, in order, before shortening.
 func (a *assembler) cycleLimits() []ResultLimit {
 	if a.in.Replay != nil {
 		return slices.Clone(a.in.Replay.Inputs.Results)
@@ -203,7 +196,7 @@ func results(m chat.Message) int {
 	return n
 }
 
-// renderCycle gives the steps of the turn so far with the limits in force.
+// renderCycle renders the steps of the turn so far with the current limits.
 func (a *assembler) renderCycle() []rendered {
 	var out []rendered
 	at := 0
@@ -214,16 +207,16 @@ func (a *assembler) renderCycle() []rendered {
 	return out
 }
 
-// renderStep is a message of the cycle, of which the first result has the given number.
+// renderStep renders a message of the cycle whose first result has the given number.
 func (a *assembler) renderStep(m chat.Message, first int) rendered {
 	end := min(first+results(m), len(a.limits))
 	return a.messageWith(m, Part{Source: "step", Role: string(m.Role)}, a.limits[min(first, end):end])
 }
 
-// shrinkCycle shortens the results of the running turn, the oldest first, until the
-// context fits: a call and its result stay together, and both stay.
+// shrinkCycle shortens the results of the running turn, oldest first, until the context fits: no call or result is
+// removed.
 func (a *assembler) shrinkCycle() error {
-	var again []Redaction // told already
+	var again []Redaction // reported already
 	a.found = &again
 	for _, most := range shorterResults {
 		at := 0

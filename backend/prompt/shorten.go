@@ -10,35 +10,33 @@ import (
 	"contextinfinity/backend/internal/display"
 )
 
-// Shortened is a message of a turn after the cut that the model sees a part of. The
-// turn itself is stored whole.
+// Shortened is a message of a turn after the cut that the model sees only in part. The stored turn is complete.
 type Shortened struct {
 	Seq  int64     `json:"seq"`
 	Role chat.Role `json:"role"`
-	// Bytes is what its texts, calls and results may take together, as Reduced divides it.
+	// Bytes is the space for its texts, calls and results together, divided by Reduced.
 	Bytes int `json:"bytes"`
 }
 
 const (
-	// shortShare of the ceiling is what no newest message is shortened below before
-	// recalled memory, pending turns and the state summary give way too: beside the four
-	// messages that stay original, all of them longer, there is room for everything else.
+	// shortShare of the ceiling is the size below which no recent message is shortened before recalled memory,
+	// pending turns and the state summary are reduced too: besides the four messages that stay original, even if all
+	// are longer, there is room for everything else.
 	shortShare = 1.0 / 8
-	// shortest is the least that a message is shortened to, in tokens: its beginning and end
-	// still say what it is about.
+	// shortest is the minimum size of a shortened message, in tokens: its beginning and end still show its subject.
 	shortest = 64
 )
 
-// shortenNewest is what follows when the cut is at its limit: the longest of the turns
-// after it are shortened, all to the same size, until the context fits with spare tokens
-// left, or to least tokens. What recalled memory takes is not counted: it gives way by itself.
+// shortenNewest is the step after the cut has reached its limit: it shortens the longest turns after the cut, all to
+// the same size, until the context fits with spare tokens left, or to least tokens. Recalled memory is not counted,
+// because it is reduced separately.
 func (a *assembler) shortenNewest(step string, spare, least int) error {
 	if a.in.Policy.History != HistoryElastic {
 		return nil
 	}
 	excess := func() int { return a.used() - total(a.recalled()) + spare - a.budget.Ceiling }
 	whole := slices.Concat(a.originals, a.pending)
-	if excess() <= spare { // it fits: the newest messages stay as they were said
+	if excess() <= spare { // it fits: the newest messages stay complete
 		return nil
 	}
 	for limit := a.budget.Ceiling / 2; excess() > 0; limit = limit * 3 / 4 {
@@ -66,7 +64,7 @@ func (a *assembler) shortenNewest(step string, spare, least int) error {
 	return nil
 }
 
-// setShortened keeps how much of an item the model is to see, for about so many tokens.
+// setShortened records how much of an item is sent, for about this many tokens.
 func (a *assembler) setShortened(r rendered, tokens int) {
 	s := Shortened{Seq: r.turn, Role: chat.Role(r.source.Role), Bytes: len(r.text)}
 	if all := r.tokens - r.images()*ImageTokens; all > tokens {
@@ -81,13 +79,13 @@ func (a *assembler) setShortened(r rendered, tokens int) {
 	a.shortened = append(a.shortened, s)
 }
 
-// images is how many images a message has outside of the results of its tools.
+// images is the number of images in a message outside of tool results.
 func (r rendered) images() int {
 	_, n := messageText(*r.msg)
 	return n
 }
 
-// shownOf is how much of a message of a turn the model sees; false: all of it.
+// shownOf is how much of a turn's message the model sees; false: all of it.
 func (a *assembler) shownOf(seq int64, role chat.Role) (bytes int, short bool) {
 	for _, s := range a.shortened {
 		if s.Seq == seq && s.Role == role {
@@ -97,9 +95,8 @@ func (a *assembler) shownOf(seq int64, role chat.Role) (bytes int, short bool) {
 	return 0, false
 }
 
-// reduced is a message whose texts, calls and results take at most so many bytes
-// together: what the short ones do not need is the long ones'. Images, thoughts and what only its
-// provider can read are left out.
+// reduced is a message whose texts, calls and results take at most this many bytes together: what the short ones do
+// not need goes to the long ones. Images, reasoning and provider-specific content are left out.
 func reduced(m chat.Message, most int) chat.Message {
 	var sizes []int
 	for _, b := range m.Blocks {
@@ -134,7 +131,7 @@ func reduced(m chat.Message, most int) chat.Message {
 	return out
 }
 
-// sizeOf is what a block of a shortened message has to divide, in bytes.
+// sizeOf is the size of a block's content that can be shortened, in bytes.
 func sizeOf(b chat.Block) int {
 	switch t := b.(type) {
 	case chat.Text, chat.Refusal:
@@ -148,8 +145,7 @@ func sizeOf(b chat.Block) int {
 	return 0
 }
 
-// middleOut is a text of at most so many bytes, but for the line that says how much is
-// missing from its middle.
+// middleOut cuts the middle of a text to at most this many bytes, plus a line that says how much is missing.
 func middleOut(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -161,7 +157,7 @@ func middleOut(text string, most int) string {
 	for tail < len(text) && !utf8.RuneStart(text[tail]) {
 		tail++
 	}
-	// Whole lines, or at least whole words, if that costs little.
+	// Cut at lines, or at least at words, if that costs little.
 	if at := strings.LastIndexAny(text[:head], "\n "); at > head*3/4 {
 		head = at
 	}

@@ -8,9 +8,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// NeedsSummaryShrink asks the caller to have the head summary shortened to
-// Target tokens and to assemble again with HeadShrunk: the assembler, being
-// pure, cannot do it.
+// NeedsSummaryShrink asks the caller to shorten the head summary to Target tokens and to assemble again with
+// HeadShrunk: the assembler is pure and cannot do it.
 type NeedsSummaryShrink struct {
 	Have, Target int // tokens
 }
@@ -19,7 +18,7 @@ func (e *NeedsSummaryShrink) Error() string {
 	return fmt.Sprintf("the state summary has %d tokens and must have at most %d", e.Have, e.Target)
 }
 
-// OverBudgetError says by how much a context does not fit, all in tokens.
+// OverBudgetError says by how much a context exceeds its budget, all in tokens.
 type OverBudgetError struct {
 	Required, Ceiling                                   int
 	System, Tools, Pinned, State, History, Pending, Msg int
@@ -39,8 +38,7 @@ func (e *OverBudgetError) Error() string {
 	return s
 }
 
-// RecentMessagesTooLarge: the newest messages, which always stay original, do
-// not fit by themselves.
+// RecentMessagesTooLarge: the newest messages, which always stay original, do not fit even alone.
 type RecentMessagesTooLarge struct {
 	Required, Budget int // tokens
 	Messages         int
@@ -50,7 +48,7 @@ func (e *RecentMessagesTooLarge) Error() string {
 	return fmt.Sprintf("the %d newest messages, which are never summarized, need %d tokens and may have %d", e.Messages, e.Required, e.Budget)
 }
 
-// SectionOverCap: a part that is never shortened takes more than its cap.
+// SectionOverCap: a section that is never shortened exceeds its cap.
 type SectionOverCap struct {
 	Section   string // SectionSystem or SectionPinned
 	Have, Cap int    // tokens
@@ -78,8 +76,8 @@ func overCap(section, model string, have, most int) error {
 	return chat.WrapError(chat.CodeOverBudget, "prompt.caps", e, strings.ToUpper(text[:1])+text[1:]+".").WithHint("%s", hint)
 }
 
-// CheckInstructions refuses instructions over their cap, CheckPins pinned facts that
-// are over theirs together. The cause is a *SectionOverCap.
+// CheckInstructions refuses instructions over their cap, CheckPins pinned facts that together exceed theirs. The
+// cause is a *SectionOverCap.
 func CheckInstructions(text, model string, b Budget, count func(string) int) error {
 	return overCap(SectionSystem, model, count(text), b.Caps.System)
 }
@@ -93,8 +91,8 @@ func CheckPins(pins []chat.Pin, model string, b Budget, count func(string) int) 
 	return overCap(SectionPinned, model, n, b.Caps.Pinned)
 }
 
-// checkCaps holds the parts that are never shortened to their caps: what was made
-// before another model or a smaller working set is refused in words, not cut.
+// checkCaps checks the caps of the sections that are never shortened: text written for another model or a larger
+// working set is refused, not cut.
 func (a *assembler) checkCaps() error {
 	if err := CheckInstructions(projectText(a.in.Project)+a.in.System, a.in.Model, a.budget, a.in.Count); err != nil {
 		return err
@@ -102,12 +100,11 @@ func (a *assembler) checkCaps() error {
 	return CheckPins(slices.Concat(a.in.Project.facts(), a.in.Pins), a.in.Model, a.budget, a.in.Count)
 }
 
-// minStateTokens is the least a shrunk head summary is asked to be: below it,
-// it says nothing.
+// minStateTokens is the minimum target of a shortened head summary: a smaller one says nothing.
 const minStateTokens = 64
 
-// shrink goes through SRD 7.3 in its order, and logs each step in words. Plain
-// chat is not shrunk: what does not fit is an error (SPEC 16).
+// shrink runs the steps of SRD 7.3 in order, and logs each. Plain chat is not shrunk: if it does not fit, that is an
+// error (SPEC 16).
 func (a *assembler) shrink() error {
 	if a.in.Policy.History == HistoryOff && !a.fits() {
 		if err := a.shrinkCycle(); err != nil || a.fits() {
@@ -146,9 +143,8 @@ func (a *assembler) note(format string, args ...any) {
 	a.notes = append(a.notes, fmt.Sprintf(format, args...))
 }
 
-// makeRoom is step 0: history gives way until the context fits with spare tokens left. The
-// cut advances, and where what remains does not fit by itself, its longest messages are
-// shortened.
+// makeRoom is step 0: history is reduced until the context fits with spare tokens left. The cut moves, and if the
+// rest does not fit alone, its longest messages are shortened.
 func (a *assembler) makeRoom(spare int) error {
 	if err := a.shrinkHistory(spare); err != nil {
 		return err
@@ -156,8 +152,7 @@ func (a *assembler) makeRoom(spare int) error {
 	return a.shortenNewest("0", spare, max(shortest, int(float64(a.budget.Ceiling)*shortShare)))
 }
 
-// shrinkHistory advances the cut until the context fits with spare tokens left, at most
-// to its limit.
+// shrinkHistory moves the cut until the context fits with spare tokens left, at most to its limit.
 func (a *assembler) shrinkHistory(spare int) error {
 	room := a.budget.Ceiling - a.outsideHistory() - spare
 	for !a.fits() {
@@ -171,7 +166,7 @@ func (a *assembler) shrinkHistory(spare int) error {
 			return err
 		}
 		a.log("0: the cut advanced from turn %d to %d: %d to %d tokens", from, plan.Cut, before, a.used())
-		room = 0 // what was computed was too little: to the limit
+		room = 0 // the estimate was too small: move to the limit
 	}
 	return nil
 }
@@ -184,8 +179,7 @@ func (a *assembler) dropRetrieved() error {
 	return nil
 }
 
-// dropLowest takes the artifact with the lowest score away; one that the user
-// attached only when no other is left.
+// dropLowest drops the artifact with the lowest score; one attached by the user only when no other is left.
 func (a *assembler) dropLowest(step string) {
 	low := 0
 	for i, r := range a.in.Retrieved {
@@ -199,8 +193,7 @@ func (a *assembler) dropLowest(step string) {
 	a.in.Retrieved = slices.Delete(slices.Clone(a.in.Retrieved), low, low+1)
 }
 
-// summarizeRetrieved is step 2: summaries for the artifacts that are larger,
-// then the rest goes.
+// summarizeRetrieved is step 2: replace larger artifacts by summaries, then drop the rest.
 func (a *assembler) summarizeRetrieved() error {
 	for i, r := range a.in.Retrieved {
 		if a.fits() {
@@ -221,7 +214,7 @@ func (a *assembler) summarizeRetrieved() error {
 	return nil
 }
 
-// dropPending is step 3: oldest first, whole turns.
+// dropPending is step 3: drop complete turns, oldest first.
 func (a *assembler) dropPending() error {
 	for len(a.pending) > 0 && !a.fits() {
 		turn := a.pending[0].turn
@@ -236,7 +229,7 @@ func (a *assembler) dropPending() error {
 	return nil
 }
 
-// shrinkState is step 4. Once it was shrunk and still does not fit, it is left.
+// shrinkState is step 4. If the shortened summary still does not fit, it is left out.
 func (a *assembler) shrinkState() error {
 	if len(a.state) == 0 || a.in.HeadShrunk != "" {
 		if a.in.HeadShrunk != "" {

@@ -2,8 +2,7 @@ package prompt
 
 import "contextinfinity/backend/chat"
 
-// Task is a request of the program's own, such as a summary: instructions and
-// one text, nothing of a conversation around it.
+// Task is a request of the program itself, such as for a summary: instructions and one text, without a conversation.
 type Task struct {
 	System    string
 	User      string
@@ -13,8 +12,8 @@ type Task struct {
 	Redact    func(string) (string, []Redaction)
 }
 
-// PrepareTask makes a task's context, or says by how much it is too large: it is
-// never sent over the model's limit.
+// PrepareTask creates a task's context, or reports by how much it is too large: it is never sent over the model's
+// limit.
 func PrepareTask(t Task) (PreparedContext, error) {
 	if t.Redact == nil {
 		t.Redact = func(s string) (string, []Redaction) { return s, nil }

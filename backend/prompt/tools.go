@@ -6,11 +6,11 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// toolOverhead is what the framing of one definition costs, in tokens.
+// toolOverhead is the cost of one definition's framing, in tokens.
 const toolOverhead = 8
 
-// renderTools gives the definitions as they are measured and shown: name, description and
-// schema, which is what every protocol sends of them.
+// renderTools renders the definitions as they are measured and shown: name, description and schema, which every
+// protocol sends.
 func renderTools(defs []chat.ToolDefinition, count func(string) int) []rendered {
 	items := make([]rendered, 0, len(defs))
 	for _, d := range defs {
@@ -23,7 +23,7 @@ func renderTools(defs []chat.ToolDefinition, count func(string) int) []rendered 
 	return items
 }
 
-// sentTool is what a provider is sent of a definition.
+// sentTool is the part of a definition that is sent to a provider.
 type sentTool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`

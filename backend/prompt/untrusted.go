@@ -8,29 +8,27 @@ import (
 	"contextinfinity/backend/internal/untrusted"
 )
 
-// What is inside <memory> and <document> was said by anybody, at any time: it may be
-// made to close the frame, to pass for another role, or to say to the model what no reader
-// sees. Package untrusted takes these means from it (SPEC 2.8; SRD 14.2); the words stay.
+// The content of <memory> and <document> is untrusted: it may try to close the frame, to imitate another role, or to
+// tell the model what no reader sees. Package untrusted prevents that (SPEC 2.8; SRD 14.2) but keeps the words.
 
-// Each artifact stands on lines of its own behind this mark. It has no end tag and no
-// id: the mark is paid for each time, and what an artifact is of, the manifest says.
-// When and by whom its text was said is the text's own beginning.
+// Each artifact begins on a line of its own after this mark. It has no end tag and no id, because the mark costs
+// tokens each time, and the manifest says which chunk an artifact is. The artifact's text itself begins with its time
+// and speaker.
 const artifactMark = "<m>"
 
-// ArtifactCost is what a text costs, in tokens, as an artifact of the memory block:
-// made visible, escaped and framed, exactly as it is sent.
+// ArtifactCost is the cost of a text as an artifact of the memory block, in tokens: escaped and framed exactly as it
+// is sent.
 func ArtifactCost(text string, count func(string) int) int {
 	return count(artifactText(untrusted.Visible(text)))
 }
 
-// MemoryCost is what the memory block around its artifacts costs, in tokens,
-// without the lines of their days.
+// MemoryCost is the cost of the memory block without its artifacts and the lines of their days, in tokens.
 func MemoryCost(count func(string) int) int {
 	return count(memoryFrame.open) + count(selection) + count(memoryFrame.close)
 }
 
-// Recalled are artifacts as they follow each other in the memory block, without its
-// frame and without escapes: the lines of days, and texts.
+// Recalled are artifacts in the order of the memory block, without its frame and escaping: the lines of days, and
+// texts.
 func Recalled(artifacts []Artifact) []string {
 	var out []string
 	day := ""
@@ -46,8 +44,8 @@ func Recalled(artifacts []Artifact) []string {
 
 const dayMs = 24 * 60 * 60 * 1000
 
-// byTime are the indexes of artifacts in the order in which they were said. Within a
-// day those under one line are together, so that it is needed once.
+// byTime are the indexes of artifacts in chronological order. Artifacts below the same day's line are adjacent, so
+// that each line is needed only once.
 func byTime(artifacts []Artifact) []int {
 	order := make([]int, len(artifacts))
 	for i := range order {
@@ -60,5 +58,5 @@ func byTime(artifacts []Artifact) []int {
 	return order
 }
 
-// Escaped is a text as it is in the memory block.
+// Escaped is a text as it appears in the memory block.
 func Escaped(text string) string { return untrusted.Memory(untrusted.Visible(text)) }

@@ -8,10 +8,10 @@ import (
 // Usage is how full a context is (FORGE's ContextUsage).
 type Usage struct {
 	Used      int // tokens
-	Recalled  int // those of Used that recalled memory takes; it gives way by itself
+	Recalled  int // part of Used taken by recalled memory, which is reduced automatically
 	Ceiling   int
-	Summaries int // range summaries in it
-	Extracts  int // extracts in it, of turns that have no summary yet
+	Summaries int // number of range summaries
+	Extracts  int // number of extracts, for turns without a summary
 }
 
 // UsageOf reads a manifest.
@@ -62,9 +62,8 @@ func (u Usage) Format() string {
 	return s
 }
 
-// State is the meter's word: under 70 % plenty, up to 90 filling, above nearly full. Recalled
-// memory does not count: it fills what other sections leave, so with it a long conversation
-// would always be nearly full.
+// State is the meter's label: under 70 % plenty, up to 90 filling, above nearly full. Recalled memory does not count:
+// it fills the space that other sections leave, so a long conversation would always be nearly full.
 func (u Usage) State() string {
 	switch p := u.percent(u.Used - u.Recalled); {
 	case p < 70:

@@ -7,9 +7,9 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// Attached makes artifacts of the chunks that the user chose, in their order. A chunk
-// that does not fit gives its beginning, then its summary; one that is not there any
-// more, or for which there is no place, is left out. count nil: four bytes a token.
+// Attached creates artifacts of the chunks that the user chose, in their order. A chunk that does not fit is
+// represented by its beginning or else its summary; a deleted one, or one without space, is left out. count nil: four
+// bytes per token.
 func (e *Engine) Attached(ctx context.Context, ids []chat.ChunkID, maxTokens int, count func(string) int) ([]Artifact, error) {
 	if len(ids) == 0 || maxTokens <= 0 {
 		return nil, nil
@@ -31,7 +31,7 @@ func (e *Engine) Attached(ctx context.Context, ids []chat.ChunkID, maxTokens int
 	return k.artifacts(), nil
 }
 
-// leastBeginning is the fewest tokens that are worth to be quoted of a chunk.
+// leastBeginning is the minimum number of tokens of a chunk worth quoting.
 const leastBeginning = 60
 
 // beginning takes as much of a chunk's beginning as fits.

@@ -13,18 +13,18 @@ import (
 )
 
 const (
-	// leastPart is the fewest letters of a part of a compound by which it is found, and leastRest
-	// the fewest of the rest: fewer are an ending.
+	// leastPart is the minimum length of a part of a compound in letters, and leastRest that of the rest: a shorter
+	// rest is an ending.
 	leastPart, leastRest = 5, 2
-	// longestRest is the most letters that a word of memory has besides a term that it begins with.
+	// longestRest is the maximum number of letters that a word in memory has after a term that it begins with.
 	longestRest = 20
-	// characters bounds the single characters that are searched for in place of pairs.
+	// characters limits the single characters that are searched instead of pairs.
 	characters = 6
 )
 
-// compounded returns words of the index that are made with a term which memory does not hold,
-// or which such a term is made of, in languages that write several words as one: "Keller"
-// finds "Kellerdecke", and "Ölheizung" finds "Heizung".
+// compounded returns words of the index that are compounds with a term that memory does not contain, or parts of such
+// a term, for languages that write compounds as one word: "Keller" finds "Kellerdecke", and "Ölheizung" finds
+// "Heizung".
 func (e *Engine) compounded(ctx context.Context, term string, all int) ([]chat.TermCount, error) {
 	letters := []rune(term)
 	if len(letters) < leastPart {
@@ -50,13 +50,13 @@ func (e *Engine) compounded(ctx context.Context, term string, all int) ([]chat.T
 	return known[:min(len(known), spellings)], nil
 }
 
-// apart is by how many letters a word and the compound that it is a part of differ.
+// apart is the difference in length between a word and a compound that contains it.
 func apart(letters []rune, word string) int {
 	n := utf8.RuneCountInString(word) - len(letters)
 	return max(n, -n)
 }
 
-// parts are the beginnings and endings of a word, and in how many units each is held.
+// parts are the beginnings and endings of a word, and in how many units each occurs.
 func (e *Engine) parts(ctx context.Context, letters []rune) ([]chat.TermCount, error) {
 	var list []string
 	for n := leastPart; n <= len(letters)-leastRest; n++ {
@@ -72,8 +72,8 @@ func (e *Engine) parts(ctx context.Context, letters []rune) ([]chat.TermCount, e
 	return lists.Map(list, func(t string) chat.TermCount { return chat.TermCount{Term: t, Units: freq[t]} }), nil
 }
 
-// single returns Chinese characters of the pairs that no unit holds: "赶集" is found by
-// "集市". Those of pairs that are held say nothing more, and common ones tell nothing apart.
+// single returns Chinese characters of pairs that occur in no unit: "赶集" is found by "集市". Pairs that do occur need
+// no such help, and common characters are not distinctive.
 func (e *Engine) single(ctx context.Context, terms []string, freq map[string]int, all int) ([]chat.TermCount, error) {
 	held, list := map[rune]bool{}, []string(nil)
 	for _, t := range terms {
@@ -84,7 +84,7 @@ func (e *Engine) single(ctx context.Context, terms []string, freq map[string]int
 	for _, t := range terms {
 		for _, r := range t {
 			if unicode.Is(unicode.Han, r) && !held[r] && !lexical.IsFunctionCharacter(r) && utf8.RuneCountInString(t) == 2 {
-				held[r] = true // once
+				held[r] = true // once each
 				list = append(list, string(r))
 			}
 		}

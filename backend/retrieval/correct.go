@@ -7,13 +7,13 @@ import (
 	"contextinfinity/backend/internal/lexical"
 )
 
-// content are the words of an item that say what it is about, and its numbers.
+// content are the words of an item that identify its subject, and its numbers.
 type content struct{ words, numbers map[string]bool }
 
-// correct lifts a later hit above an older one that it corrects: the same side says at
-// least as much of the query again, about the same things and nearly as relevant, but with
-// other numbers or in nearly the same words. Between people, who do not settle anything,
-// and in an overview, which wants the course of things, the order stays.
+// correct moves a later hit above an older one that it corrects: the same speaker says at least as much of the query,
+// on the same subject and with nearly the same relevance, but with other numbers or in nearly the same words.
+// Conversations between people are not reordered, because a later statement need not correct an earlier one, nor are
+// overviews, which should show the order of events.
 func (c *collector) correct() {
 	if c.in.overview {
 		return
@@ -36,8 +36,8 @@ func (c *collector) correct() {
 	}
 }
 
-// mayCorrect reports a later statement of the same side that is nearly as relevant and does
-// not lack the number or day that is asked for.
+// mayCorrect reports a later statement of the same speaker that is nearly as relevant and has the number or day that
+// is asked for.
 func (x *item) mayCorrect(old *item) bool {
 	return x.relevance >= correctNear*old.relevance && x.covers >= old.covers && x.own != nil && old.own != nil && (!x.lacks || old.lacks) &&
 		x.Speaker == "" && x.thread == old.thread && x.Seq > old.Seq &&
@@ -58,12 +58,12 @@ func (c *collector) content(x *item) *content {
 	return out
 }
 
-// corrects reports a text about the same things as an older one that differs from it.
+// corrects reports a text on the same subject as an older one that differs from it.
 func (n *content) corrects(old *content) bool {
 	common := inBoth(n.words, old.words)
 	least := min(len(n.words), len(old.words))
 	if least == 0 || common == len(n.words) && inBoth(n.numbers, old.numbers) == len(n.numbers) {
-		return false // it only repeats it
+		return false // it only repeats the older one
 	}
 	share := float64(common) / float64(least)
 	changed := len(n.numbers) > 0 && len(old.numbers) > 0 && inBoth(n.numbers, old.numbers) < len(n.numbers)

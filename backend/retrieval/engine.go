@@ -10,37 +10,36 @@ import (
 	"contextinfinity/backend/embedding"
 )
 
-// Deps are what an engine works with.
+// Deps are the dependencies of an engine.
 type Deps struct {
 	Store   Store
 	Vectors Vectors
-	// Embedder is who made the vectors of a namespace.
+	// Embedder returns the embedder that made the vectors of a namespace.
 	Embedder func(context.Context, chat.Namespace) (embedding.Embedder, error)
-	// Reranker is the configured one, or nil. A nil function: there is none.
+	// Reranker returns the configured one, or nil. A nil function: there is none.
 	Reranker func() (Reranker, error)
-	// Settings are asked for at each search.
+	// Settings is called at each search.
 	Settings func() Settings
 }
 
-// Engine finds what was said. It is safe for concurrent use. The same memory and the
-// same query give the same result.
+// Engine searches memory. It is safe for concurrent use, and the same memory and query give the same result.
 type Engine struct {
 	Deps
 	mu     sync.Mutex
 	noises map[int64]noise // by namespace
 }
 
-// New makes an engine.
+// New creates an engine.
 func New(d Deps) *Engine { return &Engine{Deps: d, noises: map[int64]noise{}} }
 
-// Search finds chunks by words and by vectors at the same time, ranks their units and
-// packs the best (SPEC 8). Errors are chat errors; no result is none.
+// Search finds chunks by words and by vectors at the same time, ranks their units and packs the best (SPEC 8). Errors
+// are chat errors; finding nothing is not an error.
 func (e *Engine) Search(ctx context.Context, q Query) (Result, error) {
 	begun := time.Now()
 	s := e.Settings().effective(q.MaxTokens)
 	q.Text = Ends(q.Text)
 	if len(Terms(q.Text)) == 0 {
-		return Result{}, ctx.Err() // signs alone: nothing can be meant by them
+		return Result{}, ctx.Err() // punctuation only
 	}
 	w, v, res, err := e.searchBoth(ctx, q, s)
 	if err != nil {
@@ -69,7 +68,7 @@ func (e *Engine) Search(ctx context.Context, q Query) (Result, error) {
 	return res, nil
 }
 
-// searchBoth searches by words and by vectors, side by side.
+// searchBoth searches by words and by vectors concurrently.
 func (e *Engine) searchBoth(ctx context.Context, q Query, s Settings) (words, similar, Result, error) {
 	var (
 		res  Result
@@ -83,7 +82,7 @@ func (e *Engine) searchBoth(ctx context.Context, q Query, s Settings) (words, si
 	defer cancel()
 	side.Go(func() {
 		begun := time.Now()
-		if w, werr = e.byWords(ctx, q, s); werr != nil && !isCancelled(werr) { // one that was cancelled calls nothing off
+		if w, werr = e.byWords(ctx, q, s); werr != nil && !isCancelled(werr) { // a cancelled half does not cancel the other
 			cancel()
 		}
 		res.Timing.Keyword = since(begun)
@@ -113,13 +112,12 @@ func (e *Engine) searchBoth(ctx context.Context, q Query, s Settings) (words, si
 	return w, v, res, nil
 }
 
-// isCancelled reports a half that ended because the other had failed: by its context, or
-// in the database by its interrupt.
+// isCancelled reports that a half ended because the other failed: by its context, or by an interrupt in the database.
 func isCancelled(err error) bool {
 	return errors.Is(err, context.Canceled) || chat.CodeOf(err) == chat.CodeCancelled
 }
 
-// searchError is an error as a search tells it. Those that say more are passed on.
+// searchError wraps an error of a search. More specific errors are returned unchanged.
 func searchError(err error) error {
 	var told *chat.Error
 	if errors.As(err, &told) {

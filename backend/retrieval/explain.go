@@ -12,22 +12,21 @@ import (
 )
 
 const (
-	// maxMatchWords bounds the words of a Match.
+	// maxMatchWords limits the words of a Match.
 	maxMatchWords = 24
 	// namedWords is how many of them its sentence names.
 	namedWords = 5
 )
 
-// Match is why a passage was found, ready to be shown: of a hit, or of a passage in a
-// stored request.
+// Match is the reason why a passage was found, for display: of a hit, or of a passage in a stored request.
 type Match struct {
 	Words      []string // of the question, as the passage writes them
-	Around     []string // of the question, that only its surroundings say
-	Similarity float64  // calibrated; 0 where vectors did not find it
+	Around     []string // of the question, only found in its surroundings
+	Similarity float64  // calibrated; 0 if not found by vectors
 	Keyword    float64
-	Turn       int64 // sequence number of the turn it is from; 0: unknown
+	Turn       int64 // turn_seq of its turn; 0: unknown
 	Reasons    []chat.Reason
-	Attached   bool // by hand, whatever was searched
+	Attached   bool // attached by hand, not found by a search
 }
 
 // Match explains a hit of a query.
@@ -38,14 +37,14 @@ func (h Hit) Match(query string) Match {
 	switch {
 	case len(h.Why.Words) > 0:
 		m.Words = matchedWords(h.Why.Words, h.Text, true)
-	case len(h.Why.Around) == 0 && !h.Why.Continues: // the plain ranking explains nothing
+	case len(h.Why.Around) == 0 && !h.Why.Continues: // the plain ranking gives no explanation
 		m.Words = matchedWords(Terms(Ends(query)), h.Text, false)
 	}
 	return m
 }
 
-// MatchOf explains a passage of a stored request by what was stored with it, and by the
-// words that it shares with the question.
+// MatchOf explains a passage of a stored request by what was stored with it, and by the words that it shares with the
+// question.
 func MatchOf(question, text string, p prompt.Part, turn int64) Match {
 	return Match{
 		Words: matchedWords(Terms(Ends(question)), text, false), Similarity: p.Similarity, Keyword: p.Keyword,
@@ -53,9 +52,8 @@ func MatchOf(question, text string, p prompt.Part, turn int64) Match {
 	}
 }
 
-// matchedWords returns the terms as a text writes them, in the order of the query. A term
-// that only a similar spelling matched is returned as it is asked for, if certain says
-// that all terms match.
+// matchedWords returns the terms as a text writes them, in the order of the query. A term that only matched a similar
+// spelling is returned as in the query, if certain says that all terms match.
 func matchedWords(terms []string, text string, certain bool) []string {
 	var out []string
 	seen := map[string]bool{}
@@ -67,7 +65,7 @@ func matchedWords(terms []string, text string, certain bool) []string {
 	}
 	for _, term := range terms {
 		found := false
-		// The space makes it a complete word instead of the beginning of one.
+		// The space makes it a complete word instead of a prefix.
 		for _, parsed := range highlight.Parse(term + " ") {
 			for _, s := range parsed.Spans(text) {
 				found = true
@@ -84,23 +82,23 @@ func matchedWords(terms []string, text string, certain bool) []string {
 	return out
 }
 
-// String says it in one line: "matched: dual, writes · answer to the question of #19".
+// String describes the match in one line: "matched: dual, writes · answer to the question of #19".
 func (m Match) String() string {
 	if m.Attached {
 		return "attached by hand"
 	}
 	var parts []string
 	if len(m.Words) > 0 {
-		parts = append(parts, "matched: "+listed(m.Words))
+		parts = append(parts, listed("matched: %s", "matched: %s and %d more", m.Words))
 	}
 	if len(m.Around) > 0 {
-		parts = append(parts, "nearby: "+listed(m.Around))
+		parts = append(parts, listed("nearby: %s", "nearby: %s and %d more", m.Around))
 	}
 	if len(parts) == 0 && m.Keyword > 0 {
 		parts = append(parts, "shares words with the question")
 	}
 	if m.Similarity > 0 {
-		parts = append(parts, "more similar than "+percent(m.Similarity)+" unrelated text")
+		parts = append(parts, moreSimilar(m.Similarity))
 	}
 	if len(parts) == 0 {
 		parts = append(parts, "next to a passage that matches")
@@ -132,18 +130,19 @@ func (m Match) reason(r chat.Reason) string {
 	return ""
 }
 
-func listed(words []string) string {
-	list := strings.Join(words[:min(len(words), namedWords)], ", ")
-	if rest := len(words) - namedWords; rest > 0 {
-		list += fmt.Sprintf(" and %d more", rest)
+// listed names the words in one of two sentences, which translations have as they are written here.
+func listed(all, more string, words []string) string {
+	rest := len(words) - namedWords
+	if rest <= 0 {
+		return fmt.Sprintf(all, strings.Join(words, ", "))
 	}
-	return list
+	return fmt.Sprintf(more, strings.Join(words[:namedWords], ", "), rest)
 }
 
-// percent is a share in words, rounded down so that it never claims too much.
-func percent(share float64) string {
+// moreSimilar describes a similarity, rounded down so that it never claims too much.
+func moreSimilar(share float64) string {
 	if share >= 1 {
-		return "all"
+		return "more similar than all unrelated text"
 	}
-	return strconv.FormatFloat(math.Floor(share*100+1e-6), 'f', -1, 64) + " % of"
+	return fmt.Sprintf("more similar than %s %% of unrelated text", strconv.FormatFloat(math.Floor(share*100+1e-6), 'f', -1, 64))
 }

@@ -7,10 +7,9 @@ import (
 	"contextinfinity/backend/internal/intent"
 )
 
-// forHits gives every item its place among the hits. Packing prefers what is needed to
-// understand a conversation; a list of hits is read from the top, by somebody who wants
-// the answer, so that here counts what an item itself says of the query. What only asks
-// is below its answer.
+// forHits ranks items for the list of hits. Packing prefers what helps to understand a conversation, but a list of
+// hits is read from the top for the answer, so here counts how much of the query an item itself says. A mere question
+// is ranked below its answer.
 func (c *collector) forHits(answers map[chat.TurnID]*item, age func(*unit) float64) {
 	for _, x := range c.items {
 		x.relevance = x.match * (1 - coveredHit + coveredHit*x.covers)
@@ -37,8 +36,7 @@ func (c *collector) forHits(answers map[chat.TurnID]*item, age func(*unit) float
 	}
 }
 
-// lacks reports that a question asks for a number, a time or a date, and a text has none, in
-// figures or in words.
+// lacks reports that a question asks for a number, a time or a date, and a text has none, in digits or in words.
 func (in questionIntent) lacks(text string) bool {
 	switch {
 	case in.day:
@@ -49,8 +47,8 @@ func (in questionIntent) lacks(text string) bool {
 	return false
 }
 
-// exchange lowers a message of the user by what it only asks, and gives that to the
-// passage which answers it.
+// exchange lowers a user message by the share that is only a question, and credits that to the passage that answers
+// it.
 func (c *collector) exchange(x, answer *item) {
 	asked := 1 - x.states
 	if c.in.aim == aimUser {

@@ -10,28 +10,28 @@ import (
 	"contextinfinity/backend/internal/lexical"
 )
 
-// aim is whose words a question asks for.
+// aim is the speaker whose words a question asks for.
 type aim uint8
 
 const (
-	aimAny   aim = iota // either side may have said it
+	aimAny   aim = iota // either
 	aimUser             // the user asks about themselves: "did I", "my", "I told you"
-	aimReply            // the user asks what they were answered: "did you tell me", "your advice"
+	aimReply            // the user asks about an earlier answer: "did you tell me", "your advice"
 )
 
-// questionIntent is what the wording of a question tells about its answer.
+// questionIntent is what the wording of a question reveals about its answer.
 type questionIntent struct {
 	aim      aim
-	told     bool // the user asks what they said or asked themselves
-	overview bool // the course of things: a summary, the order of events
-	summary  bool // of these, a summary that asks for no order
-	gather   bool // all pieces about something: a list, a count
+	told     bool // the user asks what they said or asked
+	overview bool // an overview: a summary, the order of events
+	summary  bool // a summary without a request for order
+	gather   bool // everything about a subject: a list, a count
 	amount   bool // a number
 	day      bool // a time or a date
 }
 
-// replyCues ask for what the assistant said before. They name the assistant as the one
-// who acted, in the past: "can you list" is a request and asks for nothing that was said.
+// replyCues ask what the assistant said before. They name the assistant as the actor, in the past: "can you list" is
+// a request and does not ask about earlier answers.
 var replyCues = lexical.Phrases(`did you, have you, had you, you told, you tell me, you said, you gave, you suggested, you recommended, you advised, you proposed, you mentioned,
 	you explained, you wrote, you showed, you listed, you named, you answered, you provided, you described, you calculated, you came up with, you used, you were,
 	you've, you had, was i told, was i advised, was i given, was recommended, was suggested, were recommended, were suggested, was the answer,
@@ -45,8 +45,8 @@ var replyCues = lexical.Phrases(`did you, have you, had you, you told, you tell 
 	heb je, had je, je zei, jouw antwoord, powiedziałeś, poleciłeś, twoja odpowiedź, söyledin, önerdin, verdiğin,
 	ты сказал, ты говорил, ты посоветовал, ты предложил, вы сказали, вы посоветовали, твой ответ, ваш ответ, ти казав, ти порадив`)
 
-// userCues ask about the user: what they did, have, said. A possessive is none: "my form"
-// may be what the assistant wrote.
+// userCues ask about the user: what they did, have, said. A possessive is not one: "my form" may be text that the
+// assistant wrote.
 var userCues = lexical.Phrases(`did i, have i, had i, was i, were we, have we, did we, do i have, do i use, do i usually, do i want, do i prefer, i told, i tell, i said, i say,
 	i mention, i mentioned, i brought, i bring, i gave, i asked, i wanted, i want, i was, i am, i'm, i've, i'd, i had, i have, i use, i used, i chose, i decided, i planned, i plan,
 	i completed, i finished, i started, habe ich, hatte ich, bin ich, ich habe, ich hatte, ai-je, j'ai, je suis, tengo, dije, eu, ho detto, heb ik, ik heb, я`)
@@ -57,8 +57,8 @@ var toldCues = lexical.Phrases(`did i tell, did i say, did i ask, did i mention,
 	ich gesagt, ich gefragt, ich erwähnt, meine frage, meine fragen, j'ai dit, j'ai demandé, ma question, mes questions, te dije, te pregunté, mi pregunta, mis preguntas,
 	я сказал, я говорил, я спросил, мой вопрос`)
 
-// Overviews ask for the course of things: what came when, in which order, in short. Such a
-// question names few words of what it wants.
+// Overviews ask for the course of events: what came when, in which order, in short. Such a question contains few
+// words of its answer.
 var (
 	courseCues = lexical.Phrases(`timeline, chronological, chronologically, in order, the order, order in which, in which order, in what order, sequence of,
 	over time, throughout, evolve, evolved, history of, how did my, step by step history, walk me through our,
@@ -67,24 +67,23 @@ var (
 	resumo, riassunto, riassumi, samenvatting, overzicht, podsumowanie, özet, итог, обзор, підсумок`)
 )
 
-// formWords are words of an overview that tell which form its answer is to have, and little
-// of what it is to be about.
+// formWords are words of an overview that describe the form of the answer rather than its subject.
 var formWords = lexical.Phrases(`order, list, walk, brought, bring, bringing, aspect, aspects, different, various, topic, topics, subject, subjects, conversation, conversations, chat, chats, discussion, discussions,
 	mention, mentioned, item, items, sequence, chronological, chronologically, timeline, summary, summarize, summarise, overview, recap, throughout, evolve, evolved, history,
 	one, two, three, four, five, six, seven, eight, nine, ten,
 	reihenfolge, verlauf, überblick, zusammenfassung, thema, themen, verschiedene, verschiedenen, gespräch, gespräche, gesprächen, liste, aufzählung, ordre, résumé, aperçu, sujet, sujets, différents, différentes,
 	orden, resumen, tema, temas, distintos, distintas, conversación, conversaciones, ordem, resumo, ordine, riassunto, argomenti, volgorde, samenvatting, onderwerp, onderwerpen, gesprek, gesprekken`)
 
-// wholeWords are words of an overview that tell how much of a conversation it is to cover.
+// wholeWords are words of an overview that say how much of a conversation it should cover.
 var wholeWords = lexical.Phrases(`far, today, yesterday, week, weeks, month, months, day, days, everything, whole, entire, thing, things, went, going, happened, beginning, end, start, begin, now, point, last, first, short, brief,
 	briefly, quick, heute, gestern, woche, wochen, monat, bisher, bislang, alles, ganze, ganzen, anfang, ende, kurz, kurze, jusqu, ici, tout, début, hasta, ahora, todo, todas, principio`)
 
-// namesSubject reports that words of an overview name what it is to be about.
+// namesSubject reports that an overview names its subject.
 func namesSubject(terms []string) bool {
 	return slices.ContainsFunc(terms, func(t string) bool { return !formWords[t] && !wholeWords[t] })
 }
 
-// gatherCues ask for all pieces about something that the question names.
+// gatherCues ask for everything about a subject that the question names.
 var gatherCues = lexical.Phrases(`all, every, each, how many, how often, how much in total, in total, altogether, list, lists, which of, what are the, everything, across, different,
 	alle, alles, jede, jeden, jedes, wie viele, wie oft, insgesamt, liste, auflistung, welche der, tous, toutes, combien, todos, todas, cuántos, cuántas, lista, en total,
 	quantos, quantas, tutti, tutte, quanti, quante, elenco, hoeveel, lijst, wszystkie, ile, hepsi, bütün, kaç, все, всё, сколько, список, перечисли, усі, скільки`)
@@ -98,10 +97,10 @@ var amountCues = lexical.Phrases(`how many, how much, how long, how often, how b
 var dayCues = lexical.Phrases(`what time, what date, which date, what day, which day, what month, which month, what weekday, which weekday, welcher tag, an welchem tag, welches datum, um wie viel uhr,
 	à quelle heure, quelle date, quel jour, a qué hora, qué día, qué fecha, che giorno, a che ora, que dia, que horas, welke dag, hoe laat`)
 
-// whenCues do so as the first word; elsewhere they join clauses.
+// whenCues ask for a time as the first word; elsewhere they join clauses.
 var whenCues = lexical.Phrases(`when, wann, quand, cuándo, quando, wanneer, kiedy, когда, коли`)
 
-// joinedAims are cues of scripts that put no spaces between words.
+// joinedAims are cues in scripts without spaces between words.
 var joinedAims = []struct {
 	cue string
 	aim aim
@@ -133,11 +132,10 @@ var (
 	joinedGather  = []string{"所有", "全部", "多少", "几个", "列出", "すべて", "全て", "いくつ", "一覧", "모든", "모두", "몇 ", "목록"}
 )
 
-// longestIntentCue is how many words a cue may have.
+// longestIntentCue is the maximum number of words in a cue.
 const longestIntentCue = 4
 
-// intentOf reads a question by its cue words. It knows no grammar: a wrong guess only
-// changes the order of what is found.
+// intentOf classifies a question by cue words. It uses no grammar: a wrong guess only changes the order of results.
 func intentOf(text string) questionIntent {
 	words, ends := intent.Words(text)
 	var in questionIntent
@@ -177,13 +175,13 @@ func intentOf(text string) questionIntent {
 	return in
 }
 
-// anyCue reports that a text holds a cue.
+// anyCue reports that a text contains a cue.
 func anyCue(text string, set map[string]bool) bool {
 	words, ends := intent.Words(text)
 	return hasCue(words, ends, set)
 }
 
-// hasCue reports that words, which end at these places, hold a cue.
+// hasCue reports that the words, with these ends, contain a cue.
 func hasCue(words string, ends []int, set map[string]bool) bool {
 	start := 0
 	for i, end := range ends {
@@ -197,7 +195,7 @@ func hasCue(words string, ends []int, set map[string]bool) bool {
 	return false
 }
 
-// standingCues begin orders and preferences that hold for everything after them.
+// standingCues begin instructions and preferences that apply to everything after them.
 var standingCues = lexical.Phrases(`always, never, from now on, whenever, every time, i prefer, i'd prefer, in future, in the future, when i ask, by default,
 	immer, niemals, ab jetzt, von nun an, jedes mal, ich bevorzuge, künftig, toujours, jamais, désormais, dorénavant, à chaque fois, je préfère,
 	siempre, nunca, a partir de ahora, cada vez, prefiero, sempre, mai, d'ora in poi, ogni volta, preferisco, de agora em diante, prefiro,
@@ -205,17 +203,17 @@ var standingCues = lexical.Phrases(`always, never, from now on, whenever, every 
 
 func isStanding(text string) bool { return anyCue(text, standingCues) }
 
-// selfCues are words by which somebody states something of themselves within a question.
+// selfCues are words by which users state something about themselves inside a question.
 var selfCues = lexical.Phrases(`i'm, i am, i've, i have, i'd, i was, i want, i need, i use, i used, i got, i had, i think, i prefer, i like, i tried, i keep, we're, we are, we've, we have, my, our, i'll,
 	ich bin, ich habe, ich will, ich möchte, mein, meine, meinen, wir haben, unser, unsere, je suis, j'ai, mon, ma, mes, notre, tengo, estoy, mi, mis, nuestro, tenho, estou, meu, minha,
 	sono, mio, mia, ik ben, ik heb, mijn, mam, jestem, mój, moja, у меня, мой, моя, мои, я, у нас`)
 
-// longestBare is how many words a text may have that only asks: longer ones describe
-// what they ask about.
+// longestBare is the maximum number of words in a text that is only a question: longer ones describe what they ask
+// about.
 const longestBare = 14
 
-// onlyAsks reports a text that consists of questions and states nothing: "I use Redis,
-// can it expire keys?" states something, "Can Redis expire keys?" does not.
+// onlyAsks reports a text that consists of questions and states nothing: "I use Redis, can it expire keys?" states
+// something, "Can Redis expire keys?" does not.
 func onlyAsks(text string) bool {
 	if len(text) > 16*longestBare || !asks(text) {
 		return false
@@ -243,7 +241,7 @@ func asks(text string) bool {
 
 func isQuestionMark(r rune) bool { return r == '?' || r == '？' || r == '؟' }
 
-// queryWords are the words of a query, to recognise it where it was asked before.
+// queryWords are the words of a query, to recognise earlier messages that ask the same.
 type queryWords map[string]bool
 
 func newQueryWords(query string) queryWords {
@@ -269,7 +267,7 @@ func (q queryWords) repeatedBy(text string) bool {
 		if q[word] {
 			both++
 		} else if all++; 4*all > 5*len(q) {
-			return false // most messages end here, long before their last word
+			return false // decides for most messages long before their last word
 		}
 	}
 	return 5*both >= 4*all

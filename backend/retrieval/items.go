@@ -8,51 +8,51 @@ import (
 	"contextinfinity/backend/internal/lists"
 )
 
-// item is what is ordered and packed: a unit, or a passage of a long reply.
+// item is what is ranked and packed: a unit, or a passage of a long reply.
 type item struct {
 	*unit
 	span   chat.Span // in the source
 	lead   chat.Span // packed with it: the header of its table, "Run this:"; empty: none
 	tokens int
-	own    []bool // which terms it says itself; nil: its words were not read
+	own    []bool // terms in its own text; nil: the text was not read
 	says   bool   // any of them
 	covers float64
-	states float64 // of a message of the user: the share of its terms that it states, not only asks about
+	states float64 // of a user message: the share of its terms that it states rather than asks about
 
-	match     float64 // how well it says what is asked; the best has 1
-	relevance float64 // the same with what the question's wording prefers: the order of hits
-	score     float64 // the same with the preference for the user's statements: the order of packing
+	match     float64 // how much of the query it matches; the best has 1
+	relevance float64 // match with the preferences from the question's wording: the order of hits
+	score     float64 // relevance with the preference for the user's statements: the order of packing
 
-	bare     bool  // it is nothing but a question, or the query once more: packed with its answer or not at all
-	repeats  bool  // it asks the query once more
-	lacks    bool  // it has no number or day, and one is asked for
-	standing bool  // a short order or preference that holds for everything after it
+	bare     bool  // only a question, or a repetition of the query: packed with its answer or not at all
+	repeats  bool  // it asks the same as the query
+	lacks    bool  // it has no number or day although one is asked for
+	standing bool  // a short instruction or preference that applies to everything after it
 	answer   *item // of a bare question: the passage that answers it
 }
 
-// text is what an item says, behind what introduces it.
+// text is an item's text, after its lead.
 func (x *item) text(c chat.ChunkText) string {
 	lead, span := inside(c, x.lead), inside(c, x.span)
 	return strings.TrimSpace(c.Source[lead.Start:lead.End] + "\n" + c.Source[span.Start:span.End])
 }
 
-// collector makes items of a pool's units. It reads the words of the most promising.
+// collector creates items of a pool's units. It reads the texts of the most promising.
 type collector struct {
 	p      *pool
 	in     questionIntent
-	about  bool // a summary of a subject that the query names, not of a whole conversation
-	budget int  // of packing, in tokens
+	about  bool // the query asks for a summary of a named subject, not of a whole conversation
+	budget int  // for packing, in tokens
 	query  queryWords
 	match  *matcher
 	texts  map[chat.ChunkID]chat.ChunkText
 	items  []*item
-	first  map[chat.TurnID]*item // how each reply begins that says nothing of the query
+	first  map[chat.TurnID]*item // beginning of each reply that matches nothing of the query
 }
 
 const (
-	// readUnits is how many units are read at least for either side of a conversation.
+	// readUnits is the minimum number of units that are read for each role.
 	readUnits = 120
-	// tokensPerRead is for how many tokens of the budget one more is read.
+	// tokensPerRead is the number of tokens of the budget per additional unit read.
 	tokensPerRead = 40
 )
 
@@ -92,8 +92,8 @@ func wholeUnit(u *unit) *item {
 	return &item{unit: u, span: chat.Span{Start: u.Start, End: u.End}, tokens: u.Tokens, score: u.score, relevance: u.score}
 }
 
-// worthReading are the best units of either side, so many of each. Replies that share
-// nothing with the query are not read unless replies are asked for.
+// worthReading are the best units of each role, up to a limit. Replies without a word of the query are read only if
+// the query asks for replies.
 func (c *collector) worthReading(units []*unit, most int) []*unit {
 	var out []*unit
 	users, replies := 0, 0
@@ -112,12 +112,12 @@ func (c *collector) worthReading(units []*unit, most int) []*unit {
 	return out
 }
 
-// isReply reports words of the assistant; in a group chat nobody's are.
+// isReply reports a message of the assistant; a group chat has none.
 func isReply(u *unit) bool {
 	return u.Role == chat.RoleAssistant && u.Speaker == "" && u.File == ""
 }
 
-// add makes items of a unit: passages of a long reply, else the unit whole.
+// add creates items of a unit: the passages of a long reply, otherwise the whole unit.
 func (c *collector) add(u *unit, read bool) {
 	x := wholeUnit(u)
 	x.match = u.base + u.lent
@@ -132,7 +132,7 @@ func (c *collector) add(u *unit, read bool) {
 		return
 	}
 	words := text.Source[x.span.Start:x.span.End]
-	if isReply(u) && onlyLabels(words) && (len(words) < len(text.Source) || isLabel(strings.TrimSpace(words))) { // a whole reply may be a title
+	if isReply(u) && onlyLabels(words) && (len(words) < len(text.Source) || isLabel(strings.TrimSpace(words))) { // a whole reply may look like a title
 		return
 	}
 	c.count(x, words, make([]int, len(c.p.weight)))
@@ -150,7 +150,7 @@ func (c *collector) add(u *unit, read bool) {
 	c.items = append(c.items, x)
 }
 
-// count notes which terms a text says and returns its length in words.
+// count records the terms in a text and returns its length in words.
 func (c *collector) count(x *item, text string, counts []int) int {
 	length := c.match.count(text, counts)
 	x.own = make([]bool, len(counts))
@@ -166,8 +166,7 @@ func (c *collector) count(x *item, text string, counts []int) int {
 	return length
 }
 
-// countDay adds the terms of an item's day where the query names its month: the day stands
-// above the item in the prompt.
+// countDay counts the date of an item if the query names its month: the prompt shows the day above the item.
 func (c *collector) countDay(x *item, counts []int) {
 	month := make([]int, len(counts))
 	c.match.count(x.At.UTC().Format("January"), month)
@@ -176,8 +175,7 @@ func (c *collector) countDay(x *item, counts []int) {
 	}
 }
 
-// stated is the share of what a message says of the query that is in clauses which
-// state something.
+// stated is the share of a message's query terms that are in clauses that state something.
 func (c *collector) stated(x *item, text string) float64 {
 	counts := make([]int, len(c.p.weight))
 	for _, part := range clauses(text) {
@@ -189,7 +187,7 @@ func (c *collector) stated(x *item, text string) float64 {
 	return ratio(c.share(own), x.covers)
 }
 
-// share is the part of the query, by weight of its terms, that own says.
+// share is the share of the query, by weight of its terms, that own contains.
 func (c *collector) share(own []bool) float64 {
 	sum, all := 0.0, 0.0
 	for t, weight := range c.p.weight {
@@ -201,8 +199,7 @@ func (c *collector) share(own []bool) float64 {
 	return ratio(sum, all)
 }
 
-// passages adds the passages of a long reply, each with its own words, and the rest of
-// the reply for less.
+// passages adds the passages of a long reply, each with its own terms, and the rest of the reply with a lower score.
 func (c *collector) passages(source string, u *unit, span chat.Span) {
 	share := c.p.context(u, c.in.aim == aimReply)
 	counts, lead := make([]int, len(c.p.weight)), make([]int, len(c.p.weight))
@@ -238,7 +235,7 @@ func (c *collector) passages(source string, u *unit, span chat.Span) {
 	}
 }
 
-// adds reports that counts hold a term which others lack.
+// adds reports that counts contain a term missing in others.
 func adds(counts, others []int) bool {
 	for t, n := range counts {
 		if n > 0 && (others == nil || others[t] == 0) {
@@ -248,8 +245,8 @@ func adds(counts, others []int) bool {
 	return false
 }
 
-// score is how well a passage says the query: a term counts where the passage says it,
-// and for a share where the reply around it does.
+// score is how well a passage matches the query: a term counts fully in the passage itself, and partly in the reply
+// around it.
 func (c *collector) score(x *item, counts []int, share []float64, length int) {
 	x.own = make([]bool, len(counts))
 	sum := 0.0

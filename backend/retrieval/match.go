@@ -6,12 +6,12 @@ import (
 	"contextinfinity/backend/internal/lexical"
 )
 
-// matcher finds the terms of a query in a text, by their stems, as the index does.
+// matcher finds the terms of a query in a text by their stems, as the index does.
 type matcher struct {
 	terms  map[string]int  // stem -> number of the term
-	starts map[string]bool // first two bytes of the stems: what begins otherwise is not a term
+	starts map[string]bool // first two bytes of the stems, to skip other words quickly
 	known  map[string]int  // word -> number of the term, -1: none
-	single map[string]int  // a single character of a script without spaces -> number of the term
+	single map[string]int  // single character of a script without spaces -> number of the term
 }
 
 func newMatcher(terms []string) *matcher {
@@ -32,7 +32,7 @@ func newMatcher(terms []string) *matcher {
 
 func start2(s string) string { return s[:min(2, len(s))] }
 
-// term is the number of the term that a word in lower case is a form of, or -1.
+// term is the number of the term for a lower-case word, or -1.
 func (m *matcher) term(word string) int {
 	if !m.starts[start2(word)] {
 		return -1
@@ -48,12 +48,12 @@ func (m *matcher) term(word string) int {
 	return t
 }
 
-// count adds the terms of a text to counts and returns how many words it has.
+// count adds the terms of a text to counts and returns its number of words.
 func (m *matcher) count(text string, counts []int) int {
 	n := 0
 	lexical.EachWord(text, func(word string) {
 		n++
-		for character, t := range m.single { // it is part of pairs
+		for character, t := range m.single { // single characters occur inside pairs
 			counts[t] += strings.Count(word, character)
 		}
 		for _, part := range lexical.Pairs(word) {

@@ -2,10 +2,10 @@ package retrieval
 
 import "contextinfinity/backend/internal/lexical"
 
-// MMR: a unit's rank falls by how much it repeats what is ranked before it.
+// MMR: a unit's rank is lowered by how much it repeats higher-ranked ones.
 const (
 	mmrRelevance = 0.7
-	mmrUnits     = 60 // that are put in a new order; the rest keeps its own
+	mmrUnits     = 60 // units that are reordered; the others keep their order
 )
 
 // mmr orders units by maximal marginal relevance of their words.
@@ -40,7 +40,7 @@ func (k *packer) mmr(units []*item) []*item {
 	return append(out, units[len(head):]...)
 }
 
-// overlap is the share of words that two texts have in common, of all they have.
+// overlap is the share of common words among all words of two texts.
 func overlap(a, b map[string]bool) float64 {
 	both := 0
 	for w := range a {

@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// ordered gives every item its scores and sorts them for packing.
+// ordered computes the scores of all items and sorts them for packing.
 func (c *collector) ordered() []*item {
 	c.normalise()
 	answers, replied, age := c.answers(), c.replied(), c.p.ages()
@@ -40,7 +40,7 @@ func (c *collector) ordered() []*item {
 	return c.items
 }
 
-// normalise makes the best match 1 and drops what has none.
+// normalise scales the best match to 1 and drops items without a match.
 func (c *collector) normalise() {
 	top := 0.0
 	for _, x := range c.items {
@@ -63,8 +63,8 @@ func (c *collector) answers() map[chat.TurnID]*item {
 	return best
 }
 
-// replied is how well the reply of each turn matches as a whole: it says what its
-// question was about, which the question itself may not.
+// replied is how well the reply of each turn matches as a whole: it shows what its question was about, which the
+// question itself may not say.
 func (c *collector) replied() map[chat.TurnID]float64 {
 	best, top := map[chat.TurnID]float64{}, 0.0
 	for i := range c.p.units {
@@ -80,7 +80,7 @@ func (c *collector) replied() map[chat.TurnID]float64 {
 	return best
 }
 
-// prior is what statements of the user have before replies.
+// prior is the bonus of user statements over replies.
 func (c *collector) prior() float64 {
 	switch c.in.aim {
 	case aimUser:
@@ -91,8 +91,8 @@ func (c *collector) prior() float64 {
 	return c.p.s.RolePrior * undecided
 }
 
-// prefer adds what the user's own words have before replies. Where the question does
-// not ask about the user, only statements that say some of it have it.
+// prefer adds the bonus for the user's own words. If the question does not ask about the user, only statements that
+// match it get the bonus.
 func (c *collector) prefer(x *item, replied float64) {
 	prior := c.prior() * math.Min(1, x.match/fullPrior)
 	if c.in.aim == aimAny && x.says {
@@ -111,13 +111,12 @@ func (c *collector) prefer(x *item, replied float64) {
 	}
 }
 
-// strength is what an item has for saying nearly all of the query itself.
+// strength is the bonus of an item that contains nearly all of the query itself.
 func (c *collector) strength(x *item) float64 {
 	return strongMatch * c.prior() * max(0, (x.covers-strongFrom)/(1-strongFrom))
 }
 
-// yield lets the best replies that say nearly all of the query come before statements
-// of the user that say less.
+// yield ranks the best replies that contain nearly all of the query above user statements that contain less.
 func (c *collector) yield() {
 	if c.in.aim == aimReply {
 		return
@@ -135,9 +134,9 @@ func (c *collector) yield() {
 	sortItems(c.items)
 }
 
-// complete keeps the best replies together where replies are asked for: "How did you
-// recommend structuring it?" is answered by a whole reply, most of whose passages say no
-// word of the question. A reply that would take too much of the budget is not completed.
+// complete keeps the best replies together if the query asks for replies: "How did you recommend structuring it?" is
+// answered by a whole reply, most passages of which contain no word of the question. A reply that would take too much
+// of the budget is not completed.
 func (c *collector) complete() {
 	if c.in.aim != aimReply {
 		return
@@ -158,7 +157,7 @@ func (c *collector) complete() {
 	sortItems(c.items)
 }
 
-// replyTokens is how long the reply of a turn is, as far as it is ranked.
+// replyTokens is the length of a turn's reply, as far as it is ranked.
 func (c *collector) replyTokens(turn chat.TurnID) int {
 	sum := 0
 	for i := range c.p.units {
@@ -169,9 +168,9 @@ func (c *collector) replyTokens(turn chat.TurnID) int {
 	return sum
 }
 
-// spread divides an overview over the days of a conversation: what began a day says
-// what it was about, and each further piece of a day counts less. In a summary of a subject
-// that the query names, what began a day counts as far as it matches: days begin with others.
+// spread distributes an overview over the days of a conversation: the beginning of a day shows its subject, and each
+// further item of a day counts less. In a summary of a subject named in the query, the beginning counts only as far
+// as it matches, because days begin with other subjects too.
 func (c *collector) spread() {
 	first, taken := map[string]int64{}, map[string]int{}
 	for _, x := range c.items {
@@ -209,7 +208,7 @@ func byRelevance(list []*item) []*item {
 	return out
 }
 
-// inOrder breaks ties: newer first, then by place.
+// inOrder breaks ties: newer first, then by position.
 func inOrder(a, b *item) int {
 	return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Seq, a.Seq), cmp.Compare(a.Chunk, b.Chunk),
 		cmp.Compare(a.Ordinal, b.Ordinal), cmp.Compare(a.span.Start, b.span.Start))

@@ -11,8 +11,8 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// packer fills a budget with units, best first, as artifacts of their chunks: a chunk
-// whole, or slices of it, or its summary (SRD 8.3).
+// packer fills a budget with units, best first, as artifacts of their chunks: a whole chunk, slices of it, or its
+// summary (SRD 8.3).
 type packer struct {
 	q      Query
 	s      Settings
@@ -21,13 +21,13 @@ type packer struct {
 	chunks map[chat.ChunkID]*packed
 	order  []*packed // by best unit
 	said   map[string]bool
-	days   map[string]bool // whose line is paid for
+	days   map[string]bool // days with a date line that is already counted
 	left   int
-	// explain says why items were found; nil where they were not ranked by measured rules.
+	// explain says why items were found; nil for the plain ranking
 	explain *explainer
 }
 
-// packed is what of a chunk is taken so far.
+// packed is the part of a chunk packed so far.
 type packed struct {
 	text    chat.ChunkText
 	best    *item
@@ -36,10 +36,10 @@ type packed struct {
 	cost    int
 }
 
-// batch is how many chunks are read at a time, beyond what is likely to fit.
+// batch is how many chunks are read at a time, beyond those that are likely to fit.
 const batch = 24
 
-// fill reads the texts of what is ranked best, packs them and tells the hits.
+// fill reads the texts of the best items, packs them and returns the hits.
 func (e *Engine) fill(ctx context.Context, q Query, s Settings, pk *packer, ranked []*item, res *Result) error {
 	limit := q.Limit
 	if limit <= 0 {
@@ -78,7 +78,7 @@ func newPacker(q Query, s Settings) *packer {
 	return k
 }
 
-// bestOfChunks are the best units of the best n chunks. What only fills a budget is no hit.
+// bestOfChunks are the best units of the best n chunks. An item that only fills the budget is no hit.
 func bestOfChunks(ranked []*item, n int) []*item {
 	seen := map[chat.ChunkID]bool{}
 	var out []*item
@@ -94,7 +94,7 @@ func bestOfChunks(ranked []*item, n int) []*item {
 	return out
 }
 
-// within keeps the units of the same chunks as some.
+// within keeps the units in the same chunks as some.
 func within(ranked, some []*item) []*item {
 	return slices.DeleteFunc(slices.Clone(ranked), func(u *item) bool {
 		return !slices.ContainsFunc(some, func(v *item) bool { return v.Chunk == u.Chunk })
@@ -111,7 +111,7 @@ func (k *packer) hit(c chat.ChunkText, x *item, rank int) Hit {
 	return h
 }
 
-// bounded is a unit's place in its source, which is not trusted to hold it.
+// bounded is a unit's span limited to its source, in case it is invalid.
 func bounded(c chat.ChunkText, u *unit) chat.Span {
 	return inside(c, chat.Span{Start: u.Start, End: u.End})
 }
@@ -121,10 +121,15 @@ func inside(c chat.ChunkText, s chat.Span) chat.Span {
 	return chat.Span{Start: min(max(s.Start, 0), end), End: end}
 }
 
-// read fetches the chunks of units that are not there yet.
+// read fetches the missing chunks of units.
 func (k *packer) read(ctx context.Context, store Store, units []*unit) error {
 	ids := lists.Map(units, func(u *unit) chat.ChunkID { return u.Chunk })
 	return k.readChunks(ctx, store, ids)
+}
+
+func (k *packer) isUnread(u *item) bool {
+	_, ok := k.texts[u.Chunk]
+	return !ok
 }
 
 func (k *packer) readChunks(ctx context.Context, store Store, ids []chat.ChunkID) error {
@@ -140,24 +145,32 @@ func (k *packer) readChunks(ctx context.Context, store Store, ids []chat.ChunkID
 		return nil
 	}
 	texts, err := store.ChunkTexts(ctx, missing)
-	for _, c := range texts {
-		k.texts[c.ID] = c
-	}
+	k.know(texts)
 	return err
 }
 
-// pack takes units while they fit, and passes over what does not: what follows may be
-// smaller. It ends when next to nothing is left, or much was skipped.
+func (k *packer) know(texts []chat.ChunkText) {
+	for _, c := range texts {
+		k.texts[c.ID] = c
+	}
+}
+
+// pack takes units while they fit, and skips those that do not, because later ones may be smaller. It stops when
+// almost nothing is left, or many were skipped.
 func (k *packer) pack(ctx context.Context, store Store, ranked []*item) error {
 	passed := 0
-	for len(ranked) > 0 && k.left >= leastArtifact && passed < mostPassed {
+	for round := 0; len(ranked) > 0 && k.left >= leastArtifact && passed < mostPassed; round++ {
 		now := ranked[:k.estimateFit(ranked)]
 		ranked = ranked[len(now):]
 		passed += len(now)
 		now = slices.DeleteFunc(slices.Clone(now), k.cannotFit) // their texts need not be read
 		passed -= len(now)
-		if err := k.read(ctx, store, unitsOf(now)); err != nil {
-			return err
+		if slices.ContainsFunc(now, k.isUnread) {
+			// When little of what is read fits, several rounds follow, and their texts are read along.
+			next := slices.DeleteFunc(slices.Clone(ranked[:min(round*batch, len(ranked))]), k.cannotFit)
+			if err := k.read(ctx, store, unitsOf(slices.Concat(now, next))); err != nil {
+				return err
+			}
 		}
 		if k.s.MMR {
 			now = k.mmr(now)
@@ -175,11 +188,11 @@ func (k *packer) pack(ctx context.Context, store Store, ranked []*item) error {
 }
 
 const (
-	leastArtifact = 12  // tokens: the line of date and speaker, and a word
+	leastArtifact = 12  // tokens: the line with hour and speaker, and a word
 	mostPassed    = 200 // units that did not fit
 )
 
-// estimateFit is how many units may fit into what is left, and some to choose from.
+// estimateFit is about how many units may fit into the rest, with some to choose from.
 func (k *packer) estimateFit(ranked []*item) int {
 	sum := 0
 	for i, u := range ranked {
@@ -190,8 +203,7 @@ func (k *packer) estimateFit(ranked []*item) int {
 	return len(ranked)
 }
 
-// take adds a unit to its chunk's artifact, if that fits. What was said in the same
-// words is there already.
+// take adds a unit to its chunk's artifact if that fits. A text that is already packed is not added again.
 func (k *packer) take(u *item) bool {
 	c, ok := k.texts[u.Chunk]
 	if !ok {
@@ -206,7 +218,7 @@ func (k *packer) take(u *item) bool {
 		return true
 	}
 	if u.bare && (u.answer == nil || !k.take(u.answer)) {
-		return false // a question without its answer tells nothing
+		return false // a question without its answer is useless
 	}
 	if u.tokens > k.q.MaxTokens/2 {
 		span = k.passage(c.Source, span)
@@ -222,13 +234,13 @@ func (k *packer) take(u *item) bool {
 	return len(k.order) < k.s.TopK && k.chunks[u.Chunk] == nil && k.summarize(c, u)
 }
 
-// cannotFit reports a unit that cannot fit, however its tokens are counted, and that is
-// not so large that a passage of it would do.
+// cannotFit reports a unit that cannot fit, however its tokens are counted, and is not so large that only a passage
+// of it would be packed.
 func (k *packer) cannotFit(u *item) bool {
 	return 2*u.tokens > 3*k.left && u.tokens <= k.q.MaxTokens/2
 }
 
-// add takes a span in, if the artifact that results fits.
+// add adds a span if the resulting artifact fits.
 func (k *packer) add(c chat.ChunkText, u *item, add ...chat.Span) bool {
 	old, cost := k.chunks[c.ID], 0
 	var spans []chat.Span
@@ -253,8 +265,8 @@ func (k *packer) add(c chat.ChunkText, u *item, add ...chat.Span) bool {
 	return true
 }
 
-// pay takes the cost of an artifact off what is left, with the line of its day if it is
-// the first of it. false: that is too much.
+// pay subtracts the cost of an artifact from the rest, including the line of its day if it is the first one there.
+// false: that is too much.
 func (k *packer) pay(c chat.ChunkText, cost int) bool {
 	day := Day(c, k.q.Within.Session)
 	if !k.days[day] {
@@ -268,7 +280,7 @@ func (k *packer) pay(c chat.ChunkText, cost int) bool {
 	return true
 }
 
-// summarize takes a chunk's summary in where its words do not fit.
+// summarize adds a chunk's summary if its text does not fit.
 func (k *packer) summarize(c chat.ChunkText, u *item) bool {
 	if strings.TrimSpace(c.Summary) == "" {
 		return false
@@ -282,7 +294,7 @@ func (k *packer) summarize(c chat.ChunkText, u *item) bool {
 	return true
 }
 
-// artifacts are what was packed, best first.
+// artifacts are the packed artifacts, best first.
 func (k *packer) artifacts() []Artifact {
 	out := make([]Artifact, 0, len(k.order))
 	for i, x := range k.order {
@@ -296,7 +308,7 @@ func (k *packer) artifacts() []Artifact {
 	return out
 }
 
-// formOf is full where spans leave nothing out but white space.
+// formOf is full if the spans leave out nothing but white space.
 func formOf(c chat.ChunkText, spans []chat.Span) (chat.PackedAs, []chat.Span) {
 	if len(spans) == 1 && blank(c.Source, c.Start, spans[0].Start) && blank(c.Source, spans[0].End, c.End) {
 		return chat.PackedFull, nil
@@ -304,12 +316,12 @@ func formOf(c chat.ChunkText, spans []chat.Span) (chat.PackedAs, []chat.Span) {
 	return chat.PackedSlice, spans
 }
 
-// blank reports that there is only white space in from..to.
+// blank reports that from..to is only white space.
 func blank(s string, from, to int) bool {
 	return from >= to || from < 0 || to > len(s) || strings.TrimSpace(s[from:to]) == ""
 }
 
-// merged sorts spans and joins those that touch but for white space.
+// merged sorts spans and joins those separated by white space only.
 func merged(source string, spans []chat.Span) []chat.Span {
 	slices.SortFunc(spans, func(a, b chat.Span) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End)) })
 	out := spans[:1]

@@ -7,7 +7,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// passage is the part of a span that says most of the query, where the whole would take
+// passage is the part of a span with most of the query, for a span over half of the budget. It begins and ends
+// between words.
 // more than half of the budget. It begins and ends between words.
 func (k *packer) passage(source string, span chat.Span) chat.Span {
 	text := source[span.Start:span.End]
@@ -30,8 +31,7 @@ func (k *packer) passage(source string, span chat.Span) chat.Span {
 	return chat.Span{Start: span.Start + from, End: span.Start + to}
 }
 
-// densest is where the stretch of so many bytes begins that holds most different
-// terms; of equals, the first.
+// densest is the beginning of the window of this many bytes with the most different terms; the first of several.
 func densest(lower string, terms []string, size int) int {
 	best, most := 0, 0
 	for at := 0; at < len(lower); at += max(size/4, 1) {
@@ -48,7 +48,7 @@ func densest(lower string, terms []string, size int) int {
 	return min(best, max(len(lower)-size, 0))
 }
 
-// border is the end of a line, sentence or word at or a little before a place.
+// border is the end of a line, sentence or word at or shortly before a position.
 func border(text string, at, back int) int {
 	if at <= 0 || at >= len(text) {
 		return 0

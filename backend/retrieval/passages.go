@@ -7,35 +7,35 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// part is a piece of a reply that can be understood by itself: a sentence or two, an
-// entry of a list, a row of a table, a few lines of code. lead is the line it belongs
-// to (the header of its table, "Run this:", the heading above); empty: none.
+// part is a piece of a reply that can be understood on its own: a sentence or two, a list item, a table row, a few
+// lines of code. lead is the line it belongs to (the header of its table, "Run this:", the heading above); empty:
+// none.
 type part struct {
 	chat.Span
 	lead  chat.Span
-	table bool // the lead is needed to read it
+	table bool // the lead is needed to understand it
 }
 
 const (
-	// partBytes is the size that sentences and lines of code are joined up to, and that
-	// a paragraph may have without being cut.
+	// partBytes is the size up to which sentences and lines of code are joined, and up to which a paragraph is not
+	// split.
 	partBytes = 240
-	// leadBytes is the longest line that is packed as a lead.
+	// leadBytes is the maximum length of a line that is packed as a lead.
 	leadBytes = 200
 )
 
-// splitter cuts a reply into parts.
+// splitter splits a reply into parts.
 type splitter struct {
 	text  string
-	base  int // where text begins in the source
+	base  int // position of text in the source
 	out   []part
 	lead  chat.Span
 	head  chat.Span // header of the table
 	fence string
-	open  int // where the block being read begins, -1: there is none
+	open  int // beginning of the current block, -1: none
 }
 
-// partsOf cuts source[span] into parts, in order, without overlap.
+// partsOf splits source[span] into parts, in order, without overlap.
 func partsOf(source string, span chat.Span) []part {
 	s := &splitter{text: source[span.Start:span.End], base: span.Start, open: -1}
 	at := 0
@@ -74,21 +74,21 @@ func (s *splitter) line(at int, line string) {
 	}
 	if s.fence == "" && introduces(trimmed) && !strings.HasPrefix(trimmed, "#") {
 		if s.open == at && end-at <= leadBytes && isLabel(trimmed) {
-			s.open = -1 // it is packed with what it introduces, never alone
+			s.open = -1 // packed with what it introduces, never alone
 		}
 		s.close(end)
 		s.lead = s.short(at, end)
 	}
 }
 
-// introduces reports a line that ends with a colon, whatever emphasis is around it.
+// introduces reports a line that ends with a colon, with or without emphasis.
 func introduces(line string) bool {
 	line = strings.TrimRight(line, "*_ ")
 	return strings.HasSuffix(line, ":") || strings.HasSuffix(line, "：")
 }
 
-// longestLabel is how many words a label has at most. A longer line that introduces
-// something is a sentence, which may answer by itself.
+// longestLabel is the maximum number of words in a label. A longer introductory line is a sentence, which may be an
+// answer on its own.
 const longestLabel = 6
 
 // isLabel reports a line that says nothing without what follows: "Run this:", "**Sample:**".
@@ -96,7 +96,7 @@ func isLabel(line string) bool { return introduces(line) && len(strings.Fields(l
 
 var heading = regexp.MustCompile(`^#{1,6}\s`)
 
-// onlyLabels reports a text of nothing but headings and labels.
+// onlyLabels reports a text that consists only of headings and labels.
 func onlyLabels(text string) bool {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" && !isLabel(line) && !heading.MatchString(line) {
@@ -106,7 +106,7 @@ func onlyLabels(text string) bool {
 	return true
 }
 
-// codeLine continues a fenced block, which is cut at blank lines once it is long.
+// codeLine continues a fenced block, which is split at blank lines once it is long.
 func (s *splitter) codeLine(at, end int, trimmed string) {
 	switch {
 	case strings.HasPrefix(trimmed, s.fence) && strings.Trim(trimmed, s.fence[:1]) == "":
@@ -123,7 +123,7 @@ func (s *splitter) codeLine(at, end int, trimmed string) {
 	}
 }
 
-// row is a line of a table: the first is the header of those below.
+// row is a line of a table: the first is the header of the others.
 func (s *splitter) row(at, end int, trimmed string) {
 	s.close(at)
 	switch {
@@ -139,7 +139,7 @@ func (s *splitter) row(at, end int, trimmed string) {
 	}
 }
 
-// close ends the block of prose that is open.
+// close ends the current block of prose.
 func (s *splitter) close(at int) {
 	if s.open < 0 || s.open >= at {
 		return
@@ -152,7 +152,7 @@ func (s *splitter) close(at int) {
 	s.open = -1
 }
 
-// prose adds a paragraph or list entry, by its sentences where it is long.
+// prose adds a paragraph or list item, split into sentences if it is long.
 func (s *splitter) prose(from, to int) {
 	if to-from <= partBytes {
 		s.emit(from, to)
@@ -168,7 +168,7 @@ func (s *splitter) prose(from, to int) {
 	s.emit(start, to)
 }
 
-// sentenceEnd reports a mark that ends a sentence at i.
+// sentenceEnd reports a mark at i that ends a sentence.
 func sentenceEnd(text string, i, to int) bool {
 	switch text[i] {
 	case '.', '!', '?':
@@ -191,7 +191,7 @@ func (s *splitter) span(from, to int) chat.Span {
 	return chat.Span{Start: s.base + from, End: s.base + to}
 }
 
-// short is the place of a line that may be packed as a lead.
+// short is the span of a line if it is short enough for a lead.
 func (s *splitter) short(from, to int) chat.Span {
 	if to-from > leadBytes {
 		return chat.Span{}
@@ -199,7 +199,7 @@ func (s *splitter) short(from, to int) chat.Span {
 	return s.span(from, to)
 }
 
-// listEntry reports a line that begins an entry of a list.
+// listEntry reports a line that begins a list item.
 func listEntry(line string) bool {
 	if strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "* ") || strings.HasPrefix(line, "+ ") || strings.HasPrefix(line, "• ") {
 		return true

@@ -2,10 +2,9 @@ package retrieval
 
 import "context"
 
-// plain is the ranking of SRD 8.2: similarity and words by weight, a boost for what is new,
-// and a threshold that applies after it. The similarity is the calibrated one (SPEC 8): a
-// raw cosine of 0.72 is next to identity for one embedder and common for another. What
-// shares words with the query is never dropped.
+// plain is the ranking of SRD 8.2: a weighted sum of similarity and words, a boost for recent units, and a threshold
+// applied afterwards. The similarity is calibrated (SPEC 8): a raw cosine of 0.72 means near identity for one
+// embedder and is common for another. A unit that shares words with the query is never dropped.
 func (p *pool) plain() {
 	age := p.ages()
 	for i := range p.units {
@@ -18,8 +17,8 @@ func (p *pool) plain() {
 	}
 }
 
-// selected are the units of the TopK chunks that the plain ranking packs: the best or, with
-// MMR, those that repeat each other least.
+// selected are the units of the TopK chunks that the plain ranking packs: the best ones or, with MMR, those that
+// repeat each other least.
 func (k *packer) selected(ctx context.Context, store Store, ranked []*item) ([]*item, error) {
 	if k.s.MMR {
 		if err := k.read(ctx, store, unitsOf(ranked)); err != nil {

@@ -12,42 +12,42 @@ import (
 	"contextinfinity/backend/internal/lists"
 )
 
-// unit is a candidate with what ranking knows of it.
+// unit is a candidate with its ranking data.
 type unit struct {
 	chat.UnitRef
-	thread  string // units of one thread are in one order of turns
+	thread  string // turns of one thread are in a defined order
 	tf      []float64
 	bm25    float64
-	keyword float64 // by its own words, the best is 1
+	keyword float64 // score of its own words; the best is 1
 	cosine  float64
-	similar float64 // share of noise below the cosine
-	vector  float64 // what the cosine counts, the best is 1
+	similar float64 // share of noise below its cosine
+	vector  float64 // score of the cosine; the best is 1
 	base    float64
 	lent    float64
-	far     bool // nothing of it matches, nor what is next to it: it is in for what was said about a match
+	far     bool // neither it nor its neighbours match: included because it is in the wider context of a match
 	index   int
 	score   float64
 }
 
-// pool is the units that are ranked, in the order in which they were said.
+// pool is the units that are ranked, in the order of the conversation.
 type pool struct {
 	s      Settings
 	units  []unit
 	weight []float64 // of terms
 	share  float64   // of vectors
 	top    float64
-	query  map[string]bool // its words, in lower case
+	query  map[string]bool // words of the query, in lower case
 }
 
 const (
-	// nearTurns is how far around a good candidate neighbours are read, in turns.
+	// nearTurns is the distance in turns up to which neighbours of a good candidate are read.
 	nearTurns = 2
-	// farTurns is how far at most where there are few candidates.
+	// farTurns is the maximum distance if there are few candidates.
 	farTurns = 60
 )
 
-// reach is how far around good candidates neighbours are read. A question that shares words
-// with few passages leaves most of its budget: what was said about these is the best use of it.
+// reach is the distance up to which neighbours of good candidates are read. A question that shares words with few
+// passages leaves most of its budget, which is best used for their context.
 func reach(refs []chat.UnitRef, q Query, s Settings) int64 {
 	candidates, tokens, steps := len(refs), 0, 0.0
 	for _, r := range refs {
@@ -57,22 +57,22 @@ func reach(refs []chat.UnitRef, q Query, s Settings) int64 {
 	if candidates == 0 {
 		return nearTurns
 	}
-	least := int(nearTurns * float64(candidates) / steps) // of short lines more belong together
+	least := int(nearTurns * float64(candidates) / steps) // of short lines, more belong together
 	if tokens >= q.MaxTokens {
 		return int64(least)
 	}
 	return int64(min(max(s.Candidates/candidates, least), farTurns))
 }
 
-// pool gathers the best candidates of both halves, and the neighbours of the best of
-// these: a question is often answered in words that it does not use itself. While the
-// neighbours are read, so are the texts of the candidates: most will be needed.
+// pool collects the best candidates of both halves, and the neighbours of the best of these: a question is often
+// answered in words that it does not use itself. The texts of the candidates, most of which will be needed, are read
+// at the same time as the neighbours.
 func (e *Engine) pool(ctx context.Context, q Query, s Settings, w words, v similar, pk *packer) (*pool, error) {
 	p := &pool{s: s, weight: w.weight, share: s.share(v.name), query: map[string]bool{}}
 	for _, word := range lexical.Words(q.Text) {
 		p.query[word] = true
 	}
-	for _, t := range w.terms { // those that are in for misspelt names too
+	for _, t := range w.terms { // including those of similar spellings
 		p.query[t] = true
 	}
 	if len(w.tf) == 0 {
@@ -80,7 +80,7 @@ func (e *Engine) pool(ctx context.Context, q Query, s Settings, w words, v simil
 	}
 	v.hush(s)
 	best := p.best(w, v)
-	refs, err := e.Store.Units(ctx, q.Within, best)
+	refs, err := e.candidates(ctx, q.Within, best, v.ahead)
 	if err != nil {
 		return nil, err
 	}
@@ -104,18 +104,44 @@ func (e *Engine) pool(ctx context.Context, q Query, s Settings, w words, v simil
 	return p, nil
 }
 
-// neighbours reads the units of spans and, beside them, the texts of units that are known.
+// candidates reads units, except those that were read ahead.
+func (e *Engine) candidates(ctx context.Context, in chat.Within, best []int64, ahead readAhead) ([]chat.UnitRef, error) {
+	wanted := make(map[int64]bool, len(best))
+	var missing []int64
+	for _, n := range best {
+		wanted[n] = true
+		if !ahead.asked[n] {
+			missing = append(missing, n)
+		}
+	}
+	refs, err := e.Store.Units(ctx, in, missing)
+	for _, r := range ahead.units {
+		if wanted[r.N] {
+			refs = append(refs, r)
+		}
+	}
+	return refs, err
+}
+
+// neighbours reads the units of spans and, concurrently, the texts of known units.
 func (e *Engine) neighbours(ctx context.Context, in chat.Within, spans []chat.SeqSpan, pk *packer, known []chat.UnitRef) (near []chat.UnitRef, err error) {
 	ids := lists.Map(known, func(r chat.UnitRef) chat.ChunkID { return r.Chunk })
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
 	var side sync.WaitGroup
-	side.Go(func() { _ = pk.readChunks(ctx, e.Store, ids) }) // what is missing is read again when it is needed
+	var texts [2][]chat.ChunkText
+	for i, half := range [2][]chat.ChunkID{ids[:len(ids)/2], ids[len(ids)/2:]} {
+		side.Go(func() { texts[i], _ = e.Store.ChunkTexts(ctx, half) }) // what is missing is read again when needed
+	}
 	near, err = e.Store.UnitsNear(ctx, in, spans)
 	side.Wait()
+	pk.know(texts[0])
+	pk.know(texts[1])
 	return near, err
 }
 
-// hush drops cosines that do not stand out of the noise. The plain ranking drops later:
-// its threshold applies to the similarity with the boost for what is new.
+// hush drops cosines within the noise. The plain ranking applies its threshold later, to the similarity including the
+// boost for recent units.
 func (v *similar) hush(s Settings) {
 	if s.SRD {
 		return
@@ -127,7 +153,7 @@ func (v *similar) hush(s Settings) {
 	}
 }
 
-// best are the candidates, best first.
+// best returns the candidates, best first.
 func (p *pool) best(w words, v similar) []int64 {
 	type scored struct {
 		n     int64
@@ -163,7 +189,7 @@ func ratio(x, of float64) float64 {
 	return max(x, 0) / of
 }
 
-// around are the turns about the first n of the best, so many on each side.
+// around are the turns on both sides of the n best candidates.
 func around(refs []chat.UnitRef, best []int64, n int, turns int64) []chat.SeqSpan {
 	chosen := map[int64]bool{}
 	for _, k := range best[:min(len(best), max(n, 0))] {
@@ -181,7 +207,7 @@ func around(refs []chat.UnitRef, best []int64, n int, turns int64) []chat.SeqSpa
 	return slices.Compact(out)
 }
 
-// take puts units in order and gives them what was found of them.
+// take sorts units and adds the search results to them.
 func (p *pool) take(refs []chat.UnitRef, in chat.Within, w words, v similar) {
 	topWord, topVector := 0.0, 0.0
 	for _, r := range refs {
@@ -206,8 +232,8 @@ func (p *pool) take(refs []chat.UnitRef, in chat.Within, w words, v similar) {
 	})
 }
 
-// thread tells apart what is not said in one order of turns: sessions, and siblings
-// where they are searched. A lineage is one thread, whatever branches it goes through.
+// thread separates units that are not in one order of turns: sessions, and siblings if they are searched. A lineage
+// is one thread, whatever branches it includes.
 func thread(r chat.UnitRef, in chat.Within) string {
 	if in.Scope == chat.ScopeLineage || in.Scope == "" && in.Branch != "" || in.Branch != "" && (in.Scope == chat.ScopeAll || in.Scope == chat.ScopeProject) && r.Session == in.Session {
 		return string(r.Session)
@@ -215,7 +241,7 @@ func thread(r chat.UnitRef, in chat.Within) string {
 	return string(r.Session) + " " + string(r.Branch)
 }
 
-// rank orders the pool's units, best first, and leaves out those with nothing in them.
+// rank sorts the pool's units, best first, and drops those without a score.
 func (p *pool) rank() []*unit {
 	p.plain()
 	var out []*unit
@@ -238,7 +264,7 @@ func (p *pool) decision(u *unit) float64 {
 	return 1
 }
 
-// ages returns how new a unit is among the pool's: the newest 1, the oldest 0.
+// ages is how recent each unit is within the pool: the newest 1, the oldest 0.
 func (p *pool) ages() func(*unit) float64 {
 	if len(p.units) == 0 {
 		return func(*unit) float64 { return 0 }

@@ -6,27 +6,27 @@ import (
 
 // Query is a search of memory.
 type Query struct {
-	Text   string // of a long one its Ends
+	Text   string // only its beginning and end are used if it is long
 	Within chat.Within
-	// Limit bounds the hits; 0: retrieval.top_k. It does not bound what is packed.
+	// Limit is the maximum number of hits; 0: retrieval.top_k. It does not limit packing.
 	Limit int
-	// MaxTokens is the budget of packing, frames included; 0: nothing is packed.
+	// MaxTokens is the budget for packing, including frames; 0: nothing is packed.
 	MaxTokens int
-	// Count measures a text in tokens. nil: four bytes a token.
+	// Count returns the tokens of a text. nil: four bytes per token.
 	Count func(string) int
-	// WordsAlone, if the vector half fails, still answers from the keyword half and
-	// says so in Result.Warning. Otherwise such a search fails as a whole.
+	// WordsAlone accepts the results of the keyword half if the vector half fails, with a Result.Warning. Otherwise
+	// such a search fails.
 	WordsAlone bool
 }
 
-// Result is what a search found.
+// Result is the result of a search.
 type Result struct {
 	Hits       []Hit      // chunks, best first
-	Artifacts  []Artifact // what was packed, best first
+	Artifacts  []Artifact // the packed artifacts, best first
 	Tokens     int        // of all artifacts
-	Candidates int        // units that were looked at
-	Embedder   string     // identity of the vectors; empty: words alone
-	Warning    string     // why the vector half or the reranker did not answer
+	Candidates int        // number of ranked units
+	Embedder   string     // identity of the vectors; empty: words only
+	Warning    string     // why the vector half or the reranker failed
 	Timing     Timing
 }
 
@@ -35,30 +35,29 @@ type Hit struct {
 	chat.ChunkText
 	Unit chat.Span // of the best unit or passage, in Source
 	Rank int       // from 1
-	// Score is how well it answers the query, 0 to 1: the order of hits. The best hit's is
-	// the share of the query that it and its surroundings say; the others' are in proportion.
+	// Score is how well it answers the query, 0 to 1: the order of hits. The best hit's score is the share of the
+	// query that it and its surroundings contain; the others are in proportion.
 	Score      float64
-	Cosine     float64 // 0 where vectors did not find it
-	Similarity float64 // Cosine calibrated: share of the embedder's noise below it
-	BM25       float64 // 0 where no word matched
+	Cosine     float64 // 0 if not found by vectors
+	Similarity float64 // the calibrated cosine: share of the embedder's noise below it
+	BM25       float64 // 0 if no word matched
 	Keyword    float64 // BM25 as a share of the best match's
 	Why        Why
 }
 
-// Why says what brought a hit in. All of it may be empty where the ranking is the plain
-// one of SRD 8.2.
+// Why is the reason for a hit. It may be empty with the plain ranking of SRD 8.2.
 type Why struct {
-	Words     []string // of the query, that the passage says itself
-	Around    []string // of the query, that only its surroundings say
-	Answers   string   // beginning of the question that it answers, where it is a reply
-	Continues bool     // says no word of the query itself; is beside what does
-	Standing  bool     // an order or preference that holds for everything after it
-	Question  bool     // only asks
-	Repeats   bool     // asks the query once more
-	Overview  bool     // the query asks for the course of things, so days share the budget
+	Words     []string // of the query, in the passage itself
+	Around    []string // of the query, only in its surroundings
+	Answers   string   // if it is a reply: the beginning of the question that it answers
+	Continues bool     // contains no word of the query, but is next to a match
+	Standing  bool     // an instruction or preference that applies to everything after it
+	Question  bool     // only a question
+	Repeats   bool     // asks the same as the query
+	Overview  bool     // the query asks for an overview, so the budget is divided among days
 }
 
-// Reasons are what is stored of it with a request: no words of the conversation.
+// Reasons are what is stored of it with a request, without text of the conversation.
 func (w Why) Reasons() []chat.Reason {
 	var out []chat.Reason
 	for _, r := range []struct {
@@ -78,16 +77,16 @@ func (w Why) Reasons() []chat.Reason {
 	return out
 }
 
-// Artifact is a hit as it is in a prompt.
+// Artifact is a hit in the form used in a prompt.
 type Artifact struct {
 	Hit
 	Form   chat.PackedAs
 	Slices []chat.Span // of Source, in order; nil unless Form is slice
-	Text   string      // with a line before it that says when and who
+	Text   string      // after a line with hour and speaker
 	Tokens int         // of Text in its frame
 }
 
-// Timing is where a search's time went, in milliseconds.
+// Timing is the duration of a search's parts, in milliseconds.
 type Timing struct {
 	Embed   float64 `json:"embed_ms"`
 	Vector  float64 `json:"vector_ms"`

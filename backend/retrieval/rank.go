@@ -9,10 +9,10 @@ import (
 	"contextinfinity/backend/internal/lexical"
 )
 
-// reachOfWords is how many units away a term still counts.
+// reachOfWords is the distance in units within which a term still counts.
 const reachOfWords = 2
 
-// measured is the ranking that was found best on the benchmark (docs/recall.md).
+// measured is the ranking with the best results in the benchmark (docs/recall.md).
 func (p *pool) measured() {
 	top := 0.0
 	for i := range p.units {
@@ -31,8 +31,8 @@ func (p *pool) measured() {
 	p.reachFar()
 }
 
-// reachFar gives units that are farther from a match than what is next to it a little of the
-// match: less than anything else has, and the less the more turns are between.
+// reachFar gives units farther from a match than its neighbours a small share of the match: less than any other
+// score, and decreasing with the number of turns between.
 func (p *pool) reachFar() {
 	if p.s.NearbyBest <= 0 {
 		return
@@ -49,7 +49,7 @@ func (p *pool) reachFar() {
 			continue
 		}
 		at, _ := slices.BinarySearch(matches, i)
-		for _, k := range [2]int{at - 1, at} { // the matches before it and after it
+		for _, k := range [2]int{at - 1, at} { // the previous and the next match
 			if k < 0 || k >= len(matches) {
 				continue
 			}
@@ -61,7 +61,7 @@ func (p *pool) reachFar() {
 	}
 }
 
-// byMatch are the units with anything in them, best first.
+// byMatch are the units with a score, best first.
 func (p *pool) byMatch() []*unit {
 	var out []*unit
 	for i := range p.units {
@@ -76,7 +76,7 @@ func (p *pool) byMatch() []*unit {
 	return out
 }
 
-// context is what a passage of a unit is given of each term by what surrounds it.
+// context is the share of each term that a unit's passages get from its surroundings.
 func (p *pool) context(u *unit, asked bool) []float64 {
 	share := aroundPassage
 	if asked {
@@ -97,12 +97,12 @@ func (p *pool) context(u *unit, asked bool) []float64 {
 	return out
 }
 
-// said reports words of the user: what they said of themselves and decided is worth
-// more than what they were answered. In a group chat nobody's are.
+// said reports a message of the user: their own statements and decisions are worth more than answers to them. A group
+// chat has none.
 func said(u *unit) bool { return u.Role == chat.RoleUser && u.Speaker == "" && u.File == "" }
 
-// window is how well a unit and those about it say the query's terms: a term counts
-// where it is said best, less in a neighbour, and once.
+// window is how well a unit and its neighbours match the query's terms: each term counts once, where it matches best,
+// and less in a neighbour.
 func (p *pool) window(i int) float64 {
 	u := &p.units[i]
 	share := p.s.NeighbourWord * p.part(u)
@@ -123,14 +123,14 @@ func (p *pool) window(i int) float64 {
 	return sum
 }
 
-// neighbour is a unit of the same thread so many units away.
+// neighbour is a unit of the same thread at some distance.
 type neighbour struct {
 	at   int
 	away float64 // at least 1
 }
 
-// beside are the units at most this many away on both sides. The pool has gaps: what is
-// more turns away than units is not a neighbour.
+// beside are the units within a distance on both sides. The pool has gaps: a unit that is more turns away than units
+// is not a neighbour.
 func (p *pool) beside(i, reach int) []neighbour {
 	out := make([]neighbour, 0, 2*reach)
 	for _, step := range [2]int{-1, 1} {
@@ -148,8 +148,8 @@ func (p *pool) beside(i, reach int) []neighbour {
 	return out
 }
 
-// distance is how far a unit puts apart those before and after it. Between people a line of few
-// words is a part of what is being said: several are one step.
+// distance is how much a unit separates those before and after it. Between people a short line is only a part of a
+// statement, so several count as one step.
 func distance(u chat.UnitRef) float64 {
 	if u.Speaker == "" {
 		return 1
@@ -157,13 +157,12 @@ func distance(u chat.UnitRef) float64 {
 	return min(max(float64(u.Tokens)/wholeLine, leastDistance), 1)
 }
 
-// part is how much of what its neighbours have a unit takes: long ones say more
-// themselves, and cost more.
+// part is how much of its neighbours' scores a unit gets: long ones say more themselves, and cost more.
 func (p *pool) part(u *unit) float64 {
 	return math.Min(1, float64(p.s.NeighbourFull)/math.Max(1, float64(u.Tokens)))
 }
 
-// factor is what a unit's own score is multiplied by.
+// factor is the factor for a unit's own score.
 func (p *pool) factor(u *unit) float64 {
 	f := p.decision(u) * p.lengthFactor(u.Tokens, u.Speaker != "")
 	if u.Speaker != "" && p.names(u.Speaker) {
@@ -172,7 +171,7 @@ func (p *pool) factor(u *unit) float64 {
 	return f
 }
 
-// lengthFactor is what a text loses by its length.
+// lengthFactor is the penalty for a text's length.
 func (p *pool) lengthFactor(tokens int, person bool) float64 {
 	if p.s.LengthCost <= 0 {
 		return 1
@@ -184,12 +183,12 @@ func (p *pool) lengthFactor(tokens int, person bool) float64 {
 	return 1 / math.Pow(math.Max(float64(tokens)/free, 1), p.s.LengthCost)
 }
 
-// names reports that the query names a person, by any word of the name.
+// names reports that the query names a person, by any part of the name.
 func (p *pool) names(speaker string) bool {
 	return slices.ContainsFunc(lexical.Words(speaker), func(word string) bool { return p.query[word] })
 }
 
-// lent is what a unit has from those about it.
+// lent is the score that a unit gets from its neighbours.
 func (p *pool) lent(i int) float64 {
 	near := p.beside(i, max(p.s.NearbyUnits, reachOfWords))
 	sum, best := 0.0, 0.0

@@ -9,14 +9,13 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// between is between slices of one text that do not touch.
+// between separates slices of a text that are not adjacent.
 const between = " … "
 
-// Render is a chunk as it appears in a prompt: the number of its turn, the hour (UTC),
-// who said it, then its words, whole, or the given slices of its source, or its
-// summary. Its day is a line above (Day), shared by all that was said on it: each
-// character here is paid for by every artifact. It is pure: a manifest that holds form
-// and slices gives the same bytes again. Slices outside the source are left out.
+// Render is a chunk as it appears in a prompt: the number of its turn, the hour (UTC) and the speaker, then its text:
+// complete, the given slices of its source, or its summary. Its day is on a separate line above (Day), shared by all
+// chunks of that day, because each character here costs tokens in every artifact. It is pure: with the form and
+// slices in a manifest it produces the same bytes again. Slices outside the source are left out.
 func Render(c chat.ChunkText, form chat.PackedAs, slices []chat.Span) string {
 	words := c.Text
 	switch form {
@@ -37,8 +36,8 @@ func Render(c chat.ChunkText, form chat.PackedAs, slices []chat.Span) string {
 	return "#" + strconv.FormatInt(c.TurnSeq, 10) + hour(c.At) + " " + speaker(c) + ": " + strings.TrimSpace(words)
 }
 
-// Place is where in its document a chunk stands, or the given slices of it: "lines 3-12",
-// "page 2" where the document has pages.
+// Place is the position of a chunk, or of the given slices, in its document: "lines 3-12", or "page 2" if the
+// document has pages.
 func Place(c chat.ChunkText, slices []chat.Span) string {
 	from, to := c.Start, c.End
 	if len(slices) > 0 {
@@ -60,11 +59,10 @@ func Place(c chat.ChunkText, slices []chat.Span) string {
 	return unit + "s " + strconv.Itoa(first) + "-" + strconv.Itoa(last)
 }
 
-// pageBreak is between the pages of a PDF.
+// pageBreak separates the pages of a PDF.
 const pageBreak = "\f"
 
-// Quoted are the parts of a chunk's source that an artifact holds; a summary quotes
-// nothing.
+// Quoted are the parts of a chunk's source that an artifact contains; a summary quotes nothing.
 func (a Artifact) Quoted() []string {
 	switch a.Form {
 	case chat.PackedSummary:
@@ -81,8 +79,8 @@ func (a Artifact) Quoted() []string {
 	return []string{a.ChunkText.Text}
 }
 
-// speaker is who said a chunk, or the document that it is of. Names are given by anybody:
-// one of several lines, or with a colon, could pass for words of someone else.
+// speaker is the speaker of a chunk, or the document that it belongs to. Names are untrusted: one with several lines,
+// or with a colon, could imitate another speaker.
 func speaker(c chat.ChunkText) string {
 	switch {
 	case c.File != nil:
@@ -105,7 +103,7 @@ func label(name string) string {
 	return name
 }
 
-// hour is empty at midnight sharp: an import that knows the day alone says so.
+// hour is empty at exactly midnight, the time of imported messages with only a date.
 func hour(at time.Time) string {
 	at = at.UTC()
 	if at.Equal(at.Truncate(24 * time.Hour)) {
@@ -114,9 +112,8 @@ func hour(at time.Time) string {
 	return at.Format(" 15:04")
 }
 
-// Day is the line under which a chunk appears in a prompt: its date (UTC). here is the
-// session of the prompt, if any; what was said in another one is marked, since its turns
-// have the same numbers.
+// Day is the line above the chunks of a day in a prompt: its date (UTC). here is the session of the prompt, if any;
+// chunks of another session are marked, because its turns have the same numbers.
 func Day(c chat.ChunkText, here chat.SessionID) string {
 	day := c.At.UTC().Format("2 January 2006")
 	if c.ProjectFile {

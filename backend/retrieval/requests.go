@@ -9,16 +9,15 @@ import (
 	"contextinfinity/backend/internal/lexical"
 )
 
-// A clause is a part of a message of the user. It asks for something, or it states
-// something that may answer a later question.
+// A clause is a part of a user message. It either asks for something, or states something that may answer a later
+// question.
 type clause struct {
 	text string
 	asks bool
 }
 
-// askingLeads begin clauses that ask for something: questions without a question mark,
-// orders, statements that only lead to a request ("I'm trying to ..."), and
-// acknowledgements, which repeat what was answered.
+// askingLeads begin clauses that ask for something: questions without a question mark, commands, statements that only
+// lead to a request ("I'm trying to ..."), and acknowledgements, which repeat an answer.
 var askingLeads = lexical.Phrases(`can you, can we, can i, could you, could i, could we, would you, will you, do you, are you able, please, pls, help me, help us, tell me, show me, give me, give us, write, draft,
 	remind me, explain, list, summarize, summarise, describe, compare, suggest, recommend, translate, calculate, convert, generate, find me, walk me through, let's, let me know,
 	what, what's, whats, which, who, whose, when, where, why, how, how's, is, are, does, do, did, was, were, should, shall, any idea, any ideas, any tips, any advice, any suggestions,
@@ -37,7 +36,7 @@ var askingLeads = lexical.Phrases(`can you, can we, can i, could you, could i, c
 	можешь, можете, не могли бы, пожалуйста, помоги, помогите, скажи, дай, напиши, объясни, что, какой, какая, какие, кто, когда, где, почему, как, сколько, спасибо, чи, можеш, будь ласка, поясни, що, який, яка, які, хто, коли, де, чому, скільки, дякую,
 	misin, mısın, lütfen, bana, ne, hangi, kim, nerede, neden, nasıl, kaç, teşekkürler`)
 
-// askingInside are requests that often follow within a clause.
+// askingInside are requests that often follow inside a clause.
 var askingInside = lexical.Phrases(`can you, could you, would you, please, help me, tell me, remind me, any tips, any advice, any ideas, any suggestions, wondering if, wondering how, wondering what, what if,
 	how can i, how do i, how should i, what should i, should i, do i need, how would i, which one, kannst du, können sie, bitte, peux-tu, pouvez-vous, puedes, por favor, per favore`)
 
@@ -47,14 +46,14 @@ var statingLeads = lexical.Phrases(`i've, i have, i had, i got, i was, i use, i 
 	given that, ich habe, ich hatte, ich bin, ich nutze, ich arbeite, wir haben, wir sind, wir nutzen, weil, j'ai, je suis, nous avons, nous sommes, parce que, tengo, estoy, tenemos, he, hemos, porque,
 	tenho, estou, temos, ho, sono, abbiamo, ik heb, ik ben, we hebben, omdat, mam, jestem, mamy, у меня, я, у нас, мы, потому что`)
 
-// fillers may be before what a clause begins with.
+// fillers may precede the first significant word of a clause.
 var fillers = lexical.Phrases(`hmm, hm, so, and, but, ok, okay, oh, ah, also, then, now, well, hi, hey, hello, yes, yeah, no, or, actually, again, just, um, uh, und, aber, also, dann, nun, ja, nein, hallo, oder, et, mais, alors, oui, non, ou, y, pero, entonces, sí, e, ma, allora, mas, então, en, maar, dus, а, и, но, ну, так, да`)
 
 // joins are words before which a new clause may begin.
 var joins = lexical.Phrases(`and, but, so, or, because, since, which, und, aber, oder, weil, et, mais, y, pero, porque, ma, mas, maar, omdat, и, но, а`)
 
-// clauses divides a message. A clause that begins like neither a request nor a statement
-// is what the one before it in its sentence is.
+// clauses splits a message. A clause that begins like neither a request nor a statement has the type of the previous
+// one in its sentence.
 func clauses(text string) []clause {
 	var out []clause
 	for len(text) > 0 {
@@ -65,8 +64,7 @@ func clauses(text string) []clause {
 	return out
 }
 
-// sentence returns where the first sentence or line of a text ends, and whether a
-// question mark ends it.
+// sentence returns the end of the first sentence or line of a text, and whether a question mark ends it.
 func sentence(text string) (int, bool) {
 	for i, r := range text {
 		next := i + utf8.RuneLen(r)
@@ -96,7 +94,7 @@ func appendClauses(out []clause, text string, question bool) []clause {
 		out = append(out, clause{text[:end], asking})
 		text = text[end:]
 	}
-	if question && len(out) > first && !asking { // the mark tells what its words do not
+	if question && len(out) > first && !asking { // the question mark decides
 		for i := min(stated+1, len(out)-1); i < len(out); i++ {
 			out[max(i, first)].asks = true
 		}
@@ -104,8 +102,7 @@ func appendClauses(out []clause, text string, question bool) []clause {
 	return out
 }
 
-// clauseEnd is where the first clause of a sentence ends: at a comma, a dash, or before a
-// word that joins clauses.
+// clauseEnd is the end of the first clause of a sentence: at a comma, a dash, or before a word that joins clauses.
 func clauseEnd(text string) int {
 	word := -1
 	for i, r := range text {
@@ -141,10 +138,10 @@ const (
 	leadStates
 )
 
-// leadBytesRead is how much of a clause is read for what it begins with.
+// leadBytesRead is how much of a clause is read to find its first words.
 const leadBytesRead = 240
 
-// leadOf reads how a clause begins.
+// leadOf classifies the beginning of a clause.
 func leadOf(text string) lead {
 	if len(text) > leadBytesRead {
 		text = strings.ToValidUTF8(text[:leadBytesRead], "")

@@ -10,24 +10,23 @@ import (
 	"contextinfinity/backend/internal/display"
 )
 
-// Reranker scores passages by how well they answer a query, in their order; a higher
-// score is better.
+// Reranker scores passages by how well they answer a query, in the order given; a higher score is better.
 type Reranker interface {
 	Rerank(ctx context.Context, query string, passages []string) ([]float64, error)
 }
 
 const (
-	// reranked is how many of the best candidates a reranker is asked about.
+	// reranked is how many of the best candidates are sent to a reranker.
 	reranked = 40
-	// passageMax bounds each of their texts, in bytes.
+	// passageMax limits each of their texts, in bytes.
 	passageMax = 2000
-	// rerankTime bounds the wait. A turn waits for its search.
+	// rerankTime limits the wait, because a turn waits for its search.
 	rerankTime = 4 * time.Second
 )
 
-// rerank puts the best candidates in a reranker's order, if one is configured. They keep
-// their scores among them, so that scores still fall with the rank and mean what they
-// meant. If the reranker fails the plain order stays, and the result says why.
+// rerank sorts the best candidates with a reranker, if one is configured. The existing scores are reassigned in the
+// new order, so that they still decrease with the rank and keep their meaning. If the reranker fails the plain order
+// stays, and the result says why.
 func (e *Engine) rerank(ctx context.Context, q Query, s Settings, ranked []*item, res *Result) ([]*item, error) {
 	if e.Reranker == nil || s.SRD || len(ranked) < 2 {
 		return ranked, nil
@@ -50,8 +49,7 @@ func (e *Engine) rerank(ctx context.Context, q Query, s Settings, ranked []*item
 	return append(order, ranked[len(order):]...), nil
 }
 
-// reorder sorts units by a reranker's scores. Units without a text any more stay behind
-// those that have one, in their order.
+// reorder sorts units by a reranker's scores. Units whose text was deleted come last, in their order.
 func (e *Engine) reorder(ctx context.Context, model Reranker, query string, best []*item) ([]*item, error) {
 	ids := make([]chat.ChunkID, 0, len(best))
 	for _, u := range best {
@@ -92,7 +90,7 @@ func (e *Engine) reorder(ctx context.Context, model Reranker, query string, best
 	return withScoresOf(best, append(byScore(known, scores), gone...)), nil
 }
 
-// byScore are the units in the order of scores; of equals the first stays the first.
+// byScore sorts units by score, keeping the order of equal ones.
 func byScore(units []*item, scores []float64) []*item {
 	at := make([]int, len(units))
 	for i := range at {
@@ -114,7 +112,7 @@ func byScore(units []*item, scores []float64) []*item {
 	return out
 }
 
-// withScoresOf gives the units, in their new order, the scores that the ranks had.
+// withScoresOf gives the units, in their new order, the previous scores of the ranks.
 func withScoresOf(ranks, units []*item) []*item {
 	scores, relevances := make([]float64, len(ranks)), make([]float64, len(ranks))
 	for i, u := range ranks {

@@ -1,39 +1,38 @@
 package retrieval
 
-// Settings are the numbers of [retrieval]. What each is worth is in
-// docs/recall.md.
+// Settings are the parameters of [retrieval]. Their effects are described in docs/recall.md.
 type Settings struct {
-	// SRD ranks by the plain rule of SRD 8.2 instead of what was measured: of the fields
-	// below only those up to MMR count, without Candidates and Near.
+	// SRD selects the plain ranking of SRD 8.2 instead of the measured one. It only uses the fields below up to MMR,
+	// without Candidates and Near.
 	SRD bool
 
-	TopK       int // chunks that are listed as hits; the plain rule packs no others
-	Overfetch  int // units that the plain rule ranks
-	Candidates int // units that are ranked
-	Near       int // of these, the best, whose neighbours are ranked too
-	MaxTerms   int // terms that are searched for, the rarest
+	TopK       int // maximum number of chunks among the hits; the plain ranking packs no others
+	Overfetch  int // number of units for the plain ranking
+	Candidates int // number of ranked units
+	Near       int // how many of the best get their neighbours ranked too
+	MaxTerms   int // how many terms are searched, the rarest ones
 
-	Threshold      float64 // of calibrated similarity; below it a vector says nothing
-	VectorWeight   float64 // of model embeddings
-	KeywordWeight  float64 // beside model embeddings
+	Threshold      float64 // of calibrated similarity; below it a vector does not count
+	VectorWeight   float64 // with model embeddings
+	KeywordWeight  float64 // with model embeddings
 	LocalWeight    float64 // of the embedded embedder's vectors; words have the rest
 	DecisionWeight float64 // factor for decisions
-	Recency        float64 // added to the newest, none to the oldest; the best match has 1
-	MMR            bool    // later artifacts lose by what they repeat
+	Recency        float64 // bonus for the newest, 0 for the oldest; the best match has 1
+	MMR            bool    // later artifacts are lowered by what they repeat
 
-	RolePrior     float64 // added to what the user said
-	SpeakerBoost  float64 // share added to what a person named in the query said
-	LengthCost    float64 // exponent by which units longer than LengthFree lose
+	RolePrior     float64 // bonus for user messages
+	SpeakerBoost  float64 // bonus, as a share, for messages of a person named in the query
+	LengthCost    float64 // exponent of the penalty for units longer than LengthFree
 	LengthFree    int     // tokens
-	NeighbourWord float64 // share of a term that is in the next unit, half in the one after
-	NeighbourSum  float64 // share of the next unit's score, half of the one after
+	NeighbourWord float64 // share of a term in the next unit, half of it in the one after
+	NeighbourSum  float64 // share of the next unit's score, half of it for the one after
 	NearbyBest    float64 // share of the best score within NearbyUnits
 	NearbyUnits   int
-	ReplyBest     float64 // share of its reply's best score that the user's message is given
-	NeighbourFull int     // tokens up to which a unit takes all of these; a longer one takes less
+	ReplyBest     float64 // share of its reply's best score that the user message gets
+	NeighbourFull int     // tokens up to which a unit gets all of these; a longer one gets less
 }
 
-// Measured are the defaults: the best found on both of the benchmark's sets.
+// Measured are the defaults: the best values found on both sets of the benchmark.
 func Measured() Settings {
 	return Settings{
 		TopK: 6, Overfetch: 16, Candidates: 200, Near: 100, MaxTerms: 16,
@@ -43,8 +42,7 @@ func Measured() Settings {
 	}
 }
 
-// plain are the settings of the rule of SRD 8.2: no prior, no cost of length, nothing from
-// neighbours.
+// plain are the settings of the ranking of SRD 8.2: no prior, no length penalty, no neighbours.
 func (s Settings) plain() Settings {
 	return Settings{
 		SRD: true, TopK: s.TopK, Candidates: max(s.Overfetch, 1), MaxTerms: max(s.MaxTerms, 1), Threshold: s.Threshold,
@@ -53,10 +51,10 @@ func (s Settings) plain() Settings {
 	}
 }
 
-// tokensPerCandidate is for how many tokens of the budget one more unit is ranked.
+// tokensPerCandidate is the number of tokens of the budget per additional ranked unit.
 const tokensPerCandidate = 25
 
-// effective is s as a search with a budget goes by it.
+// effective adapts s to a search with a budget.
 func (s Settings) effective(maxTokens int) Settings {
 	if s.SRD {
 		return s.plain()
@@ -70,7 +68,7 @@ func (s Settings) effective(maxTokens int) Settings {
 	return s
 }
 
-// share is how much vectors of an embedder count; words have the rest.
+// share is the weight of an embedder's vectors; words have the rest.
 func (s Settings) share(embedder string) float64 {
 	switch {
 	case embedder == "":
@@ -83,5 +81,5 @@ func (s Settings) share(embedder string) float64 {
 	return s.VectorWeight / (s.VectorWeight + s.KeywordWeight)
 }
 
-// localEmbedder is the name of the embedded embedder, which has a weight of its own.
+// localEmbedder is the name of the embedded embedder, which has its own weight.
 const localEmbedder = "local"

@@ -9,22 +9,22 @@ import (
 	"contextinfinity/backend/embedding"
 )
 
-// similar is what the vector half found.
+// similar is the result of the vector half.
 type similar struct {
-	embedder string // identity; empty where there are no vectors
+	embedder string // identity; empty if there are no vectors
 	name     string
 	query    VectorQuery
 	cosine   map[int64]float64
 	noise    noise
+	ahead    readAhead
 	embedMs  float64
 	searchMs float64
-	// unasked says why the vectors there are could not be asked though nothing failed.
+	// unasked says why existing vectors could not be used although nothing failed.
 	unasked string
 }
 
-// byVectors embeds the query and searches for the nearest vectors, unless words are to be
-// searched first (afterWords). While no namespace is complete there are none, which is no
-// error.
+// byVectors embeds the query and searches for the nearest vectors, unless words are searched first (afterWords).
+// While no namespace is complete there are no results, which is not an error.
 func (e *Engine) byVectors(ctx context.Context, q Query, s Settings) (similar, error) {
 	v := similar{cosine: map[int64]float64{}}
 	ns, ok, err := e.Store.Serving(ctx)
@@ -35,7 +35,7 @@ func (e *Engine) byVectors(ctx context.Context, q Query, s Settings) (similar, e
 	vector, err := e.embed(ctx, ns, q.Text)
 	v.embedMs = since(begun)
 	if chat.CodeOf(err) == chat.CodeConfig {
-		// They are of an embedder that is not configured any more, and others are being made.
+		// They belong to an embedder that is no longer configured, and others are being made.
 		v.unasked = chat.AsError(err).Message
 		return v, nil
 	}
@@ -87,29 +87,28 @@ func (e *Engine) embed(ctx context.Context, ns chat.Namespace, text string) ([]f
 	return vectors[0], nil
 }
 
-// noise are the cosines of texts that have nothing to do with each other, sorted. No
-// raw scale is common to embedders; how far above its noise a cosine stands is.
+// noise are the sorted cosines of unrelated texts. Embedders have no common scale, but the position of a cosine
+// within the noise is comparable.
 type noise struct {
 	cosines []float64
-	at      int // vectors there were when it was sampled
+	at      int // number of vectors when it was sampled
 }
 
 const (
 	noiseSample = 128
-	// noiseLeast is the fewest vectors that tell what noise is; before, it is taken from
-	// a table.
+	// noiseLeast is the minimum number of vectors for sampling the noise; below it, a table is used.
 	noiseLeast = 64
 )
 
-// Noise at equal steps of share, until there is enough to sample. That of local was
-// measured on the benchmark. That of models is an assumption: of text-embedding-3-small
-// it is known that unrelated texts are at 0.20 to 0.25, and the steps are laid about that.
+// Noise at equal steps of share, used until there is enough to sample. That of local was measured on the benchmark.
+// That of models is an assumption, based on text-embedding-3-small, for which unrelated texts have cosines of 0.20 to
+// 0.25.
 var (
 	localNoise = []float64{-0.15, 0.04, 0.08, 0.11, 0.135, 0.16, 0.185, 0.215, 0.245, 0.30, 0.50}
 	modelNoise = []float64{0.00, 0.08, 0.11, 0.14, 0.17, 0.20, 0.22, 0.25, 0.28, 0.33, 0.55}
 )
 
-// noiseOf is a namespace's noise, sampled again when it has doubled.
+// noiseOf is a namespace's noise, sampled again when the namespace has doubled.
 func (e *Engine) noiseOf(ctx context.Context, ns chat.Namespace) (noise, error) {
 	if ns.Total < noiseLeast {
 		return tableNoise(ns.Embedder.Name), nil
@@ -157,8 +156,7 @@ func crossed(vectors [][]float32) []float64 {
 	return out
 }
 
-// similarity is the share of noise that lies below a cosine, between steps by their
-// distance.
+// similarity is the share of the noise below a cosine, interpolated between steps.
 func (n noise) similarity(cosine float64) float64 {
 	i, _ := slices.BinarySearch(n.cosines, cosine)
 	last := len(n.cosines) - 1
@@ -172,7 +170,7 @@ func (n noise) similarity(cosine float64) float64 {
 	return (float64(i-1) + part) / float64(last)
 }
 
-// cosine is the one that has a similarity.
+// cosine is the inverse of similarity.
 func (n noise) cosine(similarity float64) float64 {
 	if len(n.cosines) == 0 {
 		return 0

@@ -12,32 +12,31 @@ import (
 )
 
 const (
-	// respelled bounds the terms of a query for which words like them are looked up, and
-	// spellings how many words are in for each.
+	// respelled limits the terms of a query for which similar words are looked up, and spellings the number of
+	// similar words for each.
 	respelled = 6
 	spellings = 2
-	// spellingShare is what a word that is in for a term counts, of what the term would.
+	// spellingShare is the weight of a similar word relative to the term.
 	spellingShare = 0.7
-	// leastSpelled is the fewest letters of a term that others are compared with: short words
-	// have too many neighbours.
+	// leastSpelled is the minimum length of a term that is compared with others: short words have too many
+	// neighbours.
 	leastSpelled = 4
-	// sureSpelled is from how many letters on two may differ.
+	// sureSpelled is the length in letters from which two may differ.
 	sureSpelled = 6
-	// rarelyHeld is in how many units a misspelt word may stand: whoever misspells a name in
-	// a question does so again in the next. The word meant is much more frequent then.
+	// rarelyHeld is the maximum number of units in which a misspelt word may occur: people repeat the misspelling of
+	// a name in later questions. The intended word is then much more frequent.
 	rarelyHeld   = 2
 	muchMoreHeld = 5
-	// vastMemory is from how many units on words must agree in two letters, not one: what the
-	// index knows of a word costs by how often words with its beginning were said.
+	// vastMemory is the number of units from which words must share their first two letters, not just one: the lookup
+	// cost depends on how common words with that beginning are.
 	vastMemory = 50_000
-	// ending is the most letters of an ending, and leastStem the fewest before it.
+	// ending is the maximum length of an ending, and leastStem the minimum length before it.
 	ending    = 3
 	leastStem = 5
 )
 
-// spelled returns words of the index for the terms that none or next to no unit holds:
-// misspelt and alternative names, and inflected forms in languages that the index does not
-// stem.
+// spelled returns words of the index similar to terms that occur in almost no unit: misspelt and alternative names,
+// and inflected forms in languages that the index does not stem.
 func (e *Engine) spelled(ctx context.Context, terms []string, freq map[string]int, all int) ([]chat.TermCount, error) {
 	var out []chat.TermCount
 	looked, letters := 0, 1
@@ -70,7 +69,7 @@ func (e *Engine) spelled(ctx context.Context, terms []string, freq map[string]in
 	return out, nil
 }
 
-// guesses are the words that are in for terms which memory does not hold.
+// guesses are the words that replace terms missing in memory.
 func (e *Engine) guesses(ctx context.Context, terms []string, freq map[string]int, all int) ([]chat.TermCount, error) {
 	out, err := e.spelled(ctx, terms, freq, all)
 	if err != nil {
@@ -80,8 +79,7 @@ func (e *Engine) guesses(ctx context.Context, terms []string, freq map[string]in
 	return append(out, single...), err
 }
 
-// isSpelled reports a word of letters alone: numbers and identifiers that are nearly equal
-// mean something else.
+// isSpelled reports a word of letters only: numbers and identifiers that are nearly equal mean something else.
 func isSpelled(term string) bool {
 	for _, r := range term {
 		if !unicode.IsLetter(r) {
@@ -91,9 +89,8 @@ func isSpelled(term string) bool {
 	return utf8.RuneCountInString(term) >= leastSpelled
 }
 
-// closest are the words most like a form that is in so many units: fewest changes
-// first, then the commonest. Words that are common in memory say too little to be worth a
-// guess.
+// closest are the words most similar to a form that occurs in this many units: fewest edits first, then the most
+// common. Words that are common in memory are not distinctive enough to be worth a guess.
 func closest(form string, known []chat.TermCount, units, all int) []chat.TermCount {
 	type candidate struct {
 		chat.TermCount
@@ -118,8 +115,8 @@ func closest(form string, known []chat.TermCount, units, all int) []chat.TermCou
 	return out
 }
 
-// likeness returns how many changes lie between two words, if they may be the same: few
-// changes for their length, or different endings of one stem.
+// likeness returns the number of edits between two words if they may be the same: few edits for their length, or
+// different endings of one stem.
 func likeness(a, b []rune) (distance int, ok bool) {
 	allowed := 1
 	if min(len(a), len(b)) >= sureSpelled-1 && max(len(a), len(b)) >= sureSpelled {
@@ -136,8 +133,7 @@ func likeness(a, b []rune) (distance int, ok bool) {
 	return rest, stem >= leastStem && rest <= ending
 }
 
-// edits is the least number of letters inserted, removed, replaced or exchanged with the
-// next that makes b of a.
+// edits is the minimum number of letters inserted, removed, replaced or swapped with the next to turn a into b.
 func edits(a, b []rune) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

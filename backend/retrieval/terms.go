@@ -7,10 +7,9 @@ import (
 	"contextinfinity/backend/internal/lexical"
 )
 
-// Terms are the words of a query worth searching for: lower case, in order,
-// without stop words and repetitions. Scripts that are written without spaces
-// give their overlapping pairs, as the index holds them. If a
-// query has stop words only, they stand.
+// Terms are the words of a query worth searching for: in lower case, in order, without stop words and repetitions.
+// For scripts without spaces they are the overlapping pairs of characters, as in the index. If a query only has stop
+// words, they are used.
 func Terms(query string) []string {
 	var all, kept []string
 	seen := map[string]bool{}
@@ -32,14 +31,14 @@ func Terms(query string) []string {
 	return kept
 }
 
-// A question is looked at in its beginning and its end, in bytes.
+// Only the beginning and the end of a long question are used, in bytes.
 const (
 	questionHead = 6000
 	questionTail = 2000
 )
 
-// Ends is as much of a text as a question is taken from: what is pasted between its
-// beginning and its end is no better a question than they are, and costs by its size.
+// Ends is the part of a text from which a question is taken: text pasted between its beginning and its end does not
+// improve the search, and costs time.
 func Ends(text string) string {
 	if len(text) <= questionHead+questionTail {
 		return text
@@ -47,8 +46,8 @@ func Ends(text string) string {
 	return strings.ToValidUTF8(text[:questionHead], "") + "\n" + strings.ToValidUTF8(text[len(text)-questionTail:], "")
 }
 
-// Rarest keeps the n rarest terms by how many documents hold each, in their
-// order in the query. A term that no document holds is dropped.
+// Rarest keeps the n rarest terms by the number of documents that contain each, in query order. A term that occurs in
+// no document is dropped.
 func Rarest(terms []string, documents map[string]int, n int) []string {
 	var held []string
 	for _, t := range terms {
@@ -65,7 +64,7 @@ func Rarest(terms []string, documents map[string]int, n int) []string {
 	return slices.DeleteFunc(held, func(t string) bool { return !slices.Contains(keep, t) })
 }
 
-// isLetter reports a single letter with spaces around it, which finds nothing.
+// isLetter reports a single letter between spaces, which finds nothing.
 func isLetter(t string) bool {
 	return len(t) == 1 && (t[0] < '0' || t[0] > '9')
 }

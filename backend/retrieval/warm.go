@@ -2,10 +2,10 @@ package retrieval
 
 import "context"
 
-// Warm reads ahead what the first search would wait for: how words are split, the noise of
-// the serving vectors, and the vectors themselves. It embeds nothing and asks no server.
+// Warm loads what the first search would wait for: the tokenizer, the noise of the serving vectors, and the vectors
+// themselves. It embeds nothing and contacts no server.
 func (e *Engine) Warm(ctx context.Context) error {
-	if _, err := e.Store.TermFrequencies(ctx, []string{"first"}); err != nil {
+	if _, err := e.Store.TermFrequencies(ctx, []string{"naïve"}); err != nil {
 		return err
 	}
 	ns, ok, err := e.Store.Serving(ctx)

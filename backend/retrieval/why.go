@@ -7,16 +7,16 @@ import (
 	"contextinfinity/backend/internal/display"
 )
 
-// explainer turns what ranking knows of items into explanations for people.
+// explainer creates explanations of items for people.
 type explainer struct {
 	c     *collector
 	terms []string
-	top   float64 // the best relevance
-	best  float64 // Score of the item that has it
+	top   float64 // the highest relevance
+	best  float64 // Score of the item with it
 	asked map[chat.TurnID]chat.ChunkID
 }
 
-// leastScore is the Score of the best hit where nothing of the query is said.
+// leastScore is the Score of the best hit if it contains nothing of the query.
 const leastScore = 0.05
 
 func newExplainer(c *collector, terms []string) *explainer {
@@ -42,10 +42,10 @@ func newExplainer(c *collector, terms []string) *explainer {
 	return e
 }
 
-// score is an item's share of the best relevance, on the scale of the best.
+// score is an item's relevance relative to the best, on the scale of the best.
 func (e *explainer) score(x *item) float64 { return min(ratio(x.relevance, e.top), 1) * e.best }
 
-// why says what brought an item in.
+// why explains an item.
 func (e *explainer) why(x *item) Why {
 	y := Why{Standing: x.standing, Question: x.bare, Repeats: x.repeats, Overview: e.c.in.overview}
 	around := e.c.p.context(x.unit, false)
@@ -67,7 +67,7 @@ func (e *explainer) why(x *item) Why {
 // longestQuestion is how much of a question is quoted, in bytes.
 const longestQuestion = 160
 
-// question is how the user's message of a turn begins, where it was read.
+// question is the beginning of a turn's user message, if it was read.
 func (e *explainer) question(turn chat.TurnID) string {
 	text := strings.Join(strings.Fields(e.c.texts[e.asked[turn]].Text), " ")
 	if len(text) <= longestQuestion {

@@ -9,39 +9,37 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// maxWords bounds how much of a query is looked at: a pasted document is no
-// better a question than its beginning.
+// maxWords limits how many words of a query are used: a pasted document is no better a query than its beginning.
 const maxWords = 400
 
-// words is what the keyword half found.
+// words is the result of the keyword half.
 type words struct {
 	terms  []string
-	weight []float64           // of each term: how rare it is, in all and in the scope
-	tf     map[int64][]float64 // unit -> of each term, how well it is said there (0 to 2.2)
+	weight []float64           // of each term: how rare it is, overall and in the scope
+	tf     map[int64][]float64 // unit -> of each term, how well it matches there (0 to 2.2)
 	bm25   map[int64]float64   // unit -> sum over the terms
 }
 
 const (
-	// perTerm bounds the units that one term brings.
+	// perTerm limits the units found by one term.
 	perTerm = 2000
-	// manyUnits bounds the work: after the fewTerms rarest, terms are searched for only
-	// until together they occur in so many units.
+	// manyUnits limits the work: after the fewTerms rarest, terms are searched only until they occur in this many
+	// units together.
 	manyUnits = 30_000
 	fewTerms  = 3
-	// newestUnits is among how many a term is searched for, over all sessions, that occurs in
+	// newestUnits is the number of newest units that are searched, over all sessions, for a term that occurs in
 	// manyUnits.
 	newestUnits = 10_000
-	// workers is how many terms are searched for at a time: each has a connection, and
-	// pages in its cache, of its own.
-	workers = 2
-	// saturation is the most that BM25 gives a term besides its rarity: k1 + 1.
+	// workers is how many terms are searched at a time: each has its own connection and page cache.
+	workers = 3
+	// saturation is the maximum factor of BM25 besides rarity: k1 + 1.
 	saturation = 2.2
-	// smallScope is the fewest units that rarity within a scope is computed against.
+	// smallScope is the minimum size against which rarity within a scope is computed.
 	smallScope = 1000
 )
 
-// byWords searches for each of the rarest terms by itself: ranking needs to know
-// which term is where, so that what a neighbour adds is what the unit lacks.
+// byWords searches for each of the rarest terms separately: ranking needs to know which terms a unit contains, so
+// that a neighbour only adds missing ones.
 func (e *Engine) byWords(ctx context.Context, q Query, s Settings) (words, error) {
 	w := words{tf: map[int64][]float64{}, bm25: map[int64]float64{}}
 	list := Terms(q.Text)
@@ -83,9 +81,8 @@ func (e *Engine) byWords(ctx context.Context, q Query, s Settings) (words, error
 	return w, nil
 }
 
-// affordable leaves out the commonest of many terms: they cost most and tell least.
-// Those that most units hold do not tell units apart: of these only one is ever searched
-// for, and only where there is no other.
+// affordable drops the most common of many terms: they cost most and distinguish least. Of terms in most units at
+// most one is searched, and only if there is no other.
 func affordable(terms []string, freq map[string]int, all int) []string {
 	rare := slices.Clone(terms)
 	slices.SortStableFunc(rare, func(a, b string) int { return freq[a] - freq[b] })
@@ -100,11 +97,10 @@ func affordable(terms []string, freq map[string]int, all int) []string {
 	return Rarest(terms, freq, keep)
 }
 
-// isCommon reports that a term occurs in more than two of five units: BM25 gives it next
-// to nothing.
+// isCommon reports that a term occurs in more than two of five units: BM25 gives it almost no weight.
 func isCommon(freq, all int) bool { return 5*freq > 2*all }
 
-// eachTerm is what is found for each term, in the terms' order.
+// eachTerm is the result for each term, in the terms' order.
 func (e *Engine) eachTerm(ctx context.Context, terms []string, freq map[string]int, in chat.Within) ([][]chat.UnitScore, error) {
 	found, errs := make([][]chat.UnitScore, len(terms)), make([]error, len(terms))
 	var work sync.WaitGroup
@@ -129,8 +125,8 @@ func (e *Engine) eachTerm(ctx context.Context, terms []string, freq map[string]i
 	return found, nil
 }
 
-// weigh gives each term the mean of how rare it is everywhere and within the scope:
-// what names a session's subject is rare in all and says little inside it.
+// weigh gives each term the mean of its rarity overall and within the scope: the name of a session's subject is rare
+// overall but common inside the session.
 func (w *words) weigh(found [][]chat.UnitScore, freq map[string]int, all int) {
 	most := smallScope
 	for _, hits := range found {
@@ -144,7 +140,7 @@ func (w *words) weigh(found [][]chat.UnitScore, freq map[string]int, all int) {
 	}
 }
 
-// discountForm gives less weight to words of an overview that ask for the form of the answer.
+// discountForm reduces the weight of words in an overview that describe the form of the answer.
 func (w *words) discountForm() {
 	for i, t := range w.terms {
 		if formWords[t] {
@@ -153,16 +149,15 @@ func (w *words) discountForm() {
 	}
 }
 
-// rarity is the idf of BM25 as SQLite computes it. Both counts are approximate, so that a term
-// may seem to occur in more units than there are.
+// rarity is the idf of BM25 as SQLite computes it. Both counts are approximate, so a term may seem to occur in more
+// units than exist.
 func rarity(all, in int) float64 {
 	in = min(in, all)
 	return math.Log((float64(all-in) + 0.5) / (float64(in) + 0.5))
 }
 
-// collect turns scores into how well a term is said, without its rarity. That of very
-// common terms is next to nothing and cannot be taken out again: they count as shares
-// of their best.
+// collect converts scores to how well a term matches, without its rarity. The rarity of very common terms is close to
+// zero and cannot be divided out, so they count relative to their best.
 func (w *words) collect(found [][]chat.UnitScore, freq map[string]int, all int) {
 	for i, t := range w.terms {
 		idf, best := rarity(all, freq[t]), 0.0
@@ -186,7 +181,7 @@ func (w *words) collect(found [][]chat.UnitScore, freq map[string]int, all int) 
 	}
 }
 
-// own is the score of a unit by its words alone.
+// own is the score of a unit by its own words.
 func (w *words) own(n int64) float64 {
 	sum := 0.0
 	for i, tf := range w.tf[n] {

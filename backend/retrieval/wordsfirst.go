@@ -4,20 +4,23 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync"
 	"time"
+
+	"contextinfinity/backend/chat"
 )
 
-// smallShare is the share of a score below which vectors hardly change the order of what
-// words find: a unit that only vectors find would rank below all of it.
+// smallShare is the share of a score below which vectors hardly change the order of keyword results: a unit found
+// only by vectors would rank below all of them.
 const smallShare = 0.1
 
-// wordsFirst reports that the vectors of an embedder are compared only with what words
-// found. An index over all vectors of the scope is then needed only for a query whose
-// words find nothing, so that an ordinary search reads no index and waits for none.
+// wordsFirst reports that an embedder's vectors are only compared with keyword results. The index over all vectors of
+// the scope is then needed only if the keywords find nothing, so an ordinary search reads no index and waits for
+// none.
 func (s Settings) wordsFirst(embedder string) bool { return s.share(embedder) < smallShare }
 
-// afterWords completes the vector half of a search that began with words: with the
-// cosines of what words found or, if they found nothing, with the nearest in the scope.
+// afterWords completes the vector half of a search that began with words: with the cosines of the keyword results or,
+// if there are none, with the nearest in the scope.
 func (e *Engine) afterWords(ctx context.Context, q Query, s Settings, w words, v *similar) error {
 	if v.query.Vector == nil || !s.wordsFirst(v.name) {
 		return nil
@@ -27,11 +30,33 @@ func (e *Engine) afterWords(ctx context.Context, q Query, s Settings, w words, v
 	if len(w.tf) == 0 {
 		return e.nearest(ctx, q, v)
 	}
-	vectors, err := e.Store.VectorsOf(ctx, v.query.Namespace.ID, w.bestUnits(s.Candidates))
+	best := w.bestUnits(s.Candidates)
+	var side sync.WaitGroup
+	side.Go(func() { v.ahead = e.readAhead(ctx, q.Within, best) })
+	vectors, err := e.Store.VectorsOf(ctx, v.query.Namespace.ID, best)
+	side.Wait()
 	for n, vector := range vectors {
 		v.cosine[n] = dot(v.query.Vector, vector)
 	}
 	return err
+}
+
+// readAhead is what was read of units while their vectors were compared: nearly all of them remain candidates.
+type readAhead struct {
+	asked map[int64]bool
+	units []chat.UnitRef // without those outside the scope
+}
+
+func (e *Engine) readAhead(ctx context.Context, in chat.Within, ns []int64) readAhead {
+	units, err := e.Store.Units(ctx, in, ns)
+	if err != nil {
+		return readAhead{} // they are read again when needed
+	}
+	asked := make(map[int64]bool, len(ns))
+	for _, n := range ns {
+		asked[n] = true
+	}
+	return readAhead{asked, units}
 }
 
 // bestUnits returns up to limit units with the best scores by words.

@@ -15,7 +15,7 @@ func BenchmarkBackup(b *testing.B) {
 	for i := range 100 {
 		f.file(branch.SessionID, fmt.Sprint("d", i), fmt.Sprint(i, strings.Repeat(" these are words", 1<<16)))
 	}
-	f.ok(f.Checkpoint(f.ctx))
+	f.checkpoint()
 	var longest time.Duration
 	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {

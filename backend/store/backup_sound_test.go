@@ -16,7 +16,7 @@ import (
 // inFile changes the database's file while it is closed, and opens it again.
 func (f *fixture) inFile(change func(data []byte)) {
 	f.Helper()
-	f.ok(f.Checkpoint(f.ctx))
+	f.checkpoint()
 	f.ok(f.Store.Close())
 	path := filepath.Join(f.dir, sqlite.DatabaseFile)
 	data, err := os.ReadFile(path)

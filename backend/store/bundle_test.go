@@ -86,16 +86,15 @@ func (f *fixture) whole(id chat.SessionID) string {
 	say("session", session, err)
 	branches, err := f.Branches(f.ctx, id)
 	say("branches", branches, err)
-	files, err := f.Files(f.ctx, id)
+	files := f.files(id)
 	files = slices.DeleteFunc(files, func(d chat.File) bool { return d.TurnID == "" })
 	for i := range files {
-		content, err := f.FileContent(f.ctx, files[i].ID)
-		f.ok(err)
+		content := f.fileContent(files[i].ID)
 		words, err := f.FileText(f.ctx, files[i].ID)
 		say("document", []any{files[i].ID, content, words}, err)
 		files[i].CreatedAt = time.Time{} // of the draft that it was attached to
 	}
-	say("documents", files, err)
+	say("documents", files, nil)
 	summaries, err := f.AllSummaries(f.ctx, id)
 	say("summaries", summaries, err)
 	for _, branch := range branches {

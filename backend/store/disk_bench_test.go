@@ -141,7 +141,7 @@ func BenchmarkDisk(b *testing.B) {
 			b.Logf("memory in %d of %d contexts: %d artifacts of %d tokens in all on average, %d %% of them in the context before too",
 				rec.full, turns, rec.packed/rec.full, rec.tokens/rec.full, 100*rec.stayed/max(rec.packed, 1))
 		}
-		f.ok(f.Checkpoint(f.ctx))
+		f.checkpoint()
 		f.reportDisk(b, said)
 	}
 }

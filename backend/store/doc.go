@@ -1,5 +1,5 @@
-// Package store keeps everything durable: one SQLite database through GORM, the
-// ledger, the job queue and the text index (SPEC 2, 3, 4, 11; SRD 4, 5, 6, 16).
+// Package store keeps all durable data: one SQLite database through GORM, with the ledger, the job queue and the text
+// index (SPEC 2, 3, 4, 11; SRD 4, 5, 6, 16).
 //
 // Guarantees:
 //

@@ -122,13 +122,11 @@ func TestDuplicateIsNotShared(t *testing.T) {
 	if pins := f.pinTexts(branch.ID); len(pins) != 0 {
 		t.Errorf("the original has %q", pins)
 	}
-	files, err := f.Files(f.ctx, made.Session.ID)
-	f.ok(err)
+	files := f.files(made.Session.ID)
 	if len(files) != 1 || files[0].ID == file.ID || files[0].TurnID == "" {
 		t.Fatalf("%+v", files)
 	}
-	content, err := f.FileContent(f.ctx, files[0].ID)
-	f.ok(err)
+	content := f.fileContent(files[0].ID)
 	if string(content) != "the plan is to sail" {
 		t.Errorf("%q", content)
 	}

@@ -6,7 +6,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Names of what the store keeps in the data directory.
+// Names of files and folders in the data directory.
 const (
 	DatabaseFile = sqlite.DatabaseFile
 	LockFile     = sqlite.LockFile
@@ -14,19 +14,19 @@ const (
 	DragDir      = sqlite.DragDir // what was dragged out of the window, until the next start
 )
 
-// MakeDir makes a data directory, open to its owner alone (SPEC 13), and durable.
+// MakeDir creates a data directory, accessible to its owner only (SPEC 13), durably.
 func MakeDir(dir string) error { return sqlite.MakeDir(dir) }
 
-// WriterAddress is where the writer of a data directory said that it can be asked,
-// empty if it did not. The writer may be gone by now: a killed one leaves its word.
+// WriterAddress is the address at which the writer of a data directory accepts requests, or "" if it recorded none.
+// The writer may no longer be running: a killed one leaves its address.
 func WriterAddress(dir string) string { return sqlite.WriterAddress(dir) }
 
-// NewArchive keeps the backups of a data directory. It touches no disk.
+// NewArchive returns the backups of a data directory. It does no disk access.
 func NewArchive(o backup.ArchiveOptions) *backup.Archive {
 	return backup.New(o, migrations.Files, openCopy)
 }
 
-// What a caller names of the store's parts.
+// Types of the store's packages that callers use.
 type (
 	Archive          = backup.Archive
 	ArchiveOptions   = backup.ArchiveOptions
@@ -34,7 +34,7 @@ type (
 	PendingOperation = backup.PendingOperation
 )
 
-// What a pending operation can be.
+// Kinds of pending operations.
 const (
 	PendingRestore = backup.PendingRestore
 	PendingMove    = backup.PendingMove

@@ -72,13 +72,11 @@ func TestFileIsKeptOnceASession(t *testing.T) {
 	}
 	words, err := f.FileText(f.ctx, first.ID)
 	f.ok(err)
-	content, err := f.FileContent(f.ctx, first.ID)
-	f.ok(err)
+	content := f.fileContent(first.ID)
 	if words != "the same words" || string(content) != words {
 		t.Errorf("text %q, content %q", words, content)
 	}
-	list, err := f.Files(f.ctx, s.ID)
-	f.ok(err)
+	list := f.files(s.ID)
 	if len(list) != 1 || list[0].Hash != chat.HashText(words) {
 		t.Errorf("files of the session: %+v", list)
 	}

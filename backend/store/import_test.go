@@ -402,8 +402,7 @@ func TestImportKeepsDocuments(t *testing.T) {
 			chat.Document{Name: "empty.md", Text: " "})
 	}
 	im := f.imports(c)
-	files, err := f.Files(f.ctx, im.Session)
-	f.ok(err)
+	files := f.files(im.Session)
 	if len(files) != 1 || files[0].Name != "plan.md" || files[0].TurnID == "" || files[0].Size != int64(len(words)) || files[0].Hash != chat.HashText(words) {
 		t.Fatalf("%+v", files)
 	}

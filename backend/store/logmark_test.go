@@ -166,7 +166,7 @@ func TestASoundLogIsNotCalledDamaged(t *testing.T) {
 	f.full(b.ID, "one", "first answer")
 	sound("after a turn")
 	before := f.killed()
-	f.ok(f.Checkpoint(f.ctx))
+	f.checkpoint()
 	f.full(b.ID, "two", "second answer")
 	sound("after the log was emptied and used again")
 	f.ok(f.CheckpointSome(f.ctx))

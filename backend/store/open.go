@@ -31,18 +31,18 @@ import (
 // Options say where the data is and how it is opened.
 type Options struct {
 	DataDir  string
-	Address  string       // of the writer: where others can ask it for what needs the lock; written beside its pid
+	Address  string       // the writer's address for requests of other processes; written beside its pid
 	ReadOnly bool         // no lock, no migration, no write; works beside a writer
-	Config   string       // the configuration file, which backups hold too; empty: none
-	Scratch  bool         // nothing in it is to survive: the disk is not waited for
+	Config   string       // the configuration file, which backups include; empty: none
+	Scratch  bool         // temporary data: writes are not synced
 	Clock    clock.Clock  // nil: the system's
 	Logger   *slog.Logger // nil: silent
-	Version  string       // of the program: bundles name what wrote them
+	Version  string       // of the program, recorded in bundles
 
 	copied bool // see Store
 }
 
-// The parts of a store, under names that nobody outside can reach.
+// The parts of a store, under names that callers cannot access.
 type (
 	queueRoom    = queue.Queue
 	recordsRoom  = records.Records
@@ -55,8 +55,7 @@ type (
 	backupRoom   = backup.Backups
 )
 
-// Store is an open database. It is safe for concurrent use. Its methods are those of its
-// parts.
+// Store is an open database, safe for concurrent use. Its methods are those of its parts.
 type Store struct {
 	*queueRoom
 	*recordsRoom
@@ -76,12 +75,11 @@ type Store struct {
 	closeErr  error
 }
 
-// Open opens the database in o.DataDir and, unless read-only, makes it if there
-// is none, takes the writer's lock and migrates it after a backup.
+// Open opens the database in o.DataDir. Unless read-only, it creates a missing database, takes the writer's lock and
+// migrates after a backup.
 //
-// Errors: CodeLocked (another process is the writer; names its pid), CodeNewer,
-// CodeCorrupt (cannot be opened, or is not ours), CodeNotFound (read-only and
-// nothing there yet). In all these cases the file is left untouched.
+// Errors: CodeLocked (another process is the writer; names its pid), CodeNewer, CodeCorrupt (cannot be opened, or is
+// not ours), CodeNotFound (read-only and no data yet). In all these cases the file is left unchanged.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	return open(ctx, o, migrations.Files)
 }
@@ -118,7 +116,7 @@ func newStore(c *core.Core, archive *Archive) *Store {
 	}
 }
 
-// openCopy opens a copy of the data as the program would, which brings it to the newest schema.
+// openCopy opens a copy of the data the way the program does, which migrates it to the newest schema.
 func openCopy(ctx context.Context, o backup.ArchiveOptions, steps fs.FS) (*core.Core, io.Closer, error) {
 	s, err := open(ctx, Options{DataDir: o.DataDir, Clock: o.Clock, Logger: o.Logger, copied: true}, steps)
 	if err != nil {
@@ -150,12 +148,12 @@ func (s *Store) openReader(ctx context.Context, steps fs.FS) error {
 	}
 	s.core.Place.Reading = true
 	s.core.Place.Note = strings.TrimSpace(s.core.Place.Note + " " + s.backupRoom.Archive.LogNote())
-	s.core.DB.Reader, err = sqlite.ConnectAt(s.core.Place, sqlite.ReaderPragmas, sqlite.Readers)
+	s.core.DB.Reader, err = sqlite.ConnectAt(s.core.Place, sqlite.ReaderPragmas(s.core.Place.Path), sqlite.Readers)
 	return sqlite.MapError(op, err)
 }
 
-// Note says why the data can only be read, where it is not for its being asked for, and
-// that the newest changes cannot be; else it is empty.
+// Note says why the data is read-only although that was not requested, or that the newest changes cannot be read;
+// otherwise it is empty.
 func (s *Store) Note() string { return s.core.Place.Note }
 
 func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
@@ -202,7 +200,7 @@ func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 	return queue.ReleaseOrphanedJobs(ctx, s.queueRoom)
 }
 
-// migrate brings the schema up to date. An existing database is copied first.
+// migrate migrates the schema. An existing database is backed up first.
 func (s *Store) migrate(ctx context.Context, have schema.Found, steps fs.FS) error {
 	if have.Version == have.Newest {
 		return nil
@@ -217,10 +215,7 @@ func (s *Store) migrate(ctx context.Context, have schema.Found, steps fs.FS) err
 	return schema.Upgrade(ctx, s.core.DB.Writer, steps, s.core.Log)
 }
 
-// DataDir is the directory the store was opened in.
-func (s *Store) DataDir() string { return s.core.Dir }
-
-// Close ends all connections and gives up the lock. Calling it again is safe.
+// Close closes all connections and releases the lock. It may be called again.
 func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
 		s.closeErr = sqlite.MapError("store.close", errors.Join(
@@ -230,7 +225,7 @@ func (s *Store) Close() error {
 	return s.closeErr
 }
 
-// unopened is a failure to open the data, told as the full disk that it is.
+// unopened is an error of opening the data; a full disk is reported as such.
 func (s *Store) unopened(err error) error {
 	switch {
 	case !s.core.ReadOnly && chat.CodeOf(err) == chat.CodeNoSpace, sqlite.IsDiskError(err) && faultfs.Full(sqlite.TryRoom(s.core.Dir)):

@@ -14,8 +14,10 @@ import (
 
 // recallBench is a history of many units: 50 000 turns of two units of 500 characters
 // each with -full, ten times as many with -huge.
-func recallBench(b *testing.B) (*fixture, chat.Branch, int) {
-	f := newFixture(b)
+func recallBench(b *testing.B) (*fixture, chat.Branch, int) { return recallBenchIn(b, b.TempDir()) }
+
+func recallBenchIn(b *testing.B, dir string) (*fixture, chat.Branch, int) {
+	f := newFixtureIn(b, dir)
 	_, branch := f.session("bench")
 	turns := size(5_000, 50_000)
 	if *huge {

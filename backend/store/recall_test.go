@@ -306,8 +306,7 @@ func TestRetrievalsAreRecordedOnce(t *testing.T) {
 	}
 	stood := func(want ...chat.Retrieval) {
 		t.Helper()
-		got, err := f.Retrievals(f.ctx, turn.ID)
-		f.ok(err)
+		got := f.retrievals(turn.ID)
 		if !slices.Equal(got, want) {
 			t.Fatalf("%+v, not %+v", got, want)
 		}

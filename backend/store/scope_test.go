@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"testing"
@@ -27,6 +28,18 @@ func (f *fixture) found(in chat.Within, word string) map[chat.TurnID]bool {
 	f.ok(err)
 	units, err := f.Units(f.ctx, in, append(ns, ns...))
 	f.ok(err)
+	dated := in // the database decides on a scope with a date; on any other, what is known of the places of units
+	if dated.Since.IsZero() {
+		dated.Since = start.AddDate(-100, 0, 0)
+	}
+	byRows, err := f.Units(f.ctx, dated, ns)
+	f.ok(err)
+	byN := func(a, b chat.UnitRef) int { return cmp.Compare(a.N, b.N) }
+	slices.SortFunc(byRows, byN)
+	slices.SortFunc(units, byN)
+	if !slices.Equal(byRows, units) {
+		f.Errorf("%+v: units %+v, by their rows %+v", in, units, byRows)
+	}
 	scope, err := f.ScopeFilter(f.ctx, in)
 	f.ok(err)
 	byWord := map[int64]bool{}

@@ -39,7 +39,13 @@ type fixture struct {
 
 func newFixture(tb testing.TB) *fixture {
 	tb.Helper()
-	f := &fixture{TB: tb, ctx: context.Background(), clock: clock.NewFake(start), dir: tb.TempDir()}
+	return newFixtureIn(tb, tb.TempDir())
+}
+
+// newFixtureIn is a fixture with its database in a directory that outlives it.
+func newFixtureIn(tb testing.TB, dir string) *fixture {
+	tb.Helper()
+	f := &fixture{TB: tb, ctx: context.Background(), clock: clock.NewFake(start), dir: dir}
 	f.ok(os.WriteFile(filepath.Join(f.dir, sqlite.DatabaseFile), template(), 0o600))
 	f.open()
 	tb.Cleanup(func() { _ = f.Store.Close() })

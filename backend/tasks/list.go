@@ -34,17 +34,6 @@ func (w *work) view() Task {
 	return t
 }
 
-// Task is one of them.
-func (m *Manager) Task(id string) (Task, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	w, ok := m.tasks[id]
-	if !ok {
-		return Task{}, false
-	}
-	return w.view(), true
-}
-
 // Open counts what runs and what waits for its turn.
 func (m *Manager) Open() (running, waiting int) {
 	m.mu.Lock()

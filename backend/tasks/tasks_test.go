@@ -545,3 +545,14 @@ func TestManyHands(t *testing.T) {
 		t.Errorf("%d run, %d wait", running, waiting)
 	}
 }
+
+// Task is one of them.
+func (m *Manager) Task(id string) (Task, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	w, ok := m.tasks[id]
+	if !ok {
+		return Task{}, false
+	}
+	return w.view(), true
+}

@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// Clock ends a call after its time. It stands still while a person is asked something for the
-// call, for a bounded time in all: a server that asks again and again does not run forever.
+// Clock ends a call after its time limit. It is paused while the user is asked something for the call, for a limited
+// total time, so that a server that keeps asking does not run forever.
 type Clock struct {
 	end func()
 
 	mu       sync.Mutex
 	timer    *time.Timer
-	left     time.Duration // of the call's time
-	patience time.Duration // how long the clock may still stand
-	since    time.Time     // when it began to run, or to stand
+	left     time.Duration // rest of the call's time
+	patience time.Duration // rest of the time for pauses
+	since    time.Time     // when it was started or paused
 	held     int
 	stopped  bool
 }
 
-// Patience is how long the clock of a call may be in all, while people are asked for it.
+// Patience is the total time for which the clock of a call may be paused.
 const Patience = 30 * time.Minute
 
-// StartClock has end called once after limit, unless it is stopped before.
+// StartClock calls end once after limit, unless it is stopped before.
 func StartClock(limit, patience time.Duration, end func()) *Clock {
 	c := &Clock{end: end, left: limit, patience: patience, since: time.Now()}
 	c.mu.Lock()
@@ -34,8 +34,7 @@ func StartClock(limit, patience time.Duration, end func()) *Clock {
 // stands is called with mu held.
 func (c *Clock) stands() bool { return c.held > 0 && c.patience > 0 }
 
-// account takes what has passed off what it passed of, and has the timer wait for what changes
-// next. It is called with mu held.
+// account subtracts the elapsed time, and sets the timer for the next change. It is called with mu held.
 func (c *Clock) account(change func()) {
 	passed := time.Since(c.since)
 	if c.stands() {
@@ -75,7 +74,7 @@ func (c *Clock) fire() {
 	}
 }
 
-// Hold has the clock stand until release is called. It may be held several times at once.
+// Hold pauses the clock until release is called. Several holds may overlap.
 func (c *Clock) Hold() (release func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,7 +86,7 @@ func (c *Clock) Hold() (release func()) {
 	})
 }
 
-// Stop ends the clock: end is not called any more.
+// Stop stops the clock: end is not called any more.
 func (c *Clock) Stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

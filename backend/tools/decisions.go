@@ -14,8 +14,7 @@ import (
 	"contextinfinity/backend/internal/untrusted"
 )
 
-// Panel is what there is to know about tools: what is offered, what was decided, what is
-// wrong.
+// Panel is the present state of all tools: what is offered, decided, and wrong.
 type Panel struct {
 	Definitions []Definition
 	Permissions []chat.ToolPermission
@@ -23,23 +22,22 @@ type Panel struct {
 	Problems    []Problem
 }
 
-// Definition is a tool with what a person said about it.
+// Definition is a tool with the user's decisions about it.
 type Definition struct {
 	chat.ToolDefinition
 	Hash    string
 	BuiltIn bool
 	Pinned  string // PinnedAccepted, PinnedNew, PinnedChanged, PinnedGone
-	// Before is what was accepted, of a tool that changed.
+	// Before is the accepted definition of a changed tool.
 	Before *chat.PinnedDefinition
-	// Decision is what holds in all sessions: DecisionNone (ask), DecisionAlways or
-	// DecisionNever; From says why.
+	// Decision applies to all sessions: DecisionNone (ask), DecisionAlways or DecisionNever; From says why.
 	Decision chat.ToolDecision
 	From     string
-	// AsksEachCall: each call is asked about, whatever was decided.
+	// AsksEachCall: each call needs approval, whatever was decided.
 	AsksEachCall bool
 }
 
-// Panel lists all tools, in the order in which models get them; those that are gone come last.
+// Panel lists all tools in the order in which models get them; removed ones come last.
 func (r *Registry) Panel(ctx context.Context) (Panel, error) {
 	v, err := r.view(ctx)
 	if err != nil {
@@ -75,7 +73,7 @@ func (r *Registry) Panel(ctx context.Context) (Panel, error) {
 	return p, nil
 }
 
-// everywhere is what holds for a tool in every session.
+// everywhere is the decision about a tool for every session.
 func (v *view) everywhere(d Definition) (chat.ToolDecision, string) {
 	switch {
 	case v.permissions[permissionKey{d.Source, d.Tool, ""}].Decision == chat.DecisionNever:
@@ -88,7 +86,7 @@ func (v *view) everywhere(d Definition) (chat.ToolDecision, string) {
 	return v.standing("", d.ToolDefinition)
 }
 
-// Definition is a tool as it is offered now.
+// Definition is a tool's current definition.
 func (r *Registry) Definition(ctx context.Context, source, tool string) (Definition, bool, error) {
 	p, err := r.Panel(ctx)
 	if err != nil {
@@ -102,7 +100,7 @@ func (r *Registry) Definition(ctx context.Context, source, tool string) (Definit
 	return Definition{}, false, nil
 }
 
-// shown is a tool whose definition is the one that a person saw.
+// shown is a tool whose definition is the one the user saw.
 func (r *Registry) shown(ctx context.Context, op, source, tool, hash string) (Definition, error) {
 	d, ok, err := r.Definition(ctx, source, tool)
 	switch {
@@ -118,7 +116,7 @@ func (r *Registry) shown(ctx context.Context, op, source, tool, hash string) (De
 	return d, nil
 }
 
-// Accept accepts a definition as it was shown: from now on models are offered it.
+// Accept accepts a definition as it was shown: from now on it is offered to models.
 func (r *Registry) Accept(ctx context.Context, source, tool, hash string) error {
 	d, err := r.shown(ctx, "tools.accept", source, tool, hash)
 	if err != nil || d.BuiltIn {
@@ -131,8 +129,8 @@ func (r *Registry) Accept(ctx context.Context, source, tool, hash string) error 
 	return nil
 }
 
-// Permit keeps a decision that holds for later calls. One that lets a tool run names the
-// definition it is about; one that forbids holds whatever the tool becomes.
+// Permit stores a decision for later calls. A permission names the definition it applies to; a prohibition applies to
+// any later definition.
 func (r *Registry) Permit(ctx context.Context, p chat.ToolPermission) error {
 	const op = "tools.permit"
 	if p.Decision.Allows() && p.Tool != "" {
@@ -157,7 +155,7 @@ func (r *Registry) Permit(ctx context.Context, p chat.ToolPermission) error {
 	return nil
 }
 
-// Forget takes a decision back: later calls ask again.
+// Forget deletes a decision: later calls ask again.
 func (r *Registry) Forget(ctx context.Context, source, tool string, session chat.SessionID) error {
 	if err := r.store.DropToolPermission(ctx, source, tool, session); err != nil {
 		return err
@@ -166,8 +164,8 @@ func (r *Registry) Forget(ctx context.Context, source, tool string, session chat
 	return nil
 }
 
-// MarkReadOnly says that a server's tool has no effects, as it is defined now: a call whose
-// outcome is unknown may then run again by itself. An empty hash takes the mark back.
+// MarkReadOnly marks a server's tool, with its present definition, as having no effects: a call with an unknown
+// outcome may then be repeated automatically. An empty hash removes the mark.
 func (r *Registry) MarkReadOnly(ctx context.Context, source, tool, hash string) error {
 	if hash != "" {
 		d, err := r.shown(ctx, "tools.mark", source, tool, hash)
@@ -185,9 +183,8 @@ func (r *Registry) MarkReadOnly(ctx context.Context, source, tool, hash string) 
 	return nil
 }
 
-// Preview says what a call would change, where its source can; empty otherwise. It is of the
-// arguments as they leave, without secrets, and says so. Characters that nobody would see stand
-// in it by their number.
+// Preview shows what a call would change, if its source supports it; otherwise empty. It uses the redacted arguments
+// that would be sent, and says so. Invisible characters are shown by their code point.
 func (r *Registry) Preview(ctx context.Context, source string, c Call) string {
 	s, ok := r.source(source)
 	if !ok {
@@ -216,11 +213,10 @@ func (r *Registry) Preview(ctx context.Context, source string, c Call) string {
 	return text
 }
 
-// maxPreview bounds a preview, in bytes.
+// maxPreview limits the size of a preview, in bytes.
 const maxPreview = 64 << 10
 
-// seen is a text in which characters that show nothing stand by their number: what is written
-// has them too.
+// seen is a text with invisible characters shown by their code point, because they would be written too.
 func seen(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -233,8 +229,8 @@ func seen(text string) string {
 	return b.String()
 }
 
-// RedactArguments has fn take secrets out of the arguments that previews are made of, as they
-// are taken out when a call begins.
+// RedactArguments sets the function that removes secrets from the arguments of previews, the same as when a call
+// begins.
 func (r *Registry) RedactArguments(fn func(json.RawMessage) json.RawMessage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -16,27 +16,26 @@ import (
 	"contextinfinity/backend/internal/untrusted"
 )
 
-// Bounds of what servers offer, beyond which a tool is refused.
+// Limits for servers' definitions, beyond which a tool is refused.
 const (
-	MaxOffered      = 128 // tools in one request; providers refuse more
+	MaxOffered      = 128 // tools per request; providers refuse more
 	MaxOfferedBytes = 512 << 10
-	MaxPerSource    = 500 // definitions of one server that are looked at
+	MaxPerSource    = 500 // definitions considered per server
 	maxName         = 256
 	maxTitle        = 1 << 10
 	maxDescription  = 32 << 10
 	maxSchema       = 64 << 10
 	maxAnnotations  = 8 << 10
-	maxOfferedName  = 64 // as providers take it
+	maxOfferedName  = 64 // limit of providers
 )
 
 var tooMany = fmt.Sprintf("More than %d tools, or %d KB of descriptions, are accepted; this one is left out.", MaxOffered, MaxOfferedBytes>>10)
 
-// sizeOf is what a definition weighs in a request, in bytes.
+// sizeOf is the size of a definition in a request, in bytes.
 func sizeOf(d chat.ToolDefinition) int { return len(d.Name) + len(d.Description) + len(d.Schema) }
 
-// collect makes the usable definitions of all sources, in a stable order: the program's
-// own, then servers by name, tools by name. So a server that shuffles its list changes no
-// request.
+// collect lists the usable definitions of all sources in a stable order: the program's own, then servers by name,
+// tools by name. So a server that reorders its list does not change requests.
 func (v *view) collect(builtin, servers []Source, check func(string, []chat.ToolDefinition) checked) {
 	v.builtin = map[string]bool{}
 	for _, s := range builtin {
@@ -65,7 +64,7 @@ func (v *view) collect(builtin, servers []Source, check func(string, []chat.Tool
 	v.refuseSameNames()
 }
 
-// collectServer adds what a server offers, with the marks that people made.
+// collectServer adds a server's definitions, with the user's marks.
 func (v *view) collectServer(c checked) {
 	v.problems = append(v.problems, c.problems...)
 	for _, o := range c.usable {
@@ -74,15 +73,15 @@ func (v *view) collectServer(c checked) {
 	}
 }
 
-// checked is what a server offers, as it was looked at last.
+// checked is the result of the last check of a server's definitions.
 type checked struct {
 	raw      []chat.ToolDefinition
-	usable   []offered // tools by name
+	usable   []offered // sorted by name
 	problems []Problem
 }
 
-// check looks at what a server offers. It remembers the last answer: lists are long, change
-// seldom, and are asked for several times in each step.
+// check checks a server's definitions. It caches the result, because lists are long, rarely change, and are needed
+// several times in each step.
 func (r *Registry) check(source string, raw []chat.ToolDefinition) checked {
 	r.mu.RLock()
 	last, ok := r.checked[source]
@@ -132,9 +131,8 @@ func checkServer(source string, raw []chat.ToolDefinition) checked {
 	return c
 }
 
-// usableDefinition is a server's definition as it is shown, hashed and offered, or why it
-// is refused. Models get what people can see: characters that are not drawn are left out
-// of its words, and a schema with such characters is refused.
+// usableDefinition is a server's definition as it is shown, hashed and offered, or why it is refused. Models get what
+// people can see: invisible characters are removed from its texts, and a schema that contains any is refused.
 func usableDefinition(d chat.ToolDefinition) (chat.ToolDefinition, string) {
 	d.Name = offeredName(d.Source, d.Tool)
 	d.Title, d.Description = untrusted.Visible(d.Title), untrusted.Visible(d.Description)
@@ -150,7 +148,7 @@ func usableDefinition(d chat.ToolDefinition) (chat.ToolDefinition, string) {
 	case len(d.Schema) > maxSchema:
 		return d, fmt.Sprintf("The schema of its arguments is larger than %d KB.", maxSchema>>10)
 	case len(d.Annotations) > maxAnnotations:
-		d.Annotations = nil // hints that are never trusted
+		d.Annotations = nil // these hints are never trusted
 	}
 	if why := schemaProblem(d.Schema); why != "" {
 		return d, why
@@ -164,14 +162,13 @@ func usableDefinition(d chat.ToolDefinition) (chat.ToolDefinition, string) {
 	return d, ""
 }
 
-// HashOf is the hash by which people and models know a server's definition, which may be shown and
-// offered in other words than the server's.
+// HashOf is the hash of a server's definition, which may be shown and offered with a cleaned text.
 func HashOf(d chat.ToolDefinition) string {
 	usable, _ := usableDefinition(d)
 	return usable.Hash()
 }
 
-// schemaProblem says why a schema cannot be that of a tool's arguments.
+// schemaProblem says why a schema is invalid for a tool's arguments.
 func schemaProblem(schema json.RawMessage) string {
 	var object map[string]any
 	if err := json.Unmarshal(schema, &object); err != nil || object == nil {
@@ -186,7 +183,7 @@ func schemaProblem(schema json.RawMessage) string {
 	return ""
 }
 
-// hasHidden reports a text in a decoded JSON value that a reader would not see all of.
+// hasHidden reports a text with invisible characters in a decoded JSON value.
 func hasHidden(value any) bool {
 	switch x := value.(type) {
 	case string:
@@ -203,8 +200,8 @@ func hasHidden(value any) bool {
 	return false
 }
 
-// offeredName is the name by which providers get a server's tool: ^[a-zA-Z0-9_-]{1,64}$. A name of
-// another script, of which that leaves nothing, is told apart by its hash, and so is a long one.
+// offeredName is a valid provider name for a server's tool: ^[a-zA-Z0-9_-]{1,64}$. A name in another script, of which
+// nothing would remain, or a long one gets a hash.
 func offeredName(source, tool string) string {
 	full := source + "__" + tool
 	foreign := false
@@ -222,8 +219,8 @@ func offeredName(source, tool string) string {
 	return name[:min(len(name), maxOfferedName-9)] + "_" + hex.EncodeToString(sum[:4])
 }
 
-// refuseSameNames leaves out tools that would have one name in a request. Which one a model
-// means could not be told, and one server must not take the calls of another.
+// refuseSameNames drops tools with the same name in a request: the model's choice would be ambiguous, and one server
+// must not receive another's calls.
 func (v *view) refuseSameNames() {
 	holders := map[string][]offered{}
 	for _, o := range v.tools {
@@ -244,7 +241,7 @@ func (v *view) refuseSameNames() {
 	})
 }
 
-// shownName is a name of a server's choice on one line.
+// shownName is a server's name on one line.
 func shownName(name string) string {
 	return display.Clip(display.OneLine(untrusted.Visible(name)), 100)
 }

@@ -12,7 +12,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Store keeps what people decided about tools.
+// Store stores the decisions about tools.
 type Store interface {
 	ToolPermissions(context.Context) ([]chat.ToolPermission, error)
 	PutToolPermission(context.Context, chat.ToolPermission) error
@@ -29,32 +29,30 @@ type Settings struct {
 	Allow []string
 }
 
-// AskEachCall is implemented by sources some of whose tools are asked about each time,
-// whatever was decided: a command that nothing confines.
+// AskEachCall is implemented by sources with tools that always need approval, whatever was decided, such as an
+// unconfined command.
 type AskEachCall interface {
 	AsksEachCall(tool string) bool
 }
 
-// AllowedByDefault is implemented by sources some of whose tools run without asking until
-// a person says otherwise: those that read the program's own memory.
+// AllowedByDefault is implemented by sources with tools that run without approval unless the user decides otherwise:
+// those that read the program's own memory.
 type AllowedByDefault interface {
 	AllowedByDefault(tool string) bool
 }
 
-// Previewer is implemented by sources that can say what a call would change, for a person
-// who is asked about it: a line diff. An empty text says nothing.
+// Previewer is implemented by sources that can show what a call would change, as a line diff for the user who
+// approves it. An empty text means no preview.
 type Previewer interface {
 	Preview(ctx context.Context, c Call) (string, error)
 }
 
-// Complaining is implemented by sources that have something to say about tools that they
-// cannot offer.
+// Complaining is implemented by sources that report problems with tools they cannot offer.
 type Complaining interface {
 	Problems() []Problem
 }
 
-// Registry knows the tools that there are, and what people decided about them. It is
-// turn.Tools. Its methods may be called by several goroutines.
+// Registry has all tools, and the decisions about them. It implements turn.Tools and is safe for concurrent use.
 type Registry struct {
 	store    Store
 	settings func() Settings
@@ -74,22 +72,22 @@ func NewRegistry(store Store, settings func() Settings) *Registry {
 	return &Registry{store: store, settings: settings, granted: map[chat.SessionID]map[string]int{}, changed: func() {}, redact: func(raw json.RawMessage) json.RawMessage { return raw }, needed: func(context.Context) {}, checked: map[string]checked{}}
 }
 
-// OnChange has fn called after what is offered, accepted or permitted changed.
+// OnChange sets a function that is called after offered tools, accepted definitions or permissions changed.
 func (r *Registry) OnChange(fn func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.changed = fn
 }
 
-// OnNeed has fn called before tools are offered. It starts servers that do not run yet, and
-// waits for them a bounded time.
+// OnNeed sets a function that is called before tools are offered. It starts servers that are not running, and waits a
+// limited time for them.
 func (r *Registry) OnNeed(fn func(context.Context)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.needed = fn
 }
 
-// Ensure has the servers started whose tools are to be listed.
+// Ensure starts the servers whose tools will be listed.
 func (r *Registry) Ensure(ctx context.Context) {
 	r.mu.RLock()
 	fn := r.needed
@@ -102,7 +100,7 @@ func (r *Registry) SetBuiltin(sources ...Source) {
 	r.set(func() { r.builtin = slices.Clone(sources) })
 }
 
-// SetServers sets the sources of servers. Call it too when what a server offers changed.
+// SetServers sets the servers' sources. It must also be called when a server's definitions changed.
 func (r *Registry) SetServers(sources []Source) {
 	sorted := slices.SortedFunc(slices.Values(sources), func(a, b Source) int { return cmp.Compare(a.Name(), b.Name()) })
 	r.set(func() { r.servers = sorted })
@@ -115,7 +113,7 @@ func (r *Registry) set(do func()) {
 	r.notify()
 }
 
-// Changed says that a source or the configuration offers something else now.
+// Changed reports that a source or the configuration changed the offered tools.
 func (r *Registry) Changed() { r.notify() }
 
 func (r *Registry) notify() {
@@ -132,8 +130,8 @@ func (r *Registry) sources() (builtin, servers []Source) {
 	return r.builtin, r.servers
 }
 
-// Source implements turn.Tools. Its definitions are those that models are offered and people
-// see, so that a hash means the same everywhere.
+// Source implements turn.Tools. Its definitions are those that models are offered and people see, so that hashes
+// agree everywhere.
 func (r *Registry) Source(name string) (Source, bool) {
 	s, ok := r.source(name)
 	if !ok {
@@ -152,7 +150,7 @@ func (r *Registry) source(name string) (Source, bool) {
 	return nil, false
 }
 
-// asOffered is a source with its definitions as the registry makes them.
+// asOffered is a source with the registry's definitions.
 type asOffered struct {
 	Source
 	r *Registry
@@ -166,7 +164,7 @@ func (s asOffered) CallLimit(c Call) time.Duration {
 	return 0
 }
 
-// Definitions implements Source. If what people decided cannot be read, there are none.
+// Definitions implements Source. If the decisions cannot be read, it returns none.
 func (s asOffered) Definitions() []chat.ToolDefinition {
 	v, err := s.r.view(context.Background())
 	if err != nil {
@@ -181,8 +179,7 @@ func (s asOffered) Definitions() []chat.ToolDefinition {
 	return out
 }
 
-// Offer implements turn.Tools: the definitions that are accepted and not forbidden, within
-// what providers take.
+// Offer implements turn.Tools: the definitions that are accepted and not forbidden, within the limits of providers.
 func (r *Registry) Offer(ctx context.Context, session chat.SessionID) ([]chat.ToolDefinition, error) {
 	r.Ensure(ctx)
 	v, err := r.view(ctx)
@@ -193,10 +190,9 @@ func (r *Registry) Offer(ctx context.Context, session chat.SessionID) ([]chat.To
 	return offered, nil
 }
 
-// Decision implements turn.Tools. What forbids comes before what allows, and the narrower
-// before the wider: never for the tool, never for its server, the session, always, the
-// configuration, the program's own default. A permission to run holds for the definition
-// that it was given for.
+// Decision implements turn.Tools. Prohibitions come before permissions, and specific ones before general ones: never
+// for the tool, never for its server, the session, always, the configuration, the program's default. A permission
+// applies to the definition that it was given for.
 func (r *Registry) Decision(ctx context.Context, session chat.SessionID, d chat.ToolDefinition) (chat.ToolDecision, error) {
 	v, err := r.view(ctx)
 	if err != nil {
@@ -220,8 +216,8 @@ func (r *Registry) Remember(ctx context.Context, p chat.ToolPermission) error {
 	return r.Permit(ctx, p)
 }
 
-// AllowFor allows tools, by the names that models get, in a session until release is called.
-// Tools that are asked about each time are not allowed by it.
+// AllowFor allows tools, by the names that models get, in a session until release is called. Tools that always need
+// approval are not affected.
 func (r *Registry) AllowFor(session chat.SessionID, names []string) (release func()) {
 	r.count(session, names, 1)
 	return sync.OnceFunc(func() { r.count(session, names, -1) })
@@ -250,7 +246,7 @@ func (r *Registry) isGranted(session chat.SessionID, name string) bool {
 	return r.granted[session][name] > 0
 }
 
-// view reads what a decision is made of.
+// view reads the data for decisions.
 func (r *Registry) view(ctx context.Context) (*view, error) {
 	v := &view{settings: r.settings(), marks: nil, pinned: map[toolKey]chat.PinnedDefinition{}, permissions: map[permissionKey]chat.ToolPermission{}, sources: map[string]Source{}}
 	var err error
@@ -279,7 +275,7 @@ func (r *Registry) view(ctx context.Context) (*view, error) {
 	return v, nil
 }
 
-// toolKey names a tool, permissionKey a decision about one or about a source.
+// toolKey identifies a tool, permissionKey a decision about a tool or a source.
 type (
 	toolKey       struct{ source, tool string }
 	permissionKey struct {
@@ -309,7 +305,7 @@ type offered struct {
 	builtin bool
 }
 
-// Problem is a tool that is not offered, and why.
+// Problem is a tool that is not offered, with the reason.
 type Problem struct{ Source, Tool, Message string }
 
 func (v *view) isNever(session chat.SessionID, source, tool string) bool {
@@ -321,7 +317,7 @@ func (v *view) isNever(session chat.SessionID, source, tool string) bool {
 	return false
 }
 
-// isCurrent reports that a definition is what its source offers now, and accepted.
+// isCurrent reports that a definition is the source's current one, and accepted.
 func (v *view) isCurrent(d chat.ToolDefinition) bool {
 	hash := d.Hash()
 	return slices.ContainsFunc(v.tools, func(o offered) bool {
@@ -334,7 +330,7 @@ func (v *view) asksEachCall(source, tool string) bool {
 	return ok && s.AsksEachCall(tool)
 }
 
-// Where a decision that holds comes from.
+// The origin of a decision.
 const (
 	FromTool    = "tool"
 	FromServer  = "server"
@@ -342,7 +338,7 @@ const (
 	FromBuiltin = "builtin"
 )
 
-// standing is what lets a tool run without asking, and where that is from.
+// standing is the decision that lets a tool run without approval, and its origin.
 func (v *view) standing(session chat.SessionID, d chat.ToolDefinition) (chat.ToolDecision, string) {
 	hash := d.Hash()
 	holds := func(tool string, in chat.SessionID) bool {
@@ -394,7 +390,7 @@ func (v *view) pinnedState(o offered) string {
 	return PinnedNew
 }
 
-// offer are the definitions that a session's models get, and what did not fit.
+// offer returns the definitions for a session's models, and those that did not fit.
 func (v *view) offer(session chat.SessionID) ([]chat.ToolDefinition, []Problem) {
 	var out []chat.ToolDefinition
 	var left []Problem

@@ -9,16 +9,14 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Source offers tools and runs them. Its methods may be called by several goroutines.
+// Source offers tools and runs them. It is safe for concurrent use.
 type Source interface {
 	// Name is unique: chat.ToolSourceBuiltin or the configured name of a server.
 	Name() string
-	// Definitions are the tools it offers now, in a stable order. It answers from memory
-	// and asks no server.
+	// Definitions are the current tools, in a stable order. It answers from memory and contacts no server.
 	Definitions() []chat.ToolDefinition
-	// Call runs a tool. The error says why no readable result came; unless it wraps
-	// ErrNotStarted, whether the tool ran is not known. A tool that ran and failed is an
-	// Output with IsError.
+	// Call runs a tool. The error says why there is no readable result; unless it wraps ErrNotStarted, it is unknown
+	// whether the tool ran. A tool that ran and failed is an Output with IsError.
 	Call(ctx context.Context, c Call) (Output, error)
 }
 
@@ -30,43 +28,41 @@ type Call struct {
 	Turn      chat.TurnID
 	Tool      string          // the name that the source knows
 	Arguments json.RawMessage // an object
-	// Definition is the hash of the definition that the call was allowed for. A source whose tool
-	// has another one by now (see HashOf) does not start the call; empty: any.
+	// Definition is the hash of the definition that the call was allowed for. A source whose tool now has another one
+	// (see HashOf) does not start the call; empty: any.
 	Definition string
-	// Progress may be called while the tool runs, and not after Call has returned; nil: nobody listens.
+	// Progress may be called while the tool runs, but not after Call has returned; may be nil.
 	Progress func(Progress)
-	// Hold stops the clock of the call while a person is asked something for it, and release
-	// lets it run on; nil: there is none.
+	// Hold pauses the time limit of the call while the user is asked something for it, and release continues it; may
+	// be nil.
 	Hold func() (release func())
 }
 
-// TimeLimited is implemented by sources some of whose calls say themselves how long they may
-// take: a command with its own limit.
+// TimeLimited is implemented by sources with calls that have their own time limit, such as commands.
 type TimeLimited interface {
-	// CallLimit is how long a call takes at most, with the time to end it; 0: it does not say.
+	// CallLimit is the maximum duration of a call, including its termination; 0: no own limit.
 	CallLimit(Call) time.Duration
 }
 
-// Progress is how far a call has come. Total 0 means that nobody knows.
+// Progress is the progress of a call. Total 0 means unknown.
 type Progress struct {
 	Done, Total float64
 	Message     string
 }
 
-// Output is what a tool answered: texts and images, text of others and not to be trusted.
+// Output is a tool's result: texts and images, which are untrusted.
 type Output struct {
 	Content chat.Blocks
 	IsError bool
-	// Recalled are the turns that the content quotes, and without a turn the sessions that it
-	// names, where the tool read memory.
+	// Recalled are the turns that the content quotes, or, without a turn, the sessions that it names, if the tool
+	// read memory.
 	Recalled []chat.ShownTurn
 }
 
-// ErrNotStarted is wrapped by errors of calls that never reached the tool: the server does
-// not run, the tool is not offered any more. Such a call may be repeated.
+// ErrNotStarted is wrapped by errors of calls that never reached the tool: the server is not running, or no longer
+// offers it. Such a call may be repeated.
 var ErrNotStarted = errors.New("the tool was not started")
 
-// ErrUnreadable is wrapped by errors of calls that were answered with something that cannot
-// be read: the tool most likely ran. All other errors that do not wrap ErrNotStarted mean that
-// no answer came.
+// ErrUnreadable is wrapped by errors of calls with an unreadable response: the tool most likely ran. All other errors
+// that do not wrap ErrNotStarted mean that there was no response.
 var ErrUnreadable = errors.New("the result cannot be read")

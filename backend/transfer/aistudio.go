@@ -7,8 +7,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// studioPrompt is a chat of Google AI Studio, as it is kept in Drive and downloaded. It
-// names no id, title or date.
+// studioPrompt is a chat of Google AI Studio, as stored in Drive and downloaded. It has no id, title or date.
 type studioPrompt struct {
 	Settings struct {
 		Model str `json:"model"`
@@ -32,8 +31,7 @@ type studioChunk struct {
 	} `json:"inlineFile"`
 }
 
-// aiStudio reads a chat of Google AI Studio: a list of chunks, of which several may make
-// one answer.
+// aiStudio parses a chat of Google AI Studio: a list of chunks, several of which may form one answer.
 func aiStudio(raw json.RawMessage) *draft {
 	d := newDraft(SourceAIStudio)
 	var p studioPrompt
@@ -56,7 +54,7 @@ func aiStudio(raw json.RawMessage) *draft {
 	_ = chunks.UnmarshalJSON(prompt.Chunks)
 	for _, c := range chunks {
 		n, last := studioNode(d, c), d.last()
-		if n.kind == kindUser && last != nil && last.kind == kindUser { // a file, and what is asked of it
+		if n.kind == kindUser && last != nil && last.kind == kindUser { // a file and the question about it
 			last.blocks = append(last.blocks, n.blocks...)
 			continue
 		}

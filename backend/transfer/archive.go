@@ -14,11 +14,10 @@ import (
 	"contextinfinity/backend/internal/safezip"
 )
 
-// errBomb ends the unpacking of a file that becomes larger than it may.
+// errBomb stops unpacking a file that exceeds its limit.
 var errBomb = errors.New("it unpacks to far more than it says or may")
 
-// notConversations are the files of exports that hold no conversations, and look as
-// if they did.
+// notConversations are files of exports that look like conversations but contain none.
 var notConversations = map[string]bool{
 	"shared_conversations.json": true, "message_feedback.json": true, "user.json": true, "users.json": true,
 	"projects.json": true, "memories.json": true, "group_chats.json": true, "model_comparisons.json": true,
@@ -67,7 +66,7 @@ func (r *run) archive(in Input) error {
 	return nil
 }
 
-// openArchive reads the list of an archive's files, which is bounded.
+// openArchive reads the file list of an archive, with a limit.
 func openArchive(name string, data io.ReaderAt, size int64) (*zip.Reader, error) {
 	z, err := safezip.Open(data, size, MaxArchiveFiles)
 	switch {
@@ -84,8 +83,8 @@ func refused(name, format string, args ...any) error {
 	return chat.Errorf(chat.CodeInvalid, "import.read", "%s was refused, nothing of it was imported: %s.", path.Base(name), fmt.Sprintf(format, args...))
 }
 
-// checkArchive refuses an archive that is made to do harm, before anything of it is
-// unpacked, and lists the files that may hold conversations.
+// checkArchive refuses a malicious archive before unpacking anything, and lists the files that may contain
+// conversations.
 func checkArchive(name string, z *zip.Reader) ([]*zip.File, error) {
 	refuse := func(format string, args ...any) error { return refused(name, format, args...) }
 	var files []*zip.File
@@ -121,13 +120,12 @@ func checkArchive(name string, z *zip.Reader) ([]*zip.File, error) {
 	return files, nil
 }
 
-// mostOf is the most that a packed file may become.
+// mostOf is the maximum unpacked size of a packed file.
 func mostOf(f *zip.File) uint64 {
 	return max(ArchiveRatioFloor, min(f.CompressedSize64, uint64(MaxFileBytes))*MaxArchiveRatio)
 }
 
-// outside is true of a name that leads out of the directory it is unpacked in, on any
-// system.
+// outside reports a name that leads outside of the directory into which it is unpacked, on any system.
 func outside(name string) bool {
 	name = strings.ReplaceAll(name, `\`, "/")
 	if strings.HasPrefix(name, "/") || len(name) > 1 && name[1] == ':' || strings.ContainsRune(name, 0) {
@@ -141,8 +139,8 @@ func outside(name string) bool {
 	return false
 }
 
-// lookInto finds what a packed file is: a format, or neither that nor a reason for one
-// that is nothing to import.
+// lookInto detects the format of a packed file. It returns neither a format nor a reason for a file with nothing to
+// import.
 func lookInto(f *zip.File) (format Format, reason string) {
 	if f.Flags&1 != 0 {
 		return "", "it is encrypted"
@@ -174,7 +172,7 @@ func lookInto(f *zip.File) (format Format, reason string) {
 	return format, ""
 }
 
-// unpacking says in words why a packed file cannot be read.
+// unpacking describes why a packed file cannot be read.
 func unpacking(err error) string {
 	switch {
 	case errors.Is(err, errBomb):
@@ -187,13 +185,13 @@ func unpacking(err error) string {
 	return "it is damaged"
 }
 
-// streamed are the parsers of formats of which no file need be held to be read.
+// streamed are the parsers of formats whose files can be read without holding them in memory.
 var streamed = map[Format]parser{FormatChatGPT: chatgpt, FormatClaude: claude, FormatOpenWebUI: openWebUI, FormatLibreChat: libreChat, FormatAIStudio: aiStudio}
 
-// streamedFiles are those whose conversations are deeper in the file.
+// streamedFiles are those with conversations nested deeper in the file.
 var streamedFiles = map[Format]func(*run, io.Reader) error{FormatGrok: (*run).grokFile, FormatChatbox: (*run).chatboxFile}
 
-// packed reads one file of an archive. What is damaged in it ends it alone.
+// packed reads one file of an archive. Damage in it affects only that file.
 func (r *run) packed(i int, f *zip.File, format Format) error {
 	content, err := f.Open()
 	if err != nil {
@@ -204,7 +202,7 @@ func (r *run) packed(i int, f *zip.File, format Format) error {
 	from := &rationed{r: content, left: min(mostOf(f), max(f.UncompressedSize64, 1))}
 	before := r.read
 	text := bufio.NewReader(from)
-	head, _ := text.Peek(4) // an error shows when it is read
+	head, _ := text.Peek(4) // an error occurs again when it is read
 	wide := utf16Order(head) != nil
 	switch parse := streamed[format]; {
 	case streamedFiles[format] != nil && !wide:
@@ -222,7 +220,7 @@ func (r *run) packed(i int, f *zip.File, format Format) error {
 	return nil
 }
 
-// whole reads a packed file that must be held to be read.
+// whole reads a packed file that must be held in memory.
 func (r *run) whole(f *zip.File, from io.Reader, format Format) error {
 	if f.UncompressedSize64 > MaxEntryBytes {
 		r.skip(SkippedRow{Reason: "it is larger than " + sizeText(MaxEntryBytes)})
@@ -241,7 +239,7 @@ func (r *run) whole(f *zip.File, from io.Reader, format Format) error {
 	return err
 }
 
-// rationed ends with errBomb after left bytes, and remembers why it ended.
+// rationed returns errBomb after left bytes, and remembers its error.
 type rationed struct {
 	r    io.Reader
 	left uint64
@@ -260,5 +258,5 @@ func (l *rationed) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// failed is true of a file that did not simply end.
+// failed reports a file that did not end normally.
 func (l *rationed) failed() bool { return l.err != nil && !errors.Is(l.err, io.EOF) }

@@ -7,22 +7,20 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// span is a turn in the making: the messages on the way from its user's message, or
-// from the first message that nobody asked for, down to end.
+// span is a turn being built: the messages from its user message, or from the first message without one, to end.
 type span struct {
 	end    int
-	before *span  // of the message before; the turn's own down to stop
-	stop   *span  // the last of the turn before; nil: none
-	said   *span  // the last in which somebody spoke, this one or one before it; nil: none
-	turn   string // Key of the turn it became; empty: none yet
+	before *span  // the span of the previous message; the turn itself goes back to stop
+	stop   *span  // the last span of the previous turn; nil: none
+	said   *span  // the last span with visible content, this or an earlier one; nil: none
+	turn   string // Key of its turn; empty: not created yet
 }
 
-// assemble makes the turns; false where branches repeat too much.
+// assemble creates the turns; false if branches repeat too much.
 //
-// A turn ends at each message after which a user speaks or nothing comes. Answers that
-// part in the middle therefore each make a turn that begins with the same messages.
-// What is not shown and is between two turns belongs to the second: a turn that was
-// imported once stays as it is when the conversation continues.
+// A turn ends at each message that is last or followed by a user message. Answers that diverge in the middle
+// therefore become several turns that begin with the same messages. Hidden content between two turns belongs to the
+// second, so that an imported turn does not change when the conversation continues.
 func (t *tree) assemble() bool {
 	at := make([]*span, len(t.d.nodes)) // the span that ends at each message
 	t.begun = make([]bool, len(t.d.nodes))
@@ -36,7 +34,7 @@ func (t *tree) assemble() bool {
 		if before != nil {
 			here.stop, here.said = before.stop, before.said
 		}
-		if n.kind == kindUser && here.said != nil && here.said != here.stop { // the turn before is over
+		if n.kind == kindUser && here.said != nil && here.said != here.stop { // the previous turn is complete
 			if !t.close(here.said) {
 				return false
 			}
@@ -55,9 +53,8 @@ func (t *tree) assemble() bool {
 	return true
 }
 
-// closeLast makes the turns after which nobody speaks. What is not shown and comes after
-// the last words belongs to the turn where it is one line, and is left out where it is
-// not: it would only say the same turn again.
+// closeLast creates the turns that no user message follows. Hidden content after the last visible message belongs to
+// the turn if it does not branch; otherwise it is left out, because it would only duplicate the turn.
 func (t *tree) closeLast(at []*span) bool {
 	spoken := make([]bool, len(at)) // below each message
 	placed := make([]bool, len(at))
@@ -95,7 +92,7 @@ func (t *tree) closeLast(at []*span) bool {
 	return true
 }
 
-// close makes the turn that ends with s, once.
+// close creates the turn that ends with s, once.
 func (t *tree) close(s *span) bool {
 	if s.turn != "" {
 		return true
@@ -120,13 +117,13 @@ func (t *tree) close(s *span) bool {
 	return true
 }
 
-// turn puts the messages of a path into one turn.
+// turn combines the messages of a path into one turn.
 func (t *tree) turn(path []int) Turn {
 	var turn Turn
 	user := chat.Message{Role: chat.RoleUser}
 	answer := chat.Message{Role: chat.RoleAssistant}
-	var aside chat.Blocks          // hidden content that is before anything is answered
-	var said, answered chat.Blocks // without what is not shown
+	var aside chat.Blocks          // hidden content before any answer
+	var said, answered chat.Blocks // without hidden content
 	asked := false
 	usages := map[string]bool{}
 	for _, i := range path {
@@ -175,15 +172,14 @@ func (t *tree) turn(path []int) Turn {
 	return turn
 }
 
-// answer adds a message of the assistant or a tool to a turn, and returns those of its
-// blocks that were said.
+// answer adds a message of the assistant or a tool to a turn, and returns its visible blocks.
 func (t *tree) answer(turn *Turn, answer *chat.Message, n *node, usages map[string]bool) chat.Blocks {
 	said := n.blocks
 	switch {
-	case n.failed && len(answer.Blocks) > 0 && !turn.Failed: // what was said before the error is the answer
+	case n.failed && len(answer.Blocks) > 0 && !turn.Failed: // the text before the error is the answer
 		said, turn.Incomplete, turn.Failure = nil, true, n.failure
 		answer.Blocks = append(answer.Blocks, t.errorBlock(n.blocks)...)
-	case !n.failed && turn.Failed && len(n.blocks) > 0: // it was answered after all
+	case !n.failed && turn.Failed && len(n.blocks) > 0: // an answer followed after all
 		turn.Failed, turn.Failure = false, ""
 		answer.Blocks = append(t.errorBlock(answer.Blocks), n.blocks...)
 	default:
@@ -213,7 +209,7 @@ func (t *tree) answer(turn *Turn, answer *chat.Message, n *node, usages map[stri
 		}
 		turn.Usage = &sum
 	}
-	if n.kind == kindAssistant && !n.failed { // what the last of them says of itself is how the turn ended
+	if n.kind == kindAssistant && !n.failed { // the last message determines how the turn ended
 		turn.Incomplete = n.incomplete
 	}
 	if n.failure != "" {
@@ -222,7 +218,7 @@ func (t *tree) answer(turn *Turn, answer *chat.Message, n *node, usages map[stri
 	return said
 }
 
-// errorBlock keeps the words of an error where nobody takes them for an answer.
+// errorBlock stores the text of an error so that it is not taken for an answer.
 func (t *tree) errorBlock(words chat.Blocks) chat.Blocks {
 	if !slices.ContainsFunc(words, func(b chat.Block) bool { _, raw := b.(chat.Unknown); return !raw }) {
 		return words
@@ -236,7 +232,7 @@ func (t *tree) errorBlock(words chat.Blocks) chat.Blocks {
 	return chat.Blocks{unknownBlock(t.d.Source, raw)}
 }
 
-// prompt takes the text of a system message at the beginning as the system prompt.
+// prompt uses the text of a leading system message as system prompt.
 func (t *tree) prompt(i int) bool {
 	if t.begun[i] {
 		return false
@@ -252,8 +248,8 @@ func (t *tree) prompt(i int) bool {
 	return false
 }
 
-// unshown is what stays of a message that is not part of what was said: its blocks as
-// they are, or, of instructions, their words where nobody takes them for an answer.
+// unshown is what is kept of a hidden message: its raw blocks, or the text of instructions in a form that is not
+// taken for an answer.
 func (t *tree) unshown(n *node) chat.Blocks {
 	if n.kind != kindSystem || len(n.blocks) == 0 {
 		return n.blocks
@@ -269,8 +265,7 @@ func (t *tree) unshown(n *node) chat.Blocks {
 	return chat.Blocks{unknownBlock(t.d.Source, raw)}
 }
 
-// pairCalls gives a call without an id one, and a result without one the id of the
-// oldest call that is not answered.
+// pairCalls gives ids to calls without one, and gives a result without one the id of the oldest unanswered call.
 func pairCalls(bs chat.Blocks) {
 	open := []string{}
 	for i, b := range bs {
@@ -296,8 +291,7 @@ func pairCalls(bs chat.Blocks) {
 	}
 }
 
-// sortTurns puts a parent before its children, and siblings in the order of their last
-// messages in the tree.
+// sortTurns sorts parents before children, and siblings in the tree order of their last messages.
 func (t *tree) sortTurns() {
 	place := make(map[string]int, len(t.d.Turns))
 	for i, turn := range t.d.Turns {
@@ -312,8 +306,8 @@ func (t *tree) sortTurns() {
 	t.d.Turns = sorted
 }
 
-// findCurrent names the turn at which the conversation was left: the one that ends
-// there, else the first that ends below.
+// findCurrent finds the turn at which the conversation was left: the one that ends there, otherwise the first one
+// that ends below.
 func (t *tree) findCurrent() {
 	if len(t.d.Turns) == 0 {
 		return

@@ -9,8 +9,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// chatboxSession is a conversation of Chatbox's backup: its messages, other answers to
-// them (forks), and conversations that were put aside (threads).
+// chatboxSession is a conversation in Chatbox's backup: its messages, alternative answers (forks), and earlier
+// conversations (threads).
 type chatboxSession struct {
 	ID         str                        `json:"id"`
 	Name       str                        `json:"name"`
@@ -40,8 +40,8 @@ type chatboxMessage struct {
 	Browsing   json.RawMessage `json:"webBrowsing"`
 }
 
-// chatboxFile reads Chatbox's backup: an object with a member for each session, or, of
-// older versions, with the list of them.
+// chatboxFile parses Chatbox's backup: an object with a member for each session, or, in older versions, with a list
+// of them.
 func (r *run) chatboxFile(from io.Reader) error {
 	s := newScanner(from, MaxEntryBytes)
 	at := 0
@@ -64,8 +64,8 @@ func (r *run) chatboxFile(from io.Reader) error {
 	})
 }
 
-// chatbox reads a session: the conversation at hand, and each that was put aside. A
-// conversation is known by its first message, because both trade places.
+// chatbox parses a session: the current conversation, and each thread. A conversation is identified by its first
+// message, because Chatbox swaps the current one with a thread.
 func chatbox(raw json.RawMessage) []*draft {
 	var c chatboxSession
 	var messages list
@@ -84,7 +84,7 @@ func chatbox(raw json.RawMessage) []*draft {
 			Name     str  `json:"name"`
 			Messages list `json:"messages"`
 		}
-		_ = json.Unmarshal(raw, &thread) // what does not fit is left empty
+		_ = json.Unmarshal(raw, &thread) // unexpected fields are left empty
 		if thread.Name == "" {
 			thread.Name = c.Name
 		}
@@ -119,7 +119,7 @@ func (t *chatboxTree) add(messages list, parent string) string {
 	}
 	var later []branch
 	for _, raw := range messages {
-		if len(t.d.nodes) > MaxMessages { // it is skipped; forks of forks would only take memory
+		if len(t.d.nodes) > MaxMessages { // it is skipped; nested forks would only take memory
 			break
 		}
 		n := chatboxNode(t.d, raw)
@@ -129,7 +129,7 @@ func (t *chatboxTree) add(messages list, parent string) string {
 		if !ok {
 			continue
 		}
-		delete(t.forks, parent) // each is entered once
+		delete(t.forks, parent) // each fork is added once
 		var fork struct {
 			Position count `json:"position"`
 			Lists    []struct {
@@ -194,8 +194,7 @@ func chatboxBlocks(source Source, m chatboxMessage) chat.Blocks {
 	if m.Reasoning != "" && !hasReasoning(out) {
 		out = append(chat.Blocks{chat.Reasoning{Provider: string(source), Summary: string(m.Reasoning)}}, out...)
 	}
-	// Older versions write the words as "content", and newer ones keep them beside a
-	// placeholder of three dots.
+	// Older versions store the text as "content", and newer ones keep it beside a placeholder of three dots.
 	if said := strings.TrimSpace(out.RenderedText()); (said == "" || said == "...") && !isNull(m.Content) {
 		out = slices.DeleteFunc(out, func(b chat.Block) bool { _, text := b.(chat.Text); return text })
 		out = append(out, parts(source, m.Content)...)
@@ -222,7 +221,7 @@ func chatboxPart(source Source, raw json.RawMessage) chat.Blocks {
 	return out
 }
 
-// toolOutput is a result as text: a text as it is, another value as it is written.
+// toolOutput is a result as text: a string unchanged, another value as JSON.
 func toolOutput(raw json.RawMessage) chat.Blocks {
 	text, ok := wordsOf(raw)
 	if !ok {

@@ -22,8 +22,8 @@ type gptConversation struct {
 	Starred        truth           `json:"is_starred"`
 }
 
-// gptNode is parsed in one go, because nearly all of an export is messages; raw parts
-// that are kept are cut out of it afterwards.
+// gptNode is parsed in one go, because nearly all of an export is messages; raw parts to keep are cut out of it
+// afterwards.
 type gptNode struct {
 	Parent  str         `json:"parent"`
 	Message *gptMessage `json:"message"`
@@ -47,7 +47,7 @@ type gptMessage struct {
 			Type str `json:"type"`
 		} `json:"finish_details"`
 	} `json:"metadata"`
-	content json.RawMessage // as it is written
+	content json.RawMessage // the raw JSON
 }
 
 type gptContent struct {
@@ -61,7 +61,7 @@ type gptContent struct {
 	Instructions str             `json:"user_instructions"`
 }
 
-// chatgpt reads a conversation of ChatGPT: a tree of messages by id.
+// chatgpt parses a conversation of ChatGPT: a tree of messages by id.
 func chatgpt(raw json.RawMessage) *draft {
 	d := newDraft(SourceChatGPT)
 	var c gptConversation
@@ -75,7 +75,7 @@ func chatgpt(raw json.RawMessage) *draft {
 	d.Title, d.CreatedAt, d.UpdatedAt = string(c.Title), d.date(c.CreateTime), d.date(c.UpdateTime)
 	d.Archived, d.Pinned = bool(c.Archived), bool(c.Starred)
 	d.Provider, d.Model, d.leaf = "openai", string(c.Model), string(c.CurrentNode)
-	if strings.HasPrefix(string(c.Gizmo), "g-p-") { // a project; others are assistants
+	if strings.HasPrefix(string(c.Gizmo), "g-p-") { // a project; others are custom GPTs
 		d.Folder = string(c.Gizmo)
 	}
 	nodes := members(c.Mapping)
@@ -131,7 +131,7 @@ func gptMessageNode(d *draft, raw member, n gptNode, understood bool) node {
 	return out
 }
 
-// gptSaid is what a message that is shown says, and as whom.
+// gptSaid returns the visible content of a message, and its role.
 func gptSaid(d *draft, key string, m gptMessage, c gptContent) (kind, chat.Blocks) {
 	blocks := gptBlocks(d, m, c)
 	for _, a := range m.Metadata.Attached {
@@ -161,7 +161,7 @@ func gptSaid(d *draft, key string, m gptMessage, c gptContent) (kind, chat.Block
 	return kindHidden, chat.Blocks{d.unknown(m.content)}
 }
 
-// gptBlocks are a content's.
+// gptBlocks are the blocks of a content.
 func gptBlocks(d *draft, m gptMessage, c gptContent) chat.Blocks {
 	switch c.Type {
 	case "text", "multimodal_text":
@@ -190,7 +190,7 @@ func gptBlocks(d *draft, m gptMessage, c gptContent) chat.Blocks {
 	return chat.Blocks{d.unknown(m.content)}
 }
 
-// allThoughts are the words of a reasoning: each thought's heading and text, or the recap.
+// allThoughts is the text of a reasoning: each thought's heading and text, or the recap.
 func allThoughts(c gptContent) string {
 	var said []string
 	var thoughts list

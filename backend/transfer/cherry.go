@@ -8,16 +8,14 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// MaxCherryBlocks bounds the blocks of messages in a backup of Cherry Studio, of which
-// the places are held.
+// MaxCherryBlocks limits the blocks of messages in a backup of Cherry Studio, whose positions are held in memory.
 const MaxCherryBlocks = 2_000_000
 
-// MaxCherryRepeats bounds, beyond the file's size, the text that conversations of a backup
-// of Cherry Studio share: each of them holds its assistant's prompt, and topics may list
-// the same blocks and go by the same name.
+// MaxCherryRepeats limits, beyond the file's size, the text shared by conversations of a Cherry Studio backup: each
+// contains its assistant's prompt, and topics may list the same blocks and have the same name.
 const MaxCherryRepeats = 16 << 20
 
-// cherryTopic is a conversation as the program's settings list it.
+// cherryTopic is a conversation as listed in the program's settings.
 type cherryTopic struct {
 	ID      str    `json:"id"`
 	Name    str    `json:"name"`
@@ -28,14 +26,14 @@ type cherryTopic struct {
 	of      *cherryAssistant
 }
 
-// cherryAssistant is what topics belong to, each of which begins with its prompt.
+// cherryAssistant is an assistant with its topics, each of which begins with its prompt.
 type cherryAssistant struct {
 	Name   str           `json:"name"`
 	Prompt str           `json:"prompt"`
 	Topics []cherryTopic `json:"topics"`
 }
 
-// size is how much a conversation takes from its topic and its assistant.
+// size is how much text a conversation takes from its topic and its assistant.
 func (t *cherryTopic) size() int64 {
 	n := len(t.Name) + len(t.Prompt)
 	if t.of != nil {
@@ -52,15 +50,15 @@ func (t *cherryTopic) head() (folder, system string) {
 	return string(t.of.Name), strings.TrimSpace(string(t.of.Prompt) + "\n\n" + string(t.Prompt))
 }
 
-// cherryFile is a backup of Cherry Studio, data.json: the names of topics are in its
-// settings, topics list their messages, and what messages say are blocks in a table that
-// is after them. It is read twice: for the places of the blocks, and for the topics.
+// cherryFile parses a backup of Cherry Studio, data.json: the names of topics are in the settings, topics list their
+// messages, and the text of messages is in blocks in a later table. It is read twice: for the positions of the
+// blocks, and for the topics.
 type cherryFile struct {
 	in     Input
 	topics map[string]cherryTopic
 	blocks map[string]cherryBlock
-	size   int64 // of the blocks of the topic at hand
-	shared int64 // text that was taken again
+	size   int64 // of the blocks of the current topic
+	shared int64 // text used more than once
 }
 
 type cherryBlock struct {
@@ -68,7 +66,7 @@ type cherryBlock struct {
 	taken bool
 }
 
-// again reports whether so much may be taken another time.
+// again reports whether this much text may be used once more.
 func (f *cherryFile) again(n int64) bool {
 	if f.shared+n > f.in.Size+MaxCherryRepeats {
 		return false
@@ -79,7 +77,7 @@ func (f *cherryFile) again(n int64) bool {
 
 func (r *run) cherryFile(in Input, from io.Reader) error {
 	f := &cherryFile{in: in, topics: map[string]cherryTopic{}, blocks: map[string]cherryBlock{}}
-	var unheard int64 // what is read twice counts once
+	var unheard int64 // bytes that are read twice count once
 	first := newScanner(&counted{ctx: r.ctx, r: io.NewSectionReader(in.Data, 0, in.Size), n: &unheard, moved: func() {}}, MaxEntryBytes)
 	if err := first.documents(func(key string) (bool, error) { return f.index(first, key) }); r.ctx.Err() != nil {
 		return err
@@ -94,7 +92,7 @@ func (r *run) cherryFile(in Input, from io.Reader) error {
 		switch {
 		case err != nil || key != "indexedDB":
 			return false, err
-		case first == '[': // the first version of backups: entries of a key and a value
+		case first == '[': // the first version of backups: key and value entries
 			return true, s.list(take)
 		case first != '{':
 			return false, nil
@@ -108,7 +106,7 @@ func (r *run) cherryFile(in Input, from io.Reader) error {
 	})
 }
 
-// index notes the topics' names and the blocks' places.
+// index records the topics' names and the blocks' positions.
 func (f *cherryFile) index(s *scanner, key string) (bool, error) {
 	first, err := s.peek()
 	if err != nil || first != '{' {
@@ -141,8 +139,7 @@ func (f *cherryFile) index(s *scanner, key string) (bool, error) {
 	return false, nil
 }
 
-// names reads the settings: a JSON text of JSON texts, of which one lists the assistants
-// with their topics.
+// names parses the settings: a JSON text of JSON texts, one of which lists the assistants with their topics.
 func (f *cherryFile) names(storage json.RawMessage) {
 	var store struct {
 		Persist str `json:"persist:cherry-studio"`
@@ -154,7 +151,7 @@ func (f *cherryFile) names(storage json.RawMessage) {
 		Default    *cherryAssistant   `json:"defaultAssistant"`
 		Assistants []*cherryAssistant `json:"assistants"`
 	}
-	_ = json.Unmarshal(storage, &store) // what does not fit is left empty
+	_ = json.Unmarshal(storage, &store) // unexpected fields are left empty
 	_ = json.Unmarshal([]byte(store.Persist), &slices)
 	_ = json.Unmarshal([]byte(slices.Assistants), &of)
 	for _, a := range append([]*cherryAssistant{of.Default}, of.Assistants...) {
@@ -202,7 +199,7 @@ type cherryMessage struct {
 	Status   str             `json:"status"`
 	ModelID  str             `json:"modelId"`
 	Model    json.RawMessage `json:"model"`
-	Ask      str             `json:"askId"` // the question that an answer is to
+	Ask      str             `json:"askId"` // the question that an answer belongs to
 	Useful   truth           `json:"useful"`
 	Selected truth           `json:"foldSelected"`
 	Usage    json.RawMessage `json:"usage"`
@@ -216,8 +213,8 @@ const noticeBlock = "A part of a message is not in the backup; the rest of the m
 
 const noticeShared = "A part or a prompt is in very many conversations of the backup; it was left out of some of them."
 
-// topic reads a conversation. Several answers to one question are after each other;
-// the conversation continues below the one that was chosen, else below the first.
+// topic parses a conversation. Several answers to one question follow each other; the conversation continues below
+// the selected one, otherwise below the first.
 func (f *cherryFile) topic(raw json.RawMessage) []*draft {
 	d := newDraft(SourceCherry)
 	var t struct {
@@ -226,7 +223,7 @@ func (f *cherryFile) topic(raw json.RawMessage) []*draft {
 		Value    json.RawMessage `json:"value"`
 		Messages json.RawMessage `json:"messages"`
 	}
-	_ = json.Unmarshal(raw, &t) // what does not fit is left empty
+	_ = json.Unmarshal(raw, &t) // unexpected fields are left empty
 	if strings.HasPrefix(string(t.Key), "topic:") {
 		_ = json.Unmarshal(t.Value, &t)
 	} else if t.Key != "" {
@@ -252,7 +249,7 @@ func (f *cherryFile) topic(raw json.RawMessage) []*draft {
 
 func (f *cherryFile) add(d *draft, messages list) {
 	f.size = 0
-	asked, ask, chosen := map[string]bool{}, "", false // questions; the one being answered, and whether an answer was chosen
+	asked, ask, chosen := map[string]bool{}, "", false // questions; the current one, and whether an answer was selected
 	for _, raw := range messages {
 		var m cherryMessage
 		if json.Unmarshal(raw, &m) != nil {
@@ -260,7 +257,7 @@ func (f *cherryFile) add(d *draft, messages list) {
 			d.leaf = d.last().key
 			continue
 		}
-		if m.Type == "clear" { // where the context was cleared
+		if m.Type == "clear" { // where the user cleared the context
 			continue
 		}
 		n := f.node(d, m, raw)
@@ -283,7 +280,7 @@ func (f *cherryFile) add(d *draft, messages list) {
 			if asked[key] {
 				ask = key
 			}
-		case question == ask && (d.leaf == ask || pick && !chosen): // of an earlier question it is only another answer
+		case question == ask && (d.leaf == ask || pick && !chosen): // for an earlier question it is only another answer
 			d.leaf, chosen = key, pick
 		}
 	}
@@ -356,7 +353,7 @@ func (f *cherryFile) part(d *draft, n *node, raw json.RawMessage) {
 			} `json:"rawMcpToolResponse"`
 		} `json:"metadata"`
 	}
-	_ = json.Unmarshal(raw, &b) // what does not fit is left empty
+	_ = json.Unmarshal(raw, &b) // unexpected fields are left empty
 	var out chat.Blocks
 	switch words, _ := wordsOf(b.Content); b.Type {
 	case "main_text":
@@ -394,7 +391,7 @@ func (f *cherryFile) part(d *draft, n *node, raw json.RawMessage) {
 	n.blocks = append(n.blocks, out...)
 }
 
-// errorWords is what an error says: a text, or an object with its message.
+// errorWords is the text of an error: a string, or an object with a message.
 func errorWords(raw json.RawMessage) string {
 	var e struct {
 		Message str `json:"message"`

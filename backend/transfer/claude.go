@@ -7,7 +7,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// noParentClaude and noParentLibre are what Claude.ai and LibreChat write as the parent of a first message.
+// noParentClaude and noParentLibre are the parent of a first message in Claude.ai and LibreChat.
 const (
 	noParentClaude = "00000000-0000-4000-8000-000000000000"
 	noParentLibre  = "00000000-0000-0000-0000-000000000000"
@@ -42,8 +42,7 @@ type claudeMessage struct {
 	Files       list            `json:"files"`
 }
 
-// claude reads a conversation of Claude.ai: a list, or, where messages name a parent,
-// a tree.
+// claude parses a conversation of Claude.ai: a list, or a tree if messages name a parent.
 func claude(raw json.RawMessage) *draft {
 	d := newDraft(SourceClaude)
 	var c claudeConversation
@@ -71,7 +70,7 @@ func claude(raw json.RawMessage) *draft {
 	return d
 }
 
-// place adds a message below the parent it names; one that names none follows.
+// place adds a message below its parent, or after the previous one if it names none.
 func (d *draft) place(n node, parent *str, root string) {
 	switch {
 	case parent == nil:
@@ -90,7 +89,7 @@ func claudeNode(d *draft, raw json.RawMessage, m claudeMessage) node {
 		incomplete: bool(m.Truncated) || m.StopReason == "user_canceled" || m.StopReason == "max_tokens",
 	}
 	n.blocks = parts(d.Source, m.Content)
-	if strings.TrimSpace(n.blocks.RenderedText()) == "" { // older exports hold the text alone
+	if strings.TrimSpace(n.blocks.RenderedText()) == "" { // older exports only contain the text
 		n.blocks = append(n.blocks, texts(string(m.Text))...)
 	}
 	for _, a := range m.Attachments {

@@ -47,20 +47,20 @@ type codeMessage struct {
 	Usage      json.RawMessage `json:"usage"`
 }
 
-// codeNode is a line's message and what its threading needs.
+// codeNode is a line's message and the data for threading.
 type codeNode struct {
 	node
 	sidechain bool
 	agent     string
-	message   string // id of the model's message, which may be spread over several lines
-	logical   string // the line before a compaction, where parent names none
-	root      bool   // its parent is written as null
+	message   string // id of the model's message, which may span several lines
+	logical   string // the line before a compaction, if parent names none
+	root      bool   // its parent is null
 	boundary  bool   // a compaction
-	record    bool   // a line in the user's name that the program wrote: nobody edits one
+	record    bool   // a line in the user's name written by the program, which is never edited
 }
 
-// claudeCode reads a session of Claude Code: lines threaded by parentUuid. What it
-// asked agents of its own to do (sidechains) are conversations that name it as Parent.
+// claudeCode parses a session of Claude Code: lines threaded by parentUuid. Conversations with subagents (sidechains)
+// name it as Parent.
 type claudeCode struct {
 	main      *draft
 	file      string
@@ -127,15 +127,15 @@ func (b *claudeCode) append(l codeLine, n node) *codeNode {
 	return &b.nodes[len(b.nodes)-1]
 }
 
-// attachment adds what the program attached to the conversation. A prompt that was typed
-// while the model worked is there and nowhere else.
+// attachment adds what the program attached to the conversation. A prompt typed while the model worked exists only
+// there.
 func (b *claudeCode) attachment(l codeLine, raw json.RawMessage) {
 	n := node{kind: kindHidden, blocks: chat.Blocks{b.main.unknown(raw)}}
 	a := l.Attachment
 	if said := parts(SourceClaudeCode, a.Prompt); a.Type == "queued_command" && (a.Mode == "" || a.Mode == "prompt") && len(said) > 0 {
 		n = node{kind: kindUser, blocks: said}
 	}
-	b.append(l, n).record = true // never edited: it was sent as it was typed
+	b.append(l, n).record = true // sent as typed, never edited
 }
 
 func (b *claudeCode) message(l codeLine, raw json.RawMessage) {
@@ -168,8 +168,7 @@ func (b *claudeCode) message(l codeLine, raw json.RawMessage) {
 	b.append(l, n).message = string(m.ID)
 }
 
-// user adds a message in the user's name: what they wrote, or the results of tools, or
-// both, which then are two messages.
+// user adds a message in the user's name: their text, the results of tools, or both, which then become two messages.
 func (b *claudeCode) user(l codeLine, n node) {
 	var results, said chat.Blocks
 	for _, block := range n.blocks {
@@ -196,7 +195,7 @@ func (b *claudeCode) user(l codeLine, n node) {
 	second.parent, second.logical, second.root, second.record = key+"/results", "", false, isRecord(said)
 }
 
-// recordBegins are the beginnings of what the program writes in the user's name.
+// recordBegins are the beginnings of texts that the program writes in the user's name.
 var recordBegins = []string{
 	"<command-name>", "<command-message>", "<local-command-", "<bash-", "<task-notification>", "<system-reminder>", "[Request interrupted by user",
 }
@@ -243,12 +242,12 @@ func (b *claudeCode) drafts() []*draft {
 	}
 	if len(b.main.nodes) == 0 && len(out) > 1 {
 		b.main.Notices = nil
-		out = out[1:] // a file that is one agent's alone
+		out = out[1:] // a file with only an agent's conversation
 	}
 	return out
 }
 
-// side is the place of the agent's conversation that a message belongs to; 0: a new one.
+// side is the position of the agent's conversation that a message belongs to; 0: a new one.
 func (b *claudeCode) side(n codeNode, sides map[string]int, last int) int {
 	if n.agent != "" {
 		return sides["agent "+n.agent]
@@ -273,7 +272,7 @@ func (b *claudeCode) agentDraft(n codeNode) *draft {
 	return d
 }
 
-// name gives the session its title: the user's, else the summary of where it ends.
+// name sets the session's title: the user's, otherwise the summary of its last leaf.
 func (b *claudeCode) name() {
 	b.main.Title = b.title
 	for i := len(b.nodes) - 1; i >= 0 && b.main.Title == ""; i-- {

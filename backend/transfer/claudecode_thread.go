@@ -16,11 +16,11 @@ import (
 type codeThread struct {
 	nodes  []codeNode
 	parent []int // of each line; -1: none
-	turn   []int // the last prompt up to each line, itself included; -1: none yet
-	place  []int // the last line up to each that is shown or a compaction; -1: none
+	turn   []int // the last prompt up to each line, inclusive; -1: none yet
+	place  []int // the last visible or compaction line up to each; -1: none
 }
 
-// thread adds lines, in the order of the file, to a draft.
+// thread adds lines, in file order, to a draft.
 func thread(d *draft, lines []codeNode) {
 	t := codeThread{nodes: once(d, lines)}
 	t.link()
@@ -28,7 +28,7 @@ func thread(d *draft, lines []codeNode) {
 	t.emit(d)
 }
 
-// once gives every line a key of its own, and takes one that is repeated once.
+// once gives every line a unique key, and drops repetitions.
 func once(d *draft, lines []codeNode) []codeNode {
 	out := make([]codeNode, 0, len(lines))
 	at, again := make(map[string]int, len(lines)), map[string]int{}
@@ -53,8 +53,8 @@ func once(d *draft, lines []codeNode) []codeNode {
 	return out
 }
 
-// link finds the line before each. A parent that is not there is one that the program
-// held in memory and never wrote: the conversation continues with the line above.
+// link finds the line before each. A missing parent was held in memory by the program and never written: the
+// conversation then continues after the previous line.
 func (t *codeThread) link() {
 	at, calls := make(map[string]int, len(t.nodes)), map[string]int{}
 	threaded := true
@@ -95,7 +95,7 @@ func (t *codeThread) link() {
 	}
 }
 
-// callOf is the line of the call that a result answers.
+// callOf is the line of the call that a result belongs to.
 func callOf(n codeNode, calls map[string]int) (int, bool) {
 	for _, b := range n.blocks {
 		if r, ok := b.(chat.ToolResult); ok {
@@ -159,7 +159,7 @@ func (t *codeThread) emit(d *draft) {
 	}
 }
 
-// before is the prompt that a line is below; -1: none.
+// before is the prompt above a line; -1: none.
 func (t *codeThread) before(i int) int {
 	if up := t.parent[i]; up >= 0 {
 		return t.turn[up]
@@ -167,8 +167,7 @@ func (t *codeThread) before(i int) int {
 	return -1
 }
 
-// prompts lists the prompts in the order of the file, but none before the one that it
-// is below.
+// prompts lists the prompts in file order, but none before its own ancestor.
 func (t *codeThread) prompts() []int {
 	var out []int
 	listed := make([]bool, len(t.nodes))
@@ -197,9 +196,8 @@ func (t *codeThread) lastPrompt() int {
 	return -1
 }
 
-// emitTurn adds the lines of a turn below the line named before, and returns the key of
-// the last. The lines of one message stand together: results that came before its last
-// line follow it.
+// emitTurn adds the lines of a turn below the given line, and returns the key of the last. The lines of one message
+// are kept together: results written between them follow its last line.
 func (t *codeThread) emitTurn(d *draft, before string, lines []int) string {
 	rest := map[string][]int{} // lines of each message of the model
 	for _, i := range lines {
@@ -228,14 +226,13 @@ func (t *codeThread) emitTurn(d *draft, before string, lines []int) string {
 
 // follower decides which turn each prompt follows.
 type follower struct {
-	first map[int]int // the first prompt at each place
+	first map[int]int // the first prompt at each position
 	above map[int]int // the turn that each prompt follows
-	tips  map[int]int // a turn that follows each, as far as is known
+	tips  map[int]int // a turn that follows each, as far as known
 }
 
-// follow is the turn that a prompt follows: that of the prompt which had its place before,
-// if a person wrote both, as one of them is then the other edited or sent again; else the
-// last turn of the line that it is in.
+// follow is the turn that a prompt follows. If an earlier prompt had the same position and a person wrote both, one
+// is an edited version of the other, and both follow the same turn; otherwise it is the last turn of its line.
 func (f *follower) follow(p, place, turn int, record bool) int {
 	if first, taken := f.first[place]; taken && !record {
 		f.above[p] = f.above[first]

@@ -12,7 +12,7 @@ type codexLine struct {
 	Timestamp moment          `json:"timestamp"`
 	Type      str             `json:"type"`
 	Payload   json.RawMessage `json:"payload"`
-	ID        str             `json:"id"` // of the first line of rollouts before the payload
+	ID        str             `json:"id"` // in the first line of rollouts before the payload
 }
 
 type codexPayload struct {
@@ -32,14 +32,13 @@ type codexPayload struct {
 	} `json:"info"`
 }
 
-// codex reads a rollout of Codex: a list of items. What was said is recorded twice, as
-// response_item and as event_msg; the items are taken, and the events only of a file
-// that has no items.
+// codex parses a rollout of Codex: a list of items. Messages are recorded twice, as response_item and as event_msg;
+// the items are used, and the events only in a file without items.
 type codex struct {
 	d      *draft
 	events []node
 	model  string
-	said   bool // items have told a message
+	said   bool // the items contain a message
 }
 
 func newCodex() builder { return &codex{d: newDraft(SourceCodex)} }
@@ -54,7 +53,7 @@ func (b *codex) line(raw json.RawMessage) string {
 	if isNull(payload) {
 		payload = raw
 	}
-	_ = json.Unmarshal(payload, &p) // what does not fit is left empty
+	_ = json.Unmarshal(payload, &p) // unexpected fields are left empty
 	switch {
 	case strings.Contains(string(l.Type), ".") || l.Type == "error":
 		return b.stream(l, raw)
@@ -114,7 +113,7 @@ func (b *codex) item(l codexLine, p codexPayload, raw json.RawMessage) {
 	b.d.follow(n)
 }
 
-// codexContext is true of what the program says in the user's name.
+// codexContext reports text that the program writes in the user's name.
 func codexContext(bs chat.Blocks) bool {
 	text := strings.TrimSpace(bs.RenderedText())
 	for _, begins := range []string{"<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<turn_aborted>"} {
@@ -125,8 +124,7 @@ func codexContext(bs chat.Blocks) bool {
 	return false
 }
 
-// event adds what only events tell: usage and endings; and what was said, for a file
-// that tells it in no other way.
+// event adds what only events contain: usage and endings; and messages, for a file without items.
 func (b *codex) event(l codexLine, p codexPayload) {
 	last := b.d.last()
 	switch p.Type {

@@ -7,10 +7,10 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// codexStreamTypes are the types of the first lines of what `codex exec --json` prints.
+// codexStreamTypes are the types of the first lines in the output of `codex exec --json`.
 var codexStreamTypes = []string{"thread.started", "turn.started", "item.started", "item.completed"}
 
-// codexStreamLine is a line that `codex exec --json` prints. The prompt is not among them.
+// codexStreamLine is a line printed by `codex exec --json`. The prompt is not included.
 type codexStreamLine struct {
 	Thread  str             `json:"thread_id"`
 	Item    json.RawMessage `json:"item"`
@@ -37,8 +37,7 @@ type codexStreamItem struct {
 
 const noticePrompt = "The output of codex exec --json does not hold the prompts; the answers were imported without them."
 
-// stream takes a line of `codex exec --json`. An item is taken as it was when it was
-// completed.
+// stream processes a line of `codex exec --json`. An item is used in its completed form.
 func (b *codex) stream(l codexLine, raw json.RawMessage) string {
 	var s codexStreamLine
 	if json.Unmarshal(raw, &s) != nil {
@@ -52,7 +51,7 @@ func (b *codex) stream(l codexLine, raw json.RawMessage) string {
 			b.d.notice(noticePrompt, 1)
 		}
 	case "turn.started":
-		if last != nil { // the prompt, which is not there
+		if last != nil { // for the prompt, which is missing
 			b.d.follow(node{kind: kindUser, at: l.Timestamp, blocks: NoMessage().Blocks})
 		}
 	case "item.started", "item.updated":
@@ -72,7 +71,7 @@ func (b *codex) stream(l codexLine, raw json.RawMessage) string {
 
 func (b *codex) streamItem(l codexLine, raw json.RawMessage) {
 	var item codexStreamItem
-	_ = json.Unmarshal(raw, &item) // what does not fit is left empty
+	_ = json.Unmarshal(raw, &item) // unexpected fields are left empty
 	n := node{kind: kindAssistant, at: l.Timestamp, provider: "openai"}
 	switch item.Type {
 	case "agent_message":

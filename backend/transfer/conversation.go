@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/internal/dates"
 )
 
-// Source names where a conversation comes from: chat.Session.Source of what is imported.
+// Source names the program that a conversation comes from: chat.Session.Source of imported sessions.
 type Source string
 
 const (
@@ -30,67 +30,66 @@ const (
 	SourceMessages   Source = "messages"
 )
 
-// Conversation is a foreign conversation in the neutral form.
+// Conversation is an imported conversation in the neutral form.
 type Conversation struct {
 	Source       Source       `json:"source"`
-	ID           string       `json:"id"`               // the source's own, or made from the content where it names none
-	Parent       string       `json:"parent,omitempty"` // ID of the conversation that this one was held for, by an agent
-	Key          string       `json:"key"`              // changes when any turn does
-	Title        string       `json:"title"`            // never empty where a message has words
-	CreatedAt    time.Time    `json:"created_at"`       // zero: not known
-	UpdatedAt    time.Time    `json:"updated_at"`       // zero: not known
+	ID           string       `json:"id"`               // from the source, or derived from the content
+	Parent       string       `json:"parent,omitempty"` // ID of the conversation for which an agent held this one
+	Key          string       `json:"key"`              // changes when any turn changes
+	Title        string       `json:"title"`            // never empty if a message has text
+	CreatedAt    time.Time    `json:"created_at"`       // zero: unknown
+	UpdatedAt    time.Time    `json:"updated_at"`       // zero: unknown
 	Archived     bool         `json:"archived,omitempty"`
 	Pinned       bool         `json:"pinned,omitempty"`
-	Folder       string       `json:"folder,omitempty"` // folder, project or working directory, as the source names it
+	Folder       string       `json:"folder,omitempty"` // folder, project or working directory in the source
 	SystemPrompt string       `json:"system_prompt,omitempty"`
 	Provider     string       `json:"provider,omitempty"`
 	Model        string       `json:"model,omitempty"`
-	Turns        []Turn       `json:"turns"`   // a parent is before its children, siblings in their order
+	Turns        []Turn       `json:"turns"`   // parents before children, siblings in their order
 	Current      string       `json:"current"` // key of the turn at which it was left; always one of Turns
 	Unread       dates.Unread `json:"-"`
-	Notices      []Notice     `json:"notices,omitempty"` // what was changed or could not be placed
-	content      [32]byte     // what Key is written from
+	Notices      []Notice     `json:"notices,omitempty"` // what was changed or could not be converted
+	content      [32]byte     // the hash that Key encodes
 }
 
-// Turn is a user's message and all that answered it.
+// Turn is a user's message and everything that answered it.
 //
-// One that was not over when it was exported, unanswered or in the middle of an answer,
-// is another turn when it continues: a sibling with the same user message and other keys.
+// A turn that was exported unfinished (unanswered, or in the middle of an answer) becomes a different turn when it
+// continues: a sibling with the same user message and other keys.
 type Turn struct {
 	Key        string         `json:"key"`              // unique in the conversation: the source's id of its last message
-	Parent     string         `json:"parent,omitempty"` // Key of the turn before; empty: it begins the conversation
-	ContentKey string         `json:"content_key"`      // what importing twice is recognised by
+	Parent     string         `json:"parent,omitempty"` // Key of the parent turn; empty: it begins the conversation
+	ContentKey string         `json:"content_key"`      // identifies the turn in repeated imports
 	User       chat.Message   `json:"user"`             // never empty; see NoMessage
 	Assistant  *chat.Message  `json:"assistant,omitempty"`
 	Provider   string         `json:"provider,omitempty"`
 	Model      string         `json:"model,omitempty"`
-	CreatedAt  time.Time      `json:"created_at"`  // of the user's message; zero: not known
-	AnsweredAt time.Time      `json:"answered_at"` // of the last message of the answer; zero: not known
+	CreatedAt  time.Time      `json:"created_at"`  // of the user's message; zero: unknown
+	AnsweredAt time.Time      `json:"answered_at"` // of the last message of the answer; zero: unknown
 	Usage      *chat.Usage    `json:"usage,omitempty"`
-	Failed     bool           `json:"failed,omitempty"`     // the source says that the answer is an error
-	Incomplete bool           `json:"incomplete,omitempty"` // the source says that the answer was cut short
+	Failed     bool           `json:"failed,omitempty"`     // the source marks the answer as an error
+	Incomplete bool           `json:"incomplete,omitempty"` // the source marks the answer as cut short
 	Tools      bool           `json:"tools,omitempty"`      // tools were called
-	Failure    string         `json:"failure,omitempty"`    // the source's words for it
-	said       [2]chat.Blocks // what the user and the answer say and show: what ContentKey is made of
+	Failure    string         `json:"failure,omitempty"`    // the source's error message
+	said       [2]chat.Blocks // visible content of question and answer, from which ContentKey is derived
 }
 
-// Notice is something that the person who imports should know, and how often it was met.
+// Notice is something the user should know about an import, with a count.
 type Notice struct {
 	Text  string `json:"text"`
 	Count int    `json:"count"`
 }
 
-// NoMessage is the user's message of a turn that nobody's message began.
+// NoMessage is the user message of a turn without one.
 func NoMessage() chat.Message {
 	return chat.Message{Role: chat.RoleUser, Blocks: chat.Blocks{
 		chat.Unknown{Provider: "contextinfinity", Raw: []byte(`{"type":"no_message"}`)},
 	}}
 }
 
-// setKeys gives the conversation and each of its turns their content keys. A turn's is
-// of what was said in it and of its place: a turn that changed is a new one, and those
-// after it are not. What the source does not show, and says of how the turn ended, is
-// left out: a program may add it later.
+// setKeys sets the content keys of the conversation and its turns. A turn's key covers its visible content and its
+// position: a changed turn is a new one, those after it are not. Hidden content, and how the turn ended, are not
+// covered: a program may add them later.
 func (c *Conversation) setKeys() error {
 	whole := sha256.New()
 	for i := range c.Turns {

@@ -10,11 +10,11 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Format is a form of export. Those of conversations are named as their sources.
+// Format is an export format. Formats of conversations have the names of their sources.
 type Format string
 
 const (
-	FormatAuto       Format = "" // in Options: find out
+	FormatAuto       Format = "" // in Options: detect it
 	FormatChatGPT           = Format(SourceChatGPT)
 	FormatClaude            = Format(SourceClaude)
 	FormatClaudeCode        = Format(SourceClaudeCode)
@@ -30,10 +30,10 @@ const (
 	FormatJSONL             = Format(SourceJSONL)
 	FormatMessages          = Format(SourceMessages)
 	FormatZip        Format = "zip"    // an archive of exports
-	FormatBundle     Format = "bundle" // this program's own; not read by this package's Read
+	FormatBundle     Format = "bundle" // this program's own; not read by Read
 )
 
-// Formats lists what Options.Format may name.
+// Formats lists the possible values of Options.Format.
 func Formats() []Format {
 	return []Format{
 		FormatChatGPT, FormatClaude, FormatClaudeCode, FormatCodex, FormatOpenWebUI, FormatLibreChat,
@@ -41,8 +41,8 @@ func Formats() []Format {
 	}
 }
 
-// Detect says what a file is, by its first bytes (up to HeadBytes of them) and, where
-// they leave it open, by its name. What it does not know is CodeInvalid.
+// Detect determines a file's format from its first bytes (up to HeadBytes) and, if they are ambiguous, from its name.
+// An unknown format is CodeInvalid.
 func Detect(name string, head []byte) (Format, error) {
 	base := strings.ToLower(path.Base(slashed(name)))
 	if bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06")) {
@@ -76,7 +76,7 @@ func Detect(name string, head []byte) (Format, error) {
 		return FormatCodex, nil
 	case g.has("conversationId") && (g.any("messages", "messagesTree", "endpoint", "recursive")):
 		return FormatLibreChat, nil
-	case g.has("seq", "ts", "type", "payload"): // events of gptme, which its log holds too
+	case g.has("seq", "ts", "type", "payload"): // events of gptme, which its log also contains
 		return "", unknownFormat(name)
 	case g.has("type", "payload") || strings.HasPrefix(base, "rollout-") && g.any("type", "record_type", "instructions"):
 		return FormatCodex, nil
@@ -97,8 +97,7 @@ func Detect(name string, head []byte) (Format, error) {
 	return "", unknownFormat(name)
 }
 
-// isGptme tells gptme's log from other lines of messages: by a member that only it has,
-// or by where it is.
+// isGptme distinguishes gptme's log from other lines of messages: by a member that only it has, or by its path.
 func isGptme(name, base string, g glimpse) bool {
 	if !g.has("role", "content", "timestamp") || g.any("conv", "conversation", "conversation_id", "session", "speaker", "id") {
 		return false
@@ -106,7 +105,7 @@ func isGptme(name, base string, g glimpse) bool {
 	return base == "conversation.jsonl" || gptmeBeside(name) != "" || g.any("call_id", "file_hashes", "ephemeral_ttl", "pinned", "hide")
 }
 
-// whyUnreadable says why nothing in a file can be read, where its first bytes show it.
+// whyUnreadable says why a file is unreadable, if its first bytes show it.
 func whyUnreadable(name string, head []byte) error {
 	file := path.Base(name)
 	switch {
@@ -130,12 +129,12 @@ func unknownFormat(name string) error {
 		WithHint("exports of ChatGPT, Claude.ai, Claude Code, Codex, Open WebUI, LibreChat, AI Studio, Gemini (Takeout), Grok, Chatbox, Cherry Studio and gptme are read, and messages as JSON or JSONL")
 }
 
-// glimpse is what the beginning of a file shows of its objects.
+// glimpse is what the beginning of a file shows about its objects.
 type glimpse struct {
-	keys    map[string]string // of the objects' own members, with those values that are short texts
+	keys    map[string]string // the objects' own members, with values that are short strings
 	objects int
 	array   bool
-	lines   bool // an object ends, and on another line the next one begins
+	lines   bool // an object ends, and the next one begins on another line
 }
 
 func (g glimpse) has(keys ...string) bool {
@@ -156,7 +155,7 @@ func (g glimpse) any(keys ...string) bool {
 	return false
 }
 
-// begins reports whether a member's name begins so.
+// begins reports whether a member's name has the prefix.
 func (g glimpse) begins(prefix string) bool {
 	for key := range g.keys {
 		if strings.HasPrefix(key, prefix) {
@@ -166,7 +165,7 @@ func (g glimpse) begins(prefix string) bool {
 	return false
 }
 
-// first is the value of the first of the keys that has one.
+// first is the value of the first existing key.
 func (g glimpse) first(keys ...string) string {
 	for _, k := range keys {
 		if g.keys[k] != "" {
@@ -176,8 +175,7 @@ func (g glimpse) first(keys ...string) string {
 	return ""
 }
 
-// glance reads the members' names of the objects in head, which may be cut or broken
-// anywhere.
+// glance collects the member names of the objects in head, which may be cut or broken anywhere.
 func glance(head []byte) glimpse {
 	g := glimpse{keys: map[string]string{}}
 	head = bytes.TrimPrefix(head, []byte("\xEF\xBB\xBF"))
@@ -219,7 +217,7 @@ func glance(head []byte) glimpse {
 	return g
 }
 
-// textAt is the JSON string at i and where it ends; -1 where it does not.
+// textAt is the JSON string at i and its end; -1 if it does not end.
 func textAt(head []byte, i int) (string, int) {
 	for k := i + 1; k < len(head); k++ {
 		switch head[k] {
@@ -237,8 +235,7 @@ func textAt(head []byte, i int) (string, int) {
 	return "", -1
 }
 
-// valueAfter is the value that a colon at i announces, where it is a short text; ok
-// says that there is a colon.
+// valueAfter is the value after a colon at i, if it is a short string; ok says that there is a colon.
 func valueAfter(head []byte, i int) (value string, ok bool) {
 	rest := bytes.TrimLeft(head[i:min(len(head), i+600)], " \t\r\n")
 	if len(rest) == 0 || rest[0] != ':' {

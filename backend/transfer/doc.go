@@ -1,23 +1,18 @@
-// Package transfer reads the histories that other programs export (SPEC 12) into one
-// neutral form: conversations whose messages are turns in a tree. It knows no store
-// and writes nothing; what it is given to read is a stranger's, and is treated so.
+// Package transfer parses the histories exported by other programs (SPEC 12) into a neutral form: conversations whose
+// messages are turns in a tree. It does not use the store and writes nothing. Its input is untrusted.
 //
-// A foreign tree of messages (system, user, assistant, tool; many answers in a row;
-// hidden ones) becomes turns: a user's message, and all that the assistant and its
-// tools said until the user spoke again, as one assistant message. Where an answer was
-// made again, each answer is a turn of its own with the same user message, a sibling
-// under the same parent. An answer that nobody asked for gets a user message of one
-// Unknown block (NoMessage): a turn must have a user message that is not empty, no
-// provider is ever sent an Unknown block, and nobody's words are invented.
+// A source's tree of messages (system, user, assistant, tool; several answers in a row; hidden ones) becomes turns: a
+// user message, and everything that the assistant and its tools wrote until the next user message, as one assistant
+// message. If an answer was regenerated, each version is a turn with the same user message, a sibling under the same
+// parent. An answer without a question gets a user message of one Unknown block (NoMessage): a turn needs a non-empty
+// user message, Unknown blocks are never sent to a provider, and no text is invented.
 //
-// Guarantees: memory is bounded by the largest single conversation and not by the
-// file; a bad entry is skipped by itself, with its place and the reason, and the rest
-// is read; of a torn file what was read is kept, and the report says where it ended;
-// what no block describes is kept as it was in an Unknown block; nothing is fetched
-// from anywhere; the same file gives the same conversations and keys on any day and
-// machine; every limit is a constant of this package and is named when it is met.
+// Guarantees: memory is bounded by the largest single conversation, not by the file. A bad entry is skipped and
+// reported with its position and the reason, and the rest is read. Of a truncated file everything before the end is
+// kept, and the report says where it ended. Content without a matching block type is kept raw in an Unknown block.
+// Nothing is fetched. The same file always gives the same conversations and keys. Every limit is a constant of this
+// package and is named when it applies.
 //
-// Two things are changed and said in the notices: bytes that are not UTF-8, halves of
-// surrogate pairs and NUL characters become U+FFFD, and of two messages with one id
-// and different content the second gets an id of its own.
+// Two changes are reported in the notices: invalid UTF-8, unpaired surrogates and NUL characters become U+FFFD, and
+// if two messages have the same id and different content, the second gets a new id.
 package transfer

@@ -28,11 +28,10 @@ type gptmeMetadata struct {
 	Usage json.RawMessage `json:"usage"`
 }
 
-// gptme reads a log of gptme: messages one after the other. The output of tools is in
-// the system's name there.
+// gptme parses a log of gptme: a list of messages, in which tool output has the system role.
 type gptme struct {
 	d     *draft
-	asked bool // somebody has spoken
+	asked bool // there was a user message
 	calls bool // the last answer called tools
 }
 
@@ -50,7 +49,7 @@ func (g *gptme) line(raw json.RawMessage) string {
 		return "it does not say who speaks"
 	}
 	var of gptmeMetadata
-	_ = json.Unmarshal(m.Metadata, &of) // what does not fit is left empty
+	_ = json.Unmarshal(m.Metadata, &of) // unexpected fields are left empty
 	n := node{at: m.Time, blocks: parts(g.d.Source, m.Content)}
 	switch m.Role {
 	case "user":
@@ -61,7 +60,7 @@ func (g *gptme) line(raw json.RawMessage) string {
 		if n.model == "" {
 			n.provider, n.model = "", string(of.Model)
 		}
-		if n.usage = readUsage(of.Usage); n.usage == nil { // older logs hold the numbers beside the model
+		if n.usage = readUsage(of.Usage); n.usage == nil { // older logs have the numbers beside the model
 			n.usage = readUsage(m.Metadata)
 		}
 		if text, ok := wordsOf(bytes.TrimSpace(m.Content)); ok {
@@ -83,8 +82,8 @@ func (g *gptme) line(raw json.RawMessage) string {
 	return ""
 }
 
-// system decides what a message in the system's name is: the output of a tool, where it
-// names the call or the tool, or comes after an answer that called one.
+// system decides the role of a system message: it is tool output if it names the call or the tool, or follows an
+// answer with a tool call.
 func (g *gptme) system(n *node, m gptmeLine, of gptmeMetadata) {
 	n.kind = kindSystem
 	if m.CallID == "" && of.Tool == "" && (!g.calls || bool(m.Hide)) || !g.asked {
@@ -101,9 +100,8 @@ var (
 	gptmeCall    = regexp.MustCompile(`(?m)^@([\w.]+)\(([\w\-:.]+)\):[ \t]*\{`)
 )
 
-// gptmeAnswer are an answer's thoughts, words and calls, and whether it called tools: as
-// "@name(id): {…}", as a fenced block, or as XML. The last two stay text, which is what
-// the model wrote.
+// gptmeAnswer returns an answer's reasoning, text and calls, and whether it called tools: as "@name(id): {…}", as a
+// fenced block, or as XML. The last two stay text, as the model wrote them.
 func gptmeAnswer(text string) (out chat.Blocks, calls bool) {
 	at := 0
 	add := func(said string) {
@@ -124,13 +122,13 @@ func gptmeAnswer(text string) (out chat.Blocks, calls bool) {
 	return out, calls
 }
 
-// maxCallReads bounds how often a text is read over for values that are not JSON: calls
-// may be nested in them, and each is read to its end.
+// maxCallReads limits how often a text is scanned for values that turn out not to be JSON: calls may be nested, and
+// each is read to its end.
 const maxCallReads = 4
 
 func gptmeCalls(text string) (out chat.Blocks, calls bool) {
 	fences := fencedBlocks(text)
-	for _, f := range fences { // one that names a language or a tool
+	for _, f := range fences { // one with a language or a tool name
 		line, _, _ := strings.Cut(text[f[0]:f[1]], "\n")
 		calls = calls || strings.Trim(line, "` \t\r") != ""
 	}
@@ -147,7 +145,7 @@ func gptmeCalls(text string) (out chat.Blocks, calls bool) {
 		end := valueEnd(raw, open)
 		if !json.Valid(raw[open:end]) {
 			wasted += end - open
-			if end == len(text) || wasted > maxCallReads*len(text) { // if it was cut, nothing after it can be told from it
+			if end == len(text) || wasted > maxCallReads*len(text) { // if it was cut, the rest is ambiguous
 				break
 			}
 			continue
@@ -159,7 +157,7 @@ func gptmeCalls(text string) (out chat.Blocks, calls bool) {
 	return append(out, texts(text[from:])...), calls
 }
 
-// fencedBlocks are the places of the fenced blocks of a text that are closed.
+// fencedBlocks are the closed fenced blocks of a text.
 func fencedBlocks(text string) (out [][2]int) {
 	open, ticks := -1, 0
 	for at := 0; at < len(text); {
@@ -183,8 +181,8 @@ func fencedBlocks(text string) (out [][2]int) {
 
 var gptmeFolder = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}-(.+)$`)
 
-// gptmeTitle is the title that the log's folder carries; empty where it is not one of
-// gptme's. The logs of branches are in a folder of their own below it.
+// gptmeTitle is the title in the log's folder name; empty if the folder is not one of gptme's. The logs of branches
+// are in a subfolder.
 func gptmeTitle(name string) string {
 	dir := path.Dir(slashed(name))
 	if path.Base(dir) == "branches" {
@@ -196,8 +194,7 @@ func gptmeTitle(name string) string {
 	return ""
 }
 
-// gptmeBeside is the folder beside gptme's log that a file is in: branches are read,
-// views repeat a log in a shorter form.
+// gptmeBeside is the folder of a file beside gptme's log: branches are read, views repeat a log in a shorter form.
 func gptmeBeside(name string) string {
 	if dir := path.Base(path.Dir(slashed(name))); dir == "branches" || dir == "views" {
 		return dir

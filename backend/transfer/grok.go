@@ -33,7 +33,7 @@ type grokResponse struct {
 	Partial  truth           `json:"partial"`
 }
 
-// grok reads a conversation of Grok: a list, or, where responses name a parent, a tree.
+// grok parses a conversation of Grok: a list, or a tree if responses name a parent.
 func grok(raw json.RawMessage) *draft {
 	d := newDraft(SourceGrok)
 	var c grokConversation
@@ -75,7 +75,7 @@ func grokNode(d *draft, m grokResponse) node {
 	return n
 }
 
-// grokMoment is a date as text, or as the database writes it: {"$date":{"$numberLong":"…"}}.
+// grokMoment is a date as text, or as stored in the database: {"$date":{"$numberLong":"…"}}.
 func grokMoment(raw json.RawMessage) moment {
 	var of struct {
 		Date json.RawMessage `json:"$date"`
@@ -92,8 +92,7 @@ func grokMoment(raw json.RawMessage) moment {
 	return readMoment(of.Date)
 }
 
-// grokFile reads the conversations of every account export in a file: objects, each with
-// their list as a member.
+// grokFile reads the conversations of every account export in a file: objects with a list as a member.
 func (r *run) grokFile(from io.Reader) error {
 	s := newScanner(from, MaxEntryBytes)
 	found, at := false, 0

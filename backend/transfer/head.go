@@ -6,12 +6,11 @@ import (
 	"io"
 )
 
-// MaxHeadSearch bounds how much of a file is read to find out what it is.
+// MaxHeadSearch limits how much of a file is read to detect its format.
 const MaxHeadSearch = 64 << 20
 
-// Head is what Detect wants to see of a file: its first bytes, as UTF-8; where those do
-// not tell, because long values are before the members that do, the beginning without
-// those values.
+// Head is the part of a file that Detect needs: its first bytes, as UTF-8. If those do not suffice because long
+// values come before the relevant members, it is the beginning without those values.
 func Head(data io.ReaderAt, size int64) ([]byte, error) {
 	return headVia(func() (io.Reader, error) { return io.NewSectionReader(data, 0, size), nil })
 }
@@ -50,14 +49,13 @@ func headOf(from io.Reader) ([]byte, error) {
 	return head[:n], err
 }
 
-// Of an outline: how much stays of a text, and how deep values are kept.
+// Limits of an outline: the length of texts and the depth of values.
 const (
 	outlineText  = 256
 	outlineDepth = 2
 )
 
-// outline is the beginning of a JSON text without the rest of long texts, and without
-// what is nested: HeadBytes of it at most.
+// outline is the beginning of a JSON text with long texts shortened and nested values removed: at most HeadBytes.
 func outline(from io.Reader) ([]byte, error) {
 	r := bufio.NewReaderSize(from, 64<<10)
 	out := make([]byte, 0, HeadBytes)

@@ -10,10 +10,9 @@ import (
 	"golang.org/x/net/html"
 )
 
-// markdownOf writes the HTML of an answer as Markdown: paragraphs, headings, lists,
-// emphasis, code, quotes, tables and links. Scripts, styles and pictures are left out;
-// nothing is fetched. It is not whole if anything else was left out: a title, the rest
-// after what was never closed, or after a piece of more than limit bytes.
+// markdownOf converts the HTML of an answer to Markdown: paragraphs, headings, lists, emphasis, code, quotes, tables
+// and links. Scripts, styles and pictures are dropped; nothing is fetched. The result is incomplete if anything else
+// was dropped: a title, the text after an unclosed element, or after a token of more than limit bytes.
 func markdownOf(text string, limit int) (markdown string, whole bool) {
 	w := &markdownWriter{}
 	z := html.NewTokenizer(strings.NewReader(text))
@@ -42,21 +41,21 @@ func markdownOf(text string, limit int) (markdown string, whole bool) {
 	}
 }
 
-// maxListDepth bounds how deep lists are indented.
+// maxListDepth limits the indentation of lists.
 const maxListDepth = 12
 
 type markdownWriter struct {
 	out     strings.Builder
 	ends    int    // line breaks at the end of out
-	hidden  string // the script or style at hand, of which nothing is shown
+	hidden  string // the current script or style, whose content is dropped
 	pre     bool   // inside preformatted text
-	lists   []int  // of each list, the number of its next entry; 0: not numbered
-	link    string // address of the link at hand
-	heading bool   // the row at hand is the head of a table
-	cells   int    // of the row at hand
+	lists   []int  // number of each list's next entry; 0: not numbered
+	link    string // address of the current link
+	heading bool   // the current row is a table header
+	cells   int    // of the current row
 }
 
-// write adds text, after the line breaks that it needs.
+// write adds text, after the pending line breaks.
 func (w *markdownWriter) write(text string) {
 	w.out.WriteString(text)
 	if rest := strings.TrimRight(text, "\n"); rest == "" {

@@ -24,8 +24,7 @@ type libreOptions struct {
 	System str `json:"system"`
 }
 
-// libreMessage holds its children: nested as deep as the conversation is long, so it
-// is parsed in one go.
+// libreMessage contains its children, nested as deep as the conversation is long, so it is parsed in one go.
 type libreMessage struct {
 	ID         str             `json:"messageId"`
 	Parent     *str            `json:"parentMessageId"`
@@ -43,7 +42,7 @@ type libreMessage struct {
 	Children   []libreMessage  `json:"children"`
 }
 
-// libreChat reads a conversation of LibreChat: a list, a list with parents, or nested.
+// libreChat parses a conversation of LibreChat: a list, a list with parents, or nested.
 func libreChat(raw json.RawMessage) *draft {
 	d := newDraft(SourceLibreChat)
 	var c libreConversation
@@ -67,11 +66,11 @@ func libreChat(raw json.RawMessage) *draft {
 	return d
 }
 
-// libreTree adds messages and those below them.
+// libreTree adds messages and their descendants.
 func (d *draft) libreTree(roots []libreMessage) {
 	type level struct {
 		messages []libreMessage
-		parent   string // of a nested one; empty: it says itself
+		parent   string // of a nested message; empty: it names its parent itself
 	}
 	stack := []level{{messages: roots}}
 	for len(stack) > 0 {
@@ -127,7 +126,7 @@ func (d *draft) libreNode(m libreMessage) node {
 	return n
 }
 
-// libreCall is a call of LibreChat, which holds its result.
+// libreCall is a call in LibreChat, including its result.
 func libreCall(source Source, raw json.RawMessage, level int) chat.Blocks {
 	var c struct {
 		ID       str             `json:"id"`

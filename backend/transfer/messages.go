@@ -8,7 +8,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// plainMessage is a message as programs without a format of their own write it.
+// plainMessage is a message as written by programs without a format of their own.
 type plainMessage struct {
 	ID           str             `json:"id"`
 	Parent       *str            `json:"parent"`
@@ -31,10 +31,10 @@ type plainMessage struct {
 	ToolCalls    list            `json:"tool_calls"`
 	ToolCallID   str             `json:"tool_call_id"`
 	Usage        json.RawMessage `json:"usage"`
-	stranger     bool            // its role is none that is known
+	stranger     bool            // its role is unknown
 }
 
-// conversation is the name of the conversation that a line belongs to.
+// conversation is the name of a line's conversation.
 func (m plainMessage) conversation() string {
 	name, _ := wordsOf(m.Conversation)
 	for _, s := range []string{string(m.Conv), name, string(m.ConvID), string(m.Session)} {
@@ -45,8 +45,7 @@ func (m plainMessage) conversation() string {
 	return ""
 }
 
-// plainNode is a message by its role. ok is false for one that says nothing of who
-// speaks, or is none at all.
+// plainNode converts a message by its role. ok is false if it names no speaker, or is not a message.
 func plainNode(source Source, raw json.RawMessage) (n node, m plainMessage, ok bool) {
 	if json.Unmarshal(raw, &m) != nil {
 		return n, m, false
@@ -90,7 +89,7 @@ func plainNode(source Source, raw json.RawMessage) (n node, m plainMessage, ok b
 		n.kind = kindSystem
 	case "tool", "function":
 		n.kind, n.blocks = kindTool, chat.Blocks{chat.ToolResult{ToolUseID: string(m.ToolCallID), Content: notNil(n.blocks)}}
-	default: // a person, unless others play roles
+	default: // a person, unless other messages have known roles
 		n.kind, n.name = kindUser, string(role)
 		m.stranger = m.Role != ""
 	}
@@ -99,8 +98,8 @@ func plainNode(source Source, raw json.RawMessage) (n node, m plainMessage, ok b
 
 const noticeRole = "A message has an unknown role; it was kept but is not shown."
 
-// strangers keeps raw what has a role that is not known, where other messages have one
-// that is. Where none has, roles are the names of people.
+// strangers keeps messages with an unknown role raw if other messages have a known one. If none has, roles are the
+// names of people.
 func (p *plain) strangers() {
 	for i, m := range p.said {
 		if p.role && m.stranger {
@@ -110,7 +109,7 @@ func (p *plain) strangers() {
 	}
 }
 
-// allResults is true of what tools said in the user's name.
+// allResults reports that a user message consists of tool results only.
 func allResults(bs chat.Blocks) bool {
 	for _, b := range bs {
 		if _, ok := b.(chat.ToolResult); !ok {
@@ -120,7 +119,7 @@ func allResults(bs chat.Blocks) bool {
 	return len(bs) > 0
 }
 
-// thread adds messages in order: below the parent they name, else after the one before.
+// thread adds messages in order: below the parent they name, otherwise after the previous one.
 func (d *draft) thread(n node, m plainMessage) {
 	parent := m.Parent
 	if parent == nil {
@@ -132,8 +131,8 @@ func (d *draft) thread(n node, m plainMessage) {
 	d.place(n, parent, "")
 }
 
-// people pairs what people say to each other: of two that follow each other within one
-// session the second stands as the answer. Where a role is played, nothing is paired.
+// people pairs messages between people: of two consecutive ones in a session, the second becomes the answer. In
+// role-plays nothing is paired.
 func people(nodes []node, sessions []string) {
 	named := false
 	for _, n := range nodes {
@@ -151,8 +150,8 @@ func people(nodes []node, sessions []string) {
 	}
 }
 
-// messages reads messages without a format of their own: an array of them, objects
-// that hold one as "messages", or arrays of those.
+// messages parses messages without a format of their own: an array of them, objects with an array as "messages", or
+// arrays of such objects.
 func (r *run) messages(in Input, from io.Reader) error {
 	head, err := Head(in.Data, in.Size)
 	if err != nil {
@@ -199,7 +198,7 @@ func (r *run) messages(in Input, from io.Reader) error {
 	return r.take(p.done(), 0, 0)
 }
 
-// held reads an object that holds messages.
+// held parses an object with messages.
 func held(raw json.RawMessage) *draft {
 	var c struct {
 		ID        str             `json:"id"`

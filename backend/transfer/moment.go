@@ -10,20 +10,19 @@ import (
 	"contextinfinity/backend/internal/dates"
 )
 
-// moment is a date as exports write it: a number or a text in any form that package
-// dates reads.
+// moment is a date in an export: a number, or a text in any form that package dates parses.
 type moment struct {
-	time.Time        // zero: none was given, or it could not be read
-	unread    string // what could not be read
+	time.Time        // zero: missing or invalid
+	unread    string // the invalid text
 }
 
-// UnmarshalJSON never fails: a date that cannot be read is not worth a conversation.
+// UnmarshalJSON never fails: an invalid date must not cost a conversation.
 func (m *moment) UnmarshalJSON(data []byte) error {
 	*m = readMoment(data)
 	return nil
 }
 
-// noDate are values that programs write where they have no date.
+// noDate are placeholders that programs write for a missing date.
 var noDate = []string{"", "null", "0", "0.0", "false", "0001-01-01T00:00:00Z"}
 
 func readMoment(raw json.RawMessage) moment {
@@ -43,14 +42,13 @@ func readMoment(raw json.RawMessage) moment {
 	return moment{Time: t}
 }
 
-// date is a moment of the draft. One that cannot be read is counted, and named in the
-// report: no other date is put in its place.
+// date converts a moment. An invalid one is counted and named in the report; it is not replaced by another date.
 func (d *draft) date(m moment) time.Time {
 	d.Unread.Add(m.unread)
 	return m.Time
 }
 
-// unreadNotice says the outcome of what has a date that could not be read.
+// unreadNotice says what happens to messages with an invalid date.
 func unreadNotice(u dates.Unread) string {
 	return "A date could not be read, for example " + u.Named() + "; what it belongs to was imported in order, without its own date."
 }

@@ -12,47 +12,47 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// kind is what a foreign message is to a turn.
+// kind is the role of a message in a turn.
 type kind int
 
 const (
-	kindVoid      kind = iota // a place in the tree without content: a root, an empty system message
-	kindHidden                // content that the source does not show: kept raw, in the turn where it is
-	kindSystem                // instructions: the system prompt where nobody has spoken yet, else as hidden
+	kindVoid      kind = iota // without content: a root, an empty system message
+	kindHidden                // not shown by the source: kept raw, in its turn
+	kindSystem                // instructions: the system prompt before any visible message, otherwise hidden
 	kindUser                  // begins a turn
-	kindAssistant             // continues with one
-	kindTool                  // continues with one
+	kindAssistant             // continues a turn
+	kindTool                  // continues a turn
 )
 
-// node is a foreign message.
+// node is a message of the source.
 type node struct {
-	key, parent string // parent empty: a root, unless it follows
-	follows     bool   // its parent is the message before it
+	key, parent string // empty parent: a root, unless follows is set
+	follows     bool   // its parent is the previous message
 	kind        kind
-	name        string // of the person who spoke
+	name        string // of the speaker
 	blocks      chat.Blocks
 	provider    string
 	model       string
 	at          moment
 	usage       *chat.Usage
-	usageKey    string // messages under one key report one usage
+	usageKey    string // messages with the same key share one usage
 	incomplete  bool
 	failed      bool
 	failure     string
 }
 
-// draft is a conversation as a reader of a format understood it.
+// draft is a parsed conversation before its turns are built.
 type draft struct {
 	Conversation
 	nodes    []node
-	leaf     string // key of the node at which it was left; empty: the last one
-	skip     string // it cannot be read, and why
+	leaf     string // key of the last visited node; empty: the last node
+	skip     string // why it cannot be converted
 	repaired repaired
 }
 
 func newDraft(source Source) *draft { return &draft{Conversation: Conversation{Source: source}} }
 
-// add appends a message, under a key of its own where it brings none.
+// add appends a message, with a generated key if it has none.
 func (d *draft) add(n node) string {
 	if n.key == "" {
 		n.key = "n" + strconv.Itoa(len(d.nodes)+1)
@@ -61,13 +61,13 @@ func (d *draft) add(n node) string {
 	return n.key
 }
 
-// follow appends a message to the one before it.
+// follow appends a message as child of the previous one.
 func (d *draft) follow(n node) string {
 	n.follows = true
 	return d.add(n)
 }
 
-// last is the message added last, nil where there is none.
+// last is the last message, nil if there is none.
 func (d *draft) last() *node {
 	if len(d.nodes) == 0 {
 		return nil
@@ -77,14 +77,14 @@ func (d *draft) last() *node {
 
 func (d *draft) notice(text string, n int) { d.Notices = addNotice(d.Notices, text, n) }
 
-// unknown keeps raw as an Unknown block of the conversation's source.
+// unknown stores raw as an Unknown block of the conversation's source.
 func (d *draft) unknown(raw json.RawMessage) chat.Block { return unknownBlock(d.Source, raw) }
 
 func unknownBlock(source Source, raw json.RawMessage) chat.Block {
 	return chat.Unknown{Provider: string(source), Raw: append([]byte(nil), raw...)}
 }
 
-// build makes the conversation: its tree, its turns, its keys.
+// build creates the conversation: its tree, its turns, its keys.
 func (d *draft) build() (Conversation, string) {
 	switch {
 	case d.skip != "":
@@ -110,15 +110,14 @@ func (d *draft) build() (Conversation, string) {
 	return d.Conversation, ""
 }
 
-// Of a conversation in which nothing was said, which programs make and export too.
+// Reasons for conversations without messages, which programs create and export too.
 const (
 	reasonEmpty   = "it has no messages"
 	noticeNothing = "A conversation has no messages: there is nothing in it to import."
 )
 
-// empty reports that nothing was lost of a conversation without turns: what is in it
-// is not a message that could not be read. A session of Claude Code that was opened and
-// closed holds the lines of its hooks.
+// empty reports that nothing is lost by skipping a conversation without turns: it contains no message that could not
+// be parsed. A session of Claude Code that was opened and closed only contains the lines of its hooks.
 func (d *draft) empty() bool {
 	for _, n := range d.nodes {
 		if n.kind == kindHidden && d.Source != SourceClaudeCode {
@@ -128,7 +127,7 @@ func (d *draft) empty() bool {
 	return true
 }
 
-// fillHead gives the conversation what its source did not say and its turns do.
+// fillHead derives missing fields of the conversation from its turns.
 func (d *draft) fillHead() {
 	for i := range d.Turns {
 		t := &d.Turns[i]
@@ -156,7 +155,7 @@ func (d *draft) fillHead() {
 			d.Title = d.Turns[i].Assistant.Title()
 		}
 	}
-	if d.ID == "" { // made from how it begins, which growing does not change
+	if d.ID == "" { // derived from the beginning, which later messages do not change
 		first := d.Turns[0]
 		said, _ := chat.MarshalJSON([]any{first.User, first.CreatedAt})
 		sum := sha256.Sum256(said)
@@ -167,7 +166,7 @@ func (d *draft) fillHead() {
 
 const noticeTitle = "A title or folder was longer than 1,000 characters; it was cut, and is kept whole in the first turn."
 
-// boundTitles cuts what is too long for a list, and keeps it whole where it is not shown.
+// boundTitles shortens a title that is too long for a list, and keeps the full one in hidden content.
 func (d *draft) boundTitles() {
 	first := &d.Turns[0].User
 	for _, name := range []*string{&d.Title, &d.Folder} {

@@ -5,14 +5,14 @@ import (
 	"encoding/json"
 )
 
-// member is a member of an object, in the order of the text.
+// member is a member of an object, in source order.
 type member struct {
 	key   string
-	value json.RawMessage // of the object's own bytes
+	value json.RawMessage // a slice of the object
 }
 
-// members lists the members of an object, which is valid JSON: in order, and those of
-// one name all of them, where a map would keep one. What is not an object has none.
+// members lists the members of a JSON object in order, including all members with the same name, of which a map would
+// keep only one. For other JSON it is empty.
 func members(raw json.RawMessage) []member {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || raw[0] != '{' {
@@ -43,7 +43,7 @@ func members(raw json.RawMessage) []member {
 
 func isSpace(b byte) bool { return b == ' ' || b == '\n' || b == '\r' || b == '\t' }
 
-// valueEnd is where the value at i ends, in valid JSON.
+// valueEnd is the end of the value at i, in valid JSON.
 func valueEnd(raw []byte, i int) int {
 	depth, inString := 0, false
 	for start := i; i < len(raw); i++ {
@@ -75,7 +75,7 @@ func valueEnd(raw []byte, i int) int {
 	return len(raw)
 }
 
-// valueOf is a member's value; the last of that name, as a decoder takes it.
+// valueOf is a member's value; for duplicates the last one, like a decoder.
 func valueOf(raw json.RawMessage, key string) json.RawMessage {
 	all := members(raw)
 	for i := len(all) - 1; i >= 0; i-- {

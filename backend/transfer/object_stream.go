@@ -5,9 +5,8 @@ import (
 	"io"
 )
 
-// documents reads a file of objects, one after the other. It calls member with the name
-// of each of their members while the value is next; member reads the value and returns
-// true, or leaves it.
+// documents reads a file of consecutive objects. It calls member with the name of each member while the value is next
+// in the stream; member either reads the value and returns true, or leaves it.
 func (s *scanner) documents(member func(key string) (bool, error)) error {
 	for {
 		b, err := s.byte()
@@ -28,7 +27,7 @@ func (s *scanner) documents(member func(key string) (bool, error)) error {
 	}
 }
 
-// object reads the object that is next, to its end. One that is cut ends with
+// object reads the next object to its end. A truncated one is io.ErrUnexpectedEOF.
 // io.ErrUnexpectedEOF.
 func (s *scanner) object(member func(key string) (bool, error)) error {
 	if _, err := s.byte(); err != nil {
@@ -78,8 +77,7 @@ func (s *scanner) member(take func(key string) (bool, error)) error {
 	return s.pass()
 }
 
-// list reads the list that is next, and calls each with its entries. Another value is
-// skipped.
+// list reads the next list, and calls each for its entries. Any other value is skipped.
 func (s *scanner) list(each func(i int, e element) error) error {
 	if first, err := s.peek(); err != nil || first != '[' {
 		return errors.Join(err, s.pass())
@@ -100,7 +98,7 @@ func (s *scanner) list(each func(i int, e element) error) error {
 	}
 }
 
-// pass reads the value that is next without holding it.
+// pass skips the next value without holding it.
 func (s *scanner) pass() error {
 	most := s.max
 	s.max = 0
@@ -112,7 +110,7 @@ func (s *scanner) pass() error {
 	return cut(err)
 }
 
-// peek is the next byte that is not a space, which stays next.
+// peek is the next byte that is not white space; it stays in the stream.
 func (s *scanner) peek() (byte, error) {
 	for {
 		b, err := s.byte()
@@ -132,7 +130,7 @@ func (s *scanner) stray() {
 	}
 }
 
-// cut is the end of a file inside of a value.
+// cut is the end of file inside a value.
 func cut(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -140,10 +138,10 @@ func cut(err error) error {
 	return err
 }
 
-// objects reads a file of objects, and reports how it ended. An error of member that is
-// not the file's own is returned as it is.
+// objects reads a file of objects, and reports how it ended. Errors of member that do not come from the file are
+// returned unchanged.
 func (r *run) objects(s *scanner, member func(key string) (bool, error)) error {
-	var own error // of what member did, not of the file
+	var own error // of member, not of the file
 	err := s.documents(func(key string) (bool, error) {
 		taken, err := member(key)
 		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {

@@ -46,7 +46,7 @@ type webuiMessage struct {
 	Usage   json.RawMessage `json:"usage"`
 }
 
-// openWebUI reads a chat of Open WebUI: a tree of messages by id, or, in old ones, a list.
+// openWebUI parses a chat of Open WebUI: a tree of messages by id, or, in old versions, a list.
 func openWebUI(raw json.RawMessage) *draft {
 	d := newDraft(SourceOpenWebUI)
 	var e webuiEntry
@@ -127,8 +127,7 @@ func webuiNode(d *draft, key string, raw json.RawMessage) node {
 	return n
 }
 
-// webuiAnswer takes an answer's items where they are told, and else its text, in which
-// they stand as <details>.
+// webuiAnswer uses an answer's items if there are any, otherwise its text, which contains them as <details>.
 func webuiAnswer(d *draft, m webuiMessage) chat.Blocks {
 	if len(m.Output) > 0 {
 		var out chat.Blocks
@@ -154,7 +153,7 @@ var (
 	attribute = regexp.MustCompile(`([a-z_]+)="([^"]*)"`)
 )
 
-// fromDetails cuts a text at its <details>, which hold reasoning and tool calls.
+// fromDetails splits a text at its <details>, which contain reasoning and tool calls.
 func fromDetails(d *draft, text string) chat.Blocks {
 	var out chat.Blocks
 	at := 0
@@ -189,7 +188,7 @@ func fromDetails(d *draft, text string) chat.Blocks {
 	return append(out, texts(text[at:])...)
 }
 
-// unquote is what was quoted as Markdown and escaped as HTML.
+// unquote undoes quoting as Markdown and escaping as HTML.
 func unquote(body string) string {
 	lines := strings.Split(strings.TrimSpace(html.UnescapeString(body)), "\n")
 	for i, l := range lines {
@@ -214,7 +213,7 @@ func webuiFile(d *draft, raw json.RawMessage) chat.Blocks {
 			} `json:"meta"`
 		} `json:"file"`
 	}
-	_ = json.Unmarshal(raw, &f) // what does not fit is left empty
+	_ = json.Unmarshal(raw, &f) // unexpected fields are left empty
 	if f.Type == "image" {
 		if image := dataImage(string(f.URL)); image != nil {
 			return image

@@ -11,8 +11,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// str is a text where one is wanted; a number or a word as it is written; anything
-// else is not text. A field of another type than expected never costs a message.
+// str accepts any JSON where a string is expected: a number or literal as written, anything else as no text. A field
+// of an unexpected type never costs a message.
 type str string
 
 // UnmarshalJSON never fails.
@@ -28,7 +28,7 @@ func (s *str) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// truth is true of true and of nothing else.
+// truth is true only for true.
 type truth bool
 
 // UnmarshalJSON never fails.
@@ -37,7 +37,7 @@ func (f *truth) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// count is a number of tokens; what is none is zero.
+// count is a number of tokens; anything invalid is zero.
 type count int
 
 // UnmarshalJSON never fails.
@@ -48,7 +48,7 @@ func (c *count) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// list is an array's values; what is none is empty.
+// list is the values of an array; anything else is empty.
 type list []json.RawMessage
 
 // UnmarshalJSON never fails.
@@ -65,7 +65,7 @@ func isNull(raw json.RawMessage) bool {
 	return len(raw) == 0 || string(raw) == "null"
 }
 
-// part is a piece of a message's content, as any of the sources write it.
+// part is a piece of a message's content, in the forms of all sources.
 type part struct {
 	Type        str             `json:"type"`
 	Text        json.RawMessage `json:"text"` // a string, or {"value"}
@@ -93,11 +93,10 @@ type part struct {
 	ToolCall    json.RawMessage `json:"tool_call"`
 }
 
-// parts are the blocks of a content: a text, a piece, or a list of both.
+// parts converts a content to blocks: a text, a piece, or a list of both.
 func parts(source Source, raw json.RawMessage) chat.Blocks { return partsAt(source, raw, 0) }
 
-// maxNested bounds contents inside contents; what is deeper is kept raw, because each
-// level is parsed again.
+// maxNested limits contents inside contents; deeper ones are kept raw, because each level is parsed again.
 const maxNested = 6
 
 func partsAt(source Source, raw json.RawMessage, level int) chat.Blocks {
@@ -130,7 +129,7 @@ func partsAt(source Source, raw json.RawMessage, level int) chat.Blocks {
 	return chat.Blocks{unknownBlock(source, raw)}
 }
 
-// texts is a text as blocks: none where it has no visible character.
+// texts is a text as blocks: none if it has no visible character.
 func texts(s string) chat.Blocks {
 	if strings.TrimSpace(s) == "" {
 		return nil
@@ -174,7 +173,7 @@ func onePart(source Source, raw json.RawMessage, level int) chat.Blocks {
 	return out
 }
 
-// wordsOf is the text of "text": a string, or an object with it as its value.
+// wordsOf is the text in "text": a string, or an object with it as value.
 func wordsOf(raw json.RawMessage) (string, bool) {
 	if isNull(raw) {
 		return "", true
@@ -192,8 +191,8 @@ func wordsOf(raw json.RawMessage) (string, bool) {
 	return "", false
 }
 
-// reasoning keeps the whole piece beside its words. Its provider is the source, which
-// no adapter is called, so nothing of it is ever replayed as an own thought.
+// reasoning keeps the whole piece beside its text. Its provider is the source, which no adapter has as name, so it is
+// never sent back as a model's own reasoning.
 func (p part) reasoning(source Source, raw json.RawMessage) chat.Block {
 	var said []string
 	for _, s := range []string{string(p.Thinking), string(p.Think)} {
@@ -247,7 +246,7 @@ func allWords(raw json.RawMessage) string {
 	return ""
 }
 
-// tool is a call or a result; nothing where the piece is neither.
+// tool converts a call or a result; nothing if the piece is neither.
 func (p part) tool(source Source, level int) chat.Blocks {
 	id := string(p.CallID)
 	if id == "" {
@@ -276,7 +275,7 @@ func (p part) tool(source Source, level int) chat.Blocks {
 	}
 }
 
-// arguments are a call's: JSON, mostly written as a text.
+// arguments are a call's arguments: JSON, mostly inside a string.
 func arguments(raw json.RawMessage) json.RawMessage {
 	if text, ok := wordsOf(raw); ok {
 		return chat.RawJSON([]byte(text))
@@ -284,8 +283,7 @@ func arguments(raw json.RawMessage) json.RawMessage {
 	return chat.RawJSON(raw)
 }
 
-// output is a result's content: a text, a list of pieces, or an object that no piece
-// describes, which becomes its own text.
+// output is a result's content: a text, a list of pieces, or an unknown object, which becomes its JSON text.
 func output(source Source, raw json.RawMessage, level int) chat.Blocks {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) > 0 && raw[0] == '{' {
@@ -307,7 +305,7 @@ func output(source Source, raw json.RawMessage, level int) chat.Blocks {
 	return notNil(partsAt(source, raw, level))
 }
 
-// notNil is what a result without content has: an empty list.
+// notNil makes the content of an empty result an empty list.
 func notNil(bs chat.Blocks) chat.Blocks {
 	if bs == nil {
 		return chat.Blocks{}
@@ -315,7 +313,7 @@ func notNil(bs chat.Blocks) chat.Blocks {
 	return bs
 }
 
-// image is an image whose data is here; nothing for one that is elsewhere.
+// image is an image with its data; nothing if the data is elsewhere.
 func (p part) image() chat.Blocks {
 	var source struct {
 		Type      str `json:"type"`
@@ -335,7 +333,7 @@ func (p part) image() chat.Blocks {
 	return dataImage(address)
 }
 
-// dataImage is the image of a data: address; nothing for any other.
+// dataImage is the image in a data: address; nothing for other addresses.
 func dataImage(address string) chat.Blocks {
 	rest, ok := strings.CutPrefix(address, "data:")
 	if !ok {
@@ -349,7 +347,7 @@ func dataImage(address string) chat.Blocks {
 	return imageBlock(media, data)
 }
 
-// imageBlock is nothing where the data is not what it says.
+// imageBlock returns nothing if the data does not match its type.
 func imageBlock(media, data string) chat.Blocks {
 	if !strings.HasPrefix(media, "image/") {
 		return nil
@@ -378,8 +376,7 @@ func (p part) document() chat.Blocks {
 	return chat.Blocks{document(string(p.Title), string(source.MediaType), string(source.Data))}
 }
 
-// document is an attachment of which the export holds the text. It has no File and no
-// Tokens yet: whoever stores it gives it both.
+// document is an attachment whose text is in the export. File and Tokens are set when it is stored.
 func document(name, media, text string) chat.Block {
 	if name == "" {
 		name = "attachment"

@@ -10,11 +10,11 @@ import (
 	"contextinfinity/backend/internal/safezip"
 )
 
-// maxPeeked is how many files of an archive PeekArchive looks into.
+// maxPeeked is how many files of an archive PeekArchive examines.
 const maxPeeked = 200
 
-// PeekArchive says what an archive holds, without reading it through: a bundle, or the
-// format of the first export in it. Its errors say why it would not be read.
+// PeekArchive returns what an archive contains without reading it completely: a bundle, or the format of the first
+// export in it. Its errors say why it could not be imported.
 func PeekArchive(name string, data io.ReaderAt, size int64) (Format, error) {
 	z, err := openArchive(name, data, size)
 	if err != nil {
@@ -44,19 +44,19 @@ func PeekArchive(name string, data io.ReaderAt, size int64) (Format, error) {
 	case reason != "":
 		return "", chat.Errorf(chat.CodeInvalid, "import.detect", "Nothing in %s can be read (%s).", path.Base(name), reason)
 	case len(files) > maxPeeked:
-		return FormatZip, nil // the import finds out
+		return FormatZip, nil // the import detects it
 	}
 	return "", unknownFormat(name)
 }
 
-// PackedBundle is a bundle in an archive, at its place there.
+// PackedBundle is a bundle inside an archive.
 type PackedBundle struct {
 	Name string
 	Data *io.SectionReader
 }
 
-// PackedBundles are the bundles that an archive holds as they are, as an export of all
-// sessions does, and how many files beside them might be read otherwise.
+// PackedBundles are the uncompressed bundles in an archive, as in an export of all sessions, and the number of other
+// files that might be importable.
 func PackedBundles(name string, data io.ReaderAt, size int64) (bundles []PackedBundle, beside int, err error) {
 	z, err := openArchive(name, data, size)
 	if err != nil {
@@ -83,7 +83,7 @@ func packedBundles(data io.ReaderAt, files []*zip.File) (out []PackedBundle, bes
 	return out, beside
 }
 
-// IsBundle reports whether an archive is a bundle of this program, whatever it is called.
+// IsBundle reports whether an archive is a bundle of this program, whatever its name.
 func IsBundle(data io.ReaderAt, size int64) bool {
 	z, err := safezip.Open(data, size, MaxArchiveFiles)
 	return err == nil && isBundle(z)

@@ -7,14 +7,14 @@ import (
 	"io"
 )
 
-// plain gathers the messages of one conversation.
+// plain collects the messages of one conversation.
 type plain struct {
 	d        *draft
 	nodes    []node
 	said     []plainMessage
 	sessions []string
-	raw      map[int]json.RawMessage // of messages with a role that is not known
-	role     bool                    // some message has one that is
+	raw      map[int]json.RawMessage // messages with an unknown role
+	role     bool                    // some message has a known role
 }
 
 func newPlain(source Source, id string) *plain {
@@ -23,7 +23,7 @@ func newPlain(source Source, id string) *plain {
 	return p
 }
 
-// take adds a message, or says why it is none.
+// take adds a message, or says why it is not one.
 func (p *plain) take(raw json.RawMessage) string {
 	n, m, ok := plainNode(p.d.Source, raw)
 	if !ok {
@@ -44,7 +44,7 @@ func (p *plain) put(n node, m plainMessage) {
 	p.nodes, p.said, p.sessions = append(p.nodes, n), append(p.said, m), append(p.sessions, string(m.Session)+"\x00"+date)
 }
 
-// done is the draft of what was taken.
+// done is the draft of the collected messages.
 func (p *plain) done() *draft {
 	p.strangers()
 	people(p.nodes, p.sessions)
@@ -54,13 +54,12 @@ func (p *plain) done() *draft {
 	return p.d
 }
 
-// stretch is lines of one conversation that stand together.
+// stretch is a range of consecutive lines of one conversation.
 type stretch struct{ from, to int64 }
 
-// plain reads a file with a message a line. Lines of one conversation need not stand
-// together: the file is read once to find where each conversation's are, and those of
-// one conversation after the other then. A line without a conversation belongs to the
-// one that has no name.
+// plain reads a file with one message per line. Lines of one conversation need not be consecutive: the file is read
+// once to find the ranges of each conversation, and then again one conversation after the other. Lines without a
+// conversation form one without a name.
 func (r *run) plain(in Input) error {
 	order, where, err := r.stretches(in)
 	if err != nil {
@@ -85,10 +84,10 @@ func (r *run) plain(in Input) error {
 	return nil
 }
 
-// stretches finds where the lines of each conversation are, in the order in which
-// conversations begin, and reports the lines that are none.
+// stretches finds the ranges of each conversation, in the order in which conversations begin, and reports lines that
+// are not messages.
 func (r *run) stretches(in Input) (order []string, where map[string][]stretch, err error) {
-	var unheard int64 // what is read twice counts once
+	var unheard int64 // bytes that are read twice count once
 	l := newLiner(&counted{ctx: r.ctx, r: io.NewSectionReader(in.Data, 0, in.Size), n: &unheard, moved: func() {}})
 	where = map[string][]stretch{}
 	before := ""
@@ -129,7 +128,7 @@ func (r *run) stretches(in Input) (order []string, where map[string][]stretch, e
 	}
 }
 
-// stretch reads lines again. Those that are none among them were reported already.
+// stretch reads a range again. Invalid lines in it were reported already.
 func (r *run) stretch(p *plain, in Input, s stretch) error {
 	l := newLiner(r.count(io.NewSectionReader(in.Data, s.from, s.to-s.from)))
 	for {

@@ -14,34 +14,34 @@ import (
 	"contextinfinity/backend/internal/dates"
 )
 
-// Input is a file to read. It is read where it is needed, some parts twice.
+// Input is a file to read. Some parts are read twice.
 type Input struct {
 	Name string // as the user knows it
 	Size int64  // bytes
 	Data io.ReaderAt
 }
 
-// Options say how to read.
+// Options control the reading.
 type Options struct {
-	Format   Format                                   // FormatAuto: find out
-	Skip     func(source Source, id, key string) bool // true: imported already with this content, as a resumed import knows
-	Progress func(Progress)                           // called now and then, and at the end
+	Format   Format                                   // FormatAuto: detect it
+	Skip     func(source Source, id, key string) bool // true: imported already with this content
+	Progress func(Progress)                           // called from time to time, and at the end
 }
 
-// Progress is how far a reading is. Bytes are of what is unpacked.
+// Progress is the progress of reading, in unpacked bytes.
 type Progress struct {
 	Read, Total int64
 }
 
-// Report is what a file held.
+// Report describes the content of a file.
 type Report struct {
 	Format        Format       `json:"format"`
 	Conversations int          `json:"conversations"` // emitted
 	Turns         int          `json:"turns"`         // emitted
-	Already       int          `json:"already"`       // skipped by Options.Skip, or met twice in the file
+	Already       int          `json:"already"`       // skipped by Options.Skip, or repeated in the file
 	SkippedCount  int          `json:"skipped_count"`
 	Skipped       []SkippedRow `json:"skipped"` // the first MaxReported of them
-	Torn          bool         `json:"torn"`    // it ended too early; what was read is kept
+	Torn          bool         `json:"torn"`    // it was truncated; everything before is kept
 	TornAt        int64        `json:"torn_at,omitempty"`
 	Cancelled     bool         `json:"cancelled,omitempty"`
 	Bytes         int64        `json:"bytes"` // read
@@ -49,7 +49,7 @@ type Report struct {
 	Notices       []Notice     `json:"notices"`
 }
 
-// SkippedRow is an entry that could not be read.
+// SkippedRow is an unreadable entry.
 type SkippedRow struct {
 	File   string `json:"file,omitempty"` // in an archive
 	Index  int    `json:"index"`          // of the entry or line, from 0
@@ -65,18 +65,18 @@ type run struct {
 	opts   Options
 	emit   func(Conversation) error
 	report Report
-	seen   map[[16]byte][16]byte // ids and what they held
+	seen   map[[16]byte][16]byte // ids and content hashes
 	file   string                // in an archive
 	read   int64
 	total  int64
 	told   int64
 }
 
-// progressStep is how many bytes pass between two calls of Options.Progress.
+// progressStep is the number of bytes between two calls of Options.Progress.
 const progressStep = 1 << 20
 
-// Read reads a file and calls emit with each conversation, in the order of the file.
-// An error of emit ends it and is returned. The report is valid whatever the error.
+// Read reads a file and calls emit with each conversation, in file order. An error of emit ends it and is returned.
+// The report is valid even with an error.
 func Read(ctx context.Context, in Input, opts Options, emit func(Conversation) error) (Report, error) {
 	r := &run{ctx: ctx, opts: opts, emit: emit, seen: map[[16]byte][16]byte{}, total: in.Size}
 	r.report.Skipped, r.report.Notices, r.report.Unread.Examples = []SkippedRow{}, []Notice{}, []string{}
@@ -156,7 +156,7 @@ func (r *run) one(f Format, in Input) error {
 	return chat.Errorf(chat.CodeInvalid, "import.read", "There is no format called %q; nothing was imported.", string(f))
 }
 
-// count makes a reader tell how far it is.
+// count makes a reader report its progress.
 func (r *run) count(from io.Reader) io.Reader {
 	return &counted{ctx: r.ctx, r: from, n: &r.read, moved: r.progress}
 }
@@ -168,7 +168,7 @@ func (r *run) progress() {
 	}
 }
 
-// elements reads an array of conversations, or conversations one after the other.
+// elements reads an array of conversations, or consecutive conversations.
 func (r *run) elements(from io.Reader, parse parser) error {
 	return r.scan(newScanner(from, MaxEntryBytes), parse)
 }
@@ -186,14 +186,14 @@ func (r *run) scan(s *scanner, parse parser) error {
 	}
 }
 
-// strange reports what stood where no entry may stand. Something may be lost with it.
+// strange reports unexpected text between entries. Something may be lost with it.
 func (r *run) strange(i int, s *scanner) {
 	if s.strange > 0 {
 		r.skip(SkippedRow{Index: i, Offset: s.strangeAt, Reason: fmt.Sprintf("%d characters between or after the entries are not JSON", s.strange)})
 	}
 }
 
-// ended is the end of a stream: nil, with the report told, if it was torn.
+// ended converts the end of a stream: nil, with the report updated, if it was truncated.
 func (r *run) ended(err error, offset int64) error {
 	switch {
 	case errors.Is(err, io.EOF):
@@ -218,7 +218,7 @@ func (r *run) element(i int, e element, parse parser) error {
 	return r.several(i, e, func(raw json.RawMessage) []*draft { return []*draft{parse(raw)} })
 }
 
-// several takes an entry that holds several conversations.
+// several processes an entry with several conversations.
 func (r *run) several(i int, e element, parse func(json.RawMessage) []*draft) error {
 	raw, fixed, reason := sound(e)
 	if e.torn {
@@ -244,7 +244,7 @@ func (r *run) several(i int, e element, parse func(json.RawMessage) []*draft) er
 	return nil
 }
 
-// sound is an element's JSON, repaired, or why it is none.
+// sound is an element's repaired JSON, or why it is invalid.
 func sound(e element) (json.RawMessage, repaired, string) {
 	if e.reason != "" {
 		return nil, repaired{}, e.reason
@@ -321,19 +321,19 @@ func (r *run) skip(row SkippedRow) {
 
 func (r *run) notice(text string, n int) { r.report.Notices = addNotice(r.report.Notices, text, n) }
 
-// parser understands an entry, which is valid JSON, as a conversation. What it returns
-// may not hold on to raw, which is used again.
+// parser converts an entry, which is valid JSON, to a conversation. The result must not refer to raw, which is
+// reused.
 type parser func(raw json.RawMessage) *draft
 
-// builder understands a file of lines.
+// builder processes a file of lines.
 type builder interface {
-	// line takes a line; a reason says that it could not be read.
+	// line processes a line; reason says why it is invalid.
 	line(raw json.RawMessage) (reason string)
-	// drafts are the conversations that the lines were.
+	// drafts are the conversations in the lines.
 	drafts() []*draft
 }
 
-// lines reads a file that is, with all its lines, one conversation and those it held.
+// lines reads a file that is one conversation, possibly with nested ones.
 func (r *run) lines(in Input, from io.Reader, b builder) error {
 	if in.Size > MaxEntryBytes {
 		return tooLarge(in.Name, MaxEntryBytes)

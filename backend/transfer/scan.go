@@ -9,18 +9,17 @@ import (
 	"unicode/utf8"
 )
 
-// element is one value of a stream, or why it could not be read.
+// element is one value of a stream, or why it is invalid.
 type element struct {
-	raw    []byte // valid until the next one is asked for; nil when refused
+	raw    []byte // valid until the next call; nil if refused
 	offset int64  // of its first byte
-	reason string // it was skipped: too large, too deep
-	torn   bool   // the stream ended inside of it
+	reason string // why it was skipped: too large, too deep
+	torn   bool   // the stream ended inside it
 }
 
-// scanner cuts a stream of JSON into the elements of its array, or, where it is no
-// array, into the values that stand one after the other. It looks at strings and
-// brackets alone, so an element that is not JSON ends where its brackets do and harms
-// no other, and one over a limit is skipped without being held.
+// scanner splits a JSON stream into the elements of its array, or into consecutive values if it is not an array. It
+// only tracks strings and brackets, so an element that is not valid JSON ends where its brackets do and does not
+// affect others, and one over a limit is skipped without being held.
 type scanner struct {
 	r         *bufio.Reader
 	at        int64
@@ -29,10 +28,10 @@ type scanner struct {
 	began     bool
 	array     bool
 	closed    bool
-	alone     bool  // the array is a part of the stream: what is after it is left
-	strange   int   // bytes that stood where a value should begin
+	alone     bool  // the array is a part of the stream: the rest is not read
+	strange   int   // unexpected bytes between values
 	strangeAt int64 // the first of them
-	document  int   // how many arrays were begun after another ended
+	document  int   // how many arrays began after another had ended
 }
 
 func newScanner(r io.Reader, most int) *scanner {
@@ -53,8 +52,7 @@ func (s *scanner) back() {
 	}
 }
 
-// next is the next element; io.EOF after the last. An array that was not closed ends
-// with io.ErrUnexpectedEOF.
+// next is the next element; io.EOF after the last. An unclosed array ends with io.ErrUnexpectedEOF.
 func (s *scanner) next() (element, error) {
 	for {
 		b, err := s.byte()
@@ -89,7 +87,7 @@ func (s *scanner) next() (element, error) {
 	}
 }
 
-// isMark takes the rest of a byte order mark of UTF-8.
+// isMark consumes the rest of a UTF-8 byte order mark.
 func isMark(s *scanner, b byte) bool {
 	if b != 0xEF || s.at != 1 {
 		return false
@@ -103,7 +101,7 @@ func isMark(s *scanner, b byte) bool {
 	return true
 }
 
-// value reads one value, of which the first byte is next.
+// value reads one value whose first byte is next.
 func (s *scanner) value() (element, error) {
 	e := element{offset: s.at}
 	s.buf = s.buf[:0]
@@ -158,7 +156,7 @@ func (s *scanner) value() (element, error) {
 	return e, nil
 }
 
-// takeText takes what is buffered of a string's inside, up to a quote or a backslash.
+// takeText consumes the buffered part of a string up to a quote or a backslash.
 func (s *scanner) takeText(e *element) {
 	for {
 		chunk, _ := s.r.Peek(s.r.Buffered())
@@ -177,9 +175,8 @@ func (s *scanner) takeText(e *element) {
 	}
 }
 
-// textRun is how many bytes of a string's inside are before a quote or a backslash.
-// It looks at few at a time, so that a text full of escapes is not searched for its end
-// again after each.
+// textRun is the number of bytes before the next quote or backslash. It searches a few bytes at a time, so that a
+// text full of escapes is not searched to its end after each of them.
 func textRun(b []byte) int {
 	b = b[:min(len(b), 512)]
 	if quote := bytes.IndexByte(b, '"'); quote >= 0 {
@@ -191,7 +188,7 @@ func textRun(b []byte) int {
 	return len(b)
 }
 
-// ends is true of what ends a number or a word.
+// ends reports a byte that ends a number or a literal.
 func ends(b byte) bool {
 	switch b {
 	case ',', ']', '}', ' ', '\n', '\r', '\t', '{', '[':
@@ -200,7 +197,7 @@ func ends(b byte) bool {
 	return false
 }
 
-// liner cuts a stream into lines.
+// liner splits a stream into lines.
 type liner struct {
 	r   *bufio.Reader
 	at  int64
@@ -209,8 +206,8 @@ type liner struct {
 
 func newLiner(r io.Reader) *liner { return &liner{r: bufio.NewReaderSize(r, 64<<10)} }
 
-// next is the next line that is not blank, without its end; io.EOF after the last.
-// torn says that the last line had no end, which alone is not a fault.
+// next is the next non-blank line without its end; io.EOF after the last. torn means that the last line had no end,
+// which alone is not an error.
 func (l *liner) next() (element, error) {
 	for {
 		e := element{offset: l.at}
@@ -247,7 +244,7 @@ func (l *liner) next() (element, error) {
 	}
 }
 
-// tooDeep is true of JSON that nests deeper than MaxDepth.
+// tooDeep reports JSON that nests deeper than MaxDepth.
 func tooDeep(raw []byte) bool {
 	depth, inString := 0, false
 	for i := 0; i < len(raw); i++ {
@@ -274,7 +271,7 @@ func tooDeep(raw []byte) bool {
 	return false
 }
 
-// repaired counts what had to be replaced in a text of JSON.
+// repaired counts the replacements in a JSON text.
 type repaired struct{ utf8, nul, surrogates int }
 
 func (r *repaired) add(o repaired) {
@@ -289,8 +286,8 @@ func (r repaired) notices(to []Notice) []Notice {
 	return addNotice(to, "Halves of surrogate pairs were replaced by \uFFFD.", r.surrogates)
 }
 
-// repair replaces what no text may hold, in JSON that is not parsed yet: the decoder
-// would do it without a word, and raw parts are kept without being decoded.
+// repair replaces invalid text in unparsed JSON: the decoder would do it silently, and raw parts are kept without
+// being decoded.
 func repair(raw []byte) ([]byte, repaired) {
 	var r repaired
 	if !utf8.Valid(raw) {
@@ -314,8 +311,7 @@ func repair(raw []byte) ([]byte, repaired) {
 	return raw, r
 }
 
-// repairEscape looks at the escape at i, replaces it in place where it must be, and
-// returns where to continue.
+// repairEscape checks the escape at i, replaces it in place if necessary, and returns where to continue.
 func repairEscape(raw []byte, i int, r *repaired) int {
 	code, ok := escapeAt(raw, i)
 	if !ok {
@@ -338,7 +334,7 @@ func repairEscape(raw []byte, i int, r *repaired) int {
 	return i + 6
 }
 
-// escapeAt is the code of a \u escape at i.
+// escapeAt is the code unit of a \u escape at i.
 func escapeAt(raw []byte, i int) (code uint32, ok bool) {
 	if i+6 > len(raw) || raw[i] != '\\' || raw[i+1] != 'u' {
 		return 0, false
@@ -358,7 +354,7 @@ func escapeAt(raw []byte, i int) (code uint32, ok bool) {
 	return code, true
 }
 
-// counted tells how far a stream is read, and ends it when the reader is cancelled.
+// counted counts the bytes read from a stream, and stops when the reader is cancelled.
 type counted struct {
 	ctx   context.Context
 	r     io.Reader

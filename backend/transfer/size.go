@@ -2,7 +2,7 @@ package transfer
 
 import "contextinfinity/backend/chat"
 
-// Size is about how many bytes a turn takes.
+// Size is the approximate size of a turn in bytes.
 func (t *Turn) Size() int {
 	n := 0
 	for _, m := range []*chat.Message{&t.User, t.Assistant} {

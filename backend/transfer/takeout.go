@@ -31,8 +31,8 @@ const (
 	noticeDay      = "Prompts do not say which conversation they belong to; those of one day (UTC) became one session."
 )
 
-// takeout reads the activity of Gemini from Google Takeout, which lists prompts, newest
-// first. Those that link a conversation are put together by it, the others by their day.
+// takeout parses the Gemini activity from Google Takeout, a list of prompts, newest first. Those that link to a
+// conversation are grouped by it, the others by day.
 func (r *run) takeout(in Input, from io.Reader) error {
 	if in.Size > MaxEntryBytes {
 		return tooLarge(in.Name, MaxEntryBytes)
@@ -92,19 +92,18 @@ func (r *run) activity(e element, fixed *repaired) (activity, string) {
 		return a, "it is not an activity"
 	}
 	fixed.add(f)
-	// What is kept raw must not share the scanner's buffer.
+	// Raw content that is kept must not share the scanner's buffer.
 	a.Answers, a.Image = slices.Clone(a.Answers), slices.Clone(a.Image)
 	return a, ""
 }
 
-// isGeminiHeader reports whether an activity's header names Gemini, or Bard before it.
+// isGeminiHeader reports whether an activity's header names Gemini, or its earlier name Bard.
 func isGeminiHeader(header string) bool {
 	header = strings.ToLower(header)
 	return strings.Contains(header, "gemini") || strings.Contains(header, "bard")
 }
 
-// promptedPrefix is what Takeout writes before a prompt in English. In other languages
-// the title stays as it is.
+// promptedPrefix is what Takeout writes before a prompt in English. In other languages the title stays unchanged.
 const promptedPrefix = "Prompted "
 
 func (a activity) isPrompt() bool {
@@ -116,7 +115,7 @@ func (a activity) answers() []string {
 	var items []struct {
 		HTML str `json:"html"`
 	}
-	_ = json.Unmarshal(a.Answers, &items) // what does not fit is left empty
+	_ = json.Unmarshal(a.Answers, &items) // unexpected fields are left empty
 	var out []string
 	for _, i := range items {
 		if i.HTML != "" {
@@ -128,8 +127,7 @@ func (a activity) answers() []string {
 
 const dayPrefix = "day-"
 
-// conversation is the id of the conversation that an activity links, if it links one and
-// no other, else its day.
+// conversation is the id of the only conversation that an activity links to, otherwise its day.
 func (a activity) conversation() string {
 	var details []struct {
 		URL str `json:"url"`
@@ -196,7 +194,7 @@ func takeoutDraft(id string, entries []activity) *draft {
 	return d
 }
 
-// takeoutAnswer is an answer's text; with the HTML itself where that says more.
+// takeoutAnswer is an answer's text, with the HTML itself if the conversion is incomplete.
 func takeoutAnswer(text string) chat.Blocks {
 	markdown, whole := markdownOf(text, MaxLineBytes)
 	out := texts(markdown)

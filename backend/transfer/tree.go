@@ -2,19 +2,18 @@ package transfer
 
 import "strconv"
 
-// tree is a draft's messages, each with the place of its parent and its children. It
-// has no cycle and no two messages with one key.
+// tree is a draft's messages with their parents and children. It has no cycle and no duplicate key.
 type tree struct {
 	d        *draft
 	parent   []int // -1: a root
 	children [][]int
-	order    []int // every message, a parent before its children, siblings as they came
+	order    []int // every message, parents before children, siblings in source order
 	byKey    map[string]int
-	begun    []bool // whether somebody has spoken up to each message, itself included
-	messages int    // what the turns hold, repeated ones counted again
+	begun    []bool // whether there was a visible message up to each, inclusive
+	messages int    // messages in all turns, repeated ones counted again
 }
 
-// Notices about a tree that was not one.
+// Notices about an invalid tree.
 const (
 	noticeRepeated     = "A message was there twice; it was imported once."
 	noticeSameKey      = "Two messages had the same id; the second got a new one."
@@ -36,7 +35,7 @@ func newTree(d *draft) *tree {
 	return t
 }
 
-// unify gives every message a key that no other has. Of two equal ones one stays.
+// unify gives every message a unique key, and drops identical duplicates.
 func (t *tree) unify() {
 	kept := t.d.nodes[:0]
 	again := map[string]int{}
@@ -91,7 +90,7 @@ func (t *tree) link() {
 	}
 }
 
-// cut opens each cycle at its first message.
+// cut breaks each cycle at its first message.
 func (t *tree) cut() {
 	const fresh, walking, done = 0, 1, 2
 	state := make([]int, len(t.parent))
@@ -117,7 +116,7 @@ func (t *tree) cut() {
 	}
 }
 
-// sort lists the children of each message and puts parents first.
+// sort lists the children of each message and sorts parents first.
 func (t *tree) sort() {
 	t.children = make([][]int, len(t.parent))
 	var stack []int
@@ -141,8 +140,7 @@ func (t *tree) sort() {
 	}
 }
 
-// leaf is the message at which the conversation was left: the one its source names, or
-// the last that was said.
+// leaf is the message at which the conversation was left: the one its source names, or the last visible one.
 func (t *tree) leaf() int {
 	if at, ok := t.byKey[t.d.leaf]; ok && t.d.leaf != "" {
 		return at

@@ -6,7 +6,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// usageFields are a usage's, as providers and programs name them.
+// usageFields are the fields of token usage in the formats of providers and programs.
 type usageFields struct {
 	Input            count        `json:"input_tokens"`
 	Prompt           count        `json:"prompt_tokens"`
@@ -32,13 +32,13 @@ type usageDetails struct {
 	Reasoning count `json:"reasoning_tokens"`
 }
 
-// readUsage is nil where nothing was told.
+// readUsage is nil if there are no numbers.
 func readUsage(raw json.RawMessage) *chat.Usage {
 	var f usageFields
 	if isNull(raw) {
 		return nil
 	}
-	_ = json.Unmarshal(raw, &f) // what does not fit stays zero
+	_ = json.Unmarshal(raw, &f) // unexpected fields stay zero
 	u := chat.Usage{
 		InputTokens:       int(max(f.Input, f.InputCamel, f.Prompt, f.PromptEval)),
 		OutputTokens:      int(max(f.Output, f.OutputCamel, f.Completion, f.Eval)),

@@ -10,8 +10,8 @@ import (
 	"unicode/utf16"
 )
 
-// utf16Order is the byte order of a text of UTF-16, by its byte order mark or, without
-// one, by how JSON begins; nil: it is none.
+// utf16Order is the byte order of UTF-16 text, from its byte order mark or from the beginning of JSON; nil: it is not
+// UTF-16.
 func utf16Order(head []byte) binary.ByteOrder {
 	if len(head) < 4 || bytes.HasPrefix(head, []byte{0xFF, 0xFE, 0, 0}) { // UTF-32
 		return nil
@@ -26,7 +26,7 @@ func utf16Order(head []byte) binary.ByteOrder {
 	return nil
 }
 
-// utf8Of is a text of UTF-16 as UTF-8, without its byte order mark.
+// utf8Of converts UTF-16 text to UTF-8, without its byte order mark.
 func utf8Of(text []byte, order binary.ByteOrder) []byte {
 	units := make([]uint16, 0, len(text)/2)
 	for i := 0; i+1 < len(text); i += 2 {
@@ -38,21 +38,20 @@ func utf8Of(text []byte, order binary.ByteOrder) []byte {
 	return []byte(string(utf16.Decode(units)))
 }
 
-// utf16Block is how many bytes of UTF-16 are read at once.
+// utf16Block is the number of bytes of UTF-16 read at once.
 const utf16Block = 64 << 10
 
-// utf16File is a file of UTF-16 that reads as UTF-8. Its reads are not for several
-// goroutines at once.
+// utf16File is a UTF-16 file that reads as UTF-8. It is not safe for concurrent reads.
 type utf16File struct {
 	data   io.ReaderAt
 	size   int64
 	order  binary.ByteOrder
 	starts []int64 // where the text of each block begins, and where the last one ends
-	at     int     // the block that text is of
+	at     int     // the block in text
 	text   []byte
 }
 
-// newUTF16File reads the file once to know where each block's text begins.
+// newUTF16File reads the file once to find where each block's text begins.
 func newUTF16File(ctx context.Context, data io.ReaderAt, size int64, order binary.ByteOrder) (*utf16File, error) {
 	f := &utf16File{data: data, size: size, order: order, starts: []int64{0}, at: -1}
 	for i := 0; int64(i)*utf16Block < size; i++ {
@@ -67,8 +66,7 @@ func newUTF16File(ctx context.Context, data io.ReaderAt, size int64, order binar
 	return f, nil
 }
 
-// load decodes a block. A surrogate pair that stands across a border belongs to the block
-// in which it begins.
+// load decodes a block. A surrogate pair across a boundary belongs to the block in which it begins.
 func (f *utf16File) load(i int) error {
 	from := int64(i) * utf16Block
 	before := min(from, 2)
@@ -93,7 +91,7 @@ func (f *utf16File) load(i int) error {
 		end += 2
 	}
 	part := raw[min(start, end):end]
-	if mark := len(part) > 1 && f.order.Uint16(part) == 0xFEFF; mark && i > 0 { // only the file's first is a mark
+	if mark := len(part) > 1 && f.order.Uint16(part) == 0xFEFF; mark && i > 0 { // a byte order mark only at the beginning of the file
 		f.text = append([]byte("\uFEFF"), utf8Of(part, f.order)...)
 	} else {
 		f.text = utf8Of(part, f.order)
@@ -102,7 +100,7 @@ func (f *utf16File) load(i int) error {
 	return nil
 }
 
-// Size is how many bytes of UTF-8 it has.
+// Size is its number of bytes as UTF-8.
 func (f *utf16File) Size() int64 { return f.starts[len(f.starts)-1] }
 
 // ReadAt implements io.ReaderAt.
@@ -116,7 +114,7 @@ func (f *utf16File) ReadAt(p []byte, off int64) (int, error) {
 		if !found {
 			i--
 		}
-		for f.starts[i+1] == off { // a block without text
+		for f.starts[i+1] == off { // skip blocks without text
 			i++
 		}
 		if f.at != i {

@@ -7,8 +7,7 @@ import (
 	"contextinfinity/backend/internal/lexical"
 )
 
-// acknowledges reports passages that only acknowledge what was said before ("Sure,
-// thanks!"): they recall nothing by themselves.
+// acknowledges reports passages that are only acknowledgements ("Sure, thanks!"): they are not recalled on their own.
 func acknowledges(passages []string) bool {
 	n := 0
 	for _, p := range passages {
@@ -21,10 +20,10 @@ func acknowledges(passages []string) bool {
 	return n > 0
 }
 
-// maxAcknowledgement is how many words a bare acknowledgement has at most.
+// maxAcknowledgement is the maximum number of words of a bare acknowledgement.
 const maxAcknowledgement = 8
 
-// courtesies are words that acknowledge, and those that only join them.
+// courtesies are words of acknowledgements, and words that join them.
 var courtesies = lexical.Set(`ok okay sure yes yeah yep yup no nope thanks thank thx ty you u so much very a lot great good cool nice perfect
 	awesome excellent wonderful fine alright right exactly got it that's that’s sounds will do understood noted please welcome you're
 	you’re of course hi hello hey bye indeed true agreed makes sense lovely super amazing

@@ -8,8 +8,8 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// join appends the blocks of a continuation to what is before it. Text that
-// was cut and text that continues are one block, so a word cut in two heals.
+// join appends the blocks of a continuation to the previous ones. Interrupted text and its continuation become one
+// block, so a split word is restored.
 func join(base, next chat.Blocks) chat.Blocks {
 	out := append(chat.Blocks{}, base...)
 	if len(base) == 0 || len(next) == 0 {
@@ -26,7 +26,7 @@ func join(base, next chat.Blocks) chat.Blocks {
 	return append(out, next[1:]...)
 }
 
-// blockOffset is where block 0 of a continuation is in the joined answer.
+// blockOffset is the position of a continuation's block 0 in the joined answer.
 func blockOffset(base chat.Blocks, firstKind llm.DeltaKind) int {
 	if len(base) > 0 && firstKind == llm.DeltaText {
 		if _, ok := base[len(base)-1].(chat.Text); ok {
@@ -36,9 +36,9 @@ func blockOffset(base chat.Blocks, firstKind llm.DeltaKind) int {
 	return len(base)
 }
 
-// replay runs stored events, which each yields, through their provider's decoder: what it
-// returns is what was shown while they streamed. They are read up to the limit, if there is
-// one, in the mode in which they streamed. Those of a provider that is not known any more are only counted. most is how many
+// replay decodes stored events with their provider's decoder: the result equals what was shown while they streamed.
+// They are read up to the limit, if there is one, in the mode in which they streamed. Those of an unknown provider
+// are only counted. most is the maximum number of tokens of the call; 0: unknown.
 // tokens the call can have had; 0: unknown.
 func (e *Engine) replay(provider string, mode llm.ToolsMode, most int, limit *llm.Meter, each func(yield func(chat.RawEvent) error) error) (r replayed, err error) {
 	var dec *guarded
@@ -77,23 +77,23 @@ func (e *Engine) replay(provider string, mode llm.ToolsMode, most int, limit *ll
 	return r, err
 }
 
-// replayed is what stored events come to.
+// replayed is the result of replaying events.
 type replayed struct {
 	result  llm.Result
 	events  int
 	visible int64 // bytes
-	tooLong error // it was read up to the limit of an answer
+	tooLong error // set if reading stopped at the limit of an answer
 }
 
-// journalLimit is how far a journal is read. One that was written under a higher limit than
-// today's is read as far as any answer goes by default.
+// journalLimit is how far a journal is read. One written under a higher limit than today's is read up to the default
+// limit.
 func (e *Engine) journalLimit(modelID string) *llm.Meter {
 	m := e.meter(modelID)
 	m.MaxBytes, m.MaxTokens = max(m.MaxBytes, llm.DefaultAnswerBytes), max(m.MaxTokens, llm.DefaultAnswerTokens)
 	return m
 }
 
-// meter measures an answer of a model.
+// meter measures a model's answer.
 func (e *Engine) meter(modelID string) *llm.Meter {
 	s := e.settings()
 	return &llm.Meter{
@@ -102,24 +102,24 @@ func (e *Engine) meter(modelID string) *llm.Meter {
 	}
 }
 
-// stepBlocks are the blocks of what a step has received.
+// stepBlocks are the blocks received in a step.
 func (e *Engine) stepBlocks(ctx context.Context, s chat.Step) (chat.Blocks, error) {
 	r, err := e.stepResult(ctx, s)
 	return r.Blocks, err
 }
 
 func (e *Engine) stepResult(ctx context.Context, s chat.Step) (llm.Result, error) {
-	r, err := e.replay(s.Provider, modeOf(s), 0, nil, func(yield func(chat.RawEvent) error) error { return e.store.StepEvents(ctx, s.ID, yield) })
+	r, err := e.replay(s.Provider, modeOf(s), 0, nil, func(yield func(chat.RawEvent) error) error { return e.past.StepEvents(ctx, s.ID, yield) })
 	return r.result, err
 }
 
-// Answer is what there is of a turn's answer: the final message, or what an
-// incomplete, failed or running one had received by its last closed step.
+// Answer is a turn's answer: the final message, or what an incomplete, failed or running one had received by its last
+// ended step.
 func (e *Engine) Answer(ctx context.Context, t chat.Turn) (chat.Message, error) {
 	if t.Assistant != nil {
 		return *t.Assistant, nil
 	}
-	steps, err := e.store.Steps(ctx, t.ID)
+	steps, err := e.past.Steps(ctx, t.ID)
 	if err != nil || len(steps) == 0 {
 		return chat.Message{Role: chat.RoleAssistant}, err
 	}
@@ -127,7 +127,7 @@ func (e *Engine) Answer(ctx context.Context, t chat.Turn) (chat.Message, error) 
 	return chat.Message{Role: chat.RoleAssistant, Blocks: blocks}, err
 }
 
-// usageOf sums what the closed steps of a turn reported.
+// usageOf sums the usage of a turn's ended steps.
 func usageOf(steps []chat.Step, last *chat.Usage) *chat.Usage {
 	var sum chat.Usage
 	seen := false

@@ -2,24 +2,24 @@ package turn
 
 import "contextinfinity/backend/chat"
 
-// CallChoice is what a person decided about a call that waits.
+// CallChoice is the user's decision about a pending call.
 type CallChoice struct {
 	Call     chat.ToolCallID
 	Decision chat.ToolDecision
-	// Server makes a decision that lasts hold for all tools of the call's source.
+	// Server makes a lasting decision apply to all tools of the call's source.
 	Server bool
-	// Hash is that of the definition which was shown; another one is refused and asked about
-	// again. Empty: nothing was shown, as for a tool that is not offered any more.
+	// Hash is that of the shown definition; if it differs now, the decision is refused and requested again. Empty:
+	// nothing was shown, as for a tool that is no longer offered.
 	Hash string
 }
 
-// CallResolution is what a person makes of a call whose outcome is unknown.
+// CallResolution is the user's resolution of a call with an unknown outcome.
 type CallResolution struct {
 	Call    chat.ToolCallID
 	As      chat.Resolution
-	Text    string // of ResolveEnter: the result as the person found it
+	Text    string // for ResolveEnter: the result that the user determined
 	IsError bool
-	// Hash is that of the definition which was shown with ResolveRerun; a tool that has another
-	// one by now is not run. Empty: nothing was shown.
+	// Hash is that of the definition shown with ResolveRerun; a tool with another definition is not run. Empty:
+	// nothing was shown.
 	Hash string
 }

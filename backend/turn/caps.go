@@ -8,15 +8,14 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// capsOf is what a branch's model leaves for instructions and pinned facts.
+// capsOf are the caps that a branch's model leaves for instructions and pinned facts.
 type capsOf struct {
 	model  string
 	budget prompt.Budget
 	count  func(string) int
 }
 
-// capsFor reads them. A model that cannot be called now has none to check yet: they are
-// checked when something is sent.
+// capsFor reads them. A model that cannot be called now has no caps to check: they are checked before sending.
 func (e *Engine) capsFor(ctx context.Context, branch chat.BranchID) (capsOf, error) {
 	m, err := e.modelFor(ctx, branch, "")
 	if code := chat.CodeOf(err); code == chat.CodeConfig || code == chat.CodeAuth {
@@ -24,21 +23,20 @@ func (e *Engine) capsFor(ctx context.Context, branch chat.BranchID) (capsOf, err
 	} else if err != nil {
 		return capsOf{}, err
 	}
-	learned, err := e.store.Calibration(ctx, m.Endpoint.Provider, m.Endpoint.ModelID)
+	learned, err := e.contexts.Calibration(ctx, m.Endpoint.Provider, m.Endpoint.ModelID)
 	return capsOf{
 		model: m.Endpoint.Name, count: e.count(m), budget: prompt.NewBudget(m.Limits, e.settings().Policy.OrDefault(), learned.Factor),
 	}, err
 }
 
-// CheckPin refuses, before it is made, a fact with which the pinned facts of a branch
-// would be over their cap. replaces is the pin whose place it takes, if any. What makes
-// an overfull section smaller is not refused.
+// CheckPin refuses a new pin with which the pinned facts of a branch would exceed their cap. replaces is the pin to
+// be replaced, if any. A change that makes an oversized section smaller is accepted.
 func (e *Engine) CheckPin(ctx context.Context, branch chat.BranchID, replaces chat.PinID, text string) error {
 	caps, err := e.capsFor(ctx, branch)
 	if err != nil {
 		return err
 	}
-	all, err := e.store.Pins(ctx, branch)
+	all, err := e.contexts.Pins(ctx, branch)
 	if err != nil {
 		return err
 	}
@@ -53,9 +51,9 @@ func (e *Engine) CheckPin(ctx context.Context, branch chat.BranchID, replaces ch
 	return refused(prompt.CheckPins(append(pins, chat.Pin{Text: text}), caps.model, caps.budget, caps.count), "Nothing was pinned.")
 }
 
-// CheckInstructions refuses, before they are stored, instructions over their cap.
+// CheckInstructions refuses instructions over their cap before they are stored.
 func (e *Engine) CheckInstructions(ctx context.Context, session chat.SessionID, text string) error {
-	s, err := e.store.Session(ctx, session)
+	s, err := e.past.Session(ctx, session)
 	if err != nil || text == "" || text == s.SystemPrompt {
 		return err
 	}
@@ -66,9 +64,8 @@ func (e *Engine) CheckInstructions(ctx context.Context, session chat.SessionID, 
 	return refused(prompt.CheckInstructions(text, caps.model, caps.budget, caps.count), "Nothing was changed.")
 }
 
-// CheckPreset refuses, before they are copied into a session, a model that is not configured and
-// instructions over its cap; an empty name is the default model. A model that has no key yet
-// can be chosen: it is asked for when something is sent.
+// CheckPreset refuses an unknown model, and instructions over its cap, before they are copied into a session; an
+// empty name is the default model. A model without a key can be chosen: the key is needed only for sending.
 func (e *Engine) CheckPreset(ctx context.Context, model, instructions string) error {
 	m, err := e.models.Resolve(ctx, model)
 	if code := chat.CodeOf(err); code == chat.CodeAuth || code == chat.CodeConfig && model == "" {
@@ -76,7 +73,7 @@ func (e *Engine) CheckPreset(ctx context.Context, model, instructions string) er
 	} else if err != nil {
 		return changedNothing(err)
 	}
-	learned, err := e.store.Calibration(ctx, m.Endpoint.Provider, m.Endpoint.ModelID)
+	learned, err := e.contexts.Calibration(ctx, m.Endpoint.Provider, m.Endpoint.ModelID)
 	if err != nil || instructions == "" {
 		return err
 	}
@@ -84,21 +81,21 @@ func (e *Engine) CheckPreset(ctx context.Context, model, instructions string) er
 	return refused(prompt.CheckInstructions(instructions, m.Endpoint.Name, budget, e.count(m)), "Nothing was changed.")
 }
 
-// changedNothing is an error of a model where nothing was to be sent.
+// changedNothing is a model's error in an operation that sends nothing.
 func changedNothing(err error) error {
 	e := *chat.AsError(err)
 	e.Message = strings.Replace(e.Message, "nothing was sent", "nothing was changed", 1)
 	return &e
 }
 
-// CheckCaps reports a session that nothing can be sent in, because its instructions or
-// pinned facts are over their caps: it was imported so.
+// CheckCaps reports a session in which nothing can be sent, because its imported instructions or pinned facts exceed
+// their caps.
 func (e *Engine) CheckCaps(ctx context.Context, session chat.SessionID) error {
-	s, err := e.store.Session(ctx, session)
+	s, err := e.past.Session(ctx, session)
 	if err != nil {
 		return err
 	}
-	pins, err := e.store.Pins(ctx, s.ActiveBranch)
+	pins, err := e.contexts.Pins(ctx, s.ActiveBranch)
 	if err != nil || len(pins) == 0 && s.SystemPrompt == "" {
 		return err
 	}
@@ -112,7 +109,7 @@ func (e *Engine) CheckCaps(ctx context.Context, session chat.SessionID) error {
 	return prompt.CheckPins(pins, caps.model, caps.budget, caps.count)
 }
 
-// refused says what did not happen.
+// refused says what was not done.
 func refused(err error, nothing string) error {
 	if err == nil {
 		return nil

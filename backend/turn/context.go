@@ -11,24 +11,24 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// assembly is one request to assemble: which turn, which model, and what makes
-// it differ from the branch's next plain request.
+// assembly is one request to assemble: which turn, which model, and how it differs from the branch's next plain
+// request.
 type assembly struct {
 	branch  chat.BranchID
-	here    chat.SessionID // the branch's, filled in by contextInput
+	here    chat.SessionID // the branch's session, set by contextInput
 	seq     int64          // turns before it are history; 0: all
 	model   Model
 	current chat.Message
-	earlier brought    // what the steps of the turn before this one brought
+	earlier brought    // from the earlier steps of the turn
 	reduce  float64    // after a provider rejected the request for its size
-	step    int        // index of the step it is for
-	turn    *chat.Turn // nil for a preview: nothing is asked of a model then
+	step    int        // index of the step
+	turn    *chat.Turn // nil for a preview, which calls no model
 	memory  *memorySelection
-	cut     *chat.Cut // as a fork there would see the branch; nil: as it is
+	cut     *chat.Cut // to assemble for a future fork; nil: the branch itself
 }
 
-// assemble gathers what the lineage holds and has it put together. When only a
-// shorter head summary would make it fit, the librarian is asked for one.
+// assemble reads the lineage and assembles the context. If it fits only with a shorter head summary, the librarian
+// shortens it.
 func (e *Engine) assemble(ctx context.Context, a assembly) (prompt.PreparedContext, error) {
 	in, err := e.contextInput(ctx, &a)
 	if err != nil {
@@ -47,8 +47,7 @@ func (e *Engine) assemble(ctx context.Context, a assembly) (prompt.PreparedConte
 	return prompt.Assemble(in)
 }
 
-// shrinkHead shortens the head summary for this request alone. A preview never
-// calls a model.
+// shrinkHead shortens the head summary for this request only. A preview never calls a model.
 func (e *Engine) shrinkHead(ctx context.Context, a assembly, summary string, target int) string {
 	count := e.count(a.model)
 	if a.turn != nil && e.shrink != nil {
@@ -59,8 +58,8 @@ func (e *Engine) shrinkHead(ctx context.Context, a assembly, summary string, tar
 	return librarian.Trim(summary, target, count)
 }
 
-// Preview assembles what the branch's next request would hold with the given
-// message, whose documents name their files alone. Nothing is sent and no model is asked.
+// Preview assembles the branch's next request with the given message, whose documents only name their files. Nothing
+// is sent and no model is called.
 func (e *Engine) Preview(ctx context.Context, branch chat.BranchID, model string, current chat.Message) (prompt.PreparedContext, prompt.Budget, error) {
 	m, err := e.modelFor(ctx, branch, model)
 	if err != nil {
@@ -72,7 +71,7 @@ func (e *Engine) Preview(ctx context.Context, branch chat.BranchID, model string
 	return e.preview(ctx, assembly{branch: branch, model: m, current: current, memory: &memorySelection{}})
 }
 
-// PreviewAt is Preview of a branch that would fork off at a cut. It is not made.
+// PreviewAt is Preview for a branch that would fork off at a cut, without creating it.
 func (e *Engine) PreviewAt(ctx context.Context, cut chat.Cut, model string, current chat.Message) (prompt.PreparedContext, prompt.Budget, error) {
 	m, err := e.modelFor(ctx, cut.Branch, model)
 	if err != nil {
@@ -93,7 +92,7 @@ func (e *Engine) preview(ctx context.Context, a assembly) (prompt.PreparedContex
 	return c, c.Manifest().Budget, nil
 }
 
-// contextInput reads everything an assembly is made of.
+// contextInput reads all inputs of an assembly.
 func (e *Engine) contextInput(ctx context.Context, a *assembly) (prompt.Input, error) {
 	in := prompt.Input{
 		Model: a.model.Endpoint.Name, ModelID: a.model.Endpoint.ModelID, StepIndex: a.step, Provider: a.model.Endpoint.Provider, Limits: a.model.Limits,
@@ -102,12 +101,12 @@ func (e *Engine) contextInput(ctx context.Context, a *assembly) (prompt.Input, e
 	}
 	in.ResultMaxBytes = e.settings().ResultMaxBytes
 	a.earlier.into(&in)
-	b, err := e.store.Branch(ctx, a.branch)
+	b, err := e.past.Branch(ctx, a.branch)
 	if err != nil {
 		return in, err
 	}
 	a.here = b.SessionID
-	s, err := e.store.Session(ctx, b.SessionID)
+	s, err := e.past.Session(ctx, b.SessionID)
 	if err != nil {
 		return in, err
 	}
@@ -116,7 +115,7 @@ func (e *Engine) contextInput(ctx context.Context, a *assembly) (prompt.Input, e
 		return in, err
 	}
 	if in.Project = promptProject(project, belongs); in.Project != nil && in.Policy.History == prompt.HistoryOff {
-		in.Project.Files = false // nothing is remembered in plain chat
+		in.Project.Files = false // plain chat has no memory
 	}
 	in.Scope = e.scopeOf(s, belongs)
 	if in.Tools, err = e.offer(ctx, a.model, s.ID); err != nil {
@@ -150,17 +149,17 @@ func (e *Engine) contextInput(ctx context.Context, a *assembly) (prompt.Input, e
 	return in, nil
 }
 
-// knowledge is what the branch knows beside what was said: its head and its pins.
+// knowledge is the branch's memory besides its turns: its head and its pins.
 func (e *Engine) knowledge(ctx context.Context, in *prompt.Input, a assembly, b chat.Branch) (err error) {
 	if a.cut != nil {
 		in.Head = a.cut.Head
-		in.Pins, err = e.store.PinsAt(ctx, a.branch, a.cut.Seq)
+		in.Pins, err = e.contexts.PinsAt(ctx, a.branch, a.cut.Seq)
 		return err
 	}
-	if in.Head, err = e.store.State(ctx, b.HeadState); err != nil {
+	if in.Head, err = e.contexts.State(ctx, b.HeadState); err != nil {
 		return err
 	}
-	in.Pins, err = e.store.Pins(ctx, a.branch)
+	in.Pins, err = e.contexts.Pins(ctx, a.branch)
 	return err
 }
 
@@ -168,7 +167,7 @@ func (e *Engine) count(m Model) func(string) int {
 	return func(s string) int { return e.counter.Count(m.Endpoint.ModelID, s) }
 }
 
-// history fills in how the lineage may be represented.
+// history sets how the lineage may be represented.
 func (e *Engine) history(ctx context.Context, in *prompt.Input, a assembly) error {
 	in.Fetch = func(from, to int64) ([]chat.Turn, error) { return e.fetch(ctx, a.branch, from, to) }
 	in.Extract = func(turns []chat.Turn, target int) string {
@@ -176,7 +175,7 @@ func (e *Engine) history(ctx context.Context, in *prompt.Input, a assembly) erro
 	}
 	in.Repeats = librarian.RepeatedLines
 	in.Remember = e.remembered(a.branch, e.counter.Encoding(a.model.Endpoint.ModelID))
-	summaries, err := e.store.UsableSummaries(ctx, a.branch)
+	summaries, err := e.contexts.UsableSummaries(ctx, a.branch)
 	if err != nil {
 		return err
 	}
@@ -188,7 +187,7 @@ func (e *Engine) history(ctx context.Context, in *prompt.Input, a assembly) erro
 			ID: s.ID, From: s.From, To: s.To, Tokens: s.TokenCount, Text: s.Content, Model: s.GeneratedBy,
 		})
 	}
-	raw, _, err := e.store.PreviousManifest(ctx, a.branch, a.seq)
+	raw, _, err := e.contexts.PreviousManifest(ctx, a.branch, a.seq)
 	if err != nil || raw == nil {
 		return err
 	}
@@ -199,11 +198,10 @@ func (e *Engine) history(ctx context.Context, in *prompt.Input, a assembly) erro
 	return nil
 }
 
-// calibrate takes over what was learned of the provider's counting, but only
-// where the cut advances anyway: a budget that moves by itself would move the
-// cut, and with it the prefix.
+// calibrate applies what was learned of the provider's token counting, but only when the cut moves anyway: a changed
+// budget would otherwise move the cut, and with it the prefix.
 func (e *Engine) calibrate(ctx context.Context, in *prompt.Input, a assembly) error {
-	learned, err := e.store.Calibration(ctx, a.model.Endpoint.Provider, a.model.Endpoint.ModelID)
+	learned, err := e.contexts.Calibration(ctx, a.model.Endpoint.Provider, a.model.Endpoint.ModelID)
 	if err != nil {
 		return err
 	}
@@ -221,7 +219,7 @@ func (e *Engine) calibrate(ctx context.Context, in *prompt.Input, a assembly) er
 
 // fetch reads the finalized turns of [from, to) of a lineage.
 func (e *Engine) fetch(ctx context.Context, branch chat.BranchID, from, to int64) ([]chat.Turn, error) {
-	turns, err := e.store.Lineage(ctx, chat.LineageQuery{Branch: branch, FromSeq: from, ToSeq: to - 1})
+	turns, err := e.past.Lineage(ctx, chat.LineageQuery{Branch: branch, FromSeq: from, ToSeq: to - 1})
 	if err != nil {
 		return nil, err
 	}
@@ -234,12 +232,11 @@ func (e *Engine) fetch(ctx context.Context, branch chat.BranchID, from, to int64
 	return out, nil
 }
 
-// sizes weighs the lineage before turn_seq seq. What was not counted yet is
-// counted once and kept.
+// sizes are the sizes of the turns before turn_seq seq. A missing size is counted once and stored.
 func (e *Engine) sizes(ctx context.Context, branch chat.BranchID, seq int64, m Model) ([]prompt.Size, error) {
-	// What a turn weighs follows from how it is rendered.
+	// The size of a turn depends on how it is rendered.
 	encoding := fmt.Sprintf("%s/%d", e.counter.Encoding(m.Endpoint.ModelID), prompt.AssemblerVersion)
-	all, err := e.store.Sizes(ctx, branch, encoding)
+	all, err := e.contexts.Sizes(ctx, branch, encoding)
 	if err != nil {
 		return nil, err
 	}
@@ -255,7 +252,7 @@ func (e *Engine) sizes(ctx context.Context, branch chat.BranchID, seq int64, m M
 	return out, nil
 }
 
-// page is how many turns are weighed at once.
+// page is how many turns are measured at a time.
 const page = 64
 
 func (e *Engine) weigh(ctx context.Context, branch chat.BranchID, encoding string, sizes []chat.TurnSize, m Model) error {
@@ -276,7 +273,7 @@ func (e *Engine) weigh(ctx context.Context, branch chat.BranchID, encoding strin
 			sizes[j].Tokens = tokens[sizes[j].Seq]
 		}
 		if !e.readOnly {
-			if err := e.store.PutSizes(ctx, encoding, sizes[i:n]); err != nil {
+			if err := e.contexts.PutSizes(ctx, encoding, sizes[i:n]); err != nil {
 				return err
 			}
 		}
@@ -285,8 +282,8 @@ func (e *Engine) weigh(ctx context.Context, branch chat.BranchID, encoding strin
 	return nil
 }
 
-// PlanAhead names the ranges of a branch that background work should summarize
-// now: those of the plan in force, and those the next advance will need.
+// PlanAhead lists the ranges of a branch that background jobs should summarise now: those of the present plan, and
+// those that the next move of the cut will need.
 func (e *Engine) PlanAhead(ctx context.Context, branch chat.BranchID) ([]prompt.Range, error) {
 	return e.planRanges(ctx, branch, func(in prompt.Input, b prompt.Budget) []prompt.Range {
 		ranges := prompt.MakePlan(in.Sizes, b, in.Policy).Ranges
@@ -301,7 +298,7 @@ func (e *Engine) PlanAhead(ctx context.Context, branch chat.BranchID) ([]prompt.
 	})
 }
 
-// planAll names every range before the newest turns, although all may still fit.
+// planAll lists every range before the newest turns, even if all still fit.
 func (e *Engine) planAll(ctx context.Context, branch chat.BranchID) ([]prompt.Range, error) {
 	return e.planRanges(ctx, branch, func(in prompt.Input, b prompt.Budget) []prompt.Range {
 		return prompt.AdvanceToFit(in.Sizes, lastSeq(in.Sizes), 0, b, in.Policy).Ranges
@@ -316,8 +313,7 @@ func lastSeq(sizes []prompt.Size) int64 {
 	return sizes[len(sizes)-1].Seq
 }
 
-// planRanges chooses ranges for the branch's context as it would be sent now, without
-// those that have a summary.
+// planRanges computes ranges for the branch's next context, without those that have a summary.
 func (e *Engine) planRanges(ctx context.Context, branch chat.BranchID, choose func(prompt.Input, prompt.Budget) []prompt.Range) ([]prompt.Range, error) {
 	m, err := e.modelFor(ctx, branch, "")
 	if err != nil {
@@ -328,15 +324,14 @@ func (e *Engine) planRanges(ctx context.Context, branch chat.BranchID, choose fu
 		return nil, err
 	}
 	_, b, err := prompt.PlanOf(in)
-	if err != nil { // nothing is sent before it is put right, and nothing needs to be ready
+	if err != nil { // nothing can be sent until it is fixed, so nothing need be prepared
 		return nil, nil //nolint:nilerr // the next message reports it
 	}
 	return without(choose(in, b), in.Summaries), nil
 }
 
-// mostly reports that a summary already covers the beginning and most of a range
-// that is only foreseen: where the next advance will end shifts with every turn,
-// and a summary for each place it might be would cost a model call a turn.
+// mostly reports that a summary already covers the beginning and most of a future range: the position of the next cut
+// shifts with every turn, and a summary for each possible position would cost a model call per turn.
 func mostly(r prompt.Range, have []prompt.Summary) bool {
 	const most = 0.6
 	for _, s := range have {
@@ -347,7 +342,7 @@ func mostly(r prompt.Range, have []prompt.Summary) bool {
 	return false
 }
 
-// without leaves out ranges that have a summary, and repetitions.
+// without drops ranges that have a summary, and duplicates.
 func without(ranges []prompt.Range, have []prompt.Summary) []prompt.Range {
 	type span struct{ from, to int64 }
 	done := map[span]bool{}
@@ -364,13 +359,12 @@ func without(ranges []prompt.Range, have []prompt.Summary) []prompt.Range {
 	return out
 }
 
-// EnqueueRanges queues background work for the ranges that PlanAhead names and
-// returns how many were new.
+// EnqueueRanges queues background jobs for the ranges from PlanAhead and returns how many were new.
 func (e *Engine) EnqueueRanges(ctx context.Context, branch chat.BranchID) (int, error) {
 	return e.enqueue(ctx, branch, e.PlanAhead)
 }
 
-// EnqueueAll is EnqueueRanges for every turn but the newest, although all may still fit.
+// EnqueueAll is EnqueueRanges for every turn except the newest, even if all still fit.
 func (e *Engine) EnqueueAll(ctx context.Context, branch chat.BranchID) (int, error) {
 	return e.enqueue(ctx, branch, e.planAll)
 }
@@ -385,14 +379,14 @@ func (e *Engine) enqueue(ctx context.Context, branch chat.BranchID, plan func(co
 	}
 	n := 0
 	for _, r := range ranges {
-		last, err := e.store.Lineage(ctx, chat.LineageQuery{Branch: branch, ToSeq: r.To - 1, Limit: 1, Newest: true})
+		last, err := e.past.Lineage(ctx, chat.LineageQuery{Branch: branch, ToSeq: r.To - 1, Limit: 1, Newest: true})
 		if err != nil {
 			return n, err
 		}
 		if len(last) == 0 {
 			continue
 		}
-		added, err := e.store.EnqueueRange(ctx, branch, r.From, last[0].ID)
+		added, err := e.contexts.EnqueueRange(ctx, branch, r.From, last[0].ID)
 		if err != nil {
 			return n, err
 		}
@@ -403,12 +397,11 @@ func (e *Engine) enqueue(ctx context.Context, branch chat.BranchID, plan func(co
 	return n, nil
 }
 
-// RangeTarget is how many tokens a range summary of a branch should have for
-// originals of so many.
+// RangeTarget is the target size of a range summary for originals of this size.
 func (e *Engine) RangeTarget(ctx context.Context, branch chat.BranchID, tokens int) int {
 	p := e.settings().Policy
 	m, err := e.modelFor(ctx, branch, "")
-	if err != nil { // the model is gone; any window will do
+	if err != nil { // the model was removed; any window will do
 		m.Limits = prompt.Limits{ContextLimit: 8192, WorkingSet: 50000}
 		return prompt.RangeTarget(tokens, prompt.NewBudget(m.Limits, p, 1), p)
 	}

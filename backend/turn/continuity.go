@@ -11,21 +11,20 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// mayContinue reports that the provider may be in for what it holds of this turn already
-// (SRD 1.2.5). It has to keep each answer for that, the first one too.
+// mayContinue reports that the provider may use what it has stored of this turn (SRD 1.2.5). For that it must store
+// each answer, including the first.
 func (r *run) mayContinue() bool {
 	return r.e.settings().Continuity && !r.forgotten && len(r.context.Tools()) > 0
 }
 
-// continuation is the answer that this request can continue from, and nil where all of it has
-// to be sent. The provider's context is the one that was stored for the step before: what
-// this context begins with must have the same hash.
+// continuation is the answer that this request can continue, or nil if everything has to be sent. The provider's
+// context is that of the previous step: this context must begin with the same hash.
 func (r *run) continuation(ctx context.Context) (*llm.Continuation, error) {
 	messages := len(r.context.Messages())
 	if !r.mayContinue() || len(r.cycle) == 0 || len(r.partial) > 0 || r.response == "" {
 		return nil, nil
 	}
-	raw, err := r.e.store.Manifest(ctx, r.turn.ID)
+	raw, err := r.e.contexts.Manifest(ctx, r.turn.ID)
 	if err != nil || raw == nil {
 		return nil, err
 	}
@@ -37,7 +36,7 @@ func (r *run) continuation(ctx context.Context) (*llm.Continuation, error) {
 	return &llm.Continuation{ResponseID: r.response, Messages: messages - 1}, nil
 }
 
-// noteContinuity says, for those who ask what the model saw, what of it was sent.
+// noteContinuity records in the manifest which part was sent.
 func (r *run) noteContinuity(m *prompt.Manifest) {
 	switch {
 	case r.continues != nil:
@@ -48,14 +47,13 @@ func (r *run) noteContinuity(m *prompt.Manifest) {
 	}
 }
 
-// forgot reports a refusal because the provider does not hold what the request is based on.
+// forgot reports a refusal because the provider has not stored the answer that the request continues.
 func forgot(err error) bool {
 	var le *llm.Error
 	return errors.As(err, &le) && le.Forgotten
 }
 
-// sendWhole closes an attempt that rested on what the provider has forgotten, and sends all
-// of it.
+// sendWhole ends an attempt that continued an answer forgotten by the provider, and sends the complete request.
 func (r *run) sendWhole(ctx context.Context) state {
 	if err := r.closeAttempt(); err != nil {
 		return r.failWith(ctx, err)

@@ -9,20 +9,19 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// brought is what the steps of a turn before one of them brought.
+// brought is the result of a turn's earlier steps.
 type brought struct {
-	base    chat.Blocks    // all of it, as it is shown: results are behind the calls of their step
+	base    chat.Blocks    // everything, as shown: results follow the calls of their step
 	cycle   []chat.Message // for each step whose calls have their results: the answer, then the results
-	partial chat.Blocks    // what came after the last of them, which a continuation continues from
+	partial chat.Blocks    // what came after the last of them, to be continued
 	calls   bool           // tools were called
-	paused  string         // the provider that paused the last answer, which partial ends with
-	// response is the id that the provider gave the last answer of cycle.
+	paused  string         // the provider that paused the last answer, at the end of partial
+	// response is the provider's id of the last answer in cycle.
 	response string
 }
 
-// broughtBefore reads what the steps with a lower index brought. Of each index the attempt
-// counts whose calls were recorded, else the newest that brought text: a retry that brought
-// none does not take away what an earlier one did.
+// broughtBefore reads the results of the steps with a lower index. Of each index the attempt with recorded calls
+// counts, otherwise the newest with text: a retry without text does not discard an earlier one's.
 func (e *Engine) broughtBefore(ctx context.Context, steps []chat.Step, index int) (out brought, err error) {
 	if len(steps) == 0 {
 		return out, nil
@@ -62,8 +61,7 @@ func pausedBy(s chat.Step) string {
 	return ""
 }
 
-// add is the next step, with the batch of its calls if it has one. It reports that the
-// calls have their results.
+// add adds the next step, with the batch of its calls if it has one. It reports that the calls have their results.
 func (b *brought) add(blocks chat.Blocks, batch *chat.ToolBatch) bool {
 	b.base = join(b.base, blocks)
 	b.partial = join(b.partial, blocks)
@@ -82,8 +80,8 @@ func (b *brought) add(blocks chat.Blocks, batch *chat.ToolBatch) bool {
 	return true
 }
 
-// into gives what was brought to an assembly. An answer that the same provider paused is its last
-// message, from which it continues automatically.
+// into adds the results to an assembly. An answer that the same provider paused is its last message, which it
+// continues automatically.
 func (b brought) into(in *prompt.Input) {
 	in.Cycle = b.cycle
 	answer := chat.Message{Role: chat.RoleAssistant, Blocks: b.partial}
@@ -96,8 +94,7 @@ func (b brought) into(in *prompt.Input) {
 	}
 }
 
-// stands reports something that a person would miss: text, calls of tools, what a provider's
-// own tools brought.
+// stands reports content that a user would miss: text, tool calls, results of a provider's own tools.
 func (b brought) stands() bool { return b.calls || b.paused != "" || hasText(b.base) }
 
 func (e *Engine) batchesByStep(ctx context.Context, turn chat.TurnID) (map[chat.StepID]*chat.ToolBatch, error) {
@@ -110,11 +107,11 @@ func (e *Engine) batchesByStep(ctx context.Context, turn chat.TurnID) (map[chat.
 }
 
 func (e *Engine) batchesOf(ctx context.Context, turn chat.TurnID) ([]chat.ToolBatch, error) {
-	all, err := e.store.ToolBatches(ctx, []chat.TurnID{turn})
+	all, err := e.toolCalls.ToolBatches(ctx, []chat.TurnID{turn})
 	return all[turn], err
 }
 
-// answerBefore is the answer that steps with a lower index add up to.
+// answerBefore is the joined answer of the steps with a lower index.
 func (e *Engine) answerBefore(ctx context.Context, steps []chat.Step, index int) (chat.Blocks, error) {
 	b, err := e.broughtBefore(ctx, steps, index)
 	return b.base, err

@@ -6,15 +6,14 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Stop ends a running turn at the user's word: what arrived becomes the answer,
-// marked stopped. It returns when that is durable.
+// Stop stops a running turn: what arrived becomes the answer, marked as stopped. It returns when that is durable.
 func (e *Engine) Stop(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 	e.mu.Lock()
 	r := e.runs[id]
 	e.mu.Unlock()
 	if r == nil {
-		t, err := e.store.Turn(ctx, id)
-		if _, left := e.unsavedTurn(id); err == nil && left { // a call whose end is known is not unknown
+		t, err := e.past.Turn(ctx, id)
+		if _, left := e.unsavedTurn(id); err == nil && left { // a call with a known end is not unknown
 			t, err = e.settledTurn(ctx, id, "turn.stop")
 		}
 		if err != nil {
@@ -26,15 +25,14 @@ func (e *Engine) Stop(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 		return e.settleSuspended(ctx, t, chat.OutcomeStopped)
 	}
 	r.cancel(errStopped)
-	t, err := (&Handle{Turn: chat.Turn{ID: id}, run: r}).Wait(ctx) // r.turn is the run's own until it is done
+	t, err := (&Handle{Turn: chat.Turn{ID: id}, run: r}).Wait(ctx) // r.turn belongs to the run until it is done
 	if err != nil || !r.waits {
 		return t, err
 	}
-	return e.Stop(ctx, id) // it had come to calls that wait, and nobody runs it now
+	return e.Stop(ctx, id) // it had reached waiting calls, and no run has it now
 }
 
-// Keep makes an incomplete answer final as it is. One that is whole, and only could not
-// be written yet, becomes what it is.
+// Keep makes an incomplete answer final. A complete one that only could not be saved yet gets its real outcome.
 func (e *Engine) Keep(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 	if u, ok := e.unsavedTurn(id); ok && u.Whole {
 		t, err := e.settledTurn(ctx, id, "turn.keep")
@@ -59,7 +57,7 @@ func (e *Engine) Keep(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 	if err != nil {
 		return t, err
 	}
-	t, err = e.store.Finalize(ctx, chat.Finalization{
+	t, err = e.turns.Finalize(ctx, chat.Finalization{
 		TurnID: id, Message: answer, Outcome: chat.OutcomeKept, Usage: t.Usage,
 	})
 	return e.decided(ctx, t, err)
@@ -78,13 +76,12 @@ func (e *Engine) Discard(ctx context.Context, id chat.TurnID) (chat.Turn, error)
 	if f == nil {
 		f = &chat.Failure{Code: chat.CodeCancelled, Message: "Discarded. The message and what had arrived stay readable."}
 	}
-	t, err = e.store.FailTurn(ctx, chat.TurnFailure{TurnID: id, Outcome: chat.OutcomeDiscarded, Failure: f})
+	t, err = e.turns.FailTurn(ctx, chat.TurnFailure{TurnID: id, Outcome: chat.OutcomeDiscarded, Failure: f})
 	return e.decided(ctx, t, err)
 }
 
-// Continue asks the model to continue. An incomplete answer continues as a new step
-// of the same turn; one that is final but was cut short (CutShort) is never
-// changed, so asking for the rest is a new message after it.
+// Continue asks the model to continue. An incomplete answer continues as a new step of the same turn; a final but
+// truncated one (CutShort) never changes, so the rest is requested with a new message.
 func (e *Engine) Continue(ctx context.Context, id chat.TurnID, model string) (*Handle, error) {
 	t, waits, err := e.openTurn(ctx, id, "turn.continue")
 	if err != nil {
@@ -101,16 +98,16 @@ func (e *Engine) Continue(ctx context.Context, id chat.TurnID, model string) (*H
 	return nil, chat.Errorf(chat.CodeConflict, "turn.continue", "This turn has no unfinished answer to continue.")
 }
 
-// CutShort reports a final answer that ends before the model was done.
+// CutShort reports a final answer that ended before the model was done.
 func CutShort(t chat.Turn) bool {
 	return t.Outcome == chat.OutcomeStopped || t.Outcome == chat.OutcomeKept || t.Outcome == chat.OutcomeTruncated
 }
 
-// restMessage is what the user would type.
+// restMessage is the message for that.
 const restMessage = "Please continue exactly where you stopped."
 
 func (e *Engine) askForRest(ctx context.Context, t chat.Turn, model string) (*Handle, error) {
-	last, ok, err := e.store.LastTurn(ctx, t.BranchID)
+	last, ok, err := e.past.LastTurn(ctx, t.BranchID)
 	if err != nil {
 		return nil, err
 	}
@@ -121,9 +118,8 @@ func (e *Engine) askForRest(ctx context.Context, t chat.Turn, model string) (*Ha
 	return e.Send(ctx, Message{Branch: t.BranchID, Content: chat.UserText(restMessage), Model: e.orModel(model, t)})
 }
 
-// Retry runs a turn again. An incomplete turn gets a new attempt, the old one
-// kept; a failed one a new turn (retry_of); a final one is answered again on a
-// fork, so that nothing is overwritten; an unsent one is sent.
+// Retry runs a turn again. An incomplete turn gets a new attempt, and the old one is kept; a failed one becomes a new
+// turn (retry_of); a final one is answered again on a fork, so that nothing is overwritten; an unsent one is sent.
 func (e *Engine) Retry(ctx context.Context, id chat.TurnID, model string) (*Handle, error) {
 	t, waits, err := e.openTurn(ctx, id, "turn.retry")
 	if err != nil {
@@ -140,7 +136,7 @@ func (e *Engine) Retry(ctx context.Context, id chat.TurnID, model string) (*Hand
 		return e.Send(ctx, Message{Branch: t.BranchID, Content: t.User, Model: e.orModel(model, t), RetryOf: t.ID})
 	}
 	if _, err := e.modelFor(ctx, t.BranchID, e.orModel(model, t)); err != nil {
-		return nil, err // before a branch is made for nothing
+		return nil, err // before a branch is created needlessly
 	}
 	branch, err := e.branches.Before(ctx, t.ID, "", true)
 	if err != nil {
@@ -149,7 +145,7 @@ func (e *Engine) Retry(ctx context.Context, id chat.TurnID, model string) (*Hand
 	return e.Send(ctx, Message{Branch: branch.ID, Content: t.User, Model: e.orModel(model, t), RetryOf: t.ID})
 }
 
-// SendUnsent sends a turn that was accepted and never answered.
+// SendUnsent sends a turn that was accepted but never answered.
 func (e *Engine) SendUnsent(ctx context.Context, id chat.TurnID, model string) (*Handle, error) {
 	t, err := e.undecided(ctx, id, "turn.send_unsent")
 	if err != nil {
@@ -165,14 +161,13 @@ func (e *Engine) SendUnsent(ctx context.Context, id chat.TurnID, model string) (
 	return e.start(t, m, 0)
 }
 
-// resume starts another attempt (advance 0) or the next step (advance 1) of an
-// incomplete turn.
+// resume starts another attempt (advance 0) or the next step (advance 1) of an incomplete turn.
 func (e *Engine) resume(ctx context.Context, t chat.Turn, model string, advance int) (*Handle, error) {
 	m, err := e.modelFor(ctx, t.BranchID, e.orModel(model, t))
 	if err != nil {
 		return nil, err
 	}
-	steps, err := e.store.Steps(ctx, t.ID)
+	steps, err := e.past.Steps(ctx, t.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +177,7 @@ func (e *Engine) resume(ctx context.Context, t chat.Turn, model string, advance 
 	}
 	e.startMu.RLock()
 	defer e.startMu.RUnlock()
-	if err := e.store.Resume(ctx, t.ID); err != nil {
+	if err := e.turns.Resume(ctx, t.ID); err != nil {
 		return nil, err
 	}
 	t.Outcome, t.Failure = chat.OutcomeNone, nil
@@ -196,13 +191,13 @@ func (e *Engine) orModel(name string, t chat.Turn) string {
 	return t.Model
 }
 
-// settledTurn returns a turn that no run owns; one that a run of this process
-// could not settle, or a crash left, is first recovered from its journal.
+// settledTurn returns a turn without a run; one that a run of this process could not settle, or a crash interrupted,
+// is first recovered from its journal.
 func (e *Engine) settledTurn(ctx context.Context, id chat.TurnID, op string) (chat.Turn, error) {
 	if e.IsRunning(id) {
 		return chat.Turn{}, chat.Errorf(chat.CodeBusy, op, "This turn is still running.").WithHint("stop it first")
 	}
-	t, err := e.store.Turn(ctx, id)
+	t, err := e.past.Turn(ctx, id)
 	if err != nil {
 		return t, err
 	}
@@ -210,12 +205,12 @@ func (e *Engine) settledTurn(ctx context.Context, id chat.TurnID, op string) (ch
 		if _, err := e.recoverLeft(ctx, id); err != nil {
 			return t, err
 		}
-		return e.store.Turn(ctx, id)
+		return e.past.Turn(ctx, id)
 	}
 	return t, nil
 }
 
-// openTurn is settledTurn, and whether the turn is between two steps.
+// openTurn is settledTurn, and reports whether the turn is between two steps.
 func (e *Engine) openTurn(ctx context.Context, id chat.TurnID, op string) (chat.Turn, bool, error) {
 	t, err := e.settledTurn(ctx, id, op)
 	if err != nil {
@@ -225,7 +220,7 @@ func (e *Engine) openTurn(ctx context.Context, id chat.TurnID, op string) (chat.
 	return t, waits, err
 }
 
-// continueCalls continues with a turn that is between two steps and waits for nobody.
+// continueCalls continues a turn that is between two steps and waits for nobody.
 func (e *Engine) continueCalls(ctx context.Context, t chat.Turn, model string) (*Handle, error) {
 	b, err := e.decidedBatch(ctx, t)
 	if err != nil {
@@ -238,8 +233,8 @@ func (e *Engine) continueCalls(ctx context.Context, t chat.Turn, model string) (
 	return e.resumeCalls(ctx, t, model)
 }
 
-// retryCalls asks the model again for the step whose calls wait, as long as none of them
-// has run. Where all have their results, the next step is asked for.
+// retryCalls repeats the step whose calls wait, as long as none of them has run. If all have their results, the next
+// step is requested.
 func (e *Engine) retryCalls(ctx context.Context, t chat.Turn, model string) (*Handle, error) {
 	open, _, err := e.openBatch(ctx, t.ID)
 	if err != nil {
@@ -252,7 +247,7 @@ func (e *Engine) retryCalls(ctx context.Context, t chat.Turn, model string) (*Ha
 	if err != nil {
 		return nil, err
 	}
-	steps, err := e.store.Steps(ctx, t.ID)
+	steps, err := e.past.Steps(ctx, t.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -261,13 +256,13 @@ func (e *Engine) retryCalls(ctx context.Context, t chat.Turn, model string) (*Ha
 	if e.IsRunning(t.ID) {
 		return nil, chat.Errorf(chat.CodeBusy, "turn.retry", "This turn is running again.").WithHint("stop it first")
 	}
-	if err := e.store.AbandonBatches(ctx, t.ID); err != nil {
+	if err := e.toolCalls.AbandonBatches(ctx, t.ID); err != nil {
 		return nil, err
 	}
 	return e.start(t, m, steps[len(steps)-1].Index)
 }
 
-// undecided is settledTurn for decisions that only an open turn allows.
+// undecided is settledTurn for decisions that require an open turn.
 func (e *Engine) undecided(ctx context.Context, id chat.TurnID, op string) (chat.Turn, error) {
 	t, err := e.settledTurn(ctx, id, op)
 	if err != nil {
@@ -283,18 +278,18 @@ func settled(t chat.Turn, op string) error {
 	return chat.Errorf(chat.CodeConflict, op, "This turn is already settled (%s).", t.Phase)
 }
 
-// decided tells the window and removes journals the database no longer needs. What was
-// queued behind the turn becomes a plain draft.
+// decided notifies the window and deletes journals that are no longer needed. A message queued behind the turn
+// becomes a plain draft.
 func (e *Engine) decided(ctx context.Context, t chat.Turn, err error) (chat.Turn, error) {
 	return e.decidedAs(ctx, t, err, false)
 }
 
-// decidedAs is decided; with send, what was queued is sent.
+// decidedAs is decided; with send, a queued message is sent.
 func (e *Engine) decidedAs(ctx context.Context, t chat.Turn, err error, send bool) (chat.Turn, error) {
 	if err != nil {
 		return t, err
 	}
-	if steps, serr := e.store.Steps(ctx, t.ID); serr == nil {
+	if steps, serr := e.past.Steps(ctx, t.ID); serr == nil {
 		e.pruneAll(steps)
 	}
 	e.changed(chat.ChangeTurn, string(t.ID), t.SessionID)

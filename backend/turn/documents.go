@@ -10,14 +10,13 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// documentShare is what the documents of one message may take of the ceiling
-// together. What is beyond it is in memory, and recalled with what it answers.
+// documentShare is the share of the ceiling for all documents of a message. The rest is in memory, and recalled when
+// relevant.
 const documentShare = 0.25
 
-// freeze gives the documents of a message, which name their files alone, the text
-// that the model sees of them from now on: all of it, or, of those too large for a
-// prompt, the beginning and what fits the message best. Without memory nothing is left out: there is nowhere to find
-// it again.
+// freeze sets the text that the model sees of a message's documents from now on: all of it or, if it is too large for
+// a prompt, the beginning and the most relevant parts. Without memory nothing is left out, because it could not be
+// found again.
 func (e *Engine) freeze(ctx context.Context, m chat.Message, model Model) (chat.Message, error) {
 	docs, err := e.documents(ctx, m.Blocks)
 	if err != nil || len(docs) == 0 {
@@ -47,11 +46,11 @@ func (e *Engine) freeze(ctx context.Context, m chat.Message, model Model) (chat.
 	return out, nil
 }
 
-// documents reads the files that are named, each with its whole text.
+// documents reads the named files with their complete text.
 func (e *Engine) documents(ctx context.Context, blocks chat.Blocks) (map[chat.FileID]chat.Document, error) {
 	out := map[chat.FileID]chat.Document{}
 	for _, d := range blocks.Documents() {
-		f, err := e.store.File(ctx, d.File)
+		f, err := e.past.File(ctx, d.File)
 		if chat.CodeOf(err) == chat.CodeNotFound {
 			return nil, chat.Errorf(chat.CodeInvalid, "turn.document", "The document %q is no longer stored; nothing was sent.", d.Name).
 				WithHint("attach it again")
@@ -63,7 +62,7 @@ func (e *Engine) documents(ctx context.Context, blocks chat.Blocks) (map[chat.Fi
 			d.Name = f.Name
 		}
 		d.MediaType, d.Tokens, d.Whole = f.MediaType, f.Tokens, true
-		if d.Text, err = e.store.FileText(ctx, d.File); err != nil {
+		if d.Text, err = e.past.FileText(ctx, d.File); err != nil {
 			return nil, err
 		}
 		out[d.File] = d
@@ -71,8 +70,7 @@ func (e *Engine) documents(ctx context.Context, blocks chat.Blocks) (map[chat.Fi
 	return out, nil
 }
 
-// shareOut divides room among documents: the small ones get what they need, the
-// others the same each of what is left.
+// shareOut divides room among documents: the small ones get what they need, the others equal shares of the rest.
 func shareOut(docs map[chat.FileID]chat.Document, room int) map[chat.FileID]int {
 	var ids []chat.FileID
 	for id := range docs {
@@ -92,11 +90,11 @@ func shareOut(docs map[chat.FileID]chat.Document, room int) map[chat.FileID]int 
 	return shares
 }
 
-// maxTokenBytes is more than a token of text has on average, in any script.
+// maxTokenBytes is more than the average size of a token in any script.
 const maxTokenBytes = 8
 
-// beginning is as much of a text as most tokens hold, ended at a paragraph, else at a
-// line, else at a word, if that leaves most of it.
+// beginning is the beginning of a text within most tokens, cut at a paragraph, otherwise a line, otherwise a word, if
+// that keeps most of it.
 func beginning(text string, most int, count func(string) int) string {
 	end := min(len(text), most*maxTokenBytes)
 	for end > 0 {
@@ -104,7 +102,7 @@ func beginning(text string, most int, count func(string) int) string {
 		if tokens <= most {
 			break
 		}
-		end = min(end-1, end*most/tokens*99/100) // a token has about as many bytes here as there
+		end = min(end-1, end*most/tokens*99/100) // assumes about the same bytes per token throughout
 		for end > 0 && !utf8.RuneStart(text[end]) {
 			end--
 		}

@@ -13,25 +13,25 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// Causes with which a running stream is cancelled.
+// Causes for cancelling a running stream.
 var (
 	errStopped = errors.New("stopped by the user")
 	errIdle    = errors.New("the stream was silent for too long")
 	errClosing = errors.New("the program was closed")
 )
 
-// verdict is the outcome of a turn when a stream is over.
+// verdict is what happens to a turn after a stream has ended.
 type verdict int
 
 const (
 	verdictFinal      verdict = iota // TX-A
-	verdictIncomplete                // there is text, the user decides
-	verdictFailed                    // there is none
+	verdictIncomplete                // there is text; the user decides
+	verdictFailed                    // there is no text
 	verdictRetry                     // nothing arrived and another try may help
-	verdictShrink                    // rejected for its size: assemble smaller
-	verdictWhole                     // the provider has forgotten what the request is based on: send all of it
-	verdictTools                     // the model asks for tools, which may run
-	verdictPaused                    // the provider paused the answer: it continues when it is sent back
+	verdictShrink                    // rejected for its size: assemble a smaller context
+	verdictWhole                     // the provider has forgotten the continued answer: send everything
+	verdictTools                     // the model requested tools, which may run
+	verdictPaused                    // the provider paused the answer, which continues when it is sent back
 )
 
 // ending is the judgement of one attempt.
@@ -45,22 +45,21 @@ type ending struct {
 	journal    journal.EndKind
 }
 
-// attempt is all that a judgement depends on.
+// attempt is the input of a judgement.
 type attempt struct {
 	result  llm.Result
-	err     error // of the transport; nil when the stream ended by itself
+	err     error // transport error; nil if the stream ended normally
 	events  int   // that arrived
 	number  int   // from 1
-	earlier bool  // there is visible text from earlier steps or attempts
+	earlier bool  // visible text from earlier steps or attempts exists
 	stopped bool  // recovery: the journal ends with a stopped entry
-	shrunk  int   // times the context was assembled smaller already
+	shrunk  int   // how often the context was made smaller already
 	mode    llm.ToolsMode
-	rests   bool // the request is based on what the provider holds
-	more    bool // another step may follow
+	rests   bool // the request continues an answer stored by the provider
+	more    bool // another step is allowed
 }
 
-// judge decides how an attempt ended (SPEC 4). Live streaming and recovery both
-// ask it, so both come to the same end.
+// judge decides how an attempt ended (SPEC 4). Live streaming and recovery both use it, so the results agree.
 func judge(a attempt) ending {
 	switch {
 	case a.stopped || errors.Is(a.err, errStopped):
@@ -86,8 +85,8 @@ func judgeStopped(a attempt) ending {
 	return e
 }
 
-// judgeError handles every end that is not the provider's own: with text the
-// user decides; without, it is tried again if that may help, else it failed.
+// judgeError handles every end except the provider's own: with text the user decides; without, it is retried if that
+// may help, otherwise it has failed.
 func judgeError(a attempt, f *chat.Failure, cause error) ending {
 	e := ending{
 		failure: f, cause: cause, journal: journal.EndError,
@@ -146,7 +145,7 @@ func judgeDone(a attempt) ending {
 	return e
 }
 
-// emptyFailure explains an answer that ended well and holds nothing to keep.
+// emptyFailure explains an answer that ended normally but is empty.
 func emptyFailure(r llm.Result) *chat.Failure {
 	f := &chat.Failure{Code: chat.CodeProvider, Message: "The model ended its answer without saying anything. Your message is saved.", Hint: "retry, or choose another model"}
 	switch {
@@ -160,7 +159,7 @@ func emptyFailure(r llm.Result) *chat.Failure {
 	return f
 }
 
-// cutFailure is a stream that ended without its terminal event.
+// cutFailure is for a stream without its terminal event.
 func cutFailure(a attempt) *chat.Failure {
 	f := &chat.Failure{Code: chat.CodeUnavailable, Message: "The answer was cut off: the connection ended before the provider said it was done."}
 	if a.events == 0 {
@@ -170,7 +169,7 @@ func cutFailure(a attempt) *chat.Failure {
 	return f
 }
 
-// failureOf turns any error of a call into what is stored and shown.
+// failureOf converts any error of a call to its stored form.
 func failureOf(err error) *chat.Failure {
 	var le *llm.Error
 	var ce *chat.Error
@@ -220,8 +219,7 @@ func hintFor(e *llm.Error) string {
 	return "retry, or choose another model"
 }
 
-// retryable reports whether the same call may succeed later, and after what
-// pause the provider asks for it.
+// retryable reports whether the same call may succeed later, and the pause that the provider requests.
 func retryable(err error) (time.Duration, bool) {
 	var le *llm.Error
 	if errors.As(err, &le) {
@@ -236,7 +234,7 @@ func retryable(err error) (time.Duration, bool) {
 
 // hasText reports visible text.
 func hasText(bs chat.Blocks) bool {
-	for _, b := range bs { // one by one: their text together may be long
+	for _, b := range bs { // one by one, because their joined text may be long
 		if strings.TrimSpace(chat.Blocks{b}.RenderedText()) != "" {
 			return true
 		}

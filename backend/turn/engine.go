@@ -17,25 +17,29 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// Deps are what an Engine is built from; all are required but Log and Clock.
+// Deps are an Engine's dependencies; all are required except Log and Clock.
 type Deps struct {
-	Store    Store
+	Turns    TurnStore
+	History  HistoryStore
+	Contexts ContextStore
+	Drafts   DraftStore
+	Calls    CallStore
 	Journals *journal.Journals
 	Models   Models
 	Branches Brancher
 	Publish  Publisher
 	Counter  Counter
 	Settings func() Settings
-	// Redact takes secrets out of what leaves (SPEC 13); nil leaves it.
+	// Redact removes secrets from what is sent (SPEC 13); nil: nothing is removed.
 	Redact func(string) (string, []prompt.Redaction)
-	// Shrink asks the librarian for a head summary of at most target tokens, for
-	// one request; "" if it has none. nil: it is trimmed.
+	// Shrink shortens a head summary to at most target tokens with the librarian, for one request; "" if it cannot.
+	// nil: it is trimmed.
 	Shrink func(ctx context.Context, t chat.Turn, summary string, target int) string
-	// Memory is searched for each turn; nil: nothing is remembered.
+	// Memory is searched for each turn; nil: there is none.
 	Memory Memory
 	// Tools are what models may call; nil: there are none.
 	Tools Tools
-	// ReadOnly: nothing may be written; turns can be looked at and previewed.
+	// ReadOnly: nothing can be written; turns can be read and previewed.
 	ReadOnly bool
 	Clock    clock.Clock
 	Log      *slog.Logger
@@ -43,63 +47,67 @@ type Deps struct {
 
 // Engine runs turns: any number at once, one at a time per branch.
 type Engine struct {
-	store    Store
-	journals *journal.Journals
-	models   Models
-	branches Brancher
-	publish  Publisher
-	counter  Counter
-	settings func() Settings
-	redact   func(string) (string, []prompt.Redaction)
-	shrink   func(context.Context, chat.Turn, string, int) string
-	memory   Memory
-	tools    Tools
-	readOnly bool
-	clock    clock.Clock
-	log      *slog.Logger
+	turns     TurnStore
+	past      HistoryStore
+	contexts  ContextStore
+	drafts    DraftStore
+	toolCalls CallStore
+	journals  *journal.Journals
+	models    Models
+	branches  Brancher
+	publish   Publisher
+	counter   Counter
+	settings  func() Settings
+	redact    func(string) (string, []prompt.Redaction)
+	shrink    func(context.Context, chat.Turn, string, int) string
+	memory    Memory
+	tools     Tools
+	readOnly  bool
+	clock     clock.Clock
+	log       *slog.Logger
 
 	queueMu sync.Mutex // see sendQueued
-	// startMu is held, shared, from when a turn is made open in the database until its
-	// run is known; recovery holds it alone, and so takes no turn that is about to run
-	// for one that nobody runs.
+	// startMu is read-locked from when a turn becomes open in the database until its run is registered; recovery
+	// locks it, so that it does not take a turn that is about to run for an abandoned one.
 	startMu sync.RWMutex
 
 	extracts extracts
 
 	mu   sync.Mutex
 	runs map[chat.TurnID]*run
-	// calls are the tool calls that run
+	// calls are the running tool calls
 	calls map[chat.ToolCallID]*runningCall
-	// approved are calls that a person allowed since the program started, see mayExecute.
+	// approved are calls that the user allowed since the program started, see mayExecute.
 	approved map[chat.ToolCallID]bool
-	// behind are the branches on which a message was queued behind a turn whose calls wait
+	// behind are the branches with a message queued behind a turn whose calls wait
 	behind map[chat.BranchID]bool
-	// unsaved are turns whose end could not be written, and what there is of them
+	// unsaved are turns whose end could not be saved, with their content
 	unsaved map[chat.TurnID]unsaved
-	// unsavedAdded says that one was added
+	// unsavedAdded signals another one
 	unsavedAdded chan struct{}
-	// claims counts, by branch, who is about to send or keep a queued message itself
+	// claims counts, by branch, the callers that are about to send or keep a queued message themselves
 	claims map[chat.BranchID]int
 	closed bool
 	wg     sync.WaitGroup
-	// temporary chats whose answer is arriving
+	// temporary chats with a running answer
 	temporary map[*Temporary]bool
 }
 
-// NewEngine returns an engine that runs nothing yet.
+// NewEngine returns an engine without running turns.
 func NewEngine(d Deps) *Engine {
 	if d.Log == nil {
 		d.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Engine{
-		store: d.Store, journals: d.Journals, models: d.Models, branches: d.Branches, publish: d.Publish, counter: d.Counter,
+		turns: d.Turns, past: d.History, contexts: d.Contexts, drafts: d.Drafts, toolCalls: d.Calls,
+		journals: d.Journals, models: d.Models, branches: d.Branches, publish: d.Publish, counter: d.Counter,
 		settings: d.Settings, redact: d.Redact, shrink: d.Shrink, memory: d.Memory, tools: d.Tools, readOnly: d.ReadOnly, clock: d.Clock, log: d.Log, runs: map[chat.TurnID]*run{},
 		calls: map[chat.ToolCallID]*runningCall{}, approved: map[chat.ToolCallID]bool{}, behind: map[chat.BranchID]bool{}, unsaved: map[chat.TurnID]unsaved{}, unsavedAdded: make(chan struct{}, 1), claims: map[chat.BranchID]int{}, temporary: map[*Temporary]bool{},
 	}
 }
 
-// IncompletePolicy says the outcome of an incomplete or unsent turn that blocks
-// its branch when the next message is sent (SPEC 4).
+// IncompletePolicy says what to do with an incomplete or unsent turn that blocks its branch when the next message is
+// sent (SPEC 4).
 type IncompletePolicy string
 
 const (
@@ -116,18 +124,18 @@ type Message struct {
 	Effort     string // of this message; empty: the session's
 	Incomplete IncompletePolicy
 	RetryOf    chat.TurnID
-	// FromDraft: the text was the branch's draft, which the acceptance clears.
+	// FromDraft: the text was the branch's draft, which acceptance deletes.
 	FromDraft bool
 }
 
-// Handle is a turn under way.
+// Handle is a running turn.
 type Handle struct {
 	Turn chat.Turn // as accepted
 	run  *run
 }
 
-// Wait returns the turn when its answer is final, incomplete or failed. The
-// error is of ctx or of the database; a failed turn is not an error.
+// Wait returns the turn when its answer is final, incomplete or failed. An error comes from ctx or the database; a
+// failed turn is not an error.
 func (h *Handle) Wait(ctx context.Context) (chat.Turn, error) {
 	select {
 	case <-h.run.done:
@@ -137,8 +145,8 @@ func (h *Handle) Wait(ctx context.Context) (chat.Turn, error) {
 	}
 }
 
-// Send makes the message durable and starts the turn. When it returns without
-// error the prompt is safe; the answer follows through the Publisher.
+// Send makes the message durable and starts the turn. When it returns without error the prompt is saved; the answer
+// is sent to the Publisher.
 func (e *Engine) Send(ctx context.Context, m Message) (*Handle, error) {
 	if err := checkContent(m.Content); err != nil {
 		return nil, err
@@ -156,8 +164,7 @@ func (e *Engine) Send(ctx context.Context, m Message) (*Handle, error) {
 	return e.accept(ctx, m, model)
 }
 
-// accept runs TX-0 and starts the turn. A turn that blocks the branch is settled by the
-// policy, once.
+// accept runs TX-0 and starts the turn. A turn that blocks the branch is settled once, according to the policy.
 func (e *Engine) accept(ctx context.Context, m Message, model Model) (*Handle, error) {
 	in := chat.Acceptance{
 		BranchID: m.Branch, User: m.Content, Provider: model.Endpoint.Provider, Model: model.Endpoint.Name,
@@ -174,13 +181,13 @@ func (e *Engine) accept(ctx context.Context, m Message, model Model) (*Handle, e
 	if !cleared && chat.CodeOf(err) == chat.CodeIncomplete {
 		return nil, err
 	}
-	return e.begin(ctx, in, model) // what blocks it now may be another thing than before
+	return e.begin(ctx, in, model) // a different turn may block it now
 }
 
 func (e *Engine) begin(ctx context.Context, in chat.Acceptance, model Model) (*Handle, error) {
 	e.startMu.RLock()
 	defer e.startMu.RUnlock()
-	turn, err := e.store.Accept(ctx, in)
+	turn, err := e.turns.Accept(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -189,10 +196,10 @@ func (e *Engine) begin(ctx context.Context, in chat.Acceptance, model Model) (*H
 	return e.start(turn, model, 0)
 }
 
-// resolveBlockingTurn settles the turn that blocks a branch, if the policy says how. A turn
-// that no run of this process owns is first recovered from its journal.
+// resolveBlockingTurn settles the turn that blocks a branch, if the policy allows it. A turn without a run in this
+// process is first recovered from its journal.
 func (e *Engine) resolveBlockingTurn(ctx context.Context, branch chat.BranchID, policy IncompletePolicy) (bool, error) {
-	last, ok, err := e.store.LastTurn(ctx, branch)
+	last, ok, err := e.past.LastTurn(ctx, branch)
 	if err != nil || !ok || e.IsRunning(last.ID) {
 		return false, err
 	}
@@ -203,7 +210,7 @@ func (e *Engine) resolveBlockingTurn(ctx context.Context, branch chat.BranchID, 
 		if _, err := e.recoverLeft(ctx, last.ID); err != nil {
 			return false, err
 		}
-		if last, err = e.store.Turn(ctx, last.ID); err != nil {
+		if last, err = e.past.Turn(ctx, last.ID); err != nil {
 			return false, err
 		}
 	}
@@ -220,14 +227,13 @@ func (e *Engine) resolveBlockingTurn(ctx context.Context, branch chat.BranchID, 
 	return false, nil
 }
 
-// CanUse reports why a model cannot be used now; nil if it can. An empty name is
-// the default.
+// CanUse reports why a model cannot be used now; nil if it can. An empty name is the default.
 func (e *Engine) CanUse(ctx context.Context, model string) error {
 	_, err := e.models.Resolve(ctx, model)
 	return err
 }
 
-// checkContent refuses what cannot be kept as it is.
+// checkContent refuses content that cannot be stored unchanged.
 func checkContent(m chat.Message) error {
 	if m.Role != chat.RoleUser || m.IsEmpty() {
 		return chat.Errorf(chat.CodeInvalid, "turn.send", "The message is empty; nothing was sent.")
@@ -243,13 +249,13 @@ func checkContent(m chat.Message) error {
 	return nil
 }
 
-// modelFor resolves the model a message goes to, with the session's own settings.
+// modelFor resolves the model for a message, with the session's settings.
 func (e *Engine) modelFor(ctx context.Context, branch chat.BranchID, name string) (Model, error) {
-	b, err := e.store.Branch(ctx, branch)
+	b, err := e.past.Branch(ctx, branch)
 	if err != nil {
 		return Model{}, err
 	}
-	s, err := e.store.Session(ctx, b.SessionID)
+	s, err := e.past.Session(ctx, b.SessionID)
 	if err != nil {
 		return Model{}, err
 	}
@@ -272,12 +278,12 @@ func (e *Engine) modelFor(ctx context.Context, branch chat.BranchID, name string
 	return m, nil
 }
 
-// start begins a run at its first state. index is the step to make.
+// start starts a run in its first state. index is the step to run.
 func (e *Engine) start(turn chat.Turn, model Model, index int) (*Handle, error) {
 	return e.startAt(turn, model, index, (*run).prepare)
 }
 
-// startAt is start at another state.
+// startAt is start in another state.
 func (e *Engine) startAt(turn chat.Turn, model Model, index int, first func(*run, context.Context) state) (*Handle, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -296,7 +302,7 @@ func (e *Engine) startAt(turn chat.Turn, model Model, index int, first func(*run
 	return &Handle{Turn: turn, run: r}, nil
 }
 
-// finished is called once by each run when its turn is in the database.
+// finished is called once by each run when its turn is saved.
 func (e *Engine) finished(r *run) {
 	e.left(r)
 	r.cancel(nil)
@@ -308,15 +314,15 @@ func (e *Engine) finished(r *run) {
 	e.wg.Done()
 }
 
-// afterRun sends the branch's queued message once the answer before it is final.
-// After a failure it stays a draft: the user may want to change it.
+// afterRun sends the branch's queued message once the previous answer is final. After a failure it stays a draft,
+// because the user may want to change it.
 func (e *Engine) afterRun(r *run) {
-	defer e.releaseQueue(r.turn.BranchID) // left counted it
+	defer e.releaseQueue(r.turn.BranchID) // counted by left
 	if r.settleErr != nil || e.isClosed() {
 		return
 	}
-	if r.waits { // what was queued stays queued
-		if err := e.continueTurn(context.Background(), r.turn.ID); err != nil { // a decision came while the run ended
+	if r.waits { // a queued message stays queued
+		if err := e.continueTurn(context.Background(), r.turn.ID); err != nil { // a decision arrived while the run ended
 			e.log.Warn("a turn with tool calls could not continue", "turn", r.turn.ID, "err", err)
 		}
 		return
@@ -324,33 +330,32 @@ func (e *Engine) afterRun(r *run) {
 	e.sendQueued(context.Background(), r.turn.BranchID, r.turn.SessionID, r.turn.Phase.Finalized())
 }
 
-// sendQueued sends the branch's queued draft, or with send false, and when it
-// cannot be sent, turns it back into a plain draft. One at a time: two callers
-// must not send one draft twice.
+// sendQueued sends the branch's queued draft. With send false, or if it cannot be sent, the draft becomes a plain
+// one. Calls are serialised, so that a draft is never sent twice.
 func (e *Engine) sendQueued(ctx context.Context, branch chat.BranchID, session chat.SessionID, send bool) {
 	e.queueMu.Lock()
 	defer e.queueMu.Unlock()
-	d, ok, err := e.store.Draft(ctx, branch)
+	d, ok, err := e.drafts.Draft(ctx, branch)
 	if err != nil || !ok || !d.Queued {
 		return
 	}
 	if send {
 		_, err = e.Send(ctx, Message{Branch: branch, Content: d.Message, FromDraft: true})
-		if err == nil || chat.CodeOf(err) == chat.CodeBusy { // busy: whoever runs will send it
+		if err == nil || chat.CodeOf(err) == chat.CodeBusy { // busy: the present run will send it
 			e.changed(chat.ChangeDraft, string(branch), session)
 			return
 		}
 		e.log.Warn("the queued message was not sent", "branch", branch, "err", err)
-		if _, still, derr := e.store.Draft(ctx, branch); derr == nil && !still {
+		if _, still, derr := e.drafts.Draft(ctx, branch); derr == nil && !still {
 			return // it was accepted before the program closed: it is a turn now
 		}
 	}
 	e.release(ctx, d, session)
 }
 
-// release turns a queued draft back into a plain one, unless another took its place.
+// release turns a queued draft into a plain one, unless another replaced it.
 func (e *Engine) release(ctx context.Context, d chat.Draft, session chat.SessionID) {
-	released, err := e.store.ReleaseDraft(ctx, d)
+	released, err := e.drafts.ReleaseDraft(ctx, d)
 	if err != nil {
 		e.log.Warn("the queued message could not be kept as a draft", "branch", d.BranchID, "err", err)
 	}
@@ -359,33 +364,31 @@ func (e *Engine) release(ctx context.Context, d chat.Draft, session chat.Session
 	}
 }
 
-// SendOrQueue is Send, but while another turn of the branch runs the message
-// becomes its queued draft, sent as soon as that answer is final. The handle is
-// nil then.
+// SendOrQueue is Send, but while another turn of the branch runs the message becomes its queued draft, sent as soon
+// as that answer is final. The handle is then nil.
 func (e *Engine) SendOrQueue(ctx context.Context, m Message) (*Handle, error) {
 	h, err := e.Send(ctx, m)
 	if chat.CodeOf(err) != chat.CodeBusy {
 		return h, err
 	}
-	b, berr := e.store.Branch(ctx, m.Branch)
+	b, berr := e.past.Branch(ctx, m.Branch)
 	if berr != nil {
 		return nil, berr
 	}
 	e.claimQueue(m.Branch)
 	defer e.releaseQueue(m.Branch)
-	if err := e.store.SaveDraft(ctx, chat.Draft{BranchID: m.Branch, Message: m.Content, Queued: true}); err != nil {
+	if err := e.drafts.SaveDraft(ctx, chat.Draft{BranchID: m.Branch, Message: m.Content, Queued: true}); err != nil {
 		return nil, err
 	}
 	e.changed(chat.ChangeDraft, string(m.Branch), b.SessionID)
-	// The running turn may have ended before the draft was there to be found.
-	if last, ok, err := e.store.LastTurn(ctx, m.Branch); err == nil && ok && !e.IsRunning(last.ID) && !e.queuesBehind(ctx, last) {
+	// The running turn may have ended before the draft was saved.
+	if last, ok, err := e.past.LastTurn(ctx, m.Branch); err == nil && ok && !e.IsRunning(last.ID) && !e.queuesBehind(ctx, last) {
 		e.sendQueued(ctx, m.Branch, b.SessionID, last.Phase.Finalized())
 	}
 	return nil, nil
 }
 
-// queuesBehind reports a turn whose calls wait, and keeps in mind that a message waits
-// behind it.
+// queuesBehind reports a turn whose calls wait, and records that a message is queued behind it.
 func (e *Engine) queuesBehind(ctx context.Context, last chat.Turn) bool {
 	waits, err := e.suspended(ctx, last)
 	if err != nil || !waits {
@@ -397,8 +400,7 @@ func (e *Engine) queuesBehind(ctx context.Context, last chat.Turn) bool {
 	return true
 }
 
-// claimQueue says that a branch's queued message is being seen to, until followed: recovery
-// then leaves it alone.
+// claimQueue claims a branch's queued message until releaseQueue: recovery then leaves it alone.
 func (e *Engine) claimQueue(branch chat.BranchID) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -413,8 +415,8 @@ func (e *Engine) releaseQueue(branch chat.BranchID) {
 	}
 }
 
-// isClaimed reports that a turn runs or is still to be written, or that what follows it
-// is being seen to: between these there is no moment.
+// isClaimed reports that a turn runs or is still to be saved, or that its queued message is claimed; these states
+// overlap without a gap.
 func (e *Engine) isClaimed(last chat.Turn, branch chat.BranchID) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -445,7 +447,7 @@ func (e *Engine) Live(id chat.TurnID) (Live, bool) {
 	return r.live()
 }
 
-// LiveStep is Live by the step that streams.
+// LiveStep is Live for the running step.
 func (e *Engine) LiveStep(id chat.StepID) (Live, bool) {
 	e.mu.Lock()
 	runs := make([]*run, 0, len(e.runs))
@@ -461,7 +463,7 @@ func (e *Engine) LiveStep(id chat.StepID) (Live, bool) {
 	return Live{}, false
 }
 
-// Running lists the turns this process runs.
+// Running lists the running turns of this process.
 func (e *Engine) Running() []chat.TurnID {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -472,8 +474,7 @@ func (e *Engine) Running() []chat.TurnID {
 	return out
 }
 
-// Close ends every stream, keeps what arrived, and waits for the database to
-// hold it or for ctx. It is safe to call twice.
+// Close ends every stream, keeps what arrived, and waits until it is saved or ctx ends. It may be called twice.
 func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()
 	e.closed = true
@@ -482,7 +483,7 @@ func (e *Engine) Close(ctx context.Context) error {
 		r.cancel(errClosing)
 	}
 	e.mu.Unlock()
-	for _, t := range temporary { // not under mu: a chat takes its own lock before ours
+	for _, t := range temporary { // not under mu: a chat locks itself first
 		t.cancelled(errClosing)
 	}
 	done := make(chan struct{})

@@ -11,6 +11,7 @@ import (
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/journal"
 	"contextinfinity/backend/llm"
+	"contextinfinity/backend/store"
 	"contextinfinity/backend/turn"
 )
 
@@ -481,7 +482,7 @@ func TestSettleFails(t *testing.T) {
 	w := newWorld(t)
 	broken := &failing{Store: w.store, err: errors.New("disk full")}
 	e := turn.NewEngine(turn.Deps{
-		Store: broken, Journals: w.journals, Models: models{w}, Branches: w.branches, Publish: w.seen, Counter: words{},
+		Turns: broken, History: broken, Contexts: broken, Drafts: broken, Calls: broken, Journals: w.journals, Models: models{w}, Branches: w.branches, Publish: w.seen, Counter: words{},
 		Settings: func() turn.Settings { return w.settings },
 	})
 	w.provider.script(call{events: []string{text("precious"), done}})
@@ -519,7 +520,7 @@ func TestSettleFails(t *testing.T) {
 
 // failing is a store whose Finalize fails while err is set.
 type failing struct {
-	turn.Store
+	*store.Store
 	err error
 }
 

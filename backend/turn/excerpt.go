@@ -7,16 +7,14 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
-// headShare is what a document's beginning has of the tokens that there are for it,
-// where other parts answer the message.
+// headShare is the share of a document's tokens for its beginning, if other parts are relevant to the message.
 const headShare = 0.5
 
-// gap marks where parts of a document are left out.
+// gap marks omitted parts of a document.
 const gap = "\n\n[…]\n\n"
 
-// excerpt is as much of a document as most tokens hold: its beginning, and then, in
-// their order, the paragraphs that share the rarest words with the question. The
-// document is not in memory yet when the message that brings it is answered.
+// excerpt is a part of a document within most tokens: its beginning, and then, in order, the paragraphs that share
+// the rarest words with the question. The document is not in memory yet when its message is answered.
 func excerpt(text, question string, most int, count func(string) int) string {
 	terms := telling(question)
 	head := beginning(text, int(headShare*float64(most)), count)
@@ -40,8 +38,8 @@ func excerpt(text, question string, most int, count func(string) int) string {
 	return strings.Join(parts, gap)
 }
 
-// telling are the terms of a question that a document is looked through for: the
-// longest, where there are many. A document may have megabytes.
+// telling are the terms of a question that are searched in a document: only the longest if there are many, because
+// the document may be megabytes long.
 func telling(question string) []string {
 	terms := retrieval.Terms(retrieval.Ends(question))
 	slices.SortStableFunc(terms, func(a, b string) int { return len(b) - len(a) })
@@ -55,15 +53,14 @@ type passage struct {
 	score float64
 }
 
-// Bounds of what is looked at: a paragraph that is longer is not a paragraph.
+// Limits: a longer paragraph is not a real one.
 const (
 	maxPassageBytes = 4 << 10
 	maxPassages     = 64
 	maxTerms        = 64
 )
 
-// matching are the paragraphs that hold any of the terms, best first: each term
-// counts for more the fewer paragraphs hold it.
+// matching are the paragraphs with any of the terms, best first: a term counts more if fewer paragraphs contain it.
 func matching(text string, terms []string) []passage {
 	var all []passage
 	holders := make([][]int, len(terms))

@@ -7,9 +7,9 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// extracts keeps the extracts of ranges: a range of thousands of turns without a
-// summary would else be read again for every request. What a range holds is
-// committed and never changes, so that an extract of it holds until something is deleted.
+// extracts caches the extracts of ranges: a range of thousands of turns without a summary would otherwise be read for
+// every request. The turns of a range are committed and never change, so an extract is valid until something is
+// deleted.
 type extracts struct {
 	mu    sync.Mutex
 	made  map[extractKey]string
@@ -24,7 +24,7 @@ type extractKey struct {
 	erasures int64
 }
 
-// maxExtracts bounds what is kept; an extract takes some kilobytes.
+// maxExtracts limits the cache; an extract takes some kilobytes.
 const maxExtracts = 64
 
 func (x *extracts) get(k extractKey) (string, bool) {
@@ -50,10 +50,10 @@ func (x *extracts) put(k extractKey, text string) {
 	}
 }
 
-// remembered makes the extract of a piece once.
+// remembered creates the extract of a piece once.
 func (e *Engine) remembered(branch chat.BranchID, encoding string) func(prompt.Piece, func() (string, error)) (string, error) {
 	return func(p prompt.Piece, extract func() (string, error)) (string, error) {
-		k := extractKey{branch: branch, from: p.From, to: p.To, target: p.Target, encoding: encoding, erasures: e.store.Erasures()}
+		k := extractKey{branch: branch, from: p.From, to: p.To, target: p.Target, encoding: encoding, erasures: e.past.Erasures()}
 		if text, ok := e.extracts.get(k); ok {
 			return text, nil
 		}

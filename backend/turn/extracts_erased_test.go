@@ -8,7 +8,7 @@ import (
 
 // countingStore is a store of which only the number of erasures is asked.
 type countingStore struct {
-	Store
+	HistoryStore
 	erasures int64
 }
 
@@ -17,7 +17,7 @@ func (s *countingStore) Erasures() int64 { return s.erasures }
 // An extract that was made before a permanent deletion is made again after it.
 func TestAnExtractForgetsWhatWasErased(t *testing.T) {
 	store := &countingStore{}
-	e := &Engine{store: store}
+	e := &Engine{past: store}
 	made := "The vault opens with 4711."
 	remember := e.remembered("branch", "o200k_base")
 	get := func() string {

@@ -10,10 +10,9 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// emitter turns deltas into frames: at most one per interval, each of one block,
-// numbered without gaps (SPEC 5). In write-ahead mode a delta waits until its
-// journal line is fsynced. It also keeps the text shown so far, so that a window
-// that missed frames can ask for all of it.
+// emitter converts deltas to frames: at most one per interval, each for one block, numbered without gaps (SPEC 5). In
+// write-ahead mode a delta waits until its journal line is fsynced. It also keeps the text shown so far, so that a
+// window that missed frames can request all of it.
 type emitter struct {
 	publish func(chat.Frame)
 	every   time.Duration
@@ -21,23 +20,23 @@ type emitter struct {
 
 	mu        sync.Mutex
 	frame     chat.Frame // the last one sent; Seq, Displayed and the ids are current
-	offset    int        // of the step's block 0 in the turn's answer; -1 until known
+	offset    int        // position of the step's block 0 in the turn's answer; -1 until known
 	queue     []segment
 	allowed   int64 // journal seq up to which text may be shown
 	durable   int64
 	counted   chat.Frame // counters of the last frame sent
 	shown     []shownBlock
-	settled   chat.Blocks // in place of shown, once all of it is
+	settled   chat.Blocks // replaces shown, once everything was shown
 	done      chan struct{}
 	stopped   chan struct{}
 	closeOnce sync.Once
 }
 
-// maxPaced is how many frames are left to send at their pace when a stream is over. An
-// answer of very many small blocks would else end minutes after its provider.
+// maxPaced is how many remaining frames are sent at the normal rate when a stream has ended. An answer with very many
+// small blocks would otherwise end minutes after its provider.
 const maxPaced = 20
 
-// segment is text of one block that has not been sent.
+// segment is unsent text of one block.
 type segment struct {
 	block int
 	kind  llm.DeltaKind
@@ -52,10 +51,10 @@ type shownBlock struct {
 	text pieces
 }
 
-// pieces is a text that grows without being copied: an answer may be long.
+// pieces is a text that grows without being copied, because an answer may be long.
 type pieces [][]byte
 
-// pieceSize is the size of one of them, in bytes.
+// pieceSize is the size of a piece, in bytes.
 const pieceSize = 64 << 10
 
 func (p *pieces) add(text string) {
@@ -121,7 +120,7 @@ func (em *emitter) add(deltas []llm.Delta, seq int64) {
 	}
 }
 
-// progress tells what the journal holds durably.
+// progress updates what the journal holds durably.
 func (em *emitter) progress(durableSeq, durableBytes int64) {
 	em.mu.Lock()
 	defer em.mu.Unlock()
@@ -131,7 +130,7 @@ func (em *emitter) progress(durableSeq, durableBytes int64) {
 	}
 }
 
-// finish sends what is left and stops. durableBytes is final.
+// finish sends the rest and stops. durableBytes is final.
 func (em *emitter) finish(durableSeq, durableBytes int64) {
 	em.progress(durableSeq, durableBytes)
 	em.closeOnce.Do(func() { close(em.done) })
@@ -151,7 +150,7 @@ func (em *emitter) send() bool {
 	}
 	f.Seq++
 	em.frame, em.counted = f, f
-	// Published under the lock: a snapshot taken now is true for exactly this seq.
+	// Published under the lock, so that a snapshot matches exactly this seq.
 	em.publish(f)
 	return true
 }
@@ -195,15 +194,14 @@ func (em *emitter) remember(f chat.Frame) {
 	b.text.add(f.Text)
 }
 
-// settle keeps the decoder's blocks of a stream that is over, which need no memory of
-// their own.
+// settle keeps the decoder's blocks of an ended stream, which need no additional memory.
 func (em *emitter) settle(blocks chat.Blocks) {
 	em.mu.Lock()
 	defer em.mu.Unlock()
 	em.settled, em.shown = blocks, nil
 }
 
-// Live is a running stream as shown so far: frames with a greater Seq continue from it.
+// Live is a running stream as shown so far: frames with a greater Seq continue it.
 type Live struct {
 	Frame  chat.Frame // ids and counters; Text is empty
 	Blocks chat.Blocks
@@ -242,8 +240,8 @@ func (b shownBlock) block() chat.Block {
 	return chat.Text{Text: string(b.text.bytes())}
 }
 
-// visible text is what the byte counters count: all that a person is shown as it arrives, reasoning too. Arguments of
-// tools are not text.
+// visible is the text that the byte counters count: everything shown as it arrives, including reasoning, but not
+// arguments of tools.
 func visible(k llm.DeltaKind) bool {
 	return k == llm.DeltaText || k == llm.DeltaRefusal || k == llm.DeltaReasoning
 }

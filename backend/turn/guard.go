@@ -9,12 +9,12 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// guarded is a decoder whose defects end the answer and not the program. What was read
-// before one stands; live streaming, recovery and reading again all come to the same.
+// guarded is a decoder whose panics end the answer but not the program. What was decoded before is kept, with the
+// same result in live streaming, recovery and replay.
 type guarded struct {
 	llm.Decoder
 	broken *chat.Error
-	// most is how many tokens the call can have had, in or out; 0: unknown.
+	// most is the maximum number of tokens of the call, in or out; 0: unknown.
 	most int
 }
 
@@ -22,16 +22,15 @@ func decoderOf(p llm.Provider, mode llm.ToolsMode) *guarded {
 	return &guarded{Decoder: p.NewDecoder(mode)}
 }
 
-// newDecoder interprets what the run's model answers. Its usage is believed up to the
-// window, or twice our own count where that is more: the window of a model that the
-// program does not know is a guess.
+// newDecoder decodes the answer of the run's model. Its usage is accepted up to the window, or twice our own count if
+// that is more, because the window of an unknown model is a guess.
 func (r *run) newDecoder() *guarded {
 	d := decoderOf(r.model.Provider, r.model.Endpoint.ToolsMode)
 	d.most = mostTokens(r.model, r.context.Tokens())
 	return d
 }
 
-// mostTokens is how many tokens a call of a model can have had, in or out.
+// mostTokens is the maximum number of tokens of a call of a model, in or out.
 func mostTokens(m Model, sent int) int { return max(m.Limits.ContextLimit, 2*sent) }
 
 // Decode implements llm.Decoder.
@@ -43,7 +42,7 @@ func (g *guarded) Decode(ev chat.RawEvent) (deltas []llm.Delta) {
 	return g.Decoder.Decode(ev)
 }
 
-// parts is Parts, and 0 where there is no decoder.
+// parts is Parts, or 0 without a decoder.
 func (g *guarded) parts() int {
 	if g == nil {
 		return 0
@@ -64,8 +63,8 @@ func (g *guarded) Result() (r llm.Result) {
 	return r
 }
 
-// died ends the turn of a run that a defect ended, with what the journal holds, and
-// nothing else. Should even that fail, the turn is left to the reconciler.
+// died ends the turn of a run that panicked with the journal's content. If even that fails, the reconciler settles
+// the turn.
 func (r *run) died(d *chat.Error, stack []byte) {
 	r.e.log.Error("a turn panicked", "turn", r.turn.ID, "err", d, "stack", string(stack))
 	r.settleErr = d
@@ -78,9 +77,9 @@ func (r *run) died(d *chat.Error, stack []byte) {
 	}
 }
 
-// letGo closes what the run has open.
+// letGo closes the run's resources.
 func (r *run) letGo(d *chat.Error) {
-	defer panics.Recover(func(*chat.Error, []byte) {}) // told already
+	defer panics.Recover(func(*chat.Error, []byte) {}) // reported already
 	if r.writer == nil {
 		return
 	}
@@ -94,14 +93,14 @@ func (r *run) letGo(d *chat.Error) {
 	}
 }
 
-// endCrashed ends a turn whose run died of a defect.
+// endCrashed ends a turn whose run panicked.
 func (e *Engine) endCrashed(ctx context.Context, id chat.TurnID, cause *chat.Error) (chat.Turn, error) {
-	t, err := e.store.Turn(ctx, id)
+	t, err := e.past.Turn(ctx, id)
 	switch {
 	case err != nil:
 		return t, err
 	case t.Unsent():
-		return e.store.FailTurn(ctx, chat.TurnFailure{
+		return e.turns.FailTurn(ctx, chat.TurnFailure{
 			TurnID: id, Outcome: chat.OutcomeFailed,
 			Failure: &chat.Failure{Code: cause.Code, Message: cause.Message + " Your message is saved.", Hint: "retry"},
 		})
@@ -110,5 +109,5 @@ func (e *Engine) endCrashed(ctx context.Context, id chat.TurnID, cause *chat.Err
 			return t, err
 		}
 	}
-	return e.store.Turn(ctx, id)
+	return e.past.Turn(ctx, id)
 }

@@ -145,10 +145,10 @@ func (w *world) open() {
 	}
 	w.store = s
 	w.journals = journal.New(journal.Options{Dir: filepath.Join(w.dir, "streams"), FS: roomFS{journal.OS(), w}})
-	w.jobs = jobs.NewRunner(jobs.Deps{Store: s, Publish: w.seen, Counter: words{}, TargetTokens: func() int { return 1200 }})
+	w.jobs = jobs.NewRunner(jobs.Deps{Queue: s, Store: s, Publish: w.seen, Counter: words{}, TargetTokens: func() int { return 1200 }})
 	w.branches = branches.New(s, w.jobs, w.seen)
 	d := turn.Deps{
-		Store: fullForCalls{s, w}, Journals: w.journals, Models: models{w}, Branches: w.branches, Publish: w.seen, Counter: words{},
+		Turns: fullForCalls{s, w}, History: fullForCalls{s, w}, Contexts: fullForCalls{s, w}, Drafts: fullForCalls{s, w}, Calls: fullForCalls{s, w}, Journals: w.journals, Models: models{w}, Branches: w.branches, Publish: w.seen, Counter: words{},
 		Settings: func() turn.Settings { return w.settings }, Clock: w.clock, Redact: w.redact,
 	}
 	if w.memory != nil {

@@ -9,9 +9,8 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// headText is the head's summary as a context needs it. Where the newest turns are
-// always in it as they were said, the summary's own excerpt of the last exchange
-// would say the same again.
+// headText is the head's summary for a context. If the newest turns are always in the context verbatim, the summary's
+// own excerpt of the last exchange would be redundant.
 func headText(in prompt.Input) string {
 	if in.Policy.History != prompt.HistoryElastic || in.Policy.PreserveRecent == 0 || len(in.Sizes) == 0 {
 		return in.Head.Summary
@@ -19,8 +18,7 @@ func headText(in prompt.Input) string {
 	return withoutSection(in.Head.Summary, librarian.LastExchange.Heading())
 }
 
-// withoutSection leaves out a section of a Markdown text, up to the next heading of its
-// level.
+// withoutSection removes a section of a Markdown text, up to the next heading of its level.
 func withoutSection(text, heading string) string {
 	var kept []string
 	inside := false
@@ -35,8 +33,8 @@ func withoutSection(text, heading string) string {
 	return strings.TrimSpace(strings.Join(kept, "\n"))
 }
 
-// capHead shortens a summary that was made for a larger window to its cap. No model is
-// asked: it would be asked for every request.
+// capHead shortens a summary made for a larger window to its cap. It calls no model, because it would be needed for
+// every request.
 func capHead(in *prompt.Input) {
 	if in.Policy.History == prompt.HistoryOff {
 		return
@@ -47,8 +45,8 @@ func capHead(in *prompt.Input) {
 	}
 }
 
-// now is the date and time of a request in words: for a turn, when its message was
-// accepted, so that each of its attempts says the same.
+// now is the date and time of a request as text: for a turn, when its message was accepted, so that all its attempts
+// agree.
 func (e *Engine) now(t *chat.Turn) string {
 	at := e.clock.Now()
 	if t != nil && !t.CreatedAt.IsZero() {

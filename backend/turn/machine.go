@@ -15,8 +15,8 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// run is one turn on its way through the states below. It belongs to one
-// goroutine; only emitter, cancel and done are shared.
+// run is one turn going through the states below. It belongs to one goroutine; only emitter, cancel and done are
+// shared.
 //
 //	prepare -> begin -> stream -> settle -> (finalize | interrupt | fail)
 //	   ^         ^                 |   |
@@ -33,22 +33,22 @@ type run struct {
 	cancel   context.CancelCauseFunc
 	done     chan struct{}
 	proposed chat.ToolBatchID // by this run, the last
-	waits    bool             // it ended because calls wait for a person
+	waits    bool             // it ended because calls wait for the user
 
 	brought                 // by earlier steps
-	earlier bool            // text or calls stand from earlier steps or attempts
-	closed  []chat.Step     // steps closed before this run and by it
+	earlier bool            // text or calls from earlier steps or attempts exist
+	closed  []chat.Step     // ended steps, of earlier runs and this one
 	memory  memorySelection // the same for every attempt
 	context prompt.PreparedContext
 	body    json.RawMessage
 
-	continues *llm.Continuation // what the provider is in for
-	forgotten bool              // it does not any more
+	continues *llm.Continuation // the answer stored by the provider
+	forgotten bool              // the provider has forgotten it
 
 	number  int           // attempts of this run
 	shrunk  int           // how often the context was made smaller for the provider
 	reduce  float64       // share of the ceiling then; 0: all of it
-	refusal *chat.Failure // what the provider said the last time
+	refusal *chat.Failure // the provider's last error
 	step    chat.Step
 	writer  *journal.Writer
 	decoder llm.Decoder
@@ -64,25 +64,24 @@ type run struct {
 	emitter   *emitter
 	progress  *progressWriter
 	settleErr error
-	again     func(context.Context) (chat.Turn, error) // writes the end that could not be written
+	again     func(context.Context) (chat.Turn, error) // saves the end that could not be saved
 }
 
-// state is one step of the machine: it does its part and names the next.
+// state is one step of the machine: it does its part and returns the next state.
 type state func(context.Context) state
 
 func (r *run) loop(ctx context.Context) {
 	defer r.e.finished(r)
 	defer r.stream.end()
 	defer panics.Recover(r.died)
-	// A turn that continues has text from before; until it is read again, a failure
-	// must not take it away.
+	// A continued turn has earlier text: until that is read, a failure must not discard it.
 	r.earlier = r.turn.Phase == chat.PhaseResponding
 	for s := r.first(r, ctx); s != nil; {
 		s = s(ctx)
 	}
 }
 
-// prepare assembles what the model will see. Accepted -> ContextPrepared.
+// prepare assembles the context. Accepted -> ContextPrepared.
 func (r *run) prepare(ctx context.Context) state {
 	begun := time.Now()
 	if err := r.loadEarlier(ctx); err != nil {
@@ -103,7 +102,7 @@ func (r *run) prepare(ctx context.Context) state {
 	if err == nil {
 		packed := retrieved(r.context.Manifest())
 		r.memory.measure(&r.metrics, packed)
-		err = r.e.store.Prepare(ctx, chat.Preparation{
+		err = r.e.turns.Prepare(ctx, chat.Preparation{
 			TurnID: r.turn.ID, Manifest: manifest, Tokens: r.context.Tokens(), Retrieved: packed,
 			RetrievalError: r.context.Manifest().Inputs.RetrievalError,
 		})
@@ -134,9 +133,9 @@ func (r *run) request() llm.Request {
 	return q
 }
 
-// loadEarlier finds what steps and attempts before this run brought.
+// loadEarlier reads the results of earlier steps and attempts.
 func (r *run) loadEarlier(ctx context.Context) error {
-	steps, err := r.e.store.Steps(ctx, r.turn.ID)
+	steps, err := r.e.past.Steps(ctx, r.turn.ID)
 	if err != nil || len(steps) == 0 {
 		return err
 	}
@@ -146,14 +145,14 @@ func (r *run) loadEarlier(ctx context.Context) error {
 	}
 	all, err := r.e.broughtBefore(ctx, steps, steps[len(steps)-1].Index+1)
 	if err != nil {
-		return err // what exists from before is not known: it must not be treated as empty
+		return err // earlier results are unknown and must not be treated as empty
 	}
 	r.earlier = all.stands()
 	return nil
 }
 
-// begin opens an attempt: its step row and its journal are durable before a
-// byte leaves. ContextPrepared -> Responding.
+// begin starts an attempt: its step row and its journal are durable before anything is sent. ContextPrepared ->
+// Responding.
 func (r *run) begin(ctx context.Context) state {
 	if err := context.Cause(ctx); err != nil {
 		return r.settleNothing(err)
@@ -163,7 +162,7 @@ func (r *run) begin(ctx context.Context) state {
 	r.timing, r.err, r.writer = chat.StepMetrics{}, nil, nil
 	r.meter = r.e.meter(r.model.Endpoint.ModelID)
 	r.decoder = r.newDecoder()
-	step, err := r.e.store.BeginStep(ctx, chat.StepStart{
+	step, err := r.e.turns.BeginStep(ctx, chat.StepStart{
 		TurnID: r.turn.ID, Index: r.index, Provider: r.model.Provider.Name(), ModelID: r.model.Endpoint.ModelID,
 		Request: r.body, StreamPath: r.e.journals.Path, ToolsMode: string(r.model.Endpoint.ToolsMode),
 	})
@@ -210,7 +209,7 @@ func (r *run) live() (Live, bool) {
 	return em.live(), true
 }
 
-// receiveAll carries events from the provider into journal, decoder and window.
+// receiveAll passes events from the provider to journal, decoder and window.
 func (r *run) receiveAll(ctx context.Context) state {
 	r.started = time.Now()
 	r.err = r.e.callProvider(ctx, r, r.receive)
@@ -230,7 +229,7 @@ func (e *Engine) callProvider(ctx context.Context, r *run, yield func(chat.RawEv
 		watch.Reset(idle)
 		return yield(ev)
 	})
-	// A cancelled call fails in as many ways as there are clients; the cause is ours.
+	// A cancelled call fails in different ways depending on the client, so the cause is used.
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 			return cause
@@ -250,7 +249,7 @@ func (r *run) receive(ev chat.RawEvent) error {
 		r.stream.refused = true
 		return err
 	}
-	r.stream.add(ev, r.e.store.NewEventPack)
+	r.stream.add(ev, r.e.turns.NewEventPack)
 	r.timing.Deltas += int64(len(deltas))
 	r.emitter.add(deltas, seq)
 	if err := faults.Point("turn.event"); err != nil {
@@ -288,7 +287,7 @@ func (r *run) settle(ctx context.Context) state {
 	return r.fail
 }
 
-// closeJournal seals the journal; only then is the rest shown.
+// closeJournal seals the journal; only then the rest is shown.
 func (r *run) closeJournal() {
 	if r.writer == nil {
 		return
@@ -323,7 +322,7 @@ func (r *run) stepEnd() *chat.StepEnd {
 	}
 }
 
-// backoff closes the failed attempt and waits before the next one.
+// backoff ends the failed attempt and waits before the next one.
 func (r *run) backoff(ctx context.Context) state {
 	if err := r.closeAttempt(); err != nil {
 		return r.failWith(ctx, err)
@@ -342,9 +341,9 @@ func (r *run) backoff(ctx context.Context) state {
 	}
 }
 
-// closeAttempt records an attempt that ended without a settled turn.
+// closeAttempt records an attempt that did not settle the turn.
 func (r *run) closeAttempt() error {
-	if err := r.e.store.EndStep(context.Background(), *r.stepEnd()); err != nil {
+	if err := r.e.turns.EndStep(context.Background(), *r.stepEnd()); err != nil {
 		return err
 	}
 	r.e.prune(r.step.ID)
@@ -353,7 +352,7 @@ func (r *run) closeAttempt() error {
 	return nil
 }
 
-// goOnPaused sends an answer back that its provider paused, as it is, in the turn's next step.
+// goOnPaused sends a paused answer back unchanged, in the turn's next step.
 func (r *run) goOnPaused(ctx context.Context) state {
 	r.learn(r.decoder.Result().Usage)
 	if err := r.closeAttempt(); err != nil {
@@ -376,7 +375,7 @@ func (r *run) settleNothing(cause error) state {
 		if r.brought.calls {
 			return r.stopCalls
 		}
-		// Stop while a retry or continuation had not begun: what was there before is restored.
+		// Stop before a retry or continuation had begun: the earlier state is restored.
 		r.end.verdict, r.end.failure = verdictIncomplete, failureOf(errStoppedEarly)
 		return r.interrupt
 	case verdictIncomplete:
@@ -387,8 +386,8 @@ func (r *run) settleNothing(cause error) state {
 
 var errStoppedEarly = chat.Errorf(chat.CodeCancelled, "turn.stop", "Stopped before the next attempt began. What had arrived before is kept.")
 
-// failWith ends a run for a reason of our own: over budget, a full disk. When the
-// run was cancelled, err is only how that showed.
+// failWith ends a run for a reason of our own: over budget, a full disk. If the run was cancelled, that is the reason
+// instead of err.
 func (r *run) failWith(ctx context.Context, err error) state {
 	if cause := context.Cause(ctx); cause != nil {
 		return r.settleNothing(cause)
@@ -401,8 +400,7 @@ func (r *run) failWith(ctx context.Context, err error) state {
 	return r.fail
 }
 
-// finalize is TX-A. Responding -> ResponseFinalized. The journal goes only when
-// the transaction is durable.
+// finalize is TX-A. Responding -> ResponseFinalized. The journal is deleted only when the transaction is durable.
 func (r *run) finalize(context.Context) state {
 	res := r.decoder.Result()
 	r.metrics.Attempts = r.number
@@ -412,29 +410,28 @@ func (r *run) finalize(context.Context) state {
 	}
 	r.learn(res.Usage)
 	end := r.stepEnd()
-	end.DurableBytes = end.DisplayedBytes // by this transaction, whatever became of the journal
+	end.DurableBytes = end.DisplayedBytes // made durable by this transaction, whatever the journal's state
 	f := chat.Finalization{
 		TurnID: r.turn.ID, Step: end, Message: message, Outcome: r.end.outcome,
 		Usage: usageOf(r.closed, res.Usage), Metrics: r.metrics,
 	}
-	r.written(func(ctx context.Context) (chat.Turn, error) { return r.e.store.Finalize(ctx, f) })
+	r.written(func(ctx context.Context) (chat.Turn, error) { return r.e.turns.Finalize(ctx, f) })
 	return nil
 }
 
 // learn compares our count of the input with the provider's.
 func (r *run) learn(u *chat.Usage) {
-	// Far below our own count the server cut the prompt: that teaches nothing.
+	// If the count is far below ours, the server cut the prompt, so it is not used.
 	if u == nil || u.InputTokens == 0 || u.InputTokens < r.context.Tokens()/2 {
 		return
 	}
 	ep := r.model.Endpoint
-	if err := r.e.store.ObserveCalibration(context.Background(), ep.Provider, ep.ModelID, r.context.Tokens(), u.InputTokens); err != nil {
+	if err := r.e.contexts.ObserveCalibration(context.Background(), ep.Provider, ep.ModelID, r.context.Tokens(), u.InputTokens); err != nil {
 		r.e.log.Warn("the provider's token count could not be learned from", "err", err)
 	}
 }
 
-// fallbackMessage is what earlier attempts brought, when a stopped or empty
-// retry brought nothing: it must not replace it.
+// fallbackMessage is the result of earlier attempts, for a stopped or empty retry, which must not replace it.
 func (r *run) fallbackMessage() chat.Message {
 	m, err := r.e.Answer(context.Background(), r.turn)
 	if err != nil {
@@ -451,7 +448,7 @@ func (r *run) interrupt(context.Context) state {
 		usage = end.Usage
 	}
 	i := chat.Interruption{TurnID: r.turn.ID, Step: end, Failure: r.end.failure, Usage: usageOf(r.closed, usage)}
-	r.written(func(ctx context.Context) (chat.Turn, error) { return r.e.store.Interrupt(ctx, i) })
+	r.written(func(ctx context.Context) (chat.Turn, error) { return r.e.turns.Interrupt(ctx, i) })
 	return nil
 }
 
@@ -459,14 +456,13 @@ func (r *run) interrupt(context.Context) state {
 func (r *run) fail(context.Context) state {
 	r.metrics.Attempts = r.number
 	f := chat.TurnFailure{TurnID: r.turn.ID, Step: r.stepEnd(), Outcome: chat.OutcomeFailed, Failure: r.end.failure, Metrics: r.metrics}
-	r.written(func(ctx context.Context) (chat.Turn, error) { return r.e.store.FailTurn(ctx, f) })
+	r.written(func(ctx context.Context) (chat.Turn, error) { return r.e.turns.FailTurn(ctx, f) })
 	return nil
 }
 
-// written writes how the turn ended and takes it as the database now has it. If even
-// that could not be written (a full disk), the turn stays as it was and its journal
-// stands. The same is then written again: by the reconciler, after a while, and by the
-// next decision about it; the next start recovers it from its journal.
+// written saves how the turn ended and reads it back. If it cannot be saved (a full disk), the turn stays as it was
+// and its journal is kept. The reconciler, and the next decision about the turn, save it again; the next start
+// recovers it from its journal.
 func (r *run) written(end func(context.Context) (chat.Turn, error)) {
 	t, err := end(context.Background())
 	if err != nil {
@@ -486,14 +482,13 @@ func (r *run) written(end func(context.Context) (chat.Turn, error)) {
 
 func (r *run) clearEmitter() {
 	r.closed = append(r.closed, r.step)
-	r.step, r.writer = chat.Step{}, nil // closed in the database: nothing may close it again
+	r.step, r.writer = chat.Step{}, nil // ended in the database; it must not be ended again
 	r.mu.Lock()
 	r.emitter = nil
 	r.mu.Unlock()
 }
 
-// prune removes the journal of a step whose events the database holds, and reports
-// whether it is gone.
+// prune deletes the journal of a step whose events are in the database, and reports whether it is deleted.
 func (e *Engine) prune(id chat.StepID) bool {
 	if id == "" {
 		return false

@@ -230,10 +230,10 @@ func (w *world) run(c *clock.Fake, writes int64) *program {
 	m := &mortal{s, p.life}
 	w.store = s
 	w.journals = journal.New(journal.Options{Dir: filepath.Join(w.dir, "streams"), FS: mortalFS{journal.OS(), p.life}})
-	w.jobs = jobs.NewRunner(jobs.Deps{Store: m, Publish: w.seen, Counter: words{}, TargetTokens: func() int { return 1200 }, Clock: now})
+	w.jobs = jobs.NewRunner(jobs.Deps{Queue: m, Store: m, Publish: w.seen, Counter: words{}, TargetTokens: func() int { return 1200 }, Clock: now})
 	w.branches = branches.New(s, w.jobs, w.seen)
 	d := turn.Deps{
-		Store: m, Journals: w.journals, Models: models{w}, Branches: w.branches, Publish: w.seen, Counter: words{},
+		Turns: m, History: m, Contexts: m, Drafts: m, Calls: m, Journals: w.journals, Models: models{w}, Branches: w.branches, Publish: w.seen, Counter: words{},
 		Settings: func() turn.Settings { return w.settings }, Clock: now,
 	}
 	if w.tools != nil {

@@ -11,12 +11,8 @@ import (
 	"contextinfinity/backend/tools"
 )
 
-// Store is what a turn needs of the database.
-type Store interface {
-	Session(context.Context, chat.SessionID) (chat.Session, error)
-	// Erasures counts permanent deletions; texts that are kept in memory hold for one count.
-	Erasures() int64
-	Branch(context.Context, chat.BranchID) (chat.Branch, error)
+// TurnStore keeps the course of turns: each is a transaction that leaves them in a phase.
+type TurnStore interface {
 	Accept(context.Context, chat.Acceptance) (chat.Turn, error)
 	Prepare(context.Context, chat.Preparation) error
 	BeginStep(context.Context, chat.StepStart) (chat.Step, error)
@@ -28,15 +24,31 @@ type Store interface {
 	Interrupt(context.Context, chat.Interruption) (chat.Turn, error)
 	Resume(context.Context, chat.TurnID) error
 	FailTurn(context.Context, chat.TurnFailure) (chat.Turn, error)
+	UnfinishedTurns(context.Context) ([]chat.Turn, error)
+	WasRestored(context.Context, chat.StepID) (bool, error)
+}
+
+// HistoryStore keeps what was said.
+type HistoryStore interface {
+	Session(context.Context, chat.SessionID) (chat.Session, error)
+	// Erasures counts permanent deletions; cached texts are valid for one count.
+	Erasures() int64
+	Branch(context.Context, chat.BranchID) (chat.Branch, error)
 	Turn(context.Context, chat.TurnID) (chat.Turn, error)
 	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)
 	LastTurn(context.Context, chat.BranchID) (chat.Turn, bool, error)
-	UnfinishedTurns(context.Context) ([]chat.Turn, error)
 	Steps(context.Context, chat.TurnID) ([]chat.Step, error)
 	StepByID(context.Context, chat.StepID) (chat.Step, error)
-	WasRestored(context.Context, chat.StepID) (bool, error)
 	// StepEvents yields the stored stream of a step, one event at a time.
 	StepEvents(ctx context.Context, step chat.StepID, yield func(chat.RawEvent) error) error
+	// ProjectIn is the project of the named folder; false: there is none.
+	ProjectIn(ctx context.Context, folder string) (chat.Project, bool, error)
+	File(context.Context, chat.FileID) (chat.File, error)
+	FileText(context.Context, chat.FileID) (string, error)
+}
+
+// ContextStore keeps what requests are made of, and what they held.
+type ContextStore interface {
 	State(context.Context, chat.StateID) (chat.State, error)
 	Pins(context.Context, chat.BranchID) ([]chat.Pin, error)
 	PinsAt(ctx context.Context, branch chat.BranchID, seq int64) ([]chat.Pin, error)
@@ -45,7 +57,7 @@ type Store interface {
 	UsableSummaries(context.Context, chat.BranchID) ([]chat.RangeSummary, error)
 	PreviousManifest(ctx context.Context, branch chat.BranchID, beforeSeq int64) (json.RawMessage, chat.TurnID, error)
 	Manifest(context.Context, chat.TurnID) (json.RawMessage, error)
-	// ChunkTexts returns chunks with their words; those that are not there are left out.
+	// ChunkTexts returns chunks with their text; missing ones are left out.
 	ChunkTexts(context.Context, []chat.ChunkID) ([]chat.ChunkText, error)
 	AllSummaries(context.Context, chat.SessionID) ([]chat.RangeSummary, error)
 	PinsByID(context.Context, []chat.PinID) ([]chat.Pin, error)
@@ -53,11 +65,18 @@ type Store interface {
 	EnqueueRange(ctx context.Context, branch chat.BranchID, from int64, last chat.TurnID) (bool, error)
 	Calibration(ctx context.Context, provider, modelID string) (chat.Calibration, error)
 	ObserveCalibration(ctx context.Context, provider, modelID string, estimated, reported int) error
+}
+
+// DraftStore keeps messages that are not sent yet, and the queue of those that wait.
+type DraftStore interface {
 	Draft(context.Context, chat.BranchID) (chat.Draft, bool, error)
 	SaveDraft(context.Context, chat.Draft) error
 	ReleaseDraft(context.Context, chat.Draft) (bool, error)
 	QueuedDrafts(context.Context) ([]chat.Draft, error)
-	// The tool journal (SPEC 10).
+}
+
+// CallStore keeps the journal of tool calls (SPEC 10).
+type CallStore interface {
 	ProposeCalls(context.Context, chat.TurnID, chat.StepEnd, []chat.ProposedCall) (chat.ToolBatch, error)
 	DecideCall(context.Context, chat.CallDecision) error
 	StartCall(context.Context, chat.ToolCallID, []chat.CallRedaction) error
@@ -66,10 +85,6 @@ type Store interface {
 	AbandonBatches(context.Context, chat.TurnID) error
 	ToolBatches(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.ToolBatch, error)
 	CallBatch(context.Context, chat.ToolCallID) (chat.ToolBatch, error)
-	// ProjectIn is the project whose folder has a name; false: there is none.
-	ProjectIn(ctx context.Context, folder string) (chat.Project, bool, error)
-	File(context.Context, chat.FileID) (chat.File, error)
-	FileText(context.Context, chat.FileID) (string, error)
 }
 
 // Model is a configured model, ready to be called.
@@ -77,69 +92,67 @@ type Model struct {
 	Endpoint llm.Endpoint
 	Provider llm.Provider
 	Limits   prompt.Limits
-	// NoTools: it cannot call tools, as a person or its server says, so it is offered none.
+	// NoTools: according to the user or its server it cannot call tools, so none are offered.
 	NoTools bool
 }
 
-// Models resolves configured names. It is asked for every call again, so a
-// changed key or limit holds at once. An empty name is the default model.
+// Models resolves configured names. It is called for every request, so a changed key or limit applies at once. An
+// empty name is the default model.
 type Models interface {
 	Resolve(ctx context.Context, name string) (Model, error)
-	// Provider returns an adapter by name, for reading what it once wrote.
+	// Provider returns an adapter by name, for decoding its stored events.
 	Provider(name string) (llm.Provider, bool)
 }
 
-// Tools is what a turn needs of the tools that there are (SPEC 10).
+// Tools is what a turn needs of the tools (SPEC 10).
 type Tools interface {
-	// Offer are the definitions that models may be offered in a session now, in a stable
-	// order: those that a person accepted as they are and did not forbid.
+	// Offer are the definitions that may be offered in a session now, in a stable order: accepted and not forbidden.
 	Offer(context.Context, chat.SessionID) ([]chat.ToolDefinition, error)
-	// Decision is what holds for a call of a tool: DecisionNone asks a person.
+	// Decision is the decision for a call of a tool: DecisionNone asks the user.
 	Decision(context.Context, chat.SessionID, chat.ToolDefinition) (chat.ToolDecision, error)
-	// Remember keeps a decision that holds for later calls.
+	// Remember stores a decision for later calls.
 	Remember(context.Context, chat.ToolPermission) error
-	// Source is a source by its name, whether it runs or not.
+	// Source is a source by name, running or not.
 	Source(name string) (tools.Source, bool)
 }
 
-// Brancher makes the branch on which a final turn is answered again.
+// Brancher creates the branch on which a final turn is answered again.
 type Brancher interface {
 	Before(ctx context.Context, id chat.TurnID, label string, activate bool) (chat.Branch, error)
 }
 
-// Publisher is notified of what the window should see. Its methods must not block.
+// Publisher is notified of what the window should show. Its methods must not block.
 type Publisher interface {
 	Frame(chat.Frame)
 	Change(chat.Change)
 }
 
-// Counter counts tokens as the given model would.
+// Counter counts tokens like the given model.
 type Counter interface {
 	Count(modelID, text string) int
-	// Encoding names how a model's tokens are counted: sizes are kept by it.
+	// Encoding names how a model's tokens are counted, by which sizes are stored.
 	Encoding(modelID string) string
 }
 
-// Settings are the configured numbers of a turn.
+// Settings are the settings of a turn.
 type Settings struct {
 	IdleTimeout time.Duration // stream.idle_timeout_s
 	FrameEvery  time.Duration // 16 ms; tests choose another
-	// Backoff is the pause before attempt n (from 2) when the provider named none.
+	// Backoff is the pause before attempt n (from 2) if the provider requests none.
 	Backoff func(attempt int) time.Duration
-	// System is the instruction text of sessions that have none.
+	// System is the default instruction text.
 	System string
-	// RedactionRules names the rules that Redact works by.
+	// RedactionRules identifies the rules of Redact.
 	RedactionRules string
 	// Policy is how history is represented (SPEC 6).
 	Policy prompt.Policy
-	// Scope is how far memory reaches: retrieval.scope.
+	// Scope is the default scope of memory: retrieval.scope.
 	Scope chat.Scope
 	// ProgressEvery is how often a stream's byte counters are stored; 0: every second.
 	ProgressEvery time.Duration
 	// RecallPatience is how long a turn waits for its memory; 0: five seconds.
 	RecallPatience time.Duration
-	// EmbedsRemotely: a search asks a server for the question's vector. Previews,
-	// which follow what is being typed, then search nothing.
+	// EmbedsRemotely: a search sends the question to a server. Previews, which follow typing, then do not search.
 	EmbedsRemotely bool
 	// MaxAnswerBytes and MaxAnswerTokens bound one answer (stream.max_answer_bytes and
 	// _tokens); 0: llm's defaults.
@@ -153,16 +166,14 @@ type Settings struct {
 	ResultMaxBytes int
 	// AllowParallel runs calls without effects side by side (tools.allow_parallel).
 	AllowParallel bool
-	// Continuity lets a provider are in for what it holds of the turn already
-	// (tools.provider_continuity).
+	// Continuity lets a provider use what it has stored of the turn (tools.provider_continuity).
 	Continuity bool
 }
 
 // MaxAttempts is how often a call is tried while nothing has arrived (SPEC 4).
 const MaxAttempts = 4
 
-// MaxRetryAfter is the longest pause a provider may ask for before we give the
-// choice back to the user.
+// MaxRetryAfter is the longest pause that a provider may request before the user decides instead.
 const MaxRetryAfter = time.Minute
 
 // DefaultBackoff doubles from half a second.

@@ -8,19 +8,18 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// progressEvery is how often a running step's byte counters are stored: often enough
-// for whoever reads the database beside us, and no transaction per delta.
+// progressEvery is how often a running step's byte counters are stored: often enough for other readers of the
+// database, without a transaction per delta.
 const progressEvery = time.Second
 
-// progressWriter stores a running step's byte counters while it streams (SRD 13.2).
-// They are a convenience: the journal holds the text, and the step's end the final
-// counters, so a failed write changes nothing.
+// progressWriter stores a running step's byte counters while it streams (SRD 13.2). They are only informative: the
+// journal has the text, and the step's end the final counters, so a failed write does no harm.
 type progressWriter struct {
 	stop, stopped chan struct{}
 	once          sync.Once
 }
 
-// recordProgress begins to store what the emitter has shown.
+// recordProgress starts storing what the emitter has shown.
 func (e *Engine) recordProgress(step chat.StepID, em *emitter) *progressWriter {
 	p := &progressWriter{stop: make(chan struct{}), stopped: make(chan struct{})}
 	every := e.settings().ProgressEvery
@@ -46,7 +45,7 @@ func (p *progressWriter) loop(e *Engine, step chat.StepID, em *emitter, every ti
 		if f.Displayed == stored.Displayed && f.Durable == stored.Durable {
 			continue
 		}
-		if err := e.store.StepProgress(context.Background(), step, f.Displayed, f.Durable); err != nil {
+		if err := e.turns.StepProgress(context.Background(), step, f.Displayed, f.Durable); err != nil {
 			e.log.Debug("the progress of a stream could not be stored", "step", step, "err", err)
 			continue
 		}
@@ -54,8 +53,7 @@ func (p *progressWriter) loop(e *Engine, step chat.StepID, em *emitter, every ti
 	}
 }
 
-// end stops and waits, so that nothing is written after the step's end. It may be
-// called twice, and where nothing was begun.
+// end stops and waits, so that nothing is written after the step's end. It may be called twice, or without a start.
 func (p *progressWriter) end() {
 	if p == nil {
 		return

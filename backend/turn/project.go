@@ -9,9 +9,9 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// projectOf is the project that a session belongs to; false: to none.
+// projectOf is the project of a session; false: none.
 func (e *Engine) projectOf(ctx context.Context, s chat.Session) (chat.Project, bool, error) {
-	return e.store.ProjectIn(ctx, s.Folder)
+	return e.past.ProjectIn(ctx, s.Folder)
 }
 
 // promptProject is what a project adds to a context; nil without one.
@@ -26,12 +26,12 @@ func promptProject(p chat.Project, ok bool) *prompt.Project {
 	return out
 }
 
-// scopeOf is how far a session's memory reaches: as it was set for the session; else the
-// project's sessions share it, and the configured scope holds where it is wider or there is none.
+// scopeOf is the scope of a session's memory: the session's own setting; otherwise the project's sessions, or the
+// configured scope if that is wider or there is no project.
 func (e *Engine) scopeOf(s chat.Session, inProject bool) chat.Scope {
 	configured := e.settings().Scope
 	switch {
-	case s.MemoryScope == chat.ScopeProject && !inProject: // it was taken out of its project
+	case s.MemoryScope == chat.ScopeProject && !inProject: // it was removed from its project
 	case s.MemoryScope != "":
 		return s.MemoryScope
 	case inProject && configured != chat.ScopeAll:
@@ -43,15 +43,15 @@ func (e *Engine) scopeOf(s chat.Session, inProject bool) chat.Scope {
 	return configured
 }
 
-// Reach is the project of a session, empty if it belongs to none, and how far its memory reaches.
+// Reach is the project of a session, empty if it has none, and the scope of its memory.
 func (e *Engine) Reach(ctx context.Context, s chat.Session) (chat.Project, chat.Scope, error) {
 	p, ok, err := e.projectOf(ctx, s)
 	return p, e.scopeOf(s, ok), err
 }
 
-// MemoryScope is how far a session's memory reaches.
+// MemoryScope is the scope of a session's memory.
 func (e *Engine) MemoryScope(ctx context.Context, id chat.SessionID) (chat.Scope, error) {
-	s, err := e.store.Session(ctx, id)
+	s, err := e.past.Session(ctx, id)
 	if err != nil {
 		return "", err
 	}
@@ -59,8 +59,8 @@ func (e *Engine) MemoryScope(ctx context.Context, id chat.SessionID) (chat.Scope
 	return scope, err
 }
 
-// toolsMode is the mode in which a session's next step runs (SRD 12.1): its own, else its
-// project's, else the configured one.
+// toolsMode is the mode of a session's next step (SRD 12.1): its own, otherwise its project's, otherwise the
+// configured one.
 func (e *Engine) toolsMode(ctx context.Context, s chat.Session) (llm.ToolsMode, error) {
 	if s.ToolsMode != "" {
 		return llm.ToolsMode(s.ToolsMode), nil
@@ -72,14 +72,14 @@ func (e *Engine) toolsMode(ctx context.Context, s chat.Session) (llm.ToolsMode, 
 	return e.settings().ToolsMode, err
 }
 
-// offered are the tools that a session's models are offered now: of those that a person
-// accepted, the ones that its project names, if it names any.
+// offered are the tools offered in a session now: the accepted ones, restricted to those that its project names, if
+// any.
 func (e *Engine) offered(ctx context.Context, id chat.SessionID) ([]chat.ToolDefinition, error) {
 	defs, err := e.tools.Offer(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	s, err := e.store.Session(ctx, id)
+	s, err := e.past.Session(ctx, id)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store"
 	"contextinfinity/backend/turn"
 )
 
@@ -46,7 +47,7 @@ func TestRecoveryLeavesAQueuedMessageToItsTurn(t *testing.T) {
 // between does something after the queued drafts were listed and before any is taken
 // back, which is when a message may be queued behind a turn of this run.
 type between struct {
-	turn.Store
+	*store.Store
 	do func()
 }
 
@@ -73,7 +74,7 @@ func TestRecoveryLeavesAMessageQueuedMeanwhile(t *testing.T) {
 	queue("old")
 	s := &between{Store: w.store}
 	e := turn.NewEngine(turn.Deps{
-		Store: s, Journals: w.journals, Models: models{w}, Branches: w.branches, Publish: w.seen, Counter: words{},
+		Turns: s, History: s, Contexts: s, Drafts: s, Calls: s, Journals: w.journals, Models: models{w}, Branches: w.branches, Publish: w.seen, Counter: words{},
 		Settings: func() turn.Settings { return w.settings },
 	})
 	s.do = func() { queue("new") }

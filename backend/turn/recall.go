@@ -14,23 +14,21 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
-// Memory finds what of the past belongs into a turn's context (SPEC 8).
+// Memory selects what belongs into a turn's context (SPEC 8).
 type Memory interface {
 	Search(context.Context, retrieval.Query) (retrieval.Result, error)
 	// Attached are chunks that the user chose, within maxTokens.
 	Attached(ctx context.Context, ids []chat.ChunkID, maxTokens int, count func(string) int) ([]retrieval.Artifact, error)
 }
 
-// recallModel is the provider that searches by itself, and is asked nothing but the
-// message.
+// recallModel is the provider that searches itself, and is only sent the message.
 const recallModel = "recall"
 
-// recallPatience is how long a turn waits for its memory, where the settings do not
-// say. Then it continues without.
+// recallPatience is how long a turn waits for its memory by default. Then it continues without.
 const recallPatience = 5 * time.Second
 
-// memorySelection is the memory chosen for a turn. It is chosen once: another attempt, a
-// smaller context and a continuation stand on the same.
+// memorySelection is the memory chosen for a turn. It is chosen once, for all attempts, a smaller context and a
+// continuation.
 type memorySelection struct {
 	chosen    bool
 	artifacts []prompt.Artifact
@@ -38,9 +36,8 @@ type memorySelection struct {
 	metrics   chat.TurnMetrics
 }
 
-// draft chooses what of the past is to be in the context, and begins the context that
-// it is for. Whatever fails, the turn continues without memory, and the manifest says
-// why (SRD 8.3).
+// draft selects memory and begins the context for it. Whatever fails, the turn continues without memory, and the
+// manifest says why (SRD 8.3).
 func (e *Engine) draft(ctx context.Context, in *prompt.Input, a assembly) (*prompt.Draft, error) {
 	rec := a.memory
 	search := !rec.chosen && e.remembers(*in, a.current)
@@ -72,7 +69,7 @@ func (e *Engine) draft(ctx context.Context, in *prompt.Input, a assembly) (*prom
 	}
 	if err != nil {
 		if late := ctx.Err(); errors.Is(late, context.DeadlineExceeded) {
-			err = late // whatever it was that was interrupted
+			err = late // the reason for the interruption
 		}
 		rec.failure = whyNoMemory(err, patience)
 		rec.metrics.RetrievalFailed = true
@@ -83,8 +80,8 @@ func (e *Engine) draft(ctx context.Context, in *prompt.Input, a assembly) (*prom
 	return d, nil
 }
 
-// remembers reports that a context has a place for memory: none has with recall, which
-// searches by itself, and in plain chat only what the user attached.
+// remembers reports that a context includes memory: never with recall, which searches itself, and in plain chat only
+// what the user attached.
 func (e *Engine) remembers(in prompt.Input, current chat.Message) bool {
 	plain := in.Policy.History == prompt.HistoryOff
 	return e.memory != nil && in.Provider != recallModel && (!plain || len(current.Blocks.Memories()) > 0)
@@ -100,13 +97,13 @@ func whyNoMemory(err error, patience time.Duration) string {
 	return "Memory could not be searched. The log says more."
 }
 
-// chosenBefore takes what was in the last context of a turn that continues, if the
-// same model is asked and memory was there to be asked then.
+// chosenBefore reuses the memory of a continued turn's last context, if the model is the same and memory was
+// available then.
 func (e *Engine) chosenBefore(ctx context.Context, in prompt.Input, a assembly, rec *memorySelection) (bool, error) {
 	if a.turn == nil || a.turn.Phase == chat.PhaseAccepted {
 		return false, nil
 	}
-	raw, err := e.store.Manifest(ctx, a.turn.ID)
+	raw, err := e.contexts.Manifest(ctx, a.turn.ID)
 	if err != nil || raw == nil {
 		return false, err
 	}
@@ -118,8 +115,7 @@ func (e *Engine) chosenBefore(ctx context.Context, in prompt.Input, a assembly, 
 	return err == nil, err
 }
 
-// recalled makes the artifacts of a manifest again, byte for byte, best first. here is
-// the session of its turn.
+// recalled creates the artifacts of a manifest again, byte for byte, best first. here is the session of its turn.
 func (e *Engine) recalled(ctx context.Context, m prompt.Manifest, here chat.SessionID) ([]prompt.Artifact, error) {
 	parts := m.Chunks()
 	slices.SortStableFunc(parts, func(a, b prompt.Part) int { return a.Rank - b.Rank })
@@ -127,7 +123,7 @@ func (e *Engine) recalled(ctx context.Context, m prompt.Manifest, here chat.Sess
 		return nil, nil
 	}
 	ids := lists.Map(parts, func(p prompt.Part) chat.ChunkID { return chat.ChunkID(p.ID) })
-	texts, err := e.store.ChunkTexts(ctx, ids)
+	texts, err := e.contexts.ChunkTexts(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -148,8 +144,7 @@ func (e *Engine) recalled(ctx context.Context, m prompt.Manifest, here chat.Sess
 	return out, nil
 }
 
-// attached packs what the user chose: it has a place even where nothing else is
-// remembered.
+// attached packs what the user attached, which is included even without other memory.
 func (e *Engine) attached(ctx context.Context, in prompt.Input, a assembly, rec *memorySelection) error {
 	ids := a.current.Blocks.Memories()
 	if len(ids) == 0 {
@@ -163,7 +158,7 @@ func (e *Engine) attached(ctx context.Context, in prompt.Input, a assembly, rec 
 	return err
 }
 
-// search packs what is found into what the other sections leave.
+// search packs search results into the space that the other sections leave.
 func (e *Engine) search(ctx context.Context, in prompt.Input, a assembly, d *prompt.Draft, rec *memorySelection) error {
 	q, shown, ok, err := e.query(ctx, in, a, d)
 	if err != nil || !ok {
@@ -182,7 +177,7 @@ func (e *Engine) search(ctx context.Context, in prompt.Input, a assembly, d *pro
 	return nil
 }
 
-// add takes an artifact in, unless it is there already.
+// add adds an artifact, unless it is there already.
 func (rec *memorySelection) add(x retrieval.Artifact, attached bool, here chat.SessionID) {
 	if slices.ContainsFunc(rec.artifacts, func(a prompt.Artifact) bool { return a.ID == string(x.ID) }) {
 		return
@@ -200,9 +195,8 @@ func (rec *memorySelection) add(x retrieval.Artifact, attached bool, here chat.S
 	}
 }
 
-// query is what to search for, and where: neither what is in the prompt as an
-// original nor what is pending. It also returns the documents of which only a part is
-// there. false: there is nothing that could be found, or no room for it.
+// query is the search query and its scope, without what is in the prompt as an original or pending. It also returns
+// the documents that are only partly there. false: nothing could be found, or there is no space for it.
 func (e *Engine) query(ctx context.Context, in prompt.Input, a assembly, d *prompt.Draft) (retrieval.Query, excerpts, bool, error) {
 	s, room, cut := e.settings(), d.Room(), d.Cut()
 	if room <= 0 || a.turn == nil && s.EmbedsRemotely {
@@ -218,15 +212,14 @@ func (e *Engine) query(ctx context.Context, in prompt.Input, a assembly, d *prom
 	}
 	within.Shortened = d.Shortened()
 	if within.Scope == chat.ScopeLineage && cut == 0 && len(within.Beyond)+len(within.Shortened) == 0 {
-		return retrieval.Query{}, nil, false, nil // all of it is in the prompt
+		return retrieval.Query{}, nil, false, nil // the prompt contains everything
 	}
 	within.Session = a.here
 	text, err := e.question(ctx, in, a)
 	return retrieval.Query{Text: text, Within: within, MaxTokens: room, Count: in.Count}, shown, len(retrieval.Terms(text)) > 0, err
 }
 
-// inPrompt reports that all words of an artifact are of a shortened turn and in the part of it
-// that the prompt holds.
+// inPrompt reports that an artifact is fully contained in the part of a shortened turn that is in the prompt.
 func inPrompt(d *prompt.Draft, x retrieval.Artifact) bool {
 	if !slices.Contains(d.Shortened(), x.SourceTurn) || x.Form == chat.PackedSummary || x.File != nil {
 		return false
@@ -234,11 +227,10 @@ func inPrompt(d *prompt.Draft, x retrieval.Artifact) bool {
 	return !slices.ContainsFunc(x.Quoted(), func(words string) bool { return !d.Shows(x.SourceTurn, words) })
 }
 
-// excerpts are turns that hold only a part of a document.
+// excerpts are turns that contain only a part of a document.
 type excerpts []chat.Turn
 
-// hold reports that an artifact is of such a document, and all its words are in the
-// part that the prompt holds.
+// hold reports that an artifact is fully contained in the part of such a document that is in the prompt.
 func (list excerpts) hold(x retrieval.Artifact) bool {
 	if x.File == nil || x.Form == chat.PackedSummary {
 		return false
@@ -253,7 +245,7 @@ func (list excerpts) hold(x retrieval.Artifact) bool {
 	})
 }
 
-// partial are the turns after the cut that hold only a part of a document.
+// partial are the turns after the cut that contain only a part of a document.
 func partial(in prompt.Input, cut int64) (excerpts, error) {
 	if len(in.Sizes) == 0 || in.Sizes[len(in.Sizes)-1].Seq <= cut {
 		return nil, nil
@@ -271,8 +263,8 @@ func partial(in prompt.Input, cut int64) (excerpts, error) {
 	return out, nil
 }
 
-// fewTerms: a question of fewer is with the message before it: "and the second
-// one?" names nothing by itself.
+// fewTerms: a question with fewer terms is combined with the previous message, because "and the second one?" names
+// nothing itself.
 const fewTerms = 3
 
 func (e *Engine) question(ctx context.Context, in prompt.Input, a assembly) (string, error) {
@@ -289,7 +281,7 @@ func (e *Engine) question(ctx context.Context, in prompt.Input, a assembly) (str
 	return text + "\n" + retrieval.Ends(turns[0].User.RenderedText()), nil
 }
 
-// retrieved are the records of what memory a context holds in the end.
+// retrieved are the records of the memory in the final context.
 func retrieved(m prompt.Manifest) []chat.Retrieval {
 	var out []chat.Retrieval
 	for _, p := range m.Chunks() {
@@ -301,7 +293,7 @@ func retrieved(m prompt.Manifest) []chat.Retrieval {
 	return out
 }
 
-// measure adds to a turn's metrics what its memory was like and cost.
+// measure adds the metrics of a turn's memory.
 func (rec memorySelection) measure(m *chat.TurnMetrics, packed []chat.Retrieval) {
 	x := rec.metrics
 	m.SearchMs, m.EmbedMs, m.Candidates, m.Selected = x.SearchMs, x.EmbedMs, x.Candidates, x.Selected

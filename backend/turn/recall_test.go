@@ -173,16 +173,22 @@ func TestMemoryStandsInTheContext(t *testing.T) {
 			t.Errorf("the request does not hold %q", want)
 		}
 	}
-	records, err := w.store.Retrievals(t.Context(), got.ID)
-	if err != nil || len(records) != 2 || records[0].Rank != 1 || records[0].Packed != chat.PackedSlice || records[0].Similarity != 0.9 || records[0].Tokens == 0 {
-		t.Errorf("%+v %v", records, err)
+	packedParts := m.Chunks()
+	if len(packedParts) != 2 || packedParts[0].Form != chat.PackedSlice || packedParts[0].Similarity != 0.9 || packedParts[0].Tokens == 0 {
+		t.Fatalf("%+v", packedParts)
+	}
+	for i, p := range packedParts {
+		uses, err := w.store.ChunkUses(t.Context(), chat.ChunkID(p.ID))
+		if err != nil || len(uses) != 1 || uses[0].Turn != got.ID || uses[0].Rank != i+1 || uses[0].Packed != p.Form {
+			t.Errorf("%s: %+v %v", p.ID, uses, err)
+		}
 	}
 	rows, err := w.store.Metrics(t.Context(), w.branch.ID, 50)
 	if err != nil {
 		t.Fatal(err)
 	}
 	x := metricsOf(rows, got.ID)
-	if x.Candidates != 40 || x.Selected != 2 || x.PackedTokens != records[0].Tokens+records[1].Tokens || x.SimilarityMin != 0.7 || x.SimilarityMax != 0.9 || x.RetrievalFailed {
+	if x.Candidates != 40 || x.Selected != 2 || x.PackedTokens != packedParts[0].Tokens+packedParts[1].Tokens || x.SimilarityMin != 0.7 || x.SimilarityMax != 0.9 || x.RetrievalFailed {
 		t.Errorf("metrics %+v", x)
 	}
 	w.clean()

@@ -7,14 +7,13 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Received is Answer, and for a turn whose last step is still open what its
-// journal holds: of a stream of another process, or of one that a crash cut off
-// and no start has recovered yet. It changes nothing.
+// Received is Answer, and for a turn whose last step is still open the content of its journal: a stream of another
+// process, or one interrupted by a crash and not recovered yet. It changes nothing.
 func (e *Engine) Received(ctx context.Context, t chat.Turn) (chat.Message, error) {
 	if t.Assistant != nil {
 		return *t.Assistant, nil
 	}
-	steps, err := e.store.Steps(ctx, t.ID)
+	steps, err := e.past.Steps(ctx, t.ID)
 	n := len(steps)
 	if err != nil || n == 0 || steps[n-1].Outcome.Status != chat.StepRunning {
 		return e.Answer(ctx, t)
@@ -23,9 +22,8 @@ func (e *Engine) Received(ctx context.Context, t chat.Turn) (chat.Message, error
 	return chat.Message{Role: chat.RoleAssistant, Blocks: blocks}, err
 }
 
-// receivedBlocks is the answer with what an open step has received. An attempt that
-// brought no text yet does not hide what an earlier one did; where none did, its reasoning
-// is all there is.
+// receivedBlocks is the answer including what an open step has received. An attempt without text does not hide an
+// earlier one's text; if none has text, its reasoning is all there is.
 func (e *Engine) receivedBlocks(ctx context.Context, steps []chat.Step, open chat.Step) (chat.Blocks, error) {
 	replay, err := e.replay(open.Provider, modeOf(open), 0, e.journalLimit(open.ModelID), func(yield func(chat.RawEvent) error) error {
 		_, err := e.journals.Read(open.ID, yield)
@@ -44,8 +42,7 @@ func (e *Engine) receivedBlocks(ctx context.Context, steps []chat.Step, open cha
 	return join(base, received), err
 }
 
-// journalled are the first events of a step's journal, read when they are wanted; nil
-// for none.
+// journalled are the first events of a step's journal, read on demand; nil for none.
 func (e *Engine) journalled(step chat.StepID, events int) chat.EventSeq {
 	if events == 0 {
 		return nil

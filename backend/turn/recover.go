@@ -11,14 +11,12 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// Recover settles every turn that nothing works on any more, from its journal (SPEC 5,
-// 11; SRD 6.5): a crash left it open, or a run of this program that could not write its
-// end. Nothing becomes final but an answer that had come to its end, and doing it again
-// changes nothing. Nothing is sent but what waited for an answer of this run of the
-// program. A turn that cannot be read is reported and left alone.
+// Recover settles every abandoned turn from its journal (SPEC 5, 11; SRD 6.5): one left open by a crash, or by a run
+// of this program that could not save its end. Only complete answers become final, and it is idempotent. Nothing is
+// sent except messages queued in this run of the program. An unreadable turn is reported and left alone.
 func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 	report := chat.RecoveryReport{At: e.clock.Now()}
-	turns, err := e.store.UnfinishedTurns(ctx)
+	turns, err := e.turns.UnfinishedTurns(ctx)
 	if err != nil {
 		return report, err
 	}
@@ -31,7 +29,7 @@ func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 		switch {
 		case ctx.Err() != nil:
 			return report, ctx.Err()
-		case err != nil && u.write != nil: // its turn says so, and it is tried again
+		case err != nil && u.write != nil: // its turn is marked, and it is retried
 			e.log.Warn("a turn could not be settled yet", "turn", t.ID, "err", err)
 		case err != nil:
 			items = []chat.RecoveryItem{chat.UnreadableTurn(t, err)}
@@ -47,14 +45,14 @@ func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 	if n := e.pruneSettled(ctx); n > 0 {
 		report.Items = append(report.Items, chat.RecoveredCount(chat.RecoveredPruned, n))
 	}
-	if turns, err = e.store.UnfinishedTurns(ctx); err != nil {
+	if turns, err = e.turns.UnfinishedTurns(ctx); err != nil {
 		return report, err
 	}
 	e.forget(turns)
 	return report, e.releaseDrafts(ctx)
 }
 
-// recoverLeft settles a turn as it is now, unless a run has it or had it meanwhile.
+// recoverLeft settles a turn in its present state, unless it has or had a run meanwhile.
 func (e *Engine) recoverLeft(ctx context.Context, id chat.TurnID) (items []chat.RecoveryItem, err error) {
 	e.startMu.Lock()
 	defer e.startMu.Unlock()
@@ -65,7 +63,7 @@ func (e *Engine) recoverLeft(ctx context.Context, id chat.TurnID) (items []chat.
 	if e.IsRunning(id) {
 		return nil, nil
 	}
-	t, err := e.store.Turn(ctx, id)
+	t, err := e.past.Turn(ctx, id)
 	switch {
 	case err != nil:
 		return nil, err
@@ -90,19 +88,19 @@ func (e *Engine) recoverLeft(ctx context.Context, id chat.TurnID) (items []chat.
 // into plain drafts: nothing is sent automatically after a restart. One that waits behind
 // a turn of this run stays, also where it was queued while this looked.
 func (e *Engine) releaseDrafts(ctx context.Context) error {
-	queued, err := e.store.QueuedDrafts(ctx)
+	queued, err := e.drafts.QueuedDrafts(ctx)
 	if err != nil {
 		return err
 	}
 	for _, d := range queued {
-		last, _, err := e.store.LastTurn(ctx, d.BranchID)
+		last, _, err := e.past.LastTurn(ctx, d.BranchID)
 		if err != nil {
 			return err
 		}
 		if e.isClaimed(last, d.BranchID) || e.isBehind(ctx, last) {
 			continue
 		}
-		b, err := e.store.Branch(ctx, d.BranchID)
+		b, err := e.past.Branch(ctx, d.BranchID)
 		if err != nil {
 			return err
 		}
@@ -113,8 +111,7 @@ func (e *Engine) releaseDrafts(ctx context.Context) error {
 	return nil
 }
 
-// isBehind reports that a message was queued, in this run of the program, behind a turn
-// whose calls wait.
+// isBehind reports that a message was queued, in this run of the program, behind a turn whose calls wait.
 func (e *Engine) isBehind(ctx context.Context, last chat.Turn) bool {
 	e.mu.Lock()
 	behind := e.behind[last.BranchID]
@@ -128,7 +125,7 @@ func (e *Engine) isBehind(ctx context.Context, last chat.Turn) bool {
 
 // recoverTurn settles one turn found Responding without an outcome.
 func (e *Engine) recoverTurn(ctx context.Context, t chat.Turn) ([]chat.RecoveryItem, error) {
-	steps, err := e.store.Steps(ctx, t.ID)
+	steps, err := e.past.Steps(ctx, t.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -153,12 +150,12 @@ func (e *Engine) recoverTurn(ctx context.Context, t chat.Turn) ([]chat.RecoveryI
 	return items, err
 }
 
-// recovery is what is known of one turn after a crash.
+// recovery is the state of one turn after a crash.
 type recovery struct {
 	e     *Engine
 	turn  chat.Turn
 	steps []chat.Step
-	open  *chat.Step // the step that streamed, if any
+	open  *chat.Step // the step that was streaming, if any
 
 	journal journal.Replay
 	attempt attempt
@@ -188,8 +185,7 @@ func (rec *recovery) read(ctx context.Context) error {
 	return nil
 }
 
-// decode replays the journal, an event at a time, and counts the visible bytes as the
-// window did.
+// decode replays the journal, one event at a time, and counts the visible bytes like the window.
 func (rec *recovery) decode(ctx context.Context) error {
 	r, err := rec.e.replay(rec.open.Provider, modeOf(*rec.open), rec.most(ctx), rec.e.journalLimit(rec.open.ModelID), func(yield func(chat.RawEvent) error) (err error) {
 		rec.journal, err = rec.e.journals.Read(rec.open.ID, yield)
@@ -211,30 +207,29 @@ func (rec *recovery) decode(ctx context.Context) error {
 		rec.attempt.err = chat.Errorf(errorCode(rec.journal.EndReason), "turn.recover",
 			"The stream had ended with an error when the program ended. What had arrived is kept.").WithHint("continue, retry, keep or discard it")
 	}
-	// The provider's own end is in the journal: the answer is whole, even if the
-	// process died before it wrote its done entry.
+	// The provider's own end is in the journal: the answer is complete, even if the process died before it wrote its
+	// done entry.
 	if rec.attempt.result.Terminal && rec.journal.End != journal.EndError {
 		rec.attempt.err = nil
 	}
 	return nil
 }
 
-// most is how many tokens the call can have had, as while it streamed; 0 where its model
-// is not configured any more.
+// most is the maximum number of tokens of the call, as while it streamed; 0 if its model is no longer configured.
 func (rec *recovery) most(ctx context.Context) int {
 	m, err := rec.e.models.Resolve(ctx, rec.turn.Model)
 	if err != nil || m.Endpoint.ModelID != rec.open.ModelID || m.Endpoint.Provider != rec.turn.Provider {
 		return 0
 	}
 	var sent prompt.Manifest
-	raw, err := rec.e.store.Manifest(ctx, rec.turn.ID)
+	raw, err := rec.e.contexts.Manifest(ctx, rec.turn.ID)
 	if err != nil || raw == nil || json.Unmarshal(raw, &sent) != nil {
 		return m.Limits.ContextLimit
 	}
 	return mostTokens(m, sent.TotalTokens)
 }
 
-// events are what was decoded, read from the journal again.
+// events are the decoded events, read from the journal again.
 func (rec *recovery) events() chat.EventSeq { return rec.e.journalled(rec.open.ID, rec.attempt.events) }
 
 var errCrashed = chat.Errorf(chat.CodeUnavailable, "turn.recover",
@@ -301,7 +296,7 @@ func (rec *recovery) finalize(ctx context.Context, end ending) (chat.RecoveryIte
 		}
 		blocks = all
 	}
-	t, err := rec.e.store.Finalize(ctx, chat.Finalization{
+	t, err := rec.e.turns.Finalize(ctx, chat.Finalization{
 		TurnID: rec.turn.ID, Step: rec.stepEnd(end), Outcome: end.outcome,
 		Message: chat.Message{Role: chat.RoleAssistant, Blocks: blocks},
 		Usage:   usageOf(rec.steps, rec.attempt.result.Usage),
@@ -314,7 +309,7 @@ func (rec *recovery) finalize(ctx context.Context, end ending) (chat.RecoveryIte
 }
 
 func (rec *recovery) interrupt(ctx context.Context, end ending) (chat.RecoveryItem, error) {
-	t, err := rec.e.store.Interrupt(ctx, chat.Interruption{
+	t, err := rec.e.turns.Interrupt(ctx, chat.Interruption{
 		TurnID: rec.turn.ID, Step: rec.stepEnd(end), Failure: end.failure,
 		Usage: usageOf(rec.steps, rec.attempt.result.Usage),
 	})
@@ -322,7 +317,7 @@ func (rec *recovery) interrupt(ctx context.Context, end ending) (chat.RecoveryIt
 }
 
 func (rec *recovery) fail(ctx context.Context, end ending) (chat.RecoveryItem, error) {
-	t, err := rec.e.store.FailTurn(ctx, chat.TurnFailure{
+	t, err := rec.e.turns.FailTurn(ctx, chat.TurnFailure{
 		TurnID: rec.turn.ID, Step: rec.stepEnd(end), Outcome: chat.OutcomeFailed, Failure: end.failure,
 	})
 	if err == nil {
@@ -340,8 +335,7 @@ func (rec *recovery) dropped() []chat.RecoveryItem {
 	return []chat.RecoveryItem{chat.DiscardedLines(rec.turn, j.DroppedBytes, j.BadLine)}
 }
 
-// pruneSettled removes journals whose turn is final: a crash between TX-A and
-// the removal left them. It answers how many.
+// pruneSettled deletes journals of final turns, left by a crash after TX-A. It returns how many.
 func (e *Engine) pruneSettled(ctx context.Context) int {
 	ids, err := e.journals.List()
 	if err != nil {
@@ -358,10 +352,10 @@ func (e *Engine) pruneSettled(ctx context.Context) int {
 }
 
 func (e *Engine) stepSettled(ctx context.Context, id chat.StepID) bool {
-	s, err := e.store.StepByID(ctx, id)
+	s, err := e.past.StepByID(ctx, id)
 	if err != nil || s.Outcome.Status == chat.StepRunning {
 		return false
 	}
-	t, err := e.store.Turn(ctx, s.TurnID)
+	t, err := e.past.Turn(ctx, s.TurnID)
 	return err == nil && !e.IsRunning(t.ID) && (t.Phase.Finalized() || t.Phase == chat.PhaseFailed)
 }

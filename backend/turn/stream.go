@@ -8,26 +8,25 @@ import (
 	"contextinfinity/backend/internal/heap"
 )
 
-// maxKept is how many bytes of an attempt's raw events are kept in memory. The events of
-// a longer stream are encoded for the store as they arrive, so that its end, which may be
-// Ctrl-C in the midst of a flood, takes no time; those that do not become small by it are
-// read from the journal when the end is stored.
+// maxKept is how many bytes of an attempt's raw events are kept in memory. A longer stream is encoded for the store
+// as it arrives, so that its end, possibly Ctrl-C in the middle of a flood, takes no time; if it does not compress
+// well, it is read from the journal when the end is stored.
 const maxKept = 8 << 20
 
-// stream is what arrived in one attempt, as the provider sent it.
+// stream is what arrived in one attempt, exactly as sent by the provider.
 type stream struct {
-	kept  []chat.RawEvent // nil once they are more than maxKept
+	kept  []chat.RawEvent // nil once they exceed maxKept
 	bytes int
 	count int
 	long  bool           // more than maxKept
-	pack  chat.EventPack // of a long one; nil: it is in the journal alone
-	// refused: the journal took no more; the last event is not among those that are stored
+	pack  chat.EventPack // of a long stream; nil: only the journal has it
+	// refused: the journal could not be written; the last event will not be stored
 	refused bool
-	// loosen ends what was done for the memory of a long answer.
+	// loosen ends the memory settings for a long answer.
 	loosen func()
 }
 
-// add takes the next event; newPack is asked once the stream is long.
+// add adds the next event; newPack is called once the stream is long.
 func (s *stream) add(ev chat.RawEvent, newPack func() chat.EventPack) {
 	s.count++
 	if s.bytes += len(ev.Type) + len(ev.Data); s.bytes <= maxKept {
@@ -51,7 +50,7 @@ func (s *stream) encode(events ...chat.RawEvent) {
 	}
 }
 
-// events are all of them, to be stored with the step where they are not encoded already.
+// events are all events, to be stored with the step unless they were encoded already.
 func (s *stream) events(e *Engine, step chat.StepID) chat.EventSeq {
 	if s.long {
 		return e.journalled(step, s.count)
@@ -59,9 +58,8 @@ func (s *stream) events(e *Engine, step chat.StepID) chat.EventSeq {
 	return chat.EventsOf(s.kept)
 }
 
-// missing says, in a sentence, where the raw events that will be stored end before the
-// stream did, because its journal could not be written to its end: those of a long stream
-// are read from it. Empty: all of them will be stored.
+// missing says, in a sentence, where the stored raw events will end before the stream did, because its journal could
+// not be written completely: those of a long stream are read from it. Empty: all will be stored.
 func (s *stream) missing(e *Engine, step chat.StepID) string {
 	n := s.count
 	if s.long && s.pack == nil {
@@ -81,7 +79,7 @@ func (s *stream) missing(e *Engine, step chat.StepID) string {
 
 func joinSentences(before, after string) string { return strings.TrimSpace(before + " " + after) }
 
-// end is called when nothing of the stream is needed any more.
+// end is called when the stream is no longer needed.
 func (s *stream) end() {
 	if s.loosen != nil {
 		s.loosen()

@@ -15,7 +15,7 @@ type Switch struct {
 	Refused error
 }
 
-// String says it in a sentence or two.
+// String describes it in a sentence or two.
 func (s Switch) String() string {
 	if s.Refused != nil {
 		return chat.AsError(s.Refused).Message
@@ -23,8 +23,8 @@ func (s Switch) String() string {
 	return s.Adaptation.String()
 }
 
-// PreviewSwitch compares the next requests of a branch to two models; an empty name is the
-// session's model. Nothing is sent and no model is asked.
+// PreviewSwitch compares the next requests of a branch to two models; an empty name is the session's model. Nothing
+// is sent and no model is called.
 func (e *Engine) PreviewSwitch(ctx context.Context, branch chat.BranchID, from, to string) (Switch, error) {
 	var s Switch
 	before, old, err := e.Preview(ctx, branch, from, chat.UserText(" "))

@@ -9,9 +9,8 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// Temporary is a conversation that is never written (SPEC 12): its turns live in
-// memory, no journal is kept, no job runs, and closing the program forgets it.
-// It goes through the same assembler, adapters and judgement as any other.
+// Temporary is a conversation that is never stored (SPEC 12): its turns are only in memory, without journal or jobs,
+// and are lost when the program closes. It uses the same assembler, adapters and judgement as any other.
 type Temporary struct {
 	e  *Engine
 	ID chat.SessionID
@@ -23,7 +22,7 @@ type Temporary struct {
 	done   chan struct{} // closed when the running turn ended
 }
 
-// temporaryPrefix begins the id of a temporary chat: no session has such a one.
+// temporaryPrefix begins the id of a temporary chat; no session id begins like that.
 const temporaryPrefix = "temporary:"
 
 // NewTemporary starts an empty temporary chat.
@@ -43,7 +42,7 @@ func (t *Temporary) Turns() (turns []chat.Turn, live *Live) {
 	return turns, live
 }
 
-// Send asks the model. One turn runs at a time.
+// Send sends a message. One turn runs at a time.
 func (t *Temporary) Send(ctx context.Context, m chat.Message, model string) (chat.Turn, error) {
 	if err := checkContent(m); err != nil {
 		return chat.Turn{}, err
@@ -52,7 +51,7 @@ func (t *Temporary) Send(ctx context.Context, m chat.Message, model string) (cha
 	if err != nil {
 		return chat.Turn{}, err
 	}
-	// A call of a tool may have effects, and nothing would tell of it: no tools run here.
+	// No tools run here: a call may have effects, and nothing would record it.
 	resolved.Endpoint = withoutTools(resolved.Endpoint)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -75,7 +74,7 @@ func (t *Temporary) Send(ctx context.Context, m chat.Message, model string) (cha
 	return turn, nil
 }
 
-// enter counts a temporary answer among those that Close ends and waits for.
+// enter registers a temporary answer, which Close ends and waits for.
 func (e *Engine) enter(t *Temporary) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -94,7 +93,7 @@ func (e *Engine) leave(t *Temporary) {
 	e.wg.Done()
 }
 
-// cancelled ends the running answer for a reason of the program's.
+// cancelled ends the running answer for a reason of the program.
 func (t *Temporary) cancelled(cause error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -103,7 +102,7 @@ func (t *Temporary) cancelled(cause error) {
 	}
 }
 
-// Stop ends the running answer; what arrived stays. It returns when it has ended.
+// Stop ends the running answer; what arrived is kept. It returns when it has ended.
 func (t *Temporary) Stop() {
 	t.mu.Lock()
 	cancel, done := t.cancel, t.done
@@ -119,7 +118,7 @@ func (t *Temporary) run(ctx context.Context, turn chat.Turn, m Model) {
 	end, blocks, usage := t.ask(ctx, turn, m)
 	turn.UpdatedAt, turn.Usage, turn.Failure, turn.Outcome = t.e.clock.Now(), usage, end.failure, end.outcome
 	switch {
-	case end.verdict == verdictFinal || hasText(blocks): // nothing can be continued here: what arrived is the answer
+	case end.verdict == verdictFinal || hasText(blocks): // a temporary answer cannot be continued, so what arrived is the answer
 		turn.Phase = chat.PhaseResponseFinalized
 		turn.Assistant = &chat.Message{Role: chat.RoleAssistant, Blocks: blocks}
 		if end.verdict != verdictFinal {
@@ -136,7 +135,7 @@ func (t *Temporary) run(ctx context.Context, turn chat.Turn, m Model) {
 	t.e.changed(chat.ChangeTurn, string(turn.ID), t.ID)
 }
 
-// ask makes the call, again while nothing has arrived and another try may help.
+// ask makes the call, and retries while nothing has arrived and that may help.
 func (t *Temporary) ask(ctx context.Context, turn chat.Turn, m Model) (ending, chat.Blocks, *chat.Usage) {
 	c, err := t.assemble(turn, m)
 	if err != nil {
@@ -183,7 +182,7 @@ func (t *Temporary) attempt(ctx context.Context, r *run, number int) (ending, ch
 	return judge(attempt{result: res, err: err, events: events, number: number}), res.Blocks, res.Usage
 }
 
-// assemble sends all of the chat: it is plain chat, nothing of it is remembered.
+// assemble sends the whole chat as plain chat, without memory.
 func (t *Temporary) assemble(turn chat.Turn, m Model) (prompt.PreparedContext, error) {
 	t.mu.Lock()
 	history := append([]chat.Turn{}, t.turns[:turn.Seq-1]...)

@@ -9,16 +9,14 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// maxShrinks is how often a context is made smaller because the provider refused it for
-// its size; shrinkBy is what is left of it each time, where the provider does not say how
-// much it takes (SPEC 6).
+// maxShrinks is how often a context is made smaller after the provider refused its size; shrinkBy is the factor each
+// time, if the provider does not name its limit (SPEC 6).
 const (
 	maxShrinks = 3
 	shrinkBy   = 0.9
 )
 
-// slackOf is kept below a limit that the provider named: its count and ours differ from
-// text to text.
+// slackOf is the margin below a limit named by the provider, because its count and ours differ from text to text.
 const slackOf = 0.97
 
 func tooLarge(err error) bool {
@@ -26,8 +24,7 @@ func tooLarge(err error) bool {
 	return errors.As(err, &le) && le.ContextTooLarge()
 }
 
-// fitting is how many tokens, by our count, a context may have after one of so many was
-// refused. It is always less.
+// fitting is the size, by our count, of the next context after one of this size was refused. It is always smaller.
 func fitting(refused int, cause error) int {
 	most := int(float64(refused) * shrinkBy)
 	var le *llm.Error
@@ -37,14 +34,14 @@ func fitting(refused int, cause error) int {
 	switch {
 	case le.SizeCounted > le.SizeLimit:
 		most = int(float64(refused) * float64(le.SizeLimit) / float64(le.SizeCounted) * slackOf)
-	case float64(le.SizeLimit)*slackOf < float64(most): // it names its limit alone, and may count more than we do
+	case float64(le.SizeLimit)*slackOf < float64(most): // it only names its limit, and may count more than we do
 		most = int(float64(le.SizeLimit) * slackOf)
 	}
 	return most
 }
 
-// shrink closes an attempt that was refused for its size and assembles again: the
-// context has to become smaller than what was refused, whatever its ceiling was.
+// shrink ends an attempt that was refused for its size and assembles again: the context must become smaller than the
+// refused one, whatever its ceiling was.
 func (r *run) shrink(ctx context.Context) state {
 	if err := r.closeAttempt(); err != nil {
 		return r.failWith(ctx, err)
@@ -56,8 +53,8 @@ func (r *run) shrink(ctx context.Context) state {
 	return r.prepare
 }
 
-// unshrinkable says that a request which was refused for its size cannot be made
-// smaller: the provider's own words, then what is in the way.
+// unshrinkable says that a request refused for its size cannot be made smaller: the provider's message, then the
+// obstacle.
 func (r *run) unshrinkable(err error) error {
 	if r.refusal == nil || chat.CodeOf(err) != chat.CodeOverBudget {
 		return err

@@ -12,14 +12,14 @@ import (
 	"contextinfinity/backend/tools"
 )
 
-// maxCalls is how many calls of one step are run.
+// maxCalls is the maximum number of calls of one step that are run.
 const maxCalls = 64
 
-// defaultMaxSteps is tools.max_steps where the settings do not say.
+// defaultMaxSteps is the default of tools.max_steps.
 const defaultMaxSteps = 16
 
-// modeOf is the mode that a stored step ran under, by which its stream is read again. Steps
-// that are older than the record of it could not run tools.
+// modeOf is the mode of a stored step, with which its stream is decoded. Older steps without a record could not run
+// tools.
 func modeOf(s chat.Step) llm.ToolsMode {
 	if s.ToolsMode == "" {
 		return llm.ToolsParseOnly
@@ -27,7 +27,7 @@ func modeOf(s chat.Step) llm.ToolsMode {
 	return llm.ToolsMode(s.ToolsMode)
 }
 
-// offer are the definitions that a request to a model carries.
+// offer are the definitions for a request to a model.
 func (e *Engine) offer(ctx context.Context, m Model, session chat.SessionID) ([]chat.ToolDefinition, error) {
 	if e.tools == nil || m.NoTools || m.Endpoint.ToolsMode != llm.ToolsEnabled || m.Endpoint.Provider == recallModel {
 		return nil, nil
@@ -35,7 +35,7 @@ func (e *Engine) offer(ctx context.Context, m Model, session chat.SessionID) ([]
 	return e.offered(ctx, session)
 }
 
-// definition is a tool as its source offers it now.
+// definition is a tool's current definition.
 func (e *Engine) definition(source, tool string) (chat.ToolDefinition, tools.Source, bool) {
 	if e.tools == nil || source == "" {
 		return chat.ToolDefinition{}, nil, false
@@ -52,7 +52,7 @@ func (e *Engine) definition(source, tool string) (chat.ToolDefinition, tools.Sou
 	return chat.ToolDefinition{}, nil, false
 }
 
-// usesIn are the calls that an answer asks for.
+// usesIn are the calls in an answer.
 func usesIn(blocks chat.Blocks) (out []chat.ToolUse) {
 	for _, b := range blocks {
 		if u, ok := b.(chat.ToolUse); ok {
@@ -62,7 +62,7 @@ func usesIn(blocks chat.Blocks) (out []chat.ToolUse) {
 	return out
 }
 
-// proposals are the calls of an answer with the definitions that were offered for them.
+// proposals are the calls of an answer with the definitions that were offered.
 func proposals(blocks chat.Blocks, offered []chat.ToolDefinition) []chat.ProposedCall {
 	var out []chat.ProposedCall
 	for _, u := range usesIn(blocks) {
@@ -77,20 +77,19 @@ func proposals(blocks chat.Blocks, offered []chat.ToolDefinition) []chat.Propose
 	return out
 }
 
-// isObject reports arguments that a tool can be given.
+// isObject reports arguments that are a JSON object.
 func isObject(raw json.RawMessage) bool {
 	var object map[string]json.RawMessage
 	return json.Unmarshal(raw, &object) == nil && object != nil
 }
 
-// repeatsName reports an object in a call's arguments that has a name twice: which of the two
-// values a tool takes is not told by what a person is shown. The program's own tools read names
-// without regard to case, so for them those count that differ in it alone. The arguments are
-// valid JSON.
+// repeatsName reports an object in a call's arguments with a duplicate name: the user could not tell which of the two
+// values a tool uses. The program's own tools ignore case in names, so for them names that differ only in case are
+// duplicates. The arguments are valid JSON.
 func repeatsName(raw json.RawMessage, anyCase bool) bool {
 	type level struct {
 		names map[string]bool // nil: a list
-		value bool            // the name was read, its value comes next
+		value bool            // after a name, its value comes next
 	}
 	var open []level
 	d := json.NewDecoder(bytes.NewReader(raw))
@@ -127,7 +126,7 @@ func repeatsName(raw json.RawMessage, anyCase bool) bool {
 	}
 }
 
-// folded is the same rune for all that differ in case alone.
+// folded is the same character for all that differ only in case.
 func folded(r rune) rune {
 	least := r
 	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
@@ -136,8 +135,7 @@ func folded(r rune) rune {
 	return least
 }
 
-// openBatch is the batch of a turn that still has something to do, and how many batches
-// the turn has with it; without one, the number is of all.
+// openBatch is the open batch of a turn, and the number of batches up to it; without one, the number of all batches.
 func (e *Engine) openBatch(ctx context.Context, turn chat.TurnID) (open *chat.ToolBatch, n int, err error) {
 	list, err := e.batchesOf(ctx, turn)
 	for i := range list {
@@ -151,12 +149,11 @@ func (e *Engine) openBatch(ctx context.Context, turn chat.TurnID) (open *chat.To
 	return nil, n, err
 }
 
-// decideByPolicy decides about the calls that nobody needs to be asked about, and reports
-// whether there were any. n is the number of the batch in its turn. fresh calls were asked
-// for just now; about an older one whose tool is not there, or is another, a person decides:
-// its server may only not have started yet. So a person does about calls that were not asked
-// for in this place: policy may refuse them, and never lets one run, whatever is allowed here.
-// They may have run elsewhere, and what their records say of effects was written there.
+// decideByPolicy decides the calls that need no approval, and reports whether there were any. n is the number of the
+// batch in its turn. fresh calls were just requested; about an older call whose tool is missing or changed, the user
+// decides, because its server may just not have started yet. The user also decides about calls that were not
+// requested by this program: policy may deny them, but never allows one, because they may have run elsewhere, and
+// their records were written there.
 func (e *Engine) decideByPolicy(ctx context.Context, b chat.ToolBatch, n int, fresh bool) (changed bool, err error) {
 	own := fresh
 	if !fresh {
@@ -175,7 +172,7 @@ func (e *Engine) decideByPolicy(ctx context.Context, b chat.ToolBatch, n int, fr
 		if d.Decision == chat.DecisionNone || d.Decision.Allows() && !own {
 			continue
 		}
-		if err := e.store.DecideCall(ctx, d); err != nil {
+		if err := e.toolCalls.DecideCall(ctx, d); err != nil {
 			return changed, err
 		}
 		changed = true
@@ -184,7 +181,7 @@ func (e *Engine) decideByPolicy(ctx context.Context, b chat.ToolBatch, n int, fr
 	return changed, nil
 }
 
-// policyFor is the decision about a call that was asked for; DecisionNone asks a person.
+// policyFor is the policy's decision about a call; DecisionNone asks the user.
 func (e *Engine) policyFor(ctx context.Context, b chat.ToolBatch, c chat.CallRecord, n int, fresh bool) (chat.CallDecision, error) {
 	d := chat.CallDecision{Call: c.ID, State: chat.CallProposed, Definition: c.Definition}
 	def, _, there := e.definition(c.Source, c.Tool)
@@ -225,9 +222,8 @@ func (e *Engine) maxSteps() int {
 	return defaultMaxSteps
 }
 
-// nextCalls are the calls that can run now. They run in the model's order; only those
-// without effects that follow one another run side by side, where that is allowed. A call
-// waits for all before it.
+// nextCalls are the calls that can run now. They run in the model's order; only consecutive ones without effects run
+// in parallel, if that is allowed. A call waits for all previous ones.
 func nextCalls(b chat.ToolBatch, parallel bool) []chat.CallRecord {
 	var out []chat.CallRecord
 	for _, c := range b.Calls {

@@ -9,13 +9,13 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// suspended reports a turn between two steps that nobody runs: its tool calls wait for a
-// person, or for somebody to continue.
+// suspended reports a turn between two steps without a run: its tool calls wait for the user, or it waits to be
+// continued.
 func (e *Engine) suspended(ctx context.Context, t chat.Turn) (bool, error) {
 	if t.Phase != chat.PhaseResponding || t.Outcome != chat.OutcomeNone || e.IsRunning(t.ID) {
 		return false, nil
 	}
-	steps, err := e.store.Steps(ctx, t.ID)
+	steps, err := e.past.Steps(ctx, t.ID)
 	if err != nil || len(steps) == 0 {
 		return false, err
 	}
@@ -28,7 +28,7 @@ func (e *Engine) suspended(ctx context.Context, t chat.Turn) (bool, error) {
 	return b != nil && b.State != chat.BatchAbandoned, err
 }
 
-// WaitingFor are the calls of a turn that wait for a person; none if it does not wait.
+// WaitingFor are the calls of a turn that wait for the user; none if it does not wait.
 func (e *Engine) WaitingFor(ctx context.Context, t chat.Turn) ([]chat.CallRecord, error) {
 	waits, err := e.suspended(ctx, t)
 	if err != nil || !waits {
@@ -41,8 +41,7 @@ func (e *Engine) WaitingFor(ctx context.Context, t chat.Turn) ([]chat.CallRecord
 	return b.Waiting(), nil
 }
 
-// Follow is a turn that runs in this process: one that continues after a decision has another
-// run than the one that was sent.
+// Follow returns a handle of a running turn: one that continues after a decision has another run than before.
 func (e *Engine) Follow(id chat.TurnID) (*Handle, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -55,7 +54,7 @@ func (e *Engine) Follow(id chat.TurnID) (*Handle, bool) {
 
 // callIn is a call with its batch, if it is in the given state.
 func (e *Engine) callIn(ctx context.Context, id chat.ToolCallID, want chat.ToolCallState, op string) (chat.ToolBatch, chat.CallRecord, error) {
-	b, err := e.store.CallBatch(ctx, id)
+	b, err := e.toolCalls.CallBatch(ctx, id)
 	if err != nil {
 		return b, chat.CallRecord{}, err
 	}
@@ -79,8 +78,8 @@ func (e *Engine) callIn(ctx context.Context, id chat.ToolCallID, want chat.ToolC
 	return b, call, chat.Errorf(chat.CodeConflict, op, "This tool call was decided about already: it is %s.", call.State)
 }
 
-// DecideCall is a person's decision about a call that waits. When nothing of its turn waits
-// any more, the turn continues automatically.
+// DecideCall records the user's decision about a call. When no call of its turn waits any more, the turn continues
+// automatically.
 func (e *Engine) DecideCall(ctx context.Context, c CallChoice) error {
 	const op = "tool.decide"
 	b, call, err := e.callIn(ctx, c.Call, chat.CallProposed, op)
@@ -92,10 +91,10 @@ func (e *Engine) DecideCall(ctx context.Context, c CallChoice) error {
 		return err
 	}
 	var remembered error
-	if c.Decision.Allows() && c.Decision.Lasts() { // before the call can begin, which asks what holds
+	if c.Decision.Allows() && c.Decision.Lasts() { // before the call can start, which checks the permission
 		remembered = e.remember(ctx, b, call, c, d.Definition)
 		if !e.holds(ctx, b, call) {
-			d.Decision = chat.DecisionOnce // this call is allowed anyway
+			d.Decision = chat.DecisionOnce // this call is allowed in any case
 		}
 	}
 	if err := e.decideHere(ctx, d); err != nil {
@@ -111,10 +110,10 @@ func (e *Engine) DecideCall(ctx context.Context, c CallChoice) error {
 	return remembered
 }
 
-// decideHere records what a person decided.
+// decideHere records the user's decision.
 func (e *Engine) decideHere(ctx context.Context, d chat.CallDecision) error {
-	e.approve(d.Call, d.Decision.Allows()) // before it can be seen to be allowed
-	err := e.store.DecideCall(ctx, d)
+	e.approve(d.Call, d.Decision.Allows()) // before it can be seen as allowed
+	err := e.toolCalls.DecideCall(ctx, d)
 	if err != nil {
 		e.approve(d.Call, false)
 	}
@@ -131,7 +130,7 @@ func (e *Engine) approve(call chat.ToolCallID, yes bool) {
 	}
 }
 
-// decision checks a choice against the tool as it is now.
+// decision checks a choice against the tool's present definition.
 func (e *Engine) decision(call chat.CallRecord, c CallChoice, op string) (chat.CallDecision, error) {
 	d := chat.CallDecision{Call: call.ID, State: chat.CallProposed, Decision: c.Decision, Definition: call.Definition}
 	def, _, there := e.definition(call.Source, call.Tool)
@@ -165,7 +164,7 @@ func definitionChanged(call chat.CallRecord, op string) error {
 		WithHint("look at it again, then decide")
 }
 
-// remember keeps a decision that holds for later calls.
+// remember stores a decision for later calls.
 func (e *Engine) remember(ctx context.Context, b chat.ToolBatch, call chat.CallRecord, c CallChoice, hash string) error {
 	if !c.Decision.Lasts() {
 		return nil
@@ -184,7 +183,7 @@ func (e *Engine) remember(ctx context.Context, b chat.ToolBatch, call chat.CallR
 	return nil
 }
 
-// holds reports that a call's tool may run without asking.
+// holds reports that a call's tool may run without approval.
 func (e *Engine) holds(ctx context.Context, b chat.ToolBatch, call chat.CallRecord) bool {
 	def, _, there := e.definition(call.Source, call.Tool)
 	if !there {
@@ -194,7 +193,7 @@ func (e *Engine) holds(ctx context.Context, b chat.ToolBatch, call chat.CallReco
 	return err == nil && now.Allows()
 }
 
-// ResolveCall is what a person makes of a call whose outcome is unknown.
+// ResolveCall applies the user's resolution of a call with an unknown outcome.
 func (e *Engine) ResolveCall(ctx context.Context, c CallResolution) error {
 	const op = "tool.resolve"
 	b, call, err := e.callIn(ctx, c.Call, chat.CallUnknown, op)
@@ -221,7 +220,7 @@ func (e *Engine) ResolveCall(ctx context.Context, c CallResolution) error {
 		return chat.Errorf(chat.CodeInvalid, op, "%q is nothing to do about a call whose outcome is unknown.", c.As)
 	}
 	if end.Result != nil {
-		err = e.store.EndCall(ctx, end)
+		err = e.toolCalls.EndCall(ctx, end)
 	}
 	if err != nil {
 		return err
@@ -230,9 +229,8 @@ func (e *Engine) ResolveCall(ctx context.Context, c CallResolution) error {
 	return e.continueTurn(ctx, b.TurnID)
 }
 
-// mayRerun refuses to run a call again whose tool is not the one that the person was shown, is
-// not accepted as it is, or was forbidden since: a server may come back from the call that
-// ended it with another definition.
+// mayRerun refuses to repeat a call if its tool's definition differs from the shown one, is not accepted, or was
+// forbidden since: a server may come back with another definition.
 func (e *Engine) mayRerun(ctx context.Context, b chat.ToolBatch, call chat.CallRecord, shown, op string) error {
 	const hint = "enter its result, or tell the model that it is unknown"
 	def, _, there := e.definition(call.Source, call.Tool)
@@ -264,15 +262,15 @@ func (e *Engine) mayRerun(ctx context.Context, b chat.ToolBatch, call chat.CallR
 	return nil
 }
 
-// continueTurn starts a turn again between two steps, if there is something that it can do.
+// continueTurn continues a turn between two steps, if possible.
 func (e *Engine) continueTurn(ctx context.Context, id chat.TurnID) error {
-	t, err := e.store.Turn(ctx, id)
+	t, err := e.past.Turn(ctx, id)
 	if err != nil {
 		return err
 	}
 	waits, err := e.suspended(ctx, t)
 	if err != nil || !waits {
-		return err // a run that is about to end looks again
+		return err // a run that is about to end checks again
 	}
 	b, err := e.decidedBatch(ctx, t)
 	if err != nil {
@@ -283,14 +281,14 @@ func (e *Engine) continueTurn(ctx context.Context, id chat.TurnID) error {
 		return nil
 	}
 	_, err = e.resumeCalls(ctx, t, "")
-	if chat.CodeOf(err) == chat.CodeBusy { // another decision was as fast
+	if chat.CodeOf(err) == chat.CodeBusy { // another decision was faster
 		return nil
 	}
 	return err
 }
 
-// decidedBatch is the open batch of a turn that nobody runs, after policy has decided what it
-// can; nil for none. Servers have had a little time to start.
+// decidedBatch is the open batch of a turn without a run, after policy has decided what it can; nil for none. It
+// waits briefly for servers to start.
 func (e *Engine) decidedBatch(ctx context.Context, t chat.Turn) (*chat.ToolBatch, error) {
 	b, n, err := e.openBatch(ctx, t.ID)
 	if err != nil || b == nil || b.Finished() {
@@ -314,7 +312,7 @@ func (e *Engine) resumeCalls(ctx context.Context, t chat.Turn, model string) (*H
 	if err != nil {
 		return nil, err
 	}
-	steps, err := e.store.Steps(ctx, t.ID)
+	steps, err := e.past.Steps(ctx, t.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -323,11 +321,11 @@ func (e *Engine) resumeCalls(ctx context.Context, t chat.Turn, model string) (*H
 	return e.startAt(t, m, steps[len(steps)-1].Index, (*run).calls)
 }
 
-// ResumeTools runs what an earlier run of the program left between two steps, where nothing
-// waits for a person, and returns how many turns continue. It is for a program that stays: one
-// that ends at once would cut the calls off again.
+// ResumeTools continues what an earlier run of the program left between two steps, if nothing waits for the user, and
+// returns how many turns continue. It is for a long-running program: a short-lived one would interrupt the calls
+// again.
 func (e *Engine) ResumeTools(ctx context.Context) (int, error) {
-	turns, err := e.store.UnfinishedTurns(ctx)
+	turns, err := e.turns.UnfinishedTurns(ctx)
 	n := 0
 	for _, t := range turns {
 		if own, oerr := e.resumable(ctx, t); oerr != nil || !own {
@@ -343,8 +341,7 @@ func (e *Engine) ResumeTools(ctx context.Context) (int, error) {
 	return n, err
 }
 
-// resumable reports a turn that is between two steps, the last of which this program asked
-// for.
+// resumable reports a turn between two steps, the last of which this program requested.
 func (e *Engine) resumable(ctx context.Context, t chat.Turn) (bool, error) {
 	waits, err := e.suspended(ctx, t)
 	if err != nil || !waits {
@@ -357,10 +354,10 @@ func (e *Engine) resumable(ctx context.Context, t chat.Turn) (bool, error) {
 	return e.isOwn(ctx, list[len(list)-1])
 }
 
-// finalizeOpen makes what a turn has between two steps its answer. Calls that have no result
-// get one, in the same transaction.
+// finalizeOpen makes the results of a turn between two steps its answer. Calls without a result get one, in the same
+// transaction.
 func (e *Engine) finalizeOpen(ctx context.Context, id chat.TurnID, outcome chat.Outcome, m chat.TurnMetrics) (chat.Turn, error) {
-	steps, err := e.store.Steps(ctx, id)
+	steps, err := e.past.Steps(ctx, id)
 	if err != nil {
 		return chat.Turn{}, err
 	}
@@ -373,17 +370,17 @@ func (e *Engine) finalizeOpen(ctx context.Context, id chat.TurnID, outcome chat.
 	if err != nil {
 		return chat.Turn{}, err
 	}
-	if open != nil { // it is the last, and the results that it has are at the end
+	if open != nil { // it is the last one, and its results are at the end
 		answered := withEnds(*open, ends)
 		b.base = append(b.base[:len(b.base)-len(open.Results())], answered.Results()...)
 	}
-	return e.store.Finalize(ctx, chat.Finalization{
+	return e.turns.Finalize(ctx, chat.Finalization{
 		TurnID: id, Message: chat.Message{Role: chat.RoleAssistant, Blocks: b.base}, Outcome: outcome,
 		Usage: usageOf(steps, nil), Metrics: m, Unanswered: ends,
 	})
 }
 
-// settleSuspended ends a turn that nobody runs between two steps, at a person's word.
+// settleSuspended ends a turn between two steps, at the user's request.
 func (e *Engine) settleSuspended(ctx context.Context, t chat.Turn, outcome chat.Outcome) (chat.Turn, error) {
 	e.startMu.RLock()
 	defer e.startMu.RUnlock()
@@ -394,10 +391,9 @@ func (e *Engine) settleSuspended(ctx context.Context, t chat.Turn, outcome chat.
 	return e.decidedAs(ctx, t, err, outcome == chat.OutcomeStopped)
 }
 
-// RecoveredBatches are the open batches with what the model said when it asked for the
-// calls.
+// RecoveredBatches are the open batches with the model's text before the calls.
 func (e *Engine) RecoveredBatches(ctx context.Context) ([]chat.RecoveredToolBatch, error) {
-	turns, err := e.store.UnfinishedTurns(ctx)
+	turns, err := e.turns.UnfinishedTurns(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -410,7 +406,7 @@ func (e *Engine) RecoveredBatches(ctx context.Context) ([]chat.RecoveredToolBatc
 		if b == nil {
 			continue
 		}
-		s, err := e.store.StepByID(ctx, b.StepID)
+		s, err := e.past.StepByID(ctx, b.StepID)
 		if err != nil {
 			return out, err
 		}
@@ -426,13 +422,13 @@ func (e *Engine) RecoveredBatches(ctx context.Context) ([]chat.RecoveredToolBatc
 	return out, nil
 }
 
-// waitsForPerson is the error of a message that is sent after a turn whose tool calls wait.
+// waitsForPerson is the error for a message after a turn whose tool calls wait.
 func waitsForPerson(t chat.Turn) error {
 	return chat.Errorf(chat.CodeBusy, "turn.send", "Turn %d has tool calls that wait for your decision.", t.Seq).
 		WithHint("decide about them, or stop or discard the answer")
 }
 
-// withoutTools is an endpoint for calls that run no tools.
+// withoutTools is an endpoint for requests without tools.
 func withoutTools(ep llm.Endpoint) llm.Endpoint {
 	if ep.ToolsMode == llm.ToolsEnabled {
 		ep.ToolsMode = llm.ToolsDisabled

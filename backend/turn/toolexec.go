@@ -19,18 +19,17 @@ import (
 
 const (
 	defaultCallTimeout = time.Minute
-	// callGrace is how long a source has to return once its call was cancelled. Then it is
-	// left alone.
+	// callGrace is how long a source has to return after its call was cancelled. Then it is abandoned.
 	callGrace = 5 * time.Second
-	// callProgressEvery is how often the window hears of a call's progress.
+	// callProgressEvery is the minimum time between progress reports to the window.
 	callProgressEvery = 250 * time.Millisecond
-	// retryPause is before the second try of a call that never reached its tool.
+	// retryPause is the pause before the second try of a call that never reached its tool.
 	retryPause = 500 * time.Millisecond
-	// maxResult is how much of a result is kept, in bytes.
+	// maxResult is the maximum stored size of a result, in bytes.
 	maxResult = 32 << 20
 )
 
-// Causes with which a running call is cancelled.
+// Causes for cancelling a running call.
 var (
 	errCallCancelled = errors.New("the call was cancelled by the user")
 	errCallTimeout   = errors.New("the call took too long")
@@ -44,7 +43,7 @@ type runningCall struct {
 	told   time.Time
 }
 
-// unrecorded is a call that ended, and whose end the database did not take.
+// unrecorded is an ended call whose end could not be saved.
 type unrecorded struct {
 	err  error
 	turn chat.TurnID
@@ -63,19 +62,19 @@ func (u *unrecorded) and(other *unrecorded) *unrecorded {
 	return u
 }
 
-// write records the ends again.
+// write saves the ends again.
 func (u *unrecorded) write(ctx context.Context) (chat.Turn, error) {
 	for len(u.ends) > 0 {
-		if err := u.e.store.EndCall(ctx, u.ends[0]); err != nil {
+		if err := u.e.toolCalls.EndCall(ctx, u.ends[0]); err != nil {
 			return chat.Turn{}, err
 		}
 		u.ends = u.ends[1:]
 	}
-	return u.e.store.Turn(ctx, u.turn)
+	return u.e.past.Turn(ctx, u.turn)
 }
 
-// execute runs one call: it is recorded as started, durably, before its source hears of it,
-// and its end before anybody else does. The error is of the database.
+// execute runs one call: it is durably recorded as started before its source is called, and its end before anything
+// else uses it. The error is from the database.
 func (e *Engine) execute(ctx context.Context, b chat.ToolBatch, c chat.CallRecord) error {
 	if may, err := e.mayExecute(ctx, b, c); err != nil || !may {
 		return err
@@ -90,13 +89,13 @@ func (e *Engine) execute(ctx context.Context, b chat.ToolBatch, c chat.CallRecor
 	}
 	arguments, redactions := e.redactArguments(c.Arguments)
 	effects := c.Effects || def.Effects
-	if c.State == chat.CallStarted && effects { // it had none when it began, as far as was known then
-		err := e.store.EndCall(ctx, chat.CallEnd{Call: c.ID, State: chat.CallStarted, Reason: chat.UnknownCrash})
+	if c.State == chat.CallStarted && effects { // when it started, it was not known to have effects
+		err := e.toolCalls.EndCall(ctx, chat.CallEnd{Call: c.ID, State: chat.CallStarted, Reason: chat.UnknownCrash})
 		e.changed(chat.ChangeCall, string(c.ID), b.SessionID)
 		return err
 	}
 	for try := 1; ; try++ {
-		if err := e.store.StartCall(ctx, c.ID, redactions); err != nil {
+		if err := e.toolCalls.StartCall(ctx, c.ID, redactions); err != nil {
 			return err
 		}
 		if err := faults.Point("tool.started"); err != nil {
@@ -110,7 +109,7 @@ func (e *Engine) execute(ctx context.Context, b chat.ToolBatch, c chat.CallRecor
 		if err := faults.Point("tool.returned"); err != nil {
 			return err
 		}
-		if err := e.store.EndCall(context.WithoutCancel(ctx), end); err != nil {
+		if err := e.toolCalls.EndCall(context.WithoutCancel(ctx), end); err != nil {
 			return &unrecorded{err: err, turn: b.TurnID, e: e, ends: []chat.CallEnd{end}}
 		}
 		e.changed(chat.ChangeCall, string(c.ID), b.SessionID)
@@ -118,8 +117,8 @@ func (e *Engine) execute(ctx context.Context, b chat.ToolBatch, c chat.CallRecor
 	}
 }
 
-// mayExecute refuses a call that was asked for elsewhere and that nobody allowed here since the
-// program started, whatever is recorded of it: an import can hold any record. A person decides.
+// mayExecute refuses a call that was requested elsewhere and that nobody has allowed here since the program started,
+// whatever its records say, because an import can contain any record. The user decides.
 func (e *Engine) mayExecute(ctx context.Context, b chat.ToolBatch, c chat.CallRecord) (bool, error) {
 	e.mu.Lock()
 	approved := e.approved[c.ID]
@@ -133,7 +132,7 @@ func (e *Engine) mayExecute(ctx context.Context, b chat.ToolBatch, c chat.CallRe
 	return false, e.putBack(ctx, b, c)
 }
 
-// runnable is a call's tool as it is now; refusal says why it cannot be run.
+// runnable is a call's current tool; refusal says why it cannot run.
 func (e *Engine) runnable(c chat.CallRecord) (def chat.ToolDefinition, src tools.Source, refusal string) {
 	def, src, ok := e.definition(c.Source, c.Tool)
 	switch {
@@ -145,9 +144,8 @@ func (e *Engine) runnable(c chat.CallRecord) (def chat.ToolDefinition, src tools
 	return def, src, ""
 }
 
-// stillAllowed looks, right before a call begins, whether what it was allowed by holds: a
-// person may have taken a permission back, or forbidden the tool, since it was decided. One
-// that is forbidden is denied; one that is not allowed any more is asked about again.
+// stillAllowed checks, right before a call starts, whether its permission still applies: it may have been revoked, or
+// the tool forbidden, since the decision. A forbidden call is denied; one without permission needs approval again.
 func (e *Engine) stillAllowed(ctx context.Context, b chat.ToolBatch, c chat.CallRecord, def chat.ToolDefinition) (bool, error) {
 	now, err := e.tools.Decision(ctx, b.SessionID, def)
 	if err != nil {
@@ -158,27 +156,26 @@ func (e *Engine) stillAllowed(ctx context.Context, b chat.ToolBatch, c chat.Call
 		return true, nil
 	}
 	switch {
-	case c.State == chat.CallStarted && forbidden: // it has no effects, and a crash cut it off
-		err = e.store.EndCall(ctx, chat.CallEnd{Call: c.ID, State: c.State, Result: errorResult(deniedWords)})
+	case c.State == chat.CallStarted && forbidden: // it has no effects, and a crash interrupted it
+		err = e.toolCalls.EndCall(ctx, chat.CallEnd{Call: c.ID, State: c.State, Result: errorResult(deniedWords)})
 	case c.State == chat.CallStarted:
-		err = e.store.EndCall(ctx, chat.CallEnd{Call: c.ID, State: c.State, Reason: chat.UnknownCrash})
+		err = e.toolCalls.EndCall(ctx, chat.CallEnd{Call: c.ID, State: c.State, Reason: chat.UnknownCrash})
 	case forbidden:
-		err = e.store.DecideCall(ctx, chat.CallDecision{Call: c.ID, State: c.State, Decision: now, Definition: c.Definition, Result: errorResult(deniedWords)})
+		err = e.toolCalls.DecideCall(ctx, chat.CallDecision{Call: c.ID, State: c.State, Decision: now, Definition: c.Definition, Result: errorResult(deniedWords)})
 	default:
-		err = e.store.DecideCall(ctx, chat.CallDecision{Call: c.ID, State: c.State, Definition: c.Definition})
+		err = e.toolCalls.DecideCall(ctx, chat.CallDecision{Call: c.ID, State: c.State, Definition: c.Definition})
 	}
 	e.changed(chat.ChangeCall, string(c.ID), b.SessionID)
 	return false, err
 }
 
-// refuse ends a call that cannot be run after all. One without effects that a crash cut off
-// has begun before.
+// refuse ends a call that cannot run after all. One without effects that a crash interrupted has already started.
 func (e *Engine) refuse(ctx context.Context, b chat.ToolBatch, c chat.CallRecord, words string) error {
 	var err error
 	if c.State == chat.CallStarted {
-		err = e.store.EndCall(ctx, chat.CallEnd{Call: c.ID, Result: errorResult(words)})
+		err = e.toolCalls.EndCall(ctx, chat.CallEnd{Call: c.ID, Result: errorResult(words)})
 	} else {
-		err = e.store.DecideCall(ctx, chat.CallDecision{
+		err = e.toolCalls.DecideCall(ctx, chat.CallDecision{
 			Call: c.ID, State: c.State, Decision: chat.DecisionNotRun, Definition: c.Definition, Result: errorResult(words),
 		})
 	}
@@ -186,7 +183,7 @@ func (e *Engine) refuse(ctx context.Context, b chat.ToolBatch, c chat.CallRecord
 	return err
 }
 
-// redactArguments takes secrets out of what leaves for a tool, as out of prompts.
+// redactArguments removes secrets from a tool's arguments, as from prompts.
 func (e *Engine) redactArguments(raw json.RawMessage) (json.RawMessage, []chat.CallRedaction) {
 	if e.redact == nil {
 		return raw, nil
@@ -201,7 +198,7 @@ func (e *Engine) redactArguments(raw json.RawMessage) (json.RawMessage, []chat.C
 	}), found
 }
 
-// runCall asks the source and says how the call ended. The error is the source's.
+// runCall calls the source and determines how the call ended. The error is the source's.
 func (e *Engine) runCall(ctx context.Context, b chat.ToolBatch, c chat.CallRecord, src tools.Source, arguments json.RawMessage, effects bool) (chat.CallEnd, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -227,8 +224,8 @@ func (e *Engine) runCall(ctx context.Context, b chat.ToolBatch, c chat.CallRecor
 	return endOf(c.ID, out, err, context.Cause(ctx), effects, limit), err
 }
 
-// callLimit is how long a call may take: what the settings say, or longer, where the call says
-// itself when it ends. A source may end its calls earlier.
+// callLimit is the time limit of a call: the settings', or its own if that is longer. A source may end its calls
+// earlier.
 func (e *Engine) callLimit(src tools.Source, c tools.Call) time.Duration {
 	limit := e.settings().CallTimeout
 	if limit <= 0 {
@@ -240,8 +237,8 @@ func (e *Engine) callLimit(src tools.Source, c tools.Call) time.Duration {
 	return limit
 }
 
-// ask calls the source in a goroutine of its own: one that does not return when it is
-// cancelled is left alone, and a defect in it fails this call alone.
+// ask calls the source in a separate goroutine: one that does not return after cancellation is abandoned, and a panic
+// in it fails only this call.
 func (e *Engine) ask(ctx context.Context, src tools.Source, c tools.Call) (tools.Output, error) {
 	type answer struct {
 		out tools.Output
@@ -273,8 +270,7 @@ func (e *Engine) ask(ctx context.Context, src tools.Source, c tools.Call) (tools
 	}
 }
 
-// endOf says how a call ended. Of one with effects that brought no readable result, nobody
-// knows.
+// endOf determines how a call ended. Without a readable result, the outcome of a call with effects is unknown.
 func endOf(id chat.ToolCallID, out tools.Output, err, cause error, effects bool, limit time.Duration) chat.CallEnd {
 	if err == nil {
 		return chat.CallEnd{Call: id, Result: kept(out), Recalled: out.Recalled}
@@ -302,7 +298,7 @@ func endOf(id chat.ToolCallID, out tools.Output, err, cause error, effects bool,
 	return chat.CallEnd{Call: id, Result: errorResult(said)}
 }
 
-// words are an error's, as far as a model needs them.
+// words is an error's message for the model.
 func words(err error) string {
 	const most = 2000
 	s := chat.AsError(err).Message
@@ -312,7 +308,7 @@ func words(err error) string {
 	return display.Shorten(s, most)
 }
 
-// kept is an answer as it is stored: texts and images, within bounds.
+// kept is a result in stored form: texts and images, within limits.
 func kept(out tools.Output) *chat.ToolResult {
 	r := &chat.ToolResult{IsError: out.IsError, Content: chat.Blocks{}}
 	room, left := maxResult, 0
@@ -355,7 +351,7 @@ func (e *Engine) progressed(b chat.ToolBatch, id chat.ToolCallID, live *runningC
 	}
 }
 
-// CallProgress is how far a call has come that runs in this process.
+// CallProgress is the progress of a running call in this process.
 func (e *Engine) CallProgress(id chat.ToolCallID) (tools.Progress, bool) {
 	e.mu.Lock()
 	live := e.calls[id]
@@ -368,7 +364,7 @@ func (e *Engine) CallProgress(id chat.ToolCallID) (tools.Progress, bool) {
 	return live.at, true
 }
 
-// CancelCall ends a call that runs. What one with effects had done is not known then.
+// CancelCall cancels a running call. If it has effects, its outcome is then unknown.
 func (e *Engine) CancelCall(_ context.Context, id chat.ToolCallID) error {
 	e.mu.Lock()
 	live := e.calls[id]

@@ -9,15 +9,15 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// recoverCalls puts the calls in order that were running when the program ended. Of those
-// with effects nobody knows how they ended; the others run again when the turn continues.
+// recoverCalls settles the calls that were running when the program ended. The outcome of those with effects is
+// unknown; the others run again when the turn continues.
 func (e *Engine) recoverCalls(ctx context.Context, t chat.Turn) ([]chat.RecoveryItem, error) {
 	b, _, err := e.openBatch(ctx, t.ID)
 	if err != nil {
 		return nil, err
 	}
 	e.mu.Lock()
-	delete(e.unsaved, t.ID) // all that there is of it is recorded
+	delete(e.unsaved, t.ID) // everything about it is recorded
 	e.mu.Unlock()
 	if b == nil {
 		return nil, nil
@@ -47,54 +47,53 @@ func (e *Engine) recoverCalls(ctx context.Context, t chat.Turn) ([]chat.Recovery
 	return []chat.RecoveryItem{chat.RecoveredCalls(t, unknown)}, nil
 }
 
-// putBack has a person decide about a call that would run, or run again: what may have run before
-// is unknown, what has not is asked about.
+// putBack lets the user decide about a call that would run, possibly again: one that may have run becomes unknown,
+// the others need approval again.
 func (e *Engine) putBack(ctx context.Context, b chat.ToolBatch, c chat.CallRecord) error {
 	var err error
 	if c.State == chat.CallStarted || c.Runs > 0 {
-		err = e.store.EndCall(ctx, chat.CallEnd{Call: c.ID, State: c.State, Reason: chat.UnknownCrash})
+		err = e.toolCalls.EndCall(ctx, chat.CallEnd{Call: c.ID, State: c.State, Reason: chat.UnknownCrash})
 	} else {
-		err = e.store.DecideCall(ctx, chat.CallDecision{Call: c.ID, State: c.State, Definition: c.Definition})
+		err = e.toolCalls.DecideCall(ctx, chat.CallDecision{Call: c.ID, State: c.State, Definition: c.Definition})
 	}
 	e.changed(chat.ChangeCall, string(c.ID), b.SessionID)
 	return err
 }
 
-// isOwn reports that the calls were asked for in this place: the journal of their step is
-// here until its turn ends. Those of a session that was imported, or of data that was restored
-// from a backup, are nobody's decision here, and may have run since the backup was taken: none
-// of them runs before a person says so.
+// isOwn reports that the calls were requested by this program: the journal of their step exists until its turn ends.
+// Those of an imported session, or of restored data, were not decided here, and may have run since the backup: none
+// of them runs without the user's approval.
 func (e *Engine) isOwn(ctx context.Context, b chat.ToolBatch) (bool, error) {
 	journals, err := e.journals.List()
 	if err != nil || !slices.Contains(journals, b.StepID) {
 		return false, err
 	}
-	restored, err := e.store.WasRestored(ctx, b.StepID)
+	restored, err := e.turns.WasRestored(ctx, b.StepID)
 	return !restored, err
 }
 
-// propose records the calls of an answer that had come to its end when the program ended.
+// propose records the calls of an answer that was complete when the program ended.
 func (rec *recovery) propose(ctx context.Context, end ending) ([]chat.RecoveryItem, error) {
 	offered, err := rec.offered(ctx)
 	if err != nil {
 		return nil, err
 	}
 	calls := proposals(rec.attempt.result.Blocks, offered)
-	if _, err := rec.e.store.ProposeCalls(ctx, rec.turn.ID, *rec.stepEnd(end), calls); err != nil {
+	if _, err := rec.e.toolCalls.ProposeCalls(ctx, rec.turn.ID, *rec.stepEnd(end), calls); err != nil {
 		return nil, err
 	}
 	return []chat.RecoveryItem{chat.RecoveredProposals(rec.turn, len(calls))}, nil
 }
 
-// offered are the definitions that the request carried which the open step answers.
+// offered are the definitions in the open step's request.
 func (rec *recovery) offered(ctx context.Context) ([]chat.ToolDefinition, error) {
-	raw, err := rec.e.store.Manifest(ctx, rec.turn.ID)
+	raw, err := rec.e.contexts.Manifest(ctx, rec.turn.ID)
 	if err != nil || raw == nil {
 		return nil, err
 	}
 	var m prompt.Manifest
 	if err := json.Unmarshal(raw, &m); err != nil {
-		return nil, nil //nolint:nilerr // verify names it; the calls are of no tool that was offered, then
+		return nil, nil //nolint:nilerr // verify reports it; the calls then have no offered tool
 	}
 	return m.Inputs.Tools, nil
 }

@@ -22,34 +22,32 @@ func (r *run) propose(context.Context) state {
 	end := *r.stepEnd()
 	calls := proposals(res.Blocks, r.context.Tools())
 	write := func(ctx context.Context) (chat.Turn, error) {
-		b, err := r.e.store.ProposeCalls(ctx, r.turn.ID, end, calls)
+		b, err := r.e.toolCalls.ProposeCalls(ctx, r.turn.ID, end, calls)
 		if err != nil {
 			return r.turn, err
 		}
 		r.proposed = b.ID
-		return r.e.store.Turn(ctx, r.turn.ID)
+		return r.e.past.Turn(ctx, r.turn.ID)
 	}
 	r.learn(res.Usage)
 	if _, err := write(context.Background()); err != nil {
 		r.keepUnsaved(err, write)
 		return nil
 	}
-	r.clearEmitter() // its journal stays until the turn ends: it shows that the calls are this program's own
+	r.clearEmitter() // its journal stays until the turn ends, as proof that the calls are this program's own
 	r.stream.end()
 	r.number, r.shrunk, r.refusal = 0, 0, nil
 	r.e.changed(chat.ChangeTurn, string(r.turn.ID), r.turn.SessionID)
 	return r.calls
 }
 
-// keepUnsaved leaves the turn open: what could not be written is written again by the
-// reconciler.
+// keepUnsaved leaves the turn open: the reconciler saves what could not be saved.
 func (r *run) keepUnsaved(err error, write func(context.Context) (chat.Turn, error)) {
 	r.settleErr, r.again = err, write
 	r.e.log.Error("a tool call could not be recorded; it is tried again", "turn", r.turn.ID, "err", err)
 }
 
-// calls does what can be done about the calls of the last step, until each has its result
-// or a person has to decide.
+// calls runs the calls of the last step, until each has its result or the user has to decide.
 func (r *run) calls(ctx context.Context) state {
 	if cause := context.Cause(ctx); cause != nil {
 		return r.leaveCalls(cause)
@@ -70,7 +68,7 @@ func (r *run) calls(ctx context.Context) state {
 		return r.commitCalls(ctx, *b, n)
 	}
 	next := nextCalls(*b, r.e.settings().AllowParallel)
-	if len(next) == 0 { // a person decides; the turn stays as it is and nobody runs it
+	if len(next) == 0 { // the user decides; the turn stays open without a run
 		r.waits = true
 		return r.leaveAsItIs
 	}
@@ -80,12 +78,12 @@ func (r *run) calls(ctx context.Context) state {
 	return r.calls
 }
 
-// callsFailed leaves the calls as they are recorded: the database took no more.
+// callsFailed leaves the calls as recorded, because the database could not be written.
 func (r *run) callsFailed(ctx context.Context, err error) state {
 	var unsaid *unrecorded
 	known := errors.As(err, &unsaid)
 	if cause := context.Cause(ctx); cause != nil {
-		if known { // once more, before the turn ends and calls unknown what is not
+		if known { // retried once, before the turn's end marks them as unknown
 			if _, err := unsaid.write(context.WithoutCancel(ctx)); err != nil {
 				r.e.log.Error("the end of a tool call could not be recorded", "turn", r.turn.ID, "err", err)
 			}
@@ -100,9 +98,9 @@ func (r *run) callsFailed(ctx context.Context, err error) state {
 	return nil
 }
 
-// commitCalls closes a batch of which every call has its result.
+// commitCalls closes a batch in which every call has its result.
 func (r *run) commitCalls(ctx context.Context, b chat.ToolBatch, n int) state {
-	if err := r.e.store.CommitBatch(context.WithoutCancel(ctx), b.ID); err != nil {
+	if err := r.e.toolCalls.CommitBatch(context.WithoutCancel(ctx), b.ID); err != nil {
 		return r.callsFailed(ctx, err)
 	}
 	if err := faults.Point("turn.batch_committed"); err != nil {
@@ -112,8 +110,8 @@ func (r *run) commitCalls(ctx context.Context, b chat.ToolBatch, n int) state {
 	return r.nextStep(ctx, n)
 }
 
-// nextStep asks the model again, with the results of the n-th batch. A model that calls tools
-// although it was told that no more are run ends its answer so.
+// nextStep requests the next step, with the results of the n-th batch. If a model calls tools although it was told
+// that no more will run, its answer ends.
 func (r *run) nextStep(_ context.Context, n int) state {
 	if n > r.e.maxSteps()+1 {
 		return r.endWithCalls
@@ -123,13 +121,13 @@ func (r *run) nextStep(_ context.Context, n int) state {
 	return r.prepare
 }
 
-// endWithCalls makes what there is the answer.
+// endWithCalls makes the present content the answer.
 func (r *run) endWithCalls(ctx context.Context) state {
 	return r.finalizeCalls(ctx, chat.OutcomePaused)
 }
 
-// leaveCalls ends a run that was cancelled between two steps. A turn that was stopped
-// becomes final with what it has; a program that closes leaves it as it is.
+// leaveCalls ends a run that was cancelled between two steps. A stopped turn becomes final with what it has; when the
+// program closes, it is left unchanged.
 func (r *run) leaveCalls(cause error) state {
 	if errors.Is(cause, errStopped) {
 		return r.stopCalls
@@ -137,9 +135,9 @@ func (r *run) leaveCalls(cause error) state {
 	return r.leaveAsItIs
 }
 
-// leaveAsItIs ends the run, and not its turn.
+// leaveAsItIs ends the run, but not its turn.
 func (r *run) leaveAsItIs(ctx context.Context) state {
-	if t, err := r.e.store.Turn(context.WithoutCancel(ctx), r.turn.ID); err == nil {
+	if t, err := r.e.past.Turn(context.WithoutCancel(ctx), r.turn.ID); err == nil {
 		r.turn = t
 	}
 	return nil
@@ -149,12 +147,12 @@ func (r *run) stopCalls(ctx context.Context) state {
 	return r.finalizeCalls(ctx, chat.OutcomeStopped)
 }
 
-// finalizeCalls is TX-A of a turn that ends between two steps. It does not ask the run's
-// context: that of one that was stopped is over.
+// finalizeCalls is TX-A for a turn that ends between two steps. It does not use the run's context, which has ended if
+// it was stopped.
 func (r *run) finalizeCalls(_ context.Context, outcome chat.Outcome) state {
 	r.end = ending{verdict: verdictFinal, outcome: outcome}
-	if steps, err := r.e.store.Steps(context.Background(), r.turn.ID); err == nil {
-		r.closed = steps // whose journals go
+	if steps, err := r.e.past.Steps(context.Background(), r.turn.ID); err == nil {
+		r.closed = steps // their journals are deleted
 	}
 	r.written(func(ctx context.Context) (chat.Turn, error) {
 		return r.e.finalizeOpen(ctx, r.turn.ID, outcome, r.metrics)
@@ -162,7 +160,7 @@ func (r *run) finalizeCalls(_ context.Context, outcome chat.Outcome) state {
 	return nil
 }
 
-// execute runs calls side by side.
+// execute runs calls in parallel.
 func (r *run) execute(ctx context.Context, b chat.ToolBatch, calls []chat.CallRecord) error {
 	errs := make([]error, len(calls))
 	var wg sync.WaitGroup

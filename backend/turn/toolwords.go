@@ -6,8 +6,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// What the model reads about calls that did not run, or of which it is unknown how they
-// ended: the truth, so that it neither repeats a call nor relies on it.
+// The texts for the model about calls that did not run, or whose outcome is unknown: the truth, so that it neither
+// repeats a call nor relies on it.
 const (
 	deniedWords   = "Not run: the user did not allow this call."
 	stoppedWords  = "Not run: the user stopped the answer before this call began."
@@ -35,12 +35,12 @@ func changedWords(name string) string {
 	return fmt.Sprintf("Not run: the definition of the tool %s changed after it was offered. The user has to accept it first.", name)
 }
 
-// errorResult is a result that says why there is none.
+// errorResult is a result that says why there is no real one.
 func errorResult(words string) *chat.ToolResult {
 	return &chat.ToolResult{Content: chat.Blocks{chat.Text{Text: words}}, IsError: true}
 }
 
-// unansweredEnds are results for the calls of a batch that have none, for a turn that ends.
+// unansweredEnds are results for the calls of a batch without one, when a turn ends.
 func unansweredEnds(b *chat.ToolBatch) (out []chat.CallEnd) {
 	if b == nil {
 		return nil
@@ -57,7 +57,7 @@ func unansweredEnds(b *chat.ToolBatch) (out []chat.CallEnd) {
 	return out
 }
 
-// withEnds is a batch as it is once calls have ended.
+// withEnds is a batch after calls have ended.
 func withEnds(b chat.ToolBatch, ends []chat.CallEnd) chat.ToolBatch {
 	b.Calls = append([]chat.CallRecord{}, b.Calls...)
 	for i := range b.Calls {

@@ -8,37 +8,36 @@ import (
 	"contextinfinity/backend/internal/faults"
 )
 
-// UnsavedEnd is what there is of a turn whose end could not be written.
+// UnsavedEnd is the content of a turn whose end could not be saved.
 type UnsavedEnd struct {
-	Live    // as it was shown last; zero where nothing had streamed
+	Live    // as last shown; zero if nothing was streamed
 	Failure *chat.Failure
-	// Whole: the answer had come to its end and becomes final automatically as soon as the
-	// database takes it. There is nothing to decide.
+	// Whole: the answer was complete and becomes final automatically as soon as it can be saved. Nothing has to be
+	// decided.
 	Whole bool
 }
 
-// unsaved is a turn that stays open in the database because its end could not be
-// written to it.
+// unsaved is a turn that stays open in the database because its end could not be saved.
 type unsaved struct {
 	UnsavedEnd
-	// write writes what the run would have written, and nothing else: its metrics and
-	// its own words are in no journal. nil: only the journal tells.
+	// write saves what the run would have saved: its metrics and messages are in no journal. nil: only the journal
+	// has the content.
 	write func(context.Context) (chat.Turn, error)
-	steps []chat.Step // whose journals go once it is final
+	steps []chat.Step // their journals are deleted once it is final
 }
 
-// Unsaved is how many turns this program left open because their end could not be
-// written: a full disk, say. The reconciler settles them.
+// Unsaved is how many turns this program left open because their end could not be saved, for example on a full disk.
+// The reconciler settles them.
 func (e *Engine) Unsaved() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return len(e.unsaved)
 }
 
-// UnsavedAdded receives when there is one more of them.
+// UnsavedAdded signals another one.
 func (e *Engine) UnsavedAdded() <-chan struct{} { return e.unsavedAdded }
 
-// left notes how a run left its turn. What follows it is the run's until afterRun.
+// left records how a run left its turn. The run is responsible until afterRun.
 func (e *Engine) left(r *run) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -49,7 +48,7 @@ func (e *Engine) left(r *run) {
 	}
 }
 
-// leaveOpen notes a turn whose end could not be written. e.mu is held.
+// leaveOpen records a turn whose end could not be saved. e.mu is held.
 func (e *Engine) leaveOpen(id chat.TurnID, u unsaved) {
 	_, known := e.unsaved[id]
 	if e.unsaved[id] = u; known {
@@ -72,7 +71,7 @@ func (r *run) remains() unsaved {
 	return u
 }
 
-// remains is what a recovery found of a turn that it could not write.
+// remains is what a recovery found about a turn that it could not save.
 func (rec *recovery) remains(err error) unsaved {
 	u := unsaved{}
 	u.Blocks = join(rec.base, rec.attempt.result.Blocks)
@@ -82,8 +81,8 @@ func (rec *recovery) remains(err error) unsaved {
 	return u
 }
 
-// UnsavedEnd returns what was left of a turn that is open in the database and that nobody
-// runs, until it is settled: what was shown of it stays in sight.
+// UnsavedEnd returns the content of a turn that is open in the database without a run, until it is settled, so that
+// it stays visible.
 func (e *Engine) UnsavedEnd(t chat.Turn) (UnsavedEnd, bool) {
 	if t.Phase != chat.PhaseResponding || t.Incomplete() || e.IsRunning(t.ID) {
 		return UnsavedEnd{}, false
@@ -99,7 +98,7 @@ func (e *Engine) unsavedTurn(id chat.TurnID) (unsaved, bool) {
 	return u, ok
 }
 
-// forget keeps of the unsettled turns those that are open in the database.
+// forget keeps only the unsaved turns that are still open in the database.
 func (e *Engine) forget(open []chat.Turn) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -111,8 +110,8 @@ func (e *Engine) forget(open []chat.Turn) {
 	}
 }
 
-// writeAgain writes the end of a turn as its run would have. The database may refuse it
-// for what it is, and not for the disk: then the journal decides.
+// writeAgain saves the end of a turn as its run would have. If the database refuses it for another reason than the
+// disk, the journal decides.
 func (e *Engine) writeAgain(ctx context.Context, t chat.Turn, u unsaved) ([]chat.RecoveryItem, error) {
 	settled, err := u.write(ctx)
 	switch chat.CodeOf(err) {

@@ -66,10 +66,10 @@ func (w *world) fullDisk(refuse int) (s *refusing, stop func()) {
 	s = &refusing{Store: opened, refuse: refuse}
 	w.store = opened
 	w.journals = journal.New(journal.Options{Dir: filepath.Join(w.dir, "streams")})
-	w.jobs = jobs.NewRunner(jobs.Deps{Store: opened, Publish: w.seen, Counter: words{}, TargetTokens: func() int { return 1200 }})
+	w.jobs = jobs.NewRunner(jobs.Deps{Queue: opened, Store: opened, Publish: w.seen, Counter: words{}, TargetTokens: func() int { return 1200 }})
 	w.branches = branches.New(opened, w.jobs, w.seen)
 	w.engine = turn.NewEngine(turn.Deps{
-		Store: s, Journals: w.journals, Models: models{w}, Branches: w.branches, Publish: w.seen, Counter: words{},
+		Turns: s, History: s, Contexts: s, Drafts: s, Calls: s, Journals: w.journals, Models: models{w}, Branches: w.branches, Publish: w.seen, Counter: words{},
 		Settings: func() turn.Settings { return w.settings },
 	})
 	r := jobs.NewReconciler(jobs.ReconcilerDeps{Turns: w.engine, Store: opened, Runner: w.jobs, Publish: w.seen})

@@ -7,9 +7,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// VerifyJournals reads every stream journal there is and reports each that is
-// damaged (SPEC 11). A torn last line is what a loss of power may leave, and no
-// damage: nothing of it had been called durable.
+// VerifyJournals reads every stream journal and reports damaged ones (SPEC 11). A torn last line is a normal result
+// of a power failure and not damage: none of it was durable.
 func (e *Engine) VerifyJournals(ctx context.Context) ([]chat.Finding, error) {
 	steps, err := e.journals.List()
 	if err != nil {

@@ -8,22 +8,20 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// Seen is what the model saw in one turn: the manifest as it was stored, and the
-// exact text of each item, assembled again from the inputs it pins.
+// Seen is the context of one turn as the model saw it: the stored manifest, and the exact text of each item,
+// assembled again from the recorded inputs.
 type Seen struct {
 	Manifest prompt.Manifest
 	Texts    []prompt.Text
-	// Same: what was assembled again has the stored SHA-256. If not, Note says why
-	// that can be.
+	// Same: the reassembled context has the stored SHA-256. If not, Note says why that is possible.
 	Same bool
 	Note string
 }
 
-// SeenBy returns what the model saw in a turn. A turn for which nothing was
-// assembled is CodeNotFound.
+// SeenBy returns the context that the model saw in a turn. A turn without an assembled context is CodeNotFound.
 func (e *Engine) SeenBy(ctx context.Context, id chat.TurnID) (Seen, error) {
 	const op = "context.show"
-	raw, err := e.store.Manifest(ctx, id)
+	raw, err := e.contexts.Manifest(ctx, id)
 	if err != nil {
 		return Seen{}, err
 	}
@@ -38,7 +36,7 @@ func (e *Engine) SeenBy(ctx context.Context, id chat.TurnID) (Seen, error) {
 		s.Note = "It was assembled by another version of the program, so its texts cannot be made again here. The exact request is stored with its step."
 		return s, nil
 	}
-	t, err := e.store.Turn(ctx, id)
+	t, err := e.past.Turn(ctx, id)
 	if err != nil {
 		return s, err
 	}
@@ -60,10 +58,9 @@ func (e *Engine) SeenBy(ctx context.Context, id chat.TurnID) (Seen, error) {
 	return s, nil
 }
 
-// MemoryFailure is why memory was not searched for a turn, in words; empty if it was, or
-// if there was nothing to search.
+// MemoryFailure is why memory was not searched for a turn; empty if it was, or if there was nothing to search.
 func (e *Engine) MemoryFailure(ctx context.Context, id chat.TurnID) (string, error) {
-	raw, err := e.store.Manifest(ctx, id)
+	raw, err := e.contexts.Manifest(ctx, id)
 	if err != nil || raw == nil {
 		return "", err
 	}
@@ -83,22 +80,22 @@ func (e *Engine) whyDifferent(m prompt.Manifest) string {
 	return "What is stored no longer gives the same context: a record was changed. Run verify."
 }
 
-// reassemble makes a context again from what its manifest pins.
+// reassemble assembles a context again from its manifest.
 func (e *Engine) reassemble(ctx context.Context, t chat.Turn, m prompt.Manifest) (prompt.PreparedContext, error) {
 	in := prompt.Input{
 		Model: m.Model, ModelID: m.Inputs.ModelID, StepIndex: m.Inputs.StepIndex, Provider: m.Provider, Limits: m.Limits, Policy: m.Policy, Calibration: m.Budget.Calibration,
 		System: m.Inputs.System, Project: m.Inputs.Project, Scope: m.Inputs.Scope, HeadShrunk: m.Inputs.HeadShrunk, Now: m.Inputs.Now, Reduce: m.Inputs.Reduce, Current: t.User,
 		Redact: e.redact, RedactionRules: m.Inputs.RedactionRules, RetrievalError: m.Inputs.RetrievalError, Replay: &m,
 	}
-	// Texts are measured as they were then, whatever is configured under that name now.
+	// Texts are measured as they were then, whatever the present configuration.
 	var model Model
 	model.Endpoint.ModelID = m.Inputs.ModelID
 	in.Count = e.count(model)
 	var err error
-	if in.Head, err = e.store.State(ctx, chat.StateID(m.Inputs.HeadState)); err != nil {
+	if in.Head, err = e.contexts.State(ctx, chat.StateID(m.Inputs.HeadState)); err != nil {
 		return prompt.PreparedContext{}, err
 	}
-	if in.Pins, err = e.store.PinsByID(ctx, pinsOf(m)); err != nil {
+	if in.Pins, err = e.contexts.PinsByID(ctx, pinsOf(m)); err != nil {
 		return prompt.PreparedContext{}, err
 	}
 	if err := e.replayHistory(ctx, &in, t, model); err != nil {
@@ -110,7 +107,7 @@ func (e *Engine) reassemble(ctx context.Context, t chat.Turn, m prompt.Manifest)
 	}
 	in.Tools = m.Inputs.Tools
 	if m.Inputs.StepIndex > 0 {
-		steps, err := e.store.Steps(ctx, t.ID)
+		steps, err := e.past.Steps(ctx, t.ID)
 		if err != nil {
 			return prompt.PreparedContext{}, err
 		}
@@ -138,15 +135,14 @@ func pinsOf(m prompt.Manifest) []chat.PinID {
 	return ids
 }
 
-// replayHistory gives the assembler the lineage as it was, superseded summaries
-// included.
+// replayHistory gives the assembler the lineage as it was, including superseded summaries.
 func (e *Engine) replayHistory(ctx context.Context, in *prompt.Input, t chat.Turn, model Model) error {
 	m := in.Replay
 	if err := e.history(ctx, in, assembly{branch: t.BranchID, seq: t.Seq, model: model}); err != nil {
 		return err
 	}
 	in.Previous, in.Calibration = nil, m.Budget.Calibration
-	all, err := e.store.AllSummaries(ctx, t.SessionID)
+	all, err := e.contexts.AllSummaries(ctx, t.SessionID)
 	if err != nil {
 		return err
 	}
@@ -158,7 +154,7 @@ func (e *Engine) replayHistory(ctx context.Context, in *prompt.Input, t chat.Tur
 	for _, seq := range m.Inputs.Pending {
 		pending[seq] = true
 	}
-	sizes, err := e.store.Sizes(ctx, t.BranchID, e.counter.Encoding(""))
+	sizes, err := e.contexts.Sizes(ctx, t.BranchID, e.counter.Encoding(""))
 	for _, s := range sizes {
 		if s.Seq <= m.Inputs.LastSeq {
 			in.Sizes = append(in.Sizes, prompt.Size{Seq: s.Seq, Tokens: s.Tokens, Pending: pending[s.Seq]})
@@ -167,10 +163,9 @@ func (e *Engine) replayHistory(ctx context.Context, in *prompt.Input, t chat.Tur
 	return err
 }
 
-// VerifyContexts assembles every stored context again and reports each that does
-// not come out byte for byte (SPEC 6, 11).
+// VerifyContexts assembles every stored context again and reports each that differs from the original (SPEC 6, 11).
 func (e *Engine) VerifyContexts(ctx context.Context) ([]chat.Finding, error) {
-	ids, err := e.store.PreparedTurns(ctx)
+	ids, err := e.contexts.PreparedTurns(ctx)
 	if err != nil {
 		return nil, err
 	}

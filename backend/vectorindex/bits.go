@@ -11,18 +11,17 @@ import (
 )
 
 const (
-	// leastDepth is how many of the nearest by sign bits are read and ranked exactly,
-	// one in perRow of the shard if that is more, and candidatesEach for each result.
+	// leastDepth is the minimum number of nearest vectors by sign bits that are read and ranked exactly; it is one in
+	// perRow of the shard if that is more, or candidatesEach per result.
 	leastDepth     = 1000
 	perRow         = 200
 	candidatesEach = 8
 )
 
-// signs is the engine that keeps one bit a dimension. Which of the nearest by Hamming
-// distance are nearest by cosine it learns from the vectors themselves, read from the
-// source.
+// signs is the engine that keeps one bit per dimension. It reads the nearest vectors by Hamming distance from the
+// source to rank them by cosine.
 type signs struct {
-	words  int // uint64 a vector
+	words  int // uint64 per vector
 	dims   int
 	rows   int
 	blocks [][]uint64
@@ -74,17 +73,17 @@ func (s *signs) search(ctx context.Context, q []float32, f filter, limit int) ([
 				hits = append(hits, chat.VectorHit{N: n, Cosine: cosine(q, v)})
 			}
 		}
-		// What was deleted since, or is damaged, left room for more.
+		// Deleted or damaged vectors left room for more.
 		if len(hits) >= limit || len(candidates) >= passing {
 			return best(hits, limit), nil
 		}
 	}
 }
 
-// hidden is the distance of a row that the scope holds back.
+// hidden is the distance of a row outside the scope.
 const hidden = 1<<16 - 1
 
-// distances returns every row's Hamming distance and how many rows have each.
+// distances returns every row's Hamming distance and the number of rows at each distance.
 func (s *signs) distances(q []uint64, f filter) (distance []uint16, histogram []int) {
 	distance = make([]uint16, s.rows)
 	workers := min(runtime.GOMAXPROCS(0), max(1, len(s.blocks)))
@@ -127,8 +126,7 @@ func (s *signs) blockDistances(b int, q []uint64, f filter, distance []uint16, h
 	}
 }
 
-// closest returns the n of the depth rows with the least distances; of those at the
-// last distance, the first by n.
+// closest returns the depth rows with the smallest distances; of those at the last distance, the first by n.
 func closest(n []int64, distance []uint16, histogram []int, depth int) []int64 {
 	cut, before := 0, 0 // rows at a distance below cut
 	for cut < len(histogram) && before+histogram[cut] <= depth {
@@ -146,6 +144,6 @@ func closest(n []int64, distance []uint16, histogram []int, depth int) []int64 {
 			atCut--
 		}
 	}
-	slices.Sort(out) // the store reads them in the order in which they lie
+	slices.Sort(out) // the order in which the store keeps them
 	return out
 }

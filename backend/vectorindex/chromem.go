@@ -10,15 +10,14 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// documentBytes is about what chromem-go keeps for a document beside its vector.
+// documentBytes is about what chromem-go stores per document beside its vector.
 const documentBytes = 256
 
-// small is the engine of one session: a chromem-go collection in memory. A
-// document's id is its row.
+// small is the engine for one session: a chromem-go collection in memory. A document's id is its row.
 type small struct {
 	collection *chromem.Collection
-	vectors    [][]float32 // chromem's own where they have length 1: they are not copied
-	codes      [][]int8    // for the engine that takes over when a session becomes too large
+	vectors    [][]float32 // shared with chromem if they have length 1
+	codes      [][]int8    // for the next engine when a session becomes too large
 	dims       int
 }
 
@@ -34,20 +33,19 @@ func (s *small) len() int { return len(s.vectors) }
 
 func (s *small) bytes() int64 { return int64(len(s.vectors)) * int64(5*s.dims+documentBytes) }
 
-// add hands chromem-go a vector that was checked: it accepts any.
+// add adds a validated vector: chromem-go accepts any.
 func (s *small) add(codes []int8) {
 	v := normalized(codes)
-	// It fails for an empty id or an empty document alone.
+	// It fails only for an empty id or an empty document.
 	_ = s.collection.AddDocument(context.Background(), chromem.Document{ID: strconv.Itoa(len(s.vectors)), Embedding: v})
 	s.vectors, s.codes = append(s.vectors, v), append(s.codes, codes)
 }
 
-// near is by how much chromem-go's cosines may differ from exact ones.
+// near is the maximum difference between chromem-go's cosines and exact ones.
 const near = 1e-5
 
-// search asks for as many documents as the scope is likely to leave enough of, and
-// for more until the last one is clearly worse than the results: which of several
-// equals it returns is chance.
+// search requests about as many documents as needed for enough in scope, and more until the last one is clearly worse
+// than the results: which of several equal ones it returns is arbitrary.
 func (s *small) search(ctx context.Context, q []float32, f filter, limit int) ([]chat.VectorHit, error) {
 	total, passing := len(s.vectors), f.count()
 	if passing == 0 {

@@ -12,19 +12,18 @@ import (
 
 const (
 	blockRows = 4096 // rows in one allocation: growing copies nothing
-	// queryScale makes whole numbers of a query's components. A row's sum stays below
-	// 2^31: its bytes are at most 255 times the root of maxCodes long, the query 1.
+	// queryScale converts a query's components to integers. A row's sum stays below 2^31: the length of its bytes is
+	// at most 255 times the root of maxCodes, that of the query 1.
 	queryScale = 1 << 14
 	codeOffset = 128 // makes a signed byte an unsigned one
 )
 
-// codes is the engine that keeps each vector as signed bytes, the largest of them
-// 127, as the store does, and looks at every one. The scan is in whole numbers; what
-// comes close to the best is then scored again with the query as it is, so that
-// results are exact. Eight bytes are in a word, each with codeOffset added.
+// codes is the engine that keeps each vector as signed bytes, the largest of them 127, like the store, and scans all
+// of them. The scan uses integers; rows close to the best are then scored again with the exact query, so that results
+// are exact. Eight bytes are in a word, each with codeOffset added.
 type codes struct {
 	dimension int
-	words     int // uint64 a vector
+	words     int // uint64 per vector
 	rows      int
 	blocks    [][]uint64
 	length    []float32 // 1/length of a row's bytes
@@ -57,8 +56,7 @@ func (c *codes) add(v []int8) {
 	c.rows++
 }
 
-// addBlock adds the rows of a block. In two's complement adding codeOffset to a byte
-// inverts its highest bit.
+// addBlock adds the rows of a block. In two's complement, adding codeOffset to a byte inverts its highest bit.
 func (c *codes) addBlock(b chat.VectorBlock) {
 	const highest = 0x80808080_80808080
 	for i := range b.N {
@@ -83,8 +81,8 @@ func (c *codes) row(i int) []uint64 {
 	return c.blocks[i/blockRows][at : at+c.words]
 }
 
-// exact is the cosine of a query of length 1 with a row, to the bit what cosine gives for
-// the row's normalized vector: a search must not depend on the engine that answers it.
+// exact is the cosine of a query of length 1 with a row, bit for bit the same as cosine with the row's normalized
+// vector: a result must not depend on the engine.
 func (c *codes) exact(q []float32, i int) float64 {
 	row, length := c.row(i), c.length[i]
 	var dot, square float64
@@ -98,9 +96,8 @@ func (c *codes) exact(q []float32, i int) float64 {
 
 func (c *codes) search(ctx context.Context, q []float32, f filter, limit int) ([]chat.VectorHit, error) {
 	whole, missed := wholeQuery(q)
-	// By Cauchy and Schwarz a row's score is off by no more than what rounding took off
-	// the query; the rest is for the float32 that it is kept in. Both ends of a
-	// comparison may be off.
+	// By Cauchy and Schwarz a row's score is off by at most the length of the query's rounding error; the rest is for
+	// storing it as float32. Both sides of a comparison may be off.
 	kept := c.scan(ctx, whole, f, limit, float32(2*missed+1e-6))
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -114,11 +111,11 @@ func (c *codes) search(ctx context.Context, q []float32, f filter, limit int) ([
 
 // multipliers is a query prepared for dot.
 type multipliers struct {
-	pairs  []uint64 // four for each word of a row
+	pairs  []uint64 // four per word of a row
 	offset int32    // what codeOffset adds to every sum
 }
 
-// wholeQuery rounds a query; missed is the length of what that took off.
+// wholeQuery rounds a query; missed is the length of the rounding error.
 func wholeQuery(q []float32) (m multipliers, missed float64) {
 	whole := make([]int64, (len(q)+7)/8*8)
 	var square float64
@@ -138,10 +135,9 @@ func wholeQuery(q []float32) (m multipliers, missed float64) {
 	return m, math.Sqrt(square) / queryScale
 }
 
-// dot is the sum of products with a row. Two of them come of one multiplication: of
-// bytes a and b, 32 bits apart in x, and whole numbers p and q,
-// (a + b*2^32) * (q + p*2^32) has a*p + b*q in its upper half, and in its lower
-// half a*q, whose sum stays small enough to be rounded off.
+// dot is the dot product with a row. One multiplication computes two products: for bytes a and b, 32 bits apart in x,
+// and integers p and q, (a + b*2^32) * (q + p*2^32) has a*p + b*q in its upper half, and in its lower half a*q, whose
+// sum stays small enough to be rounded off.
 func (m multipliers) dot(row []uint64) int32 {
 	const lanes = 0x000000FF_000000FF
 	var a, b uint64
@@ -156,7 +152,7 @@ func (m multipliers) dot(row []uint64) int32 {
 	return int32((a+b+1<<31)>>32) - m.offset //nolint:gosec // the upper half is a signed sum
 }
 
-// scan looks at all blocks, on all processors where that pays.
+// scan scans all blocks, on all processors if that is worthwhile.
 func (c *codes) scan(ctx context.Context, q multipliers, f filter, limit int, slack float32) []scored {
 	workers := min(runtime.GOMAXPROCS(0), len(c.blocks))
 	floors := make([]*floor, workers)

@@ -1,12 +1,10 @@
-// Package vectorindex finds the nearest vectors (SPEC 8). It is derived: it lives
-// in memory alone, is built from the store at the first search of a scope, reads on
-// from there at each further search, and is built again when the store says that
-// reading on would not do. What the store has saved in blocks is read first, in a
-// fifteenth of the time that rows take. Nothing is lost with it, and a vector that
-// cannot be read is left out and counted, never an error.
+// Package vectorindex finds the nearest vectors (SPEC 8). It is derived and only in memory: it is built from the
+// store at the first search of a scope, extended at each further search, and rebuilt when the store's generation
+// changes. Vectors that the store has saved in blocks are read first, which takes a fifteenth of the time of reading
+// rows. An unreadable vector is skipped and counted, never an error.
 //
-// One shard holds the vectors of one session, or of all. Three engines are behind
-// one interface and pass one conformance suite:
+// One shard holds the vectors of one session, or of all. Three engines implement one interface and pass one
+// conformance suite:
 //
 //   - chromem-go for a session of up to maxChromem vectors; it walks every document;
 //   - codes, an exact scan of signed bytes, for vectors of up to maxCodes dimensions:
@@ -17,10 +15,10 @@
 //   - bits, sign bits and popcount, for longer vectors: the nearest by Hamming
 //     distance are read from the store and ranked by their exact cosine.
 //
-// Warm reads all vectors ahead, as far as they fit. While they are held as bytes, a session
-// is searched among them and has no shard of its own.
+// Warm loads all vectors in advance, as far as they fit. While they are held as bytes, a session is searched among
+// them and has no separate shard.
 //
-// A scope is asked once for each branch. Results are by cosine, then by n. Memory is
-// in proportion to the scopes searched, bounded by maxBytes (the shard in use may
-// exceed it alone), and given back after idleAfter without a search.
+// A scope is evaluated once per branch. Results are sorted by cosine, then by n. Memory is proportional to the scopes
+// searched, limited by maxBytes (the shard in use may exceed it alone), and released after idleAfter without a
+// search.
 package vectorindex

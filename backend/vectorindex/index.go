@@ -16,30 +16,29 @@ const (
 	maxBytes  = 512 << 20
 )
 
-// Source is the store as the index reads it. A vector that it yields is the index's
-// to keep.
+// Source is the store as the index reads it. The index may keep the vectors that it yields.
 type Source interface {
-	// VectorRows yields a namespace's vectors with n greater than afterN, in the order
-	// of n, of one session or (empty) of all. A vector that cannot be read is nil.
+	// VectorRows yields a namespace's vectors with n greater than afterN, in the order of n, of one session or
+	// (empty) of all. An unreadable vector is nil.
 	VectorRows(ctx context.Context, ns int64, session chat.SessionID, afterN int64, yield func(chat.VectorRow) error) error
-	// CachedVectors yields vectors of a namespace at a generation that can be read sooner
-	// than one by one, in the order of n: all up to the last that it yields, perhaps none.
-	// They count only if it returns nil, and their bytes only during the call.
+	// CachedVectors yields vectors of a namespace and generation that can be read in blocks, in the order of n: all
+	// up to the last one it yields, possibly none. They are valid only if it returns nil, and their bytes only during
+	// the call.
 	CachedVectors(ctx context.Context, ns, generation int64, yield func(chat.VectorBlock) error) error
 	VectorsOf(ctx context.Context, ns int64, units []int64) (map[int64][]float32, error)
-	// VectorGeneration changes when reading on from the last n would not do: a vector
-	// was deleted or changed, or one came for an earlier n.
+	// VectorGeneration changes when reading after the last n is not enough: a vector was deleted or changed, or one
+	// was added for an earlier n.
 	VectorGeneration(ctx context.Context) (int64, error)
 }
 
-// Options are an Index's collaborators.
+// Options are an Index's dependencies.
 type Options struct {
 	Source Source
 	Clock  clock.Clock  // nil: the system's
 	Log    *slog.Logger // nil: none
 	// After calls f after d, once, unless it is stopped; nil: time.AfterFunc.
 	After func(d time.Duration, f func()) (stop func() bool)
-	// MaxBytes bounds memory; 0: 512 MB.
+	// MaxBytes limits memory; 0: 512 MB.
 	MaxBytes int64
 }
 
@@ -49,13 +48,13 @@ type Index struct {
 
 	mu     sync.Mutex
 	shards map[key]*shard
-	stop   func() bool // of the timer that looks for idle shards; nil: none runs
+	stop   func() bool // of the timer that checks for idle shards; nil: none runs
 	closed bool
 }
 
 var _ retrieval.Vectors = (*Index)(nil)
 
-// New makes an empty index; it reads nothing before the first search.
+// New creates an empty index; it reads nothing before the first search.
 func New(o Options) *Index {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -101,8 +100,8 @@ func (x *Index) Search(ctx context.Context, q retrieval.VectorQuery) ([]chat.Vec
 	}
 }
 
-// Warm reads all vectors, so that the first search does not wait for them. Vectors that
-// would take more memory than MaxBytes are left to the searches that need them.
+// Warm loads all vectors, so that the first search does not wait for them. If they would take more memory than
+// MaxBytes, searches load what they need.
 func (x *Index) Warm(ctx context.Context, ns chat.Namespace) error {
 	if estimate(ns) > x.o.MaxBytes {
 		return nil
@@ -124,9 +123,8 @@ func estimate(ns chat.Namespace) int64 {
 	return int64(ns.Total) * (row + tableRow)
 }
 
-// shardFor returns the shard to search, and adapts the query to it. While all vectors are
-// held as bytes, which give exact results, a session is searched among them: reading its
-// own again would only take time and memory.
+// shardFor returns the shard to search, and adapts the query to it. While all vectors are held as bytes, which give
+// exact results, a session is searched among them: loading it separately would only take time and memory.
 func (x *Index) shardFor(ctx context.Context, q *retrieval.VectorQuery) (*shard, error) {
 	dimension := q.Namespace.Embedder.Dimension
 	if q.Session != "" && dimension <= maxCodes {
@@ -152,7 +150,7 @@ func failed(err error) error {
 		WithHint("nothing is lost; words are searched without them")
 }
 
-// shard returns a scope's shard and notes that it is used.
+// shard returns a scope's shard and marks it as used.
 func (x *Index) shard(k key, dimension int) *shard {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -168,7 +166,7 @@ func (x *Index) shard(k key, dimension int) *shard {
 	return s
 }
 
-// bound gives up the shards unused for longest while all together are too large.
+// bound drops the least recently used shards while the total is too large.
 func (x *Index) bound(keep *shard) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -191,7 +189,7 @@ func (x *Index) bound(keep *shard) {
 	}
 }
 
-// sweep gives up what nobody has searched for a while.
+// sweep drops shards that were not searched for a while.
 func (x *Index) sweep() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -211,29 +209,8 @@ func (x *Index) sweep() {
 	}
 }
 
-// Stats is what the index holds at the moment.
-type Stats struct {
-	Shards  int
-	Vectors int
-	Bytes   int64
-	Skipped int64 // vectors that could not be read
-}
-
-// Stats counts what is in memory.
-func (x *Index) Stats() Stats {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	st := Stats{Shards: len(x.shards)}
-	for _, s := range x.shards {
-		st.Bytes += s.size.Load()
-		st.Skipped += s.skipped.Load()
-		st.Vectors += s.count()
-	}
-	return st
-}
-
-// Close gives everything up and stops the timer. A search after it still works, and
-// holds what it read until the process ends.
+// Close drops everything and stops the timer. A later search still works, but its memory is kept until the process
+// ends.
 func (x *Index) Close() {
 	x.mu.Lock()
 	defer x.mu.Unlock()

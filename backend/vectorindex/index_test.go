@@ -272,3 +272,33 @@ func TestASessionIsSearchedAmongAll(t *testing.T) {
 		t.Errorf("%d shards, %d rows read: a change of one vector must not make a session read all", st.Shards, b.source.reads)
 	}
 }
+
+// Stats is the present content of the index.
+type Stats struct {
+	Shards  int
+	Vectors int
+	Bytes   int64
+	Skipped int64 // unreadable vectors
+}
+
+// Stats counts what is in memory.
+func (x *Index) Stats() Stats {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	st := Stats{Shards: len(x.shards)}
+	for _, s := range x.shards {
+		st.Bytes += s.size.Load()
+		st.Skipped += s.skipped.Load()
+		st.Vectors += s.count()
+	}
+	return st
+}
+
+func (s *shard) count() int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.engine == nil {
+		return 0
+	}
+	return s.engine.len()
+}

@@ -8,7 +8,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// nearest is by cosine, then by n: the order of every result.
+// nearest sorts by cosine, then by n: the order of every result.
 func nearest(a, b chat.VectorHit) int {
 	return cmp.Or(cmp.Compare(b.Cosine, a.Cosine), cmp.Compare(a.N, b.N))
 }
@@ -19,7 +19,7 @@ func best(hits []chat.VectorHit, limit int) []chat.VectorHit {
 	return hits[:min(limit, len(hits))]
 }
 
-// cosine of a query of length 1 with a vector of any length but 0.
+// cosine of a query of length 1 with a vector of any length except 0.
 func cosine(q, v []float32) float64 {
 	var dot, square float64
 	for i, x := range v {
@@ -41,7 +41,7 @@ func hasDirection[T float32 | int8](v []T, dimension int) bool {
 	return square > 1e-12 && !math.IsInf(square, 0) && !math.IsNaN(square)
 }
 
-// normalized is the vector of length 1 that codes represent.
+// normalized is the vector of length 1 represented by codes.
 func normalized(codes []int8) []float32 {
 	square := 0
 	for _, c := range codes {
@@ -55,20 +55,19 @@ func normalized(codes []int8) []float32 {
 	return v
 }
 
-// scored is a row with the score of a scan.
+// scored is a row with its score from a scan.
 type scored struct {
 	row   int32
 	score float32
 }
 
-// floor keeps the highest scores of a scan and knows from which score on a row
-// could still be among the best limit. A row within slack of that is kept too: the
-// scan's scores are that far from exact.
+// floor keeps the highest scores of a scan and the score from which a row could still be among the best limit. Rows
+// within slack of that are kept too, because the scan's scores are inexact by that much.
 type floor struct {
 	limit int
 	slack float32
 	kept  []scored
-	full  int // at this length it settles
+	full  int // length at which it settles
 	at    float32
 }
 
@@ -76,7 +75,7 @@ func newFloor(limit int, slack float32) *floor {
 	return &floor{limit: limit, slack: slack, full: 4*limit + 256, at: float32(math.Inf(-1))}
 }
 
-// add takes a row whose score is at least f.at; callers compare before they call.
+// add adds a row with a score of at least f.at; callers compare first.
 func (f *floor) add(row int, score float32) {
 	f.kept = append(f.kept, scored{int32(row), score}) //nolint:gosec // a shard has fewer rows than that
 	if len(f.kept) >= f.full {
@@ -99,5 +98,5 @@ func (f *floor) settle() {
 	}
 	f.kept = f.kept[:end]
 	f.at = least
-	f.full = max(f.full, 2*end) // of many equals nothing can be dropped
+	f.full = max(f.full, 2*end) // many equal scores cannot be dropped
 }

@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	maxChromem = 8000 // vectors of a session, from which on chromem-go is too slow
-	maxCodes   = 512  // dimensions, up to which vectors are kept as bytes
-	addBatch   = 1024 // rows added while searches wait
+	maxChromem = 8000 // vectors of a session from which chromem-go is too slow
+	maxCodes   = 512  // dimensions up to which vectors are kept as bytes
+	addBatch   = 1024 // rows added at a time while searches wait
 )
 
-// engine holds vectors by row and finds the nearest among those that pass. Exactly
-// one goroutine adds, while none searches; searches run side by side.
+// engine holds vectors by row and finds the nearest in scope. A single goroutine adds while no search runs; searches
+// run concurrently.
 type engine interface {
 	len() int
 	bytes() int64
@@ -24,7 +24,7 @@ type engine interface {
 	search(ctx context.Context, q []float32, f filter, limit int) ([]chat.VectorHit, error)
 }
 
-// key names a shard.
+// key identifies a shard.
 type key struct {
 	namespace int64
 	session   chat.SessionID // empty: all
@@ -36,17 +36,17 @@ type shard struct {
 	dimension int
 	source    Source
 
-	pulling chan struct{} // holds one token: who has it reads from the source
+	pulling chan struct{} // holds one token: its owner reads from the source
 
-	mu         sync.RWMutex // of what follows
+	mu         sync.RWMutex // guards the following fields
 	table      *table
 	engine     engine
 	generation int64
-	last       int64 // n up to which was read
-	whole      bool  // all of this generation was read once; false while it is read again
+	last       int64 // n up to which vectors were read
+	whole      bool  // this generation was read completely once; false while it is read again
 
 	used    time.Time    // guarded by the index
-	skipped atomic.Int64 // rows that could not be read
+	skipped atomic.Int64 // unreadable rows
 	size    atomic.Int64 // bytes
 }
 
@@ -54,8 +54,7 @@ func newShard(k key, dimension int, source Source) *shard {
 	return &shard{key: k, dimension: dimension, source: source, pulling: make(chan struct{}, 1)}
 }
 
-// pull brings the shard up to what the source holds. What an ended context left
-// unread the next search reads.
+// pull updates the shard from the source. If its context ends, the next search reads the rest.
 func (s *shard) pull(ctx context.Context) error {
 	select {
 	case s.pulling <- struct{}{}:
@@ -67,7 +66,7 @@ func (s *shard) pull(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.engine == nil || generation != s.generation { // only who pulls writes them
+	if s.engine == nil || generation != s.generation { // only the token's owner writes them
 		if err := s.reset(generation); err != nil {
 			return err
 		}
@@ -94,7 +93,7 @@ func (s *shard) pull(ctx context.Context) error {
 	return nil
 }
 
-// pullCached adds what can be read in blocks. Where that fails all is read row by row.
+// pullCached adds what can be read in blocks. If that fails, everything is read row by row.
 func (s *shard) pullCached(ctx context.Context) error {
 	into, ok := s.engine.(*codes)
 	if !ok || s.key.session != "" {
@@ -138,7 +137,7 @@ func (s *shard) reset(generation int64) error {
 	return nil
 }
 
-// newEngine chooses the engine for so many vectors.
+// newEngine chooses the engine for a number of vectors.
 func (s *shard) newEngine(rows int) (engine, error) {
 	switch {
 	case s.key.session != "" && rows < maxChromem:
@@ -178,7 +177,7 @@ func (s *shard) outgrow() {
 	}
 	next, err := s.newEngine(old.len())
 	if err != nil {
-		return // the engine for few vectors alone can fail
+		return // only the engine for few vectors can fail
 	}
 	for _, v := range old.codes {
 		next.add(v)
@@ -186,8 +185,8 @@ func (s *shard) outgrow() {
 	s.engine = next
 }
 
-// search looks through what was pulled. whole is false, and nothing was looked through,
-// if another search has begun to read the shard again since: pull again, which waits for it.
+// search scans what was pulled. whole is false, and nothing was scanned, if another search has begun to reload the
+// shard since: pull again, which waits for it.
 func (s *shard) search(ctx context.Context, q []float32, scope chat.ScopeFilter, limit int) (hits []chat.VectorHit, whole bool, err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -200,13 +199,4 @@ func (s *shard) search(ctx context.Context, q []float32, scope chat.ScopeFilter,
 	w, open := s.table.windows(scope)
 	hits, err = s.engine.search(ctx, q, filter{s.table, w, open}, limit)
 	return hits, true, err
-}
-
-func (s *shard) count() int {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if s.engine == nil {
-		return 0
-	}
-	return s.engine.len()
 }

@@ -6,16 +6,16 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// table is what a scope decides by, one row for each vector, in the order of n.
+// table is the data by which a scope decides, one row per vector, in the order of n.
 type table struct {
 	n       []int64
 	place   []uint32 // in places
 	seq     []int32
-	places  []chat.VectorPlace // each once
+	places  []chat.VectorPlace // without duplicates
 	placeOf map[chat.VectorPlace]uint32
 }
 
-// window is the part of a branch that a scope lets through: after < seq <= upTo.
+// window is the part of a branch in a scope: after < seq <= upTo.
 type window struct{ after, upTo int64 }
 
 func newTable() *table { return &table{placeOf: map[chat.VectorPlace]uint32{}} }
@@ -50,8 +50,7 @@ func (t *table) placeAt(p chat.VectorPlace) uint32 {
 	return at
 }
 
-// windows asks the scope once for each branch. open is true if it lets everything
-// through.
+// windows evaluates the scope once per branch. open is true if it includes everything.
 func (t *table) windows(s chat.ScopeFilter) (w []window, open bool) {
 	if s == nil {
 		return nil, true
@@ -80,7 +79,7 @@ func (f filter) passes(i int) bool {
 	return seq > w.after && seq <= w.upTo
 }
 
-// count is how many rows pass.
+// count is the number of rows in scope.
 func (f filter) count() int {
 	if f.open {
 		return len(f.t.n)
@@ -94,10 +93,10 @@ func (f filter) count() int {
 	return total
 }
 
-// oneSession is a scope that lets through what another one does of a session.
+// oneSession restricts another scope to one session.
 type oneSession struct {
 	session chat.SessionID
-	scope   chat.ScopeFilter // nil: all of it
+	scope   chat.ScopeFilter // nil: all of the session
 }
 
 // Span implements chat.Scope.
@@ -111,8 +110,8 @@ func (o oneSession) Span(s chat.SessionID, b chat.BranchID) (after, upTo int64, 
 	return o.scope.Span(s, b)
 }
 
-// tableRow is what a row of a table takes in memory.
+// tableRow is the memory taken by a row of a table.
 const tableRow = 8 + 4 + 4
 
-// bytes is about what a table of this length takes in memory.
+// bytes is about the memory taken by a table of this length.
 func (t *table) bytes() int64 { return int64(cap(t.n)) * tableRow }

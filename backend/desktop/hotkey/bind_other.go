@@ -4,7 +4,7 @@ package hotkey
 
 import "context"
 
-// systemBind: on these systems the program does not ask for keys.
+// systemBind: not supported on these systems.
 func systemBind(context.Context, Combination, string, func(string)) (*binding, error) {
 	return nil, errNone("On this system the program cannot have a key of its own yet.")
 }

@@ -10,8 +10,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// systemBind asks the portal first: under Wayland nothing else sees the keys of other windows, and an X server that is there
-// for old programs would accept the combination and never deliver it.
+// systemBind asks the portal first: under Wayland nothing else sees the keys of other windows, and an X server for
+// legacy programs would accept the combination but never deliver it.
 func systemBind(ctx context.Context, c Combination, described string, pressed func(string)) (*binding, error) {
 	b, err := bindPortal(ctx, c, described, pressed)
 	if err == nil || chat.CodeOf(err) == chat.CodeCancelled || ctx.Err() != nil {

@@ -1,8 +1,8 @@
-// Package hotkey has the desktop deliver one key combination, whichever window has the keyboard: through the desktop's
-// portal (org.freedesktop.portal.GlobalShortcuts) where there is one, otherwise through the X server.
+// Package hotkey registers one global key combination: through the desktop's portal
+// (org.freedesktop.portal.GlobalShortcuts) if there is one, otherwise through the X server.
 //
-// Guarantee: what the desktop does not give is an error in words that names another way, never silence. A combination that
-// another program has is left to that program. When a Keeper is closed, the combination is free again.
+// Guarantee: if the desktop refuses, that is an error that names an alternative, never silence. A combination used by
+// another program is left to it. Closing a Keeper frees the combination.
 package hotkey
 
 import (
@@ -21,23 +21,23 @@ const (
 	MeansX11    Means = "x11"
 )
 
-// Phase is how far a Keeper is.
+// Phase is the state of a Keeper.
 type Phase string
 
 const (
-	PhaseOff    Phase = "off"    // no combination is wanted
-	PhaseAsking Phase = "asking" // the desktop has not answered yet; a portal may be asking the person
+	PhaseOff    Phase = "off"    // no combination is requested
+	PhaseAsking Phase = "asking" // waiting for the desktop; a portal may be asking the user
 	PhaseBound  Phase = "bound"
 	PhaseFailed Phase = "failed" // State.Err says why
 )
 
-// State is what became of the combination that is wanted.
+// State is the state of the requested combination.
 type State struct {
 	Phase  Phase
 	Wanted string // "Ctrl+Alt+Space"; empty: none
-	Given  string // of PhaseBound: the combination as the desktop words it, which may be another than was wanted
+	Given  string // for PhaseBound: the combination as the desktop describes it, possibly a different one
 	Means  Means  // of PhaseBound
-	Err    error  // of PhaseFailed: CodeUnavailable, CodeConflict for a combination that another program has, CodeCancelled
+	Err    error  // for PhaseFailed: CodeUnavailable, CodeConflict for a combination of another program, CodeCancelled
 }
 
 // Combination is a key with modifiers.
@@ -46,7 +46,7 @@ type Combination struct {
 	Key                     string // A to Z, 0 to 9, F1 to F12, or one of namedKeys
 }
 
-// namedKeys are keys of more than a character, with their X keysym and its name.
+// namedKeys are keys with a name instead of a character, with their X keysym and its name.
 var namedKeys = map[string]struct {
 	sym  uint32
 	name string
@@ -101,19 +101,19 @@ func (c Combination) symbol() (sym uint32, name string, ok bool) {
 	return 0, "", false
 }
 
-// binding is a combination that is delivered until it is closed.
+// binding is a combination that is registered until it is closed.
 type binding struct {
 	means Means
 	given string
-	ended <-chan struct{} // closed when the desktop delivers it no longer, by itself or after close
+	ended <-chan struct{} // closed when the desktop stops delivering it, by itself or after close
 	close func()
 }
 
-// bind asks the desktop for a combination. described is what a portal tells the person it is for. pressed is called at each
-// press, from a goroutine of the binding's, with the token that lets a new window take the keyboard ("" if there is none).
+// bind registers a combination. described is its purpose, which a portal shows to the user. pressed is called at each
+// press, from a goroutine of the binding, with the token that lets a new window take the focus ("" if there is none).
 type bind func(ctx context.Context, c Combination, described string, pressed func(token string)) (*binding, error)
 
-// Keeper has at most one combination delivered: that which was wanted last.
+// Keeper keeps at most one combination registered: the last requested one.
 type Keeper struct {
 	bind      bind
 	described func() string
@@ -127,8 +127,8 @@ type Keeper struct {
 	done   chan struct{} // closed when the binding of the last Want has ended
 }
 
-// New is a Keeper that wants nothing yet. described is asked at each binding; changed, if it is not nil, is called after each
-// change of the state, from any goroutine.
+// New creates a Keeper without a combination. described is called at each binding; changed, if not nil, is called
+// after each change of the state, from any goroutine.
 func New(described func() string, pressed func(token string), changed func()) *Keeper {
 	if changed == nil {
 		changed = func() {}
@@ -136,15 +136,15 @@ func New(described func() string, pressed func(token string), changed func()) *K
 	return &Keeper{bind: systemBind, described: described, pressed: pressed, changed: changed, state: State{Phase: PhaseOff}}
 }
 
-// State is what became of the last Want.
+// State is the result of the last Want.
 func (k *Keeper) State() State {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.state
 }
 
-// Want replaces the combination; empty: none. It returns at once. What is wanted already, and was not refused, is left as it is.
-// After Close it does nothing.
+// Want replaces the combination; empty: none. It returns at once. A combination that is already requested, and was
+// not refused, is left alone. After Close it does nothing.
 func (k *Keeper) Want(keys string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -162,7 +162,7 @@ func (k *Keeper) Want(keys string) {
 	go k.keep(ctx, keys, before, k.done)
 }
 
-// Close gives the combination back, and waits until it is given back.
+// Close unregisters the combination, and waits for that.
 func (k *Keeper) Close() {
 	k.mu.Lock()
 	done := k.end()
@@ -173,7 +173,7 @@ func (k *Keeper) Close() {
 	}
 }
 
-// end begins the end of the binding, and returns what is closed when it has ended; nil: there never was one.
+// end stops the binding, and returns a channel that is closed when it has ended; nil: there was none.
 func (k *Keeper) end() <-chan struct{} {
 	if k.cancel != nil {
 		k.cancel()
@@ -182,7 +182,8 @@ func (k *Keeper) end() <-chan struct{} {
 	return k.done
 }
 
-// keep holds a binding until ctx ends. It begins when the one before is given back: the same combination may be wanted again.
+// keep holds a binding until ctx ends. It starts after the previous one has ended, because the same combination may
+// be requested again.
 func (k *Keeper) keep(ctx context.Context, keys string, before <-chan struct{}, done chan struct{}) {
 	defer close(done)
 	if before != nil {
@@ -207,7 +208,7 @@ func (k *Keeper) keep(ctx context.Context, keys string, before <-chan struct{}, 
 	}
 }
 
-// put takes a state over, unless another combination is wanted meanwhile.
+// put sets the state, unless another combination was requested meanwhile.
 func (k *Keeper) put(ctx context.Context, s State) {
 	k.mu.Lock()
 	stale := ctx.Err() != nil
@@ -220,7 +221,7 @@ func (k *Keeper) put(ctx context.Context, s State) {
 	}
 }
 
-// errNone: this desktop has no way to deliver a combination.
+// errNone: this desktop cannot register a combination.
 func errNone(why string) error {
 	return chat.Errorf(chat.CodeUnavailable, "hotkey.bind", "%s", why).WithHint("bind the command contextinfinity --quick in the desktop's own keyboard settings")
 }

@@ -23,17 +23,17 @@ const (
 	sessionFace = "org.freedesktop.portal.Session"
 	registry    = "org.freedesktop.host.portal.Registry"
 
-	// appID is the name of the program's desktop entry; portals remember shortcuts by it.
+	// appID is the name of the program's desktop entry, under which portals store shortcuts.
 	appID = "contextinfinity"
-	// shortcutID names the one shortcut of this program.
+	// shortcutID is the id of the program's only shortcut.
 	shortcutID = "quick-ask"
-	// portalTime bounds the wait for a portal that asks nobody: the first call may start it.
+	// portalTime limits the wait for a portal without user interaction: the first call may start it.
 	portalTime = 10 * time.Second
-	// signalRoom is how many signals may wait; presses that come while as many wait are lost.
+	// signalRoom is the size of the signal queue; further presses are lost.
 	signalRoom = 32
 )
 
-// errNoPortal: no portal for global shortcuts is there.
+// errNoPortal: there is no portal for global shortcuts.
 var errNoPortal = errors.New("there is no portal for global shortcuts")
 
 // Outcomes of a request to a portal.
@@ -42,13 +42,13 @@ const (
 	responseCancelled = 1
 )
 
-// portal is the connection of one binding to the desktop's portal.
+// portal is one binding's connection to the desktop's portal.
 type portal struct {
 	conn    *dbus.Conn
 	signals chan *dbus.Signal
 }
 
-// bindPortal asks for a combination. It waits as long as the person takes to answer the portal.
+// bindPortal registers a combination. It waits while the portal asks the user.
 func bindPortal(ctx context.Context, c Combination, described string, pressed func(string)) (*binding, error) {
 	p, err := openPortal(ctx)
 	if err != nil {
@@ -73,7 +73,7 @@ func bindPortal(ctx context.Context, c Combination, described string, pressed fu
 	}}, nil
 }
 
-// openPortal connects to the session bus and looks for the portal. Where nobody started a bus, none is started.
+// openPortal connects to the session bus and looks for the portal. It does not start a bus.
 func openPortal(ctx context.Context) (*portal, error) {
 	if !hasBus() {
 		return nil, errNoPortal
@@ -85,7 +85,7 @@ func openPortal(ctx context.Context) (*portal, error) {
 	p := &portal{conn: conn, signals: make(chan *dbus.Signal, signalRoom)}
 	within, cancel := context.WithTimeout(ctx, portalTime)
 	defer cancel()
-	// Programs outside a sandbox say first who they are; portals that do not listen to that find out by themselves.
+	// Programs outside a sandbox register their id first; portals without this method detect it.
 	_ = p.call(within, registry+".Register", appID, map[string]dbus.Variant{}).Err
 	var version dbus.Variant
 	if err := p.call(within, "org.freedesktop.DBus.Properties.Get", portalFace, "version").Store(&version); err != nil {
@@ -114,7 +114,7 @@ func (p *portal) call(ctx context.Context, method string, args ...any) *dbus.Cal
 	return p.conn.Object(portalName, portalPath).CallWithContext(ctx, method, 0, args...)
 }
 
-// bind makes a session of shortcuts with one in it, and returns the combination as the desktop words it.
+// bind creates a shortcuts session with one shortcut, and returns the combination as the desktop describes it.
 func (p *portal) bind(ctx context.Context, c Combination, described string) (session dbus.ObjectPath, given string, err error) {
 	within, cancel := context.WithTimeout(ctx, portalTime)
 	defer cancel()
@@ -125,7 +125,7 @@ func (p *portal) bind(ctx context.Context, c Combination, described string) (ses
 	if err != nil {
 		return "", "", err
 	}
-	var handle string // the specification says o, and portals send s
+	var handle string // the specification says o, but portals send s
 	switch v := results["session_handle"].Value().(type) {
 	case string:
 		handle = v
@@ -163,7 +163,7 @@ func (p *portal) bind(ctx context.Context, c Combination, described string) (ses
 		WithHint("choose another combination, or give it one in the desktop's settings for shortcuts of programs")
 }
 
-// request makes a call whose outcome comes as a signal, and waits for that.
+// request makes a call with a response signal, and waits for it.
 func (p *portal) request(ctx context.Context, token string, call func(options map[string]dbus.Variant) *dbus.Call) (map[string]dbus.Variant, error) {
 	sender := strings.ReplaceAll(strings.TrimPrefix(p.conn.Names()[0], ":"), ".", "_")
 	path := dbus.ObjectPath("/org/freedesktop/portal/desktop/request/" + sender + "/" + token)
@@ -198,7 +198,7 @@ func (p *portal) request(ctx context.Context, token string, call func(options ma
 	}
 }
 
-// deliver hears the presses until the session or the connection ends.
+// deliver receives presses until the session or the connection ends.
 func (p *portal) deliver(session dbus.ObjectPath, pressed func(string)) {
 	for s := range p.signals {
 		switch {
@@ -212,7 +212,7 @@ func (p *portal) deliver(session dbus.ObjectPath, pressed func(string)) {
 	}
 }
 
-// portalError words what a portal that is there did not do.
+// portalError describes an error of an existing portal.
 func portalError(err error) error {
 	return chat.WrapError(chat.CodeUnavailable, "hotkey.portal", err, "The desktop's portal for global shortcuts did not answer as it should: "+err.Error()+".").
 		WithHint("bind the command contextinfinity --quick in the desktop's own keyboard settings")

@@ -14,14 +14,14 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-func init() { xgb.Logger = log.New(io.Discard, "", 0) } // what it would print comes back as errors too
+func init() { xgb.Logger = log.New(io.Discard, "", 0) } // its messages are returned as errors too
 
 const (
 	symSuperLeft = 0xffeb
 	symNumLock   = 0xff7f
 )
 
-// grabber holds a combination on an X server.
+// grabber grabs a combination on an X server.
 type grabber struct {
 	conn *xgb.Conn
 	root xproto.Window
@@ -36,8 +36,8 @@ type grab struct {
 
 // bindX11 grabs the combination on the root window.
 //
-// Errors: CodeConflict when another program has it, CodeUnavailable when the server cannot be asked or no key of the keyboard
-// makes it.
+// Errors: CodeConflict if another program has it, CodeUnavailable if the server is not accessible or no key of the
+// keyboard produces it.
 func bindX11(c Combination, pressed func(string)) (*binding, error) {
 	conn, err := xgb.NewConn()
 	if err != nil {
@@ -54,12 +54,12 @@ func bindX11(c Combination, pressed func(string)) (*binding, error) {
 		g.deliver(pressed)
 	}()
 	return &binding{means: MeansX11, given: c.String(), ended: ended, close: func() {
-		conn.Close() // which ends the grabs
+		conn.Close() // also ends the grabs
 		<-ended
 	}}, nil
 }
 
-// grab takes the combination, whether or not Caps Lock and Num Lock are on. What is held and still right stays untouched.
+// grab grabs the combination with all states of Caps Lock and Num Lock. Existing correct grabs are kept.
 func (g *grabber) grab() error {
 	wanted, err := g.wanted()
 	if err != nil {
@@ -85,7 +85,7 @@ func (g *grabber) grab() error {
 	return nil
 }
 
-// wanted is what has to be grabbed on this keyboard.
+// wanted is what has to be grabbed with this keyboard.
 func (g *grabber) wanted() ([]grab, error) {
 	codes, err := g.codes()
 	if err != nil {
@@ -111,7 +111,7 @@ func (g *grabber) release() {
 	g.held = nil
 }
 
-// keyboard is the keysyms of each key, width of them from the lowest keycode on.
+// keyboard has the keysyms of each key, width per key from the lowest keycode.
 func (g *grabber) keyboard() (lowest xproto.Keycode, width int, syms []xproto.Keysym, err error) {
 	setup := xproto.Setup(g.conn)
 	lowest = setup.MinKeycode
@@ -122,7 +122,7 @@ func (g *grabber) keyboard() (lowest xproto.Keycode, width int, syms []xproto.Ke
 	return lowest, max(int(reply.KeysymsPerKeycode), 1), reply.Keysyms, nil
 }
 
-// codes are the keys that make the symbol without modifiers; where none does, those that make it at all.
+// codes are the keys that produce the symbol without modifiers, otherwise those that produce it at all.
 func (g *grabber) codes() ([]xproto.Keycode, error) {
 	lowest, width, syms, err := g.keyboard()
 	if err != nil {
@@ -149,7 +149,7 @@ func (g *grabber) codes() ([]xproto.Keycode, error) {
 	return nil, chat.Errorf(chat.CodeUnavailable, "hotkey.x11", "No key of this keyboard makes %s.", g.c.Key).WithHint("choose another combination")
 }
 
-// modifiers are those of the combination, and each combination of locks with which it counts too.
+// modifiers are the combination's modifiers, with each state of the locks.
 func (g *grabber) modifiers() (locks []uint16, mods uint16, err error) {
 	super, num, err := g.masks()
 	if err != nil {
@@ -170,7 +170,7 @@ func (g *grabber) modifiers() (locks []uint16, mods uint16, err error) {
 	return locks, mods, nil
 }
 
-// masks are the modifiers that the Super and Num Lock keys set on this keyboard. Num Lock may have none: 0.
+// masks are the modifiers of the Super and Num Lock keys on this keyboard. Num Lock may have none: 0.
 func (g *grabber) masks() (super, num uint16, err error) {
 	lowest, width, syms, err := g.keyboard()
 	if err != nil {
@@ -199,8 +199,8 @@ func (g *grabber) masks() (super, num uint16, err error) {
 	return super, num, nil
 }
 
-// deliver hears the presses until the connection ends. A key that is held down is one press: the server reports each
-// repetition as a release and a press of the same moment.
+// deliver receives presses until the connection ends. A key that is held down is one press: the server reports each
+// repetition as a release and a press at the same time.
 func (g *grabber) deliver(pressed func(string)) {
 	var released xproto.Timestamp
 	for {
@@ -215,7 +215,7 @@ func (g *grabber) deliver(pressed func(string)) {
 			if e.Time != released {
 				pressed("")
 			}
-		case xproto.MappingNotifyEvent: // another keyboard or layout: the key may be elsewhere
+		case xproto.MappingNotifyEvent: // another keyboard or layout: the keycode may have changed
 			if e.Request != xproto.MappingPointer && g.grab() != nil {
 				g.conn.Close()
 			}

@@ -9,37 +9,37 @@ import (
 	"contextinfinity/backend/internal/lexical"
 )
 
-// feature is a place of the vector and what is added there.
+// feature is a position in the vector and the value added there.
 type feature struct {
 	place  uint16
 	weight float32
 }
 
-// word is what a word adds to a vector.
+// word is the contribution of a word to a vector.
 type word struct {
 	features []feature
 	hash     uint64 // of its stem
 	says     bool   // it is not a stop word
 }
 
-// counted is a word or pair of a text and how often it is there.
+// counted is a word or pair of a text and its number of occurrences.
 type counted struct {
 	word *word
 	hash uint64
 	n    int
 }
 
-// memo keeps words that were looked at: most of a text repeats others.
+// memo caches words: most of a text repeats others.
 type memo struct {
 	words map[string]*word
 	buf   []rune
 }
 
-// memoWords bounds what is kept: about 5 MB.
+// memoWords limits the cache: about 5 MB.
 const memoWords = 20_000
 
-// count lists the words and the pairs of a text by first appearance. A pair is two
-// words that follow each other with no stop word between.
+// count lists the words and the pairs of a text by first appearance. A pair is two consecutive words without a stop
+// word between them.
 func (m *memo) count(text string) (words, pairs []counted) {
 	ofWord, ofPair := map[*word]int{}, map[uint64]int{}
 	add := func(list *[]counted, at int, seen bool, c counted) int {
@@ -68,9 +68,9 @@ func (m *memo) count(text string) (words, pairs []counted) {
 	return words, pairs
 }
 
-// split calls yield with each word of a text: runs of letters, digits and marks;
-// of East Asian scripts, pairs of neighbouring characters. Its words are not those of a
-// search (package lexical): stored vectors were made of them.
+// split calls yield with each word of a text: runs of letters, digits and marks; for East Asian scripts, pairs of
+// adjacent characters. These are not the words of a search (package lexical), because stored vectors were made with
+// them.
 func (m *memo) split(text string, yield func(*word)) {
 	start := -1
 	end := func(at int) {
@@ -106,8 +106,8 @@ func (m *memo) split(text string, yield func(*word)) {
 	end(len(text))
 }
 
-// longestWord, in bytes, is where a run that is not a word (base64, one letter a
-// million times) is cut.
+// longestWord, in bytes, is the length at which a run that is not a word (base64, a letter repeated a million times)
+// is cut.
 const longestWord = 64
 
 func inWord(r rune, size int) bool {
@@ -128,7 +128,7 @@ func (m *memo) word(s string) *word {
 	return w
 }
 
-// look makes a word's features.
+// look creates a word's features.
 func (m *memo) look(s string) *word {
 	lower := strings.ToLower(s)
 	if lexical.IsStopWord(lower) {
@@ -149,7 +149,7 @@ func (m *memo) look(s string) *word {
 	return w
 }
 
-// grams adds a word's runs of three to five letters, its borders marked.
+// grams adds a word's runs of three to five letters, with its boundaries marked.
 func (m *memo) grams(w *word, lower string) {
 	m.buf = append(m.buf[:0], '<')
 	m.buf = append(m.buf, []rune(lower)...)
@@ -173,8 +173,8 @@ func (m *memo) grams(w *word, lower string) {
 	}
 }
 
-// parts are the words inside an identifier: of parseHTTPHeader parse, HTTP and
-// Header. None if it is one word.
+// parts are the words inside an identifier: for parseHTTPHeader they are parse, HTTP and Header. None if it is a
+// single word.
 func parts(s string) []string {
 	var out []string
 	runes := []rune(s)
@@ -195,7 +195,7 @@ func parts(s string) []string {
 	return append(out, string(runes[from:]))
 }
 
-// FNV-1a, mixed: the highest bit is the sign, the lowest are the place.
+// FNV-1a, mixed: the highest bit is the sign, the lowest are the position.
 const (
 	offset = 14695981039346656037
 	prime  = 1099511628211

@@ -1,11 +1,10 @@
-// Package local is the embedded embedder: it needs no model and no network, and the
-// same text gives the same vector on every machine, but for rounding.
+// Package local is the embedded embedder: it needs no model and no network, and the same text gives the same vector
+// on every machine, except for rounding.
 //
-// A text becomes a bag of features (stems, pairs of neighbouring words, runs of three
-// to five letters inside a word), each hashed to one of Dimension places with a sign.
-// What repeats counts by 1 + ln of how often; what says little (stop words) counts
-// little; the result has length 1. It finds other forms of a word, parts of compounds
-// and misspellings, which a text index does not; it knows no synonyms.
+// A text becomes a bag of features (stems, pairs of adjacent words, runs of three to five letters inside a word),
+// each hashed with a sign to one of Dimension positions. Repeated features count 1 + ln of their number; stop words
+// count little; the result has length 1. It finds other forms of a word, parts of compounds and misspellings, which a
+// text index does not; it knows no synonyms.
 package local
 
 import (
@@ -17,25 +16,25 @@ import (
 	"contextinfinity/backend/embedding"
 )
 
-// Dimension by measurement: with words searched beside it, 512 finds no more.
+// Dimension was chosen by measurement: combined with keyword search, 512 finds no more.
 const Dimension = 256
 
-// version changes whenever a text's vector does.
+// version must change whenever the vector of any text changes.
 const version = 1
 
-// Weights of features. Runs of letters weigh most: whole words are found by the text
-// index already, and what it misses is what these vectors are for (measured).
+// Weights of features. Runs of letters weigh most: the text index already finds whole words, and these vectors are
+// for what it misses (measured).
 const (
 	stemWeight = 0.5
-	gramWeight = 1 // of all runs of a word together, as a length
+	gramWeight = 1 // length of all runs of a word together
 	pairWeight = 0.3
-	partWeight = 0.5 // a part of an identifier: of parseHeader, header
+	partWeight = 0.5 // a part of an identifier: header in parseHeader
 	stopWeight = 0.05
 )
 
 // Embedder is the embedded embedder. It is safe for concurrent use.
 type Embedder struct {
-	memos sync.Pool // of *memo: the words of the texts before
+	memos sync.Pool // of *memo: the words of earlier texts
 }
 
 // New returns the embedded embedder.
@@ -62,8 +61,8 @@ func (e *Embedder) Embed(ctx context.Context, _ embedding.Kind, texts []string) 
 	return out, nil
 }
 
-// vector adds up the features of a text in the order of their first appearance:
-// sums of floats depend on it.
+// vector adds up the features of a text in the order of their first appearance, because sums of floats depend on the
+// order.
 func (m *memo) vector(text string) []float32 {
 	var sum [Dimension]float64
 	words, pairs := m.count(text)
@@ -80,8 +79,8 @@ func (m *memo) vector(text string) []float32 {
 	return unit(&sum)
 }
 
-// unit is sum with length 1. A text without words has a vector too, always the same:
-// a vector of zeros has no direction, and would be refused.
+// unit scales sum to length 1. A text without words has a fixed vector too: a zero vector has no direction and would
+// be refused.
 func unit(sum *[Dimension]float64) []float32 {
 	var square float64
 	for _, x := range sum {

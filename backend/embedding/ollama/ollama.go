@@ -1,5 +1,5 @@
-// Package ollama turns text into vectors through a local Ollama server's /api/embed
-// (SPEC 8). It sends one request once; retries are embedding.Retried's.
+// Package ollama turns text into vectors through a local Ollama server's /api/embed (SPEC 8). It sends a request
+// once; embedding.Retried does the retries.
 package ollama
 
 import (
@@ -19,19 +19,18 @@ import (
 // Name is the adapter's name in an identity and in retrieval.embedder.
 const Name = "ollama"
 
-// DefaultBase is where Ollama listens.
+// DefaultBase is Ollama's default address.
 const DefaultBase = "http://localhost:11434"
 
-// Options say which server and which model.
+// Options name the server and the model.
 type Options struct {
-	Client  *http.Client // nil: a sound default
+	Client  *http.Client // nil: a suitable default
 	BaseURL string       // empty: DefaultBase
 	Key     llm.Secret   // for a server behind a gateway; usually empty
-	// AllowPlainHTTP lets the key go to another machine over plain http.
+	// AllowPlainHTTP allows sending the key to another machine over plain http.
 	AllowPlainHTTP bool
 	Model          string
-	// Dimension of the vectors; 0: the model's own. Ask says that the server is to be
-	// asked for it.
+	// Dimension of the vectors; 0: the model's own. Ask requests it from the server.
 	Dimension int
 	Ask       bool
 }
@@ -44,8 +43,7 @@ type Embedder struct {
 	id     chat.EmbedderID
 }
 
-// New makes the embedder. Of a model that nobody knows the dimension is found by
-// embedding one word.
+// New creates the embedder. The dimension of an unknown model is found by embedding one word.
 func New(ctx context.Context, o Options) (*Embedder, error) {
 	if o.BaseURL == "" {
 		o.BaseURL = DefaultBase
@@ -54,7 +52,7 @@ func New(ctx context.Context, o Options) (*Embedder, error) {
 	if err != nil {
 		return nil, remote.Failure(Name, err)
 	}
-	// What people paste: the address of its other protocol, or of the endpoint itself.
+	// People paste the address of its other protocol, or of the endpoint itself.
 	u.Path = strings.TrimRight(u.Path, "/")
 	for _, tail := range []string{"/embed", "/api", "/v1"} {
 		u.Path = strings.TrimSuffix(u.Path, tail)
@@ -108,7 +106,7 @@ func (e *Embedder) Embed(ctx context.Context, kind embedding.Kind, texts []strin
 	return answer.Embeddings, nil
 }
 
-// failure says what to do about a model that is not there.
+// failure says what to do about a missing model.
 func (e *Embedder) failure(err error) error {
 	var found *llm.Error
 	if errors.As(err, &found) && found.Status == http.StatusNotFound && strings.Contains(found.Message, "model") {

@@ -1,9 +1,7 @@
-// Package openai turns text into vectors through OpenAI's /embeddings, or any
-// server that speaks it (SPEC 8).
+// Package openai turns text into vectors through OpenAI's /embeddings, or any compatible server (SPEC 8).
 //
-// It sends one request once; retries are embedding.Retried's. Nothing is taken from the
-// environment: a key or an address reaches this package in Options or not at all. No
-// error holds a key.
+// It sends a request once; embedding.Retried does the retries. It does not read the environment: a key or an address
+// can only come from Options. No error contains a key.
 package openai
 
 import (
@@ -25,16 +23,16 @@ import (
 // Name is the adapter's name in an identity and in retrieval.embedder.
 const Name = "openai"
 
-// Options say which server and which model.
+// Options name the server and the model.
 type Options struct {
-	Client  *http.Client // nil: a sound default
+	Client  *http.Client // nil: a suitable default
 	BaseURL string       // empty: OpenAI's own
 	Key     llm.Secret
-	// AllowPlainHTTP lets the key go to another machine over plain http.
+	// AllowPlainHTTP allows sending the key to another machine over plain http.
 	AllowPlainHTTP bool
 	Model          string
-	// Dimension of the vectors; 0: the model's own. Ask says that the server is to be
-	// asked for it, as models of OpenAI's third generation can be.
+	// Dimension of the vectors; 0: the model's own. Ask requests it from the server, which OpenAI's third generation
+	// of models supports.
 	Dimension int
 	Ask       bool
 }
@@ -47,8 +45,7 @@ type Embedder struct {
 	id     chat.EmbedderID
 }
 
-// New makes the embedder. Of a model that nobody knows the dimension is found by
-// embedding one word.
+// New creates the embedder. The dimension of an unknown model is found by embedding one word.
 func New(ctx context.Context, o Options) (*Embedder, error) {
 	server, err := wire.OpenAI(wire.Client(o.Client), llm.Endpoint{BaseURL: o.BaseURL, Key: o.Key, AllowPlainHTTP: o.AllowPlainHTTP})
 	if err != nil {
@@ -82,7 +79,7 @@ func (e *Embedder) Embed(ctx context.Context, kind embedding.Kind, texts []strin
 		r.Dimensions = e.o.Dimension
 	}
 	if e.server.IsVendor() {
-		r.Encoding = "base64" // a third of the bytes; other servers may not know it
+		r.Encoding = "base64" // a third of the bytes; other servers may not support it
 	}
 	body, err := json.Marshal(r)
 	if err != nil {
@@ -99,8 +96,7 @@ func (e *Embedder) Embed(ctx context.Context, kind embedding.Kind, texts []strin
 	return vectors, nil
 }
 
-// read returns the vectors in the order of the texts, each a list of numbers or
-// base64 of little-endian float32.
+// read returns the vectors in the order of the texts, each a list of numbers or base64 of little-endian float32.
 func read(data []byte, n int) ([][]float32, error) {
 	var answer struct {
 		Data []struct {

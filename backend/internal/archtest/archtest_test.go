@@ -108,6 +108,44 @@ func TestARoomIsNotTooLarge(t *testing.T) {
 	}
 }
 
+// TestAPortIsNotTooLarge counts the methods of interfaces in a tree made for it, those that come from other packages too.
+func TestAPortIsNotTooLarge(t *testing.T) {
+	root := t.TempDir()
+	methods := func(n int) string {
+		var out strings.Builder
+		for i := range n {
+			fmt.Fprintf(&out, "M%d()\n", i)
+		}
+		return out.String()
+	}
+	write := func(file, text string) {
+		if err := os.MkdirAll(filepath.Join(root, filepath.Dir(file)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("backend/small/a.go", "package small\ntype Small interface {\n"+methods(maxMethods)+"}\n")
+	write("backend/small/a_test.go", "package small\ntype Fake interface {\n"+methods(maxMethods+1)+"}\n")
+	write("backend/large/a.go", "package large\ntype Large interface {\n"+methods(maxMethods+1)+"}\n")
+	write("backend/parts/a.go", "package parts\nimport \""+module+"/backend/small\"\ntype One interface { N() }\n"+
+		"type Ours interface { One; small.Small }\ntype Round interface { Round; N() }\n")
+	write("backend/store/a.go", "package store\ntype Rooms interface {\n"+methods(maxMethods+1)+"}\n")
+	report, err := Check(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, f := range report.Findings {
+		found = append(found, fmt.Sprintf("%s %s:%d", f.Rule, f.File, f.Line))
+	}
+	slices.Sort(found)
+	if want := []string{"size of a port backend/large/a.go:2", "size of a port backend/parts/a.go:4"}; !slices.Equal(found, want) {
+		t.Errorf("found %v, want %v", found, want)
+	}
+}
+
 // TestTheLinterSaysTheSame compares with .golangci.yml: a place that a rule
 // here allows, and everything it keeps apart, must be named there too.
 func TestTheLinterSaysTheSame(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// Finding is one import, or use, that a rule forbids.
+// Finding is one import or use that a rule forbids.
 type Finding struct {
 	Rule, File string
 	Line       int
@@ -27,18 +27,19 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s:%d: %s [%s: %s]", f.File, f.Line, f.What, f.Rule, f.Reason)
 }
 
-// Report is what a check of a tree found, and how much it looked at.
+// Report is the findings of a check of a tree, and how many files it read.
 type Report struct {
 	Findings  []Finding
 	GoFiles   int
 	PageFiles int
 
-	files map[string]int // in each directory of backend, but for tests
+	files map[string]int  // number of Go files per directory of backend, without tests
+	ports map[string]port // interfaces outside of tests
 }
 
 // source is a Go file being checked.
 type source struct {
-	file string // from the root, with slashes
+	file string // relative to the root, with slashes
 	dir  string
 	test bool
 	tree *ast.File
@@ -47,7 +48,7 @@ type source struct {
 
 // Check reads every Go file and every file of the page below root.
 func Check(root string) (Report, error) {
-	var report Report
+	report := Report{files: map[string]int{}, ports: map[string]port{}}
 	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -66,10 +67,11 @@ func Check(root string) (Report, error) {
 		return report.checkFile(name, rel)
 	})
 	report.checkSizes()
+	report.checkPorts()
 	return report, err
 }
 
-// checkSizes names directories that hold too many files.
+// checkSizes reports directories with too many files.
 func (r *Report) checkSizes() {
 	for dir, n := range r.files {
 		if n > maxFiles && !slices.Contains(largeRooms, dir) {
@@ -81,7 +83,7 @@ func (r *Report) checkSizes() {
 	}
 }
 
-// skipped is true of directories that hold nothing of ours that is compiled.
+// skipped reports directories without compiled code of this module.
 func skipped(rel string) bool {
 	base := path.Base(rel)
 	return base == "testdata" || base == "node_modules" || strings.HasPrefix(base, ".") ||
@@ -98,9 +100,6 @@ func (r *Report) checkFile(name, rel string) error {
 		}
 		r.GoFiles++
 		if dir := path.Dir(rel); strings.HasPrefix(dir, "backend/") && !strings.HasSuffix(rel, "_test.go") {
-			if r.files == nil {
-				r.files = map[string]int{}
-			}
 			r.files[dir]++
 		}
 		r.checkGo(source{file: rel, dir: path.Dir(rel), test: strings.HasSuffix(rel, "_test.go"), tree: tree, set: set})
@@ -119,7 +118,7 @@ func (r *Report) checkGo(s source) {
 	for _, spec := range s.tree.Imports {
 		target, err := strconv.Unquote(spec.Path.Value)
 		if err != nil {
-			continue // the compiler's business
+			continue // the compiler reports it
 		}
 		line := s.set.Position(spec.Pos()).Line
 		for _, broken := range brokenBy(s, target) {
@@ -128,12 +127,15 @@ func (r *Report) checkGo(s source) {
 			r.Findings = append(r.Findings, broken)
 		}
 	}
+	if !s.test {
+		r.addPorts(s)
+	}
 	if !s.test && inside(s.dir, purePlaces) {
 		r.checkClock(s)
 	}
 }
 
-// brokenBy lists the rules that one import breaks.
+// brokenBy lists the rules that an import breaks.
 func brokenBy(s source, target string) []Finding {
 	var found []Finding
 	for _, rule := range onlyRules {
@@ -160,7 +162,7 @@ func brokenBy(s source, target string) []Finding {
 	return found
 }
 
-// upwards says why a room of the store may not import another; empty: it may.
+// upwards says why one package of the store may not import another; empty: it may.
 func upwards(s source, target string) string {
 	room, ok := strings.CutPrefix(s.dir, storePlace+"/")
 	if !ok || s.test {
@@ -180,7 +182,7 @@ func upwards(s source, target string) string {
 	return ""
 }
 
-// siblings is true when one adapter imports another of its family.
+// siblings reports that one adapter imports another of its family.
 func siblings(s source, target string) bool {
 	for _, family := range adapterFamilies {
 		mine, ok := strings.CutPrefix(s.dir, family+"/")
@@ -196,12 +198,12 @@ func siblings(s source, target string) bool {
 		}
 		mine, _, _ = strings.Cut(mine, "/")
 		theirs, _, _ = strings.Cut(theirs, "/")
-		return mine != theirs && theirs != "internal" // what adapters of a family share
+		return mine != theirs && theirs != "internal" // adapters of a family may share internal packages
 	}
 	return false
 }
 
-// checkClock finds time.Now and its kin, under whatever name time is imported.
+// checkClock finds calls of time.Now and the like, under whatever name time is imported.
 func (r *Report) checkClock(s source) {
 	name := timeName(s.tree)
 	if name == "" {
@@ -240,7 +242,8 @@ func timeName(file *ast.File) string {
 
 var (
 	pageFile = regexp.MustCompile(`\.(ts|js|svelte)$`)
-	// bridge is the globals by which Wails reaches the program, and the code that it would generate for them.
+	// bridge matches the globals through which Wails reaches the program, and the code that it would generate for
+	// them.
 	bridge = regexp.MustCompile(`['"][^'"]*wailsjs[^'"]*['"]|\bwindow\s*(\[['"]|\.)(go|runtime)\b|globalThis\s*\.\s*(go|runtime)\b`)
 )
 
@@ -259,7 +262,7 @@ func (r *Report) checkPage(rel, text string) {
 	}
 }
 
-// inside is true of a directory in, or below, one of places. "." is itself alone.
+// inside reports a directory that is one of places or below one. "." only matches itself.
 func inside(dir string, places []string) bool {
 	for _, place := range places {
 		if dir == place || place != "." && strings.HasPrefix(dir, place+"/") {
@@ -269,8 +272,8 @@ func inside(dir string, places []string) bool {
 	return false
 }
 
-// matches is true of an import path that is, or is below, one of paths. The suffix
-// of a major version (echo/v4) is below.
+// matches reports an import path that is one of paths or below one. The suffix of a major version (echo/v4) counts as
+// below.
 func matches(target string, paths []string) bool {
 	for _, p := range paths {
 		if target == p || strings.HasPrefix(target, p+"/") {
@@ -280,8 +283,7 @@ func matches(target string, paths []string) bool {
 	return false
 }
 
-// standard is true of the standard library: its first element has no dot, and
-// is not this module.
+// standard reports the standard library: its first element has no dot and is not this module.
 func standard(target string) bool {
 	first, _, _ := strings.Cut(target, "/")
 	return !strings.Contains(first, ".") && first != module

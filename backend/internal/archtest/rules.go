@@ -1,21 +1,19 @@
-// Package archtest holds the import rules of docs/ARCHITECTURE.md as data and
-// checks the source tree against them. .golangci.yml says the same to the linter;
-// this says it to everyone who runs the tests, and needs no tool to be installed.
+// Package archtest holds the import rules of docs/ARCHITECTURE.md as data and checks the source tree against them.
+// .golangci.yml has the same rules for the linter; this test needs no tool to be installed.
 //
-// Guarantee: a file that breaks a rule fails the package's test, on every
-// platform's files alike, because it reads source and not a build. Each rule is
-// proved to bite by a broken tree in testdata.
+// Guarantee: a file that breaks a rule fails the package's test, on the files of every platform, because it reads
+// source and not a build. A broken tree in testdata proves that each rule is enforced.
 package archtest
 
-// module is this module's path, as import paths begin.
+// module is this module's import path.
 const module = "contextinfinity"
 
-// only is a rule that something may be imported in a few places alone.
+// only is a rule that something may be imported only in a few places.
 type only struct {
 	name    string
-	imports []string // import paths, each with all below it
-	places  []string // directories, each with all below it; "." is the root package alone; empty: nowhere
-	tests   bool     // holds in test files too
+	imports []string // import paths, including everything below each
+	places  []string // directories, including everything below each; "." is the root package only; empty: nowhere
+	tests   bool     // also applies to test files
 	reason  string
 }
 
@@ -23,7 +21,7 @@ type only struct {
 type never struct {
 	name    string
 	in      []string
-	except  []string // directories inside in which are free
+	except  []string // subdirectories of in to which the rule does not apply
 	imports []string
 	tests   bool
 	reason  string
@@ -43,7 +41,7 @@ var onlyRules = []only{
 	{
 		name: "database", tests: true,
 		imports: []string{"gorm.io", "github.com/glebarez", "github.com/pressly/goose", "modernc.org/sqlite", "database/sql"},
-		places:  []string{"backend/store", "scripts/crash"}, // the harness holds the file against what was told, without the program's code
+		places:  []string{"backend/store", "scripts/crash"}, // the harness checks the file without the program's code
 		reason:  "the schema has one owner; nothing else may know which store it has (SPEC 17)",
 	},
 	{
@@ -175,7 +173,7 @@ var neverRules = []never{
 		reason:  "values in, request out: the same input must give the same bytes, on any day and machine",
 	},
 	{
-		name: "pure rendering", in: []string{"backend/transfer/render"}, // it may read addresses: net/url
+		name: "pure rendering", in: []string{"backend/transfer/render"}, // it may parse addresses: net/url
 		imports: []string{"os", "net/http", "syscall", "math/rand", "io/fs", "log", "context", "path/filepath"},
 		reason:  "a conversation in, bytes out: where they come from and go is for others to know",
 	},
@@ -253,15 +251,15 @@ var withinRules = []within{
 	},
 }
 
-// purePlaces may not ask the clock: time is a value that is passed in.
+// purePlaces may not read the clock: time is passed in as a value.
 var purePlaces = []string{"backend/chat", "backend/prompt", "backend/chunking", "backend/ledger", "backend/transfer/bundle", "backend/transfer/render"}
 
-// adapterFamilies hold adapters that may not know each other: each directory
-// below one imports none of its siblings, but for the test kit in tests.
+// adapterFamilies contain adapters that must not import each other: no directory below one may import a sibling,
+// except the test kit in tests.
 var adapterFamilies = []string{"backend/llm", "backend/embedding"}
 
-// storeFloors are the rooms of the store from the ground up: each imports those before it alone, and none the store
-// itself, which is their facade.
+// storeFloors are the packages of the store in dependency order: each may import only those before it, and none the
+// store itself, which is their facade.
 var storeFloors = []string{
 	"migrations", "codec", "sqlite", "schema", "core", "delta", "queue", "events", "records", "search", "verify", "bundles", "imports",
 	"deletion", "upkeep", "backup",
@@ -277,8 +275,8 @@ func storeRooms() []string {
 	return out
 }
 
-// maxFiles is how many Go files that are not tests a directory of backend holds at most.
+// maxFiles is the maximum number of Go files in a directory of backend, without tests.
 const maxFiles = 30
 
-// largeRooms hold more. One that no longer does is taken out of the list; none is added.
+// largeRooms may contain more files. A directory that no longer does is removed from the list; none is added.
 var largeRooms = []string{"backend/api", "backend/chat", "backend/cli", "backend/desktop", "backend/retrieval", "backend/transfer", "backend/turn"}

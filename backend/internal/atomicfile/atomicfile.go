@@ -1,9 +1,7 @@
-// Package atomicfile replaces a file whole or not at all.
+// Package atomicfile replaces a file completely or not at all.
 //
-// After Write returns nil the new content is on the disk and will be there
-// after a power cut. After any error, or a crash at any moment, the old content
-// is unchanged. A symbolic link is followed: its target is replaced and the
-// link stays.
+// After Write returns nil the new content is on disk and survives a power failure. After any error, or a crash at any
+// moment, the old content is unchanged. A symbolic link is followed: its target is replaced and the link stays.
 package atomicfile
 
 import (
@@ -18,8 +16,8 @@ import (
 	"contextinfinity/backend/internal/faultfs"
 )
 
-// Writer holds the steps of a replacement as fields, so that a test can make
-// any of them fail. The zero Writer uses the real ones.
+// Writer holds the steps of a replacement as fields, so that a test can make any of them fail. The zero Writer uses
+// the real ones.
 type Writer struct {
 	Create  func(dir, pattern string) (*faultfs.File, error)
 	Content func(w io.Writer, data []byte) error
@@ -28,14 +26,13 @@ type Writer struct {
 	SyncDir func(dir string) error
 }
 
-// Write replaces path with data. The file gets perm whatever the umask; its
-// directory must exist. A full disk is CodeNoSpace, anything else CodeInternal
-// with the operating system's words.
+// Write replaces path with data. The file gets perm whatever the umask; its directory must exist. A full disk is
+// CodeNoSpace, anything else CodeInternal with the operating system's message.
 func Write(path string, data []byte, perm os.FileMode) error {
 	return Writer{}.Write(path, data, perm)
 }
 
-// Write is as the function Write, through w's steps.
+// Write is like the function Write, using w's steps.
 func (w Writer) Write(path string, data []byte, perm os.FileMode) error {
 	w = w.withDefaults()
 	target, err := resolve(path)
@@ -51,7 +48,7 @@ func (w Writer) Write(path string, data []byte, perm os.FileMode) error {
 		return failure(path, err)
 	}
 	if err := w.SyncDir(filepath.Dir(target)); err != nil {
-		// The new content is in place; only its survival of a power cut is in doubt.
+		// The new content is in place; only its survival of a power failure is uncertain.
 		return chat.WrapError(chat.CodeInternal, "file.write", err,
 			fmt.Sprintf("%s was replaced, but its folder could not be flushed to disk", path))
 	}
@@ -127,7 +124,7 @@ func failure(path string, err error) error {
 		fmt.Sprintf("%s could not be written and was not changed: %v", path, cause(err)))
 }
 
-// cause is the operating system's word for err without the temporary name.
+// cause is the operating system's message for err, without the temporary name.
 func cause(err error) error {
 	var pathErr *os.PathError
 	if errors.As(err, &pathErr) {

@@ -1,6 +1,5 @@
-// Package childenv makes the environment of programs that this one starts, and of the
-// processes that WebKit starts inside it: variables that they need by name, so that no
-// key that is in an environment reaches them.
+// Package childenv builds the environment of child processes, and of the processes that WebKit starts inside this
+// one: only variables that they need, by name, so that no key in the environment reaches them.
 package childenv
 
 import (
@@ -10,10 +9,10 @@ import (
 	"contextinfinity/backend/internal/lexical"
 )
 
-// minimal are the variables of a program that talks to nobody.
+// minimal are the variables of a program that only reads its input and writes its output.
 var minimal = lexical.Set("PATH HOME USER LOGNAME LANG LANGUAGE TZ TMPDIR TMP TEMP SYSTEMROOT SYSTEMDRIVE WINDIR LD_LIBRARY_PATH DYLD_LIBRARY_PATH GODEBUG GOTRACEBACK GOCOVERDIR GORACE")
 
-// desktop are those of programs with windows, and of the libraries that draw them.
+// desktop are the variables of programs with windows, and of the libraries that draw them.
 var (
 	desktop = lexical.Set("DISPLAY XAUTHORITY XMODIFIERS SESSION_MANAGER DESKTOP_SESSION DESKTOP_AUTOSTART_ID DESKTOP_STARTUP_ID INPUT_METHOD BROWSER SHELL PWD TERM COLORTERM NO_COLOR HOSTNAME " +
 		"HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY FTP_PROXY SSL_CERT_FILE SSL_CERT_DIR LD_PRELOAD GOMAXPROCS GOGC GOMEMLIMIT " +
@@ -24,25 +23,24 @@ var (
 		"COMMONPROGRAM __CF CONTEXTINFINITY")
 )
 
-// tool are those of programs that others wrote, and of the interpreters that run them.
+// tool are the variables of external programs, and of the interpreters that run them.
 var tool = lexical.Set("SHELL TERM APPDATA LOCALAPPDATA USERPROFILE USERNAME COMPUTERNAME PROGRAMDATA PROGRAMFILES PROGRAMFILES(X86) PROGRAMW6432 COMSPEC PATHEXT HOMEDRIVE HOMEPATH OS NUMBER_OF_PROCESSORS PROCESSOR_ARCHITECTURE XDG_DATA_HOME XDG_CONFIG_HOME XDG_CACHE_HOME XDG_STATE_HOME")
 
-// secretWords are in names of variables that hold secrets, whatever else they say.
+// secretWords occur in names of variables that hold secrets; such a variable is never passed on.
 var secretWords = strings.Fields("KEY TOKEN SECRET PASSWORD PASSWD CREDENTIAL")
 
-// Minimal is what of an environment a program needs that reads its input and writes its
-// output.
+// Minimal is the part of an environment that a filter program needs.
 func Minimal(env []string) []string { return kept(env, isMinimal) }
 
-// Tool is what of an environment a program of others needs that is started as a server: where it
-// finds programs, its home and its language. Nothing that leads to the session bus or to agents.
+// Tool is the part of an environment that an external program needs to run as a server: paths of programs, its home
+// and its language. Nothing in it leads to the session bus or to agents.
 func Tool(env []string) []string {
 	return kept(env, func(name string) bool {
 		return (isMinimal(name) || tool[name]) && !strings.HasPrefix(name, "GO") && !strings.HasPrefix(name, "LD_") && !strings.HasPrefix(name, "DYLD_")
 	})
 }
 
-// Desktop is what of an environment a program with a window needs.
+// Desktop is the part of an environment that a program with a window needs.
 func Desktop(env []string) []string { return kept(env, isDesktop) }
 
 func kept(env []string, keep func(name string) bool) []string {
@@ -54,7 +52,7 @@ func kept(env []string, keep func(name string) bool) []string {
 
 func isMinimal(name string) bool { return minimal[name] || strings.HasPrefix(name, "LC_") }
 
-// IsDesktop reports a variable that Desktop keeps, by its name.
+// IsDesktop reports a variable that Desktop keeps.
 func IsDesktop(name string) bool { return isDesktop(strings.ToUpper(name)) }
 
 func isDesktop(name string) bool {

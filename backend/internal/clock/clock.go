@@ -1,5 +1,4 @@
-// Package clock injects time, so that a transaction sees one moment and tests
-// choose it.
+// Package clock injects time, so that a transaction uses one fixed time and tests can set it.
 package clock
 
 import (
@@ -8,10 +7,10 @@ import (
 	"time"
 )
 
-// Clock tells the time. The nil Clock is the system's.
+// Clock returns the time. The nil Clock is the system's.
 type Clock func() time.Time
 
-// Now is the current moment in UTC, cut to the millisecond that is stored.
+// Now is the current time in UTC, truncated to the milliseconds that are stored.
 func (c Clock) Now() time.Time {
 	if c == nil {
 		return time.Now().UTC().Truncate(time.Millisecond)
@@ -35,10 +34,10 @@ type Fake struct {
 	t  time.Time
 }
 
-// NewFake starts at the given moment.
+// NewFake starts at the given time.
 func NewFake(t time.Time) *Fake { return &Fake{t: t} }
 
-// Now returns the fake moment. Use f.Now as a Clock.
+// Now returns the fake time. Use f.Now as a Clock.
 func (f *Fake) Now() time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()

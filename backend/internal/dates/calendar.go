@@ -6,8 +6,7 @@ import (
 	"contextinfinity/backend/internal/pattern"
 )
 
-// words are those that a date may hold: months by their number, 0 for what says nothing
-// of which day it is.
+// words are those that a date may contain: months by their number; 0 for words that do not identify the day.
 var words = func() map[string]int {
 	known := map[string]int{}
 	for month, names := range [13]string{
@@ -39,8 +38,7 @@ var words = func() map[string]int {
 	return known
 }()
 
-// dateWords are the parts of a date without what says nothing of it. Numbers keep the
-// separators between them.
+// dateWords are the parts of a date without the meaningless words. Numbers keep the separators between them.
 func dateWords(text string) []string {
 	text = eastAsian.Replace(text)
 	var out []string
@@ -53,14 +51,14 @@ func dateWords(text string) []string {
 	return out
 }
 
-// eastAsian turns the counters of Chinese, Japanese and Korean dates into separators.
+// eastAsian converts the counters of Chinese, Japanese and Korean dates to separators.
 var eastAsian = strings.NewReplacer("年", "-", "月", "-", "日", " ", "号", " ", "년 ", "-", "년", "-", "월 ", "-", "월", "-", "일", " ")
 
 var numeric = pattern.New(`^(\d{1,4})(-|/|\.) ?(\d{1,2})(-|/|\.) ?(\d{1,4})\.?$`)
 
-// numericDate reads a date of three numbers. The order of day and month is known where
-// the year comes first, where dots part them (day, month, year everywhere), and where only
-// one of the two can be a month or both are the same. A year has four digits.
+// numericDate reads a date of three numbers. The order of day and month is known if the year comes first, if dots
+// separate them (always day, month, year), if only one of the two can be a month, or if both are equal. A year has
+// four digits.
 func numericDate(text string) (year, month, day int, ok bool) {
 	m := numeric.FindStringSubmatch(text)
 	if m == nil || m[2] != m[4] {
@@ -80,10 +78,10 @@ func numericDate(text string) (year, month, day int, ok bool) {
 	return 0, 0, 0, false
 }
 
-// ordinals end the number of a day.
+// dayNumber matches the number of a day with its ordinal ending.
 var dayNumber = pattern.New(`^(\d{1,2})(?:st|nd|rd|th|er|º|ª|\.)?$`)
 
-// namedDate reads a date with its month by name, the year first or last.
+// namedDate reads a date with a month name and the year first or last.
 func namedDate(text string) (year, month, day int, ok bool) {
 	parts := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" -/.", r) })
 	if len(parts) != 3 {

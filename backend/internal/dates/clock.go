@@ -7,11 +7,11 @@ import (
 	"contextinfinity/backend/internal/pattern"
 )
 
-// clock is a time of day with its zone: "15:04", "3:04:05.678 pm gmt+01:00", "3 pm".
+// clock is a time of day with an optional zone: "15:04", "3:04:05.678 pm gmt+01:00", "3 pm".
 var clock = pattern.New(`(?:^|[\st,])(\d{1,2})(?:(?::|h)(\d\d)(?::(\d\d)(?:[.,](\d{1,9})\d*)?)?\s?([ap]\.?m\b\.?)?|\s?([ap]\.?m\b\.?))` +
 	`(?:\s?((?:gmt|utc)?[+-]\d\d?(?::?\d\d)?|[a-z]+)\b)?`)
 
-// clockOf takes the time of day out of a text. A text without one is at midnight.
+// clockOf removes the time of day from a text. A text without one is at midnight.
 func clockOf(text string) (m moment, rest string, ok bool) {
 	at := clock.FindStringSubmatchIndex(text)
 	if at == nil {
@@ -31,7 +31,7 @@ func clockOf(text string) (m moment, rest string, ok bool) {
 	if zone := group(7); zone != "" {
 		if m.zone, ok = zoneOf(zone); !ok {
 			if _, word := words[zone]; !word {
-				return m, "", false // a zone that is not known, or nothing of a date
+				return m, "", false // an unknown zone, or not part of a date
 			}
 			end = at[14]
 		}
@@ -42,7 +42,7 @@ func clockOf(text string) (m moment, rest string, ok bool) {
 	return m, text[:at[0]] + " " + text[end:], true
 }
 
-// hourOf is an hour of the day by its half, if one is named.
+// hourOf converts an hour with am or pm, if given.
 func hourOf(hour int, half string) (int, bool) {
 	switch {
 	case half == "":
@@ -55,8 +55,8 @@ func hourOf(hour int, half string) (int, bool) {
 	return hour % 12, true
 }
 
-// zones are the abbreviations of RFC 822 and of Europe and East Asia. CST, IST and BST mean
-// several zones each and are not read.
+// zones are the abbreviations of RFC 822 and of Europe and East Asia. CST, IST and BST are ambiguous and not
+// accepted.
 var zones = map[string]float64{
 	"": 0, "z": 0, "utc": 0, "gmt": 0, "ut": 0, "wet": 0, "west": 1, "cet": 1, "cest": 2, "mez": 1, "mesz": 2, "met": 1, "mest": 2,
 	"eet": 2, "eest": 3, "msk": 3, "jst": 9, "kst": 9, "est": -5, "edt": -4, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8, "pdt": -7, "aedt": 11, "nzst": 12, "nzdt": 13,
@@ -64,7 +64,7 @@ var zones = map[string]float64{
 
 var offset = pattern.New(`^(?:gmt|utc)?([+-])(\d\d?)(?::?(\d\d))?$`)
 
-// zoneOf is how far east of UTC a zone is.
+// zoneOf is the offset of a zone, east of UTC.
 func zoneOf(name string) (time.Duration, bool) {
 	if hours, ok := zones[name]; ok {
 		return time.Duration(hours * float64(time.Hour)), true

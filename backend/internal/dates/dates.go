@@ -1,13 +1,10 @@
-// Package dates reads the dates that exports and corpora are found with. A text has one
-// reading or none: what could be two dates ("03/04/2024", "30.12.23") is not read, so
-// that no date is ever taken for another.
+// Package dates parses the dates in exports and corpora. A text has one reading or none: an ambiguous one
+// ("03/04/2024", "30.12.23") is not parsed, so that a date is never misread.
 //
-// The forms, listed for people in docs/guide/import.md: a number of seconds, milliseconds,
-// microseconds or nanoseconds since 1970; digits alone (20231230, 20231230T150405Z); the
-// year first (ISO 8601, 2023/12/30, 2023.12.30, 2023年12月30日); day, month and year with
-// dots; slashes or hyphens where only one order is possible; a month by its name in any
-// of several languages. Each may have a time, and a time may have a zone; without one it
-// is UTC.
+// The formats, listed for users in docs/guide/import.md: seconds, milliseconds, microseconds or nanoseconds since
+// 1970; digits only (20231230, 20231230T150405Z); year first (ISO 8601, 2023/12/30, 2023.12.30, 2023年12月30日); day,
+// month and year with dots; slashes or hyphens if only one order is possible; a month name in any of several
+// languages. Each may have a time, and a time may have a zone; without one it is UTC.
 package dates
 
 import (
@@ -22,11 +19,11 @@ import (
 const (
 	firstYear = 1970
 	lastYear  = 2200
-	// maxText bounds what can be a date, in bytes.
+	// maxText is the maximum length of a date, in bytes.
 	maxText = 100
 )
 
-// Parse reads a date, as UTC, to the millisecond.
+// Parse parses a date as UTC, to the millisecond.
 func Parse(text string) (time.Time, bool) {
 	text = strings.TrimSpace(text)
 	if text == "" || len(text) > maxText {
@@ -44,9 +41,8 @@ func Parse(text string) (time.Time, bool) {
 	return written(strings.ToLower(text))
 }
 
-// fromEpoch reads a count since 1970 by its size: seconds from 1973 to the year 5138,
-// milliseconds and finer from then on. A smaller number is a year, a serial number of a
-// spreadsheet, or nothing.
+// fromEpoch reads a count since 1970, in a unit chosen by its size: seconds from 1973 to the year 5138, milliseconds
+// and finer units from then on. A smaller number is a year, a spreadsheet's serial number, or not a date.
 func fromEpoch(n float64) (time.Time, bool) {
 	if math.IsNaN(n) || n < 1e8 || n > 1e20 {
 		return time.Time{}, false
@@ -57,7 +53,7 @@ func fromEpoch(n float64) (time.Time, bool) {
 	return plausible(time.UnixMilli(int64(math.Round(n * 1000))))
 }
 
-// plausible keeps a date that a conversation can have.
+// plausible refuses dates that no conversation can have.
 func plausible(t time.Time) (time.Time, bool) {
 	t = t.UTC().Truncate(time.Millisecond)
 	if t.Year() < firstYear || t.Year() > lastYear {
@@ -66,10 +62,10 @@ func plausible(t time.Time) (time.Time, bool) {
 	return t, true
 }
 
-// digits is a date, and a time perhaps, without separators inside of it.
+// digits matches a date, optionally with a time, without separators.
 var digits = pattern.New(`^(\d{4})(\d\d)(\d\d)(?:[Tt _]?(\d\d)(\d\d)(\d\d)?)?([Zz]|[+-]\d\d:?\d\d)?$`)
 
-// compact reads digits alone. As a count since 1970 they would be of the seventies.
+// compact parses digits only. As a count since 1970 they would be in the 1970s.
 func compact(text string) (time.Time, bool) {
 	m := digits.FindStringSubmatch(text)
 	if m == nil || m[4] == "" && m[7] != "" {
@@ -90,7 +86,7 @@ type moment struct {
 	zone                 time.Duration // east of UTC
 }
 
-// time refuses parts that no calendar or clock shows.
+// time refuses parts outside of the calendar or the clock.
 func (m moment) time() (time.Time, bool) {
 	t := time.Date(m.year, time.Month(m.month), m.day, m.hour, m.minute, m.second, m.nanos, time.UTC)
 	ok := m.year >= firstYear && m.year <= lastYear && t.Year() == m.year && int(t.Month()) == m.month && t.Day() == m.day &&
@@ -98,10 +94,10 @@ func (m moment) time() (time.Time, bool) {
 	return t.Add(-m.zone), ok
 }
 
-// remarks are what is in brackets: the day of the week, the name of the zone.
+// remarks are texts in brackets: the day of the week, the name of the zone.
 var remarks = pattern.New(`\([^()]*\)|\[[^\[\]]*\]`)
 
-// written reads a text in lower case: its time, then the date that is left.
+// written parses a text in lower case: its time, then the remaining date.
 func written(text string) (time.Time, bool) {
 	text = strings.Join(strings.Fields(remarks.ReplaceAllString(text, " ")), " ")
 	m, date, ok := clockOf(text)
@@ -122,7 +118,7 @@ func written(text string) (time.Time, bool) {
 	return plausible(t)
 }
 
-// number is the value of digits, 0 of none.
+// number is the value of digits; 0 for none.
 func number(s string) int {
 	n, _ := strconv.Atoi(s)
 	return n

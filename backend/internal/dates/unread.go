@@ -8,10 +8,10 @@ import (
 	"contextinfinity/backend/internal/lists"
 )
 
-// Unread counts the dates of a file that could not be read, and names some.
+// Unread counts the dates of a file that could not be parsed, with examples.
 type Unread struct {
 	Count    int      `json:"count"`
-	Examples []string `json:"examples"` // the first that differ, shortened
+	Examples []string `json:"examples"` // the first different ones, shortened
 }
 
 const (
@@ -19,14 +19,14 @@ const (
 	maxExample  = 40 // bytes
 )
 
-// Add counts a date that could not be read; an empty one was none.
+// Add counts an unparsed date; an empty one does not count.
 func (u *Unread) Add(text string) {
 	if text != "" {
 		u.Merge(Unread{1, []string{strings.ToValidUTF8(text[:min(len(text), maxExample)], "")}})
 	}
 }
 
-// Merge adds what was counted elsewhere.
+// Merge adds another count.
 func (u *Unread) Merge(other Unread) {
 	u.Count += other.Count
 	for _, text := range other.Examples {

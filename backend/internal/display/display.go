@@ -1,5 +1,4 @@
-// Package display prepares texts for being shown: on one line, cut between characters,
-// counted. It is pure.
+// Package display prepares texts for display: on one line, cut between characters, counted. It is pure.
 package display
 
 import (
@@ -11,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// OneLine is a text with single spaces for all white space, without characters that control
-// or turn the direction of what is beside them.
+// OneLine is a text with all white space replaced by single spaces, without control characters and characters that
+// change the text direction.
 func OneLine(text string) string {
 	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		switch {
@@ -25,12 +24,12 @@ func OneLine(text string) string {
 	}, strings.ToValidUTF8(text, "\uFFFD"))), " ")
 }
 
-// IsBidiControl reports a character that turns the direction of the text around it.
+// IsBidiControl reports a character that changes the direction of the text around it.
 func IsBidiControl(r rune) bool {
 	return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 || r == 0x200E || r == 0x200F || r == 0x061C
 }
 
-// Start is the beginning of a text: at most n bytes, and whole characters.
+// Start is the beginning of a text: at most n bytes of complete characters.
 func Start(text string, n int) string {
 	if len(text) <= n {
 		return text
@@ -48,7 +47,7 @@ func CharacterStart(text string, at int) int {
 	return at
 }
 
-// Clip is a text of at most n characters, the last of which says that some are missing.
+// Clip is a text of at most n characters; if cut, the last one is an ellipsis.
 func Clip(text string, n int) string {
 	runes := []rune(text)
 	if len(runes) <= n {
@@ -57,7 +56,7 @@ func Clip(text string, n int) string {
 	return string(runes[:n-1]) + "…"
 }
 
-// Shorten is a text of at most n bytes, and an ellipsis if some are missing.
+// Shorten is a text of at most n bytes, with an ellipsis if cut.
 func Shorten(text string, n int) string {
 	if len(text) <= n {
 		return text
@@ -65,7 +64,7 @@ func Shorten(text string, n int) string {
 	return strings.ToValidUTF8(text[:n], "") + "…"
 }
 
-// JSON is a JSON text on several lines. Other texts are returned as they are.
+// JSON formats a JSON text on several lines. Other texts are returned unchanged.
 func JSON(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if len(raw) == 0 || json.Indent(&b, raw, "", "  ") != nil {

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// NoFollow is the flag of OpenFile that refuses a symbolic link in place of the file.
+// NoFollow is the flag of OpenFile that refuses a symbolic link.
 const NoFollow = syscall.O_NOFOLLOW
 
 func syncDir(dir string) error {

@@ -7,11 +7,10 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// NoFollow has no flag here: whoever opens a file looks at it first.
+// NoFollow has no flag here: callers check the file before they open it.
 const NoFollow = 0
 
-// syncDir has nothing to do: NTFS journals directory entries itself and does not
-// let a directory be flushed.
+// syncDir has nothing to do: NTFS journals directory entries itself, and directories cannot be flushed.
 func syncDir(string) error { return nil }
 
 // Full reports that a disk or a quota is exhausted.

@@ -19,7 +19,7 @@ type File struct {
 	node  *node
 }
 
-// refused is the error of a call that is to fail.
+// refused is the error of a call that is made to fail.
 func refused(v faults.Verdict, op, path string) error {
 	if v.Errno == 0 {
 		return nil
@@ -27,7 +27,7 @@ func refused(v faults.Verdict, op, path string) error {
 	return &fs.PathError{Op: op, Path: path, Err: v.Errno}
 }
 
-// OpenFile is os.OpenFile: site create if it makes the file, else open.
+// OpenFile is os.OpenFile: site create if it creates the file, else open.
 func OpenFile(c Class, path string, flag int, perm os.FileMode) (*File, error) {
 	op := "open"
 	if _, err := os.Lstat(path); err != nil && flag&os.O_CREATE != 0 {
@@ -69,15 +69,15 @@ func opened(c Class, f *os.File, made bool, err error) (*File, error) {
 // Write writes all of p, half of it, or nothing.
 func (f *File) Write(p []byte) (int, error) { return f.put(p, f.File.Write) }
 
-// WriteAt is as Write.
+// WriteAt is like Write.
 func (f *File) WriteAt(p []byte, off int64) (int, error) {
 	return f.put(p, func(p []byte) (int, error) { return f.File.WriteAt(p, off) })
 }
 
-// WriteString is as Write.
+// WriteString is like Write.
 func (f *File) WriteString(s string) (int, error) { return f.Write([]byte(s)) }
 
-// ReadFrom keeps io.Copy from going past Write.
+// ReadFrom makes io.Copy use Write.
 func (f *File) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{f}, r)
 }
@@ -100,10 +100,10 @@ func (f *File) put(p []byte, write func([]byte) (int, error)) (int, error) {
 	return write(p)
 }
 
-// Sync makes durable what was written before it was called.
+// Sync makes everything durable that was written before the call.
 func (f *File) Sync() error { return f.flush((*os.File).Sync) }
 
-// SyncData makes f's bytes and its size durable, not its times.
+// SyncData makes f's bytes and size durable, not its times.
 func SyncData(f *File) error { return f.flush(syncData) }
 
 func (f *File) flush(sync func(*os.File) error) error {
@@ -137,7 +137,7 @@ func (f *File) Truncate(size int64) error {
 	return f.File.Truncate(size)
 }
 
-// Close is os.File.Close; what was not fsynced is remembered.
+// Close is os.File.Close; bytes that were not fsynced stay recorded.
 func (f *File) Close() error {
 	err := f.File.Close()
 	if !errors.Is(err, fs.ErrClosed) {
@@ -151,7 +151,7 @@ func Mkdir(c Class, path string, perm os.FileMode) error {
 	return step(c, "mkdir", path, func() error { return os.Mkdir(path, perm) })
 }
 
-// MkdirAll is os.MkdirAll, a site only if there is something to make.
+// MkdirAll is os.MkdirAll; it is a site only if it creates a directory.
 func MkdirAll(c Class, path string, perm os.FileMode) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil

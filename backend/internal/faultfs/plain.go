@@ -30,5 +30,5 @@ func Remove(_ Class, path string) error { return os.Remove(path) }
 // SyncDir makes creations, renames and removals in dir durable.
 func SyncDir(_ Class, dir string) error { return syncDir(dir) }
 
-// SyncData makes f's bytes and its size durable, not its times.
+// SyncData makes f's bytes and size durable, not its times.
 func SyncData(f *File) error { return syncData(f) }

@@ -12,11 +12,11 @@ import (
 	"contextinfinity/backend/internal/faults"
 )
 
-// machine is held for reading by whatever changes a file and taken for good when
-// the power goes, so that nothing is written after.
+// machine is read-locked by every change of a file, and write-locked for ever when the power fails, so that nothing
+// is written afterwards.
 var machine sync.RWMutex
 
-// account is what the disk does not have yet.
+// account is what is not durable yet.
 var account struct {
 	sync.Mutex
 	nodes   []*node  // files with bytes that may not be durable
@@ -26,22 +26,21 @@ var account struct {
 
 func init() { faults.OnPowerLoss(losePower) }
 
-// node is a file that is written, under whatever name.
+// node is a file that is being written, under whatever name.
 type node struct {
-	info os.FileInfo // tells the file from others
-	// synced is how many bytes, from the first, are durable.
+	info os.FileInfo // identifies the file
+	// synced is the number of durable bytes from the start.
 	synced int64
-	// lost: an fsync failed. As on Linux the pages count as clean from then on,
-	// and later fsyncs succeed without writing them.
+	// lost: an fsync failed. As on Linux, the pages then count as clean, and later fsyncs succeed without writing
+	// them.
 	lost bool
-	open int // handles of the program's
-	// own is a handle on the file that outlives its names. It is a description of
-	// its own: a duplicate would hold the file's lock.
+	open int // open handles of the program
+	// own is a handle that outlives the file's names. It is opened separately: a duplicate would hold the file's
+	// lock.
 	own *os.File
 }
 
-// nodeOf finds or begins the account of a file opened to be written. What it held
-// when it was first opened is durable.
+// nodeOf finds or creates the account of a file opened for writing. Its content at that time is durable.
 func nodeOf(f *os.File, made bool) *node {
 	info, err := f.Stat()
 	if err != nil {
@@ -52,7 +51,7 @@ func nodeOf(f *os.File, made bool) *node {
 	for _, n := range account.nodes {
 		if os.SameFile(n.info, info) {
 			n.open++
-			n.synced = min(n.synced, info.Size()) // opening may have cut it
+			n.synced = min(n.synced, info.Size()) // opening may have truncated it
 			return n
 		}
 	}
@@ -76,7 +75,7 @@ func sizeOf(f *os.File) int64 {
 	return info.Size()
 }
 
-// flushed notes how an fsync ended that covered the first bytes of the file.
+// flushed records the result of an fsync that covered the first bytes of the file.
 func (n *node) flushed(covered int64, err error) {
 	if n == nil {
 		return
@@ -100,7 +99,7 @@ func (n *node) cut(size int64) {
 	n.synced = min(n.synced, size)
 }
 
-// left is called when a handle is closed. A file that is durable is forgotten.
+// left is called when a handle is closed. A durable file is no longer tracked.
 func (n *node) left() {
 	if n == nil {
 		return
@@ -114,15 +113,15 @@ func (n *node) left() {
 	account.nodes = slices.DeleteFunc(account.nodes, func(other *node) bool { return other == n })
 }
 
-// entry is a change of one or two directories that is not durable in all of them.
+// entry is a change of one or two directories that is not yet durable in all of them.
 type entry struct {
 	serial int
 	dirs   []string
 	undo   func()
-	kept   *os.File // of a file that was replaced or removed
+	kept   *os.File // of a replaced or removed file
 }
 
-// created notes that an entry was made.
+// created records a new directory entry.
 func created(path string) {
 	e := &entry{dirs: dirsOf(path), undo: func() { _ = os.Remove(path) }}
 	e.settle(nil)
@@ -141,7 +140,7 @@ func beforeRemove(path string) *entry {
 	return &entry{dirs: dirsOf(path), kept: old, undo: func() { putBack(path, old) }}
 }
 
-// dirsOf is the directories of the paths, each once.
+// dirsOf is the directories of the paths, without duplicates.
 func dirsOf(paths ...string) []string {
 	var dirs []string
 	for _, p := range paths {
@@ -159,7 +158,7 @@ func clean(dir string) string {
 	return dir
 }
 
-// putBack makes path what the old file is: its bytes were cut to the durable ones.
+// putBack restores the old file at path: its bytes were cut to the durable ones.
 func putBack(path string, old *os.File) {
 	if old == nil {
 		return
@@ -177,7 +176,7 @@ func putBack(path string, old *os.File) {
 	_ = f.Close()
 }
 
-// settle enters a change that was made, and forgets one that failed.
+// settle records a completed change, and drops a failed one.
 func (e *entry) settle(err error) {
 	if err != nil {
 		e.forget()
@@ -196,14 +195,14 @@ func (e *entry) forget() {
 	}
 }
 
-// pendingNow is the newest change so far: what an fsync that begins now covers.
+// pendingNow is the newest change so far: an fsync that begins now covers it.
 func pendingNow() int {
 	account.Lock()
 	defer account.Unlock()
 	return account.serial
 }
 
-// entriesFlushed notes that a directory's changes are durable up to one.
+// entriesFlushed records that a directory's changes are durable up to one.
 func entriesFlushed(dir string, covered int) {
 	dir = clean(dir)
 	account.Lock()
@@ -220,8 +219,8 @@ func entriesFlushed(dir string, covered int) {
 	})
 }
 
-// losePower takes away what is not durable: bytes first, then entries from the
-// newest back. Neither lock is given back.
+// losePower discards what is not durable: first bytes, then directory entries, newest first. It never releases its
+// locks.
 func losePower() {
 	machine.Lock()
 	account.Lock()

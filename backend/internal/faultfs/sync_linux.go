@@ -6,9 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// syncData makes f's bytes durable. fdatasync leaves out the modification time,
-// which saves a metadata write on each call and is worth nothing here; it does
-// include the file's size.
+// syncData makes f's bytes durable. fdatasync skips the modification time, which is not needed here and saves a
+// metadata write per call; it does include the file's size.
 func syncData(f *os.File) error {
 	conn, err := f.SyscallConn()
 	if err != nil {

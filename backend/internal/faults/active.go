@@ -15,10 +15,10 @@ import (
 // Enabled reports whether this build has fault points.
 const Enabled = true
 
-// ExitCode is what the shell reports of a process killed by signal 9.
+// ExitCode is what the shell reports for a process killed by signal 9.
 const ExitCode = 137
 
-// ErrInjected is what a point returns when a test makes it fail.
+// ErrInjected is returned by a point that a test makes fail.
 var ErrInjected = errors.New("faults: injected error")
 
 var current = sync.OnceValue(func() *plan {
@@ -30,7 +30,7 @@ var current = sync.OnceValue(func() *plan {
 	return p
 })
 
-// known are the names that may be hit.
+// known are the names of all points.
 var known = sync.OnceValue(func() map[string]bool {
 	names := map[string]bool{}
 	for _, name := range Points {
@@ -39,8 +39,7 @@ var known = sync.OnceValue(func() map[string]bool {
 	return names
 })
 
-// Point is hit by the program on its way. It returns an error, or does not
-// return at all, if the environment says so.
+// Point marks a place in the program. It returns an error, or ends the process, if the environment says so.
 func Point(name string) error {
 	if !known()[name] && !strings.HasPrefix(name, TestPrefix) {
 		fmt.Fprintf(os.Stderr, "faults: the point %s is not in Points\n", name)
@@ -62,18 +61,17 @@ func Point(name string) error {
 	return nil
 }
 
-// Transaction is the point of a moment of a writing transaction.
+// Transaction is the point at one moment of a writing transaction.
 func Transaction(op, moment string) error { return Point(transactionPoint(op, moment)) }
 
-// Skipped reports that a safeguard is to be left out.
+// Skipped reports that a test turns a safeguard off.
 func Skipped(name string) bool {
 	return current().hit(name) == skip
 }
 
-// Verdict is what is to become of a call to the operating system. The zero
-// Verdict lets it be.
+// Verdict is what happens to a call of the operating system. The zero Verdict lets it proceed.
 type Verdict struct {
-	Errno syscall.Errno // fail with it, without doing anything unless Short
+	Errno syscall.Errno // fail with this error, without doing anything unless Short
 	Short bool          // write half before failing
 	Skip  bool          // do nothing and report success
 }
@@ -109,7 +107,7 @@ func errno(do action) syscall.Errno {
 	return syscall.EIO
 }
 
-// needsSpace reports that a full disk refuses the call.
+// needsSpace reports that the call fails on a full disk.
 func needsSpace(op string) bool { return slices.Contains([]string{"create", "mkdir", "write"}, op) }
 
 // full is the "disk full" switch.
@@ -136,8 +134,8 @@ var (
 	outcomes []func()
 )
 
-// OnPowerLoss has f called when the power goes: it takes away what its files had
-// not made durable, and sees to it that nothing is written after.
+// OnPowerLoss registers f to run when the power fails: it discards what its files had not made durable, and prevents
+// later writes.
 func OnPowerLoss(f func()) {
 	powerMu.Lock()
 	outcomes = append(outcomes, f)
@@ -146,14 +144,14 @@ func OnPowerLoss(f func()) {
 
 // losePower does not return.
 func losePower() {
-	powerMu.Lock() // never given back: there is one loss of power
+	powerMu.Lock() // never released: the power fails only once
 	for _, f := range outcomes {
 		f()
 	}
 	os.Exit(ExitCode)
 }
 
-// tracer is the file that hits are appended to, nil if none is asked for.
+// tracer is the file to which hits are appended, nil if there is none.
 var tracer = sync.OnceValue(func() *os.File {
 	path := os.Getenv("CONTEXTINFINITY_FAULT_TRACE")
 	if path == "" {
@@ -167,7 +165,7 @@ var tracer = sync.OnceValue(func() *os.File {
 	return f
 })
 
-// trace writes a line in one call, so that programs can share a file.
+// trace writes a line in a single call, so that programs can share a file.
 func trace(name string) {
 	if f := tracer(); f != nil {
 		_, _ = f.WriteString(name + "\n")

@@ -1,22 +1,19 @@
-// Package faults names the places where tests let the program die or fail:
+// Package faults names the places where tests can make the program die or fail:
 //
 //	if err := faults.Point("turn.prepared"); err != nil {
 //		return err
 //	}
 //
-// In a normal build a point is an empty function that the compiler removes, and
-// no environment variable reaches it. Built with -tags faults the program reads
-// CONTEXTINFINITY_FAULT, a comma-separated list of NAME[:WHEN]:ACTION.
+// In a normal build a point is an empty function that the compiler removes, and no environment variable has an
+// effect. Built with -tags faults the program reads CONTEXTINFINITY_FAULT, a comma-separated list of
+// NAME[:WHEN]:ACTION.
 //
-// NAME is a point of Points, a switch of Switches, or an I/O site
-// io.<class>.<op>: where bytes of the user's go to the disk. Classes are those of
-// package disk (journal, file, backup, lock) and SQLite's files (db, wal, shm,
-// temp); ops are open, create, mkdir, write, sync, rename, remove, truncate and
-// syncdir. A trailing * represents any rest: io.* is every I/O site, counted
-// together.
+// NAME is a point of Points, a switch of Switches, or an I/O site io.<class>.<op>: a place where user data is written
+// to disk. Classes are those of package faultfs (journal, file, backup, lock and others) and SQLite's files (db, wal,
+// shm, temp); ops are open, create, mkdir, write, sync, rename, remove, truncate and syncdir. A trailing * matches
+// any rest: io.* is every I/O site, counted together.
 //
-// WHEN is N, the Nth hit alone (the default is the first), or N+, that one and
-// all after it.
+// WHEN is N, only the Nth hit (the default is the first), or N+, that one and all later ones.
 //
 // ACTION is one of
 //
@@ -33,12 +30,10 @@
 //	        store.transaction:skip a transaction's atomicity
 //	full    the disk is full from here on: FILE of the switch below is made
 //
-// CONTEXTINFINITY_FAULT_TRACE=FILE: each point and I/O site that is hit is
-// appended to FILE, a name a line.
+// CONTEXTINFINITY_FAULT_TRACE=FILE: each point and I/O site that is hit is appended to FILE, one name per line.
 //
-// CONTEXTINFINITY_FAULT_FULL=FILE: while FILE exists every I/O site that needs
-// space fails with ENOSPC.
+// CONTEXTINFINITY_FAULT_FULL=FILE: while FILE exists every I/O site that needs space fails with ENOSPC.
 //
-// A specification it cannot read, or that names no point there is, ends the
-// program at once, so that a test with a mistyped fault does not pass.
+// An invalid specification, or an unknown point, ends the program at once, so that a test with a mistyped fault
+// cannot pass.
 package faults

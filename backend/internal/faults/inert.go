@@ -11,5 +11,5 @@ func Point(string) error { return nil }
 // Transaction does nothing in this build.
 func Transaction(_, _ string) error { return nil }
 
-// Skipped is false in this build: no safeguard can be taken away.
+// Skipped is false in this build: no safeguard can be turned off.
 func Skipped(string) bool { return false }

@@ -25,11 +25,11 @@ const (
 
 var actions = []action{exit, fail, eio, enospc, short, power, skip, fill}
 
-// fault is what happens at some hits of the names that match.
+// fault is what happens at some hits of the matching names.
 type fault struct {
 	name   string // a trailing * matches any rest
-	from   int    // the hit, from 1, at which it happens
-	onward bool   // and at all after it
+	from   int    // the first hit, from 1, at which it happens
+	onward bool   // and at all later ones
 	action action
 	hits   int // so far
 }
@@ -47,8 +47,8 @@ type plan struct {
 	faults []*fault
 }
 
-// hit counts a hit of name and says what is to happen, "" for nothing. Where
-// several faults apply it is the one named first.
+// hit counts a hit of name and returns what happens, "" for nothing. If several faults apply, the first one named
+// wins.
 func (p *plan) hit(name string) action {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -125,8 +125,7 @@ func (f *fault) check() error {
 	return nil
 }
 
-// skippable reports that a program can continue without the step: it has no result
-// that what follows needs.
+// skippable reports that a program can continue without the call, because nothing later needs its result.
 func skippable(name string) bool {
 	if strings.HasPrefix(name, TestPrefix) {
 		return true

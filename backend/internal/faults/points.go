@@ -2,47 +2,44 @@ package faults
 
 import "slices"
 
-// Points are the names of all points: those below, and three of each writing
-// transaction. A test compares the list with the source; a program with fault points
-// ends at one that is missing here.
+// Points are the names of all points: those below, and three for each writing transaction. A test compares the list
+// with the source; a program with fault points exits at one that is missing here.
 var Points = slices.Concat(named, ofTransactions())
 
-// named are points of their own, in the order in which a turn's life meets them.
+// named are the individual points, in the order in which a turn reaches them.
 var named = []string{
 	"turn.prepared",         // the context's manifest is stored
-	"turn.step_begun",       // the attempt's row is stored, its journal is not there yet
-	"turn.journal_begun",    // now it is, and nothing is asked yet
+	"turn.step_begun",       // the attempt's row is stored, its journal does not exist yet
+	"turn.journal_begun",    // the journal exists, nothing was sent yet
 	"turn.event",            // each event of the provider, after it is journalled and shown
-	"turn.journal_sealed",   // the journal has its end entry, fsynced
-	"tool.started",          // a tool call is recorded as started; its tool has not heard of it
-	"tool.returned",         // the tool has answered; nothing of that is recorded
-	"turn.batch_committed",  // every call of a step has its result; the model is not asked again yet
+	"turn.journal_sealed",   // the journal has its end record, fsynced
+	"tool.started",          // a tool call is recorded as started; the tool was not called yet
+	"tool.returned",         // the tool has returned; its result is not recorded yet
+	"turn.batch_committed",  // every call of a step has its result; the model was not called again yet
 	"turn.settled",          // after TX-A, before its journals are pruned
-	"turn.pruned",           // after each journal that is removed
-	"recover.settled",       // as turn.settled, of a turn that recovery settled
-	"import.part",           // between two parts of a conversation that is imported
+	"turn.pruned",           // after each journal that is deleted
+	"recover.settled",       // like turn.settled, for a turn settled by recovery
+	"import.part",           // between two parts of an imported conversation
 	"store.migration",       // before each migration, and after the last
-	"store.checkpoint",      // before the log is brought into the database and emptied
-	"restore.step",          // after each step of a restore: twelve
-	"move.file",             // after each file that a move copies and reads back
-	"move.copied",           // all of them are there; the mark that they may go is too
-	"move.adopted",          // the configuration names the new place; the old one has no note yet
-	"erase.written",         // a permanent deletion is committed with its receipt; its files are there still
-	"erase.file",            // after each of them that is removed
-	"erase.rewritten",       // the database is written again without it; the receipt says so next
-	"store.checkpoint_some", // before as much of it is brought there as nobody reads
+	"restore.step",          // after each of the twelve steps of a restore
+	"move.file",             // after each file that a move has copied and checked
+	"move.copied",           // all files are copied; so is the marker that they may be deleted
+	"move.adopted",          // the configuration names the new location; the old one has no note yet
+	"erase.written",         // a permanent deletion is committed with its receipt; its files still exist
+	"erase.file",            // after each of them that is deleted
+	"erase.rewritten",       // the database is rewritten without it; the receipt is updated next
+	"store.checkpoint_some", // before a partial checkpoint
 }
 
-// Moments of a transaction: tx.<operation>.<moment>.
+// The moments of a transaction: tx.<operation>.<moment>.
 const (
 	Begun      = "begun"      // nothing is written yet
 	Committing = "committing" // all is written, nothing committed
-	Committed  = "committed"  // nobody has been told
+	Committed  = "committed"  // committed, before the caller knows
 )
 
-// transactions are the operations of package store that write: TX-0 is turn.accept,
-// TX-A turn.finalize, turn.interrupt or turn.fail, TX-B state.commit, TX-C
-// vector.write.
+// transactions are the writing operations of package store: TX-0 is turn.accept, TX-A turn.finalize, turn.interrupt
+// or turn.fail, TX-B state.commit, TX-C vector.write.
 var transactions = []string{
 	"store.open", "session.create", "draft.release", "draft.save", "turn.accept", "turn.prepare", "turn.sizes",
 	"step.begin", "step.end", "turn.finalize", "turn.interrupt", "turn.fail", "turn.resume",
@@ -70,11 +67,11 @@ func ofTransactions() []string {
 
 func transactionPoint(op, moment string) string { return "tx." + op + "." + moment }
 
-// Switches are what only skip can be said of: each takes a safeguard away, so
-// that a harness can prove that it would notice.
+// Switches only support the action skip: each turns off a safeguard, so that a harness can prove that it would
+// notice.
 var Switches = []string{
 	"store.transaction", // a writing transaction's statements run one by one without one
 }
 
-// TestPrefix begins the names of points that tests have for themselves.
+// TestPrefix begins the names of points used only by tests.
 const TestPrefix = "test."

@@ -1,11 +1,11 @@
 package heap
 
-// spare is how much a command may take before memory is looked through for what is no
-// longer used: most end before that, and looking would take an eighth of their time.
+// spare is how much memory a command may allocate before the first garbage collection: most commands end before that,
+// and collecting would take an eighth of their time.
 const spare = 48 << 20
 
-// ForACommand is for a process that carries out one command and ends. What it reserves is never touched, and
-// so takes none of the machine's memory. The more there is, the more may gather: as much again.
+// ForACommand is for a process that runs one command and exits. It reserves memory that is never touched, and so not
+// really used, to raise the heap size at which garbage collection starts.
 func ForACommand() {
 	tight.Lock()
 	defer tight.Unlock()

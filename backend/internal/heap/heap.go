@@ -1,5 +1,5 @@
-// Package heap says how much garbage may gather: little while a very long answer is handled, more in a
-// process that ends soon.
+// Package heap sets how often garbage is collected: more often while a very long answer is processed, less often in a
+// short-lived process.
 package heap
 
 import (
@@ -7,19 +7,18 @@ import (
 	"sync"
 )
 
-// percent is how much garbage may gather meanwhile, as a share of what is in use.
+// percent is GOGC during a long answer.
 const percent = 20
 
 var tight struct {
 	sync.Mutex
 	n       int
 	before  int    // percent
-	ballast []byte // of a command; a long answer ends what it is for
+	ballast []byte // of a command; a long answer makes it useless
 }
 
-// Tighten has memory that is no longer used taken back sooner, until release: a long
-// answer is encoded, stored and read again, which makes several copies of it in a row.
-// release gives the rest back to the system, and may be called once.
+// Tighten makes garbage collection more frequent until release is called: encoding, storing and reading a long answer
+// creates several copies in a row. release returns the memory to the system; it may be called once.
 func Tighten() (release func()) {
 	tight.Lock()
 	defer tight.Unlock()

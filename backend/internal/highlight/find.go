@@ -1,5 +1,4 @@
-// Package highlight finds texts in texts as people look for them, whatever their
-// case, and cuts out the words around them.
+// Package highlight finds texts the way people search, ignoring case, and extracts the text around matches.
 package highlight
 
 import (
@@ -15,15 +14,15 @@ import (
 // Span is a half-open range of bytes.
 type Span struct{ Start, End int }
 
-// Finder looks for one text.
+// Finder searches for one text.
 type Finder struct {
 	needle    []rune
 	matchCase bool
-	plain     bool // letters count without their accents, as in the text index
-	escaped   bool // stored JSON writes some of it in another way
+	plain     bool // letters match without their accents, as in the text index
+	escaped   bool // stored JSON may encode parts of it differently
 }
 
-// NewFinder looks for a text as it is written, or in any case.
+// NewFinder searches for a text with exact case or ignoring case.
 func NewFinder(text string, matchCase bool) Finder {
 	return newFinder(text, Finder{matchCase: matchCase})
 }
@@ -44,8 +43,7 @@ func newFinder(text string, f Finder) Finder {
 	return f
 }
 
-// Spans are the places of the text, none over another; of all of them at most limit
-// (0: none is listed), and how many there are.
+// Spans returns the non-overlapping matches, at most limit of them (0: none), and how many there are.
 func (f Finder) Spans(text string, limit int) (spans []Span, total int) {
 	for at := 0; ; {
 		start, end := f.next(text, at)
@@ -59,17 +57,16 @@ func (f Finder) Spans(text string, limit int) (spans []Span, total int) {
 	}
 }
 
-// In reports that a text holds what is looked for.
+// In reports that a text contains a match.
 func (f Finder) In(text string) bool {
 	start, _ := f.next(text, 0)
 	return start >= 0
 }
 
-// InJSON reports that stored JSON may hold it in one of its strings: what it denies
-// need not be decoded.
+// InJSON reports that a string in stored JSON may contain a match. If not, it need not be decoded.
 func (f Finder) InJSON(raw string) bool { return f.escaped || f.In(raw) }
 
-// next is the first place at or after a byte; -1: none.
+// next is the first match at or after a byte; -1: none.
 func (f Finder) next(text string, at int) (start, end int) {
 	if len(f.needle) == 0 {
 		return -1, -1
@@ -94,7 +91,7 @@ func (f Finder) next(text string, at int) (start, end int) {
 	return -1, -1
 }
 
-// matches reports that the rest of the needle is at a byte, and where it ends.
+// matches reports a match of the rest of the needle at a byte, and where it ends.
 func (f Finder) matches(text string, at int) (int, bool) {
 	for _, want := range f.needle[1:] {
 		if at >= len(text) {
@@ -124,7 +121,7 @@ func (f Finder) foldAt(text string, at int) (rune, int) {
 	return f.fold(r), n
 }
 
-// latinEnd is the first character after those of Latin scripts with accents.
+// latinEnd is the first character after the Latin letters with accents.
 const latinEnd = 0x250
 
 var bases = func() (table [latinEnd]rune) {
@@ -152,12 +149,10 @@ var lower = func() (table [utf8.RuneSelf]rune) {
 	return table
 }()
 
-// caseless is the first character of scripts without case that are common: they fold
-// to themselves.
+// caseless is the first character of the common scripts without case, which fold to themselves.
 const caseless = 0x2E80
 
-// fold is one character for all that differ in case alone: the smallest, if it is a
-// letter of ASCII in lower case.
+// fold returns one character for all that differ only in case: the smallest, or a lower-case ASCII letter.
 func fold(r rune) rune {
 	if r < utf8.RuneSelf {
 		return lower[r]
@@ -175,5 +170,5 @@ func fold(r rune) rune {
 	return least
 }
 
-// Fold is a text with what differs in case alone made the same, for comparing.
+// Fold folds the case of a text for comparison.
 func Fold(s string) string { return strings.Map(fold, s) }

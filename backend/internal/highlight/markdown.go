@@ -9,32 +9,30 @@ import (
 	"contextinfinity/backend/internal/display"
 )
 
-// Words that were written as Markdown read badly on one line with its marks in them.
-// What only marks is left out there: signs of emphasis, of code, of headings,
-// quotes and tables, and where links lead. What is code keeps every sign of its own.
+// Markdown is hard to read on one line. A snippet therefore leaves out markup: emphasis, code, headings, quotes,
+// tables, and link targets. Text inside code is unchanged.
 
 var (
 	fence    = regexp.MustCompile("(?m)^[ \t]*(?:```|~~~)[^\n]*\n?")
 	code     = regexp.MustCompile("(`+)([^`\n]+)(`+)")
 	link     = regexp.MustCompile(`!?\[([^\[\]\n]*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?\)`)
 	lineMark = regexp.MustCompile(`(?m)^[ \t]*(?:#{1,6}[ \t]+|(?:>[ \t]?)+|(?:\|(?:[ \t]*:?-+:?[ \t]*\|)+|-{3,})[ \t]*$)`)
-	bars     = regexp.MustCompile(`(?m)^([ \t]*\|[ \t]*)[^\n]*?([ \t]*\|[ \t]*)$`) // the outer ones of a table's row
+	bars     = regexp.MustCompile(`(?m)^([ \t]*\|[ \t]*)[^\n]*?([ \t]*\|[ \t]*)$`) // the outer ones of a table row
 	strong   = regexp.MustCompile(`\*\*[^*\n]+\*\*|~~[^~\n]+~~`)
 	emphasis = regexp.MustCompile(`(?:^|[^\w*])(\*[^*\n]+\*)(?:$|[^\w*])`)
 )
 
-// marksReach is how far before and after a snippet the marks are looked for that end
-// or begin in it.
+// marksReach is how far before and after a snippet the text is searched for markup that ends or begins in it.
 const marksReach = 2048
 
-// marks are the places in text[from:to] that only mark, in order and apart.
+// marks are the ranges of text[from:to] that are only markup, in order and without overlap.
 func marks(text string, from, to int) []Span {
 	start, end := display.CharacterStart(text, max(0, from-marksReach)), display.CharacterStart(text, min(len(text), to+marksReach))
 	if i := strings.LastIndexByte(text[start:from], '\n'); i >= 0 && !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
 		start += i + 1
 	}
 	part := text[start:end]
-	var found, taken []Span // taken: what is code, where nothing else marks
+	var found, taken []Span // taken: code, inside of which nothing is markup
 	mark := func(from, to int) { found = append(found, Span{from + start, to + start}) }
 	free := func(from, to int) bool {
 		return !slices.ContainsFunc(taken, func(t Span) bool { return from < t.End && to > t.Start })
@@ -92,8 +90,8 @@ func marks(text string, from, to int) []Span {
 	return apart(found)
 }
 
-// apart are spans in order; of two that overlap the first, and of two that begin at the
-// same place the longer one: a table's rule goes as a whole, not its outer bars alone.
+// apart sorts spans and resolves overlaps: the first one wins, and of two with the same start the longer one, so that
+// a table rule is removed completely and not only its outer bars.
 func apart(spans []Span) []Span {
 	slices.SortFunc(spans, func(a, b Span) int { return cmp.Or(a.Start-b.Start, b.End-a.End) })
 	out, end := spans[:0], 0
@@ -105,7 +103,7 @@ func apart(spans []Span) []Span {
 	return out
 }
 
-// without leaves places out of a text, and moves the spans in it; what a span holds stays.
+// without removes ranges from a text, and shifts the spans in it; ranges inside a span stay.
 func without(text string, out, spans []Span) (string, []Span) {
 	out = slices.DeleteFunc(out, func(o Span) bool {
 		return slices.ContainsFunc(spans, func(s Span) bool { return o.Start < s.End && o.End > s.Start })
@@ -130,7 +128,7 @@ func without(text string, out, spans []Span) (string, []Span) {
 	return b.String(), moved
 }
 
-// UnmarkedAt is Markdown without its marks, and where a place in it is then.
+// UnmarkedAt is Markdown without its markup, and the new position of a place in it.
 func UnmarkedAt(text string, at int) (string, int) {
 	at = display.CharacterStart(text, min(max(at, 0), len(text)))
 	words, moved := without(text, marks(text, 0, len(text)), []Span{{at, at}})

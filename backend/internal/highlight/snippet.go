@@ -8,18 +8,18 @@ import (
 	"contextinfinity/backend/internal/display"
 )
 
-// Before and Length are how many bytes a snippet has before its first find, and in
-// all, where words end about there.
+// Before is about how many bytes a snippet has before its first match, and Length about how many in all; cuts are at
+// word boundaries.
 const (
 	Before = 48
 	Length = 200
 )
 
-// Snippet is the words around the first span on one line, and where the spans stand
-// in it; those that are not in it are left out. Without spans it is the first words.
+// Snippet is the text around the first span on one line, and the positions of the spans that are in it. Without spans
+// it is the beginning of the text.
 func Snippet(text string, spans []Span) (string, []Span) { return snippet(text, spans, false) }
 
-// MarkdownSnippet is Snippet of words written as Markdown, without its marks.
+// MarkdownSnippet is Snippet for Markdown, without its markup.
 func MarkdownSnippet(text string, spans []Span) (string, []Span) { return snippet(text, spans, true) }
 
 func snippet(text string, spans []Span, markdown bool) (string, []Span) {
@@ -38,7 +38,7 @@ func snippet(text string, spans []Span, markdown bool) (string, []Span) {
 	}
 	if to < len(text) {
 		tail = "…"
-		if strings.ContainsRune(".!?…", lastRune(text[from:to])) { // else the sentence seems to end in four dots
+		if strings.ContainsRune(".!?…", lastRune(text[from:to])) { // otherwise the sentence would seem to end in four dots
 			tail = " …"
 		}
 	}
@@ -64,7 +64,7 @@ func snippet(text string, spans []Span, markdown bool) (string, []Span) {
 	return head + blankControls(words) + tail, in
 }
 
-// lastRune is the last one that is not a space.
+// lastRune is the last character that is not a space.
 func lastRune(s string) rune {
 	r, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(s, unicode.IsSpace))
 	return r
@@ -82,8 +82,8 @@ func wordAt(text string, at, last int) int {
 	return at
 }
 
-// blankControls makes each control character a space or what takes as many bytes, so that
-// places stay where they are.
+// blankControls replaces each control character by a space or other characters of the same length, so that positions
+// stay valid.
 func blankControls(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < utf8.RuneSelf && unicode.IsControl(r) {
@@ -93,7 +93,7 @@ func blankControls(s string) string {
 	}, s)
 }
 
-// UTF16 are spans as a page counts: in UTF-16 units.
+// UTF16 converts spans to UTF-16 units, as the page counts.
 func UTF16(text string, spans []Span) []Span {
 	out := make([]Span, 0, len(spans))
 	for _, s := range spans {

@@ -11,17 +11,16 @@ import (
 	"contextinfinity/backend/internal/numerals"
 )
 
-// Term is one thing a person looks for: a word, or what is in quotes.
+// Term is one part of a query: a word, or a phrase in quotes.
 type Term struct {
 	Text   string
-	Prefix bool   // it may be the beginning of a word: it is being typed
-	Phrase bool   // it is looked for as it is
-	number string // the digits of a number of four or more, which may be written in groups
+	Prefix bool   // it may be the beginning of a word, because it is still being typed
+	Phrase bool   // it must occur exactly as written
+	number string // the digits of a number of four or more, which may be written with digit grouping
 	finder Finder
 }
 
-// Parse reads a query: words, and phrases in quotes. The last word may be a beginning,
-// unless something is after it.
+// Parse parses a query: words, and phrases in quotes. The last word may be a prefix, unless something follows it.
 func Parse(query string) []Term {
 	var out []Term
 	for i, part := range strings.Split(query, `"`) {
@@ -55,13 +54,13 @@ func newWord(word string) Term {
 	return Term{Text: word, number: number, finder: newFinder(Stem(word), Finder{plain: true})}
 }
 
-// endings of English words, the longest first.
+// endings are English word endings, longest first.
 var endings = []string{"ings", "ing", "ies", "ied", "ers", "ed", "es", "er", "ly", "s", "y", "e"}
 
-// leastStem is the shortest that a stem is, in letters.
+// leastStem is the minimum length of a stem, in letters.
 const leastStem = 3
 
-// Stem is about what the text index holds of a word: without its English ending.
+// Stem approximates the form of a word in the text index: without its English ending.
 func Stem(word string) string {
 	folded := Fold(word)
 	for _, end := range endings {
@@ -72,7 +71,7 @@ func Stem(word string) string {
 	return word
 }
 
-// undoubled is running's runn as run.
+// undoubled turns running's runn into run.
 func undoubled(stem string) string {
 	n := len(stem)
 	if n > leastStem && stem[n-1] == stem[n-2] && !strings.ContainsRune("lsz", rune(stem[n-1])) {
@@ -85,8 +84,8 @@ func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
-// Beginnings are the words that the index may hold in place of one that is being
-// typed: of "runni" the index knows only "run".
+// Beginnings are the words in the index that a partly typed word may match: for "runni" the index only contains
+// "run".
 func (t Term) Beginnings() []string {
 	if !t.Prefix || !isASCII(t.Text) {
 		return nil
@@ -101,7 +100,7 @@ func (t Term) Beginnings() []string {
 	return out
 }
 
-// InJSON reports that stored JSON may hold the term.
+// InJSON reports that stored JSON may contain the term.
 func (t Term) InJSON(raw string) bool { return t.finder.InJSON(raw) || len(t.inGroups(raw)) > 0 }
 
 const (
@@ -109,8 +108,8 @@ const (
 	longestEnding = 4
 )
 
-// Spans are the places of a term in a text: words that begin with it, or with its stem, and
-// a number also where it is written in groups.
+// Spans are the matches of a term in a text: words that begin with it or with its stem, and a number also with digit
+// grouping.
 func (t Term) Spans(text string) []Span {
 	out := t.inGroups(text)
 	for at := 0; len(out) < mostSpans; {
@@ -138,7 +137,7 @@ func (t Term) Spans(text string) []Span {
 	return out
 }
 
-// inGroups are the places where a text writes a number in groups.
+// inGroups are the matches of a number with digit grouping.
 func (t Term) inGroups(text string) []Span {
 	if t.number == "" {
 		return nil
@@ -155,15 +154,14 @@ func (t Term) inGroups(text string) []Span {
 	return out
 }
 
-// beginsWord reports that no letter is before a place, or one of a script that is
-// written without spaces.
+// beginsWord reports that the character before a position is no letter, or one of a script written without spaces.
 func beginsWord(text string, at int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:at])
 	here, _ := utf8.DecodeRuneInString(text[at:])
 	return at == 0 || !unicode.IsLetter(before) && !unicode.IsNumber(before) || lexical.IsUnspaced(before) || lexical.IsUnspaced(here)
 }
 
-// wordEnd is where the word at a place ends; a script without spaces ends one of another.
+// wordEnd is the end of the word at a position; a change between scripts with and without spaces ends a word.
 func wordEnd(text string, at int) int {
 	for at < len(text) {
 		r, n := utf8.DecodeRuneInString(text[at:])
@@ -175,7 +173,7 @@ func wordEnd(text string, at int) int {
 	return at
 }
 
-// marksEnd is where the marks on the character before a place end.
+// marksEnd is the end of the combining marks on the character before a position.
 func marksEnd(text string, at int) int {
 	n := strings.IndexFunc(text[at:], func(r rune) bool { return !unicode.IsMark(r) })
 	if n < 0 {
@@ -189,8 +187,8 @@ func endsUncased(s string) bool {
 	return lexical.IsUnspaced(r)
 }
 
-// All finds terms in a text: the places of all of them in order, how much the text is
-// about them, and whether it holds each.
+// All finds terms in a text: the matches of all of them in order, how relevant the text is, and whether it contains
+// each.
 func All(text string, terms []Term) (spans []Span, score float64, all bool) {
 	all = true
 	for _, t := range terms {
@@ -204,7 +202,7 @@ func All(text string, terms []Term) (spans []Span, score float64, all bool) {
 	}
 	slices.SortFunc(spans, func(a, b Span) int { return a.Start - b.Start })
 	end := 0
-	spans = slices.DeleteFunc(spans, func(s Span) bool { // one that lies over another
+	spans = slices.DeleteFunc(spans, func(s Span) bool { // remove overlaps
 		over := s.Start < end
 		end = max(end, s.End)
 		return over
@@ -212,5 +210,5 @@ func All(text string, terms []Term) (spans []Span, score float64, all bool) {
 	return spans, score / (1 + float64(len(text))/evenLength), all
 }
 
-// evenLength is the length in bytes of a text that counts half of what a short one does.
+// evenLength is the length in bytes at which a text's matches count half as much as in a short one.
 const evenLength = 8000

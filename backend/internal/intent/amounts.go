@@ -7,8 +7,7 @@ import (
 	"contextinfinity/backend/internal/lexical"
 )
 
-// amounts are numbers written as words. "One" and its like are left out: they are pronouns
-// and articles more often than numbers.
+// amounts are numbers written as words. "One" and the like are left out: they are more often pronouns and articles.
 var amounts = lexical.Set(`two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty
 	fifty sixty seventy eighty ninety hundred hundreds thousand thousands million millions billion dozen dozens half quarter twice thrice double triple couple zero none nobody
 	zwei drei vier fünf sechs sieben acht neun zehn elf zwölf zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig hundert tausend million millionen dutzend halb
@@ -21,8 +20,7 @@ var amounts = lexical.Set(`two three four five six seven eight nine ten eleven t
 	dwa dwie trzy cztery pięć sześć siedem osiem dziewięć dziesięć sto tysiąc połowa
 	два две три четыре пять шесть семь восемь девять десять сто тысяча половина дюжина`)
 
-// days are weekdays and months, without names that are other words more often ("may"),
-// and days that are named by their distance.
+// days are weekdays and months, except names that are more often other words ("may"), and relative days.
 var days = lexical.Set(`monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays weekend weekday weekdays
 	january february march april june july august september october november december today tomorrow yesterday tonight noon midnight
 	montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag montags dienstags mittwochs donnerstags freitags samstags sonntags wochenende
@@ -37,10 +35,10 @@ var days = lexical.Set(`monday tuesday wednesday thursday friday saturday sunday
 
 var joinedDays = []string{"星期", "礼拜", "周一", "周二", "周三", "周四", "周五", "周六", "周日", "曜日", "요일", "明天", "昨天", "今天", "明日", "昨日", "내일", "어제"}
 
-// SaysAmount reports that a text has a number, in figures or as a word.
+// SaysAmount reports that a text contains a number, in digits or as a word.
 func SaysAmount(text string) bool { return hasFigure(text) || hasWord(text, amounts) }
 
-// SaysDay reports that a text has a number, or a weekday, a month or the like.
+// SaysDay reports that a text contains a number, a weekday, a month or the like.
 func SaysDay(text string) bool {
 	if SaysAmount(text) || hasWord(text, days) {
 		return true

@@ -26,14 +26,14 @@ const (
 	Code // one line of a code block
 )
 
-// Block is a part of a message that is read as a whole.
+// Block is a part of a message that forms a unit.
 type Block struct {
 	Kind BlockKind
 	Span
 }
 
-// Blocks divides a Markdown text. Paragraphs and items that were wrapped by hand
-// are one block each. Blank lines, code fences and table rulers belong to none.
+// Blocks splits a Markdown text. Hard-wrapped paragraphs and items are one block each. Blank lines, code fences and
+// table rulers belong to none.
 func Blocks(text string) iter.Seq[Block] {
 	return func(yield func(Block) bool) {
 		sc := scanner{text: text, yield: yield}
@@ -55,7 +55,7 @@ type scanner struct {
 	open    Block // may continue on the next line
 	pending bool  // there is an open block
 	inTable bool
-	fence   string // the mark that opened the code block it is in
+	fence   string // the fence of the current code block
 }
 
 func (sc *scanner) flush() bool {
@@ -64,7 +64,7 @@ func (sc *scanner) flush() bool {
 	return ok
 }
 
-// line reads one line and knows the next. It is false when no more is wanted.
+// line processes one line, given the next. It returns false when no more is wanted.
 func (sc *scanner) line(line Span, next string) bool {
 	trimmed := trimSpan(sc.text, line)
 	s := sc.text[trimmed.Start:trimmed.End]
@@ -107,7 +107,7 @@ func lineAt(text string, start int) Span {
 	return Span{start, len(text)}
 }
 
-// nextLine is the line that begins at start, without white space around it.
+// nextLine is the line that begins at start, without surrounding white space.
 func nextLine(text string, start int) string {
 	if start >= len(text) {
 		return ""
@@ -148,11 +148,10 @@ func isRuler(line string) bool {
 	return marks >= 3
 }
 
-// wrappedRunes is the length from which a line without an end mark is taken for
-// one that was wrapped by hand.
+// wrappedRunes is the length from which a line without an end mark counts as hard-wrapped.
 const wrappedRunes = 50
 
-// continues reports that a line is the continuation of the open block.
+// continues reports that a line continues the open block.
 func continues(text string, open Block, line, trimmed Span) bool {
 	if open.Kind > DoneTask {
 		return false
@@ -163,7 +162,7 @@ func continues(text string, open Block, line, trimmed Span) bool {
 		return false
 	}
 	if open.Kind != Paragraph && trimmed.Start-line.Start >= 2 {
-		return true // indented under its list entry
+		return true // indented under its list item
 	}
 	before := text[open.Start:open.End]
 	last, _ := utf8.DecodeLastRuneInString(before)
@@ -174,7 +173,7 @@ func continues(text string, open Block, line, trimmed Span) bool {
 	return unicode.IsLower(first) || utf8.RuneCountInString(lastLine) >= wrappedRunes
 }
 
-// markerLength is the length of a list marker with the space after it, 0 without one.
+// markerLength is the length of a list marker with the following space, 0 without one.
 func markerLength(line string) int {
 	for _, marker := range []string{"- ", "* ", "+ ", "• ", "– "} {
 		if strings.HasPrefix(line, marker) {
@@ -220,8 +219,8 @@ func classify(text string, span Span, next string) Block {
 	return Block{kind, span}
 }
 
-// isUnderline reports the line under a heading. Under a single line of text,
-// dashes could also be a thematic break; both end what is above.
+// isUnderline reports the underline of a heading. Below a single line of text, dashes could also be a thematic break;
+// both end the block above.
 func isUnderline(line string) bool {
 	return len(line) >= 3 && (strings.Trim(line, "=") == "" || strings.Trim(line, "-") == "")
 }
@@ -237,11 +236,11 @@ func isFootnote(s string) bool {
 	return mark[1] == '^' || strings.Trim(mark[1:], "0123456789") == ""
 }
 
-// labelWords is the greatest number of words in a label before a colon.
+// labelWords is the maximum number of words in a label before a colon.
 const labelWords = 5
 
-// isLabel reports text that names what follows instead of saying something: all of
-// it in bold, apart from brackets and a colon after it, or a few words and a colon.
+// isLabel reports text that only names what follows: all of it in bold, except for brackets and a colon after it, or
+// a few words and a colon.
 func isLabel(s string) bool {
 	if rest, ok := strings.CutPrefix(s, "**"); ok {
 		label, after, closed := strings.Cut(rest, "**")

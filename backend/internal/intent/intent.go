@@ -1,5 +1,4 @@
-// Package intent recognises what a sentence states by cue words of a dozen
-// languages. It knows no grammar, and is pure.
+// Package intent classifies sentences by cue words of a dozen languages. It uses no grammar, and is pure.
 package intent
 
 import (
@@ -17,12 +16,11 @@ const (
 	Decision   Kind = "decision"
 	Constraint Kind = "constraint"
 	Task       Kind = "task"
-	Fact       Kind = "fact" // about the one who speaks
+	Fact       Kind = "fact" // about the speaker
 )
 
-// spacedCues are the phrases that make a sentence a statement worth keeping, in lower
-// case, words apart by one space, phrases by a comma. Where a sentence has cues of
-// several kinds the first kind in order wins.
+// spacedCues are phrases that make a sentence a statement worth keeping, in lower case, with single spaces between
+// words and commas between phrases. If a sentence has cues of several kinds, the first kind in order wins.
 var spacedCues = map[Kind]string{
 	Decision: `decided, we decide, i decide, decision, we will use, we'll use, i will use, i'll use, let's use, let us use, let's go with,
 		we go with, we'll go with, going with, agreed, we chose, i chose, chosen, settled on, opted for, final answer, approved, we are switching to, we're switching to,
@@ -64,8 +62,8 @@ var spacedCues = map[Kind]string{
 		меня зовут, я живу, я работаю, у нас, наш, мене звати`,
 }
 
-// joinedCues are those of languages written without spaces, or with endings
-// joined to the word, found anywhere in a sentence.
+// joinedCues are cues of languages written without spaces, or with endings joined to the word, found anywhere in a
+// sentence.
 var joinedCues = map[Kind]string{
 	Decision:   `决定, 決定, 选择了, 選擇了, 采用, 採用, 约定, 定为, 确定用, 就用, 決めた, 決めました, にします, ことにした, 결정, 선택했, 채택, 하기로`,
 	Constraint: `必须, 必須, 绝不, 絕不, 不能, 不得, 禁止, 总是, 始终, 永远, 不要, 不可, 务必, 至少, 最多, 不超过, 必ず, 決して, 常に, 絶対, しなければ, てはいけない, てはならない, 반드시, 절대, 항상, 금지, 해야, 하지 마, 최소, 최대`,
@@ -73,11 +71,10 @@ var joinedCues = map[Kind]string{
 	Fact:       `我叫, 我的名字, 我住, 我用, 我喜欢, 我们用, 我们有, 私は, 私の, 使っています, 저는, 제 이름, 우리는`,
 }
 
-// order is the order in which kinds are tried. An open task is often
-// worded as a must, and a decision often has a never in it.
+// order is the order in which kinds are tried. An open task often contains "must", and a decision often "never".
 var order = []Kind{Task, Decision, Constraint, Fact}
 
-// longestCue is how many words a cue may have.
+// longestCue is the maximum number of words in a cue.
 const longestCue = 4
 
 var (
@@ -103,8 +100,8 @@ func joinedCueTable() map[Kind][]string {
 	return table
 }
 
-// Of is what a sentence states by its cue words, "" if it has none. Questions and
-// single words state nothing at all: states is false.
+// Of classifies a sentence by its cue words, "" if it has none. states is false for questions and single words, which
+// state nothing.
 func Of(sentence string) (kind Kind, states bool) {
 	if last, _ := utf8.DecodeLastRuneInString(sentence); strings.ContainsRune("?？؟", last) {
 		return "", false
@@ -151,8 +148,7 @@ func joinedKinds(sentence string, note func(Kind)) {
 	}
 }
 
-// Words is the sentence's words in lower case, apart by one space, and
-// where each ends.
+// Words is the sentence's words in lower case, separated by single spaces, and the end of each.
 func Words(sentence string) (string, []int) {
 	var b strings.Builder
 	b.Grow(len(sentence) + 1)
@@ -180,8 +176,7 @@ func Words(sentence string) (string, []int) {
 	return b.String(), ends
 }
 
-// EndsSentence reports a mark that ends a sentence, where a space follows it or
-// the script needs none.
+// EndsSentence reports a mark that ends a sentence if a space follows it or the script needs none.
 func EndsSentence(r rune) bool {
 	switch r {
 	case '.', '!', '?', '。', '！', '？', '｡', '।', '؟', '۔':

@@ -12,16 +12,15 @@ import (
 // abbreviations do not end a sentence with their full stop.
 var abbreviations = lexical.Set(`e.g i.e vs approx nos incl dept jr sr z.b bzw d.h u.a usw ggf evtl inkl p.ex p.ej núm`)
 
-// titles are abbreviations before a name, with a capital: "Ms. Ito", and not "38 ms."
+// titles are abbreviations before a name with a capital: "Ms. Ito", but not "38 ms."
 var titles = lexical.Set(`Mr Mrs Ms Dr Prof St Fr Hr Fig Nr Sra Srta Mme Mlle`)
 
-// months follow an ordinal number in languages that write it with a full stop.
+// months follow an ordinal number in languages that write one with a full stop.
 var months = lexical.Set(`januar jänner februar märz april mai juni juli august september oktober november dezember
 	januari februari maart mei juni augustus sentyabr leden února stycznia lutego marca kwietnia maja czerwca lipca sierpnia
 	września października listopada grudnia`)
 
-// Sentences divides the part of a text that a span covers into sentences, without
-// white space around them.
+// Sentences splits the text covered by a span into sentences, without surrounding white space.
 func Sentences(text string, within Span) iter.Seq[Span] {
 	return func(yield func(Span) bool) {
 		start := within.Start
@@ -46,13 +45,13 @@ func Sentences(text string, within Span) iter.Seq[Span] {
 	}
 }
 
-// closers is the length of the marks that belong to the sentence they follow: further end marks,
-// closing quotes and brackets, emphasis.
+// closers is the length of the marks that belong to the preceding sentence: further end marks, closing quotes and
+// brackets, emphasis.
 func closers(s string) int {
 	return len(s) - len(strings.TrimLeft(s, ".!?\"')]”’»*_。！？」』"))
 }
 
-// endsAt reports that the mark at the end of before ends a sentence, given what follows it.
+// endsAt reports that the mark at the end of before ends a sentence, given what follows.
 func endsAt(text string, before, after Span, mark rune) bool {
 	rest := text[after.Start:after.End]
 	next, _ := utf8.DecodeRuneInString(rest)

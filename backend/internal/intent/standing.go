@@ -7,14 +7,13 @@ import (
 	"contextinfinity/backend/internal/lexical"
 )
 
-// maxInstruction bounds a standing instruction, in bytes: what is longer is a text
-// in which such words occur.
+// maxInstruction is the maximum length of a standing instruction, in bytes: a longer text only happens to contain
+// such words.
 const maxInstruction = 600
 
-// StandingInstructions finds the sentences of a user's message that ask for something
-// from then on, whatever the topic ("always", "never", "from now on", "I prefer"). Quotations,
-// tables, headings and code are not the user's instructions. The spans are in order, do not
-// overlap, and have no white space around them.
+// StandingInstructions finds the sentences of a user's message that ask for something permanently, whatever the topic
+// ("always", "never", "from now on", "I prefer"). Quotations, tables, headings and code are not the user's
+// instructions. The spans are in order, do not overlap, and have no surrounding white space.
 func StandingInstructions(text string) []Span {
 	var found []Span
 	for b := range Blocks(text) {
@@ -51,7 +50,7 @@ var joinedPhrases = strings.Fields(`从现在起 从现在开始 从今以后 �
 	绝对不要 絕對不要 每次都 每次回答 我更喜欢 我更喜歡 我偏好 始终用 始终使用 始終使用 总是用 总是使用 務必始終 务必始终
 	今後は これからは 以後 常に 毎回 決して 必ず 앞으로 항상 언제나 절대 매번 저는 선호`)
 
-// always and never by language: the words that make an order a lasting one.
+// lasting are the words for always and never, which make an order a permanent one.
 var lasting = lexical.Set(`always never immer nie niemals stets toujours jamais siempre nunca jamás sempre mai altijd nooit
 	zawsze nigdy asla всегда никогда завжди ніколи`)
 
@@ -68,10 +67,10 @@ var (
 	speakers = lexical.Set(`i we`)
 	wishes   = lexical.Set(`want need prefer use write format answer expect`)
 
-	// softeners may be between the beginning of a clause and its verb.
+	// softeners may come between the beginning of a clause and its verb.
 	softeners = lexical.Set(`please just also so then and but or remember important rule note bitte und aber oder also auch s'il vous plaît plait et mais por favor y pero`)
 
-	// subjects begin a clause that states something; a clause that begins with another word may be an order.
+	// subjects begin a statement; a clause that begins with another word may be an order.
 	subjects = lexical.Set(`i you he she it we they this that these those there the a an my your his her our their who what which someone everyone people life
 		i'm i've i'll it's they're she's he's we're we've you're that's ich du er sie es wir ihr das dies dieser diese der die den ein eine mein meine sein seine unser unsere man so da hier noch nicht
 		je tu il elle on nous vous ils elles ce cela ça c'est le la les un une mon ma mes son sa ses notre
@@ -79,7 +78,7 @@ var (
 		eu ele ela nós eles isto isso o os as um uma meu minha io lui lei noi loro questo il lo gli uno mio mia non
 		я ты он она оно мы вы они это мой моя наш наша не`)
 
-	// orders are English imperatives that "always" or "never" may follow at a distance.
+	// orders are English imperatives that "always" or "never" may follow, not necessarily directly.
 	orders = lexical.Set(`use answer reply respond write keep format give show put call speak include add name prefer avoid explain list quote cite translate convert round`)
 
 	conjunctions = lexical.Set(`and or but und oder aber et mais y pero e ma`)
@@ -121,7 +120,7 @@ func IsStanding(sentence string) bool {
 	return lasts && ordersForGood(clauseWords(sentence))
 }
 
-// longestPhrase is how many words a standing phrase may have.
+// longestPhrase is the maximum number of words in a standing phrase.
 const longestPhrase = 6
 
 // clauseWord is a word in lower case, with its position in its clause.
@@ -130,7 +129,7 @@ type clauseWord struct {
 	place int
 }
 
-// clauseWords divides a sentence at its punctuation and conjunctions.
+// clauseWords splits a sentence at its punctuation and conjunctions.
 func clauseWords(sentence string) []clauseWord {
 	var out []clauseWord
 	place := 0
@@ -183,8 +182,8 @@ func ordersForGood(words []clauseWord) bool {
 	return false
 }
 
-// lastingAfterModal reports a modal verb earlier in the clause of a language that puts
-// words between the two: "Preise dürfen in Logs nie stehen".
+// lastingAfterModal reports a modal verb earlier in the clause, for languages that put words between the two: "Preise
+// dürfen in Logs nie stehen".
 func lastingAfterModal(before []clauseWord) bool {
 	for i := len(before) - 1; i >= 0; i-- {
 		if modals[before[i].text] && before[i].text != "may" && before[i].text != "should" {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/width"
 )
 
-// Signs of Japanese that belong to more than one script.
+// Japanese characters that belong to more than one script.
 const (
 	longVowel      = 'ー'
 	halfLongVowel  = 'ｰ'
@@ -19,15 +19,15 @@ const (
 	halfSemiVoiced = 'ﾟ'
 )
 
-// Fold is a text with one form of the letters and digits that are written in two widths, and
-// of kana with a voiced sound mark: ｻｰﾊﾞｰ is サーバー, ＡＰＩ is API. Selectors that choose
-// between forms of one ideograph are left out. Other texts are returned as they are.
+// Fold returns a text with one form for letters and digits that exist in two widths, and for kana with a voiced sound
+// mark: ｻｰﾊﾞｰ becomes サーバー, ＡＰＩ becomes API. Variation selectors for ideographs are removed. Other texts are returned
+// unchanged.
 func Fold(text string) string {
 	start := strings.IndexFunc(text, mayFold)
 	if start < 0 {
 		return text
 	}
-	_, before := utf8.DecodeLastRuneInString(text[:start]) // a mark changes the letter before it
+	_, before := utf8.DecodeLastRuneInString(text[:start]) // a mark changes the preceding letter
 	start -= before
 	var b strings.Builder
 	b.Grow(len(text))
@@ -44,8 +44,7 @@ func Fold(text string) string {
 	return b.String()
 }
 
-// FoldAt is the character that Fold has for what a text holds at a place, and how many bytes of
-// the text that is.
+// FoldAt is the folded character at a position of a text, and the number of bytes it replaces.
 func FoldAt(text string, at int) (rune, int) {
 	r, n := utf8.DecodeRuneInString(text[at:])
 	if r = oneWidth(r); !IsUnspaced(r) {
@@ -71,7 +70,7 @@ func mayFold(r rune) bool {
 	return r == voiced || r == semiVoiced || isSelector(r) || oneWidth(r) != r
 }
 
-// oneWidth is a letter, digit or mark in the width in which it is usually written.
+// oneWidth is a letter, digit or mark in its usual width.
 func oneWidth(r rune) rune {
 	if r < 0xFF10 || r > 0xFFDC || !unicode.IsLetter(r) && !unicode.IsNumber(r) {
 		return r

@@ -1,6 +1,6 @@
-// Package lexical divides texts into the words by which they are searched and compared, in
-// scripts with spaces between words and in scripts without. The text index and the queries
-// divide a text with the same functions, so that a word of a text finds it. It is pure.
+// Package lexical splits texts into the words by which they are searched and compared, in scripts with and without
+// spaces between words. The text index and the queries use the same functions, so that a word of a text finds it. It
+// is pure.
 package lexical
 
 import (
@@ -12,16 +12,14 @@ import (
 	"contextinfinity/backend/internal/numerals"
 )
 
-// unspaced are the scripts that are written without spaces between words, and Korean, whose
-// particles are joined to a word.
+// unspaced are the scripts written without spaces between words, and Korean, where particles are joined to words.
 var unspaced = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Bopomofo, unicode.Hangul,
 	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
 
-// IsUnspaced reports a letter, mark or digit of a script that is written without spaces
-// between words. Signs that several scripts share, as the long vowel mark, belong to no
-// script in Unicode; they are inside words anyway.
+// IsUnspaced reports a letter, mark or digit of a script written without spaces between words. Characters shared by
+// several scripts, such as the long vowel mark, belong to no script in Unicode, but they only occur inside words.
 func IsUnspaced(r rune) bool {
 	switch {
 	case r < 0x0E00, r >= 0x1E00 && r < 0x2E80:
@@ -36,14 +34,14 @@ func IsUnspaced(r rune) bool {
 	return unicode.In(r, unspaced...) && (unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r))
 }
 
-// IsEastAsian reports a character of the scripts of China, Japan and Korea. The sizes of
-// stored chunks and the vectors of the embedded embedder depend on it: another set needs
-// another version of both, even where IsUnspaced knows better.
+// IsEastAsian reports a character of Chinese, Japanese or Korean. The sizes of stored chunks and the vectors of the
+// embedded embedder depend on it: changing the set requires a new version of both, even though IsUnspaced is more
+// precise.
 func IsEastAsian(r rune) bool {
 	return r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }
 
-// runs are the parts of a folded text that are unspaced as a whole or not at all, in order.
+// runs are the parts of a folded text that are either unspaced or not, in order.
 func runs(text string) iter.Seq2[string, bool] {
 	return func(yield func(string, bool) bool) {
 		for text != "" {
@@ -61,17 +59,16 @@ func runs(text string) iter.Seq2[string, bool] {
 	}
 }
 
-// Words are the words of a text in lower case and folded, in order: runs of letters, digits
-// and marks. A change between a script with spaces and one without is a border too. A
-// number in groups is one word: 1,000 is 1000.
+// Words are the words of a text in lower case and folded, in order: runs of letters, digits and marks. A change
+// between a script with spaces and one without is also a boundary. A number with digit grouping is one word: 1,000 is
+// 1000.
 func Words(text string) []string {
 	var out []string
 	EachWord(text, func(word string) { out = append(out, word) })
 	return out
 }
 
-// EachWord calls yield with each of a text's Words. It reads ASCII, of which most texts
-// are, without a detour.
+// EachWord calls yield with each of a text's Words. It has a fast path for ASCII.
 func EachWord(text string, yield func(string)) {
 	text = numerals.Plain(Fold(text))
 	for i := 0; i < len(text); {
@@ -111,9 +108,8 @@ func isASCIIWord(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
-// Pairs are the overlapping pairs of characters of one of a text's Words, as the index holds
-// them, if it is of a script without spaces; a word of up to two characters, and any other
-// word, is returned as it is.
+// Pairs are the overlapping pairs of characters of one of a text's Words, as in the index, if it is in a script
+// without spaces. A word of up to two characters, or in another script, is returned unchanged.
 func Pairs(word string) []string {
 	if first, _ := utf8.DecodeRuneInString(word); !IsUnspaced(first) {
 		return []string{word}
@@ -127,8 +123,7 @@ func Pairs(word string) []string {
 	return out
 }
 
-// eachPair calls yield with each pair of characters of an unspaced run, and at its end with
-// its last character alone.
+// eachPair calls yield with each pair of characters of an unspaced run, and finally with its last character alone.
 func eachPair(run string, yield func(pair string, isLast bool)) {
 	for run != "" {
 		one := character(run)
@@ -138,8 +133,8 @@ func eachPair(run string, yield func(pair string, isLast bool)) {
 	}
 }
 
-// character is the size of the first character of a run with the marks on it: in Thai and the
-// scripts of its neighbours most vowels are marks.
+// character is the size of the first character of a run including its marks: in Thai and related scripts most vowels
+// are marks.
 func character(run string) int {
 	for i, r := range run {
 		if i > 0 && !unicode.IsMark(r) {
@@ -149,11 +144,10 @@ func character(run string) int {
 	return len(run)
 }
 
-// IndexText is a text as the text index holds it. The tokenizer does not split scripts
-// without spaces, so a run of their characters becomes its overlapping pairs and its last
-// character alone. 我爱猫 is indexed as 我爱 爱猫 猫: a longer term is found as a phrase of
-// pairs, a single character as the beginning of a token. Text without such runs, and
-// without letters of another width, is returned as it is.
+// IndexText is a text in the form stored in the text index. The tokenizer does not split scripts without spaces, so a
+// run of their characters is replaced by its overlapping pairs and its last character alone. 我爱猫 is indexed as 我爱 爱猫
+// 猫: a longer term is found as a phrase of pairs, a single character as a token prefix. Text without such runs, and
+// without letters of another width, is returned unchanged.
 func IndexText(text string) string {
 	text = Fold(text)
 	if !strings.ContainsFunc(text, IsUnspaced) {
@@ -177,11 +171,11 @@ func IndexText(text string) string {
 	return b.String()
 }
 
-// privateUse is the beginning of the characters that Unicode gives no meaning.
+// privateUse is the beginning of Unicode's private use area.
 const privateUse = 0xE000
 
-// indexed is a character as a token may hold it. For the tokenizer marks divide words, and
-// characters for private use belong to them.
+// indexed is a character as a token may contain it. The tokenizer splits words at marks, but not at private use
+// characters.
 func indexed(r rune) rune {
 	if unicode.IsMark(r) {
 		return privateUse + r&0xFFF
@@ -189,9 +183,8 @@ func indexed(r rune) rune {
 	return r
 }
 
-// Phrase is a term as the phrase of tokens by which IndexText holds it. isBeginning reports that
-// the last of them is a single character of a script without spaces: in the index it is the
-// beginning of pairs.
+// Phrase is a term as the phrase of tokens that IndexText creates for it. isBeginning reports that the last token is
+// a single character of a script without spaces, which in the index is the beginning of pairs.
 func Phrase(term string) (phrase string, isBeginning bool) {
 	tokens := strings.Fields(IndexText(term))
 	characters := 0
@@ -200,14 +193,14 @@ func Phrase(term string) (phrase string, isBeginning bool) {
 			eachPair(run, func(string, bool) { characters++ })
 		}
 	}
-	if characters > 1 { // the last one alone is at the ends of runs, not inside
+	if characters > 1 { // the single last character only occurs at the ends of runs
 		tokens = tokens[:len(tokens)-1]
 	}
 	return strings.Join(tokens, " "), characters == 1
 }
 
-// Trim is a term without the signs before and after it. The marks of a script without spaces
-// are part of its last character.
+// Trim removes the signs before and after a term. The marks of a script without spaces are part of its last
+// character.
 func Trim(term string) string {
 	return strings.TrimFunc(term, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !IsUnspaced(r) })
 }

@@ -6,23 +6,21 @@ import (
 	"strings"
 )
 
-// IsStopWord reports a word that says nothing of what a text is about. A search leaves it
-// out, the embedded embedder weighs it little. It is asked in lower case.
+// IsStopWord reports a lower-case word that says nothing about a text's subject. A search ignores it, the embedded
+// embedder gives it little weight.
 func IsStopWord(word string) bool { return stopWords[word] }
 
-// IsFunctionCharacter reports a Chinese character that alone says nothing of what a text is
-// about: a particle, a pronoun, a preposition, a part of a question word.
+// IsFunctionCharacter reports a Chinese character that alone says nothing about a text's subject: a particle, a
+// pronoun, a preposition, a part of a question word.
 func IsFunctionCharacter(r rune) bool { return strings.ContainsRune(functionCharacters, r) }
 
 const functionCharacters = `的了是在不有我你您他她它们这那个和也就都要会到说吗呢吧啊什么怎样几多少哪谁为与或于之其把被让给从对能可以去来还没很最更请如何时候样里上下中大小一二三又再将曾过着得地人事些此该次想知道应当为何`
 
 var stopWords = Set(strings.Join(slices.Collect(maps.Values(stopWordLists)), " "))
 
-// stopWordLists are the commonest words of languages, and the words with which people
-// address a memory rather than name what they look for. The vectors of the embedded
-// embedder depend on them: a change needs another version of it. Scripts without spaces have
-// none: a pair of characters that occurs everywhere is left out of a search by how many
-// units hold it.
+// stopWordLists are the most common words of languages, and words that address a memory rather than name a subject.
+// The vectors of the embedded embedder depend on them: a change requires a new version of it. Scripts without spaces
+// have none: a pair of characters that occurs everywhere is dropped from a search by its frequency.
 var stopWordLists = map[string]string{
 	"English": `
 a about after again all also am an and any are as at be because been before being between both but by can could did do

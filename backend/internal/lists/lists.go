@@ -1,4 +1,4 @@
-// Package lists has what is done to lists in many places.
+// Package lists has helpers for slices.
 package lists
 
 // Map returns f of each entry, in order. The result is never nil, so it is an empty list in JSON, not null.

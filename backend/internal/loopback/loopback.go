@@ -1,4 +1,4 @@
-// Package loopback tells addresses of this machine from those of others.
+// Package loopback distinguishes addresses of this machine from others.
 package loopback
 
 import (
@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// IsHost reports a name or an address, without its port, of this machine.
+// IsHost reports a name or an address of this machine, without its port.
 func IsHost(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
@@ -17,8 +17,7 @@ func IsHost(host string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// Exposes reports an address to which a key would cross the network unencrypted: plain
-// http to another machine.
+// Exposes reports an address to which a key would be sent unencrypted: plain http to another machine.
 func Exposes(address string) bool {
 	u, err := url.Parse(strings.TrimSpace(address))
 	return err == nil && strings.EqualFold(u.Scheme, "http") && !IsHost(u.Hostname())

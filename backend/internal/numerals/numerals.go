@@ -1,5 +1,5 @@
-// Package numerals compares numbers however they are written: 1,000, 1.000, 1 000 and
-// 1000 are the same, and so are 09:00 and 9 AM. It is pure.
+// Package numerals compares numbers whatever their notation: 1,000, 1.000, 1 000 and 1000 are equal, and so are 09:00
+// and 9 AM. It is pure.
 package numerals
 
 import (
@@ -10,19 +10,17 @@ import (
 	"unicode/utf8"
 )
 
-// Span is a whole number of a text that is written in groups of three digits.
+// Span is a whole number in a text with digit grouping.
 type Span struct {
 	Start, End int    // bytes
 	Digits     string // without the separators
 }
 
-// longestGrouped is how many digits a number in groups has at most: longer runs are no
-// amounts.
+// longestGrouped is the maximum number of digits of a grouped number: longer runs are not amounts.
 const longestGrouped = 15
 
-// Grouped are the numbers of a text that are written in groups: one to three digits, then
-// groups of three, all after the same separator. A text of "0.500" has none, as a number
-// that begins with 0 is a decimal.
+// Grouped are the numbers of a text with digit grouping: one to three digits, then groups of three, with the same
+// separator throughout. A number that begins with 0, such as "0.500", is a decimal and not grouped.
 func Grouped(text string) iter.Seq[Span] {
 	return func(yield func(Span) bool) {
 		for i := 0; i < len(text); {
@@ -46,7 +44,7 @@ func Grouped(text string) iter.Seq[Span] {
 	}
 }
 
-// groupsEnd is where the groups of three digits after a place end.
+// groupsEnd is the end of the groups of three digits after a position.
 func groupsEnd(text string, at int) int {
 	first := ""
 	for {
@@ -59,7 +57,7 @@ func groupsEnd(text string, at int) int {
 	}
 }
 
-// separator is the length of the sign between groups that a text begins with, or 0.
+// separator is the length of the group separator at the beginning of a text, or 0.
 func separator(text string) int {
 	r, size := utf8.DecodeRuneInString(text)
 	switch r {
@@ -71,7 +69,7 @@ func separator(text string) int {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// digitsEnd is where the digits at a place end.
+// digitsEnd is the end of the digits at a position.
 func digitsEnd(text string, at int) int {
 	for at < len(text) && isDigit(text[at]) {
 		at++
@@ -89,8 +87,8 @@ func onlyDigits(s string) string {
 	return string(digits)
 }
 
-// Plain is a text with its grouped numbers written without separators: "1,000 rows" is
-// "1000 rows". A text without any is returned as it is.
+// Plain removes the separators of a text's grouped numbers: "1,000 rows" becomes "1000 rows". A text without any is
+// returned unchanged.
 func Plain(text string) string {
 	var b strings.Builder
 	last := 0
@@ -106,9 +104,8 @@ func Plain(text string) string {
 	return b.String()
 }
 
-// Forms are the two ways in which an index that divides words at signs may hold a whole
-// number of four digits or more: 1,000 and 1000 are "1000" and "1 000". ok is false for
-// any other text.
+// Forms are the two ways in which an index that splits words at signs may contain a whole number of four digits or
+// more: 1,000 and 1000 are "1000" and "1 000". ok is false for any other text.
 func Forms(term string) (whole, groups string, ok bool) {
 	whole = Plain(term)
 	if len(whole) <= 3 || len(whole) > longestGrouped || whole[0] == '0' || digitsEnd(whole, 0) != len(whole) {
@@ -123,13 +120,13 @@ func Forms(term string) (whole, groups string, ok bool) {
 	return whole, b.String(), true
 }
 
-// number is digits with decimals, a time, or a half of a day after it.
+// number matches digits with decimals, a time, or a following am or pm.
 var number = regexp.MustCompile(`\d{1,2}:\d{2}(?::\d{2})?(?:\s?[ap]\.?m\b)?|\d{1,2}\s?[ap]\.?m\b|\d+(?:[.,]\d+)?`)
 
-// maxNumbers bounds how many numbers of a text are compared.
+// maxNumbers limits how many numbers of a text are compared.
 const maxNumbers = 4000
 
-// In are a text's numbers, each in one form.
+// In returns a text's numbers in normal form.
 func In(text string) map[string]bool {
 	out := map[string]bool{}
 	for _, m := range number.FindAllString(strings.ToLower(Plain(text)), maxNumbers) {
@@ -138,8 +135,7 @@ func In(text string) map[string]bool {
 	return out
 }
 
-// normal is the one form of a number: of a time hour and minute, of others the digits
-// without zeros that say nothing.
+// normal is the normal form of a number: hour and minute of a time; otherwise the digits without redundant zeros.
 func normal(s string) string {
 	digits := strings.TrimRight(s, "apm. \u00a0")
 	afternoon, half := strings.Contains(s, "p"), strings.ContainsAny(s, "ap")

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// results is the shape whose fields are the results of methods and what events carry.
+// results is the shape with the results of methods and the payloads of events as fields.
 const results = "results"
 
-// lists says of each shape which of its fields are lists, or hold any, however deep: "[]", "Shape" or "Shape[]".
-// Go writes null for a list that was never made, and the page reads it as an empty one.
+// lists says for each shape which of its fields are lists, or contain any at any depth: "[]", "Shape" or "Shape[]".
+// Go encodes a nil list as null, and the page reads it as an empty one.
 type lists map[string]map[string]string
 
 func (l lists) add(shape, field, typ string) {
@@ -22,9 +22,9 @@ func (l lists) add(shape, field, typ string) {
 	l[shape][field] = typ
 }
 
-// prune leaves out what holds no list, and shapes that never come from the program.
+// prune removes what contains no list, and shapes that the program never sends.
 func (l lists) prune() {
-	holds := map[string]bool{"": true} // what is left of a list of which the items hold none
+	holds := map[string]bool{"": true} // the result for a list of items without lists
 	for more := true; more; {
 		more = false
 		for shape, fields := range l {

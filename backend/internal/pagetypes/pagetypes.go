@@ -1,6 +1,6 @@
-// Package pagetypes writes what the window's page knows of the program as TypeScript: the shapes of backend/api with
-// their comments, the bound services, the events, and where lists are. The Go source is the only place where they are
-// written by hand (docs/adr/0016).
+// Package pagetypes generates the page's TypeScript types: the shapes of backend/api with their comments, the bound
+// services, the events, and where lists are. The Go source is the only place where they are written by hand
+// (docs/adr/0016).
 package pagetypes
 
 import (
@@ -16,7 +16,7 @@ import (
 	"unicode/utf8"
 )
 
-// File is where the page has them, below the module.
+// File is the path of the generated file in the module.
 const File = "frontend/src/lib/backend/types.ts"
 
 const (
@@ -42,7 +42,7 @@ type enum struct {
 
 // Generate returns the file for the module at root.
 //
-// Errors: a type that the page cannot be given, named with its place.
+// Errors: a type that cannot be converted, with its position.
 func Generate(root string) ([]byte, error) {
 	others := map[string]*source{}
 	app, err := read(root, appDir, others)
@@ -108,7 +108,7 @@ func (w *writer) writeShapes() error {
 	return nil
 }
 
-// writeEvents writes the constants EventX, each of which carries a shape X.
+// writeEvents writes the constants EventX, each with its shape X.
 func (w *writer) writeEvents() error {
 	fmt.Fprint(w, "\n/** Events to the page by their names, and what they carry. */\nexport interface Events {\n")
 	for _, c := range w.api.consts {
@@ -199,7 +199,7 @@ func (w *writer) fileOf(n ast.Node) *ast.File {
 	return nil
 }
 
-// typeOf is a type of Go as TypeScript.
+// typeOf converts a Go type to TypeScript.
 func (w *writer) typeOf(file *ast.File, t ast.Expr) (string, error) {
 	switch t := t.(type) {
 	case *ast.StarExpr:
@@ -247,8 +247,8 @@ var basic = map[string]string{
 	"int": "number", "int32": "number", "int64": "number", "uint64": "number", "float64": "number",
 }
 
-// enum is the union of the constants of a type; a string type without any is a string. A type of another package has that
-// package's name before its own, unless the package is chat and api has no type of the name.
+// enum is the union of the constants of a type; a string type without constants is a string. A type of another
+// package is prefixed with the package's name, unless the package is chat and api has no type of that name.
 func (w *writer) enum(in *source, d declared) (string, error) {
 	if baseName(d.spec.Type) != "string" {
 		return "", fmt.Errorf("%s is no shape and no string", d.name)
@@ -284,7 +284,7 @@ func (w *writer) writeEnums() {
 	}
 }
 
-// comment writes a comment of Go: a line if it fits into one.
+// comment writes a Go comment, on one line if it fits.
 func (w *writer) comment(indent, doc string) {
 	doc = strings.ReplaceAll(strings.TrimSpace(doc), "*/", "* /")
 	if doc == "" {
@@ -302,7 +302,7 @@ func (w *writer) comment(indent, doc string) {
 	fmt.Fprintf(w, "%s */\n", indent)
 }
 
-// wrapped are the paragraphs of a text in lines of a width.
+// wrapped wraps the paragraphs of a text to a width.
 func wrapped(text string, width int) (lines []string) {
 	for i, paragraph := range strings.Split(text, "\n\n") {
 		if i > 0 {

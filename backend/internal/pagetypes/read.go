@@ -13,10 +13,10 @@ import (
 	"strings"
 )
 
-// module is the program's own: types of its packages are followed.
+// module is this module's path: types of its packages are followed.
 const module = "contextinfinity/"
 
-// source is a package as it is written.
+// source is a parsed package.
 type source struct {
 	root, dir string
 	set       *token.FileSet
@@ -24,10 +24,10 @@ type source struct {
 	types     map[string]declared
 	methods   map[string][]*ast.FuncDecl // of a type, as they are written
 	consts    []constant
-	others    map[string]*source // by directory, of all packages that were read
+	others    map[string]*source // by directory, all packages read so far
 }
 
-// declared is a type with the file that it is declared in, whose imports its names are of.
+// declared is a type with the file that declares it, whose imports apply to it.
 type declared struct {
 	name string
 	doc  string
@@ -35,10 +35,10 @@ type declared struct {
 	file *ast.File
 }
 
-// constant is a string constant; its type is empty where the declaration has none.
+// constant is a string constant; its type is empty if the declaration has none.
 type constant struct{ name, typ, value, doc string }
 
-// read reads a package, its files by name and without tests.
+// read parses a package without tests, its files in the order of their names.
 func read(root, dir string, others map[string]*source) (*source, error) {
 	s := &source{root: root, dir: dir, set: token.NewFileSet(), types: map[string]declared{}, methods: map[string][]*ast.FuncDecl{}, others: others}
 	others[dir] = s
@@ -104,7 +104,7 @@ func (s *source) constant(d *ast.GenDecl, spec *ast.ValueSpec) {
 	s.consts = append(s.consts, constant{spec.Names[0].Name, baseName(spec.Type), value, spec.Doc.Text() + spec.Comment.Text()})
 }
 
-// baseName is the name of a type that may be a pointer; empty for other types.
+// baseName is the name of a type or of the type it points to; empty for other types.
 func baseName(t ast.Expr) string {
 	if star, is := t.(*ast.StarExpr); is {
 		t = star.X
@@ -125,7 +125,7 @@ func (s *source) values(typ string) (values []constant) {
 	return values
 }
 
-// imported is the package that a file knows by a name, and the type of it.
+// imported is the package imported under a name in a file, and a type of it.
 func (s *source) imported(file *ast.File, name, typ string) (*source, declared, error) {
 	for _, spec := range file.Imports {
 		at, err := strconv.Unquote(spec.Path.Value)
@@ -150,14 +150,14 @@ func (s *source) imported(file *ast.File, name, typ string) (*source, declared, 
 	return nil, declared{}, fmt.Errorf("%s: the page cannot be given a %s.%s", s.name(file), name, typ)
 }
 
-// field is a field of a shape as JSON has it.
+// field is a JSON field of a shape.
 type field struct {
 	name, doc string
 	optional  bool
 	typ       ast.Expr
 }
 
-// fields are those of a struct that JSON holds. Errors: an embedded field, or an exported one without a name for JSON.
+// fields are the fields of a struct in JSON. Errors: an embedded field, or an exported one without a JSON name.
 func (d declared) fields() (fields []field, err error) {
 	shape, is := d.spec.Type.(*ast.StructType)
 	if !is {
@@ -183,13 +183,13 @@ func (d declared) fields() (fields []field, err error) {
 	return fields, nil
 }
 
-// isShape is true of an exported struct that JSON has names for.
+// isShape reports an exported struct with JSON names.
 func (d declared) isShape() bool {
 	shape, is := d.spec.Type.(*ast.StructType)
 	return is && d.spec.Name.IsExported() && slices.ContainsFunc(shape.Fields.List, func(f *ast.Field) bool { return f.Tag != nil && strings.Contains(f.Tag.Value, `json:"`) })
 }
 
-// bound are the names of the services that a window binds: the constructors that a function calls, without "New".
+// bound are the names of the services that a window binds: the constructors called by a function, without "New".
 func bound(s *source, function string) (names []string) {
 	for _, file := range s.files {
 		for _, d := range file.Decls {

@@ -1,6 +1,6 @@
-// Package panics turns a panic into an error: one record that the program cannot handle
-// fails what works on it, and nothing else. Its words never hold what the panic was
-// about, which may be a prompt or a key; the place in the code is enough to fix it.
+// Package panics turns a panic into an error, so that a record that the program cannot handle fails only the
+// operation on it. The message never contains the panic's value, which may be a prompt or a key; the position in the
+// code is enough to fix it.
 package panics
 
 import (
@@ -13,8 +13,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Recover is deferred. If the function panicked, it calls tell with an error that says
-// where, and the stack for the log; the function then returns.
+// Recover is deferred. If the function panicked, it calls tell with an error that names the position, and the stack
+// for the log; the function then returns.
 func Recover(tell func(e *chat.Error, stack []byte)) {
 	if p := recover(); p != nil {
 		e := chat.Errorf(chat.CodeInternal, "program.defect", "Internal error: the operation crashed (%s%s).", kind(p), place()).
@@ -23,7 +23,7 @@ func Recover(tell func(e *chat.Error, stack []byte)) {
 	}
 }
 
-// kind is what a panic is about, where that cannot be the user's words.
+// kind describes the panic if that cannot contain the user's text.
 func kind(p any) string {
 	if err, ok := p.(runtime.Error); ok {
 		return strings.TrimPrefix(err.Error(), "runtime error: ") + " "

@@ -1,5 +1,5 @@
-// Package pattern holds regular expressions that are compiled when they are first used: a
-// command that lives for a tenth of a second needs next to none of the program's.
+// Package pattern holds regular expressions that are compiled on first use: a command that runs for a tenth of a
+// second needs almost none of them.
 package pattern
 
 import (
@@ -13,7 +13,7 @@ type Pattern struct {
 	compiled func() *regexp.Regexp
 }
 
-// New is the pattern of an expression. One that cannot be compiled panics at its first use.
+// New returns the pattern of an expression. An invalid one panics on first use.
 func New(expr string) *Pattern {
 	return &Pattern{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
 }

@@ -1,6 +1,5 @@
-// Package safezip opens zip archives of strangers. The standard library reads the whole
-// list of an archive's files into memory before anybody can count them: of a file of
-// gigabytes that is nothing but a list, gigabytes.
+// Package safezip opens untrusted zip archives. The standard library reads an archive's complete file list into
+// memory before the files can be counted: a large archive may consist of nothing but a list.
 package safezip
 
 import (
@@ -10,23 +9,22 @@ import (
 	"io"
 )
 
-// ErrTooMany is of an archive that lists more files than it may.
+// ErrTooMany means that an archive lists more files than allowed.
 var ErrTooMany = errors.New("the archive lists too many files")
 
 const (
-	// named is how many bytes the list may take for a file: its name, and what stands
-	// beside it.
+	// named is how many bytes of the list are allowed per file: its name and its header.
 	named = 1 << 10
-	// tail is read before the list: where it begins is said at the end of the file.
+	// tail is read before the list: the end of the file says where the list begins.
 	tail = 256 << 10
 )
 
-// Open reads the list of an archive, of at most this many files. A name in it that leads
-// out of the archive is not an error: look at the names.
+// Open reads the list of an archive, with at most this many files. A name that leads outside of the archive is not an
+// error: the caller must check the names.
 func Open(r io.ReaderAt, size int64, most int) (*zip.Reader, error) {
 	g := &guard{r: r, files: most, bytes: tail + int64(most)*named}
 	z, err := zip.NewReader(g, size)
-	g.open = true // what is in the files is bounded by who reads it
+	g.open = true // readers limit what they read of the files
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
 		return nil, err
 	}
@@ -36,13 +34,13 @@ func Open(r io.ReaderAt, size int64, most int) (*zip.Reader, error) {
 	return z, nil
 }
 
-// guard counts what is read of a list, and the heads of files in it.
+// guard counts the bytes read of a list, and the file headers in it.
 type guard struct {
 	r     io.ReaderAt
 	open  bool
-	files int   // that may still come
+	files int   // still allowed
 	bytes int64 // likewise
-	next  int64 // where the last reading ended
+	next  int64 // end of the last read
 	rest  []byte
 }
 
@@ -68,6 +66,5 @@ func (g *guard) ReadAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
-// slack is how often the end of an archive, which is looked through before its list is,
-// may hold the heads of the same files again.
+// slack is how often the end of an archive, which is read before the list, may contain the same file headers.
 const slack = tail / 46

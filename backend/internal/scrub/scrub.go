@@ -1,7 +1,7 @@
-// Package scrub takes secrets out of JSON, and out of texts in which JSON is quoted: there the
-// same secret can be written with escapes, which a search of the bytes does not see.
+// Package scrub removes secrets from JSON, and from texts that quote JSON: there a secret may be escaped, so that a
+// search of the bytes does not find it.
 //
-// Guarantee: valid JSON stays valid, and what holds no secret stays byte for byte.
+// Guarantee: valid JSON stays valid, and what contains no secret stays unchanged.
 package scrub
 
 import (
@@ -14,8 +14,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// JSON takes secrets out of the texts in a JSON value, and out of the names of its fields. What
-// is not JSON becomes a JSON string.
+// JSON removes secrets from the texts and field names of a JSON value. Invalid JSON becomes a JSON string.
 func JSON(raw json.RawMessage, redact func(string) string) json.RawMessage {
 	if len(raw) == 0 {
 		return raw
@@ -37,7 +36,7 @@ func JSON(raw json.RawMessage, redact func(string) string) json.RawMessage {
 		return raw
 	}
 	out, err := chat.MarshalJSON(v)
-	if err != nil { // it was JSON a moment ago
+	if err != nil { // it was valid JSON before
 		return json.RawMessage("{}")
 	}
 	return out
@@ -57,7 +56,7 @@ func value(v any, redact func(string) string) any {
 		for name := range v {
 			names = append(names, name)
 		}
-		slices.Sort(names) // two that become one name are numbered the same way each time
+		slices.Sort(names) // sorted, so that duplicate names are numbered the same way each time
 		for _, name := range names {
 			field, clean := value(v[name], redact), redact(name)
 			delete(v, name)
@@ -67,7 +66,7 @@ func value(v any, redact func(string) string) any {
 	return v
 }
 
-// free is a name that an object does not have yet.
+// free is an unused name for a field of an object.
 func free(object map[string]any, name string) string {
 	out := name
 	for n := 2; ; n++ {
@@ -78,17 +77,16 @@ func free(object map[string]any, name string) string {
 	}
 }
 
-// depth is how often JSON is looked for in the texts of JSON.
+// depth is how deep JSON is searched inside texts of JSON.
 const depth = 4
 
-// Text takes secrets out of a text, also where they are in quoted JSON: whole, as a line of a
-// log, or in the middle of other words.
+// Text removes secrets from a text, including quoted JSON: the whole text, as in a log line, or a part of it.
 func Text(text string, redact func(string) string) string {
 	return segments(redact(text), redact, depth)
 }
 
-// segments looks at each part of a text that could be the inside of a JSON string: it has
-// escapes, and neither a bare quotation mark nor a control character.
+// segments calls redact for each part of a text that could be the inside of a JSON string: it has escapes, and
+// neither a bare quotation mark nor a control character.
 func segments(text string, redact func(string) string, depth int) string {
 	if depth == 0 || !strings.Contains(text, `\`) {
 		return text
@@ -105,7 +103,7 @@ func segments(text string, redact func(string) string, depth int) string {
 	return b.String()
 }
 
-// segment is where such a part ends.
+// segment is the end of such a part.
 func segment(text string) int {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
@@ -118,8 +116,7 @@ func segment(text string) int {
 	return len(text)
 }
 
-// unescaped redacts what the escapes of a part represent, and writes it with escapes again if
-// there was something.
+// unescaped redacts the unescaped content of a part, and escapes it again if it contained a secret.
 func unescaped(part string, redact func(string) string, depth int) string {
 	var plain string
 	if !strings.Contains(part, `\`) || json.Unmarshal([]byte(`"`+part+`"`), &plain) != nil {

@@ -1,5 +1,5 @@
-// Package testsignal lets a test wait for something deep inside the program
-// instead of sleeping. In production a Signal is never watched and does nothing.
+// Package testsignal lets a test wait for an event deep inside the program instead of sleeping. In production a
+// Signal is never watched and does nothing.
 package testsignal
 
 import (
@@ -7,11 +7,10 @@ import (
 	"time"
 )
 
-// capacity is how many signals may be waiting. A test that lets more pile up
-// watches something it does not read.
+// capacity is how many signals may be unread. A test with more of them watches something that it does not read.
 const capacity = 1000
 
-// timeout ends a test that waits for what will not happen.
+// timeout ends a test whose signal never arrives.
 const timeout = 10 * time.Second
 
 // Signal is sent by the program and received by a test. The zero value and the
@@ -33,8 +32,8 @@ func (s *Signal[T]) Watch() {
 	s.c.Store(&c)
 }
 
-// Send tells a watching test of v; it never blocks. It panics if the test has
-// left a thousand signals unread, because a dropped one would be a riddle.
+// Send delivers v to a watching test; it never blocks. It panics if the test has left a thousand signals unread,
+// because silently dropping one would be hard to debug.
 func (s *Signal[T]) Send(v T) {
 	if s == nil {
 		return

@@ -11,9 +11,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Document is a visible text as it is in the frame of a document: as it is, since
-// code and tables are to be read as they are. Only tags of the program's frames, in any
-// disguise, and control tokens are escaped. Document(Document(s)) is Document(s).
+// Document prepares a visible text for the frame of a document. Only tags of the program's frames, in any disguise,
+// and control tokens are escaped, because code and tables must stay readable. Document(Document(s)) is Document(s).
 func Document(visible string) string {
 	if !strings.ContainsFunc(visible, opens) {
 		return visible
@@ -43,13 +42,12 @@ func Document(visible string) string {
 	return b.String()
 }
 
-// Memory is a visible text as it is in the memory block: it holds no tag at all, and
-// no line that passes for one of the program's. An & is escaped only where it could be
-// taken for an escape, since code is quoted often and each escape costs; so the text can
-// be read back without doubt, and a second pass would escape the escapes.
+// Memory prepares a visible text for the memory block: without any tag, and without lines that imitate the program's.
+// An & is escaped only where it could be taken for an escape, because code is quoted often and each escape costs
+// tokens. The text can be restored unambiguously; a second pass would escape the escapes.
 func Memory(visible string) string { return quoteForged(allTags(visible)) }
 
-// Passage is Memory for a text whose first line is written by the program.
+// Passage is Memory for a text with a first line written by the program.
 func Passage(visible string) string {
 	first, rest, more := strings.Cut(visible, "\n")
 	if !more {
@@ -62,13 +60,12 @@ func allTags(visible string) string { return Document(tagEscaper.Replace(visible
 
 var tagEscaper = strings.NewReplacer("<", "&lt;", "&lt;", "&amp;lt;", "&amp;", "&amp;amp;", "&#91;", "&amp;#91;", "&#93;", "&amp;#93;")
 
-// forged finds lines that look like those by which the program says who said a passage
-// and when, and like its headings.
+// forged finds lines that look like the program's speaker lines and headings.
 var forged = pattern.New(`(?mi)^[\s\pZ]*(?:[#＃﹟♯№][\s\pZ]*\pN{1,9}\.?(?:[\s\pZ]+\d{1,2}` + colon + `\d{2})?[\s\pZ]+[^\n:：]{1,100}?` + colon + `|` +
 	`[\[［【〔⟦][\s\pZ]*(?:now[\s\pZ]*(?:` + colon + `|[-–—])|selected[\s\pZ]+passages|earlier[\s\pZ]+conversation[\s\pZ]+summary|` +
 	`(?:\pL+[,，]?[\s\pZ]+)?\d{1,2}\.?[\s\pZ]+\pL+[\s\pZ]+\d{4}\b))`)
 
-// colon is one, or what is drawn like it.
+// colon matches a colon and characters that look like one.
 const colon = `[:：﹕︓∶꞉]`
 
 // quoteForged marks such lines as quoted.
@@ -81,12 +78,11 @@ func quoteForged(s string) string {
 
 func opens(r rune) bool { return opensTag(r) || opensBracket(r) || opensQuote(r) || r == ']' }
 
-// minimax are the rests of MiniMax's control tokens that begin with a bracket: ]~b], ]~!b[ and
-// ]<]minimax[>[.
+// minimax are the ends of MiniMax's control tokens that begin with a bracket: ]~b], ]~!b[ and ]<]minimax[>[.
 var minimax = pattern.New(`^(?:~!?b[\]\[]|<\]minimax\[>)`)
 
-// opensQuote reports a mark that stands around words in some languages, as 《document》; with a
-// slash behind it it is no quotation.
+// opensQuote reports a mark that is a quotation mark in some languages, as in 《document》; followed by a slash it is
+// not.
 func opensQuote(r rune) bool { return r == '«' || r == '《' }
 
 func closesFrame(rest string) bool {
@@ -96,19 +92,18 @@ func closesFrame(rest string) bool {
 
 func opensBracket(r rune) bool { return r == '[' || r == '［' }
 
-// opensTag reports <, and what is drawn like it or becomes it by normalization.
+// opensTag reports <, and characters that look like it or are normalized to it.
 func opensTag(r rune) bool {
 	return r == '<' || r > 0x7F && strings.ContainsRune("＜﹤≮˂ᐸ‹〈⟨〈❮❬⦉⟪⦑⪪⧼⋖⪡≺⊰ᑅ⧀⩹⪦", r)
 }
 
-// frames are the tags of the program's frames.
+// frames are the tag names of the program's frames.
 var frames = map[string]bool{"document": true, "memory": true, "artifact": true, "state_summary": true, "turns": true, "tool_output": true, "statesummary": true, "tooloutput": true}
 
 const longestFrame = len("state_summary")
 
-// isFrame reports that the text after a < is the rest of a frame's tag, however it is
-// spelled: with slashes, spaces or marks in it, in letters of any width or case, or in
-// letters of other alphabets that look the same.
+// isFrame reports that the text after a < is the rest of a frame's tag, however it is spelled: with slashes, spaces
+// or marks in it, in letters of any width or case, or in look-alike letters of other alphabets.
 func isFrame(s string) bool {
 	var name strings.Builder
 	for _, r := range s {
@@ -119,11 +114,11 @@ func isFrame(s string) bool {
 			if c == '-' {
 				c = '_'
 			}
-			if c == ':' { // the name of a name space before it
+			if c == ':' { // after a namespace
 				name.Reset()
 			} else if isNamePart(c) {
 				name.WriteRune(c)
-			} else if !unicode.IsSpace(c) && !isSlash(c) && c != utf8.RuneError { // which Visible put for a control character
+			} else if !unicode.IsSpace(c) && !isSlash(c) && c != utf8.RuneError { // U+FFFD: Visible's replacement for a control character
 				return false
 			}
 		}
@@ -138,7 +133,7 @@ func isNamePart(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode
 
 func isSlash(r rune) bool { return strings.ContainsRune(`/\⁄∕⧸⧵∖÷╱⟋⫽⧹╲⟍`, r) }
 
-// fold is a character in its plainest form: no width, no case, no marks, in Latin.
+// fold is a character in its simplest form: without width, case and marks, in Latin.
 func fold(r rune) []rune {
 	if r < utf8.RuneSelf {
 		return []rune{unicode.ToLower(r)}
@@ -146,7 +141,7 @@ func fold(r rune) []rune {
 	if isHidden(r) {
 		return nil
 	}
-	for _, first := range []rune{'🅐', '🅰', '🇦'} { // letters in pictures
+	for _, first := range []rune{'🅐', '🅰', '🇦'} { // pictographic letters
 		if r >= first && r < first+26 {
 			return []rune{'a' + r - first}
 		}
@@ -164,7 +159,7 @@ func fold(r rune) []rune {
 	return out
 }
 
-// lookalikes are letters of other alphabets that are drawn like those of the frames.
+// lookalikes are letters of other alphabets that look like those of the frames.
 var lookalikes = map[rune]rune{
 	'а': 'a', 'с': 'c', 'ԁ': 'd', 'е': 'e', 'і': 'i', 'м': 'm', 'о': 'o', 'р': 'p', 'г': 'r', 'ѕ': 's', 'т': 't', 'у': 'y', 'п': 'n',
 	'α': 'a', 'ϲ': 'c', 'ε': 'e', 'ι': 'i', 'μ': 'm', 'ο': 'o', 'τ': 't', 'υ': 'u', 'γ': 'y', 'ν': 'n', 'ı': 'i', 'ɑ': 'a', 'ո': 'n', 'օ': 'o', 'ѵ': 'v',
@@ -175,7 +170,7 @@ var lookalikes = map[rune]rune{
 	'›': '>', '〉': '>', '⟩': '>', '❯': '>', '❭': '>', '⦊': '>', 'ᐳ': '>', '｜': '|', '￨': '|', '│': '|', '¦': '|', 'ǀ': '|', '∣': '|', '❘': '|',
 }
 
-// tokenLength bounds how far the end of a control token is looked for, in bytes.
+// tokenLength is how far the end of a control token is searched for, in bytes.
 const tokenLength = 64
 
 // isAngleToken reports that the text after a < is the rest of a control token: <|…|>,
@@ -186,19 +181,18 @@ func isAngleToken(s string) bool {
 }
 
 var (
-	// pipedBody has no spaces where it has one bar: a <| b -> c is an operator. An & is
-	// that of an escape, which is not part of a token.
+	// pipedBody has no spaces if it has only one bar: a <| b -> c is an operator. It has no &, which would begin an
+	// escape.
 	pipedBody   = pattern.New(`^/?(?:\|[^|&]+\||\|[^\s|&]+|[^\s|&]+\|)$`)
 	angleTokens = pattern.New(`^<?/?(?:s|bos|eos|eod|pad|unk|mask|sep|cls|sop|eop|sys|(?:\w+:)?(?:think|tool_calls?)|tools?|tool_response|tool_sep|function_calls|` +
 		`function=[^&]*|function_results|invoke name=[^&]*|(?:tokens_)?unused(?:_token)?_?\d+|extra_id_\d+|ctrl\d+|0x[0-9a-f]{2}|eot|longcat_\w+|tool_code|reserved_[^&]*|(?:start|end|begin)_of_\w+|image_soft_token|fim_\w+|im_start|im_end)$`)
 )
 
-// bracketToken is the body of a control token in brackets, after its [, and how long it
-// is with its ]; 0: there is none.
+// bracketToken is the body of a control token in brackets, after its [, and its length with the ]; 0: there is none.
 func bracketToken(s string) (body string, length int) {
 	folded, end, length := tokenBody(s, ']', '[')
 	name := strings.Trim(strings.Join(strings.Fields(folded), ""), "/\\")
-	if pipedInBrackets.MatchString(name) || unusedInBrackets.MatchString(name) { // of EXAONE: [|user|]; of BERT and InternLM
+	if pipedInBrackets.MatchString(name) || unusedInBrackets.MatchString(name) { // EXAONE: [|user|]; BERT and InternLM
 		return s[:end], length
 	}
 	if !bracketTokens[name] || usual[name] && strings.ContainsFunc(s[:end], unicode.IsLower) {
@@ -215,13 +209,11 @@ var (
 var bracketTokens = lexical.Set("inst sys system_prompt available_tools tool_calls tool_results tool_content think args call_id gmask smask mask sop eop " +
 	"img img_break img_end audio begin_audio prefix middle suffix model_settings bos eos pad unk cls sep")
 
-// usual are words that also are in brackets in ordinary text, in small letters: as
-// control tokens they are written in capitals.
+// usual are words that ordinary text has in brackets in lower case: as control tokens they are written in capitals.
 var usual = lexical.Set("think args mask img audio prefix middle suffix pad sep")
 
-// tokenBody is what is before the closing character, folded, where that character
-// begins and ends. It is empty where that is far away, on another line, or behind the
-// beginning of another token.
+// tokenBody is the folded text before the closing character, and where that character begins and ends. It is empty if
+// that is far away, on another line, or after the beginning of another token.
 func tokenBody(s string, closing, opening rune) (body string, start, end int) {
 	var b strings.Builder
 	for i, r := range s {

@@ -2,8 +2,8 @@ package untrusted
 
 import "unicode"
 
-// viramas are the characters of Unicode 15 with Canonical_Combining_Class 9: they kill
-// the vowel of a letter, and joiners beside them choose how the cluster is drawn.
+// viramas are the characters of Unicode 15 with Canonical_Combining_Class 9: they suppress the vowel of a letter, and
+// joiners beside them choose how the cluster is drawn.
 var viramas = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x094D, 0x09CD, 0x80}, {0x0A4D, 0x0ACD, 0x80}, {0x0B4D, 0x0BCD, 0x80}, {0x0C4D, 0x0CCD, 0x80},
@@ -22,8 +22,8 @@ var viramas = &unicode.RangeTable{
 	},
 }
 
-// pictographic holds Extended_Pictographic of Unicode 15, the pictures that emoji are
-// made of, skin tones included; neighbouring symbols are in where that joins ranges.
+// pictographic is Extended_Pictographic of Unicode 15, the pictures that emoji consist of, including skin tones;
+// neighbouring symbols are included where that joins ranges.
 var pictographic = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x00A9, 0x00AE, 5}, {0x203C, 0x2049, 13}, {0x2122, 0x2139, 23}, {0x2194, 0x2199, 1}, {0x21A9, 0x21AA, 1}, {0x231A, 0x231B, 1},

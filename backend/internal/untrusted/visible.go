@@ -6,18 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// Visible is a text without what a reader would not see. Line ends of every kind become
-// line feeds; other control characters, and code points that are not characters, become
-// U+FFFD. Characters without a width, those that turn the direction of writing and those
-// that can carry a hidden text are left out, except where a script or an emoji needs
-// them: see keepsJoiner and keepsSelector. Visible(Visible(s)) is Visible(s).
+// Visible removes what a reader would not see. Line ends of every kind become line feeds; other control characters,
+// and invalid code points, become U+FFFD. Zero-width characters, those that change the text direction and those that
+// can carry a hidden text are removed, except where a script or an emoji needs them: see keepsJoiner and
+// keepsSelector. Visible(Visible(s)) is Visible(s).
 func Visible(s string) string {
 	if isPlain(s) {
 		return s
 	}
 	var b strings.Builder
 	b.Grow(len(s))
-	last := rune(-1) // written before
+	last := rune(-1) // the previous one written
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		i += size
@@ -62,7 +61,7 @@ func isLineEnd(r rune) bool {
 	return r >= '\n' && r <= '\r' || r == 0x85 || r == 0x2028 || r == 0x2029
 }
 
-// brailleBlank is a space in Braille, and nothing at all elsewhere.
+// brailleBlank is a space in Braille, and invisible elsewhere.
 const brailleBlank = 0x2800
 
 func isNonCharacter(r rune) bool { return r >= 0xFDD0 && r <= 0xFDEF || r&0xFFFE == 0xFFFE }
@@ -74,9 +73,8 @@ const (
 
 func isJoiner(r rune) bool { return r == nonJoiner || r == joiner }
 
-// isHidden reports a character that shows nothing by itself: Default_Ignorable_Code_Point
-// and the other format characters, except signs of Arabic and other scripts that are
-// drawn although they are format characters.
+// isHidden reports an invisible character: Default_Ignorable_Code_Point and the other format characters, except signs
+// of Arabic and other scripts that are drawn although they are format characters.
 func isHidden(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) &&
 		!unicode.Is(unicode.Prepended_Concatenation_Mark, r) || r >= 0xE0000 && r <= 0xE0FFF
@@ -92,10 +90,9 @@ func firstVisible(s string) rune {
 	return -1
 }
 
-// keepsJoiner reports a joiner or non-joiner that changes how its neighbours are drawn:
-// beside a virama in the scripts of India, between two letters of Arabic and the scripts
-// that join like it (a non-joiner alone: they join by themselves), between two pictures
-// of an emoji. Anywhere else it shows nothing and can only carry bits.
+// keepsJoiner reports a joiner or non-joiner that changes how its neighbours are drawn: beside a virama in the
+// scripts of India, between two letters of Arabic and scripts that join like it (only a non-joiner: they join by
+// themselves), or between two pictures of an emoji. Anywhere else it is invisible and can only carry hidden data.
 func keepsJoiner(r, last, next rune) bool {
 	switch {
 	case unicode.Is(viramas, last):
@@ -119,9 +116,9 @@ const (
 	keycap        = 0x20E3
 )
 
-// keepsSelector reports a variation selector that its base takes: the text and emoji
-// selectors after a picture or in a keycap, Mongolian ones after a Mongolian letter. The
-// others choose between forms of a character that mean the same.
+// keepsSelector reports a variation selector that applies to its base: the text and emoji selectors after a picture
+// or in a keycap, Mongolian ones after a Mongolian letter. The others choose between forms of a character with the
+// same meaning.
 func keepsSelector(r, last, next rune) bool {
 	switch {
 	case r == textSelector || r == emojiSelector:

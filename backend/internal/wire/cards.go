@@ -14,8 +14,8 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// Bounds of a list of models: of a page in bytes, of all of it in models, and of an
-// id, which is shown and written into the configuration.
+// Limits for a list of models: bytes per page, number of models, and the length of an id, which is shown and written
+// into the configuration.
 const (
 	maxListing  = 16 << 20
 	maxModels   = 5_000
@@ -24,9 +24,9 @@ const (
 	maxPriceUSD = 1e6
 )
 
-// Cards reads a listing of the form {"data":[{"id":...}]}, Ollama's {"models":[{"name":...}]} or a
-// bare list, with all that servers are known to say of a model in it, and reports where the next page
-// starts. Fields of another type than expected count as absent: they are the server's words.
+// Cards reads a listing of the form {"data":[{"id":...}]}, Ollama's {"models":[{"name":...}]} or a plain list, with
+// everything that known servers report about a model, and returns where the next page starts. Fields of an unexpected
+// type count as missing.
 func (s Server) Cards(ctx context.Context, path string) (cards []llm.ModelCard, owners []string, next string, err error) {
 	data, err := s.fetch(ctx, http.MethodGet, path, nil, maxListing)
 	if err != nil {
@@ -66,14 +66,13 @@ func (s Server) Models(ctx context.Context, path string) (ids []string, next str
 	return ids, next, err
 }
 
-// Root is the server's address without the version that its Base ends in: where the
-// details of local servers are.
+// Root is the server's address without the version at the end of its Base: local servers have their details there.
 func (s Server) Root() Server {
 	s.Base = strings.TrimSuffix(strings.TrimRight(s.Base, "/"), "/v1")
 	return s
 }
 
-// Get returns an answer, of which it reads at most this many bytes.
+// Get returns a response body, of which it reads at most this many bytes.
 func (s Server) Get(ctx context.Context, path string, limit int64) ([]byte, error) {
 	return s.fetch(ctx, http.MethodGet, path, nil, limit)
 }
@@ -99,7 +98,7 @@ func (e entry) list(name string) (out []string, ok bool) {
 	return out, e[name] != nil && json.Unmarshal(e[name], &out) == nil && out != nil
 }
 
-// tokens is the first of the fields that holds a sensible number of tokens.
+// tokens is the first field with a plausible number of tokens.
 func (e entry) tokens(names ...string) int {
 	for _, name := range names {
 		var n float64
@@ -110,7 +109,7 @@ func (e entry) tokens(names ...string) int {
 	return 0
 }
 
-// price is a number, or a number in a string, of dollars; scale makes it one of a million tokens.
+// price is a number of dollars, possibly in a string; scale converts it to a price per million tokens.
 func (e entry) price(name string, scale float64) (float64, bool) {
 	var n float64
 	if e[name] == nil {
@@ -122,7 +121,7 @@ func (e entry) price(name string, scale float64) (float64, bool) {
 			return 0, false
 		}
 	}
-	// Rounded to what prices are written with, or a dollar of a million tokens is 0.9999999.
+	// Rounded to the precision of prices, otherwise a dollar per million tokens becomes 0.9999999.
 	n = math.Round(n*scale*1e6) / 1e6
 	return n, n >= 0 && n <= maxPriceUSD
 }
@@ -178,7 +177,7 @@ func (e entry) abilities(c *llm.ModelCard) {
 	}
 }
 
-// Abilities reads a list that names all that a model can do, as local servers give it.
+// Abilities reads a list of everything a model can do, as local servers return it.
 func Abilities(c *llm.ModelCard, list []string) {
 	has := func(names ...string) llm.Ability {
 		return llm.AbilityOf(slices.ContainsFunc(names, func(n string) bool { return slices.Contains(list, n) }))
@@ -187,7 +186,7 @@ func Abilities(c *llm.ModelCard, list []string) {
 	c.Embeds = slices.Contains(list, "embedding") && !slices.Contains(list, "completion")
 }
 
-// prices reads OpenRouter's, in dollars a token, and Together's, in dollars a million tokens.
+// prices reads OpenRouter's prices, in dollars per token, and Together's, in dollars per million tokens.
 func (e entry) prices(c *llm.ModelCard) {
 	p := e.object("pricing")
 	in, ok := p.price("prompt", 1e6)

@@ -9,20 +9,19 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// Group is what one side says in a row, as a provider may receive it.
+// Group is consecutive blocks of one side, as a provider may receive them.
 type Group struct {
 	Role   chat.Role
 	Blocks chat.Blocks
 	// Stable is how many of Blocks, from the first, belong to the prefix that
 	// a prompt cache can keep.
 	Stable int
-	// Held is how many of Blocks, from the first, the provider holds already
-	// (llm.Request.Continues).
+	// Held is how many of Blocks, from the first, the provider already has (llm.Request.Continues).
 	Held int
-	// Cycle: the group belongs to the steps of the turn so far, so what the model thought
-	// on its way to a call goes back with the call.
+	// Cycle: the group belongs to the steps of the running turn, so the model's reasoning before a call is sent back
+	// with the call.
 	Cycle bool
-	// Renamed: a call of the group could not keep the id that its provider gave it.
+	// Renamed: a call of the group could not keep the id from its provider.
 	Renamed bool
 }
 
@@ -32,13 +31,12 @@ type spoken struct {
 	stable, held, cycle bool
 }
 
-// Conversation puts a prepared context into the order that providers demand
-// (SRD 11.3): sides alternate, a tool result follows its call at once and stands
-// first in its message. Opaque blocks of another producer and empty ones are
-// dropped. Every provider refuses half a pair: a call without its result is told in
-// words, and a result without its call gets one (see withCalls). Names and ids of calls
-// that providers refuse are replaced (see ToolName). The last group is the user's, or an
-// unfinished answer of the cycle that its provider paused and is sent back as it is.
+// Conversation puts a prepared context into the order that providers require (SRD 11.3): sides alternate, and a tool
+// result directly follows its call and comes first in its message. Empty blocks, and opaque blocks of another
+// provider, are dropped. Every provider refuses half a pair: a call without its result is described in text, and a
+// result without its call gets one (see withCalls). Names and ids of calls that providers refuse are replaced (see
+// ToolName). The last group is the user's, or an unfinished answer of the running turn that its provider paused and
+// that is sent back unchanged.
 func Conversation(r llm.Request, provider string, ids IDRule) ([]Group, error) {
 	if !r.Context.Valid() {
 		return nil, &llm.Error{
@@ -58,7 +56,7 @@ func Conversation(r llm.Request, provider string, ids IDRule) ([]Group, error) {
 	return groups, nil
 }
 
-// said is every block that the provider may see, with who says it.
+// said is every block that the provider may see, with its side.
 func said(r llm.Request, provider string) []spoken {
 	var flat []spoken
 	messages, held := r.Context.Messages(), 0
@@ -77,7 +75,7 @@ func said(r llm.Request, provider string) []spoken {
 	return flat
 }
 
-// speak decides who says a block and whether this provider may see it.
+// speak decides which side a block belongs to and whether this provider may see it.
 func speak(role chat.Role, b chat.Block, provider string, cycle bool) (spoken, bool) {
 	s := spoken{role: role, block: b}
 	switch b := b.(type) {
@@ -131,9 +129,8 @@ func flatten(groups []Group) []spoken {
 	return out
 }
 
-// pairTools keeps the calls of group i that the next group answers, whose answers it puts
-// into the calls' order, and turns the others into words. Every result answers a call of
-// the group before its own: withCalls sees to that.
+// pairTools keeps the calls of group i that the next group answers, sorts the results into the calls' order, and
+// turns the other calls into text. Every result answers a call of the previous group, because withCalls ensures that.
 func pairTools(groups []Group, i int) {
 	if groups[i].Role == chat.RoleUser {
 		return
@@ -171,12 +168,11 @@ func results(blocks chat.Blocks) map[string]chat.Block {
 	return out
 }
 
-// ErrorMark begins the result of a call that failed, where a protocol has no other way to
-// say so.
+// ErrorMark begins the result of a failed call in protocols without an error flag.
 const ErrorMark = "[Error] "
 
-// SystemText joins the parts of the system prompt. It adds nothing between them:
-// every byte that is sent is one that the context's manifest shows (SPEC 6).
+// SystemText joins the parts of the system prompt without separators: every byte that is sent is in the context's
+// manifest (SPEC 6).
 func SystemText(parts []string) string {
 	var kept strings.Builder
 	for _, p := range parts {
@@ -187,8 +183,7 @@ func SystemText(parts []string) string {
 	return kept.String()
 }
 
-// ImageURL is an image's address: its own, or a data URL of its bytes. It is
-// empty for a source of neither form.
+// ImageURL is an image's address: its own, or a data URL of its bytes. It is empty for other sources.
 func ImageURL(img chat.Image) string {
 	src := ReadImage(img)
 	if src.URL != "" || src.Data == "" {
@@ -197,13 +192,13 @@ func ImageURL(img chat.Image) string {
 	return "data:" + img.MediaType + ";base64," + src.Data
 }
 
-// ImageSource is the two forms an image's source has (chat.Image).
+// ImageSource is the two forms of an image's source (chat.Image).
 type ImageSource struct {
 	Data string `json:"data"`
 	URL  string `json:"url"`
 }
 
-// ReadImage decodes an image's source; an unreadable one is empty.
+// ReadImage decodes an image's source; an invalid one is empty.
 func ReadImage(img chat.Image) ImageSource {
 	var src ImageSource
 	_ = json.Unmarshal(img.Source, &src)

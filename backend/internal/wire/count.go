@@ -8,8 +8,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Count is a number of tokens in a provider's JSON: a whole number, also as 12.0 or "12".
-// Anything else is chat.NoCount, so that it is seen to be wrong; null changes nothing.
+// Count is a number of tokens in a provider's JSON: a whole number, also as 12.0 or "12". Anything else is
+// chat.NoCount, so that the error is visible; null changes nothing.
 type Count int
 
 // UnmarshalJSON implements json.Unmarshaler; it never fails.

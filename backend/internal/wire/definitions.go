@@ -18,9 +18,8 @@ func Definitions(r llm.Request) []chat.ToolDefinition {
 	return r.Context.Tools()
 }
 
-// AddTools puts definitions into a body that the options were laid over. The tools that the
-// options define (a provider's own: its web search) come after them and take precedence;
-// options that remove the tools remove them all.
+// AddTools adds definitions to a body that already has the options. Tools in the options (a provider's own, such as
+// web search) come after them and take precedence; options that remove the tools remove them all.
 func AddTools(body map[string]any, r llm.Request, encode func(chat.ToolDefinition) map[string]any) (last map[string]any) {
 	option, set := r.Endpoint.Options["tools"]
 	if set && option == nil {
@@ -55,10 +54,10 @@ func optionNames(tools []any) map[string]bool {
 	return names
 }
 
-// Schema is a tool's schema as every provider takes it: an object schema that says which
-// properties there are and has no alternatives at its top, where one tool of one server
-// would otherwise make every request fail. What the alternatives describe becomes properties
-// of the object; which of them exclude each other, the server itself says when it is called.
+// Schema is a tool's schema in the form that every provider accepts: an object schema with properties and without
+// alternatives at the top level, because a single tool with another schema would make every request fail. The
+// properties of the alternatives are merged into the object; the server itself reports invalid combinations when it
+// is called.
 func Schema(raw json.RawMessage) json.RawMessage {
 	var schema map[string]json.RawMessage
 	if json.Unmarshal(raw, &schema) != nil || schema == nil {
@@ -101,7 +100,7 @@ func Schema(raw json.RawMessage) json.RawMessage {
 
 func isObject(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }
 
-// members are the members of a JSON object; of anything else none.
+// members are the members of a JSON object; of other JSON, none.
 func members(raw json.RawMessage) map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
 	if !isObject(raw) || json.Unmarshal(raw, &out) != nil {
@@ -126,20 +125,20 @@ func texts(raw json.RawMessage) []string {
 	return out
 }
 
-// encoded is a value made of JSON as JSON.
+// encoded is a decoded JSON value as JSON.
 func encoded(v any) json.RawMessage {
 	raw, err := chat.MarshalJSON(v)
-	if err != nil { // what was decoded encodes again
+	if err != nil { // decoded JSON always encodes
 		return json.RawMessage(`{}`)
 	}
 	return raw
 }
 
-// rawArguments holds the arguments of a call that are not object. The model sees what it
-// wrote, in a form that every provider takes.
+// rawArguments holds arguments of a call that are no object. The model sees what it wrote, in a form that every
+// provider accepts.
 const rawArguments = "_raw"
 
-// Arguments are a call's arguments as an object, which is all that most providers take.
+// Arguments are a call's arguments as an object, the only form that most providers accept.
 func Arguments(input json.RawMessage) json.RawMessage {
 	input = bytes.TrimSpace(input)
 	if isObject(input) && json.Valid(input) {
@@ -150,7 +149,7 @@ func Arguments(input json.RawMessage) json.RawMessage {
 	}
 	text := Unquote(input)
 	if inner := []byte(text); isObject(bytes.TrimSpace(inner)) && json.Valid(inner) {
-		return bytes.TrimSpace(inner) // some models write the object as a text
+		return bytes.TrimSpace(inner) // some models write the object as a string
 	}
 	if input[0] != '"' {
 		text = string(input)
@@ -158,8 +157,7 @@ func Arguments(input json.RawMessage) json.RawMessage {
 	return encoded(map[string]string{rawArguments: text})
 }
 
-// Extra is what an object says beside the members that are described elsewhere, laid over
-// what was known before; nil if it says nothing else.
+// Extra are an object's members not described elsewhere, merged over the earlier ones; nil if there are none.
 func Extra(before, raw json.RawMessage, described ...string) json.RawMessage {
 	said := members(raw)
 	for name, value := range said {
@@ -175,7 +173,7 @@ func Extra(before, raw json.RawMessage, described ...string) json.RawMessage {
 	return encoded(all)
 }
 
-// WithExtra is the wire form of a call with what its provider wants back with it.
+// WithExtra adds to a call the extra members that its provider needs back.
 func WithExtra(b chat.ToolUse) map[string]any {
 	call := map[string]any{}
 	for name, value := range members(b.Extra) {

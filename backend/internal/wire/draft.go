@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// PartKind is what a part becomes in the final message.
+// PartKind is the type of block that a part becomes.
 type PartKind int
 
 // The kinds of parts.
@@ -20,7 +20,7 @@ const (
 	PartReasoning
 	PartRefusal
 	PartTool   // a call for the user's side to run
-	PartOpaque // kept raw: what the provider ran itself, and what nobody knows
+	PartOpaque // kept raw: run by the provider itself, or of an unknown type
 )
 
 // Part is one block of an answer under construction.
@@ -31,38 +31,37 @@ type Part struct {
 	Annotations []json.RawMessage
 	ID, Name    string // of a tool call
 	Input       json.RawMessage
-	FreeText    bool            // a tool's arguments are text and no JSON
+	FreeText    bool            // a tool's arguments are plain text, not JSON
 	Extra       json.RawMessage // of a tool call: chat.ToolUse.Extra
 	Encrypted   string
 	Raw         []byte
 
 	placed bool
-	left   bool // out: the answer has too many
+	left   bool // left out: the answer has too many
 	block  int
 	named  bool
-	callID string // as NameCalls chose it
+	callID string // as assigned by NameCalls
 }
 
-// Draft collects the parts of one answer. A part takes its place among the
-// blocks when it first has something to show, and keeps it, so a delta's block
-// index never moves.
+// Draft collects the parts of one answer. A part gets its position among the blocks when it first has visible
+// content, and keeps it, so the block index of a delta never changes.
 type Draft struct {
 	Provider string
 	parts    []*Part
 	counted  int
 }
 
-// Parts is what llm.Decoder says of it.
+// Parts returns the collected parts for llm.Decoder.
 func (d *Draft) Parts() int { return max(d.counted, len(d.parts)) }
 
-// Takes counts one more part of the answer, and reports whether it is to be kept: a server
-// must not fill memory with parts that show nothing.
+// Takes counts one more part of the answer, and reports whether to keep it: a server must not fill memory with empty
+// parts.
 func (d *Draft) Takes() bool {
 	d.counted++
 	return d.counted <= llm.MaxParts
 }
 
-// TakesOf is what of a list is to be kept, of which so many were counted before.
+// TakesOf is the part of a list to keep, given how many were counted before.
 func (d *Draft) TakesOf(list []json.RawMessage, before int) []json.RawMessage {
 	for n := before; n < len(list); n++ {
 		if !d.Takes() {
@@ -72,7 +71,7 @@ func (d *Draft) TakesOf(list []json.RawMessage, before int) []json.RawMessage {
 	return list
 }
 
-// Place gives a part its block. One after too many has none, and shows nothing.
+// Place gives a part its block. A part beyond the limit gets none, and is not shown.
 func (d *Draft) Place(p *Part) {
 	if p.placed || p.left {
 		return
@@ -84,14 +83,13 @@ func (d *Draft) Place(p *Part) {
 	d.parts = append(d.parts, p)
 }
 
-// Append adds a piece, a JSON string, to a part.
+// Append adds a JSON string to a part.
 func (d *Draft) Append(p *Part, raw json.RawMessage) []llm.Delta {
 	return d.show(p, p.Text.Append(raw))
 }
 
-// Settle compares a part with its final text. What was shown and is a beginning
-// of it grows to it; where the two disagree, what was shown stays, because
-// nothing that a person has read may change under them.
+// Settle compares a part with its final text. Shown text that is a prefix of it is completed; if the two differ, the
+// shown text stays, because text that a person has read must not change.
 func (d *Draft) Settle(p *Part, final string) []llm.Delta {
 	if !strings.HasPrefix(final, p.Text.String()) {
 		return nil
@@ -102,7 +100,7 @@ func (d *Draft) Settle(p *Part, final string) []llm.Delta {
 	return d.show(p, rest)
 }
 
-// Announce shows that a tool call began, before any of its arguments.
+// Announce shows that a tool call has begun, before its arguments arrive.
 func (d *Draft) Announce(p *Part) []llm.Delta {
 	d.Place(p)
 	if p.Kind != PartTool || p.named || p.Name == "" || p.left {
@@ -170,9 +168,8 @@ func (d *Draft) Block(p *Part) chat.Block {
 	}
 }
 
-// NameCalls gives an id to every call that came without one, and another to those that have
-// the id of a call before them, as some local servers write them: a result is matched to
-// its call by the id. The same answer always gives the same ids.
+// NameCalls assigns an id to every call without one, and a new id to those that repeat the id of an earlier call, as
+// some local servers do: results are matched to calls by id. The same answer always gets the same ids.
 func (d *Draft) NameCalls() {
 	taken := map[string]bool{}
 	for _, p := range d.parts {
@@ -202,7 +199,7 @@ func (p *Part) CallID() string {
 	return p.ID
 }
 
-// Take sets a call's whole arguments, which came at once, and shows them.
+// Take sets and shows a call's complete arguments that arrived at once.
 func (d *Draft) Take(p *Part, input json.RawMessage) []llm.Delta {
 	deltas := d.Settle(p, string(input))
 	p.Input = bytes.Clone(input)
@@ -224,7 +221,7 @@ func (p *Part) Arguments() json.RawMessage {
 // Placed reports that the part has a block.
 func (p *Part) Placed() bool { return p.placed }
 
-// Refused is the error of a tool call that nobody may answer (SRD 12.1).
+// Refused is the error of a tool call that may not be answered (SRD 12.1).
 func Refused(tool string) *llm.Error {
 	name := "a tool"
 	if tool != "" {

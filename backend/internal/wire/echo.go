@@ -12,28 +12,27 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// echoes keeps a key out of a stream whose server writes it into the answer, also where
-// it is split over events: text, thinking and arguments arrive in pieces, and each piece
-// of a key looks innocent. An event is withheld only while the end of its text is the
-// beginning of the key; all others pass at once and stay exact.
+// echoes keeps a key out of a stream whose server writes it into the answer, even if it is split across events: text,
+// thinking and arguments arrive in pieces, and each piece of a key looks harmless. An event is withheld only while
+// the end of its text is a prefix of the key; all others are passed on immediately and unchanged.
 type echoes struct {
 	key   llm.Secret
-	forms []string // of the key, as a decoded string may hold it
+	forms []string // of the key, as a decoded string may contain it
 	yield func(chat.RawEvent) error
-	open  map[string]*begun // texts that end with a beginning of the key, by where they stand
+	open  map[string]*begun // texts that end with a prefix of the key, by position
 	held  []*heldEvent      // in order; the first is withheld
 	bytes int               // of held
 	err   error             // of yield
 }
 
 const (
-	// leastBegun is how much of a key must have come, in bytes, for an event to be
-	// withheld. Less is the end of too many words.
+	// leastBegun is the minimum prefix of a key, in bytes, for which an event is withheld. Shorter ones end too many
+	// words.
 	leastBegun = 3
-	// leastCut is how much of a key is taken out although the rest of it did not come.
+	// leastCut is the minimum prefix of a key that is removed even if the rest never arrives.
 	leastCut = 8
-	// What is withheld at most, in events and bytes, and how many texts are watched: a
-	// server must not fill memory, or stop an answer, by never going on.
+	// Limits on withheld events and bytes, and on the number of watched texts: a server must not be able to fill
+	// memory, or block an answer, by never continuing.
 	maxHeld      = 64
 	maxHeldBytes = 4 << 20
 	maxOpen      = 512
@@ -49,13 +48,12 @@ type heldEvent struct {
 
 // literal is a string in an event's JSON.
 type literal struct {
-	place    string // where it is: the same place in the next event continues it
+	place    string // its position in the JSON: the same position in the next event continues it
 	from, to int    // in the event's bytes, with its quotes
 	text     string
 }
 
-// begun is the end of a text, as far as it is a beginning of the key. Its pieces
-// together are as long as the text.
+// begun is the end of a text that is a prefix of the key. Its pieces together are as long as the prefix.
 type begun struct {
 	text   string
 	pieces []piece // oldest first
@@ -83,7 +81,7 @@ func newEchoes(key llm.Secret, yield func(chat.RawEvent) error) *echoes {
 	return e
 }
 
-// deliver passes an event on, at once or with those that follow it.
+// deliver passes an event on, immediately or with later ones.
 func (e *echoes) deliver(kind string, data []byte) error {
 	ev := chat.RawEvent{Type: string(redactRaw([]byte(kind), e.key)), Data: redactRaw(data, e.key)}
 	if len(e.forms) == 0 || kind == llm.EventResponse {
@@ -104,11 +102,10 @@ func (e *echoes) deliver(kind string, data []byte) error {
 	return e.release(e.firstWithheld())
 }
 
-// mayBegin reports an event in which a string could end with a beginning of the key. It
-// spares most events being taken apart.
+// mayBegin reports an event with a string that could end with a prefix of the key. Most events need not be parsed.
 func (e *echoes) mayBegin(data []byte) bool {
 	if bytes.IndexByte(data, '\\') >= 0 {
-		return true // what its escapes say is not looked at here
+		return true // escapes are not examined here
 	}
 	text := string(data)
 	for i := range len(text) {
@@ -120,8 +117,7 @@ func (e *echoes) mayBegin(data []byte) bool {
 	return false
 }
 
-// extend adds a string to the text that it continues, and takes the key out where that
-// completes it.
+// extend adds a string to the text that it continues, and removes the key if that completes it.
 func (e *echoes) extend(h *heldEvent, i int) {
 	l := &h.literals[i]
 	b := e.open[l.place]
@@ -149,7 +145,7 @@ func (e *echoes) extend(h *heldEvent, i int) {
 	e.open[l.place] = b
 }
 
-// find is the first form of the key that begins before a place and ends behind it.
+// find is the first form of the key that begins before a position and ends after it.
 func (e *echoes) find(s string, before int) (at, length int) {
 	for _, form := range e.forms {
 		if i := strings.Index(s, form); i >= 0 && i < before && (length == 0 || i < at) {
@@ -159,8 +155,7 @@ func (e *echoes) find(s string, before int) (at, length int) {
 	return at, length
 }
 
-// beginning is the length of the longest end of s that is a beginning of the key, not
-// all of it.
+// beginning is the length of the longest suffix of s that is a proper prefix of the key.
 func (e *echoes) beginning(s string) int {
 	longest := 0
 	for _, form := range e.forms {
@@ -173,7 +168,7 @@ func (e *echoes) beginning(s string) int {
 	return longest
 }
 
-// cut takes the last n bytes of the text out of the events that are not sent yet.
+// cut removes the last n bytes of the text from the withheld events.
 func (b *begun) cut(n int) {
 	for i := len(b.pieces) - 1; i >= 0 && n > 0; i-- {
 		p := b.pieces[i]
@@ -185,7 +180,7 @@ func (b *begun) cut(n int) {
 	}
 }
 
-// keepLast forgets all but the last n bytes.
+// keepLast drops all but the last n bytes.
 func (b *begun) keepLast(n int) {
 	for i := len(b.pieces) - 1; i >= 0; i-- {
 		if n <= 0 {
@@ -197,7 +192,7 @@ func (b *begun) keepLast(n int) {
 	}
 }
 
-// firstWithheld is the number of events at the front that can go.
+// firstWithheld is the number of events at the front that can be passed on.
 func (e *echoes) firstWithheld() int {
 	first := len(e.held)
 	for _, b := range e.open {
@@ -225,9 +220,8 @@ func (e *echoes) release(n int) error {
 	return e.err
 }
 
-// finish passes on all that is withheld, at the end of the stream or of what may be
-// withheld. What is clearly a part of the key is taken out of it; what is not is still
-// known, so that the rest of the key is recognized if it comes.
+// finish passes on all withheld events, at the end of the stream or at the limits. What is clearly part of the key is
+// removed; the rest is remembered, so that the key is still recognised if it continues.
 func (e *echoes) finish() error {
 	for _, b := range e.open {
 		if len(b.text) < leastCut || len(b.pieces) == 0 {
@@ -244,7 +238,7 @@ func (e *echoes) finish() error {
 	return e.release(len(e.held))
 }
 
-// written is the event as it is passed on: its own bytes, where nothing was taken out.
+// written is the event as it is passed on: unchanged, unless something was removed.
 func (h *heldEvent) written() chat.RawEvent {
 	if !h.changed {
 		return h.event
@@ -262,8 +256,7 @@ func (h *heldEvent) written() chat.RawEvent {
 	return chat.RawEvent{Type: h.event.Type, Data: append(out, h.event.Data[at:]...)}
 }
 
-// literalsOf are the strings in a JSON document, in order. In what is not JSON they end
-// where it ends to be some.
+// literalsOf are the strings in a JSON document, in order. In invalid JSON they end where it becomes invalid.
 func literalsOf(data []byte) []literal {
 	w := walker{data: data, dec: json.NewDecoder(bytes.NewReader(data))}
 	w.dec.UseNumber()
@@ -271,7 +264,7 @@ func literalsOf(data []byte) []literal {
 	return w.found
 }
 
-// maxDepth bounds how deep strings are looked for: no answer's text is so deep.
+// maxDepth limits how deep strings are searched: no answer's text is that deep.
 const maxDepth = 64
 
 type walker struct {
@@ -281,9 +274,8 @@ type walker struct {
 	found []literal
 }
 
-// value reads one value at a place and reports whether it could. Strings below an object
-// that has numbers by the name of index, as parallel blocks and calls have, are told
-// apart by them.
+// value reads one value at a position and reports success. Strings in an object with a numeric member named index, as
+// in parallel blocks and calls, are distinguished by it.
 func (w *walker) value(place string) (json.Token, bool) {
 	before := w.dec.InputOffset()
 	token, err := w.dec.Token()

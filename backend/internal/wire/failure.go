@@ -22,18 +22,16 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// Words is what a provider said about a failure, in the forms that are in use:
-// {"error":{...}}, {"error":"..."}, {"message":...}, {"detail":...}, one of these in a
-// list, or with the words of the provider behind a gateway in metadata.raw.
+// Words is a provider's error message, in the common forms: {"error":{...}}, {"error":"..."}, {"message":...},
+// {"detail":...}, one of these in a list, or with the message of the provider behind a gateway in metadata.raw.
 type Words struct {
 	Type    string
 	Code    string
 	Message string
-	Param   string // what of the request is refused
+	Param   string // the refused member of the request
 }
 
-// ReadWords finds a provider's words in a JSON body. ok is false if the body
-// says nothing that looks like a failure.
+// ReadWords finds a provider's message in a JSON body. ok is false if the body does not look like an error.
 func ReadWords(body []byte) (w Words, ok bool) {
 	var top struct {
 		Error   json.RawMessage `json:"error"`
@@ -96,8 +94,7 @@ func ReadWords(body []byte) (w Words, ok bool) {
 	return Words{}, false
 }
 
-// firstOf is the first element of a JSON list, and anything else as it is: Gemini puts its
-// errors into a list.
+// firstOf is the first element of a JSON list, and other JSON unchanged: Gemini puts its errors into a list.
 func firstOf(body []byte) []byte {
 	var list []json.RawMessage
 	if trimmed := bytes.TrimSpace(body); len(trimmed) > 0 && trimmed[0] == '[' && json.Unmarshal(trimmed, &list) == nil && len(list) > 0 {
@@ -106,8 +103,8 @@ func firstOf(body []byte) []byte {
 	return body
 }
 
-// behind adds the words of the provider behind a gateway, which are JSON or text in a
-// string: the gateway's own say only that there was an error.
+// behind adds the message of the provider behind a gateway, JSON or text in a string: the gateway's own only says
+// that there was an error.
 func (w Words) behind(raw json.RawMessage) Words {
 	said := Unquote(raw)
 	if said == "" {
@@ -122,7 +119,7 @@ func (w Words) behind(raw json.RawMessage) Words {
 	return w
 }
 
-// Decodes reads JSON into v; a member of an unexpected type spoils only itself.
+// Decodes reads JSON into v; a member of an unexpected type only affects itself.
 func Decodes(data []byte, v any) bool {
 	err := json.Unmarshal(data, v)
 	var wrongType *json.UnmarshalTypeError
@@ -140,9 +137,8 @@ func scalar(raw json.RawMessage) string {
 	return ""
 }
 
-// responseError classifies an HTTP answer that is not a success. The body is
-// read, bounded and closed here; one that breaks off is judged by its status. If the
-// request is cancelled meanwhile, that is the error.
+// responseError classifies an HTTP response that is not a success. It reads a limited part of the body and closes it;
+// if reading fails, the status decides. If the request is cancelled meanwhile, that is the error.
 func (s Server) responseError(ctx context.Context, resp *http.Response) *llm.Error {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	_ = resp.Body.Close()
@@ -150,7 +146,7 @@ func (s Server) responseError(ctx context.Context, resp *http.Response) *llm.Err
 		return Cancelled(ctx)
 	}
 	key := s.Endpoint.Key
-	body = redactRaw(body, key) // the codes in it are kept too
+	body = redactRaw(body, key) // it may also contain codes
 	words, ok := ReadWords(body)
 	if !ok {
 		words.Message = plainWords(resp, body)
@@ -170,8 +166,7 @@ func (s Server) responseError(ctx context.Context, resp *http.Response) *llm.Err
 	return e
 }
 
-// plainWords describes an answer that is not JSON: a redirect, a proxy's page,
-// a line of text.
+// plainWords describes a response that is not JSON: a redirect, a proxy's page, a line of text.
 func plainWords(resp *http.Response, body []byte) string {
 	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
 		where := "another address"
@@ -187,8 +182,7 @@ func plainWords(resp *http.Response, body []byte) string {
 	return text
 }
 
-// StreamError classifies a failure that the provider reports inside a stream
-// or an otherwise successful body.
+// StreamError classifies a failure that the provider reports inside a stream or an otherwise successful body.
 func StreamError(w Words) *llm.Error {
 	status := statusOfType[w.Type]
 	if status == 0 {
@@ -206,7 +200,7 @@ func StreamError(w Words) *llm.Error {
 	return e
 }
 
-// statusOfType gives the HTTP status that a provider's own code represents.
+// statusOfType is the HTTP status for a provider's own error code.
 var statusOfType = map[string]int{
 	"invalid_request_error": 400, "invalid_prompt": 400, "authentication_error": 401,
 	"invalid_api_key": 401, "billing_error": 402, "permission_error": 403, "not_found_error": 404,
@@ -216,8 +210,8 @@ var statusOfType = map[string]int{
 	"server_is_overloaded": 529, "slow_down": 529, "service_unavailable": 503,
 }
 
-// tooLarge recognises the words of vendors and servers for a request that does not fit.
-// A limit of the answer ("at most 16384 completion tokens") does not count.
+// tooLarge recognises the messages of vendors and servers for a request that is too large. A limit on the answer ("at
+// most 16384 completion tokens") does not count.
 var tooLarge = pattern.New(`(?i)context_length_exceeded|context[ _]length|maximum context|context[ _]window` +
 	`|(prompt|input) (is )?too long|input length and .?max_tokens|exceed_context_size|available context size|context size has been exceeded` +
 	`|too many (input )?tokens|too many total text bytes|n_ctx|n_keep|request_too_large|request exceeds the maximum (allowed )?(size|number of bytes)` +
@@ -230,15 +224,14 @@ var tooLarge = pattern.New(`(?i)context_length_exceeded|context[ _]length|maximu
 	`|max input characters|超长|(长度|token|输入|上下文)[^。]{0,16}(超出|超过|过长)|超(出|过)[^。]{0,16}(长度|token|上下文)` +
 	`|(reduce|shorten) (the (length|number|size) of )?(the |your )?(input |prompt )?(message|prompt|input|tokens)`)
 
-// otherLimit recognises the words for another limit than that of the window: the answer that is
-// asked for, or a member that is none of the conversation.
+// otherLimit recognises the messages for limits other than the context window: the requested answer length, or a
+// member that is not part of the conversation.
 var otherLimit = pattern.New(`(?i)max_(completion_|new_|output_)?tokens\W{1,3}(or \W?max_completion_tokens\W{1,3})?is too large`)
 
-// conversationParams are the members of a request that hold the conversation.
+// conversationParams are the members of a request that contain the conversation.
 var conversationParams = pattern.New(`^$|^(messages|inputs?|prompt|contents?|instructions|system)\b`)
 
-// neverFits are the words of limits by the minute for a request that is over them by
-// itself: waiting does not help it.
+// neverFits recognises per-minute limits that a single request exceeds: waiting does not help.
 var neverFits = pattern.New(`(?i)^\W*request too large`)
 
 func isTooLarge(status int, w Words) bool {
@@ -280,15 +273,14 @@ func classify(status int, w Words) *llm.Error {
 	}
 	if e.Code == chat.CodeProvider || e.Code == chat.CodeUnavailable {
 		e.Forgotten, e.NoTools = isForgotten(w), isWithoutTools(w)
-		if e.Forgotten || e.NoTools { // llama.cpp refuses tools with 500, vLLM what it does not keep with 501
+		if e.Forgotten || e.NoTools { // llama.cpp refuses tools with 500, vLLM unknown stored responses with 501
 			e.Code, e.Retry = chat.CodeProvider, false
 		}
 	}
 	return e
 }
 
-// forgotten recognises the words for an answer that is not held, or for a server that holds
-// none.
+// forgotten recognises the messages for a stored response that does not exist, or a server that stores none.
 var forgotten = pattern.New(`(?i)previous_response_(id|not_found)|previous response.{0,120}not found|response with id.{0,120}not found|store *= *true.{0,40}not supported`)
 
 func isForgotten(w Words) bool {
@@ -296,8 +288,8 @@ func isForgotten(w Words) bool {
 	return forgotten.MatchString(text[:min(len(text), maxRefusal)])
 }
 
-// withoutTools recognises the words of vendors and servers for a model that takes no tools.
-// "parallel_tool_calls" and other parameters with "tool" in their name do not count.
+// withoutTools recognises the messages of vendors and servers for a model without tool support. "parallel_tool_calls"
+// and other parameters with "tool" in their name do not count.
 var withoutTools = pattern.New(`(?i)(does not|doesn't|do not|don't|not) (currently )?support (the )?(use of )?` + toolWords +
 	`|\b` + toolWords + `['"\x60]? (is|are) (not supported|unsupported|not enabled|not available|disabled)` +
 	`|endpoints found that support tool use|--enable-auto-tool-choice|tools param requires --jinja`)
@@ -319,7 +311,7 @@ func isQuota(status int, w Words) bool {
 	return status == http.StatusPaymentRequired
 }
 
-// maxRetryAfter bounds what a header may ask for; the turn decides below it.
+// maxRetryAfter limits what a header may ask for; below it the turn decides.
 const maxRetryAfter = 24 * time.Hour
 
 // retryAfter reads Retry-After in milliseconds, seconds or as a date.
@@ -345,8 +337,8 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// transportError classifies a call that got no answer, or lost it. A cancelled
-// context wins over what the connection then said; its cause stays in the chain.
+// transportError classifies a call without a complete response. A cancelled context takes precedence over the
+// connection's error; its cause stays in the chain.
 func (s Server) transportError(ctx context.Context, err error) *llm.Error {
 	if ctx.Err() != nil {
 		return Cancelled(ctx)
@@ -377,8 +369,7 @@ func (s Server) transportError(ctx context.Context, err error) *llm.Error {
 	return e
 }
 
-// Cancelled reports the end of ctx by its cause: a timeout that someone gave
-// as the cause is a timeout, a coded error keeps its code.
+// Cancelled describes the end of ctx by its cause: a timeout stays a timeout, a coded error keeps its code.
 func Cancelled(ctx context.Context) *llm.Error {
 	cause := context.Cause(ctx)
 	e := &llm.Error{Code: chat.CodeCancelled, Message: "the request was cancelled", Err: cause}
@@ -400,7 +391,7 @@ func isTimeout(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &t) && t.Timeout()
 }
 
-// rootCause strips the wrapping that would repeat the URL, which may hold a key.
+// rootCause removes wrapping that would repeat the URL, which may contain a key.
 func rootCause(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -409,7 +400,7 @@ func rootCause(err error) error {
 	return err
 }
 
-// scrub keeps err as the cause unless its text holds the key or a URL.
+// scrub keeps err as the cause unless its text contains the key or a URL.
 func scrub(err error, key llm.Secret) error {
 	err = rootCause(err)
 	if text := err.Error(); Redact(text, key) != text {

@@ -19,13 +19,12 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// maxErrorBody bounds what is read of a failure.
+// maxErrorBody limits what is read of an error response.
 const maxErrorBody = 1 << 20
 
-// Client prepares an HTTP client for providers; nil represents a sound default.
-// Redirects are not followed: the key would go along to a host that nobody
-// configured. There is no overall timeout, since an answer may stream for
-// minutes; silence is the turn's to judge.
+// Client prepares an HTTP client for providers; nil means a suitable default. Redirects are not followed, because the
+// key would be sent to a host that was not configured. There is no overall timeout, because an answer may stream for
+// minutes; the turn handles an idle stream.
 func Client(base *http.Client) *http.Client {
 	c := &http.Client{}
 	if base != nil {
@@ -48,7 +47,7 @@ func defaultTransport() http.RoundTripper {
 	return t
 }
 
-// CheckBase refuses an address that no request could be sent to.
+// CheckBase refuses an address to which no request could be sent.
 func CheckBase(base string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(base))
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
@@ -61,8 +60,8 @@ func CheckBase(base string) (*url.URL, error) {
 	return u, nil
 }
 
-// versionedBase is a base URL that ends in its version, as OpenAI's do: a bare
-// host gets /v1, a pasted endpoint loses its tail.
+// versionedBase is a base URL that ends in its version, as OpenAI's do: a bare host gets /v1, a pasted endpoint is
+// shortened.
 func versionedBase(base, vendor string) (string, error) {
 	if base == "" {
 		return vendor, nil
@@ -91,8 +90,8 @@ func missingKey(v Vendor) *llm.Error {
 	}
 }
 
-// checkPlainKey refuses to send a key to another machine over plain http, where anybody
-// on the way can read it, unless the endpoint allows that.
+// checkPlainKey refuses to send a key to another machine over plain http, where it can be intercepted, unless the
+// endpoint allows that.
 func checkPlainKey(ep llm.Endpoint, base string) error {
 	if ep.Key == "" || ep.AllowPlainHTTP || !loopback.Exposes(base) {
 		return nil
@@ -104,7 +103,7 @@ func checkPlainKey(ep llm.Endpoint, base string) error {
 	}
 }
 
-// receive reads an answer to its end and yields its events.
+// receive reads a response to its end and yields its events.
 func (s Server) receive(ctx context.Context, resp *http.Response, yield func(chat.RawEvent) error) error {
 	src := bufio.NewReader(resp.Body)
 	out := newEchoes(s.Endpoint.Key, yield)
@@ -145,7 +144,7 @@ func (s Server) receiveEvents(ctx context.Context, src io.Reader, deliver func(s
 	for {
 		ev, err := events.next()
 		if errors.Is(err, io.EOF) {
-			// A cancelled request can look like a clean end to the reader.
+			// A cancelled request can look like a normal end to the reader.
 			if ctx.Err() != nil {
 				return Cancelled(ctx)
 			}
@@ -184,8 +183,7 @@ const (
 	bodyPage
 )
 
-// bodyKind trusts a declared event stream and looks at the first byte of
-// anything else: servers mislabel both.
+// bodyKind trusts a declared event stream and checks the first byte of anything else: servers mislabel both.
 func bodyKind(contentType string, src *bufio.Reader) (body, error) {
 	if strings.Contains(contentType, "event-stream") {
 		return bodyEvents, nil

@@ -2,13 +2,11 @@ package wire
 
 import "encoding/json"
 
-// Anthropic takes properties of arguments whose names are 1 to 64 letters, digits, "_", "."
-// and "-", and refuses the whole request for one tool with another ("filter[id]", "$top").
-// Such a name is sent escaped as names of tools are, and is its own again in what the model
-// answers.
+// Anthropic accepts property names of 1 to 64 letters, digits, "_", "." and "-", and refuses the whole request if one
+// tool has another ("filter[id]", "$top"). Such a name is escaped like tool names before sending, and restored in the
+// model's answer.
 
-// plainKey is the name under which a property is sent; empty for one that is too long to be
-// made again from what would be sent.
+// plainKey is the name under which a property is sent; empty for one that is too long to be restored.
 func plainKey(name string) string {
 	plain := name != "" && len(name) <= maxToolName
 	for i := 0; plain && i < len(name); i++ {
@@ -23,8 +21,8 @@ func plainKey(name string) string {
 	return ""
 }
 
-// PlainKeys is a schema whose properties have such names. One that cannot be renamed is
-// left out: the tool itself says if it needs it.
+// PlainKeys is a schema with such names. A property that cannot be renamed is left out: the tool itself reports if it
+// needs it.
 func PlainKeys(schema json.RawMessage) json.RawMessage {
 	all := members(schema)
 	properties := members(all["properties"])
@@ -63,7 +61,7 @@ func renameMembers(input json.RawMessage, rename func(string) string) json.RawMe
 	return input
 }
 
-// renameKeys is nil where every member keeps its name.
+// renameKeys is nil if every member keeps its name.
 func renameKeys(of map[string]json.RawMessage, rename func(string) string) map[string]json.RawMessage {
 	changed := false
 	out := map[string]json.RawMessage{}

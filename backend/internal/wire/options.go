@@ -8,9 +8,8 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// Merge lays a model's provider_options over a body: objects are merged member
-// by member, anything else replaces what stood there, and null removes it. The
-// options win; neither argument is changed.
+// Merge merges a model's provider_options into a body: objects are merged by member, anything else replaces the
+// value, and null removes it. The options take precedence; neither argument is changed.
 func Merge(body, options map[string]any) map[string]any {
 	out := maps.Clone(body)
 	if out == nil {
@@ -35,7 +34,7 @@ func Merge(body, options map[string]any) map[string]any {
 	return out
 }
 
-// HasTools reports that a body sends tool definitions.
+// HasTools reports that a body has tool definitions.
 func HasTools(body map[string]any) bool {
 	switch tools := body["tools"].(type) {
 	case []any:
@@ -46,8 +45,7 @@ func HasTools(body map[string]any) bool {
 	return false
 }
 
-// Marshal encodes a body: keys sorted, HTML characters left alone, so the same
-// request always gives the same bytes.
+// Marshal encodes a body with sorted keys and without HTML escaping, so the same request always has the same bytes.
 func Marshal(body map[string]any) (json.RawMessage, error) {
 	raw, err := chat.MarshalJSON(body)
 	if err != nil {
@@ -59,8 +57,8 @@ func Marshal(body map[string]any) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// MaxOutput is the answer's token limit: what the context leaves, bounded by
-// the model's own. It is always sent, so it must be positive.
+// MaxOutput is the token limit of the answer: what the context leaves, at most the model's own limit. It is always
+// sent, so it must be positive.
 func MaxOutput(r llm.Request) (int, error) {
 	limit := r.Context.MaxOutput()
 	if r.Endpoint.MaxOutput > 0 {

@@ -13,28 +13,24 @@ import (
 
 const redacted = "[redacted]"
 
-// minKey is the shortest key that is looked for: blanking a shorter one would
-// tear words apart, and no vendor's key is that short.
+// minKey is the minimum length of a key that is searched for: shorter ones would match parts of words, and no
+// vendor's key is that short.
 const minKey = 6
 
-// keyShapes are texts that look like a key, whosever it is: a 401 may name
-// another key than the one that was sent.
+// keyShapes match any text that looks like a key: a 401 may name another key than the one that was sent.
 var keyShapes = pattern.New(
 	`(?i)\b(?:bearer|basic)\s+[A-Za-z0-9._~+/=\-]{8,}` +
 		`|\bx-api-key["':=\s]+[^\s"',}]{6,}` +
 		`|\b(?:sk|pk|rk|gsk|xai|hf|pplx|csk|nvapi|ant)[-_][A-Za-z0-9_*.\-]{8,}` +
 		`|\bAIza[A-Za-z0-9_\-]{10,}`)
 
-// Redact blanks the endpoint's key, also as addresses and JSON write it, and
-// whatever has the shape of a key.
+// Redact replaces the endpoint's key, including its URL and JSON encoding, and everything that looks like a key.
 func Redact(text string, key llm.Secret) string {
 	return keyShapes.ReplaceAllString(string(redactRaw([]byte(text), key)), redacted)
 }
 
-// redactRaw blanks the endpoint's key in an event before anything stores it, in
-// every form that reads as the key: a server may escape its slashes, or write
-// other characters as \u002b, and whoever decodes that holds the key. Events that
-// do not hold it are untouched: they stay exact.
+// redactRaw replaces the endpoint's key in an event before it is stored, in every encoding: a server may escape its
+// slashes, or write other characters as \u002b. Events without the key stay unchanged.
 func redactRaw(data []byte, key llm.Secret) []byte {
 	k := key.Reveal()
 	if len(k) < minKey {
@@ -51,7 +47,7 @@ func redactRaw(data []byte, key llm.Secret) []byte {
 	return data
 }
 
-// blank replaces s, as it is or with any of its characters escaped for JSON.
+// blank replaces s, literal or with any of its characters escaped for JSON.
 func blank(data []byte, s string) []byte {
 	if bytes.IndexByte(data, '\\') < 0 {
 		if !bytes.Contains(data, []byte(s)) {
@@ -60,7 +56,7 @@ func blank(data []byte, s string) []byte {
 		return bytes.ReplaceAll(data, []byte(s), []byte(redacted))
 	}
 	var out []byte
-	kept := 0 // up to where data is in out
+	kept := 0 // up to this position data was copied to out
 	for i := 0; i < len(data); i++ {
 		if data[i] != s[0] && data[i] != '\\' {
 			continue
@@ -76,8 +72,8 @@ func blank(data []byte, s string) []byte {
 	return append(out, data[kept:]...)
 }
 
-// maxSlashes bounds how deep JSON may be in strings of JSON, each of which
-// doubles the backslashes and adds one; looking no further keeps blank linear.
+// maxSlashes limits how deeply JSON may be nested in JSON strings, each of which doubles the backslashes and adds
+// one; the limit keeps blank linear.
 const maxSlashes = 15
 
 // matchEscaped reports whether s is at data[at:] and where it ends.
@@ -118,12 +114,11 @@ func isHex(digits []byte, c byte) bool {
 	return err == nil && n == uint64(c)
 }
 
-// maxWords bounds a provider's message, in bytes: enough for a sentence, too
-// little for a prompt that is quoted back.
+// maxWords limits a provider's message, in bytes: enough for a sentence, too short for a quoted prompt.
 const maxWords = 600
 
-// cleanWords makes a provider's words safe to show: redacted first, so that a
-// cut never leaves half a key, then one line of bounded length.
+// cleanWords makes a provider's message safe to show: redacted first, so that a cut never leaves half a key, then one
+// line of limited length.
 func cleanWords(text string, key llm.Secret) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	text = strings.Join(strings.Fields(Redact(text, key)), " ")

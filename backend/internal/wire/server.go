@@ -11,22 +11,22 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// userAgent names the program in every request, and neither its version nor the machine.
+// userAgent names the program in every request, but neither its version nor the machine.
 const userAgent = "ContextInfinity"
 
-// Server is where an adapter sends its requests. A request is sent once: when to try
-// again is for the callers to decide. Its answer is read in bounded pieces.
+// Server is the server of an adapter. A request is sent once: the callers decide about retries. The response is read
+// in bounded pieces.
 type Server struct {
-	Client   *http.Client // as Client returns it
+	Client   *http.Client // as returned by Client
 	Endpoint llm.Endpoint
 	Vendor   Vendor
-	Base     string            // the address that paths are appended to, without a slash at its end
-	Header   map[string]string // what the protocol asks for beside the usual headers
-	// KeyHeader carries the key as it is; empty: "Authorization: Bearer KEY".
+	Base     string            // the address before paths, without a trailing slash
+	Header   map[string]string // headers that the protocol requires beside the usual ones
+	// KeyHeader sends the key unchanged; empty: "Authorization: Bearer KEY".
 	KeyHeader string
 }
 
-// Vendor is who defined a protocol. Its own address takes nobody without a key.
+// Vendor defines a protocol. Its own address requires a key.
 type Vendor struct{ Name, Base, KeyEnv string }
 
 // OpenAI is the endpoint's server, by default OpenAI's own.
@@ -36,11 +36,11 @@ func OpenAI(client *http.Client, ep llm.Endpoint) (Server, error) {
 	return Server{Client: client, Endpoint: ep, Vendor: vendor, Base: base}, err
 }
 
-// IsVendor reports that the server is the vendor's own, not one that speaks its protocol.
+// IsVendor reports that the server is the vendor's own, not one that is compatible.
 func (s Server) IsVendor() bool { return s.Base == s.Vendor.Base }
 
-// Stream posts a body and yields the events of the answer. An answer that is one JSON
-// document, asked for or not, is one event of type llm.EventResponse.
+// Stream posts a body and yields the events of the response. A response that is a single JSON document, requested or
+// not, is one event of type llm.EventResponse.
 func (s Server) Stream(ctx context.Context, path string, body []byte, yield func(chat.RawEvent) error) error {
 	resp, err := s.send(ctx, http.MethodPost, path, "text/event-stream, application/json", body)
 	if err != nil {
@@ -50,7 +50,7 @@ func (s Server) Stream(ctx context.Context, path string, body []byte, yield func
 	return s.receive(ctx, resp, yield)
 }
 
-// Post posts a body and returns the answer, of which it reads at most this many bytes.
+// Post posts a body and returns the response, of which it reads at most this many bytes.
 func (s Server) Post(ctx context.Context, path string, body []byte, limit int64) ([]byte, error) {
 	return s.fetch(ctx, http.MethodPost, path, body, limit)
 }
@@ -68,7 +68,7 @@ func (s Server) fetch(ctx context.Context, method, path string, body []byte, lim
 	return data, nil
 }
 
-// send sends one request. An answer that is not a success is an error.
+// send sends one request. A response that is not a success is an error.
 func (s Server) send(ctx context.Context, method, path, accept string, body []byte) (*http.Response, error) {
 	if err := s.checkKey(); err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (s Server) send(ctx context.Context, method, path, accept string, body []by
 	return resp, nil
 }
 
-// checkKey refuses what no server would accept, and what would show the key to others.
+// checkKey refuses a key that no server would accept, or that would be sent unencrypted.
 func (s Server) checkKey() error {
 	if s.Endpoint.Key == "" && s.IsVendor() {
 		return missingKey(s.Vendor)

@@ -11,8 +11,8 @@ import (
 // number is a count of tokens as vendors write it.
 const number = `(\d[\d,_.]*\d|\d)`
 
-// refusals are the words of vendors and servers for a request over their window, with
-// the names of the numbers in them: limit, input counted, output asked for.
+// refusals match the messages of vendors and servers for a request over their context window, with the meaning of the
+// numbers in them: limit, counted input, requested output.
 var refusals = compileRefusals([][]string{
 	{"limit", "input", `maximum context length (?:is|of) ` + number + `(?: tokens?)?.*?\b(?:resulted in|contains?|has|requested(?: about)?) ` + number + ` (?:input )?tokens`},
 	{"input", "limit", number + ` tokens? > ` + number},                                                          // Anthropic
@@ -25,7 +25,7 @@ var refusals = compileRefusals([][]string{
 	{"limit", "input", "output", `must be <= ` + number + `\. Given: ` + number + ` \S*inputs?\S* tokens and ` + number}, // text-generation-inference
 })
 
-// limitAlone are the words before the only number of a refusal: what is taken at most.
+// limitAlone matches a message whose only number is the limit.
 var limitAlone = compileRefusals([][]string{
 	{"limit", `(?:maximum|max|available|limit of|limit is|allowed|supported|only)[a-z ]*(?:context|input|tokens?|length|size|window|of|is|allowed|only)?[a-z ]*[:=( ]+` + number},
 	{"limit", `(?:context|token|model)[a-z ]* (?:length|window|size|limit)(?: of| is)?(?: only)?[:=( ]+` + number},
@@ -33,13 +33,13 @@ var limitAlone = compileRefusals([][]string{
 	{"limit", `input length should be \[\d+, ?` + number}, // DashScope
 })
 
-// standing finds the numbers of a refusal that are neither part of a name or a date nor a
+// standing finds the numbers in a message that are neither part of a name or a date nor a status.
 // status.
 var standing = pattern.New(`(?:^|[^\w.,-])(\d[\d,_.]*\d|\d)(?:$|[^\w-])`)
 
 const leastLimit = 1000
 
-// counts are the different counts in a refusal, in their order.
+// counts are the different counts in a message, in order.
 func counts(message string) []int {
 	var found []int
 	for _, m := range standing.FindAllStringSubmatch(message, -1) {
@@ -50,7 +50,7 @@ func counts(message string) []int {
 	return found
 }
 
-// asked are the parts of a request that a refusal counted together.
+// asked are the parts of a request that a message counts together.
 var asked = pattern.New(`(?i)` + number + ` (?:tokens )?(?:in|of|from) (?:the |your )?(?:messages|prompt|input)\b.*?` + number + ` (?:tokens )?(?:in|for|of) (?:the |your )?(?:completion|output)`)
 
 type refusal struct {
@@ -67,12 +67,11 @@ func compileRefusals(table [][]string) []refusal {
 	return out
 }
 
-// maxRefusal bounds what is looked through of a provider's words.
+// maxRefusal limits how much of a provider's message is examined.
 const maxRefusal = 4 << 10
 
-// sizes finds in a refusal the most input tokens that a provider takes, and how many
-// it counted; 0 for what it does not say. In words that nobody foresaw, two numbers are
-// these two: what was refused is the greater one.
+// sizes finds in a message the maximum number of input tokens, and how many the provider counted; 0 if missing. In an
+// unknown message, two numbers are taken to be these two: the greater one is the request.
 func sizes(message string) (limit, counted int) {
 	message = message[:min(len(message), maxRefusal)]
 	if limit, counted = named(refusals, message); limit > 0 {
@@ -84,7 +83,7 @@ func sizes(message string) (limit, counted int) {
 	return named(limitAlone, message)
 }
 
-// named reads the numbers of the first pattern that a refusal has.
+// named reads the numbers of the first matching pattern.
 func named(patterns []refusal, message string) (limit, counted int) {
 	for _, r := range patterns {
 		m := r.pattern.FindStringSubmatch(message)
@@ -106,7 +105,7 @@ func named(patterns []refusal, message string) (limit, counted int) {
 	return 0, 0
 }
 
-// tokens reads a number with or without separators; 0 if it is none to believe.
+// tokens reads a number with or without separators; 0 if it is implausible.
 func tokens(s string) int {
 	n, err := strconv.Atoi(strings.Map(func(r rune) rune {
 		if r < '0' || r > '9' {

@@ -9,20 +9,20 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// maxEvent bounds one event and one unstreamed body, in bytes, where answers have their
-// default limit. Generated images travel inside events, and the last event of a response
-// repeats all of it, so it is generous; it only stops a server that never ends one.
+// maxEvent limits one event and one unstreamed body, in bytes, with the default limit of answers. Generated images
+// are sent inside events, and the last event of a response repeats all of it, so it is generous; it only stops a
+// server that never ends an event.
 const maxEvent = 24 << 20
 
-// eventLimit is the limit for an endpoint: room for an answer of its length in JSON.
+// eventLimit is the limit for an endpoint: enough for an answer of its maximum length in JSON.
 func eventLimit(ep llm.Endpoint) int { return max(maxEvent, ep.MaxAnswerBytes/2*3) }
 
-// largeEvent is from what size, in bytes, memory is taken back sooner while an event is handled:
-// several copies of it are made in a row.
+// largeEvent is the size, in bytes, from which garbage is collected more often while an event is processed: several
+// copies of it are made in a row.
 const largeEvent = 1 << 20
 
-// maxValues is how many values one event may hold: to decode very many small ones takes far more
-// memory than their text. It is above what probabilities of tokens come to.
+// maxValues is the maximum number of values in one event: decoding many small ones takes far more memory than their
+// text. Token probabilities stay below it.
 const maxValues = 1_000_000
 
 // errEventTooLarge reports an event over its limits.
@@ -56,11 +56,9 @@ type event struct {
 	data []byte
 }
 
-// eventReader reads a stream of server-sent events as the WHATWG standard
-// defines them: LF, CRLF or CR line ends, comments, several data lines, a
-// leading byte order mark. Two things differ on purpose: an event with a name
-// and no data is reported, and so is a last one that the server ended its
-// stream without closing, because a journal keeps everything.
+// eventReader reads a stream of server-sent events as the WHATWG standard defines them: LF, CRLF or CR line ends,
+// comments, several data lines, a leading byte order mark. It differs in two points, because a journal keeps
+// everything: it reports an event with a name but no data, and a last event that the server did not terminate.
 type eventReader struct {
 	src    *bufio.Reader
 	line   []byte
@@ -69,14 +67,13 @@ type eventReader struct {
 	limit  int
 }
 
-// newEventReader reads from r events of at most this many bytes.
+// newEventReader reads events of at most this many bytes from r.
 func newEventReader(r io.Reader, limit int) *eventReader {
 	return &eventReader{src: bufio.NewReaderSize(r, 32<<10), first: true, limit: limit}
 }
 
-// next returns the next event, io.EOF after the last one. The data is the
-// caller's to keep. Any other error means that the connection broke: the event
-// it tore is not reported.
+// next returns the next event, io.EOF after the last one. The caller owns the data. Any other error means that the
+// connection failed; an incomplete event is not reported.
 func (r *eventReader) next() (event, error) {
 	var ev event
 	var named, hasData bool
@@ -115,8 +112,8 @@ func splitField(line []byte) (string, []byte) {
 	return string(name), bytes.TrimPrefix(value, []byte{' '})
 }
 
-// readLine returns the next line without its end. It never waits for the byte
-// after a CR. At the end of input it returns what is there, and io.EOF.
+// readLine returns the next line without its end. It never waits for the byte after a CR. At the end of input it
+// returns the rest, and io.EOF.
 func (r *eventReader) readLine() ([]byte, error) {
 	r.line = r.line[:0]
 	for {

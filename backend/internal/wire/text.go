@@ -7,18 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// Text collects a text from pieces that arrive as JSON strings. A character
-// outside the basic plane may be cut in two between events, as halves of a
-// surrogate pair: the first half waits for the second, so nobody ever sees a
-// broken character.
+// Text collects a text from pieces that arrive as JSON strings. A character outside the basic plane may be split
+// between events into the halves of a surrogate pair: the first half is held back until the second arrives, so that
+// no broken character is ever shown.
 type Text struct {
 	built strings.Builder
 	runes int
 	held  []byte // an escaped high surrogate at the end of the last piece
 }
 
-// Append adds a piece and returns what became visible, always valid UTF-8.
-// Anything but a JSON string adds nothing.
+// Append adds a piece and returns the text that became visible, always valid UTF-8. Anything but a JSON string adds
+// nothing.
 func (t *Text) Append(raw json.RawMessage) string {
 	inner, ok := quoted(raw)
 	if !ok || len(inner) == 0 {

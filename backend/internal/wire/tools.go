@@ -34,12 +34,11 @@ func acceptable(name string) bool {
 	return true
 }
 
-// toolEscape begins a byte of a name that providers refuse, as two hexadecimal digits.
+// toolEscape precedes two hexadecimal digits for a byte that providers refuse in a name.
 const toolEscape = "--x"
 
-// ToolName is the name under which a tool is sent: its own where providers take it, else
-// one with the other bytes escaped, from which OriginalToolName makes the name again. One
-// that would be too long is cut, and ends with a digest.
+// ToolName is the name under which a tool is sent: its own if providers accept it, otherwise with the other bytes
+// escaped, so that OriginalToolName can restore it. One that would be too long is cut, and ends with a digest.
 func ToolName(name string) string {
 	if acceptable(name) {
 		return name
@@ -58,7 +57,7 @@ func ToolName(name string) string {
 	return digestName(name)
 }
 
-// digestName is a name that is shortened, and like that of no other tool.
+// digestName is a shortened name, unique to its tool.
 func digestName(name string) string {
 	var b strings.Builder
 	for i := 0; i < len(name) && b.Len() < maxToolName-18; i++ {
@@ -72,8 +71,8 @@ func digestName(name string) string {
 	return b.String() + "--" + hex.EncodeToString(sum[:8])
 }
 
-// OriginalToolName undoes ToolName: a model that calls a tool by the name that it was
-// sent under calls the one that the transcript shows. Any other name is returned as it is.
+// OriginalToolName undoes ToolName: the model calls a tool by the name that was sent, the transcript shows the
+// original. Any other name is returned unchanged.
 func OriginalToolName(sent string) string {
 	if !strings.Contains(sent, toolEscape) {
 		return sent
@@ -96,8 +95,8 @@ func OriginalToolName(sent string) string {
 	return sent
 }
 
-// definedTools are the names of the tools that the request defines: those it offers, and
-// those of the model's options.
+// definedTools are the names of the tools that the request defines: those it offers, and those in the model's
+// options.
 func definedTools(r llm.Request) map[string]string {
 	var tools []struct {
 		Name     string
@@ -121,15 +120,14 @@ func definedTools(r llm.Request) map[string]string {
 	return taken
 }
 
-// nameCalls gives every call a name that providers take, and an id that they take and
-// that no other call of the conversation has, and its result the same id. taken are the
-// names that are in use, with what they name.
+// nameCalls gives every call a valid name, a valid id that no other call of the conversation has, and its result the
+// same id. taken maps names in use to what they name.
 func nameCalls(groups []Group, taken map[string]string, ids IDRule) {
 	used := map[string]bool{}
 	for _, g := range groups {
 		for _, b := range g.Blocks {
 			if use, ok := b.(chat.ToolUse); ok && acceptable(use.Name) {
-				taken[use.Name] = use.Name // a name that needs no other keeps it
+				taken[use.Name] = use.Name // a valid name is kept
 			}
 		}
 	}
@@ -167,33 +165,33 @@ func nameCalls(groups []Group, taken map[string]string, ids IDRule) {
 	}
 }
 
-// IDRule says which ids of calls a provider takes.
+// IDRule says which ids of calls a provider accepts.
 type IDRule int
 
 const (
 	// PlainIDs are 1 to 64 letters, digits, "_" and "-".
 	PlainIDs IDRule = iota
-	// ShortIDs are nine letters and digits, which is all that Mistral takes among the many
-	// servers of one protocol, and which no other refuses.
+	// ShortIDs are nine letters and digits: Mistral accepts only these, and all other servers of the protocol accept
+	// them too.
 	ShortIDs
 )
 
 const shortID = 9
 
-// keeps reports that a call can be sent under its own id. Among many servers one keeps, while
-// its turn runs, whatever its server gave it: some models (Kimi's) read their ids.
+// keeps reports that a call can be sent with its own id. While its turn runs, a call keeps the id from its server:
+// some models (Kimi's) read their ids.
 func (r IDRule) keeps(use chat.ToolUse, cycle bool) bool {
 	id := use.ToolUseID
 	if r == PlainIDs {
 		return acceptable(id)
 	}
 	if cycle {
-		return acceptable(id) || id != "" && use.Provider != "" // it is the protocol's own
+		return acceptable(id) || id != "" && use.Provider != "" // the protocol's own id
 	}
 	return len(id) == shortID && !strings.ContainsAny(id, "-_") && acceptable(id)
 }
 
-// made is the nth id that represents another.
+// made is the nth replacement id.
 func (r IDRule) made(n int) string {
 	if r == ShortIDs {
 		return fmt.Sprintf("call%05d", n)
@@ -210,13 +208,12 @@ func freeName(name string, taken map[string]string) string {
 	return sent
 }
 
-// noCall is the name of the call that is before a result whose own is not known, as in
-// imported conversations. So the result stays what it is, a tool's words, which are neither
-// the user's nor the model's.
+// noCall is the name of the call before a result whose call is unknown, as in imported conversations, so that the
+// result stays a tool's and is not taken for the user's or the model's text.
 const noCall = "call_not_recorded"
 
-// withCalls puts a call before every result that answers none of the group before it.
-// Results that answer one come first in their group, as providers demand.
+// withCalls adds a call before every result that answers none of the previous group. Results that answer one come
+// first in their group, as providers require.
 func withCalls(groups []Group) []spoken {
 	var out []spoken
 	for i, g := range groups {
@@ -243,8 +240,8 @@ func withCalls(groups []Group) []spoken {
 	return out
 }
 
-// recorded puts calls before the results in what a user's side says. A conversation
-// cannot begin with a call; there the result is reported in words.
+// recorded adds calls before the results in a user group. A conversation cannot begin with a call; there the result
+// is turned into text.
 func recorded(said []spoken, first bool, n int) []spoken {
 	out := make([]spoken, 0, len(said))
 	for k := 0; k < len(said); {

@@ -1,5 +1,4 @@
-// Package journaltest has a file system that crashes: it tells what was written
-// from what was fsynced, and takes the rest away (SPEC 5).
+// Package journaltest has a file system that can crash: it discards what was written but not fsynced (SPEC 5).
 package journaltest
 
 import (
@@ -16,7 +15,7 @@ import (
 	"contextinfinity/backend/journal"
 )
 
-// ErrCrashed is what a file that was open during a crash answers.
+// ErrCrashed is returned by a file that was open during a crash.
 var ErrCrashed = errors.New("journaltest: the machine went down")
 
 // Op is a kind of call that can be made to fail or to stall.
@@ -35,14 +34,13 @@ const (
 	OpReadDir Op = "readdir"
 )
 
-// CrashFS is a journal.FS in memory. A file's bytes survive Crash once the file
-// was synced after they were written; its entry, or the lack of it, once its
-// directory was. Directories themselves are durable when made. It is safe for
-// concurrent use.
+// CrashFS is an in-memory journal.FS. A file's bytes survive Crash if the file was synced after they were written,
+// and its entry, or its removal, if its directory was. New directories are durable at once. It is safe for concurrent
+// use.
 type CrashFS struct {
 	mu     sync.Mutex
 	live   map[string]*inode
-	stable map[string]*inode // entries as the disk has them
+	stable map[string]*inode // durable entries
 	dirs   map[string]bool
 	epoch  int // counts crashes: older handles are dead
 	calls  map[Op]int
@@ -54,8 +52,8 @@ type CrashFS struct {
 type inode struct {
 	data   []byte
 	synced int
-	// lost: an fsync failed. As on Linux the pages count as clean from then on,
-	// and later fsyncs succeed without writing them.
+	// lost: an fsync failed. As on Linux the pages then count as clean, and later fsyncs succeed without writing
+	// them.
 	lost bool
 }
 
@@ -77,8 +75,7 @@ var _ journal.FS = (*CrashFS)(nil)
 // FailNth makes the nth call of op from now on, counted from 1, fail with err.
 func (c *CrashFS) FailNth(op Op, n int, err error) { c.plan(op, n, fault{err: err}) }
 
-// ShortWrite makes the nth write from now on stop after some bytes. With a nil
-// err it is a short write that does not say so.
+// ShortWrite makes the nth write from now on stop after some bytes. With a nil err the short write is not reported.
 func (c *CrashFS) ShortWrite(n, written int, err error) {
 	c.plan(OpWrite, n, fault{err: err, short: written})
 }
@@ -92,7 +89,7 @@ func (c *CrashFS) plan(op Op, n int, f fault) {
 	c.faults[op][c.calls[op]+n] = f
 }
 
-// Stall makes calls of op wait until release is called.
+// Stall blocks calls of op until release is called.
 func (c *CrashFS) Stall(op Op) (release func()) {
 	gate := make(chan struct{})
 	c.mu.Lock()
@@ -106,24 +103,24 @@ func (c *CrashFS) Stall(op Op) (release func()) {
 	})
 }
 
-// IgnoreSync makes every Sync succeed without effect: a program whose fsync was
-// removed. A test of durability must fail under it.
+// IgnoreSync makes every Sync succeed without effect, as if the program's fsync were removed. A test of durability
+// must fail with it.
 func (c *CrashFS) IgnoreSync(on bool) {
 	c.mu.Lock()
 	c.deaf = on
 	c.mu.Unlock()
 }
 
-// Calls is how many calls of op there have been.
+// Calls is the number of calls of op so far.
 func (c *CrashFS) Calls(op Op) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.calls[op]
 }
 
-// Crash loses power. What was not synced goes; with a rng a random part of it
-// stays, as disks do: of bytes a prefix, of entries any. Open files answer
-// ErrCrashed from then on; the file system itself is as after a restart.
+// Crash loses power. Unsynced data is discarded; with a rng a random part of it survives, as on real disks: a prefix
+// of the bytes, and any of the entries. Open files return ErrCrashed from then on; the file system itself works as
+// after a restart.
 func (c *CrashFS) Crash(rng *rand.Rand) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -148,7 +145,7 @@ func (c *CrashFS) Crash(rng *rand.Rand) {
 	c.epoch++
 }
 
-// survive is the file as the disk kept it.
+// survive is the file as it was left on disk.
 func (n *inode) survive(rng *rand.Rand) *inode {
 	keep := n.synced
 	if rest := len(n.data) - n.synced; rng != nil && rest > 0 {
@@ -157,7 +154,7 @@ func (n *inode) survive(rng *rand.Rand) *inode {
 	return &inode{data: bytes.Clone(n.data[:keep]), synced: keep}
 }
 
-// Bytes is a file's content as a reader sees it, nil if there is no such file.
+// Bytes is a file's content as a reader sees it, nil if it does not exist.
 func (c *CrashFS) Bytes(path string) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -167,7 +164,7 @@ func (c *CrashFS) Bytes(path string) []byte {
 	return nil
 }
 
-// Put makes a durable file with the given content.
+// Put creates a durable file with the given content.
 func (c *CrashFS) Put(path string, data []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -220,7 +217,7 @@ func (c *CrashFS) Create(path string) (journal.File, error) {
 	return &file{fs: c, node: n, path: path, epoch: c.epoch}, nil
 }
 
-// Open implements journal.FS. The reader sees the file as it is now.
+// Open implements journal.FS. The reader sees the file's present content.
 func (c *CrashFS) Open(path string) (io.ReadCloser, error) {
 	if f, bad := c.enter(OpOpen); bad {
 		return nil, pathError(OpOpen, path, f.err)

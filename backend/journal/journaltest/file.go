@@ -14,7 +14,7 @@ type file struct {
 	closed bool
 }
 
-// usable reports that the handle still exists. The caller holds fs.mu.
+// usable reports that the handle is still valid. The caller holds fs.mu.
 func (f *file) usable() error {
 	if f.closed {
 		return fs.ErrClosed
@@ -43,7 +43,7 @@ func (f *file) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Sync covers what was written before it was called, not what came during it.
+// Sync covers what was written before the call, not what was written during it.
 func (f *file) Sync() error {
 	f.fs.mu.Lock()
 	covered := len(f.node.data)

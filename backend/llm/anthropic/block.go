@@ -10,9 +10,8 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// block is one content block of a message. Neighbouring text blocks share one
-// part: the API cuts a text where its citations change, in the middle of
-// sentences, and those pieces are one text.
+// block is one content block of a message. Adjacent text blocks share one part: the API splits a text where its
+// citations change, in the middle of sentences, but it is one text.
 type block struct {
 	kind      string
 	start     json.RawMessage
@@ -20,9 +19,9 @@ type block struct {
 	input     wire.Text // arguments as they stream
 	signature strings.Builder
 	citations []json.RawMessage
-	from, to  int // the block's characters within a shared text
+	from, to  int // the block's character range within a shared text
 	stopped   bool
-	members   map[string]*member // of an opaque block that deltas changed; nil: it is as it came
+	members   map[string]*member // of an opaque block changed by deltas; nil: unchanged
 }
 
 type blockBody struct {
@@ -37,7 +36,7 @@ type blockBody struct {
 	Input     json.RawMessage   `json:"input"`
 }
 
-// blockStart opens a block. The same index again is a duplicate and adds nothing.
+// blockStart opens a block. A repeated index is a duplicate and adds nothing.
 func (d *decoder) blockStart(m *message, index int, raw json.RawMessage) []llm.Delta {
 	var body blockBody
 	if m.blocks[index] != nil || !wire.Decodes(raw, &body) || body.Type == "" || !d.draft.Takes() {
@@ -83,7 +82,7 @@ func (d *decoder) partFor(m *message, body blockBody) *wire.Part {
 	return &wire.Part{Kind: wire.PartOpaque}
 }
 
-// objectOrNil is a call's whole input, if it came with its start.
+// objectOrNil is a call's complete input, if its start contained it.
 func objectOrNil(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 || string(raw) == "{}" || string(raw) == "null" {
 		return nil
@@ -91,8 +90,8 @@ func objectOrNil(raw json.RawMessage) json.RawMessage {
 	return bytes.Clone(raw)
 }
 
-// ownOrNil are the arguments of a call with the tool's own names for their members; nil where
-// those are the names that they came under.
+// ownOrNil are the arguments of a call with the tool's original member names; nil if these are the names that
+// arrived.
 func ownOrNil(input json.RawMessage) json.RawMessage {
 	if own := wire.OwnArguments(input); !bytes.Equal(own, input) {
 		return own
@@ -109,8 +108,7 @@ type deltaBody struct {
 	Citation  json.RawMessage `json:"citation"`
 }
 
-// blockDelta adds to a block. A delta for a block that was never opened opens a
-// plain one of its own kind, so no text is lost.
+// blockDelta adds to a block. A delta for an unopened block opens one of its kind, so no text is lost.
 func (d *decoder) blockDelta(index int, raw json.RawMessage) []llm.Delta {
 	var delta deltaBody
 	if !wire.Decodes(raw, &delta) {
@@ -165,7 +163,7 @@ func (d *decoder) toolDelta(b *block, raw json.RawMessage) []llm.Delta {
 // member is one member of a block that grows by deltas.
 type member struct {
 	text wire.Text
-	raw  json.RawMessage // anything but a text; nil: it is a text
+	raw  json.RawMessage // anything except a text; nil: it is a text
 }
 
 func (m *member) set(value json.RawMessage) {
@@ -187,8 +185,8 @@ func (m *member) MarshalJSON() ([]byte, error) {
 	return chat.MarshalJSON(m.text.String())
 }
 
-// absorb lays the members of a delta of an opaque block over it: text grows,
-// anything else is replaced. It serves compaction and what is not invented yet.
+// absorb merges the members of a delta into an opaque block: text grows, anything else is replaced. It handles
+// compaction and future block types.
 func (b *block) absorb(raw json.RawMessage) {
 	var delta map[string]json.RawMessage
 	if b.part.Kind != wire.PartOpaque || json.Unmarshal(raw, &delta) != nil || !b.split() {
@@ -203,7 +201,7 @@ func (b *block) absorb(raw json.RawMessage) {
 	}
 }
 
-// split takes the start of a block apart, once, so that its members can grow.
+// split parses the start of a block, once, so that its members can grow.
 func (b *block) split() bool {
 	if b.members != nil {
 		return true
@@ -220,7 +218,7 @@ func (b *block) split() bool {
 	return true
 }
 
-// blockStop completes what is only whole at its end.
+// blockStop completes a block.
 func (d *decoder) blockStop(index int) []llm.Delta {
 	b := d.current().blocks[index]
 	if b == nil || b.stopped {
@@ -247,8 +245,7 @@ func (d *decoder) blockStop(index int) []llm.Delta {
 	return nil
 }
 
-// assembled is an opaque block as it would have come unstreamed; one that came
-// whole is exactly as it came.
+// assembled is an opaque block as it would have been without streaming; one that arrived complete is unchanged.
 func (b *block) assembled() []byte {
 	if b.input.Len() > 0 && b.split() {
 		b.members["input"] = &member{raw: chat.RawJSON([]byte(b.input.String()))}
@@ -279,8 +276,8 @@ func (b *block) with(pairs ...string) []byte {
 	return raw
 }
 
-// cite gives each text its citations, with the characters they represent: the
-// blocks that bounded them are one text now.
+// cite adds citations to each text, with the character ranges that they cover: the original blocks are joined into
+// one text.
 func (d *decoder) cite() {
 	for _, m := range d.messages {
 		for _, b := range m.order {
@@ -318,8 +315,7 @@ func spanned(raw json.RawMessage, from, to int) json.RawMessage {
 	return out
 }
 
-// items is everything the provider put out, in order, facts about each message
-// after its blocks (SRD 5.3).
+// items are everything the provider returned, in order, with the facts about each message after its blocks (SRD 5.3).
 func (d *decoder) items() chat.Items {
 	out := chat.Items{}
 	for _, m := range d.messages {
@@ -360,7 +356,7 @@ func (d *decoder) messageItems(m *message) chat.Items {
 	return out
 }
 
-// opaqueItem tells the provider's own tools from what nobody knows.
+// opaqueItem distinguishes the provider's own tools from unknown content.
 func opaqueItem(b *block) chat.Item {
 	var body struct {
 		ID        string          `json:"id"`

@@ -8,10 +8,9 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// decoder interprets Messages events (SRD 11.3), keyed by block index. A message
-// announced twice is one message. A recording may hold several messages one
-// after the other (a call answered, the next message); their blocks add up, the
-// last one decides how it ended.
+// decoder decodes Messages events (SRD 11.3), keyed by block index. A message that is announced twice is one message.
+// A recording may contain several messages (a call, then the next message); their blocks add up, and the last one
+// determines the outcome.
 type decoder struct {
 	mode     llm.ToolsMode
 	draft    wire.Draft
@@ -89,7 +88,7 @@ func (d *decoder) Decode(raw chat.RawEvent) []llm.Delta {
 	return nil
 }
 
-// start begins a message. The same id again is the same message.
+// start begins a message. A repeated id is the same message.
 func (d *decoder) start(raw json.RawMessage) []llm.Delta {
 	var body messageBody
 	if !wire.Decodes(raw, &body) {
@@ -132,7 +131,7 @@ func (d *decoder) add() *message {
 	return m
 }
 
-// current is the message that events belong to, also when none was announced.
+// current is the message that events belong to, even if none was announced.
 func (d *decoder) current() *message {
 	if m := d.last(); m != nil {
 		return m
@@ -150,8 +149,7 @@ func (d *decoder) messageDelta(ev event) []llm.Delta {
 	return d.stopped(delta.StopReason, delta.StopDetails)
 }
 
-// stopped notes why the message stops. A refusal's explanation is the
-// provider's own words, so it is shown.
+// stopped records why the message stops. A refusal's explanation is shown, because it is the provider's text.
 func (d *decoder) stopped(reason string, details stopDetails) []llm.Delta {
 	m := d.current()
 	if reason == "" {
@@ -167,7 +165,7 @@ func (d *decoder) stopped(reason string, details stopDetails) []llm.Delta {
 	return d.draft.Settle(m.refusal, details.Explanation)
 }
 
-// whole reads an answer that was not streamed.
+// whole reads an answer without streaming.
 func (d *decoder) whole(data []byte) []llm.Delta {
 	var body messageBody
 	if !wire.Decodes(data, &body) {
@@ -252,8 +250,8 @@ func outcome(m *message) (llm.StepStatus, string) {
 	return chat.StepCompleted, ""
 }
 
-// refusedTool is the first call for the user's side while tools are off. What
-// the provider's own servers ran is not such a call.
+// refusedTool is the first call for a local tool while tools are off. A tool run by the provider's own servers is not
+// such a call.
 func (d *decoder) refusedTool() *wire.Part {
 	if d.mode != llm.ToolsDisabled {
 		return nil
@@ -268,8 +266,7 @@ func (d *decoder) refusedTool() *wire.Part {
 	return nil
 }
 
-// usage is what the API reports, cumulative within a message. It counts cached
-// input apart; the sum is the input.
+// usage is the API's report, cumulative within a message. It counts cached input separately; the sum is the input.
 type usage struct {
 	Input      wire.Count `json:"input_tokens"`
 	Output     wire.Count `json:"output_tokens"`
@@ -281,7 +278,7 @@ type usage struct {
 	seen bool
 }
 
-// read lays newer figures over older ones; what is absent stays.
+// read merges newer figures over older ones; missing ones stay.
 func (u *usage) read(raw json.RawMessage) {
 	if len(raw) > 0 && string(raw) != "null" && wire.Decodes(raw, u) {
 		u.seen = true

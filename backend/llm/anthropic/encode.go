@@ -10,9 +10,9 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// Encode implements llm.Provider: the body of POST /v1/messages with the system
-// prompt at the top level (SRD 11.3), cache breakpoints at the end of the tools, of the
-// system prompt, of the stable prefix and of the steps so far, and provider_options over it.
+// Encode implements llm.Provider: the body of POST /v1/messages with the system prompt at the top level (SRD 11.3),
+// cache breakpoints at the end of the tools, of the system prompt, of the stable prefix and of the steps so far, and
+// provider_options merged over it.
 func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 	groups, err := wire.Conversation(r, Name, wire.PlainIDs)
 	if err != nil {
@@ -52,9 +52,9 @@ func encodeDefinition(d chat.ToolDefinition) map[string]any {
 	return map[string]any{"name": d.Name, "description": d.Description, "input_schema": wire.PlainKeys(wire.Schema(d.Schema))}
 }
 
-// declareTools defines the tools of calls that the conversation holds where the request
-// offers none (tools are off, or the calls come from another program): the API does not
-// promise to take calls without any definition. The instructions say to call none of them.
+// declareTools declares the tools of calls in the conversation if the request offers none (tools are off, or the
+// calls come from another program): the API may refuse calls without any definition. Their descriptions say not to
+// call them.
 func declareTools(body map[string]any, groups []wire.Group) {
 	if wire.HasTools(body) {
 		return
@@ -76,10 +76,10 @@ func declareTools(body map[string]any, groups []wire.Group) {
 	}
 }
 
-// maxBreakpoints is how many breakpoints the API takes in a request.
+// maxBreakpoints is how many breakpoints the API accepts per request.
 const maxBreakpoints = 4
 
-// breakpoints counts those that the options set.
+// breakpoints counts those set by the options.
 func breakpoints(v any) int {
 	n := 0
 	switch v := v.(type) {
@@ -99,8 +99,7 @@ func breakpoints(v any) int {
 	return n
 }
 
-// setBreakpoints marks the blocks that end a part worth caching, the most useful first,
-// as far as the API takes them beside those that there are.
+// setBreakpoints marks the ends of parts worth caching, the most useful first, up to the API's limit.
 func setBreakpoints(there int, blocks ...map[string]any) {
 	for _, b := range blocks {
 		if b != nil && there < maxBreakpoints {
@@ -110,8 +109,7 @@ func setBreakpoints(there int, blocks ...map[string]any) {
 	}
 }
 
-// setParallel states the tool policy, where tools are sent and the options do
-// not state it themselves.
+// setParallel sets the tool policy, if tools are sent and the options do not set it.
 func setParallel(body map[string]any, parallel bool) {
 	if !wire.HasTools(body) {
 		return
@@ -141,7 +139,7 @@ func encodeSystem(parts []string) (blocks []any, last map[string]any) {
 	return blocks, last
 }
 
-// cacheableBlocks are the last blocks of parts worth caching that may carry a breakpoint.
+// cacheableBlocks are the last blocks of parts worth caching that may have a breakpoint.
 type cacheableBlocks struct {
 	stable map[string]any // of the stable prefix
 	cycle  map[string]any // of the steps of the turn so far, which the next step repeats
@@ -154,7 +152,7 @@ func encodeMessages(groups []wire.Group) ([]any, cacheableBlocks) {
 		content := []any{}
 		whole := hostedPairs(g.Blocks)
 		if at == len(groups)-1 && g.Role == chat.RoleAssistant {
-			whole = func(chat.Unknown) bool { return true } // a paused answer goes back as it is
+			whole = func(chat.Unknown) bool { return true } // a paused answer is sent back unchanged
 		}
 		for i, b := range g.Blocks {
 			block := encodeBlock(b)
@@ -175,8 +173,8 @@ func encodeMessages(groups []wire.Group) ([]any, cacheableBlocks) {
 	return messages, cacheable
 }
 
-// say adds what a side says. Where nothing of what the other side said between can be sent,
-// it continues from what it said before.
+// say adds one side's blocks. If nothing of the other side in between can be sent, they are appended to the previous
+// message.
 func say(messages []any, role chat.Role, content []any) []any {
 	if len(messages) > 0 {
 		last, _ := messages[len(messages)-1].(map[string]any)
@@ -188,7 +186,7 @@ func say(messages []any, role chat.Role, content []any) []any {
 	return append(messages, map[string]any{"role": string(role), "content": content})
 }
 
-// hostedHead is what pairs a call that the provider ran with its result.
+// hostedHead is the data that pairs a call run by the provider with its result.
 type hostedHead struct {
 	Type      string          `json:"type"`
 	ID        string          `json:"id"`
@@ -201,9 +199,8 @@ func readHosted(u chat.Unknown) (h hostedHead, call, result bool) {
 	return h, strings.HasSuffix(h.Type, "tool_use"), strings.HasSuffix(h.Type, "_tool_result")
 }
 
-// hostedPairs tells which opaque blocks may be sent again: of a hosted call and
-// its result, both or neither, since the API refuses half a pair (a pause or a
-// cut leaves one).
+// hostedPairs decides which opaque blocks may be sent again: a hosted call and its result both or not at all, because
+// the API refuses half a pair (left by a pause or an interruption).
 func hostedPairs(blocks chat.Blocks) func(chat.Unknown) bool {
 	called, answered := map[string]bool{}, map[string]bool{}
 	for _, b := range blocks {
@@ -231,8 +228,7 @@ func hostedPairs(blocks chat.Blocks) func(chat.Unknown) bool {
 	}
 }
 
-// encodeBlock is a block's wire form: an object of ours, raw bytes of theirs, or
-// nil for what cannot be sent.
+// encodeBlock is a block's wire format: an object of ours, raw bytes of the provider, or nil for what cannot be sent.
 func encodeBlock(b chat.Block) any {
 	switch b := b.(type) {
 	case chat.Text:
@@ -295,8 +291,8 @@ func encodeResult(b chat.ToolResult) map[string]any {
 	return block
 }
 
-// encodeThinking gives thinking back as it came; without its signature (a cut
-// stream has none) the API would refuse it.
+// encodeThinking returns thinking unchanged; without its signature (missing in an interrupted stream) the API would
+// refuse it.
 func encodeThinking(b chat.Reasoning) json.RawMessage {
 	var head struct{ Type, Signature, Data string }
 	if json.Unmarshal(b.Raw, &head) != nil || (head.Signature == "" && head.Data == "") {

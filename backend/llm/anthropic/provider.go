@@ -1,9 +1,8 @@
-// Package anthropic speaks Anthropic's Messages API (SPEC 9; SRD 11.3).
+// Package anthropic implements Anthropic's Messages API (SPEC 9; SRD 11.3).
 //
-// It sends exactly the bytes that Encode made, once, and keeps every event byte for
-// byte: pings, unknown events and unknown blocks. Nothing is taken from the environment
-// or from the vendor's profile files: a key or address reaches this package in the
-// Endpoint or not at all.
+// It sends exactly the bytes from Encode, once, and keeps every event byte for byte, including pings, unknown events
+// and unknown blocks. It does not read the environment or the vendor's profile files: a key or address can only come
+// from the Endpoint.
 package anthropic
 
 import (
@@ -30,7 +29,7 @@ const protocol = "2023-06-01"
 // concurrent use.
 type Provider struct{ client *http.Client }
 
-// New makes the adapter; a nil client represents a sound default.
+// New creates the adapter; a nil client means a suitable default.
 func New(client *http.Client) *Provider { return &Provider{client: wire.Client(client)} }
 
 // Name implements llm.Provider.
@@ -45,7 +44,7 @@ func (p *Provider) Stream(ctx context.Context, ep llm.Endpoint, body json.RawMes
 	return server.Stream(ctx, "/v1/messages", body, yield)
 }
 
-// maxPages bounds a listing whose server always promises another page.
+// maxPages limits a listing whose server always announces another page.
 const maxPages = 20
 
 // ListModels implements llm.ModelLister.
@@ -88,7 +87,7 @@ func (p *Provider) server(ep llm.Endpoint) (wire.Server, error) {
 	}, err
 }
 
-// baseURL is the address without its version, which the API's paths carry.
+// baseURL is the address without its version, which is part of the API's paths.
 func baseURL(base string) (string, error) {
 	if base == "" {
 		return vendor.Base, nil

@@ -105,7 +105,7 @@ func (d *decoder) Decode(raw chat.RawEvent) []llm.Delta {
 	var deltas []llm.Delta
 	for _, ch := range c.Choices {
 		if ch.Index != 0 {
-			continue // only one answer is ever asked for
+			continue // only one answer is requested
 		}
 		deltas = append(deltas, d.message(ch.Delta)...)
 		deltas = append(deltas, d.message(ch.Message)...)
@@ -153,7 +153,7 @@ func (d *decoder) message(m messageBody) []llm.Delta {
 	return deltas
 }
 
-// thought takes what the model thinks, and in which form its server says so.
+// thought adds reasoning, and records the format in which the server sent it.
 func (d *decoder) thought(m messageBody) []llm.Delta {
 	member, text := memberContent, m.ReasoningContent
 	if wire.Unquote(text) == "" {
@@ -163,7 +163,7 @@ func (d *decoder) thought(m messageBody) []llm.Delta {
 	if len(deltas) > 0 {
 		d.thoughts.member = member
 	}
-	if d.thoughts.add(m.ReasoningDetails, d.draft.Takes); len(d.thoughts.details) > 0 { // what is encrypted shows no text
+	if d.thoughts.add(m.ReasoningDetails, d.draft.Takes); len(d.thoughts.details) > 0 { // encrypted reasoning has no text
 		d.draft.Place(d.part(&d.reasoning, wire.PartReasoning))
 	}
 	return deltas
@@ -250,17 +250,17 @@ func (d *decoder) call(place int, body callBody, raw json.RawMessage) []llm.Delt
 	p.Extra = wire.Extra(p.Extra, raw, "index", "id", "type", "function")
 	deltas := d.draft.Announce(p)
 	args := body.Function.Arguments
-	if len(args) > 0 && args[0] == '{' { // an object where the protocol says text
+	if len(args) > 0 && args[0] == '{' { // an object, although the protocol requires a string
 		return append(deltas, d.draft.Take(p, args)...)
 	}
 	if body.Function.Name != "" && complete(p) && wire.Unquote(args) == p.Text.String() {
-		return deltas // the call once more, whole
+		return deltas // a repetition of the complete call
 	}
 	return append(deltas, d.draft.Append(p, args)...)
 }
 
-// another reports that a piece begins a call other than p: it has another id, or, where the
-// server gives no ids, a name of its own while p has another name or is whole.
+// another reports that a piece begins a call other than p: it has another id or, if the server sends no ids, a name
+// while p has another name or is complete.
 func another(p *wire.Part, body callBody) bool {
 	if body.ID != "" {
 		return p.ID != "" && body.ID != p.ID
@@ -327,7 +327,7 @@ func firstCall(blocks chat.Blocks) (chat.ToolUse, bool) {
 	return chat.ToolUse{}, false
 }
 
-// items restates the one message as SRD 5.3 wants it.
+// items returns the message in the form of SRD 5.3.
 func (d *decoder) items(blocks chat.Blocks) chat.Items {
 	items := chat.Items{}
 	said := chat.Blocks{}

@@ -14,19 +14,19 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// Bounds of what local servers are asked beyond their listing.
+// Limits for requests to local servers beyond their listing.
 const (
-	maxDetailed = 40      // models, each a request of its own
-	maxDetails  = 4 << 20 // bytes of one answer; templates and licences are in it
-	asked       = 4       // at the same time
+	maxDetailed = 40      // models, each with its own request
+	maxDetails  = 4 << 20 // bytes per response, which includes templates and licences
+	asked       = 4       // concurrent requests
 )
 
-// unloadedWindow is what Ollama and LM Studio run a model with unless they are told
-// otherwise. Both cut longer prompts without saying so: too small costs memory, too large loses text.
+// unloadedWindow is the default window of Ollama and LM Studio. Both silently cut longer prompts: a value that is too
+// small costs memory, one that is too large loses text.
 const unloadedWindow = 4096
 
-// DescribeModels implements llm.ModelDescriber. What kind of server it is follows from who it says owns
-// its models; one that is none of the known is asked for nothing but its listing.
+// DescribeModels implements llm.ModelDescriber. The kind of server is derived from the owner of its models; an
+// unknown kind is only asked for its listing.
 func (p *Provider) DescribeModels(ctx context.Context, ep llm.Endpoint) ([]llm.ModelCard, error) {
 	server, err := wire.OpenAI(p.client, ep)
 	if err != nil {
@@ -56,7 +56,7 @@ const (
 	kindLlamaCpp
 )
 
-// kindOf is the kind of a server by the owner of its models, or by the port that only one kind has.
+// kindOf is the kind of a server, derived from the owner of its models or from its port.
 func kindOf(base string, owners []string) kind {
 	has := func(owner string) bool { return slices.Contains(owners, owner) }
 	u, err := url.Parse(base)
@@ -77,7 +77,7 @@ func kindOf(base string, owners []string) kind {
 	return kindOther
 }
 
-// fetched is one optional answer: where it fails, the server does not say.
+// fetched is one optional response; an error counts as no information.
 func fetched(ctx context.Context, s wire.Server, path string, body any) (out map[string]json.RawMessage) {
 	var data []byte
 	var err error
@@ -95,7 +95,7 @@ func fetched(ctx context.Context, s wire.Server, path string, body any) (out map
 
 var numCtx = regexp.MustCompile(`(?m)^num_ctx\s+(\d{1,9})\s*$`)
 
-// ollama asks /api/show of each model, and /api/ps for the window of those that are loaded.
+// ollama requests /api/show for each model, and /api/ps for the window of loaded models.
 func ollama(ctx context.Context, s wire.Server, only string, cards []llm.ModelCard) {
 	loaded := map[string]int{}
 	var running []struct {
@@ -152,7 +152,7 @@ func ollamaModel(show map[string]json.RawMessage, loaded int, c *llm.ModelCard) 
 	}
 }
 
-// lmStudio reads the listing of its own interface, which the compatible one lacks.
+// lmStudio reads the listing of LM Studio's own API, which has more than the compatible one.
 func lmStudio(ctx context.Context, s wire.Server, cards []llm.ModelCard) {
 	var models []struct {
 		ID           string
@@ -175,17 +175,17 @@ func lmStudio(ctx context.Context, s wire.Server, cards []llm.ModelCard) {
 		}
 		if m.Capabilities != nil {
 			wire.Abilities(c, m.Capabilities)
-			c.Reasoning = llm.AbilityUnknown // it is not among what this list names
+			c.Reasoning = llm.AbilityUnknown // the list does not mention it
 		}
 		c.Images = llm.AbilityOf(m.Type == "vlm")
 		c.Embeds = m.Type == "embeddings"
 	}
 }
 
-// llamaCpp has one model, and says at /props what it was started with.
+// llamaCpp has one model, and reports its parameters at /props.
 func llamaCpp(ctx context.Context, s wire.Server, cards []llm.ModelCard) {
 	if len(cards) != 1 {
-		return // a router of several: its properties are of none of them
+		return // a router of several models: its properties belong to none of them
 	}
 	props := fetched(ctx, s, "/props", nil)
 	var settings, modalities, template map[string]json.RawMessage
@@ -205,7 +205,7 @@ func llamaCpp(ctx context.Context, s wire.Server, cards []llm.ModelCard) {
 	}
 }
 
-// whole is a number of tokens, 0 for what is none.
+// whole is a number of tokens, 0 if invalid.
 func whole(raw json.RawMessage) int {
 	var n int
 	if json.Unmarshal(raw, &n) != nil {

@@ -9,9 +9,8 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// Encode implements llm.Provider: the body of POST /chat/completions, with
-// provider_options over it. The output limit is max_tokens, which every server
-// knows; options that set max_completion_tokens replace it.
+// Encode implements llm.Provider: the body of POST /chat/completions, with provider_options merged over it. The
+// output limit is max_tokens, which every server supports; options with max_completion_tokens replace it.
 func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 	groups, err := wire.Conversation(r, Name, wire.ShortIDs)
 	if err != nil {
@@ -63,16 +62,16 @@ func encodeMessages(system []string, groups []wire.Group) []any {
 	return messages
 }
 
-// encodeDefinition is a tool as this protocol has it. It does not say "strict": not every
-// server knows the member, and the schemas are those of others.
+// encodeDefinition is a tool in this protocol's format. It does not set "strict": not every server knows the member,
+// and the schemas are from third parties.
 func encodeDefinition(d chat.ToolDefinition) map[string]any {
 	return map[string]any{"type": "function", "function": map[string]any{
 		"name": d.Name, "description": d.Description, "parameters": wire.Schema(d.Schema),
 	}}
 }
 
-// encodeAssistant is one message: its text, and its calls beside it. What the model thought
-// on its way to them goes back while the turn runs.
+// encodeAssistant is one message: its text and its calls. The model's reasoning before the calls is sent back while
+// the turn runs.
 func encodeAssistant(g wire.Group) map[string]any {
 	m := map[string]any{"role": "assistant", "content": nil}
 	var texts, opaque, calls []any
@@ -112,8 +111,7 @@ func encodeCall(b chat.ToolUse) map[string]any {
 	return call
 }
 
-// joined is all text of the blocks, with no byte between them that the context's
-// manifest would not show.
+// joined is all text of the blocks without separators, because every byte sent must be in the context's manifest.
 func joined(blocks chat.Blocks) string {
 	var b strings.Builder
 	for _, block := range blocks {
@@ -127,9 +125,9 @@ func joined(blocks chat.Blocks) string {
 	return b.String()
 }
 
-// encodeUser is the results of calls, one message each and first, then what the
-// user says: plain text where that is all, since some servers take no parts. A result is
-// text alone in this protocol, so the images of results follow in the user's message.
+// encodeUser encodes the results of calls first, one message each, then the user's content: as plain text if
+// possible, because some servers accept no parts. A result can only be text in this protocol, so the images of
+// results follow in the user's message.
 func encodeUser(blocks chat.Blocks) []any {
 	var messages, parts []any
 	var texts []string
@@ -174,8 +172,8 @@ func encodeUser(blocks chat.Blocks) []any {
 	return messages
 }
 
-// resultText is all this protocol takes of a result: its text, after a word that it is an
-// error, for which there is no member. An image in it is named.
+// resultText is a result as text, with a prefix for errors, for which the protocol has no member. An image in it is
+// only named.
 func resultText(b chat.ToolResult) string {
 	text := b.Content.RenderedText()
 	for _, c := range b.Content {

@@ -1,8 +1,8 @@
-// Package chatcompletions speaks the Chat Completions protocol to whatever
-// server has only that: Ollama, LM Studio, vLLM, llama.cpp, gateways (SPEC 9).
+// Package chatcompletions implements the Chat Completions protocol for servers that support only that: Ollama, LM
+// Studio, vLLM, llama.cpp, gateways (SPEC 9).
 //
-// It is plain HTTP. It sends exactly the bytes that Encode made and keeps every
-// chunk byte for byte. A key is sent if there is one; local servers need none.
+// It sends exactly the bytes from Encode and keeps every chunk byte for byte. A key is sent if there is one; local
+// servers need none.
 package chatcompletions
 
 import (
@@ -22,7 +22,7 @@ const Name = "chatcompletions"
 // concurrent use.
 type Provider struct{ client *http.Client }
 
-// New makes the adapter; a nil client represents a sound default.
+// New creates the adapter; a nil client means a suitable default.
 func New(client *http.Client) *Provider { return &Provider{client: wire.Client(client)} }
 
 // Name implements llm.Provider.

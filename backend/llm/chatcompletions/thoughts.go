@@ -9,26 +9,24 @@ import (
 	"contextinfinity/backend/internal/wire"
 )
 
-// thoughts says how a server wrote what its model thought, so that it gets it back in the
-// same form while a turn with tool calls continues: DeepSeek and Kimi refuse a call that comes
-// back without it, others think again.
+// thoughts records the format of a server's reasoning, so that it is sent back in the same format while a turn with
+// tool calls continues: DeepSeek and Kimi refuse a call without it, others repeat their reasoning.
 type thoughts struct {
-	member  string    // of the message that held the text
-	details []*detail // OpenRouter's reasoning_details, put together again
+	member  string    // the message member with the text
+	details []*detail // OpenRouter's reasoning_details, reassembled
 }
 
-// detail is one piece of reasoning_details. A text comes in many of them, all with the same
-// type and index.
+// detail is one piece of reasoning_details. A text arrives in many pieces with the same type and index.
 type detail struct {
 	members map[string]json.RawMessage
-	grows   string // the member whose pieces add up
+	grows   string // the member that the pieces extend
 	text    wire.Text
 }
 
-// growing names the member of each type of detail that comes in pieces.
+// growing names the member of each type of detail that arrives in pieces.
 var growing = map[string]string{"reasoning.text": "text", "reasoning.summary": "summary"}
 
-// add takes the details of one chunk; takes reports whether there is room for one more.
+// add adds the details of one chunk; takes reports whether there is space for one more.
 func (t *thoughts) add(pieces []json.RawMessage, takes func() bool) {
 	for _, raw := range pieces {
 		members := map[string]json.RawMessage{}
@@ -62,13 +60,13 @@ func (t *thoughts) last() *detail {
 	return t.details[len(t.details)-1]
 }
 
-// written is what a Reasoning block keeps of it (chat.Reasoning.Raw).
+// written is the part that a Reasoning block stores (chat.Reasoning.Raw).
 type written struct {
 	Member  string            `json:"member,omitempty"`
 	Details []json.RawMessage `json:"reasoning_details,omitempty"`
 }
 
-// raw is nil where a server wants nothing back.
+// raw is nil if the server needs nothing back.
 func (t *thoughts) raw() []byte {
 	w := written{Member: t.member}
 	for _, d := range t.details {
@@ -90,7 +88,7 @@ func (t *thoughts) raw() []byte {
 	return raw
 }
 
-// giveBack puts what a model thought into the message that its server gets back.
+// giveBack adds the model's reasoning to the message that is sent back to its server.
 func giveBack(message map[string]any, b chat.Reasoning) {
 	var w written
 	if json.Unmarshal(b.Raw, &w) != nil {
@@ -104,7 +102,7 @@ func giveBack(message map[string]any, b chat.Reasoning) {
 	}
 }
 
-// The members in which servers write what a model thinks.
+// The members in which servers send a model's reasoning.
 const (
 	memberContent = "reasoning_content" // DeepSeek, vLLM, llama.cpp
 	memberPlain   = "reasoning"         // Ollama, OpenRouter

@@ -12,8 +12,8 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// Wire is how one protocol says what every protocol can say. A nil member means
-// that the protocol has no such thing; Why says so for the reader of a skip.
+// Wire has the events of one protocol for each feature of the contract. A nil member means that the protocol lacks
+// the feature; Why explains that in the skip message.
 type Wire struct {
 	Text           []chat.RawEvent // "Hello, wörld 🌍", 12 tokens in (4 cached), 5 out, id resp_1, model m-1
 	TwoItems       []chat.RawEvent // "First." and "Second." as separate outputs
@@ -30,11 +30,11 @@ type Wire struct {
 	// Step is an answer within a turn that calls tools.
 	Step func(ToolStep) []chat.RawEvent
 
-	// TerminalEvents is how many events at the end of Text make its end.
+	// TerminalEvents is the number of events at the end of Text that end it.
 	TerminalEvents int
 	// ErrorBody is a failure's body; code is the vendor's own, may be empty.
 	ErrorBody func(code, message string) string
-	// TooLarge is a vendor's code and words for a request over its window.
+	// TooLarge is a vendor's code and message for a request over its window.
 	TooLarge [2]string
 	Why      string
 }
@@ -42,16 +42,16 @@ type Wire struct {
 // Harness is an adapter under test.
 type Harness struct {
 	New func(*http.Client) llm.Provider
-	// Endpoint is for a server at base.
+	// Endpoint is the endpoint for a server at base.
 	Endpoint func(base string) llm.Endpoint
-	// Path is where a question is posted, below base; Header is what the protocol asks for
-	// there beside what every request has.
+	// Path is where a request is posted, below base; Header are the headers that the protocol requires beside the
+	// usual ones.
 	Path   string
 	Header map[string]string
 	Wire   Wire
 }
 
-// Key is the endpoint's. It must appear nowhere but in its header.
+// Key is the endpoint's key. It must only appear in its header.
 const Key = "sk-canary-4f9a1c77d2e84b0fa6"
 
 type suite struct {
@@ -83,7 +83,7 @@ func (s *suite) endpoint(base string) llm.Endpoint {
 	return ep
 }
 
-// run sends a question to a server that answers by step.
+// run sends a question to a server that responds with step.
 func (s *suite) run(t *testing.T, ctx context.Context, step Step) ([]chat.RawEvent, error) {
 	t.Helper()
 	server := NewServer(t, step)
@@ -108,8 +108,7 @@ func (s *suite) call(t *testing.T, ctx context.Context, ep llm.Endpoint, onEvent
 	return got, err
 }
 
-// play sends events through a real server, proves that each came out byte for
-// byte, and decodes them.
+// play sends events through a real server, checks that each arrived byte for byte, and decodes them.
 func (s *suite) play(t *testing.T, mode llm.ToolsMode, events []chat.RawEvent) Played {
 	t.Helper()
 	if events == nil {
@@ -306,8 +305,8 @@ func (s *suite) streamFailures(t *testing.T) {
 	})
 }
 
-// throughServer sends events from a scripted server through the adapter's real
-// client, fails unless each arrives byte for byte, and returns them.
+// throughServer sends events from a scripted server through the adapter's real client, fails unless each arrives byte
+// for byte, and returns them.
 func throughServer(t *testing.T, h Harness, events []chat.RawEvent) []chat.RawEvent {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{}}

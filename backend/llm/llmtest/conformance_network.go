@@ -136,7 +136,7 @@ func (s *suite) cancel(t *testing.T) {
 		if e.Code != chat.CodeCancelled || e.Retryable() || !errors.Is(err, context.Canceled) || len(got) == 0 {
 			t.Errorf("%d events, %+v", len(got), e)
 		}
-		<-step.Gone // the connection is closed, not abandoned
+		<-step.Gone // the connection is closed
 	})
 	t.Run("before an answer, with a cause", func(t *testing.T) {
 		step := Step{Start: make(chan struct{}), Got: make(chan struct{})}
@@ -254,7 +254,7 @@ func (s *suite) keys(t *testing.T) {
 	s.sentKeys(t)
 }
 
-// echoedKeys: a key that the server repeats reaches neither errors nor events.
+// echoedKeys: a key that the server repeats appears neither in errors nor in events.
 func (s *suite) echoedKeys(t *testing.T) {
 	t.Run("echoed in a 401", func(t *testing.T) {
 		for _, step := range []Step{
@@ -304,7 +304,7 @@ func (s *suite) echoedKeys(t *testing.T) {
 	})
 }
 
-// sentKeys: a key is sent in one header, to the server it is for, and to no other.
+// sentKeys: a key is sent in a single header, only to its own server.
 func (s *suite) sentKeys(t *testing.T) {
 	t.Run("sent in its header alone", func(t *testing.T) {
 		server := NewServer(t, Stream(s.Wire.Text...))

@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// Context describes a prepared context by hand.
+// Context describes a prepared context manually.
 type Context struct {
 	System    []string
 	Messages  []chat.Message
@@ -19,9 +19,8 @@ type Context struct {
 	Cycle     int // of Messages
 }
 
-// Prepare makes a prepared context without the assembler, so that golden bytes
-// of an adapter do not change when the assembler's words do. Only the assembler
-// can make one in the program: the fields are unexported, and this reaches them
+// Prepare creates a prepared context without the assembler, so that an adapter's golden files do not depend on the
+// assembler's texts. In the program only the assembler can create one: the fields are unexported, and this sets them
 // by reflection, which fails loudly when they change.
 func Prepare(t testing.TB, c Context) prompt.PreparedContext {
 	t.Helper()

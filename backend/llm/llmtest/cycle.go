@@ -19,19 +19,18 @@ import (
 // ToolStep is one answer within a turn that calls tools.
 type ToolStep struct {
 	ID      string // of the response
-	Thought string // signed or encrypted, as the protocol has it
+	Thought string // signed or encrypted, depending on the protocol
 	Text    string
 	Calls   []StepCall // none: the turn's last answer
 }
 
-// StepCall is a call as it streams.
+// StepCall is a call in a stream.
 type StepCall struct {
 	ID, Name string
 	Pieces   []string // of the arguments
 }
 
-// Weather and Search are the tools of the suite. Search's schema is one that providers
-// refuse as it is.
+// Weather and Search are the tools of the suite. Providers would refuse Search's schema unchanged.
 var (
 	Weather = chat.ToolDefinition{
 		Name: "get_weather", Description: "The weather of a <city>.",
@@ -43,17 +42,15 @@ var (
 	}
 )
 
-// cycle is the outcome of a turn: the body of each request, what was decoded of each answer,
-// and the messages that followed the user's.
+// cycle is the result of a turn: the body of each request, each decoded answer, and the messages after the user's.
 type cycle struct {
 	bodies  [][]byte
 	answers []llm.Result
 	said    []chat.Message
 }
 
-// turn plays a turn as the program does: it sends, decodes, answers every call in the order
-// that the calls have, and continues until an answer calls nothing. Every body has to obey its
-// provider's rules and to begin with the conversation of the one before it.
+// turn runs a turn like the program: it sends, decodes, answers every call in order, and continues until an answer
+// has no calls. Every body must obey its provider's rules and begin with the previous one's conversation.
 func (s *suite) turn(t *testing.T, before []chat.Message, change func(*llm.Endpoint), answer func(chat.ToolUse) chat.ToolResult, script []Step) cycle {
 	t.Helper()
 	server := NewServer(t, script...)
@@ -88,7 +85,7 @@ func (s *suite) turn(t *testing.T, before []chat.Message, change func(*llm.Endpo
 	return c
 }
 
-// script is what a server answers, step by step.
+// script is a server's responses, step by step.
 func (s *suite) script(steps ...ToolStep) []Step {
 	var script []Step
 	for _, step := range steps {
@@ -114,8 +111,8 @@ func said(use chat.ToolUse) chat.ToolResult {
 	return chat.ToolResult{Content: chat.Blocks{chat.Text{Text: "result of " + string(use.Input)}}}
 }
 
-// checkBody holds a body against its provider's rules and against the step before it, whose
-// conversation a prompt cache holds.
+// checkBody checks a body against its provider's rules and against the previous step, whose conversation a prompt
+// cache holds.
 func (s *suite) checkBody(t *testing.T, before [][]byte, body []byte) {
 	t.Helper()
 	if err := Breach(s.provider.Name(), body); err != nil {
@@ -130,7 +127,7 @@ func (s *suite) checkBody(t *testing.T, before [][]byte, body []byte) {
 	}
 }
 
-// berlin is a step of two calls at once, with thoughts and text.
+// berlin is a step with two parallel calls, reasoning and text.
 func berlin(id string) ToolStep {
 	return ToolStep{ID: id, Thought: "Where is it?", Text: "I look.", Calls: []StepCall{
 		{ID: "call_1", Name: "get_weather", Pieces: []string{`{"ci`, `ty":"Ber`, `lin"}`}},
@@ -194,8 +191,8 @@ func (s *suite) cycles(t *testing.T) {
 	t.Run("whatever is said can be sent", s.anything)
 }
 
-// garbledCalls: calls without arguments and with what is not JSON are kept as they came, and
-// go back in a form that every server takes.
+// garbledCalls: calls without arguments or with invalid JSON are kept unchanged, and are sent back in a form that
+// every server accepts.
 func (s *suite) garbledCalls(t *testing.T, ask []chat.Message) {
 	c := s.turn(t, ask, nil, said, s.script(ToolStep{ID: "resp_1", Calls: []StepCall{
 		{ID: "call_1", Name: "get_weather"},
@@ -229,8 +226,8 @@ func (s *suite) noDefinitions(t *testing.T) {
 	}
 }
 
-// anything: whatever calls, results and opaque parts a conversation and a turn hold, with
-// tools on or off, the body obeys the provider's rules.
+// anything: whatever calls, results and opaque parts a conversation and a turn contain, with tools on or off, the
+// body obeys the provider's rules.
 func (s *suite) anything(t *testing.T) {
 	name := s.provider.Name()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -259,7 +256,7 @@ func (s *suite) anything(t *testing.T) {
 	})
 }
 
-// anyBlocks are blocks of an answer as an import, a cut or a provider may leave them.
+// anyBlocks are blocks of an answer as an import, an interruption or a provider may leave them.
 func anyBlocks(rt *rapid.T, provider string) chat.Blocks {
 	id := rapid.SampledFrom([]string{"a", "b", "functions.x:0", "", "call-1", strings.Repeat("i", 70)})
 	tool := rapid.SampledFrom([]string{"get_weather", "files__search", "f g", "", strings.Repeat("n.", 40)})
@@ -282,7 +279,7 @@ func anyBlocks(rt *rapid.T, provider string) chat.Blocks {
 	return out
 }
 
-// errorStep is a server that refuses a request.
+// errorStep is a server response that refuses a request.
 func (s *suite) errorStep(code, words string) Step {
 	return JSON(http.StatusBadRequest, s.Wire.ErrorBody(code, words))
 }
@@ -298,8 +295,8 @@ func (s *suite) refusals(t *testing.T) {
 	}
 }
 
-// goesBack sends an answer back: in the turns before the next one, and, if it stopped for its
-// calls or was paused, while its own turn runs. Both bodies obey the provider's rules.
+// goesBack sends an answer back: in the turns before the next one, and, if it stopped for its calls or was paused, in
+// its own turn. Both bodies must obey the provider's rules.
 func goesBack(t *testing.T, h Harness, r llm.Result) {
 	t.Helper()
 	p := h.New(nil)

@@ -1,5 +1,4 @@
-// Package llmtest is for tests of providers: a scripted HTTP server that answers
-// with exact bytes and fails on demand, prepared contexts of any shape, readers
-// for recorded streams, and the one conformance suite that every adapter passes
-// (SPEC 9). No part of the program imports it.
+// Package llmtest is for tests of providers: a scripted HTTP server that responds with exact bytes and fails on
+// demand, prepared contexts of any shape, readers for recorded streams, and the conformance suite that every adapter
+// passes (SPEC 9). The program does not import it.
 package llmtest

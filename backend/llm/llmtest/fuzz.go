@@ -16,9 +16,8 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// FuzzStream feeds any reply of a server to an adapter, from its bytes to the answer:
-// what comes out is events or an error that names itself, the same however the bytes
-// arrive, of a size in proportion to them, and without the key.
+// FuzzStream feeds arbitrary responses to an adapter: the result is events or a classified error, independent of how
+// the bytes are split, of a size proportional to them, and without the key.
 func FuzzStream(f *testing.F, h Harness) {
 	for _, events := range [][]chat.RawEvent{
 		h.Wire.Text, h.Wire.TwoItems, h.Wire.Reasoning, h.Wire.Refusal, h.Wire.ToolCall, h.Wire.Unknown, h.Wire.ErrorEvent,
@@ -54,14 +53,14 @@ var (
 	replyKinds  = []string{"text/event-stream", "application/json", "text/html", ""}
 )
 
-// reply is what a server answers, without a server.
+// reply is a response without a server.
 type reply struct {
 	status int
 	kind   string
 	body   []byte
 }
 
-// to is what an adapter makes of it, its body read through how.
+// to is the adapter's result, reading the body through how.
 func (r reply) to(h Harness, how func(io.Reader) io.Reader) ([]chat.RawEvent, error) {
 	ep := h.Endpoint("http://127.0.0.1:9")
 	ep.Key, ep.Stream = Key, true
@@ -81,7 +80,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-// maxReplyWords bounds what an error says of a reply, in bytes.
+// maxReplyWords limits what an error quotes of a response, in bytes.
 const maxReplyWords = 4 << 10
 
 func checkReplyError(t *testing.T, err error) {
@@ -113,14 +112,13 @@ func checkReplyEvents(t *testing.T, h Harness, events []chat.RawEvent, size int)
 	for _, mode := range []llm.ToolsMode{llm.ToolsDisabled, llm.ToolsParseOnly} {
 		played := Play(t, h.New(nil), mode, events)
 		blocks, err := chat.MarshalJSON(played.Result.Blocks)
-		if err != nil || len(blocks) > 32*size+1024 { // a control character is six bytes, twice in a block kept raw
+		if err != nil || len(blocks) > 32*size+1024 { // a control character takes six bytes, twice in a block kept raw
 			t.Fatalf("%d bytes became blocks of %d, %v", size, len(blocks), err)
 		}
 	}
 }
 
-// FuzzDecoder feeds any events to a decoder: whatever they are, its promises hold, and
-// its text is valid UTF-8.
+// FuzzDecoder feeds arbitrary events to a decoder: its guarantees hold, and its text is valid UTF-8.
 func FuzzDecoder(f *testing.F, h Harness) {
 	for _, path := range streams(f) {
 		var lines []string

@@ -69,7 +69,7 @@ func requests(t *testing.T) map[string]llm.Request {
 	}
 }
 
-// history holds every kind of block, own and foreign opaque ones included.
+// history has every kind of block, including opaque ones of this and other providers.
 func history() []chat.Message {
 	raw := func(s string) json.RawMessage { return json.RawMessage(s) }
 	return []chat.Message{
@@ -103,7 +103,7 @@ func history() []chat.Message {
 	}
 }
 
-// toolHistory holds answered calls, out of order, and halves of pairs.
+// toolHistory has answered calls, out of order, and halves of pairs.
 func toolHistory() []chat.Message {
 	raw := func(s string) json.RawMessage { return json.RawMessage(s) }
 	text := func(s string) chat.Blocks { return chat.Blocks{chat.Text{Text: s}} }
@@ -128,8 +128,7 @@ func toolHistory() []chat.Message {
 	}
 }
 
-// importedTools holds calls as other programs name them: names and ids that providers
-// refuse or that are taken, and results without a call.
+// importedTools has calls of other programs: with invalid or duplicate names and ids, and results without a call.
 func importedTools() []chat.Message {
 	text := func(s string) chat.Blocks { return chat.Blocks{chat.Text{Text: s}} }
 	call := func(id, name string) chat.Block {

@@ -7,8 +7,8 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// TooManyParts gives a decoder the events of an answer that has far more parts than there may be,
-// in one event or in many: it counts too many, and keeps about as many as there may be.
+// TooManyParts decodes an answer with far more parts than allowed, in one event or in many: the decoder counts too
+// many, and keeps about as many as allowed.
 func TooManyParts(t *testing.T, p llm.Provider, events ...chat.RawEvent) {
 	t.Helper()
 	d := p.NewDecoder(llm.ToolsEnabled)
@@ -22,7 +22,7 @@ func TooManyParts(t *testing.T, p llm.Provider, events ...chat.RawEvent) {
 	if d.Parts() <= llm.MaxParts {
 		t.Errorf("%d parts are counted", d.Parts())
 	}
-	const some = 10 // facts about the answer, and the one that was too much
+	const some = 10 // facts about the answer, and the part over the limit
 	kept := max(len(r.Blocks), len(r.Items), shown)
 	for _, b := range r.Blocks {
 		if text, ok := b.(chat.Text); ok {

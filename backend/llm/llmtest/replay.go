@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write golden files instead of comparing with them")
 
-// Event makes a raw event from its JSON; its type is the JSON's.
+// Event creates a raw event from its JSON; its type is the JSON's.
 func Event(data string) chat.RawEvent {
 	var head struct{ Type string }
 	if json.Unmarshal([]byte(data), &head) != nil || head.Type == "" {
@@ -27,7 +27,7 @@ func Event(data string) chat.RawEvent {
 	return chat.RawEvent{Type: head.Type, Data: []byte(data)}
 }
 
-// Events makes raw events, one for each JSON text.
+// Events creates a raw event for each JSON text.
 func Events(data ...string) []chat.RawEvent {
 	out := make([]chat.RawEvent, len(data))
 	for i, d := range data {
@@ -36,7 +36,7 @@ func Events(data ...string) []chat.RawEvent {
 	return out
 }
 
-// ReadRecording reads a recorded stream: one JSON event a line.
+// ReadRecording reads a recorded stream: one JSON event per line.
 func ReadRecording(t testing.TB, path string) []chat.RawEvent {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -53,10 +53,9 @@ func ReadRecording(t testing.TB, path string) []chat.RawEvent {
 	return out
 }
 
-// TestRecordings decodes every recorded stream of the adapter's provider. They stand
-// beside the checkout, in the directory shared/fixtures or where CONTEXTINFINITY_SHARED
-// says; without them the test is skipped. What they mean is in testdata/recordings,
-// written down once and read against the recording.
+// TestRecordings decodes every recorded stream of the adapter's provider. They are beside the checkout, in the
+// directory shared/fixtures or in CONTEXTINFINITY_SHARED; without them the test is skipped. The expected results in
+// testdata/recordings were checked against the recordings by hand.
 func TestRecordings(t *testing.T, h Harness) {
 	for _, root := range sharedRoots() {
 		found, _ := filepath.Glob(filepath.Join(root, "fixtures", "provider-streams", h.New(nil).Name(), "*.chunks.txt"))
@@ -71,14 +70,14 @@ func TestRecordings(t *testing.T, h Harness) {
 	t.Skip("the recorded provider streams are not beside this checkout (set CONTEXTINFINITY_SHARED)")
 }
 
-// TestStreams decodes the streams of testdata/streams, each made for events that are
-// rarely recorded; what they mean is beside them.
+// TestStreams decodes the streams of testdata/streams, made for events that are rarely recorded; the expected results
+// are beside them.
 func TestStreams(t *testing.T, h Harness) {
 	for _, path := range streams(t) {
 		name := strings.TrimSuffix(filepath.Base(path), ".jsonl")
 		t.Run(name, func(t *testing.T) {
 			events := ReadRecording(t, path)
-			for n := range events { // whatever the cut, the decoder's promises hold
+			for n := range events { // wherever the stream is cut, the decoder's guarantees hold
 				Play(t, h.New(nil), llm.ToolsDisabled, events[:n])
 			}
 			decodeStream(t, h, path, "streams/"+name+".txt")
@@ -95,8 +94,8 @@ func streams(t testing.TB) []string {
 	return paths
 }
 
-// decodeStream sends a stream through a server and the real client, where each event must
-// arrive byte for byte, decodes it and compares what it means with a golden file.
+// decodeStream sends a stream through a server and the real client, checks that each event arrives byte for byte,
+// decodes it and compares the result with a golden file.
 func decodeStream(t *testing.T, h Harness, path, golden string) {
 	events := throughServer(t, h, ReadRecording(t, path))
 	p := h.New(nil)
@@ -109,7 +108,7 @@ func decodeStream(t *testing.T, h Harness, path, golden string) {
 	Golden(t, golden, "== tools parse_only\n"+Describe(parsed)+"== tools disabled\n"+Outcome(off))
 }
 
-// BenchmarkDecode decodes one delta again and again.
+// BenchmarkDecode decodes one delta repeatedly.
 func BenchmarkDecode(b *testing.B, h Harness, delta chat.RawEvent) {
 	d := h.New(nil).NewDecoder(llm.ToolsDisabled)
 	b.ReportAllocs()
@@ -132,21 +131,20 @@ func sharedRoots() []string {
 	return roots
 }
 
-// Played is the outcome of a stream.
+// Played is the result of a stream.
 type Played struct {
 	Result llm.Result
 	Deltas []llm.Delta
 }
 
-// Decodable makes decoders: a provider, or its wire form alone.
+// Decodable creates decoders: a provider, or just its wire format.
 type Decodable interface {
 	NewDecoder(llm.ToolsMode) llm.Decoder
 }
 
-// Play decodes events and checks what holds for every decoder and every stream:
-// text is valid UTF-8, a delta's block exists and never moves, the deltas of a
-// block are exactly its text, what was shown never changes, the result encodes,
-// and a fresh decoder says the same.
+// Play decodes events and checks what every decoder guarantees for every stream: text is valid UTF-8, a delta's block
+// exists and never moves, the deltas of a block are exactly its text, shown text never changes, the result encodes,
+// and another decoder gives the same result.
 func Play(t testing.TB, p Decodable, mode llm.ToolsMode, events []chat.RawEvent) Played {
 	t.Helper()
 	first := play(t, p, mode, events)
@@ -189,7 +187,7 @@ func play(t testing.TB, p Decodable, mode llm.ToolsMode, events []chat.RawEvent)
 	return out
 }
 
-// checkShown compares what the deltas of a block said with the block.
+// checkShown compares the deltas of a block with the block.
 func checkShown(t testing.TB, blocks chat.Blocks, block int, shown string) {
 	t.Helper()
 	if block < 0 || block >= len(blocks) {
@@ -211,8 +209,8 @@ func checkShown(t testing.TB, blocks chat.Blocks, block int, shown string) {
 	}
 }
 
-// Describe is a result in lines that a person can check against the recording:
-// the outcome, then each block, item and figure, long texts by length and ends.
+// Describe formats a result in lines that a person can compare with the recording: the outcome, then each block, item
+// and figure, long texts by length and ends.
 func Describe(p Played) string {
 	r := p.Result
 	var sb strings.Builder
@@ -222,7 +220,7 @@ func Describe(p Played) string {
 	}
 	fmt.Fprintf(&sb, "response=%s model=%s\n", r.ResponseID, r.Model)
 	if r.Usage != nil {
-		u := *r.Usage // what a decoder read; whether it is believed is decided later
+		u := *r.Usage // as decoded; plausibility is checked later
 		fmt.Fprintf(&sb, "usage {InputTokens:%d OutputTokens:%d CachedInputTokens:%d CacheWriteTokens:%d ReasoningTokens:%d}\n",
 			u.InputTokens, u.OutputTokens, u.CachedInputTokens, u.CacheWriteTokens, u.ReasoningTokens)
 	}
@@ -278,7 +276,7 @@ func describeItem(it chat.Item) string {
 	return fmt.Sprintf("%T", it)
 }
 
-// short is a text whole, or its length and both ends with its hash.
+// short is a complete text, or the length, both ends and hash of a long one.
 func short(s string) string {
 	if len(s) <= 160 {
 		return fmt.Sprintf("%q", s)
@@ -319,7 +317,7 @@ func Indented(t testing.TB, raw json.RawMessage) string {
 	return buf.String() + "\n"
 }
 
-// Outcome is how a stream ended, in a line or two.
+// Outcome describes how a stream ended, in a line or two.
 func Outcome(p Played) string {
 	lines := strings.SplitAfter(Describe(p), "\n")
 	if p.Result.Err != nil {

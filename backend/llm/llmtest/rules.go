@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// Breach is the first rule of its provider that a body breaks: rules that the providers'
-// documentation and their refusals state, and which hold for every request. It is nil
-// for a body that they take.
+// Breach is the first of its provider's rules that a body violates: rules from the providers' documentation and error
+// messages that apply to every request. It is nil for a valid body.
 func Breach(provider string, body []byte) error {
 	check, known := map[string]func(map[string]any) error{
 		"anthropic": anthropicBreach, "openai": openaiBreach, "chatcompletions": completionsBreach,
@@ -36,7 +35,7 @@ func isArguments(text string) bool {
 	return json.Unmarshal([]byte(text), &m) == nil && m != nil
 }
 
-// schemaBreach is what every provider asks of the schema of arguments.
+// schemaBreach checks what every provider requires of the schema of arguments.
 func schemaBreach(schema map[string]any) error {
 	for _, name := range []string{"anyOf", "oneOf", "allOf", "enum", "not"} {
 		if schema[name] != nil {
@@ -88,7 +87,7 @@ func (c *calls) call(id, name string) error {
 	return nil
 }
 
-// result answers the next open call: results are in the order of the calls.
+// result answers the next open call: results must be in the order of the calls.
 func (c *calls) result(id string) error {
 	if len(c.open) == 0 || c.open[0] != id {
 		return fmt.Errorf("a result of %q where %q are open", id, c.open)
@@ -136,8 +135,8 @@ func anthropicBreach(body map[string]any) error {
 	return toolNames(array(body["tools"]), func(t map[string]any) any { return t["name"] }, func(t map[string]any) any { return t["input_schema"] })
 }
 
-// anthropicContent checks a message: the results of the message before it are first in
-// it and are complete; a paused answer at the end goes back as it is.
+// anthropicContent checks a message: the results for the previous message come first and are complete; a paused
+// answer at the end is unchanged.
 func anthropicContent(c *calls, role string, content []any, last bool) error {
 	said := false
 	for _, item := range content {
@@ -184,7 +183,7 @@ func anthropicContent(c *calls, role string, content []any, last bool) error {
 	return nil
 }
 
-// ours are the items that no id is needed for: a server that stores nothing refuses ids.
+// ours are the items that need no id: a server that stores nothing refuses ids.
 var ours = []string{"message", "reasoning", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output"}
 
 func openaiBreach(body map[string]any) error {
@@ -206,7 +205,7 @@ func openaiBreach(body map[string]any) error {
 			}
 		case "function_call_output", "custom_tool_call_output":
 			if continued && len(c.seen) == 0 {
-				continue // the calls are in the answer that is continued
+				continue // the calls are in the continued answer
 			}
 			if err := c.result(id); err != nil {
 				return fmt.Errorf("item %d: %w", i, err)
@@ -302,8 +301,7 @@ func mustJSON(v any) []byte {
 	return raw
 }
 
-// conversationOf is the part of a body that the next step repeats and adds to, without the
-// breakpoints, which move.
+// conversationOf is the part of a body that the next step repeats and extends, without the breakpoints, which move.
 func conversationOf(body []byte) []any {
 	var parsed map[string]any
 	if json.Unmarshal(body, &parsed) != nil {

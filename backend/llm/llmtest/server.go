@@ -11,33 +11,31 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Step is how the server answers one request.
+// Step is the server's response to one request.
 type Step struct {
 	Status int // 0 is 200
 	Header map[string]string
 	Chunks []string // written and flushed one by one
-	// Drop ends the connection after the chunks instead of ending the answer.
-	// Without chunks the connection ends before any byte of an answer.
+	// Drop closes the connection after the chunks instead of ending the response. Without chunks it is closed before
+	// any byte of a response.
 	Drop bool
-	// Start, if set, is waited for before the answer begins.
+	// Start, if set, delays the response.
 	Start <-chan struct{}
-	// Hold keeps the answer open after the chunks until the client goes away.
+	// Hold keeps the response open after the chunks until the client disconnects.
 	Hold bool
-	// Got, if set, is closed when the request is in; Sent when the chunks are
-	// out; Gone when a held client has gone.
+	// Got, if set, is closed when the request was received; Sent when the chunks were sent; Gone when a held client
+	// has disconnected.
 	Got, Sent, Gone chan struct{}
 }
 
-// Request is what the server received, byte for byte. Headers are for a test to
-// look at: no product code records them.
+// Request is what the server received, byte for byte. Headers are for tests: no product code records them.
 type Request struct {
 	Method, Path string
 	Header       http.Header
 	Body         []byte
 }
 
-// Server answers requests by its steps, in order; the last one serves all that
-// follow.
+// Server responds to requests with its steps, in order; the last one is used for all further requests.
 type Server struct {
 	URL string
 
@@ -46,7 +44,7 @@ type Server struct {
 	requests []Request
 }
 
-// NewServer starts a server that t ends.
+// NewServer starts a server that is stopped with t.
 func NewServer(t testing.TB, steps ...Step) *Server {
 	t.Helper()
 	s := &Server{steps: steps}
@@ -129,12 +127,12 @@ func Stream(events ...chat.RawEvent) Step {
 	return step
 }
 
-// JSON is a step that answers with one document.
+// JSON is a step that responds with one document.
 func JSON(status int, body string) Step {
 	return Step{Status: status, Header: map[string]string{"Content-Type": "application/json"}, Chunks: []string{body}}
 }
 
-// SSE is an event on the wire. One of type "message" has no name there.
+// SSE is an event in wire format. One of type "message" has no name there.
 func SSE(ev chat.RawEvent) string {
 	var sb strings.Builder
 	if ev.Type != "message" {

@@ -10,11 +10,9 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// decoder interprets Responses events (SRD 11.2): output is keyed by output
-// index and, within a message, by content index, never by id. A recording may
-// hold several responses one after the other: one begins with response.created,
-// or when the one before it has ended. Their output adds up, the last one decides
-// how it ended.
+// decoder decodes Responses events (SRD 11.2): output is keyed by output index and, within a message, by content
+// index, never by id. A recording may contain several responses: a new one begins with response.created, or when the
+// previous one has ended. Their output adds up, and the last one determines the outcome.
 type decoder struct {
 	mode      llm.ToolsMode
 	draft     wire.Draft
@@ -39,8 +37,8 @@ func (*Provider) NewDecoder(mode llm.ToolsMode) llm.Decoder {
 	return &decoder{mode: mode, draft: wire.Draft{Provider: Name}}
 }
 
-// event is the union of what the events carry; members are decoded on use, so
-// one of an unexpected type spoils nothing else.
+// event is the union of all events; members are decoded on use, so one of an unexpected type does not affect the
+// others.
 type event struct {
 	Type         string          `json:"type"`
 	Response     json.RawMessage `json:"response"`
@@ -59,9 +57,8 @@ type event struct {
 
 type handler func(*decoder, *event, []byte) []llm.Delta
 
-// handlers names every event that changes the answer. The others (progress of
-// hosted tools, audio, what is not invented yet) are in the journal, and change
-// nothing here: their items arrive whole.
+// handlers names every event that changes the answer. The others (progress of hosted tools, audio, future types) are
+// in the journal but have no effect here: their items arrive complete.
 var handlers = map[string]handler{
 	"response.created":                       (*decoder).opened,
 	"response.queued":                        (*decoder).opened,
@@ -112,9 +109,9 @@ var endings = map[string]bool{
 	"response.completed": true, "response.incomplete": true, "response.failed": true, "response.cancelled": true,
 }
 
-// malformed skips what is not JSON, except the end of a response: some gateways
-// spoil the large final event, and the answer before it is whole anyway.
-// Lost closing braces are put back; beyond that its name says how it ended.
+// malformed skips invalid JSON, except for the end of a response: some gateways damage the large final event,
+// although the answer before it is complete. Missing closing braces are restored; otherwise its name determines the
+// outcome.
 func (d *decoder) malformed(raw chat.RawEvent) []llm.Delta {
 	name := raw.Type
 	if rest, ok := bytes.CutPrefix(raw.Data, []byte(`{"type":"`)); ok && !endings[name] {
@@ -133,7 +130,7 @@ func (d *decoder) malformed(raw chat.RawEvent) []llm.Delta {
 	return d.finish(responseBody{ID: d.current().id, Status: strings.TrimPrefix(name, "response.")})
 }
 
-// responseBody is what is read of a response object.
+// responseBody is the part of a response object that is read.
 type responseBody struct {
 	ID     string            `json:"id"`
 	Model  string            `json:"model"`
@@ -173,8 +170,8 @@ func (d *decoder) opened(ev *event, _ []byte) []llm.Delta {
 	return nil
 }
 
-// announcedBy reports whether an event that announces a response means this one. A different id alone does not make
-// another response: some gateways (GitHub Copilot's) give each event an id of its own.
+// announcedBy reports whether an announcement refers to this response. A different id alone does not: some gateways
+// (GitHub Copilot's) give each event its own id.
 func (r *response) announcedBy(id string, created bool) bool {
 	switch {
 	case id != "" && id == r.id:
@@ -185,7 +182,7 @@ func (r *response) announcedBy(id string, created bool) bool {
 	return !created || id == "" || r.id == "" || len(r.outputs) == 0
 }
 
-// enter makes a response the current one: the same as before, or the next.
+// enter selects the current response: the same as before, or the next.
 func (d *decoder) enter(body responseBody, same bool) *response {
 	if body.Model != "" {
 		d.model = body.Model
@@ -210,7 +207,7 @@ func (d *decoder) current() *response {
 	return d.responses[len(d.responses)-1]
 }
 
-// whole reads an answer that was not streamed.
+// whole reads an answer without streaming.
 func (d *decoder) whole(data []byte) []llm.Delta {
 	body, ok := readResponse(data)
 	if !ok {
@@ -239,11 +236,10 @@ func (d *decoder) ended(ev *event, _ []byte) []llm.Delta {
 	return d.finish(body)
 }
 
-// finish takes the final response: it completes what the deltas left open and
-// says how the step ended.
+// finish processes the final response: it completes what the deltas left open and sets the step's outcome.
 func (d *decoder) finish(body responseBody) []llm.Delta {
 	cur := d.current()
-	repeated := d.err != nil && body.Status == "failed" // the error event before it ended the response already
+	repeated := d.err != nil && body.Status == "failed" // the preceding error event already ended the response
 	resp := d.enter(body, repeated || cur.announcedBy(body.ID, false))
 	deltas := d.reconcile(resp, body.Output)
 	if u := body.Usage; u != nil {
@@ -278,8 +274,7 @@ func (d *decoder) end(status llm.StepStatus, reason string) {
 	d.terminal, d.status, d.reason = true, status, reason
 }
 
-// failed reads an error event, nested or flat. The response.failed that follows
-// it repeats it; the first one counts.
+// failed reads an error event, nested or flat. The response.failed after it repeats it; the first one counts.
 func (d *decoder) failed(_ *event, data []byte) []llm.Delta {
 	words, _ := wire.ReadWords(data)
 	if words.Type == "error" {
@@ -320,8 +315,8 @@ func (d *decoder) Result() llm.Result {
 	return r
 }
 
-// judgeTools applies SRD 12.1: with tools off a call is an error wherever it
-// stands; else the last response pauses if it asks for one.
+// judgeTools applies SRD 12.1: with tools off any call is an error; otherwise the step is paused if the last response
+// has a call.
 func (d *decoder) judgeTools(r *llm.Result) {
 	for i, resp := range d.responses {
 		for _, o := range resp.outputs {

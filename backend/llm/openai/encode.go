@@ -9,8 +9,8 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// Encode implements llm.Provider: the body of POST /responses with the
-// parameters SRD 11.2 wants explicit, and provider_options over it.
+// Encode implements llm.Provider: the body of POST /responses with the parameters required by SRD 11.2, and
+// provider_options merged over it.
 func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 	groups, err := wire.Conversation(r, Name, wire.PlainIDs)
 	if err != nil {
@@ -23,7 +23,7 @@ func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 	ep := r.Endpoint
 	continues := r.Continues != nil && continuable(groups)
 	if continues {
-		ep.Store = true // an answer that is not kept cannot be continued from
+		ep.Store = true // an answer must be stored to be continued
 	}
 	body := map[string]any{
 		"model":             ep.ModelID,
@@ -52,8 +52,8 @@ func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 		body["reasoning"] = map[string]any{"effort": ep.Effort}
 	}
 	if reasons(ep) && (!ep.Store || len(wire.Definitions(r)) > 0) {
-		// Without storage, and where a turn continues after the server has forgotten what it
-		// stored, this is the only way to hand reasoning back.
+		// Without storage, and when a turn continues after the server has forgotten its stored items, this is the
+		// only way to send reasoning back.
 		body["include"] = []any{"reasoning.encrypted_content"}
 	}
 	body = wire.Merge(body, ep.Options)
@@ -64,8 +64,8 @@ func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 	return wire.Marshal(body)
 }
 
-// encodeDefinition is a tool as this protocol has it. The schemas are those of others, so
-// the model is not held to them word for word: a strict schema has no optional members.
+// encodeDefinition is a tool in this protocol's format. It is not strict, because the schemas are from third parties
+// and a strict schema has no optional members.
 func encodeDefinition(d chat.ToolDefinition) map[string]any {
 	return map[string]any{
 		"type": "function", "name": d.Name, "description": d.Description,
@@ -73,8 +73,8 @@ func encodeDefinition(d chat.ToolDefinition) map[string]any {
 	}
 }
 
-// continuable reports that the provider can be in for what it holds: something is left
-// to send, and no result of it answers a call by another id than the provider knows.
+// continuable reports that the provider's stored items can be used: something is left to send, and no result in it
+// refers to a call by an id other than the provider's.
 func continuable(groups []wire.Group) bool {
 	rest := false
 	for i, g := range groups {
@@ -88,8 +88,7 @@ func continuable(groups []wire.Group) bool {
 	return rest
 }
 
-// reasons reports that the model thinks: others reject a request for encrypted
-// reasoning.
+// reasons reports that the model supports reasoning: others reject a request for encrypted reasoning.
 func reasons(ep llm.Endpoint) bool {
 	if ep.Effort != "" {
 		return true
@@ -98,7 +97,7 @@ func reasons(ep llm.Endpoint) bool {
 	if i := strings.LastIndexByte(model, '/'); i >= 0 { // gateways write "openai/gpt-5"
 		model = model[i+1:]
 	}
-	if strings.Contains(model, "chat") { // gpt-5-chat does not think
+	if strings.Contains(model, "chat") { // gpt-5-chat has no reasoning
 		return false
 	}
 	for _, prefix := range []string{"o1", "o3", "o4", "gpt-5", "gpt-6", "codex"} {
@@ -109,17 +108,16 @@ func reasons(ep llm.Endpoint) bool {
 	return false
 }
 
-// input builds the list of items; open is the message that more parts may join.
+// input builds the list of items; open is the message that further parts may join.
 type input struct {
 	items     []any
 	open      map[string]any
 	store     bool
-	functions map[string]bool // the tools that the request offers, all of which take objects
+	functions map[string]bool // the offered tools, all of which take objects
 	custom    map[string]bool // ids of calls whose input is plain text
 }
 
-// encodeInput is the conversation as items; if the provider holds a part of it, without
-// that part.
+// encodeInput is the conversation as items, without the part that the provider has stored.
 func encodeInput(groups []wire.Group, r llm.Request, store, continues bool) []any {
 	in := &input{store: store, functions: map[string]bool{}, custom: map[string]bool{}}
 	for _, d := range wire.Definitions(r) {
@@ -142,8 +140,8 @@ func encodeInput(groups []wire.Group, r llm.Request, store, continues bool) []an
 	return in.items
 }
 
-// isCustom reports a call of a tool whose input is plain text, which a ToolUse holds as a
-// JSON string. A tool that is offered as a function is none, however its call came out.
+// isCustom reports a call of a tool with plain text input, which a ToolUse stores as a JSON string. A tool offered as
+// a function is never custom.
 func (in *input) isCustom(b chat.ToolUse) bool {
 	return len(b.Input) > 0 && b.Input[0] == '"' && !in.functions[b.Name]
 }
@@ -188,7 +186,7 @@ func (in *input) part(role chat.Role, phase string, part map[string]any) {
 	in.open["content"] = append(content, part)
 }
 
-// phaseValue is how a phase reads back from a message: absent is nil.
+// phaseValue is a message's phase when read back: absent is nil.
 func phaseValue(phase string) any {
 	if phase == "" {
 		return nil
@@ -208,8 +206,7 @@ func textPart(role chat.Role, text string) map[string]any {
 	return map[string]any{"type": "input_text", "text": text}
 }
 
-// call gives a call back in the form it came in. Arguments of a function that are not object
-// are put into one.
+// call returns a call in its original form. Arguments of a function that are not an object are wrapped in one.
 func (in *input) call(b chat.ToolUse) map[string]any {
 	item := wire.WithExtra(b)
 	if !in.store || !knownID(item["id"]) {
@@ -224,7 +221,7 @@ func (in *input) call(b chat.ToolUse) map[string]any {
 	return item
 }
 
-// knownID reports an id of a call as OpenAI gives it: those of gateways are refused.
+// knownID reports a call id in OpenAI's format: those of gateways are refused.
 func knownID(id any) bool {
 	raw, _ := id.(json.RawMessage)
 	text := wire.Unquote(raw)
@@ -239,7 +236,7 @@ func (in *input) outputType(callID string) string {
 	return "function_call_output"
 }
 
-// encodeOutput is a result as text, or as a list if there are images in it.
+// encodeOutput is a result as text, or as a list if it contains images.
 func encodeOutput(b chat.ToolResult) any {
 	var parts []any
 	mark := ""
@@ -267,8 +264,8 @@ func encodeOutput(b chat.ToolResult) any {
 	return parts
 }
 
-// encodeReasoning gives reasoning back. Without storage the server knows no ids,
-// so only encrypted reasoning can return, and without its id.
+// encodeReasoning sends reasoning back. Without storage the server knows no ids, so only encrypted reasoning can be
+// sent, without its id.
 func encodeReasoning(b chat.Reasoning, store bool) any {
 	item := map[string]json.RawMessage{}
 	if json.Unmarshal(b.Raw, &item) != nil || wire.Unquote(item["type"]) != "reasoning" {
@@ -288,8 +285,7 @@ func encodeReasoning(b chat.Reasoning, store bool) any {
 	return item
 }
 
-// replayable reports that an opaque item is whole: one that a cut left in
-// progress would be rejected.
+// replayable reports that an opaque item is complete: an unfinished one from an interrupted stream would be rejected.
 func replayable(raw []byte) bool {
 	var head struct{ Type, Status string }
 	if json.Unmarshal(raw, &head) != nil || head.Type == "" {

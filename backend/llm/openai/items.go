@@ -11,8 +11,8 @@ import (
 	"contextinfinity/backend/internal/wire"
 )
 
-// items is everything the provider put out, in order, facts about each response
-// after its output (SRD 5.3).
+// items are everything the provider returned, in order, with the facts about each response after its output (SRD
+// 5.3).
 func (d *decoder) items() chat.Items {
 	out := chat.Items{}
 	for _, resp := range d.responses {
@@ -50,7 +50,7 @@ func (d *decoder) contentBlocks(o *output) chat.Blocks {
 	return blocks
 }
 
-// hostedItem is what is read of an item that the provider ran itself.
+// hostedItem is the part that is read of an item that the provider ran itself.
 type hostedItem struct {
 	Name      string          `json:"name"`
 	Arguments json.RawMessage `json:"arguments"`
@@ -68,8 +68,7 @@ type hostedItem struct {
 	Tools     json.RawMessage `json:"tools"`
 }
 
-// hostedTools says, by type of item, where a hosted call keeps its arguments
-// and its result.
+// hostedTools names, by type of item, the members with a hosted call's arguments and result.
 var hostedTools = map[string]func(hostedItem) (args, result json.RawMessage){
 	"web_search_call": func(h hostedItem) (json.RawMessage, json.RawMessage) { return firstJSON(h.Action), nil },
 	"file_search_call": func(h hostedItem) (json.RawMessage, json.RawMessage) {
@@ -129,7 +128,7 @@ func unknownItem(o *output) chat.UnknownItem {
 	return chat.UnknownItem{Unknown: chat.Unknown{Provider: Name, Raw: o.main.Raw}}
 }
 
-// arguments are sent as text that should be JSON, or as JSON.
+// arguments are a string that should contain JSON, or JSON.
 func arguments(raw json.RawMessage) json.RawMessage {
 	if len(raw) > 0 && raw[0] == '"' {
 		return chat.RawJSON([]byte(wire.Unquote(raw)))
@@ -137,7 +136,7 @@ func arguments(raw json.RawMessage) json.RawMessage {
 	return firstJSON(raw)
 }
 
-// firstJSON is the first value that is there and not null.
+// firstJSON is the first value that is not missing or null.
 func firstJSON(values ...json.RawMessage) json.RawMessage {
 	for _, v := range values {
 		if len(v) > 0 && !bytes.Equal(v, []byte("null")) {
@@ -147,7 +146,7 @@ func firstJSON(values ...json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// object builds an object of the members that are there.
+// object builds an object of the existing members.
 func object(pairs ...any) json.RawMessage {
 	members := map[string]json.RawMessage{}
 	for i := 0; i+1 < len(pairs); i += 2 {

@@ -17,17 +17,17 @@ type output struct {
 	id, kind string
 	callID   string
 	phase    string
-	raw      []byte // the item as last sent whole
+	raw      []byte // the item in its last complete form
 	done     bool
-	content  map[int]*wire.Part // of a message, by content index
-	main     *wire.Part         // of anything else
+	content  map[int]*wire.Part // content of a message, by content index
+	main     *wire.Part         // content of any other item
 	answered bool               // an output item for this call is in the stream
 
-	summary, thought bool // which of the two texts a reasoning item shows
+	summary, thought bool // which of its two texts a reasoning item shows
 	lastIndex        int
 }
 
-// itemBody is what is read of an output item.
+// itemBody is the part of an output item that is read.
 type itemBody struct {
 	ID          string          `json:"id"`
 	Type        string          `json:"type"`
@@ -55,8 +55,7 @@ type contentBody struct {
 	Annotations []json.RawMessage `json:"annotations"`
 }
 
-// clientCalls are the calls that only the user's side can run, with the name a
-// call without one is shown under.
+// clientCalls are the calls that must be run locally, with the name shown for a call without one.
 var clientCalls = map[string]string{
 	"function_call": "", "custom_tool_call": "", "mcp_approval_request": "",
 	"local_shell_call": "local_shell", "shell_call": "shell",
@@ -67,8 +66,7 @@ func (o *output) isCall() bool {
 	return o.main != nil && o.main.Kind == wire.PartTool && !o.answered
 }
 
-// at finds an output of the current response by its index, or makes it. One for which the
-// answer has too many parts is not kept.
+// at finds an output of the current response by its index, or creates it. One over the limit of parts is not kept.
 func (d *decoder) at(index int) *output {
 	r := d.current()
 	pos, found := slices.BinarySearchFunc(r.outputs, index, func(o *output, i int) int { return o.index - i })
@@ -90,7 +88,7 @@ func (d *decoder) itemDone(ev *event, _ []byte) []llm.Delta {
 	return d.item(d.at(ev.OutputIndex), ev.Item, true)
 }
 
-// item takes an item as sent whole: at its start nearly empty, at its end final.
+// item processes a complete item: nearly empty at its start, final at its end.
 func (d *decoder) item(o *output, raw json.RawMessage, done bool) []llm.Delta {
 	var body itemBody
 	if !wire.Decodes(raw, &body) || body.Type == "" || (o.done && !done) {
@@ -99,7 +97,7 @@ func (d *decoder) item(o *output, raw json.RawMessage, done bool) []llm.Delta {
 	if o.kind != "" && o.kind != body.Type {
 		return nil // an index never changes its kind
 	}
-	if !o.done { // the item's own end is final; the response's repetition may be poorer
+	if !o.done { // the item's own end is final; its repetition in the response may have less
 		o.raw = bytes.Clone(raw)
 	}
 	o.kind, o.done = body.Type, done
@@ -122,8 +120,8 @@ func (d *decoder) item(o *output, raw json.RawMessage, done bool) []llm.Delta {
 	return nil
 }
 
-// hosted reports a call that the provider runs although its type alone does not
-// say so: a shell in its own container, a search of its own.
+// hosted reports a call that the provider runs although its type does not say so: a shell in its own container, its
+// own search.
 func hosted(body itemBody) bool {
 	if body.Type == "tool_search_call" {
 		return body.Execution != "client"
@@ -166,8 +164,7 @@ func (d *decoder) reasoning(o *output, body itemBody) []llm.Delta {
 	return d.draft.Settle(p, strings.Join(texts, "\n\n"))
 }
 
-// call takes a call for the user's side; what it carries beside function
-// arguments (an action, a patch) represents its arguments.
+// call processes a local call; other content than function arguments (an action, a patch) is used as its arguments.
 func (d *decoder) call(o *output, body itemBody, fallback string) []llm.Delta {
 	p := o.part(wire.PartTool)
 	p.Name, p.ID = wire.OriginalToolName(body.Name), o.callID
@@ -195,12 +192,12 @@ func (d *decoder) call(o *output, body itemBody, fallback string) []llm.Delta {
 	return deltas
 }
 
-// callExtra is what a call says beside what every call has: its own id, a namespace.
+// callExtra are the members that not every call has: its own id, a namespace.
 func callExtra(raw []byte) json.RawMessage {
 	return wire.Extra(nil, raw, "type", "status", "call_id", "name", "arguments", "input")
 }
 
-// opaque keeps an item raw. An output item also settles who ran its call.
+// opaque keeps an item raw. An output item also shows who ran its call.
 func (d *decoder) opaque(o *output) {
 	p := o.part(wire.PartOpaque)
 	p.Raw = o.raw
@@ -233,7 +230,7 @@ func (d *decoder) contentPart(o *output, index int, kind wire.PartKind) *wire.Pa
 	p := o.content[index]
 	if p == nil {
 		p = &wire.Part{Kind: kind, Phase: o.phase}
-		if len(o.content) > 0 && !d.draft.Takes() { // the first is the output's own
+		if len(o.content) > 0 && !d.draft.Takes() { // the first one belongs to the output itself
 			return p
 		}
 		o.content[index] = p
@@ -312,7 +309,7 @@ func (d *decoder) thoughtDelta(ev *event, _ []byte) []llm.Delta {
 	return d.reasoningDelta(o, ev.ContentIndex, ev.Delta)
 }
 
-// reasoningDelta sets an empty line between the parts of a summary.
+// reasoningDelta adds an empty line between the parts of a summary.
 func (d *decoder) reasoningDelta(o *output, index int, raw json.RawMessage) []llm.Delta {
 	p := o.part(wire.PartReasoning)
 	var deltas []llm.Delta
@@ -340,8 +337,8 @@ func (d *decoder) argumentsDone(ev *event, _ []byte) []llm.Delta {
 	return d.draft.Settle(p, wire.Unquote(final))
 }
 
-// reconcile completes what was streamed from the final output list. An item that
-// was never streamed is taken whole.
+// reconcile completes the streamed output from the final output list. An item that was never streamed is added
+// complete.
 func (d *decoder) reconcile(resp *response, final []json.RawMessage) []llm.Delta {
 	final = final[:min(len(final), llm.MaxParts+1)]
 	bodies := make([]itemBody, len(final))
@@ -361,9 +358,8 @@ func (d *decoder) reconcile(resp *response, final []json.RawMessage) []llm.Delta
 	return deltas
 }
 
-// match finds the streamed output of each final item, nil if there is none: by its
-// id, else by place and type, else the next of its type that no other item took.
-// The last two are for gateways that change ids, and may leave items out of the
+// match finds the streamed output of each final item, nil if there is none: by id, otherwise by position and type,
+// otherwise the next unmatched one of its type. The last two are for gateways that change ids or omit items from the
 // final list.
 func match(streamed []*output, final []itemBody) []*output {
 	found := make([]*output, len(final))
@@ -391,7 +387,7 @@ func (o *output) named(body itemBody) bool {
 	return body.ID != "" && o.id == body.ID || body.CallID != "" && o.callID == body.CallID && o.kind == body.Type
 }
 
-// freeIndex is want if no output has it, else the index after the last.
+// freeIndex is want if no output has it, otherwise the index after the last.
 func (r *response) freeIndex(want int) int {
 	last := -1
 	for _, o := range r.outputs {

@@ -1,8 +1,7 @@
-// Package openai speaks OpenAI's Responses API (SPEC 9; SRD 11.2).
+// Package openai implements OpenAI's Responses API (SPEC 9; SRD 11.2).
 //
-// It sends exactly the bytes that Encode made, once, and keeps every event byte for
-// byte, also those that nobody knows. Nothing is taken from the environment: a key or
-// address reaches this package in the Endpoint or not at all.
+// It sends exactly the bytes from Encode, once, and keeps every event byte for byte, including unknown ones. It does
+// not read the environment: a key or address can only come from the Endpoint.
 package openai
 
 import (
@@ -22,7 +21,7 @@ const Name = "openai"
 // concurrent use.
 type Provider struct{ client *http.Client }
 
-// New makes the adapter; a nil client represents a sound default.
+// New creates the adapter; a nil client means a suitable default.
 func New(client *http.Client) *Provider { return &Provider{client: wire.Client(client)} }
 
 // Name implements llm.Provider.

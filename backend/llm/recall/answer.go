@@ -12,9 +12,9 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
-// The sentences recall says itself.
+// The fixed sentences of recall.
 const (
-	// A quotation is read again in a year, so every moment is written out.
+	// A quotation may be read a year later, so every date is complete.
 	sayFound = "From your own history, as of %s. This is **recall**: it quotes what you wrote and were told, and adds nothing.\n"
 
 	sayNothing = "I found nothing about that in your history.\n\n" +
@@ -33,7 +33,7 @@ const (
 		"This is **recall**: it looks for words in your history and quotes what it finds.\n"
 )
 
-// answer is the whole text and the turns it quotes.
+// answer is the complete text and the turns it quotes.
 func (p *Provider) answer(ctx context.Context, req request) (string, []chat.TurnID, error) {
 	terms := retrieval.Terms(retrieval.Ends(req.Query))
 	if len(terms) == 0 {
@@ -62,7 +62,7 @@ func (p *Provider) answer(ctx context.Context, req request) (string, []chat.Turn
 	return sb.String(), turns, nil
 }
 
-// sayNoFind explains recall itself when there is no history at all.
+// sayNoFind explains recall if there is no history at all.
 func (p *Provider) sayNoFind(ctx context.Context, otherwise string) (string, []chat.TurnID, error) {
 	sizer, ok := p.memory.(Sizer)
 	if !ok {
@@ -78,8 +78,7 @@ func (p *Provider) sayNoFind(ctx context.Context, otherwise string) (string, []c
 	return otherwise, nil, nil
 }
 
-// choose drops recall's own words and repetitions, and puts the best first, the
-// newest among equals.
+// choose drops recall's own text and repetitions, and sorts the best first, the newest among equals.
 func choose(found []Passage, limit int) []Passage {
 	type key struct {
 		turn chat.TurnID
@@ -123,7 +122,7 @@ func bySession(found []Passage) [][]Passage {
 	return out
 }
 
-// quote is one passage: who, when, where, then the words themselves.
+// quote is one passage: speaker, time and place, then the text.
 func (p *Provider) quote(passage Passage, terms []string) string {
 	var sb strings.Builder
 	fmt.Fprintf(&sb, "\n**%s**, [%s](contextinfinity://turn/%s):\n\n", who(passage), p.date(passage.At), passage.TurnID)
@@ -134,7 +133,7 @@ func (p *Provider) quote(passage Passage, terms []string) string {
 	return sb.String()
 }
 
-// who spoke, as a line of its own says it.
+// who is a line that names the speaker.
 func who(p Passage) string {
 	switch {
 	case p.Document != "":
@@ -147,10 +146,10 @@ func who(p Passage) string {
 	return "You"
 }
 
-// date writes a moment in the reader's time zone.
+// date formats a time in the reader's time zone.
 func (p *Provider) date(at time.Time) string { return at.In(p.zone).Format("2 January 2006, 15:04") }
 
-// markdown are the characters that would change a heading.
+// markdown are the characters that would affect a heading.
 var markdown = strings.NewReplacer(
 	"\\", "\\\\", "*", "\\*", "_", "\\_", "`", "\\`", "[", "\\[", "]", "\\]", "<", "\\<", "#", "\\#")
 
@@ -162,12 +161,10 @@ func heading(title string) string {
 	return markdown.Replace(title)
 }
 
-// maxExcerpt bounds one quotation, in bytes: memory has chosen what of a long text is
-// to the point, and that is quoted as it is.
+// maxExcerpt limits one quotation, in bytes: the search has already chosen the relevant part of a long text.
 const maxExcerpt = 2400
 
-// excerpt is the part of a long text around the first term found in it, cut
-// between words.
+// excerpt is the part of a long text around the first matching term, cut between words.
 func excerpt(text string, terms []string) string {
 	text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
 	if len(text) <= maxExcerpt {
@@ -176,7 +173,7 @@ func excerpt(text string, terms []string) string {
 	start := 0
 	lower := strings.ToLower(text)
 	for _, t := range terms {
-		// Lowering can change lengths; an offset is only a hint, kept in bounds.
+		// Lower case can have another length; the offset is only approximate and kept in bounds.
 		if i := strings.Index(lower, t); i > maxExcerpt/3 {
 			start = min(i, len(text)) - maxExcerpt/3
 			break
@@ -196,7 +193,7 @@ func excerpt(text string, terms []string) string {
 	return out
 }
 
-// cutWords is text[start:end] without the halves of words at its ends.
+// cutWords is text[start:end] without partial words at its ends.
 func cutWords(text string, start, end int) string {
 	for start > 0 && !utf8.RuneStart(text[start]) {
 		start++

@@ -1,10 +1,8 @@
-// Package recall is the embedded default model: it needs no key and no network
-// (SPEC 9). It answers by quoting the best passages of the user's own memory,
-// grouped by the session they come from, each with a link to its turn.
+// Package recall is the embedded default model: it needs no key and no network (SPEC 9). It answers by quoting the
+// best passages of the user's own memory, grouped by session, each with a link to its turn.
 //
-// It makes nothing up and passes nothing on: every sentence it adds is fixed.
-// It speaks through the same contract as the others, so journal, decoder and
-// recovery work alike. It never quotes its own quotations.
+// It invents nothing and sends nothing anywhere: every sentence it adds is fixed. It implements the same interface as
+// other providers, so journal, decoder and recovery work the same way. It never quotes its own quotations.
 package recall
 
 import (
@@ -21,49 +19,46 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// Name is the adapter's name, and its model's.
+// Name is the adapter's name, and that of its model.
 const Name = "recall"
 
-// Memory is the search over everything the user has said and been told, by words and
-// by meaning. It chooses what of a long text is to the point.
+// Memory searches all conversations by words and by meaning. It chooses the relevant part of a long text.
 type Memory interface {
-	// Search returns at most q.Limit passages, best first, none that is not about the
-	// question. It leaves out the siblings of q.Branch and what recall once quoted.
+	// Search returns at most q.Limit relevant passages, best first. It excludes the siblings of q.Branch and earlier
+	// answers of recall.
 	Search(ctx context.Context, q Query) ([]Passage, error)
 }
 
-// Query is what a Memory is asked.
+// Query is a query to a Memory.
 type Query struct {
 	Text   string
-	Branch chat.BranchID // of the turn that asks
+	Branch chat.BranchID // of the current turn
 	Limit  int
 }
 
-// Sizer is a Memory that knows how many turns it holds; an empty one gets an
-// answer that explains what recall is.
+// Sizer is a Memory that knows its number of turns; if it is empty, the answer explains recall.
 type Sizer interface {
 	Turns(ctx context.Context) (int, error)
 }
 
-// Passage is one find.
+// Passage is one search result.
 type Passage struct {
 	TurnID       chat.TurnID
 	SessionID    chat.SessionID
 	SessionTitle string
 	Role         chat.Role
-	Name         string // of the person who spoke, where it is not the user
-	Document     string // name of the attached document that it is of
-	Provider     string // whose answer it is; recall's own are dropped
+	Name         string // of the speaker, if not the user
+	Document     string // name of the attached document it is from
+	Provider     string // of the answer it is from; recall's own are dropped
 	Text         string
 	At           time.Time
 	Score        float64 // higher is better
 }
 
-// defaultLimit is how many passages an answer quotes at most.
+// defaultLimit is the maximum number of passages in an answer.
 const defaultLimit = 6
 
-// pacing is how long a whole answer takes to appear: enough to see it come,
-// too little to wait for.
+// pacing is the time in which a complete answer appears: slow enough to see it arrive, fast enough not to wait for.
 const pacing = 150 * time.Millisecond
 
 // Provider implements llm.Provider and llm.ModelLister. It is safe for
@@ -75,7 +70,7 @@ type Provider struct {
 	pacing time.Duration
 }
 
-// New makes the adapter. A nil clock is the system's.
+// New creates the adapter. A nil clock is the system's.
 func New(memory Memory, now clock.Clock) *Provider {
 	return &Provider{memory: memory, now: now, zone: time.Local, pacing: pacing}
 }
@@ -91,7 +86,7 @@ func (*Provider) ListModels(context.Context, llm.Endpoint) ([]string, error) {
 	return []string{Name}, nil
 }
 
-// request is the body: what is asked for.
+// request is the body of a request.
 type request struct {
 	Query  string        `json:"query"`
 	Branch chat.BranchID `json:"branch,omitempty"`
@@ -99,7 +94,7 @@ type request struct {
 	Stream bool          `json:"stream"`
 }
 
-// Encode implements llm.Provider. The query is the user's last message alone.
+// Encode implements llm.Provider. The query is only the user's last message.
 func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 	groups, err := wire.Conversation(r, Name, wire.PlainIDs)
 	if err != nil {
@@ -111,8 +106,8 @@ func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 	return wire.Marshal(wire.Merge(body, r.Endpoint.Options))
 }
 
-// question is what the user typed, without the memory block the assembler put in front
-// of it, and without the documents attached to it: what they say is not a question.
+// question is what the user typed, without the memory block that the assembler added, and without attached documents,
+// which are not a question.
 func question(blocks chat.Blocks) string {
 	var texts []string
 	for i, b := range blocks {
@@ -162,8 +157,7 @@ func (p *Provider) failure(ctx context.Context, err error) error {
 	return e
 }
 
-// streamWords yields word by word, with a few short pauses that a cancelled
-// context ends at once.
+// streamWords yields word by word, with short pauses that end when the context is cancelled.
 func (p *Provider) streamWords(ctx context.Context, all []string, yield func(chat.RawEvent) error) error {
 	const pauses = 10
 	every := max(1, (len(all)+pauses-1)/pauses)
@@ -184,7 +178,7 @@ func (p *Provider) streamWords(ctx context.Context, all []string, yield func(cha
 	return nil
 }
 
-// words cuts a text into pieces that end after their white space.
+// words splits a text into pieces that end after their white space.
 func words(text string) []string {
 	var out []string
 	for text != "" {

@@ -1,5 +1,5 @@
-// Package backup makes copies of the data and puts them in its place: backups, restore, moving
-// the data, and what is left of a history that was lost. It works without an open store.
+// Package backup makes and restores backups, moves the data directory, and starts over after the database was lost.
+// It works without an open store.
 package backup
 
 import (
@@ -26,44 +26,41 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// ArchiveOptions say whose backups an Archive keeps.
+// ArchiveOptions say which data directory an Archive backs up, and how.
 type ArchiveOptions struct {
 	DataDir string
-	Config  string       // the configuration file, which a backup holds too; empty: none
+	Config  string       // the configuration file, which backups include; empty: none
 	Clock   clock.Clock  // nil: the system's
 	Logger  *slog.Logger // nil: silent
 }
 
-// An opener opens a copy of the data as the program would, which brings it to the newest
-// schema.
+// An opener opens a copy of the data the way the program does, which migrates it to the newest schema.
 type opener func(ctx context.Context, o ArchiveOptions, steps fs.FS) (*core.Core, io.Closer, error)
 
-// Archive writes, lists and restores backups of a data directory. It needs no
-// open store, and works on data of an older schema: what there is to turn to when
-// the data cannot be opened.
+// Archive writes, lists and restores backups of a data directory. It needs no open store and works on data of an
+// older schema, so it is available when the data cannot be opened.
 //
-// A backup is one file: a compact database that holds, in two tables of its own,
-// what it is and what is not in the database: the configuration, and the
-// journals of steps that were running in it. Without them the part of an answer
-// that had arrived when the backup was made would be lost with the restore.
+// A backup is one file: a compact database. Two extra tables hold the description of the backup and what is not in
+// the database: the configuration and the journals of the steps that were running. Without the journals a restore
+// would lose the part of an answer that had arrived when the backup was made.
 type Archive struct {
 	dir, ConfigFile string
 	clock           clock.Clock
 	log             *slog.Logger
 	steps           fs.FS
 	open            opener
-	// At is called at each step of a restore: tests end the process there.
+	// At is called at each step of a restore, so that tests can end the process there.
 	At func(step string)
 }
 
-// New touches no disk. The steps are those that bring data to the newest schema.
+// New does no disk access. The steps are the migrations to the newest schema.
 func New(o ArchiveOptions, steps fs.FS, open opener) *Archive {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	a := &Archive{dir: o.DataDir, ConfigFile: o.Config, clock: o.Clock, log: o.Logger, steps: steps, open: open}
 	a.At = func(step string) {
-		if err := faults.Point("restore.step"); err != nil { // there is nothing to undo: it may end the process, and no more
+		if err := faults.Point("restore.step"); err != nil { // nothing to undo here: the fault point may only end the process
 			a.log.Warn("a step of a restore", "step", step, "err", err)
 		}
 	}
@@ -72,19 +69,19 @@ func New(o ArchiveOptions, steps fs.FS, open opener) *Archive {
 
 func (a *Archive) database() string { return filepath.Join(a.dir, sqlite.DatabaseFile) }
 
-// ErrMoved means that the data changed so while it was copied that the copy and
-// what belongs to it are not of one moment.
+// ErrMoved means that the data changed during the copy, so that the copy and the files beside it are from different
+// moments.
 var ErrMoved = errors.New("the data changed while it was copied")
 
-// backupTries is how often a copy is begun again when the data moved: answers that begin
-// and end while it is made, again and again, as a script sends them.
+// backupTries is how often the copy is started again after ErrMoved. Many short answers in a row, as from a script,
+// can cause several.
 const backupTries = 10
 
-// Backup writes a checked copy of the data to a new file, or under a dated name
-// importTo a folder. It reads on a connection of its own: writers continue meanwhile.
+// Backup writes a checked copy of the data to a new file, or under a dated name into a folder. It reads on its own
+// connection, so writers continue meanwhile.
 //
-// Errors: CodeConflict (the file exists, or a restore was cut short), CodeNotFound (no data, or no such
-// folder), CodeNewer, CodeCorrupt, CodeNoSpace. A copy that fails leaves nothing.
+// Errors: CodeConflict (the file exists, or a restore was interrupted), CodeNotFound (no data, or no such folder),
+// CodeNewer, CodeCorrupt, CodeNoSpace. A failed copy leaves no file.
 func (a *Archive) Backup(ctx context.Context, path string) (chat.Backup, error) {
 	if err := RefuseHalfRestored(a.dir); err != nil {
 		return chat.Backup{}, err
@@ -99,8 +96,7 @@ func (a *Archive) write(ctx context.Context, path string, kind chat.BackupKind) 
 	return a.writeVerified(ctx, path, kind, false)
 }
 
-// writeVerified is write; with verify the backup tells how many problems the data in it
-// has.
+// writeVerified is write; with verify set, the backup also records how many problems its data has.
 func (a *Archive) writeVerified(ctx context.Context, path string, kind chat.BackupKind, verify bool) (chat.Backup, error) {
 	const op = "store.backup"
 	have, from, err := schema.Locate(ctx, a.dir, a.steps)
@@ -132,8 +128,8 @@ func existsAlready(path string) error {
 	return chat.Errorf(chat.CodeConflict, "store.backup", "There is already a file %s.", path).WithHint("choose another name")
 }
 
-// writeOnce writes the copy beside its place, checks it, and gives it its name
-// last: a file with the name of a backup is whole.
+// writeOnce writes a temporary file, checks it and renames it last, so that a file with a backup's name is always
+// complete.
 func (a *Archive) writeOnce(ctx context.Context, from sqlite.Place, path string, b chat.Backup, verify bool) (chat.Backup, error) {
 	temp, err := createBeside(path)
 	if err != nil {
@@ -165,7 +161,7 @@ func (a *Archive) writeOnce(ctx context.Context, from sqlite.Place, path string,
 	return b, targetError(path, syncDir(filepath.Dir(path)))
 }
 
-// copyTo fills a file with the data of one moment and what belongs to it.
+// copyTo fills a file with a consistent copy of the data and the files that belong to it.
 func (a *Archive) copyTo(ctx context.Context, from sqlite.Place, temp string, b *chat.Backup) error {
 	source, err := sqlite.ConnectAt(from, sqlite.CommonPragmas, 1)
 	if err != nil {
@@ -193,9 +189,9 @@ func (a *Archive) copyTo(ctx context.Context, from sqlite.Place, temp string, b 
 		return err
 	}
 	for name, text := range later {
-		journals[name] = text // it only grows
+		journals[name] = text // journals only grow
 	}
-	// Not yet anybody's: what is written here is made durable at the end.
+	// The file is not in use yet; it is synced once at the end.
 	to, err := sqlite.Connect(temp, append([]string{"journal_mode(MEMORY)", "synchronous(OFF)"}, sqlite.CommonPragmas...), 1)
 	if err != nil {
 		return err
@@ -204,8 +200,8 @@ func (a *Archive) copyTo(ctx context.Context, from sqlite.Place, temp string, b 
 	return errors.Join(a.complete(to, source, b, [2]map[string]int64{before, after}, journals), sqlite.Disconnect(to))
 }
 
-// complete checks the counts of a copy against those before and after it, and
-// writes into it what it is and what belongs to it.
+// complete compares the record counts of the copy with those before and after copying, and writes the description and
+// the extra files into it.
 func (a *Archive) complete(to, source *gorm.DB, b *chat.Backup, around [2]map[string]int64, journals map[string][]byte) (err error) {
 	if b.Counts, err = countRecords(to); err != nil {
 		return err
@@ -237,8 +233,8 @@ func (a *Archive) complete(to, source *gorm.DB, b *chat.Backup, around [2]map[st
 	return writeInfo(to, *b, mark, files)
 }
 
-// Needed are the journals of the steps that run in a copy. A step that ended while
-// the copy was made, and whose journal is gone with that, makes the copy useless.
+// A copy needs the journals of the steps that run in it. If a step ended during the copy and its journal was deleted,
+// the copy is useless.
 func Needed(to, source *gorm.DB, journals map[string][]byte) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	running, err := sqlite.All[string](to, `SELECT id FROM steps WHERE status = 'running' ORDER BY id`)
@@ -262,8 +258,8 @@ func Needed(to, source *gorm.DB, journals map[string][]byte) (map[string][]byte,
 	return files, nil
 }
 
-// Journals are the stream journals there are, by file name. They hold what of a
-// running answer is not in the database yet.
+// Journals returns the stream journals by file name. They hold the part of a running answer that is not in the
+// database yet.
 func (a *Archive) Journals() (map[string][]byte, error) {
 	files := map[string][]byte{}
 	entries, err := os.ReadDir(filepath.Join(a.dir, sqlite.StreamDir))
@@ -276,7 +272,7 @@ func (a *Archive) Journals() (map[string][]byte, error) {
 		}
 		text, err := os.ReadFile(filepath.Join(a.dir, sqlite.StreamDir, e.Name()))
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // pruned this moment
+			continue // deleted in the meantime
 		}
 		if err != nil {
 			return nil, err
@@ -286,7 +282,7 @@ func (a *Archive) Journals() (map[string][]byte, error) {
 	return files, nil
 }
 
-// ReadBack is the check after writing: on a connection that cannot write.
+// ReadBack checks the written file on a read-only connection.
 func (a *Archive) ReadBack(ctx context.Context, path string, b chat.Backup) error {
 	db, err := sqlite.Connect(path, sqlite.ReadBackPragmas, 1)
 	if err != nil {
@@ -304,7 +300,7 @@ func (a *Archive) ReadBack(ctx context.Context, path string, b chat.Backup) erro
 	return nil
 }
 
-// checkCopy says what is wrong with a backup, or nothing.
+// checkCopy returns what is wrong with a backup, or "".
 func checkCopy(db *gorm.DB, b chat.Backup) (string, error) {
 	lines, err := sqlite.All[string](db, `PRAGMA quick_check(3)`)
 	if err != nil {
@@ -325,7 +321,7 @@ func checkCopy(db *gorm.DB, b chat.Backup) (string, error) {
 	return damagedFile(db)
 }
 
-// hashFile is a file's size and SHA-256.
+// hashFile returns a file's size and SHA-256.
 func hashFile(path string) (int64, string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -337,7 +333,7 @@ func hashFile(path string) (int64, string, error) {
 	return n, hex.EncodeToString(sum.Sum(nil)), err
 }
 
-// targetError names the place of a backup that cannot be written there.
+// targetError describes why a backup cannot be written to its destination.
 func targetError(path string, err error) error {
 	const op = "store.backup"
 	dir := filepath.Dir(path)
@@ -361,8 +357,8 @@ func targetError(path string, err error) error {
 		WithHint("choose another place")
 }
 
-// BeforeUpgrade writes a copy named by the version it has and the moment. An upgrade
-// that fails is tried at each start: the copy from the attempt before is enough.
+// BeforeUpgrade makes a copy named after the data's version and the time. A failing upgrade is retried at each start;
+// the copy from the first attempt is enough.
 func (a *Archive) BeforeUpgrade(ctx context.Context, version int64) (string, error) {
 	dir := filepath.Join(a.dir, sqlite.BackupDir)
 	if err := sqlite.MakeDir(dir); err != nil {

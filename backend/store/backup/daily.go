@@ -17,7 +17,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Backups are those that the program makes of the data that it has open.
+// Backups makes the automatic backups of the data that the program has open.
 type Backups struct {
 	*core.Core
 	Archive *Archive
@@ -26,28 +26,25 @@ type Backups struct {
 // BackupPolicy says whether a backup is made each day, and how many are kept.
 type BackupPolicy struct {
 	Daily      bool
-	KeepDaily  int // the newest
-	KeepWeekly int // of the weeks before those, one each
-	// Brief is for a program that is about to end, which must not be held up: only
-	// small data, and not on its first day.
+	KeepDaily  int // the newest ones
+	KeepWeekly int // older than those: one for each week
+	// Brief is for a program that is about to exit and must not be delayed: it backs up only small data, and not on
+	// its first day.
 	Brief bool
 }
 
-// backupEvery is how old the last daily backup is before another one is made.
+// backupEvery is the age of the last daily backup at which another one is due.
 const backupEvery = 24 * time.Hour
 
-// briefSize is the largest data, in bytes, that is backed up where somebody waits:
-// 100 MB take about a second.
+// briefSize is the largest data, in bytes, that is backed up while a person waits: 100 MB take about a second.
 const briefSize = 32 << 20
 
-// roomFor is how many times the data's size must be free for a daily backup, so
-// that it never takes the space that the next messages need.
+// roomFor is how many times the size of the data must be free for a daily backup, so that it never takes the space
+// that the next messages need.
 const roomFor = 2
 
-// AutoBackup makes the daily backup if it is due: the last one, or the copy made by
-// hand or by an upgrade since, is a day old, and something was written since. It then
-// removes those that are no longer to be kept, daily ones alone. It is called as often
-// as one likes.
+// AutoBackup makes the daily backup if it is due: the last copy, automatic or not, is a day old and the data has
+// changed since. It then prunes daily backups only. It may be called as often as needed.
 func (s *Backups) AutoBackup(ctx context.Context, p BackupPolicy) (chat.AutoBackup, error) {
 	if s.DB.Writer == nil {
 		return chat.AutoBackup{}, chat.Errorf(chat.CodeLocked, "store.backup", "The data is open for reading only.")
@@ -84,7 +81,7 @@ func (a *Archive) daily(ctx context.Context, p BackupPolicy) (chat.AutoBackup, e
 // dueDaily makes today's backup unless there is a reason not to.
 func (a *Archive) dueDaily(ctx context.Context, dir string, list []DailyFile, brief bool) (chat.AutoBackup, error) {
 	now := a.clock.Now()
-	// One of the future was made before the clock was set back.
+	// A backup dated in the future was made before the clock was set back.
 	past := slices.DeleteFunc(slices.Clone(list), func(d DailyFile) bool { return d.At.After(now) })
 	if len(past) > 0 {
 		same, err := a.unchangedSince(ctx, past[0].Path)
@@ -113,7 +110,7 @@ func (a *Archive) dueDaily(ctx context.Context, dir string, list []DailyFile, br
 	return chat.AutoBackup{Outcome: chat.BackupMade, Made: made}, err
 }
 
-// firstDay reports that the first conversation is not a day old.
+// firstDay reports that the first conversation is less than a day old.
 func (a *Archive) firstDay(ctx context.Context) (bool, error) {
 	db, err := sqlite.Connect(a.database(), sqlite.ReadBackPragmas, 1)
 	if err != nil {
@@ -124,8 +121,7 @@ func (a *Archive) firstDay(ctx context.Context) (bool, error) {
 	return len(old) == 0, sqlite.MapError("store.backup", err)
 }
 
-// unchangedSince reports that nothing was written since a backup. One that cannot
-// be read is no reason to go without another.
+// unchangedSince reports that nothing was written since a backup. An unreadable backup counts as outdated.
 func (a *Archive) unchangedSince(ctx context.Context, path string) (bool, error) {
 	var b chat.Backup
 	last, err := sqlite.Connect(path, sqlite.ReadBackPragmas, 1)
@@ -158,15 +154,15 @@ func (a *Archive) unchangedSince(ctx context.Context, path string) (bool, error)
 	return now == mark, sqlite.MapError("store.backup", err)
 }
 
-// branchTip is the newest backup in a folder with a word in its name, if it is whole and
-// nothing was written since; else empty.
+// standing returns the newest backup in a folder with word in its name, if it is intact and nothing was written
+// since; else "".
 func (a *Archive) standing(ctx context.Context, dir, word string) (string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return "", sqlite.MapError("store.backup", err)
 	}
 	b := chat.Backup{}
-	for _, e := range entries { // by name, and so by time
+	for _, e := range entries { // sorted by name, and so by time
 		if _, at, ok := Named(e.Name()); ok && e.Name() == BackupName(word, at) {
 			b.Path = filepath.Join(dir, e.Name())
 		}
@@ -184,16 +180,15 @@ func (a *Archive) standing(ctx context.Context, dir, word string) (string, error
 	return b.Path, nil
 }
 
-// DailyFile is a daily backup, known by its name.
+// DailyFile is a daily backup, recognised by its name.
 type DailyFile struct {
 	Path string
 	At   time.Time
 }
 
-// Dailies lists the daily backups, newest first, and removes what copies that were
-// cut short left a day ago or earlier: a temporary file, or an empty one that had
-// taken the name. last is when the present data was copied last, by whomever; what a
-// restore replaced is other data.
+// Dailies lists the daily backups, newest first. It also removes what interrupted copies left more than a day ago:
+// temporary files, and empty files that reserved a name. last is the time of the latest copy of the present data by
+// any means; data that a restore replaced does not count.
 func (a *Archive) Dailies(dir string) (list []DailyFile, last time.Time, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -205,7 +200,7 @@ func (a *Archive) Dailies(dir string) (list []DailyFile, last time.Time, err err
 		}
 		info, err := e.Info()
 		if err != nil {
-			continue // removed this moment
+			continue // removed in the meantime
 		}
 		path := filepath.Join(dir, e.Name())
 		kind, at, ok := Named(e.Name())
@@ -225,8 +220,8 @@ func (a *Archive) Dailies(dir string) (list []DailyFile, last time.Time, err err
 	return list, last, nil
 }
 
-// Kept are the daily backups to keep, of a list with the one made last first: that
-// one, the newest, and before them the newest of each week.
+// Kept returns the daily backups to keep: the one made last (first in the list), the newest ones, and before those
+// the newest of each week.
 func Kept(list []DailyFile, p BackupPolicy) []DailyFile {
 	newest := slices.Clone(list)
 	slices.SortFunc(newest, func(x, y DailyFile) int { return y.At.Compare(x.At) })

@@ -17,16 +17,16 @@ func (a *Archive) DamagedLog() bool {
 	return err == nil && damage != ""
 }
 
-// DropLog makes data whose write-ahead log is damaged writable again, without the changes in
-// the log that cannot be read. The files as they are are copied into a folder first, whose
+// DropLog makes data with a damaged write-ahead log writable again. It drops the changes in the log that cannot be
+// read. The original files are first copied to a folder, whose path it returns.
 // path it returns.
 //
-// Either the database with what can be read of the log is whole, or the database without
-// the log is, because all of it was brought into the database before; which, is found out
-// on copies. Where both are, the one that holds more is taken.
+// It tries two versions on copies: the database with the readable part of the log, and the database without the log,
+// which may be complete because the log was already checkpointed. If both are intact, it takes the one with more
+// events.
 //
-// Errors: CodeLocked, CodeNotFound (the log is not damaged), CodeNoSpace, CodeCorrupt
-// (neither is whole; nothing was changed). Cut short, it is done again from the beginning.
+// Errors: CodeLocked, CodeNotFound (the log is not damaged), CodeNoSpace, CodeCorrupt (neither version is intact;
+// nothing was changed). An interrupted run can be repeated.
 func (a *Archive) DropLog(ctx context.Context) (string, error) {
 	const op = "store.drop_log"
 	return a.putAside(op, func() error {
@@ -54,8 +54,8 @@ func (a *Archive) DropLog(ctx context.Context) (string, error) {
 	})
 }
 
-// keepLog copies the database, its log and its mark into a folder, and reports whether what
-// can be read of the log belongs to the database.
+// keepLog copies the database, its log and its marker into a folder, and reports whether the readable part of the log
+// belongs to the database.
 func (a *Archive) keepLog(ctx context.Context, aside string) (withLog bool, err error) {
 	for _, name := range []string{sqlite.DatabaseFile, sqlite.DatabaseFile + "-wal", sqlite.ConfirmedFile} {
 		to := filepath.Join(aside, name)
@@ -78,8 +78,7 @@ func (a *Archive) keepLog(ctx context.Context, aside string) (withLog bool, err 
 	return with > without, err
 }
 
-// wholeCopy checks a copy of files, which a check changes, and returns how many events it
-// holds; negative: it is damaged.
+// wholeCopy checks a copy of the files (the check modifies it) and returns its number of events; negative: damaged.
 func wholeCopy(ctx context.Context, from string, names ...string) (events int64, err error) {
 	dir, err := os.MkdirTemp(from, "check-")
 	if err != nil {
@@ -93,7 +92,7 @@ func wholeCopy(ctx context.Context, from string, names ...string) (events int64,
 	}
 	pool, err := sqlite.Connect(filepath.Join(dir, sqlite.DatabaseFile), sqlite.CommonPragmas, 1)
 	if err != nil {
-		return -1, nil //nolint:nilerr // what cannot be opened is not whole
+		return -1, nil //nolint:nilerr // cannot be opened: damaged
 	}
 	defer func() { _ = sqlite.Disconnect(pool) }()
 	db := pool.WithContext(ctx)
@@ -104,7 +103,7 @@ func wholeCopy(ctx context.Context, from string, names ...string) (events int64,
 		return 0, ctx.Err()
 	}
 	if err := errors.Join(err, brokenErr, countErr); err != nil || len(lines) != 1 || lines[0] != "ok" || len(broken) > 0 {
-		return -1, nil //nolint:nilerr // so is what cannot be read
+		return -1, nil //nolint:nilerr // cannot be read: damaged
 	}
 	return count, nil
 }

@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/internal/faultfs"
 )
 
-// createBeside makes an empty file of the owner's alone in a path's directory.
+// createBeside creates an empty file in the directory of path, readable by its owner only.
 func createBeside(path string) (string, error) {
 	f, err := faultfs.CreateTemp(faultfs.Backup, filepath.Dir(path), "."+filepath.Base(path)+TempMark+"*")
 	if err != nil {
@@ -18,15 +18,15 @@ func createBeside(path string) (string, error) {
 	return f.Name(), f.Close()
 }
 
-// TempMark is in the name of a file that is not whole yet.
+// TempMark is part of the name of an unfinished file.
 const TempMark = ".tmp-"
 
 func IsTemp(name string) bool {
 	return strings.HasPrefix(name, ".contextinfinity-") && strings.Contains(name, TempMark)
 }
 
-// nameNew gives a file a name that none has: it is taken first, so that a file
-// that came there this moment is not replaced.
+// nameNew renames a file to an unused name. It reserves the name first, so that it never replaces a file created in
+// the meantime.
 func nameNew(from, to string) error {
 	f, err := faultfs.OpenFile(faultfs.Backup, to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {
@@ -42,7 +42,7 @@ func nameNew(from, to string) error {
 
 // syncFile makes a file's content durable.
 func syncFile(path string) error {
-	f, err := faultfs.OpenFile(faultfs.Backup, path, os.O_RDWR, 0) // Windows flushes what may be written alone
+	f, err := faultfs.OpenFile(faultfs.Backup, path, os.O_RDWR, 0) // Windows can only flush a file that is open for writing
 	if err != nil {
 		return err
 	}

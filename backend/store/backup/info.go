@@ -20,11 +20,11 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// counted are the tables whose records a backup must hold as many of as the data.
-// Jobs and drafts come and go by themselves.
+// counted are the tables whose row counts must be the same in a backup and in the data. Jobs and drafts change at any
+// time.
 var counted = []string{"sessions", "branches", "turns", "steps", "states", "pins", "events", "chunks", "units", "files"}
 
-// countRecords counts those tables that there are.
+// countRecords counts the rows of the tables that exist.
 func countRecords(db *gorm.DB) (map[string]int64, error) {
 	there, err := sqlite.All[string](db, `SELECT name FROM sqlite_master WHERE type = 'table'`)
 	if err != nil {
@@ -44,9 +44,8 @@ func countRecords(db *gorm.DB) (map[string]int64, error) {
 	return counts, nil
 }
 
-// fingerprint changes with everything a person would miss: what the ledgers tell,
-// drafts, documents, the configuration, and running answers. Derived data, jobs and
-// settings are not in it.
+// fingerprint changes with everything a user would miss: ledgers, drafts, documents, the configuration and running
+// answers. Derived data, jobs and settings are left out.
 func fingerprint(db *gorm.DB, files map[string][]byte) (string, error) {
 	row, err := sqlite.One[struct{ Mark string }](db, "fingerprint", "", `SELECT
 		(SELECT max(version_id) FROM `+schema.VersionTable+`) || '|' ||
@@ -73,8 +72,8 @@ func sortedNames(files map[string][]byte) []string {
 	return names
 }
 
-// writeInfo writes a backup's own tables. A database that was put in place by hand
-// may have those of the backup it was.
+// writeInfo writes the backup's extra tables. A database that was put in place by hand may still have those of its
+// own backup.
 func writeInfo(db *gorm.DB, b chat.Backup, mark string, files map[string][]byte) error {
 	return db.Transaction(func(t *gorm.DB) error {
 		for _, statement := range []string{
@@ -105,7 +104,7 @@ func writeInfo(db *gorm.DB, b chat.Backup, mark string, files map[string][]byte)
 	})
 }
 
-// BackupFile is a file that a backup holds beside the data.
+// BackupFile is a file stored in a backup beside the database.
 type BackupFile struct {
 	Name    string
 	SHA256  []byte `gorm:"column:sha256"`
@@ -117,7 +116,7 @@ func (f BackupFile) whole() bool {
 	return string(sum[:]) == string(f.SHA256)
 }
 
-// FilesIn reads the files in a backup, none from one that has no such table.
+// FilesIn reads the files in a backup; none if it has no such table.
 func FilesIn(db *gorm.DB) ([]BackupFile, error) {
 	there, err := schema.HasTable(db, schema.FilesTable)
 	if err != nil || !there {
@@ -139,8 +138,8 @@ func damagedFile(db *gorm.DB) (string, error) {
 	return "", nil
 }
 
-// readInfo fills in what a backup says of itself; false if it says nothing: made
-// by an earlier version, or a copy of the database made by hand.
+// readInfo reads a backup's description. It returns false if there is none: an earlier version made the backup, or
+// somebody copied the database by hand.
 func readInfo(db *gorm.DB, b *chat.Backup) (mark string, told bool, err error) {
 	there, err := schema.HasTable(db, schema.InfoTable)
 	if err != nil || !there {
@@ -175,10 +174,10 @@ func readInfo(db *gorm.DB, b *chat.Backup) (mark string, told bool, err error) {
 	return mark, true, nil
 }
 
-// backupStamp is the moment in a backup's name, in UTC.
+// backupStamp is the format of the time in a backup's name, in UTC.
 const backupStamp = "20060102T150405.000"
 
-// BackupName is the name of a backup; the word says why it was made.
+// BackupName is the name of a backup; word says why it was made.
 func BackupName(word string, at time.Time) string {
 	if word != "" {
 		word += "-"
@@ -193,7 +192,7 @@ const (
 
 var backupNames = regexp.MustCompile(`^contextinfinity-(?:(daily|before-restore|v[0-9]+)-)?([0-9]{8}T[0-9]{6}\.[0-9]{3})\.db$`)
 
-// Named reads a backup's name; false for other files.
+// Named parses a backup's name; false for other files.
 func Named(name string) (kind chat.BackupKind, at time.Time, ok bool) {
 	m := backupNames.FindStringSubmatch(name)
 	if m == nil {
@@ -213,10 +212,9 @@ func Named(name string) (kind chat.BackupKind, at time.Time, ok bool) {
 	return kind, at, err == nil
 }
 
-// Backups lists the copies in the data directory's folder for them, newest first.
-// With check each is read through, and the data in it verified as a restore does, in
-// a copy that is removed again. What keeps one from being restored is in its
-// Problem, what verify finds in its Findings.
+// Backups lists the copies in the data directory's backup folder, newest first. With check, each is read completely
+// and its data verified as in a restore, in a temporary copy. Problem says why one cannot be restored, Findings what
+// verify found.
 func (a *Archive) Backups(ctx context.Context, check bool) ([]chat.Backup, error) {
 	dir := filepath.Join(a.dir, sqlite.BackupDir)
 	entries, err := os.ReadDir(dir)
@@ -256,7 +254,7 @@ func (a *Archive) Backups(ctx context.Context, check bool) ([]chat.Backup, error
 	return list, nil
 }
 
-// verifyCopy tells of a backup what a restore of it would find.
+// verifyCopy reports what restoring a backup would find.
 func (a *Archive) verifyCopy(ctx context.Context, b *chat.Backup) error {
 	r, err := a.PreviewRestore(ctx, b.Path)
 	switch chat.CodeOf(err) {
@@ -270,7 +268,7 @@ func (a *Archive) verifyCopy(ctx context.Context, b *chat.Backup) error {
 	return nil
 }
 
-// describeBackup opens a backup to see what it is.
+// describeBackup opens a backup and reads its description.
 func describeBackup(ctx context.Context, b *chat.Backup, check bool) {
 	var err error
 	if b.Schema, err = schema.ReadVersion(ctx, b.Path); err != nil || b.Schema == 0 {

@@ -11,12 +11,12 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// MarkFile is written when a database has been made in a data directory. Where it is there
-// and the database is not, the history was lost, and not never begun.
+// MarkFile is written once a database was created in a data directory. If it exists without a database, the history
+// was lost; it is not a first start.
 const MarkFile = "history.mark"
 
-// lostSign names what is in a data directory that only an earlier history leaves there;
-// empty: nothing is. A lock is not a sign: it is made before the database.
+// lostSign names something in a data directory that only an earlier history leaves there, or "". A lock is not a
+// sign: it is created before the database.
 func lostSign(dir string) string {
 	journals, _ := filepath.Glob(filepath.Join(sqlite.GlobEscape(dir), sqlite.StreamDir, "*.jsonl"))
 	backups, _ := filepath.Glob(filepath.Join(sqlite.GlobEscape(dir), sqlite.BackupDir, "*.db"))
@@ -25,7 +25,7 @@ func lostSign(dir string) string {
 		return "backups"
 	case len(journals) > 0:
 		return "stream journals"
-	case !sqlite.Exists(dir, sqlite.DatabaseFile) && sqlite.BytesBeside(filepath.Join(dir, sqlite.DatabaseFile)) > 0: // beside an empty one it may be of a first start
+	case !sqlite.Exists(dir, sqlite.DatabaseFile) && sqlite.BytesBeside(filepath.Join(dir, sqlite.DatabaseFile)) > 0: // beside an empty database file it may be from a first start
 		return "the write-ahead log"
 	case sqlite.Exists(dir, MarkFile):
 		return "the history marker"
@@ -33,8 +33,7 @@ func lostSign(dir string) string {
 	return ""
 }
 
-// RefuseLost refuses to take a missing or empty database for a new one where there are
-// signs of an older one.
+// RefuseLost refuses to start with a new database where a missing or empty one shows signs of an earlier history.
 func RefuseLost(dir string, have schema.Found) error {
 	if have.Version > 0 || have.Started && !sqlite.Exists(dir, MarkFile) {
 		return nil
@@ -52,19 +51,18 @@ func RefuseLost(dir string, have schema.Found) error {
 		WithHint("bring the file back and try again, restore a backup (contextinfinity restore PATH), or start fresh with an empty history (contextinfinity restore --fresh), which keeps what is left in a folder")
 }
 
-// Lost reports that the database is missing or empty beside signs of an earlier history, so
-// that StartFresh can begin another.
+// Lost reports that the database is missing or empty although there are signs of an earlier history, so that
+// StartFresh can be offered.
 func (a *Archive) Lost(ctx context.Context) bool {
 	have, err := schema.Probe(ctx, sqlite.Place{Path: a.database()}, a.steps)
 	return err == nil && RefuseLost(a.dir, have) != nil
 }
 
-// StartFresh moves what is left of a lost history into a folder of its own, whose path it
-// returns, so that the next start begins an empty one. Backups go there too: those of the
-// new history must not replace them.
+// StartFresh moves the remains of a lost history into a folder, whose path it returns, so that the next start begins
+// with an empty history. Backups move too: those of the new history must not replace them.
 //
-// Errors: CodeLocked, CodeConflict (the database is there), CodeNotFound (nothing is left).
-// Cut short, it is done again from the beginning.
+// Errors: CodeLocked, CodeConflict (the database exists), CodeNotFound (there are no remains). An interrupted run can
+// be repeated.
 func (a *Archive) StartFresh(ctx context.Context) (string, error) {
 	const op = "store.fresh"
 	return a.putAside(op, func() error {
@@ -80,7 +78,7 @@ func (a *Archive) StartFresh(ctx context.Context) (string, error) {
 		}
 		return nil
 	}, func(aside string) error {
-		for _, name := range append(append([]string{}, DatabaseFiles...), sqlite.StreamDir, sqlite.BackupDir, sqlite.ConfirmedFile, MarkFile) { // the mark goes last
+		for _, name := range append(append([]string{}, DatabaseFiles...), sqlite.StreamDir, sqlite.BackupDir, sqlite.ConfirmedFile, MarkFile) { // the marker is moved last
 			if err := move(filepath.Join(a.dir, name), filepath.Join(aside, name)); err != nil {
 				return err
 			}
@@ -89,8 +87,8 @@ func (a *Archive) StartFresh(ctx context.Context) (string, error) {
 	})
 }
 
-// putAside makes a folder for files of the data directory, has them put there, and returns
-// it. Nobody writes meanwhile, and a restore that was cut short is finished first.
+// putAside creates a folder for files of the data directory, runs the function that moves them there, and returns the
+// folder. It holds the writer's lock and first completes an interrupted restore.
 func (a *Archive) putAside(op string, check func() error, put func(aside string) error) (string, error) {
 	lock, err := sqlite.LockWriter(a.dir, "")
 	if err != nil {

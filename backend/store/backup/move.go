@@ -19,32 +19,30 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// A move of the data directory copies all of it to an empty folder, reads each copy back
-// and compares it, and makes it durable; only then is the new place written down, by
-// whoever asked. Until that the old place is in force, from then on the new one, and each
-// is whole. The old folder stays as it is.
+// A move of the data directory copies everything to an empty folder, makes it durable, reads each copy back and
+// compares it. Only then does the caller record the new location. Until then the old location is in force, afterwards
+// the new one, and each is complete. The old folder is left unchanged.
 //
-// A folder that is being filled has a mark, which says that nothing in it is in force, and
-// that it may be emptied. The mark goes before the new place is written down: whatever may
-// be in force is never emptied.
+// A marker file in a folder that is being filled says that its content is not in use and may be deleted. The marker
+// is removed before the new location is recorded, so data that may be in use is never deleted.
 
 const (
 	opMove = "store.move"
-	// MovingFile is in a folder while it is being filled: what it is in is not data.
+	// MovingFile marks a folder that is being filled: its content is not data yet.
 	MovingFile = ".moving"
 	MovedFile  = "MOVED.txt"
-	// moveSpare is what must be free beyond what is copied.
+	// moveSpare is the free space required beyond the size of the copied files.
 	moveSpare = 32 << 20
 )
 
-// MovePlan says what a move would do, and, in words, why it cannot be.
+// MovePlan says what a move would do, or why it is not possible.
 type MovePlan struct {
 	From, To    string // absolute
 	Bytes, Free int64  // Free -1: not known
-	Reason      string // empty: it can
+	Reason      string // why the move is not possible; empty: it is
 }
 
-// PlanMove looks whether the data can be moved to a folder. It changes nothing.
+// PlanMove checks whether the data can be moved to a folder. It changes nothing.
 func (a *Archive) PlanMove(to string) (MovePlan, error) {
 	p := MovePlan{From: a.dir, To: to, Free: -1}
 	if !filepath.IsAbs(to) {
@@ -104,32 +102,32 @@ func moveBlocker(from, to string) (string, error) {
 	return "That folder is not empty.", nil
 }
 
-// LeftByMove reports that a folder holds what a move that was cut short had copied, and
-// nothing that was ever in force: whoever opens data to write to it makes a lock there.
+// LeftByMove reports that a folder holds only what an interrupted move had copied, never data in use: opening data
+// for writing would have created a lock there.
 func LeftByMove(dir string) bool {
 	return sqlite.Exists(dir, MovingFile) && !sqlite.Exists(dir, MovedFile) && !sqlite.Exists(dir, sqlite.LockFile)
 }
 
-// below reports that inner is in outer, at any depth.
+// below reports that inner is inside outer, at any depth.
 func below(outer, inner string) bool {
 	rel, err := filepath.Rel(outer, inner)
 	return err == nil && rel != "." && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// FileToCopy is a file that goes along, by its path below the data directory.
+// FileToCopy is a file that the move copies, by its path below the data directory.
 type FileToCopy struct {
 	Name string
 	size int64
 }
 
-// errLink is a link in the data directory: what it leads to would stay behind.
+// errLink is a symbolic link in the data directory: its target would not be copied.
 var errLink = errors.New("a link")
 
-// FilesToCopy are the files that go along: all but the lock, what is shared memory, and
-// files that are not whole yet. errLink names a link among them.
+// FilesToCopy lists the files to copy: all except the lock, shared memory and unfinished files. errLink names a link
+// among them.
 func (a *Archive) FilesToCopy() ([]FileToCopy, error) {
 	var out []FileToCopy
-	root := sqlite.Resolved(a.dir) // a walk does not follow a link
+	root := sqlite.Resolved(a.dir) // WalkDir does not follow a link at the root
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -156,14 +154,13 @@ func (a *Archive) FilesToCopy() ([]FileToCopy, error) {
 	return out, err
 }
 
-// Move copies the data to a folder, and has adopt write down that it is there. Other
-// programs must have it closed. adopt says whether the new place is, or may be, written
-// down, also when it fails: of a file that was replaced it may be unknown whether that
-// survives a power cut. If it is not, the old place stays in force and the new folder is
-// as it was.
+// Move copies the data to a folder and calls adopt to record the new location. Other programs must have closed the
+// data. adopt also reports, even when it fails, whether the new location is or may be recorded: after a file was
+// replaced it can be unknown whether that survives a power failure. If it is not recorded, the old location stays in
+// force and the new folder is emptied again.
 //
-// Errors: CodeLocked, CodeInvalid (the place is unfit), CodeNoSpace, CodeCorrupt (a copy
-// does not come out as it went in), and those of adopt.
+// Errors: CodeLocked, CodeInvalid (unsuitable folder), CodeNoSpace, CodeCorrupt (a copy differs from the original),
+// and those of adopt.
 func (a *Archive) Move(ctx context.Context, to string, adopt func() (written bool, err error)) error {
 	lock, err := sqlite.LockWriter(a.dir, "")
 	if err != nil {
@@ -206,20 +203,20 @@ func (a *Archive) moveTo(ctx context.Context, to string, adopt func() (bool, err
 	case err != nil:
 		return errors.Join(err, mark(to), clearMove(to, made))
 	}
-	if err := faults.Point("move.adopted"); err != nil { // there is nothing to undo: it may end the process, and no more
+	if err := faults.Point("move.adopted"); err != nil { // nothing to undo here: the fault point may only end the process
 		a.log.Warn("after a move", "err", err)
 	}
 	note := "The data of ContextInfinity was moved to\n" + to + "\n\nWhat is in this folder is no longer used, and stays as it was then. It may be deleted.\n"
 	if err := writeFile(filepath.Join(a.dir, MovedFile), []byte(note)); err != nil {
-		a.log.Warn("a note could not be written into the old folder", "err", err) // the data is at its new place
+		a.log.Warn("a note could not be written into the old folder", "err", err) // the data is at its new location
 	}
 	return nil
 }
 
-// mark says of a folder that what is in it is not data.
+// mark marks a folder as not in use.
 func mark(to string) error { return atomicfile.Write(filepath.Join(to, MovingFile), nil, 0o600) }
 
-// unmark takes that back, durably.
+// unmark removes the marker, durably.
 func unmark(to string) error {
 	if err := faultfs.Remove(faultfs.Backup, filepath.Join(to, MovingFile)); err != nil {
 		return err
@@ -269,7 +266,7 @@ func (a *Archive) fill(ctx context.Context, to string) error {
 	return nil
 }
 
-// copyChecked copies a file, durably, and reads the copy back.
+// copyChecked copies a file durably and reads the copy back.
 func copyChecked(from, to string) error {
 	if err := sqlite.CopyFile(from, to); err != nil {
 		return err
@@ -304,7 +301,7 @@ func hashOf(path string) ([sha256.Size]byte, error) {
 	return sum, nil
 }
 
-// clearMove empties a folder that was being filled; one without the mark is left alone.
+// clearMove empties a partly filled folder; one without the marker is left alone.
 func clearMove(to string, made bool) error {
 	if !made && !LeftByMove(to) {
 		return nil
@@ -315,7 +312,7 @@ func clearMove(to string, made bool) error {
 	}
 	for _, e := range entries {
 		if e.Name() == MovingFile {
-			continue // last: it says what the rest is
+			continue // the marker goes last
 		}
 		if err := os.RemoveAll(filepath.Join(to, e.Name())); err != nil {
 			return err
@@ -327,8 +324,7 @@ func clearMove(to string, made bool) error {
 	return os.Remove(to)
 }
 
-// PreviewRestore prepares a restore, tells what it would replace by what, and changes
-// nothing. The data may be open.
+// PreviewRestore prepares a restore, reports what it would replace, and changes nothing. The data may be open.
 func (a *Archive) PreviewRestore(ctx context.Context, path string) (chat.Restoration, error) {
 	r := restoring{Archive: a, source: path}
 	defer r.discard()
@@ -343,7 +339,7 @@ type Part struct {
 	Files int
 }
 
-// Parts are what the data directory holds, in this order.
+// Parts lists the parts of the data directory, in a fixed order.
 func (a *Archive) Parts() ([]Part, error) {
 	parts := []Part{{Name: "database"}, {Name: "journals"}, {Name: "backups"}, {Name: "aside"}, {Name: "other"}}
 	root := sqlite.Resolved(a.dir)
@@ -356,7 +352,7 @@ func (a *Archive) Parts() ([]Part, error) {
 		}
 		info, err := d.Info()
 		if err != nil || !info.Mode().IsRegular() {
-			return nil // gone this moment, or no file
+			return nil // deleted in the meantime, or not a file
 		}
 		name, err := filepath.Rel(root, path)
 		if err != nil {
@@ -385,7 +381,7 @@ func partOf(name string) int {
 	return 4
 }
 
-// Free is how many bytes the data's file system has left; -1: not known.
+// Free returns the free bytes on the data's file system; -1: unknown.
 func (a *Archive) Free() int64 {
 	free, err := sqlite.FreeSpace(sqlite.Existing(a.dir))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Mark notes that there is a history in the data directory.
+// Mark records that the data directory has a history.
 func Mark(s *core.Core) {
 	if s.Scratch || s.Copied || sqlite.Exists(s.Dir, MarkFile) {
 		return
@@ -23,8 +23,9 @@ func Mark(s *core.Core) {
 	}
 }
 
-// AdoptBackup marks the steps of a backup that somebody put in place of the database by
-// hand, over the journals of what it replaced: it still has the table that only backups have.
+// AdoptBackup handles a backup that somebody put in place of the database by hand: it marks its running steps as
+// restored, because the journals there belong to the replaced database. Such a file still has the table that only
+// backups have.
 func AdoptBackup(ctx context.Context, s *core.Core) error {
 	if s.Copied {
 		return nil
@@ -36,8 +37,8 @@ func AdoptBackup(ctx context.Context, s *core.Core) error {
 	return markRestored(ctx, s)
 }
 
-// RefuseDamagedLog refuses to write where confirmed changes in the write-ahead log cannot be
-// read: SQLite would drop them in silence, and write over them.
+// RefuseDamagedLog refuses to write if confirmed changes in the write-ahead log cannot be read: SQLite would drop
+// them silently and overwrite them.
 func RefuseDamagedLog(dir string) error {
 	damage, err := sqlite.DamagedLog(dir)
 	if err != nil || damage == "" {
@@ -48,8 +49,8 @@ func RefuseDamagedLog(dir string) error {
 		WithHint("restore a backup (contextinfinity backups, contextinfinity restore), or continue without these changes (contextinfinity restore --drop-log), which keeps the damaged files in a folder. If the folder was copied while the program ran, copy it again while it does not")
 }
 
-// LogNote says that the newest changes are missing from what is read, because the
-// write-ahead log is damaged; empty: it is not.
+// LogNote says that the newest changes are missing from a read-only view because the write-ahead log is damaged;
+// empty: it is not.
 func (a *Archive) LogNote() string {
 	damage, err := sqlite.DamagedLog(a.dir)
 	if err != nil || damage == "" {

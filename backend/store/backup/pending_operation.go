@@ -13,13 +13,12 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// PendingOperation is what can only be done while nothing has the data open: the window writes it
-// down, ends in order, and starts the program again, which does it first. It is taken away
-// before it is begun: it is done once or not at all, and both a restore and a move leave
-// the old data in force, or the new, wherever they are cut short.
+// PendingOperation is an operation that needs the data closed. The window saves it, exits and restarts the program,
+// which runs it first. It is removed before it begins, so it runs at most once. Restore and move can be interrupted
+// at any point: either the old or the new data is in force.
 type PendingOperation struct {
 	Do   string `json:"do"`
-	Path string `json:"path"` // of the backup; the new folder
+	Path string `json:"path"` // of the backup, or the new folder
 }
 
 // Kinds of pending operations.
@@ -28,10 +27,10 @@ const (
 	PendingMove    = "move"
 )
 
-// pendingFile is its place in the data directory.
+// pendingFile is its name in the data directory.
 const pendingFile = "errand.json"
 
-// SavePending writes down what the next start is to do first.
+// SavePending saves an operation for the next start.
 func (a *Archive) SavePending(e PendingOperation) error {
 	text, err := chat.MarshalJSON(e)
 	if err == nil {
@@ -44,8 +43,8 @@ func (a *Archive) SavePending(e PendingOperation) error {
 	return nil
 }
 
-// TakePending takes what is to be done away; false: nothing is, or a program that has the
-// data open has written it down this moment.
+// TakePending removes and returns the saved operation. It returns false if there is none, or if the program that
+// saved it still has the data open.
 func (a *Archive) TakePending() (e PendingOperation, ok bool, err error) {
 	const op = "errand.read"
 	path := filepath.Join(a.dir, pendingFile)

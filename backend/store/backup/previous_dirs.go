@@ -10,11 +10,10 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Data that was moved leaves its old folder as it was: a copy, with copies in it. The new
-// folder knows of it, and of those before it, so that a permanent deletion can name what they
-// still hold.
+// A move leaves the old folder unchanged, so it still holds a copy of the data and its backups. The new folder lists
+// it and those before it, so that a permanent deletion can name what they still contain.
 
-// recordMove writes down, in the folder that data is moved to, where it comes from.
+// recordMove records, in the destination folder, where the data came from.
 func (a *Archive) recordMove(to string) error {
 	from := sqlite.Resolved(a.dir)
 	list, err := core.PreviousDirs(a.dir)

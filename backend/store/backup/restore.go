@@ -22,21 +22,18 @@ import (
 
 const opRestore = "store.restore"
 
-// maxTold is how many of verify's findings a restore tells.
+// maxTold is how many of verify's findings a restore reports.
 const maxTold = 20
 
-// Restore puts a backup in place of the data. The backup is copied into the
-// data directory first; the copy is checked, upgraded and verified there, so that
-// what is put in place is what was checked. agree is then shown what would be
-// replaced by what; if it returns an error nothing is changed. What is replaced is
-// backed up first, or set aside if it cannot be read. A crash at any moment leaves
-// the old data or the new, whole (see finishRestore).
+// Restore replaces the data with a backup. The backup is first copied into the data directory, then checked, upgraded
+// and verified there, so that exactly the checked data is used. agree is shown what would be replaced; if it returns
+// an error, nothing is changed. The replaced data is backed up first, or quarantined if it cannot be read. A crash at
+// any moment leaves either the old data or the new, complete (see finishRestore).
 //
-// The path may be the name alone of one in the folder of backups.
+// The path may be just the name of a file in the backup folder.
 //
-// Errors: CodeLocked (a program has the data open), CodeNotFound, CodeInvalid (no
-// backup of this program), CodeNewer, CodeCorrupt, CodeNoSpace. In all of them the
-// data is unchanged.
+// Errors: CodeLocked (a program has the data open), CodeNotFound, CodeInvalid (not a backup of this program),
+// CodeNewer, CodeCorrupt, CodeNoSpace. In all these cases the data is unchanged.
 func (a *Archive) Restore(ctx context.Context, path string, agree func(chat.Restoration) error) (chat.Restoration, error) {
 	if err := sqlite.MakeDir(a.dir); err != nil {
 		return chat.Restoration{}, sqlite.MapError(opRestore, err)
@@ -68,21 +65,21 @@ func (a *Archive) Restore(ctx context.Context, path string, agree func(chat.Rest
 type restoring struct {
 	*Archive
 	source  string
-	staging string // a data directory of its own, below the real one
-	begun   bool   // the swap is written down: from here on it is only completed
+	staging string // a data directory inside the real one
+	begun   bool   // the swap is recorded: from here on it can only be completed
 	out     chat.Restoration
 }
 
 func (r *restoring) staged() string { return filepath.Join(r.staging, sqlite.DatabaseFile) }
 
-// discard removes what was prepared, unless it is being put in place.
+// discard removes the prepared data, unless the swap has begun.
 func (r *restoring) discard() {
 	if r.staging != "" && !r.begun {
 		_ = os.RemoveAll(r.staging)
 	}
 }
 
-// prepare makes the data that is to be put in place, in the staging directory.
+// prepare builds the replacement data in the staging directory.
 func (r *restoring) prepare(ctx context.Context) error {
 	if err := r.locate(); err != nil {
 		return err
@@ -107,7 +104,7 @@ func (r *restoring) prepare(ctx context.Context) error {
 	return r.tellUndone(ctx)
 }
 
-// locate finds the file that is meant and refuses what cannot be one.
+// locate finds the backup file and refuses one that cannot be a backup.
 func (r *restoring) locate() error {
 	path := r.source
 	info, err := os.Stat(path)
@@ -135,16 +132,15 @@ func (r *restoring) locate() error {
 	if err != nil {
 		return err
 	}
-	if need := info.Size() + present; free < need { // the copy, and one of what it replaces
+	if need := info.Size() + present; free < need { // the copy, and a backup of the replaced data
 		return chat.Errorf(chat.CodeNoSpace, opRestore, "The disk has %d MB free; a restore needs %d MB, for a copy of what it replaces too. Nothing was changed.",
 			free>>20, need>>20+1).WithHint("free some space and try again")
 	}
 	return nil
 }
 
-// copySource copies the file, and the log that a copy made of a running program's
-// directory has beside it. The user's file is never opened by the database engine,
-// which might write to it.
+// copySource copies the file, and the log beside it if it was copied from a running program's directory. The user's
+// file is never opened by SQLite, which might write to it.
 func (r *restoring) copySource() error {
 	head, err := readHead(r.out.Source)
 	if err != nil {
@@ -182,7 +178,7 @@ func (r *restoring) noBackup(err error) error {
 		WithHint("contextinfinity backups lists what there is")
 }
 
-// check checks the copy and takes out of it what a backup holds beside the data.
+// check checks the copy and extracts the files stored in it.
 func (r *restoring) check(ctx context.Context) error {
 	db, err := sqlite.Connect(r.staged(), append([]string{"journal_mode(DELETE)"}, sqlite.CommonPragmas...), 1)
 	if err != nil {
@@ -193,7 +189,7 @@ func (r *restoring) check(ctx context.Context) error {
 }
 
 func (r *restoring) examineOpen(ctx context.Context, db *gorm.DB) error {
-	lines, err := sqlite.All[string](db, `PRAGMA integrity_check(3)`) // brings a log beside it into it, too
+	lines, err := sqlite.All[string](db, `PRAGMA integrity_check(3)`) // also checkpoints a log beside it
 	if err != nil || len(lines) != 1 || lines[0] != "ok" {
 		return r.damaged(errors.Join(err, errors.New(strings.Join(lines, "; "))))
 	}
@@ -237,8 +233,7 @@ func (r *restoring) damaged(err error) error {
 		WithHint("choose another: contextinfinity backups --check")
 }
 
-// unpack writes the backup's files into the staging directory and takes its own
-// tables out of the copy.
+// unpack writes the backup's files into the staging directory and drops its extra tables from the copy.
 func (r *restoring) unpack(db *gorm.DB) error {
 	streams := filepath.Join(r.staging, sqlite.StreamDir)
 	if err := faultfs.Mkdir(faultfs.Backup, streams, 0o700); err != nil {
@@ -273,9 +268,8 @@ func (r *restoring) unpack(db *gorm.DB) error {
 	return syncDir(streams)
 }
 
-// upgrade opens the copy as the program would, which brings it to the present
-// schema, and verifies it. Doing so here keeps the present data out of reach of an
-// upgrade that fails.
+// upgrade opens the copy the way the program does, which migrates it to the present schema, and verifies it. A
+// failing upgrade cannot affect the present data this way.
 func (r *restoring) upgrade(ctx context.Context) error {
 	c, open, err := r.open(ctx, ArchiveOptions{DataDir: r.staging, Clock: r.clock, Logger: r.log}, r.steps)
 	if err != nil {
@@ -297,7 +291,7 @@ func (r *restoring) upgrade(ctx context.Context) error {
 	return nil
 }
 
-// summarize says what a database holds, on a connection that cannot write.
+// summarize describes a database's content, on a read-only connection.
 func (r *restoring) summarize(ctx context.Context, path string) chat.DataSummary {
 	d := chat.DataSummary{Exists: sqlite.SizeOf(path) > 0}
 	if !d.Exists {
@@ -338,10 +332,10 @@ func summarizeInto(ctx context.Context, path string, d *chat.DataSummary) error 
 	return nil
 }
 
-// replace backs up what is there and puts the prepared data in its place.
+// replace backs up the present data and puts the prepared data in its place.
 func (r *restoring) replace(ctx context.Context) error {
 	swap := Swap{Staging: filepath.Base(r.staging), Aside: filepath.Join(core.ReplacedDir, r.clock.Now().Format(backupStamp))}
-	// A copy of data whose log is damaged lacks what cannot be read: the files are kept instead.
+	// A backup of data with a damaged log lacks the unreadable changes, so the files themselves are kept instead.
 	if damage, err := sqlite.DamagedLog(r.dir); err == nil && damage == "" && sqlite.SizeOf(r.database()) > 0 {
 		dir := filepath.Join(r.dir, sqlite.BackupDir)
 		if err := sqlite.MakeDir(dir); err != nil {
@@ -355,7 +349,7 @@ func (r *restoring) replace(ctx context.Context) error {
 			return err
 		}
 	}
-	swap.Keep = r.out.Kept == nil // what cannot be copied as data is kept as it is, a log without its database too
+	swap.Keep = r.out.Kept == nil // data that cannot be backed up is kept as files, even a log without its database
 	r.At("backed up")
 	if err := r.makeDurable(); err != nil {
 		return err
@@ -376,7 +370,7 @@ func (r *restoring) replace(ctx context.Context) error {
 	return nil
 }
 
-// makeDurable brings all that was prepared to the disk.
+// makeDurable syncs all prepared files.
 func (r *restoring) makeDurable() error {
 	if err := syncFile(r.staged()); err != nil {
 		return err

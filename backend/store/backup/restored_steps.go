@@ -10,8 +10,8 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// markRestored writes down the steps of open turns, in data that was or is about to be put in
-// place. From then on it is not a backup.
+// markRestored marks the steps of open turns in data that was or will be restored. From then on the database is no
+// longer a backup.
 func markRestored(ctx context.Context, s *core.Core) error {
 	return s.Write(ctx, "restore.mark", func(t *core.Tx) error {
 		if _, err := t.Exec(`DROP TABLE IF EXISTS ` + schema.InfoTable); err != nil {

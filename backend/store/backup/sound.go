@@ -12,13 +12,13 @@ import (
 	"contextinfinity/backend/store/verify"
 )
 
-// infoProblems is the key under which a daily backup tells how many problems verify
-// found in it when it was made; none where nobody looked.
+// infoProblems is the key under which a daily backup stores how many problems verify found in it; absent if it was
+// not verified.
 const infoProblems = "problems"
 
-// verifyDaily verifies what a copy holds, before it is called a backup, and writes down
-// in it how much it found: damage is copied too, and such a copy must not push out one
-// without. What is made again from the rest (the text index, vectors) is let be.
+// verifyDaily verifies a copy before it counts as a backup and stores the number of problems in it: damage is copied
+// too, and a damaged copy must not replace an intact one. Data that can be rebuilt (the text index, vectors) is not
+// verified.
 func verifyDaily(ctx context.Context, path string, b *chat.Backup) error {
 	db, err := sqlite.Connect(path, append([]string{"journal_mode(MEMORY)", "synchronous(OFF)"}, sqlite.CommonPragmas...), 1)
 	if err != nil {
@@ -34,14 +34,13 @@ func verifyDaily(ctx context.Context, path string, b *chat.Backup) error {
 	return errors.Join(err, sqlite.Disconnect(db))
 }
 
-// BackupHealth is what a daily backup says of itself: whether verify found problems in it
-// when it was made.
+// BackupHealth is whether verify found problems in a daily backup when it was made.
 type BackupHealth int
 
 const (
 	BackupHealthy BackupHealth = iota
-	copyUnknown                // nobody looked
-	copyDamaged                // or it cannot be read
+	copyUnknown                // not verified
+	copyDamaged                // or unreadable
 )
 
 func BackupHealthOf(ctx context.Context, path string) BackupHealth {
@@ -72,10 +71,9 @@ func unknownUnless(err error) BackupHealth {
 	return copyUnknown
 }
 
-// toPrune are the daily backups that are no longer to be kept, of a list with the one
-// just made first. A sound one pushes out older ones that are sound or that nobody
-// looked at; any other only its like: however many are made of data that is damaged, the
-// last sound ones stay.
+// toPrune returns the daily backups to delete, given a list whose first entry was just made. An intact one replaces
+// older intact or unverified ones; any other replaces only its own kind. So the last intact backups survive however
+// many damaged ones follow.
 func toPrune(ctx context.Context, list []DailyFile, p BackupPolicy) []DailyFile {
 	groups := map[BackupHealth][]DailyFile{}
 	made := BackupHealthOf(ctx, list[0].Path)
@@ -90,11 +88,11 @@ func toPrune(ctx context.Context, list []DailyFile, p BackupPolicy) []DailyFile 
 	return slices.DeleteFunc(groups[made], func(d DailyFile) bool { return slices.Contains(stay, d) })
 }
 
-// soundEvery is how long ago the last backup was verified before one is where somebody
-// waits for it: it takes some ten times as long as the copy.
+// soundEvery is the age of the last verified backup at which one is verified even while a person waits: verifying
+// takes about ten times as long as copying.
 const soundEvery = 7 * 24 * time.Hour
 
-// verifies reports that the backup made now is to be verified.
+// verifies reports that the backup made now should be verified.
 func verifies(ctx context.Context, now time.Time, list []DailyFile, brief bool) bool {
 	return !brief || !slices.ContainsFunc(list, func(d DailyFile) bool {
 		age := now.Sub(d.At)

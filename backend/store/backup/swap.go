@@ -16,14 +16,12 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// The swap of a restore. Once its file is on the disk the restore is decided, and
-// whoever next has the writer's lock completes it; before, it has not happened.
+// The swap file of a restore. Once it is on disk the restore is decided, and the next holder of the writer's lock
+// completes it; before that, nothing has happened.
 //
-// The order matters. The old database is moved away before its log: a database
-// never is at its name without the log that belongs to it, and a log never
-// meets a database that it does not belong to, which would be ruined by it. The
-// new database takes the name last, when no old log is left. Each step is made
-// durable before the next, and done again is the same.
+// The order matters. The old database is moved away before its log, so that no database ever lies beside a log of
+// another one, which would ruin it. The new database gets its name last, when no old log is left. Each step is
+// durable before the next and can be repeated.
 
 const (
 	SwapFile      = "restore.json"
@@ -34,7 +32,7 @@ const (
 type Swap struct {
 	Staging string `json:"staging"`
 	Aside   string `json:"aside"`
-	Keep    bool   `json:"keep"` // the old files, of which there is no backup
+	Keep    bool   `json:"keep"` // the old files, which have no backup
 }
 
 func WriteSwap(dir string, w Swap) error {
@@ -45,7 +43,7 @@ func WriteSwap(dir string, w Swap) error {
 	return atomicfile.Write(filepath.Join(dir, SwapFile), text, 0o600)
 }
 
-// RefuseHalfRestored is for those who cannot complete a restore.
+// RefuseHalfRestored is for callers that cannot complete a restore.
 func RefuseHalfRestored(dir string) error {
 	if _, err := os.Lstat(filepath.Join(dir, SwapFile)); err != nil {
 		return nil
@@ -54,8 +52,8 @@ func RefuseHalfRestored(dir string) error {
 		WithHint("open the window once, or run contextinfinity reconcile")
 }
 
-// FinishRestore completes a restore that was decided, and removes what one that
-// was not decided had prepared. The caller has the writer's lock.
+// FinishRestore completes a decided restore, and removes what an undecided one had prepared. The caller holds the
+// writer's lock.
 func (a *Archive) FinishRestore() (config string, err error) {
 	text, err := os.ReadFile(filepath.Join(a.dir, SwapFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -98,7 +96,7 @@ func (a *Archive) carryOut(w Swap) (config string, err error) {
 			}
 		}
 	}
-	_ = faultfs.Remove(faultfs.Backup, aside) // only when nothing is in it
+	_ = faultfs.Remove(faultfs.Backup, aside) // works only if it is empty
 	_ = faultfs.Remove(faultfs.Backup, filepath.Dir(aside))
 	if err := os.RemoveAll(staging); err != nil {
 		return "", err
@@ -110,9 +108,9 @@ func (a *Archive) carryOut(w Swap) (config string, err error) {
 	return config, syncDir(a.dir)
 }
 
-// putConfig puts the backup's configuration where there is none, and answers where.
-// One that is in force is the user's present choice and stays; the other is set aside,
-// as where the user's folder cannot be written: that must not keep the data away.
+// putConfig installs the backup's configuration if there is none, and returns its path. An existing configuration is
+// the user's present choice and stays; the backup's is then quarantined. So it is if the configuration folder is not
+// writable, which must not block access to the data.
 func (a *Archive) putConfig(staging, aside string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(staging, schema.ConfigName))
 	if errors.Is(err, fs.ErrNotExist) || a.ConfigFile == "" {
@@ -141,8 +139,7 @@ func WriteConfig(path string, text []byte) error {
 	return atomicfile.Write(path, text, 0o600)
 }
 
-// DatabaseFiles are the old database and its companions in the order in which
-// they are moved away.
+// DatabaseFiles are the old database and its companion files, in the order in which they are moved away.
 var DatabaseFiles = []string{sqlite.DatabaseFile, sqlite.DatabaseFile + "-wal", sqlite.DatabaseFile + "-shm", sqlite.DatabaseFile + "-journal"}
 
 func (a *Archive) exchange(staging, aside string) error {
@@ -158,7 +155,7 @@ func (a *Archive) exchange(staging, aside string) error {
 		}
 		a.At("away " + name)
 	}
-	// Journals go once: when the new ones are in place they are no longer staged.
+	// Journals are moved only once: afterwards the new ones are no longer staged.
 	streams := filepath.Join(staging, sqlite.StreamDir)
 	if _, err := os.Lstat(streams); err == nil {
 		if err := a.setJournalsAside(filepath.Join(aside, sqlite.StreamDir)); err != nil {
@@ -173,7 +170,7 @@ func (a *Archive) exchange(staging, aside string) error {
 	return move(filepath.Join(staging, sqlite.DatabaseFile), filepath.Join(a.dir, sqlite.DatabaseFile))
 }
 
-// setJournalsAside moves the old journals away; an empty folder is not worth it.
+// setJournalsAside moves the old journals away, unless the folder is empty.
 func (a *Archive) setJournalsAside(to string) error {
 	from := filepath.Join(a.dir, sqlite.StreamDir)
 	if err := faultfs.Remove(faultfs.Backup, from); err == nil || errors.Is(err, fs.ErrNotExist) {
@@ -182,7 +179,7 @@ func (a *Archive) setJournalsAside(to string) error {
 	return move(from, to)
 }
 
-// move renames durably. What is not there was moved before.
+// move renames durably. A missing source was moved before.
 func move(from, to string) error {
 	if err := faultfs.Rename(faultfs.Backup, from, to); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -193,8 +190,8 @@ func move(from, to string) error {
 	return errors.Join(syncDir(filepath.Dir(to)), syncDir(filepath.Dir(from)))
 }
 
-// sweepStaging removes what a restore that was ended before it was decided left, and
-// what a program left that was killed while it looked for room.
+// sweepStaging removes the leftovers of a restore that ended before it was decided, and of a program killed while it
+// reserved space.
 func (a *Archive) sweepStaging() {
 	entries, _ := os.ReadDir(a.dir)
 	for _, e := range entries {

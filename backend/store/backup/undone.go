@@ -9,19 +9,18 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// tellUndone finds what was deleted for good in the present data and is in the
-// copy that is to replace it: with the text, the receipt would be gone too. The text
-// decides, not the dates: clocks are set, and a session can be imported again.
+// tellUndone finds permanent deletions in the present data whose content is still in the copy that will replace it;
+// the receipt would be lost too. It compares content, not dates: clocks change, and a session can be imported again.
 func (r *restoring) tellUndone(ctx context.Context) error {
 	r.out.Undone = []chat.Receipt{}
 	if !r.out.Present.Exists || r.out.Present.Problem != "" {
-		return nil // what was deleted in it is not known
+		return nil // what was deleted in it is unknown
 	}
 	receipts, err := receiptsIn(ctx, r.database())
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err != nil { // data that cannot be read is restored over, and said to be so
+	if err != nil { // unreadable data can still be replaced, and the report says so
 		r.out.Present.Problem = chat.AsError(schema.Unopenable(r.database(), err)).Message
 		return nil
 	}
@@ -33,7 +32,7 @@ func (r *restoring) tellUndone(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// receiptsIn are the receipts of a database that need not be open, newest first.
+// receiptsIn returns the receipts of a database that need not be open, newest first.
 func receiptsIn(ctx context.Context, path string) ([]chat.Receipt, error) {
 	db, err := sqlite.Connect(path, sqlite.ReadBackPragmas, 1)
 	if err != nil {

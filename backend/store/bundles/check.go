@@ -9,11 +9,10 @@ import (
 	"contextinfinity/backend/store/events"
 )
 
-// What a stranger's ledger says of a session may be consistent and yet reach out of it:
-// importTo another session's records, which have ids too, or into files. The reducer does
-// not look for that; this does, before anything is written.
+// A ledger from an untrusted source may be consistent and still refer to things outside its session: records of other
+// sessions, which have ids too, or files. The reducer does not check for that; this does, before anything is written.
 
-// reachChecker collects the first thing that is wrong.
+// reachChecker records the first problem.
 type reachChecker struct{ fault string }
 
 func (c *reachChecker) expect(holds bool, format string, args ...any) {
@@ -22,7 +21,7 @@ func (c *reachChecker) expect(holds bool, format string, args ...any) {
 	}
 }
 
-// keepsTo expects that an id is one, and that what a record refers to is of the session.
+// keepsTo checks that an id is valid and that its references are within the session.
 func keepsTo[R any](c *reachChecker, what string, rows map[string]*R, refers func(id string, r *R) []bool) {
 	for id, r := range rows {
 		c.expect(chat.ValidID(id), "%s %.40q has no valid id", what, id)
@@ -32,13 +31,13 @@ func keepsTo[R any](c *reachChecker, what string, rows map[string]*R, refers fun
 	}
 }
 
-// in reports that an optional reference is to one of some records.
+// in checks that an optional reference is one of the given records.
 func in[R any](rows map[string]*R, id string) bool { return id == "" || rows[id] != nil }
 
-// must is in for a reference that is not optional.
+// must is in for a required reference.
 func must[R any](rows map[string]*R, id string) bool { return rows[id] != nil }
 
-// reachesOut says what of a session's state reaches out of it; empty: nothing.
+// reachesOut says which part of a session's state refers outside it; empty: nothing.
 func reachesOut(s *ledger.State) string {
 	c := &reachChecker{}
 	keepsTo(c, "session", s.Sessions, func(id string, r *ledger.Session) []bool {
@@ -73,14 +72,14 @@ func reachesOut(s *ledger.State) string {
 	return c.fault
 }
 
-// circles: each branch leads to the one that has no parent.
+// circles checks that each branch leads to the one without a parent.
 func (c *reachChecker) circles(s *ledger.State) {
 	sound := map[string]bool{"": true}
 	for id := range s.Branches {
 		var way []string
 		for at := id; !sound[at] && len(way) <= len(s.Branches); at = s.Branches[at].ParentBranch {
 			if way = append(way, at); s.Branches[at] == nil {
-				return // named before
+				return // reported before
 			}
 		}
 		c.expect(len(way) <= len(s.Branches), "branch %s is its own ancestor", id)

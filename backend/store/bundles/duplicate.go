@@ -17,12 +17,11 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// A duplicate is a session of its own: what was said on a branch's lineage is said
-// again in it, event by event, at the moments it was said. Nothing is shared with the
-// original. What belongs to calls of a provider alone (requests, raw streams, manifests,
-// measurements) stays with the original, as do drafts and vectors: turns are indexed again.
+// A duplicate is a separate session: the turns on a branch's lineage are written again, event by event, with their
+// original times. Nothing is shared with the original. What belongs only to provider calls (requests, raw streams,
+// manifests, measurements) stays with the original, as do drafts and vectors; the turns are indexed again.
 
-// original is what is copied.
+// original is the session that is copied.
 type original struct {
 	session   schema.SessionRow
 	turns     []chat.Turn
@@ -33,8 +32,7 @@ type original struct {
 	summaries []chat.RangeSummary
 }
 
-// Duplicate makes a session that holds the lineage of a branch. A turn that is still
-// open is left out.
+// Duplicate creates a session from the lineage of a branch. A turn that is still open is left out.
 func (s *Bundles) Duplicate(ctx context.Context, branch chat.BranchID, title string) (chat.Duplicate, error) {
 	from, leftOut, err := s.readOriginal(ctx, branch)
 	if err != nil {
@@ -53,8 +51,7 @@ func (s *Bundles) Duplicate(ctx context.Context, branch chat.BranchID, title str
 	return chat.Duplicate{Session: made.Session(), Turns: len(from.turns), LeftOut: leftOut}, err
 }
 
-// readOriginal reads what is copied before the writing transaction begins: nothing of
-// it ever changes, except that more comes after it.
+// readOriginal reads the original before the writing transaction begins: it never changes, it only grows.
 func (s *Bundles) readOriginal(ctx context.Context, branch chat.BranchID) (from original, leftOut int, err error) {
 	all, err := s.records.Lineage(ctx, chat.LineageQuery{Branch: branch})
 	if err != nil {
@@ -117,16 +114,16 @@ func (o *original) rest(db *gorm.DB, branch chat.BranchID) error {
 	return err
 }
 
-// copier says again what was said.
+// copier writes the turns of the original again.
 type copier struct {
 	*core.Tx
 	store  *Bundles
 	from   original
-	branch schema.BranchRow            // as it is so far
+	branch schema.BranchRow            // as written so far
 	ids    map[chat.TurnID]chat.TurnID // of the original's turns
 	files  map[chat.FileID]chat.FileID
-	pins   map[string]string // of pins, by first version
-	said   []chat.TurnID     // final turns that no state covers yet, of the copy
+	pins   map[string]string // first version of a pin -> the copy's
+	said   []chat.TurnID     // final turns of the copy that no state covers yet
 	seqs   []int64           // and their turn_seq
 }
 
@@ -154,7 +151,7 @@ func (c *copier) run(title string) error {
 	return c.pinOrder()
 }
 
-// settings are the session's own choices.
+// settings copies the session's own settings.
 func (c *copier) settings(id chat.SessionID) error {
 	o := c.from.session
 	if o.Model != "" {
@@ -174,12 +171,12 @@ func (c *copier) settings(id chat.SessionID) error {
 	return records.SetSettings(c.Tx, id, own)
 }
 
-// history says the turns again, makes each state once its turns are final, and pins what
-// was pinned after each turn.
+// history writes the turns again, creates each state once its turns are final, and pins after each turn what was
+// pinned then.
 func (c *copier) history() error {
 	states, pins := c.from.states, slices.SortedStableFunc(slices.Values(c.from.pins), func(a, b records.Pinned) int { return int(a.AfterTurnSeq - b.AfterTurnSeq) })
 	for i := 0; ; i++ {
-		last := i == len(c.from.turns) // what came after a turn that is left out comes too
+		last := i == len(c.from.turns) // the pins after a turn that is left out are still copied
 		var err error
 		for len(states) > 0 && (last || c.from.covers[states[0].ID] <= int64(i)) && err == nil {
 			err = c.state(states[0])
@@ -198,17 +195,17 @@ func (c *copier) history() error {
 	}
 }
 
-// at moves the moment of writing on to when something happened.
+// at sets the transaction's time to a moment of the original.
 func (c *copier) at(moment time.Time) { c.Now = schema.Latest(moment, c.Now) }
 
-// State commits the final turns up to what the original's covers.
+// state commits the final turns covered by the original state.
 func (c *copier) state(st chat.State) error {
 	n := 0
 	for n < len(c.seqs) && c.seqs[n] <= c.from.covers[st.ID] {
 		n++
 	}
 	if n == 0 && st.Origin != chat.StatePins {
-		st.Origin = chat.StatePins // it says again what is covered already
+		st.Origin = chat.StatePins // covers only turns that are covered already
 	}
 	c.at(st.CreatedAt)
 	made, err := records.Commit(c.Tx, chat.Commit{
@@ -221,7 +218,7 @@ func (c *copier) state(st chat.State) error {
 	return err
 }
 
-// Pin pins a fact again, as it is now.
+// pin pins a fact again, with its present text.
 func (c *copier) pin(p records.Pinned) error {
 	segs, err := core.Segments(c.DB, chat.BranchID(c.branch.ID))
 	if err != nil {
@@ -233,7 +230,7 @@ func (c *copier) pin(p records.Pinned) error {
 	return err
 }
 
-// pinOrder gives the pins the order they have on the original, if it is another.
+// pinOrder reproduces the original order of the pins if it differs.
 func (c *copier) pinOrder() error {
 	if len(c.from.pins) < 2 {
 		return nil
@@ -252,7 +249,7 @@ func (c *copier) pinOrder() error {
 	return records.InsertPinOrder(c.Tx, segs, order)
 }
 
-// ranges copies the range summaries, those first that others supersede.
+// ranges copies the range summaries, superseded ones first.
 func (c *copier) ranges() error {
 	ids := map[string]string{}
 	list := slices.SortedStableFunc(slices.Values(c.from.summaries), func(a, b chat.RangeSummary) int { return cmp.Compare(a.ID, b.ID) })
@@ -267,7 +264,7 @@ func (c *copier) ranges() error {
 			}
 		}
 		row, err := records.AddSummary(c.Tx, n)
-		if chat.CodeOf(err) == chat.CodeConflict { // branches of the lineage may each have had one
+		if chat.CodeOf(err) == chat.CodeConflict { // several branches of the lineage may have had one
 			continue
 		}
 		if err != nil {

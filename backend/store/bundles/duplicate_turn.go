@@ -8,7 +8,7 @@ import (
 	"contextinfinity/backend/store/schema"
 )
 
-// Turn says a turn again, its calls without what was sent and received.
+// turn writes a turn again, with its calls but without what was sent and received.
 func (c *copier) turn(o chat.Turn) error {
 	user, err := c.message(o.User)
 	if err != nil {
@@ -38,7 +38,7 @@ func (c *copier) turn(o chat.Turn) error {
 	return c.end(o, id, last)
 }
 
-// Step calls again in name. Its last end closes with the turn.
+// step writes a call again without its content. The last one is ended together with the turn.
 func (c *copier) step(turn chat.TurnID, o chat.Step, last bool) (*chat.StepEnd, error) {
 	c.at(o.StartedAt)
 	row, err := records.BeginStep(c.Tx, chat.StepStart{TurnID: turn, Index: o.Index, Provider: o.Provider, ModelID: o.ModelID, ToolsMode: o.ToolsMode})
@@ -60,7 +60,7 @@ func (c *copier) step(turn chat.TurnID, o chat.Step, last bool) (*chat.StepEnd, 
 	return nil, records.EndStep(c.Tx, turn, ended)
 }
 
-// end gives a turn the end that it had.
+// end gives a turn its original outcome.
 func (c *copier) end(o chat.Turn, id chat.TurnID, last *chat.StepEnd) error {
 	row, err := schema.TurnHead(c.DB, id)
 	if err != nil {
@@ -69,7 +69,7 @@ func (c *copier) end(o chat.Turn, id chat.TurnID, last *chat.StepEnd) error {
 	if o.Phase == chat.PhaseFailed {
 		return records.Fail(c.Tx, &row, chat.TurnFailure{TurnID: id, Step: last, Outcome: o.Outcome, Failure: o.Failure})
 	}
-	if chat.Phase(row.Phase) == chat.PhaseContextPrepared { // an answer that no call is kept of
+	if chat.Phase(row.Phase) == chat.PhaseContextPrepared { // an answer without any recorded call
 		if err := records.EnterPhase(c.Tx, &row, chat.PhaseResponding); err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func (c *copier) end(o chat.Turn, id chat.TurnID, last *chat.StepEnd) error {
 	return records.Finalize(c.Tx, &row, chat.Finalization{TurnID: id, Step: last, Message: *o.Assistant, Outcome: o.Outcome, Usage: o.Usage})
 }
 
-// message is a message with its documents as the copy keeps them.
+// message returns a message whose documents are the copy's.
 func (c *copier) message(m chat.Message) (chat.Message, error) {
 	blocks := slices.Clone(m.Blocks)
 	for i, b := range blocks {
@@ -97,7 +97,7 @@ func (c *copier) message(m chat.Message) (chat.Message, error) {
 	return m, nil
 }
 
-// document is the copy's own copy of a document, made once. accept sets its turn.
+// document returns the copy's document, created once. accept sets its turn.
 func (c *copier) document(id chat.FileID) (chat.FileID, error) {
 	if made, ok := c.files[id]; ok {
 		return made, nil

@@ -30,23 +30,21 @@ import (
 type Bundles struct {
 	*core.Core
 	records *records.Records
-	staging sync.Mutex // held while a database is attached to the writer
+	staging sync.Mutex // held while a database is attached to the writer's connection
 }
 
-// New brings sessions into an open database, and out of it.
+// New returns the bundles of an open database.
 func New(c *core.Core, r *records.Records) *Bundles { return &Bundles{Core: c, records: r} }
 
-// ImportBundle brings in the session of a bundle (SPEC 12), all of it or nothing.
+// ImportBundle imports the session of a bundle (SPEC 12), completely or not at all.
 //
-// The bundle is gone through twice, and nobody waits meanwhile: first its chain is
-// checked and its events are replayed by the reducer, then its tables are made in a
-// database of their own and compared with what the reducer says. One short transaction
-// takes them over. Bad input is an error that names the event, and changes nothing.
+// The bundle is read twice without blocking the writer: first its chain is checked and its events are replayed by the
+// reducer, then its tables are built in a separate database and compared with the reducer's result. One short
+// transaction copies them over. Bad input is an error that names the event and changes nothing.
 //
-// Where the session is not here, it keeps its ids. Where it is, and one ledger is the
-// beginning of the other, only the events that are new are added, in one transaction.
-// Where the two have gone different ways, the bundle's is imported beside as a copy,
-// with ids of its own. Notices tell what was left out of use.
+// A session that does not exist here keeps its ids. If it exists and one ledger is a prefix of the other, only the
+// new events are added, in one transaction. If the two have diverged, the bundle's is imported as a copy with new
+// ids. Notices say what was left out.
 func (s *Bundles) ImportBundle(ctx context.Context, r io.ReaderAt, size int64, name string) (chat.Imported, []transfer.Notice, error) {
 	fail := func(err error) (chat.Imported, []transfer.Notice, error) {
 		return chat.Imported{}, nil, ofBundle(name, err)
@@ -70,34 +68,33 @@ func (s *Bundles) ImportBundle(ctx context.Context, r io.ReaderAt, size int64, n
 
 const opBundle = "bundle.import"
 
-// bundleTries bounds how often an import is tried again because somebody wrote to the session
-// meanwhile.
+// bundleTries is how often an import is retried because the session was written to meanwhile.
 const bundleTries = 8
 
-// errWentOn is a session that was written to between two looks at it.
+// errWentOn means that the session was written to between two reads.
 var errWentOn = chat.Errorf(chat.CodeConflict, opBundle, "The conversation was written to while it was imported; nothing was changed.").
 	WithHint("import it again")
 
-// incoming is a bundle whose ledger is sound.
+// incoming is a bundle whose ledger is valid.
 type incoming struct {
 	ctx     context.Context
 	bundle  *bundle.Reader
 	session string
 	state   *ledger.State // after its last event
 	hashes  [][sha256.Size]byte
-	gone    map[string]bool // documents that were erased
-	erased  int64           // the last event that tells of a permanent deletion; 0: there was none
+	gone    map[string]bool // documents that were deleted permanently
+	erased  int64           // the last event about a permanent deletion; 0: none
 	torn    bool
 }
 
-// validate checks a bundle by itself.
+// validate checks a bundle on its own.
 func validate(ctx context.Context, r io.ReaderAt, size int64) (*incoming, error) {
 	b, err := bundle.Open(r, size)
 	if err != nil {
 		return nil, err
 	}
 	in := &incoming{ctx: ctx, bundle: b, session: string(b.Meta.SessionID), state: ledger.NewState(string(b.Meta.SessionID)), gone: map[string]bool{}}
-	documents := map[chat.FileID]int64{} // that messages name, and the event that does
+	documents := map[chat.FileID]int64{} // named by messages -> the event
 	in.torn, err = b.Read(func(e ledger.Event, _ []bundle.Content) error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -134,7 +131,7 @@ func validate(ctx context.Context, r io.ReaderAt, size int64) (*incoming, error)
 	return in, nil
 }
 
-// documentsIn notes the documents that a message names.
+// documentsIn records the documents that a message names.
 func documentsIn(e ledger.Event, into map[chat.FileID]int64) error {
 	if e.Type != ledger.EventTurnAccepted {
 		return nil
@@ -154,14 +151,14 @@ func documentsIn(e ledger.Event, into map[chat.FileID]int64) error {
 	return err
 }
 
-// relation compares a bundle with what is here.
+// relation is how a bundle relates to the session that exists here.
 type relation struct {
 	outcome chat.ImportOutcome
-	from    int64          // the last event that both have, where one continues from the other
-	there   chat.SessionID // already
+	from    int64          // the last common event, if one ledger continues the other
+	there   chat.SessionID // exists here already
 }
 
-// relation compares the two ledgers by their ends: a hash represents all before it.
+// relation compares the ends of the two ledgers: a hash covers everything before it.
 func (in *incoming) relation(db *gorm.DB) (relation, error) {
 	here, err := sqlite.All[core.LedgerTail](db, `SELECT event_seq, hash FROM events WHERE session_id = ? ORDER BY event_seq DESC LIMIT 1`, in.session)
 	if err != nil {
@@ -172,7 +169,7 @@ func (in *incoming) relation(db *gorm.DB) (relation, error) {
 		return relation{outcome: chat.ImportMade}, nil
 	}
 	if at := here[0].EventSeq; at < last {
-		// What was erased there since is still here: that is for the user to delete.
+		// The bundle's later deletions still exist here: removing them is the user's decision.
 		if bytes.Equal(here[0].Hash, in.hashes[at-1][:]) && in.erased <= at {
 			return relation{outcome: chat.ImportGrown, from: at}, nil
 		}
@@ -189,12 +186,12 @@ func (in *incoming) relation(db *gorm.DB) (relation, error) {
 	return relation{outcome: chat.ImportCopied}, nil
 }
 
-// key is that by which a copy of the bundle is known.
+// key identifies a copy of the bundle.
 func (in *incoming) key() string {
 	return fmt.Sprintf("%s/%d/%x", in.session, len(in.hashes), in.hashes[len(in.hashes)-1])
 }
 
-// importTo brings the session in; errWentOn if another writer was faster.
+// importTo writes the session; errWentOn if another writer was faster.
 func (in *incoming) importTo(s *Bundles) (out chat.Imported, err error) {
 	var as relation
 	if err := s.Read(in.ctx, opBundle, func(db *gorm.DB) (err error) {
@@ -240,7 +237,7 @@ func (in *incoming) importTo(s *Bundles) (out chat.Imported, err error) {
 	return out, err
 }
 
-// importAsCopy brings in a session that is not here, or a copy of one that has diverged.
+// importAsCopy imports a session that does not exist here, or a copy of one that has diverged.
 func (in *incoming) importAsCopy(s *Bundles, as relation, still func(*core.Tx) error) (chat.Imported, error) {
 	var c *events.Copying
 	if as.outcome == chat.ImportCopied {
@@ -264,8 +261,8 @@ func (in *incoming) importAsCopy(s *Bundles, as relation, still func(*core.Tx) e
 	return st.out, errors.Join(err, st.remove())
 }
 
-// besideWhat says why a session came in as it did, where that is to be known: a copy, or
-// one that was deleted here.
+// besideWhat says why a session was imported the way it was, if that matters: as a copy, or after it was deleted
+// here.
 func (in *incoming) besideWhat(s *Bundles, copied bool) (string, error) {
 	var erased []string
 	err := s.Read(in.ctx, opBundle, func(db *gorm.DB) (err error) {
@@ -288,7 +285,7 @@ func (in *incoming) besideWhat(s *Bundles, copied bool) (string, error) {
 	return "", err
 }
 
-// replay makes the records of the events after one; c, if not nil, gives them other ids.
+// replay creates the records of the events after one; c, if not nil, assigns new ids.
 func (in *incoming) replay(t *core.Tx, after int64, c *events.Copying, out *chat.Imported) error {
 	now := t.Now
 	p := &events.Applier{Tx: t, Session: string(out.Session)}
@@ -334,7 +331,7 @@ func (in *incoming) replay(t *core.Tx, after int64, c *events.Copying, out *chat
 	return in.agrees(t, p.Session)
 }
 
-// playFault names the event whose records cannot be made.
+// playFault names the event whose records cannot be created.
 func playFault(seq int64, err error) error {
 	switch chat.CodeOf(err) {
 	case chat.CodeInvalid, chat.CodeNotFound, chat.CodeConflict:
@@ -347,8 +344,7 @@ func playFault(seq int64, err error) error {
 	return unsound("event %d cannot be replayed: %v", seq, err)
 }
 
-// agrees expects that the session's records are what its ledger says: what verify would
-// find is not let in.
+// agrees checks that the session's records match its ledger, as verify would.
 func (in *incoming) agrees(t *core.Tx, session string) error {
 	a := verify.NewAudit()
 	a.DB = t.DB
@@ -366,7 +362,7 @@ func (in *incoming) agrees(t *core.Tx, session string) error {
 	return nil
 }
 
-// enqueueOf makes due what is to be done with the turns of a session.
+// enqueueOf enqueues the jobs that the turns of a session need.
 func enqueueOf(t *core.Tx, session string) error {
 	due, err := sqlite.All[schema.TurnRow](t.DB, `SELECT id, session_id, branch_id, phase FROM turns WHERE session_id = ?
 		AND (phase = 'ResponseFinalized' OR phase = 'StateCommitted' AND index_status <> 'degraded') ORDER BY branch_id, turn_seq`, session)
@@ -385,7 +381,7 @@ func enqueueOf(t *core.Tx, session string) error {
 	return nil
 }
 
-// notices tell what is to be known of the bundle beside the outcome of it.
+// notices lists what the user should know beside the outcome.
 func (in *incoming) notices(s *Bundles, out chat.Imported) []transfer.Notice {
 	var list []transfer.Notice
 	add := func(format string, args ...any) {
@@ -403,7 +399,7 @@ func (in *incoming) notices(s *Bundles, out chat.Imported) []transfer.Notice {
 	return list
 }
 
-// snapshotHolds reports that the bundle's snapshot is what the session's events make.
+// snapshotHolds reports that the bundle's snapshot matches the session's events.
 func (in *incoming) snapshotHolds(s *Bundles) bool {
 	sum, err := in.bundle.SnapshotSum()
 	if err != nil {
@@ -422,13 +418,13 @@ func (in *incoming) snapshotHolds(s *Bundles) bool {
 	return err == nil && bytes.Equal(sum, want)
 }
 
-// unsound is a bundle whose chain holds and which is yet no session.
+// unsound is the error for a bundle with a valid chain that is not a valid session.
 func unsound(format string, args ...any) *chat.Error {
 	return chat.Errorf(chat.CodeCorrupt, "", "The bundle was refused and nothing was changed: %s.", fmt.Sprintf(format, args...)).
 		WithHint("export it again from where it came from, once verify finds nothing there")
 }
 
-// ofBundle names the file in an error.
+// ofBundle adds the file's name to an error.
 func ofBundle(name string, err error) error {
 	named := *chat.AsError(sqlite.MapError(opBundle, err))
 	named.Op = opBundle

@@ -15,22 +15,21 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// A session that is not here is made of its events in a database of its own, in the data
-// directory, while the program continues with whatever it does. Only once it is whole and
-// has been compared with its ledger are its rows taken over, as they are packed, in one
-// transaction: the writer is held for a small part of what the replay takes.
+// A new session is built from its events in a separate database in the data directory, while the program continues to
+// work. Once it is complete and compared with its ledger, its rows are copied in one transaction in their packed
+// form, so the writer is blocked for only a small part of the replay.
 
-// StagePrefix begins the names of such databases' directories. One that is left by a
-// crash is removed when the data is next opened for writing.
+// StagePrefix begins the names of the directories of such databases. One left by a crash is removed when the data is
+// next opened for writing.
 const StagePrefix = ".incoming-"
 
-// staged is a session that is ready to be taken over.
+// staged is a session that is ready to be copied.
 type staged struct {
 	dir string
 	out chat.Imported
 }
 
-// stage makes it; c, if not nil, gives it other ids.
+// stage builds it; c, if not nil, assigns new ids.
 func (in *incoming) stage(s *Bundles, c *events.Copying) (*staged, error) {
 	dir, err := os.MkdirTemp(s.Dir, StagePrefix)
 	if err != nil {
@@ -53,7 +52,7 @@ func (in *incoming) stage(s *Bundles, c *events.Copying) (*staged, error) {
 
 func (st *staged) remove() error { return os.RemoveAll(st.dir) }
 
-// SweepStages removes what an import that did not end left.
+// SweepStages removes the leftovers of interrupted imports.
 func SweepStages(s *Bundles) error {
 	left, err := filepath.Glob(filepath.Join(sqlite.GlobEscape(s.Dir), StagePrefix+"*"))
 	for _, dir := range left {
@@ -62,10 +61,9 @@ func SweepStages(s *Bundles) error {
 	return err
 }
 
-// takeOver brings a staged session into the database. before runs first, in the same
-// transaction, and after it last.
+// takeOver copies a staged session into the database. before runs first in the same transaction, after runs last.
 func (s *Bundles) takeOver(ctx context.Context, st *staged, before, after func(*core.Tx) error) error {
-	s.staging.Lock() // there is one connection to attach to
+	s.staging.Lock() // there is only one connection to attach to
 	defer s.staging.Unlock()
 	writer := s.DB.Writer.WithContext(ctx)
 	if err := writer.Exec(`ATTACH DATABASE ? AS incoming`, filepath.Join(st.dir, sqlite.DatabaseFile)).Error; err != nil {
@@ -83,11 +81,11 @@ func (s *Bundles) takeOver(ctx context.Context, st *staged, before, after func(*
 	return errors.Join(err, s.DB.Writer.WithContext(context.WithoutCancel(ctx)).Exec(`DETACH DATABASE incoming`).Error)
 }
 
-// numbers are how far the small names of rows go that are here already.
+// numbers are the highest row numbers in use here.
 type numbers struct{ Turns, Chunks int64 }
 
-// copyRows copies the rows of the database that is attached as incoming, in an order in
-// which each finds what it refers to. Turns and chunks get small names that are free.
+// copyRows copies the rows of the database attached as incoming, in an order that satisfies references. Turns and
+// chunks get free row numbers.
 func copyRows(t *core.Tx) error {
 	free, err := sqlite.One[numbers](t.DB, "numbers", "", `SELECT (SELECT coalesce(max(n), 0) FROM main.turns) AS turns, (SELECT coalesce(max(n), 0) FROM main.chunks) AS chunks`)
 	if err != nil {
@@ -118,7 +116,7 @@ func copyRows(t *core.Tx) error {
 	return err
 }
 
-// copyTable copies one table, some of its numbers moved on. Units are numbered again.
+// copyTable copies one table with some numbers shifted. Units are renumbered.
 func copyTable(t *core.Tx, table string, shift map[string]int64) error {
 	columns, err := sqlite.All[string](t.DB, `SELECT name FROM pragma_table_info(?)`, table)
 	if err != nil {
@@ -146,7 +144,7 @@ func copyTable(t *core.Tx, table string, shift map[string]int64) error {
 	return err
 }
 
-// shiftQuotes gives the chunks that values quote the names that they have here.
+// shiftQuotes renumbers the chunks that values quote.
 func shiftQuotes(t *core.Tx, c delta.Chain, by int64) error {
 	if by == 0 {
 		return nil

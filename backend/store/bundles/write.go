@@ -20,9 +20,9 @@ import (
 	"contextinfinity/backend/transfer/bundle"
 )
 
-// WriteBundle writes a session as a bundle (SPEC 12): its whole ledger and what that
-// tells by hash, all of one moment. Drafts, jobs, measurements and vectors are not of the
-// Session and stay here. What w then holds after an error is not a bundle.
+// WriteBundle writes a session as a bundle (SPEC 12): its whole ledger and the contents that the ledger names by
+// hash, all from one moment. Drafts, jobs, measurements and vectors are left out. After an error the content of w is
+// not a valid bundle.
 func (s *Bundles) WriteBundle(ctx context.Context, session chat.SessionID, w io.Writer) error {
 	return s.Read(ctx, "bundle.write", func(db *gorm.DB) error {
 		row, err := schema.SessionByID(db, session)
@@ -50,7 +50,7 @@ func (s *Bundles) WriteBundle(ctx context.Context, session chat.SessionID, w io.
 	})
 }
 
-// exporter reads what is exported, a record at a time.
+// exporter reads what is exported, one record at a time.
 type exporter struct {
 	ctx      context.Context
 	db       *gorm.DB
@@ -60,7 +60,7 @@ type exporter struct {
 	requests core.RecentValues
 }
 
-// events is the ledger in order; where narrows it to some of it.
+// events yields the ledger in order; where selects a part of it.
 func (x *exporter) events(where string) iter.Seq2[ledger.Event, error] {
 	return func(yield func(ledger.Event, error) bool) {
 		rows, err := x.db.Raw(`SELECT * FROM events WHERE session_id = ? `+where+` ORDER BY event_seq`, x.session).Rows()
@@ -88,10 +88,10 @@ func (x *exporter) events(where string) iter.Seq2[ledger.Event, error] {
 	}
 }
 
-// telling are the events that tell of contents by hash.
+// telling selects the events that name contents by hash.
 const telling = `AND type IN ('step_started', 'step_ended', 'turn_prepared', 'file_added')`
 
-// contents are what the events tell by hash, in their order.
+// contents yields the contents that the events name by hash, in their order.
 func (x *exporter) contents(yield func(bundle.Content, error) bool) {
 	for e, err := range x.events(telling) {
 		var list []bundle.Content
@@ -110,7 +110,7 @@ func (x *exporter) contents(yield func(bundle.Content, error) bool) {
 	}
 }
 
-// of are the contents of one event.
+// of yields the contents of one event.
 func (x *exporter) of(e ledger.Event) ([]bundle.Content, error) {
 	switch e.Type {
 	case ledger.EventStepStarted:
@@ -123,7 +123,7 @@ func (x *exporter) of(e ledger.Event) ([]bundle.Content, error) {
 	return events.PayloadOf(e, x.document)
 }
 
-// toLedgerRecord keeps the contents that are what their event says; one that is not is damaged.
+// told collects contents and checks each against its event's hash; a mismatch means damage.
 type told struct {
 	list []bundle.Content
 	bad  bool
@@ -176,8 +176,8 @@ func (x *exporter) answer(e ledger.Event, p ledger.StepEnded) ([]bundle.Content,
 	return t.of("steps", e.Entity)
 }
 
-// context is a turn's manifest and what was retrieved for it. Those of a context that was
-// made again since are gone.
+// context yields a turn's manifest and what was retrieved for it. A context that was since assembled again has
+// neither.
 func (x *exporter) context(e ledger.Event, p ledger.TurnPrepared) ([]bundle.Content, error) {
 	turn := x.state.Turns[e.Entity]
 	var t told
@@ -192,10 +192,10 @@ func (x *exporter) context(e ledger.Event, p ledger.TurnPrepared) ([]bundle.Cont
 	return t.of("turns", e.Entity)
 }
 
-// sumOfHex is the sum of what has this SHA-256 in hex.
+// sumOfHex converts a SHA-256 in hex.
 func sumOfHex(hash string) ledger.Sum { return ledger.Sum(hash[:min(len(hash), 32)]) }
 
-// document is none once it was erased.
+// document yields nothing for one that was deleted permanently.
 func (x *exporter) document(e ledger.Event, p ledger.FileAdded) ([]bundle.Content, error) {
 	if x.state.Files[e.Entity] == nil {
 		return nil, nil

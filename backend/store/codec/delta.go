@@ -5,17 +5,17 @@ import (
 	"errors"
 )
 
-// MaxDepth is how many values are based on each other, the lowest included.
+// MaxDepth is the maximum length of a chain of values based on each other, including the first.
 const MaxDepth = 16
 
-// Base is what a value is based on, decoded; the zero value is nothing.
+// Base is the decoded value that another is based on; the zero value means none.
 type Base struct {
 	Value []byte
 	Depth int
 	Ref   int64
 }
 
-// PackOn packs a value against what it may be based on; nil when it had better stand alone.
+// PackOn packs a value against a base; nil if it is better packed alone.
 func (r Base) PackOn(value []byte) []byte {
 	if len(r.Value) < MinLinked || len(value) < MinLinked || r.Depth+1 >= MaxDepth {
 		return nil
@@ -46,5 +46,5 @@ func UnpackOn(base, packed []byte) ([]byte, error) {
 	return UnpackAgainst(base, append([]byte{PackedLinked}, packed[2+size:]...))
 }
 
-// MinLinked is below what size a value always stands alone.
+// MinLinked is the size below which a value is always packed alone.
 const MinLinked = 512

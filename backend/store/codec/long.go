@@ -9,10 +9,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// IsLong reports whether a JSON value of this many bytes is packed piece by piece.
+// IsLong reports whether a JSON value of this many bytes is packed in pieces.
 func IsLong(bytes int) bool { return bytes > MaxWhole }
 
-// PackWritten packs what write writes.
+// PackWritten packs the output of write.
 func PackWritten(write func(io.Writer) error) ([]byte, error) {
 	packed := bytes.NewBuffer([]byte{PackedZstd})
 	enc, err := zstd.NewWriter(packed, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
@@ -23,10 +23,10 @@ func PackWritten(write func(io.Writer) error) ([]byte, error) {
 		return nil, err
 	}
 	err = enc.Close()
-	return bytes.Clone(packed.Bytes()), err // a buffer that grew has room for twice as much
+	return bytes.Clone(packed.Bytes()), err // a grown buffer may have twice the capacity it needs
 }
 
-// UnpackText is Unpack of a text, which is not copied on the way.
+// UnpackText is Unpack for a text, without a copy.
 func UnpackText(packed []byte) (string, error) {
 	if len(packed) == 0 || packed[0] != PackedZstd {
 		plain, err := Unpack(packed)
@@ -49,7 +49,7 @@ func UnpackText(packed []byte) (string, error) {
 	return text.String(), nil
 }
 
-// UnpacksLong reports that a packed value that stands alone is long.
+// UnpacksLong reports that a value packed alone is long.
 func UnpacksLong(packed []byte) bool {
 	if len(packed) == 0 || packed[0] != PackedZstd {
 		return IsLong(len(packed))
@@ -67,17 +67,17 @@ func UnpacksLong(packed []byte) bool {
 	return IsLong(int(n))
 }
 
-// Unpacking reads a packed value that stands alone, piece by piece.
+// Unpacking reads a value packed alone, in pieces.
 func Unpacking(packed []byte) (*zstd.Decoder, error) {
 	return zstd.NewReader(bytes.NewReader(packed[1:]), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
 }
 
-// unpackedSize is how long a packed value is, for a buffer that grows would hold it twice. What
-// was written piece by piece does not say it, and is decoded to know it.
+// unpackedSize returns the unpacked length, so that a buffer need not grow and hold it twice. A value written in
+// pieces does not record its length and is decoded to find it.
 func unpackedSize(packed []byte) (int64, error) {
 	var head zstd.Header
 	if err := head.Decode(packed[1:]); err != nil {
-		return 0, nil //nolint:nilerr // who decodes it says what is wrong
+		return 0, nil //nolint:nilerr // decoding will report the error
 	}
 	if head.HasFCS {
 		return int64(min(head.FrameContentSize, 2*MaxWhole)), nil // a damaged frame may claim anything
@@ -90,7 +90,6 @@ func unpackedSize(packed []byte) (int64, error) {
 	return io.Copy(io.Discard, io.LimitReader(dec, UnpackMax))
 }
 
-// MaxWhole is up to what size, in bytes of JSON, a step's raw events are packed
-// against its items. A longer stream is encoded and decoded piece by piece, and stands
-// alone: it repeats itself more than anything else.
+// MaxWhole is the JSON size in bytes up to which a step's raw events are packed against its items. A longer stream is
+// packed alone and in pieces: it mostly repeats itself.
 const MaxWhole = 4 << 20

@@ -1,5 +1,5 @@
-// Package codec turns values into the bytes that columns hold, and back: packed alone, packed
-// against an earlier value, and vectors in eight bits a dimension. Pure: it knows no database.
+// Package codec converts values to the bytes stored in columns and back: packed alone, packed against an earlier
+// value, and vectors with eight bits per dimension. Pure: it does not depend on the database.
 package codec
 
 import (
@@ -12,18 +12,18 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// How a packed column begins: one byte that says what follows.
+// The first byte of a packed column: its format.
 const (
 	PackedPlain  byte = 0 // the bytes themselves
 	PackedZstd   byte = 1 // a zstd frame with its content checksum
-	PackedLinked byte = 2 // the same, made with an earlier value as dictionary
-	PackedOn     byte = 3 // the same, behind how many values it is based on and which
+	PackedLinked byte = 2 // like PackedZstd, with an earlier value as dictionary
+	PackedOn     byte = 3 // like PackedLinked, after the depth of the chain and the base's event_seq
 )
 
-// packMin is below what size compression is not tried.
+// packMin is the size below which compression is not tried.
 const packMin = 64
 
-// UnpackMax bounds what a damaged frame may claim to hold.
+// UnpackMax limits the size that a damaged frame can claim.
 const UnpackMax = 1 << 30
 
 var codec = sync.OnceValues(func() (*zstd.Encoder, *zstd.Decoder) {
@@ -53,8 +53,8 @@ func Pack(b []byte) []byte {
 	return append([]byte{PackedPlain}, b...)
 }
 
-// Unpack decodes a packed column that stands alone: response, raw events, ledger
-// payload. Nil stays nil. Requests and manifests are read through their chain.
+// Unpack decodes a column packed alone: response, raw events, ledger payload. Nil stays nil. Requests and manifests
+// are read through their chain.
 func Unpack(b []byte) ([]byte, error) {
 	if b == nil {
 		return nil, nil
@@ -78,15 +78,14 @@ func Unpack(b []byte) ([]byte, error) {
 	return nil, fmt.Errorf("packed value of unknown format %d", b[0])
 }
 
-// dictionaryID marks frames made with another value as dictionary.
+// dictionaryID marks frames that use another value as dictionary.
 const dictionaryID = 1
 
-// PackAgainst encodes b with an earlier value as zstd's dictionary; nil when that
-// saves little over encoding it alone.
+// PackAgainst encodes b with an earlier value as zstd dictionary; nil if that saves little over encoding it alone.
 func PackAgainst(base, b []byte) ([]byte, error) {
 	window := zstd.MinWindowSize
 	for window < len(base)+len(b) && window < zstd.MaxWindowSize {
-		window *= 2 // all of the dictionary stays in reach
+		window *= 2 // keeps the whole dictionary in reach
 	}
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true),
 		zstd.WithEncoderDictRaw(dictionaryID, base), zstd.WithWindowSize(window))
@@ -103,10 +102,10 @@ func PackAgainst(base, b []byte) ([]byte, error) {
 	return z, nil
 }
 
-// surelySmall is the ratio beyond what text reaches when it is packed alone.
+// surelySmall is a compression ratio that text does not reach when packed alone.
 const surelySmall = 16
 
-// UnpackAgainst decodes what PackAgainst made with the same base.
+// UnpackAgainst decodes the result of PackAgainst with the same base.
 func UnpackAgainst(base, z []byte) ([]byte, error) {
 	if len(z) == 0 || z[0] != PackedLinked {
 		return nil, errors.New("packed value names a base it was not made with")
@@ -120,7 +119,7 @@ func UnpackAgainst(base, z []byte) ([]byte, error) {
 	return dec.DecodeAll(z[1:], nil)
 }
 
-// Hash is SHA-256 as stored in hash columns.
+// Hash is the SHA-256 stored in hash columns.
 func Hash(parts ...[]byte) []byte {
 	h := sha256.New()
 	for _, p := range parts {

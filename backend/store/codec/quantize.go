@@ -7,16 +7,15 @@ import (
 	"math"
 )
 
-// A stored vector is one byte of format, a float32 scale (little endian) and one
-// signed byte a dimension: a quarter of its size in memory. The scale is the
-// reciprocal of the bytes' length, so that what is read has length 1.
+// A stored vector is one byte of format, a float32 scale (little endian) and one signed byte per dimension: a quarter
+// of its size in memory. The scale is the reciprocal of the bytes' length, so a decoded vector has length 1.
 
 const (
 	quantized     byte = 1 // the only format so far
 	QuantizedHead int  = 5
 )
 
-// Quantize packs a vector of a dimension. One that has no direction is refused.
+// Quantize packs a vector of the given dimension. It refuses a zero vector.
 func Quantize(v []float32, dimension int) ([]byte, error) {
 	if len(v) != dimension {
 		return nil, fmt.Errorf("a vector of %d dimensions where %d are expected", len(v), dimension)
@@ -44,11 +43,11 @@ func Quantize(v []float32, dimension int) ([]byte, error) {
 	return out, nil
 }
 
-// scaleOf is the scale of a vector whose bytes have this sum of squares.
+// scaleOf returns the scale of a vector whose bytes have this sum of squares.
 func scaleOf(square float64) float32 { return float32(1 / math.Sqrt(square)) }
 
-// IntactVector reports that a stored vector is exactly as quantize made it: any byte that
-// changes, unless to its negative, gives another scale.
+// IntactVector reports that a stored vector is exactly as Quantize wrote it: changing any byte, except to its
+// negative, changes the scale.
 func IntactVector(b []byte, dimension int) bool {
 	codes, scale, err := CodesOf(b, dimension)
 	if err != nil {
@@ -61,11 +60,10 @@ func IntactVector(b []byte, dimension int) bool {
 	return scale == scaleOf(float64(square))
 }
 
-// lengthTolerance is by how much a vector that was read may miss length 1.
+// lengthTolerance is how far the length of a decoded vector may be from 1.
 const lengthTolerance = 1e-4
 
-// Dequantize reads a vector; an error says that it is damaged or of another
-// dimension.
+// Dequantize decodes a vector; it returns an error if it is damaged or of another dimension.
 func Dequantize(b []byte, dimension int) ([]float32, error) {
 	codes, scale, err := CodesOf(b, dimension)
 	if err != nil {
@@ -78,7 +76,7 @@ func Dequantize(b []byte, dimension int) ([]float32, error) {
 	return v, nil
 }
 
-// CodesOf reads a vector's bytes and their scale, and checks them as dequantize does.
+// CodesOf returns a vector's bytes and scale, with the checks of Dequantize.
 func CodesOf(b []byte, dimension int) (codes []int8, scale float32, err error) {
 	if len(b) != QuantizedHead+dimension || dimension == 0 {
 		return nil, 0, fmt.Errorf("%d bytes are not a vector of %d dimensions", len(b), dimension)

@@ -9,12 +9,11 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// A block of vectors is the number of its places and of its rows, the places, each as its
-// session and its branch with their lengths before them, and then the columns: N, Seq,
-// Place, Scale, Codes. All numbers are little endian.
+// The format of a block of vectors: the numbers of places and rows; the places, each as session and branch with their
+// lengths before them; then the columns N, Seq, Place, Scale, Codes. All numbers are little endian.
 
 const (
-	// MaxVectorBlock is the number of rows that a block has at most.
+	// MaxVectorBlock is the maximum number of rows in a block.
 	MaxVectorBlock = 4096
 	maxPlaceID     = 1 << 10 // bytes
 	vectorRow      = 8 + 8 + 4 + 4
@@ -26,7 +25,7 @@ func MaxVectorBlockBytes(dimension int) int {
 	return blockHead + MaxVectorBlock*(2*(2+maxPlaceID)+vectorRow+dimension)
 }
 
-// NewVectorBlock makes a block of rows, all of them with sound vectors of one dimension.
+// NewVectorBlock creates a block of rows, all with intact vectors of one dimension.
 func NewVectorBlock(rows []chat.VectorRow) chat.VectorBlock {
 	var b chat.VectorBlock
 	at := map[chat.VectorPlace]uint32{}
@@ -78,8 +77,7 @@ func AppendVectorBlock(out []byte, b chat.VectorBlock) ([]byte, error) {
 
 var errVectorBlock = errors.New("the block is not a block of vectors")
 
-// VectorBlockOf reads a block of vectors of a dimension. Its codes are those bytes
-// themselves.
+// VectorBlockOf reads a block of vectors of a dimension. Its codes alias the input.
 func VectorBlockOf(in []byte, dimension int) (b chat.VectorBlock, err error) {
 	le := binary.LittleEndian
 	if len(in) < blockHead {

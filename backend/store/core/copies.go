@@ -11,14 +11,14 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// ReplacedDir holds what restores put aside, in a folder for each by its moment.
+// ReplacedDir holds the files that restores quarantined, in a folder per restore named by time.
 const ReplacedDir = "replaced"
 
 // FormerFile lists the folders that the data was moved from: absolute paths, oldest first.
 const FormerFile = "moved-from.json"
 
-// PreviousDirs are the folders that the data in dir was moved from; one that holds no data any
-// more is among them too. A list that cannot be read is none.
+// PreviousDirs returns the folders that the data in dir was moved from, including those that no longer hold data. An
+// unreadable list counts as empty.
 func PreviousDirs(dir string) ([]string, error) {
 	text, err := os.ReadFile(filepath.Join(dir, FormerFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -31,8 +31,8 @@ func PreviousDirs(dir string) ([]string, error) {
 	return out, err
 }
 
-// Databases are the copies of the data that are known: the backups of this folder and what
-// restores set aside in it, and all that is in the folders that the data was moved from.
+// Databases returns the known copies of the data: the backups of this folder, what restores quarantined in it, and
+// everything in the folders that the data was moved from.
 func (s *Core) Databases() ([]string, error) {
 	out, err := copiesIn(s.Dir)
 	if err != nil {
@@ -58,13 +58,13 @@ func (s *Core) Databases() ([]string, error) {
 	return out, nil
 }
 
-// copiesIn are the backups of a data directory, and what restores set aside in it.
+// copiesIn returns the backups of a data directory and what restores quarantined in it.
 func copiesIn(dir string) ([]string, error) {
 	backups, err := filepath.Glob(filepath.Join(sqlite.GlobEscape(dir), sqlite.BackupDir, "*.db"))
 	if err != nil {
 		return nil, err
 	}
-	slices.Reverse(backups) // newest first, of each kind: they are named by their time
+	slices.Reverse(backups) // newest first in each group: names begin with the time
 	aside, err := filepath.Glob(filepath.Join(sqlite.GlobEscape(dir), ReplacedDir, "*", sqlite.DatabaseFile))
 	return append(backups, aside...), err
 }

@@ -1,5 +1,5 @@
-// Package core is the open database as all rooms of the store use it: its handle, the writing
-// transaction that appends to the ledgers of sessions, and what a branch sees of its lineage.
+// Package core is the open database as all packages of the store use it: its connections, the writing transaction
+// that appends to the ledgers of sessions, and the lineages of branches.
 package core
 
 import (
@@ -17,33 +17,33 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Core is the open database as all parts of the store use it: the connections, what is known
-// of the data directory, and what is kept in memory of stored texts.
+// Core is the open database as all parts of the store use it: the connections, the data directory, and in-memory
+// caches of stored texts.
 type Core struct {
 	Dir      string
-	Version  string // of the program: bundles name what wrote them
+	Version  string // of the program, recorded in bundles
 	ReadOnly bool
-	Scratch  bool // nothing in it is to survive: the disk is not waited for
-	Copied   bool // there is a copy of the data elsewhere: an upgrade needs none
+	Scratch  bool // temporary data: writes are not synced
+	Copied   bool // a copy of the data exists elsewhere: an upgrade needs none
 	Clock    clock.Clock
 	Log      *slog.Logger
 	DB       *sqlite.DB
-	Place    sqlite.Place // of a store that only reads
+	Place    sqlite.Place // of a read-only store
 
 	Requests RecentValues
-	// Manifests are those that others were packed against
+	// Manifests are recent bases of packed manifests
 	Manifests RecentValues
-	Erased    atomic.Int64 // since it was opened
-	OnForget  []func()     // empty what else is kept in memory of stored texts
+	Erased    atomic.Int64 // since the database was opened
+	OnForget  []func()     // clear other in-memory caches of stored texts
 
-	// running holds the turns this process accepted or resumed and has not
-	// finished: an unfinished turn that is not in it was left by a crash.
+	// running holds the turns this process accepted or resumed and has not finished. An unfinished turn that is not
+	// in it was interrupted by a crash.
 	mu      sync.Mutex
 	running map[chat.TurnID]bool
 }
 
-// OpenScratch makes a database of the newest schema in an empty directory, of which nothing
-// is to survive. Whoever asks for it closes its connections and removes it.
+// OpenScratch creates a temporary database of the newest schema in an empty directory. The caller closes its
+// connections and removes it.
 func OpenScratch(ctx context.Context, dir string, now clock.Clock) (*Core, error) {
 	silent := slog.New(slog.DiscardHandler)
 	s := &Core{Dir: dir, Scratch: true, Clock: now, Log: silent, DB: &sqlite.DB{Clock: now, Log: silent}}
@@ -57,8 +57,7 @@ func OpenScratch(ctx context.Context, dir string, now clock.Clock) (*Core, error
 	return s, nil
 }
 
-// Connect opens the database's connections: the writer's, on which upgrade then brings the
-// schema up to date, and those that read.
+// Connect opens the connections: the writer's, on which upgrade then migrates the schema, and the readers'.
 func (s *Core) Connect(upgrade func() error) error {
 	const op = "store.open"
 	if err := sqlite.SecureFile(s.Path()); err != nil {
@@ -75,7 +74,7 @@ func (s *Core) Connect(upgrade func() error) error {
 	if err := upgrade(); err != nil {
 		return err
 	}
-	if s.DB.Reader, err = sqlite.Connect(s.Path(), sqlite.ReaderPragmas, sqlite.Readers); err != nil {
+	if s.DB.Reader, err = sqlite.Connect(s.Path(), sqlite.ReaderPragmas(s.Path()), sqlite.Readers); err != nil {
 		return sqlite.MapError(op, err)
 	}
 	return sqlite.MapError(op, s.DB.Identity.Take(s.Path()))

@@ -8,7 +8,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// ErasuresIn reads what permanent deletions took out of a session's ledger.
+// ErasuresIn reads which parts of a session's ledger were deleted permanently.
 func ErasuresIn(db *gorm.DB, session string) (ledger.Erasures, error) {
 	out := ledger.Erasures{}
 	rows, err := sqlite.All[schema.EventRow](db, `SELECT * FROM events WHERE session_id = ? AND type = ? ORDER BY event_seq`, session, ledger.EventContentErased)

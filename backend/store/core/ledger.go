@@ -21,7 +21,7 @@ func (t *Tx) Event(session chat.SessionID, kind ledger.Type, entity string, data
 	return t.EventOn(codec.Base{}, session, kind, entity, data)
 }
 
-// EventOn is event with a payload that repeats much of an earlier one.
+// EventOn is Event for a payload that repeats much of an earlier one.
 func (t *Tx) EventOn(base codec.Base, session chat.SessionID, kind ledger.Type, entity string, data any) error {
 	told, err := ledger.Payload(data)
 	if err != nil {
@@ -34,7 +34,7 @@ func (t *Tx) EventOn(base codec.Base, session chat.SessionID, kind ledger.Type, 
 	return t.Append(session, kind, entity, p)
 }
 
-// Payload is what an event tells, as it is stored, and the hash of what it says.
+// Payload is an event's payload as stored, and the hash of its content.
 type Payload struct{ Packed, Hash []byte }
 
 // Append adds an event to the session's ledger.

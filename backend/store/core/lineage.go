@@ -12,21 +12,21 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Segment is a part of a lineage: turns (From, To] of one branch, its states up
-// to StateTo, and what was pinned on it before the lineage left it.
+// Segment is a part of a lineage: turns (From, To] of one branch, its states up to StateTo, and the pins made on it
+// before the lineage left it.
 type Segment struct {
 	Branch   string
 	Session  string
 	From, To int64
 	StateTo  int64
-	LeftAt   string // created_at of the branch that forked off here; last: end of time
-	LeftBy   string // and its id, which orders what shares a millisecond
+	LeftAt   string // created_at of the branch that forked off here; in the last segment: EndOfTime
+	LeftBy   string // its id, to order events in the same millisecond
 }
 
-// EndOfTime sorts after every stored moment and identifier.
+// EndOfTime sorts after every stored time and id.
 const EndOfTime = "~"
 
-// MaxDepth bounds the walk to the root: a damaged database may hold a circle.
+// MaxDepth limits the walk to the root: a damaged database may contain a cycle.
 const MaxDepth = 10_000
 
 // Segments resolves a branch to its lineage, oldest first, in one query.
@@ -53,32 +53,32 @@ func Segments(db *gorm.DB, branch chat.BranchID) ([]Segment, error) {
 	return segs, nil
 }
 
-// Shows reports that a turn is one of a lineage's.
+// Shows reports that a turn belongs to a lineage.
 func Shows(segs []Segment, turn schema.TurnRow) bool {
 	return slices.ContainsFunc(segs, func(g Segment) bool {
 		return g.Branch == turn.BranchID && turn.TurnSeq > g.From && turn.TurnSeq <= g.To
 	})
 }
 
-// ScopeJSON is the segments as a JSON array for json_each: [[branch, from, to,
-// state_to, left_at, left_by], ...]. One bound parameter, however deep the forks.
+// ScopeJSON is the segments as a JSON array for json_each: [[branch, from, to, state_to, left_at, left_by], ...]: a
+// single bound parameter, however deep the forks.
 func ScopeJSON(segs []Segment) (string, error) {
 	rows := lists.Map(segs, func(g Segment) []any { return []any{g.Branch, g.From, g.To, g.StateTo, g.LeftAt, g.LeftBy} })
 	b, err := chat.MarshalJSON(rows)
 	return string(b), err
 }
 
-// ScopeCTE names the rows of a scopeJSON parameter.
+// ScopeCTE names the rows of a ScopeJSON parameter.
 const ScopeCTE = `WITH seg AS MATERIALIZED (
 	SELECT value ->> 0 AS branch, value ->> 1 AS "from", value ->> 2 AS "to", value ->> 3 AS state_to,
 	       value ->> 4 AS left_at, value ->> 5 AS left_by FROM json_each(?)) `
 
-// LastSeq is the turn_seq of the newest turn of a lineage, 0 for none.
+// LastSeq is the turn_seq of the newest turn of a lineage; 0: none.
 func LastSeq(db *gorm.DB, segs []Segment) (int64, error) {
 	own := segs[len(segs)-1]
 	return sqlite.One[int64](db, "branch", own.Branch,
 		`SELECT coalesce(max(turn_seq), ?) FROM turns WHERE branch_id = ?`, own.From, own.Branch)
 }
 
-// AllTurns is an open upper bound of turn_seq.
+// AllTurns is an unlimited upper bound of turn_seq.
 const AllTurns = math.MaxInt64

@@ -10,9 +10,8 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// RecentValues holds the values decoded last, for those packed against them: requests,
-// and manifests that are a base. What it holds never changes in the database: what is
-// here is what is stored. nil holds nothing.
+// RecentValues caches recently decoded values for those packed against them: requests, and manifests used as a base.
+// These never change in the database, so the cache is never stale. A nil cache is empty.
 type RecentValues struct {
 	mu    sync.Mutex
 	order []string
@@ -20,7 +19,7 @@ type RecentValues struct {
 	bytes int
 }
 
-// maxRecent and maxRecentBytes bound what recentValues holds.
+// maxRecent and maxRecentBytes limit RecentValues.
 const (
 	maxRecent      = 24
 	maxRecentBytes = 16 << 20
@@ -61,7 +60,7 @@ func (r *RecentValues) clear() {
 	r.order, r.by, r.bytes = nil, nil, 0
 }
 
-// Payload decodes an event's payload, with those decoded before.
+// Payload decodes an event's payload, using those decoded before.
 func (r *RecentValues) Payload(db *gorm.DB, e schema.EventRow) ([]byte, error) {
 	name := func(seq int64) string { return e.SessionID + "/" + sqlite.Itoa(seq) }
 	var payload []byte

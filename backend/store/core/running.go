@@ -35,7 +35,7 @@ func (s *Core) RunningTurns() []chat.TurnID {
 	return slices.Collect(maps.Keys(s.running))
 }
 
-// Forget empties what is kept in memory of what is stored.
+// Forget clears the in-memory caches of stored data.
 func (s *Core) Forget() {
 	s.Erased.Add(1)
 	s.Requests.clear()

@@ -9,34 +9,34 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Tx is a writing transaction with what is known of the ledgers that it writes to.
+// Tx is a writing transaction with the state of the ledgers that it writes to.
 type Tx struct {
 	*sqlite.Tx
 	tails map[chat.SessionID]LedgerTail // end of each ledger written to so far
-	// Requests and manifests are the newest ones, decoded
+	// Requests and manifests are the most recent ones, decoded
 	Requests, Manifests *RecentValues
-	// Commits says that what is finalized is committed in it too: no job has to do that
+	// Commits says that this transaction also commits finalized turns, so no job has to
 	Commits bool
 }
 
-// Write runs do in one transaction: committed when do returns nil, else undone.
+// Write runs do in one transaction: committed if do returns nil, otherwise rolled back.
 func (s *Core) Write(ctx context.Context, op string, do func(*Tx) error) error {
 	return s.DB.Write(ctx, op, func(t *sqlite.Tx) error {
 		return do(&Tx{Tx: t, tails: map[chat.SessionID]LedgerTail{}, Requests: &s.Requests, Manifests: &s.Manifests})
 	})
 }
 
-// Read runs do on one moment's view of the database.
+// Read runs do in one read transaction, on a consistent view of the database.
 func (s *Core) Read(ctx context.Context, op string, do func(*gorm.DB) error) error {
 	return s.DB.Read(ctx, op, do)
 }
 
-// Reader is the open database, or a room of the store.
+// Reader is the open database, or a package of the store.
 type Reader interface {
 	Read(ctx context.Context, op string, do func(*gorm.DB) error) error
 }
 
-// Query returns what do finds on one moment's view of the database.
+// Query returns the result of do from a consistent view of the database.
 func Query[R any](ctx context.Context, s Reader, op string, do func(*gorm.DB) (R, error)) (found R, err error) {
 	err = s.Read(ctx, op, func(db *gorm.DB) (err error) {
 		found, err = do(db)

@@ -13,17 +13,15 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// A state's summary repeats most of its parent's, and an event that ends something
-// repeats the one that brought it about; a step's items repeat the final answer of
-// its turn, and its raw events the items. They are packed against those, as
-// requests are against requests, and say so themselves: a value begins with
-// codec.PackedOn, its depth and the event_seq it is based on (0: what its kind is based on). No
-// value is based on more than fifteen others.
+// A state's summary repeats most of its parent's; the event that ends something repeats the one that began it; a
+// step's items repeat the final answer of its turn, and its raw events repeat the items. They are packed against
+// those, as requests are packed against requests, and say so themselves: a value begins with codec.PackedOn, its
+// depth and the event_seq it is based on (0: the implied base of its kind). A chain has at most fifteen bases.
 //
-// An event that others are based on can be erased only once those are packed again; its
-// hash, and so the chain of the ledger, is over what they say and stays.
+// An event that others are based on can be erased only after those are packed again. Its hash, and so the ledger's
+// chain, covers the unpacked content and does not change.
 
-// UnpackPayload decodes an event's payload, reading what it is based on.
+// UnpackPayload decodes an event's payload, reading its base if it has one.
 func UnpackPayload(db *gorm.DB, session string, packed []byte) ([]byte, error) {
 	depth, ref, ok := codec.BaseOf(packed)
 	if !ok {
@@ -46,8 +44,8 @@ func UnpackPayload(db *gorm.DB, session string, packed []byte) ([]byte, error) {
 	return codec.UnpackOn(value, packed)
 }
 
-// PayloadOf is the payload of the newest event of a kind about an entity, to rest
-// another on. One that cannot be read is none: nothing new is based on it.
+// PayloadOf is the payload of the newest event of a kind about an entity, as a base for another. An unreadable one is
+// not used as a base.
 func (t *Tx) PayloadOf(session chat.SessionID, kind ledger.Type, entity string) (codec.Base, error) {
 	if entity == "" {
 		return codec.Base{}, nil

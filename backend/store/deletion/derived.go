@@ -13,11 +13,11 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// What was made of an erased turn: states, range summaries, titles, drafts. A line of
-// it that shares a word with what is erased goes, and [erased] is in its place. A
-// line that shares none cannot repeat it, and keeps what is known of the rest.
+// Data derived from a deleted turn: states, range summaries, titles, drafts. A line that shares a word with the
+// deleted text is replaced by [erased]. A line without a shared word cannot repeat the text, and keeps what is known
+// about the rest.
 
-// branches from which a turn is seen.
+// branches returns those from which a turn is visible.
 func (x *erasingTurn) branches() []string {
 	var out []string
 	for b := range x.sees {
@@ -36,8 +36,8 @@ func (x *erasingTurn) first() int64 {
 	return first
 }
 
-// affectedStates are the states that speak of the turns and share words with them, unpacked.
-// One that cannot be read may say anything.
+// affectedStates are the states that cover the turns and share words with them, unpacked. An unreadable state is
+// assumed to share some.
 func (x *erasingTurn) affectedStates() ([]schema.StateRow, error) {
 	rows, err := sqlite.All[schema.StateRow](x.DB, `SELECT * FROM states WHERE branch_id IN ? AND covers_seq >= ? AND origin <> 'root' ORDER BY branch_id, state_seq`,
 		x.branches(), x.first())
@@ -50,9 +50,8 @@ func (x *erasingTurn) affectedStates() ([]schema.StateRow, error) {
 	return out, err
 }
 
-// states takes the erased words out of them, and moves the head of each branch that
-// sees the turn to a state of its own: who read the head before can no longer commit
-// on it.
+// states removes the erased words and moves the head of each branch that sees the turn to a new state, so that a
+// worker that read the old head can no longer commit on it.
 func (x *erasingTurn) states() error {
 	rows, err := x.affectedStates()
 	if err != nil {
@@ -70,7 +69,7 @@ func (x *erasingTurn) states() error {
 	return x.moveHeads()
 }
 
-// unrestStates packs alone what is based on states that are about to change.
+// unrestStates repacks alone the states based on those that are about to change.
 func (x *erasingTurn) unrestStates(ids []string) error {
 	if len(ids) == 0 {
 		return nil
@@ -131,7 +130,7 @@ func (x *erasingTurn) moveHeads() error {
 	return nil
 }
 
-// pendingOn reports that a turn waits to be committed on a branch: somebody may be at it.
+// pendingOn reports that a branch has a pending turn, which a worker may be summarising.
 func (x *erasingTurn) pendingOn(b schema.BranchRow, head schema.StateRow) bool {
 	return slices.ContainsFunc(x.turns, func(t schema.TurnRow) bool { return t.BranchID == b.ID && t.TurnSeq > head.CoversSeq })
 }
@@ -155,7 +154,7 @@ func (x *erasingTurn) covering() ([]schema.RangeSummaryRow, error) {
 	return out, nil
 }
 
-// summaries takes the erased words out of range summaries.
+// summaries removes the erased words from range summaries.
 func (x *erasingTurn) summaries() error {
 	rows, err := x.covering()
 	if err != nil {
@@ -175,8 +174,8 @@ func (x *erasingTurn) summaries() error {
 	return nil
 }
 
-// names takes away the session's names that share words with it, present and past:
-// most are made of the first message. So too those of its branches.
+// names removes present and past names of the session and its branches that share words with it: most are derived
+// from the first message.
 func (x *erasingTurn) names() error {
 	session := chat.SessionID(x.subject.Session)
 	name := func(s *string) {
@@ -220,11 +219,10 @@ func (x *erasingTurn) names() error {
 	return err
 }
 
-// shortestLine is what of an erased text an unsent message must hold to be one of it.
+// shortestLine is the minimum length of an erased line at which a draft that contains it counts as a copy.
 const shortestLine = 8
 
-// drafts removes unsent messages that hold a line of what is erased: an edit of the
-// message that was begun.
+// drafts removes unsent messages that contain a line of the erased text, such as an edit of the message.
 func (x *erasingTurn) drafts() error {
 	rows, err := sqlite.All[records.DraftRow](x.DB, `SELECT d.* FROM drafts d JOIN branches b ON b.id = d.branch_id WHERE b.session_id = ?`, x.subject.Session)
 	if err != nil {

@@ -26,23 +26,20 @@ type Deletion struct {
 	search *search.Search
 }
 
-// New deletes from an open database, and what a search of it keeps beside it.
+// New returns the deletion of an open database; forget clears the caches of its search.
 func New(c *core.Core, s *search.Search) *Deletion { return &Deletion{c, s} }
 
-// A permanent deletion takes a session, or the content of a turn, out of everything that the
-// program keeps (SPEC 2.12, 12). It is one transaction, with the receipt in it; what is
-// no row, and what SQLite leaves on pages that it frees, goes after it, and at the next
-// start if the program dies meanwhile: the receipt says what is still to be done.
+// A permanent deletion removes a session, or the content of a turn, from everything that the program keeps (SPEC
+// 2.12, 12). It is one transaction, including the receipt. Files, and remainders that SQLite leaves on freed pages,
+// are removed afterwards, or at the next start if the program dies first: the receipt lists what is still to be done.
 //
-// A session's rows go, its ledger with them: there is nothing left that could be
-// replayed. A turn stays as a shell, so that sequences, branches and the ledger stand:
-// the payloads that held its text say [erased] in place, and an event of the ledger
-// vouches for each (package ledger, ContentErased).
+// A session's rows are deleted together with its ledger, so that nothing can be replayed. A turn remains as an empty
+// shell, so that sequences, branches and the ledger stay valid: [erased] replaces the text in its payloads, and a
+// ledger event certifies each replacement (package ledger, ContentErased).
 //
-// A stored request in which the text stood is dropped for a mark that names the
-// receipt. It is not reworded: a request that was never sent would be no record of
-// anything. Its manifest stays, without what was erased. What was packed against it is
-// packed again.
+// A stored request that contained the text is replaced by a mark that names the receipt. It is not reworded: a
+// request that was never sent would be a false record. Its manifest stays, without the erased parts. Values packed
+// against it are repacked.
 
 const OpErase = "content.erase"
 
@@ -56,18 +53,18 @@ type Erasing struct {
 	receipt  string
 	subject  chat.ErasePreview
 	counts   map[string]int64
-	files    []string // below the data directory, to be removed
+	files    []string // to be removed, relative to the data directory
 	payloads map[chat.SessionID]map[int64][]byte
 	gone     []chat.FileID // documents of a turn
 	others   map[chat.SessionID]bool
 	decoded  core.RecentValues // payloads
 }
 
-// errPreview undoes what was only looked at.
+// errPreview rolls back a preview.
 var errPreview = errors.New("a preview")
 
-// ErasePreview tells what Erase would remove. It does it, and undoes it: the counts are
-// those that the receipt would have.
+// ErasePreview reports what Erase would remove. It runs the deletion and rolls it back, so the counts are those of
+// the receipt.
 func (s *Deletion) ErasePreview(ctx context.Context, kind, id string) (chat.ErasePreview, error) {
 	var out chat.ErasePreview
 	err := s.Write(ctx, "content.erase", func(t *core.Tx) error {
@@ -97,9 +94,9 @@ func (s *Deletion) ErasePreview(ctx context.Context, kind, id string) (chat.Eras
 	return out, err
 }
 
-// Erase removes a session, or the content of a turn, for good. While an answer of it is
-// being written it is CodeConflict, and nothing is removed. An error after the receipt
-// is there says so: the rest is done at the next start.
+// Erase permanently deletes a session or the content of a turn. While an answer of it is being written it returns
+// CodeConflict and removes nothing. An error after the receipt was written says so: the remaining work is done at the
+// next start.
 func (s *Deletion) Erase(ctx context.Context, kind, id string) (chat.Receipt, error) {
 	backups, err := s.holding(ctx, kind, id)
 	if err != nil {
@@ -168,8 +165,8 @@ func NewErasing(s *Deletion, t *core.Tx, kind, id string) (*Erasing, error) {
 	return e, err
 }
 
-// called is what a session is and was called: in its ledger, and by the program that it
-// was imported from.
+// called returns the present and former names of a session, from its ledger and from the program that it was imported
+// from.
 func (e *Erasing) called(s schema.SessionRow) ([]string, error) {
 	names := []string{s.Title}
 	ids, err := sqlite.All[string](e.DB, `SELECT substr(key, ?) FROM import_keys WHERE session_id = ? AND substr(key, 1, ?) = ?`,
@@ -186,7 +183,7 @@ func (e *Erasing) called(s schema.SessionRow) ([]string, error) {
 		} else if err == nil && payload != nil {
 			_, err = ledger.Reword(payload, func(p *ledger.TextChanged) { names = append(names, p.Text) })
 		}
-		if err != nil { // verify names it; the rest is erased anyway
+		if err != nil { // verify reports it; the rest is deleted anyway
 			e.store.Log.Warn("an earlier title cannot be read", "event", r.EventSeq, "err", err)
 		}
 	}
@@ -194,8 +191,7 @@ func (e *Erasing) called(s schema.SessionRow) ([]string, error) {
 	return slices.Compact(names), err
 }
 
-// refuse says why it cannot be done now: an answer that is being written would write
-// the text again.
+// refuse says why the deletion is not possible now: a running answer would write the text again.
 func (e *Erasing) refuse() error {
 	running := e.store.RunningTurns()
 	if len(running) == 0 {
@@ -228,7 +224,7 @@ func (e *Erasing) refuse() error {
 	return nil
 }
 
-// CarryOut does all of it that is rows.
+// CarryOut does the part of the deletion that changes rows.
 func (e *Erasing) CarryOut() error {
 	if _, err := e.Exec(`PRAGMA defer_foreign_keys = ON`); err != nil {
 		return err
@@ -251,13 +247,13 @@ func (e *Erasing) CarryOut() error {
 	if err := e.tellLedgers(); err != nil {
 		return err
 	}
-	// Entries of deleted rows stay in the text index until its parts are merged.
+	// Entries of deleted rows stay in the text index until its segments are merged.
 	_, err = e.Exec(`INSERT INTO units_fts (units_fts) VALUES ('optimize')`)
 	return err
 }
 
-// work forgets what long work left that names the session: conversations, and files of
-// them, are called by it. A window that has the data open forgets it before.
+// work removes records of tasks that name the session: its title, conversations and files. A window that has the data
+// open removes its own before.
 func (e *Erasing) work() error {
 	rows, err := sqlite.All[struct{ Key, Value string }](e.DB, `SELECT key, value FROM settings WHERE substr(key, 1, 5) = 'task.' ORDER BY key`)
 	for _, r := range rows {
@@ -268,14 +264,14 @@ func (e *Erasing) work() error {
 	return err
 }
 
-// remove runs a statement and counts the records of a store that it removed or emptied.
+// remove runs a statement and counts the records of a table that it removed or emptied.
 func (e *Erasing) remove(store, query string, args ...any) error {
 	n, err := e.Exec(query, args...)
 	e.counts[store] += n
 	return err
 }
 
-// erased is the count of each store that held something, by name.
+// erased is the count for each table that was affected, by name.
 func (e *Erasing) erased() []chat.Erased {
 	out := []chat.Erased{}
 	for _, store := range slices.Sorted(maps.Keys(e.counts)) {
@@ -292,7 +288,7 @@ func (e *Erasing) erased() []chat.Erased {
 	return out
 }
 
-// titles are those of the other sessions that it touched.
+// titles are those of the other affected sessions.
 func (e *Erasing) titles() ([]string, error) {
 	ids := slices.Collect(maps.Keys(e.others))
 	if len(ids) == 0 {
@@ -301,7 +297,7 @@ func (e *Erasing) titles() ([]string, error) {
 	return sqlite.All[string](e.DB, `SELECT title FROM sessions WHERE id IN ? ORDER BY title, id`, ids)
 }
 
-// journals notes the journals of steps, to be removed: those that are there.
+// journals lists the existing journals of steps for removal.
 func (e *Erasing) journals(where string, args ...any) error {
 	paths, err := sqlite.All[string](e.DB, `SELECT stream_path FROM steps WHERE stream_path <> '' AND turn_id IN (`+where+`) ORDER BY id`, args...)
 	for _, path := range paths {
@@ -313,8 +309,7 @@ func (e *Erasing) journals(where string, args ...any) error {
 	return err
 }
 
-// drags are the folders of what was dragged out of the session, and out of those that
-// remembered it.
+// drags are the folders of files dragged out of the session, and out of sessions that remembered it.
 func (e *Erasing) drags() []string {
 	var out []string
 	if e.subject.Session != "" {
@@ -327,7 +322,7 @@ func (e *Erasing) drags() []string {
 	return slices.DeleteFunc(out, func(path string) bool { return !sqlite.Exists(e.store.Dir, path) })
 }
 
-// dragged counts the files in them.
+// dragged counts the files in those folders.
 func (e *Erasing) dragged() int64 {
 	var n int64
 	for _, folder := range e.drags() {
@@ -335,7 +330,7 @@ func (e *Erasing) dragged() int64 {
 			if err == nil && d.Type().IsRegular() {
 				n++
 			}
-			return nil // what cannot be counted is removed anyway
+			return nil // files that cannot be counted are removed anyway
 		})
 	}
 	return n

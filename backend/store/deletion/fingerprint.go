@@ -9,14 +9,13 @@ import (
 	"contextinfinity/backend/internal/lexical"
 )
 
-// WordSet are those of a text by which another is known to repeat it: runs of letters and
-// digits, what is between spaces (a password may have anything in it), and overlapping
-// pairs of scripts that are written without spaces. Words that say nothing, and very short
-// ones, are left out: two texts share those in any case.
+// WordSet are the words of a text by which another text is recognised as repeating it: runs of letters and digits,
+// anything between spaces (a password may contain any character), and overlapping pairs of characters in scripts
+// written without spaces. Stop words and very short words are left out: any two texts share those.
 type WordSet map[string]bool
 
-// A word is recognized by its length: shorter ones are in every text. One with a digit or
-// a sign in it is recognized by fewer.
+// A word counts if it is long enough, because short ones occur in every text. With a digit or sign in it, it may be
+// shorter.
 const (
 	shortestWord = 4
 	shortestSign = 3
@@ -29,8 +28,7 @@ func (w WordSet) text(s string) {
 	}
 }
 
-// JSON adds the words of every text in a JSON value. What only says of what kind
-// something is, is not looked at.
+// JSON adds the words of every text in a JSON value, except of members that only name a kind.
 func (w WordSet) JSON(raw string) {
 	var v any
 	if raw == "" {
@@ -43,7 +41,7 @@ func (w WordSet) JSON(raw string) {
 	w.value(v)
 }
 
-// kinds are the members of stored messages and items that hold no text of theirs.
+// kinds are the members of stored messages and items that hold no user text.
 var kinds = map[string]bool{"type": true, "role": true, "media_type": true, "file_id": true, "chunk_id": true, "phase": true, "provider": true}
 
 func (w WordSet) value(v any) {
@@ -63,7 +61,7 @@ func (w WordSet) value(v any) {
 	}
 }
 
-// In reports that a text shares a word.
+// In reports that a text shares a word with the set.
 func (w WordSet) In(s string) bool {
 	for word := range tokens(s) {
 		if w[word] {
@@ -73,8 +71,7 @@ func (w WordSet) In(s string) bool {
 	return false
 }
 
-// Without is a text less the lines that share a word; headings stay. [erased] stands
-// where there were some.
+// Without is a text without the lines that share a word; [erased] replaces them. Headings stay.
 func (w WordSet) Without(s string) string {
 	if !w.In(s) {
 		return s
@@ -96,10 +93,10 @@ func (w WordSet) Without(s string) string {
 	return b.String()
 }
 
-// summaryHeadings are those that every summary has (SPEC 7).
+// summaryHeadings are the headings of every summary (SPEC 7).
 var summaryHeadings = map[string]bool{"facts": true, "decisions": true, "constraints": true, "artifacts": true, "open tasks": true}
 
-// tokens yields the words of a text, in lower case.
+// tokens yields the words of a text in lower case.
 func tokens(s string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for field := range strings.FieldsSeq(strings.ToLower(lexical.Fold(s))) {

@@ -20,12 +20,10 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// FinishErasures does what permanent deletions have still to do: it removes their files, writes
-// the database again, so that no page that was freed or cut short before holds a
-// remainder, and empties the write-ahead log. Doing it again changes nothing.
+// FinishErasures completes permanent deletions: it removes their files, rewrites the database so that no freed or
+// truncated page keeps a remainder, and empties the write-ahead log. It can be repeated safely.
 //
-// secure_delete alone would not do: it wipes what is deleted from then on, and pages
-// have remainders from before.
+// secure_delete alone is not enough: it only wipes what is deleted while it is on, and older pages have remainders.
 func FinishErasures(ctx context.Context, s *Deletion) error {
 	rows, err := sqlite.All[schema.ReceiptRow](s.DB.Writer.WithContext(ctx), `SELECT * FROM receipts WHERE json_valid(counts_json)
 		AND counts_json ->> '$.pending' IS NOT NULL ORDER BY id`)
@@ -60,7 +58,7 @@ func FinishErasures(ctx context.Context, s *Deletion) error {
 	})
 }
 
-// removeErased removes the files that a receipt names, and makes that durable.
+// removeErased removes the files that a receipt names, durably.
 func (s *Deletion) removeErased(r schema.ReceiptRow) error {
 	end, _, err := r.Pending()
 	if err != nil {
@@ -92,11 +90,11 @@ func (s *Deletion) removeErased(r schema.ReceiptRow) error {
 	return faultfs.SyncDir(faultfs.Data, filepath.Join(s.Dir, sqlite.StreamDir))
 }
 
-// VacuumInMemory is how large a database is written again by way of memory; a larger
-// one goes by way of a nameless file in the data directory.
+// VacuumInMemory is the size up to which a database is rewritten in memory; a larger one uses an unnamed file in the
+// data directory.
 var VacuumInMemory int64 = 128 << 20
 
-// rewrite writes the database again.
+// rewrite rewrites the database.
 func (s *Deletion) rewrite(ctx context.Context) error {
 	return s.DB.Writer.WithContext(ctx).Connection(func(db *gorm.DB) error {
 		if err := db.Exec(`PRAGMA secure_delete = ON`).Error; err != nil {
@@ -104,7 +102,7 @@ func (s *Deletion) rewrite(ctx context.Context) error {
 		}
 		defer db.Exec(`PRAGMA secure_delete = OFF`)
 		if sqlite.SizeOf(s.Path()) > VacuumInMemory {
-			// The default place may be on another disk, and be full, or everybody's.
+			// The default temporary directory may be on another disk, full, or readable by others.
 			if err := errors.Join(db.Exec(`PRAGMA temp_store = FILE`).Error, db.Exec(`PRAGMA temp_store_directory = `+"'"+strings.ReplaceAll(s.Dir, "'", "''")+"'").Error); err != nil {
 				return err
 			}
@@ -115,11 +113,10 @@ func (s *Deletion) rewrite(ctx context.Context) error {
 	})
 }
 
-// readersPatience bounds how long emptying the log waits for those who read.
+// readersPatience limits how long emptying the log waits for readers.
 const readersPatience = 20 * time.Second
 
-// emptyLog brings the write-ahead log into the file and cuts it to nothing: pages in it
-// are as they were before.
+// emptyLog checkpoints the write-ahead log and truncates it: its pages hold earlier content.
 func (s *Deletion) emptyLog(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readersPatience)
 	defer cancel()

@@ -13,8 +13,8 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// reword puts other words into the payloads of the events of some types about a
-// record. Which sessions' ledgers that are is reported at the end, once each.
+// reword replaces payloads of the events of some types about a record. The affected sessions' ledgers are updated
+// once each at the end.
 func reword[P any](e *Erasing, session chat.SessionID, entity string, types []ledger.Type, change func(*P)) error {
 	rows, err := sqlite.All[schema.EventRow](e.DB, `SELECT * FROM events WHERE entity_id = ? AND session_id = ? AND type IN ? ORDER BY event_seq`,
 		entity, session, types)
@@ -29,7 +29,7 @@ func reword[P any](e *Erasing, session chat.SessionID, entity string, types []le
 	return nil
 }
 
-// rewordLast is reword of the last of them alone.
+// rewordLast is reword for only the last such event.
 func rewordLast[P any](e *Erasing, session chat.SessionID, entity string, kind ledger.Type, change func(*P)) error {
 	rows, err := sqlite.All[schema.EventRow](e.DB, `SELECT * FROM events WHERE entity_id = ? AND session_id = ? AND type = ?
 		ORDER BY event_seq DESC LIMIT 1`, entity, session, kind)
@@ -39,8 +39,8 @@ func rewordLast[P any](e *Erasing, session chat.SessionID, entity string, kind l
 	return rewordRow(e, rows[0], change)
 }
 
-// rewordRow notes what is to be in place of a payload. One that cannot be read
-// becomes none: it may hold the text, and verify has named it before.
+// rewordRow records the replacement of a payload. An unreadable payload is cleared: it may contain the text, and
+// verify has reported it before.
 func rewordRow[P any](e *Erasing, r schema.EventRow, change func(*P)) error {
 	session := chat.SessionID(r.SessionID)
 	if e.payloads[session] == nil {
@@ -66,7 +66,7 @@ func rewordRow[P any](e *Erasing, r schema.EventRow, change func(*P)) error {
 	return nil
 }
 
-// tellLedgers writes the reworded payloads, and the event that vouches for them.
+// tellLedgers writes the reworded payloads and the event that certifies them.
 func (e *Erasing) tellLedgers() error {
 	for _, session := range slices.Sorted(maps.Keys(e.payloads)) {
 		if err := e.tellLedger(session, e.payloads[session]); err != nil {
@@ -93,14 +93,14 @@ func (e *Erasing) tellLedger(session chat.SessionID, payloads map[int64][]byte) 
 			told.Events = append(told.Events, ledger.ErasedEvent{Seq: seq, SHA256: schema.HexHash(payload)})
 		}
 	}
-	// A snapshot holds the state as it was, and what the head knew.
+	// A snapshot holds earlier content, including what the head knew.
 	if err := e.remove("snapshots", `DELETE FROM snapshots WHERE session_id = ?`, session); err != nil {
 		return err
 	}
 	return e.Event(session, ledger.EventContentErased, e.subject.Subject, told)
 }
 
-// rebase packs alone what is based on a payload that is about to change.
+// rebase repacks alone what is based on a payload that is about to change.
 func (e *Erasing) rebase(session chat.SessionID, payloads map[int64][]byte) error {
 	rows, err := sqlite.All[struct {
 		EventSeq int64

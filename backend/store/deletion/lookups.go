@@ -11,15 +11,14 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// What a model looked up by itself is quoted in the result of its tool call: in the journal of
-// the call, in the message of its turn, and in the requests in which that turn stood. A result
-// is erased whole: what else it quoted can be looked up again, and where one passage ends and
-// the next begins only text of others tells.
+// Passages that a model looked up are quoted in the result of its tool call: in the tool journal, in the message of
+// its turn, and in later requests that contained that turn. A result is erased completely: the rest of it can be
+// looked up again, and the borders between passages cannot be told safely.
 
-// erasedLookup is in place of such a result.
+// erasedLookup replaces such a result.
 const erasedLookup = `[{"type":"text","text":"` + ErasedMark + `"}]`
 
-// lookup is a call elsewhere whose result quotes what is erased.
+// lookup is a call in another turn whose result quotes erased content.
 type lookup struct {
 	Call    string
 	UseID   string
@@ -27,8 +26,7 @@ type lookup struct {
 	turn    quoted
 }
 
-// lookups erases the results that quote what a condition selects, on the turns r that are quoted
-// and the turns t that quote them.
+// lookups erases the results that quote the turns r selected by a condition; t are the quoting turns.
 func (e *Erasing) lookups(where string, args ...any) error {
 	rows, err := sqlite.All[struct {
 		Call, UseID, ID, SessionID string
@@ -62,13 +60,13 @@ func (e *Erasing) lookups(where string, args ...any) error {
 	return nil
 }
 
-// lookupResult erases a result in the journal of calls, and returns what it was.
+// lookupResult erases a result in the tool journal and returns what it was.
 func (e *Erasing) lookupResult(l lookup) (was string, err error) {
 	rows, err := sqlite.All[events.ResultRow](e.DB, `SELECT * FROM tool_results WHERE tool_call_id = ?`, l.Call)
 	if err != nil {
 		return "", err
 	}
-	for _, r := range rows { // one that is not there, or cannot be read, is named by verify
+	for _, r := range rows { // verify reports one that is missing or unreadable
 		if content, err := r.Unpacked(); err == nil {
 			was = string(content)
 		}
@@ -84,13 +82,13 @@ func (e *Erasing) lookupResult(l lookup) (was string, err error) {
 	})
 }
 
-// lookupMessage erases results in the answer of the turn that looked them up, if it has one.
+// lookupMessage erases results in the answer of the turn that looked them up, if there is an answer.
 func (e *Erasing) lookupMessage(t quoted, of []lookup) error {
 	row, err := sqlite.One[schema.TurnRow](e.DB, "turn", t.ID, `SELECT * FROM turns WHERE id = ?`, t.ID)
 	if err != nil || row.FinalAssistantMessageJSON == nil {
 		return err
 	}
-	message := chat.AssistantText(ErasedMark) // of one that cannot be read
+	message := chat.AssistantText(ErasedMark) // for an unreadable message
 	if turn := row.Turn(); turn.Assistant != nil {
 		message = withoutLookups(*turn.Assistant, of)
 	}
@@ -104,8 +102,8 @@ func (e *Erasing) lookupMessage(t quoted, of []lookup) error {
 	return reword(e, chat.SessionID(t.SessionID), t.ID, []ledger.Type{ledger.EventTurnFinalized}, func(p *ledger.TurnFinalized) { p.Assistant = []byte(answer) })
 }
 
-// withoutLookups is a message with other words in the results of some calls. Providers may name
-// calls of several steps alike: then those go that say the same, and if none does, all of that name.
+// withoutLookups returns a message with the results of some calls replaced. Providers may use the same call id in
+// several steps: then results with the erased content are replaced, or all with that id if none matches.
 func withoutLookups(m chat.Message, of []lookup) chat.Message {
 	m.Blocks = slices.Clone(m.Blocks)
 	for _, l := range of {
@@ -130,8 +128,7 @@ func eraseResults(blocks chat.Blocks, use string, which func(content string) boo
 	return found
 }
 
-// lookupContexts drops the requests of the turn that looked something up, and of those after it
-// in whose context it stood.
+// lookupContexts drops the requests of the turn that did the lookup, and of later turns whose context contained it.
 func (e *Erasing) lookupContexts(t quoted) error {
 	by := affectedContexts{ids: map[string]bool{t.ID: true}, chunks: `0`}
 	row, err := sqlite.One[schema.TurnRow](e.DB, "turn", t.ID, `SELECT id, branch_id, turn_seq FROM turns WHERE id = ?`, t.ID)
@@ -149,8 +146,8 @@ func (e *Erasing) lookupContexts(t quoted) error {
 	return e.dropAffected(append([]quoted{t}, later...), by)
 }
 
-// lookedUp takes a session that goes out of the records of what models of other sessions looked
-// up, and what they were shown of it out of their turns.
+// lookedUp removes a deleted session from the lookup records of other sessions' models, and what they were shown of
+// it from their turns.
 func (e *Erasing) lookedUp(session string) error {
 	if err := e.lookups(`r.session_id = ? AND t.session_id <> ?`, session, session); err != nil {
 		return err
@@ -171,8 +168,8 @@ func (e *Erasing) lookedUp(session string) error {
 	return e.remove("tool_recalled", `DELETE FROM tool_recalled WHERE session_id = ?`, session)
 }
 
-// lookedUp erases what models were shown of the turn, in its own session too. Where the name of
-// the session goes, so does whatever named it.
+// lookedUp erases what models were shown of the turn, also in its own session. If the name of the session is removed,
+// so is every result that names it.
 func (x *erasingTurn) lookedUp() error {
 	if slices.ContainsFunc(x.subject.Names, x.words.In) {
 		return x.lookups(`r.session_id = ? AND t.id NOT IN ?`, x.subject.Session, x.ids())

@@ -1,13 +1,13 @@
 package deletion
 
-// accesses takes out of the access record what other programs looked for when they were shown
-// what is erased: the question may hold its words. That there was an access stays.
+// accesses removes from the access log the queries for which other programs were shown erased content: a query may
+// contain its words. The entry itself stays.
 func (e *Erasing) accesses(where string, args ...any) error {
 	return e.remove("mcp_accesses", `UPDATE mcp_accesses SET query = '' WHERE query <> '' AND id IN (SELECT access_id FROM mcp_shown WHERE `+where+`)`, args...)
 }
 
-// programs takes the turn out of the access record and out of the notes of other programs:
-// the key of a note may tell its text.
+// programs removes the turn from the access log and from the notes of other programs: the key of a note may reveal
+// its text.
 func (x *erasingTurn) programs() error {
 	if err := x.accesses(`turn_id IN ?`, x.ids()); err != nil {
 		return err

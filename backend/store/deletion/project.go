@@ -5,11 +5,11 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// ofProject are the sessions of a project's files, earlier versions among them.
+// ofProject are the sessions of a project's files, including earlier versions.
 const ofProject = `IN (SELECT session_id FROM project_files WHERE project_id = ?)`
 
-// project removes a project with its files, and these from the contexts of its sessions. The
-// sessions stay, in a plain folder, with what they were told.
+// project deletes a project with its files, and removes these from the contexts of its sessions. The sessions stay in
+// a plain folder and keep their conversations.
 func (e *Erasing) project() error {
 	id := e.subject.Subject
 	others, err := sqlite.All[quoted](e.DB, `SELECT DISTINCT t.id, t.n, t.session_id FROM chunks c JOIN retrieved r ON r.chunk_n = c.n

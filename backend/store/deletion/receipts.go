@@ -14,10 +14,9 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// A receipt tells forever what a permanent deletion removed, by store and number. The text
-// is not in it, nor a title.
+// A receipt records permanently what a deletion removed, as counts per table. It contains neither text nor titles.
 
-// PutReceipt writes the receipt, with what is still to be done.
+// PutReceipt writes the receipt, including the remaining work.
 func (e *Erasing) PutReceipt(backups []string) (chat.Receipt, error) {
 	counts, err := chat.MarshalJSON(schema.ReceiptCounts{Erased: e.erased(), Pending: &schema.UnfinishedEnd{Files: append([]string{}, e.files...), Folders: e.drags()}})
 	if err != nil {
@@ -37,14 +36,14 @@ func (e *Erasing) PutReceipt(backups []string) (chat.Receipt, error) {
 	return row.Receipt()
 }
 
-// Receipts are those of all permanent deletions, newest first. One that cannot be read is
-// skipped: verify names it.
+// Receipts returns the receipts of all permanent deletions, newest first. It skips unreadable ones; verify reports
+// them.
 func (s *Deletion) Receipts(ctx context.Context) ([]chat.Receipt, error) {
 	return core.Query(ctx, s, "receipt.list", func(db *gorm.DB) ([]chat.Receipt, error) { return schema.ReceiptsOf(db) })
 }
 
-// ErasedTurns says when what turns of a session say was erased, of those that it was
-// erased of. The ledger knows: the words that mark it may be somebody's own.
+// ErasedTurns returns when the deleted turns of a session were deleted. It reads the ledger: the text [erased] alone
+// could be a user's own.
 func (s *Deletion) ErasedTurns(ctx context.Context, session chat.SessionID, ids []chat.TurnID) (map[chat.TurnID]time.Time, error) {
 	out := map[chat.TurnID]time.Time{}
 	if len(ids) == 0 {
@@ -75,10 +74,9 @@ func (s *Deletion) ErasedTurns(ctx context.Context, session chat.SessionID, ids 
 	return out, err
 }
 
-// holding names the copies of the data that hold what is to be erased, and continue
-// doing so: backups of every kind, what restores set aside, and the folders that the data
-// was moved from. One that cannot be read may hold it. Copies in other places are not
-// known.
+// holding names the known copies of the data that still contain the deleted content: all backups, what restores
+// quarantined, and the folders that the data was moved from. An unreadable copy may contain it. Copies elsewhere are
+// unknown.
 func (s *Deletion) holding(ctx context.Context, kind, id string) ([]string, error) {
 	paths, err := s.Databases()
 	if err != nil {
@@ -89,7 +87,7 @@ func (s *Deletion) holding(ctx context.Context, kind, id string) ([]string, erro
 		if err := ctx.Err(); err != nil {
 			return nil, sqlite.MapError(OpErase, err)
 		}
-		// A log beside a copy may be damaged, and hold what can no longer be read of it.
+		// The log beside a copy may be damaged and hold content that can no longer be read.
 		if sqlite.SizeOf(path+"-wal") > 0 || CopyHolds(ctx, path, kind, id) {
 			if rel, err := filepath.Rel(s.Dir, path); err == nil && filepath.IsLocal(rel) {
 				path = filepath.ToSlash(rel)

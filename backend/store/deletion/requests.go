@@ -17,19 +17,19 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// quoted is a turn in whose contexts erased text stood.
+// quoted is a turn with contexts that contained erased text.
 type quoted struct {
 	ID        string
 	N         int64
 	SessionID string
 }
 
-// affectedContexts is what of a context is erased: records by id, and for extracts, which have no
-// record, the turns of the own session.
+// affectedContexts describes the erased parts of contexts: records by id, and for extracts, which have no record, the
+// turns of the session itself.
 type affectedContexts struct {
 	ids  map[string]bool
 	seqs []int64
-	// chunks is a condition on c, and its arguments
+	// chunks is a condition on c with its arguments
 	chunks string
 	args   []any
 	steps  bool // what the turn's own tools returned
@@ -38,8 +38,8 @@ type affectedContexts struct {
 // requestMark replaces a request.
 func (e *Erasing) requestMark() []byte { return []byte(`{"erased":{"receipt":"` + e.receipt + `"}}`) }
 
-// dropAffected drops the requests of turns for a mark, takes what is erased out of
-// their manifests, and forgets which of their memory it was.
+// dropAffected replaces the requests of turns by a mark, and removes the erased content from their manifests and the
+// record of their memory.
 func (e *Erasing) dropAffected(turns []quoted, by affectedContexts) error {
 	requests, manifests := map[string][]byte{}, map[string][]byte{}
 	for _, t := range turns {
@@ -70,8 +70,7 @@ func (e *Erasing) dropAffected(turns []quoted, by affectedContexts) error {
 	return e.replace(delta.ManifestChain, manifests)
 }
 
-// dropMemory takes what is erased out of a turn's manifest and out of what was
-// retrieved for it.
+// dropMemory removes the erased content from a turn's manifest and from what was retrieved for it.
 func (e *Erasing) dropMemory(t quoted, by affectedContexts, manifests map[string][]byte) error {
 	manifest, err := delta.ManifestChain.Read(e.DB, t.ID, nil)
 	by.steps = by.ids[t.ID]
@@ -102,9 +101,8 @@ func (e *Erasing) dropMemory(t quoted, by affectedContexts, manifests map[string
 	})
 }
 
-// replace puts other values in place of those of a chain. Those that were packed
-// against them are packed alone first. The deepest come first: while a value is
-// decoded all it is based on is as it was.
+// replace replaces values of a chain. Values packed against them are repacked alone first, deepest first, because
+// decoding one needs its bases unchanged.
 func (e *Erasing) replace(c delta.Chain, values map[string][]byte) error {
 	ids, err := e.deepestFirst(c, values)
 	if err != nil {
@@ -134,7 +132,7 @@ func (e *Erasing) replace(c delta.Chain, values map[string][]byte) error {
 	return nil
 }
 
-// packAlone stores a value as a key frame, and tells those that are based on it.
+// packAlone stores a value as a key frame and updates the values based on it.
 func (e *Erasing) packAlone(c delta.Chain, id string, value []byte) error {
 	if _, err := e.Exec(fmt.Sprintf(`WITH RECURSIVE below (id, depth) AS (
 		  SELECT %[2]s, 1 FROM %[1]s WHERE base = ? UNION ALL
@@ -167,11 +165,11 @@ func (e *Erasing) deepestFirst(c delta.Chain, values map[string][]byte) ([]strin
 	return lists.Map(list, func(p placed) string { return p.ID }), nil
 }
 
-// holds reports that what a manifest describes had something of what is erased in it.
+// holds reports that the manifest describes a context with erased content.
 func (by affectedContexts) holds(manifest []byte) bool {
 	var m storedManifest
 	if json.Unmarshal(manifest, &m) != nil {
-		return true // nobody can tell
+		return true // unknown
 	}
 	if by.ids[m.Inputs.HeadState] {
 		return true
@@ -186,7 +184,7 @@ func (by affectedContexts) holds(manifest []byte) bool {
 	return false
 }
 
-// storedManifest is as much of a manifest as has to be known here.
+// storedManifest is the part of a manifest needed here.
 type storedManifest struct {
 	Sections []struct {
 		Items []storedPart `json:"items"`
@@ -211,8 +209,8 @@ func (by affectedContexts) part(p storedPart) bool {
 	return p.Source == "extract" && slices.ContainsFunc(by.seqs, func(seq int64) bool { return p.From <= seq && seq < p.To })
 }
 
-// markManifest takes out of a manifest the chunks that are erased, and the hashes and
-// sizes of whatever else is, and names the receipt.
+// markManifest removes the erased chunks from a manifest, and the hashes and sizes of other erased content, and names
+// the receipt.
 func markManifest(manifest []byte, receipt string, by affectedContexts) ([]byte, error) {
 	var m map[string]any
 	if err := json.Unmarshal(manifest, &m); err != nil {

@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// session removes every row of a session, and its memory from the contexts of others.
+// session deletes every row of a session, and its memory from the contexts of others.
 func (e *Erasing) session() error {
 	id := e.subject.Subject
 	if err := e.journals(`SELECT id FROM turns WHERE session_id = ?`, id); err != nil {
@@ -39,7 +39,7 @@ func (e *Erasing) session() error {
 	return e.rowsOf(id)
 }
 
-// rowsOf removes every row of a session.
+// rowsOf deletes every row of a session.
 func (e *Erasing) rowsOf(session string) error {
 	for _, t := range slices.Backward(schema.SessionTables) {
 		if err := e.remove(t.Name, `DELETE FROM `+t.Name+` WHERE `+t.Of, session); err != nil {
@@ -49,8 +49,8 @@ func (e *Erasing) rowsOf(session string) error {
 	return nil
 }
 
-// forgetCalibrations takes back what of a model's counting only the session's ledger
-// tells: to what the ledgers of others tell, or to nothing.
+// forgetCalibrations resets calibrations recorded only in this session's ledger to the value in other ledgers, or
+// removes them.
 func (e *Erasing) forgetCalibrations() error {
 	rows, err := sqlite.All[schema.CalibrationRow](e.DB, `SELECT c.* FROM calibrations c JOIN events v ON v.entity_id = c.provider || '/' || c.model_id
 		AND v.type = 'calibration_set' AND v.session_id = ? GROUP BY c.provider, c.model_id`, e.subject.Session)
@@ -78,8 +78,7 @@ func (e *Erasing) forgetCalibrations() error {
 	return nil
 }
 
-// toldByOthers is a model's calibration as the other ledgers tell it; revision 0: none
-// does.
+// toldByOthers is a model's calibration according to the other ledgers; revision 0: none.
 func (e *Erasing) toldByOthers(r schema.CalibrationRow) (schema.CalibrationRow, error) {
 	var left schema.CalibrationRow
 	events, err := sqlite.All[schema.EventRow](e.DB, `SELECT * FROM events WHERE entity_id = ? AND type = 'calibration_set' AND session_id <> ?`,
@@ -87,7 +86,7 @@ func (e *Erasing) toldByOthers(r schema.CalibrationRow) (schema.CalibrationRow, 
 	for _, v := range events {
 		payload, err := core.UnpackPayload(e.DB, v.SessionID, v.Payload)
 		if err != nil {
-			continue // verify names it
+			continue // verify reports it
 		}
 		var told ledger.CalibrationSet
 		_, err = ledger.Reword(payload, func(p *ledger.CalibrationSet) { told = *p })

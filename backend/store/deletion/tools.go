@@ -8,13 +8,13 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// erasedArguments and erasedResult are in place of what a call was given and gave.
+// erasedArguments and erasedResult replace the input and output of a call.
 const (
 	erasedArguments = `{}`
 	erasedResult    = `[]`
 )
 
-// toolWords reads what the calls of a turn say, before it is erased.
+// toolWords collects the words of a turn's tool calls, before it is erased.
 func (x *erasingTurn) toolWords(turn string) error {
 	batches, err := sqlite.All[events.CallRow](x.DB, `SELECT c.* FROM tool_batches b JOIN tool_calls c ON c.batch_id = b.id WHERE b.turn_id = ?`, turn)
 	if err != nil {
@@ -33,8 +33,7 @@ func (x *erasingTurn) toolWords(turn string) error {
 	return err
 }
 
-// tools empties the calls of the turn. That there were some, and what was decided about
-// them, stays, as it does of calls of the model.
+// tools empties the tool calls of the turn. Their existence and the decisions about them stay, as for model calls.
 func (x *erasingTurn) tools() error {
 	const ofTurn = `batch_id IN (SELECT id FROM tool_batches WHERE turn_id IN ?)`
 	if err := x.remove("tool_results", `UPDATE tool_results SET content = ?, content_hash = ? WHERE tool_call_id IN (SELECT id FROM tool_calls WHERE `+ofTurn+`)`,

@@ -15,14 +15,14 @@ import (
 // erasingTurn is a permanent deletion of a turn's content.
 type erasingTurn struct {
 	*Erasing
-	turns []schema.TurnRow // the turn, and those that said the same again when it was retried
-	files []string         // documents that only these hold
-	words WordSet          // of all that is erased
-	sees  map[string]bool  // branches from which the turn is seen
+	turns []schema.TurnRow // the turn, and retries with the same message
+	files []string         // documents used by these turns only
+	words WordSet          // of everything that is erased
+	sees  map[string]bool  // branches from which the turn is visible
 }
 
-// turn empties a turn: its messages say [erased], and whatever was made of it goes, or
-// loses the lines that hold words of it.
+// turn empties a turn: its messages become [erased], and data derived from it is deleted or loses the lines that
+// share its words.
 func (e *Erasing) turn() error {
 	x := &erasingTurn{Erasing: e}
 	for _, do := range []func() error{
@@ -35,7 +35,7 @@ func (e *Erasing) turn() error {
 	return nil
 }
 
-// gather reads what is to be erased, before any of it is.
+// gather reads what is to be erased before anything is changed.
 func (x *erasingTurn) gather() error {
 	var err error
 	x.turns, err = sqlite.All[schema.TurnRow](x.DB, `WITH RECURSIVE same (id, said) AS (
@@ -70,14 +70,14 @@ func (x *erasingTurn) gather() error {
 	return err
 }
 
-// branchesThatSee are those of a session on which one of its turns is.
+// branchesThatSee are the branches of a session with one of the turns in their lineage.
 func (e *Erasing) branchesThatSee(session string, turns ...schema.TurnRow) (map[string]bool, error) {
 	sees := map[string]bool{}
 	branches, err := sqlite.All[string](e.DB, `SELECT id FROM branches WHERE session_id = ? ORDER BY id`, session)
 	for _, b := range branches {
 		segs, err := core.Segments(e.DB, chat.BranchID(b))
 		if err != nil {
-			continue // a broken lineage; verify names it
+			continue // a broken lineage; verify reports it
 		}
 		for _, t := range turns {
 			if slices.ContainsFunc(segs, func(g core.Segment) bool { return g.Branch == t.BranchID && g.From < t.TurnSeq && t.TurnSeq <= g.To }) {
@@ -93,7 +93,7 @@ func (x *erasingTurn) ids() []string {
 	return lists.Map(x.turns, func(t schema.TurnRow) string { return t.ID })
 }
 
-// documents finds those that no other turn and no draft names.
+// documents returns those that no other turn and no draft uses.
 func (x *erasingTurn) documents() error {
 	var err error
 	x.files, err = sqlite.All[string](x.DB, `SELECT f.id FROM files f WHERE f.turn_id IN ? AND NOT EXISTS (SELECT 1 FROM turns t
@@ -108,8 +108,7 @@ func (x *erasingTurn) documents() error {
 	return err
 }
 
-// chunks is the condition of the chunks that go: those of documents which others hold
-// too stay.
+// chunks is the condition for the chunks to delete, except those of documents that other turns use.
 func (x *erasingTurn) chunks() (string, []any) {
 	if len(x.files) == 0 {
 		return `c.source_turn IN ? AND c.file_id IS NULL`, []any{x.ids()}
@@ -117,7 +116,7 @@ func (x *erasingTurn) chunks() (string, []any) {
 	return `c.source_turn IN ? AND (c.file_id IS NULL OR c.file_id IN ?)`, []any{x.ids(), x.files}
 }
 
-// contexts drops the requests of every turn in whose context the text stood.
+// contexts drops the requests of every turn with a context that contained the text.
 func (x *erasingTurn) contexts() error {
 	where, args := x.chunks()
 	by := affectedContexts{ids: schema.SetOf(x.ids()), chunks: where, args: args}
@@ -156,9 +155,9 @@ func (x *erasingTurn) contexts() error {
 	return x.dropAffected(list, by)
 }
 
-// following are the turns after one of its session, but for some, on the branches that see it, whose
-// context held something of what is erased. Of a turn for which several were assembled only
-// the last is described: it counts as one that did.
+// following are the later turns of the session, except some, on the branches that see the turn and with a context
+// that contained erased content. If several contexts were assembled for a turn, only the last is described, so such a
+// turn always counts.
 func (e *Erasing) following(first quoted, but []string, sees map[string]bool, by affectedContexts) ([]quoted, error) {
 	turns, err := sqlite.All[struct {
 		Quoted quoted `gorm:"embedded"`
@@ -189,7 +188,7 @@ func (e *Erasing) following(first quoted, but []string, sees map[string]bool, by
 	return out, nil
 }
 
-// memory removes chunks, units, their entries in the text index, vectors, documents.
+// memory deletes chunks, units, their text index entries, vectors and documents.
 func (x *erasingTurn) memory() error {
 	where, args := x.chunks()
 	units := `chunk_id IN (SELECT c.id FROM chunks c WHERE ` + where + `)`
@@ -204,7 +203,7 @@ func (x *erasingTurn) memory() error {
 			p.Chunks = slices.DeleteFunc(p.Chunks, func(c ledger.IndexedChunk) bool {
 				return c.File == "" || slices.Contains(x.files, string(c.File))
 			})
-			if len(p.Chunks) == 0 { // without chunks it would drop those that stay
+			if len(p.Chunks) == 0 { // without chunks the condition would match those that stay
 				p.Chunks, p.Dropped = nil, false
 			}
 		}); err != nil {
@@ -230,7 +229,7 @@ func (x *erasingTurn) memory() error {
 	return x.remove("files", `DELETE FROM files WHERE id IN ?`, x.files)
 }
 
-// steps empties the calls of the turn: what was sent and what came.
+// steps empties the model calls of the turn: requests and responses.
 func (x *erasingTurn) steps() error {
 	if err := x.journals(`SELECT id FROM turns WHERE id IN ?`, x.ids()); err != nil {
 		return err
@@ -286,7 +285,7 @@ func (x *erasingTurn) step(r schema.StepRow) error {
 	})
 }
 
-// messages empties the turns themselves.
+// messages empties the turns' messages.
 func (x *erasingTurn) messages() error {
 	manifests := map[string][]byte{}
 	for _, t := range x.turns {
@@ -295,7 +294,7 @@ func (x *erasingTurn) messages() error {
 		}
 		manifests[t.ID] = nil
 	}
-	// What was packed against their manifests is packed alone; they have none any more.
+	// Values packed against their manifests are repacked alone; the manifests are gone.
 	return x.replace(delta.ManifestChain, manifests)
 }
 
@@ -353,8 +352,8 @@ func (x *erasingTurn) message(t schema.TurnRow) error {
 	return nil
 }
 
-// fence takes the session's running jobs from their workers, who may have read the
-// text: what they bring is refused, and the jobs are done again.
+// fence revokes the leases of the session's running jobs, because their workers may have read the text: their results
+// are refused, and the jobs run again.
 func (x *erasingTurn) fence() error {
 	_, err := x.Exec(`UPDATE jobs SET state = 'queued', lease_until = NULL, claim = claim + 1, last_error = '', updated_at = ?
 		WHERE session_id = ? AND state = 'running'`, x.Stamp(), x.subject.Session)

@@ -16,24 +16,21 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Most of a request, and of the manifest that describes it, was in the one before
-// it; its memory quotes chunks, whose words are in their messages. Each is stored
-// against both (quotes.go), and every sixty-fourth, or one that has little in common,
-// without the one before it: a key frame (SPEC 14). The bytes that come back are
-// exact, and damage spreads no further than to the next key frame.
+// Most of a request, and of the manifest that describes it, also occurred in the previous one, and its memory quotes
+// chunks of stored messages. Each is therefore packed against both (quotes.go). Every sixty-fourth value, or one with
+// little in common, is packed without the previous one: a key frame (SPEC 14). Unpacking is exact, and damage spreads
+// no further than the next key frame.
 //
-// A base never changes: a request never does, and a manifest is one only once its
-// turn is settled. It cannot be deleted before what depends on it, which the links
-// name by base.
+// A base never changes: requests never do, and a manifest becomes a base only once its turn is settled. A base cannot
+// be deleted before its dependents, which the links name.
 
-// MaxChain is how many values a chain has, its key frame included.
+// MaxChain is the maximum length of a chain, including its key frame.
 const MaxChain = 64
 
-// baseSearchDepth is how many turns back a base is looked for.
+// baseSearchDepth is how many turns back a base is searched.
 const baseSearchDepth = 64
 
-// Chain says where values of a kind and their links are stored, and how it quotes a
-// chunk.
+// Chain says where values of a kind and their links are stored, and how the kind quotes a chunk.
 type Chain struct {
 	Table, Column, Links, Key string
 	quote                     func(b []byte, c chat.ChunkText) []byte
@@ -47,13 +44,12 @@ var (
 // LinkRow is one link of either table.
 type LinkRow struct {
 	ID     string
-	Base   string // empty: it quotes and has no base
+	Base   string // empty: it has quotes but no base
 	Depth  int
 	Quotes []byte
 }
 
-// Read decodes a value, through the values it was made with, or from the nearest of
-// them that is known.
+// Read decodes a value through its chain, starting at the nearest value that is cached.
 func (c Chain) Read(db *gorm.DB, id string, known *core.RecentValues) ([]byte, error) {
 	if value, ok := known.Get(id); ok {
 		return bytes.Clone(value), nil
@@ -70,7 +66,7 @@ func (c Chain) Read(db *gorm.DB, id string, known *core.RecentValues) ([]byte, e
 		return nil, err
 	}
 	var value []byte
-	first := 0 // of those to decode
+	first := 0 // of the values to decode
 	for i := len(rows) - 1; i >= 0; i-- {
 		if v, ok := known.Get(rows[i].ID); ok {
 			value, first = v, i+1
@@ -93,7 +89,7 @@ func (c Chain) Read(db *gorm.DB, id string, known *core.RecentValues) ([]byte, e
 	return value, nil
 }
 
-// Unpack decodes a value with its decoded base, if it has one, and what it quotes.
+// Unpack decodes a value from its decoded base, if any, and the chunks it quotes.
 func (c Chain) Unpack(base []byte, based bool, quotes []byte, quoted QuotedTexts, packed []byte) ([]byte, error) {
 	if !based && quotes == nil {
 		return codec.Unpack(packed)
@@ -105,7 +101,7 @@ func (c Chain) Unpack(base []byte, based bool, quotes []byte, quoted QuotedTexts
 	return codec.UnpackAgainst(dictionary, packed)
 }
 
-// dictionary is what a value is packed against: its quotations, then its base.
+// dictionary is what a value is packed against: its quotes, then its base.
 func (c Chain) dictionary(quotes []byte, quoted QuotedTexts, base []byte) ([]byte, error) {
 	ns, err := DecodeQuotes(quotes)
 	if err != nil || len(ns) == 0 {
@@ -125,9 +121,8 @@ func (c Chain) dictionary(quotes []byte, quoted QuotedTexts, base []byte) ([]byt
 // linkable reports that a value may be packed against a base.
 func (base LinkRow) linkable() bool { return base.ID != "" && base.Depth+1 < MaxChain }
 
-// pack encodes a value against its base and the chunks it quotes, where that is worth
-// it. The link, nil where it has no base, is to be stored with it. What cannot be
-// read is skipped: verify names it, and nothing new depends on it.
+// pack encodes a value against its base and the chunks it quotes, if that saves enough. The returned link, nil
+// without a base, is to be stored with it. Unreadable bases are not used; verify reports them.
 func (c Chain) pack(db *gorm.DB, base LinkRow, value []byte, chunks []int64, recent *core.RecentValues) ([]byte, *LinkRow, error) {
 	if len(value) < codec.MinLinked {
 		return codec.Pack(value), nil, nil
@@ -162,8 +157,7 @@ func (c Chain) pack(db *gorm.DB, base LinkRow, value []byte, chunks []int64, rec
 	return packed, link, nil
 }
 
-// PackRequest encodes the request of a turn's next step. Its memory is what was
-// recorded for the turn.
+// PackRequest encodes the request of a turn's next step. Its memory is the one recorded for the turn.
 func PackRequest(t *core.Tx, turn schema.TurnRow, request []byte) ([]byte, *LinkRow, error) {
 	segs, err := core.Segments(t.DB, chat.BranchID(turn.BranchID))
 	if err != nil {
@@ -180,7 +174,7 @@ func PackRequest(t *core.Tx, turn schema.TurnRow, request []byte) ([]byte, *Link
 	return RequestChain.pack(t.DB, base, request, chunks, t.Requests)
 }
 
-// PackManifest encodes the manifest of a turn, whose memory these chunks are.
+// PackManifest encodes the manifest of a turn with these chunks as memory.
 func PackManifest(t *core.Tx, turn schema.TurnRow, manifest []byte, chunks []int64) ([]byte, *LinkRow, error) {
 	segs, err := core.Segments(t.DB, chat.BranchID(turn.BranchID))
 	if err != nil {
@@ -205,7 +199,7 @@ func (c Chain) Link(t *core.Tx, id string, l *LinkRow) error {
 	return err
 }
 
-// requestBase is the step whose request came before a turn's next one.
+// requestBase is the step with the previous request, seen from a turn's next one.
 func requestBase(db *gorm.DB, segs []core.Segment, seq int64) (LinkRow, error) {
 	return newestBefore(segs, seq, func(g core.Segment, from, to int64) ([]LinkRow, error) {
 		return sqlite.All[LinkRow](db, `SELECT s.id, coalesce(l.depth, 0) AS depth FROM turns t JOIN steps s ON s.turn_id = t.id
@@ -214,7 +208,7 @@ func requestBase(db *gorm.DB, segs []core.Segment, seq int64) (LinkRow, error) {
 	})
 }
 
-// manifestBase is the newest turn before a turn_seq whose manifest is there for good.
+// manifestBase is the newest turn before a turn_seq with a manifest that no longer changes.
 func manifestBase(db *gorm.DB, segs []core.Segment, seq int64) (LinkRow, error) {
 	return newestBefore(segs, seq-1, func(g core.Segment, from, to int64) ([]LinkRow, error) {
 		return sqlite.All[LinkRow](db, `SELECT t.id, coalesce(l.depth, 0) AS depth FROM turns t LEFT JOIN manifest_links l ON l.turn_id = t.id
@@ -223,8 +217,8 @@ func manifestBase(db *gorm.DB, segs []core.Segment, seq int64) (LinkRow, error) 
 	})
 }
 
-// newestBefore looks from a lineage's own branch towards its root, over the
-// turns within reach; the zero row is none.
+// newestBefore searches from a lineage's own branch towards its root within baseSearchDepth turns; the zero row: none
+// found.
 func newestBefore(segs []core.Segment, seq int64, look func(g core.Segment, from, to int64) ([]LinkRow, error)) (LinkRow, error) {
 	for _, g := range slices.Backward(segs) {
 		from, to := max(g.From, seq-baseSearchDepth), min(g.To, seq)
@@ -239,7 +233,7 @@ func newestBefore(segs []core.Segment, seq int64, look func(g core.Segment, from
 	return LinkRow{}, nil
 }
 
-// Within is a chain's condition for one session's values, for its links too.
+// Within is a chain's condition for the values and links of one session.
 func (c Chain) Within(column string) string {
 	if c.Table == "steps" {
 		return column + ` IN (SELECT s.id FROM turns t JOIN steps s ON s.turn_id = t.id WHERE t.session_id = ?)`

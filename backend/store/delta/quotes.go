@@ -13,26 +13,24 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// What memory puts into a request is stored already: as a chunk's place in a message
-// or a document. A request is packed with the words of its chunks as part of its
-// dictionary, so that a quotation costs a few bytes whatever its length; a manifest,
-// which describes the request, with the names and hashes of its chunks. Which chunks they are
-// is in the link, by their n, in the order of the dictionary.
+// The memory in a request is already stored, as chunks of messages and documents. The words of these chunks are part
+// of the request's dictionary, so a quote costs a few bytes whatever its length. For the manifest it is the names and
+// hashes of its chunks. The link lists the chunks by their n, in dictionary order.
 //
-// Chunks, and what they are cut from, never change. One cannot be deleted before what
-// quotes it is packed again, which retrieved tells by chunk: what a link quotes, stands
-// there for its turn, even if only in a context of the turn that was made before.
+// Chunks and their sources never change. A chunk cannot be deleted before the values that quote it are repacked. The
+// table retrieved finds these: a chunk quoted by a link is listed there for its turn, even if only an earlier context
+// of the turn contained it.
 //
-// How a chunk is written into a dictionary is a storage format: a change of a byte of
-// quoteArtifact or quotePart makes what was stored unreadable.
+// How a chunk is written into a dictionary is a storage format: changing a byte of QuoteArtifact or QuotePart makes
+// stored values unreadable.
 
-// maxQuotes and maxQuoted bound what one value quotes: chunks, and bytes of them.
+// maxQuotes and maxQuoted limit what one value quotes: the number of chunks and their bytes.
 const (
 	MaxQuotes = 500
 	maxQuoted = 1 << 20
 )
 
-// EncodeQuotes writes numbers of chunks as varints; nil for none.
+// EncodeQuotes writes chunk numbers as varints; nil for none.
 func EncodeQuotes(ns []int64) []byte {
 	var b []byte
 	for _, n := range ns {
@@ -56,8 +54,7 @@ func DecodeQuotes(b []byte) ([]int64, error) {
 // QuotedTexts are chunks by their n.
 type QuotedTexts map[int64]chat.ChunkText
 
-// ReadQuoted reads the chunks of lists of quotes, each once. Those that are not there
-// are left out.
+// ReadQuoted reads the chunks of lists of quotes, each once. Missing ones are left out.
 func ReadQuoted(db *gorm.DB, lists ...[]byte) (QuotedTexts, error) {
 	var ns []int64
 	known := map[int64]bool{}
@@ -103,8 +100,8 @@ func chunksByNumber(db *gorm.DB, ns []int64) (QuotedTexts, error) {
 	return out, err
 }
 
-// quotable are the chunks that a value may quote, with their list for the link: those
-// that are as they were when they were cut, within the bounds.
+// quotable returns the chunks that a value may quote, and their list for the link: those unchanged since they were
+// cut, within the limits.
 func quotable(db *gorm.DB, ns []int64) (QuotedTexts, []byte, error) {
 	texts, err := chunksByNumber(db, ns[:min(len(ns), MaxQuotes)])
 	if err != nil {
@@ -121,8 +118,7 @@ func quotable(db *gorm.DB, ns []int64) (QuotedTexts, []byte, error) {
 	return texts, EncodeQuotes(quoted), nil
 }
 
-// ArtifactOf is a chunk as it is, whole, in a context's memory, where nothing in
-// its words has to be made visible.
+// ArtifactOf is a complete chunk as an artifact of a context's memory, without escaping.
 func ArtifactOf(c chat.ChunkText) string {
 	who := string(c.Role)
 	if c.Speaker != "" {
@@ -132,7 +128,7 @@ func ArtifactOf(c chat.ChunkText) string {
 	return "<m>[" + c.At.UTC().Format("2 January 2006") + "] " + who + ": " + words + "\n"
 }
 
-// QuoteArtifact writes a chunk as it is in a request: as in a JSON string.
+// QuoteArtifact writes a chunk as it appears in a request: inside a JSON string.
 func QuoteArtifact(b []byte, c chat.ChunkText) []byte {
 	text := ArtifactOf(c)
 	for i := range len(text) {
@@ -150,8 +146,7 @@ func QuoteArtifact(b []byte, c chat.ChunkText) []byte {
 	return b
 }
 
-// QuotePart writes what a manifest says of a chunk that does not depend on the
-// question.
+// QuotePart writes the part of a chunk's manifest entry that does not depend on the query.
 func QuotePart(b []byte, c chat.ChunkText) []byte {
 	text := ArtifactOf(c)
 	return fmt.Appendf(b, `{"source":"chunk","id":"%s","turn":"%s","form":"full","score":,"bytes":%d,"sha256":"%s"},`,

@@ -1,44 +1,54 @@
 package delta
 
 import (
+	"slices"
+	"time"
+
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
 )
-
-// chunkTextRow is a chunk with what places it.
-type chunkTextRow struct {
-	Chunk        schema.ChunkRow
-	TurnSeq      int64
-	SessionTitle string
-	Source       string // of the session
-	TurnAt       string
-}
 
 func ChunkTexts(db *gorm.DB, ids []chat.ChunkID) ([]chat.ChunkText, error) {
 	return NewSources(db).Chunks(ids)
 }
 
-// Sources are what chunks are cut from, each read once.
+// Sources are the texts that chunks are cut from, each read once.
 type Sources struct {
-	db    *gorm.DB
-	said  map[sourceKey]saying
-	files map[string]sourceFile
-	held  int // bytes of the documents' texts
+	db       *gorm.DB
+	said     map[sourceKey]saying
+	sessions map[string]sessionHead
+	files    map[string]sourceFile
+	held     int // bytes of the documents' texts
 }
 
-// mostHeld bounds the documents that are kept for the chunks that follow: theirs lie
-// together, and all of them may be more than there is memory.
+// mostHeld limits the documents kept for later chunks: chunks of a document are adjacent, and all documents together
+// may not fit into memory.
 const mostHeld = 64 << 20
 
+// sourceKey identifies a message. For a chunk of a document it is the turn without a role.
 type sourceKey struct {
 	turn string
 	role chat.Role
 }
 
-// saying is a message's rendered text, and the person it names.
-type saying struct{ text, speaker string }
+func keyOf(c schema.ChunkRow) sourceKey {
+	if c.FileID != nil {
+		return sourceKey{turn: c.SourceTurn}
+	}
+	return sourceKey{c.SourceTurn, chat.Role(c.Role)}
+}
+
+// saying is a message's rendered text and the person named as its speaker, with the number and time of its turn.
+type saying struct {
+	seq           int64
+	at            time.Time
+	text, speaker string
+}
+
+type sessionHead struct{ title, source string }
 
 type sourceFile struct {
 	file chat.File
@@ -47,21 +57,20 @@ type sourceFile struct {
 }
 
 func NewSources(db *gorm.DB) *Sources {
-	return &Sources{db: db, files: map[string]sourceFile{}}
+	return &Sources{db: db, sessions: map[string]sessionHead{}, files: map[string]sourceFile{}}
 }
 
-// Chunks reads chunks with their words. Documents that earlier ones were of are
-// not read again; messages are kept no longer than for one call.
+// Chunks reads chunks with their text. Documents of earlier chunks are not read again; messages are kept only during
+// one call.
 func (s *Sources) Chunks(ids []chat.ChunkID) ([]chat.ChunkText, error) {
-	list, err := chat.MarshalJSON(ids)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := readChunkTexts(s.db, string(list))
+	rows, err := readChunks(s.db, ids)
 	if err != nil {
 		return nil, err
 	}
 	if err := s.readMessages(rows); err != nil {
+		return nil, err
+	}
+	if err := s.readSessions(rows); err != nil {
 		return nil, err
 	}
 	out := make([]chat.ChunkText, 0, len(rows))
@@ -77,39 +86,47 @@ func (s *Sources) Chunks(ids []chat.ChunkID) ([]chat.ChunkText, error) {
 	return out, nil
 }
 
-// readChunkTexts reads the rows of a JSON list of chunks, in its order. By hand: a search
-// reads hundreds, and reflection would be half of the time.
-func readChunkTexts(db *gorm.DB, ids string) ([]chunkTextRow, error) {
+// readChunks reads the rows of chunks, in the requested order. Rows are scanned by hand: a search reads hundreds, and
+// reflection would take half of the time.
+func readChunks(db *gorm.DB, ids []chat.ChunkID) ([]schema.ChunkRow, error) {
+	list, err := chat.MarshalJSON(ids)
+	if err != nil {
+		return nil, err
+	}
 	found, err := db.Raw(`SELECT c.id, coalesce(c.n, 0), c.session_id, c.branch_id, c.source_turn, c.file_id, c.ordinal, c.role, c.start_offset, c.end_offset,
-		  c.chunk_type, c.token_est, c.chunker_version, c.created_at, c.content_hash, c.summary, c.rendered_text, t.turn_seq, s.title, s.source, t.created_at
-		FROM json_each(?) j CROSS JOIN chunks c ON c.id = j.value
-		CROSS JOIN turns t ON t.id = c.source_turn CROSS JOIN sessions s ON s.id = c.session_id ORDER BY j.key`, ids).Rows()
+		  c.chunk_type, c.token_est, c.chunker_version, c.created_at, c.content_hash, c.summary, c.rendered_text
+		FROM json_each(?) j CROSS JOIN chunks c ON c.id = j.value`, string(list)).Rows()
 	if err != nil {
 		return nil, err
 	}
 	defer found.Close()
-	var out []chunkTextRow
+	byID := make(map[string]schema.ChunkRow, len(ids))
 	for found.Next() {
-		var r chunkTextRow
-		c := &r.Chunk
+		var c schema.ChunkRow
 		if err := found.Scan(&c.ID, &c.N, &c.SessionID, &c.BranchID, &c.SourceTurn, &c.FileID, &c.Ordinal, &c.Role, &c.StartOffset, &c.EndOffset,
-			&c.ChunkType, &c.TokenEst, &c.ChunkerVersion, &c.CreatedAt, &c.ContentHash, &c.Summary, &c.RenderedText, &r.TurnSeq, &r.SessionTitle, &r.Source, &r.TurnAt); err != nil {
+			&c.ChunkType, &c.TokenEst, &c.ChunkerVersion, &c.CreatedAt, &c.ContentHash, &c.Summary, &c.RenderedText); err != nil {
 			return nil, err
 		}
-		out = append(out, r)
+		byID[c.ID] = c
+	}
+	out := make([]schema.ChunkRow, 0, len(byID))
+	for _, id := range ids {
+		if c, ok := byID[string(id)]; ok {
+			out = append(out, c)
+		}
 	}
 	return out, found.Err()
 }
 
-// readMessages reads the messages that rows are of, and of their turns no other: what
-// is decoded in vain was most of the time.
-func (s *Sources) readMessages(rows []chunkTextRow) error {
+// readMessages reads the messages of chunks, each once, and no others of their turns: decoding others took most of
+// the time.
+func (s *Sources) readMessages(chunks []schema.ChunkRow) error {
 	s.said = map[sourceKey]saying{}
 	var need [][2]string
-	for _, r := range rows {
-		key := sourceKey{r.Chunk.SourceTurn, chat.Role(r.Chunk.Role)}
-		if _, ok := s.said[key]; !ok && r.Chunk.FileID == nil {
-			s.said[key] = saying{}
+	asked := map[sourceKey]bool{}
+	for _, c := range chunks {
+		if key := keyOf(c); !asked[key] {
+			asked[key] = true
 			need = append(need, [2]string{key.turn, string(key.role)})
 		}
 	}
@@ -120,8 +137,8 @@ func (s *Sources) readMessages(rows []chunkTextRow) error {
 	if err != nil {
 		return err
 	}
-	found, err := s.db.Raw(`SELECT t.id, j.value ->> 1,
-		  CASE j.value ->> 1 WHEN 'user' THEN t.user_message_json ELSE t.final_assistant_message_json END
+	found, err := s.db.Raw(`SELECT t.id, j.value ->> 1, t.turn_seq, t.created_at,
+		  CASE j.value ->> 1 WHEN 'user' THEN t.user_message_json WHEN 'assistant' THEN t.final_assistant_message_json END
 		FROM json_each(?) j CROSS JOIN turns t ON t.id = j.value ->> 0`, string(list)).Rows()
 	if err != nil {
 		return err
@@ -129,16 +146,42 @@ func (s *Sources) readMessages(rows []chunkTextRow) error {
 	defer found.Close()
 	for found.Next() {
 		var key sourceKey
+		var is saying
+		var at string
 		var message *string
-		if err := found.Scan(&key.turn, &key.role, &message); err != nil {
+		if err := found.Scan(&key.turn, &key.role, &is.seq, &at, &message); err != nil {
 			return err
 		}
+		is.at = schema.Moment(at)
 		if message != nil {
 			m, _ := schema.DecodeMessage(key.role, *message) // one that cannot be read holds the words of no chunk
-			s.said[key] = saying{m.IndexedText(), m.Name}
+			is.text, is.speaker = m.IndexedText(), m.Name
 		}
+		s.said[key] = is
 	}
 	return found.Err()
+}
+
+// readSessions reads the titles and origins of the chunks' sessions, each once.
+func (s *Sources) readSessions(chunks []schema.ChunkRow) error {
+	var need []string
+	for _, c := range chunks {
+		if _, ok := s.sessions[c.SessionID]; !ok && !slices.Contains(need, c.SessionID) {
+			need = append(need, c.SessionID)
+		}
+	}
+	if len(need) == 0 {
+		return nil
+	}
+	list, err := chat.MarshalJSON(need)
+	if err != nil {
+		return err
+	}
+	found, err := sqlite.All[struct{ ID, Title, Source string }](s.db, `SELECT s.id, s.title, s.source FROM json_each(?) j CROSS JOIN sessions s ON s.id = j.value`, string(list))
+	for _, f := range found {
+		s.sessions[f.ID] = sessionHead{f.Title, f.Source}
+	}
+	return err
 }
 
 // File is a document with its text; one that is gone is not ok.
@@ -163,20 +206,25 @@ func (s *Sources) file(id string) (sourceFile, error) {
 	return f, err
 }
 
-// Chunk is a chunk with its words; false if its source does not hold them.
-func (s *Sources) chunk(r chunkTextRow) (chat.ChunkText, bool, error) {
-	out := chat.ChunkText{TurnSeq: r.TurnSeq, SessionTitle: r.SessionTitle, ProjectFile: r.Source == chat.SourceFiles, At: schema.Moment(r.TurnAt)}
-	if r.Chunk.FileID == nil {
-		said := s.said[sourceKey{r.Chunk.SourceTurn, chat.Role(r.Chunk.Role)}]
-		out.Source, out.Speaker = said.text, said.speaker
-	} else {
-		f, err := s.file(*r.Chunk.FileID)
+// chunk is a chunk with its words; false if its source does not hold them.
+func (s *Sources) chunk(c schema.ChunkRow) (chat.ChunkText, bool, error) {
+	said, isSaid := s.said[keyOf(c)]
+	session, ok := s.sessions[c.SessionID]
+	if !isSaid || !ok {
+		return chat.ChunkText{}, false, nil
+	}
+	out := chat.ChunkText{
+		TurnSeq: said.seq, SessionTitle: session.title, ProjectFile: session.source == chat.SourceFiles, At: said.at,
+		Source: said.text, Speaker: said.speaker,
+	}
+	if c.FileID != nil {
+		f, err := s.file(*c.FileID)
 		if err != nil || !f.ok {
 			return out, false, err
 		}
 		out.Source, out.File = f.text, &f.file
 	}
-	words := schema.ChunkText(out.Source, r.Chunk)
-	out.Chunk = r.Chunk.Chunk(words)
-	return out, schema.Spans(out.Source, r.Chunk.StartOffset, r.Chunk.EndOffset, words), nil
+	words := schema.ChunkText(out.Source, c)
+	out.Chunk = c.Chunk(words)
+	return out, schema.Spans(out.Source, c.StartOffset, c.EndOffset, words), nil
 }

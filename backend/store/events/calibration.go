@@ -9,15 +9,15 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// What is learned of a provider's counting: a running mean, applied in steps so
-// that budgets, and with them cuts and prompt prefixes, seldom move (SPEC 6).
+// What is learned of a provider's token counting: a running mean, applied in steps so that budgets, and with them
+// cuts and prompt prefixes, seldom change (SPEC 6).
 const (
 	calibrationStep    = 0.05
 	CalibrationLow     = 0.7
 	CalibrationHigh    = 1.6
-	CalibrationSamples = 50  // the mean forgets slowly from here on
-	CalibrationMin     = 200 // estimates below say more of fixed overhead than of counting
-	// One odd report, such as of an image, must not represent fifty.
+	CalibrationSamples = 50  // from here on the mean changes slowly
+	CalibrationMin     = 200 // smaller estimates say more about fixed overhead than about counting
+	// One unusual report, such as for an image, must not outweigh fifty others.
 	sampleLow, SampleHigh = 0.5, 2.0
 )
 

@@ -10,16 +10,15 @@ import (
 	"contextinfinity/backend/store/schema"
 )
 
-// Copying says the events of a session again as those of another: with ids of its own, in
-// payloads too, and a chain of its own. Moments and contents stay. What a provider was
-// sent, and what it answered, stay byte for byte, with the ids that they mention.
+// Copying converts the events of a session to those of another, with new ids, also in payloads, and a new chain.
+// Times and contents stay. Requests to providers and their responses stay byte for byte, including the ids in them.
 type Copying struct {
 	now     time.Time
 	Session string
 	ids     map[string]string
 	tail    ledger.Tail
-	entity  string // of the event whose payload is copied
-	err     error  // why it cannot be
+	entity  string // of the event that is copied
+	err     error  // why the event cannot be copied
 }
 
 func NewCopying(now time.Time, session string) *Copying {
@@ -28,8 +27,8 @@ func NewCopying(now time.Time, session string) *Copying {
 	return c
 }
 
-// id is the copy's for one of the original's. Ids are given in the order in which they
-// are met, for some orders go by them.
+// id returns the copy's id for one of the original's. Ids are assigned in the order in which they occur, because some
+// sort orders use them.
 func (c *Copying) id(old string) string {
 	if old == "" {
 		return ""
@@ -42,7 +41,7 @@ func (c *Copying) id(old string) string {
 	return made
 }
 
-// idOf is id for any kind of them, in place.
+// idOf is id for any id type, in place.
 func idOf[T ~string](c *Copying, at *T) { *at = T(c.id(string(*at))) }
 
 func idsOf[T ~string](c *Copying, list []T) {
@@ -51,8 +50,7 @@ func idsOf[T ~string](c *Copying, list []T) {
 	}
 }
 
-// Event is the copy's event for one of the original's; nil where it has none: what was
-// learned of a model's counting is of no session.
+// Event converts an event of the original; nil if the copy has no such event: a calibration belongs to no session.
 func (c *Copying) Event(e ledger.Event) (*ledger.Event, error) {
 	if EventKinds[e.Type].shared {
 		return nil, nil
@@ -70,7 +68,7 @@ func (c *Copying) Event(e ledger.Event) (*ledger.Event, error) {
 	return &made, nil
 }
 
-// payload is an event's with the ids of the copy; one that names none is kept as it is.
+// payload returns a payload with the copy's ids; one without ids is returned unchanged.
 func (c *Copying) payload(e ledger.Event) ([]byte, error) {
 	k := EventKinds[e.Type]
 	if k.copied == nil {

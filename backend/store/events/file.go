@@ -10,12 +10,12 @@ import (
 	"contextinfinity/backend/transfer/bundle"
 )
 
-// fileEvents are those about attached documents.
+// fileEvents are the events about attached documents.
 var fileEvents = map[ledger.Type]eventKind{
 	ledger.EventFileAdded: kindOf((*Applier).fileAdded, func(c *Copying, d *ledger.FileAdded) { idOf(c, &d.TurnID) }),
 }
 
-// fileAdded stores a document. Its bytes are in the bundle, or it is none.
+// fileAdded stores a document. The bundle must contain its bytes.
 func (a *Applier) fileAdded(e ledger.Event, d ledger.FileAdded) error {
 	content, words := a.content(bundle.Document), a.content(bundle.Words)
 	if content == nil && d.SHA256 != schema.HexHash(nil) {
@@ -30,7 +30,7 @@ func (a *Applier) fileAdded(e ledger.Event, d ledger.FileAdded) error {
 // StreamPath is where a step's journal is, relative to the data directory.
 func StreamPath(step string) string { return "streams/" + step + ".jsonl" }
 
-// content is one of the event at hand; nil if it is not there.
+// content is one content of the current event; nil if missing.
 func (a *Applier) content(kind bundle.Kind) []byte {
 	i := slices.IndexFunc(a.contents, func(c bundle.Content) bool { return c.Kind == kind })
 	if i < 0 {

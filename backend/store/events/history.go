@@ -8,14 +8,13 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// historyEvents are those about what represents turns in a prompt, how models count, and
-// what was permanently deleted.
+// historyEvents are the events about range summaries, token counts of models, and permanent deletions.
 var historyEvents = map[ledger.Type]eventKind{
 	ledger.EventSummaryCreated:    kindOf((*Applier).summaryCreated, func(c *Copying, d *ledger.SummaryCreated) { idOf(c, &d.BranchID) }),
 	ledger.EventSummarySuperseded: kindOf((*Applier).summarySuperseded, func(c *Copying, d *ledger.SummarySuperseded) { idOf(c, &d.By) }),
 	ledger.EventCalibrationSet:    shared(kindOf((*Applier).calibrationSet, nil)),
 	ledger.EventContentErased: kindOf((*Applier).contentErased, func(c *Copying, d *ledger.ContentErased) {
-		d.Events = []ledger.ErasedEvent{} // the copy's payloads never held it: they are chained as they are
+		d.Events = []ledger.ErasedEvent{} // the copy's payloads never held the text, so their hashes are right as they are
 		idsOf(c, d.Files)
 	}),
 }
@@ -40,8 +39,8 @@ func (a *Applier) summarySuperseded(e ledger.Event, d ledger.SummarySuperseded) 
 	return a.set(`UPDATE summaries SET superseded_by = ? WHERE id = ? AND session_id = ?`, d.By, e.Entity, a.Session)
 }
 
-// calibrationSet learns what another data directory has learned since: the newest
-// revision that any ledger tells is the one that stands.
+// calibrationSet applies a calibration learned in another data directory: the newest revision in any ledger is in
+// force.
 func (a *Applier) calibrationSet(e ledger.Event, d ledger.CalibrationSet) error {
 	if d.Samples < 1 || d.Samples > CalibrationSamples || d.Factor != CalibrationFactor(d.Factor) || d.Revision < 1 || d.Revision > maxRevision {
 		return sqlite.Invalid("It sets an impossible factor.")
@@ -57,11 +56,11 @@ func (a *Applier) calibrationSet(e ledger.Event, d ledger.CalibrationSet) error 
 	return err
 }
 
-// maxRevision is far beyond what a factor that moves in steps ever reaches.
+// maxRevision is far more than a factor that changes in steps ever reaches.
 const maxRevision = 1 << 40
 
-// contentErased keeps the receipt of a permanent deletion of another data directory, as far as
-// it is known: what was erased is in no event before it, nor in any backup here.
+// contentErased keeps the receipt of a permanent deletion in another data directory, as far as it is known: no
+// earlier event and no backup here contains what was deleted.
 func (a *Applier) contentErased(e ledger.Event, d ledger.ContentErased) error {
 	if d.Receipt == "" || len(d.Events) == 0 {
 		return nil

@@ -18,13 +18,11 @@ import (
 	"contextinfinity/backend/transfer/bundle"
 )
 
-// What a turn remembered may be of sessions that are not here. Then which chunks they
-// were cannot be in the table of retrievals, whose rows name chunks: the record
-// stands whole among the session's blobs, by its hash.
+// A turn may have retrieved chunks of sessions that do not exist here. They cannot be listed in the table of
+// retrievals, whose rows refer to chunks, so the complete record is stored among the session's blobs, by its hash.
 const RetrievedElsewhere = "application/vnd.contextinfinity.retrieved"
 
-// RetrievedRecord is the record of what was retrieved for a turn, in the form that the
-// ledger knows the hash of.
+// RetrievedRecord is the record of what was retrieved for a turn, in the form covered by the ledger's hash.
 func RetrievedRecord(db *gorm.DB, turn, hash string) ([]byte, error) {
 	rows, err := sqlite.All[schema.NamedRetrieval](db, `SELECT r.*, c.id AS chunk_id FROM turns t JOIN retrieved r ON r.turn_n = t.n
 		JOIN chunks c ON c.n = r.chunk_n WHERE t.id = ? AND r.rank > 0 ORDER BY r.rank, c.id`, turn)
@@ -39,7 +37,7 @@ func RetrievedRecord(db *gorm.DB, turn, hash string) ([]byte, error) {
 		WHERE t.id = ? AND b.hash = ? AND b.media_type = ?`, turn, sum, RetrievedElsewhere)
 }
 
-// retrieved records what memory a turn's context held, and answers the chunks by rank.
+// retrieved records what memory a turn's context contained, and returns the chunks by rank.
 func (a *Applier) retrieved(turn schema.TurnRow) ([]int64, error) {
 	if err := RetireRetrievals(a.Tx, turn); err != nil {
 		return nil, err
@@ -76,8 +74,8 @@ func (a *Applier) keepRecord(record []byte) error {
 	return err
 }
 
-// KnowElsewhere notes of the records that stand whole which of their chunks are here, as
-// things of the past: who deletes such a chunk finds the requests that quote it.
+// KnowElsewhere adds retrievals of rank 0 for the chunks of such records that do exist here, so that deleting such a
+// chunk finds the requests that quote it.
 func KnowElsewhere(t *core.Tx) error {
 	sessions, err := sqlite.All[string](t.DB, `SELECT DISTINCT session_id FROM blobs WHERE media_type = ? ORDER BY 1`, RetrievedElsewhere)
 	if err != nil {
@@ -99,7 +97,7 @@ func KnowElsewhere(t *core.Tx) error {
 		for _, r := range prepared {
 			payload, err := core.UnpackPayload(t.DB, session, r.Payload)
 			if err != nil {
-				continue // verify names it
+				continue // verify reports it
 			}
 			if _, err := PayloadOf(r.Event(payload), func(e ledger.Event, d ledger.TurnPrepared) (struct{}, error) {
 				return struct{}{}, noteElsewhere(t, e.Entity, known[d.RetrievedSHA256])
@@ -158,8 +156,8 @@ func readRetrieved(record []byte) ([]chat.Retrieval, error) {
 	return out, nil
 }
 
-// turnIndexed stores the chunks and units that an earlier data directory cut; they are
-// found by their words at once, and by similarity once they have vectors.
+// turnIndexed stores the chunks and units cut in an earlier data directory. They are found by words at once, and by
+// similarity once they have vectors.
 func (a *Applier) turnIndexed(e ledger.Event, d ledger.TurnIndexed) error {
 	turn, err := a.turn(e.Entity)
 	if err != nil {
@@ -222,7 +220,7 @@ func (a *Applier) chunk(turn schema.TurnRow, c ledger.IndexedChunk) error {
 func (a *Applier) unit(turn schema.TurnRow, chunk schema.ChunkRow, ordinal int, u ledger.IndexedUnit, from ChunkSource) error {
 	inside := u.Start >= 0 && u.Start < u.End && u.End <= len(from.Text)
 	body := u.Text
-	if u.SHA256 != "" && inside { // told as what is before the words
+	if u.SHA256 != "" && inside { // recorded as the text before the words
 		body += from.Text[u.Start:u.End]
 	}
 	row := schema.UnitRow{
@@ -235,7 +233,7 @@ func (a *Applier) unit(turn schema.TurnRow, chunk schema.ChunkRow, ordinal int, 
 	return a.DB.Create(&row).Error
 }
 
-// source is what a chunk of a turn is cut from; those of the last turn are kept.
+// source is what a chunk of a turn is cut from; those of the last turn are cached.
 func (a *Applier) source(turn schema.TurnRow, of SourceOf) (ChunkSource, error) {
 	if a.sourceOf != turn.ID {
 		whole, err := schema.TurnByID(a.DB, chat.TurnID(turn.ID))

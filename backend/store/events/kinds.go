@@ -1,6 +1,5 @@
-// Package events is the meaning of each type of event: the rows that it makes or changes, and
-// the ids that its payload holds. Live writes, the replay of a bundle and copies under other
-// ids all go through it.
+// Package events defines each type of event: the rows that it creates or changes, and the ids in its payload. Live
+// writes, the replay of a bundle and copies with new ids all use it.
 package events
 
 import (
@@ -15,21 +14,20 @@ import (
 	"contextinfinity/backend/transfer/bundle"
 )
 
-// An eventKind is the meaning of a type of event: which rows it makes or changes, and which
-// ids its payload holds. Live writes, the replay of a bundle and copies under other ids all
-// use it, so that a type of event is described in one place.
+// An eventKind defines one type of event: which rows it creates or changes, and which ids its payload contains. Live
+// writes, the replay of a bundle and copies with new ids all use it.
 type eventKind struct {
-	// Apply makes the rows; nil: the event changes none.
+	// Apply changes the rows; nil: the event changes none.
 	Apply func(a *Applier, e ledger.Event, data any) error
-	// Decode reads a stored payload for apply.
+	// Decode reads a stored payload for Apply.
 	Decode func(ledger.Event) (any, error)
-	// copied is the payload with the ids of a copy; nil: it holds no id.
+	// copied returns the payload with the ids of a copy; nil: it contains no id.
 	copied func(*Copying, ledger.Event) ([]byte, error)
-	// shared events are of no session, though a session's ledger holds them: a copy leaves them out.
+	// shared events belong to no session, although they are in a session's ledger; a copy leaves them out.
 	shared bool
 }
 
-// kindOf describes a type of event with the payload P. Either function may be nil.
+// kindOf defines a type of event with payload P. Either function may be nil.
 func kindOf[P any](apply func(*Applier, ledger.Event, P) error, ids func(*Copying, *P)) eventKind {
 	k := eventKind{Decode: func(e ledger.Event) (any, error) {
 		return PayloadOf(e, func(_ ledger.Event, d P) (any, error) { return d, nil })
@@ -56,7 +54,7 @@ func kindOf[P any](apply func(*Applier, ledger.Event, P) error, ids func(*Copyin
 	return k
 }
 
-// EventKinds are all types of events that are written.
+// EventKinds are all types of events.
 var EventKinds = func() map[ledger.Type]eventKind {
 	all := map[ledger.Type]eventKind{}
 	for _, kinds := range []map[ledger.Type]eventKind{sessionEvents, branchEvents, turnEvents, stepEvents, pinEvents, historyEvents, fileEvents, toolEvents} {
@@ -65,23 +63,23 @@ var EventKinds = func() map[ledger.Type]eventKind {
 	return all
 }()
 
-// Applier makes the rows that the events of a session tell of.
+// Applier applies the events of a session to its rows.
 type Applier struct {
 	*core.Tx
 	Session string
 	// The rest is for replays.
-	contents []bundle.Content // of the event at hand
-	ended    *lastStep        // the step whose end came last, until it is known what followed
+	contents []bundle.Content // of the current event
+	ended    *lastStep        // the step that ended last, until it is known what followed
 	sources  map[SourceOf]ChunkSource
-	sourceOf string // the turn that sources are of
+	sourceOf string // the turn whose sources are cached
 }
 
-// Record writes an event and the rows that it tells of.
+// Record writes an event and applies it.
 func Record(t *core.Tx, session chat.SessionID, kind ledger.Type, entity string, data any) error {
 	return RecordOn(t, codec.Base{}, session, kind, entity, data)
 }
 
-// RecordOn is record with a payload that repeats much of an earlier one.
+// RecordOn is Record for a payload that repeats much of an earlier one.
 func RecordOn(t *core.Tx, base codec.Base, session chat.SessionID, kind ledger.Type, entity string, data any) error {
 	e := ledger.Event{SessionID: string(session), Type: kind, Entity: entity, CreatedAt: t.Stamp()}
 	if err := EventKinds[kind].Apply(&Applier{Tx: t, Session: string(session)}, e, data); err != nil {
@@ -90,7 +88,7 @@ func RecordOn(t *core.Tx, base codec.Base, session chat.SessionID, kind ledger.T
 	return t.EventOn(base, session, kind, entity, data)
 }
 
-// set changes rows; one that is not there is an error.
+// set changes rows; changing none is an error.
 func (a *Applier) set(query string, args ...any) error {
 	n, err := a.Exec(query, args...)
 	if err == nil && n == 0 {

@@ -7,7 +7,7 @@ import (
 	"contextinfinity/backend/ledger"
 )
 
-// PayloadOf decodes what an event tells and makes something of it.
+// PayloadOf decodes an event's payload and converts it.
 func PayloadOf[P, R any](e ledger.Event, do func(ledger.Event, P) (R, error)) (R, error) {
 	var env struct {
 		Version int `json:"v"`

@@ -7,7 +7,7 @@ import (
 	"contextinfinity/backend/store/schema"
 )
 
-// pinEvents are those about pinned facts and their order.
+// pinEvents are the events about pinned facts and their order.
 var pinEvents = map[ledger.Type]eventKind{
 	ledger.EventPinAdded:   kindOf((*Applier).pinChanged, copyPin),
 	ledger.EventPinEdited:  kindOf((*Applier).pinChanged, copyPin),

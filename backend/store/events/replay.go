@@ -9,11 +9,10 @@ import (
 	"contextinfinity/backend/transfer/bundle"
 )
 
-// A replay makes a session's records of its events, as ledger.State does by ids and
-// hashes, and keeps the events as they are. What it makes is compared with that state
-// before it is committed: nothing here needs to distrust a payload.
+// A replay rebuilds a session's records from its events, as ledger.State does with ids and hashes, and keeps the
+// events unchanged. The result is compared with that state before it is committed, so payloads need no checks here.
 
-// Play makes what an event tells, at the moment of the event.
+// Play applies an event at the event's time.
 func (a *Applier) Play(e ledger.Event, contents []bundle.Content) error {
 	a.Now, a.contents = schema.Moment(e.CreatedAt), contents
 	if err := a.SettleStep(e); err != nil {
@@ -31,7 +30,7 @@ func (a *Applier) Play(e ledger.Event, contents []bundle.Content) error {
 	return a.Keep(e)
 }
 
-// Keep stores an event as it is, its payload packed as eventOn packs it.
+// Keep stores an event unchanged, with its payload packed as EventOn does.
 func (a *Applier) Keep(e ledger.Event) error {
 	base, err := a.baseOf(e)
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// RetrievedBatch bounds the parameters of one statement.
+// RetrievedBatch limits the parameters of one statement.
 const RetrievedBatch = 100
 
-// RetireRetrievals makes what a turn's earlier context held a thing of the past.
+// RetireRetrievals sets the retrievals of a turn's earlier context to rank 0.
 func RetireRetrievals(t *core.Tx, turn schema.TurnRow) error {
 	if _, err := t.Exec(`INSERT OR IGNORE INTO retrieved SELECT turn_n, 0, chunk_n, 0, 0, 0, 0, 0, 0 FROM retrieved
 		WHERE turn_n = ? AND rank > 0`, turn.N); err != nil {
@@ -25,7 +25,7 @@ func RetireRetrievals(t *core.Tx, turn schema.TurnRow) error {
 	return err
 }
 
-// ChunkNumbers are the numbers of the chunks that records name, by id.
+// ChunkNumbers returns the numbers of the chunks in records, by id.
 func ChunkNumbers(t *core.Tx, list []chat.Retrieval) (map[chat.ChunkID]int64, error) {
 	ids := lists.Map(list, func(r chat.Retrieval) chat.ChunkID { return r.Chunk })
 	raw, err := chat.MarshalJSON(ids)
@@ -43,7 +43,7 @@ func ChunkNumbers(t *core.Tx, list []chat.Retrieval) (map[chat.ChunkID]int64, er
 	return known, err
 }
 
-// RetrievedOf refuses what is not a record of a retrieval.
+// RetrievedOf refuses a value that is not a record of a retrieval.
 func RetrievedOf(turn schema.TurnRow, r chat.Retrieval, known map[chat.ChunkID]int64) (schema.RetrievedRow, error) {
 	form := slices.Index(schema.PackedForms, r.Packed)
 	if form < 0 || r.Rank < 1 || r.Tokens < 0 {
@@ -63,7 +63,7 @@ func RetrievedOf(turn schema.TurnRow, r chat.Retrieval, known map[chat.ChunkID]i
 	return row, nil
 }
 
-// RetrievedText is what the hash of records is over, in the order of their ranks.
+// RetrievedText is the text that the hash of records covers, in the order of their ranks.
 func RetrievedText(rows []schema.NamedRetrieval) []byte {
 	b := []byte{}
 	for _, r := range rows {

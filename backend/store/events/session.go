@@ -6,7 +6,7 @@ import (
 	"contextinfinity/backend/store/schema"
 )
 
-// sessionEvents are those about a session itself.
+// sessionEvents are the events about a session itself.
 var sessionEvents = map[ledger.Type]eventKind{
 	ledger.EventSessionCreated: kindOf((*Applier).sessionCreated, func(c *Copying, d *ledger.SessionCreated) {
 		d.Source = SourceBundle
@@ -30,7 +30,7 @@ func (a *Applier) sessionCreated(e ledger.Event, d ledger.SessionCreated) error 
 	}).Error
 }
 
-// sessionColumns are where the texts of a session stand.
+// sessionColumns are the columns of a session's texts.
 var sessionColumns = map[ledger.Type]string{
 	ledger.EventSessionRenamed: "title", ledger.EventSessionPrompt: "system_prompt", ledger.EventSessionModel: "model",
 	ledger.EventSessionFolder: "folder", ledger.EventBranchSwitched: "active_branch",
@@ -53,13 +53,11 @@ func (a *Applier) sessionSettings(e ledger.Event, d ledger.SettingsChanged) erro
 		d.SystemPrompt, d.Temperature, d.Effort, d.ToolsMode, d.MemoryScope, d.Assistant, d.AssistantName, e.Entity)
 }
 
-// sessionImported gives the session its place in the list. The keys by which its
-// turns are known to an import of the same export do not travel: a stranger's could keep
-// such an import from bringing in what is not here.
+// sessionImported gives the session its position in the list. The keys that identify imported turns are not taken
+// from a bundle: an untrusted one could keep an import of the same export from adding missing turns.
 func (a *Applier) sessionImported(e ledger.Event, d ledger.SessionImported) error {
 	return a.set(`UPDATE sessions SET updated_at = ? WHERE id = ?`, d.UpdatedAt, e.Entity)
 }
 
-// SourceBundle is the source of a session that is a copy of a bundle's, and of the key
-// by which it is known again.
+// SourceBundle is the source of a session copied from a bundle, and of the key that identifies it.
 const SourceBundle = "bundle"

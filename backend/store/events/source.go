@@ -16,8 +16,8 @@ type SourceOf struct {
 	File chat.FileID
 }
 
-// ChunkSource is a text that chunks are cut from. said is the same text where SQL
-// can read it out of the message, else empty.
+// ChunkSource is a text that chunks are cut from. said is the same text if SQL can read it from the message,
+// otherwise empty.
 type ChunkSource struct{ Text, Said string }
 
 func DocumentSource(t *core.Tx, turn chat.Turn, id chat.FileID) (ChunkSource, error) {
@@ -32,12 +32,10 @@ func DocumentSource(t *core.Tx, turn chat.Turn, id chat.FileID) (ChunkSource, er
 	return ChunkSource{Text: words}, err
 }
 
-// MaxSaid bounds the messages whose units are read from them: each of the units
-// decodes all of its message.
+// MaxSaid limits the messages whose units are read from them by SQL: reading a unit decodes the whole message.
 const MaxSaid = 64 << 10
 
-// OnlyBlock is the text of a message that is one block of it; else empty. SQL
-// would cut it at a NUL.
+// OnlyBlock is the text of a message with a single block; otherwise empty. SQL would cut it at a NUL.
 func OnlyBlock(m chat.Message) string {
 	if len(m.Blocks) == 1 {
 		if b, ok := m.Blocks[0].(chat.Text); ok && len(b.Text) <= MaxSaid && !strings.Contains(b.Text, "\x00") {
@@ -47,9 +45,8 @@ func OnlyBlock(m chat.Message) string {
 	return ""
 }
 
-// DropSuperseded deletes the units, and with them the vectors, that a turn no
-// longer brings, and reports whether there were any. Chunks stay: they are what was
-// retrieved once.
+// DropSuperseded deletes the units, and with them the vectors, that a turn no longer has, and reports whether there
+// were any. Chunks stay as the record of what was retrieved.
 func DropSuperseded(t *core.Tx, turn schema.TurnRow, i chat.Indexing) (bool, error) {
 	if i.Status == chat.IndexDegraded || i.Status == chat.IndexNone && len(i.Chunks) == 0 {
 		return false, nil

@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/transfer/bundle"
 )
 
-// stepEvents are those about calls of a model.
+// stepEvents are the events about model calls.
 var stepEvents = map[ledger.Type]eventKind{
 	ledger.EventStepStarted: kindOf((*Applier).stepStarted, func(c *Copying, d *ledger.StepStarted) {
 		idOf(c, &d.TurnID)
@@ -45,8 +45,7 @@ func (a *Applier) stepStarted(e ledger.Event, d ledger.StepStarted) error {
 	return delta.RequestChain.Link(a.Tx, row.ID, link)
 }
 
-// lastStep is the end of a step, before it is known whether the turn's answer repeats
-// its items.
+// lastStep is the end of a step, before it is known whether the turn's answer repeats its items.
 type lastStep struct {
 	row  schema.StepRow
 	turn string
@@ -70,8 +69,7 @@ func (a *Applier) stepEnded(e ledger.Event, d ledger.StepEnded) error {
 	return nil
 }
 
-// SettleStep stores the step whose end came before an event; nothing comes after the
-// last one.
+// SettleStep stores the step that ended before an event; called once more after the last event.
 func (a *Applier) SettleStep(next ledger.Event) error {
 	s := a.ended
 	if s == nil {

@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/store/schema"
 )
 
-// toolEvents are those of the tool journal.
+// toolEvents are the events of the tool journal.
 var toolEvents = map[ledger.Type]eventKind{
 	ledger.EventToolBatchProposed: kindOf((*Applier).toolsProposed, func(c *Copying, d *ledger.ToolBatchProposed) {
 		idOf(c, &d.TurnID)
@@ -23,7 +23,7 @@ var toolEvents = map[ledger.Type]eventKind{
 	ledger.EventToolCallDecided: kindOf((*Applier).toolDecided, nil),
 	ledger.EventToolCallStarted: kindOf((*Applier).toolStarted, nil),
 	ledger.EventToolCallEnded: kindOf((*Applier).toolEnded, func(c *Copying, d *ledger.ToolCallEnded) {
-		for i := range d.Recalled { // turns of other sessions keep their names
+		for i := range d.Recalled { // turns of other sessions keep their ids
 			if r := &d.Recalled[i]; c.ids[string(r.Session)] == c.Session {
 				idOf(c, &r.Session)
 				idOf(c, &r.Turn)
@@ -175,8 +175,7 @@ func (r BatchRow) Batch() chat.ToolBatch {
 	}
 }
 
-// Record is the row as others see it. Redactions and arguments that cannot be read stand as none and
-// as text: verify names them.
+// Record converts the row. Unreadable redactions count as none and unreadable arguments as text; verify reports them.
 func (r CallRow) Record() chat.CallRecord {
 	c := chat.CallRecord{
 		ID: chat.ToolCallID(r.ID), BatchID: chat.ToolBatchID(r.BatchID), Ordinal: r.Ordinal, UseID: r.CallID, Name: r.Name, Source: r.Source,
@@ -190,7 +189,7 @@ func (r CallRow) Record() chat.CallRecord {
 	return c
 }
 
-// Result decodes a stored result for a call.
+// Result decodes the stored result of a call.
 func (r ResultRow) Result(useID string) (*chat.ToolResult, error) {
 	content, err := r.Unpacked()
 	if err != nil {

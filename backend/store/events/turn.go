@@ -13,7 +13,7 @@ import (
 	"contextinfinity/backend/transfer/bundle"
 )
 
-// turnEvents are those about a turn, from its acceptance to its index.
+// turnEvents are the events about a turn, from its acceptance to its index.
 var turnEvents = map[ledger.Type]eventKind{
 	ledger.EventTurnAccepted:    kindOf((*Applier).turnAccepted, copyAccepted),
 	ledger.EventTurnPrepared:    kindOf((*Applier).turnPrepared, nil),
@@ -40,7 +40,7 @@ func copyAccepted(c *Copying, d *ledger.TurnAccepted) {
 	d.User, c.err = c.message(d.User)
 }
 
-// Turn is a turn of the session that an earlier event made.
+// turn is a turn of the session created by an earlier event.
 func (a *Applier) turn(id string) (schema.TurnRow, error) {
 	row, err := schema.TurnHead(a.DB, chat.TurnID(id))
 	if err == nil && row.SessionID != a.Session {
@@ -122,7 +122,7 @@ func PutManifest(t *core.Tx, turn schema.TurnRow, manifest json.RawMessage, quot
 	return delta.ManifestChain.Link(t, turn.ID, link)
 }
 
-// SetEnd records how a turn ended that has no final answer.
+// SetEnd records how a turn without a final answer ended.
 func SetEnd(t *core.Tx, turn *schema.TurnRow, o chat.Outcome, f *chat.Failure, u *chat.Usage) error {
 	failure, err := schema.EncodeOptional(f)
 	if err != nil {

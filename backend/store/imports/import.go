@@ -1,4 +1,4 @@
-// Package imports brings in conversations of other programs, a part at a time.
+// Package imports writes conversations of other programs into the store, in parts.
 package imports
 
 import (
@@ -16,45 +16,41 @@ import (
 	"contextinfinity/backend/transfer"
 )
 
-// Imports brings in conversations of other programs.
+// Imports writes conversations of other programs into the store.
 type Imports struct {
 	*core.Core
 	records *records.Records
 }
 
-// New brings conversations into an open database.
+// New returns the imports of an open database.
 func New(c *core.Core, r *records.Records) *Imports { return &Imports{c, r} }
 
-// An imported conversation is written as if it had been said here: turn by turn, event
-// by event, at the moments its source tells (SPEC 12). It is written in parts, each a
-// transaction that makes turns, the states that commit them and the keys by which they
-// are known. So a part is there whole or not at all, nothing of it is ever pending (no
-// model is asked), and an import that was cut off continues with the turns it does not
-// find. The last part writes the key of the whole content: until it is there the
-// conversation is not done.
+// An imported conversation is written as if it had taken place here: turn by turn, event by event, with the times of
+// its source (SPEC 12). It is written in parts. Each part is one transaction with turns, the states that commit them,
+// and the keys that identify them. So a part is written completely or not at all, none of its turns is ever pending
+// (no model is needed), and an interrupted import continues with the missing turns. The last part writes the key of
+// the whole content, which marks the conversation as complete.
 //
-// The same way serves a conversation that grew. A turn continues where its parent is:
-// after it, where that is the last of its branch, else on a branch of its own beside
-// what was said here meanwhile.
+// The same method serves a conversation that has grown. A turn is added after its parent if that is the last turn of
+// its branch, otherwise on a new branch beside what was written here since.
 
-// Keys of import_keys; the source is a column of its own.
+// Keys of import_keys; the source has its own column.
 const (
-	KeyConversation = "conversation:" // + its foreign id. entity: the session
+	KeyConversation = "conversation:" // + the foreign id. entity: the session
 	keyContent      = "content:"      // + Conversation.Key. entity: the branch it was left on
 	keyTurn         = "turn:"         // + Turn.ContentKey. entity: the turn
 )
 
-// A part is bounded, so that others may write between two. One turn is never split.
+// Parts are limited in size, so that others can write between two of them. A turn is never split.
 const (
 	ImportTurns = 40
 	importBytes = 1 << 20
 )
 
-// importTries bounds how often an import begins again because somebody continued with the
-// session meanwhile.
+// importTries is how often an import is restarted because somebody continued the session meanwhile.
 const importTries = 8
 
-// Imported reports that a conversation is in, as it is in its source.
+// Imported reports that a conversation is imported completely and unchanged in its source.
 func (s *Imports) Imported(ctx context.Context, source transfer.Source, key string) (bool, error) {
 	var found []string
 	err := s.Read(ctx, opImport, func(db *gorm.DB) (err error) {
@@ -70,9 +66,8 @@ func importKey(db *gorm.DB, source transfer.Source, key string) ([]string, error
 	return sqlite.All[string](db, `SELECT session_id FROM import_keys WHERE source = ? AND key = ?`, source, key)
 }
 
-// ImportConversation writes what is not there yet of a conversation (SPEC 12): all of it
-// as a session of its own, or the turns by which it grew. What was changed here since,
-// its title, folder, model, pins, stays.
+// ImportConversation writes the missing parts of a conversation (SPEC 12): all of it as a new session, or the turns
+// added since. Changes made here since (title, folder, model, pins) stay.
 func (s *Imports) ImportConversation(ctx context.Context, c transfer.Conversation, rules chat.ImportRules) (chat.Imported, error) {
 	var sum chat.Imported
 	for try := 1; ; try++ {
@@ -86,7 +81,7 @@ func (s *Imports) ImportConversation(ctx context.Context, c transfer.Conversatio
 			}
 			return sum, nil
 		}
-		if sqlite.Constrained(err) { // its key is there: somebody imports the same
+		if sqlite.Constrained(err) { // its key exists: somebody imports the same conversation
 			err = sqlite.Conflict("The conversation was imported by another program meanwhile.").WithHint("import the file again")
 		}
 		if code := chat.CodeOf(err); try == importTries || code != chat.CodeConflict && code != chat.CodeBusy && code != chat.CodeIncomplete {
@@ -97,50 +92,50 @@ func (s *Imports) ImportConversation(ctx context.Context, c transfer.Conversatio
 
 const noticeFuture = "Some messages of a conversation are dated in the future; they were imported with the time of the import."
 
-// Importer writes one conversation. It knows where each turn is that is there.
+// Importer writes one conversation. It knows the position of each turn that exists.
 type Importer struct {
 	Store        *Imports
 	Ctx          context.Context
 	Conversation *transfer.Conversation
 	Rules        chat.ImportRules
-	Now          time.Time // no moment of a source is later
+	Now          time.Time // no time of a source may be later
 
-	future bool // one would have been
+	future bool // a time of the source was later than Now
 
 	Session  chat.SessionID
-	finished bool      // it was whole before
-	already  bool      // and is what it is now
-	latest   time.Time // session.updated_at to be
+	finished bool      // it was complete before
+	already  bool      // and is unchanged
+	latest   time.Time // the session's updated_at to set
 	leftAt   chat.BranchID
 	main     *branchTip
 	on       map[chat.BranchID]*branchTip
 	at       map[string]*spot               // by Turn.Key
 	order    []int                          // turns in the order in which they are written
-	children map[string][]int               // turns by the Key of the one before
+	children map[string][]int               // turns by the Key of their parent
 	labels   map[string]bool                // of branches
-	given    map[string]int64               // how often a label was, before it was made one of its own
-	asked    map[string]map[[32]byte]string // what the turns after one ask that are in, where there are several: the key of the first that does
+	given    map[string]int64               // how often a label was used, before it was made unique
+	asked    map[string]map[[32]byte]string // questions asked after a turn that has several: hash -> key of the first turn that asks it
 	Turns    int                            // written
-	Branches int                            // beside the first
+	Branches int                            // without the first
 }
 
-// branchTip is a branch as the import finds it and as it continues with it.
+// branchTip is the end of a branch, as found and as the import extends it.
 type branchTip struct {
-	id      chat.BranchID // empty until it is made
+	id      chat.BranchID // empty until the branch is created
 	tip     int64         // turn_seq of its last turn, or of its fork
 	epoch   int64
 	head    chat.StateID
 	summary *string // of its head, nil: not read yet
-	closed  bool    // it is put away, or a turn of it is open: nothing is added
+	closed  bool    // archived, or with an open turn: nothing is added
 }
 
-// spot is the place of a turn.
+// spot is the position of a turn.
 type spot struct {
 	on      *branchTip
 	id      chat.TurnID
 	seq     int64
 	at      time.Time
-	summary *string // of a state that ends with it, nil: there may be none
+	summary *string // of a state that ends with it; nil: there may be none
 }
 
 func (m *Importer) run() error {
@@ -171,8 +166,7 @@ func (m *Importer) run() error {
 	}
 }
 
-// forget drops the summaries of a part that is written but for the one that is continued
-// from: they can be read again.
+// forget drops the summaries of a finished part, except of the branch that is continued: they can be read again.
 func (m *Importer) forget(part ImportPart) {
 	for i, run := range part.runs {
 		m.at[run.turns[len(run.turns)-1].Key].summary = nil
@@ -192,7 +186,7 @@ func (m *Importer) outcome(sum chat.Imported) chat.ImportOutcome {
 	return chat.ImportAlready
 }
 
-// Sort puts the way to where the conversation was left first: it is the first branch.
+// Sort puts the path to the conversation's last position first: it becomes the first branch.
 func (m *Importer) Sort() error {
 	m.children, m.asked = map[string][]int{}, map[string]map[[32]byte]string{}
 	place := make(map[string]int, len(m.Conversation.Turns))
@@ -219,7 +213,7 @@ func (m *Importer) Sort() error {
 	return m.checkDepth()
 }
 
-// MaxForks bounds how deep branches fork off each other: each reads its way to the root.
+// MaxForks limits how deep branches fork off each other: reading each walks to the root.
 const MaxForks = 1_000
 
 func (m *Importer) checkDepth() error {
@@ -237,7 +231,7 @@ func (m *Importer) checkDepth() error {
 	return nil
 }
 
-// ask remembers what a turn asks that has others beside it.
+// ask records the question of a turn that has siblings.
 func (m *Importer) ask(t *transfer.Turn) {
 	if len(m.children[t.Parent]) < 2 {
 		return
@@ -250,8 +244,7 @@ func (m *Importer) ask(t *transfer.Turn) {
 	}
 }
 
-// repeats is the turn whose question a turn answers again, as retry_of says of those that
-// were made here; empty: none.
+// repeats returns the turn whose question this turn answers again, like retry_of for turns made here; empty: none.
 func (m *Importer) repeats(t *transfer.Turn) chat.TurnID {
 	if len(m.children[t.Parent]) < 2 {
 		return ""
@@ -264,7 +257,7 @@ func (m *Importer) repeats(t *transfer.Turn) chat.TurnID {
 	return m.at[first].id
 }
 
-// Load reads what is there of the conversation.
+// Load reads the imported part of the conversation.
 func (m *Importer) Load() error {
 	m.on, m.at = map[chat.BranchID]*branchTip{}, map[string]*spot{}
 	m.labels, m.given = map[string]bool{}, map[string]int64{}
@@ -318,7 +311,7 @@ func (m *Importer) loadSession(db *gorm.DB) error {
 	return m.loadTurns(db)
 }
 
-// loadTurns finds the turns that are in, and whether the conversation was ever whole.
+// loadTurns finds the turns already imported, and whether the conversation was ever complete.
 func (m *Importer) loadTurns(db *gorm.DB) error {
 	rows, err := sqlite.All[struct {
 		Key       string
@@ -348,8 +341,8 @@ func (m *Importer) loadTurns(db *gorm.DB) error {
 	return err
 }
 
-// moment is a source's time as it is kept: none of the future, and none from before
-// there were such conversations. Zero stays.
+// moment is a source's time as stored: none in the future, and none from before such conversations existed. Zero
+// stays zero.
 func (m *Importer) moment(at time.Time) time.Time {
 	switch {
 	case at.Year() < 1970:

@@ -12,10 +12,10 @@ import (
 // ImportPart is what one transaction writes.
 type ImportPart struct {
 	runs []*importRun
-	Last bool // nothing comes after it
+	Last bool // no part follows
 }
 
-// importRun is turns of one branch, one after the other, that one state commits.
+// importRun is consecutive turns of one branch that one state commits.
 type importRun struct {
 	on    *branchTip
 	forks bool
@@ -23,7 +23,7 @@ type importRun struct {
 	label string
 	gap   *chat.ForkState // see chat.ForkPoint.Fallback
 	turns []*transfer.Turn
-	state chat.State // what commits them; none where no turn has an answer
+	state chat.State // commits the run; none if no turn has an answer
 }
 
 // answered are the run's turns that a state commits.
@@ -37,11 +37,10 @@ func (r *importRun) answered() []*transfer.Turn {
 	return out
 }
 
-// Ended reports that a turn has a final answer. What a source says is an error is none.
+// Ended reports that a turn has a final answer. An answer that its source marks as an error does not count.
 func Ended(t *transfer.Turn) bool { return t.Assistant != nil && !t.Assistant.IsEmpty() && !t.Failed }
 
-// Plan takes the next turns that are not in, and summarizes them: the writer is not held
-// while that is done.
+// Plan takes the next missing turns and summarises them, without holding the writer.
 func (m *Importer) Plan() (ImportPart, error) {
 	var part ImportPart
 	turns, size := 0, 0
@@ -65,7 +64,7 @@ func (m *Importer) Plan() (ImportPart, error) {
 		run.turns = append(run.turns, t)
 		m.at[t.Key] = &spot{on: run.on, seq: run.on.tip}
 		m.ask(t)
-		if open = run; len(m.children[t.Key]) > 1 || t.Key == m.Conversation.Current { // where branches part a state of its own says what came before
+		if open = run; len(m.children[t.Key]) > 1 || t.Key == m.Conversation.Current { // a state ends at each fork, so that each branch has one to build on
 			open = nil
 		}
 	}
@@ -73,8 +72,7 @@ func (m *Importer) Plan() (ImportPart, error) {
 	return part, m.summarize(part)
 }
 
-// place finds where a turn continues: with the open run, with the branch of the turn
-// before it, or on a new branch.
+// place decides where a turn continues: in the open run, on the branch of its parent, or on a new branch.
 func (m *Importer) place(t *transfer.Turn, open *importRun) *importRun {
 	before := m.at[t.Parent]
 	if t.Parent == "" {
@@ -102,7 +100,7 @@ func (m *Importer) place(t *transfer.Turn, open *importRun) *importRun {
 	return run
 }
 
-// label says what a branch is: another answer, another question, or what came later.
+// label names a branch: another answer, another question, or a later addition.
 func (m *Importer) label(t *transfer.Turn, seq int64) string {
 	kind := "Continued in " + sourceName(m.Conversation.Source)
 	if len(m.children[t.Parent]) > 1 {
@@ -124,10 +122,10 @@ func (m *Importer) label(t *transfer.Turn, seq int64) string {
 	}
 }
 
-// said is the sum of what a turn asks.
+// said is the hash of a turn's question.
 func said(t *transfer.Turn) [32]byte {
 	b, err := t.User.Blocks.MarshalJSON()
-	if err != nil { // no block of a reader fails to encode; one that did would be like no other
+	if err != nil { // blocks from a parser always encode; one that did not would match no other
 		b = []byte(t.Key)
 	}
 	return sha256.Sum256(b)
@@ -147,7 +145,7 @@ func sourceName(s transfer.Source) string {
 	return "the source"
 }
 
-// summarize makes the states that commit the part's runs.
+// summarize creates the states that commit the part's runs.
 func (m *Importer) summarize(part ImportPart) error {
 	for _, run := range part.runs {
 		pins, err := m.before(run)
@@ -165,9 +163,9 @@ func (m *Importer) summarize(part ImportPart) error {
 	return nil
 }
 
-// toSummarize are a run's answered turns as the librarian needs them. Each has its date, or the last one
-// known before it, so that plans are told from what is past; without any date it has none, since the time
-// of the import says nothing about when something was said.
+// toSummarize returns a run's answered turns as the librarian needs them. Each has its date, or the last date known
+// before it, so that plans can be told from past events. Without any date it has none: the time of the import says
+// nothing about when something was said.
 func (m *Importer) toSummarize(run *importRun) []chat.Turn {
 	at := m.moment(m.Conversation.CreatedAt)
 	if run.from != nil && !run.from.at.IsZero() {
@@ -183,13 +181,13 @@ func (m *Importer) toSummarize(run *importRun) []chat.Turn {
 	return turns
 }
 
-// before finds the summary that a run continues from, and the pins that are there.
+// before returns the summary that a run continues from, and the existing pins.
 func (m *Importer) before(run *importRun) ([]chat.Pin, error) {
 	none := ""
 	switch {
 	case run.forks && run.from != nil:
 		return m.beforeFork(run)
-	case run.on.summary != nil: // written by this import; nobody has pinned anything
+	case run.on.summary != nil: // written by this import; there are no pins
 	case run.on.id == "" || run.forks:
 		run.on.summary = &none
 		return nil, nil
@@ -206,9 +204,8 @@ func (m *Importer) before(run *importRun) ([]chat.Pin, error) {
 	return m.Store.records.Pins(m.Ctx, run.on.id)
 }
 
-// beforeFork is before of a run that leaves a branch after a turn. A state that ends
-// with the turn is there if this import made it; else what the base leaves out is
-// summarized for the fork.
+// beforeFork is before for a run that leaves a branch after a turn. If this import created a state that ends with the
+// turn, that one is used; otherwise the turns missing in the base state are summarised for the fork.
 func (m *Importer) beforeFork(run *importRun) ([]chat.Pin, error) {
 	if run.from.summary != nil {
 		run.on.summary = run.from.summary

@@ -13,9 +13,8 @@ import (
 // errApart says that conversations cannot share a transaction.
 var errApart = errors.New("not new, or of several parts")
 
-// ImportTogether writes new conversations, each of one part, in one transaction: what a
-// transaction costs is more than what a small conversation does. With an error nothing is
-// written, and each has to be written by itself.
+// ImportTogether writes new conversations of one part each in a single transaction: a transaction costs more than a
+// small conversation. On an error nothing is written, and each has to be written separately.
 func (s *Imports) ImportTogether(ctx context.Context, list []transfer.Conversation, rules []chat.ImportRules) ([]chat.Imported, error) {
 	batch, parts, out := make([]Importer, len(list)), make([]ImportPart, len(list)), make([]chat.Imported, len(list))
 	for i := range list {

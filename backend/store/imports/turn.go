@@ -13,10 +13,10 @@ import (
 	"contextinfinity/backend/transfer"
 )
 
-// unanswered is the failure of a turn that its source holds no answer of.
+// unanswered is the failure of a turn without an answer in its source.
 const unanswered = "No answer was given to this message before it was exported."
 
-// Turn writes a turn, which is pending after it, or has failed.
+// turn writes a turn, which is then pending or failed.
 func (w *importTx) turn(r *importRun, t *transfer.Turn) (chat.TurnID, error) {
 	t, err := w.instructed(t)
 	if err != nil {
@@ -52,8 +52,8 @@ func (w *importTx) turn(r *importRun, t *transfer.Turn) (chat.TurnID, error) {
 	return id, err
 }
 
-// instructed is a turn with the instructions that its source gives with the conversation,
-// if it is the first: they are data of the transcript and not the session's own.
+// instructed adds the source's instructions for the conversation to its first turn: they are part of the transcript,
+// not instructions of this session.
 func (w *importTx) instructed(t *transfer.Turn) (*transfer.Turn, error) {
 	text := schema.Clean(w.m.Conversation.SystemPrompt)
 	if t.Parent != "" || strings.TrimSpace(text) == "" {
@@ -65,7 +65,7 @@ func (w *importTx) instructed(t *transfer.Turn) (*transfer.Turn, error) {
 	}
 	with := *t
 	if t.Assistant != nil && said(t) == said(&transfer.Turn{User: transfer.NoMessage()}) {
-		answer := *t.Assistant // nobody's message is known by being alone
+		answer := *t.Assistant // the answer must not share memory with the parsed conversation
 		answer.Blocks = append(slices.Clone(answer.Blocks), block)
 		with.Assistant = &answer
 	} else {
@@ -74,8 +74,7 @@ func (w *importTx) instructed(t *transfer.Turn) (*transfer.Turn, error) {
 	return &with, nil
 }
 
-// answer makes a turn final. An answer that its source says was cut short is one that
-// was kept as it is: it was continued from, or left.
+// answer finalises a turn. An answer that its source marks as cut short counts as a partial answer that was kept.
 func (w *importTx) answer(row *schema.TurnRow, t *transfer.Turn) error {
 	if err := w.respond(row); err != nil {
 		return err
@@ -94,7 +93,7 @@ func (w *importTx) answer(row *schema.TurnRow, t *transfer.Turn) error {
 	return records.Finalize(w.Tx, row, chat.Finalization{TurnID: chat.TurnID(row.ID), Message: message, Outcome: outcome, Usage: t.Usage})
 }
 
-// respond passes by the phases in which a context is assembled and sent: none was.
+// respond goes through the phases of context assembly and sending, without a context.
 func (w *importTx) respond(row *schema.TurnRow) error {
 	if err := records.EnterPhase(w.Tx, row, chat.PhaseContextPrepared); err != nil {
 		return err
@@ -102,8 +101,7 @@ func (w *importTx) respond(row *schema.TurnRow) error {
 	return records.EnterPhase(w.Tx, row, chat.PhaseResponding)
 }
 
-// failed makes a turn one without a final answer. What there is of one stays with its
-// call, as of a turn that failed here.
+// failed ends a turn without a final answer. A partial answer stays with its call, as in a turn that failed here.
 func (w *importTx) failed(row *schema.TurnRow, t *transfer.Turn) error {
 	failure := chat.Failure{Code: chat.CodeProvider, Message: schema.Clean(t.Failure)}
 	switch {
@@ -143,8 +141,8 @@ func (w *importTx) failedStep(row *schema.TurnRow, t *transfer.Turn, failure cha
 	}, err
 }
 
-// message is a message with its documents kept as files of the session, which are to be
-// bound to its turn.
+// message returns a message with its documents stored as files of the session, and these files, which must be bound
+// to the turn.
 func (w *importTx) message(m chat.Message) (kept, files chat.Message, err error) {
 	m.Blocks, err = w.blocks(m.Blocks, &files.Blocks)
 	return m, files, err
@@ -170,8 +168,7 @@ func (w *importTx) blocks(list chat.Blocks, files *chat.Blocks) (chat.Blocks, er
 	return list, nil
 }
 
-// document keeps a document, once in a session. One without a word is not a file: it stays
-// as it came.
+// document stores a document, once per session. One without any text is not stored as a file and stays unchanged.
 func (w *importTx) document(d chat.Document) (chat.Block, error) {
 	words := schema.Clean(d.Text)
 	if strings.TrimSpace(words) == "" {

@@ -21,7 +21,7 @@ type importTx struct {
 	turns, branches int // written
 }
 
-// Write writes a part, or nothing of it.
+// Write writes a part completely or not at all.
 func (m *Importer) Write(part ImportPart) error {
 	s, before := m.Store, m.Session
 	var w importTx
@@ -55,7 +55,7 @@ func (w *importTx) part(part ImportPart) error {
 	return w.settle()
 }
 
-// begin makes the session.
+// begin creates the session.
 func (w *importTx) begin() error {
 	c := w.m.Conversation
 	w.Now = w.m.Now
@@ -79,14 +79,14 @@ func (w *importTx) begin() error {
 	}
 	w.m.Session = id
 	w.m.latest = schema.Latest(w.m.latest, w.Now)
-	if w.m.main == nil { // no turn begins the conversation: there is none
+	if w.m.main == nil { // no turn begins the conversation, so there is none
 		w.m.main = &branchTip{}
 	}
 	w.m.main.id, w.m.main.head = chat.BranchID(branch.ID), chat.StateID(branch.HeadState)
 	return w.key(KeyConversation+c.ID, session.ID)
 }
 
-// key remembers what an import made.
+// key records what an import created.
 func (w *importTx) key(key, entity string) error {
 	_, err := w.Exec(`INSERT INTO import_keys (source, key, session_id, entity_id, imported_at) VALUES (?, ?, ?, ?, ?)`,
 		w.m.Conversation.Source, key, w.m.Session, entity, chat.FormatTime(w.m.Now))
@@ -130,7 +130,7 @@ func (w *importTx) run(r *importRun) error {
 	return w.commitRun(r, answered)
 }
 
-// fork makes the run's branch.
+// fork creates the run's branch.
 func (w *importTx) fork(r *importRun) error {
 	p := chat.ForkPoint{SessionID: w.m.Session, Branch: w.m.main.id, Label: r.label, Fallback: r.gap}
 	if r.from != nil {
@@ -146,7 +146,7 @@ func (w *importTx) fork(r *importRun) error {
 	return nil
 }
 
-// unmoved refuses a branch that somebody continued with since it was looked at.
+// unmoved refuses a branch that was continued since it was read.
 func (w *importTx) unmoved(r *importRun) error {
 	b, err := schema.BranchByID(w.DB, r.on.id)
 	if err != nil {
@@ -162,8 +162,7 @@ func (w *importTx) unmoved(r *importRun) error {
 	return nil
 }
 
-// commitRun makes the state of the run's turns, and has them indexed when nothing else
-// is due.
+// commitRun creates the state of the run's turns, and queues them for the index unless other work is due first.
 func (w *importTx) commitRun(r *importRun, turns []chat.TurnID) error {
 	st, err := records.Commit(w.Tx, chat.Commit{
 		BranchID: r.on.id, Epoch: r.on.epoch, Turns: turns, Summary: r.state.Summary, PinnedFacts: r.state.PinnedFacts,
@@ -185,7 +184,7 @@ func (w *importTx) commitRun(r *importRun, turns []chat.TurnID) error {
 	return err
 }
 
-// finish tells that all of it is in. What was changed here since the last time stays.
+// finish marks the conversation as complete. What was changed here since the last import stays.
 func (w *importTx) finish() error {
 	c := w.m.Conversation
 	left, err := w.leftOn()
@@ -211,8 +210,7 @@ func (w *importTx) finish() error {
 	return w.settle()
 }
 
-// leftOn makes the branch on which the source was left the active one, unless somebody
-// chose here.
+// leftOn activates the branch on which the source was left, unless the user chose one here.
 func (w *importTx) leftOn() (chat.BranchID, error) {
 	row, err := schema.SessionByID(w.DB, w.m.Session)
 	if err != nil {
@@ -234,8 +232,8 @@ func (w *importTx) leftOn() (chat.BranchID, error) {
 	return want, records.Activate(w.Tx, w.m.Session, want)
 }
 
-// settle puts the session where its newest turn belongs in the list: turns are written
-// in the order of their branches, not of time. It tells the ledger what was imported.
+// settle gives the session the position in the list of its newest turn, because turns are written by branch, not by
+// time. It also records the import in the ledger.
 func (w *importTx) settle() error {
 	w.Now = w.m.Now
 	at := chat.FormatTime(w.m.latest)
@@ -248,7 +246,7 @@ func (w *importTx) settle() error {
 	})
 }
 
-// moments are when a turn began and ended, as far as its source tells.
+// moments are when a turn began and ended, as far as its source says.
 func (w *importTx) moments(t *transfer.Turn) (begun, over time.Time) {
 	begun = w.m.moment(t.CreatedAt)
 	if begun.IsZero() {

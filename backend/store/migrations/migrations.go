@@ -1,9 +1,9 @@
-// Package migrations holds the steps that bring a database to the newest schema.
+// Package migrations holds the migrations to the newest schema.
 package migrations
 
 import "embed"
 
-// Files are the steps, in the order of their numbers. One that was released never changes.
+// Files are the migrations in order. A released one never changes.
 //
 //go:embed *.sql
 var Files embed.FS

@@ -1,5 +1,4 @@
-// Package queue is the durable queue: jobs, the leases under which they are done, and what is
-// made due again.
+// Package queue is the durable job queue: jobs, the leases of their workers, and what is queued again.
 package queue
 
 import (
@@ -15,33 +14,32 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Queue is the durable queue of work.
+// Queue is the durable job queue.
 type Queue struct {
 	*core.Core
-	// orphaned is how many jobs of a process that is gone were released at opening
+	// orphaned is how many jobs of a dead process were released when the data was opened
 	orphaned atomic.Int64
 }
 
-// priorities order due work: a turn is committed before one is indexed.
-// A range is needed only once the cut gets there, and an extract serves till then.
+// priorities order due jobs: a turn is committed before one is indexed. A range is needed only once the cut reaches
+// it; until then an extract is used.
 var priorities = map[chat.JobType]int{
 	chat.JobSummarizeTurn: 10, chat.JobIndexTurn: 0, chat.JobSummarizeRange: -10,
 }
 
-// priorityOlder is of turns that are found as they are and would be found better.
+// priorityOlder is for turns that are already searchable but could be found better.
 const priorityOlder = -20
 
-// PriorityImported is of turns that nobody waits for: those said here come first.
+// PriorityImported is for imported turns: those written here come first.
 const PriorityImported = -5
 
-// MaxLastError bounds a job's stored error.
+// MaxLastError limits a job's stored error.
 const MaxLastError = 2000
 
-// JobKey is unique: there is one job of a type for a turn.
+// JobKey is unique: there is one job of each type per turn.
 func JobKey(kind chat.JobType, turn string) string { return string(kind) + ":" + turn }
 
-// Enqueue makes a turn's job due now. One that is there already is left alone,
-// unless it was done: then the turn needs it again.
+// Enqueue queues a turn's job now. An existing one is left alone, unless it is done: then the turn needs it again.
 func Enqueue(t *core.Tx, kind chat.JobType, turn schema.TurnRow) error {
 	return enqueueAt(t, priorities[kind], kind, turn)
 }
@@ -57,11 +55,11 @@ func enqueueAt(t *core.Tx, priority int, kind chat.JobType, turn schema.TurnRow)
 	return err
 }
 
-// EnqueueRange makes the summary of a range of a branch's lineage due: from a
-// turn_seq to the last turn, inclusive. There is one such job forever; false: it
-// is there already, whatever became of it, or the range has a live summary.
+// EnqueueRange queues the summary of a range of a branch's lineage: from a turn_seq to the last turn, inclusive.
+// There is only ever one such job: it returns false if the job exists, in whatever state, or the range has a live
+// summary.
 //
-// The job is the branch's that owns the last turn, as its summary will be.
+// The job belongs to the branch that owns the last turn, as its summary will.
 func (s *Queue) EnqueueRange(ctx context.Context, branch chat.BranchID, from int64, lastTurn chat.TurnID) (bool, error) {
 	var made bool
 	err := s.Write(ctx, "job.enqueue", func(t *core.Tx) (err error) {
@@ -97,7 +95,7 @@ func enqueueRange(t *core.Tx, branch chat.BranchID, from int64, last chat.TurnID
 	return n > 0, err
 }
 
-// SettleJob ends a turn's job because what it was for is done.
+// SettleJob ends a turn's job because its purpose was achieved otherwise.
 func SettleJob(t *core.Tx, kind chat.JobType, turn string) error {
 	_, err := t.Exec(`UPDATE jobs SET state = 'done', lease_until = NULL, last_error = '', updated_at = ?
 		WHERE job_key = ? AND state <> 'done'`, t.Stamp(), JobKey(kind, turn))
@@ -107,11 +105,11 @@ func SettleJob(t *core.Tx, kind chat.JobType, turn string) error {
 	return ForgetJobs(t)
 }
 
-// KeptJobs is how many done jobs of a type stay to be looked at.
+// KeptJobs is how many done jobs of a type are kept for inspection.
 const KeptJobs = 200
 
-// ForgetJobs deletes the done jobs of turns but for the newest: what they were for
-// shows in their turns' phases. A range's stays, for it is made due only once.
+// ForgetJobs deletes the done jobs of turns except the newest: the phase of their turn shows the result. The job of a
+// range stays, because it is queued only once.
 func ForgetJobs(t *core.Tx) error {
 	for _, kind := range []chat.JobType{chat.JobSummarizeTurn, chat.JobIndexTurn} {
 		if _, err := t.Exec(`DELETE FROM jobs WHERE state = 'done' AND job_type = ? AND id <=
@@ -134,13 +132,13 @@ func jobByID(db *gorm.DB, id int64) (schema.JobRow, error) {
 	return sqlite.One[schema.JobRow](db, "job", id, `SELECT * FROM jobs WHERE id = ?`, id)
 }
 
-// RetryJob makes a dead or waiting job due now, its tries forgotten.
+// RetryJob makes a failed or waiting job due now and resets its tries.
 func (s *Queue) RetryJob(ctx context.Context, id int64) error {
 	return s.setJob(ctx, "job.retry", id, `UPDATE jobs SET state = 'queued', attempts = 0, run_after = ?, updated_at = ?
 		WHERE id = ? AND state IN ('queued', 'dead')`, "running or done")
 }
 
-// KillJob makes a job dead: it is not tried again until RetryJob.
+// KillJob marks a job as failed: it is not tried again until RetryJob.
 func (s *Queue) KillJob(ctx context.Context, id int64) error {
 	return s.setJob(ctx, "job.kill", id, `UPDATE jobs SET state = 'dead', lease_until = NULL, run_after = ?, updated_at = ?
 		WHERE id = ? AND state IN ('queued', 'running', 'dead')`, "done")
@@ -181,8 +179,7 @@ func (s *Queue) JobCounts(ctx context.Context) (queued, running, dead int, err e
 	return c.Queued, c.Running, c.Dead, err
 }
 
-// Unindexed counts the turns that are still to be indexed, by words and by vectors; an empty
-// Session means all.
+// Unindexed counts the turns not yet indexed, by words and by vectors; an empty session means all.
 func (s *Queue) Unindexed(ctx context.Context, session chat.SessionID) (int, error) {
 	var n int
 	err := s.Read(ctx, "job.unindexed", func(db *gorm.DB) error {

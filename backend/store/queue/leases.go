@@ -12,23 +12,21 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// firstFailed selects the job that a job of the outer query waits for: turns are
-// committed in order, so that the job of a turn does not run while that of an earlier
-// one of its branch has failed and waits for its next try, or is dead. Nothing else
-// waits for a job that fails.
+// firstFailed selects the job that a job of the outer query waits for: turns are committed in order, so the job of a
+// turn does not run while that of an earlier turn of its branch has failed or waits for a retry. Nothing else waits
+// for a failed job.
 const firstFailed = `SELECT b.id FROM jobs b JOIN turns bt ON bt.id = b.turn_id JOIN turns jt ON jt.id = jobs.turn_id
 	WHERE jobs.job_type = 'summarize_turn' AND b.job_type = 'summarize_turn' AND b.state IN ('queued', 'dead') AND b.attempts > 0
 	  AND b.branch_id = jobs.branch_id AND bt.phase = 'ResponseFinalized' AND bt.turn_seq < jt.turn_seq`
 
-// ClaimJob takes the next due job of these types (none given: of any) under a
-// lease, the try counted before it starts, so that a job which kills its process
-// is dead in the end too. One that waits for another is not taken.
+// ClaimJob leases the next due job of these types (none given: any). The try is counted before it starts, so that a
+// job that kills its process eventually counts as failed. A job that waits for another is not claimed.
 func (s *Queue) ClaimJob(ctx context.Context, lease time.Duration, types ...chat.JobType) (chat.Job, bool, error) {
 	return s.claim(ctx, lease, "", types)
 }
 
-// ClaimTurnJobs is ClaimJob for the jobs of one turn, due or not. Somebody waits for it,
-// so that what it waits for itself is found out by trying.
+// ClaimTurnJobs is ClaimJob for the jobs of one turn, due or not. A person waits for them, so a blocking job is
+// detected by trying.
 func (s *Queue) ClaimTurnJobs(ctx context.Context, lease time.Duration, turn chat.TurnID, types ...chat.JobType) (chat.Job, bool, error) {
 	if turn == "" {
 		return chat.Job{}, false, chat.Errorf(chat.CodeInvalid, "job.claim", "No turn was named.")
@@ -66,8 +64,8 @@ func (s *Queue) claim(ctx context.Context, lease time.Duration, turn chat.TurnID
 	return rows[0].Job(), true, nil
 }
 
-// NextJob is how long it is until a job of these types can be claimed, 0 if one can be
-// now; false: none is waiting but for another.
+// NextJob is the time until a job of these types can be claimed, 0 if one can be now; false: none is waiting, except
+// for another job.
 func (s *Queue) NextJob(ctx context.Context, types ...chat.JobType) (time.Duration, bool, error) {
 	var due []string
 	now := s.Clock.Now()
@@ -83,9 +81,8 @@ func (s *Queue) NextJob(ctx context.Context, types ...chat.JobType) (time.Durati
 	return min(max(0, schema.Moment(due[0]).Sub(now)), chat.MaxJobPause), true, nil
 }
 
-// RenewJob holds a job for longer, while it is worked on. A hold that was lost is an
-// error that chat.LeaseLost knows. A lease that ran out and was not taken over is
-// renewed: the clock may have jumped.
+// RenewJob extends a job's lease while it is worked on. A lost lease is an error for which chat.LeaseLost is true. A
+// lease that expired but was not taken over is renewed: the clock may have jumped.
 func (s *Queue) RenewJob(ctx context.Context, h chat.Lease, lease time.Duration) error {
 	return s.Write(ctx, "job.renew", func(t *core.Tx) error {
 		n, err := t.Exec(`UPDATE jobs SET lease_until = ? WHERE id = ? AND claim = ? AND state = 'running'`,
@@ -97,8 +94,8 @@ func (s *Queue) RenewJob(ctx context.Context, h chat.Lease, lease time.Duration)
 	})
 }
 
-// CheckLease refuses a worker whose try of a job is not the one that runs: the fence
-// before every effect (SRD 6.5). The zero Hold is not a worker.
+// CheckLease refuses a worker whose try of a job is no longer the running one: the check before every effect (SRD
+// 6.5). The zero Lease is not a worker.
 func CheckLease(t *core.Tx, h chat.Lease) error {
 	if h.Job == 0 {
 		return nil
@@ -110,8 +107,7 @@ func CheckLease(t *core.Tx, h chat.Lease) error {
 	return err
 }
 
-// FinishJob ends a job that checkLease let pass; the same transaction may have settled it
-// meanwhile.
+// FinishJob ends a job after CheckLease passed; the same transaction may have ended it already.
 func FinishJob(t *core.Tx, h chat.Lease) error {
 	if h.Job == 0 {
 		return nil
@@ -124,15 +120,15 @@ func FinishJob(t *core.Tx, h chat.Lease) error {
 	return ForgetJobs(t)
 }
 
-// FinishJob marks a job done whose effect needed no transaction of its own. One that is
-// done already, or gone, is not an error: others may have done what it was for.
+// FinishJob marks a job as done whose effect needed no transaction. A job that is already done or deleted is not an
+// error: another worker may have done it.
 func (s *Queue) FinishJob(ctx context.Context, h chat.Lease) error {
 	return s.Write(ctx, "job.finish", func(t *core.Tx) error { return FinishJob(t, h) })
 }
 
-// FailJob records a failed try: again after retryAfter, or dead once all tries
-// are used up. It answers the job as it now is, which a try that had lost its lease
-// does not change. The message must not hold a key or a prompt.
+// FailJob records a failed try: the job is retried after retryAfter, or fails for good once all tries are used up. It
+// returns the job as it now is; a try that had lost its lease changes nothing. The message must not contain a key or
+// a prompt.
 func (s *Queue) FailJob(ctx context.Context, h chat.Lease, msg string, retryAfter time.Duration) (chat.Job, error) {
 	var row schema.JobRow
 	err := s.Write(ctx, "job.fail", func(t *core.Tx) error {
@@ -149,8 +145,7 @@ func (s *Queue) FailJob(ctx context.Context, h chat.Lease, msg string, retryAfte
 	return row.Job(), err
 }
 
-// PostponeJob puts a claimed job back for later because there is nothing to do
-// yet: the try is not counted.
+// PostponeJob puts a claimed job back for later because there is nothing to do yet; the try is not counted.
 func (s *Queue) PostponeJob(ctx context.Context, h chat.Lease, pause time.Duration) error {
 	return s.Write(ctx, "job.postpone", func(t *core.Tx) error {
 		_, err := t.Exec(`UPDATE jobs SET state = 'queued', attempts = max(attempts - 1, 0), lease_until = NULL, run_after = ?, updated_at = ?
@@ -159,8 +154,8 @@ func (s *Queue) PostponeJob(ctx context.Context, h chat.Lease, pause time.Durati
 	})
 }
 
-// capJobs pulls in what is due, or held, for longer than anything ever is: the clock has
-// been set back since. A job waits the pause that it was given, from now.
+// capJobs shortens due times and leases that lie further in the future than possible: the clock was set back. A job
+// then waits its original pause, from now.
 func capJobs(t *core.Tx) error {
 	far := chat.FormatTime(t.Now.Add(chat.MaxJobPause))
 	late, err := sqlite.All[schema.JobRow](t.DB, `SELECT * FROM jobs WHERE state IN ('queued', 'running') AND (run_after > ? AND state = 'queued' OR lease_until > ?)`,
@@ -180,9 +175,8 @@ func capJobs(t *core.Tx) error {
 	return nil
 }
 
-// JitterJobs gives the failed jobs whose pause is over new moments to be tried at, one
-// after the other within a time: after a leap of the clock, or a sleep of the machine,
-// they would be tried all at once. It answers how many it put off.
+// JitterJobs spreads the retries of failed jobs that are due over a period: after a jump of the clock or a sleep of
+// the machine they would all run at once. It returns how many it postponed.
 func (s *Queue) JitterJobs(ctx context.Context, within time.Duration) (int, error) {
 	var ids []int64
 	err := s.Write(ctx, "job.spread", func(t *core.Tx) (err error) {

@@ -9,10 +9,9 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// RequeueMissing is the reconciler's part of SRD 6.4: a pending turn without a
-// live summarize_turn job gets one, a committed one without index_turn too, and
-// jobs whose lease ran out are due again. Dead jobs stay dead. It answers how many
-// it made due; running it again makes none.
+// RequeueMissing is the reconciler's part of SRD 6.4: a pending turn without a live summarize_turn job gets one, as
+// does a committed turn without index_turn, and jobs with an expired lease are due again. Failed jobs stay failed. It
+// returns how many it queued; calling it again queues none.
 func (s *Queue) RequeueMissing(ctx context.Context) (int, error) {
 	var n int
 	err := s.Write(ctx, "job.requeue", func(t *core.Tx) error {
@@ -57,9 +56,8 @@ func requeue(t *core.Tx, kind chat.JobType, where string) (int, error) {
 	return len(turns), nil
 }
 
-// RequeueOlder makes index_turn due again for turns that are found by what an
-// earlier chunker than this version cut, the newest first, up to a limit, after all
-// other work. It answers how many it made due.
+// RequeueOlder queues index_turn for turns that were cut by an older version of the chunker, newest first, up to a
+// limit, with a lower priority than all other work. It returns how many it queued.
 func (s *Queue) RequeueOlder(ctx context.Context, version, limit int) (int, error) {
 	var turns []schema.TurnRow
 	err := s.Write(ctx, "job.requeue", func(t *core.Tx) (err error) {
@@ -81,15 +79,15 @@ func (s *Queue) RequeueOlder(ctx context.Context, version, limit int) (int, erro
 // interrupted is the last error of a job whose process ended while it ran.
 const interrupted = "The program ended while this was running."
 
-// releaseJobs ends leases that ran out before a moment.
+// releaseJobs releases leases that expired before a time.
 func releaseJobs(t *core.Tx, before string) (int64, error) {
 	return t.Exec(`UPDATE jobs SET state = CASE WHEN attempts >= ? THEN 'dead' ELSE 'queued' END, lease_until = NULL,
 		last_error = ?, updated_at = ?
 		WHERE state = 'running' AND lease_until <= ?`, chat.MaxJobAttempts, interrupted, t.Stamp(), before)
 }
 
-// ReleaseOrphanedJobs runs when the writer's lock was just taken: whatever was
-// running belonged to a process that is gone, its lease along with it.
+// ReleaseOrphanedJobs runs right after the writer's lock was taken: every running job and its lease belonged to a
+// process that has ended.
 func ReleaseOrphanedJobs(ctx context.Context, s *Queue) error {
 	return s.Write(ctx, "store.open", func(t *core.Tx) error {
 		again, err := sqlite.All[int64](t.DB, `SELECT id FROM jobs WHERE state = 'running' AND attempts < ?`, chat.MaxJobAttempts)
@@ -102,13 +100,12 @@ func ReleaseOrphanedJobs(ctx context.Context, s *Queue) error {
 	})
 }
 
-// Orphaned is how many jobs opening took from a process that is gone. It answers it
-// once: the report of the start is where it belongs.
+// Orphaned returns, once, how many jobs of a dead process were released at opening, for the start's report.
 func (s *Queue) Orphaned() int {
 	return int(s.orphaned.Swap(0))
 }
 
-// PendingIDs are the turns of all sessions that are final and in no state yet.
+// PendingIDs are the final turns of all sessions that no state covers yet.
 func (s *Queue) PendingIDs(ctx context.Context) ([]chat.TurnID, error) {
 	return core.All[chat.TurnID](ctx, s, "turn.pending", `SELECT id FROM turns WHERE phase = 'ResponseFinalized' ORDER BY id`)
 }

@@ -26,7 +26,7 @@ func (s *Records) Accept(ctx context.Context, a chat.Acceptance) (chat.Turn, err
 	return row.Turn(), nil
 }
 
-// Accept is the same in a transaction, without noting that the turn runs.
+// Accept does the same inside a transaction, without recording that the turn runs.
 func Accept(s *core.Core, t *core.Tx, a chat.Acceptance) (schema.TurnRow, error) {
 	if a.User.Role != chat.RoleUser || a.User.IsEmpty() {
 		return schema.TurnRow{}, sqlite.Invalid("There is nothing to send.").WithHint("write a message")
@@ -79,8 +79,8 @@ func newTurn(t *core.Tx, branch schema.BranchRow, a chat.Acceptance) (schema.Tur
 	}, err
 }
 
-// refuseBlocked answers CodeBusy while a turn of this branch runs here, and
-// CodeIncomplete while one waits for the user: incomplete, or left by a crash.
+// refuseBlocked returns CodeBusy while a turn of this branch runs here, and CodeIncomplete while one needs the user's
+// decision: it is incomplete, or a crash interrupted it.
 func refuseBlocked(s *core.Core, t *core.Tx, branch chat.BranchID) error {
 	open, err := sqlite.All[schema.TurnRow](t.DB, `SELECT id, turn_seq, phase, outcome FROM turns WHERE branch_id = ?
 		AND phase IN ('Accepted', 'ContextPrepared', 'Responding') LIMIT 1`, branch)
@@ -114,7 +114,7 @@ func checkRetryOf(t *core.Tx, id chat.TurnID, session string) error {
 	return nil
 }
 
-// EnterPhase takes a turn to another phase, if the table of moves allows it.
+// EnterPhase moves a turn to another phase, if the transition is allowed.
 func EnterPhase(t *core.Tx, r *schema.TurnRow, to chat.Phase) error {
 	if !chat.CanMove(chat.Phase(r.Phase), to) {
 		return sqlite.Conflict("Turn %d is %s and cannot become %s.", r.TurnSeq, r.Phase, to)
@@ -129,9 +129,8 @@ func EnterPhase(t *core.Tx, r *schema.TurnRow, to chat.Phase) error {
 	return err
 }
 
-// Prepare records the assembled context: Responding may follow. A turn whose
-// context is assembled again, after a rejection for size or for a retry, keeps
-// its phase and gets the new manifest.
+// Prepare records the assembled context; Responding may follow. A turn whose context is assembled again, after a
+// rejection for size or for a retry, keeps its phase and gets the new manifest.
 func (s *Records) Prepare(ctx context.Context, p chat.Preparation) error {
 	err := s.Write(ctx, "turn.prepare", func(t *core.Tx) error { return Prepare(t, p) })
 	if err == nil {
@@ -178,8 +177,8 @@ func movePrepared(t *core.Tx, turn *schema.TurnRow) error {
 	return EnterPhase(t, turn, chat.PhaseContextPrepared)
 }
 
-// Resume makes an incomplete turn a running one again, for Retry and Continue.
-// Its phase stays Responding; what it holds stays.
+// Resume makes an incomplete turn run again, for Retry and Continue. Its phase stays Responding and its content is
+// kept.
 func (s *Records) Resume(ctx context.Context, id chat.TurnID) error {
 	err := s.Write(ctx, "turn.resume", func(t *core.Tx) error {
 		turn, err := schema.TurnHead(t.DB, id)

@@ -15,8 +15,8 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// forkedAt is the lineage of a branch that forks off now after a turn_seq: without the
-// branches that begin there, and with what was pinned up to now on the last.
+// forkedAt is the lineage of a branch that forks off now after a turn_seq: without branches that begin at that point,
+// and with the last branch's present pins.
 func forkedAt(segs []core.Segment, seq int64) []core.Segment {
 	var out []core.Segment
 	for i, g := range segs {
@@ -76,7 +76,7 @@ func (r branchSummaryRow) summary() chat.BranchSummary {
 	}
 }
 
-// insertBranch writes a branch whose head is its base.
+// insertBranch writes a branch with its base as head.
 func insertBranch(t *core.Tx, b schema.BranchRow) error {
 	return events.Record(t, chat.SessionID(b.SessionID), ledger.EventBranchCreated, b.ID, ledger.BranchCreated{
 		Label: b.Label, ParentBranch: chat.BranchID(schema.Text(b.ParentBranch)), ForkTurn: chat.TurnID(schema.Text(b.ForkTurn)),
@@ -86,11 +86,10 @@ func insertBranch(t *core.Tx, b schema.BranchRow) error {
 
 // Fork starts a branch after a turn of a lineage, or before its first (SPEC 4).
 //
-// Its base is the newest state of the lineage that covers nothing after that
-// turn. Where one state committed a run of turns across the fork point, base
-// leaves the first turns of the run out; p.Fallback, when given, is then
-// committed as the child's first state, so that its head speaks of them.
-// CodeConflict: the turn, or one before it, is still pending or running.
+// Its base is the newest state of the lineage that covers nothing after that turn. If one state committed a run of
+// turns across the fork point, the base lacks the first turns of the run; p.Fallback, if given, is then committed as
+// the child's first state, so that its head covers them. CodeConflict: the turn, or an earlier one, is still pending
+// or running.
 func (s *Records) Fork(ctx context.Context, p chat.ForkPoint) (chat.Branch, error) {
 	var child schema.BranchRow
 	err := s.Write(ctx, "branch.fork", func(t *core.Tx) (err error) {
@@ -139,8 +138,8 @@ func Fork(t *core.Tx, p chat.ForkPoint) (schema.BranchRow, error) {
 	return child, err
 }
 
-// forkAfter sets the fork turn, once that turn is found settled. The parent is
-// the branch that owns the turn, whichever descendant it was seen from.
+// forkAfter sets the fork turn, once that turn is settled. The parent is the branch that owns the turn, whichever
+// descendant it was seen from.
 func forkAfter(t *core.Tx, child *schema.BranchRow, segs []core.Segment, after chat.TurnID) error {
 	turn, err := schema.TurnHead(t.DB, after)
 	if err != nil {
@@ -181,7 +180,7 @@ func forkBase(db *gorm.DB, segs []core.Segment, seq int64) (schema.StateRow, err
 	return row, row.Unpack(db)
 }
 
-// forkFallback gives the child a state of its own over the turns its base leaves out.
+// forkFallback gives the child its own state over the turns that its base lacks.
 func forkFallback(t *core.Tx, child *schema.BranchRow, base schema.StateRow, f *chat.ForkState) error {
 	if f == nil || base.CoversSeq >= child.ForkSeq {
 		return nil
@@ -196,10 +195,9 @@ func forkFallback(t *core.Tx, child *schema.BranchRow, base schema.StateRow, f *
 	return InsertState(t, st, nil, 1)
 }
 
-// ForkBase tells what a fork after a turn would stand on: its base state and the
-// committed turns up to the fork point that this state does not cover, which the
-// caller summarises for ForkPoint.Fallback. After is empty for a fork before the
-// first turn.
+// ForkBase returns what a fork after a turn would be based on: its base state, and the committed turns up to the fork
+// point that this state does not cover, which the caller summarises for ForkPoint.Fallback. After is empty for a fork
+// before the first turn.
 func (s *Records) ForkBase(ctx context.Context, branch chat.BranchID, after chat.TurnID) (chat.State, []chat.Turn, error) {
 	var base schema.StateRow
 	var turns []schema.TurnRow
@@ -226,13 +224,13 @@ func (s *Records) ForkBase(ctx context.Context, branch chat.BranchID, after chat
 	return base.State(), schema.TurnsOf(turns), err
 }
 
-// freeLabel is "fork N", N counting the session's branches.
+// freeLabel is "fork N", with N counting the session's branches.
 func freeLabel(t *core.Tx, session string) (string, error) {
 	n, err := sqlite.One[int64](t.DB, "session", session, `SELECT count(*) FROM branches WHERE session_id = ?`, session)
 	return "fork " + sqlite.Itoa(n), err
 }
 
-// SwitchBranch makes a branch the session's active one. An archived one comes back.
+// SwitchBranch makes a branch the session's active one. An archived branch is restored.
 func (s *Records) SwitchBranch(ctx context.Context, session chat.SessionID, branch chat.BranchID) error {
 	return s.Write(ctx, "branch.switch", func(t *core.Tx) error {
 		b, err := schema.BranchByID(t.DB, branch)
@@ -242,7 +240,7 @@ func (s *Records) SwitchBranch(ctx context.Context, session chat.SessionID, bran
 		if b.SessionID != string(session) {
 			return sqlite.Invalid("Branch %s belongs to another session.", branch)
 		}
-		if b.ArchivedAt != nil { // what one works on is not put away
+		if b.ArchivedAt != nil { // the active branch is never archived
 			if err := archiveBranch(t, branch, false); err != nil {
 				return err
 			}
@@ -266,7 +264,7 @@ func (s *Records) RenameBranch(ctx context.Context, id chat.BranchID, label stri
 	})
 }
 
-// ArchiveBranch hides a branch, or brings it back. The active one stays.
+// ArchiveBranch archives or restores a branch. The active one cannot be archived.
 func (s *Records) ArchiveBranch(ctx context.Context, id chat.BranchID, archived bool) error {
 	return s.Write(ctx, "branch.archive", func(t *core.Tx) error {
 		active, err := sqlite.All[string](t.DB, `SELECT id FROM sessions WHERE active_branch = ?`, id)

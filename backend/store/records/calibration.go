@@ -13,16 +13,14 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Calibration is what was learned of a model's counting: 1 of no samples before
-// there was any.
+// Calibration is what was learned of a model's token counting: factor 1 with no samples at first.
 func (s *Records) Calibration(ctx context.Context, provider, modelID string) (chat.Calibration, error) {
 	row, err := core.Query(ctx, s, "calibration.read", func(db *gorm.DB) (schema.CalibrationRow, error) { return events.CalibrationOf(db, provider, modelID) })
 	return chat.Calibration{Factor: row.Factor, Samples: row.Samples, Mean: row.Mean}, err
 }
 
-// ObserveCalibration learns from one request: how many tokens we counted, and how
-// many the provider says it was. Small estimates and absent reports are ignored.
-// The ledger, that of the session whose step used the model last, is told only
+// ObserveCalibration learns from one request: how many tokens we estimated, and how many the provider reported. Small
+// estimates and missing reports are ignored. The ledger, of the session that used the model last, gets an event only
 // when the factor changes.
 func (s *Records) ObserveCalibration(ctx context.Context, provider, modelID string, estimated, reported int) error {
 	if estimated < events.CalibrationMin || reported <= 0 {
@@ -48,8 +46,7 @@ func (s *Records) ObserveCalibration(ctx context.Context, provider, modelID stri
 	})
 }
 
-// tellCalibration writes the event of a changed factor. Revisions order events
-// that may be in several ledgers.
+// tellCalibration writes the event of a changed factor. Revisions order events that may be in several ledgers.
 func tellCalibration(t *core.Tx, r *schema.CalibrationRow) error {
 	sessions, err := sqlite.All[chat.SessionID](t.DB, `SELECT t.session_id FROM steps s JOIN turns t ON t.id = s.turn_id
 		WHERE s.provider = ? AND s.model_id = ? ORDER BY s.rowid DESC LIMIT 1`, r.Provider, r.ModelID)

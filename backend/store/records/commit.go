@@ -59,7 +59,7 @@ func Commit(t *core.Tx, c chat.Commit) (schema.StateRow, error) {
 	return st, queue.FinishJob(t, c.Job)
 }
 
-// retitle leaves a title alone that somebody chose meanwhile.
+// retitle sets the title unless the user chose one meanwhile.
 func retitle(t *core.Tx, id string, r chat.Retitle) error {
 	to := chat.BoundTitle(schema.Clean(r.To))
 	if to == "" || to == r.From {
@@ -122,8 +122,8 @@ func NextState(t *core.Tx, branch schema.BranchRow, c chat.Commit, turns []schem
 	return st, err
 }
 
-// InsertState makes a state the head of its branch; turns are committed by it. Epoch is the
-// branch's, once moved: who read another one was checked before, in the same transaction.
+// InsertState makes a state the head of its branch and the turns committed. epoch is the branch's new epoch: the
+// caller checked the old one in the same transaction.
 func InsertState(t *core.Tx, st schema.StateRow, turns []chat.TurnID, epoch int64) error {
 	base, err := t.PayloadOf(chat.SessionID(st.SessionID), ledger.EventStateCommitted, schema.Text(st.ParentID))
 	if err != nil {
@@ -140,14 +140,13 @@ func InsertState(t *core.Tx, st schema.StateRow, turns []chat.TurnID, epoch int6
 	})
 }
 
-// committedMetrics is what making a state measured (SRD 15.1).
+// committedMetrics is what was measured while creating a state (SRD 15.1).
 func committedMetrics(c chat.Commit) chat.TurnMetrics {
 	check := chat.CheckOf(c.Origin, c.Validation)
 	return chat.TurnMetrics{SummarizeMs: c.SummarizeMs, ValidationTries: check.Tries, ValidationResult: check.Result}
 }
 
-// coverTurns makes turns that were committed due for the index, and looks through them for
-// what the user may want to pin.
+// coverTurns queues committed turns for the index, and scans them for facts that the user may want to pin.
 func coverTurns(t *core.Tx, turns []schema.TurnRow, m chat.TurnMetrics) error {
 	for i := range turns {
 		turn := &turns[i]

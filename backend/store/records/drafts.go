@@ -28,7 +28,7 @@ func (r DraftRow) Draft() (chat.Draft, error) {
 	return chat.Draft{BranchID: chat.BranchID(r.BranchID), Message: m, Queued: r.Queued, UpdatedAt: schema.Moment(r.UpdatedAt)}, nil
 }
 
-// Draft is a branch's unsent text, if there is any.
+// Draft is a branch's unsent text, if any.
 func (s *Records) Draft(ctx context.Context, branch chat.BranchID) (chat.Draft, bool, error) {
 	var d chat.Draft
 	var found bool
@@ -44,8 +44,7 @@ func (s *Records) Draft(ctx context.Context, branch chat.BranchID) (chat.Draft, 
 	return d, found && err == nil, err
 }
 
-// SaveDraft keeps a branch's unsent text. An empty one that is not queued is
-// removed.
+// SaveDraft saves a branch's unsent text. An empty one that is not queued is deleted.
 func (s *Records) SaveDraft(ctx context.Context, d chat.Draft) error {
 	return s.Write(ctx, "draft.save", func(t *core.Tx) error {
 		empty := len(d.Message.Blocks) == 0 || d.Message.IsEmpty()
@@ -71,8 +70,8 @@ func (s *Records) SaveDraft(ctx context.Context, d chat.Draft) error {
 	})
 }
 
-// ReleaseDraft takes back that a draft waits to be sent, if it is still the one that
-// waits: what was written there since is not touched.
+// ReleaseDraft takes a draft out of the send queue if it is still the one that was queued: text written since is not
+// affected.
 func (s *Records) ReleaseDraft(ctx context.Context, d chat.Draft) (released bool, err error) {
 	err = s.Write(ctx, "draft.release", func(t *core.Tx) error {
 		rows, err := sqlite.All[DraftRow](t.DB, `SELECT * FROM drafts WHERE branch_id = ? AND queued = 1`, d.BranchID)
@@ -103,8 +102,8 @@ func sameMessage(a, b chat.Message) (bool, error) {
 	return left == right, err
 }
 
-// QueuedDrafts are the drafts that wait to be sent, oldest first. One that cannot
-// be read is left out and logged: the others still go.
+// QueuedDrafts are the drafts queued for sending, oldest first. An unreadable one is skipped and logged, so that the
+// others are still sent.
 func (s *Records) QueuedDrafts(ctx context.Context) ([]chat.Draft, error) {
 	rows, err := core.All[DraftRow](ctx, s, "draft.list", `SELECT * FROM drafts WHERE queued = 1 ORDER BY updated_at, branch_id`)
 	var out []chat.Draft

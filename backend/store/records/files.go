@@ -1,7 +1,6 @@
 package records
 
 import (
-	"bytes"
 	"context"
 	"encoding/hex"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
@@ -19,12 +17,11 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Attached documents. A file belongs to a session and is kept once there, by its
-// hash. Until a message that names it is accepted it is part of a draft: the ledger
-// does not know it, and it is swept when nothing names it any more.
+// Attached documents. A file belongs to a session and is stored once there, by its hash. Until a message that uses it
+// is accepted it belongs to a draft: it is not in the ledger, and it is deleted once nothing refers to it.
 
-// AddFile keeps a document for a message that is being written. The same bytes are
-// kept once in a session: what is there already is answered, under the new name.
+// AddFile stores a document for a message that is being written. Identical bytes are stored once per session: an
+// existing file is returned under the new name.
 func (s *Records) AddFile(ctx context.Context, n chat.NewFile) (chat.File, error) {
 	var row schema.FileRow
 	err := s.Write(ctx, "file.add", func(t *core.Tx) error {
@@ -56,7 +53,7 @@ func (s *Records) AddFile(ctx context.Context, n chat.NewFile) (chat.File, error
 	return row.File(), err
 }
 
-// checkFile refuses a document without a text that can be kept as it is.
+// checkFile refuses a document whose text cannot be stored unchanged.
 func checkFile(n chat.NewFile) error {
 	words := n.Text
 	if words == "" {
@@ -77,33 +74,13 @@ func (s *Records) File(ctx context.Context, id chat.FileID) (chat.File, error) {
 	return row.File(), err
 }
 
-// Files are the documents of a session, oldest first, those of drafts included.
-func (s *Records) Files(ctx context.Context, session chat.SessionID) ([]chat.File, error) {
-	rows, err := core.All[schema.FileRow](ctx, s, "file.list", `SELECT `+schema.FileColumns+` FROM files WHERE session_id = ? ORDER BY id`, session)
-	return lists.Map(rows, schema.FileRow.File), err
-}
-
-// FileContent is a document's bytes as they were attached.
-func (s *Records) FileContent(ctx context.Context, id chat.FileID) ([]byte, error) {
-	var content []byte
-	err := s.Read(ctx, "file.read", func(db *gorm.DB) error {
-		row, err := sqlite.One[struct{ Content, ContentHash []byte }](db, "document", id, `SELECT content, content_hash FROM files WHERE id = ?`, id)
-		if err == nil && !bytes.Equal(codec.Hash(row.Content), row.ContentHash) {
-			err = sqlite.CorruptRecord("files", string(id), nil)
-		}
-		content = row.Content
-		return err
-	})
-	return content, err
-}
-
-// FileText is a document's whole text.
+// FileText is a document's complete text.
 func (s *Records) FileText(ctx context.Context, id chat.FileID) (string, error) {
 	return core.Query(ctx, s, "file.read", func(db *gorm.DB) (string, error) { return schema.FileText(db, id) })
 }
 
-// TurnFiles are the documents attached to a turn's message that are indexed with
-// it: not those that a finalized turn before it in its lineage brought already.
+// TurnFiles are the documents of a turn's message that are indexed with it, without those that an earlier finalized
+// turn of its lineage already had.
 func (s *Records) TurnFiles(ctx context.Context, id chat.TurnID) ([]chat.FileText, error) {
 	var out []chat.FileText
 	err := s.Read(ctx, "file.turn", func(db *gorm.DB) error {
@@ -135,8 +112,8 @@ func (s *Records) TurnFiles(ctx context.Context, id chat.TurnID) ([]chat.FileTex
 	return out, err
 }
 
-// broughtBefore reports that an earlier turn of the lineage brought the file. The
-// Turn that first named it is bound to it; only for others history is looked through.
+// broughtBefore reports that an earlier turn of the lineage had the file. A file is bound to the turn that used it
+// first; only for other turns the history is searched.
 func broughtBefore(db *gorm.DB, turn schema.TurnRow, f schema.FileRow) (bool, error) {
 	if schema.Text(f.TurnID) == turn.ID {
 		return false, nil
@@ -156,8 +133,7 @@ func broughtBefore(db *gorm.DB, turn schema.TurnRow, f schema.FileRow) (bool, er
 	return false, nil
 }
 
-// BindFiles gives the documents of an accepted message to its turn and tells the
-// ledger of those that it has not heard of. Part of TX-0.
+// BindFiles binds the documents of an accepted message to its turn and adds new ones to the ledger. Part of TX-0.
 func BindFiles(t *core.Tx, turn schema.TurnRow, m chat.Message) error {
 	for _, d := range m.Blocks.Documents() {
 		f, err := schema.FileByID(t.DB, d.File)
@@ -187,12 +163,12 @@ func BindFiles(t *core.Tx, turn schema.TurnRow, m chat.Message) error {
 	return nil
 }
 
-// draftFileAge is how long a document is kept that no message and no draft names:
-// removing it from a draft can be thought better of.
+// draftFileAge is how long a document is kept that no message and no draft uses: its removal from a draft can be
+// undone.
 const draftFileAge = 24 * time.Hour
 
-// SweepFiles deletes documents that were attached to a draft and never sent, once
-// nothing has named them for a day, and tells how many.
+// SweepFiles deletes documents that were attached to a draft but never sent, once nothing has used them for a day,
+// and returns how many.
 func (s *Records) SweepFiles(ctx context.Context) (int, error) {
 	var n int64
 	err := s.Write(ctx, "file.sweep", func(t *core.Tx) (err error) {

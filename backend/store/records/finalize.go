@@ -19,8 +19,8 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Finalize is TX-A: the answer is final, its step closed, summarize_turn queued
-// and the ledger told, or none of it (SPEC 4).
+// Finalize is TX-A: it stores the final answer, closes the step, queues summarize_turn and writes the ledger event,
+// or does nothing (SPEC 4).
 func (s *Records) Finalize(ctx context.Context, f chat.Finalization) (chat.Turn, error) {
 	const op = "turn.finalize"
 	p, err := prepareFinal(f)
@@ -34,7 +34,7 @@ func (s *Records) Finalize(ctx context.Context, f chat.Finalization) (chat.Turn,
 	return turn, err
 }
 
-// Interrupt leaves a turn Responding and incomplete: the user decides.
+// Interrupt leaves a turn Responding and incomplete, for the user to decide.
 func (s *Records) Interrupt(ctx context.Context, i chat.Interruption) (chat.Turn, error) {
 	const op = "turn.interrupt"
 	step, err := PrepareStep(i.TurnID, i.Step, "")
@@ -54,7 +54,7 @@ func (s *Records) FailTurn(ctx context.Context, f chat.TurnFailure) (chat.Turn, 
 	return s.endTurn(ctx, op, f.TurnID, func(t *core.Tx, turn *schema.TurnRow) error { return failPrepared(t, turn, f, step) })
 }
 
-// endTurn runs a transaction after which the turn no longer runs, and returns it.
+// endTurn runs a transaction that ends a running turn, and returns the turn.
 func (s *Records) endTurn(ctx context.Context, op string, id chat.TurnID, do func(*core.Tx, *schema.TurnRow) error) (chat.Turn, error) {
 	var row schema.TurnRow
 	err := s.Write(ctx, op, func(t *core.Tx) error {
@@ -75,13 +75,13 @@ func (s *Records) endTurn(ctx context.Context, op string, id chat.TurnID, do fun
 	return row.Turn(), nil
 }
 
-// FinalOutcomes are those of a final answer.
+// FinalOutcomes are the outcomes of a final answer.
 var FinalOutcomes = map[chat.Outcome]bool{
 	chat.OutcomeCompleted: true, chat.OutcomeTruncated: true, chat.OutcomeRefused: true,
 	chat.OutcomeStopped: true, chat.OutcomeKept: true, chat.OutcomePaused: true,
 }
 
-// endedTurn is a turn without an answer that is long.
+// endedTurn returns a turn without its answer if that is long.
 func endedTurn(db *gorm.DB, id chat.TurnID) (schema.TurnRow, error) {
 	columns := strings.Replace(schema.TurnColumns, "t.final_assistant_message_json",
 		`CASE WHEN octet_length(t.final_assistant_message_json) <= `+strconv.Itoa(codec.MaxWhole)+`
@@ -89,13 +89,13 @@ func endedTurn(db *gorm.DB, id chat.TurnID) (schema.TurnRow, error) {
 	return sqlite.One[schema.TurnRow](db, "turn", id, `SELECT `+columns+` FROM turns t WHERE t.id = ?`, id)
 }
 
-// finalization is a final answer as it is stored, made before its transaction.
+// finalization is a final answer in stored form, prepared before its transaction.
 type finalization struct {
 	chat.Finalization
 	step    *EndedStep
-	message string // JSON; of a long answer it is made when it is written
+	message string // JSON; that of a long answer is generated when it is written
 	hash    []byte
-	payload *core.Payload // of the event, where the answer is long
+	payload *core.Payload // of the event, if the answer is long
 }
 
 func prepareFinal(f chat.Finalization) (p finalization, err error) {
@@ -122,7 +122,7 @@ func prepareFinal(f chat.Finalization) (p finalization, err error) {
 	return p, err
 }
 
-// Finalize is finalizePrepared for a transaction that does more than that.
+// Finalize is finalizePrepared for a transaction that does more.
 func Finalize(t *core.Tx, turn *schema.TurnRow, f chat.Finalization) error {
 	p, err := prepareFinal(f)
 	if err != nil {
@@ -167,7 +167,7 @@ func putAnswer(t *core.Tx, f finalization) error {
 		return err
 	}
 	if f.payload != nil {
-		if f.step != nil { // stored: two long texts need not be there at once
+		if f.step != nil { // it is stored; freeing it avoids holding two long texts at once
 			f.step.row = schema.StepRow{}
 		}
 		debug.FreeOSMemory()
@@ -211,7 +211,7 @@ func interrupt(t *core.Tx, turn *schema.TurnRow, i chat.Interruption, step *Ende
 		ledger.TurnEnded{Outcome: chat.OutcomeIncomplete, Failure: i.Failure, Usage: i.Usage})
 }
 
-// Fail is failPrepared for a transaction that does more than that.
+// Fail is failPrepared for a transaction that does more.
 func Fail(t *core.Tx, turn *schema.TurnRow, f chat.TurnFailure) error {
 	step, err := PrepareStep(f.TurnID, f.Step, "")
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"contextinfinity/backend/store/schema"
 )
 
-// SetFolder puts sessions into a folder, all of them or none; empty takes them out.
-// A folder exists as long as a session is in it.
+// SetFolder moves sessions into a folder, all of them or none; an empty name removes them from folders. A folder
+// exists as long as it contains a session.
 func (s *Records) SetFolder(ctx context.Context, ids []chat.SessionID, folder string) error {
 	folder = schema.Clean(folder)
 	if err := checkTitle("The name of a folder", folder); err != nil {
@@ -26,7 +26,7 @@ func (s *Records) SetFolder(ctx context.Context, ids []chat.SessionID, folder st
 	})
 }
 
-// Folders are the names sessions that are not archived are kept under, by name.
+// Folders are the folder names of unarchived sessions, in alphabetical order.
 func (s *Records) Folders(ctx context.Context) ([]chat.Folder, error) {
 	return core.All[chat.Folder](ctx, s, "session.folders", `SELECT folder AS name, count(*) AS sessions FROM sessions
 			WHERE folder <> '' AND archived_at IS NULL GROUP BY folder ORDER BY folder`)

@@ -12,10 +12,10 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// knownPage is how many things a page has where nobody says.
+// knownPage is the default size of a page.
 const knownPage = 50
 
-// knownSource is a session that may hold something of a kind.
+// knownSource is a session that may contain something of a kind.
 type knownSource struct {
 	ID           string
 	Title        string
@@ -25,7 +25,7 @@ type knownSource struct {
 	Archived     bool
 }
 
-// knownSessions are the sessions that may hold something of a kind, the newest first.
+// knownSessions are the sessions that may contain something of a kind, newest first.
 var knownSessions = map[chat.KnownKind]string{
 	chat.KnownPin:          `s.id IN (SELECT session_id FROM pins)`,
 	chat.KnownSuggestion:   `s.id IN (SELECT session_id FROM pin_suggestions WHERE dismissed_at IS NULL)`,
@@ -33,8 +33,7 @@ var knownSessions = map[chat.KnownKind]string{
 	chat.KnownSummary:      `EXISTS (SELECT 1 FROM states t WHERE t.id = b.head_state AND t.origin <> 'root')`,
 }
 
-// Known is a page of what is remembered, of all sessions, those used last first, and how much there is in
-// all.
+// Known is a page of what is remembered from all sessions, most recently used sessions first, with the total count.
 func (s *Records) Known(ctx context.Context, q chat.KnownQuery) (page []chat.Known, total int, err error) {
 	where, ok := knownSessions[q.Kind]
 	if !ok {
@@ -140,7 +139,7 @@ func knownSuggestions(db *gorm.DB, one chat.Known) ([]chat.Known, error) {
 	return out, nil
 }
 
-// turnOn is the turn of a number on a lineage; empty for none.
+// turnOn is the turn with a number on a lineage; empty: none.
 func turnOn(db *gorm.DB, segs []core.Segment, seq int64) (chat.TurnID, error) {
 	scope, err := core.ScopeJSON(segs)
 	if err != nil {

@@ -63,7 +63,7 @@ func (s *Records) Assistants(ctx context.Context) ([]chat.Assistant, error) {
 	return out, err
 }
 
-// Assistant is one of them.
+// Assistant is one assistant.
 func (s *Records) Assistant(ctx context.Context, id chat.AssistantID) (chat.Assistant, error) {
 	return core.Query(ctx, s, "assistant.read", func(db *gorm.DB) (chat.Assistant, error) { return assistantByID(db, id) })
 }
@@ -79,8 +79,8 @@ func assistantByID(db *gorm.DB, id chat.AssistantID) (chat.Assistant, error) {
 	return rows[0].assistant(), nil
 }
 
-// PutAssistant makes an assistant where it has no id, and changes the one with its id. Sessions
-// stay as they are.
+// PutAssistant creates an assistant without an id, or changes the one with its id. Existing sessions are not
+// affected.
 func (s *Records) PutAssistant(ctx context.Context, a chat.Assistant) (chat.Assistant, error) {
 	a.Name, a.Instructions, a.Model = schema.Clean(a.Name), schema.Clean(a.Instructions), schema.Clean(a.Model)
 	err := s.Write(ctx, "assistant.put", func(t *core.Tx) error {
@@ -107,12 +107,12 @@ func (s *Records) PutAssistant(ctx context.Context, a chat.Assistant) (chat.Assi
 	return a, err
 }
 
-// shelf are the entries of a table of the library, by which a new one is checked.
+// shelf is the content of a library table, against which a new entry is checked.
 type shelf struct {
 	what  string
 	most  int
-	made  map[string]string // when an entry was made, by its id
-	named map[string]string // the id of an entry, by its name without regard to case
+	made  map[string]string // creation time by id
+	named map[string]string // id by lower-case name
 }
 
 func shelfOf(t *core.Tx, table, what string, most int) (shelf, error) {
@@ -124,8 +124,8 @@ func shelfOf(t *core.Tx, table, what string, most int) (shelf, error) {
 	return s, err
 }
 
-// take is the id of an entry, a new one where it has none, and when it was made. Another entry
-// of its name, and one more than there may be, are refused.
+// take returns the id of an entry, a new one if it has none, and its creation time. It refuses a name already in use
+// and an entry beyond the maximum.
 func (s shelf) take(t *core.Tx, id, name string) (entry, made string, err error) {
 	if other, ok := s.named[strings.ToLower(name)]; ok && other != id {
 		return "", "", chat.Errorf(chat.CodeConflict, "", "There is already a %s named %q; nothing was changed.", s.what, name).WithHint("choose another name")
@@ -143,7 +143,7 @@ func (s shelf) take(t *core.Tx, id, name string) (entry, made string, err error)
 	return entry, t.Stamp(), nil
 }
 
-// DropAssistant deletes an assistant. Sessions that have its settings keep them.
+// DropAssistant deletes an assistant. Sessions with its settings keep them.
 func (s *Records) DropAssistant(ctx context.Context, id chat.AssistantID) error {
 	return s.Write(ctx, "assistant.drop", func(t *core.Tx) error {
 		if _, err := assistantByID(t.DB, id); err != nil {
@@ -154,7 +154,7 @@ func (s *Records) DropAssistant(ctx context.Context, id chat.AssistantID) error 
 	})
 }
 
-// ApplyAssistant gives a session the settings of an assistant as they are now.
+// ApplyAssistant copies the present settings of an assistant to a session.
 func (s *Records) ApplyAssistant(ctx context.Context, session chat.SessionID, id chat.AssistantID) error {
 	return s.Write(ctx, "session.assistant", func(t *core.Tx) error { return applyAssistant(t, session, id) })
 }
@@ -188,8 +188,7 @@ func (s *Records) SavedPrompts(ctx context.Context) ([]chat.SavedPrompt, error) 
 	return out, err
 }
 
-// PutSavedPrompts stores prompts, all or none: one without an id is new, one with an id is
-// changed.
+// PutSavedPrompts stores prompts, all or none: one without an id is new, one with an id is changed.
 func (s *Records) PutSavedPrompts(ctx context.Context, list []chat.SavedPrompt) ([]chat.SavedPrompt, error) {
 	out := make([]chat.SavedPrompt, len(list))
 	err := s.Write(ctx, "prompt.put", func(t *core.Tx) error {

@@ -12,14 +12,13 @@ import (
 	"contextinfinity/backend/store/core"
 )
 
-// A value of many megabytes, the JSON of a very long answer, is encoded and packed piece
-// by piece, and is based on nothing: what it would be based on is as long, and zstd finds no
-// more in it than in the value itself.
+// The JSON of a very long answer, many megabytes, is encoded and packed in pieces, and without a base: the base would
+// be as long, and zstd would find little more in common than within the value itself.
 
-// longMark is in an event for a JSON text that is written in its place.
+// longMark is the placeholder in an event for a JSON text that is written in its place.
 const longMark = `"\u0000long\u0000"`
 
-// longPayload packs what an event tells, with what write writes in place of the mark.
+// longPayload packs a payload, with the output of write in place of the mark.
 func longPayload(data any, mark string, write func(io.Writer) error) (*core.Payload, error) {
 	short, err := ledger.Payload(data)
 	if err != nil {
@@ -44,7 +43,7 @@ func longPayload(data any, mark string, write func(io.Writer) error) (*core.Payl
 	return &core.Payload{Packed: packed, Hash: hash.Sum(nil)}, err
 }
 
-// IndexedPayload packs what is recorded of many units, a chunk at a time.
+// IndexedPayload packs the record of many units, one chunk at a time.
 func IndexedPayload(told ledger.TurnIndexed) (*core.Payload, error) {
 	chunks := told.Chunks
 	told.Chunks = []ledger.IndexedChunk{}

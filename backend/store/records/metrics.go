@@ -13,11 +13,11 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// A turn's metrics arrive in parts: what was measured while assembling, at the
-// end of the answer, when summarised and when indexed.
+// A turn's metrics arrive in parts: during assembly, at the end of the answer, when it is summarised and when it is
+// indexed.
 
-// MergeTurnMetrics adds what is not zero in m to a turn's row. Numbers that a
-// record does not yield never stop the turn: a damaged row is begun again.
+// MergeTurnMetrics adds the non-zero fields of m to a turn's row. An unreadable row never stops the turn: it is
+// started over.
 func MergeTurnMetrics(t *core.Tx, turn chat.TurnID, m chat.TurnMetrics) error {
 	if m == (chat.TurnMetrics{}) {
 		return nil
@@ -29,8 +29,8 @@ func MergeTurnMetrics(t *core.Tx, turn chat.TurnID, m chat.TurnMetrics) error {
 	return putMetrics(t, turn, "", mergeMetrics(sum, m))
 }
 
-// mergePrepared adds what a preparation tells. The newest decides whether memory
-// failed: another attempt may have found what the first could not.
+// mergePrepared adds the metrics of a preparation. The newest one decides whether memory failed: another attempt may
+// have succeeded.
 func mergePrepared(t *core.Tx, p chat.Preparation) error {
 	old, err := turnMetrics(t, p.TurnID)
 	if err != nil {
@@ -44,7 +44,7 @@ func mergePrepared(t *core.Tx, p chat.Preparation) error {
 	return putMetrics(t, p.TurnID, "", sum)
 }
 
-// turnMetrics are a turn's own, zero where there are none yet or none that can be read.
+// turnMetrics are a turn's metrics, zero if there are none or they cannot be read.
 func turnMetrics(t *core.Tx, turn chat.TurnID) (chat.TurnMetrics, error) {
 	old, err := sqlite.All[string](t.DB, `SELECT metrics_json FROM metrics WHERE turn_id = ? AND step_id = ''`, turn)
 	var m chat.TurnMetrics
@@ -65,11 +65,11 @@ func mergeMetrics(a, b chat.TurnMetrics) chat.TurnMetrics {
 		ValidationTries: newer(a.ValidationTries, b.ValidationTries), ValidationResult: newer(a.ValidationResult, b.ValidationResult),
 		SimilarityMin: newer(a.SimilarityMin, b.SimilarityMin), SimilarityMax: newer(a.SimilarityMax, b.SimilarityMax),
 		RetrievalFailed: a.RetrievalFailed || b.RetrievalFailed,
-		RetrievalError:  a.RetrievalError, // mergePrepared alone changes it
+		RetrievalError:  a.RetrievalError, // only mergePrepared changes it
 	}
 }
 
-// newer is b where it was measured.
+// newer is b if it was measured, otherwise a.
 func newer[N comparable](a, b N) N {
 	var none N
 	if b != none {
@@ -123,7 +123,7 @@ const metricColumns = `t.id, t.turn_seq, t.usage_json, m.metrics_json,
 	 WHERE st.turn_id = t.id ORDER BY st.step_index DESC, st.attempt DESC LIMIT 1) AS step_json,
 	(SELECT count(*) FROM steps st WHERE st.turn_id = t.id) AS attempts`
 
-// Metrics are the newest turns of a branch with what was measured, newest first.
+// Metrics are the newest turns of a branch with their metrics, newest first.
 func (s *Records) Metrics(ctx context.Context, branch chat.BranchID, limit int) ([]chat.TurnMetricsRow, error) {
 	measured, err := s.Measures(ctx, chat.MeasureQuery{Branch: branch, Limit: limit})
 	return lists.Map(measured, func(m chat.TurnMeasure) chat.TurnMetricsRow { return m.TurnMetricsRow }), err
@@ -137,8 +137,8 @@ type measureRow struct {
 	CreatedAt string
 }
 
-// Measures are the newest turns of a branch's lineage, of a session or of all with what
-// was measured, newest first.
+// Measures are the newest turns of a branch's lineage, of a session or of all sessions with their metrics, newest
+// first.
 func (s *Records) Measures(ctx context.Context, q chat.MeasureQuery) ([]chat.TurnMeasure, error) {
 	var rows []measureRow
 	err := s.Read(ctx, "metrics.read", func(db *gorm.DB) error {
@@ -159,8 +159,8 @@ func (s *Records) Measures(ctx context.Context, q chat.MeasureQuery) ([]chat.Tur
 	return out, err
 }
 
-// measured is where the turns of a query come from; an empty from is none. Identifiers
-// begin with the moment they were made: the newest turns of all are the last by name.
+// measured is the FROM clause of a query; empty: no turns. Identifiers begin with their creation time, so the newest
+// turns of all sessions are the last by id.
 func measured(db *gorm.DB, q chat.MeasureQuery) (with, from string, args []any, err error) {
 	const joined = ` JOIN sessions s ON s.id = t.session_id LEFT JOIN metrics m ON m.turn_id = t.id AND m.step_id = ''`
 	limit := q.Limit
@@ -183,7 +183,7 @@ func measured(db *gorm.DB, q chat.MeasureQuery) (with, from string, args []any, 
 	case q.Session != "":
 		return "", `FROM turns t` + joined + ` WHERE t.session_id = ? ORDER BY t.id DESC LIMIT ?`, []any{q.Session, limit}, nil
 	}
-	// What a duplicate brought was asked and paid for once.
+	// The usage of duplicated turns was counted once already.
 	return "", `FROM turns t` + joined + ` WHERE s.source <> '` + schema.SourceDuplicate + `' OR t.created_at >= s.created_at
 		ORDER BY t.id DESC LIMIT ?`, []any{limit}, nil
 }
@@ -195,8 +195,8 @@ type modelUsageRow struct {
 	Reasoning                     int
 }
 
-// UsageByModel adds up what providers reported of turns, by the model that answered. What a
-// duplicate brought was paid for once. Numbers that cannot be so count as nothing.
+// UsageByModel sums the token usage that providers reported, by the model that answered. Duplicated turns are not
+// counted again. Impossible numbers count as zero.
 func (s *Records) UsageByModel(ctx context.Context, q chat.UsageQuery) ([]chat.ModelUsage, error) {
 	where, args := `(s.source <> ? OR t.created_at >= s.created_at)`, []any{schema.SourceDuplicate}
 	if q.Session != "" {

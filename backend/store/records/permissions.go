@@ -30,7 +30,7 @@ func (r permissionRow) permission() chat.ToolPermission {
 	}
 }
 
-// ToolPermissions are all decisions that hold for later calls.
+// ToolPermissions are all decisions that apply to later calls.
 func (s *Records) ToolPermissions(ctx context.Context) ([]chat.ToolPermission, error) {
 	var out []chat.ToolPermission
 	err := s.Read(ctx, "permission.list", func(db *gorm.DB) error {
@@ -43,7 +43,7 @@ func (s *Records) ToolPermissions(ctx context.Context) ([]chat.ToolPermission, e
 	return out, err
 }
 
-// PutToolPermission keeps a decision; it replaces the one before for the same tool and reach.
+// PutToolPermission stores a decision; it replaces an earlier one for the same tool and scope.
 func (s *Records) PutToolPermission(ctx context.Context, p chat.ToolPermission) error {
 	return s.Write(ctx, "permission.put", func(t *core.Tx) error {
 		switch {
@@ -64,7 +64,7 @@ func (s *Records) PutToolPermission(ctx context.Context, p chat.ToolPermission) 
 	})
 }
 
-// DropToolPermission takes a decision back; later calls ask again.
+// DropToolPermission deletes a decision; later calls ask again.
 func (s *Records) DropToolPermission(ctx context.Context, source, tool string, session chat.SessionID) error {
 	return s.Write(ctx, "permission.drop", func(t *core.Tx) error {
 		n, err := t.Exec(`DELETE FROM tool_permissions WHERE source = ? AND tool = ? AND session_id = ?`, source, tool, string(session))
@@ -75,8 +75,8 @@ func (s *Records) DropToolPermission(ctx context.Context, source, tool string, s
 	})
 }
 
-// ForgetToolSource takes back all that people decided about the tools of a source: another one of
-// its name starts without any of it.
+// ForgetToolSource deletes all decisions about the tools of a source: another source with its name starts without
+// any.
 func (s *Records) ForgetToolSource(ctx context.Context, source string) error {
 	return s.Write(ctx, "permission.forget", func(t *core.Tx) error {
 		for _, table := range []string{"tool_permissions", "tool_definitions", "tool_marks"} {
@@ -88,8 +88,7 @@ func (s *Records) ForgetToolSource(ctx context.Context, source string) error {
 	})
 }
 
-// PinnedDefinitions are the definitions that people accepted, the current ones and those
-// before them.
+// PinnedDefinitions are the accepted definitions, the current ones and those before.
 func (s *Records) PinnedDefinitions(ctx context.Context) ([]chat.PinnedDefinition, error) {
 	var out []chat.PinnedDefinition
 	err := s.Read(ctx, "definition.list", func(db *gorm.DB) error {
@@ -100,7 +99,7 @@ func (s *Records) PinnedDefinitions(ctx context.Context) ([]chat.PinnedDefinitio
 		for _, r := range rows {
 			p := chat.PinnedDefinition{Hash: r.Hash, AcceptedAt: schema.Moment(r.AcceptedAt), Current: r.Current}
 			if json.Unmarshal([]byte(r.Definition), &p.ToolDefinition) != nil || p.ToolDefinition.Hash() != r.Hash {
-				continue // it is not what was accepted: it is asked about again
+				continue // it is not what was accepted, so it needs a new decision
 			}
 			out = append(out, p)
 		}
@@ -109,8 +108,8 @@ func (s *Records) PinnedDefinitions(ctx context.Context) ([]chat.PinnedDefinitio
 	return out, err
 }
 
-// AcceptDefinitions pins definitions as they were shown. What is decided about tools whose
-// definition was another stays with that one.
+// AcceptDefinitions pins definitions as they were shown. Decisions about tools with another definition do not apply
+// to the new one.
 func (s *Records) AcceptDefinitions(ctx context.Context, list []chat.ToolDefinition) error {
 	return s.Write(ctx, "definition.accept", func(t *core.Tx) error {
 		for _, d := range list {
@@ -131,8 +130,7 @@ func (s *Records) AcceptDefinitions(ctx context.Context, list []chat.ToolDefinit
 	})
 }
 
-// ToolMarks are the hashes of the definitions that a person marked as having no effects, by
-// source and tool.
+// ToolMarks are the hashes of the definitions that the user marked as having no effects, by source and tool.
 func (s *Records) ToolMarks(ctx context.Context) (map[chat.ReadOnlyMark]string, error) {
 	out := map[chat.ReadOnlyMark]string{}
 	err := s.Read(ctx, "mark.list", func(db *gorm.DB) error {
@@ -145,8 +143,7 @@ func (s *Records) ToolMarks(ctx context.Context) (map[chat.ReadOnlyMark]string, 
 	return out, err
 }
 
-// MarkTool says that a tool has no effects, as it is defined now; an empty hash takes that
-// back.
+// MarkTool marks a tool, with its present definition, as having no effects; an empty hash removes the mark.
 func (s *Records) MarkTool(ctx context.Context, m chat.ReadOnlyMark, hash string) error {
 	return s.Write(ctx, "mark.put", func(t *core.Tx) error {
 		_, err := t.Exec(`DELETE FROM tool_marks WHERE source = ? AND tool = ?`, m.Source, m.Tool)

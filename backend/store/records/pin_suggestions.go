@@ -14,8 +14,8 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// suggestionRow is a standing instruction in a user's message. Dismissed, it is offered
-// on no branch; pinned, it is offered only where that pin was never made.
+// suggestionRow is a standing instruction in a user's message. A dismissed one is never suggested again; a pinned one
+// is suggested only on branches without that pin.
 type suggestionRow struct {
 	ID          string
 	SessionID   string
@@ -31,15 +31,15 @@ type suggestionRow struct {
 func (suggestionRow) TableName() string { return "pin_suggestions" }
 
 const (
-	// maxTurnSuggestions bounds what is kept of one message.
+	// maxTurnSuggestions limits what is kept of one message.
 	maxTurnSuggestions = 20
-	// maxSuggestions and consideredSuggestions bound what is offered of a branch, and
-	// the newest among which that is chosen.
+	// maxSuggestions limits the suggestions of a branch, and consideredSuggestions the newest ones among which they
+	// are chosen.
 	maxSuggestions        = 50
 	consideredSuggestions = 500
 )
 
-// suggestPins keeps the standing instructions of a turn that is being committed.
+// suggestPins stores the standing instructions of a turn that is being committed.
 func suggestPins(t *core.Tx, turn schema.TurnRow) error {
 	said, err := userText(t.DB, turn.ID)
 	if err != nil {
@@ -57,7 +57,7 @@ func suggestPins(t *core.Tx, turn schema.TurnRow) error {
 	return nil
 }
 
-// userText is what the user wrote in a turn; nothing where it cannot be read.
+// userText is the user's text in a turn; empty if unreadable.
 func userText(db *gorm.DB, turn string) (string, error) {
 	raw, err := sqlite.All[string](db, `SELECT user_message_json FROM turns WHERE id = ?`, turn)
 	if err != nil || len(raw) == 0 {
@@ -70,8 +70,8 @@ func userText(db *gorm.DB, turn string) (string, error) {
 	return m.RenderedText(), nil
 }
 
-// SuggestedPins are the standing instructions of a branch's lineage that are neither
-// pinned nor dismissed, newest first.
+// SuggestedPins are the standing instructions of a branch's lineage that are neither pinned nor dismissed, newest
+// first.
 func (s *Records) SuggestedPins(ctx context.Context, branch chat.BranchID) ([]chat.PinSuggestion, error) {
 	return core.Query(ctx, s, "pin.suggested", func(db *gorm.DB) ([]chat.PinSuggestion, error) { return suggestedPins(db, branch) })
 }
@@ -104,7 +104,7 @@ func suggestedPins(db *gorm.DB, branch chat.BranchID) ([]chat.PinSuggestion, err
 		if plain == "" || known[plain] || len(out) == maxSuggestions {
 			continue
 		}
-		known[plain] = true // said again: the newest is offered
+		known[plain] = true // a repetition: only the newest is suggested
 		out = append(out, chat.PinSuggestion{
 			ID: chat.SuggestionID(r.ID), SessionID: chat.SessionID(r.SessionID), TurnID: chat.TurnID(r.TurnID), TurnSeq: r.TurnSeq, Text: texts[i],
 		})
@@ -112,7 +112,7 @@ func suggestedPins(db *gorm.DB, branch chat.BranchID) ([]chat.PinSuggestion, err
 	return out, nil
 }
 
-// suggestionsOn are the newest suggestions of a lineage, whatever became of them.
+// suggestionsOn are the newest suggestions of a lineage, in whatever state.
 func suggestionsOn(db *gorm.DB, segs []core.Segment) ([]suggestionRow, error) {
 	scope, err := core.ScopeJSON(segs)
 	if err != nil {
@@ -122,8 +122,8 @@ func suggestionsOn(db *gorm.DB, segs []core.Segment) ([]suggestionRow, error) {
 		AND s.turn_seq > seg."from" AND s.turn_seq <= seg."to" ORDER BY s.turn_seq DESC, s.span_from LIMIT ?`, scope, consideredSuggestions)
 }
 
-// knownInstructions are the pins that were ever made on a lineage, and what is pinned on
-// it now, as a whole and sentence by sentence.
+// knownInstructions are all pins ever made on a lineage, and those pinned on it now, as a whole and sentence by
+// sentence.
 func knownInstructions(db *gorm.DB, segs []core.Segment) (made, known map[string]bool, err error) {
 	scope, err := core.ScopeJSON(segs)
 	if err != nil {
@@ -144,8 +144,8 @@ func knownInstructions(db *gorm.DB, segs []core.Segment) (made, known map[string
 	return schema.SetOf(ids), known, err
 }
 
-// plainInstruction is an instruction without what does not make it another one: case,
-// white space and the punctuation around it.
+// plainInstruction removes what makes no difference between instructions: case, white space and surrounding
+// punctuation.
 func plainInstruction(s string) string {
 	return strings.Trim(strings.ToLower(strings.Join(strings.Fields(s), " ")), " .!;:-*。！")
 }
@@ -158,14 +158,14 @@ func (r suggestionRow) text(db *gorm.DB) (string, error) {
 	return strings.TrimSpace(said[r.SpanFrom:r.SpanTo]), nil
 }
 
-// SuggestionPinned notes that a pin was made of a suggestion on a branch.
+// SuggestionPinned records that a suggestion was pinned on a branch.
 func (s *Records) SuggestionPinned(ctx context.Context, branch chat.BranchID, id chat.SuggestionID, pin chat.PinID) error {
 	return s.settleSuggestion(ctx, "pin.accept", branch, id, func(t *core.Tx) (int64, error) {
 		return t.Exec(`UPDATE pin_suggestions SET pin_id = ?, dismissed_at = NULL WHERE id = ?`, pin, id)
 	})
 }
 
-// DismissSuggestion has a suggestion offered nowhere any more.
+// DismissSuggestion stops suggesting an instruction anywhere.
 func (s *Records) DismissSuggestion(ctx context.Context, branch chat.BranchID, id chat.SuggestionID) error {
 	return s.settleSuggestion(ctx, "pin.dismiss", branch, id, func(t *core.Tx) (int64, error) {
 		return t.Exec(`UPDATE pin_suggestions SET dismissed_at = ? WHERE id = ?`, t.Stamp(), id)

@@ -16,18 +16,17 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Pins are versions that never change: an edit and a removal are new rows naming
-// the row they replace. A branch sees the rows of its lineage that were made
-// before the fork, both in time and by turn; what no visible row replaces stands.
+// Pins are immutable versions: an edit or a removal is a new row that names the row it replaces. A branch sees the
+// rows of its lineage made before the fork, both in time and by turn; rows that no visible row replaces are in force.
 // So a removal on a child hides an inherited pin there and nowhere else.
 
-// visible is the condition on row p of what a lineage shows.
+// visible is the condition on row p for what a lineage sees.
 const visible = `p.after_turn_seq <= seg."to" AND (p.created_at < seg.left_at OR p.created_at = seg.left_at AND p.id < seg.left_by)`
 
-// Pinned is a pin as it is on a branch.
+// Pinned is a pin as seen on a branch.
 type Pinned struct {
 	schema.PinRow
-	First   string // id of its first version, which orders refer to
+	First   string // id of its first version, used by orders
 	version int    // from 1
 }
 
@@ -54,12 +53,12 @@ func PinsOn(db *gorm.DB, segs []core.Segment) ([]Pinned, error) {
 	return standing, nil
 }
 
-// standingPins drops what another row replaces, and removals.
+// standingPins drops replaced rows and removals.
 func standingPins(rows []schema.PinRow) []Pinned {
 	replaced := map[string]bool{}
 	first := map[string]string{}
 	version := map[string]int{}
-	for _, r := range rows { // oldest first: what a row replaces came before it
+	for _, r := range rows { // oldest first: a replaced row comes before its replacement
 		first[r.ID], version[r.ID] = r.ID, 1
 		if r.Replaces != nil {
 			replaced[*r.Replaces] = true
@@ -84,11 +83,11 @@ func standingPins(rows []schema.PinRow) []Pinned {
 	return out
 }
 
-// sortPins applies a stored order; pins it does not know come after, as made.
+// sortPins applies a stored order; other pins follow in the order of creation.
 func sortPins(pins []Pinned, orderJSON string) {
 	var order []string
 	if json.Unmarshal([]byte(orderJSON), &order) != nil {
-		return // verify reports it; the order of making serves
+		return // verify reports it; the order of creation is used
 	}
 	at := map[string]int{}
 	for i, id := range order {
@@ -129,7 +128,7 @@ func (s *Records) Pins(ctx context.Context, branch chat.BranchID) ([]chat.Pin, e
 	return out, err
 }
 
-// PinsAt are those that a branch forked now after a turn_seq would have.
+// PinsAt are the pins of a branch forked now after a turn_seq.
 func (s *Records) PinsAt(ctx context.Context, branch chat.BranchID, seq int64) ([]chat.Pin, error) {
 	var standing []Pinned
 	err := s.Read(ctx, "pin.list", func(db *gorm.DB) error {
@@ -147,12 +146,12 @@ func (s *Records) PinsAt(ctx context.Context, branch chat.BranchID, seq int64) (
 	return out, err
 }
 
-// AddPin pins a fact on a branch, after those it has.
+// AddPin pins a fact on a branch, after its other pins.
 func (s *Records) AddPin(ctx context.Context, branch chat.BranchID, fact string, tokens int) (chat.Pin, error) {
 	return s.changePin(ctx, "pin.add", branch, "", fact, tokens)
 }
 
-// EditPin replaces a pin by a new version, which has a new id and the old place.
+// EditPin replaces a pin by a new version, which has a new id and the same position.
 func (s *Records) EditPin(ctx context.Context, branch chat.BranchID, pin chat.PinID, fact string, tokens int) (chat.Pin, error) {
 	return s.changePin(ctx, "pin.edit", branch, pin, fact, tokens)
 }
@@ -185,7 +184,7 @@ func (s *Records) changePin(ctx context.Context, op string, branch chat.BranchID
 	return made, err
 }
 
-// RemovePin takes a pin off a branch. An inherited one is hidden on it only.
+// RemovePin removes a pin from a branch. An inherited one is only hidden on it.
 func (s *Records) RemovePin(ctx context.Context, branch chat.BranchID, pin chat.PinID) error {
 	return s.Write(ctx, "pin.remove", func(t *core.Tx) error {
 		if pin == "" {
@@ -200,7 +199,7 @@ func (s *Records) RemovePin(ctx context.Context, branch chat.BranchID, pin chat.
 	})
 }
 
-// MovePin gives a pin another place, from 0; beyond the end means last.
+// MovePin moves a pin to a position, from 0; beyond the end means last.
 func (s *Records) MovePin(ctx context.Context, branch chat.BranchID, pin chat.PinID, position int) error {
 	return s.Write(ctx, "pin.move", func(t *core.Tx) error {
 		segs, standing, err := pinsFor(t, branch, pin)
@@ -218,7 +217,7 @@ func (s *Records) MovePin(ctx context.Context, branch chat.BranchID, pin chat.Pi
 	})
 }
 
-// pinsFor reads a branch's pins and, when one is named, makes sure it is there.
+// pinsFor reads a branch's pins and checks that the named one, if any, exists.
 func pinsFor(t *core.Tx, branch chat.BranchID, pin chat.PinID) ([]core.Segment, []Pinned, error) {
 	segs, err := core.Segments(t.DB, branch)
 	if err != nil {

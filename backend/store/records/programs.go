@@ -33,7 +33,7 @@ func (r clientRow) client() chat.Client {
 	}
 }
 
-// Clients are all programs that were seen or allowed, by name.
+// Clients are all known programs, by name.
 func (s *Records) Clients(ctx context.Context) ([]chat.Client, error) {
 	return core.Query(ctx, s, "client.list", func(db *gorm.DB) ([]chat.Client, error) { return clients(db, `1 = 1`) })
 }
@@ -80,8 +80,8 @@ func clients(db *gorm.DB, where string, args ...any) ([]chat.Client, error) {
 	return out, nil
 }
 
-// notesOf is the session that a program's notes go into; empty: there is none, or it was
-// archived, and the next note begins another.
+// notesOf is the session for a program's notes; empty: there is none, or it was archived and the next note creates
+// another.
 func notesOf(db *gorm.DB, client string) (chat.SessionID, error) {
 	ids, err := sqlite.All[chat.SessionID](db, `SELECT n.session_id FROM mcp_notes n JOIN sessions s ON s.id = n.session_id
 		WHERE n.client = ? AND s.archived_at IS NULL ORDER BY n.created_at DESC, n.turn_id DESC LIMIT 1`, client)
@@ -91,8 +91,8 @@ func notesOf(db *gorm.DB, client string) (chat.SessionID, error) {
 	return ids[0], nil
 }
 
-// SeeClient notes that a program connects. One that is new is in the list from then on,
-// and sees nothing until a person answers.
+// SeeClient records that a program connects. A new one is listed from then on, and has no access until the user
+// decides.
 func (s *Records) SeeClient(ctx context.Context, v chat.ClientVisit) (chat.Client, error) {
 	var out chat.Client
 	err := s.Write(ctx, "client.see", func(t *core.Tx) error {
@@ -109,7 +109,7 @@ func (s *Records) SeeClient(ctx context.Context, v chat.ClientVisit) (chat.Clien
 	return out, err
 }
 
-// makeClient puts a program into the list, if it is not there.
+// makeClient adds a program to the list, unless it is there.
 func makeClient(t *core.Tx, name string) error {
 	if err := chat.CheckClientName(name); err != nil {
 		return err
@@ -185,8 +185,8 @@ func (s *Records) ForgetClient(ctx context.Context, name string) error {
 	})
 }
 
-// SetClientToken keeps the hash of a program's token, in place of the one before; empty
-// revokes it. A program that is not in the list is put there.
+// SetClientToken stores the hash of a program's token, replacing the previous one; empty revokes it. An unknown
+// program is added to the list.
 func (s *Records) SetClientToken(ctx context.Context, name, hash string) error {
 	return s.Write(ctx, "client.token", func(t *core.Tx) error {
 		made := t.Stamp()
@@ -204,7 +204,7 @@ func (s *Records) SetClientToken(ctx context.Context, name, hash string) error {
 	})
 }
 
-// ClientByToken is the name of the program that a token was made for; false: of none.
+// ClientByToken is the name of the program with a token; false: unknown.
 func (s *Records) ClientByToken(ctx context.Context, hash string) (string, bool, error) {
 	names, err := core.All[string](ctx, s, "client.token", `SELECT name FROM mcp_clients WHERE token_hash = ? AND token_hash <> ''`, hash)
 	if err != nil || len(names) == 0 {
@@ -213,7 +213,7 @@ func (s *Records) ClientByToken(ctx context.Context, hash string) (string, bool,
 	return names[0], true, nil
 }
 
-// SessionsIn are the sessions in folders that are not archived.
+// SessionsIn are the unarchived sessions in folders.
 func (s *Records) SessionsIn(ctx context.Context, folders []string) ([]chat.SessionID, error) {
 	list, err := chat.MarshalJSON(append([]string{}, folders...))
 	if err != nil {
@@ -228,7 +228,7 @@ func (s *Records) SessionsIn(ctx context.Context, folders []string) ([]chat.Sess
 	return out, err
 }
 
-// shortText is a text of others as it is kept: bounded, in one line.
+// shortText is an external text as stored: limited in length, on one line.
 func shortText(s string, runes int) string {
 	s = strings.Join(strings.Fields(schema.Clean(s)), " ")
 	if cutoff := []rune(s); len(cutoff) > runes {
@@ -237,7 +237,7 @@ func shortText(s string, runes int) string {
 	return s
 }
 
-// RecordAccess keeps what a program asked and was shown, and drops the oldest entries.
+// RecordAccess records what a program queried and was shown, and drops the oldest entries.
 func (s *Records) RecordAccess(ctx context.Context, a chat.ClientAccess) error {
 	return s.Write(ctx, "access.record", func(t *core.Tx) error {
 		shown := a.Shown[:min(len(a.Shown), chat.MaxShown)]
@@ -271,7 +271,7 @@ type accessRow struct {
 	Place                            int
 }
 
-// Accesses are what programs did, newest first.
+// Accesses is the access log, newest first.
 func (s *Records) Accesses(ctx context.Context, q chat.AccessQuery) ([]chat.ClientAccess, error) {
 	limit := q.Limit
 	if limit <= 0 || limit > 500 {
@@ -297,7 +297,7 @@ func (s *Records) Accesses(ctx context.Context, q chat.AccessQuery) ([]chat.Clie
 	return out, err
 }
 
-// ClearAccesses empties the access record.
+// ClearAccesses empties the access log.
 func (s *Records) ClearAccesses(ctx context.Context) error {
 	return s.Write(ctx, "access.clear", func(t *core.Tx) error {
 		if _, err := t.Exec(`DELETE FROM mcp_shown`); err != nil {
@@ -308,14 +308,14 @@ func (s *Records) ClearAccesses(ctx context.Context) error {
 	})
 }
 
-// noteAnswer is stored as the answer to a note: no model is asked about it.
+// noteAnswer is stored as the answer to a note, for which no model is called.
 const noteAnswer = "Noted."
 
-// sourceProgram is the source of sessions that other programs write notes into.
+// sourceProgram is the source of sessions with notes of other programs.
 const sourceProgram = "mcp"
 
-// AddNote writes a note of a program as a turn of the program's own session, which is made if
-// it is not there. The same key again is the same note: nothing is written, and made is false.
+// AddNote writes a program's note as a turn of that program's own session, which is created if necessary. A repeated
+// key is the same note: nothing is written, and made is false.
 func (s *Records) AddNote(ctx context.Context, n chat.ClientNote) (turn chat.Turn, made bool, err error) {
 	var row schema.TurnRow
 	err = s.Write(ctx, "note.add", func(t *core.Tx) error {
@@ -360,7 +360,7 @@ func (s *Records) addNote(t *core.Tx, n chat.ClientNote) (schema.TurnRow, error)
 	return row, err
 }
 
-// noteBranch is the branch that a program's notes go to.
+// noteBranch is the branch for a program's notes.
 func noteBranch(t *core.Tx, client string) (chat.BranchID, error) {
 	id, err := notesOf(t.DB, client)
 	if err != nil {

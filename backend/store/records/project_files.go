@@ -17,9 +17,9 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// A file of a project is the document of one turn, in a session of its own: chunks, the text
-// index, vectors, the ledger, verification and permanent deletion are those of any document.
-// These sessions are archived from their beginning and are in no list.
+// A file of a project is the document of a single turn in a session of its own, so that chunks, the text index,
+// vectors, the ledger, verification and permanent deletion work as for any document. These sessions are archived from
+// the beginning and not listed.
 
 type projectFileRow struct {
 	ProjectID  string
@@ -61,8 +61,8 @@ func (s *Records) ProjectFiles(ctx context.Context, id chat.ProjectID) ([]chat.P
 	return out, err
 }
 
-// PutProjectFile takes a file into a project, in place of the one of this kind and path.
-// Where that has the same content, only its time is noted, and made is false.
+// PutProjectFile adds a file to a project, replacing the one with this kind and path. If the content is the same,
+// only its time is updated, and made is false.
 func (s *Records) PutProjectFile(ctx context.Context, n chat.NewProjectFile) (made bool, err error) {
 	err = s.Write(ctx, "project.file", func(t *core.Tx) error {
 		if err := checkFile(n.NewFile); err != nil {
@@ -97,10 +97,10 @@ func (s *Records) PutProjectFile(ctx context.Context, n chat.NewProjectFile) (ma
 	return made, err
 }
 
-// fileAnswer is stored as the answer of a turn that holds a file: no model is asked about it.
+// fileAnswer is stored as the answer of a turn with a file, for which no model is called.
 const fileAnswer = "Kept."
 
-// holdFile makes the session of a file, with its turn committed and due for the index.
+// holdFile creates the session of a file, with its turn committed and queued for the index.
 func (s *Records) holdFile(t *core.Tx, n chat.NewProjectFile, sum []byte) (string, error) {
 	t.Commits = true
 	session, branch, err := CreateSession(t, chat.NewSession{Title: chat.BoundTitle(n.Path), Source: chat.SourceFiles})
@@ -138,13 +138,13 @@ func (s *Records) holdFile(t *core.Tx, n chat.NewProjectFile, sum []byte) (strin
 	return session.ID, err
 }
 
-// DropProjectFiles takes files of a kind out of a project; paths nil: all of the kind.
+// DropProjectFiles removes files of a kind from a project; paths nil: all of the kind.
 func (s *Records) DropProjectFiles(ctx context.Context, id chat.ProjectID, kind chat.ProjectFileKind, paths []string) error {
 	return s.Write(ctx, "project.drop", func(t *core.Tx) error { return dropProjectFiles(t, id, kind, paths) })
 }
 
-// dropProjectFiles takes files out of a project. What of them no context quotes is gone with
-// them; what one quotes stays for that one alone, and is not found any more.
+// dropProjectFiles removes files from a project. A file that no context quotes is deleted; one that is quoted is kept
+// for that context only, and search no longer finds it.
 func dropProjectFiles(t *core.Tx, id chat.ProjectID, kind chat.ProjectFileKind, paths []string) error {
 	list, err := chat.MarshalJSON(paths)
 	if err != nil {
@@ -166,7 +166,7 @@ func dropProjectFiles(t *core.Tx, id chat.ProjectID, kind chat.ProjectFileKind, 
 	return sweepProjectFiles(t, dropped)
 }
 
-// SweepProjectFiles removes earlier versions of files that no context quotes any more.
+// SweepProjectFiles deletes earlier versions of files that no context quotes any more.
 func (s *Records) SweepProjectFiles(ctx context.Context) error {
 	return s.Write(ctx, "project.sweep", func(t *core.Tx) error {
 		all, err := sqlite.All[string](t.DB, `SELECT id FROM sessions WHERE source = 'files'`)
@@ -177,8 +177,8 @@ func (s *Records) SweepProjectFiles(ctx context.Context) error {
 	})
 }
 
-// sweepProjectFiles removes, of sessions of files, those that are not current and of which nothing
-// is in a context. Files that are being indexed are left to a later call.
+// sweepProjectFiles deletes sessions of files that are not current and that no context quotes. Files that are being
+// indexed are left to a later call.
 func sweepProjectFiles(t *core.Tx, of []string) error {
 	list, err := chat.MarshalJSON(of)
 	if err != nil {
@@ -203,14 +203,13 @@ func sweepProjectFiles(t *core.Tx, of []string) error {
 	return nil
 }
 
-// ProjectScope is what a session's project lets it remember: its sessions, and the sessions
-// of its files.
+// ProjectScope restricts memory to a session's project: the project's sessions, and the sessions of its files.
 type ProjectScope struct {
 	Sessions, Files []chat.SessionID
 }
 
-// ProjectReach are the sessions of a session's project that are not archived, and those that
-// hold its files; both empty: it has none.
+// ProjectReach are the unarchived sessions of a session's project, and those of its files; both empty: it has no
+// project.
 func (s *Records) ProjectReach(ctx context.Context, session chat.SessionID) (sessions, files []chat.SessionID, err error) {
 	err = s.Read(ctx, "project.reach", func(db *gorm.DB) error {
 		p, err := ProjectScopeOf(db, session)
@@ -220,7 +219,7 @@ func (s *Records) ProjectReach(ctx context.Context, session chat.SessionID) (ses
 	return sessions, files, err
 }
 
-// ProjectScopeOf is that of a session; without a project both are empty.
+// ProjectScopeOf is ProjectReach for a session; without a project both are empty.
 func ProjectScopeOf(db *gorm.DB, session chat.SessionID) (out ProjectScope, err error) {
 	out.Sessions, err = sqlite.All[chat.SessionID](db, `SELECT s.id FROM sessions h JOIN projects p ON p.name = h.folder
 		JOIN sessions s ON s.folder = p.name AND s.folder <> '' AND s.archived_at IS NULL WHERE h.id = ? ORDER BY s.id`, session)

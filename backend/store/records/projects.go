@@ -35,7 +35,7 @@ type factRow struct {
 	Text      string
 }
 
-// projectColumns are all of a project, with what is counted of it.
+// projectColumns are a project's columns and counts.
 const projectColumns = `p.*,
 	(SELECT count(*) FROM sessions s WHERE s.folder = p.name AND s.folder <> '' AND s.archived_at IS NULL) AS sessions,
 	(SELECT count(*) FROM project_files f WHERE f.project_id = p.id AND f.current = 1) AS files`
@@ -68,7 +68,7 @@ func (s *Records) Project(ctx context.Context, id chat.ProjectID) (chat.Project,
 	return core.Query(ctx, s, "project.read", func(db *gorm.DB) (chat.Project, error) { return ProjectByID(db, id) })
 }
 
-// ProjectIn is the project whose folder has a name; false: the folder is a plain one.
+// ProjectIn is the project of the named folder; false: it is a plain folder.
 func (s *Records) ProjectIn(ctx context.Context, folder string) (chat.Project, bool, error) {
 	if folder == "" {
 		return chat.Project{}, false, nil
@@ -143,8 +143,7 @@ func (s *Records) CreateProject(ctx context.Context, v chat.ProjectSettings) (ch
 	return out, err
 }
 
-// SetProject gives a project its settings, all of them. Another name renames its folder
-// with it.
+// SetProject replaces all settings of a project. A new name also renames its folder.
 func (s *Records) SetProject(ctx context.Context, id chat.ProjectID, v chat.ProjectSettings) (chat.Project, error) {
 	v, err := v.Checked()
 	if err != nil {
@@ -170,7 +169,7 @@ func (s *Records) SetProject(ctx context.Context, id chat.ProjectID, v chat.Proj
 	return out, err
 }
 
-// putProject writes the settings of a project that is there. A fact that is there keeps its id.
+// putProject writes the settings of an existing project. An existing fact keeps its id.
 func putProject(t *core.Tx, old chat.Project, v chat.ProjectSettings) error {
 	tools, err := chat.MarshalJSON(append([]string{}, v.Tools...))
 	if err != nil {
@@ -200,7 +199,7 @@ func putProject(t *core.Tx, old chat.Project, v chat.ProjectSettings) error {
 	return nil
 }
 
-// refuseProjectName refuses the name of another project.
+// refuseProjectName refuses a name that another project has.
 func refuseProjectName(t *core.Tx, name string) error {
 	there, err := sqlite.All[string](t.DB, `SELECT id FROM projects WHERE name = ?`, name)
 	if err == nil && len(there) > 0 {
@@ -209,7 +208,7 @@ func refuseProjectName(t *core.Tx, name string) error {
 	return err
 }
 
-// beginIn puts a new session into a folder, with the model of its project unless it has one.
+// beginIn puts a new session into a folder, with the model of its project unless it has its own.
 func beginIn(t *core.Tx, session schema.SessionRow, folder string) error {
 	id := chat.SessionID(session.ID)
 	if err := SetSession(t, id, ledger.EventSessionFolder, ledger.TextChanged{Text: folder}); err != nil {
@@ -222,7 +221,7 @@ func beginIn(t *core.Tx, session schema.SessionRow, folder string) error {
 	return SetSession(t, id, ledger.EventSessionModel, ledger.TextChanged{Text: model[0]})
 }
 
-// RenameFolder renames a folder with all that is in it, its project too if it has one.
+// RenameFolder renames a folder with its content, and its project if it has one.
 func (s *Records) RenameFolder(ctx context.Context, from, to string) error {
 	to, err := chat.FolderName(to)
 	if err != nil {
@@ -257,8 +256,8 @@ func renameFolder(t *core.Tx, from, to string) error {
 	return err
 }
 
-// WatchProject sets the folder whose files belong to a project; empty: none. Files of the one
-// before are not of the project any more.
+// WatchProject sets the folder whose files belong to a project; empty: none. Files of the previous folder are removed
+// from the project.
 func (s *Records) WatchProject(ctx context.Context, id chat.ProjectID, dir string) (chat.Project, error) {
 	var out chat.Project
 	err := s.Write(ctx, "project.watch", func(t *core.Tx) error {
@@ -280,7 +279,7 @@ func (s *Records) WatchProject(ctx context.Context, id chat.ProjectID, dir strin
 	return out, err
 }
 
-// SetProjectScan keeps what a look at the watched folder found.
+// SetProjectScan stores the result of scanning the watched folder.
 func (s *Records) SetProjectScan(ctx context.Context, id chat.ProjectID, scan chat.ProjectScan) error {
 	raw, err := chat.MarshalJSON(scan)
 	if err != nil {

@@ -14,23 +14,8 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Retrievals are the chunks that a turn's context holds, by rank.
-func (s *Records) Retrievals(ctx context.Context, turn chat.TurnID) ([]chat.Retrieval, error) {
-	var out []chat.Retrieval
-	err := s.Read(ctx, "retrieval.list", func(db *gorm.DB) error {
-		rows, err := sqlite.All[schema.NamedRetrieval](db, `SELECT r.*, c.id AS chunk_id FROM turns t JOIN retrieved r ON r.turn_n = t.n
-			JOIN chunks c ON c.n = r.chunk_n WHERE t.id = ? AND r.rank > 0 ORDER BY r.rank, c.id`, turn)
-		out = make([]chat.Retrieval, len(rows))
-		for i, r := range rows {
-			out[i] = r.Retrieval()
-		}
-		return err
-	})
-	return out, err
-}
-
-// Recalled tells of each of these turns how much memory its context holds and whether
-// it failed; those that have neither are left out.
+// Recalled returns for each of these turns how much memory its context contains and whether retrieval failed; turns
+// with neither are left out.
 func (s *Records) Recalled(ctx context.Context, turns []chat.TurnID) (map[chat.TurnID]chat.Recalled, error) {
 	list, err := chat.MarshalJSON(turns)
 	if err != nil {
@@ -54,15 +39,14 @@ func (s *Records) Recalled(ctx context.Context, turns []chat.TurnID) (map[chat.T
 	return out, err
 }
 
-// remembered is what memory a context holds, as it was recorded.
+// remembered is the recorded memory of a context.
 type remembered struct {
 	chunks []int64 // by rank
-	sum    string  // for the ledger; empty: nothing
+	sum    string  // for the ledger; empty: no memory
 }
 
-// putRetrievals records what memory a turn's context holds, in place of what was
-// recorded before; of that, which chunks they were is kept. The ledger is told the
-// hash, as of the manifest, which holds the same in full.
+// putRetrievals records the memory of a turn's context, replacing an earlier record, whose chunks are kept with rank
+// 0. The ledger gets the hash, as for the manifest, which contains the same in full.
 func putRetrievals(t *core.Tx, turn schema.TurnRow, list []chat.Retrieval) (remembered, error) {
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b chat.Retrieval) int {
@@ -93,7 +77,7 @@ func putRetrievals(t *core.Tx, turn schema.TurnRow, list []chat.Retrieval) (reme
 	return out, t.DB.CreateInBatches(&rows, events.RetrievedBatch).Error
 }
 
-// HashRetrieved is what the ledger holds of records.
+// HashRetrieved is the hash of records that the ledger holds.
 func HashRetrieved(rows []schema.NamedRetrieval) string {
 	return schema.HexHash(events.RetrievedText(rows))
 }

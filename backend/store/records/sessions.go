@@ -1,5 +1,5 @@
-// Package records writes and reads what people and models said and what follows from it:
-// sessions, branches, turns, steps, tool calls, pins, states, summaries, documents.
+// Package records reads and writes the transcript and what follows from it: sessions, branches, turns, steps, tool
+// calls, pins, states, summaries, documents.
 package records
 
 import (
@@ -17,14 +17,14 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Records are what people and models said and what follows from it: sessions, branches,
-// turns, steps, pins, summaries, documents, tools.
+// Records are the transcript and what follows from it: sessions, branches, turns, steps, pins, summaries, documents,
+// tools.
 type Records struct{ *core.Core }
 
 // mainBranch is the label of a session's first branch.
 const mainBranch = "main"
 
-// CreateSession makes a session with its first branch and root state.
+// CreateSession creates a session with its first branch and root state.
 func (s *Records) CreateSession(ctx context.Context, n chat.NewSession) (chat.Session, chat.Branch, error) {
 	var session schema.SessionRow
 	var branch schema.BranchRow
@@ -96,8 +96,8 @@ type summaryRow struct {
 
 // Sessions lists sessions, pinned ones first, then newest first.
 //
-// Sequences have no gaps, so the number of the newest turn is the length of the
-// lineage; each count is one look into an index.
+// Sequences have no gaps, so the number of the newest turn is the length of the lineage; each count is one index
+// lookup.
 func (s *Records) Sessions(ctx context.Context, q chat.SessionQuery) ([]chat.SessionSummary, error) {
 	query := `
 		SELECT s.*,
@@ -134,8 +134,8 @@ func (s *Records) Sessions(ctx context.Context, q chat.SessionQuery) ([]chat.Ses
 	return out, err
 }
 
-// titledJSON is the ids of the sessions whose title holds words, as a JSON array;
-// empty for no words. SQLite folds the case of ASCII alone, so Go compares.
+// titledJSON is the ids of the sessions whose title contains words, as a JSON array; empty for no words. SQLite only
+// folds the case of ASCII, so the comparison is done in Go.
 func titledJSON(db *gorm.DB, words string) (string, error) {
 	if words == "" {
 		return "", nil
@@ -177,11 +177,11 @@ func (s *Records) SetSystemPrompt(ctx context.Context, id chat.SessionID, prompt
 	return s.changeSession(ctx, "session.prompt", id, ledger.EventSessionPrompt, ledger.TextChanged{Text: schema.Clean(prompt)})
 }
 
-// SetSessionSettings sets a session's own choices, all of them.
+// SetSessionSettings replaces all of a session's settings.
 func (s *Records) SetSessionSettings(ctx context.Context, id chat.SessionID, v chat.SessionSettings) error {
 	v.SystemPrompt, v.AssistantName = schema.Clean(v.SystemPrompt), schema.Clean(v.AssistantName)
 	return s.Write(ctx, "session.settings", func(t *core.Tx) error {
-		if v.Temperature != nil && !(*v.Temperature >= 0 && *v.Temperature <= 2) { // not a number fails too
+		if v.Temperature != nil && !(*v.Temperature >= 0 && *v.Temperature <= 2) { // also refuses NaN
 			return sqlite.Invalid("%v is not a temperature.", *v.Temperature).WithHint("choose one from 0 to 2, or none")
 		}
 		if !slices.Contains(chat.Efforts, v.Effort) {
@@ -203,17 +203,17 @@ func (s *Records) SetSessionModel(ctx context.Context, id chat.SessionID, model 
 	return s.changeSession(ctx, "session.model", id, ledger.EventSessionModel, ledger.TextChanged{Text: schema.Clean(model)})
 }
 
-// PinSession keeps a session at the top of the list, or lets it go.
+// PinSession pins a session to the top of the list, or unpins it.
 func (s *Records) PinSession(ctx context.Context, id chat.SessionID, pinned bool) error {
 	return s.changeSession(ctx, "session.pin", id, ledger.EventSessionPinned, ledger.FlagChanged{On: pinned})
 }
 
-// ArchiveSession hides a session from list and search, or brings it back.
+// ArchiveSession hides a session from list and search, or restores it.
 func (s *Records) ArchiveSession(ctx context.Context, id chat.SessionID, archived bool) error {
 	return s.ArchiveSessions(ctx, []chat.SessionID{id}, archived)
 }
 
-// ArchiveSessions hides sessions or brings them back, all of them or none.
+// ArchiveSessions archives or restores sessions, all of them or none.
 func (s *Records) ArchiveSessions(ctx context.Context, ids []chat.SessionID, archived bool) error {
 	return s.Write(ctx, "session.archive", func(t *core.Tx) error {
 		for _, id := range ids {
@@ -229,8 +229,7 @@ func (s *Records) changeSession(ctx context.Context, op string, id chat.SessionI
 	return s.Write(ctx, op, func(t *core.Tx) error { return SetSession(t, id, kind, data) })
 }
 
-// SetSession changes a session that is there. Its place in the list, updated_at, moves with
-// turns only.
+// SetSession changes an existing session. Its position in the list, updated_at, changes only with turns.
 func SetSession(t *core.Tx, id chat.SessionID, kind ledger.Type, data any) error {
 	source, err := sqlite.All[string](t.DB, `SELECT source FROM sessions WHERE id = ?`, id)
 	switch {

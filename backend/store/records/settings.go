@@ -12,7 +12,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Settings are the pieces of small application state whose keys begin with prefix.
+// Settings are the small pieces of application state with keys that begin with prefix.
 func (s *Records) Settings(ctx context.Context, prefix string) (map[string]string, error) {
 	found := map[string]string{}
 	err := s.Read(ctx, "settings.read", func(db *gorm.DB) error {
@@ -26,8 +26,7 @@ func (s *Records) Settings(ctx context.Context, prefix string) (map[string]strin
 	return found, err
 }
 
-// DropSetting forgets a piece of small application state. One that is not there is no
-// error.
+// DropSetting deletes a piece of application state. A missing one is no error.
 func (s *Records) DropSetting(ctx context.Context, key string) error {
 	return s.Write(ctx, "setting.drop", func(t *core.Tx) error {
 		_, err := t.Exec(`DELETE FROM settings WHERE key = ?`, key)
@@ -35,14 +34,13 @@ func (s *Records) DropSetting(ctx context.Context, key string) error {
 	})
 }
 
-// RestoredSteps is the key under which restored data keeps the steps of turns that were open
-// when the backup was taken. Since then their tool calls may have run: the data that was
-// replaced knows, this does not. The journals of the steps come back with the backup, so they
-// do not tell.
+// RestoredSteps is the key under which restored data lists the steps of turns that were open when the backup was
+// made. Their tool calls may have run since then; only the replaced data knew. The journals of the steps come from
+// the backup, so they do not help.
 const RestoredSteps = "restored.steps"
 
-// WasRestored reports a step that came with a backup while its turn was open. A record of
-// them that cannot be read may name any.
+// WasRestored reports a step restored from a backup while its turn was open. An unreadable list is assumed to contain
+// every step.
 func (s *Records) WasRestored(ctx context.Context, step chat.StepID) (bool, error) {
 	found, err := s.Settings(ctx, RestoredSteps)
 	value, ok := found[RestoredSteps]

@@ -18,9 +18,9 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// A snapshot is taken of a ledger that has grown by snapshotEvery events since the last
-// one, or by its snapshotShare-th part if that is more: what snapshots cost stays in
-// proportion to the ledger. The last two are kept, so that one may be damaged.
+// A snapshot is taken when a ledger has grown by snapshotEvery events since the last one, or by its snapshotShare-th
+// part if that is more, so that the cost of snapshots stays in proportion to the ledger. The last two are kept, in
+// case one is damaged.
 const (
 	SnapshotEvery = 200
 	snapshotShare = 50
@@ -37,8 +37,7 @@ type SnapshotRow struct {
 
 func (SnapshotRow) TableName() string { return "snapshots" }
 
-// Snapshot reads what the row holds; one that is damaged, or of another ledger than
-// the one at hand, is an error and not used.
+// Snapshot decodes the row; a snapshot that is damaged or belongs to another ledger is an error and not used.
 func (r SnapshotRow) Snapshot(db *gorm.DB) (ledger.Snapshot, error) {
 	content, err := codec.Unpack(r.Content)
 	if err != nil {
@@ -64,29 +63,15 @@ func (r SnapshotRow) Snapshot(db *gorm.DB) (ledger.Snapshot, error) {
 	return snap, nil
 }
 
-// Replayed tells how a session's state was made of its ledger.
+// Replayed describes how a session's state was rebuilt from its ledger.
 type Replayed struct {
-	From    int64          // event_seq of the snapshot it continued from; 0: the beginning
+	From    int64          // event_seq of the snapshot it started from; 0: the beginning
 	Events  int            // that were replayed
-	Ignored []chat.Finding // snapshots that were not used, newest first
+	Ignored []chat.Finding // unusable snapshots, newest first
 }
 
-// Replay makes a session's state of its ledger alone, from the newest snapshot that is
-// whole (SPEC 3; ZIG 4, 5). An event that does not follow, or cannot be replayed, is
-// CodeCorrupt and names it.
-func (s *Records) Replay(ctx context.Context, session chat.SessionID) (*ledger.State, Replayed, error) {
-	var state *ledger.State
-	var how Replayed
-	err := s.Read(ctx, "ledger.replay", func(db *gorm.DB) (err error) {
-		if _, err = schema.SessionByID(db, session); err != nil {
-			return err
-		}
-		state, how, err = ReplaySession(db, string(session))
-		return err
-	})
-	return state, how, err
-}
-
+// ReplaySession rebuilds a session's state from its ledger alone, starting at the newest intact snapshot (SPEC 3; ZIG 4, 5).
+// An event out of sequence, or one that cannot be replayed, is an error that names it.
 func ReplaySession(db *gorm.DB, session string) (*ledger.State, Replayed, error) {
 	state, how, err := newestSnapshot(db, session)
 	if err != nil {
@@ -115,7 +100,7 @@ func ReplaySession(db *gorm.DB, session string) (*ledger.State, Replayed, error)
 	return state, how, errors.Join(bad, err)
 }
 
-// ApplyRow replays an event that is in its place and whole.
+// ApplyRow replays an event after checking its sequence and hash.
 func ApplyRow(db *gorm.DB, decoded *core.RecentValues, erased ledger.Erasures, state *ledger.State, tail ledger.Tail, r schema.EventRow) error {
 	id := r.SessionID + "/" + sqlite.Itoa(r.EventSeq)
 	payload, err := decoded.Payload(db, r)
@@ -132,8 +117,7 @@ func ApplyRow(db *gorm.DB, decoded *core.RecentValues, erased ledger.Erasures, s
 	return nil
 }
 
-// newestSnapshot is the state of the newest snapshot that is whole, or of an empty
-// ledger.
+// newestSnapshot is the state of the newest intact snapshot, or of an empty ledger.
 func newestSnapshot(db *gorm.DB, session string) (*ledger.State, Replayed, error) {
 	var how Replayed
 	rows, err := sqlite.All[SnapshotRow](db, `SELECT * FROM snapshots WHERE session_id = ? ORDER BY event_seq DESC`, session)
@@ -151,7 +135,7 @@ func newestSnapshot(db *gorm.DB, session string) (*ledger.State, Replayed, error
 	return ledger.NewState(session), how, nil
 }
 
-// FindSnapshot is the kind of the finding about a snapshot of a ledger that is not used.
+// FindSnapshot is the kind of finding for a snapshot that is not used.
 const FindSnapshot = "snapshot"
 
 func SnapshotFinding(id string, err error) chat.Finding {
@@ -161,10 +145,9 @@ func SnapshotFinding(id string, err error) chat.Finding {
 	}
 }
 
-// Snapshot takes the snapshots that are due, and tells how many, and which earlier ones
-// were skipped because they are not whole. It reads outside of the writing transaction,
-// which stores one and drops what is older than the last two. A ledger that cannot be
-// replayed keeps the snapshots it has, and none of the others waits for it.
+// Snapshot takes the snapshots that are due, and returns how many, and which damaged ones were skipped. It reads
+// outside of the writing transaction, which only stores a snapshot and deletes those before the last two. A ledger
+// that cannot be replayed keeps its snapshots, and does not hold up the others.
 func (s *Records) Snapshot(ctx context.Context) (taken int, ignored []chat.Finding, err error) {
 	const op = "ledger.snapshot"
 	var due []string
@@ -219,7 +202,7 @@ func SnapshotSession(ctx context.Context, s *core.Core, op, session string) ([]c
 	})
 }
 
-// newSnapshot encodes a state with what the head of the active branch knows.
+// newSnapshot encodes a state together with what the head of the active branch knows.
 func newSnapshot(db *gorm.DB, state *ledger.State) (SnapshotRow, error) {
 	memory, err := MemoryOf(db, state)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// BeginStep opens an attempt of a provider call. Its row, request included, is
-// durable before a byte leaves; the turn is Responding from here on.
+// BeginStep starts an attempt of a provider call. Its row, including the request, is durable before anything is sent;
+// the turn is Responding from here on.
 func (s *Records) BeginStep(ctx context.Context, b chat.StepStart) (chat.Step, error) {
 	var row schema.StepRow
 	err := s.Write(ctx, "step.begin", func(t *core.Tx) (err error) {
@@ -97,9 +97,8 @@ func refuseRunningStep(t *core.Tx, turn chat.TurnID) error {
 	return err
 }
 
-// StepProgress stores how much of a running step's answer has been shown, and how
-// much of that is durable (SRD 13.2). The counters never go back, and those of a step
-// that has ended are final. The ledger learns them when the step ends.
+// StepProgress stores how much of a running step's answer was shown, and how much of that is durable (SRD 13.2). The
+// counters never decrease, and those of an ended step are final. They enter the ledger when the step ends.
 func (s *Records) StepProgress(ctx context.Context, step chat.StepID, displayed, durable int64) error {
 	return s.Write(ctx, "step.progress", func(t *core.Tx) error {
 		_, err := t.Exec(`UPDATE steps SET stream_displayed_bytes = max(stream_displayed_bytes, ?),
@@ -108,7 +107,7 @@ func (s *Records) StepProgress(ctx context.Context, step chat.StepID, displayed,
 	})
 }
 
-// EndStep closes an attempt that is not the turn's last word.
+// EndStep ends an attempt that does not end its turn.
 func (s *Records) EndStep(ctx context.Context, e chat.StepEnd) error {
 	const op = "step.end"
 	var turn chat.TurnID
@@ -126,7 +125,7 @@ func (s *Records) EndStep(ctx context.Context, e chat.StepEnd) error {
 	return s.Write(ctx, op, func(t *core.Tx) error { return EndStep(t, turn, ended) })
 }
 
-// closeSteps ends the step that closes with its turn. Without a step, none may be open.
+// closeSteps ends the step that ends together with its turn. If no step is given, none may be open.
 func closeSteps(t *core.Tx, turn chat.TurnID, e *EndedStep) error {
 	if e != nil {
 		if err := EndStep(t, turn, e); err != nil {
@@ -145,7 +144,7 @@ func EndStep(t *core.Tx, turn chat.TurnID, e *EndedStep) error {
 		return err
 	}
 	if e.payload != nil {
-		debug.FreeOSMemory() // what encoding it took: the database now makes copies of its own
+		debug.FreeOSMemory() // frees the memory of encoding; the database now makes its own copies
 	}
 	if _, err := t.Exec(`UPDATE steps SET status = ?, ended_at = ?, outcome_json = ?, normalized_items_json = ?, items_z = ?, usage_json = ?,
 		stream_displayed_bytes = ?, stream_durable_bytes = ?, response_json = ?, raw_events = ? WHERE id = ?`,
@@ -181,17 +180,17 @@ func checkStepEnd(step schema.StepRow, turn chat.TurnID, e chat.StepEnd) error {
 	return nil
 }
 
-// EndedStep is a step's end as it is stored. It is made before the transaction that stores
-// it: packing a long stream takes seconds, in which nobody else could write.
+// EndedStep is a step's end in stored form. It is prepared before the transaction, because packing a long stream
+// takes seconds, which would block other writers.
 type EndedStep struct {
 	chat.StepEnd
 	row     schema.StepRow
 	told    ledger.StepEnded
-	payload *core.Payload // of told, where its items are long
+	payload *core.Payload // of told, if its items are long
 }
 
-// PrepareStep encodes what a step's end brings; nil for none. answer is the JSON of the
-// turn's final message, on which items may rest.
+// PrepareStep encodes a step's end; nil for none. answer is the JSON of the turn's final message, a possible base of
+// the items.
 func PrepareStep(turn chat.TurnID, e *chat.StepEnd, answer string) (*EndedStep, error) {
 	if e == nil {
 		return nil, nil
@@ -222,7 +221,7 @@ func PrepareStep(turn chat.TurnID, e *chat.StepEnd, answer string) (*EndedStep, 
 	return p, err
 }
 
-// prepareLong encodes long items piece by piece, and is otherwise as RestItems.
+// prepareLong is like RestItems but encodes long items in pieces.
 func (p *EndedStep) prepareLong() (err error) {
 	if p.row.ItemsZ, err = codec.PackWritten(p.Items.WriteJSON); err != nil {
 		return err
@@ -260,8 +259,7 @@ func endedEvent(turn chat.TurnID, e chat.StepEnd) ledger.StepEnded {
 // NewEventPack encodes a long stream while it arrives, for a StepEnd.
 func (s *Records) NewEventPack() chat.EventPack { return schema.NewEventPack() }
 
-// StepEvents yields the exact stream of a step, one event at a time, and ends with yield's
-// error if it has one.
+// StepEvents yields the exact stream of a step, one event at a time, and returns an error of yield.
 func (s *Records) StepEvents(ctx context.Context, id chat.StepID, yield func(chat.RawEvent) error) error {
 	var row schema.StepRow
 	err := s.Read(ctx, "step.events", func(db *gorm.DB) (err error) {

@@ -19,22 +19,19 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// A range summary belongs to the branch that owns the last turn of its range: it
-// is usable from there and from every fork after that turn. None ever changes or
-// goes away; one that another supersedes stays as an orphan.
+// A range summary belongs to the branch that owns the last turn of its range: it can be used there and in every fork
+// after that turn. Summaries are never changed or deleted; a superseded one is kept.
 
 func summariesOf(rows []schema.RangeSummaryRow) []chat.RangeSummary {
 	return lists.Map(rows, schema.RangeSummaryRow.Summary)
 }
 
-// AddSummary stores a range summary of a branch's lineage, marks those it
-// supersedes and completes its job (SPEC 6, 7). It deletes nothing.
+// AddSummary stores a range summary of a branch's lineage, marks the summaries it supersedes and completes its job
+// (SPEC 6, 7).
 //
-// The summary belongs to the branch that owns the last turn of the range. Of
-// Supersedes those of an ancestor of that branch stay live: the ancestor has no
-// other. CodeInvalid: it does not reduce what it represents, or the range is not
-// wholly committed. CodeConflict: the range has a live summary, or one to be
-// superseded no longer is live.
+// The summary belongs to the branch that owns the last turn of the range. Superseded summaries of an ancestor branch
+// stay live, because the ancestor has no other. CodeInvalid: it is not shorter than what it represents, or the range
+// is not fully committed. CodeConflict: the range has a live summary, or one to be superseded is no longer live.
 func (s *Records) AddSummary(ctx context.Context, n chat.NewSummary) (chat.RangeSummary, error) {
 	var row schema.RangeSummaryRow
 	err := s.Write(ctx, "summary.add", func(t *core.Tx) (err error) {
@@ -100,8 +97,7 @@ func checkSummary(n chat.NewSummary) error {
 	return nil
 }
 
-// CommittedIn is how many turns of a range of a lineage are committed, and how
-// many of the others will never be.
+// CommittedIn returns how many turns of a range are committed, and how many of the others never will be.
 func CommittedIn(db *gorm.DB, segs []core.Segment, from, to int64) (committed, failed int64, err error) {
 	scope, err := core.ScopeJSON(segs)
 	if err != nil {
@@ -125,7 +121,7 @@ func checkCommitted(t *core.Tx, segs []core.Segment, n chat.NewSummary) error {
 	return nil
 }
 
-// supersede marks what a summary takes the place of.
+// supersede marks the summaries that a summary replaces.
 func supersede(t *core.Tx, by schema.RangeSummaryRow, ids []string) error {
 	for _, id := range ids {
 		old, err := sqlite.One[schema.RangeSummaryRow](t.DB, "summary", id, `SELECT * FROM summaries WHERE id = ?`, id)
@@ -157,17 +153,15 @@ func refuseSecond(t *core.Tx, row schema.RangeSummaryRow) error {
 	return err
 }
 
-// Summaries are the live range summaries that a branch's lineage can use: those
-// of its branches whose range ends in the part of them that the lineage shows.
-// One that does not match its hash is left out and logged: an extract is in.
+// Summaries are the live range summaries that a branch's lineage can use: those with a range that ends in the visible
+// part of their branch. One that does not match its hash is skipped and logged; an extract is used instead.
 func (s *Records) Summaries(ctx context.Context, branch chat.BranchID) ([]chat.RangeSummary, error) {
 	all, err := s.UsableSummaries(ctx, branch)
 	return slices.DeleteFunc(all, func(r chat.RangeSummary) bool { return r.SupersededBy != "" }), err
 }
 
-// UsableSummaries are those that may represent a range of a branch's lineage,
-// superseded ones too: what supersedes them may reach beyond a fork point, or
-// extraTurns the cut of a model with a larger window.
+// UsableSummaries are those that may represent a range of a branch's lineage, including superseded ones: what
+// supersedes them may extend beyond a fork point, or beyond the cut of a model with a larger window.
 func (s *Records) UsableSummaries(ctx context.Context, branch chat.BranchID) ([]chat.RangeSummary, error) {
 	var rows []schema.RangeSummaryRow
 	err := s.Read(ctx, "summary.list", func(db *gorm.DB) error {
@@ -194,8 +188,8 @@ func (s *Records) UsableSummaries(ctx context.Context, branch chat.BranchID) ([]
 	return summariesOf(rows), err
 }
 
-// AllSummaries are a session's range summaries, superseded ones too, by range and
-// then in the order they were made.
+// AllSummaries are a session's range summaries, including superseded ones, by range and then in the order of
+// creation.
 func (s *Records) AllSummaries(ctx context.Context, session chat.SessionID) ([]chat.RangeSummary, error) {
 	rows, err := core.All[schema.RangeSummaryRow](ctx, s, "summary.list", `SELECT * FROM summaries WHERE session_id = ? ORDER BY from_seq, to_seq, id`, session)
 	return summariesOf(rows), err

@@ -14,8 +14,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// ProposeCalls ends a step whose model asked for tools, and records its calls: both, or
-// neither.
+// ProposeCalls ends a step whose model requested tools, and records the calls, in one transaction.
 func (s *Records) ProposeCalls(ctx context.Context, turn chat.TurnID, e chat.StepEnd, calls []chat.ProposedCall) (chat.ToolBatch, error) {
 	const op = "tool.propose"
 	ended, err := PrepareStep(turn, &e, "")
@@ -40,7 +39,7 @@ func (s *Records) ProposeCalls(ctx context.Context, turn chat.TurnID, e chat.Ste
 	return batch, err
 }
 
-// respondingTurn is a turn that runs: it has no outcome yet.
+// respondingTurn is a turn that is still running: it has no outcome yet.
 func respondingTurn(t *core.Tx, id chat.TurnID) (schema.TurnRow, error) {
 	head, err := schema.TurnHead(t.DB, id)
 	if err == nil && (chat.Phase(head.Phase) != chat.PhaseResponding || head.Outcome != "") {
@@ -68,7 +67,7 @@ func propose(t *core.Tx, turn schema.TurnRow, step chat.StepID, calls []chat.Pro
 	return list[0], nil
 }
 
-// callAt is a call with the ledger it belongs to.
+// callAt is a call with its ledger.
 type callAt struct {
 	Call    events.CallRow `gorm:"embedded"`
 	Session string
@@ -81,7 +80,7 @@ func readCall(t *core.Tx, id chat.ToolCallID) (callAt, error) {
 		JOIN tool_batches b ON b.id = c.batch_id JOIN turns t ON t.id = b.turn_id WHERE c.id = ?`, id)
 }
 
-// openCall is a call of a batch that is open, in one of some states.
+// openCall is a call of an open batch, in one of some states.
 func openCall(t *core.Tx, id chat.ToolCallID, states ...chat.ToolCallState) (callAt, error) {
 	at, err := readCall(t, id)
 	if err != nil {
@@ -98,9 +97,8 @@ func openCall(t *core.Tx, id chat.ToolCallID, states ...chat.ToolCallState) (cal
 	return at, sqlite.Conflict("The tool call is %s already.", at.Call.State)
 }
 
-// DecideCall records a decision about a call that waits for one. One that is not allowed
-// has its result in the same transaction. DecisionNone takes the decision about a call back
-// that is allowed and never began: it is asked about again.
+// DecideCall records a decision about a pending call. A denied call gets its result in the same transaction.
+// DecisionNone revokes the decision about an allowed call that never started, so that it is pending again.
 func (s *Records) DecideCall(ctx context.Context, d chat.CallDecision) error {
 	return s.Write(ctx, "tool.decide", func(t *core.Tx) error {
 		states := []chat.ToolCallState{chat.CallProposed, chat.CallUnknown, chat.CallAllowed}
@@ -123,8 +121,8 @@ func (s *Records) DecideCall(ctx context.Context, d chat.CallDecision) error {
 	})
 }
 
-// StartCall is durable before the tool hears of the call. A call that was started before
-// may start again only if it has no effects: another needs a new decision.
+// StartCall is durable before the tool is called. A call that was started before may be started again only if it has
+// no effects; otherwise it needs a new decision.
 func (s *Records) StartCall(ctx context.Context, id chat.ToolCallID, redactions []chat.CallRedaction) error {
 	return s.Write(ctx, "tool.start", func(t *core.Tx) error {
 		at, err := openCall(t, id, chat.CallAllowed, chat.CallStarted)
@@ -175,7 +173,7 @@ func endCall(t *core.Tx, at callAt, e chat.CallEnd) error {
 	return events.Record(t, chat.SessionID(at.Session), ledger.EventToolCallEnded, at.Call.ID, told)
 }
 
-// answerRest gives the calls of a turn that ends their results.
+// answerRest gives the remaining calls of an ending turn their results.
 func answerRest(t *core.Tx, ends []chat.CallEnd) error {
 	for _, e := range ends {
 		at, err := openCall(t, e.Call, chat.CallProposed, chat.CallAllowed, chat.CallStarted, chat.CallUnknown)
@@ -195,7 +193,7 @@ func answerRest(t *core.Tx, ends []chat.CallEnd) error {
 	return nil
 }
 
-// CommitBatch closes a batch of which every call has its result.
+// CommitBatch closes a batch once every call has its result.
 func (s *Records) CommitBatch(ctx context.Context, id chat.ToolBatchID) error {
 	return s.Write(ctx, "tool.commit", func(t *core.Tx) error {
 		rows, err := batchesWhere(t.DB, `b.id = ?`, id)
@@ -213,8 +211,8 @@ func closeBatch(t *core.Tx, b chat.ToolBatch, state chat.BatchState) error {
 	return events.Record(t, b.SessionID, ledger.EventToolBatchClosed, string(b.ID), ledger.ToolBatchClosed{State: state})
 }
 
-// AbandonBatches gives up the open batches of a turn whose step is asked again. Of one in
-// which a call was started nothing is given up here: its effects are part of the answer.
+// AbandonBatches abandons the open batches of a turn whose step is repeated. A batch with a started call is kept: its
+// effects are part of the answer.
 func (s *Records) AbandonBatches(ctx context.Context, turn chat.TurnID) error {
 	return s.Write(ctx, "tool.abandon", func(t *core.Tx) error {
 		open, err := batchesWhere(t.DB, `b.turn_id = ? AND b.state = 'open'`, turn)
@@ -233,7 +231,7 @@ func (s *Records) AbandonBatches(ctx context.Context, turn chat.TurnID) error {
 	})
 }
 
-// closeBatches closes what is open with its turn.
+// closeBatches closes the open batches of an ending turn.
 func closeBatches(t *core.Tx, turn chat.TurnID) error {
 	open, err := batchesWhere(t.DB, `b.turn_id = ? AND b.state = 'open'`, turn)
 	for _, b := range open {
@@ -248,7 +246,7 @@ func closeBatches(t *core.Tx, turn chat.TurnID) error {
 	return err
 }
 
-// ToolBatches are the batches of turns, in the order of their steps, with calls and results.
+// ToolBatches are the batches of turns in the order of their steps, with calls and results.
 func (s *Records) ToolBatches(ctx context.Context, turns []chat.TurnID) (map[chat.TurnID][]chat.ToolBatch, error) {
 	out := map[chat.TurnID][]chat.ToolBatch{}
 	if len(turns) == 0 {
@@ -264,7 +262,7 @@ func (s *Records) ToolBatches(ctx context.Context, turns []chat.TurnID) (map[cha
 	return out, err
 }
 
-// batchesWhere reads batches with their calls and results. The condition names a batch b.
+// batchesWhere reads batches with their calls and results. The condition is on batch b.
 func batchesWhere(db *gorm.DB, where string, args ...any) ([]chat.ToolBatch, error) {
 	rows, err := sqlite.All[struct {
 		Batch   events.BatchRow `gorm:"embedded"`
@@ -311,7 +309,7 @@ func callsOf(db *gorm.DB, b chat.ToolBatch) ([]chat.CallRecord, error) {
 	return out, nil
 }
 
-// CallBatch is the batch that a call belongs to.
+// CallBatch is the batch of a call.
 func (s *Records) CallBatch(ctx context.Context, id chat.ToolCallID) (chat.ToolBatch, error) {
 	var b chat.ToolBatch
 	err := s.Read(ctx, "tool.batch", func(db *gorm.DB) error {
@@ -327,7 +325,7 @@ func (s *Records) CallBatch(ctx context.Context, id chat.ToolCallID) (chat.ToolB
 	return b, err
 }
 
-// WaitingCalls are the calls of all sessions that wait for a person, the oldest first.
+// WaitingCalls are the calls of all sessions that wait for a person's decision, oldest first.
 func (s *Records) WaitingCalls(ctx context.Context) ([]chat.WaitingCall, error) {
 	var out []chat.WaitingCall
 	err := s.Read(ctx, "tool.waiting", func(db *gorm.DB) error {

@@ -12,8 +12,8 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Tree reads a session's branches as runs of turns: what forks is arithmetic on the
-// branches, and of each run two turns are read.
+// Tree reads a session's branches as runs of turns. The runs are computed from the branches, and only two turns of
+// each run are read.
 func (s *Records) Tree(ctx context.Context, session chat.SessionID) (chat.Tree, error) {
 	var tree chat.Tree
 	err := s.Read(ctx, "branch.tree", func(db *gorm.DB) error {
@@ -34,13 +34,13 @@ func (s *Records) Tree(ctx context.Context, session chat.SessionID) (chat.Tree, 
 	return tree, err
 }
 
-// grower makes runs of branches.
+// grower computes the runs of branches.
 type grower struct {
 	children map[chat.BranchID][]chat.BranchSummary // oldest first
 	runs     []chat.TreeRun
 }
 
-// runsOf cuts branches into runs, parents first.
+// runsOf splits branches into runs, parents first.
 func runsOf(branches []chat.BranchSummary) []chat.TreeRun {
 	g := grower{children: map[chat.BranchID][]chat.BranchSummary{}}
 	for _, b := range branches {
@@ -56,13 +56,13 @@ func runsOf(branches []chat.BranchSummary) []chat.TreeRun {
 	return g.runs
 }
 
-// grow adds a branch's runs, each followed by the branches that fork off at its end.
-// The branch continues before them: its turns are older than the forks.
+// grow adds a branch's runs, each followed by the branches that fork at its end; the branch's own continuation comes
+// first, because its turns are older than the forks.
 func (g *grower) grow(b chat.BranchSummary, parent int) {
 	from := b.ForkSeq + 1
 	var ends []int64
 	for _, c := range g.children[b.ID] {
-		if c.ForkSeq >= from && c.ForkSeq < b.LastSeq { // a damaged one is left out, and what hangs on it
+		if c.ForkSeq >= from && c.ForkSeq < b.LastSeq { // a damaged branch is left out, with its descendants
 			ends = append(ends, c.ForkSeq)
 		}
 	}
@@ -81,7 +81,7 @@ func (g *grower) grow(b chat.BranchSummary, parent int) {
 	}
 }
 
-// runRow is what is read of a run: its first and last turn, and counts.
+// runRow is the stored data of a run: its first and last turn, and counts.
 type runRow struct {
 	At          int
 	FirstID     string
@@ -127,8 +127,8 @@ func readRuns(db *gorm.DB, runs []chat.TreeRun) error {
 	return nil
 }
 
-// countOpen counts the turns of runs that are pending and open. They are few, and have
-// indexes of their own: no other turn is read.
+// countOpen counts the pending and open turns of runs. They are few and have their own indexes: no other turn is
+// read.
 func countOpen(db *gorm.DB, session chat.SessionID, runs []chat.TreeRun) error {
 	rows, err := sqlite.All[struct {
 		BranchID chat.BranchID
@@ -170,13 +170,13 @@ func treeTurn(r schema.TurnRow, user *string) chat.TreeTurn {
 		IndexStatus: chat.IndexStatus(r.IndexStatus), StateAfter: chat.StateID(schema.Text(r.StateAfter)), UpdatedAt: schema.Moment(r.UpdatedAt),
 	}}
 	if user != nil {
-		m, _ := schema.DecodeMessage(chat.RoleUser, *user) // one that cannot be read has no words to show
+		m, _ := schema.DecodeMessage(chat.RoleUser, *user) // an unreadable message has no words to show
 		t.Title = m.Title()
 	}
 	return t
 }
 
-// BranchesApart tells where two branches part. CodeInvalid: they are of two sessions.
+// BranchesApart returns where two branches diverge. CodeInvalid: they belong to two sessions.
 func (s *Records) BranchesApart(ctx context.Context, a, b chat.BranchID) (chat.BranchesApart, error) {
 	var apart chat.BranchesApart
 	err := s.Read(ctx, "branch.compare", func(db *gorm.DB) error {
@@ -216,8 +216,7 @@ func lastSeqs(db *gorm.DB, left, right []core.Segment) (int64, error) {
 	return min(a, b), err
 }
 
-// sharedTurns is the last turn_seq that two lineages share, up to end, and the branch
-// that owns that turn.
+// sharedTurns is the last turn_seq that two lineages share, up to end, and the branch that owns that turn.
 func sharedTurns(left, right []core.Segment, end int64) (int64, string) {
 	var shared int64
 	owner := ""

@@ -44,8 +44,8 @@ func (s *Records) Lineage(ctx context.Context, q chat.LineageQuery) ([]chat.Turn
 	return schema.TurnsOf(rows), err
 }
 
-// pageBounds turns a query into a range of sequences. A lineage's sequences run
-// from 1 without a gap, so a page is arithmetic and reads only its own rows.
+// pageBounds converts a query to a range of sequences. A lineage's sequences run from 1 without a gap, so a page is
+// computed and only its own rows are read.
 func pageBounds(db *gorm.DB, segs []core.Segment, q chat.LineageQuery) (int64, int64, error) {
 	last, err := core.LastSeq(db, segs)
 	if err != nil {
@@ -81,8 +81,8 @@ func inOrder(where string) string {
 		WHERE ` + where + ` ORDER BY t.turn_seq LIMIT -1) page CROSS JOIN turns t ON t.id = page.id`
 }
 
-// lineageOneByOne is for a damaged file: a page of it that cannot be read costs
-// the one turn that lies on it. That turn is in its place, said to be unreadable.
+// lineageOneByOne is for a damaged file: an unreadable page only affects the turn on it, which is returned as
+// unreadable in its position.
 func lineageOneByOne(db *gorm.DB, segs []core.Segment, from, to int64) ([]schema.TurnRow, error) {
 	scope, err := core.ScopeJSON(segs)
 	if err != nil {
@@ -103,8 +103,7 @@ func lineageOneByOne(db *gorm.DB, segs []core.Segment, from, to int64) ([]schema
 	return heads, nil
 }
 
-// LineageBounds is the first and last turn_seq of a lineage and how many turns
-// it has; all 0 when it has none.
+// LineageBounds is the first and last turn_seq of a lineage and its number of turns; all 0 if it has none.
 func (s *Records) LineageBounds(ctx context.Context, branch chat.BranchID) (first, last int64, count int, err error) {
 	err = s.Read(ctx, "turn.lineage", func(db *gorm.DB) error {
 		segs, err := core.Segments(db, branch)
@@ -153,26 +152,26 @@ func (s *Records) LastTurn(ctx context.Context, branch chat.BranchID) (chat.Turn
 	return turns[0], true, nil
 }
 
-// UnfinishedTurns are those of all sessions whose answer is not final: accepted,
-// prepared or responding, the incomplete ones too.
+// UnfinishedTurns are the turns of all sessions without a final answer: accepted, prepared or responding, including
+// incomplete ones.
 func (s *Records) UnfinishedTurns(ctx context.Context) ([]chat.Turn, error) {
 	rows, err := core.All[schema.TurnRow](ctx, s, "turn.unfinished", `SELECT `+schema.TurnColumns+` FROM turns t
 			WHERE t.phase IN ('Accepted', 'ContextPrepared', 'Responding') ORDER BY t.created_at, t.id`)
 	return schema.TurnsOf(rows), err
 }
 
-// Steps are a turn's attempts, by index and attempt, without their payloads and items.
+// Steps are a turn's attempts, by index and attempt, without payloads and items.
 func (s *Records) Steps(ctx context.Context, turn chat.TurnID) ([]chat.Step, error) {
 	rows, err := core.All[schema.StepRow](ctx, s, "step.list", `SELECT `+schema.StepHeadColumns+` FROM steps WHERE turn_id = ? ORDER BY step_index, attempt`, turn)
 	return lists.Map(rows, schema.StepRow.Step), err
 }
 
-// StepsOf is Steps of several turns, for a page of a transcript.
+// StepsOf is Steps for several turns, for a page of a transcript.
 func (s *Records) StepsOf(ctx context.Context, turns []chat.TurnID) (map[chat.TurnID][]chat.Step, error) {
 	return s.stepsOf(ctx, schema.StepHeadColumns, turns)
 }
 
-// StepsWithItems is StepsOf with what each step put out, which is as long as the answers.
+// StepsWithItems is StepsOf with the output of each step, which is as long as the answers.
 func (s *Records) StepsWithItems(ctx context.Context, turns []chat.TurnID) (map[chat.TurnID][]chat.Step, error) {
 	return s.stepsOf(ctx, schema.StepColumns, turns)
 }
@@ -203,28 +202,7 @@ func stepByID(db *gorm.DB, id chat.StepID) (schema.StepRow, error) {
 	return sqlite.One[schema.StepRow](db, "step", id, `SELECT `+schema.StepHeadColumns+` FROM steps WHERE id = ?`, id)
 }
 
-// StepPayload reads the exact request, response and stream of a step.
-func (s *Records) StepPayload(ctx context.Context, id chat.StepID) (chat.StepPayload, error) {
-	var p chat.StepPayload
-	err := s.Read(ctx, "step.payload", func(db *gorm.DB) error {
-		row, err := sqlite.One[schema.StepRow](db, "step", id, `SELECT response_json, raw_events, `+schema.ItemColumns+` FROM steps WHERE id = ?`, id)
-		if err != nil {
-			return err
-		}
-		p, err = row.Payload()
-		if err == nil {
-			p.Request, err = delta.RequestChain.Read(db, string(id), nil)
-		}
-		if err != nil {
-			return sqlite.CorruptRecord("steps", string(id), err)
-		}
-		return nil
-	})
-	return p, err
-}
-
-// StepBodies reads the exact request and response of a step without its stream, which
-// StepEvents yields.
+// StepBodies reads the exact request and response of a step without its stream; see StepEvents.
 func (s *Records) StepBodies(ctx context.Context, id chat.StepID) (chat.StepPayload, error) {
 	var p chat.StepPayload
 	err := s.Read(ctx, "step.payload", func(db *gorm.DB) error {
@@ -243,8 +221,7 @@ func (s *Records) StepBodies(ctx context.Context, id chat.StepID) (chat.StepPayl
 	return p, err
 }
 
-// Manifest is the description of the context that was last assembled for a turn,
-// nil before there was one.
+// Manifest is the description of the last context assembled for a turn, nil if there was none.
 func (s *Records) Manifest(ctx context.Context, turn chat.TurnID) (json.RawMessage, error) {
 	var manifest []byte
 	err := s.Read(ctx, "turn.manifest", func(db *gorm.DB) error {
@@ -260,9 +237,8 @@ func (s *Records) Manifest(ctx context.Context, turn chat.TurnID) (json.RawMessa
 	return manifest, err
 }
 
-// PreviousManifest is the manifest of the newest turn of a lineage before a
-// turn_seq (0: of all) for which a context was assembled, nil if there is none. One
-// that cannot be read is skipped: the caller then plans again.
+// PreviousManifest is the manifest of the newest turn of a lineage before a turn_seq (0: of all) for which a context
+// was assembled, or nil. An unreadable one is skipped: the caller then plans again.
 func (s *Records) PreviousManifest(ctx context.Context, branch chat.BranchID, beforeSeq int64) (json.RawMessage, chat.TurnID, error) {
 	if beforeSeq <= 0 {
 		beforeSeq = core.AllTurns
@@ -289,8 +265,8 @@ func (s *Records) PreviousManifest(ctx context.Context, branch chat.BranchID, be
 	return manifest, chat.TurnID(id), err
 }
 
-// newestManifest looks from the lineage's own branch towards its root for the
-// newest turn with a manifest; empty is none.
+// newestManifest searches from the lineage's own branch towards its root for the newest turn with a manifest; empty:
+// none.
 func newestManifest(db *gorm.DB, segs []core.Segment, before int64) (string, error) {
 	for _, g := range slices.Backward(segs) {
 		ids, err := sqlite.All[string](db, `SELECT id FROM turns WHERE branch_id = ? AND turn_seq > ? AND turn_seq <= ?
@@ -339,8 +315,8 @@ func (s *Records) States(ctx context.Context, branch chat.BranchID) ([]chat.Stat
 	return lists.Map(rows, schema.StateRow.State), err
 }
 
-// unpackStates makes the summaries of a lineage's states readable, newest first as
-// they are. One that cannot be decoded is left empty and logged: verify names it.
+// unpackStates unpacks the summaries of a lineage's states, given newest first. One that cannot be decoded is left
+// empty and logged; verify reports it.
 func (s *Records) unpackStates(ctx context.Context, db *gorm.DB, rows []schema.StateRow) error {
 	for i := len(rows) - 1; i >= 0; i-- {
 		r := &rows[i]

@@ -6,7 +6,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Names of what a backup holds beside the data.
+// Names of the tables that only a backup has.
 const (
 	InfoTable  = "backup_info"
 	FilesTable = "backup_files"

@@ -15,7 +15,7 @@ func BranchByID(db *gorm.DB, id chat.BranchID) (BranchRow, error) {
 	return sqlite.One[BranchRow](db, "branch", id, `SELECT * FROM branches WHERE id = ?`, id)
 }
 
-// SourceDuplicate is the source of a session that is a copy.
+// SourceDuplicate is the source of a session that is a duplicate.
 const SourceDuplicate = "duplicate"
 
 func Latest(a, b time.Time) time.Time {
@@ -37,14 +37,14 @@ func FileByID(db *gorm.DB, id chat.FileID) (FileRow, error) {
 	return sqlite.One[FileRow](db, "document", id, `SELECT `+FileColumns+` FROM files WHERE id = ?`, id)
 }
 
-// FileText is a document's whole text: what chunks of it are bytes of.
+// FileText is a document's complete text: its chunks are byte ranges of it.
 func FileText(db *gorm.DB, id chat.FileID) (string, error) {
 	return sqlite.One[string](db, "document", id, `SELECT coalesce(text, CAST(content AS TEXT), '') FROM files WHERE id = ?`, id)
 }
 
 func HexHash(b []byte) string { return hex.EncodeToString(codec.Hash(b)) }
 
-// TurnColumns is all of a turn but its manifest, which is read on demand.
+// TurnColumns are all columns of a turn except its manifest, which is read on demand.
 const TurnColumns = `t.id, t.session_id, t.branch_id, t.turn_seq, t.state_before, t.state_after, t.phase, t.outcome,
 	t.index_status, t.primary_provider, t.primary_model, t.retry_of, t.created_at, t.updated_at, t.user_hash,
 	t.assistant_hash, t.usage_json, t.error_json, t.user_message_json, t.final_assistant_message_json`
@@ -57,7 +57,7 @@ func TurnByID(db *gorm.DB, id chat.TurnID) (TurnRow, error) {
 	return sqlite.One[TurnRow](db, "turn", id, `SELECT `+TurnColumns+` FROM turns t WHERE t.id = ?`, id)
 }
 
-// TurnHead reads a turn without its messages: enough to decide about it.
+// TurnHead reads a turn without its messages.
 func TurnHead(db *gorm.DB, id chat.TurnID) (TurnRow, error) {
 	return sqlite.One[TurnRow](db, "turn", id, `
 		SELECT id, coalesce(n, 0) AS n, session_id, branch_id, turn_seq, state_before, state_after, phase, outcome, index_status

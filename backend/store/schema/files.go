@@ -20,7 +20,7 @@ type FileRow struct {
 
 func (FileRow) TableName() string { return "files" }
 
-// FileColumns is all of a file but its content and text, which are read on demand.
+// FileColumns are all columns of a file except its content and text, which are read on demand.
 const FileColumns = `id, session_id, turn_id, name, media_type, size, created_at, content_hash, tokens`
 
 func (r FileRow) File() chat.File {

@@ -18,11 +18,11 @@ func (r ChunkRow) ToLedgerRecord(said string) *ledger.Chunk {
 
 type ChunkRow struct {
 	ID             string
-	N              int64 // a small name, given once
+	N              int64 // a short id, assigned once
 	SessionID      string
 	BranchID       string
 	SourceTurn     string
-	FileID         *string // set: it is of an attached document
+	FileID         *string // set: the chunk is of an attached document
 	Ordinal        int
 	Role           string
 	StartOffset    int
@@ -33,7 +33,7 @@ type ChunkRow struct {
 	CreatedAt      string
 	ContentHash    []byte
 	Summary        string
-	RenderedText   string // of the first version; since, empty
+	RenderedText   string // written by the first version; empty since
 }
 
 func (ChunkRow) TableName() string { return "chunks" }
@@ -52,7 +52,7 @@ type UnitRow struct {
 	EndOffset   int
 	Tokens      int
 	ContentHash []byte
-	Text        string // where Said, what is before the words of the message
+	Text        string // if Said, the text before the words of the message
 	Pairs       *string
 	Said        bool
 }
@@ -68,8 +68,8 @@ func (r ChunkRow) Chunk(words string) chat.Chunk {
 	}
 }
 
-// RetrievedRow is a chunk that stood in a context. Scores are in ten-thousandths. Rank
-// 0 is of an earlier context of the turn: its request still quotes the chunk.
+// RetrievedRow is a chunk in a context. Scores are in ten-thousandths. Rank 0 is for an earlier context of the turn,
+// whose request still quotes the chunk.
 type RetrievedRow struct {
 	TurnN        int64
 	Rank         int
@@ -84,7 +84,7 @@ type RetrievedRow struct {
 
 func (RetrievedRow) TableName() string { return "retrieved" }
 
-// ScoreUnit is what scores are counted in: no one reads more digits.
+// ScoreUnit is the resolution of stored scores; more digits are never shown.
 const ScoreUnit = 1e4
 
 // PackedForms are the forms of a chunk by their number.
@@ -107,7 +107,7 @@ func (r NamedRetrieval) Retrieval() chat.Retrieval {
 	return out
 }
 
-// ChunkText is a chunk's own text, or what its message says there.
+// ChunkText is a chunk's own text, or the part of its message.
 func ChunkText(message string, r ChunkRow) string {
 	if r.RenderedText == "" && r.StartOffset >= 0 && r.StartOffset <= r.EndOffset && r.EndOffset <= len(message) {
 		return message[r.StartOffset:r.EndOffset]
@@ -115,12 +115,12 @@ func ChunkText(message string, r ChunkRow) string {
 	return r.RenderedText
 }
 
-// Spans reports that part is in whole at [start, end).
+// Spans reports that whole[start:end) is part.
 func Spans(whole string, start, end int, part string) bool {
 	return start >= 0 && start <= end && end <= len(whole) && whole[start:end] == part
 }
 
-// PairsOf is the indexed form of a text where it is another one.
+// PairsOf is the indexed form of a text if it differs from the text.
 func PairsOf(body string) *string {
 	indexed := lexical.IndexText(body)
 	if indexed == body {

@@ -8,8 +8,8 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Locate finds out what the database of a data directory is, and from where it can be
-// read. The place is to be left, whatever the error.
+// Locate finds the database of a data directory and how it can be read. The caller must call Leave on the place,
+// whatever the error.
 func Locate(ctx context.Context, dir string, steps fs.FS) (Found, sqlite.Place, error) {
 	at := sqlite.Place{Path: filepath.Join(dir, sqlite.DatabaseFile)}
 	have, err := Probe(ctx, at, steps)
@@ -21,7 +21,7 @@ func Locate(ctx context.Context, dir string, steps fs.FS) (Found, sqlite.Place, 
 		return have, at, err
 	}
 	lock, lockErr := sqlite.ShareDir(dir)
-	if lockErr != nil { // somebody has it open for writing, and is to be asked
+	if lockErr != nil { // somebody has it open for writing
 		return have, at, err
 	}
 	unlock := func() {

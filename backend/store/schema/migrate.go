@@ -20,18 +20,18 @@ import (
 // applicationID marks our databases in their header: "CINF".
 const applicationID = 0x43494E46
 
-// VersionTable is where the migrator keeps what was applied.
+// VersionTable is where the migrator records applied migrations.
 const VersionTable = "goose_db_version"
 
-// Found is what a look at the file, without changing it, says.
+// Found is what a read-only probe of the file says.
 type Found struct {
 	Version int64 // 0: no database, or an empty one
-	Newest  int64 // what this program knows
-	Started bool  // its first migration was cut short: there is nothing in it yet
+	Newest  int64 // the newest version this program knows
+	Started bool  // its first migration was interrupted: it is still empty
 }
 
-// Probe looks at the database before anything may write to it, and refuses one
-// that is newer, damaged or another program's.
+// Probe reads the database before anything may write to it, and refuses one that is newer, damaged or another
+// program's.
 func Probe(ctx context.Context, at sqlite.Place, steps fs.FS) (Found, error) {
 	const op = "store.open"
 	have := Found{Newest: NewestVersion(steps)}
@@ -59,9 +59,8 @@ func Probe(ctx context.Context, at sqlite.Place, steps fs.FS) (Found, error) {
 	return have, nil
 }
 
-// ReadVersion opens the file read-only for a moment. A file that died in the middle of
-// a change that has no write-ahead log, as that to having one, is what it was before
-// only once the change was taken back, which SQLite does where it may write.
+// ReadVersion briefly opens the file read-only. If the program died during a change without a write-ahead log, such
+// as switching the log on, SQLite must first roll that change back, for which it needs to write.
 func ReadVersion(ctx context.Context, path string) (int64, error) {
 	return readVersionAt(ctx, sqlite.Place{Path: path})
 }
@@ -98,8 +97,8 @@ func readVersionAt(ctx context.Context, at sqlite.Place) (int64, error) {
 	return version, err
 }
 
-// unfinishedVersion tells a database of ours whose first migration was cut short
-// (it holds the migrator's table alone) from someone else's.
+// unfinishedVersion tells our database with an interrupted first migration (it has only the migrator's table) from
+// another program's.
 func unfinishedVersion(ctx context.Context, db *sql.DB, versioned bool, app, tables int64) (int64, error) {
 	var others int64
 	err := db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' AND name <> ?`,
@@ -117,7 +116,7 @@ func Unopenable(path string, err error) error {
 		return mapped
 	}
 	if sqlite.IsDiskError(err) {
-		return mapped // which says nothing of what the file holds
+		return mapped // which says nothing about the file's content
 	}
 	return chat.WrapError(chat.CodeCorrupt, "store.open", err,
 		"The database "+path+" cannot be opened. Nothing was overwritten.").
@@ -135,7 +134,7 @@ func NewestVersion(steps fs.FS) int64 {
 	return newest
 }
 
-// Upgrade brings an open database to the newest schema.
+// Upgrade migrates an open database to the newest schema.
 func Upgrade(ctx context.Context, writer *gorm.DB, steps fs.FS, log *slog.Logger) error {
 	const op = "store.migrate"
 	pool, err := writer.DB()
@@ -162,9 +161,8 @@ func Upgrade(ctx context.Context, writer *gorm.DB, steps fs.FS, log *slog.Logger
 	return nil
 }
 
-// migrationsOf hands the files to SQLite as they are, each in one transaction: goose's
-// own reader of SQL takes a buffer of 4 MB for each line, which was a third of the time
-// Of the tests. The files stay as goose reads them.
+// migrationsOf passes each file to SQLite as it is, in one transaction: goose's own SQL reader allocates a buffer of
+// 4 MB for each line, which took a third of the time of the tests. The files stay in goose's format.
 func migrationsOf(steps fs.FS) ([]*goose.Migration, error) {
 	names, err := fs.Glob(steps, "*.sql")
 	if err != nil {
@@ -194,7 +192,7 @@ func migrationsOf(steps fs.FS) ([]*goose.Migration, error) {
 	return list, nil
 }
 
-// goSteps are what migrations do after their scripts that SQL cannot.
+// goSteps are the parts of migrations that SQL cannot do, run after their scripts.
 var goSteps = map[int64]func(context.Context, *sql.Tx) error{10: reindexTexts}
 
 func migrationFailed(op string, err error) error {

@@ -28,8 +28,8 @@ type ReceiptCounts struct {
 
 // UnfinishedEnd is what a permanent deletion has still to do after its transaction.
 type UnfinishedEnd struct {
-	Files   []string `json:"files"`   // below the data directory, to be removed
-	Folders []string `json:"folders"` // likewise, with what is in them
+	Files   []string `json:"files"`   // to be removed, relative to the data directory
+	Folders []string `json:"folders"` // likewise, with their content
 }
 
 func (r ReceiptRow) Receipt() (chat.Receipt, error) {

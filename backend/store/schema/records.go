@@ -12,12 +12,11 @@ import (
 	"contextinfinity/backend/store/codec"
 )
 
-// Each row that a ledger records has a method toLedgerRecord: the record that the ledger's reducer
-// makes of the same events.
+// Each row recorded in a ledger has a method ToLedgerRecord: the record that the reducer builds from the same events.
 
-// ToLedgerRecord is what a step is compared by; its request and response decoded.
+// ToLedgerRecord is the comparable form of a step, with request and response decoded.
 func (r StepRow) ToLedgerRecord(items string, request, response []byte, events ledger.Sum) *ledger.Step {
-	if r.Status == string(chat.StepRunning) { // the ledger learns the counters when the step ends
+	if r.Status == string(chat.StepRunning) { // the ledger gets the counters when the step ends
 		r.StreamDisplayedBytes, r.StreamDurableBytes = 0, 0
 	}
 	return &ledger.Step{
@@ -37,8 +36,7 @@ func (r TurnRow) ToLedgerRecord(manifest []byte) *ledger.Turn {
 	}
 }
 
-// EventsSum is the sum of what events returns, of which no more than a piece is held where
-// it stands alone.
+// EventsSum is the hash of the result of events. Of a value packed alone, only a piece is held in memory at a time.
 func (r StepRow) EventsSum() (ledger.Sum, error) {
 	if len(r.RawEvents) == 0 || r.RawEvents[0] != codec.PackedZstd {
 		whole, err := r.Events()
@@ -118,16 +116,4 @@ func (r RangeSummaryRow) Summary() chat.RangeSummary {
 // Intact reports that the content is what was stored.
 func (r RangeSummaryRow) Intact() bool {
 	return slices.Equal(r.ContentHash, codec.Hash([]byte(r.Content)))
-}
-
-// Payload is all but the request, which is read through its chain.
-func (r StepRow) Payload() (p chat.StepPayload, err error) {
-	if p.Response, err = codec.Unpack(r.ResponseJSON); err != nil {
-		return p, err
-	}
-	err = r.EachEvent(func(e chat.RawEvent) error {
-		p.Events = append(p.Events, e)
-		return nil
-	})
-	return p, err
 }

@@ -1,5 +1,5 @@
-// Package schema is the database as it is on the disk: the rows and their translation, the
-// list of tables with rows of sessions, and how a file of an earlier version gets to this one.
+// Package schema defines the database on disk: its rows and their conversion, the list of tables with rows of
+// sessions, and the migration of older files.
 package schema
 
 import (
@@ -16,8 +16,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// The rows of the database as they are stored, and their translation. A row
-// that is damaged translates to as much of itself as can be read.
+// The stored rows and their conversion. A damaged row is converted as far as it can be read.
 
 type SessionRow struct {
 	ID            string
@@ -95,7 +94,7 @@ type StateRow struct {
 	ValidationJSON *string
 	PinnedFacts    string
 	Summary        string
-	SummaryZ       []byte // in place of Summary (rests.go)
+	SummaryZ       []byte // in place of Summary (states.go)
 }
 
 func (StateRow) TableName() string { return "states" }
@@ -103,7 +102,7 @@ func (StateRow) TableName() string { return "states" }
 // StateSchema is the version of a state's form.
 const StateSchema = 1
 
-// Hash covers what a state says.
+// Hash covers the content of a state.
 func (r StateRow) Hash() []byte {
 	return codec.Hash([]byte(r.Summary), []byte{0}, []byte(r.PinnedFacts))
 }
@@ -123,7 +122,7 @@ func (r StateRow) State() chat.State {
 
 type TurnRow struct {
 	ID                        string
-	N                         int64 // a small name, given once
+	N                         int64 // a short id, assigned once
 	SessionID                 string
 	BranchID                  string
 	TurnSeq                   int64
@@ -147,8 +146,8 @@ type TurnRow struct {
 
 func (TurnRow) TableName() string { return "turns" }
 
-// Turn translates the row. What cannot be decoded stands as an Unknown block
-// with its raw bytes, and the turn's failure says so (SPEC 2.13).
+// Turn converts the row. What cannot be decoded becomes an Unknown block with the raw bytes, and the turn's failure
+// says so (SPEC 2.13).
 func (r TurnRow) Turn() chat.Turn {
 	t := chat.Turn{
 		ID: chat.TurnID(r.ID), SessionID: chat.SessionID(r.SessionID), BranchID: chat.BranchID(r.BranchID),
@@ -182,7 +181,7 @@ func (r TurnRow) Turn() chat.Turn {
 	return t
 }
 
-// unreadable is the failure of a record of which a part cannot be read.
+// unreadable is the failure of a partly unreadable record.
 func unreadable(what, id string, parts []string) *chat.Failure {
 	return &chat.Failure{
 		Code:    chat.CodeCorrupt,
@@ -212,7 +211,7 @@ type StepRow struct {
 	OutcomeJSON          string
 	NormalizedItemsJSON  string
 	ItemsZ               []byte  // in place of NormalizedItemsJSON (steps.go)
-	Answer               *string `gorm:"->"` // of the turn, where ItemsZ is based on it
+	Answer               *string `gorm:"->"` // of the turn, if ItemsZ is based on it
 	RequestJSON          []byte
 	ResponseJSON         []byte
 	RawEvents            []byte
@@ -221,10 +220,10 @@ type StepRow struct {
 
 func (StepRow) TableName() string { return "steps" }
 
-// StepColumns is all of a step but its payload, which is read on demand.
+// StepColumns are all columns of a step except its payload, which is read on demand.
 const StepColumns = StepHeadColumns + `, ` + ItemColumns
 
-// StepHeadColumns is stepColumns without the items, which are as long as the answer.
+// StepHeadColumns is StepColumns without the items, which are as long as the answer.
 const StepHeadColumns = `id, turn_id, step_index, attempt, status, provider, model_id, started_at, ended_at, stream_path,
 	stream_displayed_bytes, stream_durable_bytes, usage_json, outcome_json, tools_mode`
 
@@ -241,7 +240,7 @@ func (r StepRow) Step() chat.Step {
 	}
 	outErr := json.Unmarshal([]byte(r.OutcomeJSON), &st.Outcome)
 	var itemErr error
-	if r.NormalizedItemsJSON != "" || r.ItemsZ != nil { // else they were not asked for
+	if r.NormalizedItemsJSON != "" || r.ItemsZ != nil { // otherwise they were not selected
 		var items string
 		if items, itemErr = r.Items(); itemErr == nil {
 			st.Items, itemErr = chat.DecodeItems(items)
@@ -274,7 +273,7 @@ type JobRow struct {
 	LastError  string
 	FromSeq    int64
 	Claim      int64
-	WaitsFor   *int64 // of lists alone: not a column
+	WaitsFor   *int64 // only in lists; not a column
 }
 
 func (JobRow) TableName() string { return "jobs" }
@@ -302,8 +301,7 @@ func EncodeMessage(m chat.Message) (string, []byte, error) {
 	return text, hash, nil
 }
 
-// EncodeText is the JSON that v writes, and its hash. A long one takes its own size of
-// memory and no more.
+// EncodeText returns the JSON that v writes, and its hash. A long one is held in memory only once.
 func EncodeText(v interface{ WriteJSON(io.Writer) error }) (string, []byte, error) {
 	var size Counter
 	if err := v.WriteJSON(&size); err != nil {
@@ -316,7 +314,7 @@ func EncodeText(v interface{ WriteJSON(io.Writer) error }) (string, []byte, erro
 	return text.String(), hash.Sum(nil), err
 }
 
-// Counter counts what is written to it.
+// Counter counts the bytes written to it.
 type Counter int
 
 func (c *Counter) Write(b []byte) (int, error) {
@@ -324,8 +322,8 @@ func (c *Counter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// DecodeMessage reads a stored message. If it cannot, the message holds the raw
-// bytes as an Unknown block, which no provider is ever sent.
+// DecodeMessage decodes a stored message. If that fails, the message contains the raw bytes as an Unknown block,
+// which is never sent to a provider.
 func DecodeMessage(role chat.Role, raw string) (chat.Message, error) {
 	m, err := chat.DecodeMessage(raw)
 	if err == nil && m.Role != role {
@@ -361,8 +359,7 @@ func EncodeOptional[T any](v *T) (*string, error) {
 	return &s, nil
 }
 
-// Clean makes s safe to store as text: valid UTF-8 without NUL, at which some
-// tools would cut it.
+// Clean makes s safe to store as text: valid UTF-8 without NUL, at which some tools would cut it.
 func Clean(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }
@@ -384,8 +381,7 @@ func OrNull[T ~string](s T) *string {
 	return &v
 }
 
-// Moment reads a stored time; one that is damaged is the zero time, which
-// verify reports.
+// Moment parses a stored time; a damaged one is the zero time, which verify reports.
 func Moment(s string) time.Time {
 	t, err := chat.ParseTime(s)
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Packed is the state as it is stored: its summary against its parent's, where
-// that is worth it.
+// Packed is the state as stored: its summary is packed against its parent's if that saves enough.
 func (r StateRow) Packed(db *gorm.DB) (StateRow, error) {
 	if r.ParentID == nil || len(r.Summary) < codec.MinLinked {
 		return r, nil
@@ -21,7 +20,7 @@ func (r StateRow) Packed(db *gorm.DB) (StateRow, error) {
 	}
 	depth, _, _ := codec.BaseOf(parent.SummaryZ)
 	if err := parent.Unpack(db); err != nil {
-		return r, nil // verify names it; this state does not be based on it
+		return r, nil // verify reports it; this state is not based on it
 	}
 	if z := (codec.Base{Value: []byte(parent.Summary), Depth: depth}).PackOn([]byte(r.Summary)); z != nil {
 		r.Summary, r.SummaryZ = "", z
@@ -29,8 +28,7 @@ func (r StateRow) Packed(db *gorm.DB) (StateRow, error) {
 	return r, nil
 }
 
-// Unpack makes the state's summary readable. One that cannot be decoded is an
-// error, and is left empty.
+// Unpack unpacks the state's summary. If that fails, it returns an error and leaves the summary empty.
 func (r *StateRow) Unpack(db *gorm.DB) error {
 	if r.SummaryZ == nil {
 		return nil

@@ -19,8 +19,8 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// storedEvent is a raw event as it is stored: its bytes as text where they are
-// that, for text compresses and base64 does not.
+// storedEvent is a raw event as stored: its bytes as text if they are valid text, because text compresses better than
+// base64.
 type storedEvent struct {
 	Type string  `json:"type"`
 	Text *string `json:"text,omitempty"`
@@ -34,7 +34,7 @@ func (e storedEvent) event() chat.RawEvent {
 	return chat.RawEvent{Type: e.Type, Data: e.Data}
 }
 
-// writeStored writes one event of the JSON array that a stream is stored as, its bytes exact.
+// writeStored writes one event of the JSON array in which a stream is stored, byte for byte.
 func writeStored(w io.Writer, e chat.RawEvent) error {
 	if !utf8.Valid(e.Data) {
 		raw, err := chat.MarshalJSON(storedEvent{Type: e.Type, Data: e.Data})
@@ -57,7 +57,7 @@ func writeStored(w io.Writer, e chat.RawEvent) error {
 	return err
 }
 
-// maxPacked bounds a pack that is made while its stream arrives, in bytes.
+// maxPacked limits the size in bytes of a stream that is packed while it arrives.
 const maxPacked = 32 << 20
 
 // EventPack encodes a stream for its column. It is not safe for concurrent use.
@@ -66,10 +66,10 @@ type EventPack struct {
 	hash   hash.Hash
 	most   int // bytes
 	events int
-	column []byte // once it has ended
+	column []byte // once the stream has ended
 }
 
-// NewEventPack is an EventPack of a stream that has not begun.
+// NewEventPack starts an EventPack for a new stream.
 func NewEventPack() *EventPack { return &EventPack{hash: sha256.New(), most: maxPacked} }
 
 // Add encodes the next event.
@@ -88,13 +88,13 @@ func (p *EventPack) Add(e chat.RawEvent) error {
 	return writeStored(p, e)
 }
 
-// Write takes JSON of the events; it is for encoders.
+// Write takes the JSON of the events; it is for encoders.
 func (p *EventPack) Write(b []byte) (int, error) {
 	_, _ = p.hash.Write(b)
 	return p.packer.Write(b)
 }
 
-// end is the column, and the hex SHA-256 of its JSON. Asked again it is the same.
+// end returns the column, and the hex SHA-256 of its JSON. Further calls return the same.
 func (p *EventPack) end(items codec.Base) (packed []byte, sum string, err error) {
 	if p.column == nil {
 		last := []byte{']'}
@@ -111,9 +111,8 @@ func (p *EventPack) end(items codec.Base) (packed []byte, sum string, err error)
 	return p.column, hex.EncodeToString(p.hash.Sum(nil)), nil
 }
 
-// PackEvents encodes the stream of a step's end for its column, unless it is encoded
-// already, and returns the hex SHA-256 of its JSON; both are empty for none. It may be based on
-// the step's items.
+// PackEvents encodes the stream of a step's end for its column, unless that was done already, and returns the hex
+// SHA-256 of its JSON; both are empty for none. The stream may be packed against the step's items.
 func PackEvents(e chat.StepEnd, items codec.Base) (packed []byte, sum string, err error) {
 	if p, ok := e.Packed.(*EventPack); ok {
 		return p.end(items)
@@ -134,7 +133,7 @@ func PackEvents(e chat.StepEnd, items codec.Base) (packed []byte, sum string, er
 	return p.end(items)
 }
 
-// eventPacker keeps the beginning of a stream as it is, and packs it once it is long.
+// eventPacker buffers the beginning of a stream, and packs it once it is long.
 type eventPacker struct {
 	whole  []byte
 	packed bytes.Buffer
@@ -170,7 +169,7 @@ func (p *eventPacker) end(items codec.Base) ([]byte, error) {
 	return codec.Pack(p.whole), nil
 }
 
-// readEvents yields what an EventPack wrote, of this version or the first.
+// readEvents yields what an EventPack of this version or the first wrote.
 func readEvents(r io.Reader, yield func(chat.RawEvent) error) error {
 	d := json.NewDecoder(r)
 	if open, err := d.Token(); err != nil || open != json.Delim('[') {
@@ -194,7 +193,7 @@ func readEvents(r io.Reader, yield func(chat.RawEvent) error) error {
 	return nil
 }
 
-// YieldError is the caller's own error, which is not damage.
+// YieldError is an error of the caller's yield, which does not mean damage.
 type YieldError struct{ error }
 
 func (e *YieldError) Unwrap() error { return e.error }

@@ -6,8 +6,8 @@ import (
 	"contextinfinity/backend/store/codec"
 )
 
-// Rest packs a step's items against its turn's final answer and its raw events
-// against the items, where that is worth it. Neither changes once it is there.
+// Rest packs a step's items against its turn's final answer and its raw events against the items, if that saves
+// enough. None of them changes once stored.
 func (r *StepRow) Rest(answer []byte) {
 	items := r.RestItems(answer)
 	events := r.RawEvents
@@ -16,8 +16,8 @@ func (r *StepRow) Rest(answer []byte) {
 	}
 }
 
-// RestItems packs the items, and returns them to rest the raw events on. Long ones stand alone,
-// and so do their events.
+// RestItems packs the items, and returns them as a base for the raw events. Long ones are packed alone, and so are
+// their events.
 func (r *StepRow) RestItems(answer []byte) codec.Base {
 	if codec.IsLong(len(r.NormalizedItemsJSON)) {
 		r.NormalizedItemsJSON, r.ItemsZ = "", codec.Pack([]byte(r.NormalizedItemsJSON))

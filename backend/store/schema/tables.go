@@ -5,16 +5,15 @@ import (
 	"strings"
 )
 
-// table is what permanent deletion, imported bundles and verification need to know of a
-// table that holds rows of sessions.
+// table is what permanent deletion, imported bundles and verification need to know about a table with rows of
+// sessions.
 type table struct {
 	Name string
-	// Of keeps to the rows of one session; its parameter is the session's id.
+	// Of selects the rows of one session; its parameter is the session's id.
 	Of string
-	// travels: its rows are made by events, and come over with a session that is imported.
+	// Travels: the rows are created by events, and are copied with an imported session.
 	Travels bool
-	// Verified is the condition under which verification compares the rows of a session with
-	// its ledger; empty: it does not.
+	// Verified selects the rows of a session that verification compares with the ledger; empty: none.
 	Verified string
 }
 
@@ -24,9 +23,8 @@ const (
 	ofBranches = `branch_id IN (SELECT b.id FROM branches b WHERE b.session_id = ?)`
 )
 
-// SessionTables are all of them, in an order in which each row finds what it refers to.
-// Deletion goes the other way: a unit's words are read out of its message when its entry in
-// the text index is taken away.
+// SessionTables are all such tables, in an order in which every row comes after those it refers to. Deletion uses the
+// reverse order: a unit's words are read from its message when its text index entry is deleted.
 var SessionTables = []table{
 	{Name: "sessions", Of: `id = ?`, Travels: true, Verified: `id = ?`},
 	{Name: "branches", Of: ofSession, Travels: true, Verified: ofSession},
@@ -73,7 +71,7 @@ var SessionTables = []table{
 	{Name: "unit_embeddings", Of: `unit_n IN (SELECT n FROM units WHERE session_id = ?)`},
 }
 
-// EverySession names all sessions that any record is of, whether they are there or not.
+// EverySession names all sessions that any record belongs to, whether they exist or not.
 var EverySession = func() string {
 	from := []string{`SELECT id FROM sessions`}
 	for _, t := range SessionTables {
@@ -87,10 +85,9 @@ var EverySession = func() string {
 // ErasedContent stands in EmptyTables for the events of a session that record permanent deletions.
 const ErasedContent = "events of permanent deletions"
 
-// EmptyTables are what a session may hold nothing of. EmptyTablesQuery reads for every session its
-// id and a number, in which bit n is set when the session holds nothing of EmptyTables[n]: one query
-// in place of one for each table of each session. Its parameter is the type of the events of
-// permanent deletions.
+// EmptyTables are the tables in which a session may have no rows. EmptyTablesQuery reads for every session its id and
+// a number in which bit n is set if the session has no rows in EmptyTables[n]: one query instead of one per table and
+// session. Its parameter is the type of the permanent deletion events.
 var EmptyTables, EmptyTablesQuery = func() (names []string, query string) {
 	var bits []string
 	add := func(name, rows string) {

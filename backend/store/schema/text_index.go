@@ -15,9 +15,8 @@ import (
 // reindexed is how many turns reindexTexts lists at a time.
 const reindexed = 500
 
-// reindexTexts brings the indexed form of all units up to date with their texts; triggers bring
-// what changes into the text index. Each message is decoded once. A record that cannot be read
-// keeps the form that it has: it must not keep the rest from being opened, and verify names it.
+// reindexTexts updates the indexed form of all units; triggers then update the text index. Each message is decoded
+// once. An unreadable record keeps its form, so that the rest can still be opened; verify reports it.
 func reindexTexts(ctx context.Context, tx *sql.Tx) error {
 	for last := int64(-1); ; {
 		turns, err := turnsAfter(ctx, tx, last)
@@ -33,7 +32,7 @@ func reindexTexts(ctx context.Context, tx *sql.Tx) error {
 	}
 }
 
-// ofOneRecord is an error of a record's bytes; others are of the whole migration.
+// ofOneRecord reports an error of a record's bytes; any other concerns the whole migration.
 func ofOneRecord(err error) bool {
 	var e *gosqlite.Error
 	if errors.As(err, &e) {
@@ -82,8 +81,7 @@ func reindexTurn(ctx context.Context, tx *sql.Tx, turn int64) error {
 	return nil
 }
 
-// staleUnits are the units of a turn whose indexed form is not that of their text, with the
-// right form (nil: the text itself).
+// staleUnits are the units of a turn with an outdated indexed form, and the right form (nil: the text itself).
 func staleUnits(ctx context.Context, tx *sql.Tx, turn int64, said map[string]string) ([]UnitRow, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT u.n, u.message, u.start_offset, u.end_offset, u.text, u.pairs, u.said
 		FROM turns t JOIN units u ON u.turn_id = t.id WHERE t.n = ?`, turn)

@@ -16,12 +16,11 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// listed are the chunks c that some unit in reach is of: what an earlier chunker cut
-// is not found any more and not listed either.
+// listed selects the chunks c with a unit in scope: chunks of an older chunker are no longer found, and not listed
+// either.
 const listed = `FROM (SELECT DISTINCT u.chunk_id AS id FROM units u WHERE true`
 
-// Chunks lists what memory holds, newest turn first and in the order of its text,
-// with how many chunks there are in all.
+// Chunks lists the content of memory, newest turn first and in text order, with the total number of chunks.
 func (s *Search) Chunks(ctx context.Context, q chat.ChunkQuery) (page []chat.ChunkText, total int, err error) {
 	err = s.Read(ctx, "chunk.list", func(db *gorm.DB) error {
 		r, err := scopeOf(db, q.Within)
@@ -51,7 +50,7 @@ func (s *Search) Chunks(ctx context.Context, q chat.ChunkQuery) (page []chat.Chu
 	return page, total, err
 }
 
-// chunkIDs are the chunks in reach, in the order of the list.
+// chunkIDs are the chunks in scope, in list order.
 func chunkIDs(db *gorm.DB, c condition, where string, more []any, limit, offset int) ([]chat.ChunkID, error) {
 	if limit <= 0 {
 		limit = -1
@@ -62,12 +61,11 @@ func chunkIDs(db *gorm.DB, c condition, where string, more []any, limit, offset 
 		ORDER BY t.created_at DESC, t.id DESC, c.ordinal, c.id LIMIT ? OFFSET ?`, append(args, limit, max(offset, 0))...)
 }
 
-// chunkBatch is how many chunks are looked through at a time.
+// chunkBatch is how many chunks are searched at a time.
 const chunkBatch = 200
 
-// chunksSaying looks through the words of chunks. Messages that cannot hold them
-// are skipped unread, where their JSON shows it; so are documents, each of which is
-// looked through once, not for each of its chunks.
+// chunksSaying searches the words of chunks. Messages whose JSON shows that they cannot contain them are not decoded;
+// documents are searched once, not once per chunk.
 func chunksSaying(ctx context.Context, db *gorm.DB, c condition, q chat.ChunkQuery) (page []chat.ChunkText, total int, err error) {
 	where, args := "", []any{}
 	if pattern, ok := likePattern(q.Text); ok {
@@ -104,11 +102,11 @@ func chunksSaying(ctx context.Context, db *gorm.DB, c condition, q chat.ChunkQue
 	return page, total, nil
 }
 
-// maxPattern bounds what SQL is asked to look for.
+// maxPattern limits the length of a LIKE pattern.
 const maxPattern = 1000
 
-// likePattern is a pattern that any JSON text holding the words matches; false if
-// the words may stand otherwise there, escaped or in another case than ASCII's.
+// likePattern is a pattern that any JSON text with the words matches; false if the words may be encoded differently
+// there, escaped or in another case outside ASCII.
 func likePattern(words string) (string, bool) {
 	if len(words) > maxPattern {
 		return "", false
@@ -121,8 +119,7 @@ func likePattern(words string) (string, bool) {
 	return "%" + strings.NewReplacer(`%`, `\%`, `_`, `\_`).Replace(words) + "%", true
 }
 
-// ChunkUses are the contexts that a chunk was put into, and the turns whose models looked it
-// up, newest first.
+// ChunkUses are the contexts that contained a chunk, and the turns whose models looked it up, newest first.
 func (s *Search) ChunkUses(ctx context.Context, id chat.ChunkID) ([]chat.ChunkUse, error) {
 	var rows []struct {
 		Named     schema.NamedRetrieval `gorm:"embedded"`
@@ -154,16 +151,15 @@ func (s *Search) ChunkUses(ctx context.Context, id chat.ChunkID) ([]chat.ChunkUs
 	return out, err
 }
 
-// ChunkEmbeddings are the embedders that a chunk has vectors of: the serving one
-// first, retired ones left out.
+// ChunkEmbeddings are the embedders for which a chunk has vectors: the serving one first, without retired ones.
 func (s *Search) ChunkEmbeddings(ctx context.Context, id chat.ChunkID) ([]chat.EmbedderID, error) {
 	rows, err := core.All[NamespaceRow](ctx, s, "chunk.embeddings", `SELECT * FROM namespaces s WHERE state <> 'retired' AND EXISTS (SELECT 1 FROM units u
 			JOIN unit_embeddings e ON e.namespace_id = s.id AND e.unit_n = u.n WHERE u.chunk_id = ?) ORDER BY state DESC, id`, id)
 	return lists.Map(rows, NamespaceRow.Embedder), err
 }
 
-// ChunkTexts reads chunks with their words, in the order asked for. Those that are
-// not there, or whose source cannot be read, are left out: verify names them.
+// ChunkTexts reads chunks with their text, in the requested order. Missing ones, and those with an unreadable source,
+// are left out; verify reports them.
 func (s *Search) ChunkTexts(ctx context.Context, ids []chat.ChunkID) ([]chat.ChunkText, error) {
 	if len(ids) == 0 {
 		return nil, nil

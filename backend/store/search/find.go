@@ -13,8 +13,7 @@ import (
 	"contextinfinity/backend/store/schema"
 )
 
-// Find looks for a text in what was said in a branch's lineage. Messages are read one
-// by one, and only those that may hold the text are decoded.
+// Find searches the messages of a branch's lineage for a text. Only messages that may contain it are decoded.
 func (s *Search) Find(ctx context.Context, q chat.FindQuery) (chat.Found, error) {
 	var found chat.Found
 	if strings.TrimSpace(q.Text) == "" {
@@ -41,7 +40,7 @@ func (s *Search) Find(ctx context.Context, q chat.FindQuery) (chat.Found, error)
 	return found, err
 }
 
-// saidRow is what was said in a turn, as it is stored.
+// saidRow is the stored messages of a turn.
 type saidRow struct {
 	id     string
 	seq    int64
@@ -73,7 +72,7 @@ func eachSaid(db *gorm.DB, segs []core.Segment, do func(saidRow)) error {
 	return nil
 }
 
-// mostMarks bounds the places that are marked in the words around a find.
+// mostMarks limits the matches marked in a result's snippet.
 const mostMarks = 16
 
 func (m saidRow) find(f highlight.Finder) chat.FoundTurn {
@@ -84,7 +83,7 @@ func (m saidRow) find(f highlight.Finder) chat.FoundTurn {
 		}
 		said, err := schema.DecodeMessage(role, raw)
 		if err != nil {
-			return // what cannot be read shows no words
+			return // an unreadable message shows no words
 		}
 		words := said.RenderedText()
 		spans, n := f.Spans(words, mostMarks)
@@ -100,7 +99,7 @@ func (m saidRow) find(f highlight.Finder) chat.FoundTurn {
 	return turn
 }
 
-// snippet is the words around the first span, and the spans in it. Answers are Markdown.
+// snippet is the text around the first span, and the spans in it. Answers are Markdown.
 func snippet(words string, spans []highlight.Span, markdown bool) (string, []chat.Span) {
 	cut := highlight.Snippet
 	if markdown {

@@ -15,15 +15,13 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Index is TX-C: chunks and units with their text index and vectors, the turn
-// Indexed and Done (SPEC 4; SRD 9.3). A chunk that is there already, by turn, type,
-// hash and chunker version, is not inserted again, nor is a vector. The chunks of an
-// earlier chunker stay and their units go, so that nothing is found twice; so do all
-// units of a turn that brings no chunks any more.
+// Index is TX-C: it stores chunks and units with their text index and vectors, and moves the turn to Indexed and Done
+// (SPEC 4; SRD 9.3). An existing chunk (same turn, type, hash and chunker version) is not inserted again, nor is a
+// vector. Chunks of an older chunker stay but lose their units, so that nothing is found twice; so does a turn that
+// no longer has chunks.
 //
-// With status none the words are found and the turn waits for its vectors, its job
-// with it. With status degraded it stays StateCommitted, marked, until a retry
-// succeeds.
+// With status none the turn is searchable by words while it and its job wait for its vectors. With status degraded it
+// stays StateCommitted, marked, until a retry succeeds.
 func (s *Search) Index(ctx context.Context, i chat.Indexing) error {
 	return s.Write(ctx, "turn.index", func(t *core.Tx) error {
 		turn, err := schema.TurnHead(t.DB, i.TurnID)
@@ -62,7 +60,7 @@ func (s *Search) Index(ctx context.Context, i chat.Indexing) error {
 			}
 		}
 		if !moved && !told.Dropped && len(made.told) == 0 {
-			return nil // said before: the ledger is not told twice
+			return nil // recorded before: the ledger gets no second event
 		}
 		if err := records.MergeTurnMetrics(t, i.TurnID, chat.TurnMetrics{IndexMs: i.IndexMs, EmbedMs: i.EmbedMs}); err != nil {
 			return err
@@ -119,9 +117,8 @@ func checkIndexing(turn schema.TurnRow, i chat.Indexing) error {
 	return sqlite.Invalid("%q is not a result of indexing.", i.Status)
 }
 
-// checkSource refuses a chunk that is not what its source says at that place:
-// provenance is what makes retrieved text worth quoting (SRD 9.2). It answers the
-// sources.
+// checkSource refuses a chunk that differs from its source at its position: retrieved text is only worth quoting if
+// its provenance is right (SRD 9.2). It returns the sources.
 func checkSource(t *core.Tx, i chat.Indexing) (map[events.SourceOf]events.ChunkSource, error) {
 	if len(i.Chunks) == 0 {
 		return nil, nil
@@ -149,7 +146,7 @@ func checkSource(t *core.Tx, i chat.Indexing) (map[events.SourceOf]events.ChunkS
 	return from, nil
 }
 
-// setIndexed moves the turn on and reports whether that changed it.
+// setIndexed sets the turn's index state and reports whether it changed.
 func setIndexed(t *core.Tx, turn *schema.TurnRow, status chat.IndexStatus) (bool, error) {
 	if status == chat.IndexNone {
 		return false, nil
@@ -180,15 +177,15 @@ func setIndexed(t *core.Tx, turn *schema.TurnRow, status chat.IndexStatus) (bool
 	return true, err
 }
 
-// inserted is what TX-C stored: the chunks that are new, for the ledger, and the
-// row numbers of all units that were brought, in order; 0 where there is none.
+// inserted is what TX-C stored: the new chunks, for the ledger, and the row numbers of all given units, in order; 0:
+// none.
 type inserted struct {
 	told  []ledger.IndexedChunk
 	units []int64
 }
 
-// insertChunks stores the chunks that are new. Those of an earlier chunker than the
-// turn's newest are not: their units are gone for good.
+// insertChunks stores the new chunks. Chunks of a chunker older than the turn's newest are skipped: their units were
+// dropped.
 func insertChunks(t *core.Tx, turn schema.TurnRow, chunks []chat.Chunk, from map[events.SourceOf]events.ChunkSource) (inserted, error) {
 	made := inserted{told: []ledger.IndexedChunk{}}
 	newest, err := sqlite.One[int](t.DB, "turn", turn.ID, `SELECT coalesce(max(chunker_version), 0) FROM chunks WHERE source_turn = ?`, turn.ID)
@@ -225,8 +222,8 @@ func insertChunks(t *core.Tx, turn schema.TurnRow, chunks []chat.Chunk, from map
 	return made, nil
 }
 
-// newChunk is a chunk's row. Its text is bytes start to end of its source, as
-// checkSource saw, and is stored there alone: rendered_text stays empty.
+// newChunk is a chunk's row. Its text is the bytes start to end of its source, as checkSource verified, and is stored
+// only there: rendered_text stays empty.
 func newChunk(t *core.Tx, turn schema.TurnRow, c chat.Chunk) (schema.ChunkRow, error) {
 	sum := codec.Hash([]byte(c.Text))
 	if c.ContentHash != "" && c.ContentHash != hex.EncodeToString(sum) {

@@ -15,9 +15,9 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// insertUnits stores a chunk's units; triggers put them into the text index. Those of
-// a document are stored whole, for SQL would read all of it for each; the ledger is
-// toLedgerRecord what is before their words, which the document holds, and the hash.
+// insertUnits stores a chunk's units; triggers add them to the text index. Units of a document are stored with their
+// text, because SQL would read the whole document for each. The ledger gets only the hash and the text before the
+// words, which are in the document.
 func insertUnits(t *core.Tx, turn schema.TurnRow, chunk schema.ChunkRow, units []chat.Unit, from events.ChunkSource) ([]ledger.IndexedUnit, error) {
 	made := make([]ledger.IndexedUnit, 0, len(units))
 	for _, u := range units {
@@ -65,7 +65,7 @@ func unitRows(t *core.Tx, chunk []string, units []chat.Unit) ([]int64, error) {
 	return out, err
 }
 
-// indexVectors keeps the vectors of units that have none, by namespace.
+// indexVectors stores vectors for units without one, by namespace.
 func indexVectors(t *core.Tx, units []int64, vectors map[int64][][]float32) error {
 	for _, ns := range slices.Sorted(maps.Keys(vectors)) {
 		list := make([]chat.UnitVector, 0, len(units))

@@ -10,8 +10,8 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// LookedUp are the turns that a turn's model looked up with tools, each once for a tool, in
-// the order in which it was shown them.
+// LookedUp are the turns that a turn's model looked up with tools, each once per tool, in the order in which they
+// were shown.
 func (s *Search) LookedUp(ctx context.Context, turn chat.TurnID) ([]chat.LookedUp, error) {
 	var rows []struct {
 		Call, Tool, Session, Turn string
@@ -41,7 +41,7 @@ func (s *Search) LookedUp(ctx context.Context, turn chat.TurnID) ([]chat.LookedU
 	return out, err
 }
 
-// lookedUpIn are the turns whose models looked up the turn that a chunk is of.
+// lookedUpIn are the turns whose models looked up the turn of a chunk.
 func lookedUpIn(db *gorm.DB, chunk chat.ChunkID) ([]chat.ChunkUse, error) {
 	rows, err := sqlite.All[struct {
 		Tool, TurnID, SessionID, CreatedAt string

@@ -13,9 +13,9 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Namespaces of vectors: one an embedder. At most one serves and at most one is
-// being built; the vectors of retired ones are deleted little by little. They are
-// derived: no ledger records them, and whatever of them is lost is made again.
+// Namespaces of vectors: one per embedder. At most one serves and at most one is being built; the vectors of retired
+// ones are deleted in small steps. Namespaces are derived data: no ledger records them, and lost vectors are embedded
+// again.
 
 type NamespaceRow struct {
 	ID        int64
@@ -43,18 +43,18 @@ func (r NamespaceRow) namespace() chat.Namespace {
 	}
 }
 
-// live reports that vectors are still put into the namespace.
+// live reports that the namespace still receives vectors.
 func (r NamespaceRow) live() bool { return r.State != string(chat.NamespaceRetired) }
 
 func (r NamespaceRow) Serves() bool { return r.State == string(chat.NamespaceServing) }
 
-// namespaceColumns is a namespace with how many units there are.
+// namespaceColumns are a namespace's columns and its number of units.
 const namespaceColumns = `*, (SELECT count(*) FROM units) AS units`
 
-// MaxDimension bounds what a namespace is opened for.
+// MaxDimension is the largest dimension of a namespace.
 const MaxDimension = 1 << 16
 
-// Namespaces lists all there are and were, oldest first.
+// Namespaces lists all present and former namespaces, oldest first.
 func (s *Search) Namespaces(ctx context.Context) ([]chat.Namespace, error) {
 	rows, err := core.All[NamespaceRow](ctx, s, "namespace.list", `SELECT `+namespaceColumns+` FROM namespaces ORDER BY id`)
 	return lists.Map(rows, NamespaceRow.namespace), err
@@ -69,10 +69,9 @@ func (s *Search) Serving(ctx context.Context) (chat.Namespace, bool, error) {
 	return rows[0].namespace(), true, nil
 }
 
-// OpenNamespace is the namespace of the embedder that is to serve: as it is, or
-// begun. It serves at once where there is nothing to embed yet and none serves.
-// Another that was being built is retired; the one that serves continues until
-// ServeNamespace.
+// OpenNamespace returns the namespace of the embedder that is to serve, creating it if necessary. It serves at once
+// if there is nothing to embed yet and none serves. Another namespace that was being built is retired; the serving
+// one continues until ServeNamespace.
 func (s *Search) OpenNamespace(ctx context.Context, id chat.EmbedderID) (chat.Namespace, error) {
 	const op = "namespace.open"
 	if id.Name == "" || id.Dimension < 1 || id.Dimension > MaxDimension {
@@ -90,8 +89,7 @@ func (s *Search) OpenNamespace(ctx context.Context, id chat.EmbedderID) (chat.Na
 	return row.namespace(), err
 }
 
-// opened is the namespace if OpenNamespace has nothing to change: it is asked for
-// often, and a write waits for its turn.
+// opened is the namespace if OpenNamespace need not change anything: it is called often, and writes are serialised.
 func (s *Search) opened(ctx context.Context, id chat.EmbedderID) (chat.Namespace, bool, error) {
 	list, err := s.Namespaces(ctx)
 	if err != nil {
@@ -136,8 +134,8 @@ func openNamespace(t *core.Tx, id chat.EmbedderID) (NamespaceRow, error) {
 	return setNamespace(t, row, state)
 }
 
-// namespaceOf is the row of an embedder's namespace, made if there is none. What
-// a row that was deleted by hand left behind is not taken for the new one's.
+// namespaceOf is the row of an embedder's namespace, created if missing. Vectors left by a row that was deleted by
+// hand are not reused.
 func namespaceOf(t *core.Tx, id chat.EmbedderID) (NamespaceRow, error) {
 	const by = `SELECT ` + namespaceColumns + ` FROM namespaces WHERE identity = ?`
 	rows, err := sqlite.All[NamespaceRow](t.DB, by, id.String())
@@ -159,8 +157,7 @@ func namespaceOf(t *core.Tx, id chat.EmbedderID) (NamespaceRow, error) {
 	return row, err
 }
 
-// setNamespace gives a namespace another state; one that begins to serve is a new
-// generation.
+// setNamespace sets a namespace's state; one that starts to serve begins a new generation.
 func setNamespace(t *core.Tx, row NamespaceRow, state chat.NamespaceState) (NamespaceRow, error) {
 	if row.State == string(state) {
 		return row, nil
@@ -180,8 +177,8 @@ func newGeneration(t *core.Tx) error {
 	return err
 }
 
-// ServeNamespace makes a complete namespace the one that searches use, and retires
-// the others. While units of it are missing it is CodeConflict.
+// ServeNamespace makes a complete namespace the serving one, and retires the others. While vectors are missing it
+// returns CodeConflict.
 func (s *Search) ServeNamespace(ctx context.Context, id int64) error {
 	return s.Write(ctx, "namespace.serve", func(t *core.Tx) error {
 		row, err := sqlite.One[NamespaceRow](t.DB, "namespace", id, `SELECT `+namespaceColumns+` FROM namespaces WHERE id = ?`, id)
@@ -214,9 +211,8 @@ func retireOthers(t *core.Tx, id int64) error {
 	return err
 }
 
-// DropRetired deletes up to limit vectors of namespaces that are retired, or gone,
-// and tells whether there may be more. Their rows stay: an id never names another
-// embedder.
+// DropRetired deletes up to limit vectors of retired or deleted namespaces, and reports whether there may be more.
+// Their rows stay, so that an id is never reused for another embedder.
 func (s *Search) DropRetired(ctx context.Context, limit int) (more bool, err error) {
 	const op = "namespace.drop"
 	var dead []int64
@@ -236,8 +232,7 @@ func (s *Search) DropRetired(ctx context.Context, limit int) (more bool, err err
 	return err == nil && (len(dead) > 1 || n == int64(limit)), err
 }
 
-// deadNamespaces are the ids that vectors name of which no namespace is live. It
-// looks at one vector of each.
+// deadNamespaces are the namespace ids of stored vectors that are not live. It reads one vector of each.
 const deadNamespaces = `
 	WITH RECURSIVE held (id) AS (
 	  SELECT min(namespace_id) FROM unit_embeddings

@@ -13,25 +13,24 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// scope is chat.Within resolved: which units a search of memory may see (SPEC 8).
+// scope is chat.Within resolved to the units that a memory search may see (SPEC 8).
 type scope struct {
 	chat.Within
 	// ownLineage is the branch's lineage up to Within.Before, nil without a branch.
 	ownLineage []core.Segment
-	// originals are the turns of the lineage from Within.Before on.
+	// originals are the turns of the lineage from Within.Before on, sent in full.
 	originals []core.Segment
-	// files are the sessions that hold the files of the session's project: no scope but all
-	// and project has them in reach.
+	// files are the sessions of the files of the session's project: only the scopes all and project include them.
 	files []chat.SessionID
-	// whole: of the sessions that the rest lets through, none is to be left out.
+	// whole: none of the sessions in scope is to be left out.
 	whole bool
-	// fullLineage is where units in reach can lie: own, or the whole lineage where documents
-	// of its originals are in reach.
+	// fullLineage is where units in scope can be: ownLineage, or the whole lineage if documents of its originals are
+	// in scope.
 	fullLineage []core.Segment
 }
 
-// scopeOf resolves a scope. Where none is named it is the narrowest that the rest
-// lets one mean: a sibling is never seen by oversight.
+// scopeOf resolves a scope. If none is named, it is the narrowest that fits the other fields, so that a sibling is
+// never included by accident.
 func scopeOf(db *gorm.DB, in chat.Within) (scope, error) {
 	if in.Scope == "" {
 		switch {
@@ -97,16 +96,16 @@ func scopeOf(db *gorm.DB, in chat.Within) (scope, error) {
 	return r, nil
 }
 
-// reachesOriginals reports that some of the originals are in reach, at least in part.
+// reachesOriginals reports that some of the originals are in scope, at least in part.
 func (r scope) reachesOriginals() bool { return len(r.Beyond)+len(r.Shortened) > 0 }
 
-// narrowed are the sessions that only holds too, if it is not nil.
+// narrowed are the sessions that are also in only, unless that is nil.
 func narrowed(sessions, only []chat.SessionID) []chat.SessionID {
 	return slices.DeleteFunc(sessions, func(id chat.SessionID) bool { return only != nil && !slices.Contains(only, id) })
 }
 
-// extraTurns keeps the turns that are originals of the lineage: who names another one, of a
-// sibling perhaps, does not open it.
+// extraTurns keeps those turns that are originals of the lineage: naming another one, such as a sibling's, does not
+// include it.
 func extraTurns(db *gorm.DB, originals []core.Segment, turns []chat.TurnID) ([]chat.TurnID, error) {
 	if len(turns) == 0 || len(originals) == 0 {
 		return nil, nil
@@ -122,7 +121,7 @@ func extraTurns(db *gorm.DB, originals []core.Segment, turns []chat.TurnID) ([]c
 	return sqlite.All[chat.TurnID](db, core.ScopeCTE+`SELECT u.id FROM json_each(?) j CROSS JOIN turns u ON u.id = j.value WHERE `+inSegments, scope, string(list))
 }
 
-// cutAt parts a lineage before a turn_seq; 0 leaves it whole.
+// cutAt splits a lineage before a turn_seq; 0: no split.
 func cutAt(segs []core.Segment, before int64) (first, rest []core.Segment) {
 	first = []core.Segment{}
 	for _, g := range segs {
@@ -142,8 +141,7 @@ func cutAt(segs []core.Segment, before int64) (first, rest []core.Segment) {
 	return first, rest
 }
 
-// condition is SQL about units u: with is before the SELECT, its arguments
-// first; where begins with AND.
+// condition is SQL about units u: with comes before the SELECT, its arguments first; where begins with AND.
 type condition struct {
 	with, where string
 	head, args  []any
@@ -156,14 +154,15 @@ func (c *condition) and(where string, args ...any) {
 
 const (
 	inSegments = `EXISTS (SELECT 1 FROM seg WHERE seg.branch = u.branch_id AND u.turn_seq > seg."from" AND u.turn_seq <= seg."to")`
-	// inBeyond is a unit of a turn, or of a document, that the prompt holds only a part of.
+	// inBeyond selects units of a turn, or of a document, that the prompt contains only in part.
 	inBeyond = `(u.turn_id IN (SELECT value FROM json_each(?)) OR u.turn_id IN (SELECT value FROM json_each(?)) AND (SELECT file_id FROM chunks WHERE id = u.chunk_id) IS NOT NULL)`
-	// inView leaves out archived sessions, unless they are asked for, and the files of other projects.
-	inView = `u.session_id NOT IN (SELECT id FROM sessions WHERE archived_at IS NOT NULL AND (NOT ? OR source = 'files')
-		AND id NOT IN (SELECT value FROM json_each(?)))`
+	inView   = `u.session_id NOT IN (` + hiddenSessions + `)`
+	// hiddenSessions selects archived sessions, unless they are requested, and the files of other projects.
+	hiddenSessions = `SELECT id FROM sessions WHERE archived_at IS NOT NULL AND (NOT ? OR source = 'files')
+		AND id NOT IN (SELECT value FROM json_each(?))`
 )
 
-// units is the reach as a condition on units u.
+// units is the scope as a condition on units u.
 func (r scope) units() (condition, error) {
 	var c condition
 	if err := c.scope(r); err != nil {
@@ -244,8 +243,8 @@ func (c *condition) segments(segs []core.Segment) error {
 	return err
 }
 
-// rows are the first and last row number that units in reach can have: those of a
-// session lie together, and the text index passes over all others quickly.
+// rows are the first and last row number that units in scope can have: those of a session are close together, and the
+// text index skips the others quickly.
 func (r scope) rows(db *gorm.DB) (first, last int64, err error) {
 	if r.Scope == chat.ScopeAll && r.Only != nil {
 		list, err := chat.MarshalJSON(r.Only)
@@ -270,8 +269,8 @@ func (r scope) rows(db *gorm.DB) (first, last int64, err error) {
 	return ends.First, ends.Last, err
 }
 
-// near are the turns of spans as [branch, from, to], each turn once. A span on the
-// lineage continues over its fork points.
+// near are the turns of spans as [branch, from, to], each turn once. A span on the lineage continues across its fork
+// points.
 func (r scope) near(spans []chat.SeqSpan) [][3]any {
 	var parts []chat.SeqSpan
 	for _, sp := range spans {

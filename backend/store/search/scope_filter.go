@@ -10,14 +10,14 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// scopeFilter is a scope by branches. It never changes once made.
+// scopeFilter is a scope by branches. It is immutable.
 type scopeFilter struct {
-	session  chat.SessionID // of spans; empty: there are none
+	session  chat.SessionID // the session of spans; empty: there are none
 	spans    map[chat.BranchID]seqs
-	siblings bool // branches of session that spans does not name are seen whole
-	others   bool // so are other sessions, but for these
+	siblings bool // branches of session without a span are fully included
+	others   bool // other sessions are included, except these
 	archived map[chat.SessionID]bool
-	only     map[chat.SessionID]bool // if not nil, others are these alone
+	only     map[chat.SessionID]bool // if not nil, only these other sessions are included
 }
 
 // seqs are turns after < turn_seq <= upTo.
@@ -33,10 +33,9 @@ func (v *scopeFilter) Span(session chat.SessionID, branch chat.BranchID) (after,
 	return 0, core.AllTurns, v.others && !v.archived[session] && (v.only == nil || v.only[session])
 }
 
-// ScopeFilter is the scope as the vector index needs it: by branch. Roles, types, dates
-// and single turns are left to Units. Where the scope is a session and its lineage
-// is cut within an ancestor, which continues beyond, or a document or part of a turn after the
-// cut is in reach, the span holds the cut turns too: Units leaves them out.
+// ScopeFilter is the scope as the vector index needs it: by branch. Roles, types, dates and single turns are filtered
+// by Units. If the scope's lineage is cut inside an ancestor that continues, or a document or part of a turn after
+// the cut is in scope, the span includes the cut turns too, and Units excludes them.
 func (s *Search) ScopeFilter(ctx context.Context, in chat.Within) (chat.ScopeFilter, error) {
 	v := &scopeFilter{spans: map[chat.BranchID]seqs{}, archived: map[chat.SessionID]bool{}}
 	err := s.Read(ctx, "search.scope", func(db *gorm.DB) error {
@@ -89,8 +88,7 @@ func (v *scopeFilter) narrow(segs []core.Segment) {
 	}
 }
 
-// leaveOut ends branches at the turns that are in the prompt as originals, where
-// nothing comes after those.
+// leaveOut ends branches at the turns that the prompt contains as originals, if nothing comes after those.
 func (v *scopeFilter) leaveOut(r scope) {
 	for _, g := range r.originals {
 		if g.To == core.AllTurns && !r.reachesOriginals() {

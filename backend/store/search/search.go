@@ -1,5 +1,4 @@
-// Package search finds what was said: the text index, its units, their vectors, and the scope
-// that a search keeps to.
+// Package search searches memory: the text index, its units, their vectors, and the scope of a search.
 package search
 
 import (
@@ -20,20 +19,20 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Search finds what was said, by terms and by vectors.
+// Search searches memory by terms and by vectors.
 type Search struct {
 	*core.Core
 	Tokens   tokenizer
 	embedded watermarks
 	cache    vectorCache
+	units    unitCache
 }
 
-// MatchTerm is one term as an FTS5 expression: quoted, so that nothing in it is
-// syntax. A number also matches where it is written in groups: 1000 finds 1,000, which
-// the index holds as two tokens. Empty if there is nothing to look for in it.
+// MatchTerm is one term as a quoted FTS5 expression, so that nothing in it is syntax. A number also matches with
+// digit grouping: 1000 finds 1,000, which is two tokens in the index. Empty if the term has no searchable token.
 func MatchTerm(term string) string { return matchForms(term, "") }
 
-// matchForms is matchTerm with a sign after each form that could be the beginning of a token.
+// matchForms is MatchTerm with a suffix after each form that could be the beginning of a token.
 func matchForms(term, after string) string {
 	term = lexical.Trim(lexical.Fold(schema.Clean(term)))
 	if !strings.ContainsFunc(term, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
@@ -49,7 +48,7 @@ func matchForms(term, after string) string {
 	return `"` + strings.ReplaceAll(phrase, `"`, `""`) + `"` + after
 }
 
-// MatchAny ORs the terms.
+// MatchAny combines the terms with OR.
 func MatchAny(terms []string) string {
 	var parts []string
 	for _, term := range terms {
@@ -60,14 +59,14 @@ func MatchAny(terms []string) string {
 	return strings.Join(parts, " OR ")
 }
 
-// defaultHits is how many hits there are when no limit is given.
+// defaultHits is the number of hits without a limit.
 const defaultHits = 20
 
-// mostCounted bounds what is read to count a number that is written in groups.
+// mostCounted limits what is read to count a number with digit grouping.
 const mostCounted = 30_000
 
-// otherForms is in how many units a term is held in a way that no token of it shows, at most
-// mostCounted: a number in groups, or a single character as the beginning of pairs.
+// otherForms is in how many units a term occurs in a form that is no token, at most mostCounted: a grouped number, or
+// a single character that begins pairs.
 func otherForms(db *gorm.DB, term string) (int, error) {
 	match := ""
 	if _, groups, ok := numerals.Forms(term); ok {
@@ -81,8 +80,8 @@ func otherForms(db *gorm.DB, term string) (int, error) {
 	return sqlite.One[int](db, "search.terms", "", `SELECT count(*) FROM (SELECT 1 FROM units_fts WHERE units_fts MATCH ? LIMIT ?)`, match, mostCounted)
 }
 
-// TermFrequencies returns in how many units each term occurs, a number in any way of
-// writing it; for a term of several tokens, in how many its rarest one does.
+// TermFrequencies returns in how many units each term occurs, a number in any form; for a term of several tokens, the
+// count of its rarest one.
 func (s *Search) TermFrequencies(ctx context.Context, terms []string) (map[string]int, error) {
 	indexed := slices.Clone(terms)
 	for i, term := range terms {
@@ -138,8 +137,8 @@ func rarest(tokens []string, frequency map[string]int) int {
 	return least
 }
 
-// tokenizer splits terms just as the index does, stems included, with a small
-// index in memory of its own. It is made on first use.
+// tokenizer splits terms exactly as the index does, including stemming, using a small in-memory index that is created
+// on first use.
 type tokenizer struct {
 	mu sync.Mutex
 	db *gorm.DB
@@ -165,38 +164,53 @@ func (k *tokenizer) open() error {
 	return nil
 }
 
-// split is the tokens of each term, in the terms' order. Once begun it is not called
-// off: a transaction whose context ends takes its connection along, and with that the
-// index, which is in its memory.
+// split returns the tokens of each term, in the terms' order. The in-memory index is needed for few terms: it takes
+// longer to make than most searches.
 func (k *tokenizer) split(ctx context.Context, terms []string) ([][]string, error) {
+	out, others := make([][]string, len(terms)), map[int]string{}
+	for i, term := range terms {
+		phrase, _ := lexical.Phrase(schema.Clean(term))
+		if token, ok := lexical.IndexToken(phrase); ok {
+			out[i] = []string{token}
+		} else {
+			others[i] = phrase
+		}
+	}
+	if len(others) == 0 {
+		return out, ctx.Err()
+	}
+	return out, k.splitByIndex(ctx, others, out)
+}
+
+// splitByIndex adds the tokens of phrases to out. It cannot be cancelled once begun: a cancelled transaction closes its
+// connection, and with it the in-memory index.
+func (k *tokenizer) splitByIndex(ctx context.Context, phrases map[int]string, out [][]string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return err
 	}
 	if err := k.open(); err != nil {
-		return nil, err
+		return err
 	}
 	tx := k.db.WithContext(context.WithoutCancel(ctx)).Begin()
 	if tx.Error != nil {
-		return nil, tx.Error
+		return tx.Error
 	}
-	defer tx.Rollback() // the terms are never kept
-	for i, term := range terms {
-		phrase, _ := lexical.Phrase(schema.Clean(term))
+	defer tx.Rollback() // the terms are never stored
+	for i, phrase := range phrases {
 		if err := tx.Exec(`INSERT INTO terms (rowid, body) VALUES (?, ?)`, i+1, phrase).Error; err != nil {
-			return nil, err
+			return err
 		}
 	}
 	found, err := sqlite.All[struct {
 		Term string
 		Doc  int
 	}](tx, `SELECT term, doc FROM tokens`)
-	out := make([][]string, len(terms))
 	for _, f := range found {
 		out[f.Doc-1] = append(out[f.Doc-1], f.Term)
 	}
-	return out, err
+	return err
 }
 
 func (k *tokenizer) Close() error {

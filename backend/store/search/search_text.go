@@ -17,29 +17,27 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Words that a person looks for in all sessions. The text index names the units that
-// hold each of the words, the newest first; where those are few, units that hold the
-// rarest word are read, and their messages are looked through for the others. Turns that
-// are not indexed yet, or never will be, are few: they are looked through.
+// Search for words in all sessions. The text index names the units that contain each of the words, newest first. If
+// those are few, the units with the rarest word are read, and their messages are searched for the others. Turns that
+// are not indexed yet, or never will be, are few and are scanned.
 
 const (
-	// mostFound bounds the units that are read: of words that are in more, the newest
-	// count.
+	// mostFound limits the units that are read: for frequent words, only the newest.
 	mostFound = 400
-	// fewFound is below what number the messages of units with the rarest word are read.
+	// fewFound is the number of results below which messages of units with the rarest word are read.
 	fewFound = 30
-	// mostScanned bounds the turns without index that are looked through, the newest.
+	// mostScanned limits the turns without index that are scanned, newest first.
 	mostScanned = 2000
 )
 
-// SearchText finds messages and titles that hold the words of a query.
+// SearchText finds messages and titles that contain the words of a query.
 func (s *Search) SearchText(ctx context.Context, q chat.TextQuery) (chat.TextResult, error) {
 	out := chat.TextResult{Titles: map[chat.SessionID][]chat.Span{}, Sessions: map[chat.SessionID]chat.Session{}}
 	terms := highlight.Parse(schema.Clean(q.Text))
 	if len(terms) == 0 {
 		return out, nil
 	}
-	q.Archived = q.Archived || q.Session != "" // who names a session means it
+	q.Archived = q.Archived || q.Session != "" // naming a session includes it even if archived
 	rare, err := s.rarestTerm(ctx, terms)
 	if err != nil {
 		return out, err
@@ -66,7 +64,7 @@ func descending(a, b float64) int {
 	return 1
 }
 
-// rarestTerm is the index of the term that the fewest units hold; -1 where there is one.
+// rarestTerm is the index of the term that occurs in the fewest units; -1 if there is only one.
 func (s *Search) rarestTerm(ctx context.Context, terms []highlight.Term) (int, error) {
 	if len(terms) < 2 {
 		return -1, nil
@@ -88,10 +86,10 @@ type textSearch struct {
 	q     chat.TextQuery
 	terms []highlight.Term
 	out   *chat.TextResult
-	seen  map[saidIn]bool // messages and documents that were looked through
+	seen  map[saidIn]bool // messages and documents already searched
 }
 
-// saidIn names what was said: a message of a turn, or a document of it.
+// saidIn identifies a message of a turn, or a document of it.
 type saidIn struct {
 	turn, file string
 	role       chat.Role
@@ -120,8 +118,8 @@ func (w *textSearch) run(rare int) error {
 	return w.place()
 }
 
-// ftsMatch is the terms as an FTS5 expression that asks for all of them. stems asks, in
-// place of a word that is being typed, for what the index may hold of it.
+// ftsMatch is the terms as an FTS5 expression that requires all of them. With stems, a partly typed word is replaced
+// by the words it may begin.
 func ftsMatch(terms []highlight.Term, stems bool) string {
 	var parts []string
 	for _, t := range terms {
@@ -141,10 +139,10 @@ func ftsMatch(terms []highlight.Term, stems bool) string {
 	return strings.Join(parts, " AND ")
 }
 
-// titles finds the sessions whose title holds all terms.
+// titles finds the sessions with a title that contains all terms.
 func (w *textSearch) titles() error {
 	if w.q.Role != "" || !w.q.Since.IsZero() || !w.q.Until.IsZero() {
-		return nil // a title was said by nobody, at no time
+		return nil // a title has neither a speaker nor a time
 	}
 	rows, err := sqlite.All[schema.SessionRow](w.db, `SELECT * FROM sessions WHERE (? OR archived_at IS NULL) AND source <> 'files' AND (? = '' OR id = ?)`,
 		w.q.Archived, w.q.Session, w.q.Session)
@@ -174,16 +172,15 @@ func (w *textSearch) within() (condition, error) {
 	return r.units()
 }
 
-// unitFound is a unit that the text index named.
+// unitFound is a unit that the text index returned.
 type unitFound struct {
 	Chunk, Turn, File string
 	Role              chat.Role
 	Start, End        int
 }
 
-// units reads the newest units that match. Words are looked through for the terms; sure
-// says that the match asked for each, so that one of them is enough to see there: the index
-// knows more forms of a word.
+// units reads the newest matching units. Their text is searched for the terms; sure means that the match required all
+// of them, so that finding one in the text is enough: the index knows more word forms.
 func (w *textSearch) units(match string, sure bool) error {
 	if match == "" {
 		return nil
@@ -205,7 +202,7 @@ func (w *textSearch) units(match string, sure bool) error {
 	return w.read(rows, sure)
 }
 
-// read looks at the words of units that were found, of each message once.
+// read searches the text of units that were found, each message once.
 func (w *textSearch) read(rows []unitFound, sure bool) error {
 	var ids []chat.ChunkID
 	var fresh []unitFound
@@ -231,7 +228,7 @@ func (w *textSearch) read(rows []unitFound, sure bool) error {
 	for _, r := range fresh {
 		t, ok := byID[chat.ChunkID(r.Chunk)]
 		if !ok {
-			continue // its source cannot be read: verify names it
+			continue // its source is unreadable: verify reports it
 		}
 		w.look(saidIn{r.Turn, r.File, r.Role}, chat.TextHit{
 			Turn: t.SourceTurn, Session: t.SessionID, Branch: t.BranchID, Seq: t.TurnSeq, Role: r.Role, At: t.At,
@@ -240,10 +237,10 @@ func (w *textSearch) read(rows []unitFound, sure bool) error {
 	return nil
 }
 
-// aroundUnit is how far words may stand from a unit of a document that was found.
+// aroundUnit is how far from a found unit of a document other words may be.
 const aroundUnit = 4096
 
-// around is what is looked through for a unit: its message, or the part of its document.
+// around is the text searched for a unit: its message, or the surrounding part of its document.
 func around(source string, r unitFound) string {
 	if r.File == "" {
 		return source
@@ -252,11 +249,11 @@ func around(source string, r unitFound) string {
 	return strings.ToValidUTF8(source[from:to], "")
 }
 
-// look adds a message to the hits if it holds all terms.
+// look adds a message to the hits if it contains all terms.
 func (w *textSearch) look(key saidIn, hit chat.TextHit, words string, sure bool) {
 	spans, score, ok := highlight.All(words, w.terms)
 	w.seen[key] = true
-	if !ok && !(sure && len(spans) > 0) { // the index also knows words that are before a unit
+	if !ok && !(sure && len(spans) > 0) { // the index also contains words before a unit's text
 		return
 	}
 	hit.Snippet, hit.Spans = snippet(words, spans, key.role == chat.RoleAssistant && key.file == "")
@@ -264,13 +261,13 @@ func (w *textSearch) look(key saidIn, hit chat.TextHit, words string, sure bool)
 	w.out.Hits = append(w.out.Hits, hit)
 }
 
-// unindexedTurns are those that the text index does not hold, through their partial indexes.
+// unindexedTurns selects the turns that are not in the text index, through their partial indexes.
 const unindexedTurns = `SELECT id FROM turns INDEXED BY idx_turns_pending WHERE phase = 'ResponseFinalized'
 	UNION ALL SELECT id FROM turns INDEXED BY idx_turns_unindexed WHERE phase = 'StateCommitted'
 	UNION ALL SELECT id FROM turns INDEXED BY idx_turns_unfinished WHERE phase IN ('Accepted', 'ContextPrepared', 'Responding')
 	UNION ALL SELECT id FROM turns INDEXED BY idx_turns_failed WHERE phase = 'Failed'`
 
-// unindexed looks through the turns that no index holds, the newest first.
+// unindexed scans the turns that are not indexed, newest first.
 func (w *textSearch) unindexed() error {
 	rows, err := w.db.Raw(`SELECT t.id, t.session_id, t.branch_id, t.turn_seq, t.created_at, t.user_message_json, t.final_assistant_message_json
 		FROM (SELECT id FROM (`+unindexedTurns+`) ORDER BY id DESC LIMIT ?) x CROSS JOIN turns t ON t.id = x.id
@@ -302,7 +299,7 @@ func stampOr(t time.Time, zero string) string {
 	return chat.FormatTime(t)
 }
 
-// scan looks through a stored message.
+// scan searches a stored message.
 func (w *textSearch) scan(hit chat.TextHit, role chat.Role, raw *string) {
 	key := saidIn{turn: string(hit.Turn), role: role}
 	if raw == nil || w.seen[key] || w.q.Role != "" && w.q.Role != role {
@@ -319,8 +316,8 @@ func (w *textSearch) scan(hit chat.TextHit, role chat.Role, raw *string) {
 	}
 }
 
-// place reads the sessions of the hits, and names for each hit a branch that shows it:
-// the session's active one, if it does, else the turn's own.
+// place reads the sessions of the hits, and chooses for each hit a branch that shows it: the session's active one if
+// it does, otherwise the turn's own.
 func (w *textSearch) place() error {
 	branches := map[chat.BranchID]string{}
 	shown := map[chat.SessionID][]core.Segment{}

@@ -21,39 +21,37 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// The vector cache is a file beside the database with the vectors of the namespace that
-// serves, in the order in which the index holds them: reading them row by row from the
-// database takes fifteen times as long. It is derived. The writer appends to it, a block of
-// rows at a time, and removes it when a vector that it may hold was deleted or changed,
-// which the generation of the vectors tells. It is not fsynced: each block has a
+// The vector cache is a file beside the database with the vectors of the serving namespace, in index order: reading
+// them row by row from the database takes fifteen times as long. It is derived. The writer appends blocks of rows,
+// and deletes the file when a vector in it may have been deleted or changed, which the generation of the vectors
+// shows. It is not fsynced: each block has a checksum, and a block whose checksum fails is not used.
 // checksum, and what does not hold is not used.
-//
-// A database that was replaced by an earlier one may have other vectors under the same
-// numbers and the same generation. That can only concern the end, so the last rows of the
+// If the database was replaced by an older one, the same numbers and generation may mean other vectors. That can only
+// affect the end, so the last rows of the file are compared with the database before any of it is used.
 // file are compared with the database before any of it counts.
 
 // VectorCacheFile is its name in the data directory.
 const VectorCacheFile = "vectors.cache"
 
 const (
-	// maxCachedDimension is above which an index reads candidates from the database.
+	// maxCachedDimension is the dimension above which an index reads candidates from the database.
 	maxCachedDimension = 512
-	comparedRows       = 16 // of the end
+	comparedRows       = 16 // at the end of the file
 
 	cacheMagic     = "CINFVEC1"
 	CacheHead      = 8 + 8 + 8 + 4 + 4
 	CacheBlockHead = 4 + 4
 )
 
-// CachedRows is how many vectors a block of the cache holds.
+// CachedRows is the number of vectors per block of the cache.
 var CachedRows = codec.MaxVectorBlock
 
-// ErrStaleCache is of a cache of other vectors than the database has.
+// ErrStaleCache means that a cache has other vectors than the database.
 var ErrStaleCache = errors.New("the vector cache does not fit the database")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// CachedSpace is what the vectors of a cache are of.
+// CachedSpace identifies the vectors of a cache.
 type CachedSpace struct {
 	Namespace  int64 `gorm:"column:id"`
 	Generation int64
@@ -68,22 +66,20 @@ func (c CachedSpace) head() []byte {
 	return le.AppendUint32(out, crc32.Checksum(out, castagnoli))
 }
 
-// vectorCache is the writer's side. While its lock is held nobody else makes or removes
-// the file.
+// vectorCache is the writer's side. Only the holder of its lock creates or removes the file.
 type vectorCache struct {
 	sync.Mutex
-	of   CachedSpace // the zero value: it is not known what is in the file
-	end  int64       // of its last whole block, in bytes
+	of   CachedSpace // zero value: the file's content is unknown
+	end  int64       // of its last complete block, in bytes
 	last int64       // N of its last row
 }
 
-// CachedVectors yields the vectors of a namespace at a generation that the cache holds, in
-// the order of N: all up to the last that it yields. There may be none. What is yielded
-// counts only if it returns nil, and its Codes only during the call.
+// CachedVectors yields the vectors in the cache for a namespace and generation, in the order of N: all up to the last
+// one it yields, possibly none. The result is valid only if it returns nil, and Codes only during the call.
 func (s *Search) CachedVectors(ctx context.Context, ns, generation int64, yield func(chat.VectorBlock) error) error {
 	f, err := os.Open(VectorCachePath(s.Core))
 	if err != nil {
-		return nil //nolint:nilerr // there is no cache that can be read
+		return nil //nolint:nilerr // no readable cache
 	}
 	defer func() { _ = f.Close() }()
 	var dimension int
@@ -113,8 +109,8 @@ func tailOf(b chat.VectorBlock, dimension int) VectorTail {
 	return VectorTail{b.N[first:], slices.Clone(b.Codes[first*dimension:])}
 }
 
-// ReadVectorCache yields the whole blocks of a cache, and returns its last rows and where
-// the last block ends: 0 if the file is none, or of other vectors.
+// ReadVectorCache yields the complete blocks of a cache, and returns its last rows and the end of the last block: 0
+// if the file is missing or has other vectors.
 func ReadVectorCache(f io.Reader, of CachedSpace, yield func(chat.VectorBlock) error) (tail VectorTail, end int64, err error) {
 	head := of.head()
 	have := make([]byte, len(head))
@@ -140,7 +136,7 @@ func ReadVectorCache(f io.Reader, of CachedSpace, yield func(chat.VectorBlock) e
 	}
 }
 
-// readCacheBlock reads a block whose checksum holds into a buffer.
+// readCacheBlock reads a block with a valid checksum into a buffer.
 func readCacheBlock(f io.Reader, limit int, buffer *[]byte) ([]byte, error) {
 	var head [CacheBlockHead]byte
 	if _, err := io.ReadFull(f, head[:]); err != nil {
@@ -184,8 +180,8 @@ func (t VectorTail) compare(db *gorm.DB, ns int64, dimension int) error {
 	return nil
 }
 
-// SaveVectors appends to the vector cache what it lacks of the vectors that serve, in whole
-// blocks: the rest is read quickly. A cache of other vectors is removed before.
+// SaveVectors appends the missing serving vectors to the vector cache, in complete blocks; the rest is quick to read.
+// A cache of other vectors is deleted first.
 func (s *Search) SaveVectors(ctx context.Context) error {
 	if s.DB.Writer == nil || s.Scratch {
 		return nil
@@ -210,12 +206,12 @@ func (s *Search) SaveVectors(ctx context.Context) error {
 	}
 	err = s.appendVectors(ctx, of)
 	if now, nerr := Cachable(context.WithoutCancel(ctx), s.Core); nerr != nil || now != of {
-		err = errors.Join(err, nerr, s.removeVectorCache()) // what was read may be gone by now
+		err = errors.Join(err, nerr, s.removeVectorCache()) // what was read may be deleted by now
 	}
 	return err
 }
 
-// Cachable is what a cache would be of; the zero value where there should be none.
+// Cachable is what a cache would contain; the zero value if there should be none.
 func Cachable(ctx context.Context, s *core.Core) (of CachedSpace, err error) {
 	err = s.Read(ctx, "vector.cached", func(db *gorm.DB) error {
 		rows, err := sqlite.All[CachedSpace](db, `SELECT id, dimension, (SELECT generation FROM vector_generation) AS generation
@@ -226,7 +222,7 @@ func Cachable(ctx context.Context, s *core.Core) (of CachedSpace, err error) {
 	return of, err
 }
 
-// lookIntoVectorCache finds where the cache ends. One that does not fit is removed.
+// lookIntoVectorCache finds the end of the cache. One that does not match is deleted.
 func (s *Search) lookIntoVectorCache(ctx context.Context, of CachedSpace) error {
 	c := &s.cache
 	c.of, c.end, c.last = of, 0, 0
@@ -256,9 +252,8 @@ func (s *Search) lookIntoVectorCache(ctx context.Context, of CachedSpace) error 
 	return removed
 }
 
-// CheckVectorCache removes a cache that does not fit the database, which may have been
-// replaced by an earlier one. It reads little: a program that is started to do one thing
-// does not wait for it.
+// CheckVectorCache deletes a cache that does not match the database, which may have been replaced by an older one. It
+// reads little, so that short-lived programs do not wait for it.
 func CheckVectorCache(ctx context.Context, s *Search) error {
 	f, err := os.Open(VectorCachePath(s.Core))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -290,8 +285,8 @@ func EndFits(ctx context.Context, s *core.Core, f *os.File, of CachedSpace) erro
 	return s.Read(ctx, "vector.cached", func(db *gorm.DB) error { return tail.compare(db, of.Namespace, of.Dimension) })
 }
 
-// lastOfCache reads the last rows of a cache, passing over the blocks before; false if it
-// is of other vectors, or its end is damaged.
+// lastOfCache reads the last rows of a cache and skips the blocks before; false if it has other vectors, or its end
+// is damaged.
 func lastOfCache(f io.ReaderAt, of CachedSpace) (tail VectorTail, ok bool) {
 	head := of.head()
 	have := make([]byte, len(head))
@@ -322,7 +317,7 @@ func lastOfCache(f io.ReaderAt, of CachedSpace) (tail VectorTail, ok bool) {
 	return tailOf(b, of.Dimension), true
 }
 
-// hasBlock reports whether a whole block of vectors follows a unit.
+// hasBlock reports whether a complete block of vectors follows a unit.
 func (s *Search) hasBlock(ctx context.Context, of CachedSpace, after int64) (more bool, err error) {
 	err = s.Read(ctx, "vector.cached", func(db *gorm.DB) error {
 		rows, err := sqlite.All[int64](db, `SELECT unit_n FROM unit_embeddings WHERE namespace_id = ? AND unit_n > ? ORDER BY unit_n LIMIT 1 OFFSET ?`,
@@ -333,11 +328,10 @@ func (s *Search) hasBlock(ctx context.Context, of CachedSpace, after int64) (mor
 	return more, err
 }
 
-// errDamagedVector ends a cache before a vector that cannot be read: those who read the
-// rows say so.
+// errDamagedVector ends a cache before an unreadable vector; readers of the rows report that.
 var errDamagedVector = errors.New("a vector cannot be read")
 
-// appendVectors writes the blocks that the cache lacks.
+// appendVectors writes the blocks missing in the cache.
 func (s *Search) appendVectors(ctx context.Context, of CachedSpace) error {
 	c := &s.cache
 	f, err := faultfs.OpenFile(faultfs.Data, VectorCachePath(s.Core), os.O_RDWR|os.O_CREATE|faultfs.NoFollow, 0o600)
@@ -387,19 +381,19 @@ func Sealed(block []byte) []byte {
 	return append(le.AppendUint32(out, crc32.Checksum(block, castagnoli)), block...)
 }
 
-// DropVectorCache removes the cache. It is made again.
+// DropVectorCache deletes the cache. It is rebuilt later.
 func DropVectorCache(s *Search) error {
 	s.cache.Lock()
 	defer s.cache.Unlock()
 	return s.removeVectorCache()
 }
 
-// removeVectorCache empties the file before it removes it: on Windows one that is being
-// read cannot be removed. The caller has the lock.
+// removeVectorCache empties the file before removing it: Windows cannot remove a file that is being read. The caller
+// holds the lock.
 func (s *Search) removeVectorCache() error {
 	s.cache.of, s.cache.end, s.cache.last = CachedSpace{}, 0, 0
 	if info, err := os.Lstat(VectorCachePath(s.Core)); err == nil && !info.Mode().IsRegular() {
-		return sqlite.MapError("vector.cached", faultfs.Remove(faultfs.Data, VectorCachePath(s.Core))) // a link, of which nothing is written through
+		return sqlite.MapError("vector.cached", faultfs.Remove(faultfs.Data, VectorCachePath(s.Core))) // may be a link; nothing was written through it
 	}
 	f, err := faultfs.OpenFile(faultfs.Data, VectorCachePath(s.Core), os.O_RDWR|faultfs.NoFollow, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -14,17 +14,14 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// VectorGeneration changes when whoever keeps the serving namespace's vectors in
-// memory must read them again, instead of those alone that follow the last it has.
+// VectorGeneration changes when the holder of an in-memory copy of the serving vectors must reload all of them, not
+// only those after its last.
 func (s *Search) VectorGeneration(ctx context.Context) (int64, error) {
-	return core.Query(ctx, s, "vector.generation", func(db *gorm.DB) (int64, error) {
-		return sqlite.One[int64](db, "vector generation", "", `SELECT generation FROM vector_generation`)
-	})
+	return core.Query(ctx, s, "vector.generation", generationOf)
 }
 
-// VectorRows streams the vectors of a namespace, of one session or of all, that
-// follow a unit, in the order of units. A vector that is damaged is nil. What is
-// yielded is the receiver's to keep; an error of its own ends the stream.
+// VectorRows streams the vectors of a namespace, of one session or of all, after a unit, in the order of units. A
+// damaged vector is nil. The receiver may keep what is yielded; its error ends the stream.
 func (s *Search) VectorRows(ctx context.Context, ns int64, within chat.SessionID, afterN int64, yield func(chat.VectorRow) error) error {
 	return s.Read(ctx, "vector.rows", func(db *gorm.DB) error {
 		dimension, err := dimensionOf(db, ns)
@@ -50,7 +47,7 @@ func (s *Search) VectorRows(ctx context.Context, ns int64, within chat.SessionID
 			if err := rows.Scan(&r.N, &session, &branch, &r.Seq, &vector); err != nil {
 				return err
 			}
-			// One copy of an id for the many rows that have it.
+			// Rows with the same id share one copy of it.
 			if string(session) != string(r.Session) {
 				r.Session = chat.SessionID(session)
 			}
@@ -66,7 +63,7 @@ func (s *Search) VectorRows(ctx context.Context, ns int64, within chat.SessionID
 	})
 }
 
-// dimensionOf is a namespace's; 0 if it is gone.
+// dimensionOf is a namespace's dimension; 0 if it was deleted.
 func dimensionOf(db *gorm.DB, ns int64) (int, error) {
 	rows, err := sqlite.All[int](db, `SELECT dimension FROM namespaces WHERE id = ?`, ns)
 	return append(rows, 0)[0], err
@@ -75,8 +72,7 @@ func dimensionOf(db *gorm.DB, ns int64) (int, error) {
 // vectorBatch is how many vectors a statement reads.
 const vectorBatch = 500
 
-// VectorsOf reads the vectors of units. Those without one, or with a damaged one,
-// are left out.
+// VectorsOf reads the vectors of units. Units without one, or with a damaged one, are left out.
 func (s *Search) VectorsOf(ctx context.Context, ns int64, units []int64) (map[int64][]float32, error) {
 	out := make(map[int64][]float32, len(units))
 	err := s.Read(ctx, "vector.read", func(db *gorm.DB) error {
@@ -120,8 +116,8 @@ func vectorsOf(db *gorm.DB, ns int64, dimension int, units []int64, out map[int6
 	return rows.Err()
 }
 
-// SampleVectors reads up to n vectors spread evenly over a namespace, in the order
-// of units: always the same ones while nothing is added.
+// SampleVectors reads up to n vectors spread evenly over a namespace, in the order of units: the same ones as long as
+// nothing is added.
 func (s *Search) SampleVectors(ctx context.Context, ns int64, n int) ([][]float32, error) {
 	var units []int64
 	err := s.Read(ctx, "vector.sample", func(db *gorm.DB) error {
@@ -152,7 +148,7 @@ func (s *Search) SampleVectors(ctx context.Context, ns int64, n int) ([][]float3
 	return out, err
 }
 
-// spread is up to n numbers from first to last, evenly; none if last is before first.
+// spread is up to n evenly spaced numbers from first to last; none if last is before first.
 func spread(first, last int64, n int) []int64 {
 	width := last - first + 1
 	if width <= 0 || n <= 0 {
@@ -172,11 +168,11 @@ func (s *Search) Unembedded(ctx context.Context, ns int64, limit int) ([]chat.Un
 	err := s.Read(ctx, "vector.missing", func(db *gorm.DB) error {
 		space, err := sqlite.All[NamespaceRow](db, `SELECT `+namespaceColumns+` FROM namespaces WHERE id = ?`, ns)
 		if err != nil || len(space) == 0 || space[0].Vectors == space[0].Units {
-			return err // each unit has one: asked again and again, it must cost nothing
+			return err // all units have one; this case is frequent and must be cheap
 		}
 		units, err := unembedded(db, ns, s.embedded.upTo(ns), limit)
 		if err == nil && len(units) < limit {
-			units, err = unembedded(db, ns, 0, limit) // also those that lost theirs
+			units, err = unembedded(db, ns, 0, limit) // includes those that lost their vector
 		}
 		if err != nil || len(units) == 0 {
 			return err
@@ -193,7 +189,7 @@ func unembedded(db *gorm.DB, ns, after int64, limit int) ([]int64, error) {
 		AND NOT EXISTS (SELECT 1 FROM unit_embeddings e WHERE e.namespace_id = ? AND e.unit_n = u.n) ORDER BY u.n LIMIT ?`, after, ns, limit)
 }
 
-// unitTexts reads what is indexed of units.
+// unitTexts reads the indexed text of units.
 func unitTexts(db *gorm.DB, units []int64) ([]chat.UnitText, error) {
 	list, err := chat.MarshalJSON(units)
 	if err != nil {
@@ -210,8 +206,7 @@ func unitTexts(db *gorm.DB, units []int64) ([]chat.UnitText, error) {
 	return out, err
 }
 
-// VectorsByHash finds vectors of texts that were embedded before, by the SHA-256
-// of the text.
+// VectorsByHash finds vectors of texts that were embedded before, by the SHA-256 of the text.
 func (s *Search) VectorsByHash(ctx context.Context, ns int64, hashes [][32]byte) (map[[32]byte][]float32, error) {
 	out := map[[32]byte][]float32{}
 	if len(hashes) == 0 {
@@ -241,16 +236,15 @@ func (s *Search) VectorsByHash(ctx context.Context, ns int64, hashes [][32]byte)
 	return out, err
 }
 
-// PutVectors keeps the vectors of units, in place of those they had. A vector
-// that is none is refused, and nothing is kept. Units that are gone are passed
-// over; so is everything if the namespace was retired meanwhile.
+// PutVectors stores the vectors of units, replacing existing ones. If one is invalid, none is stored. Deleted units
+// are skipped; everything is if the namespace was retired meanwhile.
 func (s *Search) PutVectors(ctx context.Context, ns int64, vectors []chat.UnitVector) error {
 	return s.Write(ctx, "vector.write", func(t *core.Tx) error {
 		return putVectors(t, ns, vectors, `DO UPDATE SET vector = excluded.vector WHERE vector <> excluded.vector`)
 	})
 }
 
-// putVectors keeps vectors; there says what to do about one that is there already.
+// putVectors stores vectors; there says what to do if one exists already.
 func putVectors(t *core.Tx, ns int64, vectors []chat.UnitVector, there string) error {
 	rows, err := sqlite.All[NamespaceRow](t.DB, `SELECT * FROM namespaces WHERE id = ?`, ns)
 	if err != nil || len(rows) == 0 || !rows[0].live() {

@@ -11,13 +11,12 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// maxVocabulary bounds how many words of the index are read for one term.
+// maxVocabulary limits how many words of the index are read for one term.
 const maxVocabulary = 100_000
 
-// Vocabulary returns the token that a term is indexed as, and the tokens of the index that
-// begin with the same letters, so many, and are at most margin letters longer or shorter.
-// What is asked costs by how often words with this beginning were said. A term of several
-// tokens has none, nor has one in a script that is indexed by pairs of characters.
+// Vocabulary returns the token of a term in the index, and the tokens that begin with the same letters and are at
+// most margin letters longer or shorter. The cost depends on how common words with this beginning are. It returns
+// none for a term of several tokens, or in a script that is indexed by pairs of characters.
 func (s *Search) Vocabulary(ctx context.Context, term string, letters, margin int) (token string, known []chat.TermCount, err error) {
 	tokens, err := s.Tokens.split(ctx, []string{term})
 	if err != nil {

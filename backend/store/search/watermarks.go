@@ -2,9 +2,8 @@ package search
 
 import "sync"
 
-// watermarks remember, by namespace, up to which unit all had a vector: whoever
-// fills a namespace would otherwise pass over all that is filled before each batch.
-// They only say where to look first.
+// watermarks remember, by namespace, up to which unit all have a vector, so that filling a namespace need not skip
+// all filled units before each batch. They are only hints where to start.
 type watermarks struct {
 	mu sync.Mutex
 	by map[int64]int64

@@ -21,32 +21,46 @@ import (
 // Driver is the name of the SQL driver that opens databases.
 const Driver = sqlite.DriverName
 
-// Readers is the size of the pool of reading connections.
+// Readers is the size of the pool of read connections.
 const Readers = 4
 
-// Each connection is set up by these pragmas. Temporary tables stay in memory:
-// no text of the user's outside the data directory. The page size is that of new
-// databases: two turns fit on one, of which a smaller page holds one and much air.
-// fullfsync matters on macOS alone, where a plain fsync leaves data in the drive's cache.
-// A reader's cache, in KB, holds the rows of some 100 000 units: with less, each term of
-// a search reads and checks the same pages again.
+// Every connection is set up with these pragmas. Temporary tables stay in memory, so that no user text is written
+// outside the data directory. The page size is for new databases: two turns fit on one page, whereas a smaller page
+// holds one turn and much unused space. fullfsync matters only on macOS, where a plain fsync leaves data in the
+// drive's cache.
 var (
 	CommonPragmas = []string{
 		"busy_timeout(5000)", "foreign_keys(1)", "temp_store(2)", "trusted_schema(0)",
 		"cell_size_check(1)",
 	}
 	WriterPragmas = append([]string{"page_size(8192)", "journal_mode(WAL)", "synchronous(FULL)", "fullfsync(1)", "checkpoint_fullfsync(1)", "wal_autocheckpoint(1000)", "cache_size(-8000)"}, CommonPragmas...)
-	ReaderPragmas = append([]string{"query_only(1)", "cache_size(-24000)"}, CommonPragmas...)
 )
 
-// Connect opens a pool on a file that is there: one that is not is never made by
-// looking for it, least of all while a restore moves it. Writers begin immediate transactions: a deferred one
-// that reads first and then writes loses to SQLITE_BUSY three times in four.
+// The cache of a reader, in KB, for databases of any size. The smallest holds the rows of about 100 000 units, the
+// largest the text index of 1 000 000: with less, every search reads and checks the same pages again.
+const (
+	leastReaderCache = 24_000
+	mostReaderCache  = 64_000
+	partCached       = 50 // of the database one part in so many
+)
+
+// ReaderPragmas are those of a read connection to a database.
+func ReaderPragmas(path string) []string {
+	kilobytes := int64(leastReaderCache)
+	if info, err := os.Stat(path); err == nil {
+		kilobytes = min(max(info.Size()/1000/partCached, leastReaderCache), mostReaderCache)
+	}
+	return append([]string{"query_only(1)", fmt.Sprintf("cache_size(-%d)", kilobytes)}, CommonPragmas...)
+}
+
+// Connect opens a pool on an existing file; it never creates one, in particular while a restore moves the database.
+// Writers begin immediate transactions: a deferred one that reads first and then writes fails with SQLITE_BUSY three
+// times in four.
 func Connect(path string, pragmas []string, connections int) (*gorm.DB, error) {
 	return ConnectAt(Place{Path: path}, pragmas, connections)
 }
 
-// ConnectAt is connect to a database that may be frozen.
+// ConnectAt is Connect for a database that may be frozen.
 func ConnectAt(at Place, pragmas []string, connections int) (*gorm.DB, error) {
 	q := at.Query()
 	q["_pragma"] = pragmas
@@ -62,8 +76,8 @@ func ConnectAt(at Place, pragmas []string, connections int) (*gorm.DB, error) {
 	pool.SetMaxIdleConns(connections)
 	db, err := gorm.Open(&sqlite.Dialector{Conn: pool}, &gorm.Config{
 		SkipDefaultTransaction: true,
-		TranslateError:         false,          // mapError reads the engine's own codes
-		Logger:                 logger.Discard, // its messages would hold row text
+		TranslateError:         false,          // MapError reads SQLite's own codes
+		Logger:                 logger.Discard, // its messages would contain row text
 	})
 	if err != nil {
 		return nil, errors.Join(err, pool.Close())
@@ -71,7 +85,7 @@ func ConnectAt(at Place, pragmas []string, connections int) (*gorm.DB, error) {
 	return db, nil
 }
 
-// Disconnect closes a pool and waits until its last connection is gone; nil is none.
+// Disconnect closes a pool and waits until its last connection is closed; nil is allowed.
 func Disconnect(db *gorm.DB) error {
 	if db == nil {
 		return nil
@@ -85,10 +99,9 @@ func Disconnect(db *gorm.DB) error {
 	return err
 }
 
-// awaitClosed waits until the last connection is gone. A transaction whose
-// context ended is rolled back by a goroutine of database/sql's own, so Close may
-// return before it: until then the log may still be written back, by a program
-// that has given up its lock.
+// awaitClosed waits until the last connection is closed. A transaction with an ended context is rolled back by a
+// goroutine of database/sql, so Close may return before it: until then the log may still be checkpointed by a program
+// that has released its lock.
 func awaitClosed(pool *sql.DB) {
 	const patience = 2 * time.Second
 	for end := time.Now().Add(patience); pool.Stats().OpenConnections > 0 && time.Now().Before(end); {
@@ -96,8 +109,7 @@ func awaitClosed(pool *sql.DB) {
 	}
 }
 
-// FileURI names a database for SQLite: in a URI a ?, # or % of the path must not
-// be taken for syntax.
+// FileURI is the URI of a database for SQLite, with ?, # and % of the path escaped.
 func FileURI(path string) string {
 	path = filepath.ToSlash(path)
 	if filepath.VolumeName(path) != "" && !strings.HasPrefix(path, "/") {
@@ -106,8 +118,8 @@ func FileURI(path string) string {
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: path}).String()
 }
 
-// MakeDir makes a data directory, open to its owner alone (SPEC 13), and durable:
-// what is acknowledged in it must not go with it when the power does.
+// MakeDir creates a data directory, accessible to its owner only (SPEC 13), durably: a power failure must not remove
+// it together with acknowledged data.
 func MakeDir(dir string) error {
 	if dir == "" {
 		return fs.ErrNotExist
@@ -118,7 +130,7 @@ func MakeDir(dir string) error {
 	return narrow(dir, 0o700)
 }
 
-// makeDurable goes up to what exists: a directory is durable only if its parents are.
+// makeDurable syncs all new parents up to an existing one: a directory is durable only if its parents are.
 func makeDurable(dir string) error {
 	info, err := os.Stat(dir)
 	if err == nil && info.IsDir() {
@@ -136,8 +148,8 @@ func makeDurable(dir string) error {
 	return faultfs.SyncDir(faultfs.Data, parent)
 }
 
-// SecureFile makes sure the database exists, for good, with mode 0600; SQLite gives
-// its companions, the WAL and the shared memory, the same mode.
+// SecureFile makes sure the database exists durably with mode 0600; SQLite gives its companion files, the log and the
+// shared memory, the same mode.
 func SecureFile(path string) error {
 	f, err := faultfs.OpenFile(faultfs.Data, path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	switch {
@@ -152,7 +164,7 @@ func SecureFile(path string) error {
 	return faultfs.SyncDir(faultfs.Data, filepath.Dir(path))
 }
 
-// narrow takes away rights beyond mode. A file system without modes is let be.
+// narrow removes permissions beyond mode. A file system without modes is ignored.
 func narrow(path string, mode fs.FileMode) error {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package sqlite is the database file: how it is opened, locked, read and written in
-// transactions, what guards it against being replaced or cut off, and the words for what
-// goes wrong with it. It knows no table.
+// Package sqlite handles the database file: opening, locking, transactions, protection against replacement or
+// truncation, and readable errors. It knows no tables.
 package sqlite
 
 import (
@@ -18,28 +17,28 @@ import (
 	"contextinfinity/backend/internal/faults"
 )
 
-// DB is a database file that is open: one connection that writes, and some that read.
+// DB is an open database file: one connection that writes, and some that read.
 type DB struct {
 	Writer *gorm.DB // one connection; nil when read-only
 	Reader *gorm.DB
 	Clock  clock.Clock
 	Log    *slog.Logger
 
-	Identity  identity // of its file
-	confirmed logMark  // how far its log is confirmed
+	Identity  identity // of the file
+	confirmed logMark  // up to where the log is confirmed
 }
 
-// Tx is a writing transaction: the only handle inside it, one moment throughout.
+// Tx is a writing transaction: the only handle inside it, with one fixed time.
 type Tx struct {
 	ctx context.Context
 	DB  *gorm.DB
 	Now time.Time
 }
 
-// Stamp is the transaction's moment as it is stored.
+// Stamp is the transaction's time as stored.
 func (t *Tx) Stamp() string { return chat.FormatTime(t.Now) }
 
-// NewID returns a fresh identifier at the transaction's moment.
+// NewID returns a new identifier at the transaction's time.
 func (t *Tx) NewID() string { return chat.NewID(t.Now) }
 
 // Exec runs a statement and reports how many rows it changed.
@@ -48,7 +47,7 @@ func (t *Tx) Exec(query string, args ...any) (int64, error) {
 	return res.RowsAffected, res.Error
 }
 
-// Write runs do in one transaction: committed when do returns nil, else undone.
+// Write runs do in one transaction: committed if do returns nil, otherwise rolled back.
 func (d *DB) Write(ctx context.Context, op string, do func(*Tx) error) error {
 	if d.Writer == nil {
 		return chat.Errorf(chat.CodeLocked, op, "The data is open for reading only.")
@@ -63,7 +62,7 @@ func (d *DB) Write(ctx context.Context, op string, do func(*Tx) error) error {
 	if db.Error != nil {
 		return MapError(op, db.Error)
 	}
-	defer db.Rollback() // does nothing once committed; its error says only that
+	defer db.Rollback() // no effect once committed; its error then says only that
 	err := faults.Transaction(op, faults.Begun)
 	if err == nil {
 		err = do(&Tx{ctx: ctx, DB: db, Now: d.Clock.Now()})
@@ -79,17 +78,16 @@ func (d *DB) Write(ctx context.Context, op string, do func(*Tx) error) error {
 	}
 	err = db.Commit().Error
 	if err == nil {
-		// What is committed can no longer fail: here the program can only die.
+		// A committed transaction cannot fail any more: a fault here can only end the process.
 		_ = faults.Transaction(op, faults.Committed)
-		if err = d.Identity.loss(); err == nil { // what went into a file that is gone is not confirmed
+		if err = d.Identity.loss(); err == nil { // what was written to a deleted file is not confirmed
 			d.Confirm()
 		}
 	}
 	return MapError(op, err)
 }
 
-// unprotected is write without its transaction, for the harness that proves that it
-// would notice.
+// unprotected is write without its transaction, for a test that proves that its checks would notice.
 func (d *DB) unprotected(ctx context.Context, op string, do func(*Tx) error) error {
 	err := do(&Tx{ctx: ctx, DB: d.Writer.WithContext(ctx), Now: d.Clock.Now()})
 	if err == nil {
@@ -98,7 +96,7 @@ func (d *DB) unprotected(ctx context.Context, op string, do func(*Tx) error) err
 	return err
 }
 
-// Read runs do on one moment's view of the database.
+// Read runs do in one read transaction, on a consistent view of the database.
 func (d *DB) Read(ctx context.Context, op string, do func(*gorm.DB) error) error {
 	db := d.Reader.WithContext(ctx).Begin(&sql.TxOptions{})
 	if db.Error != nil {
@@ -108,8 +106,7 @@ func (d *DB) Read(ctx context.Context, op string, do func(*gorm.DB) error) error
 	return MapError(op, endedBy(ctx, do(db)))
 }
 
-// BeginMark opens the mark of a data directory and brings it up to date. A mark that cannot
-// be opened keeps nobody from writing.
+// BeginMark opens the mark of a data directory and updates it. A mark that cannot be opened does not prevent writing.
 func (d *DB) BeginMark(dir string) {
 	if err := d.confirmed.begin(filepath.Join(dir, ConfirmedFile), filepath.Join(dir, DatabaseFile)); err != nil {
 		d.unmarked(err)
@@ -118,8 +115,8 @@ func (d *DB) BeginMark(dir string) {
 	d.Confirm()
 }
 
-// Confirm moves the mark to the end of the log. A commit does not fail for it: a mark that
-// cannot be written says less than it could.
+// Confirm moves the mark to the end of the log. Failing to write the mark does not fail a commit: an older mark only
+// detects less.
 func (d *DB) Confirm() {
 	if err := d.confirmed.move(); err != nil {
 		d.unmarked(err)

@@ -13,7 +13,7 @@ import (
 	"contextinfinity/backend/internal/faultfs"
 )
 
-// Primary result codes of SQLite that mean something to people.
+// The primary result codes of SQLite with their own message.
 const (
 	sqliteError     = 1
 	sqliteBusy      = 5
@@ -26,8 +26,8 @@ const (
 	ResultNotADB    = 26
 )
 
-// MapError gives err a code, words and the operation. A chat.Error keeps its own
-// and gains the operation if it has none.
+// MapError gives err a code, a message and the operation. A chat.Error keeps its own, and gets the operation if it
+// has none.
 func MapError(op string, err error) error {
 	if err == nil {
 		return nil
@@ -58,9 +58,9 @@ func MapError(op string, err error) error {
 	return mapSQLite(op, err)
 }
 
-// endedBy is the error of a read whose context may have ended under it: SQLite reports an
-// interrupt within a virtual table's constructor as an error of no kind, and database/sql
-// rolls back as soon as the context ends, so that the next statement finds no transaction.
+// endedBy is the error of a read whose context may have ended: SQLite reports an interrupt within a virtual table's
+// constructor as a generic error, and database/sql rolls back as soon as the context ends, so that the next statement
+// finds no transaction.
 func endedBy(ctx context.Context, err error) error {
 	var e *gosqlite.Error
 	if ctx.Err() != nil && (errors.Is(err, sql.ErrTxDone) || errors.As(err, &e) && e.Code()&0xff == sqliteError) {
@@ -113,17 +113,17 @@ func pathReason(err error) string {
 	return err.Error()
 }
 
-// Conflict is a refusal because of what else is stored.
+// Conflict refuses an operation because of other stored data.
 func Conflict(format string, args ...any) *chat.Error {
 	return chat.Errorf(chat.CodeConflict, "", format, args...)
 }
 
-// Invalid is a refusal of what was asked for.
+// Invalid refuses an invalid request.
 func Invalid(format string, args ...any) *chat.Error {
 	return chat.Errorf(chat.CodeInvalid, "", format, args...)
 }
 
-// CorruptRecord names a stored record that cannot be read.
+// CorruptRecord is the error for an unreadable record.
 func CorruptRecord(table, id string, err error) *chat.Error {
 	e := chat.Errorf(chat.CodeCorrupt, "", "The record %s %s cannot be read.", table, id).
 		WithHint("everything else is intact; a backup may hold it")

@@ -7,22 +7,20 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// MinSize is the size, in bytes, below which a database that was opened is none any more:
-// its header.
+// MinSize is the smallest possible size of a database in bytes: its header.
 const MinSize = 512
 
-// identity is the file that was opened. Who removes or replaces it while the program runs
-// leaves SQLite writing into a file that nobody finds again; so each commit looks whether
-// it is still in its place.
+// identity is the file that was opened. If somebody deletes or replaces it while the program runs, SQLite keeps
+// writing to a file that can no longer be found; each commit therefore checks that it is still in place.
 type identity struct {
 	path string
 
 	mu   sync.Mutex
-	file os.FileInfo // nil: not known, and not checked
-	lost error       // once it was another: no write is taken after that
+	file os.FileInfo // nil: unknown, not checked
+	lost error       // once the file was replaced: no later write is accepted
 }
 
-// Take remembers the file that is there now.
+// Take records the file that exists now.
 func (i *identity) Take(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -41,8 +39,7 @@ func (i *identity) check() error {
 	return i.look()
 }
 
-// loss reports only that the database is another file: after a commit, not being able to
-// look does not make it undone.
+// loss reports only that the database is another file: after a commit, a failing check does not undo it.
 func (i *identity) loss() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -12,27 +12,27 @@ import (
 	"contextinfinity/backend/internal/faultfs"
 )
 
-// FileLock is the writer's lock (SPEC 4). The operating system's lock decides;
-// the pid in the file is only for people, since pids are used again. The directory
-// is locked too, where the system can: whoever deletes the file has no second one.
+// FileLock is the writer's lock (SPEC 4). The operating system's lock decides; the pid in the file is only
+// information for people, because pids are reused. The directory is locked too where possible, so that deleting the
+// file does not allow a second lock.
 type FileLock struct {
 	file *faultfs.File
 	dir  *os.File
 }
 
-// descriptor is an open file, as the operating system's locks name it.
+// descriptor is an open file, in the form that the operating system's locks use.
 type descriptor interface{ Fd() uintptr }
 
-// held keeps every lock reachable until it is released: a file that is garbage
-// collected is closed, and closing it would drop the lock of a living writer.
+// held keeps every lock reachable until it is released: garbage collection would close the file and so drop the lock
+// of a running writer.
 var held sync.Map
 
-// LockWriter takes the lock of a data directory, or answers CodeLocked naming the
-// holder. The address is where the holder can be asked, empty if nowhere.
+// LockWriter takes the lock of a data directory, or returns CodeLocked naming the holder. The address is where the
+// holder accepts requests, empty if nowhere.
 func LockWriter(dir, address string) (*FileLock, error) {
 	const op = "store.lock"
 	path := filepath.Join(dir, LockFile)
-	if what := notAFile(path); what != "" { // a link would have its target emptied
+	if what := notAFile(path); what != "" { // a link's target would be emptied
 		return nil, chat.Errorf(chat.CodeConfig, op, "%s is %s, where the lock of the data should be. Nothing was changed.", path, what).
 			WithHint("remove it")
 	}
@@ -63,7 +63,7 @@ func LockWriter(dir, address string) (*FileLock, error) {
 	return l, nil
 }
 
-// writeHolder replaces the file's text. Only the holder writes.
+// writeHolder replaces the file's text. Only the holder of the lock writes.
 func (l *FileLock) writeHolder(address string) error {
 	if err := l.file.Truncate(0); err != nil {
 		return err
@@ -76,8 +76,8 @@ func (l *FileLock) writeHolder(address string) error {
 	return err
 }
 
-// Release drops the lock. The file stays: removing it would let a third process
-// lock a new file while a second one waits on the old.
+// Release drops the lock. The file stays: removing it would let a third process lock a new file while a second one
+// waits for the old.
 func (l *FileLock) Release() error {
 	if l == nil || l.file == nil {
 		return nil
@@ -87,22 +87,22 @@ func (l *FileLock) Release() error {
 	held.Delete(l)
 	_ = f.Truncate(0)
 	if l.dir != nil {
-		_ = l.dir.Close() // and with it its lock
+		_ = l.dir.Close() // also releases its lock
 	}
 	_ = unlock(f)
 	return f.Close()
 }
 
-// Holder is what a writer says of itself.
+// Holder is what a writer records about itself.
 type Holder struct {
-	Pid     int    // 0: not told
-	Address string // where it can be asked; empty: nowhere
+	Pid     int    // 0: unknown
+	Address string // where it accepts requests; empty: nowhere
 }
 
-// MaxHolder bounds what is read of a lock file, in bytes.
+// MaxHolder limits what is read of a lock file, in bytes.
 const MaxHolder = 4096
 
-// ReadHolder reads what a writer says of itself; the zero value where it says nothing.
+// ReadHolder reads what the writer recorded; the zero value if nothing.
 func ReadHolder(f io.ReaderAt) Holder {
 	text, err := io.ReadAll(io.NewSectionReader(f, 0, MaxHolder))
 	if err != nil {
@@ -120,7 +120,7 @@ func ReadHolder(f io.ReaderAt) Holder {
 	return h
 }
 
-// name is " (pid N)", or nothing where the file does not tell.
+// name is " (pid N)", or empty if the file does not contain it.
 func (h Holder) name() string {
 	if h.Pid == 0 {
 		return ""
@@ -128,8 +128,8 @@ func (h Holder) name() string {
 	return " (pid " + strconv.Itoa(h.Pid) + ")"
 }
 
-// WriterAddress is where the writer of a data directory said that it can be asked,
-// empty if it did not. The writer may be gone by now: a killed one leaves its word.
+// WriterAddress is the address at which the writer of a data directory accepts requests, or "" if it recorded none.
+// The writer may no longer be running: a killed one leaves its address.
 func WriterAddress(dir string) string {
 	f, err := os.Open(filepath.Join(dir, LockFile))
 	if err != nil {

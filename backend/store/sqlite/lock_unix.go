@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock takes an exclusive lock on the open file, without waiting. The system
-// drops it when the process ends, however it ends.
+// tryLock takes an exclusive lock on the open file without waiting. The system releases it when the process ends,
+// even if killed.
 func tryLock(f descriptor) error {
 	return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 }
@@ -19,8 +19,7 @@ func isLocked(err error) bool { return err == unix.EWOULDBLOCK }
 
 func unlock(f descriptor) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }
 
-// tryLockDir locks the directory itself. File systems that lock no directories
-// have the file's lock alone.
+// tryLockDir locks the directory itself. On a file system that cannot lock directories only the file's lock applies.
 func tryLockDir(path string) (*os.File, error) {
 	d, err := os.Open(path)
 	if err != nil {
@@ -36,7 +35,7 @@ func tryLockDir(path string) (*os.File, error) {
 	return d, nil
 }
 
-// ShareDir keeps writers out of a directory, and no other reader, until it is closed.
+// ShareDir keeps writers, but not other readers, out of a directory until it is closed.
 func ShareDir(path string) (*os.File, error) {
 	d, err := os.Open(path)
 	if err != nil {
@@ -45,5 +44,5 @@ func ShareDir(path string) (*os.File, error) {
 	if err := unix.Flock(int(d.Fd()), unix.LOCK_SH|unix.LOCK_NB); isLocked(err) {
 		return nil, errors.Join(err, d.Close())
 	}
-	return d, nil // a file system that locks no directories has none to keep out
+	return d, nil // on such a file system no writer can be kept out
 }

@@ -9,12 +9,11 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lockOffset is far behind the text: a locked range cannot be read by others on
-// Windows, and the pid must be.
+// lockOffset is far beyond the text: on Windows others cannot read a locked range, and the pid must be readable.
 const lockOffset = 1 << 30
 
-// tryLock takes an exclusive lock on the open file, without waiting. The system
-// drops it when the process ends, however it ends.
+// tryLock takes an exclusive lock on the open file without waiting. The system releases it when the process ends,
+// even if killed.
 func tryLock(f descriptor) error {
 	return windows.LockFileEx(windows.Handle(f.Fd()),
 		windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, lockRange())
@@ -33,5 +32,5 @@ func lockRange() *windows.Overlapped { return &windows.Overlapped{Offset: lockOf
 // tryLockDir has nothing to do: an open file cannot be deleted here.
 func tryLockDir(string) (*os.File, error) { return nil, nil }
 
-// ShareDir has nothing to do, as tryLockDir.
+// ShareDir has nothing to do, for the same reason.
 func ShareDir(string) (*os.File, error) { return nil, nil }

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// A log is read again before it is called damaged: a program may write the mark, or begin
-// the log again, at that moment.
+// A log is read again before it is reported as damaged: a program may be writing the mark, or restarting the log, at
+// that moment.
 const (
 	logTries = 5
 	logPause = 20 * time.Millisecond
 )
 
-// LogDamage says what of the write-ahead log in a data directory is damaged, and of which
-// file that is said; empty: nothing is. It changes nothing.
+// LogDamage says how the write-ahead log in a data directory is damaged, and in which file; empty: it is not. It
+// changes nothing.
 func LogDamage(dir string) (file, damage string, err error) {
 	for try := range logTries {
 		if try > 0 {
@@ -49,7 +49,7 @@ func LogDamage(dir string) (file, damage string, err error) {
 	return file, damage, nil
 }
 
-// DamagedLog is what of the log is damaged. A mark that cannot be read says nothing of it.
+// DamagedLog says how the log is damaged. An unreadable mark counts as no damage.
 func DamagedLog(dir string) (string, error) {
 	file, damage, err := LogDamage(dir)
 	if file == ConfirmedFile {

@@ -19,16 +19,16 @@ import (
 	"gorm.io/gorm"
 )
 
-// ConfirmedFile says up to where SQLite's write-ahead log held confirmed commits. SQLite
-// reads a log up to the first frame whose checksum does not hold and drops the rest in
-// silence: without this file nobody could tell a damaged log from one that ended there.
+// ConfirmedFile records up to where SQLite's write-ahead log contained confirmed commits. SQLite reads a log up to
+// the first frame with a bad checksum and silently drops the rest: without this file a damaged log looks like one
+// that ended there.
 const ConfirmedFile = "confirmed.mark"
 
-// logPosition is a place in a write-ahead log. The zero value is the beginning of none.
+// logPosition is a position in a write-ahead log. The zero value means no log.
 type logPosition struct {
-	Salt  [2]uint32 // of the log: they change each time it is begun again
+	Salt  [2]uint32 // of the log: it changes each time the log is restarted
 	Frame uint32    // counted from 1
-	Sum   [2]uint32 // the checksum of the log up to and with that frame
+	Sum   [2]uint32 // the checksum of the log up to and including that frame
 }
 
 func (p logPosition) String() string {
@@ -36,8 +36,8 @@ func (p logPosition) String() string {
 	return fmt.Sprintf("%s %08x\n", text, crc32.ChecksumIEEE([]byte(text)))
 }
 
-// ReadConfirmed reads the mark of a data directory. None, or one that was cut off before it
-// was first written out, is the zero position.
+// ReadConfirmed reads the mark of a data directory. A missing mark, or one truncated before its first complete write,
+// is the zero position.
 func ReadConfirmed(dir string) (p logPosition, err error) {
 	text, err := os.ReadFile(filepath.Join(dir, ConfirmedFile))
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(text) == 0 {
@@ -54,15 +54,15 @@ func ReadConfirmed(dir string) (p logPosition, err error) {
 	return p, nil
 }
 
-// logMark keeps the mark of an open database. It is written after each commit and not
-// fsynced: after a loss of power it may be an older one, which only says less.
+// logMark maintains the mark of an open database. It is written after each commit without fsync: after a power
+// failure it may be an older one, which only detects less.
 type logMark struct {
 	mu     sync.Mutex
 	file   *faultfs.File // nil: there is no mark, or it was closed
-	pool   *gorm.DB      // a connection of its own, so that no reader or writer is waited for
+	pool   *gorm.DB      // a separate connection, so that it never waits for a reader or writer
 	log    string
 	last   logPosition
-	failed atomic.Bool // and logged
+	failed atomic.Bool // the failure was logged
 }
 
 func (m *logMark) begin(path, database string) error {
@@ -104,7 +104,7 @@ func (m *logMark) move() error {
 	return nil
 }
 
-// endOfLog is where the newest commit ends.
+// endOfLog is the end of the newest commit.
 func endOfLog(pool *sql.DB, path string) (p logPosition, err error) {
 	var busy, frames, done int64
 	if err := pool.QueryRowContext(context.Background(), `PRAGMA wal_checkpoint(NOOP)`).Scan(&busy, &frames, &done); err != nil || frames <= 0 {
@@ -127,7 +127,7 @@ func endOfLog(pool *sql.DB, path string) (p logPosition, err error) {
 	p.Frame = uint32(frames) //nolint:gosec // SQLite counts frames in 32 bits
 	p.Salt, p.Sum = pair(frame[8:]), pair(frame[16:])
 	if p.Salt != pair(head[16:]) {
-		return logPosition{}, nil // the log was begun again this moment
+		return logPosition{}, nil // the log was restarted just now
 	}
 	return p, nil
 }
@@ -154,7 +154,7 @@ func pair(b []byte) [2]uint32 {
 	return [2]uint32{binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:])}
 }
 
-// logSum is the checksum of a write-ahead log up to some place.
+// logSum is the checksum of a write-ahead log up to some position.
 type logSum struct {
 	sum [2]uint32
 	big bool // its words are big-endian
@@ -174,13 +174,13 @@ func (s *logSum) add(b []byte) {
 	s.sum = [2]uint32{x, y}
 }
 
-// DamageTo says what of a log is damaged up to a position, as a sentence; empty: nothing is,
-// or the log is another one than the position is of.
+// DamageTo says how a log is damaged up to a position, as a sentence; empty: it is not, or it is not the log of the
+// position.
 func DamageTo(log io.Reader, to logPosition) (string, error) {
 	lost := fmt.Sprintf("Changes were confirmed up to frame %d; those from the damaged place on cannot be read.", to.Frame)
 	var head [LogHeader]byte
 	switch n, err := io.ReadFull(log, head[:]); {
-	case n == 0 && errors.Is(err, io.EOF): // removed, or emptied by whoever brought it into the database
+	case n == 0 && errors.Is(err, io.EOF): // deleted, or emptied after a checkpoint
 		return "", nil
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return "It is cut off in its header. " + lost, nil
@@ -197,7 +197,7 @@ func DamageTo(log io.Reader, to logPosition) (string, error) {
 	var frame [FrameHeader]byte
 	if !sound {
 		if _, err := io.ReadFull(log, frame[:]); err != nil || pair(frame[8:]) != to.Salt && pair(head[16:]) != to.Salt {
-			return "", nil // the power went while it was begun again: what was in it is in the database
+			return "", nil // the power failed while it was restarted: its content is in the database
 		}
 		return "Its header is damaged. " + lost, nil
 	}

@@ -10,10 +10,10 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// StreamDir holds the journals of the data directory.
+// StreamDir is the folder of the journals in the data directory.
 const StreamDir = "streams"
 
-// JournalExtension ends the names of journals.
+// JournalExtension is the extension of journal files.
 const JournalExtension = ".jsonl"
 
 // IsJournal reports that a file of StreamDir is the journal of a step.
@@ -22,7 +22,7 @@ func IsJournal(name string) bool {
 	return ok && chat.ValidID(id)
 }
 
-// Reason is the system's word for an error, without paths.
+// Reason is the system's message for an error, without paths.
 func Reason(err error) string {
 	var p *fs.PathError
 	var l *os.LinkError
@@ -35,11 +35,11 @@ func Reason(err error) string {
 	return err.Error()
 }
 
-// DragDir holds what was dragged out of the window, in a folder for each session by its
-// id, until the next start.
+// DragDir is the folder for files dragged out of the window, with a folder per session id; it is emptied at the next
+// start.
 const DragDir = "drags"
 
-// Existing is the nearest folder above a path that is there.
+// Existing is the nearest existing folder above a path.
 func Existing(path string) string {
 	for {
 		if _, err := os.Stat(path); err == nil || filepath.Dir(path) == path {
@@ -49,7 +49,7 @@ func Existing(path string) string {
 	}
 }
 
-// Resolved is a path with what of it is there freed of links.
+// Resolved is a path with symbolic links resolved in its existing part.
 func Resolved(path string) string {
 	there := Existing(path)
 	real, err := filepath.EvalSymlinks(there)
@@ -63,7 +63,7 @@ func Resolved(path string) string {
 	return filepath.Join(real, rest)
 }
 
-// GlobEscape keeps what a directory is called from being taken for a pattern.
+// GlobEscape escapes a directory name for use in a pattern.
 func GlobEscape(dir string) string {
 	return strings.NewReplacer(`[`, `[[]`, `*`, `[*]`, `?`, `[?]`).Replace(dir)
 }

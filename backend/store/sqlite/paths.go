@@ -19,7 +19,7 @@ func SizeOf(path string) int64 {
 	return info.Size()
 }
 
-// CopyFile copies a file's bytes into a new one of the owner's alone.
+// CopyFile copies a file's bytes into a new one, accessible to the owner only.
 func CopyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
@@ -34,8 +34,7 @@ func CopyFile(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// notAFile says what stands where a file of ours should be, as the end of a sentence;
-// empty: a file, or nothing.
+// notAFile says what exists in place of an expected file, as the end of a sentence; empty: a file, or nothing.
 func notAFile(path string) string {
 	info, err := os.Lstat(path)
 	switch {
@@ -49,14 +48,14 @@ func notAFile(path string) string {
 	return "no regular file (" + strings.TrimSpace(info.Mode().Type().String()) + ")"
 }
 
-// Names of what the store keeps in the data directory.
+// Names of files and folders in the data directory.
 const (
 	DatabaseFile = "contextinfinity.db"
 	LockFile     = "writer.lock"
 	BackupDir    = "backups"
 )
 
-// Exists reports whether there is something at a path of a directory.
+// Exists reports whether a file or folder exists in a directory.
 func Exists(dir, path string) bool {
 	_, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(path)))
 	return err == nil

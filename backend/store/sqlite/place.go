@@ -16,30 +16,28 @@ import (
 	gosqlite "github.com/glebarez/go-sqlite"
 )
 
-// Place is where a database is read from. SQLite reads one that has a write-ahead log
-// only with a file of shared memory beside it, which a disk that is full, or that can
-// only be read, has no room for: what is kept there must be readable anyway.
+// Place is how a database can be read. SQLite reads a database with a write-ahead log only if it can create shared
+// memory beside it, which is not possible on a full or read-only disk. The data must still be readable then.
 type Place struct {
 	Path string
-	// frozen: nobody writes it meanwhile, so that nothing is needed beside it.
+	// Frozen: no process writes to it meanwhile, so no shared memory is needed.
 	Frozen bool
-	// reading: only readers open it. The log that a program left is let stand then: the
-	// last one who may write would bring it into the database, and remove it.
+	// Reading: only readers open it. The log is then left alone; otherwise the last connection to close would
+	// checkpoint and delete it.
 	Reading bool
-	// Note says why the data can only be read, and from where it is; empty: it is read as
-	// always.
+	// Note says why the data can only be read, and how; empty: it is read normally.
 	Note    string
-	Release func() // gives up what keeps it so; nil: nothing does
+	Release func() // ends the protection of the place; nil: nothing to end
 }
 
-// Leave gives up what keeps the place as it is.
+// Leave releases the place.
 func (p Place) Leave() {
 	if p.Release != nil {
 		p.Release()
 	}
 }
 
-// Query are the parameters of its URI.
+// Query is the parameters of its URI.
 func (p Place) Query() url.Values {
 	if p.Frozen {
 		return url.Values{"mode": {"ro"}, "immutable": {"1"}}
@@ -50,10 +48,10 @@ func (p Place) Query() url.Values {
 	return url.Values{"mode": {"rw"}}
 }
 
-// companions are the files beside a database that belong to what it says.
+// companions are the files beside a database that belong to its content.
 var companions = []string{"-wal", "-journal"}
 
-// BytesBeside is how many bytes of the data are in files beside the database.
+// BytesBeside is the total size of the data in files beside the database.
 func BytesBeside(path string) int64 {
 	var n int64
 	for _, c := range companions {
@@ -62,8 +60,7 @@ func BytesBeside(path string) int64 {
 	return n
 }
 
-// Unwritable says, as the beginning of a sentence, why nothing can be written into a
-// directory; empty: something can.
+// Unwritable says, as the beginning of a sentence, why a directory is not writable; empty: it is.
 func Unwritable(dir string) string {
 	switch err := TryRoom(dir); {
 	case err == nil:
@@ -78,15 +75,15 @@ func Unwritable(dir string) string {
 	return ""
 }
 
-// ReadingPrefix is of folders that hold a copy of the data while it is read, and
-// staleReading is from when on one was left by a program that was killed.
+// ReadingPrefix begins the names of folders with a temporary copy of the data; staleReading is the age from which one
+// belongs to a killed program.
 const (
 	ReadingPrefix = "contextinfinity-reading-"
 	staleReading  = 24 * time.Hour
 )
 
-// ReadableCopy copies a database and what belongs to it to the folder for temporary
-// files, from where it can be read as always: what was written last is in its log.
+// ReadableCopy copies a database and its companion files to the temporary folder, where it can be read normally: the
+// newest changes are in its log.
 func ReadableCopy(path, why string) (Place, error) {
 	SweepReadings()
 	need := SizeOf(path) + BytesBeside(path) + MinToOpen
@@ -94,7 +91,7 @@ func ReadableCopy(path, why string) (Place, error) {
 	if free, err := FreeSpace(temp); err == nil && free < need {
 		return Place{}, noCopy(why, need, nil)
 	}
-	dir, err := os.MkdirTemp(temp, ReadingPrefix+"*") // open to its owner alone
+	dir, err := os.MkdirTemp(temp, ReadingPrefix+"*") // accessible to its owner only
 	if err != nil {
 		return Place{}, noCopy(why, need, err)
 	}
@@ -121,7 +118,7 @@ func noCopy(why string, need int64, err error) error {
 		WithHint("free some space, or name a folder on another disk in TMPDIR")
 }
 
-// SweepReadings removes copies that programs which were killed left.
+// SweepReadings deletes the copies of killed programs.
 func SweepReadings() {
 	left, _ := filepath.Glob(filepath.Join(os.TempDir(), ReadingPrefix+"*"))
 	for _, dir := range left {
@@ -131,8 +128,8 @@ func SweepReadings() {
 	}
 }
 
-// IsDiskError reports that SQLite could not open, read or write a file, which it says
-// of a full disk too where that keeps it from making one.
+// IsDiskError reports that SQLite could not open, read or write a file; a full disk, on which it cannot create one,
+// gives the same error.
 func IsDiskError(err error) bool {
 	var e *gosqlite.Error
 	if !errors.As(err, &e) {
@@ -142,13 +139,13 @@ func IsDiskError(err error) bool {
 	return code == ResultIOErr || code == sqliteCantOpen || code == sqliteReadOnly
 }
 
-// MinToOpen is what SQLite needs beside a database to open it, in bytes.
+// MinToOpen is the free space in bytes that SQLite needs beside a database to open it.
 const MinToOpen = 64 << 10
 
-// RoomPrefix is of files that are made to see whether there is room for one.
+// RoomPrefix begins the names of files created to test for free space.
 const RoomPrefix = ".room-"
 
-// TryRoom tries whether a file can be made.
+// TryRoom tests whether a file can be created.
 func TryRoom(dir string) error {
 	f, err := faultfs.CreateTemp(faultfs.Data, dir, RoomPrefix+"*")
 	if err == nil {

@@ -8,7 +8,7 @@ import (
 	"gorm.io/gorm"
 )
 
-// One reads exactly one row, or says what is missing.
+// One reads exactly one row, or returns an error that names what is missing.
 func One[R any](db *gorm.DB, what string, id any, query string, args ...any) (R, error) {
 	var rows []R
 	if err := db.Raw(query, args...).Scan(&rows).Error; err != nil {
@@ -29,5 +29,5 @@ func All[R any](db *gorm.DB, query string, args ...any) ([]R, error) {
 	return rows, err
 }
 
-// Itoa writes a number for a statement that takes no parameters.
+// Itoa formats a number for a statement without parameters.
 func Itoa(n int64) string { return strconv.FormatInt(n, 10) }

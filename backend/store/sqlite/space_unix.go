@@ -4,7 +4,7 @@ package sqlite
 
 import "golang.org/x/sys/unix"
 
-// FreeSpace is how many bytes this user may still write in a directory.
+// FreeSpace returns how many bytes this user may still write in a directory.
 func FreeSpace(dir string) (int64, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {

@@ -2,7 +2,7 @@ package sqlite
 
 import "golang.org/x/sys/windows"
 
-// FreeSpace is how many bytes this user may still write in a directory.
+// FreeSpace returns how many bytes this user may still write in a directory.
 func FreeSpace(dir string) (int64, error) {
 	path, err := windows.UTF16PtrFromString(dir)
 	if err != nil {

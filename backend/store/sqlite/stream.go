@@ -7,19 +7,19 @@ import (
 	"gorm.io/gorm"
 )
 
-// ReadBackPragmas are those of connections that only look.
+// ReadBackPragmas are for connections that only check a database.
 var ReadBackPragmas = append([]string{"query_only(1)"}, CommonPragmas...)
 
-// Constrained reports that a rule of the schema forbade a record.
+// Constrained reports that a schema constraint refused a record.
 func Constrained(err error) bool {
 	var e *gosqlite.Error
 	return errors.As(err, &e) && e.Code()&0xff == sqliteConstraint
 }
 
-// sqliteConstraint is SQLite's primary result code for that.
+// sqliteConstraint is SQLite's primary result code for a violated constraint.
 const sqliteConstraint = 19
 
-// Stream runs do on each row of a query.
+// Stream calls do with each row of a query.
 func Stream[R any](db *gorm.DB, do func(R), query string, args ...any) error {
 	rows, err := db.Raw(query, args...).Rows()
 	if err != nil {

@@ -15,19 +15,18 @@ import (
 	"contextinfinity/backend/internal/faults"
 )
 
-// In a build with fault points SQLite goes to the disk through a file system of
-// ours, which is the system's own with I/O sites before the calls that change
-// files: io.<class>.<op> for the classes db, wal, shm, backup (any other database
-// file), rollback and temp. It stands on SQLite's C interface as the translated
-// library has it: tables of function pointers in memory that Go does not own.
+// In a build with fault points SQLite accesses the disk through our VFS: the system's own, with I/O sites before the
+// calls that change files: io.<class>.<op> for the classes db, wal, shm, backup (any other database file), rollback
+// and temp. It uses SQLite's C interface as the translated library has it: tables of function pointers in memory that
+// Go does not manage.
 type vfs struct {
-	system *sqlite3.Tsqlite3_vfs // what the calls continue to
-	at     uintptr               // where it is
+	system *sqlite3.Tsqlite3_vfs // the VFS to which calls are forwarded
+	at     uintptr               // its address
 	ours   sqlite3.Tsqlite3_vfs
 	name   [8]byte
 
 	mu      sync.Mutex
-	methods map[uintptr]*methods // ours for each table of the system's
+	methods map[uintptr]*methods // our table for each of the system's tables
 	files   map[uintptr]*vfsFile // open files, by SQLite's handle
 }
 
@@ -37,7 +36,7 @@ type methods struct {
 	ours   sqlite3.Tsqlite3_io_methods
 }
 
-// vfsFile is an open file of SQLite's.
+// vfsFile is a file opened by SQLite.
 type vfsFile struct {
 	class   string
 	methods *methods
@@ -63,19 +62,19 @@ func init() {
 	faults.OnPowerLoss(loseUnsynced)
 }
 
-// at is what is at an address of the library's.
+// at returns the value at an address of the library.
 func at[T any](p uintptr) *T { return *(**T)(unsafe.Pointer(&p)) }
 
 func address[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }
 
-// pointer is a function as the library keeps it: the address of its descriptor.
-// Functions of packages have one that stays.
+// pointer is a function as the library stores it: the address of its descriptor, which is fixed for package-level
+// functions.
 func pointer[F any](f F) uintptr { return *(*uintptr)(unsafe.Pointer(&f)) }
 
-// function is a function that the library keeps.
+// function is a function stored by the library.
 func function[F any](p uintptr) F { return *(*F)(unsafe.Pointer(&p)) }
 
-// Signatures of the entries that are replaced, and of those that accounts need.
+// Signatures of the replaced entries, and of those that the accounts need.
 type (
 	openCall     = func(tls *libc.TLS, vfs, name, file uintptr, flags int32, out uintptr) int32
 	deleteCall   = func(tls *libc.TLS, vfs, name uintptr, syncDir int32) int32
@@ -119,7 +118,7 @@ func vfsOpen(tls *libc.TLS, _, name, id uintptr, flags int32, out uintptr) int32
 	return rc
 }
 
-// wrap makes, once, our table for one of the system's.
+// wrap creates our table for one of the system's, once.
 func (v *vfs) wrap(table uintptr) *methods {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -139,7 +138,7 @@ func (v *vfs) wrap(table uintptr) *methods {
 	return m
 }
 
-// classOf names a file by what SQLite opens it for.
+// classOf classifies a file by the flags with which SQLite opens it.
 func classOf(path string, flags int32) string {
 	switch {
 	case flags&sqlite3.SQLITE_OPEN_WAL != 0:
@@ -206,8 +205,7 @@ func vfsTruncate(tls *libc.TLS, id uintptr, size int64) int32 {
 	return function[truncateCall](f.methods.system.FxTruncate)(tls, id, size)
 }
 
-// vfsSync fails with the same code for a full disk as for a broken one, as the
-// system's does.
+// vfsSync fails with the same code for a full disk as for a broken one, as the system's VFS does.
 func vfsSync(tls *libc.TLS, id uintptr, flags int32) int32 {
 	f := faulty.file(id)
 	if v := faults.At(f.class, "sync"); v.Skip || v.Errno != 0 {
@@ -224,8 +222,8 @@ func vfsSync(tls *libc.TLS, id uintptr, flags int32) int32 {
 	return rc
 }
 
-// vfsShmMap is a site where it may make the shared memory longer. Its content
-// needs no account: after a crash it is made again from the log.
+// vfsShmMap is a site where the shared memory may grow. It needs no account of its content: after a crash it is
+// rebuilt from the log.
 func vfsShmMap(tls *libc.TLS, id uintptr, region, size, extend int32, out uintptr) int32 {
 	f := faulty.file(id)
 	if extend != 0 {
@@ -238,7 +236,7 @@ func vfsShmMap(tls *libc.TLS, id uintptr, region, size, extend int32, out uintpt
 	return function[shmMapCall](f.methods.system.FxShmMap)(tls, id, region, size, extend, out)
 }
 
-// result is SQLite's code for a call that is left out or refused.
+// result is SQLite's code for a skipped or refused call.
 func result(v faults.Verdict, broken int32) int32 {
 	switch v.Errno {
 	case 0:

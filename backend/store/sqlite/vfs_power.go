@@ -12,12 +12,11 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// lights is held for reading by whatever changes a file of SQLite's and taken for
-// good when the power goes.
+// lights is read-locked by every change to a file of SQLite's, and write-locked for ever once the power fails.
 var lights sync.RWMutex
 
-// unsynced is what a loss of power takes from one file, whichever connection wrote
-// it: the newest changes, each with what stood there before.
+// unsynced is what a power failure takes from one file, whichever connection wrote it: the newest changes, each with
+// the previous content.
 type unsynced struct {
 	path string
 
@@ -26,12 +25,12 @@ type unsynced struct {
 	changes []change
 }
 
-// change is a place that was written over, or cut off.
+// change is a range that was overwritten or truncated.
 type change struct {
 	serial int
 	off    int64
-	old    []byte // as far as the file reached
-	size   int64  // of the file before
+	old    []byte // limited to the file's length
+	size   int64  // of the file before the change
 }
 
 var accounts = struct {
@@ -39,7 +38,7 @@ var accounts = struct {
 	of map[string]*unsynced
 }{of: map[string]*unsynced{}}
 
-// accountOf is nil for a file without a name: nothing of it survives anyway.
+// accountOf is nil for a file without a name: it does not survive anyway.
 func accountOf(path string) *unsynced {
 	if path == "" {
 		return nil
@@ -54,8 +53,8 @@ func accountOf(path string) *unsynced {
 	return a
 }
 
-// forget ends the account of a file that is removed. SQLite removes its log when
-// all of it is in the database, fsynced; its return would change nothing.
+// forget ends the account of a deleted file. SQLite deletes its log when all of it is in the database, fsynced;
+// losing the deletion would change nothing.
 func forget(path string) {
 	if a := accountOf(path); a != nil {
 		a.flushed(a.newest())
@@ -70,7 +69,7 @@ func (f *vfsFile) size(tls *libc.TLS, id uintptr) int64 {
 	return size
 }
 
-// before notes what a write or a cut is going to take away. The caller holds lights.
+// before records what a write or truncation is about to replace. The caller holds lights.
 func (f *vfsFile) before(tls *libc.TLS, id uintptr, off, n int64) {
 	if f.account == nil {
 		return
@@ -88,7 +87,7 @@ func (f *vfsFile) before(tls *libc.TLS, id uintptr, off, n int64) {
 	f.account.changes = append(f.account.changes, c)
 }
 
-// newest is the last change so far: what an fsync that begins now covers.
+// newest is the last change so far: an fsync that begins now covers it.
 func (a *unsynced) newest() int {
 	if a == nil {
 		return 0
@@ -98,7 +97,7 @@ func (a *unsynced) newest() int {
 	return a.serial
 }
 
-// flushed notes that changes up to one are durable.
+// flushed records that the changes up to one are durable.
 func (a *unsynced) flushed(covered int) {
 	if a == nil {
 		return
@@ -108,7 +107,7 @@ func (a *unsynced) flushed(covered int) {
 	a.changes = slices.DeleteFunc(a.changes, func(c change) bool { return c.serial <= covered })
 }
 
-// loseUnsynced puts every file back to what was fsynced of it.
+// loseUnsynced resets every file to its last fsynced content.
 func loseUnsynced() {
 	lights.Lock()
 	accounts.Lock()
@@ -124,7 +123,7 @@ func (a *unsynced) undo() {
 	}
 	f, err := os.OpenFile(a.path, os.O_RDWR, 0)
 	if err != nil {
-		return // it was removed: there is nothing to take away
+		return // it was deleted: there is nothing to reset
 	}
 	for _, c := range slices.Backward(a.changes) {
 		if len(c.old) > 0 {

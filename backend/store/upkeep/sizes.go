@@ -13,16 +13,15 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// uncounted is the Tokens of a turn that has not been counted yet.
+// uncounted is the Tokens of a turn that was not counted yet.
 const uncounted = -1
 
-// sizeCache holds what the settled beginnings of lineages weigh: turns that are
-// committed and counted, or failed. Neither changes ever again, so a lineage of
-// 10 000 turns is read once and then only from its newest turns on.
+// sizeCache holds the sizes of the settled beginnings of lineages: turns that are committed and counted, or failed.
+// Neither ever changes, so a lineage of 10 000 turns is read once, and later only its newest turns.
 type sizeCache struct {
 	mu   sync.Mutex
 	By   map[sizeKey]settled
-	used int // counts uses; the least recent lineage makes room
+	used int // counts uses; the least recently used lineage is evicted
 }
 
 type sizeKey struct {
@@ -30,14 +29,14 @@ type sizeKey struct {
 	encoding string
 }
 
-// settled is the weighed beginning of a lineage: its finalized turns up to seq.
+// settled is the measured beginning of a lineage: its finalized turns up to seq.
 type settled struct {
-	sizes []chat.TurnSize // never written to again
+	sizes []chat.TurnSize // never changed again
 	seq   int64
 	used  int
 }
 
-// MaxLineages bounds the cache; a lineage of 10 000 turns takes under 1 MB.
+// MaxLineages limits the cache; a lineage of 10 000 turns takes under 1 MB.
 const MaxLineages = 8
 
 func (c *sizeCache) get(k sizeKey) settled {
@@ -81,7 +80,7 @@ func (c *sizeCache) Clear() {
 	clear(c.By)
 }
 
-// sizeRow is a turn of a lineage with what it weighs.
+// sizeRow is a turn of a lineage with its size.
 type sizeRow struct {
 	ID        string
 	TurnSeq   int64
@@ -101,13 +100,13 @@ func (r sizeRow) size() chat.TurnSize {
 	return s
 }
 
-// settled reports that the row will read the same forever.
+// settled reports that the row never changes again.
 func (r sizeRow) settled() bool {
 	return chat.Phase(r.Phase) == chat.PhaseFailed || r.Committed && r.Tokens != nil
 }
 
-// Sizes are the finalized turns of a branch's lineage, in order, with what each
-// weighs in an encoding: -1 where PutSizes has not said it yet (SPEC 6).
+// Sizes are the finalized turns of a branch's lineage, in order, with their size in an encoding: -1 until PutSizes
+// sets it (SPEC 6).
 func (s *Upkeep) Sizes(ctx context.Context, branch chat.BranchID, encoding string) ([]chat.TurnSize, error) {
 	key := sizeKey{branch, encoding}
 	have := s.Settled.get(key)
@@ -126,7 +125,7 @@ func (s *Upkeep) Sizes(ctx context.Context, branch chat.BranchID, encoding strin
 	return s.weighed(key, have, rows), nil
 }
 
-// weighed joins the settled beginning and the rest, and settles what can be.
+// weighed joins the settled beginning and the rest, and extends the settled part if possible.
 func (s *Upkeep) weighed(key sizeKey, have settled, rows []sizeRow) []chat.TurnSize {
 	out := append(make([]chat.TurnSize, 0, len(have.sizes)+len(rows)), have.sizes...)
 	fixed, seq := len(out), have.seq
@@ -161,7 +160,7 @@ func sizeRows(db *gorm.DB, segs []core.Segment, after int64, encoding string) ([
 	}
 	defer rows.Close()
 	var out []sizeRow
-	for rows.Next() { // by hand: reflection would be most of the time of a long lineage
+	for rows.Next() { // scanned by hand: reflection would take most of the time for a long lineage
 		var r sizeRow
 		if err := rows.Scan(&r.ID, &r.TurnSeq, &r.Phase, &r.Committed, &r.Tokens); err != nil {
 			return nil, err
@@ -171,9 +170,8 @@ func sizeRows(db *gorm.DB, segs []core.Segment, after int64, encoding string) ([
 	return out, rows.Err()
 }
 
-// PutSizes keeps what finalized turns weigh in an encoding. Entries without a
-// count, or of turns that are not final, are skipped. It is a cache: no event
-// tells of it.
+// PutSizes stores the sizes of finalized turns in an encoding. Entries without a count, or of turns that are not
+// final, are skipped. It is a cache: no event records it.
 func (s *Upkeep) PutSizes(ctx context.Context, encoding string, sizes []chat.TurnSize) error {
 	const op = "turn.sizes"
 	if encoding == "" {
@@ -203,7 +201,7 @@ func (s *Upkeep) PutSizes(ctx context.Context, encoding string, sizes []chat.Tur
 	return err
 }
 
-// putSizes reports whether it replaced another count: what is cached is wrong then.
+// putSizes reports whether it replaced a different count: the cache is then wrong.
 func putSizes(t *core.Tx, encoding, list string) (bool, error) {
 	corrected, err := sqlite.One[bool](t.DB, "sizes", encoding, `SELECT EXISTS (SELECT 1 FROM json_each(?) z
 		JOIN turn_tokens n ON n.turn_id = z.value ->> 0 AND n.encoding = ? WHERE n.tokens <> z.value ->> 1)`, list, encoding)

@@ -1,4 +1,4 @@
-// Package upkeep keeps the database small and fast, and says how large it is.
+// Package upkeep keeps the database small and fast, and reports its size.
 package upkeep
 
 import (
@@ -7,38 +7,21 @@ import (
 
 	"gorm.io/gorm"
 
-	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/faults"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
-	"contextinfinity/backend/store/sqlite"
 )
 
-// Upkeep is what keeps the database small and fast, and says how large it is.
+// Upkeep keeps the database small and fast, and reports its size.
 type Upkeep struct {
 	*core.Core
 	Settled sizeCache
 }
 
-// New looks after an open database.
+// New returns the upkeep of an open database.
 func New(c *core.Core) *Upkeep {
 	u := &Upkeep{Core: c}
 	c.OnForget = append(c.OnForget, u.Settled.Clear)
 	return u
-}
-
-// Checkpoint brings the write-ahead log into the database file and empties it.
-// Readers that are at work make it a partial one, which is not an error.
-func (s *Upkeep) Checkpoint(ctx context.Context) error {
-	const op = "store.checkpoint"
-	if s.DB.Writer == nil {
-		return chat.Errorf(chat.CodeLocked, op, "The data is open for reading only.")
-	}
-	err := faults.Point("store.checkpoint")
-	if err == nil {
-		err = s.DB.Writer.WithContext(ctx).Exec(`PRAGMA wal_checkpoint(TRUNCATE)`).Error
-	}
-	return sqlite.MapError(op, err)
 }
 
 // Setting reads a piece of small application state.
@@ -50,7 +33,7 @@ func (s *Upkeep) Setting(ctx context.Context, key string) (string, bool, error) 
 	return rows[0], true, nil
 }
 
-// PutSetting keeps a piece of small application state, such as the last session.
+// PutSetting stores a piece of small application state, such as the last session.
 func (s *Upkeep) PutSetting(ctx context.Context, key, value string) error {
 	return s.Write(ctx, "setting.write", func(t *core.Tx) error {
 		_, err := t.Exec(`INSERT INTO settings (key, value, updated_at) VALUES (?, ?, ?)
@@ -60,7 +43,7 @@ func (s *Upkeep) PutSetting(ctx context.Context, key, value string) error {
 	})
 }
 
-// Stats are counts of what is stored, and its size.
+// Stats are counts of the stored data, and its size.
 type Stats struct {
 	Sessions int   `json:"sessions"`
 	Branches int   `json:"branches"`
@@ -68,19 +51,19 @@ type Stats struct {
 	Pending  int   `json:"pending"`
 	Steps    int   `json:"steps"`
 	States   int   `json:"states"`
-	Pins     int   `json:"pins"` // standing or not: every version
+	Pins     int   `json:"pins"` // every version, in force or not
 	Chunks   int   `json:"chunks"`
 	Units    int   `json:"units"`
 	Vectors  int   `json:"vectors"` // of all namespaces
 	Spaces   int   `json:"namespaces"`
 	Events   int   `json:"events"`
 	Jobs     int   `json:"jobs"`      // not done
-	DeadJobs int   `json:"dead_jobs"` // of them
+	DeadJobs int   `json:"dead_jobs"` // the failed ones of them
 	Schema   int64 `json:"schema"`
 	Bytes    int64 `json:"bytes"` // database and its log on disk
 }
 
-// Stats counts what is stored.
+// Stats counts the stored data.
 func (s *Upkeep) Stats(ctx context.Context) (Stats, error) {
 	var st Stats
 	err := s.Read(ctx, "store.stats", func(db *gorm.DB) error {

@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// LogBytes is how large the write-ahead log is on disk.
+// LogBytes is the size of the write-ahead log on disk.
 func (s *Upkeep) LogBytes() int64 {
 	info, err := os.Stat(s.Path() + "-wal")
 	if err != nil {
@@ -20,9 +20,8 @@ func (s *Upkeep) LogBytes() int64 {
 	return info.Size()
 }
 
-// CheckpointSome brings into the database file what of the write-ahead log nobody
-// reads, and waits for no one: a turn that runs is not held up for longer than that
-// takes. The log is used from its beginning again; its file stays as large as it is.
+// CheckpointSome writes the part of the write-ahead log that nobody reads into the database file, without waiting, so
+// that it delays a running turn only briefly. The log is then reused from its beginning; its file keeps its size.
 func (s *Upkeep) CheckpointSome(ctx context.Context) error {
 	const op = "store.checkpoint"
 	if s.DB.Writer == nil {
@@ -35,12 +34,11 @@ func (s *Upkeep) CheckpointSome(ctx context.Context) error {
 	return sqlite.MapError(op, err)
 }
 
-// idlePatience bounds how long emptying the log waits for readers, in milliseconds.
+// idlePatience limits how long emptying the log waits for readers, in milliseconds.
 const idlePatience = 50
 
-// CheckpointIdle brings the write-ahead log into the database file and empties it, if
-// nobody reads; else it does what CheckpointSome does. A turn that begins meanwhile
-// waits no longer than that takes.
+// CheckpointIdle writes the write-ahead log into the database file and empties it if there are no readers; otherwise
+// it does what CheckpointSome does. A turn that begins meanwhile is delayed only that long.
 func (s *Upkeep) CheckpointIdle(ctx context.Context) error {
 	if err := s.CheckpointSome(ctx); err != nil {
 		return err
@@ -59,8 +57,8 @@ func (s *Upkeep) CheckpointIdle(ctx context.Context) error {
 	return sqlite.MapError("store.checkpoint", err)
 }
 
-// Changes counts the rows that this program has written since opening: as long as it
-// stays, there is nothing new to look after.
+// Changes counts the rows that this program has written since opening: while it is unchanged, there is nothing new to
+// maintain.
 func (s *Upkeep) Changes(ctx context.Context) (int64, error) {
 	const op = "store.changes"
 	if s.DB.Writer == nil {

@@ -8,14 +8,14 @@ import (
 	"contextinfinity/backend/store/schema"
 )
 
-// auditedFile is a document with what it holds.
+// auditedFile is a document with its content.
 type auditedFile struct {
 	Row     schema.FileRow `gorm:"embedded"`
 	Content []byte
 	Text    *string
 }
 
-// wordSet is the text that is searched and sent.
+// words is the text that is searched and sent.
 func (f auditedFile) words() string {
 	if f.Text != nil {
 		return *f.Text
@@ -23,8 +23,8 @@ func (f auditedFile) words() string {
 	return string(f.Content)
 }
 
-// files checks documents against their hashes, and those that were sent against the
-// ledger, which does not know drafts.
+// files checks documents against their hashes, and those that were sent also against the ledger, which does not
+// contain drafts.
 func (a *Audit) files() {
 	each(a, "files", schema.FileColumns+", content, text", "id", func(f auditedFile) {
 		r := f.Row
@@ -32,7 +32,7 @@ func (a *Audit) files() {
 		a.expect(bytes.Equal(codec.Hash(f.Content), r.ContentHash), FindContent, "files", r.ID, "Its content does not match its hash.")
 		a.expect(r.Size == int64(len(f.Content)), FindContent, "files", r.ID, "It is not as long as it should be.")
 		if r.TurnID == nil && a.Want.Files[r.ID] == nil {
-			return // of a draft
+			return // belongs to a draft
 		}
 		a.Have.Files[r.ID] = &ledger.File{
 			TurnID: schema.Text(r.TurnID), MediaType: r.MediaType, Size: r.Size, Tokens: r.Tokens,

@@ -1,6 +1,6 @@
 package verify
 
-// How records stand to each other: sequences, heads, roots, and the index.
+// Relations between records: sequences, heads, roots, and the index.
 
 import (
 	"bytes"
@@ -18,13 +18,13 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// turnSequences: the turns of a branch continue from its fork without a gap.
+// TurnSequences: the turns of a branch continue from its fork without a gap.
 func (a *Audit) TurnSequences() {
 	a.sequences("turns", `SELECT t.id, t.branch_id, t.turn_seq AS seq, b.fork_seq AS start
 		FROM turns t JOIN branches b ON b.id = t.branch_id WHERE `+a.within("b.session_id")+` ORDER BY t.branch_id, t.turn_seq`)
 }
 
-// stateSequences: the states of a branch continue from its base; the root is 0.
+// StateSequences: the states of a branch continue from its base; the root is 0.
 func (a *Audit) StateSequences() {
 	a.sequences("states", `SELECT s.id, s.branch_id, s.state_seq AS seq,
 		  CASE WHEN b.parent_branch IS NULL THEN -1 ELSE b.base_seq END AS start
@@ -49,8 +49,7 @@ func (a *Audit) sequences(table, query string) {
 	}
 }
 
-// heads: a branch's head is its newest state, or its base; its epoch counts the
-// moves; its fork is where it says.
+// Heads: a branch's head is its newest state, or its base; its epoch counts the moves; its fork point is right.
 func (a *Audit) Heads() {
 	rows, err := sqlite.All[struct {
 		Row       schema.BranchRow `gorm:"embedded"`
@@ -103,7 +102,7 @@ func (a *Audit) covered() {
 	}
 }
 
-// roots: each session has one root state and an active branch of its own.
+// Roots: each session has one root state and one of its own branches is active.
 func (a *Audit) Roots() {
 	rows, err := sqlite.All[struct {
 		ID    string
@@ -119,7 +118,7 @@ func (a *Audit) Roots() {
 	}
 }
 
-// chunks against the messages and documents they are cut from.
+// chunks checks chunks against the messages and documents they are cut from.
 func (a *Audit) chunks() {
 	var source schema.TurnRow
 	var user, assistant, file, document string
@@ -139,7 +138,7 @@ func (a *Audit) chunks() {
 		if r.FileID != nil {
 			if file != *r.FileID {
 				file = *r.FileID
-				document, _ = schema.FileText(a.DB, chat.FileID(file)) // none: the chunk is not in it
+				document, _ = schema.FileText(a.DB, chat.FileID(file)) // a missing document does not contain the chunk
 			}
 			message = document
 		}
@@ -150,10 +149,10 @@ func (a *Audit) chunks() {
 	})
 }
 
-// UnitText is a unit's whole text.
+// UnitText is a unit's complete text.
 const UnitText = `(SELECT x.text FROM unit_texts x WHERE x.n = units.n) AS text`
 
-// units against their chunks, and the text index's rows against them.
+// units checks units against their chunks, and the rows of the text index against them.
 func (a *Audit) units() {
 	each(a, "units", "n, id, chunk_id, session_id, branch_id, turn_id, turn_seq, ordinal, message, start_offset, end_offset, tokens, content_hash, pairs, "+UnitText, "n", func(r schema.UnitRow) {
 		a.expect(bytes.Equal(r.ContentHash, codec.Hash([]byte(r.Text))), FindContent, "units", r.ID, "Its text does not match its hash.")
@@ -165,7 +164,7 @@ func (a *Audit) units() {
 	})
 }
 
-// Strays are chunks and units that do not agree with what they are of.
+// Strays are chunks and units that do not match what they belong to.
 func (a *Audit) Strays() {
 	chunks, err := sqlite.All[string](a.DB, `SELECT c.id FROM chunks c JOIN turns t ON t.id = c.source_turn
 		WHERE (c.branch_id <> t.branch_id OR c.session_id <> t.session_id) AND `+a.within("c.session_id")+` ORDER BY c.id`, a.scope()...)
@@ -196,8 +195,8 @@ func (a *Audit) textIndex() {
 	a.textIndexForm()
 }
 
-// textIndexForm checks what SQLite's own check of the text index passes over, because it
-// reads the one as the other: the case of the settings' names, format 5 for 4, text for a blob.
+// textIndexForm checks what SQLite's own check of the text index accepts because it reads both alike: the case of the
+// settings' names, format 5 for 4, text for a blob.
 func (a *Audit) textIndexForm() {
 	form, err := sqlite.All[string](a.DB, `SELECT k || '=' || v FROM units_fts_config
 		UNION ALL SELECT DISTINCT 'data ' || typeof(block) FROM units_fts_data UNION ALL SELECT DISTINCT 'docsize ' || typeof(sz) FROM units_fts_docsize
@@ -212,7 +211,7 @@ func (a *Audit) textIndexForm() {
 	}
 }
 
-// CompareTextIndex has the engine compare index and units, and looks each word of the index up.
+// CompareTextIndex lets SQLite compare index and units, and looks up each word of the index.
 func (a *Audit) CompareTextIndex(db *gorm.DB) (bool, error) {
 	err := db.Exec(`INSERT INTO units_fts (units_fts, rank) VALUES ('integrity-check', 1)`).Error
 	leads := true
@@ -226,8 +225,8 @@ func (a *Audit) CompareTextIndex(db *gorm.DB) (bool, error) {
 	return err == nil, err
 }
 
-// leadsToWords reports that the text index finds each of its words. SQLite's own check reads the
-// leaves one after another, and passes a separator between two of them that hides words from every search.
+// leadsToWords reports that the text index finds each of its words. SQLite's own check reads the leaves one after
+// another and ignores a separator between two of them, but a wrong separator hides words from every search.
 func leadsToWords(db *gorm.DB) (bool, error) {
 	if err := db.Exec(`CREATE VIRTUAL TABLE temp.index_words USING fts5vocab(main, units_fts, 'row')`).Error; err != nil {
 		return true, err
@@ -240,7 +239,7 @@ func leadsToWords(db *gorm.DB) (bool, error) {
 	return len(hidden) == 0, err
 }
 
-// LookUpUnits finds out which units the text index fails, one by one.
+// LookUpUnits finds the units that the text index does not find, one by one.
 func (a *Audit) LookUpUnits(ctx context.Context, db *gorm.DB) error {
 	a.DB = db
 	each(a, "units", "n, id, "+UnitText, "n", func(r schema.UnitRow) {
@@ -251,10 +250,10 @@ func (a *Audit) LookUpUnits(ctx context.Context, db *gorm.DB) error {
 	return ctx.Err()
 }
 
-// maxProbe bounds the words by which a unit is looked up.
+// maxProbe limits the words by which a unit is looked up.
 const maxProbe = 64
 
-// lookUp expects the text index to find a unit by its own words.
+// lookUp checks that the text index finds a unit by its own words.
 func (a *Audit) lookUp(r schema.UnitRow) {
 	var terms []string
 	for _, word := range lexical.Words(r.Text) {

@@ -1,6 +1,6 @@
 package verify
 
-// What represents turns in a prompt, and what they weigh.
+// Range summaries and sizes of turns.
 
 import (
 	"encoding/json"
@@ -16,7 +16,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// summaries against their turns, each other and the replay.
+// summaries checks summaries against their turns, each other and the replay.
 func (a *Audit) summaries() {
 	ranges := map[string]schema.RangeSummaryRow{}
 	each(a, "summaries", "id, branch_id, from_seq, to_seq", "id", func(r schema.RangeSummaryRow) { ranges[r.ID] = r })
@@ -37,7 +37,7 @@ func (a *Audit) summaries() {
 	})
 }
 
-// summaryRange: a summary represents committed turns, the last one its branch's own.
+// summaryRange: a summary represents committed turns, and its branch owns the last one.
 func (a *Audit) summaryRange(r schema.RangeSummaryRow, lineages map[string][]core.Segment) {
 	segs, ok := lineages[r.BranchID]
 	if !ok {
@@ -49,7 +49,7 @@ func (a *Audit) summaryRange(r schema.RangeSummaryRow, lineages map[string][]cor
 		findHistory, "summaries", r.ID, "It represents turns that are not all committed ones of its branch.")
 }
 
-// sizes: only a final turn weighs anything. Counts are derived and not compared.
+// sizes: only a final turn has a size. Counts are derived and not compared.
 func (a *Audit) sizes() {
 	strays, err := sqlite.All[string](a.DB, `SELECT n.turn_id || '/' || n.encoding FROM turn_tokens n LEFT JOIN turns t ON t.id = n.turn_id
 		WHERE t.final_assistant_message_json IS NULL ORDER BY 1`)
@@ -59,15 +59,15 @@ func (a *Audit) sizes() {
 	}
 }
 
-// chainAudit decodes the values of a chain in order, each once: the newest ones
-// are kept for those packed against them.
+// chainAudit decodes the values of a chain in order, each once: the newest ones are cached for those packed against
+// them.
 type chainAudit struct {
 	delta.Chain
 	links   map[string]delta.LinkRow
 	decoded core.RecentValues
 }
 
-// Chain reads the session's links of a kind and checks them by themselves.
+// chain reads the session's links of a kind and checks them.
 func (a *Audit) chain(c delta.Chain) *chainAudit {
 	ca := &chainAudit{Chain: c, links: map[string]delta.LinkRow{}}
 	if !a.mayHold(c.Links) {
@@ -86,7 +86,7 @@ func (a *Audit) chain(c delta.Chain) *chainAudit {
 	return ca
 }
 
-// links name records that are there.
+// links checks that links refer to existing records.
 func (a *Audit) links() {
 	for _, c := range []delta.Chain{delta.RequestChain, delta.ManifestChain} {
 		strays, err := sqlite.All[string](a.DB, `SELECT l.`+c.Key+` FROM `+c.Links+` l LEFT JOIN `+c.Table+` v ON v.id = l.`+c.Key+
@@ -98,8 +98,8 @@ func (a *Audit) links() {
 	}
 }
 
-// decode decodes a value. One whose base cannot be read cannot either: the Audit
-// then names each value of the chain from the damaged one on.
+// decode decodes a value. If its base is unreadable, so is the value: the audit then names every value of the chain
+// from the damaged one on.
 func (ca *chainAudit) decode(a *Audit, id string, packed []byte) ([]byte, error) {
 	value, err := ca.unpack(a, id, packed)
 	if err == nil {
@@ -134,9 +134,9 @@ func (ca *chainAudit) unpack(a *Audit, id string, packed []byte) ([]byte, error)
 	return ca.Chain.Unpack(base, true, link.Quotes, quoted, packed)
 }
 
-// quotesOf: who deletes a chunk finds what quotes it by what was retrieved.
+// quotesOf checks that quoted chunks are listed among the retrieved ones, by which a deletion finds the quotes.
 func (ca *chainAudit) quotesOf(a *Audit, id string, quotes []byte) {
-	ns, _ := delta.DecodeQuotes(quotes) // read before
+	ns, _ := delta.DecodeQuotes(quotes) // was decoded before
 	if len(ns) == 0 {
 		return
 	}

@@ -14,8 +14,8 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// tableChecks are how the rows of a table are compared with the ledger of their session. A table
-// without one is compared with the table before it, or not at all.
+// tableChecks compare the rows of a table with the ledger of their session. A table without one is compared together
+// with the table before it, or not at all.
 var tableChecks = map[string]func(*Audit){
 	"sessions":     (*Audit).sessions,
 	"branches":     (*Audit).branches,
@@ -32,16 +32,15 @@ var tableChecks = map[string]func(*Audit){
 	"retrieved":    (*Audit).retrievals,
 }
 
-// replays checks the sessions one by one: the chain of each ledger, its snapshots, the
-// contents of its records, and these against what the ledger makes of them. No more
-// than one session's state is held.
+// replays checks the sessions one by one: the chain of each ledger, its snapshots, the contents of its records, and
+// the records against the ledger's replay. Only one session's state is held in memory.
 func (a *Audit) replays() {
 	type session struct {
 		ID    string
 		Empty int64
 	}
 	sessions, err := sqlite.All[session](a.DB, schema.EmptyTablesQuery, ledger.EventContentErased)
-	if err != nil { // a table is damaged: every table is read for every session, so that what cannot be read is named
+	if err != nil { // a table is damaged: every table is read for every session, so that unreadable rows are reported
 		sessions, err = sqlite.All[session](a.DB, `SELECT id, 0 AS empty FROM (`+schema.EverySession+`)`)
 	}
 	if err != nil {
@@ -58,7 +57,7 @@ func (a *Audit) replays() {
 	a.session, a.empty = "", 0
 }
 
-// mayHold reports that the session at hand may have rows in a table (schema.EmptyTables).
+// mayHold reports that the current session may have rows in a table (schema.EmptyTables).
 func (a *Audit) mayHold(table string) bool {
 	n := slices.Index(schema.EmptyTables, table)
 	return n < 0 || a.empty&(1<<n) == 0
@@ -89,8 +88,7 @@ func (a *Audit) Replay(session string) {
 	}
 }
 
-// differs records that a row is not what the ledger makes of it. One that cannot be
-// read was named as that.
+// differs reports a row that does not match the ledger's replay. An unreadable row was already reported as such.
 func (a *Audit) differs(d ledger.Difference) {
 	if a.named[d.Table+"/"+d.ID] {
 		return
@@ -116,14 +114,14 @@ func (a *Audit) differs(d ledger.Difference) {
 	}
 }
 
-// lost keeps a record that cannot be read from being compared.
+// lost excludes an unreadable record from the comparison.
 func (a *Audit) lost(table, id string) {
 	if a.named != nil {
 		a.named[table+"/"+id] = true
 	}
 }
 
-// ledger checks the session's chain and replays it, and its snapshots on the way.
+// ledger checks the session's chain, replays it, and checks its snapshots on the way.
 func (a *Audit) ledger() {
 	snapshots := a.snapshots()
 	a.erasures()
@@ -151,8 +149,7 @@ func (a *Audit) ledger() {
 	}
 }
 
-// erasures reads what permanent deletions took out of the session's ledger, and holds each
-// against its receipt.
+// erasures reads which parts of the session's ledger were deleted permanently, and compares each with its receipt.
 func (a *Audit) erasures() {
 	a.erased = ledger.Erasures{}
 	if !a.mayHold(schema.ErasedContent) {
@@ -172,9 +169,9 @@ func (a *Audit) erasures() {
 	}
 }
 
-// apply replays an event that can be read; the state continues behind one that cannot.
+// apply replays a readable event; the replay continues after an unreadable one.
 func (a *Audit) apply(id string, e ledger.Event, err error) {
-	a.Want.EventSeq = e.Seq - 1 // a gap was named
+	a.Want.EventSeq = e.Seq - 1 // the gap was reported
 	defer a.Want.Skip(e)
 	switch {
 	case err != nil || e.Payload == nil:
@@ -187,12 +184,11 @@ func (a *Audit) apply(id string, e ledger.Event, err error) {
 	}
 }
 
-// Payload decodes an event's; those decoded last are kept for events that are based on
-// them.
+// payload decodes an event's payload; recent ones are cached for the events based on them.
 func (a *Audit) payload(e schema.EventRow) ([]byte, error) { return a.decoded.Payload(a.DB, e) }
 
-// calibrations against the newest that any ledger tells; two that came from different
-// data directories may be as new as each other.
+// calibrations checks calibrations against the newest one in any ledger; two from different data directories may have
+// the same revision.
 func (a *Audit) calibrations() {
 	seen := map[string]bool{}
 	each(a, "calibrations", "*", "provider, model_id", func(r schema.CalibrationRow) {

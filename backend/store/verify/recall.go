@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// namespaces against each other and what they hold.
+// namespaces checks namespaces against each other and their content.
 func (a *Audit) namespaces() {
 	serving := ""
 	counted, err := sqlite.All[struct {
@@ -34,8 +34,7 @@ func (a *Audit) namespaces() {
 	a.expect(err == nil && len(generations) == 1, findVector, "vector_generation", "", "The generation of the vectors is missing or ambiguous.")
 }
 
-// vectors are what their namespaces say. They are derived: one that is deleted is
-// made again.
+// vectors checks vectors against their namespaces. They are derived: a deleted one is embedded again.
 func (a *Audit) vectors() {
 	type row struct {
 		NamespaceID, UnitN int64
@@ -55,7 +54,7 @@ func (a *Audit) vectors() {
 	a.expect(err == nil, findUnreadable, "unit_embeddings", "", "Vectors cannot be read; if they are deleted, they are made again.")
 }
 
-// retrievals adds to the session's turns what stood in their contexts.
+// retrievals adds to the session's turns what their contexts contained.
 func (a *Audit) retrievals() {
 	if a.mayHold("retrieved") {
 		a.retrievedHere()
@@ -63,7 +62,7 @@ func (a *Audit) retrievals() {
 	a.retrievedElsewhere()
 }
 
-// retrievedHere adds what was retrieved of sessions that are here.
+// retrievedHere adds what was retrieved from existing sessions.
 func (a *Audit) retrievedHere() {
 	type row struct {
 		Row  schema.NamedRetrieval `gorm:"embedded"`
@@ -81,7 +80,7 @@ func (a *Audit) retrievedHere() {
 	}
 }
 
-// retrievedElsewhere adds what was retrieved of sessions that are not here.
+// retrievedElsewhere adds what was retrieved from sessions that do not exist here.
 func (a *Audit) retrievedElsewhere() {
 	type record struct{ Content []byte }
 	lacking := map[ledger.Sum][]*ledger.Turn{}
@@ -102,7 +101,7 @@ func (a *Audit) retrievedElsewhere() {
 	a.expect(err == nil, findUnreadable, "blobs", a.session, "What was retrieved cannot be read.")
 }
 
-// strayRetrievals are of turns or chunks that are not there.
+// strayRetrievals are retrievals of missing turns or chunks.
 func (a *Audit) strayRetrievals() {
 	strays, err := sqlite.All[struct{ TurnN, ChunkN int64 }](a.DB, `SELECT r.turn_n, r.chunk_n FROM retrieved r LEFT JOIN chunks c ON c.n = r.chunk_n
 		LEFT JOIN turns t ON t.n = r.turn_n WHERE c.n IS NULL OR t.n IS NULL ORDER BY 1, 2`)

@@ -12,7 +12,7 @@ import (
 	"contextinfinity/backend/store/schema"
 )
 
-// Each table of the transcript is checked by itself and against the replay.
+// Each table of the transcript is checked on its own and against the replay.
 
 func (a *Audit) sessions() {
 	each(a, "sessions", "*", "id", func(r schema.SessionRow) {
@@ -45,8 +45,7 @@ func (a *Audit) states() {
 	})
 }
 
-// summaryOf decodes a state's summary; those decoded last are kept for the states
-// that are based on them.
+// summaryOf decodes a state's summary; recent ones are cached for the states based on them.
 func (a *Audit) summaryOf(r *schema.StateRow) error {
 	if base, ok := a.decoded.Get(schema.Text(r.ParentID)); ok && r.SummaryZ != nil {
 		value, err := codec.UnpackOn(base, r.SummaryZ)
@@ -99,7 +98,7 @@ func (a *Audit) message(turn, what string, role chat.Role, stored *string, hash 
 	a.expect(err == nil, FindContent, "turns", turn, "%s cannot be read.", what)
 }
 
-// turnPhase checks that a turn holds what its phase says (SPEC 4).
+// turnPhase checks that a turn has the content that its phase requires (SPEC 4).
 func (a *Audit) turnPhase(r schema.TurnRow) {
 	phase, outcome := chat.Phase(r.Phase), chat.Outcome(r.Outcome)
 	bad := func(format string, args ...any) { a.add(findPhase, "turns", r.ID, format, args...) }

@@ -14,10 +14,10 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// schemaObject is a table, an index, a trigger or a view as SQLite keeps it.
+// schemaObject is a table, an index, a trigger or a view as SQLite stores it.
 type schemaObject struct{ Type, Name, TblName, SQL string }
 
-// schemaOf is all that the migrations make of a database, by name.
+// schemaOf are all objects that the migrations create, by name.
 func schemaOf(db *gorm.DB) (map[string]schemaObject, error) {
 	rows, err := sqlite.All[schemaObject](db, `SELECT type, name, tbl_name, coalesce(sql, '') AS sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat%'`)
 	out := make(map[string]schemaObject, len(rows))
@@ -27,8 +27,7 @@ func schemaOf(db *gorm.DB) (map[string]schemaObject, error) {
 	return out, err
 }
 
-// fresh is the schema of a new database, made once; a failure, as for want of room, is not
-// remembered.
+// fresh is the schema of a new database, created once; a failure, such as a full disk, is not cached.
 var fresh struct {
 	sync.Mutex
 	schema map[string]schemaObject
@@ -57,9 +56,8 @@ func makeSchema() (map[string]schemaObject, error) {
 	return schemaOf(s.DB.Reader)
 }
 
-// schema compares the tables, indexes and triggers with those of a new database: a flipped
-// bit in one may hide rows, or let wrong ones in. Where none can be made, for want of room,
-// nothing is compared.
+// schema compares the tables, indexes and triggers with those of a new database: a flipped bit in one may hide rows,
+// or accept wrong ones. If no new database can be created, such as on a full disk, the comparison is skipped.
 func (a *Audit) schema() {
 	want, err := freshSchema()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// receipts can be read.
+// receipts checks that receipts can be read.
 func (a *Audit) receipts() {
 	each(a, "receipts", "*", "id", func(r schema.ReceiptRow) {
 		a.times("receipts", r.ID, &r.CreatedAt)
@@ -21,8 +21,7 @@ func (a *Audit) receipts() {
 	})
 }
 
-// snapshots checks the session's snapshots by themselves, and answers the sums of the
-// states of those that are whole, by event.
+// snapshots checks the session's snapshots, and returns the hashes of the states in intact ones, by event.
 func (a *Audit) snapshots() map[int64]ledger.Sum {
 	whole := map[int64]ledger.Sum{}
 	each(a, "snapshots", "*", "event_seq", func(r records.SnapshotRow) {
@@ -38,7 +37,7 @@ func (a *Audit) snapshots() map[int64]ledger.Sum {
 	return whole
 }
 
-// Logs checks the write-ahead log up to the last change that was confirmed.
+// Logs checks the write-ahead log up to the last confirmed change.
 func (a *Audit) Logs(dir string) {
 	file, damage, err := sqlite.LogDamage(dir)
 	switch {
@@ -49,7 +48,7 @@ func (a *Audit) Logs(dir string) {
 	}
 }
 
-// Originals runs the checks of what nothing can make again.
+// Originals runs the checks of data that cannot be rebuilt.
 func (a *Audit) Originals(ctx context.Context, db *gorm.DB) error {
 	view := db.Begin(&sql.TxOptions{})
 	if view.Error != nil {

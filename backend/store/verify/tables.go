@@ -11,13 +11,11 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// indexLine is a line of SQLite's integrity check about an index: with the number of a row
-// of its table, or without.
+// indexLine is a line of SQLite's integrity check about an index, with or without the row number in its table.
 var indexLine = regexp.MustCompile(`^(?:row ([0-9]+) .*|wrong # of entries in) index ([A-Za-z0-9_]+)$`)
 
-// structure records a line of the integrity check. A row that differs from an index is named
-// by its table and record: some tables have an index that repeats their rows, so that a
-// changed byte is noticed (migration 9).
+// structure records a line of the integrity check. A row that differs from an index is named by its table and record:
+// some tables have an index that repeats their rows, so that a changed byte is noticed (migration 9).
 func (a *Audit) structure(line string) {
 	m := indexLine.FindStringSubmatch(line)
 	if m == nil {
@@ -36,8 +34,8 @@ func (a *Audit) structure(line string) {
 	a.add(findIntegrity, table, id, "It differs from its entry in the index %s: one of the two was changed (%s).", m[2], line)
 }
 
-// counters: SQLite never gives a number again that it keeps here. One that is too low would
-// make it do so; one that is too high only makes it leave numbers out.
+// Counters: SQLite never reuses a number that it keeps here. A counter that is too low would make it do so; one that
+// is too high only skips numbers.
 func (a *Audit) Counters() {
 	rows, err := sqlite.All[struct {
 		Name string
@@ -63,7 +61,7 @@ func (a *Audit) Counters() {
 	}
 }
 
-// blobs against their hashes.
+// blobs checks blobs against their hashes.
 func (a *Audit) blobs() {
 	type record struct{ Hash, Content []byte }
 	err := sqlite.Stream(a.DB, func(r record) {

@@ -11,8 +11,7 @@ import (
 	"contextinfinity/backend/store/schema"
 )
 
-// toolBatches checks the batches of the tool journal: one that is open belongs to a turn
-// that can still continue.
+// toolBatches checks the batches of the tool journal: an open one belongs to a turn that can still continue.
 func (a *Audit) toolBatches() {
 	each(a, "tool_batches", "*", "id", func(r events.BatchRow) {
 		a.times("tool_batches", r.ID, &r.CreatedAt, r.CommittedAt)

@@ -11,12 +11,12 @@ import (
 	"contextinfinity/backend/store/search"
 )
 
-// compareVectorCache compares the cache with the vectors that it was made of. One that no
-// search would use, because the database tells that it is of other vectors, is not a finding.
+// compareVectorCache compares the cache with the vectors it was built from. A cache that no search would use, because
+// the database shows that it is for other vectors, is not a finding.
 func (s *Verifier) compareVectorCache(ctx context.Context, a *Audit) error {
 	f, err := os.Open(search.VectorCachePath(s.Core))
 	if err != nil {
-		return nil //nolint:nilerr // there is no cache that can be read
+		return nil //nolint:nilerr // no readable cache
 	}
 	defer func() { _ = f.Close() }()
 	of, err := search.Cachable(ctx, s.Core)
@@ -43,8 +43,7 @@ func (s *Verifier) compareVectorCache(ctx context.Context, a *Audit) error {
 
 var errCompared = errors.New("the block was compared")
 
-// firstOther is the first unit of a block whose vector the database does not have as it
-// is there, or 0.
+// firstOther is the first unit of a block with a vector that differs from the database, or 0.
 func (s *Verifier) firstOther(ctx context.Context, of search.CachedSpace, b chat.VectorBlock) (int64, error) {
 	i := 0
 	err := s.search.VectorRows(ctx, of.Namespace, "", b.N[0]-1, func(r chat.VectorRow) error {

@@ -1,4 +1,4 @@
-// Package verify checks everything stored, and compares it with what the ledgers say.
+// Package verify checks all stored data, and compares it with the ledgers.
 package verify
 
 import (
@@ -18,48 +18,48 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Verifier checks everything stored.
+// Verifier checks all stored data.
 type Verifier struct {
 	*core.Core
 	search *search.Search
 }
 
-// New verifies an open database, and the vector cache that a search of it uses.
+// New verifies an open database, and the vector cache of its search.
 func New(c *core.Core, s *search.Search) *Verifier { return &Verifier{c, s} }
 
 // Kinds of findings.
 const (
 	findIntegrity  = "integrity"   // the file's own structure
-	findForeignKey = "foreign_key" // a reference to nothing
+	findForeignKey = "foreign_key" // a reference to a missing record
 	findLedger     = "ledger"      // chain, sequence or payload of an event
-	FindReplay     = "replay"      // a row is not what the ledger makes of it
-	FindContent    = "content"     // a hash or an encoding does not hold
-	findPhase      = "phase"       // a turn's phase belies its contents
-	findSequence   = "sequence"    // a gap or a repetition
+	FindReplay     = "replay"      // a row differs from the ledger's replay
+	FindContent    = "content"     // a wrong hash or encoding
+	findPhase      = "phase"       // a turn's content contradicts its phase
+	findSequence   = "sequence"    // a gap or a duplicate
 	findHead       = "head"        // head, base, epoch or root of a branch
 	findIndex      = "index"       // chunks, units and text index
 	findHistory    = "history"     // a range summary, a size, a calibration or a chain of requests
-	findVector     = "vector"      // a namespace or a vector; derived, and made again
+	findVector     = "vector"      // a namespace or a vector; derived, can be rebuilt
 	findLog        = "log"         // SQLite's write-ahead log
 	findUnreadable = "unreadable"  // a row that cannot be read at all
 )
 
-// Audit is one run of Verify over one moment's view.
+// Audit is one run of Verify on a consistent view.
 type Audit struct {
 	DB    *gorm.DB
 	Found []chat.Finding
-	// session is the one whose records are checked; empty: those of all
+	// session is the session being checked; empty: all
 	session    string
-	scopes     map[string]string // conditions that keep to its rows, by table
-	empty      int64             // tables that hold nothing of it, as bits (schema.EmptyTables)
-	erased     ledger.Erasures   // of it
-	Want, Have *ledger.State     // of it: as its ledger says, and as it is stored
-	named      map[string]bool   // records of it that cannot be read, as table/id
-	// calibrated are the newest calibrations that the ledgers so far tell
+	scopes     map[string]string // conditions that select its rows, by table
+	empty      int64             // tables without rows of it, as bits (schema.EmptyTables)
+	erased     ledger.Erasures   // of the session
+	Want, Have *ledger.State     // of the session: according to its ledger, and as stored
+	named      map[string]bool   // unreadable records of the session, as table/id
+	// calibrated are the newest calibrations in the ledgers read so far
 	calibrated map[string][]*ledger.Calibration
-	// decoded are the payloads and summaries read last, for those that are based on them
+	// decoded caches payloads and summaries for those based on them
 	decoded core.RecentValues
-	loosen  func() // set: a long event was found in the session at hand
+	loosen  func() // set: a long event was found in the current session
 }
 
 func NewAudit() *Audit {
@@ -70,9 +70,8 @@ func NewAudit() *Audit {
 	return a
 }
 
-// Verify checks everything stored (SPEC 11): the file itself, references, the
-// ledger's chain and payloads, its replay against the tables, content hashes,
-// phases, sequences, heads, chunks against what they are cut from, the text index and
+// Verify checks all stored data (SPEC 11): the file itself, references, the ledger's chain and payloads, its replay
+// against the tables, content hashes, phases, sequences, heads, chunks against their sources, the text index and
 // vectors against the units, and what was retrieved. Each finding names its record; none hides another. It changes
 // nothing. An error means that the check itself could not run.
 func (s *Verifier) Verify(ctx context.Context) ([]chat.Finding, error) {
@@ -90,7 +89,7 @@ func (s *Verifier) Verify(ctx context.Context) ([]chat.Finding, error) {
 	case err == nil && agrees:
 		return a.Found, nil
 	case err != nil && chat.CodeOf(err) == chat.CodeInternal:
-		// The engine refuses the comparison: the index, or what belongs to it, is not there or has another form.
+		// SQLite refuses the comparison: the index, or a part of it, is missing or has another form.
 		a.add(findUnreadable, "units_fts", "", "The text index cannot be compared with the units; it can be rebuilt from them.")
 		return a.Found, nil
 	case err != nil:
@@ -99,9 +98,8 @@ func (s *Verifier) Verify(ctx context.Context) ([]chat.Finding, error) {
 	return a.Found, s.Read(ctx, op, func(db *gorm.DB) error { return a.LookUpUnits(ctx, db) })
 }
 
-// CompareIndex has the engine compare the text index with the units, which counts as a
-// write: who only reads has it done on a copy. Where there is no room for one, it is not
-// known whether they agree.
+// CompareIndex lets SQLite compare the text index with the units, which counts as a write, so a read-only store does
+// it on a copy. Without space for a copy the comparison is skipped.
 func CompareIndex(ctx context.Context, s *core.Core, a *Audit) (agrees bool, err error) {
 	if s.DB.Writer != nil {
 		return a.CompareTextIndex(s.DB.Writer.WithContext(ctx))
@@ -123,7 +121,7 @@ func CompareIndex(ctx context.Context, s *core.Core, a *Audit) (agrees bool, err
 	err = source.WithContext(ctx).Exec(`VACUUM INTO ?`, path).Error
 	if err = errors.Join(err, sqlite.Disconnect(source)); err != nil {
 		switch chat.CodeOf(sqlite.MapError("", err)) {
-		case chat.CodeCorrupt, chat.CodeNoSpace: // a damaged page is named by the check of the file
+		case chat.CodeCorrupt, chat.CodeNoSpace: // a damaged page is reported by the check of the file
 			return false, nil
 		}
 		return false, err
@@ -144,7 +142,7 @@ func (a *Audit) Tables(ctx context.Context, db *gorm.DB) error {
 	})
 }
 
-// run runs checks on one moment's view.
+// run runs checks on one consistent view.
 func (a *Audit) run(ctx context.Context, db *gorm.DB, checks []func()) error {
 	a.DB = db
 	for _, check := range checks {
@@ -161,15 +159,14 @@ func (a *Audit) add(kind, table string, id any, format string, args ...any) {
 	a.Found = append(a.Found, chat.Finding{Kind: kind, Table: table, ID: fmt.Sprint(id), Message: fmt.Sprintf(format, args...)})
 }
 
-// expect records a finding unless it holds.
+// expect records a finding unless ok.
 func (a *Audit) expect(holds bool, kind, table string, id any, format string, args ...any) {
 	if !holds {
 		a.add(kind, table, id, format, args...)
 	}
 }
 
-// within is the condition that keeps to the session at hand, if there is one; scope is
-// its parameter.
+// within is the condition that selects the current session, if there is one; scope is its parameter.
 func (a *Audit) within(column string) string {
 	if a.session == "" {
 		return `true`
@@ -184,9 +181,8 @@ func (a *Audit) scope() []any {
 	return []any{a.session}
 }
 
-// each runs do on every row of a table, of the session at hand if there is one. When a
-// page of the file is damaged the rows are read one by one, so that only those lying on
-// it are lost.
+// each calls do with every row of a table, or of the current session. If a page of the file is damaged, the rows are
+// read one by one, so that only those on it are lost.
 func each[R any](a *Audit, table, columns, order string, do func(R)) {
 	if a.session != "" && !a.mayHold(table) {
 		return
@@ -197,7 +193,7 @@ func each[R any](a *Audit, table, columns, order string, do func(R)) {
 	}
 	mark := len(a.Found)
 	places := `SELECT rowid AS place FROM ` + table + where + ` ORDER BY ` + order
-	// Places are sorted, not rows: SQLite holds each row that it sorts several times.
+	// Positions are sorted, not rows: SQLite would hold each sorted row several times.
 	if err := sqlite.Stream(a.DB, do, `SELECT `+columns+` FROM (`+places+` LIMIT -1) CROSS JOIN `+table+` ON `+table+`.rowid = place`, args...); err == nil {
 		return
 	}
@@ -219,7 +215,7 @@ func each[R any](a *Audit, table, columns, order string, do func(R)) {
 	}
 }
 
-// keys are the columns that name a record, where that is not id.
+// keys are the columns that identify a record, if not id.
 var keys = map[string]string{
 	"events": "session_id || '/' || event_seq", "metrics": "turn_id || '/' || step_id", "drafts": "branch_id",
 	"snapshots":    "session_id || '/' || event_seq",
@@ -228,7 +224,7 @@ var keys = map[string]string{
 	"calibrations": "provider || '/' || model_id", "settings": "key", "vector_generation": "only_row",
 }
 
-// recordID names a row for people: its id, or its row number if that is lost too.
+// recordID identifies a row for people: by its id, or by its row number if the id is lost too.
 func recordID(db *gorm.DB, table string, rowid int64) string {
 	key, ok := keys[table]
 	if !ok {
@@ -241,12 +237,12 @@ func recordID(db *gorm.DB, table string, rowid int64) string {
 	return id
 }
 
-// maxFileFindings bounds what a thoroughly damaged file reports.
+// maxFileFindings limits the findings about a badly damaged file.
 const maxFileFindings = 100
 
 func (a *Audit) file() {
-	// A connection that searched before keeps the structure of the text index in memory, and
-	// the check, unlike a search, does not notice that others changed the index since.
+	// A connection that searched before caches the structure of the text index, and the check, unlike a search, does
+	// not notice that others changed the index since.
 	if _, err := sqlite.All[int](a.DB, `SELECT 1 FROM units_fts LIMIT 1`); err != nil {
 		a.add(findIntegrity, "units_fts", "", "The text index cannot be read.")
 	}
@@ -267,7 +263,7 @@ func (a *Audit) references() {
 		Table  string
 		Rowid  int64
 		Parent string
-	}](a.DB, `SELECT "table", rowid, parent FROM pragma_foreign_key_check WHERE rowid IS NOT NULL`) // tables without row numbers have checks of their own
+	}](a.DB, `SELECT "table", rowid, parent FROM pragma_foreign_key_check WHERE rowid IS NOT NULL`) // tables without row numbers have their own checks
 	if err != nil {
 		a.add(findForeignKey, "", sqlite.DatabaseFile, "References cannot be checked.")
 		return
@@ -277,7 +273,7 @@ func (a *Audit) references() {
 	}
 }
 
-// times checks stored moments.
+// times checks stored times.
 func (a *Audit) times(table, id string, moments ...*string) {
 	for _, m := range moments {
 		if m == nil {

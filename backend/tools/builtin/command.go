@@ -17,19 +17,19 @@ import (
 	"contextinfinity/backend/tools"
 )
 
-// Confinement is what holds a command to its folder.
+// Confinement is how a command is confined to its folder.
 type Confinement string
 
 const (
-	// ConfinedBubblewrap: it sees the system's programs and its folder alone, and no network.
+	// ConfinedBubblewrap: it only sees the system's programs and its folder, and has no network.
 	ConfinedBubblewrap Confinement = "bubblewrap"
-	// ConfinedLandlock: files likewise; the network is not cut off.
+	// ConfinedLandlock: the same for files; the network is not blocked.
 	ConfinedLandlock Confinement = "landlock"
-	// ConfinedNot: it can do all that the person can, so each call is asked about.
+	// ConfinedNot: it can do everything the user can, so each call needs approval.
 	ConfinedNot Confinement = "none"
 )
 
-// words say what a command may do, to people and models.
+// words describe, for people and models, what a command may do.
 func (c Confinement) words() string {
 	switch c {
 	case ConfinedBubblewrap:
@@ -40,32 +40,32 @@ func (c Confinement) words() string {
 	return "It is not confined: it can read and change all that the user can, and reach the network. Each call is asked about."
 }
 
-// Bounds of a command.
+// Limits of a command.
 const (
 	maxCommand   = 32 << 10
 	usualTime    = 60 * time.Second
 	longestTime  = time.Hour
-	maxOutput    = 192 << 10 // bytes that are kept: the first two thirds and the last third
+	maxOutput    = 192 << 10 // bytes kept: the first two thirds and the last third
 	probeTime    = 5 * time.Second
-	endingTime   = 2 * time.Second // how long what runs a command may take to end all of it
-	startingTime = 5 * time.Second // what is before and after the command: its folder, its process
+	endingTime   = 2 * time.Second // time to terminate the command with all its processes
+	startingTime = 5 * time.Second // time for preparation and cleanup: its folder, its process
 	commandShell = "/bin/sh"
 )
 
 // Commands runs commands.
 type Commands struct {
-	// Program is this program: it runs the command in a process of its own, and confines that
-	// process where bubblewrap does not work. Empty: there is no such process.
+	// Program is the path of this program: it runs the command in a child process, which it confines if bubblewrap
+	// does not work. Empty: no such process is used.
 	Program string
 
 	probed  sync.Once
 	confine Confinement
 	bwrap   string // its path
-	// look finds out what confines; tests choose.
+	// look detects the confinement; tests replace it.
 	look func() (Confinement, string)
 }
 
-// Confinement is what confines commands here. It is found out once.
+// Confinement is the confinement available here, detected once.
 func (k *Commands) Confinement() Confinement {
 	k.probed.Do(func() {
 		if k.look == nil {
@@ -105,8 +105,8 @@ func (a commandArguments) time() time.Duration {
 	return min(time.Duration(a.Timeout)*time.Second, longestTime)
 }
 
-// commandLimit is how long a call takes at most: the command's own time, after which it is ended
-// and its result says so, and the time that takes.
+// commandLimit is the maximum duration of a call: the command's own limit, after which it is terminated and the
+// result says so, plus the time for that.
 func commandLimit(c tools.Call) time.Duration {
 	var a commandArguments
 	if arguments(c, &a) != nil {
@@ -135,12 +135,12 @@ func (k *Commands) run(ctx context.Context, usable []folder, c tools.Call) (tool
 	return k.execute(ctx, place{root: in.real, at: rel}, a)
 }
 
-// place is where a command runs: a folder that was given, and one inside it.
+// place is where a command runs: a configured folder, and a folder inside it.
 type place struct{ root, at string }
 
 func (p place) dir() string { return filepath.Join(p.root, p.at) }
 
-// isFolder refuses what is not a folder inside the one that was given.
+// isFolder refuses a path that is not a folder inside the configured one.
 func isFolder(in folder, rel string) error {
 	root, err := os.OpenRoot(in.real)
 	if err != nil {
@@ -154,14 +154,13 @@ func isFolder(in folder, rel string) error {
 	return err
 }
 
-// execute runs a command to its end, or ends it. Only an end that was not ours to choose,
-// of the call's context, leaves its outcome unknown.
+// execute runs a command to its end, or terminates it. The outcome is unknown only if the call's context ended.
 func (k *Commands) execute(ctx context.Context, in place, a commandArguments) (tools.Output, error) {
 	temporary, err := os.MkdirTemp("", "contextinfinity-command-")
 	if err != nil {
 		return tools.Output{}, errors.Join(tools.ErrNotStarted, err)
 	}
-	defer func() { _ = os.RemoveAll(temporary) }() // what a command left in it is of no use
+	defer func() { _ = os.RemoveAll(temporary) }() // the command's temporary files are not needed
 	cmd := k.command(in, temporary, a.Command)
 	printed := &output{}
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = printed, printed, endingTime
@@ -173,7 +172,7 @@ func (k *Commands) execute(ctx context.Context, in place, a commandArguments) (t
 	defer limit.Stop()
 	select {
 	case err = <-ended:
-		endGroup(cmd, true) // what it left running
+		endGroup(cmd, true) // processes left running
 		return finished(err, printed.String()), nil
 	case <-limit.C:
 		stop(cmd, ended)
@@ -184,8 +183,8 @@ func (k *Commands) execute(ctx context.Context, in place, a commandArguments) (t
 	}
 }
 
-// start starts a command and returns how it ends. A thread is kept for it: the system ends
-// the command when the thread that started it ends.
+// start starts a command and returns a channel for its end. A thread is reserved for it: the system kills the command
+// when the thread that started it ends.
 func start(cmd *exec.Cmd) (ended <-chan error, err error) {
 	started, done := make(chan error, 1), make(chan error, 1)
 	go func() {
@@ -200,7 +199,7 @@ func start(cmd *exec.Cmd) (ended <-chan error, err error) {
 	return done, <-started
 }
 
-// stop ends a command with all that it started, and waits for it.
+// stop terminates a command with all its processes, and waits for it.
 func stop(cmd *exec.Cmd, ended <-chan error) {
 	endGroup(cmd, false)
 	select {
@@ -213,7 +212,7 @@ func stop(cmd *exec.Cmd, ended <-chan error) {
 	<-ended
 }
 
-// finished is the result of a command that ended by itself.
+// finished is the result of a command that ended normally.
 func finished(err error, printed string) tools.Output {
 	var exit *exec.ExitError
 	switch {
@@ -225,7 +224,7 @@ func finished(err error, printed string) tools.Output {
 	return failure("The command was ended from outside (%s). It had printed:\n%s", err, printed)
 }
 
-// environment is what a command gets of the program's own: no key that is in it.
+// environment is the part of the program's environment for a command, without keys.
 func environment(home, temporary string) []string {
 	env := childenv.Minimal(os.Environ())
 	if home != "" {
@@ -234,12 +233,12 @@ func environment(home, temporary string) []string {
 	return append(env, "TMPDIR="+temporary)
 }
 
-// output keeps the beginning and the end of what is printed.
+// output keeps the beginning and the end of the output.
 type output struct {
 	mu   sync.Mutex
 	head []byte
 	tail []byte // the newest bytes, at most twice what is kept
-	left int    // bytes that were left out
+	left int    // dropped bytes
 }
 
 const (
@@ -264,7 +263,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// String is what was printed, as text that shows all that it holds.
+// String is the output as text with everything visible.
 func (o *output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -280,14 +279,13 @@ func (o *output) String() string {
 
 func printable(b []byte) string { return untrusted.Visible(strings.ToValidUTF8(string(b), "\uFFFD")) }
 
-// CommandArgument is the first argument with which the program runs a command for itself,
-// and does nothing else.
+// CommandArgument is the first argument of a child process of the program that only runs a command.
 const CommandArgument = "run-confined"
 
-// RunsCommand reports a start of the program that only runs a command.
+// RunsCommand reports a child process that only runs a command.
 func RunsCommand(args []string) bool { return len(args) == 5 && args[0] == CommandArgument }
 
-// helper is the program's own process that runs a command.
+// helper is the program's child process that runs a command.
 func (k *Commands) helper(c Confinement, in place, temporary, command string) *exec.Cmd {
 	cmd := exec.Command(k.Program, CommandArgument, string(c), in.root, temporary, command) // #nosec G204 -- the program itself
 	cmd.Dir = in.dir()

@@ -21,10 +21,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// minLandlock is the first version by which no file outside can be cut short.
+// minLandlock is the first version that can prevent truncating files outside.
 const minLandlock = 3
 
-// detect finds out what confines commands here.
+// detect determines the available confinement.
 func (k *Commands) detect() (Confinement, string) {
 	if path, err := exec.LookPath("bwrap"); err == nil && bubblewrapWorks(path) {
 		return ConfinedBubblewrap, path
@@ -35,7 +35,7 @@ func (k *Commands) detect() (Confinement, string) {
 	return ConfinedNot, ""
 }
 
-// bubblewrapWorks tries it as it will be used: some systems have it and forbid what it does.
+// bubblewrapWorks runs it as it will be used: some systems have it installed but block it.
 func bubblewrapWorks(path string) bool {
 	dir, err := os.MkdirTemp("", "contextinfinity-probe-")
 	if err != nil {
@@ -79,8 +79,8 @@ func (k *Commands) command(in place, temporary, command string) *exec.Cmd {
 	return cmd
 }
 
-// setGroup gives a command a group of its own, and has the system tell it when this program
-// ends: kill, or, for one that ends others first, terminate.
+// setGroup puts a command into its own process group, and lets the system signal it when this program ends: kill, or
+// terminate for a helper that first ends its children.
 func setGroup(cmd *exec.Cmd, kill bool) {
 	tell := syscall.SIGTERM
 	if kill {
@@ -89,8 +89,8 @@ func setGroup(cmd *exec.Cmd, kill bool) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: tell}
 }
 
-// RunCommand is what the program's own process does: it runs a command, confined by Landlock
-// or not, ends all that the command started, and returns its exit code.
+// RunCommand is the child process's work: it runs a command, confined by Landlock or not, terminates all processes
+// that the command started, and returns its exit code.
 func RunCommand(args []string, errs io.Writer) int {
 	confine, folder, temporary, command := Confinement(args[1]), args[2], args[3], args[4]
 	stopped := make(chan os.Signal, 1)
@@ -126,7 +126,7 @@ func RunCommand(args []string, errs io.Writer) int {
 	return exitCode(err)
 }
 
-// exitNotRun is what shells answer for what cannot be run.
+// exitNotRun is the shell's exit code for a command that cannot be run.
 const exitNotRun = 126
 
 func exitCode(err error) int {
@@ -144,9 +144,9 @@ func exitCode(err error) int {
 	return exitNotRun
 }
 
-// restrict holds this process, and what it starts, to the system's programs and two folders.
-// All that the kernel knows is used. It was found out that files are held to their full
-// extent; whether the network is depends on the kernel, so nothing is promised of it.
+// restrict confines this process, and its children, to the system's programs and two folders, with all restrictions
+// that the kernel supports. File access is fully restricted, which was checked before; whether network access is
+// depends on the kernel, so it is not promised.
 func restrict(folder, temporary string) error {
 	abi, err := llsys.LandlockGetABIVersion()
 	if err != nil || abi < minLandlock {
@@ -154,15 +154,14 @@ func restrict(folder, temporary string) error {
 	}
 	return landlock.V11.BestEffort().Restrict(
 		landlock.RODirs(systemFolders...).IgnoreIfMissing(),
-		landlock.RODirs(fmt.Sprintf("/proc/%d/task", os.Getpid())), // see children; other processes are not to be read about
+		landlock.RODirs(fmt.Sprintf("/proc/%d/task", os.Getpid())), // to list its children; other processes are not readable
 		landlock.ROFiles(append([]string{"/dev/urandom", "/dev/random", "/proc/meminfo", "/proc/cpuinfo"}, systemFiles...)...).IgnoreIfMissing(),
 		landlock.RWFiles("/dev/null", "/dev/zero", "/dev/full").IgnoreIfMissing(),
 		landlock.RWDirs(folder, temporary).WithRefer(),
 	)
 }
 
-// endChildren ends what a command left running. This process is the parent of all whose own
-// parent ended, so there is an end to it.
+// endChildren kills processes that a command left running. This process inherits all orphans, so the loop ends.
 func endChildren() {
 	for range 10_000 {
 		ids := children()
@@ -181,7 +180,7 @@ func endChildren() {
 	}
 }
 
-// children are the processes whose parent this one is.
+// children are the child processes of this one.
 func children() []int {
 	var out []int
 	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", os.Getpid()))

@@ -8,7 +8,7 @@ import (
 	"os/exec"
 )
 
-// detect: nothing that this program knows confines a command here.
+// detect: no confinement is supported here.
 func (*Commands) detect() (Confinement, string) { return ConfinedNot, "" }
 
 // command is the process that runs a command.
@@ -16,7 +16,7 @@ func (*Commands) command(in place, temporary, command string) *exec.Cmd {
 	return plain(in, temporary, command)
 }
 
-// RunCommand is what the program's own process does on systems where it confines commands.
+// RunCommand is for systems with a confinement.
 func RunCommand(_ []string, errs io.Writer) int {
 	fmt.Fprintln(errs, "commands are run without a process of the program's own here")
 	return 126

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// plain is a command that nothing confines.
+// plain is a command without confinement.
 func plain(in place, temporary, command string) *exec.Cmd {
 	cmd := exec.Command(commandShell, "-c", command) // #nosec G204 -- a person approved it
 	cmd.Dir, cmd.Env = in.dir(), environment("", temporary)
@@ -15,7 +15,7 @@ func plain(in place, temporary, command string) *exec.Cmd {
 	return cmd
 }
 
-// endGroup asks what runs a command to end it, or kills it and its group.
+// endGroup asks the command's process to terminate, or kills its group.
 func endGroup(cmd *exec.Cmd, kill bool) {
 	if !kill {
 		_ = syscall.Kill(cmd.Process.Pid, syscall.SIGTERM) // it may have ended just now

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// plain is a command that nothing confines.
+// plain is a command without confinement.
 func plain(in place, temporary, command string) *exec.Cmd {
 	cmd := exec.Command("cmd.exe", "/d", "/s", "/c", command) // #nosec G204 -- a person approved it
 	cmd.Dir, cmd.Env = in.dir(), append(environment("", temporary), "TEMP="+temporary, "TMP="+temporary)
@@ -13,10 +13,10 @@ func plain(in place, temporary, command string) *exec.Cmd {
 	return cmd
 }
 
-// setGroup has nothing to set: taskkill knows what a process started.
+// setGroup does nothing: taskkill knows the child processes.
 func setGroup(*exec.Cmd, bool) {}
 
-// endGroup ends a command with all that it started.
+// endGroup terminates a command with all its processes.
 func endGroup(cmd *exec.Cmd, kill bool) {
 	tree := exec.Command("taskkill.exe", "/T", "/F", "/PID", strconv.Itoa(cmd.Process.Pid)) // #nosec G204 -- a number
 	if tree.Run() != nil && kill {

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Bounds of a diff: lines kept around a change, and lines of both sides that are compared
-// one by one; beyond them all old lines go and all new ones come.
+// Limits of a diff: lines kept around a change, and lines of both sides that are compared one by one; beyond that,
+// all old lines are removed and all new ones added.
 const (
 	diffContext = 3
 	maxCompared = 2000
 )
 
-// lineDiff is how a text becomes another: lines with "-" go, with "+" come, with a space
-// stay. Lines far from a change are counted.
+// lineDiff is the difference between two texts: "-" marks removed lines, "+" added ones, a space unchanged ones.
+// Lines far from a change are only counted.
 func lineDiff(before, after string) string {
 	a, b := diffLines(before), diffLines(after)
 	head := 0
@@ -38,7 +38,7 @@ func lineDiff(before, after string) string {
 	return nearChanges(out)
 }
 
-// diffLines are the lines of a text. One without a line end at its end is told from one with.
+// diffLines are the lines of a text. A last line without a line end differs from one with it.
 func diffLines(s string) []string {
 	if s == "" {
 		return nil
@@ -51,7 +51,7 @@ func diffLines(s string) []string {
 	return lines
 }
 
-// compared is the shortest way from one list of lines to another.
+// compared is the shortest edit from one list of lines to another.
 func compared(a, b []string) []string {
 	var out []string
 	if len(a) > maxCompared || len(b) > maxCompared {
@@ -63,7 +63,7 @@ func compared(a, b []string) []string {
 		}
 		return out
 	}
-	common := make([][]int32, len(a)+1) // lengths of what a[i:] and b[j:] have in common
+	common := make([][]int32, len(a)+1) // lengths of the longest common subsequences of a[i:] and b[j:]
 	for i := range common {
 		common[i] = make([]int32, len(b)+1)
 	}
@@ -93,7 +93,7 @@ func compared(a, b []string) []string {
 	return out
 }
 
-// nearChanges leaves out lines that stay and are far from a change, and says how many.
+// nearChanges replaces unchanged lines far from a change by their number.
 func nearChanges(lines []string) string {
 	keep := make([]bool, len(lines))
 	for i, l := range lines {

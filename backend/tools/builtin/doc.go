@@ -1,7 +1,6 @@
-// Package builtin holds the program's own tools (SPEC 10): those that read what was said in
-// earlier conversations, and, in folders that a person gave, those that read and write files
-// and run commands.
+// Package builtin has the program's own tools (SPEC 10): reading earlier conversations and, in configured folders,
+// reading and writing files and running commands.
 //
-// Guarantees: a path never leads out of a folder, whatever links there are; what a tool
-// answers is bounded; a command ends with its call, together with all that it started.
+// Guarantees: a path never leads out of a folder, whatever links exist; tool output is limited; a command ends with
+// its call, including all processes that it started.
 package builtin

@@ -21,21 +21,20 @@ import (
 	"contextinfinity/backend/tools"
 )
 
-// Bounds of what the tools for files read and answer.
+// Limits of the file tools.
 const (
-	maxRead       = 64 << 10 // bytes in one answer
-	maxFile       = 8 << 20  // of a file that is read or searched
-	maxEntries    = 1000     // of a folder that are listed
+	maxRead       = 64 << 10 // bytes per result
+	maxFile       = 8 << 20  // size of a file that is read or searched
+	maxEntries    = 1000     // listed entries of a folder
 	maxWrite      = 4 << 20
 	maxMatches    = 200
 	maxMatchLine  = 300
 	maxSearched   = 20_000    // files
-	maxSearchSize = 256 << 20 // bytes of all files that are searched
-	maxPreviewed  = 512 << 10 // of a file whose change is shown
+	maxSearchSize = 256 << 20 // total size of searched files, in bytes
+	maxPreviewed  = 512 << 10 // size of a file whose change is shown
 )
 
-// regular opens a file for reading. What is not a regular file, such as a pipe, is refused:
-// reading it could wait forever.
+// regular opens a file for reading. Anything but a regular file is refused: reading a pipe could block forever.
 func regular(root *os.Root, rel string) (*os.File, fs.FileInfo, error) {
 	f, err := root.OpenFile(rel, os.O_RDONLY|nonBlocking, 0)
 	if err != nil {
@@ -54,7 +53,7 @@ func regular(root *os.Root, rel string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// contents are those of a text file.
+// contents is the content of a text file.
 func contents(root *os.Root, rel string) ([]byte, error) {
 	f, info, err := regular(root, rel)
 	if err != nil {
@@ -104,7 +103,7 @@ func (f *files) read(_ context.Context, c tools.Call) (string, error) {
 	for ; next <= len(lines) && (a.Lines <= 0 || next < from+a.Lines); next++ {
 		line := lines[next-1]
 		if b.Len()+len(line) > maxRead {
-			if b.Len() == 0 { // one line is more than an answer holds
+			if b.Len() == 0 { // a single line exceeds the limit
 				b.WriteString(display.Start(line, maxRead) + "\n[the rest of this line is left out]\n")
 				next++
 			}
@@ -236,7 +235,7 @@ type searching struct {
 	cut     bool
 }
 
-// errEnough ends a walk at a bound.
+// errEnough ends a walk at a limit.
 var errEnough = errors.New("enough")
 
 func (s *searching) walk(root *os.Root, in folder, rel string) error {
@@ -248,7 +247,7 @@ func (s *searching) walk(root *os.Root, in folder, rel string) error {
 			if name == filepath.ToSlash(rel) {
 				return err
 			}
-			return nil // what cannot be opened is not searched
+			return nil // a file that cannot be opened is skipped
 		case e.IsDir():
 			if e.Name() == ".git" || e.Name() == "node_modules" {
 				return fs.SkipDir
@@ -264,7 +263,7 @@ func (s *searching) walk(root *os.Root, in folder, rel string) error {
 		}
 		data, err := contents(root, filepath.FromSlash(name))
 		if err != nil {
-			return nil //nolint:nilerr // not text, or gone: it is not searched
+			return nil //nolint:nilerr // not text, or deleted: skipped
 		}
 		s.bytes += int64(len(data))
 		s.match(filepath.Join(in.given, filepath.FromSlash(name)), data)
@@ -342,8 +341,8 @@ func (f *files) write(_ context.Context, c tools.Call) (string, error) {
 	return fmt.Sprintf("The file was created; it has %d bytes.", len(a.Content)), nil
 }
 
-// writable is how a file that is to be written is protected. One that is a link is refused:
-// the link would be replaced, and not the file that it leads to.
+// writable returns the mode of a file to be written. A link is refused, because the link would be replaced instead of
+// its target.
 func writable(root *os.Root, rel string) (fs.FileMode, bool, error) {
 	info, err := root.Lstat(rel)
 	switch {
@@ -359,8 +358,7 @@ func writable(root *os.Root, rel string) (fs.FileMode, bool, error) {
 	return info.Mode().Perm(), true, nil
 }
 
-// replace writes a file beside the old one and puts it in its place: a crash leaves one of
-// the two whole.
+// replace writes a temporary file and renames it: after a crash either the old or the new file is complete.
 func replace(root *os.Root, rel string, data []byte, mode fs.FileMode) error {
 	var random [6]byte
 	_, _ = rand.Read(random[:]) // it never fails
@@ -378,12 +376,12 @@ func replace(root *os.Root, rel string, data []byte, mode fs.FileMode) error {
 		err = root.Rename(temporary, rel)
 	}
 	if err != nil {
-		_ = root.Remove(temporary) // what was there before is as it was
+		_ = root.Remove(temporary) // the old file is unchanged
 	}
 	return err
 }
 
-// previewWrite is what a call of write_file would change, as a line diff.
+// previewWrite shows what a call of write_file would change, as a line diff.
 func (f *files) previewWrite(_ context.Context, c tools.Call) (string, error) {
 	var a writeArguments
 	if err := arguments(c, &a); err != nil {

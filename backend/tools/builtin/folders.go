@@ -14,24 +14,24 @@ import (
 	"contextinfinity/backend/tools"
 )
 
-// Folders are the tools for files and commands in folders that a person gave.
+// Folders are the tools for files and commands in configured folders.
 type Folders struct {
-	// Settings are tools.folders and tools.run_commands; without folders there are no such tools.
+	// Settings returns tools.folders and tools.run_commands; without folders there are no such tools.
 	Settings func() (folders []string, commands bool)
-	// Protected are places of the program's own: a folder that holds one, or lies in one, is refused,
-	// because a model could then change what was decided about it.
+	// Protected are the program's own directories: a folder that contains one, or is inside one, is refused, because
+	// a model could then change the decisions about it.
 	Protected func() []string
 	// Commands runs commands.
 	Commands *Commands
 }
 
-// folder is one that can be used.
+// folder is a usable folder.
 type folder struct {
-	given string // as the person wrote it, cleaned
-	real  string // without links
+	given string // as configured, cleaned
+	real  string // with links resolved
 }
 
-// folders are the usable ones, and why others are not.
+// folders returns the usable folders, and why others are not usable.
 func (f *Folders) folders() (usable []folder, problems []tools.Problem) {
 	given, _ := f.Settings()
 	for _, path := range given {
@@ -72,7 +72,7 @@ func (f *Folders) check(path string) (folder, error) {
 	return one, nil
 }
 
-// holds reports that a path is a folder or lies in it. Both are clean.
+// holds reports that a path is a folder or inside it. Both are clean.
 func holds(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)
@@ -92,7 +92,7 @@ func (f *Folders) problems() []tools.Problem {
 	return problems
 }
 
-// tools are those for the folders that there are.
+// tools are the tools for the existing folders.
 func (f *Folders) tools() []tool {
 	usable, _ := f.folders()
 	if len(usable) == 0 {
@@ -126,12 +126,11 @@ const (
 		"content":{"type":"string","description":"All that the file is to contain."}},"required":["path","content"],"additionalProperties":false}`
 )
 
-// files carries out the tools for files. A folder is opened as an os.Root: no link in it
-// leads out.
+// files implements the file tools. A folder is opened as an os.Root, so no link leads out of it.
 type files struct{ folders []folder }
 
-// answering makes an answer of what a tool for files returns: what goes wrong here is known
-// to have had no effect beyond what the words say.
+// answering converts the result of a file tool: an error here is known to have had no effect beyond what its message
+// says.
 func (f *files) answering(do func(context.Context, tools.Call) (string, error)) func(context.Context, tools.Call) (tools.Output, error) {
 	return func(ctx context.Context, c tools.Call) (tools.Output, error) {
 		said, err := do(ctx, c)
@@ -145,7 +144,7 @@ func (f *files) answering(do func(context.Context, tools.Call) (string, error)) 
 	}
 }
 
-// fileError is an error in words. The paths in it are the model's own.
+// fileError describes an error. Its paths are those the model used.
 func fileError(err error) string {
 	var path *fs.PathError
 	switch {
@@ -159,7 +158,7 @@ func fileError(err error) string {
 	return err.Error()
 }
 
-// open finds the folder that a path lies in, and opens it. The caller closes it.
+// open finds and opens the folder that contains a path. The caller closes it.
 func (f *files) open(path string) (*os.Root, string, error) {
 	in, rel, err := locate(f.folders, path)
 	if err != nil {
@@ -169,7 +168,7 @@ func (f *files) open(path string) (*os.Root, string, error) {
 	return root, rel, err
 }
 
-// locate finds the folder that a path lies in, and the rest of the path.
+// locate finds the folder that contains a path, and the relative path.
 func locate(folders []folder, path string) (folder, string, error) {
 	switch {
 	case strings.ContainsRune(path, 0):
@@ -187,7 +186,7 @@ func locate(folders []folder, path string) (folder, string, error) {
 	case len(folders) > 1:
 		return folder{}, "", refusal("there are several folders: give the full path")
 	}
-	rel := filepath.Clean(path) // of an empty path "."
+	rel := filepath.Clean(path) // "." for an empty path
 	if !filepath.IsLocal(rel) {
 		return folder{}, "", refusal("%s leads out of the folder", shown(path))
 	}

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// setGroup gives a command a group of its own.
+// setGroup puts a command into its own process group.
 func setGroup(cmd *exec.Cmd, _ bool) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }

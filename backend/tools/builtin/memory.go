@@ -14,7 +14,7 @@ import (
 	"contextinfinity/backend/tools"
 )
 
-// MemoryStore is what reading the past needs of the database.
+// MemoryStore is what reading earlier conversations needs of the database.
 type MemoryStore interface {
 	Session(context.Context, chat.SessionID) (chat.Session, error)
 	Sessions(context.Context, chat.SessionQuery) ([]chat.SessionSummary, error)
@@ -23,55 +23,54 @@ type MemoryStore interface {
 	ErasedTurns(context.Context, chat.SessionID, []chat.TurnID) (map[chat.TurnID]time.Time, error)
 }
 
-// Searcher finds what was said (SPEC 8).
+// Searcher searches memory (SPEC 8).
 type Searcher interface {
 	Search(context.Context, retrieval.Query) (retrieval.Result, error)
 }
 
-// Memory reads what was said in earlier conversations: for the models of the program, and
-// for other programs.
+// Memory reads earlier conversations, for the program's models and for other programs.
 type Memory struct {
 	Store  MemoryStore
 	Search Searcher
-	// Settings say whether memory is in use at all, and how far it reaches.
+	// Settings says whether memory is in use, and its scope.
 	Settings func() (on bool, scope chat.Scope)
-	// Reach is what the model of a session may see; nil: what Settings say.
+	// Reach is what the model of a session may see; nil: according to Settings.
 	Reach func(context.Context, chat.SessionID) (Reach, error)
 }
 
-// Reach is how far the memory of a session reaches.
+// Reach is the scope of a session's memory.
 type Reach struct {
 	Scope chat.Scope
-	// Project are the sessions of the session's project, Files those that hold its files.
+	// Project are the sessions of the session's project, Files those of its files.
 	Project, Files []chat.SessionID
 }
 
 // View is what a caller may see.
 type View struct {
 	Scope   chat.Scope
-	Session chat.SessionID // where the caller is; empty: nowhere
+	Session chat.SessionID // the caller's session; empty: none
 	Branch  chat.BranchID
-	Turn    chat.TurnID // the one that asks: it is not part of the past
-	// Only, if it is not nil, are the sessions that may be shown.
+	Turn    chat.TurnID // the current turn, which is not searched
+	// Only, if not nil, are the sessions that may be shown.
 	Only []chat.SessionID
-	// Files are sessions that hold files of the project that the caller is in.
+	// Files are the sessions of files of the caller's project.
 	Files []chat.SessionID
 }
 
-// Found is what a reader answers, and what it showed.
+// Found is the result of a reader, and what it showed.
 type Found struct {
 	Text  string
 	Shown []chat.ShownTurn
 }
 
-// Bounds of what the readers answer.
+// Limits of the readers' results.
 const (
 	maxQuery    = 4 << 10
 	maxHits     = 20
 	usualHits   = 8
 	maxSkipped  = 180
 	maxHitText  = 1500
-	maxTurnText = 24 << 10 // bytes of each side of a turn
+	maxTurnText = 24 << 10 // bytes per side of a turn
 	maxListed   = 100
 	usualListed = 30
 )
@@ -190,8 +189,8 @@ func (m *Memory) view(ctx context.Context, scope chat.Scope, c tools.Call) (View
 	return v, err
 }
 
-// answer makes a result of what was found. What was refused, or is not there, is an answer
-// too; what failed here is one that says so, since a reader has no effects.
+// answer converts what was found to a result. A refused or missing item is a result too, and an internal error is a
+// result that says so, because a reader has no effects.
 func answer(f Found, err error) (tools.Output, error) {
 	var no refused
 	switch {
@@ -211,8 +210,7 @@ func answer(f Found, err error) (tools.Output, error) {
 	return failure("Memory could not be read (%s).", e.Code), nil
 }
 
-// IsRefused reports an error whose words are for the caller: it asked for what it may not
-// have, or for what is not there.
+// IsRefused reports an error whose message is for the caller: it requested something forbidden or missing.
 func IsRefused(err error) bool {
 	var no refused
 	return errors.As(err, &no)
@@ -283,7 +281,7 @@ func (f *Found) note(s chat.SessionID, t chat.TurnID) {
 	}
 }
 
-// within is where a search looks.
+// within is the scope of a search.
 func (a SearchArguments) within(v View) (chat.Within, error) {
 	in := chat.Within{Scope: v.Scope, Branch: v.Branch, Session: v.Session, Role: chat.Role(a.Role), Only: v.Only}
 	if v.Only != nil {
@@ -303,7 +301,7 @@ func (a SearchArguments) within(v View) (chat.Within, error) {
 		return in, err
 	}
 	if !in.Until.IsZero() {
-		in.Until = in.Until.AddDate(0, 0, 1) // that day is part of it
+		in.Until = in.Until.AddDate(0, 0, 1) // including that day
 	}
 	return in, nil
 }
@@ -343,8 +341,7 @@ func (m *Memory) permitted(ctx context.Context, v View, hits []retrieval.Hit, li
 	return out, nil
 }
 
-// may reports a session that a caller may see: one in scope, and not archived unless the
-// caller is in it.
+// may reports a session that a caller may see: in scope, and not archived unless it is the caller's own.
 func (v View) may(s chat.Session) bool {
 	switch {
 	case slices.Contains(v.Files, s.ID):
@@ -366,7 +363,7 @@ func speaker(c chat.ChunkText) string {
 
 func day(at time.Time) string { return at.Local().Format("2 January 2006, 15:04") }
 
-// excerpt is the passage of a hit, with what fits of the words around it.
+// excerpt is the passage of a hit, with as much of the text around it as fits.
 func excerpt(h retrieval.Hit) string {
 	t := h.Text
 	if len(t) <= maxHitText {

@@ -2,5 +2,5 @@
 
 package builtin
 
-// nonBlocking is nothing here: no path of a folder is a pipe.
+// nonBlocking is 0 here: a folder contains no pipes.
 const nonBlocking = 0

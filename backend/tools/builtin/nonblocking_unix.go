@@ -4,5 +4,5 @@ package builtin
 
 import "syscall"
 
-// nonBlocking keeps the opening of a pipe that nobody writes to from waiting.
+// nonBlocking avoids blocking when a pipe without a writer is opened.
 const nonBlocking = syscall.O_NONBLOCK

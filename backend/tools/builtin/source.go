@@ -16,21 +16,20 @@ import (
 // tool is one of the program's own.
 type tool struct {
 	definition chat.ToolDefinition
-	allowed    bool // it runs without asking until a person says otherwise
-	asksEach   bool // each call is asked about
+	allowed    bool // runs without approval unless the user decides otherwise
+	asksEach   bool // each call needs approval
 	run        func(context.Context, tools.Call) (tools.Output, error)
 	preview    func(context.Context, tools.Call) (string, error)
-	limit      func(tools.Call) time.Duration // nil: as long as the settings say
+	limit      func(tools.Call) time.Duration // nil: according to the settings
 }
 
-// Source offers the program's own tools. What it offers may differ from one moment to the
-// next, as the configuration does.
+// Source offers the program's own tools. The offered tools may change with the configuration.
 type Source struct {
 	sets     []func() []tool
 	problems []func() []tools.Problem
 }
 
-// New returns a source of the given parts; nil ones are left out.
+// New returns a source of the given parts, ignoring nil.
 func New(memory *Memory, folders *Folders) *Source {
 	s := &Source{}
 	if memory != nil {
@@ -108,7 +107,7 @@ func (s *Source) Preview(ctx context.Context, c tools.Call) (string, error) {
 	return t.preview(ctx, c)
 }
 
-// define makes a definition; the schema is written by us, so one that is not JSON is a defect.
+// define creates a definition; an invalid schema is a bug.
 func define(name, title, description, schema string, effects bool) chat.ToolDefinition {
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, []byte(schema)); err != nil {
@@ -119,7 +118,7 @@ func define(name, title, description, schema string, effects bool) chat.ToolDefi
 	}
 }
 
-// arguments reads a call's arguments strictly: a model that misspells one gets an error.
+// arguments parses a call's arguments strictly: a model that misspells one gets an error.
 func arguments(c tools.Call, into any) error {
 	raw := c.Arguments
 	if len(raw) == 0 {
@@ -136,20 +135,19 @@ func arguments(c tools.Call, into any) error {
 	return nil
 }
 
-// refused is why a tool did not do what it was asked for, in words for the model. Nothing
-// happened.
+// refused says, for the model, why a tool did nothing.
 type refused struct{ words string }
 
 func (r refused) Error() string { return r.words }
 
 func refusal(format string, args ...any) error { return refused{fmt.Sprintf(format, args...)} }
 
-// text is a result of words.
+// text is a text result.
 func text(s string) tools.Output {
 	return tools.Output{Content: chat.Blocks{chat.Text{Text: s}}}
 }
 
-// failure is a result that says what went wrong: the tool ran, and its outcome is known.
+// failure is an error result: the tool ran, and its outcome is known.
 func failure(format string, args ...any) tools.Output {
 	out := text(fmt.Sprintf(format, args...))
 	out.IsError = true

@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/internal/display"
 )
 
-// GetTurn reads a turn in full, in parts where it is long.
+// GetTurn returns a complete turn, in parts if it is long.
 func (m *Memory) GetTurn(ctx context.Context, v View, a TurnArguments) (Found, error) {
 	if a.Offset < 0 || a.TurnID == "" && a.Number < 1 {
 		return Found{}, refusal("name the turn by turn_id, or by its number")
@@ -41,7 +41,7 @@ func (m *Memory) GetTurn(ctx context.Context, v View, a TurnArguments) (Found, e
 	return out, nil
 }
 
-// turn finds a turn that the caller may see. One it may not see is said not to be there.
+// turn finds a turn that the caller may see. A forbidden one is reported as missing.
 func (m *Memory) turn(ctx context.Context, v View, a TurnArguments) (chat.Turn, chat.Session, error) {
 	var none chat.Turn
 	t, s, err := m.named(ctx, v, a)
@@ -104,7 +104,7 @@ func noTurn(a TurnArguments) error {
 	return refusal("there is no turn #%d that can be read from here", a.Number)
 }
 
-// turnText is what was said in a turn.
+// turnText is the text of a turn.
 func turnText(t chat.Turn) string {
 	var b strings.Builder
 	b.WriteString("USER:\n" + said(t.User))
@@ -117,7 +117,7 @@ func turnText(t chat.Turn) string {
 	return b.String()
 }
 
-// said are the words of a message, and what else it has.
+// said is the text of a message, and a description of its other content.
 func said(m chat.Message) string {
 	words := m.RenderedText()
 	var others []string

@@ -14,7 +14,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Kind names what a content is to its event.
+// Kind is the role of a content in its event.
 type Kind string
 
 const (
@@ -22,19 +22,19 @@ const (
 	Response  Kind = "response"      // of a step that ended
 	RawEvents Kind = "raw_events"    // of a step that ended: its stream
 	Manifest  Kind = "manifest"      // of a turn that was prepared
-	Retrieved Kind = "retrieved"     // of a turn that was prepared: which chunks its memory holds
+	Retrieved Kind = "retrieved"     // of a turn that was prepared: the chunks in its memory
 	Document  Kind = "document"      // of a file that was added: its bytes
-	Words     Kind = "document_text" // of a file that was added: its text, where the bytes are not that
+	Words     Kind = "document_text" // of a file that was added: its text, if the bytes are not text
 )
 
-// Content is what an event tells by its hash alone.
+// Content is data that an event only contains as a hash.
 type Content struct {
 	Seq   int64 // of the event
 	Kind  Kind
 	Bytes []byte
 }
 
-// contentHead is before a content's bytes.
+// contentHead precedes a content's bytes.
 type contentHead struct {
 	Seq    int64  `json:"event_seq"`
 	Kind   Kind   `json:"content"`
@@ -64,11 +64,11 @@ func (w contentWriter) write(c Content) error {
 	return nil
 }
 
-// contentReader reads contents.zst, one content ahead.
+// contentReader reads contents.zst, with one content of look-ahead.
 type contentReader struct {
 	r    *bufio.Reader
 	z    *zstd.Decoder
-	head *contentHead // of the next one; nil: not read yet, or the end
+	head *contentHead // of the next content; nil: not read yet, or the end
 	read int64
 	end  bool
 }
@@ -83,8 +83,7 @@ func newContentReader(r io.Reader) (*contentReader, error) {
 
 func (r *contentReader) close() { r.z.Close() }
 
-// of answers the contents of an event. Those of events before it are an error: nobody
-// asked for them.
+// of returns the contents of an event. Unread contents of earlier events are an error.
 func (r *contentReader) of(seq int64) ([]Content, error) {
 	var out []Content
 	for {
@@ -103,7 +102,7 @@ func (r *contentReader) of(seq int64) ([]Content, error) {
 	}
 }
 
-// next looks at the content that follows; nil is the end.
+// next peeks at the next content; nil: the end.
 func (r *contentReader) next() (*contentHead, error) {
 	if r.head != nil || r.end {
 		return r.head, nil
@@ -132,7 +131,7 @@ func (r *contentReader) next() (*contentHead, error) {
 }
 
 func (r *contentReader) take(head contentHead) (Content, error) {
-	var b bytes.Buffer // grows with what is there, not with what is said
+	var b bytes.Buffer // grows with the real data, not the declared size
 	n, err := io.CopyN(&b, r.r, head.Size)
 	r.read += n
 	if err == nil {

@@ -13,8 +13,8 @@ import (
 	"contextinfinity/backend/ledger"
 )
 
-// line is an event as it is in events.ndjson. Payload is last and raw: its bytes are
-// what payload_hash is over. PayloadBytes is in its place where they are not text.
+// line is an event in events.ndjson. Payload is last and raw: payload_hash covers its bytes. PayloadBytes replaces it
+// if they are not text.
 type line struct {
 	Seq          int64           `json:"event_seq"`
 	SessionID    string          `json:"session_id"`
@@ -45,18 +45,18 @@ func encodeEvent(e ledger.Event) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// By hand: an encoder would go through the payload once more, and may change it.
+	// Appended by hand: an encoder would process the payload again, and might change it.
 	b = append(bytes.TrimSuffix(b, []byte("null}")), e.Payload...)
 	return append(b, '}'), nil
 }
 
-// standsInLine reports that a payload comes back as it is out of a line of JSON.
+// standsInLine reports that a payload survives a line of JSON unchanged.
 func standsInLine(payload []byte) bool {
 	return utf8.Valid(payload) && json.Valid(payload) && !bytes.ContainsAny(payload, "\n\r") &&
 		len(bytes.TrimSpace(payload)) == len(payload) && string(payload) != "null"
 }
 
-// decodeEvent reads a line. What it holds is not checked against the chain here.
+// decodeEvent parses a line. It is not checked against the chain here.
 func decodeEvent(b []byte) (ledger.Event, error) {
 	if !utf8.Valid(b) {
 		return ledger.Event{}, errors.New("it is not UTF-8")

@@ -9,14 +9,13 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// SchemaVersion is the version of the layout that this program reads and writes. There
-// is no other that it reads (ZIG: hard cutover).
+// SchemaVersion is the only version of the layout that this program reads and writes (ZIG: hard cutover).
 const SchemaVersion = 2
 
-// integrity is the only mode there is: each event holds the hash of the one before it.
+// integrity is the only mode: each event contains the hash of the previous one.
 const integrity = "sha256-chain"
 
-// Meta is what a bundle says of itself.
+// Meta is the description of a bundle.
 type Meta struct {
 	SchemaVersion int            `json:"schema_version"`
 	Program       string         `json:"program"`
@@ -24,26 +23,26 @@ type Meta struct {
 	SessionID     chat.SessionID `json:"session_id"`
 	Title         string         `json:"title"`
 	CreatedAt     string         `json:"created_at"`  // of the session
-	ExportedAt    string         `json:"exported_at"` // the only part that differs between two exports of the same
+	ExportedAt    string         `json:"exported_at"` // the only difference between two exports of the same session
 	IntegrityMode string         `json:"integrity_mode"`
 	Head          Head           `json:"head"`
 	Counts        Counts         `json:"counts"`
 }
 
-// Head is the last event, whose hash represents the whole ledger.
+// Head is the last event, whose hash covers the whole ledger.
 type Head struct {
 	EventSeq int64  `json:"event_seq"`
 	Hash     string `json:"hash"` // in hex
 }
 
-// Counts say what to expect. They are informative, not checked.
+// Counts are informative, not checked.
 type Counts struct {
 	Branches  int `json:"branches"`
 	Turns     int `json:"turns"`
 	Documents int `json:"documents"`
 }
 
-// encode is meta.json.
+// encode returns meta.json.
 func (m Meta) encode() ([]byte, error) {
 	m.SchemaVersion, m.IntegrityMode = SchemaVersion, integrity
 	compact, err := chat.MarshalJSON(m)
@@ -56,8 +55,8 @@ func (m Meta) encode() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// decodeMeta reads meta.json. The version is looked at before anything else, for what
-// another one means by the rest is not known.
+// decodeMeta parses meta.json. It checks the version first, because the rest may mean something else in another
+// version.
 func decodeMeta(b []byte) (Meta, error) {
 	var version struct {
 		SchemaVersion *json.Number `json:"schema_version"`
@@ -90,18 +89,18 @@ func decodeMeta(b []byte) (Meta, error) {
 	return m, nil
 }
 
-// refused is a bundle that is not sound.
+// refused is the error for an invalid bundle.
 func refused(format string, args ...any) *chat.Error {
 	return chat.Errorf(chat.CodeCorrupt, "bundle.read", "The bundle was refused and nothing was changed: %s.", fmt.Sprintf(format, args...)).
 		WithHint("export it again, or copy it again")
 }
 
-// hostile is an archive that is made to do harm.
+// hostile is the error for a malicious archive.
 func hostile(format string, args ...any) *chat.Error {
 	return chat.Errorf(chat.CodeInvalid, "bundle.read", "The bundle was refused and nothing was changed: %s.", fmt.Sprintf(format, args...))
 }
 
-// otherVersion is a bundle of a form that this program does not know.
+// otherVersion is the error for an unknown version.
 func otherVersion(what string) *chat.Error {
 	return chat.Errorf(chat.CodeNewer, "bundle.read", "The bundle was refused and nothing was changed: %s.", what)
 }

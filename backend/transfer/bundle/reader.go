@@ -16,16 +16,15 @@ import (
 	"contextinfinity/backend/ledger"
 )
 
-// Reader is an open bundle whose list of entries is sound. It may be gone through as
-// often as needed.
+// Reader is an open bundle with a valid list of entries. It can be read several times.
 type Reader struct {
 	Meta    Meta
 	entries map[string]*zip.File
-	Strange int // entries that do not belong in a bundle and are not looked at
+	Strange int // unexpected entries, which are ignored
 }
 
-// Open reads what a bundle says of itself. What is not a bundle, made to do harm, or of
-// another version is an error that says so.
+// Open reads the description of a bundle. It returns a specific error for a file that is not a bundle, is malicious,
+// or has another version.
 func Open(r io.ReaderAt, size int64) (*Reader, error) {
 	z, err := safezip.Open(r, size, MaxEntries)
 	switch {
@@ -51,7 +50,7 @@ func Open(r io.ReaderAt, size int64) (*Reader, error) {
 	return b, nil
 }
 
-// list refuses an archive that is made to do harm, before anything of it is unpacked.
+// list refuses a malicious archive before unpacking anything.
 func (b *Reader) list(z *zip.Reader) error {
 	seen := map[string]bool{}
 	var total uint64
@@ -83,13 +82,12 @@ func (b *Reader) list(z *zip.Reader) error {
 	return nil
 }
 
-// most is the most that an entry may become.
+// most is the maximum unpacked size of an entry.
 func most(f *zip.File) uint64 {
 	return max(RatioFloor, min(f.CompressedSize64, MaxUnpackedBytes)*MaxRatio)
 }
 
-// outside is true of a name that leads out of the directory it is unpacked in, on any
-// system.
+// outside reports a name that leads outside of the directory into which it is unpacked, on any system.
 func outside(name string) bool {
 	if strings.HasPrefix(name, "/") || len(name) > 1 && name[1] == ':' || strings.ContainsRune(name, 0) {
 		return true
@@ -102,7 +100,7 @@ func outside(name string) bool {
 	return false
 }
 
-// open unpacks an entry; it ends with an error once it is larger than it says.
+// open unpacks an entry; reading fails once it exceeds its declared size.
 func (b *Reader) open(name string) (io.ReadCloser, error) {
 	f := b.entries[name]
 	if f == nil {
@@ -132,11 +130,10 @@ func (b *Reader) whole(name string, limit int64) ([]byte, error) {
 	return raw, nil
 }
 
-// Read goes through the ledger in order and hands on each event, with what it tells by
-// hash. A gap, an event of another session, one that is damaged or does not follow from
-// the one before it ends it with an error that names it, at the latest after the last:
-// whether a permanent deletion put a payload where it is, is in a later event. torn: the
-// last line was cut off and is left out; what is before it is whole.
+// Read reads the ledger in order and calls the function with each event and its contents. A gap, an event of another
+// session, and one that is damaged or does not follow from the previous one are errors that name the event, at the
+// latest after the last event: only a later event says whether a payload was replaced by a permanent deletion. torn:
+// the last line was cut off and is ignored; everything before it is valid.
 func (b *Reader) Read(do func(ledger.Event, []Content) error) (torn bool, err error) {
 	r, err := b.open(eventsName)
 	if err != nil {
@@ -170,7 +167,7 @@ func (b *Reader) contents() (*contentReader, error) {
 	return c, nil
 }
 
-// pass is one way through the events.
+// pass is one pass over the events.
 type pass struct {
 	meta     Meta
 	tail     ledger.Tail
@@ -179,8 +176,7 @@ type pass struct {
 	do       func(ledger.Event, []Content) error
 }
 
-// lines reads all of them. One without its newline, or that cannot be read, is torn if
-// nothing follows it.
+// lines reads all lines. One without a newline, or an unreadable one, is torn if nothing follows.
 func (p *pass) lines(r *bufio.Reader) (torn bool, err error) {
 	for n := int64(1); ; n++ {
 		raw, err := readLine(r)
@@ -211,7 +207,7 @@ func lineFault(n int64, err error) error {
 	return refused("%s cannot be unpacked at event %d: %v", eventsName, n, err)
 }
 
-// readLine reads up to a newline, which it takes away; io.EOF: there was none.
+// readLine reads up to a newline, which it removes; io.EOF: there was none.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
@@ -226,7 +222,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// event checks that one is in its place, and hands it on.
+// event checks an event's sequence and chain, and passes it on.
 func (p *pass) event(n int64, e ledger.Event) error {
 	if e.SessionID != string(p.meta.SessionID) {
 		return refused("event %d belongs to another session, %.40q", n, e.SessionID)
@@ -256,8 +252,7 @@ func (p *pass) event(n int64, e ledger.Event) error {
 	return p.do(e, contents)
 }
 
-// ended checks that the ledger ends where it should, or one event before it if that was
-// torn.
+// ended checks that the ledger ends where it should, or one event earlier if that was torn.
 func (p *pass) ended(torn bool) error {
 	last := p.meta.Head.EventSeq
 	if seq := p.vouching.fault(); seq > 0 {
@@ -267,7 +262,7 @@ func (p *pass) ended(torn bool) error {
 	case p.tail.Seq == 0:
 		return refused("it has no complete event")
 	case torn && p.tail.Seq == last-1:
-		return nil // what the torn event told by hash has nobody to belong to
+		return nil // contents of the torn event belong to no event
 	case p.tail.Seq != last:
 		return refused("it ends with event %d, and events up to %d are missing", p.tail.Seq, last)
 	case hex.EncodeToString(p.tail.Hash) != p.meta.Head.Hash:
@@ -280,8 +275,8 @@ func (p *pass) ended(torn bool) error {
 	return err
 }
 
-// SnapshotSum is the SHA-256 of snapshot.json. The snapshot is not decoded: a replay of
-// the events makes the same bytes, or it is of no use. An error says why there is none.
+// SnapshotSum is the SHA-256 of snapshot.json. The snapshot is not decoded: it is useful only if a replay of the
+// events produces the same bytes. An error says why there is none.
 func (b *Reader) SnapshotSum() ([]byte, error) {
 	r, err := b.open(snapshotName)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"contextinfinity/backend/ledger"
 )
 
-// vouching goes along a ledger and remembers the payloads that are not what their event
-// was chained with. A permanent deletion may have put them there: a later event then says so.
+// vouching follows a ledger and remembers payloads that do not match their hash. A permanent deletion may have
+// replaced them: a later event then certifies that.
 type vouching struct {
 	erasures ledger.Erasures
 	changed  map[int64][sha256.Size]byte
@@ -25,7 +25,7 @@ func (v vouching) see(e ledger.Event) {
 	}
 }
 
-// fault is the first event whose payload nothing vouches for; 0: there is none.
+// fault is the first event with an uncertified payload; 0: there is none.
 func (v vouching) fault() int64 {
 	var first int64
 	for seq, sum := range v.changed {

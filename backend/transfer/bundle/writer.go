@@ -23,8 +23,7 @@ const (
 	indexName    = "index.json"
 )
 
-// Session is what is written: one moment of it. Events and Contents are gone through
-// once, in their order.
+// Session is the content to write, from one moment. Events and Contents are read once, in order.
 type Session struct {
 	Meta     Meta
 	Events   iter.Seq2[ledger.Event, error]
@@ -32,8 +31,8 @@ type Session struct {
 	Snapshot ledger.Snapshot // after the last event
 }
 
-// Write writes a bundle. Events that do not follow on each other up to the last one that
-// Meta names are an error, and what was written is not a bundle.
+// Write writes a bundle. It fails if the events are not consecutive up to the last one in Meta; what was written then
+// is not a bundle.
 func Write(w io.Writer, s Session) error {
 	z := zip.NewWriter(w)
 	meta, err := s.Meta.encode()
@@ -63,7 +62,7 @@ func Write(w io.Writer, s Session) error {
 	return z.Close()
 }
 
-// entry writes one, without a time: equal sessions are equal files.
+// entry writes an entry without a time, so that equal sessions are equal files.
 func entry(z *zip.Writer, name string, method uint16, write func(io.Writer) error) error {
 	f, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: method})
 	if err != nil {
@@ -76,7 +75,7 @@ func entry(z *zip.Writer, name string, method uint16, write func(io.Writer) erro
 	return b.Flush()
 }
 
-// writeEvents remembers where turns were accepted, for the index.
+// writeEvents also records where turns were accepted, for the index.
 func (s Session) writeEvents(w io.Writer, accepted map[string]int64) error {
 	tail, vouching := ledger.Genesis(), newVouching()
 	damaged := func(seq int64) error {
@@ -140,14 +139,14 @@ type index struct {
 type indexBranch struct {
 	ID     string `json:"branch_id"`
 	Parent string `json:"parent_branch"`
-	Turns  int    `json:"turns"` // its own
+	Turns  int    `json:"turns"` // of this branch
 }
 
 type indexTurn struct {
 	ID     string `json:"turn_id"`
 	Branch string `json:"branch_id"`
 	Seq    int64  `json:"turn_seq"`
-	At     int64  `json:"event_seq"` // that accepted it
+	At     int64  `json:"event_seq"` // the event that accepted the turn
 }
 
 type indexDocument struct {

@@ -2,8 +2,9 @@ package render
 
 import "strings"
 
-// A text is given to the parser in pieces of pieceBytes, where an empty line allows;
-// what nests deeper than deepest, or makes a table of more than widest cells, is not
+// A text is parsed in pieces of pieceBytes, split at empty lines. Text that nests deeper than deepest, or has a table
+// of more than widest cells, is not parsed at all, because the parser's time and stack would grow faster than the
+// text.
 // given to it at all: time and stack grow with them faster than the text does.
 const (
 	pieceBytes = 32 << 10
@@ -11,7 +12,7 @@ const (
 	widest     = 50_000
 )
 
-// pieces cuts a text at empty lines outside of code.
+// pieces splits a text at empty lines outside of code.
 func pieces(s string) []string {
 	if len(s) <= maxParsed {
 		return []string{s}
@@ -39,11 +40,10 @@ func pieces(s string) []string {
 
 func longestPrefix(s string) int { return len(s) - len(strings.TrimLeft(s, s[:1])) }
 
-// plain reports that a piece is shown as the words it is.
+// plain reports that a piece is shown as plain text.
 func plain(s string) bool { return len(s) > maxParsed || deep(s) || wide(s) }
 
-// deep reports that a line of Markdown nests deeper than a document of people does, by
-// its marks or by how far it is indented.
+// deep reports that a line of Markdown nests deeper than real documents do, by its marks or its indentation.
 func deep(s string) bool {
 	for line := range strings.Lines(s) {
 		depth, columns := marks(line)
@@ -54,8 +54,7 @@ func deep(s string) bool {
 	return false
 }
 
-// marks counts the marks of quotes and lists that a line begins with, and the columns
-// of space among them.
+// marks counts the marks of quotes and lists at the beginning of a line, and the columns of white space among them.
 func marks(line string) (depth, columns int) {
 	for i := 0; i < len(line) && depth <= deepest; i++ {
 		c := line[i]
@@ -80,8 +79,7 @@ func marks(line string) (depth, columns int) {
 	return depth, columns
 }
 
-// wide reports a table of too many cells: its parser makes those, too, that a row
-// leaves out.
+// wide reports a table with too many cells: the parser also creates those that a row omits.
 func wide(s string) bool {
 	rows := strings.Count(s, "\n") + 1
 	for line := range strings.Lines(s) {

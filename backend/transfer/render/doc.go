@@ -1,11 +1,9 @@
-// Package render writes a conversation as Markdown, as JSON and as a page of HTML that
-// needs nothing else (SPEC 12). It reads turns one after another and keeps none of them.
+// Package render writes a conversation as Markdown, as JSON and as a self-contained HTML page (SPEC 12). It processes
+// turns one by one and keeps none of them.
 //
-// What people and models wrote is never trusted to leave the document as it is. In
-// Markdown its headings move below those of the document, and HTML, a fence that is
-// never closed, or anything else that would swallow what comes after it is made plain.
-// In HTML it is drawn without any of its own HTML; the page has no script, loads
-// nothing, and its policy forbids both.
+// Text of people and models is untrusted. In Markdown its headings are moved below those of the document, and HTML,
+// an unclosed fence, or anything else that would swallow what follows is neutralised. In HTML it is rendered without
+// any of its own HTML; the page has no script, loads nothing, and its policy forbids both.
 package render
 
 import (
@@ -18,17 +16,16 @@ import (
 // Document is a conversation, or a part of one, to be written.
 type Document struct {
 	Session  chat.Session
-	Branch   chat.BranchSummary   // the one shown; of all branches, the active one
+	Branch   chat.BranchSummary   // the one shown; with All, the active one
 	Branches []chat.BranchSummary // of the session
 	Pins     []chat.Pin
 	Chapters []Chapter
-	All      bool // chapters are the branches, each from where it forks
+	All      bool // chapters are the branches, each from its fork on
 	// Each reads the turns of a chapter in order.
 	Each func(Chapter, func(Turn) error) error
 }
 
-// Chapter is a run of turns that are read through Branch: From to To by turn_seq,
-// inclusive; zero is open.
+// Chapter is a run of turns in the lineage of Branch: From to To by turn_seq, inclusive; zero is unlimited.
 type Chapter struct {
 	Branch chat.BranchSummary
 	From   int64
@@ -36,20 +33,20 @@ type Chapter struct {
 	Turns  int
 }
 
-// Turn is a turn with all there is of it.
+// Turn is a turn with all its data.
 type Turn struct {
 	chat.Turn
 	Steps   []chat.Step
-	Partial *chat.Message // what arrived of an answer that is not final; nil: no answer was begun
+	Partial *chat.Message // the part of an unfinished answer that arrived; nil: no answer was begun
 }
 
-// Open reports a turn that has no answer yet: unsent, or being answered. Markdown and
-// HTML leave it out; one that is over without a final answer is written, and says so.
+// Open reports a turn without an answer yet: unsent, or being answered. Markdown and HTML leave it out; one that
+// ended without a final answer is written, with a remark.
 func Open(t chat.Turn) bool {
 	return !t.Phase.Finalized() && t.Phase != chat.PhaseFailed && !t.Incomplete()
 }
 
-// answer is what there is of an answer.
+// answer is the final or partial answer.
 func (t Turn) answer() (chat.Message, bool) {
 	switch {
 	case t.Assistant != nil:
@@ -68,7 +65,7 @@ func (t Turn) answered() time.Time {
 	return t.CreatedAt
 }
 
-// remark says in words how a turn ended, where that is worth a word.
+// remark describes how a turn ended, if that needs saying.
 func (t Turn) remark() string {
 	switch {
 	case t.Outcome == chat.OutcomeDiscarded:
@@ -96,8 +93,8 @@ func (t Turn) remark() string {
 	return ""
 }
 
-// asked reports that somebody's message began the turn. An import has turns that none
-// did: their user's message is one part of the program's own, which says so.
+// asked reports that a user message began the turn. Imports have turns without one: their user message is a
+// placeholder of the program.
 func (t Turn) asked() bool {
 	if len(t.User.Blocks) != 1 {
 		return true
@@ -137,7 +134,7 @@ func branchName(b chat.BranchSummary) string {
 	return "Branch " + chat.ShortID(b.ID)
 }
 
-// chapterTitle names a branch and where it begins.
+// chapterTitle names a branch and its beginning.
 func (d Document) chapterTitle(c Chapter) string {
 	s := branchName(c.Branch)
 	if c.Branch.ArchivedAt != nil {
@@ -146,7 +143,7 @@ func (d Document) chapterTitle(c Chapter) string {
 	return s
 }
 
-// fork says where a branch leaves another; empty for one that leaves none.
+// fork says where a branch forks off another; empty if it does not.
 func (d Document) fork(c Chapter) string {
 	if c.Branch.ParentBranch == "" {
 		return ""

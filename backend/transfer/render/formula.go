@@ -8,29 +8,28 @@ import (
 	"strings"
 )
 
-// Formulas are TeX, whose marks are also those of Markdown: drawn as Markdown, a_1 and
-// b_1 lose their lines and \[ its stroke. A page without scripts shows them as they were
-// written. So too JSON that is a whole answer.
+// Formulas are TeX, whose marks are also those of Markdown: rendered as Markdown, a_1 and b_1 would lose their
+// underscores and \[ its backslash. A page without scripts shows their source. The same applies to an answer that is
+// only JSON.
 
 const (
-	// A formula's place in the Markdown: its number between two characters that no text has.
+	// The placeholder of a formula in the Markdown: its number between two characters that no text has.
 	formulaOpen, formulaShut = '\uE0F0', '\uE0F1'
-	// longestFormula bounds how far its end is looked for, in bytes.
+	// longestFormula limits how far the end of a formula is searched for, in bytes.
 	longestFormula = 4_000
-	// lookedThrough bounds how much is looked through in vain, in bytes of one piece: after
-	// that its text stays as it is.
+	// lookedThrough limits fruitless searching, in bytes per piece: beyond it the rest of the text is left unchanged.
 	lookedThrough = 1 << 20
 )
 
-// formula finds code, which stays, and formulas: $…$, $$…$$, \(…\) and \[…\]. It is shown
-// no empty line, and for the first kind no second line.
+// formula finds code, which is skipped, and formulas: $…$, $$…$$, \(…\) and \[…\]. A match contains no empty line,
+// and the first kind no line break.
 var formula = regexp.MustCompile("(?s)^(?:" +
 	"(?P<code>``(?:[^`]|`[^`])+?``|`[^`\n]+`)|" +
 	`(\$\$[^$]+?\$\$|\\\[.+?\\\]|\\\(.+?\\\)|` +
 	`\$(?:[^\s$\\]|\\[^\n])(?:(?:[^$\n\\]|\\[^\n])*?(?:[^\s$\\]|\\[^\n\s]))?\$))`)
 
-// withoutFormulas puts marks in their places. A text that has such marks itself is left as
-// it is.
+// withoutFormulas replaces formulas by placeholders. A text that contains the placeholder characters is left
+// unchanged.
 func withoutFormulas(s string) (string, []string) {
 	if !strings.ContainsAny(s, `$\`) || strings.ContainsRune(s, formulaOpen) {
 		return s, nil
@@ -69,7 +68,7 @@ func withoutFormulas(s string) (string, []string) {
 				continue
 			}
 			patience -= seen
-			if c == '\\' && i+1 < len(s) && s[i+1] != '\n' { // the next character is not a mark
+			if c == '\\' && i+1 < len(s) && s[i+1] != '\n' { // the next character is escaped
 				out.WriteString(s[i : i+2])
 				i += 2
 				continue
@@ -81,8 +80,7 @@ func withoutFormulas(s string) (string, []string) {
 	return out.String(), found
 }
 
-// formulaAt is the length of the code or formula that begins at i; 0: none does. seen is
-// how far it was looked for.
+// formulaAt is the length of the code or formula at i; 0: none. seen is how far its end was searched for.
 func formulaAt(s string, i int) (n int, code bool, seen int) {
 	near := s[i:min(len(s), i+longestFormula)]
 	if end := strings.Index(near, "\n\n"); end >= 0 {
@@ -96,7 +94,7 @@ func formulaAt(s string, i int) (n int, code bool, seen int) {
 		return 0, false, len(near)
 	}
 	n, code = m[1], m[2] >= 0
-	if !code && s[i] == '$' && !strings.HasPrefix(s[i:], "$$") { // sums of money have digits behind them, or letters before
+	if !code && s[i] == '$' && !strings.HasPrefix(s[i:], "$$") { // amounts of money have digits after the sign, or letters before it
 		after, before := "", ""
 		if i+n < len(s) {
 			after = s[i+n : i+n+1]
@@ -124,7 +122,7 @@ func lineLength(s string) int {
 
 var formulaMark = regexp.MustCompile(string(formulaOpen) + `(\d+)` + string(formulaShut))
 
-// withFormulas puts them back into what was drawn.
+// withFormulas puts them back into the rendered text.
 func withFormulas(drawn []byte, found []string) []byte {
 	if len(found) == 0 {
 		return drawn
@@ -134,11 +132,11 @@ func withFormulas(drawn []byte, found []string) []byte {
 		if err != nil || n >= len(found) {
 			return mark
 		}
-		return []byte("<code class=math>" + html.EscapeString(found[n]) + "</code>") // no quotes: it may be in one
+		return []byte("<code class=math>" + html.EscapeString(found[n]) + "</code>") // no quotes: it may be inside an attribute
 	})
 }
 
-// wholeJSON reports that a text is nothing but a JSON object or array.
+// wholeJSON reports that a text is just a JSON object or array.
 func wholeJSON(s string) bool {
 	s = strings.TrimSpace(s)
 	return len(s) > 2 && (s[0] == '{' || s[0] == '[') && json.Valid([]byte(s))

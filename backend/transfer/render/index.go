@@ -12,7 +12,7 @@ import (
 // Index lists the files of an export of several conversations.
 type Index struct{ Entries []IndexEntry }
 
-// IndexEntry is a file beside the list.
+// IndexEntry is a file in the list.
 type IndexEntry struct {
 	File      string
 	Title     string
@@ -33,7 +33,7 @@ func (e IndexEntry) title() string {
 	return s
 }
 
-// address is a file's, relative to the list.
+// address is a file's address, relative to the list.
 func (e IndexEntry) address() string { return "./" + url.PathEscape(e.File) }
 
 // Markdown writes the list as Markdown.

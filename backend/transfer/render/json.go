@@ -11,7 +11,7 @@ import (
 // Schema is the version of the JSON document.
 const Schema = 1
 
-// Head is what a transcript in JSON says before its turns.
+// Head is the part of a JSON transcript before its turns.
 type Head struct {
 	Session  chat.Session `json:"session"`
 	Branch   chat.Branch  `json:"branch"` // the one shown
@@ -50,7 +50,7 @@ func BranchRows(session chat.Session, all []chat.BranchSummary) []BranchRow {
 	return rows
 }
 
-// TurnRow is a turn with all there is of it.
+// TurnRow is a turn with all its data.
 type TurnRow struct {
 	ID          chat.TurnID      `json:"turn_id"`
 	BranchID    chat.BranchID    `json:"branch_id"` // an ancestor's, for turns before a fork
@@ -74,15 +74,15 @@ type TurnRow struct {
 	UpdatedAt   time.Time        `json:"updated_at"`
 }
 
-// ReasoningRow counts the reasoning of an answer that is not final, in bytes. Durable is what of it
-// the process that receives it has reported as written to disk, at most a second ago.
+// ReasoningRow counts the reasoning of an unfinished answer, in bytes. Durable is the part that the receiving process
+// has reported as written to disk, at most a second ago.
 type ReasoningRow struct {
 	Received int64 `json:"received_bytes"`
 	Durable  int64 `json:"durable_bytes"`
 }
 
-// reasoningOf is nil where a part of an answer has no reasoning. Reasoning comes before text, so
-// the step's durable bytes are of reasoning first.
+// reasoningOf is nil if a partial answer has no reasoning. Reasoning comes before text, so the step's durable bytes
+// cover reasoning first.
 func reasoningOf(t Turn) *ReasoningRow {
 	var row ReasoningRow
 	for _, b := range t.Partial.Blocks {
@@ -135,9 +135,8 @@ func NewTurnRow(t Turn) TurnRow {
 	return row
 }
 
-// JSON writes the document that `show --json` prints: the turns of one branch, or, of
-// all branches, every turn once, in the order of the chapters. No turn is left out;
-// its phase says how far it is.
+// JSON writes the document printed by `show --json`: the turns of one branch, or of all branches, every turn once, in
+// the order of the chapters. All turns are included; their phase shows their progress.
 func JSON(w io.Writer, d Document) error {
 	out := newWriter(w)
 	out.put(`{"schema":`, decimal(Schema), ",")
@@ -182,7 +181,7 @@ func (d Document) each(out *writer, f func(Turn) error) error {
 	return nil
 }
 
-// turnsOf reads a chapter until what is written can no longer be.
+// turnsOf reads a chapter until writing fails.
 func (d Document) turnsOf(c Chapter, out *writer, f func(Turn) error) error {
 	return d.Each(c, func(t Turn) error {
 		if err := f(t); err != nil {

@@ -10,9 +10,9 @@ import (
 	"contextinfinity/backend/internal/display"
 )
 
-// Markdown writes the document as Markdown (CommonMark with front matter). Headings of
-// level 1 to 3 are the document's own: its title, its chapters, its messages; those
-// inside messages begin at level 4. Reasoning and tool calls are folded.
+// Markdown writes the document as Markdown (CommonMark with front matter). Headings of level 1 to 3 belong to the
+// document: its title, its chapters, its messages; those inside messages begin at level 4. Reasoning and tool calls
+// are collapsed.
 func Markdown(w io.Writer, d Document) error {
 	m := &markdown{writer: newWriter(w)}
 	m.head(d)
@@ -66,7 +66,7 @@ func (m *markdown) head(d Document) {
 	m.put("\n")
 }
 
-// field is a line of the front matter: a JSON string is one of YAML's.
+// field is a line of the front matter: a JSON string is also a YAML string.
 func (m *markdown) field(name, value string) {
 	quoted, _ := chat.MarshalJSON(value) // a string always encodes
 	m.put(name, ": ", string(quoted), "\n")
@@ -94,7 +94,7 @@ func (m *markdown) heading(t Turn, who string, at time.Time) {
 	m.put("### #", decimal(t.Seq), " ", escaped(who), ", ", when(at), "\n\n")
 }
 
-// note is a sentence of the program's, which may quote what it does not know.
+// note is a sentence of the program, which may quote unknown content.
 func (m *markdown) note(s string) { m.put("*", escaped(display.OneLine(s)), "*\n\n") }
 
 func (m *markdown) blocks(bs chat.Blocks) {
@@ -135,7 +135,7 @@ func (m *markdown) block(b chat.Block) {
 	}
 }
 
-// result is what a tool gave, as it is: it is not a Markdown.
+// result is a tool's output, unchanged: it is not Markdown.
 func (m *markdown) result(bs chat.Blocks) {
 	for _, b := range bs {
 		switch b := b.(type) {
@@ -153,8 +153,7 @@ func (m *markdown) text(s string) {
 	}
 }
 
-// folded is a part that is opened on request. The line is HTML, in which Markdown is
-// not read.
+// folded is a collapsed part. Its summary line is HTML, in which Markdown has no effect.
 func (m *markdown) folded(name string, inside func()) {
 	m.put("<details>\n<summary>", html.EscapeString(display.OneLine(name)), "</summary>\n\n")
 	inside()
@@ -182,10 +181,10 @@ func longestRun(s string, c byte) int {
 	return longest
 }
 
-// importedInstructions is what a system text that came with an import is called.
+// importedInstructions is the label of a system text from an import.
 const importedInstructions = "Instructions that came with the import"
 
-// named says what a block is that is not written out.
+// named describes a block that is not written out.
 func named(b chat.Block) string {
 	switch b := b.(type) {
 	case chat.Document:

@@ -19,9 +19,8 @@ import (
 	"contextinfinity/backend/internal/display"
 )
 
-// drawn turns Markdown into HTML. Of the text's own HTML nothing is let through; links
-// lead to the web and to mail alone; pictures are drawn only where they are carried in
-// the text.
+// drawn converts Markdown to HTML. The text's own HTML is dropped, links lead only to the web or to mail, and
+// pictures are shown only if the text contains their data.
 var drawn = goldmark.New(
 	goldmark.WithExtensions(
 		extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
@@ -71,7 +70,7 @@ func (lowered) Transform(doc *ast.Document, _ text.Reader, _ parser.Context) {
 	})
 }
 
-// markup draws the nodes that could act or fetch.
+// markup renders the nodes that could be active or load something.
 type markup struct{}
 
 // RegisterFuncs implements renderer.NodeRenderer.
@@ -143,8 +142,8 @@ func (markup) autoLink(w util.BufWriter, src []byte, n ast.Node, entering bool) 
 	return ast.WalkContinue, nil
 }
 
-// image draws a picture that the text carries. One elsewhere would be fetched, and tell
-// its owner who reads what: it is a link.
+// image renders a picture whose data is in the text. A remote one becomes a link, because loading it would tell its
+// owner who reads the page.
 func (markup) image(w util.BufWriter, src []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
 		return ast.WalkContinue, nil
@@ -182,8 +181,7 @@ func (markup) code(w util.BufWriter, src []byte, n ast.Node, entering bool) (ast
 	return ast.WalkSkipChildren, nil
 }
 
-// codeHTML is code with what it is called. What is wider than the page is scrolled, by
-// the keyboard too.
+// codeHTML renders code with its label. Code wider than the page can be scrolled, also with the keyboard.
 func codeHTML(label, code string) string {
 	bar, name := "", "Code"
 	if label != "" {
@@ -216,7 +214,7 @@ func (markup) table(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.
 // carried is a picture inside the text.
 var carried = regexp.MustCompile(`^data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}$`)
 
-// followed is an address that may be followed: of the web or of mail.
+// followed is an address that may be a link: of the web or of mail.
 func followed(s string) (string, bool) {
 	u, err := url.Parse(s)
 	if err != nil {
@@ -236,10 +234,10 @@ func openLink(w util.BufWriter, address string) {
 	_, _ = w.WriteString(`<a href="` + at + `" title="` + at + `" rel="noopener noreferrer">`)
 }
 
-// spoken are words that read as an address.
+// spoken matches text that reads as an address.
 var spoken = regexp.MustCompile(`(?:^|[\s/@])((?:[\pL\pN-]+\.)+\pL{2,})(?:$|[\s/:?#])`)
 
-// host says where a link leads if its words or its address could be mistaken.
+// host says where a link leads if its text or its address could be misleading.
 func host(w util.BufWriter, address, said string) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {

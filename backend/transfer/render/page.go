@@ -18,13 +18,12 @@ import (
 //go:embed style.css
 var style string
 
-// listed is from how many messages on a page lists them.
+// listed is the number of messages from which a page has a table of contents.
 const listed = 6
 
-// HTML writes the document as one page that needs nothing else: no script, nothing
-// fetched, which its policy says too, light or dark as the reader's system is. The
-// user's words are as they were written, answers are drawn from their Markdown. The
-// list of contents is last, since it is known last, and is linked to first.
+// HTML writes the document as one self-contained page: no script, nothing loaded, which its policy enforces too,
+// light or dark like the reader's system. The user's text is shown unchanged, answers are rendered from Markdown. The
+// table of contents comes last, because it is known last, and is linked at the top.
 func HTML(w io.Writer, d Document) error {
 	p := &page{writer: newWriter(w)}
 	p.head(d)
@@ -52,7 +51,7 @@ type entry struct {
 	chapter   bool
 }
 
-// policy allows the page's own style and the pictures in it, and nothing else.
+// policy allows only the page's own style and pictures.
 func policy() string {
 	sum := sha256.Sum256([]byte(style))
 	return "default-src 'none'; img-src data:; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
@@ -99,7 +98,7 @@ func (p *page) head(d Document) {
 	p.put("</header>\n<main id=\"conversation\" tabindex=\"-1\">\n")
 }
 
-// long reports that a document has contents to list.
+// long reports that a document has a table of contents.
 func long(d Document) bool {
 	turns := 0
 	for _, c := range d.Chapters {

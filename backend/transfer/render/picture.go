@@ -9,20 +9,19 @@ import (
 	"contextinfinity/backend/internal/display"
 )
 
-// Images are carried as data where they are not larger: a page is there to be looked
-// at, a Markdown file to be read and edited.
+// Images are embedded as data up to these sizes: a page is meant to be viewed, a Markdown file to be read and edited.
 const (
 	pageImageBytes     = 8 << 20
 	markdownImageBytes = 16 << 10
 )
 
-// pictures are the kinds of image that a browser draws and that hold no script.
+// pictures are the image types that a browser shows and that contain no script.
 var pictures = map[string]bool{"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true}
 
-// picture is what there is of an image block.
+// picture is the content of an image block.
 type picture struct {
-	data  string // a data: address, checked; empty: it is not shown
-	words string // what to say of it
+	data  string // a validated data: address; empty: it is not shown
+	words string // its description
 }
 
 func pictureOf(b chat.Image, most int) picture {
@@ -31,7 +30,7 @@ func pictureOf(b chat.Image, most int) picture {
 		URL  string `json:"url"`
 	}
 	kind := display.OneLine(b.MediaType)
-	_ = json.Unmarshal(b.Source, &src) // an image that cannot be read is named anyway
+	_ = json.Unmarshal(b.Source, &src) // an unreadable image is still named
 	if src.Data == "" {
 		if src.URL != "" && len(src.URL) <= 2000 {
 			return picture{words: "Image elsewhere, " + kind + ": " + display.OneLine(src.URL)}

@@ -13,17 +13,15 @@ import (
 	"contextinfinity/backend/internal/display"
 )
 
-// lowest is the level that headings inside a message begin at.
+// lowest is the level of the highest headings inside a message.
 const lowest = 4
 
-// maxParsed is how much Markdown is parsed at once, in bytes: the parser takes time
-// that grows with the square of some texts.
+// maxParsed is how much Markdown is parsed at once, in bytes: for some texts the parser takes quadratic time.
 const maxParsed = 64 << 10
 
 var (
 	whole = goldmark.DefaultParser()
-	// blocks reads what is between blocks and nothing inside them, where only HTML
-	// would matter.
+	// blocks parses block structure only; inline content does not matter here, except for HTML.
 	blocks = parser.NewParser(
 		parser.WithBlockParsers(parser.DefaultBlockParsers()...), parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
 	)
@@ -36,14 +34,13 @@ func parse(src []byte) ast.Node {
 	return blocks.Parse(text.NewReader(src))
 }
 
-// tame is a message's Markdown made safe to be among others. What needs nothing is
-// left byte for byte, but for line ends. Otherwise its headings are moved below the
-// document's, a "<" that would begin HTML is escaped, and a fence left open is closed.
-// The result is parsed again; what still would reach beyond itself, or is too large or
-// too deep to be parsed, is in a fence, exactly as it was written.
+// tame makes a message's Markdown safe to be combined with others. If nothing has to be changed, it stays byte for
+// byte the same, except for line ends. Otherwise its headings are moved below the document's, a "<" that would begin
+// HTML is escaped, and an open fence is closed. The result is parsed again; if it still affects what follows, or is
+// too large or too deep to be parsed, it is put into a fence unchanged.
 //
-// Quoting each message would need no parser, but would make every line of every answer
-// differ from what was said, code that is copied from it first of all.
+// Quoting each message would need no parser, but would change every line of every answer, in particular of code that
+// people copy.
 func tame(s string) string {
 	s = lineEnds.Replace(s)
 	if !reaches(s) {
@@ -96,7 +93,7 @@ type edit struct {
 	with       string
 }
 
-// edited moves the headings of s and takes the meaning from its HTML.
+// edited moves the headings of s and neutralises its HTML.
 func edited(s string) string {
 	src := []byte(s)
 	doc := parse(src)
@@ -124,8 +121,7 @@ func edited(s string) string {
 	return apply(s, edits)
 }
 
-// headingShift is by how much headings are to move down, so that the highest has the
-// lowest level that is free.
+// headingShift is by how many levels headings move down, so that the highest gets the level lowest.
 func headingShift(doc ast.Node) int {
 	highest := lowest
 	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
@@ -136,8 +132,7 @@ func headingShift(doc ast.Node) int {
 	return lowest - highest
 }
 
-// headingEdits make a heading one of a lower level. One that is underlined is put on a
-// line of its own.
+// headingEdits move a heading to a lower level. An underlined one is rewritten on a single line.
 func headingEdits(s string, h *ast.Heading, shift int) []edit {
 	level := min(6, h.Level+shift)
 	first, last := h.Lines().At(0), h.Lines().At(h.Lines().Len()-1)
@@ -184,7 +179,7 @@ func literalSegment(s string, seg text.Segment, every bool) []edit {
 	return out
 }
 
-// apply makes edits that do not overlap; of two that do, the first counts.
+// apply applies edits; of two that overlap, the first wins.
 func apply(s string, edits []edit) string {
 	slices.SortStableFunc(edits, func(a, b edit) int { return a.start - b.start })
 	var out strings.Builder
@@ -201,11 +196,11 @@ func apply(s string, edits []edit) string {
 	return out.String()
 }
 
-// after is a heading that is after a message when it is tried.
+// after is a heading appended to a message to test it.
 const after = "# 9b1c7e"
 
-// contained reports that a message ends where it ends: what is after it is read as
-// what it is, none of its headings is above lowest, and it has no HTML.
+// contained reports that a message does not affect what follows: the text after it is parsed normally, no heading is
+// above lowest, and it has no HTML.
 func contained(s string) bool {
 	src := []byte(s + "\n\n" + after + "\n")
 	doc := parse(src)
@@ -231,7 +226,7 @@ func contained(s string) bool {
 	return sound
 }
 
-// escaped is a text without any meaning in Markdown, on one line.
+// escaped is a text with all Markdown escaped, on one line.
 func escaped(s string) string {
 	var out strings.Builder
 	for _, r := range display.OneLine(s) {
@@ -243,13 +238,13 @@ func escaped(s string) string {
 	return out.String()
 }
 
-// escapedLines are the lines of a text that have something in them.
+// escapedLines are the non-empty lines of a text.
 func escapedLines(s string) []string {
 	var out []string
 	for line := range strings.Lines(lineEnds.Replace(s)) {
 		e := escaped(line)
 		if e != "" && strings.IndexByte("-+=", e[0]) >= 0 {
-			e = `\` + e // a list or an underline, where a line begins with it
+			e = `\` + e // would begin a list or an underline
 		}
 		if e != "" {
 			out = append(out, e)

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// writer is a buffered output that remembers its first failure.
+// writer is a buffered output that remembers its first error.
 type writer struct {
 	w   *bufio.Writer
 	err error
@@ -39,7 +39,7 @@ func (o *writer) flush() error {
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }
 
-// amount is a number of bytes as people say it.
+// amount formats a number of bytes for people.
 func amount(bytes int) string {
 	switch {
 	case bytes < 1000:

@@ -1,13 +1,19 @@
-import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
+import axe from 'axe-core';
 import { expect } from './fixtures.ts';
 import { draw } from './screens.ts';
 
 /** Serious and critical findings, each with where it is; by some rules alone if they are named. */
 async function findings(page: Page, rules: string[] = []): Promise<string[]> {
-  // All is examined; what passed is not written down, which takes longer than to examine it.
-  const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] });
-  const result = await (rules.length > 0 ? axe.withRules(rules) : axe).analyze();
+  // Once for each document: it is 1.3 MB, and to send it for each examination took longer than the examinations.
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source);
+  expect(page.frames(), 'a frame would not be examined').toHaveLength(1);
+  const result = await page.evaluate((values) => {
+    // All is examined; what passed is not written down, which takes longer than to examine it.
+    const options: axe.RunOptions = { resultTypes: ['violations'] };
+    if (values.length > 0) options.runOnly = { type: 'rule', values };
+    return (window as unknown as { axe: typeof axe }).axe.run(document, options);
+  }, rules);
   return result.violations
     .filter((violation) => violation.impact === 'serious' || violation.impact === 'critical')
     .flatMap((violation) => violation.nodes.map((node) => `${violation.id}: ${node.target.join(' ')}: ${node.failureSummary}`));

@@ -17,6 +17,7 @@ export class Served {
     const env = home.env({
       devserver: `127.0.0.1:${port}`,
       assetdir: join(repository, 'frontend/dist'),
+      CONTEXTINFINITY_BLANK_WINDOW: '1', // Chromium has the page, and the program's own window must not open it beside it
       // Nothing of a test may leave the machine; a test that needs the vendors sets its own.
       HTTPS_PROXY: 'http://127.0.0.1:9',
       ...extra,

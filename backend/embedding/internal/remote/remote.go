@@ -1,5 +1,4 @@
-// Package remote is what embedders over the wire share: how a failure reads, and
-// finding out a model's dimension.
+// Package remote is shared by the embedders that use a server: error messages, and finding a model's dimension.
 package remote
 
 import (
@@ -12,12 +11,11 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// MaxAnswer bounds what is read of an answer, in bytes: 64 vectors of 4096
-// dimensions as text are about 6 MB.
+// MaxAnswer limits what is read of a response, in bytes: 64 vectors of 4096 dimensions as text are about 6 MB.
 const MaxAnswer = 64 << 20
 
-// Failure turns a classified failure into an error for people; one that may pass by
-// itself is an embedding.Retry. Its words are redacted already.
+// Failure converts a classified failure to an error for people; one that may pass by itself is an embedding.Retry.
+// Its text is redacted already.
 func Failure(name string, err error) error {
 	var e *llm.Error
 	if !errors.As(err, &e) {
@@ -39,7 +37,7 @@ func Failure(name string, err error) error {
 	return out
 }
 
-// sentence ends a text as one, unless it does already.
+// sentence adds a full stop to a text if necessary.
 func sentence(s string) string {
 	if strings.HasSuffix(s, ".") || strings.HasSuffix(s, "?") {
 		return s

@@ -68,7 +68,7 @@ describe('the composer', () => {
 
   it('says why attached memory alone is not sent, and sends it with words', async () => {
     const { app, backend, field, user } = await composer();
-    app.draft.memories = [{ id: 'c1', label: 'turn #2', title: 'a piece' }];
+    app.draft.memories = [{ id: 'c1', at: 1, role: 'user', speaker: '', document: '', title: 'a piece' }];
     const button = screen.getByRole('button', { name: /Send/ });
     expect(await screen.findByText('Add a message to go with the attached memory')).toBeVisible();
     expect(button).toBeDisabled();

@@ -7,7 +7,8 @@ import type { FakeBackend } from '$lib/backend/fake';
 import { mostAttached } from '$lib/state/memory.svelte';
 import { mountWith } from '$shared/testing/harness';
 import Inspector from '../inspector/Inspector.svelte';
-import { dayOf, embedderName, factsOf, fromMatch, indexWords, isBeginning, markWords, readable, spaceShare, startOfDay, tagOf, timingWords, whoSaid } from './words';
+import { chooseLanguage } from '$lib/words/words.svelte';
+import { chipLabel, dayOf, embedderName, factsOf, fromMatch, indexWords, isBeginning, markWords, readable, spaceShare, startOfDay, tagOf, timingWords, whoSaid } from './words';
 
 type Prepare = Parameters<typeof mountWith>[3];
 
@@ -249,11 +250,21 @@ describe('a piece', () => {
 
   test('is refused where a message has as many as it takes', async () => {
     const { app } = await open();
-    const chip = (id: string) => ({ id, label: 'x', title: 'y' });
+    const chip = (id: string) => ({ id, at: 1, role: 'user', speaker: '', document: '', title: 'y' });
     app.draft.memories = Array.from({ length: mostAttached }, (_, i) => chip(`c${i}`));
     await app.memory.attach('another');
     expect(await screen.findByText(`A message takes at most ${mostAttached} pieces of memory`)).toBeInTheDocument();
     expect(app.draft.memories).toHaveLength(mostAttached);
+  });
+
+  test('is called by when and by whom it was said, in the language of the window', async () => {
+    const at = Date.UTC(2026, 4, 2, 12);
+    const mine = { id: 'c1', at, role: 'user', speaker: '', document: '', title: 'y' };
+    const labels = () => [mine, { ...mine, role: 'assistant' }, { ...mine, speaker: 'Ada' }, { ...mine, document: 'plan.md' }, { ...mine, id: '01JZ3KF2', at: 0 }].map(chipLabel);
+    expect(labels()).toEqual(['2 May 2026, you', '2 May 2026, the model', '2 May 2026, Ada', '2 May 2026, plan.md', 'Memory 3KF2']);
+    await chooseLanguage('de', []);
+    expect(labels()).toEqual(['2. Mai 2026, Sie', '2. Mai 2026, das Modell', '2. Mai 2026, Ada', '2. Mai 2026, plan.md', 'Erinnerung 3KF2']);
+    await chooseLanguage('en', []);
   });
 
   test('that is gone says so, and nothing is attached', async () => {

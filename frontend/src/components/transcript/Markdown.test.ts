@@ -5,6 +5,8 @@ import Markdown from './Markdown.svelte';
 import UserMessage from './UserMessage.svelte';
 import * as clipboard from '$lib/clipboard';
 import type { BlockView } from '$lib/backend/types';
+import { chooseLanguage } from '$lib/words/words.svelte';
+import { tick } from 'svelte';
 
 let copyText: ReturnType<typeof vi.spyOn>;
 beforeEach(() => void (copyText = vi.spyOn(clipboard, 'copyText').mockResolvedValue()));
@@ -29,4 +31,17 @@ test('so is a message of the user', async () => {
 test('an ordinary text is only drawn', () => {
   render(Markdown, { text: 'Grüße, שָׁלוֹם, 👨‍👩‍👧‍👦' });
   expect(screen.queryByRole('button', offered)).not.toBeInTheDocument();
+});
+
+test('in another language the words around code and tables are drawn again, of an answer that grew and of one that was read', async () => {
+  const code = '```go\nfunc main() {}\n```';
+  const grown = render(Markdown, { text: `First.\n\n${code}\n\nLast`, growing: true });
+  await grown.rerender({ text: `First.\n\n${code}\n\nLast.`, growing: false });
+  const read = render(Markdown, { text: `${code}\n\nAs it was.` });
+  const copies = () => [grown, read].map(({ container }) => container.querySelector('[data-act="copy"]')?.textContent);
+  expect(copies()).toEqual(['Copy', 'Copy']);
+  await chooseLanguage('de', []);
+  await tick();
+  expect(copies()).toEqual(['Kopieren', 'Kopieren']);
+  await chooseLanguage('en', []);
 });

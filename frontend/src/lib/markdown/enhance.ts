@@ -2,7 +2,7 @@
  * What a block gets only when it is seen: colours in code, drawn mathematics. Both come in chunks of their own, loaded
  * at the first need; until then, and without them, the text itself is there.
  */
-import { t } from '$lib/words/words.svelte';
+import { language, t } from '$lib/words/words.svelte';
 import { colours } from './colouring';
 import { escapeHtml } from './escape';
 import { inLines } from './lines';
@@ -74,9 +74,10 @@ function atOnce(work: () => void): boolean {
   return true;
 }
 
-/** For {@attach}: runs again whenever the block's HTML changed, or whether lines are numbered. */
+/** For {@attach}: runs again whenever the block's HTML changed, or whether lines are numbered, or the language. */
 export function enhance(html: string, numbers = false): (node: HTMLElement) => () => void {
   return (node) => {
+    void language(); // a table that scrolls has a name
     const targets: HTMLElement[] = [];
     if (html.includes('data-lang=')) targets.push(...node.querySelectorAll<HTMLElement>('code[data-lang]'));
     if (html.includes('data-tex=')) targets.push(...node.querySelectorAll<HTMLElement>('.math[data-tex]'));

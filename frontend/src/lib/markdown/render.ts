@@ -157,6 +157,8 @@ function lex(piece: Piece): TokensList {
  * costs no more per frame than a short one.
  */
 export class GrowingMarkdown {
+  /** Around code and footnotes stand words of the window. */
+  #language = language();
   #settledText = '';
   #settled: readonly Block[] = [];
   /** What is settled ends within a paragraph of plain words. */
@@ -167,7 +169,7 @@ export class GrowingMarkdown {
 
   update(whole: string): readonly Block[] {
     const text = normalised(whole);
-    if (!text.startsWith(this.#settledText)) this.#reset();
+    if (this.#language !== language() || !text.startsWith(this.#settledText)) this.#reset();
     const tail = text.slice(this.#settledText.length);
     const tokens = this.#pieces(tail).flatMap((piece, i, all) => {
       // The line break between two pieces belongs to the first.
@@ -218,6 +220,7 @@ export class GrowingMarkdown {
   }
 
   #reset(): void {
+    this.#language = language();
     this.#settledText = '';
     this.#settled = [];
     this.#plain = false;

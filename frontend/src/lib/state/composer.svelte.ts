@@ -355,5 +355,5 @@ export function filesOf(blocks: readonly BlockView[]): FileView[] {
 
 /** What was attached to a message from memory, as it can be sent again. */
 export function memoriesOf(blocks: readonly BlockView[]): MemoryChip[] {
-  return blocks.filter((block) => block.kind === 'memory').map(({ id, name, text }) => ({ id, label: name, title: text }));
+  return blocks.flatMap((block) => (block.kind === 'memory' && block.memory ? [block.memory] : []));
 }

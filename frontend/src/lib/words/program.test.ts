@@ -54,6 +54,8 @@ describe('a sentence of the program', () => {
     ['The disk can only be read; nothing was changed.', 'Die Platte kann nur gelesen werden; nichts wurde geändert.'],
     ['The database refused the operation; nothing was changed. Your message is saved.', 'The database refused the operation; nothing was changed. Your message is saved.'],
     ['Stopped before an answer arrived. Your message is saved.', 'Angehalten, bevor eine Antwort eintraf. Ihre Nachricht ist gespeichert.'],
+    ['more similar than 95 % of unrelated text', 'ähnlicher als 95\u202f% der nicht verwandten Texte'],
+    ['matched: dual, writes and 3 more', 'gefunden: dual, writes und 3 weitere'],
     ['Something new happened.', 'Something new happened.'],
     ['', ''],
   ])('%s', async (english, german) => {
@@ -83,6 +85,22 @@ describe.each([['de', de], ['zh-CN', zh]] as const)('the texts of the program in
 
   it('are what the program says, word for word', () => {
     expect([...Object.keys(texts.terms), ...Object.keys(texts.sentences)].filter((english) => !isSaid(english))).toEqual([]);
+  });
+
+  it('have all that the X-ray lists: items, what made them fit, why memory is here', () => {
+    const source = (path: string, from = '', to = '') => {
+      const text = readFileSync(`../backend/${path}`, 'utf8');
+      return text.slice(text.indexOf(from), to === '' ? undefined : text.indexOf(to));
+    };
+    const found = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, said]) => said!);
+    const groups = [
+      found(source('api/context.go', '\nfunc label(', '\nfunc redactionViews('), /return (?:fmt\.Sprintf\()?"([^"]+)"/g),
+      readdirSync('../backend/prompt').filter((name) => name.endsWith('.go') && !name.endsWith('_test.go')).flatMap((name) => found(source(`prompt/${name}`), /\ba\.log\("([^"]+)"/g)),
+      found(source('chat/turn.go'), /NotBelieved: fmt\.Sprintf\("([^"]+)"/g),
+      found(source('retrieval/explain.go', '\nfunc (m Match) String('), /"([a-z][^"]*)"/g),
+    ];
+    for (const said of groups) expect(said.length).toBeGreaterThan(3);
+    expect(groups.flat().filter((english) => !(english in texts.terms) && !(english in texts.sentences))).toEqual([]);
   });
 
   it('have the values of each sentence, each once', () => {

@@ -4,9 +4,10 @@ import { describe, expect, it } from 'vitest';
 import type { FakeBackend } from '$lib/backend/fake';
 import { contextItem } from '$lib/backend/fake/context';
 import type { ContextItem, ContextView } from '$lib/backend/types';
+import { chooseLanguage } from '$lib/words/words.svelte';
 import { mountWith } from '$shared/testing/harness';
 import Inspector from '../Inspector.svelte';
-import { countedAgainst, doorOf, extentOf, nameOf, prefixWords, share } from './sections';
+import { countedAgainst, doorOf, extentOf, nameOf, prefixWords, previewOf, share } from './sections';
 
 const n = '\u202f';
 const user = userEvent.setup();
@@ -28,6 +29,13 @@ describe('words of the X-ray', () => {
     expect(extentOf(section('summaries', [{ from: 1, to: 90 }, { from: 91, to: 136 }]))).toBe('#1 to #136');
     expect(extentOf(section('retrieved', ['config', 'day', 'chunk', 'chunk', 'now', 'config'].map((source) => ({ source }))))).toBe('2');
     expect([extentOf(section('pinned', [{}, {}])), extentOf(section('system', [{}])), extentOf(section('originals', []))]).toEqual(['2', '', '']);
+  });
+
+  it('previews an item as people read it: no markup, and no number and hour before the words', () => {
+    const chunk = { turnSeq: 4, excerpt: 'The lag grew.' };
+    const items = [contextItem({ text: '## Facts\n- About **the lag**, `x` first' }), { ...contextItem({ text: '<m>#4 19:15 assistant: The **lag** grew.' }), memory: { chunk } } as ContextItem];
+    expect(items.map((item) => previewOf(item))).toEqual(['Facts - About the lag, x first', 'The lag grew.']);
+    expect(previewOf(items[0]!, 5)).toBe('Facts…');
   });
 
   it('a passage of a project\'s file has no turn to go to', () => {
@@ -135,16 +143,16 @@ describe('the X-ray', () => {
   });
 
   it('says why a piece of memory is here, and leads to where it was said', async () => {
-    const chunk = { id: 'c1', turnId: 't12', turnSeq: 12, sessionId: '', sessionTitle: '', branchId: 'b', role: 'user', speaker: '', type: 'other' as const, excerpt: 'The port is 7443.', summary: '', tokens: 40, document: '', at: 0 };
+    const chunk = { id: 'c1', turnId: 't12', turnSeq: 12, sessionId: '', sessionTitle: '', branchId: 'b', role: 'user', speaker: '', type: 'other' as const, excerpt: 'The port is 7443.', summary: '', tokens: 40, document: '', at: Date.UTC(2026, 4, 2, 12) };
     const why = { words: ['port'], similarity: 0.97, role: 'user', reason: 'Matched: port.' };
     const memory = { rank: 1, score: 0.424, form: 'slice', attached: false, chunk, why };
-    const item = { source: 'chunk', id: 'c1', seq: 0, from: 0, to: 0, role: '', label: 'Turn 12, you', tokens: 40, bytes: 160, text: '[2 May 2026] user: The port is 7443.', change: '', turnId: 't12', memory };
+    const item = { source: 'chunk', id: 'c1', seq: 0, from: 0, to: 0, role: '', label: 'Memory 3KF2', tokens: 40, bytes: 160, text: '[2 May 2026] user: The port is 7443.', change: '', turnId: 't12', memory };
     const { app, newest } = await xray({ sections: [{ name: 'retrieved', tokens: 40, cap: 6000, items: [item] }], retrievalError: 'The embedder did not answer.' });
     const source = app.conversation.turns.at(-3)!;
     item.turnId = source.id;
     chunk.sessionId = app.conversation.sessionId;
     app.inspector.show('xray', newest.id, 'retrieved');
-    const line = await screen.findByRole('button', { name: /^The port is 7443\. Turn 12, you, 40 tokens/ });
+    const line = await screen.findByRole('button', { name: /^The port is 7443\. Turn 12, you, 2 May 2026, 40 tokens/ });
     expect(line).toHaveTextContent(/^The port is 7443\.$/);
     const whole = line.closest('li')!;
     expect(whole).toHaveTextContent(/you · #12 · .*in part.*Match.*42/);
@@ -152,11 +160,27 @@ describe('the X-ray', () => {
     expect(screen.queryByRole('note', { name: 'Why is this here?' })).toBeNull();
     await user.click(line);
     expect(screen.getByRole('note', { name: 'Why is this here?' })).toHaveTextContent('Matched: port. Result 1 of this search.');
-    expect(screen.getByRole('group', { name: 'Turn 12, you, exact text' })).toHaveTextContent('[2 May 2026] user: The port is 7443.');
-    expect(within(whole).getByRole('button', { name: 'Pin Turn 12, you' })).toBeEnabled();
-    expect(within(whole).getByRole('button', { name: 'Attach Turn 12, you' })).toBeEnabled();
-    await user.click(screen.getByRole('button', { name: 'Go to the source: Turn 12, you' }));
+    expect(screen.getByRole('group', { name: 'Turn 12, you, 2 May 2026, exact text' })).toHaveTextContent('[2 May 2026] user: The port is 7443.');
+    expect(within(whole).getByRole('button', { name: 'Pin Turn 12, you, 2 May 2026' })).toBeEnabled();
+    expect(within(whole).getByRole('button', { name: 'Attach Turn 12, you, 2 May 2026' })).toBeEnabled();
+    await user.click(screen.getByRole('button', { name: 'Go to the source: Turn 12, you, 2 May 2026' }));
     await waitFor(() => expect(app.conversation.intent.turnId).toBe(source.id));
+  });
+
+  it('is in one language: what items are called, whose they are, and why they are here', async () => {
+    const chunk = { id: 'c1', turnId: 't12', turnSeq: 12, sessionId: 'other', sessionTitle: '', branchId: 'b', role: 'user', speaker: '', type: 'other' as const, excerpt: '7443.', summary: '', tokens: 40, document: '', at: Date.UTC(2026, 4, 2, 12) };
+    const why = { words: ['port'], similarity: 0.97, role: 'user', reason: 'Matched: port and 2 more · more similar than 97 % of unrelated text.' };
+    const memory = { rank: 1, score: 0.424, form: 'full', attached: false, chunk, why };
+    const items = [contextItem({ source: 'chunk', text: '7443.', role: 'user', label: 'Memory 3KF2', memory }), contextItem({ source: 'state', text: '7443?', role: 'system', label: 'State summary 3KF2' })];
+    const { app, newest } = await xray({ sections: [{ name: 'retrieved', tokens: 40, cap: 6000, items }], usageNote: 'The server reported input_tokens = -4, which is negative.' });
+    app.inspector.show('xray', newest.id, 'retrieved');
+    await screen.findByRole('button', { name: /^7443\. “Untitled”, turn 12, you, 2 May 2026/ });
+    await chooseLanguage('de', []);
+    await user.click(await screen.findByRole('button', { name: /^7443\. „Ohne Titel“, Runde 12, Sie, 2\. Mai 2026, 2 Token/ }));
+    await user.click(screen.getByRole('button', { name: 'Zustandszusammenfassung 3KF2, 2 Token' }));
+    const said = screen.getByRole('tabpanel').textContent;
+    for (const words of [`gefunden: port und 2 weitere · ähnlicher als 97${n}% der nicht verwandten Texte`, 'Nutzer, 5', 'System, 5', 'Der Server meldete input_tokens = -4, eine negative Zahl.']) expect(said).toContain(words);
+    await chooseLanguage('en', []);
   });
 
   it('derives the ceiling', async () => {
@@ -181,7 +205,7 @@ describe('the X-ray', () => {
     await waitFor(() => expect(calls('inspect.nextContext').length).toBeGreaterThan(0));
     app.draft.typed = 'And one more thing';
     await waitFor(() => expect(calls('inspect.nextContext').at(-1)?.[2]).toMatchObject({ text: 'And one more thing', files: [], memories: [] }));
-    const [file, chip] = [{ id: 'f1', name: 'notes.md', mediaType: 'text/markdown', tokens: 5 }, { id: 'c1', label: 'turn #2', title: 'a piece' }];
+    const [file, chip] = [{ id: 'f1', name: 'notes.md', mediaType: 'text/markdown', tokens: 5 }, { id: 'c1', at: 1, role: 'user', speaker: '', document: '', title: 'a piece' }];
     app.draft.addFile(file);
     app.draft.memories = [chip];
     await waitFor(() => expect(calls('inspect.nextContext').at(-1)?.[2]).toMatchObject({ text: 'And one more thing', files: [file], memories: [chip] }));

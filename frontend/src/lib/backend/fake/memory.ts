@@ -87,13 +87,12 @@ export function chunkRowOf(world: World, id: string): ChunkRow {
 }
 
 function chipOf({ row, text }: Chunk): MemoryChip {
-  const day = new Date(row.at).toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric' });
-  return { id: row.id, label: `${day}, ${row.role === 'user' ? 'you' : 'the model'}`, title: text.slice(0, 60) };
+  return { id: row.id, at: row.at, role: row.role, speaker: row.speaker, document: row.document, title: text.slice(0, 60) };
 }
 
 /** Attached memory as it is in a message. */
 export function memoryBlocks(memories: readonly MemoryChip[]): BlockView[] {
-  return memories.map((memory) => block('memory', memory.title, { id: memory.id, name: memory.label }));
+  return memories.map((memory) => block('memory', memory.title, { id: memory.id, memory }));
 }
 
 function within(world: World, filter: MemoryFilter): Chunk[] {

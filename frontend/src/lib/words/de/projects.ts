@@ -65,7 +65,7 @@ export default {
   // Files.
   filesLead: 'Was eine Frage beantwortet, wird aus ihnen in die Chats abgerufen, als Daten und nie als Anweisung. Andere Projekte und andere Programme sehen sie nicht.',
   documents: 'Dokumente',
-  documentsLead: 'Kopien von Texten, Markdown, Quelltext und PDFs, die Sie hier hinzufügen.',
+  documentsLead: 'Kopien von Texten, Markdown, Quelltext, PDFs und Office-Dokumenten, die Sie hier hinzufügen.',
   addDocuments: 'Dokumente hinzufügen …',
   adding: '{name} wird hinzugefügt',
   noDocuments: 'Noch keine',
@@ -76,7 +76,7 @@ export default {
   fileFacts: '{size} · {tokens, plural, one {# Token} other {# Token}}',
   read: '{name} lesen',
   folder: 'Beobachteter Ordner',
-  folderLead: 'Seine Textdateien und PDFs werden dort indiziert, wo sie liegen, und erneut, wenn sie sich ändern. Solange das Programm läuft, wird er einmal in der Minute durchgesehen.',
+  folderLead: 'Seine Textdateien, PDFs und Office-Dokumente werden dort indiziert, wo sie liegen, und erneut, wenn sie sich ändern. Solange das Programm läuft, wird er einmal in der Minute durchgesehen.',
   folderPath: 'Ordner',
   folderHelp: 'Sein vollständiger Pfad. Verknüpfungen, versteckte Dateien, Dateien, die meist Geheimnisse enthalten, und was .gitignore nennt, werden ausgelassen.',
   choose: 'Auswählen …',
@@ -111,7 +111,7 @@ export default {
   whyMany: 'Über 2.000 Dateien hinaus',
   whyBytes: 'Über zusammen 500 MB hinaus',
   whyEntries: 'Über 50.000 Namen hinaus',
-  whyText: 'Weder Text noch PDF',
+  whyText: 'Kein lesbarer Text',
   whyRead: 'Nicht lesbar',
 
   // How far memory reaches.

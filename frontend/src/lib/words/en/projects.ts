@@ -62,7 +62,7 @@ export default {
   // Files.
   filesLead: 'Passages that match a message are sent with it in the chats of this project, as data and never as instructions. Other projects and other programs cannot see them.',
   documents: 'Documents',
-  documentsLead: 'Copies of text, Markdown, source code and PDFs that you add here.',
+  documentsLead: 'Copies of text, Markdown, source code, PDFs and office documents that you add here.',
   addDocuments: 'Add documents…',
   adding: 'Adding {name}',
   noDocuments: 'None yet',
@@ -73,7 +73,7 @@ export default {
   fileFacts: '{size} · {tokens, plural, one {# token} other {# tokens}}',
   read: 'Read {name}',
   folder: 'Watched folder',
-  folderLead: 'Its text files and PDFs are indexed in place, and again when they change. The folder is checked once a minute while the app runs.',
+  folderLead: 'Its text files, PDFs and office documents are indexed in place, and again when they change. The folder is checked once a minute while the app runs.',
   folderPath: 'Folder',
   folderHelp: 'The full path. Links, hidden files, files that usually hold secrets, and files named in .gitignore are left out.',
   choose: 'Choose…',
@@ -108,7 +108,7 @@ export default {
   whyMany: 'Beyond 2,000 files',
   whyBytes: 'Beyond 500 MB together',
   whyEntries: 'Beyond 50,000 names',
-  whyText: 'Neither text nor a PDF',
+  whyText: 'No text that can be read',
   whyRead: 'Cannot be read',
 
   // How far memory reaches.

@@ -65,7 +65,7 @@ export default {
   // Files.
   filesLead: '能回答问题的内容会从中检索到聊天里，仅作为数据，绝不作为指令。其他项目和其他程序看不到它们。',
   documents: '文档',
-  documentsLead: '您在此添加的文本、Markdown、源代码和 PDF 的副本。',
+  documentsLead: '您在此添加的文本、Markdown、源代码、PDF 和 Office 文档的副本。',
   addDocuments: '添加文档…',
   adding: '正在添加 {name}',
   noDocuments: '暂无',
@@ -76,7 +76,7 @@ export default {
   fileFacts: '{size} · {tokens, plural, other {# 个 token}}',
   read: '阅读 {name}',
   folder: '监视的文件夹',
-  folderLead: '其中的文本文件和 PDF 会在原处被索引，更改后会重新索引。程序运行期间每分钟检查一次。',
+  folderLead: '其中的文本文件、PDF 和 Office 文档会在原处被索引，更改后会重新索引。程序运行期间每分钟检查一次。',
   folderPath: '文件夹',
   folderHelp: '完整路径。链接、隐藏文件、通常包含机密的文件以及 .gitignore 中列出的内容会被跳过。',
   choose: '选择…',
@@ -111,7 +111,7 @@ export default {
   whyMany: '超出 2,000 个文件',
   whyBytes: '总计超出 500 MB',
   whyEntries: '超出 50,000 个名称',
-  whyText: '既非文本也非 PDF',
+  whyText: '没有可读取的文本',
   whyRead: '无法读取',
 
   // How far memory reaches.

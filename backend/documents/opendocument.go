@@ -1,0 +1,108 @@
+package documents
+
+import (
+	"strconv"
+	"strings"
+)
+
+// openDocumentText reads a text, a spreadsheet or a presentation of LibreOffice and others. A presentation has pages.
+func openDocumentText(z archive) ([]string, error) {
+	if manifest, err := z.bytes("META-INF/manifest.xml", 1<<20); err == nil && strings.Contains(string(manifest), "encryption-data") {
+		return nil, errLocked
+	}
+	var pages []string
+	f := &markdown{}
+	on := openDocumentEvents(f)
+	element, ended := on.start, on.end
+	depth := 0 // of pages: notes have one of their own
+	on.start = func(name string, at attributes) bool {
+		if name == "page" {
+			depth++
+		}
+		return element(name, at)
+	}
+	on.end = func(name string) {
+		ended(name)
+		if name != "page" {
+			return
+		}
+		if depth--; depth == 0 {
+			pages = append(pages, f.text())
+			*f = markdown{}
+		}
+	}
+	if err := z.walk("content.xml", f, on); err != nil {
+		return nil, err
+	}
+	if rest := f.text(); rest != "" || len(pages) == 0 {
+		pages = append(pages, rest)
+	}
+	return pages, nil
+}
+
+// openDocumentEvents put the content together. What was deleted and is kept as a change is left out, as are comments.
+func openDocumentEvents(f *markdown) events {
+	columns, rows := 1, 1 // how often the open cell and row are repeated
+	return events{
+		start: func(name string, at attributes) bool {
+			switch name {
+			case "tracked-changes", "annotation", "note-citation", "page-number":
+				return true
+			case "p":
+				f.begin()
+			case "h":
+				level, err := strconv.Atoi(at.get("outline-level"))
+				if f.begin(); err == nil {
+					f.paragraph().level = level
+				}
+			case "s":
+				count, _ := strconv.Atoi(at.get("c"))
+				f.write(strings.Repeat(" ", min(max(count, 1), maxRepeat)))
+			case "tab":
+				f.write("\t")
+			case "line-break":
+				f.write("\n")
+			case "list-item":
+				f.lists++
+			case "notes":
+				f.block("Notes:", 0, false)
+			case "table":
+				if sheet := at.get("name"); len(f.tables) == 0 && sheet != "" {
+					f.block(sheet, 2, false)
+				}
+				f.beginTable()
+			case "table-row":
+				rows = number(at.get("number-rows-repeated"))
+			case "table-cell", "covered-table-cell":
+				columns = number(at.get("number-columns-repeated"))
+			}
+			return false
+		},
+		end: func(name string) {
+			switch name {
+			case "p", "h":
+				f.end()
+			case "list-item":
+				f.lists = max(f.lists-1, 0)
+			case "table-cell", "covered-table-cell":
+				f.endCell(columns)
+				columns = 1
+			case "table-row":
+				f.endRow(rows)
+				rows = 1
+			case "table":
+				f.endTable()
+			}
+		},
+		text: f.write,
+	}
+}
+
+// number is how often something is repeated.
+func number(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		return 1
+	}
+	return n
+}

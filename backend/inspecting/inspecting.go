@@ -1,0 +1,237 @@
+// Package inspecting shows what is behind a conversation: what requests contained and why, the states and summaries that
+// represent older turns, and whether everything stored is intact. It changes nothing.
+package inspecting
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/prompt"
+	"contextinfinity/backend/retrieval"
+	"contextinfinity/backend/turn"
+)
+
+// Store keeps what represents turns in requests, and what requests contained.
+type Store interface {
+	Branch(context.Context, chat.BranchID) (chat.Branch, error)
+	State(context.Context, chat.StateID) (chat.State, error)
+	States(context.Context, chat.BranchID) ([]chat.State, error)
+	StateTurnSeq(context.Context, chat.StateID) (int64, error)
+	Summaries(context.Context, chat.BranchID) ([]chat.RangeSummary, error)
+	AllSummaries(context.Context, chat.SessionID) ([]chat.RangeSummary, error)
+	Manifest(context.Context, chat.TurnID) (json.RawMessage, error)
+	PreviousManifest(ctx context.Context, branch chat.BranchID, beforeSeq int64) (json.RawMessage, chat.TurnID, error)
+	LookedUp(context.Context, chat.TurnID) ([]chat.LookedUp, error)
+	ChunkTexts(context.Context, []chat.ChunkID) ([]chat.ChunkText, error)
+	ChunkEmbeddings(context.Context, chat.ChunkID) ([]chat.EmbedderID, error)
+	ChunkUses(context.Context, chat.ChunkID) ([]chat.ChunkUse, error)
+	Verify(context.Context) ([]chat.Finding, error)
+}
+
+// Requests makes and repeats requests. It is turn.Engine.
+type Requests interface {
+	SeenBy(context.Context, chat.TurnID) (turn.Seen, error)
+	Preview(ctx context.Context, branch chat.BranchID, model string, m chat.Message) (prompt.PreparedContext, prompt.Budget, error)
+	VerifyContexts(context.Context) ([]chat.Finding, error)
+	VerifyJournals(context.Context) ([]chat.Finding, error)
+}
+
+// Service reads from the store and from the engine what neither shows alone.
+type Service struct {
+	Store
+	requests Requests
+}
+
+// New returns the service.
+func New(s Store, r Requests) *Service { return &Service{Store: s, requests: r} }
+
+// State is a committed state in its branch.
+type State struct {
+	chat.State
+	Covers int64 // turn_seq of the last turn in it; 0 for the root
+	Head   bool
+}
+
+// StatesOf are the committed states of a branch, newest first.
+func (s *Service) StatesOf(ctx context.Context, b chat.Branch) ([]State, error) {
+	all, err := s.States(ctx, b.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]State, len(all))
+	for i, st := range all {
+		if out[i], err = s.in(ctx, b, st); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// StateByID is one committed state.
+func (s *Service) StateByID(ctx context.Context, id chat.StateID) (State, error) {
+	st, err := s.State(ctx, id)
+	if err != nil {
+		return State{}, err
+	}
+	b, err := s.Branch(ctx, st.BranchID)
+	if err != nil {
+		return State{}, err
+	}
+	return s.in(ctx, b, st)
+}
+
+func (s *Service) in(ctx context.Context, b chat.Branch, st chat.State) (State, error) {
+	covers, err := s.StateTurnSeq(ctx, st.ID)
+	return State{State: st, Covers: covers, Head: st.ID == b.HeadState}, err
+}
+
+// Summary is a range summary, of the turns From up to, and without, To.
+type Summary struct {
+	chat.RangeSummary
+	InUse bool // the next request of the branch contains it
+}
+
+// SummariesOf are the range summaries of a branch's session, and the manifest of the next request of the branch. It is
+// nil where no usable model could be sent one.
+func (s *Service) SummariesOf(ctx context.Context, b chat.Branch) ([]Summary, *prompt.Manifest, error) {
+	all, err := s.AllSummaries(ctx, b.SessionID)
+	if err != nil {
+		return nil, nil, err
+	}
+	var next *prompt.Manifest
+	inUse := map[string]bool{}
+	if p, _, err := s.requests.Preview(ctx, b.ID, "", chat.UserText(" ")); err == nil {
+		m := p.Manifest()
+		next = &m
+		for _, piece := range m.History.Pieces {
+			inUse[piece.Summary] = true
+		}
+	}
+	out := make([]Summary, len(all))
+	for i, r := range all {
+		out[i] = Summary{r, inUse[r.ID]}
+	}
+	return out, next, nil
+}
+
+// Before is the turn whose request was the one before a turn_seq of a branch, and the items of that request. An empty
+// id: there was none. Without items it cannot be assembled again.
+func (s *Service) Before(ctx context.Context, branch chat.BranchID, seq int64) (chat.TurnID, []prompt.Text, error) {
+	_, id, err := s.PreviousManifest(ctx, branch, seq)
+	if err != nil || id == "" {
+		return "", nil, err
+	}
+	seen, err := s.requests.SeenBy(ctx, id)
+	return id, seen.Texts, err
+}
+
+// Recalled is a passage of memory in a request, and why it is there.
+type Recalled struct {
+	prompt.Part
+	Chunk *chat.ChunkText // nil: it no longer exists
+	Match retrieval.Match
+}
+
+// Recalled explains the passages of memory in a request, in order. texts are the request's items; without them the
+// matching words are not known.
+func (s *Service) Recalled(ctx context.Context, m prompt.Manifest, texts []prompt.Text) ([]Recalled, error) {
+	parts := m.Chunks()
+	ids := make([]chat.ChunkID, len(parts))
+	for i, p := range parts {
+		ids[i] = chat.ChunkID(p.ID)
+	}
+	known := map[string]*chat.ChunkText{}
+	if len(ids) > 0 {
+		found, err := s.ChunkTexts(ctx, ids)
+		if err != nil {
+			return nil, err
+		}
+		for i := range found {
+			known[string(found[i].ID)] = &found[i]
+		}
+	}
+	question, passages := splitItems(texts)
+	out := make([]Recalled, len(parts))
+	for i, p := range parts {
+		out[i] = Recalled{Part: p, Chunk: known[p.ID], Match: retrieval.Match{Attached: true}}
+		if p.Attached {
+			continue
+		}
+		text, seq := "", int64(0)
+		if i < len(passages) {
+			text = passages[i]
+		}
+		if c := known[p.ID]; c != nil {
+			seq = c.TurnSeq
+		}
+		out[i].Match = retrieval.MatchOf(question, text, p, seq)
+	}
+	return out, nil
+}
+
+// splitItems are the user's message and the passages of memory among the items of a request.
+func splitItems(texts []prompt.Text) (question string, passages []string) {
+	var messages []string
+	for _, t := range texts {
+		switch t.Source {
+		case "message":
+			messages = append(messages, t.Text)
+		case "chunk":
+			passages = append(passages, t.Text)
+		}
+	}
+	return strings.Join(messages, "\n"), passages
+}
+
+// Chunk is one chunk with its text.
+//
+// Errors: CodeNotFound for one that no longer exists.
+func (s *Service) Chunk(ctx context.Context, id chat.ChunkID) (chat.ChunkText, error) {
+	found, err := s.ChunkTexts(ctx, []chat.ChunkID{id})
+	if err != nil {
+		return chat.ChunkText{}, err
+	}
+	if len(found) == 0 {
+		return chat.ChunkText{}, chat.Errorf(chat.CodeNotFound, "memory.chunk", "This piece of memory no longer exists.").
+			WithHint("what was said is still in its conversation; search for it")
+	}
+	return found[0], nil
+}
+
+// ChunkDetail is everything about one chunk.
+type ChunkDetail struct {
+	chat.ChunkText
+	Embedders []chat.EmbedderID // that have its vectors
+	Uses      []chat.ChunkUse   // requests that contained it, newest first
+}
+
+// ChunkDetail returns everything about one chunk. Its errors are those of Chunk.
+func (s *Service) ChunkDetail(ctx context.Context, id chat.ChunkID) (ChunkDetail, error) {
+	c, err := s.Chunk(ctx, id)
+	if err != nil {
+		return ChunkDetail{}, err
+	}
+	d := ChunkDetail{ChunkText: c}
+	if d.Embedders, err = s.ChunkEmbeddings(ctx, id); err != nil {
+		return d, err
+	}
+	d.Uses, err = s.ChunkUses(ctx, id)
+	return d, err
+}
+
+// Check is a part of checking everything that is stored.
+type Check struct {
+	What string // is checked
+	Run  func(context.Context) ([]chat.Finding, error)
+}
+
+// Checks are all of them, in the order in which they are run.
+func (s *Service) Checks() []Check {
+	return []Check{
+		{"the database: records, ledger and index", s.Verify},
+		{"what models saw, assembled again", s.requests.VerifyContexts},
+		{"journals of answers", s.requests.VerifyJournals},
+	}
+}

@@ -1,0 +1,96 @@
+package archtest
+
+import (
+	"fmt"
+	"go/ast"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxMethods is how many methods an interface has at most, those of the interfaces in it included: what a consumer needs,
+// and not the list of methods of what it gets. It is what the largest has now.
+const maxMethods = 17
+
+// port is an interface that is declared in a file.
+type port struct {
+	file    string
+	line    int
+	methods int
+	embeds  []string // names as ports keeps them
+}
+
+// addPorts remembers the interfaces that a file declares, each by its directory and name.
+func (r *Report) addPorts(s source) {
+	for _, decl := range s.tree.Decls {
+		types, ok := decl.(*ast.GenDecl)
+		if !ok {
+			continue
+		}
+		for _, spec := range types.Specs {
+			named, ok := spec.(*ast.TypeSpec)
+			if !ok {
+				continue
+			}
+			if in, ok := named.Type.(*ast.InterfaceType); ok {
+				r.ports[s.dir+"."+named.Name.Name] = portOf(s, named, in)
+			}
+		}
+	}
+}
+
+func portOf(s source, named *ast.TypeSpec, in *ast.InterfaceType) port {
+	p := port{file: s.file, line: s.set.Position(named.Pos()).Line}
+	for _, field := range in.Methods.List {
+		switch of := field.Type.(type) {
+		case *ast.FuncType:
+			p.methods += len(field.Names)
+		case *ast.Ident:
+			p.embeds = append(p.embeds, s.dir+"."+of.Name)
+		case *ast.SelectorExpr:
+			if from, ok := of.X.(*ast.Ident); ok {
+				p.embeds = append(p.embeds, importedAs(s, from.Name)+"."+of.Sel.Name)
+			}
+		}
+	}
+	return p
+}
+
+// importedAs is the directory of this module that a file imports under a name; empty: it is of another module.
+func importedAs(s source, name string) string {
+	for _, spec := range s.tree.Imports {
+		target, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			continue
+		}
+		if spec.Name != nil && spec.Name.Name == name || spec.Name == nil && path.Base(target) == name {
+			return strings.TrimPrefix(target, module+"/")
+		}
+	}
+	return ""
+}
+
+// checkPorts reports interfaces with too many methods.
+func (r *Report) checkPorts() {
+	for name, p := range r.ports {
+		if n := r.methodsOf(name, nil); n > maxMethods && !inside(path.Dir(p.file), []string{storePlace}) {
+			r.Findings = append(r.Findings, Finding{
+				Rule: "size of a port", File: p.file, Line: p.line, What: fmt.Sprintf("has %d methods; %d are the most", n, maxMethods),
+				Reason: "an interface is what its consumer uses, and not the methods of what it is given once more",
+			})
+		}
+	}
+}
+
+// methodsOf counts the methods of an interface and of those in it. seen are those that hold it: a broken tree may go round.
+func (r *Report) methodsOf(name string, seen []string) int {
+	p := r.ports[name]
+	n := p.methods
+	for _, e := range p.embeds {
+		if !slices.Contains(seen, e) {
+			n += r.methodsOf(e, append(seen, name))
+		}
+	}
+	return n
+}
