@@ -11,18 +11,9 @@ import (
 	"contextinfinity/backend/internal/lists"
 )
 
-// QueueStore keeps the background jobs.
-type QueueStore interface {
-	Jobs(context.Context, chat.JobQuery) ([]chat.Job, error)
-	JobCounts(context.Context) (queued, running, dead int, err error)
-	JobFor(context.Context, chat.TurnID, chat.JobType) (chat.Job, bool, error)
-	RetryJob(context.Context, int64) error
-	KillJob(context.Context, int64) error
-}
-
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
-// activityJobs and activityTurns bound what the Activity tab shows at once.
+// activityJobs and activityTurns limit what the Activity tab shows at once.
 const (
 	activityJobs  = 100
 	activityTurns = 30
@@ -74,7 +65,7 @@ func metricsView(r chat.TurnMetricsRow) TurnMetrics {
 	}
 }
 
-// turns looks each turn up once.
+// turns caches turns by id.
 func (c *Core) turns(ctx context.Context) func(chat.TurnID) (chat.Turn, error) {
 	type found struct {
 		turn chat.Turn
@@ -91,7 +82,7 @@ func (c *Core) turns(ctx context.Context) func(chat.TurnID) (chat.Turn, error) {
 	}
 }
 
-// titles looks each session's title up once.
+// titles caches the titles of sessions.
 func (c *Core) titles(ctx context.Context) func(chat.SessionID) string {
 	seen := map[chat.SessionID]string{}
 	return func(id chat.SessionID) string {
@@ -124,26 +115,14 @@ func (c *Core) jobView(ctx context.Context, j chat.Job) JobView {
 	return v
 }
 
-// RetryJob makes a job due now, with a fresh count of tries.
+// RetryJob makes a job due now and resets its tries.
 func (s *Inspect) RetryJob(id int64) error {
-	return s.changeJob(func(ctx context.Context) error { return s.c.Queue.RetryJob(ctx, id) })
+	return s.c.do(func(ctx context.Context) error { return s.c.Queue.RetryJob(ctx, id) })
 }
 
-// KillJob gives a job up until somebody retries it.
+// KillJob marks a job as failed until it is retried.
 func (s *Inspect) KillJob(id int64) error {
-	return s.changeJob(func(ctx context.Context) error { return s.c.Queue.KillJob(ctx, id) })
-}
-
-func (s *Inspect) changeJob(do func(context.Context) error) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	if err := do(s.c.ctx()); err != nil {
-		return err
-	}
-	s.c.Hub.Change(chat.Change{Kind: chat.ChangeJobs})
-	s.c.Jobs.Wake()
-	return nil
+	return s.c.do(func(ctx context.Context) error { return s.c.Queue.KillJob(ctx, id) })
 }
 
 // Reconcile looks for unfinished work now and returns what it found.
@@ -168,8 +147,8 @@ func (s *Inspect) Steps(turnID string) ([]StepView, error) {
 	return lists.Map(steps, stepView), err
 }
 
-// RawStep returns the exact request and response of a provider call; of a very long one
-// the first and the last part.
+// RawStep returns the exact request and response of a provider call; of a very long one only the first and the last
+// part.
 func (s *Inspect) RawStep(stepID string) (RawStep, error) {
 	raw := RawStep{Events: []RawEvent{}}
 	if err := s.c.ready(); err != nil {
@@ -203,13 +182,13 @@ func (s *Inspect) RawStep(stepID string) (RawStep, error) {
 	return raw, err
 }
 
-// rawPart is how much of the beginning of a stream or body is shown, and of its end, in bytes.
+// rawPart is how much of the beginning and of the end of a stream or body is shown, in bytes.
 const rawPart = 1 << 20
 
-// size is about what an event takes, in bytes.
+// size is about how many bytes an event takes.
 func (e RawEvent) size() int { return len(e.Data) + 64 }
 
-// ends is a text whose middle is left out where it is too long, with a line that says so.
+// ends cuts the middle of a long text, with a line that says so.
 func ends(s string) string {
 	if len(s) <= 2*rawPart {
 		return s
@@ -218,7 +197,7 @@ func ends(s string) string {
 	return fmt.Sprintf("%s\n[%d bytes are left out here]\n%s", first, len(s)-len(first)-len(last), last)
 }
 
-// printable is text as it is, and bytes that are none as a quoted Go string.
+// printable is valid text unchanged, and other bytes as a quoted Go string.
 func printable(b []byte) string {
 	if utf8.Valid(b) {
 		return string(b)

@@ -2,54 +2,29 @@ package api
 
 import (
 	"context"
-	"slices"
 
-	"contextinfinity/backend/answers"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/turn"
 )
 
-// Answers asks several models one message. It is answers.Service.
-type Answers interface {
-	Ask(ctx context.Context, m turn.Message, models []string) ([]answers.Sent, error)
-	AskAlso(ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error)
-	Of(context.Context, chat.TurnID) ([]answers.Answer, error)
-	Merge(ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error)
-}
-
-// SendToSeveral sends a message to two to four models at once, each answer on a branch of
-// its own. The active branch, with the first of them, stays. It never waits in a queue.
+// SendToSeveral sends a message to two to four models at once, each with its own branch. The active branch gets the
+// first of them. It is never queued.
 func (s *Chat) SendToSeveral(req SendRequest, models []string) (SentToSeveral, error) {
 	v := SentToSeveral{Problems: []ErrorView{}}
 	if err := s.c.ready(); err != nil {
 		return v, err
 	}
 	ctx := s.c.ctx()
-	content, err := userMessage(req.Text, req.Images, req.Files, req.Memories)
+	m, sess, err := s.message(ctx, req)
 	if err != nil {
 		return v, err
 	}
-	if err := s.c.sendable(ctx, content); err != nil {
-		return v, err
-	}
-	if !slices.Contains(chat.Efforts, req.Effort) {
-		return v, chat.Errorf(chat.CodeInvalid, "chat.send", "%q is not an effort; nothing was sent.", req.Effort).WithHint("choose minimal, low, medium or high, or none")
-	}
-	sess, err := s.session(ctx, req, content)
+	m.Model = "" // each of models
+	sent, err := s.c.Answers.Ask(ctx, m, models)
 	if err != nil {
 		return v, err
 	}
-	branch := chat.BranchID(req.BranchID)
-	if branch == "" {
-		branch = sess.ActiveBranch
-	}
-	sent, err := s.c.Answers.Ask(ctx, turn.Message{
-		Branch: branch, Content: content, Effort: req.Effort, Incomplete: turn.IncompletePolicy(req.Incomplete), FromDraft: true,
-	}, models)
-	if err != nil {
-		return v, err
-	}
-	v.First = result(sent[0].Handle, sess.ID, branch)
+	v.First = result(sent[0].Handle, sess, m.Branch)
 	for _, one := range sent {
 		if one.Err != nil {
 			s.c.Log.Warn("a message was not sent to one of several models", "model", one.Model, "err", one.Err)
@@ -90,16 +65,15 @@ func (s *Branches) Answers(turnID string) (AnswerSet, error) {
 	return v, nil
 }
 
-// AnswerAlso answers the message of a turn with another model too, on a new branch. The
-// active one stays.
+// AnswerAlso answers the message of a turn with another model, on a new branch. The active branch does not change.
 func (s *Branches) AnswerAlso(turnID, model string) (SendResult, error) {
 	return s.sent(turnID, func(ctx context.Context, id chat.TurnID) (*turn.Handle, error) {
 		return s.c.Answers.AskAlso(ctx, id, model)
 	})
 }
 
-// MergeAnswers asks a model for one answer out of all final ones to the message of a turn, on
-// a new branch, which becomes the active one.
+// MergeAnswers lets a model combine all final answers to the message of a turn into one, on a new branch, which
+// becomes the active one.
 func (s *Branches) MergeAnswers(turnID, model string) (SendResult, error) {
 	return s.sent(turnID, func(ctx context.Context, id chat.TurnID) (*turn.Handle, error) {
 		return s.c.Answers.Merge(ctx, id, model)

@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/internal/lists"
 )
 
-// DraftStore keeps what is not sent yet, and the documents of messages.
+// DraftStore stores drafts and the documents of messages.
 type DraftStore interface {
 	documents.Store
 	Draft(context.Context, chat.BranchID) (chat.Draft, bool, error)
@@ -19,8 +19,7 @@ type DraftStore interface {
 	FileText(context.Context, chat.FileID) (string, error)
 }
 
-// uploads are documents that are arriving in pieces: a bridge that carries JSON is
-// not given two hundred megabytes at once.
+// uploads are documents that arrive in pieces, because a JSON bridge should not carry two hundred megabytes at once.
 type uploads struct {
 	mu   sync.Mutex
 	open map[string]*upload
@@ -32,11 +31,10 @@ type upload struct {
 	data   []byte
 }
 
-// maxUploads bounds what may be arriving at a time.
+// maxUploads limits concurrent uploads.
 const maxUploads = 8
 
-// take adds a piece to an upload, the first of which has no id yet, and returns the
-// upload when it is whole.
+// take adds a piece to an upload, the first of which has no id yet, and returns the upload when it is complete.
 func (u *uploads) take(p AttachPart, data []byte, newID func() string) (id string, whole *upload, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -71,8 +69,8 @@ func (u *uploads) drop(id string) {
 	delete(u.open, id)
 }
 
-// Attach takes a piece of a document; with the last one it is read and kept for the
-// draft of its branch.
+// Attach receives a piece of a document; after the last one the document is read and stored for the draft of its
+// branch.
 func (s *Chat) Attach(part AttachPart) (AttachResult, error) {
 	if err := s.c.ready(); err != nil {
 		return AttachResult{}, err
@@ -104,7 +102,7 @@ func (c *Core) keepDocument(branch chat.BranchID, name string, data []byte) (cha
 	return d.Keep(ctx, c.Drafts, branch, data, func(text string) int { return c.Counter.Count("", text) })
 }
 
-// AttachCancel forgets what arrived of a document.
+// AttachCancel discards the received part of a document.
 func (s *Chat) AttachCancel(upload string) error {
 	s.uploads.drop(upload)
 	return nil
@@ -128,8 +126,7 @@ func fileView(f chat.File) FileView {
 	return FileView{ID: string(f.ID), Name: f.Name, MediaType: f.MediaType, Tokens: f.Tokens}
 }
 
-// documentBlocks name the files of a message; what the model sees of them is fixed
-// when it is sent.
+// documentBlocks name the files of a message; the text for the model is fixed when the message is sent.
 func documentBlocks(files []FileView) chat.Blocks {
 	var out chat.Blocks
 	for _, f := range files {

@@ -10,6 +10,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/erasing"
 	"contextinfinity/backend/inspecting"
+	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/pins"
 	"contextinfinity/backend/sessions"
 	"contextinfinity/backend/store"
@@ -39,11 +40,12 @@ func chatOver(t *testing.T) (*Chat, *store.Store, chat.Session) {
 func coreOver(s *store.Store) *Core {
 	hub := NewHub()
 	engine := turn.NewEngine(turn.Deps{Turns: s, History: s, Contexts: s, Drafts: s, Calls: s, Models: small{}, Counter: bytesCounter{}, Settings: func() turn.Settings { return turn.Settings{} }})
+	runner := jobs.NewRunner(jobs.Deps{Queue: s, Store: s, Publish: hub, Counter: words{}, TargetTokens: func() int { return 1200 }})
 	return &Core{
-		Sessions: sessions.New(sessions.Deps{Store: s, Limits: engine, Publish: hub.Change, Wake: func() {}}),
+		Sessions: sessions.New(sessions.Deps{Store: s, History: s, Limits: engine, Publish: hub.Change, Wake: func() {}}),
 		Pins:     pins.New(pins.Deps{Store: s, Limits: engine, Count: func(text string) int { return words{}.Count("", text) }, Publish: hub.Change}),
 		Erasing:  erasing.New(erasing.Deps{Store: s, Publish: hub.Change}),
-		History:  s, Drafts: s, Chunks: s, Queue: s, Figures: s, Calls: s, Settings: s, Inspecting: inspecting.New(s, engine),
+		History:  s, Drafts: s, Chunks: s, Queue: jobs.NewList(s, runner, hub), Figures: s, Calls: s, Settings: s, Inspecting: inspecting.New(s, engine),
 		Turns: engine, Counter: words{}, Hub: hub,
 	}
 }

@@ -15,9 +15,9 @@ func (s *Settings) Autostart() (AutostartView, error) {
 	return AutostartView{On: state.On, Other: state.Other, Place: state.Place}, err
 }
 
-// SetAutostart writes or removes the system's entry, and returns what the system says then.
+// SetAutostart creates or removes the system's entry, and returns the resulting state.
 //
-// Errors: CodeUnavailable, where the system has no place for it or refuses.
+// Errors: CodeUnavailable, if the system does not support it or refuses.
 func (s *Settings) SetAutostart(on bool) (AutostartView, error) {
 	entry, err := s.autostart()
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Branches shows a session's branches and goes back on them.
+// Branches shows a session's branches and rolls them back.
 type Branches struct{ c *Core }
 
 // NewBranches returns the service.
@@ -65,10 +65,10 @@ func treeBranch(b chat.BranchSummary, active chat.BranchID) TreeBranch {
 	}
 }
 
-// sideTurns is how many turns of each branch a comparison brings at once.
+// sideTurns is how many turns of each branch a comparison loads at once.
 const sideTurns = 100
 
-// Compare sets two branches of a session beside each other, from where they part.
+// Compare compares two branches of a session from where they diverge.
 func (s *Branches) Compare(leftBranchID, rightBranchID string) (BranchComparison, error) {
 	v := BranchComparison{Left: emptySide(), Right: emptySide()}
 	if err := s.c.ready(); err != nil {
@@ -89,7 +89,7 @@ func (s *Branches) Compare(leftBranchID, rightBranchID string) (BranchComparison
 
 func emptySide() BranchSide { return BranchSide{Turns: []TurnView{}, Pins: []PinView{}} }
 
-// side is what a branch has after the turns it shares.
+// side is the part of a branch after the shared turns.
 func (s *Branches) side(ctx context.Context, id chat.BranchID, shared int64) (BranchSide, error) {
 	side := emptySide()
 	b, err := s.c.Sessions.Branch(ctx, id)
@@ -127,7 +127,7 @@ func (s *Branches) side(ctx context.Context, id chat.BranchID, shared int64) (Br
 	return side, err
 }
 
-// landmarks are how many turns of a long run are named, and minLandmarks is how long a run is that has them.
+// landmarks are how many turns of a long run are named, and minLandmarks is the minimum length of such a run.
 const landmarks, minLandmarks = 5, 12
 
 // Landmarks names some turns of a run, evenly spaced between its first and last, with the first words of their messages.
@@ -154,16 +154,12 @@ func (s *Branches) Landmarks(branchID string, fromSeq, toSeq int64) ([]Landmark,
 	return v, nil
 }
 
-// Archive hides a branch in switcher and tree, or brings it back. Nothing is deleted,
-// and the active one cannot be hidden.
+// Archive archives or restores a branch. Nothing is deleted, and the active one cannot be archived.
 func (s *Branches) Archive(branchID string, archived bool) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	return s.c.Branches.Archive(s.c.ctx(), chat.BranchID(branchID), archived)
+	return s.c.do(func(ctx context.Context) error { return s.c.Branches.Archive(ctx, chat.BranchID(branchID), archived) })
 }
 
-// RollbackTo goes back to a turn: a new branch that ends with it, made active.
+// RollbackTo rolls back to a turn: a new branch that ends with it becomes active.
 func (s *Branches) RollbackTo(branchID, turnID string) (BranchView, error) {
 	if err := s.c.ready(); err != nil {
 		return BranchView{}, err
@@ -175,8 +171,8 @@ func (s *Branches) RollbackTo(branchID, turnID string) (BranchView, error) {
 	return s.c.branch(b)
 }
 
-// ContextAt is what the next request would hold on a branch that ended with a turn;
-// an empty turn: before the first. The branch is not made.
+// ContextAt is the next request of a branch that would end with a turn; an empty turn: before the first. The branch
+// is not created.
 func (s *Branches) ContextAt(branchID, turnID, model string) (ContextView, error) {
 	if err := s.c.ready(); err != nil {
 		return ContextView{}, err

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -10,7 +11,7 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// Chat sends messages and decides about turns.
+// Chat sends messages and settles turns.
 type Chat struct {
 	c         *Core
 	temporary temporaries
@@ -20,41 +21,43 @@ type Chat struct {
 // NewChat returns the service.
 func NewChat(c *Core) *Chat { return &Chat{c: c} }
 
-// Send makes a message durable and starts its turn, or queues it while another
-// one of the branch runs.
+// Send makes a message durable and starts its turn, or queues it while another turn of the branch runs.
 func (s *Chat) Send(req SendRequest) (SendResult, error) {
 	if err := s.c.ready(); err != nil {
 		return SendResult{}, err
 	}
 	ctx := s.c.ctx()
-	content, err := userMessage(req.Text, req.Images, req.Files, req.Memories)
+	m, sess, err := s.message(ctx, req)
 	if err != nil {
 		return SendResult{}, err
 	}
-	if err := s.c.sendable(ctx, content); err != nil {
-		return SendResult{}, err
-	}
-	if !slices.Contains(chat.Efforts, req.Effort) {
-		return SendResult{}, chat.Errorf(chat.CodeInvalid, "chat.send", "%q is not an effort; nothing was sent.", req.Effort).WithHint("choose minimal, low, medium or high, or none")
-	}
-	sess, err := s.session(ctx, req, content)
+	h, err := s.c.Turns.SendOrQueue(ctx, m)
 	if err != nil {
 		return SendResult{}, err
 	}
-	branch := chat.BranchID(req.BranchID)
-	if branch == "" {
-		branch = sess.ActiveBranch
-	}
-	h, err := s.c.Turns.SendOrQueue(ctx, turn.Message{
-		Branch: branch, Content: content, Model: req.Model, Effort: req.Effort, Incomplete: turn.IncompletePolicy(req.Incomplete), FromDraft: true,
-	})
-	if err != nil {
-		return SendResult{}, err
-	}
-	return result(h, sess.ID, branch), nil
+	return result(h, sess, m.Branch), nil
 }
 
-// sendable refuses a message without content, or with memory that is not there.
+// message is what a request asks to be sent, and its session, which is made where there is none yet.
+func (s *Chat) message(ctx context.Context, req SendRequest) (turn.Message, chat.SessionID, error) {
+	content, err := userMessage(req.Text, req.Images, req.Files, req.Memories)
+	if err == nil {
+		err = s.c.sendable(ctx, content)
+	}
+	if err == nil && !slices.Contains(chat.Efforts, req.Effort) {
+		err = chat.Errorf(chat.CodeInvalid, "chat.send", "%q is not an effort; nothing was sent.", req.Effort).WithHint("choose minimal, low, medium or high, or none")
+	}
+	if err != nil {
+		return turn.Message{}, "", err
+	}
+	sess, err := s.session(ctx, req, content)
+	return turn.Message{
+		Branch: cmp.Or(chat.BranchID(req.BranchID), sess.ActiveBranch), Content: content, Model: req.Model, Effort: req.Effort,
+		Incomplete: turn.IncompletePolicy(req.Incomplete), FromDraft: true,
+	}, sess.ID, err
+}
+
+// sendable refuses a message without content, or with missing memory.
 func (c *Core) sendable(ctx context.Context, m chat.Message) error {
 	if m.IsEmpty() && len(m.Blocks.Memories()) > 0 {
 		return chat.Errorf(chat.CodeInvalid, "chat.send", "The message has attached memory but no text; nothing was sent.").
@@ -66,11 +69,11 @@ func (c *Core) sendable(ctx context.Context, m chat.Message) error {
 	return c.checkMemories(ctx, m)
 }
 
-// session finds or makes the session of a message, and names a nameless one.
+// session finds or creates the session of a message, and sets a missing title.
 func (s *Chat) session(ctx context.Context, req SendRequest, m chat.Message) (chat.Session, error) {
 	if req.SessionID == "" {
 		if err := s.c.Turns.CanUse(ctx, req.Model); err != nil {
-			return chat.Session{}, err // before a session is made for nothing
+			return chat.Session{}, err // before a session is created needlessly
 		}
 		sess, _, err := s.c.Sessions.CreateSession(ctx, chat.NewSession{Title: m.Title()})
 		return sess, err
@@ -97,7 +100,7 @@ func (s *Chat) Stop(turnID string) error {
 	})
 }
 
-// Keep makes an incomplete answer final as it is.
+// Keep makes an incomplete answer final.
 func (s *Chat) Keep(turnID string) error {
 	return s.decide(func(ctx context.Context) error {
 		_, err := s.c.Turns.Keep(ctx, chat.TurnID(turnID))
@@ -121,19 +124,18 @@ func (s *Chat) decide(do func(context.Context) error) error {
 	return do(s.c.ctx())
 }
 
-// Retry tries again: an incomplete turn as a new attempt, a failed one as a new
-// turn, a final one on a fork.
+// Retry tries again: an incomplete turn with a new attempt, a failed one with a new turn, a final one on a fork.
 func (s *Chat) Retry(turnID, model string) (SendResult, error) {
 	return s.again(s.c.Turns.Retry, turnID, model)
 }
 
-// Continue asks the model to continue from an incomplete answer. After a stopped
-// one, which is final, asking is a new message.
+// Continue asks the model to continue an incomplete answer. After a stopped one, which is final, it sends a new
+// message.
 func (s *Chat) Continue(turnID, model string) (SendResult, error) {
 	return s.again(s.c.Turns.Continue, turnID, model)
 }
 
-// SendUnsent sends a turn found accepted and never answered.
+// SendUnsent sends a turn that was accepted but never answered.
 func (s *Chat) SendUnsent(turnID, model string) (SendResult, error) {
 	return s.again(s.c.Turns.SendUnsent, turnID, model)
 }
@@ -149,7 +151,7 @@ func (s *Chat) again(do func(context.Context, chat.TurnID, string) (*turn.Handle
 	return result(h, h.Turn.SessionID, h.Turn.BranchID), nil
 }
 
-// Stream returns a step's text so far, after frames were missed.
+// Stream returns a step's text so far, for a window that missed frames.
 func (s *Chat) Stream(stepID string) (StreamState, error) {
 	if err := s.c.ready(); err != nil {
 		return StreamState{}, err
@@ -182,10 +184,9 @@ func (s *Chat) CountTokens(text string) int { return s.c.Counter.Count("", text)
 
 // SetModel sets the session's model from now on.
 func (s *Chat) SetModel(sessionID, model string) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	return s.c.Sessions.SetSessionModel(s.c.ctx(), chat.SessionID(sessionID), model)
+	return s.c.do(func(ctx context.Context) error {
+		return s.c.Sessions.SetSessionModel(ctx, chat.SessionID(sessionID), model)
+	})
 }
 
 func asOverBudget(err error, target **prompt.OverBudgetError) bool { return errors.As(err, target) }

@@ -8,11 +8,10 @@ import (
 	"contextinfinity/backend/tasks"
 )
 
-// maxFindings of a check are kept with it; its count is of all.
+// maxFindings is how many findings of a check are kept; all are counted.
 const maxFindings = 100
 
-// Check holds everything stored against its hashes, chains and rules, as the verb verify
-// does. It changes nothing.
+// Check checks all stored data against its hashes, chains and rules, like the verb verify. It changes nothing.
 func (s *Storage) Check() (TaskView, error) {
 	if err := s.c.ready(); err != nil {
 		return TaskView{}, err
@@ -28,7 +27,7 @@ func (s *Storage) checking(ctx context.Context, p *tasks.Progress) (tasks.Result
 		p.Detail(part.What)
 		found, err := part.Run(ctx)
 		if err == nil {
-			err = ctx.Err() // what was cut short has looked at less than all
+			err = ctx.Err() // an interrupted check is incomplete
 		}
 		if err != nil {
 			return tasks.Result{}, err
@@ -43,7 +42,7 @@ func (s *Storage) checking(ctx context.Context, p *tasks.Progress) (tasks.Result
 	return tasks.Result{Report: raw}, err
 }
 
-// findingText names the record and says what is wrong with it.
+// findingText names the record and the problem.
 func findingText(f chat.Finding) string {
 	return f.Table + " " + f.ID + ": " + groupedCounts(f.Message)
 }

@@ -20,7 +20,7 @@ func (s *Inspect) Context(turnID string) (ContextView, error) {
 	return s.c.seen(s.c.ctx(), chat.TurnID(turnID))
 }
 
-// seen draws what a turn's model saw, with each item marked against the turn before.
+// seen is the context of a turn, with each item compared with the previous turn's.
 func (c *Core) seen(ctx context.Context, id chat.TurnID) (ContextView, error) {
 	t, err := c.History.Turn(ctx, id)
 	if err != nil {
@@ -63,14 +63,13 @@ func (c *Core) seen(ctx context.Context, id chat.TurnID) (ContextView, error) {
 	return v, nil
 }
 
-// textsBefore are the items of the request before a turn's, if there was one
-// that can be assembled again.
+// textsBefore are the items of the request before a turn's, if there was one that can be assembled again.
 func (c *Core) textsBefore(ctx context.Context, t chat.Turn) ([]prompt.Text, bool) {
 	_, texts, err := c.Inspecting.Before(ctx, t.BranchID, t.Seq)
 	return texts, err == nil && len(texts) > 0
 }
 
-// mark says of each item whether the request before held the same text.
+// mark sets for each item whether the previous request contained the same text.
 func (v *ContextView) mark(before []prompt.Text) {
 	have := map[string]bool{}
 	for _, t := range before {
@@ -87,8 +86,7 @@ func (v *ContextView) mark(before []prompt.Text) {
 	}
 }
 
-// NextContext is what the branch's next request would hold with a draft, and with all
-// that is attached to it.
+// NextContext is the branch's next request with a draft and its attachments.
 func (s *Inspect) NextContext(branchID, model string, draft Draft) (ContextView, error) {
 	if err := s.c.ready(); err != nil {
 		return ContextView{}, err
@@ -108,7 +106,7 @@ func (s *Inspect) NextContext(branchID, model string, draft Draft) (ContextView,
 	return s.c.next(ctx, chat.Turn{BranchID: branch}, model, p, budget, err)
 }
 
-// next draws what a preview made: what would come after the turns before one.
+// next is the view of a preview: what would follow the turns before one.
 func (c *Core) next(ctx context.Context, before chat.Turn, model string, p prompt.PreparedContext, budget prompt.Budget, err error) (ContextView, error) {
 	if chat.CodeOf(err) == chat.CodeOverBudget {
 		v := contextView(prompt.Manifest{Budget: budget, Model: model}, nil)
@@ -134,7 +132,7 @@ func (c *Core) next(ctx context.Context, before chat.Turn, model string, p promp
 	return v, nil
 }
 
-// DiffContext compares a turn's request with the one before it.
+// DiffContext compares a turn's request with the previous one.
 func (s *Inspect) DiffContext(turnID string) (ContextDiff, error) {
 	d := ContextDiff{Removed: []ContextItem{}, Added: []ContextItem{}}
 	if err := s.c.ready(); err != nil {
@@ -194,8 +192,7 @@ func bytesOf(items []ContextItem) int {
 	return n
 }
 
-// contextView draws a manifest with the texts of its items, which are in the
-// same order.
+// contextView is the view of a manifest with the texts of its items, in the same order.
 func contextView(m prompt.Manifest, texts []prompt.Text) ContextView {
 	u := prompt.UsageOf(m)
 	b := m.Budget
@@ -238,7 +235,7 @@ func contextItem(p prompt.Part) ContextItem {
 	return it
 }
 
-// label names an item in words.
+// label describes an item.
 func label(p prompt.Part) string {
 	switch p.Source {
 	case "turn":
@@ -302,7 +299,7 @@ func redactionViews(found []prompt.Redaction) []RedactionView {
 	return out
 }
 
-// Summarize makes the branch's due range summaries now; forced, also of turns that still fit.
+// Summarize makes the branch's due range summaries now; forced, also for turns that still fit.
 func (s *Inspect) Summarize(branchID string, force bool) error {
 	if err := s.c.ready(); err != nil {
 		return err

@@ -5,12 +5,11 @@ import (
 	"strings"
 )
 
-// countIn finds a count in a sentence: four digits or more, and what is counted. A year, a
-// port, an id or a path has no such word after it.
+// countIn matches a count in a sentence: four digits or more, and what is counted. A year, a port, an id or a path is
+// not followed by such a word.
 var countIn = regexp.MustCompile(`(^|[^\w.,:/#=-])(\d{4,})( (?:tokens?|turns?|sessions?|messages?|records?|events?|files?|passages?|chunks?|bytes?|characters?|pages?|entries|vectors?|[kM]?B|KB)\b)`)
 
-// groupedCounts writes counts of a sentence as the window writes numbers: "12 345 turns",
-// with narrow no-break spaces.
+// groupedCounts formats the counts in a sentence like the window: "12 345 turns", with narrow no-break spaces.
 func groupedCounts(text string) string {
 	return countIn.ReplaceAllStringFunc(text, func(found string) string {
 		parts := countIn.FindStringSubmatch(found)

@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/internal/panics"
 )
 
-// Services are the bound services, called by name as the window's bridge calls them: for a window whose page runs in
+// Services are the bound services, called by name like the window's bridge does: for a window whose page runs in
 // another process.
 type Services struct {
 	byName map[string]reflect.Value
@@ -27,7 +27,7 @@ func NewServices(bound []any, log *slog.Logger) Services {
 	return s
 }
 
-// Call carries out "Service.Method" with its arguments as a JSON list.
+// Call calls "Service.Method" with its arguments as a JSON list.
 //
 // Errors: those of the method; CodeInvalid for one that does not exist or takes other arguments; CodeInternal for one that panics.
 func (s Services) Call(name string, args json.RawMessage) (result any, err error) {
@@ -74,23 +74,23 @@ func results(out []reflect.Value) (any, error) {
 	return result, nil
 }
 
-// Relay is what the page of a further window calls: the program that has the data carries it out.
+// Relay is the service that a further window's page calls: it forwards calls to the program that has the data open.
 type Relay struct {
 	call func(name string, args json.RawMessage) (json.RawMessage, error)
 }
 
-// NewRelay returns the service. call carries out "Service.Method".
+// NewRelay returns the service. call calls "Service.Method".
 func NewRelay(call func(name string, args json.RawMessage) (json.RawMessage, error)) *Relay {
 	return &Relay{call}
 }
 
-// Call carries out a method of a service with its arguments as a JSON list, and returns its result as JSON.
+// Call calls a method of a service with its arguments as a JSON list, and returns its result as JSON.
 func (r *Relay) Call(service, method, args string) (string, error) {
 	result, err := r.call(service+"."+method, json.RawMessage(args))
 	return string(result), err
 }
 
-// ErrorOf is the error that FormatError has put into words.
+// ErrorOf is the error described by FormatError.
 func ErrorOf(words string) error {
 	var v ErrorView
 	if err := json.Unmarshal([]byte(words), &v); err != nil || v.Message == "" {

@@ -13,9 +13,9 @@ const dragPath = "/drag"
 // maxDragRequest bounds the request, in bytes: a few identifiers.
 const maxDragRequest = 16 << 10
 
-// DragHandler writes the file that a drag out of the window carries, and returns it. It is not a bound method, because the
-// page has to wait for it: the file must be whole before the drag begins, and nothing may be written before that. A page
-// can wait for a request, but not for a bound method.
+// DragHandler writes the file for a drag out of the window, and returns it. It is not a bound method, because the
+// page has to wait: the file must be complete before the drag begins, and must not be written earlier. A page can
+// wait for a request, but not for a bound method.
 func DragHandler(write func(ExportRequest) (DraggedFile, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != dragPath || r.Method != http.MethodPost {
@@ -33,11 +33,11 @@ func DragHandler(write func(ExportRequest) (DraggedFile, error)) http.Handler {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(file) // the page is gone: the drag too
+		_ = json.NewEncoder(w).Encode(file) // the page is gone, and so is the drag
 	})
 }
 
-// DragFile writes the file that a drag carries.
+// DragFile writes the file for a drag.
 func (c *Core) DragFile(request ExportRequest) (DraggedFile, error) {
 	if err := c.ready(); err != nil {
 		return DraggedFile{}, err

@@ -1,13 +1,14 @@
-// Package api is what the window may call: thin bound services, the shapes they
-// return, and the typed events they publish (UX.md, SPEC 5).
+// Package api is the window's interface: thin bound services, the shapes they return, and the typed events they
+// publish (UX.md, SPEC 5).
 //
-// Shapes carry strings and integers only. Moments are Unix milliseconds, sizes
+// Shapes contain only strings and integers. Times are Unix milliseconds, sizes bytes, lengths tokens. A failed call
+// rejects with an ErrorView as JSON.
 // bytes, lengths tokens. A failed call rejects with an ErrorView as JSON.
 package api
 
 import "contextinfinity/backend/chat"
 
-// ErrorView is an error as the window shows it: what happened, what to do.
+// ErrorView is an error as shown in the window: what happened, what to do.
 type ErrorView struct {
 	Code    chat.Code `json:"code"`
 	Op      string    `json:"op"`
@@ -15,13 +16,13 @@ type ErrorView struct {
 	Hint    string    `json:"hint"`
 }
 
-// SessionStatus is the one thing about a session that is worth a mark.
+// SessionStatus is the mark of a session in the list.
 type SessionStatus string
 
-// Marks, what needs the user first.
+// Marks, most urgent first.
 const (
 	SessionStreaming  SessionStatus = "streaming"
-	SessionWaiting    SessionStatus = "waiting" // a call of a tool, for a decision
+	SessionWaiting    SessionStatus = "waiting" // a tool call waits for a decision
 	SessionIncomplete SessionStatus = "incomplete"
 	SessionUnsent     SessionStatus = "unsent"
 	SessionFailed     SessionStatus = "failed"
@@ -29,7 +30,7 @@ const (
 	SessionQuiet      SessionStatus = ""
 )
 
-// SessionRow is a line of the session list.
+// SessionRow is a row of the session list.
 type SessionRow struct {
 	ID           string        `json:"id"`
 	Title        string        `json:"title"`
@@ -51,23 +52,22 @@ type BranchView struct {
 	ID        string `json:"id"`
 	Label     string `json:"label"`
 	ParentID  string `json:"parentId"`
-	ForkSeq   int64  `json:"forkSeq"` // turn_seq it forked after; 0 for the first branch or one forked before turn 1
+	ForkSeq   int64  `json:"forkSeq"` // turn_seq after which it forked; 0 for the first branch or one forked before turn 1
 	Turns     int    `json:"turns"`   // of its lineage
-	HeadSeq   int64  `json:"headSeq"` // the last turn that its head covers
+	HeadSeq   int64  `json:"headSeq"` // the last turn covered by its head
 	HeadState string `json:"headState"`
 	UpdatedAt int64  `json:"updatedAt"`
 	Active    bool   `json:"active"`
 	Archived  bool   `json:"archived"`
 }
 
-// Header is the window's mandatory header (SRD 17.1), for one branch. While a
-// turn streams, frames update the stream cell.
+// Header is the window's header (SRD 17.1), for one branch. While a turn streams, frames update its stream cell.
 type Header struct {
 	SessionID       string `json:"sessionId"`
 	SessionTitle    string `json:"sessionTitle"`
 	BranchID        string `json:"branchId"`
 	BranchLabel     string `json:"branchLabel"`
-	HeadSeq         int64  `json:"headSeq"` // the last turn that the head covers
+	HeadSeq         int64  `json:"headSeq"` // the last turn covered by the head
 	HeadShortID     string `json:"headShortId"`
 	Pending         int    `json:"pending"`
 	TurnID          string `json:"turnId"` // the newest turn; empty before the first
@@ -76,8 +76,8 @@ type Header struct {
 	Outcome         string `json:"outcome"`
 	Displayed       int64  `json:"displayed"` // bytes of the newest step
 	Durable         int64  `json:"durable"`
-	ContextTokens   int    `json:"contextTokens"`   // what the next request would hold, empty message
-	ContextRecalled int    `json:"contextRecalled"` // those of contextTokens that recalled memory takes; it gives way
+	ContextTokens   int    `json:"contextTokens"`   // size of the next request with an empty message
+	ContextRecalled int    `json:"contextRecalled"` // part of contextTokens taken by recalled memory, which is reduced when necessary
 	ContextCeiling  int    `json:"contextCeiling"`
 	Summaries       int    `json:"summaries"`     // the [2S] of the meter
 	Extracts        int    `json:"extracts"`      // its [3E]
@@ -86,13 +86,13 @@ type Header struct {
 	ContextFormat   string `json:"contextFormat"` // "12.4k / 50k (25%) [2S]"
 	Model           string `json:"model"`
 	ModelWindow     int    `json:"modelWindow"`
-	ProjectID       string `json:"projectId"` // of the session's folder; empty: that is a plain one, or it is in none
+	ProjectID       string `json:"projectId"` // of the session's folder; empty: a plain folder, or none
 	Project         string `json:"project"`   // its name
-	Scope           string `json:"scope"`     // how far memory reaches: lineage, session, project, all
-	OwnScope        string `json:"ownScope"`  // as it was set for this session; empty: by its project, else as configured
+	Scope           string `json:"scope"`     // scope of memory: lineage, session, project, all
+	OwnScope        string `json:"ownScope"`  // as set for this session; empty: by its project or the configuration
 }
 
-// BlockKind says what a piece of a message is.
+// BlockKind is the kind of a block.
 type BlockKind string
 
 // Kinds of blocks.
@@ -108,7 +108,7 @@ const (
 	BlockUnknown    BlockKind = "unknown"
 )
 
-// BlockView is a piece of a message to draw.
+// BlockView is a part of a message.
 type BlockView struct {
 	Kind BlockKind `json:"kind"`
 	Text string    `json:"text"` // text; reasoning summary; tool arguments or result; first words of a memory; raw JSON of an unknown
@@ -118,8 +118,8 @@ type BlockView struct {
 	Data    string `json:"data"`
 	IsError bool   `json:"isError"`
 	Tokens  int    `json:"tokens"` // of a whole document
-	Whole   bool   `json:"whole"`  // all of the document is in the message
-	// Memory is what a memory is: who said it, and when.
+	Whole   bool   `json:"whole"`  // the message contains the whole document
+	// Memory describes an attached memory: its speaker and time.
 	Memory *MemoryChip `json:"memory,omitempty"`
 }
 
@@ -143,10 +143,10 @@ type StepView struct {
 	EndedAt        int64           `json:"endedAt"` // 0 while running
 }
 
-// TurnState is the one word that the rail and the footer draw of a turn.
+// TurnState is the state shown in the rail and the footer of a turn.
 type TurnState string
 
-// States of turns, in the order in which most turns have them.
+// States of turns, in their usual order.
 const (
 	TurnAccepted   TurnState = "accepted"
 	TurnPreparing  TurnState = "preparing"
@@ -155,12 +155,12 @@ const (
 	TurnIncomplete TurnState = "incomplete"
 	TurnFailed     TurnState = "failed"
 	TurnUnsent     TurnState = "unsent"
-	TurnUnsaved    TurnState = "unsaved" // the whole answer is there and becomes final automatically once the database takes it
+	TurnUnsaved    TurnState = "unsaved" // the answer is complete and becomes final automatically once it can be saved
 	TurnPending    TurnState = "pending"
 	TurnCommitted  TurnState = "committed"
 	TurnHead       TurnState = "head"
 	TurnDegraded   TurnState = "degraded"
-	TurnNotKept    TurnState = "not kept" // of a temporary chat: final, and written nowhere
+	TurnNotKept    TurnState = "not kept" // of a temporary chat: final, but not stored
 )
 
 // TurnView is a turn of the transcript.
@@ -171,9 +171,8 @@ type TurnView struct {
 	Phase    chat.Phase   `json:"phase"`
 	Outcome  chat.Outcome `json:"outcome"`
 	User     []BlockView  `json:"user"`
-	// Assistant is the final answer; of an incomplete or failed turn what was
-	// recovered; of a streaming one what is shown so far (frames after LiveSeq
-	// continue it).
+	// Assistant is the final answer; for an incomplete or failed turn what was recovered; for a streaming one what is
+	// shown so far (frames after LiveSeq continue it).
 	Assistant []BlockView `json:"assistant"`
 	State     TurnState   `json:"state"`
 	Live      bool        `json:"live"` // a stream runs in this process
@@ -195,24 +194,23 @@ type TurnView struct {
 	StateAfter   string           `json:"stateAfter"`
 	CreatedAt    int64            `json:"createdAt"`
 	UpdatedAt    int64            `json:"updatedAt"`
-	// CanContinue: an incomplete or stopped answer the model may be asked to continue with.
+	// CanContinue: the model can be asked to continue an incomplete or stopped answer.
 	CanContinue bool `json:"canContinue"`
-	// Cost is what the turn cost by the configured prices, "0.031"; empty if there are none.
+	// Cost is the cost of the turn at the configured prices, "0.031"; empty without prices.
 	Cost string `json:"cost"`
 	// Notice is a warning about this turn, such as a local server that cut the prompt; empty if none.
 	Notice string `json:"notice"`
-	// Calls are its calls of tools, in order; those that were only shown (parse_only) are not there.
+	// Calls are its tool calls, in order, without those that were only shown (parse_only).
 	Calls []ToolCallView `json:"calls"`
-	// Memories is how many pieces of memory the model saw with it.
+	// Memories is the number of memories the model saw.
 	Memories int `json:"memories"`
-	// MemoryError says why the model saw none; empty if nothing failed.
+	// MemoryError says why there were none; empty if nothing failed.
 	MemoryError string `json:"memoryError"`
-	// ErasedAt is when what it said was erased for good; 0: it was not.
+	// ErasedAt is when its content was permanently deleted; 0: never.
 	ErasedAt int64 `json:"erasedAt"`
 }
 
-// SessionSnapshot is what opening a session returns: everything its first
-// paint needs and the revision it is true for.
+// SessionSnapshot is returned when a session is opened: everything for the first paint, and its revision.
 type SessionSnapshot struct {
 	Rev      int64        `json:"rev"`
 	Session  SessionRow   `json:"session"`
@@ -225,14 +223,13 @@ type SessionSnapshot struct {
 	Draft    Draft      `json:"draft"`
 }
 
-// TurnPage is a run of the lineage.
+// TurnPage is a range of the lineage.
 type TurnPage struct {
 	Rev   int64      `json:"rev"`
 	Turns []TurnView `json:"turns"`
 }
 
-// Draft is a branch's unsent text. Queued means: send it when the running turn
-// is final.
+// Draft is a branch's unsent text. Queued: it is sent when the running turn is final.
 type Draft struct {
 	Text     string        `json:"text"`
 	Images   []ImageUpload `json:"images"`
@@ -248,7 +245,7 @@ type ImageUpload struct {
 	Name      string `json:"name"`
 }
 
-// FileView is a document that is kept, for a chip.
+// FileView is a stored document, for a chip.
 type FileView struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
@@ -262,8 +259,8 @@ type DocumentView struct {
 	Text string   `json:"text"`
 }
 
-// AttachPart is a piece of a document that is attached, in order. The first has no
-// Upload; its result names the one of those that follow.
+// AttachPart is a piece of an attached document, in order. The first has no Upload; its result provides it for the
+// next ones.
 type AttachPart struct {
 	BranchID string `json:"branchId"`
 	Name     string `json:"name"`
@@ -272,8 +269,8 @@ type AttachPart struct {
 	Last     bool   `json:"last"`
 }
 
-// AttachResult is the outcome of a piece. File is there after the last; of an image
-// that was given by its path, Image is, and goes with the draft.
+// AttachResult is the result for a piece. File is set after the last one; Image is set for an image given by its
+// path, which is attached to the draft.
 type AttachResult struct {
 	Upload string       `json:"upload"`
 	File   *FileView    `json:"file"`
@@ -291,12 +288,12 @@ type SendRequest struct {
 	Memories  []MemoryChip  `json:"memories"`
 	Model     string        `json:"model"`  // of this message; "": the session's
 	Effort    string        `json:"effort"` // likewise
-	// Incomplete says the outcome of an incomplete turn that blocks the branch: "keep", "discard", or "" to refuse.
+	// Incomplete says what to do with an incomplete turn that blocks the branch: "keep", "discard", or "" to refuse.
 	Incomplete string `json:"incomplete"`
 }
 
-// SendResult names what was made. Queued: a turn is still running, so the text
-// became the branch's queued draft and no turn was made yet.
+// SendResult names what was created. Queued: a turn is still running, so the text became the branch's queued draft
+// and no turn was created yet.
 type SendResult struct {
 	SessionID string `json:"sessionId"`
 	BranchID  string `json:"branchId"`
@@ -304,12 +301,11 @@ type SendResult struct {
 	Queued    bool   `json:"queued"`
 }
 
-// StreamState is a step's text as its journal holds it: what the window
-// refetches after a gap.
+// StreamState is a step's text according to its journal: what the window loads after a gap.
 type StreamState struct {
 	Step      string      `json:"step"`
 	Attempt   int         `json:"attempt"`
-	Seq       int64       `json:"seq"` // frames up to this one are contained
+	Seq       int64       `json:"seq"` // includes frames up to this one
 	Blocks    []BlockView `json:"blocks"`
 	Displayed int64       `json:"displayed"`
 	Durable   int64       `json:"durable"`
@@ -322,14 +318,14 @@ type PendingView struct {
 	Seq       int64   `json:"seq"`
 	Title     string  `json:"title"` // first words of the user's message
 	Tokens    int     `json:"tokens"`
-	Why       string  `json:"why"` // in words: why it is pending
+	Why       string  `json:"why"` // why it is pending
 	WaitsFor  string  `json:"waitsFor"`
-	InContext bool    `json:"inContext"` // the next context holds it
+	InContext bool    `json:"inContext"` // the next context contains it
 	Job       JobView `json:"job"`
 	CreatedAt int64   `json:"createdAt"`
 }
 
-// JobView is a row of the durable queue. ID 0 means there is none.
+// JobView is a row of the durable queue. ID 0: none.
 type JobView struct {
 	ID        int64  `json:"id"`
 	Type      string `json:"type"`
@@ -357,7 +353,8 @@ type StateView struct {
 	CreatedAt int64            `json:"createdAt"`
 	Head      bool             `json:"head"`
 	TurnSeq   int64            `json:"turnSeq"` // last turn it covers, 0 for the root
-	// Validation is the librarian's own account as JSON: what was found, kept, missing, how many tries, why it fell back.
+	// Validation is the librarian's report as JSON: what was found, kept, missing, the number of tries, why the
+	// fallback was used.
 	Validation string `json:"validation"`
 }
 
@@ -372,8 +369,8 @@ type PinView struct {
 	Inherited bool   `json:"inherited"` // made on an ancestor branch before the fork
 }
 
-// PinSuggestion is a standing instruction of the user's that could be pinned. Its id names
-// the branch it is offered on too.
+// PinSuggestion is a user's standing instruction that could be pinned. Its id includes the branch for which it is
+// suggested.
 type PinSuggestion struct {
 	ID      string `json:"id"`
 	TurnID  string `json:"turnId"`
@@ -390,28 +387,28 @@ type RangeView struct {
 	OriginalTokens int    `json:"originalTokens"`
 	By             string `json:"by"` // a model id, or "extract"
 	Content        string `json:"content"`
-	// Validation is the librarian's own account as JSON, as a state's; empty if no model was asked.
+	// Validation is the librarian's report as JSON, as for a state; empty if no model was called.
 	Validation string `json:"validation"`
 	Orphan     bool   `json:"orphan"` // superseded, kept
-	InUse      bool   `json:"inUse"`  // the next context holds it
+	InUse      bool   `json:"inUse"`  // the next context contains it
 	CreatedAt  int64  `json:"createdAt"`
 }
 
 // StatePanel is the State tab.
 type StatePanel struct {
 	Head      StateView   `json:"head"`
-	History   []StateView `json:"history"` // newest first, the head included
+	History   []StateView `json:"history"` // newest first, including the head
 	Ranges    []RangeView `json:"ranges"`  // oldest first, orphans last
 	Cut       int64       `json:"cut"`     // history up to this turn is represented by ranges; 0: all originals
 	Pins      []PinView   `json:"pins"`
 	PinTokens int         `json:"pinTokens"`
 }
 
-// RecoveryReport says what the reconciler found and did, at the start or later, without
-// what was decided or deleted since.
+// RecoveryReport says what the reconciler found and did, at the start or later, without what was decided or deleted
+// since.
 type RecoveryReport struct {
 	At      int64          `json:"at"`
-	Clean   bool           `json:"clean"`   // nothing needed doing
+	Clean   bool           `json:"clean"`   // there was nothing to do
 	Summary string         `json:"summary"` // in one line
 	Items   []RecoveryItem `json:"items"`
 }
@@ -435,7 +432,7 @@ type ActivityPanel struct {
 	Running  int            `json:"running"`
 	Dead     int            `json:"dead"`
 	Recovery RecoveryReport `json:"recovery"`
-	// Earlier are the reports before it that said something, newest first.
+	// Earlier are earlier non-empty reports, newest first.
 	Earlier []RecoveryReport `json:"earlier"`
 	// Turn is the metrics of the branch's newest turns, newest first.
 	Turns []TurnMetrics `json:"turns"`
@@ -457,23 +454,22 @@ type TurnMetrics struct {
 	SummarizeMs    int64  `json:"summarizeMs"`
 	IndexMs        int64  `json:"indexMs"`
 	Attempts       int    `json:"attempts"`
-	Candidates     int    `json:"candidates"`   // pieces of memory that were weighed
-	Selected       int    `json:"selected"`     // of them, what the model saw
-	PackedTokens   int    `json:"packedTokens"` // of those
-	// The range of similarity of what was selected, 0 to 1; 0 where no vector found it.
+	Candidates     int    `json:"candidates"`   // number of considered memories
+	Selected       int    `json:"selected"`     // number of memories the model saw
+	PackedTokens   int    `json:"packedTokens"` // their total size
+	// The range of similarity of the selected memories, 0 to 1; 0 if none was found by vectors.
 	SimilarityMin float64 `json:"similarityMin"`
 	SimilarityMax float64 `json:"similarityMax"`
-	// Memory could not be searched for the turn, and why, of the context made last.
+	// Whether and why memory could not be searched, for the last context.
 	RetrievalFailed bool   `json:"retrievalFailed"`
 	RetrievalError  string `json:"retrievalError"`
-	// The outcome of the model's state summary: "passed", "repaired", "failed"; "": none was asked for.
+	// The result of the model's state summary: "passed", "repaired", "failed"; "": none was requested.
 	ValidationResult string `json:"validationResult"`
 	ValidationTries  int    `json:"validationTries"`
 }
 
-// Frame is a piece of a stream: at most one per 16 ms per stream (SPEC 5). Seq
-// counts frames of one step from 1. Text is to be appended to block Block. A
-// frame with empty Text moves the counters only.
+// Frame is a piece of a stream: at most one per 16 ms per stream (SPEC 5). Seq counts frames of one step from 1. Text
+// is appended to block Block. A frame with empty Text only updates the counters.
 type Frame struct {
 	Session    string `json:"session"`
 	Branch     string `json:"branch"`
@@ -490,13 +486,13 @@ type Frame struct {
 	JournalSeq int64  `json:"journal_seq"`
 }
 
-// Change is every other event: something of Kind with ID is different as of
-// Rev; ask for it. A snapshot with the same or a higher rev already holds it.
+// Change is every other event: something of Kind with ID has changed as of Rev and should be loaded again. A snapshot
+// with the same or a higher rev already includes it.
 type Change struct {
 	Rev  int64           `json:"rev"`
 	Kind chat.ChangeKind `json:"kind"`
 	ID   string          `json:"id"`
-	// Session is the session it belongs to, empty for what belongs to none.
+	// Session is its session, empty if it has none.
 	Session string `json:"session"`
 }
 

@@ -1,21 +1,20 @@
 package api
 
-// BranchTree is a session's branches as runs of turns: a run ends where something
-// forks off and where its branch ends, so that a tree of a thousand turns is drawn
-// as its forks. Runs stand parents first, siblings oldest first.
+// BranchTree is a session's branches as runs of turns: a run ends at each fork and at the end of its branch, so that
+// a tree of a thousand turns is drawn as its forks. Runs are listed parents first, siblings oldest first.
 type BranchTree struct {
 	Rev       int64        `json:"rev"`
 	SessionID string       `json:"sessionId"`
 	Active    string       `json:"active"`
 	Turns     int          `json:"turns"` // of all branches
 	Runs      []TreeRun    `json:"runs"`
-	Branches  []TreeBranch `json:"branches"` // archived ones too, oldest first
+	Branches  []TreeBranch `json:"branches"` // including archived ones, oldest first
 }
 
-// TreeRun is a run of turns of one branch, FromSeq to ToSeq, inclusive. A branch
-// without turns of its own is an empty run: ToSeq is FromSeq-1 and its turns are "".
+// TreeRun is a run of turns of one branch, FromSeq to ToSeq, inclusive. A branch without turns of its own is an empty
+// run: ToSeq is FromSeq-1 and its turns are "".
 type TreeRun struct {
-	ID        string    `json:"id"`     // of its first turn; of an empty run its branch
+	ID        string    `json:"id"`     // id of its first turn, or of its branch if it is empty
 	Parent    string    `json:"parent"` // the run it continues from; empty at a root
 	BranchID  string    `json:"branchId"`
 	FromSeq   int64     `json:"fromSeq"`
@@ -24,15 +23,15 @@ type TreeRun struct {
 	LastTurn  string    `json:"lastTurn"`
 	First     string    `json:"first"`   // first words of the first turn's message
 	Last      string    `json:"last"`    // first words of the last turn's message; empty if it is the first
-	Ends      bool      `json:"ends"`    // here its branch ends
-	HeadSeq   int64     `json:"headSeq"` // the turn that a head here covers; 0: there is none
+	Ends      bool      `json:"ends"`    // its branch ends here
+	HeadSeq   int64     `json:"headSeq"` // the turn covered by a head here; 0: none
 	Pending   int       `json:"pending"`
 	Open      int       `json:"open"`  // incomplete, failed or unsent turns
 	State     TurnState `json:"state"` // of its last turn, as in TurnView
 	UpdatedAt int64     `json:"updatedAt"`
 }
 
-// Landmark is a turn within a long run, by which one finds one's way.
+// Landmark is a turn within a long run, for orientation.
 type Landmark struct {
 	TurnID string `json:"turnId"`
 	Seq    int64  `json:"seq"`
@@ -57,21 +56,20 @@ type TreeBranch struct {
 	UpdatedAt   int64  `json:"updatedAt"`
 }
 
-// BranchComparison is two branches of a session beside each other, from where they
-// part.
+// BranchComparison is a comparison of two branches of a session from where they diverge.
 type BranchComparison struct {
-	Shared   int        `json:"shared"`   // turns both have
+	Shared   int        `json:"shared"`   // number of shared turns
 	LastTurn string     `json:"lastTurn"` // the last of them; empty for none
 	Left     BranchSide `json:"left"`
 	Right    BranchSide `json:"right"`
 }
 
-// BranchSide is what one branch of a comparison has for itself.
+// BranchSide is the part of a compared branch that the other lacks.
 type BranchSide struct {
 	Branch  TreeBranch `json:"branch"`
-	FromSeq int64      `json:"fromSeq"` // of its first own turn after parting; 0 for none
+	FromSeq int64      `json:"fromSeq"` // of its first turn after diverging; 0: none
 	ToSeq   int64      `json:"toSeq"`
-	Turns   []TurnView `json:"turns"` // the first hundred; the rest by Sessions.Turns
+	Turns   []TurnView `json:"turns"` // the first hundred; the others from Sessions.Turns
 	Summary string     `json:"summary"`
 	Pins    []PinView  `json:"pins"`
 }
@@ -89,12 +87,11 @@ type AnswerColumn struct {
 	BranchID string   `json:"branchId"`
 	Label    string   `json:"label"`
 	Active   bool     `json:"active"` // the session's active branch
-	Later    int      `json:"later"`  // turns that follow it on its branch
+	Later    int      `json:"later"`  // later turns on its branch
 	Turn     TurnView `json:"turn"`
 }
 
-// SentToSeveral is a message sent to several models. Problems are what kept it from some;
-// it is on its way to the others.
+// SentToSeveral is a message sent to several models. Problems say why some were not called; the others were.
 type SentToSeveral struct {
 	First    SendResult  `json:"first"`
 	Problems []ErrorView `json:"problems"`

@@ -17,33 +17,34 @@ type ContextView struct {
 	Budget    BudgetView       `json:"budget"`
 	Cut       int64            `json:"cut"`
 	Sections  []ContextSection `json:"sections"`
-	Shrink    []string         `json:"shrink"`              // what was done to make it fit, in words, in order
+	Shrink    []string         `json:"shrink"`              // steps that made it fit, in order
 	UsageNote string           `json:"usageNote,omitempty"` // why the provider's token counts were ignored
 	// RetrievalError says why nothing was retrieved; empty if nothing failed.
 	RetrievalError string  `json:"retrievalError"`
 	Dropped        []int64 `json:"dropped"` // pending turns left out, by number
-	// Scope is how far memory was to reach: lineage, session, project or all; empty: it was off, or the turn is older than scopes.
+	// Scope is the scope of the memory search: lineage, session, project or all; empty: it was off, or an older
+	// version made the turn.
 	Scope    string          `json:"scope"`
 	Project  string          `json:"project"` // of the session, by its name then; empty: none
 	Redacted []RedactionView `json:"redacted"`
 	SHA256   string          `json:"sha256"`
 	Same     bool            `json:"same"`   // assembled again it has the stored hash
-	Note     string          `json:"note"`   // why texts are missing or differ; empty if all is well
-	StepID   string          `json:"stepId"` // whose exact request Inspect.RawStep gives
+	Note     string          `json:"note"`   // why texts are missing or differ; empty: all are right
+	StepID   string          `json:"stepId"` // the step for Inspect.RawStep
 	Error    *ErrorView      `json:"error"`  // it does not fit (what comes next)
 	LookedUp []LookedUpView  `json:"lookedUp"`
 }
 
-// LookedUpView is an earlier turn that the model asked for with a tool while it answered.
+// LookedUpView is an earlier turn that the model looked up with a tool while it answered.
 type LookedUpView struct {
 	Tool         string `json:"tool"`
 	SessionID    string `json:"sessionId"`
 	SessionTitle string `json:"sessionTitle"`
 	TurnID       string `json:"turnId"`
-	TurnSeq      int64  `json:"turnSeq"` // 0: the turn is not here any more
+	TurnSeq      int64  `json:"turnSeq"` // 0: the turn no longer exists
 }
 
-// BudgetView is where the ceiling comes from, in tokens.
+// BudgetView explains the ceiling, in tokens.
 type BudgetView struct {
 	ModelLimit      int     `json:"modelLimit"`
 	ResponseReserve int     `json:"responseReserve"`
@@ -64,7 +65,7 @@ type ContextSection struct {
 	Items  []ContextItem `json:"items"`
 }
 
-// ContextItem is a piece of the prompt with its exact text and where it is from.
+// ContextItem is a part of the prompt with its exact text and its origin.
 type ContextItem struct {
 	// Source: config, pin, summary, extract, turn, state, chunk, day, now, message, partial.
 	Source string `json:"source"`
@@ -77,13 +78,13 @@ type ContextItem struct {
 	Tokens int    `json:"tokens"`
 	Bytes  int    `json:"bytes"`
 	Text   string `json:"text"`
-	// Change against the request before: "same", "new", "" if there was none.
+	// Change compared with the previous request: "same", "new", "" if there was none.
 	Change string        `json:"change"`
 	TurnID string        `json:"turnId"` // of a chunk: the turn it is from
-	Memory *RecalledView `json:"memory"` // of a chunk: what it is and why it is here
+	Memory *RecalledView `json:"memory"` // of a chunk: its details and why it was recalled
 }
 
-// RecalledView is a chunk of memory as a prompt holds it.
+// RecalledView is a chunk of memory in a prompt.
 type RecalledView struct {
 	Rank     int       `json:"rank"`     // from 1, among what was packed
 	Score    float64   `json:"score"`    // 0 to 1
@@ -93,13 +94,13 @@ type RecalledView struct {
 	Why      MatchWhy  `json:"why"`
 }
 
-// ContextDiff is what changed from one request to the next.
+// ContextDiff is the difference between two requests.
 type ContextDiff struct {
 	From    ContextView   `json:"from"`
 	To      ContextView   `json:"to"`
-	Removed []ContextItem `json:"removed"` // items of From that To has no more
+	Removed []ContextItem `json:"removed"` // items of From that To lacks
 	Added   []ContextItem `json:"added"`
-	// SharedBytes is how much of the front is the same: what a provider's cache can reuse.
+	// SharedBytes is the size of the common prefix, which a provider's cache can reuse.
 	SharedBytes int `json:"sharedBytes"`
 	TotalBytes  int `json:"totalBytes"`
 }
@@ -118,21 +119,20 @@ type SwitchPreview struct {
 	NewCeiling int    `json:"newCeiling"`
 	OldTokens  int    `json:"oldTokens"`
 	NewTokens  int    `json:"newTokens"`
-	Returning  int    `json:"returning"`  // turns that come back as originals
+	Returning  int    `json:"returning"`  // turns that become originals again
 	Compressed int    `json:"compressed"` // turns that would be summarized
-	// NeedsSummarization: turns no longer fit and have no summary yet. Unsummarized of them are
-	// sent as extracts, Dropped are pending and left out.
+	// NeedsSummarization: turns no longer fit and have no summary yet. Unsummarized of them are sent as extracts,
+	// Dropped are pending and left out.
 	NeedsSummarization bool `json:"needsSummarization"`
 	Unsummarized       int  `json:"unsummarized"`
 	Dropped            int  `json:"dropped"`
 	// Cost is what the next input would cost on that model before its answer, "0.0310"; empty without prices.
 	Cost    string     `json:"cost"`
-	Message string     `json:"message"` // the same in a sentence
+	Message string     `json:"message"` // the same as a sentence
 	Error   *ErrorView `json:"error"`   // the conversation does not fit that model at all
 }
 
-// RawStep is the exact request and response of a step. Of a very long stream so many events
-// are left out after the first ones.
+// RawStep is the exact request and response of a step. From a very long stream, events in the middle are left out.
 type RawStep struct {
 	Request      string     `json:"request"`
 	Response     string     `json:"response"` // empty when it was a stream

@@ -1,6 +1,6 @@
 package api
 
-// LibraryPanel is what a person keeps for use in many sessions.
+// LibraryPanel is the library: what is used in many sessions.
 type LibraryPanel struct {
 	Rev        int64             `json:"rev"`
 	Assistants []AssistantView   `json:"assistants"` // by name
@@ -26,23 +26,23 @@ type SavedPromptView struct {
 	Variables []PromptVariableView `json:"variables"` // in the order in which they first appear
 }
 
-// PromptVariableView is a place in a saved prompt that is filled in when it is used.
+// PromptVariableView is a variable of a saved prompt, filled in when it is used.
 type PromptVariableView struct {
 	Name    string `json:"name"`
 	Default string `json:"default"`
 	Builtin bool   `json:"builtin"` // date, clipboard, selection
 }
 
-// SessionAssistantView is the assistant whose settings a session was given last.
+// SessionAssistantView is the assistant last applied to a session.
 type SessionAssistantView struct {
 	ID      string `json:"id"`      // empty: none
-	Name    string `json:"name"`    // as it is called now, or was called then
+	Name    string `json:"name"`    // its present name, or the name at that time
 	Known   bool   `json:"known"`   // it is in the library
-	Differs bool   `json:"differs"` // applying it would change the session's settings
+	Differs bool   `json:"differs"` // applying it again would change the session's settings
 }
 
-// PromptsImported is what an import of prompts did.
+// PromptsImported is the result of importing prompts.
 type PromptsImported struct {
 	Added int `json:"added"`
-	Known int `json:"known"` // were there already, with the same name and text
+	Known int `json:"known"` // existed already, with the same name and text
 }

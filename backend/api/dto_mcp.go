@@ -7,50 +7,50 @@ type ServersPanel struct {
 	Rev     int64        `json:"rev"`
 	Mode    string       `json:"mode"` // tools.mode: servers are started for conversations only where it is "enabled"
 	Servers []ServerView `json:"servers"`
-	// KeyringOK: secrets are kept in the system's keyring; otherwise in this run alone.
+	// KeyringOK: secrets are stored in the system's keyring; otherwise only for this run.
 	KeyringOK bool `json:"keyringOK"`
 }
 
-// ServerView is a configured MCP server and how it is.
+// ServerView is a configured MCP server and its state.
 type ServerView struct {
 	Name      string          `json:"name"`
 	Kind      string          `json:"kind"` // "stdio": a program on this machine; "http": an address
 	Enabled   bool            `json:"enabled"`
 	State     mcpclient.State `json:"state"`
-	Words     string          `json:"words"`     // the state in a sentence
-	LastError string          `json:"lastError"` // why it failed last; empty since it is ready
+	Words     string          `json:"words"`     // the state as a sentence
+	LastError string          `json:"lastError"` // the last error; empty once it is ready
 	RetryAt   int64           `json:"retryAt"`
 	StartedAt int64           `json:"startedAt"`
-	// What the server says of itself; text of others.
+	// The server's description of itself; untrusted.
 	Title        string `json:"title"`
 	Version      string `json:"version"`
 	Protocol     string `json:"protocol"`
 	Instructions string `json:"instructions"`
 	Tools        int    `json:"tools"`
-	Prompts      int    `json:"prompts"`   // as many as it offered when it started
+	Prompts      int    `json:"prompts"`   // counted at its start
 	Resources    int    `json:"resources"` // likewise, with templates
-	// Problems are what it offers and cannot be used, each in a sentence.
+	// Problems are its unusable tools and other items, each as a sentence.
 	Problems []ServerProblemView `json:"problems"`
-	SignedIn bool                `json:"signedIn"` // tokens of it are kept
+	SignedIn bool                `json:"signedIn"` // its tokens are stored
 	Settings ServerSettings      `json:"settings"`
-	// Secrets are those that its settings name, and where each is kept.
+	// Secrets are the secrets named in its settings, and where each is stored.
 	Secrets []ServerSecretView `json:"secrets"`
 }
 
-// ServerProblemView is something of a server that cannot be used, and why.
+// ServerProblemView is an unusable item of a server, and why.
 type ServerProblemView struct {
 	Subject string `json:"subject"` // the name of a tool, or empty
 	Message string `json:"message"`
 }
 
-// ServerSecretView is a secret of a server: never what it is.
+// ServerSecretView is a secret of a server, without its value.
 type ServerSecretView struct {
 	Name string `json:"name"`
 	Kept string `json:"kept"` // "keyring", "this run", or "": it has no value yet
 }
 
-// ServerSettings are [mcp.servers.NAME] of config.toml. Values may hold ${secret:NAME}, which is
-// taken from the keyring, and ${env:NAME}, from the environment of the program.
+// ServerSettings are [mcp.servers.NAME] of config.toml. Values may contain ${secret:NAME}, from the keyring, and
+// ${env:NAME}, from the program's environment.
 type ServerSettings struct {
 	Name     string        `json:"name"`
 	Enabled  bool          `json:"enabled"`
@@ -61,55 +61,55 @@ type ServerSettings struct {
 	TimeoutS int           `json:"timeoutS"` // of a call; 0: tools.call_timeout_s
 	Env      []ServerValue `json:"env"`
 	Headers  []ServerValue `json:"headers"`
-	// OAuthClientID is for servers with which programs are registered by hand, OAuthPort the port of
-	// the address to return to that was registered (0: any). Their secret is oauth_client_secret.
+	// OAuthClientID is for servers that require manual registration of clients, OAuthPort the port of the registered
+	// redirect address (0: any). Their secret is oauth_client_secret.
 	OAuthClientID string `json:"oauthClientId"`
 	OAuthPort     int    `json:"oauthPort"`
 }
 
-// ServerValue is a variable of the environment, a header, or an answer. Where it is Secret, Value
-// goes to the keyring and never comes back: an empty one leaves what is kept.
+// ServerValue is an environment variable, a header, or an answer. With Secret, Value is stored in the keyring and
+// never returned: an empty one keeps the stored value.
 type ServerValue struct {
 	Name   string `json:"name"`
 	Value  string `json:"value"`
 	Secret bool   `json:"secret"`
 }
 
-// ServerLog is what a server wrote last, the oldest first.
+// ServerLog is the end of a server's log, oldest line first.
 type ServerLog struct {
 	Name    string          `json:"name"`
 	Lines   []ServerLogLine `json:"lines"`
-	Dropped int             `json:"dropped"` // lines before these that are not kept any more
+	Dropped int             `json:"dropped"` // number of earlier lines that were dropped
 }
 
-// ServerLogLine is a line of a server's log. From is "stderr", "stdout" (a line that is not a message
-// of the protocol), "server" (a log message of the protocol) or "program" (the outcome of it).
+// ServerLogLine is a line of a server's log. From is "stderr", "stdout" (a line that is not a protocol message),
+// "server" (a log message of the protocol) or "program" (how it ended).
 type ServerLogLine struct {
 	At   int64  `json:"at"`
 	From string `json:"from"`
 	Text string `json:"text"`
 }
 
-// ServerImport is what was found in a configuration of another program, or in a bundle. Nothing
-// is added before ApplyImport.
+// ServerImport has the servers found in another program's configuration, or in a bundle. Nothing is added before
+// ApplyImport.
 type ServerImport struct {
 	ID       string           `json:"id"`
 	From     string           `json:"from"` // what it is, in words: "a bundle", "mcpServers JSON"
 	Servers  []ImportedServer `json:"servers"`
-	Problems []string         `json:"problems"` // entries that cannot be used, each in a sentence
+	Problems []string         `json:"problems"` // unusable entries, each as a sentence
 }
 
 // ImportedServer is a server that could be added.
 type ImportedServer struct {
-	Settings ServerSettings   `json:"settings"` // its name is one that can be used here
+	Settings ServerSettings   `json:"settings"` // its name is usable here
 	Original string           `json:"original"` // its name there
-	Exists   bool             `json:"exists"`   // a server of this name is configured: adding replaces it
-	About    string           `json:"about"`    // of a bundle: what it says of itself
-	Notes    []string         `json:"notes"`    // what a person should know before adding it
-	Asks     []ServerQuestion `json:"asks"`     // what it needs to be told
+	Exists   bool             `json:"exists"`   // a server with this name exists: adding replaces it
+	About    string           `json:"about"`    // of a bundle: its description of itself
+	Notes    []string         `json:"notes"`    // what the user should know before adding it
+	Asks     []ServerQuestion `json:"asks"`     // values it needs
 }
 
-// ServerQuestion is something that a server needs to be told before it can start.
+// ServerQuestion is a value that a server needs before it can start.
 type ServerQuestion struct {
 	Key         string `json:"key"`
 	Title       string `json:"title"`
@@ -117,15 +117,14 @@ type ServerQuestion struct {
 	Type        string `json:"type"` // "string", "number", "boolean", "directory", "file"
 	Required    bool   `json:"required"`
 	Secret      bool   `json:"secret"`
-	Multiple    bool   `json:"multiple"` // several values, one in a line
+	Multiple    bool   `json:"multiple"` // several values, one per line
 	Default     string `json:"default"`
-	// Known: what was imported has a value, which is taken if the answer is empty. A secret one is not
-	// shown.
+	// Known: the import contains a value, which is used if the answer is empty. A secret one is not shown.
 	Known   bool     `json:"known"`
 	Choices []string `json:"choices"`
 }
 
-// ServerImportChoice adds servers of an import: those that are named, under the names given.
+// ServerImportChoice adds the named servers of an import, under the given names.
 type ServerImportChoice struct {
 	ID      string               `json:"id"`
 	Servers []ServerImportedName `json:"servers"`
@@ -136,11 +135,11 @@ type ServerImportedName struct {
 	Original string        `json:"original"`
 	Name     string        `json:"name"`
 	Enabled  bool          `json:"enabled"`
-	Replace  bool          `json:"replace"` // where a server of this name is configured
+	Replace  bool          `json:"replace"` // if a server with this name exists
 	Answers  []ServerValue `json:"answers"` // by ServerQuestion.Key
 }
 
-// ServerPrompts are the prompts that servers offer now, for the composer.
+// ServerPrompts are the prompts that servers offer, for the composer.
 type ServerPrompts struct {
 	Rev     int64              `json:"rev"`
 	Prompts []ServerPromptView `json:"prompts"`
@@ -155,7 +154,7 @@ type ServerPromptView struct {
 	Arguments   []PromptArgumentView `json:"arguments"`
 }
 
-// PromptArgumentView is something that a prompt wants to be told.
+// PromptArgumentView is an argument of a prompt.
 type PromptArgumentView struct {
 	Name        string `json:"name"`
 	Title       string `json:"title"`
@@ -163,7 +162,7 @@ type PromptArgumentView struct {
 	Required    bool   `json:"required"`
 }
 
-// PromptText is a prompt with its arguments filled in: text of others, to be looked at before it is sent.
+// PromptText is a prompt with its arguments filled in: untrusted text, shown before it is sent.
 type PromptText struct {
 	Server      string              `json:"server"`
 	Name        string              `json:"name"`
@@ -183,7 +182,7 @@ type ServerResources struct {
 	Resources []ServerResourceView `json:"resources"`
 }
 
-// ServerResourceView is a resource of a server. Template: its URI has places in braces to be filled in.
+// ServerResourceView is a resource of a server. Template: its URI has placeholders in braces.
 type ServerResourceView struct {
 	Server      string `json:"server"`
 	URI         string `json:"uri"`
@@ -191,11 +190,11 @@ type ServerResourceView struct {
 	Title       string `json:"title"`
 	Description string `json:"description"`
 	MediaType   string `json:"mediaType"`
-	Bytes       int64  `json:"bytes"` // 0: it does not say
+	Bytes       int64  `json:"bytes"` // 0: unknown
 	Template    bool   `json:"template"`
 }
 
-// ResourceText is what a resource holds: texts and images.
+// ResourceText is the content of a resource: texts and images.
 type ResourceText struct {
 	Server string      `json:"server"`
 	URI    string      `json:"uri"`
@@ -209,8 +208,8 @@ type Elicitations struct {
 	Asked []ElicitationView `json:"asked"`
 }
 
-// ElicitationView is a question of a server. Mode "form" asks for Fields; mode "url" asks that a
-// page be opened: the whole address is shown, and it is opened only when it is accepted.
+// ElicitationView is a question of a server. Mode "form" asks for Fields; mode "url" asks to open a page: the
+// complete address is shown, and it is opened only when accepted.
 type ElicitationView struct {
 	ID      string             `json:"id"`
 	Server  string             `json:"server"`
@@ -232,8 +231,8 @@ type ElicitationField struct {
 	Required    bool                `json:"required"`
 	Default     []string            `json:"default"`
 	Choices     []ElicitationChoice `json:"choices"`
-	// Bounds as the server wrote them, empty where there are none: of the number, the length of the
-	// text, or how many are chosen.
+	// Limits as the server wrote them, empty if there are none: for the number, the length of the text, or the number
+	// of choices.
 	Min string `json:"min"`
 	Max string `json:"max"`
 }

@@ -2,7 +2,7 @@ package api
 
 import "contextinfinity/backend/chat"
 
-// MemoryFilter says which chunks of memory are meant. Empty fields do not filter.
+// MemoryFilter selects chunks of memory. Empty fields do not filter.
 type MemoryFilter struct {
 	Scope     string `json:"scope"` // lineage, session or all
 	SessionID string `json:"sessionId"`
@@ -20,17 +20,17 @@ type MemoryFilter struct {
 type ChunkRow struct {
 	ID           string         `json:"id"`
 	TurnID       string         `json:"turnId"`
-	TurnSeq      int64          `json:"turnSeq"` // 0: it is of a project's file
+	TurnSeq      int64          `json:"turnSeq"` // 0: it belongs to a project's file
 	SessionID    string         `json:"sessionId"`
 	SessionTitle string         `json:"sessionTitle"`
 	BranchID     string         `json:"branchId"`
 	Role         string         `json:"role"`
 	Speaker      string         `json:"speaker"` // of a group chat; else empty
 	Type         chat.ChunkType `json:"type"`
-	Excerpt      string         `json:"excerpt"` // its beginning, or of a hit what matched best
+	Excerpt      string         `json:"excerpt"` // its beginning, or for a search result the best match
 	Summary      string         `json:"summary"`
 	Tokens       int            `json:"tokens"`
-	Document     string         `json:"document"` // name of the document it is of, for a project's file its path and lines or pages; else empty
+	Document     string         `json:"document"` // name of its document, for a project's file its path and lines or pages; otherwise empty
 	At           int64          `json:"at"`       // when the turn was created
 }
 
@@ -43,14 +43,14 @@ type ChunkPage struct {
 // ChunkDetail is everything about one chunk.
 type ChunkDetail struct {
 	Chunk     ChunkRow       `json:"chunk"`
-	Text      string         `json:"text"` // as it was said
+	Text      string         `json:"text"` // the original text
 	Start     int            `json:"start"`
 	End       int            `json:"end"`
-	Embedders []string       `json:"embedders"` // identities of the vectors there are
+	Embedders []string       `json:"embedders"` // identities of the embedders with vectors of it
 	Uses      []ChunkUseView `json:"uses"`      // newest first
 }
 
-// ChunkUseView is a context that a chunk was put into, or a turn whose model looked it up.
+// ChunkUseView is a context that contained a chunk, or a turn whose model looked it up.
 type ChunkUseView struct {
 	TurnID    string  `json:"turnId"`
 	TurnSeq   int64   `json:"turnSeq"`
@@ -59,30 +59,30 @@ type ChunkUseView struct {
 	Score     float64 `json:"score"`
 	Form      string  `json:"form"` // full, slice or summary
 	At        int64   `json:"at"`
-	Tool      string  `json:"tool"` // with which the model looked it up; empty: it was put into the context
+	Tool      string  `json:"tool"` // used by the model to look it up; empty: it was put into the context
 }
 
-// MatchWhy says why a search found a chunk, or why a prompt holds it.
+// MatchWhy says why a search found a chunk, or why a prompt contains it.
 type MatchWhy struct {
 	Words      []string `json:"words"`      // of the question, as the chunk writes them
 	Similarity *float64 `json:"similarity"` // 0 to 1: the share of unrelated texts that are less similar; null: not found by vectors
-	Role       string   `json:"role"`       // who said it: user or assistant
+	Role       string   `json:"role"`       // speaker: user or assistant
 	Reason     string   `json:"reason"`     // a sentence
 }
 
-// MemoryHit is a chunk that a search found.
+// MemoryHit is a chunk found by a search.
 type MemoryHit struct {
 	Chunk ChunkRow `json:"chunk"`
 	Rank  int      `json:"rank"`
-	Score float64  `json:"score"` // 0 to 1; results are in its order
+	Score float64  `json:"score"` // 0 to 1; results are sorted by it
 	Why   MatchWhy `json:"why"`
 }
 
-// MemorySearch is what a search of memory found, best first.
+// MemorySearch is the result of a memory search, best first.
 type MemorySearch struct {
 	Hits       []MemoryHit `json:"hits"`
 	Candidates int         `json:"candidates"`
-	Embedder   string      `json:"embedder"` // empty: words alone
+	Embedder   string      `json:"embedder"` // empty: words only
 	Warning    string      `json:"warning"`
 	TotalMs    float64     `json:"totalMs"`
 	EmbedMs    float64     `json:"embedMs"`
@@ -96,10 +96,10 @@ type IndexSpace struct {
 	State    chat.NamespaceState `json:"state"`
 	Done     int                 `json:"done"`
 	Total    int                 `json:"total"`
-	Error    string              `json:"error"` // why it does not get on
+	Error    string              `json:"error"` // why it fails
 }
 
-// DegradedTurn is a turn whose indexing was given up.
+// DegradedTurn is a turn whose indexing failed.
 type DegradedTurn struct {
 	TurnID    string `json:"turnId"`
 	TurnSeq   int64  `json:"turnSeq"`
@@ -111,7 +111,7 @@ type DegradedTurn struct {
 
 // IndexStatus is the state of the index of memory.
 type IndexStatus struct {
-	On       bool           `json:"on"`    // false: memory is off, or nothing may be retrieved
+	On       bool           `json:"on"`    // false: memory is off, or nothing is recalled
 	Scope    string         `json:"scope"` // of what turns retrieve
 	Units    int            `json:"units"`
 	Spaces   []IndexSpace   `json:"spaces"`
@@ -121,7 +121,7 @@ type IndexStatus struct {
 // MemoryChip is a chunk attached to a message by hand.
 type MemoryChip struct {
 	ID string `json:"id"` // chunk
-	// At is when it was said, in milliseconds; 0: it no longer exists, and all that follows is empty.
+	// At is the time of the original text, in milliseconds; 0: it no longer exists, and the other fields are empty.
 	At       int64  `json:"at"`
 	Role     string `json:"role"`
 	Speaker  string `json:"speaker"`  // in a chat of several people
@@ -129,13 +129,13 @@ type MemoryChip struct {
 	Title    string `json:"title"`    // its first words
 }
 
-// KnownPage is a page of what is remembered, of the sessions used last first.
+// KnownPage is a page of what is remembered, most recently used sessions first.
 type KnownPage struct {
 	Total int         `json:"total"`
 	Items []KnownItem `json:"items"`
 }
 
-// KnownItem is something that is remembered of a session's active branch.
+// KnownItem is something remembered about a session's active branch.
 type KnownItem struct {
 	Kind         chat.KnownKind `json:"kind"`
 	ID           string         `json:"id"` // of the pin, of the suggestion with its branch, of the state, or the session's
@@ -143,8 +143,8 @@ type KnownItem struct {
 	SessionTitle string         `json:"sessionTitle"`
 	Archived     bool           `json:"archived"`
 	BranchID     string         `json:"branchId"`
-	TurnID       string         `json:"turnId"` // it was made after or in; empty: before any
+	TurnID       string         `json:"turnId"` // created after or in this turn; empty: before any
 	TurnSeq      int64          `json:"turnSeq"`
-	At           int64          `json:"at"` // 0 where nobody knows
+	At           int64          `json:"at"` // 0: unknown
 	Text         string         `json:"text"`
 }

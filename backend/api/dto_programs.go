@@ -7,30 +7,30 @@ type ProgramsPanel struct {
 	Rev     int64               `json:"rev"`
 	HTTP    ProgramsHTTPView    `json:"http"`
 	Clients []ProgramClientView `json:"clients"`
-	// Snippets are what is pasted into other programs so that they find this one.
+	// Snippets are configurations for other programs, to be pasted there.
 	Snippets []ProgramSnippetView `json:"snippets"`
-	Folders  []string             `json:"folders"` // that there are to choose from
+	Folders  []string             `json:"folders"` // folders to choose from
 }
 
-// ProgramsHTTPView is the server over HTTP, which serves this computer alone.
+// ProgramsHTTPView is the HTTP server, which only serves this computer.
 type ProgramsHTTPView struct {
 	On      bool   `json:"on"` // mcp.server.http
 	Running bool   `json:"running"`
 	URL     string `json:"url"`
-	Problem string `json:"problem"` // why it does not run although it is on
+	Problem string `json:"problem"` // why it does not run although it is enabled
 }
 
-// ProgramClientView is another program and what it may see.
+// ProgramClientView is another program and its permissions.
 type ProgramClientView struct {
 	Name string `json:"name"`
-	// Scope is "asked" (it connected and waits for an answer; it sees nothing), "none", "all" or
-	// "chosen" (Sessions and Folders).
+	// Scope is "asked" (it connected and awaits a decision, without access), "none", "all" or "chosen" (Sessions and
+	// Folders).
 	Scope     chat.ClientScope     `json:"scope"`
 	Sessions  []ProgramSessionView `json:"sessions"`
 	Folders   []string             `json:"folders"`
 	Remember  bool                 `json:"remember"` // it may write notes
-	Claims    string               `json:"claims"`   // what it calls itself
-	TokenAt   int64                `json:"tokenAt"`  // when its token was made; 0: it has none
+	Claims    string               `json:"claims"`   // the name it reports
+	TokenAt   int64                `json:"tokenAt"`  // when its token was created; 0: it has none
 	CreatedAt int64                `json:"createdAt"`
 	SeenAt    int64                `json:"seenAt"` // of its last access; 0: never
 	Notes     string               `json:"notes"`  // the session of its notes; empty: it has written none
@@ -45,11 +45,11 @@ type ProgramSessionView struct {
 // ProgramSnippetView is the configuration of another program.
 type ProgramSnippetView struct {
 	Program string `json:"program"`
-	File    string `json:"file"` // where it goes, in words
+	File    string `json:"file"` // where to paste it
 	Text    string `json:"text"`
 }
 
-// ProgramChoice is what a person allows a program.
+// ProgramChoice is what the user allows a program.
 type ProgramChoice struct {
 	Name     string           `json:"name"`
 	Scope    chat.ClientScope `json:"scope"` // none, all, chosen
@@ -58,17 +58,17 @@ type ProgramChoice struct {
 	Remember bool             `json:"remember"`
 }
 
-// ProgramToken is a token for HTTP. It is shown once and cannot be read again.
+// ProgramToken is a token for HTTP. It is shown only once.
 type ProgramToken struct {
 	Name    string `json:"name"`
 	Token   string `json:"token"`
-	Snippet string `json:"snippet"` // a configuration that holds it
+	Snippet string `json:"snippet"` // a configuration with the token
 }
 
-// ProgramAccessPage is a part of the access record, newest first.
+// ProgramAccessPage is a page of the access log, newest first.
 type ProgramAccessPage struct {
 	Accesses []ProgramAccessView `json:"accesses"`
-	Next     int64               `json:"next"` // Before of the next page; 0: there is none
+	Next     int64               `json:"next"` // Before of the next page; 0: none
 }
 
 // ProgramAccessView is one access of a program.
@@ -81,7 +81,7 @@ type ProgramAccessView struct {
 	// Outcome is "answered", "refused" or "failed".
 	Outcome string             `json:"outcome"`
 	Shown   []ProgramShownView `json:"shown"`
-	More    int                `json:"more"` // how many more it was shown
+	More    int                `json:"more"` // how many more results it was shown
 }
 
 // ProgramShownView is what a program was shown.

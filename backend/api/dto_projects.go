@@ -14,11 +14,11 @@ type ProjectRow struct {
 	Files    int    `json:"files"`
 }
 
-// ProjectView is a project with all that a person gave it but its files.
+// ProjectView is a project with all its settings, without its files.
 type ProjectView struct {
 	ID           string           `json:"id"`
 	Name         string           `json:"name"`
-	Instructions string           `json:"instructions"` // are before a session's own
+	Instructions string           `json:"instructions"` // precede a session's own
 	Model        string           `json:"model"`        // of new sessions; empty: the default
 	ToolsMode    string           `json:"toolsMode"`    // "" (as configured), disabled, parse_only, enabled
 	Tools        []string         `json:"tools"`        // the only ones offered, SOURCE or SOURCE/TOOL; none: all
@@ -26,13 +26,13 @@ type ProjectView struct {
 	Watch        string           `json:"watch"`        // the watched folder; empty: none
 	Sessions     int              `json:"sessions"`
 	Files        int              `json:"files"`
-	Scan         *ProjectScanView `json:"scan"` // the last look at the watched folder that found something else; null: none
+	Scan         *ProjectScanView `json:"scan"` // the last scan of the watched folder with a change; null: none
 }
 
-// ProjectScanView is what a look at a watched folder found. Of long lists the beginning is there.
+// ProjectScanView is the result of scanning a watched folder. Long lists are shortened.
 type ProjectScanView struct {
 	At           int64             `json:"at"`
-	Found        int               `json:"found"` // files that are indexed now
+	Found        int               `json:"found"` // files that are now indexed
 	New          []string          `json:"new"`
 	Changed      []string          `json:"changed"`
 	Removed      []string          `json:"removed"`
@@ -41,7 +41,7 @@ type ProjectScanView struct {
 	RemovedCount int               `json:"removedCount"`
 	Skipped      []SkippedCount    `json:"skipped"`      // by reason
 	SkippedFiles []SkippedFileView `json:"skippedFiles"` // the first of them
-	Error        string            `json:"error"`        // why the folder could not be looked at; empty: it was
+	Error        string            `json:"error"`        // why the folder could not be scanned; empty: no error
 }
 
 // SkippedCount is how many files were left out for one reason.
@@ -59,12 +59,12 @@ type SkippedFileView struct {
 // ProjectFileView is a document or watched file of a project.
 type ProjectFileView struct {
 	Path       string `json:"path"`
-	ID         string `json:"id"` // to be read: Chat.Document
+	ID         string `json:"id"` // for Chat.Document
 	MediaType  string `json:"mediaType"`
 	Size       int64  `json:"size"`
 	Tokens     int    `json:"tokens"`
 	ModifiedAt int64  `json:"modifiedAt"`
-	Indexed    bool   `json:"indexed"` // false: it cannot be found yet
+	Indexed    bool   `json:"indexed"` // false: it is not searchable yet
 }
 
 // ProjectFilesPage is a page of a project's files of one kind, by path.

@@ -2,17 +2,17 @@ package api
 
 import "contextinfinity/backend/chat"
 
-// StorageView is what the data directory holds, by part.
+// StorageView is the content of the data directory, by part.
 type StorageView struct {
 	DataDir   string        `json:"dataDir"`
 	Config    string        `json:"config"`
 	Bytes     int64         `json:"bytes"`
-	Free      int64         `json:"free"` // on its file system; -1: not known
+	Free      int64         `json:"free"` // on its file system; -1: unknown
 	Parts     []StoragePart `json:"parts"`
 	Sessions  int           `json:"sessions"`
 	Turns     int           `json:"turns"`
 	Movable   bool          `json:"movable"`
-	Unmovable string        `json:"unmovable"` // why not: a flag or a variable names the place
+	Unmovable string        `json:"unmovable"` // why not: a flag or a variable sets the location
 }
 
 // StoragePart is a part of the data directory.
@@ -35,20 +35,20 @@ type BackupView struct {
 	Turns    int64           `json:"turns"`
 	Checked  bool            `json:"checked"`
 	Problem  string          `json:"problem"`  // why it cannot be restored; empty: it can
-	Problems int             `json:"problems"` // that verify finds in it; known once it was checked
+	Problems int             `json:"problems"` // found by verify; known after a check
 }
 
-// RestorePreview is what a restore would replace by what. Nothing is changed yet.
+// RestorePreview is what a restore would replace. Nothing is changed yet.
 type RestorePreview struct {
 	Backup        BackupView `json:"backup"`
-	Sessions      int64      `json:"sessions"` // that are there now
+	Sessions      int64      `json:"sessions"` // in the present data
 	Turns         int64      `json:"turns"`
-	NewestTurn    int64      `json:"newestTurn"`    // of now; 0: none
+	NewestTurn    int64      `json:"newestTurn"`    // of the present data; 0: none
 	BackupNewest  int64      `json:"backupNewest"`  // of the backup; 0: none
-	Problems      int        `json:"problems"`      // that verify finds in the backup
+	Problems      int        `json:"problems"`      // found by verify in the backup
 	Findings      []string   `json:"findings"`      // the first of them
-	SchemaUpgrade bool       `json:"schemaUpgrade"` // it is of an older version and will be upgraded
-	// Undone are permanent deletions whose text comes back, newest first.
+	SchemaUpgrade bool       `json:"schemaUpgrade"` // it is from an older version and will be upgraded
+	// Undone are permanent deletions whose content would return, newest first.
 	Undone []ReceiptView `json:"undone"`
 }
 
@@ -58,28 +58,28 @@ type MovePreview struct {
 	To     string `json:"to"` // absolute
 	Bytes  int64  `json:"bytes"`
 	Free   int64  `json:"free"`
-	Reason string `json:"reason"` // why it cannot be done, in words; empty: it can
+	Reason string `json:"reason"` // why it is not possible; empty: it is
 }
 
-// DeletePreview is what a permanent deletion would remove, before it does (SPEC 12).
+// DeletePreview is what a permanent deletion would remove (SPEC 12).
 type DeletePreview struct {
 	Kind     string       `json:"kind"`    // session or turn
 	Title    string       `json:"title"`   // of the session, or "#12 of ..."
 	Confirm  string       `json:"confirm"` // the word to type
 	Parts    []ErasedPart `json:"parts"`
-	Sessions []string     `json:"sessions"` // titles of others whose stored requests hold its text
-	Backups  []string     `json:"backups"`  // files that still hold it, and continue doing so
-	Reason   string       `json:"reason"`   // why it cannot be done now (an answer runs); empty: it can
+	Sessions []string     `json:"sessions"` // titles of others whose stored requests contain its text
+	Backups  []string     `json:"backups"`  // files that still contain it, and will continue to
+	Reason   string       `json:"reason"`   // why it is not possible now (an answer is running); empty: it is
 }
 
-// ErasedPart is a store, and how many records of it.
+// ErasedPart is a table, and the number of its records.
 type ErasedPart struct {
 	Store string `json:"store"`
 	Label string `json:"label"`
 	Count int64  `json:"count"`
 }
 
-// ReceiptView tells what was erased, never its text.
+// ReceiptView says what was permanently deleted, never its text.
 type ReceiptView struct {
 	ID      string       `json:"id"`
 	Kind    string       `json:"kind"`

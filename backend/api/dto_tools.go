@@ -2,10 +2,10 @@ package api
 
 import "contextinfinity/backend/chat"
 
-// ToolCallView is a call of a tool as the tool journal has it, for its card.
+// ToolCallView is a tool call from the tool journal, for its card.
 type ToolCallView struct {
 	ID        string             `json:"id"`
-	ToolUseID string             `json:"toolUseId"` // names the block of the answer that asks for it
+	ToolUseID string             `json:"toolUseId"` // identifies the call's block in the answer
 	TurnID    string             `json:"turnId"`
 	Step      string             `json:"step"`
 	Name      string             `json:"name"`   // as the model wrote it
@@ -16,21 +16,21 @@ type ToolCallView struct {
 	Decision  chat.ToolDecision  `json:"decision"`
 	// Reason is why the outcome is unknown: "cancelled", "timeout", "ended", "unreadable", "crash".
 	Reason    string `json:"reason"`
-	Why       string `json:"why"` // the same in words; empty unless it waits
+	Why       string `json:"why"` // the same as text; empty unless it waits
 	Effects   bool   `json:"effects"`
 	Arguments string `json:"arguments"` // JSON, indented
-	// Preview is what a call that waits would change: a line diff, its lines begin with "+", "-" or
-	// a space. Empty: its source cannot say.
+	// Preview is what a pending call would change: a line diff with lines that begin with "+", "-" or a space. Empty:
+	// not supported by its source.
 	Preview    string `json:"preview"`
-	Redactions int    `json:"redactions"` // secrets taken out of the arguments as they left
+	Redactions int    `json:"redactions"` // number of secrets removed from the arguments
 	Result     string `json:"result"`     // the first part of its text
 	ResultMore bool   `json:"resultMore"` // there is more: Tools.Result has all of it
 	IsError    bool   `json:"isError"`
 	Images     int    `json:"images"`     // in the result
 	Definition string `json:"definition"` // hash of what the decision was about
 	Runs       int    `json:"runs"`
-	Running    bool   `json:"running"` // in this process, now: it can be cancelled
-	// Progress of a call that runs: done of total, total 0 if nobody knows; and its last words.
+	Running    bool   `json:"running"` // it is running in this process and can be cancelled
+	// Progress of a running call: done of total, total 0 if unknown; and its last message.
 	ProgressDone    float64 `json:"progressDone"`
 	ProgressTotal   float64 `json:"progressTotal"`
 	ProgressMessage string  `json:"progressMessage"`
@@ -40,14 +40,14 @@ type ToolCallView struct {
 	EndedAt         int64   `json:"endedAt"`
 }
 
-// WaitingCallView is a call in the queue of decisions, with where it belongs.
+// WaitingCallView is a call that waits for a decision, with its context.
 type WaitingCallView struct {
 	Call       ToolCallView        `json:"call"`
 	SessionID  string              `json:"sessionId"`
 	BranchID   string              `json:"branchId"`
 	Session    string              `json:"session"` // title
 	TurnSeq    int64               `json:"turnSeq"`
-	Definition *ToolDefinitionView `json:"definition"` // null: it is not offered any more
+	Definition *ToolDefinitionView `json:"definition"` // null: it is no longer offered
 }
 
 // WaitingCalls is the queue of all sessions, the oldest first.
@@ -56,7 +56,7 @@ type WaitingCalls struct {
 	Calls []WaitingCallView `json:"calls"`
 }
 
-// ToolDefinitionView is a tool and what a person has said about it.
+// ToolDefinitionView is a tool and the user's decisions about it.
 type ToolDefinitionView struct {
 	Source      string `json:"source"`
 	Tool        string `json:"tool"`
@@ -68,37 +68,37 @@ type ToolDefinitionView struct {
 	Hash        string `json:"hash"`
 	Effects     bool   `json:"effects"`
 	BuiltIn     bool   `json:"builtIn"`
-	// Pinned is "accepted" (models are offered it), "new" or "changed" (they are not, until it is
-	// accepted), "gone" (accepted, and not offered by its server now).
+	// Pinned is "accepted" (offered to models), "new" or "changed" (not offered until accepted), "gone" (accepted,
+	// but no longer offered by its server).
 	Pinned string `json:"pinned"`
-	// Before is the definition that was accepted, where it has changed.
+	// Before is the accepted definition, if it has changed.
 	Before *ToolDefinitionView `json:"before"`
 	// Decision is "" (ask), "always" or "never"; DecisionFrom is "tool", "server", "config", "builtin" or "".
 	Decision     chat.ToolDecision `json:"decision"`
 	DecisionFrom string            `json:"decisionFrom"`
-	// AsksEachCall: each call is asked about, so only "once", "deny" and "never" can be chosen.
+	// AsksEachCall: each call needs approval, so only "once", "deny" and "never" can be chosen.
 	AsksEachCall bool `json:"asksEachCall"`
 }
 
-// ToolPermissionView is a decision that holds for later calls.
+// ToolPermissionView is a decision for later calls.
 type ToolPermissionView struct {
 	Source    string            `json:"source"`
 	Tool      string            `json:"tool"`      // empty: all tools of the source
 	SessionID string            `json:"sessionId"` // empty: in all sessions
 	Session   string            `json:"session"`   // title
-	Decision  chat.ToolDecision `json:"decision"`  // session, always; never, also in one session alone
+	Decision  chat.ToolDecision `json:"decision"`  // session, always; never, also for a single session
 	CreatedAt int64             `json:"createdAt"`
-	// FromConfig: it is in config.toml (tools.allow), and is taken back there.
+	// FromConfig: it is in config.toml (tools.allow), and must be removed there.
 	FromConfig bool `json:"fromConfig"`
 }
 
-// ToolsPanel is the page about tools: what is offered, what was decided, what is wrong.
+// ToolsPanel is the page about tools: what is offered, decided, and wrong.
 type ToolsPanel struct {
 	Rev         int64                `json:"rev"`
 	Mode        string               `json:"mode"` // tools.mode
 	Definitions []ToolDefinitionView `json:"definitions"`
 	Permissions []ToolPermissionView `json:"permissions"`
-	// Problems are tools that were refused, each in a sentence: a name that two have, a schema that is none.
+	// Problems are refused tools, each as a sentence: a duplicate name, an invalid schema.
 	Problems []ToolProblemView `json:"problems"`
 }
 
@@ -109,9 +109,9 @@ type ToolProblemView struct {
 	Message string `json:"message"`
 }
 
-// ToolDecisionRequest decides about a call: "once", "session", "always", "deny", "never". Server
-// makes "session", "always" and "never" hold for all tools of its source. Hash is that of the
-// definition which was shown: another one is refused and asked about again.
+// ToolDecisionRequest decides about a call: "once", "session", "always", "deny", "never". Server applies "session",
+// "always" and "never" to all tools of its source. Hash is that of the shown definition: if it differs now, the
+// decision is refused and requested again.
 type ToolDecisionRequest struct {
 	CallID string            `json:"callId"`
 	Choice chat.ToolDecision `json:"choice"`
@@ -119,10 +119,9 @@ type ToolDecisionRequest struct {
 	Hash   string            `json:"hash"`
 }
 
-// ToolResolveRequest sets the outcome of a call whose outcome is unknown: "enter" (Text is
-// the result as the person found it), "rerun", "tell" (the model is told that it is unknown).
-// Hash is that of the definition which was shown: with another one the tool is not run again.
-// To give up, discard the turn.
+// ToolResolveRequest resolves a call with an unknown outcome: "enter" (Text is the result that the user determined),
+// "rerun", "tell" (the model is told that it is unknown). Hash is that of the shown definition: with another one the
+// tool is not run again. To give up, discard the turn.
 type ToolResolveRequest struct {
 	CallID  string          `json:"callId"`
 	Choice  chat.Resolution `json:"choice"`

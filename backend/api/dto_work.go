@@ -2,18 +2,17 @@ package api
 
 import "contextinfinity/backend/tasks"
 
-// TaskView is long work that somebody began: it shows how far it is, can be cancelled,
-// and survives a restart (UX, Around it). A change of kind "task" says that it is
-// different.
+// TaskView is a task: it shows its progress, can be cancelled, and survives a restart (UX, Around it). A change of
+// kind "task" announces updates.
 type TaskView struct {
 	ID        string        `json:"id"`
 	Kind      tasks.Kind    `json:"kind"`
 	Title     string        `json:"title"` // "Import conversations.json"
 	State     tasks.State   `json:"state"`
 	Done      int64         `json:"done"`
-	Total     int64         `json:"total"`  // 0: not known
+	Total     int64         `json:"total"`  // 0: unknown
 	Unit      string        `json:"unit"`   // bytes, sessions, turns; empty: nothing to count
-	Detail    string        `json:"detail"` // what it is at
+	Detail    string        `json:"detail"` // the current item
 	StartedAt int64         `json:"startedAt"`
 	EndedAt   int64         `json:"endedAt"` // 0: running
 	Error     *ErrorView    `json:"error"`
@@ -21,27 +20,26 @@ type TaskView struct {
 	Import    *ImportReport `json:"import"`    // of an import
 	Check     *CheckReport  `json:"check"`     // of a check of everything
 	Resumable bool          `json:"resumable"` // Resume continues where it stopped
-	Firm      bool          `json:"firm"`      // it cannot be cancelled once begun: the program starts again for it
+	Firm      bool          `json:"firm"`      // it cannot be cancelled once begun: the program restarts for it
 }
 
-// CheckReport is what a check of everything found. Each finding names its record; at most
-// 100 of them are kept.
+// CheckReport is the result of a check of all data. Each finding names its record; at most 100 of them are kept.
 type CheckReport struct {
 	Problems int      `json:"problems"`
 	Findings []string `json:"findings"`
 }
 
-// Background is what goes on behind the window.
+// Background is the state of background work.
 type Background struct {
 	Paused     bool `json:"paused"`
 	Queued     int  `json:"queued"`
 	Running    int  `json:"running"`
 	Dead       int  `json:"dead"`
-	TrayHost   bool `json:"trayHost"`   // there is a place for the tray icon
+	TrayHost   bool `json:"trayHost"`   // there is a tray
 	CloseHides bool `json:"closeHides"` // closing the window leaves the program in the tray
 }
 
-// WindowRequestKind says what the program asks of the page.
+// WindowRequestKind is the kind of a request to the page.
 type WindowRequestKind string
 
 // Kinds of WindowRequest.
@@ -52,8 +50,8 @@ const (
 	RequestClose       WindowRequestKind = "close" // whether to close the window although answers are arriving
 )
 
-// WindowRequest is what the program asks of the page from outside it: by the tray, by a
-// second start of the program or by a drop on the window. Event ci:window-request.
+// WindowRequest is a request to the page from outside it: from the tray, a second start of the program or a drop on
+// the window. Event ci:window-request.
 type WindowRequest struct {
 	Kind      WindowRequestKind `json:"kind"`
 	SessionID string            `json:"sessionId"`

@@ -7,9 +7,9 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Hub carries what the services publish to the window. It numbers changes: a
-// snapshot taken at a revision holds every change up to it. Nothing blocks: with
-// no window, events are dropped, since a window starts from snapshots.
+// Hub passes what the services publish to the window. It numbers changes: a snapshot taken at a revision includes
+// every change up to it. Nothing blocks: without a window, events are dropped, because a window starts from
+// snapshots.
 type Hub struct {
 	mu   sync.Mutex
 	rev  int64
@@ -23,7 +23,7 @@ type Hub struct {
 // NewHub returns a hub without a window.
 func NewHub() *Hub { return &Hub{} }
 
-// Attach gives the hub its window; nil takes it away.
+// Attach sets the hub's window; nil removes it.
 func (h *Hub) Attach(emit func(name string, data any)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -37,10 +37,10 @@ func (h *Hub) Attached() bool {
 	return h.emit != nil || len(h.more) > 0
 }
 
-// page is that of a further window.
+// page is the page of a further window.
 type page struct{ emit func(name string, data any) }
 
-// Join gives events to a further window's page too, until leave is called. emit returns at once.
+// Join also sends events to a further window's page, until leave is called. emit must return at once.
 func (h *Hub) Join(emit func(name string, data any)) (leave func()) {
 	p := &page{emit}
 	h.mu.Lock()
@@ -63,7 +63,7 @@ func tell(emit func(name string, data any), more []*page, name string, data any)
 	}
 }
 
-// Listen has fn called for every change, in this process.
+// Listen sets a function that is called for every change in this process.
 func (h *Hub) Listen(fn func(chat.Change)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -93,7 +93,7 @@ func (h *Hub) Change(c chat.Change) {
 	tell(emit, more, EventChange, view)
 }
 
-// Rev is the newest revision. Take it before reading what a snapshot returns.
+// Rev is the newest revision. It must be read before the content of a snapshot.
 func (h *Hub) Rev() int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -9,14 +9,14 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// Inspect shows and steers what goes on behind the conversation: pending turns,
-// states, pins, jobs, recovery, raw requests.
+// Inspect shows and controls the background of the conversation: pending turns, states, pins, jobs, recovery, raw
+// requests.
 type Inspect struct{ c *Core }
 
 // NewInspect returns the service.
 func NewInspect(c *Core) *Inspect { return &Inspect{c} }
 
-// Pending lists the branch's uncommitted turns and says why each waits.
+// Pending lists the branch's uncommitted turns, with the reason why each is pending.
 func (s *Inspect) Pending(branchID string) ([]PendingView, error) {
 	if err := s.c.ready(); err != nil {
 		return nil, err
@@ -47,8 +47,7 @@ func (s *Inspect) Pending(branchID string) ([]PendingView, error) {
 	return out, nil
 }
 
-// heldByNext says which pending turns the next context holds; nil if that
-// context cannot be made at all.
+// heldByNext says which pending turns the next context contains; nil if that context cannot be assembled.
 func (s *Inspect) heldByNext(ctx context.Context, branch chat.BranchID) map[string]bool {
 	p, _, err := s.c.Turns.Preview(ctx, branch, "", chat.UserText(" "))
 	if err != nil {
@@ -96,7 +95,7 @@ func whyPending(job chat.Job, ahead int) string {
 	return "It waits for its turn in the queue."
 }
 
-// CommitNow forces the branch's pending turns into its state.
+// CommitNow commits the branch's pending turns now.
 func (s *Inspect) CommitNow(branchID string) error {
 	if err := s.c.ready(); err != nil {
 		return err
@@ -127,7 +126,7 @@ func (s *Inspect) State(branchID string) (StatePanel, error) {
 		if v.Head {
 			p.Head = v
 		} else {
-			v.Summary = "" // the panel asks for the one that is opened
+			v.Summary = "" // the panel requests the one that is opened
 		}
 		p.History = append(p.History, v)
 	}
@@ -140,8 +139,8 @@ func (s *Inspect) State(branchID string) (StatePanel, error) {
 	return p, s.ranges(ctx, &p, b)
 }
 
-// ranges fills in the session's range summaries, which of them the next context contains,
-// and what the state and the pins take in it.
+// ranges sets the session's range summaries, which of them the next context contains, and the sizes of the state and
+// the pins in it.
 func (s *Inspect) ranges(ctx context.Context, p *StatePanel, b chat.Branch) error {
 	p.Ranges = []RangeView{}
 	all, next, err := s.c.Inspecting.SummariesOf(ctx, b)
@@ -170,9 +169,8 @@ func (s *Inspect) ranges(ctx context.Context, p *StatePanel, b chat.Branch) erro
 	return nil
 }
 
-// sentAs takes the tokens of the state and the pins from the next request, as the X-ray
-// shows them: counted for its model, with their frames. What a state was stored with is an
-// estimate of its text alone.
+// sentAs takes the sizes of the state and the pins from the next request, as the X-ray shows them: counted for its
+// model, with their frames. The size stored with a state is only an estimate of its text.
 func (p *StatePanel) sentAs(m prompt.Manifest) {
 	for _, section := range m.Sections {
 		switch {
@@ -190,7 +188,7 @@ func (p *StatePanel) sentAs(m prompt.Manifest) {
 	}
 }
 
-// StateByID returns one state whole.
+// StateByID returns one complete state.
 func (s *Inspect) StateByID(stateID string) (StateView, error) {
 	if err := s.c.ready(); err != nil {
 		return StateView{}, err
@@ -219,7 +217,7 @@ func (s *Inspect) AddPin(branchID, text string) (PinView, error) {
 	return s.pin(branchID, func(ctx context.Context, b chat.BranchID) (chat.Pin, error) { return s.c.Pins.Add(ctx, b, text) })
 }
 
-// EditPin makes a new version of a pinned fact; the old one is kept.
+// EditPin creates a new version of a pinned fact; the old one is kept.
 func (s *Inspect) EditPin(branchID, pinID, text string) (PinView, error) {
 	return s.pin(branchID, func(ctx context.Context, b chat.BranchID) (chat.Pin, error) {
 		return s.c.Pins.Edit(ctx, b, chat.PinID(pinID), text)
@@ -236,16 +234,14 @@ func (s *Inspect) pin(branchID string, do func(context.Context, chat.BranchID) (
 
 // RemovePin unpins a fact on this branch.
 func (s *Inspect) RemovePin(branchID, pinID string) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	return s.c.Pins.Remove(s.c.ctx(), chat.BranchID(branchID), chat.PinID(pinID))
+	return s.c.do(func(ctx context.Context) error {
+		return s.c.Pins.Remove(ctx, chat.BranchID(branchID), chat.PinID(pinID))
+	})
 }
 
-// MovePin puts a fact at a position, counted from 0.
+// MovePin moves a fact to a position, counted from 0.
 func (s *Inspect) MovePin(branchID, pinID string, position int) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	return s.c.Pins.Move(s.c.ctx(), chat.BranchID(branchID), chat.PinID(pinID), position)
+	return s.c.do(func(ctx context.Context) error {
+		return s.c.Pins.Move(ctx, chat.BranchID(branchID), chat.PinID(pinID), position)
+	})
 }

@@ -93,10 +93,7 @@ func (s *Library) DeleteAssistant(id string) error {
 }
 
 func (s *Library) do(do func(context.Context, *library.Library) error) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	return do(s.c.ctx(), s.c.Library)
+	return s.c.do(func(ctx context.Context) error { return do(ctx, s.c.Library) })
 }
 
 // ApplyAssistant gives a session the settings of an assistant as they are now, from the next message on.

@@ -15,9 +15,6 @@ import (
 type ChunkStore interface {
 	Known(context.Context, chat.KnownQuery) (page []chat.Known, total int, err error)
 	Chunks(context.Context, chat.ChunkQuery) (page []chat.ChunkText, total int, err error)
-	ChunkTexts(context.Context, []chat.ChunkID) ([]chat.ChunkText, error)
-	ChunkUses(context.Context, chat.ChunkID) ([]chat.ChunkUse, error)
-	ChunkEmbeddings(context.Context, chat.ChunkID) ([]chat.EmbedderID, error)
 	UnitCount(context.Context) (int, error)
 	UnitTotals(context.Context) (units int, tokens int64, err error)
 }
@@ -114,27 +111,21 @@ func (s *Memory) Chunk(id string) (ChunkDetail, error) {
 	if err := s.c.ready(); err != nil {
 		return ChunkDetail{}, err
 	}
-	ctx := s.c.ctx()
-	c, err := s.c.chunk(ctx, chat.ChunkID(id))
+	c, err := s.c.Inspecting.ChunkDetail(s.c.ctx(), chat.ChunkID(id))
 	if err != nil {
 		return ChunkDetail{}, err
 	}
-	d := ChunkDetail{Chunk: chunkRow(c, 0), Text: c.Text, Start: c.Start, End: c.End, Embedders: []string{}, Uses: []ChunkUseView{}}
-	embedders, err := s.c.Chunks.ChunkEmbeddings(ctx, c.ID)
-	if err != nil {
-		return d, err
-	}
-	for _, e := range embedders {
+	d := ChunkDetail{Chunk: chunkRow(c.ChunkText, 0), Text: c.Text, Start: c.Start, End: c.End, Embedders: []string{}, Uses: []ChunkUseView{}}
+	for _, e := range c.Embedders {
 		d.Embedders = append(d.Embedders, e.String())
 	}
-	uses, err := s.c.Chunks.ChunkUses(ctx, c.ID)
-	for _, u := range uses {
+	for _, u := range c.Uses {
 		d.Uses = append(d.Uses, ChunkUseView{
 			TurnID: string(u.Turn), TurnSeq: u.TurnSeq, SessionID: string(u.Session), Rank: u.Rank, Score: u.Score,
 			Form: string(u.Packed), At: ms(u.At), Tool: u.Tool,
 		})
 	}
-	return d, err
+	return d, nil
 }
 
 // Chip is what a message says that a chunk is attached to by hand.
@@ -142,7 +133,7 @@ func (s *Memory) Chip(id string) (MemoryChip, error) {
 	if err := s.c.ready(); err != nil {
 		return MemoryChip{}, err
 	}
-	c, err := s.c.chunk(s.c.ctx(), chat.ChunkID(id))
+	c, err := s.c.Inspecting.Chunk(s.c.ctx(), chat.ChunkID(id))
 	if err != nil {
 		return MemoryChip{}, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/inspecting"
+	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/prompt"
 	"contextinfinity/backend/retrieval"
 	"contextinfinity/backend/sessions"
@@ -97,7 +98,7 @@ func TestChunkRowBeginsWithWords(t *testing.T) {
 
 // givenUp is a store with dead jobs of indexing.
 type givenUp struct {
-	QueueStore
+	jobs.ListStore
 	HistoryStore
 	asked chat.JobQuery
 	turns map[chat.TurnID]chat.Turn
@@ -145,7 +146,7 @@ func TestStatusNamesWhatWasGivenUp(t *testing.T) {
 			"a": turn("a", "other", chat.IndexDegraded), "b": turn("b", "mine", chat.IndexDegraded), "c": turn("c", "mine", chat.IndexOK),
 		},
 	}
-	m := NewMemory(&Core{Queue: g, History: g, Sessions: sessions.New(sessions.Deps{Store: mine{}}), Log: slog.New(slog.DiscardHandler), Retrieval: Retrieval{
+	m := NewMemory(&Core{Queue: jobs.NewList(g, nil, nil), History: g, Sessions: sessions.New(sessions.Deps{Store: mine{}}), Log: slog.New(slog.DiscardHandler), Retrieval: Retrieval{
 		Vectors: noVectors{}, Retrieves: func() (bool, chat.Scope) { return true, chat.ScopeSession },
 	}})
 	st, err := m.Status("branch")

@@ -12,26 +12,13 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
-// chunk is one chunk with its words.
-func (c *Core) chunk(ctx context.Context, id chat.ChunkID) (chat.ChunkText, error) {
-	found, err := c.Chunks.ChunkTexts(ctx, []chat.ChunkID{id})
-	if err != nil {
-		return chat.ChunkText{}, err
-	}
-	if len(found) == 0 {
-		return chat.ChunkText{}, chat.Errorf(chat.CodeNotFound, "memory.chunk", "This piece of memory no longer exists.").
-			WithHint("what was said is still in its conversation; search for it")
-	}
-	return found[0], nil
-}
-
 // chunks are those that are there, by id.
 func (c *Core) chunks(ctx context.Context, ids []chat.ChunkID) (map[chat.ChunkID]chat.ChunkText, error) {
 	out := map[chat.ChunkID]chat.ChunkText{}
 	if len(ids) == 0 {
 		return out, nil
 	}
-	found, err := c.Chunks.ChunkTexts(ctx, ids)
+	found, err := c.Inspecting.ChunkTexts(ctx, ids)
 	for _, t := range found {
 		out[t.ID] = t
 	}

@@ -39,10 +39,9 @@ func (s *Inspect) AcceptSuggestedPin(id, text string) (PinView, error) {
 
 // DismissSuggestedPin has a suggestion never offered again.
 func (s *Inspect) DismissSuggestedPin(id string) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	return s.c.Pins.Dismiss(s.c.ctx(), chat.BranchID(branchOf(id)), suggestionOf(id))
+	return s.c.do(func(ctx context.Context) error {
+		return s.c.Pins.Dismiss(ctx, chat.BranchID(branchOf(id)), suggestionOf(id))
+	})
 }
 
 func branchOf(id string) string {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"contextinfinity/backend/answers"
 	"contextinfinity/backend/autostart"
 	"contextinfinity/backend/branches"
 	"contextinfinity/backend/chat"
@@ -16,6 +17,7 @@ import (
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/library"
 	"contextinfinity/backend/pins"
+	"contextinfinity/backend/projects"
 	"contextinfinity/backend/sessions"
 	"contextinfinity/backend/tasks"
 	"contextinfinity/backend/tools"
@@ -23,30 +25,9 @@ import (
 	"contextinfinity/backend/updates"
 )
 
-// ToolRegistry is what the window asks of the tools that there are. It is tools.Registry.
-type ToolRegistry interface {
-	Panel(context.Context) (tools.Panel, error)
-	Accept(ctx context.Context, source, tool, hash string) error
-	Permit(context.Context, chat.ToolPermission) error
-	Forget(ctx context.Context, source, tool string, session chat.SessionID) error
-	MarkReadOnly(ctx context.Context, source, tool, hash string) error
-	// Preview is what a call would change, as a line diff.
-	Preview(ctx context.Context, source string, c tools.Call) string
-}
-
-// ToolTurns carries out decisions about calls. It is turn.Engine.
-type ToolTurns interface {
-	DecideCall(context.Context, turn.CallChoice) error
-	ResolveCall(context.Context, turn.CallResolution) error
-	CancelCall(context.Context, chat.ToolCallID) error
-	// CallProgress is of a call that runs in this process.
-	CallProgress(chat.ToolCallID) (tools.Progress, bool)
-}
-
-// ToolPorts are what the service Tools works with.
+// ToolPorts are the dependencies of the service Tools.
 type ToolPorts struct {
-	Registry ToolRegistry
-	Turns    ToolTurns
+	Registry *tools.Registry
 	Mode     func() string // tools.mode
 }
 
@@ -55,8 +36,8 @@ type Counter interface {
 	Count(modelID, text string) int
 }
 
-// Core is what every service works with. Fatal is set instead of the rest when
-// the data could not be opened: the window then says why.
+// Core has the dependencies of all services. If the data could not be opened, only Fatal is set: the window then says
+// why.
 type Core struct {
 	// What is kept, each by who works with it. Sessions, Pins and Erasing hold the rules of what changes it.
 	Sessions *sessions.Service
@@ -67,7 +48,7 @@ type Core struct {
 	Inspecting *inspecting.Service
 	Drafts     DraftStore
 	Chunks     ChunkStore
-	Queue      QueueStore
+	Queue      *jobs.List
 	Figures    FigureStore
 	Calls      CallStore
 	Settings   SettingStore
@@ -75,7 +56,7 @@ type Core struct {
 	Turns    *turn.Engine
 	Jobs     *jobs.Runner
 	Branches *branches.Service
-	Answers  Answers
+	Answers  *answers.Service
 	Counter  Counter
 	Hub      *Hub
 	// Documents reads files that are attached.
@@ -85,19 +66,19 @@ type Core struct {
 	Tools ToolPorts
 	// Cost is what calls of a model cost, by configured prices or as an estimate; false where no price is known.
 	Cost func(model string, u chat.Usage) (float64, bool)
-	// Upkeep puts in order what crashes leave, and keeps what it found.
+	// Upkeep repairs what crashes leave behind, and stores its reports.
 	Upkeep *jobs.Reconciler
-	// Tasks carries out long work.
+	// Tasks runs tasks.
 	Tasks *tasks.Manager
 	// Importer and Exporter read and write conversations as files.
 	Importer Importer
 	Exporter Exporter
-	// Data is the data directory as a whole; it is there where the data cannot be opened too.
+	// Data is the data directory; it is also set if the data cannot be opened.
 	Data DataFolder
 	// Library has the assistants and saved prompts.
 	Library *library.Library
-	// Projects are folders of sessions that have more than a name.
-	Projects ProjectKeeper
+	// Projects manages projects.
+	Projects *projects.Service
 	// Programs are other programs that use this memory.
 	Programs ProgramAccess
 	// Servers are the MCP servers whose tools models may call.
@@ -108,26 +89,25 @@ type Core struct {
 	Autostart func() (*autostart.Entry, error)
 	// Updates asks for newer versions.
 	Updates *updates.Checker
-	// QuickKey is what became of desktop.quick_ask_keys. nil: no keys are asked for, as the data can only be read.
+	// QuickKey is the state of desktop.quick_ask_keys. nil: none are registered, because the data is read-only.
 	QuickKey func() QuickKeyView
 	Log      *slog.Logger
 	Version  string
 	DataDir  string
 	Fatal    *chat.Error
-	// Further: of one of the windows beside the first. Session is what it opens on; empty: another than was open last.
+	// Further: for a further window. Session is what it opens; empty: another session than the last open one.
 	Further bool
 	Session string
 	// Quick: of the small window for a quick question.
 	Quick bool
-	// ReadOnly says why the data can only be read; empty: it can be written.
+	// ReadOnly says why the data is read-only; empty: it is not.
 	ReadOnly string
 }
 
-// newID names what lives in this run alone.
+// newID creates an id for something that exists only in this run.
 func (c *Core) newID() string { return chat.NewID(time.Now()) }
 
-// ctx is of calls from the window: they have none of their own, and what they
-// begin must not end with them.
+// ctx is the context of calls from the window: they have none, and what they start must not end with them.
 func (c *Core) ctx() context.Context { return context.Background() }
 
 // ready refuses every call but Startup when the data could not be opened.
@@ -136,6 +116,14 @@ func (c *Core) ready() error {
 		return c.Fatal
 	}
 	return nil
+}
+
+// do carries out a call, unless ready refuses it.
+func (c *Core) do(act func(context.Context) error) error {
+	if err := c.ready(); err != nil {
+		return err
+	}
+	return act(c.ctx())
 }
 
 // FormatError gives the window an ErrorView as JSON, and the log the cause.

@@ -9,19 +9,6 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// ProjectKeeper is projects and their files. It is projects.Service.
-type ProjectKeeper interface {
-	Projects(context.Context) ([]chat.Project, error)
-	Project(context.Context, chat.ProjectID) (chat.Project, error)
-	CreateProject(context.Context, chat.ProjectSettings) (chat.Project, error)
-	SetProject(context.Context, chat.ProjectID, chat.ProjectSettings) (chat.Project, error)
-	ProjectFiles(context.Context, chat.ProjectID) ([]chat.ProjectFile, error)
-	Watch(ctx context.Context, id chat.ProjectID, dir string) (chat.Project, error)
-	Scan(context.Context, chat.ProjectID) (chat.ProjectScan, error)
-	Add(ctx context.Context, id chat.ProjectID, name string, data []byte) error
-	Remove(ctx context.Context, id chat.ProjectID, names []string) error
-}
-
 // Projects are folders of sessions with instructions, defaults, pinned facts and files.
 type Projects struct {
 	c       *Core
@@ -153,10 +140,7 @@ func (s *Projects) CancelDocument(upload string) error {
 
 // RemoveDocuments takes documents out of a project, by name: all of them or none.
 func (s *Projects) RemoveDocuments(id string, names []string) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	return s.c.Projects.Remove(s.c.ctx(), chat.ProjectID(id), names)
+	return s.c.do(func(ctx context.Context) error { return s.c.Projects.Remove(ctx, chat.ProjectID(id), names) })
 }
 
 // Watch sets the folder whose files belong to a project and looks at it; empty: none does any more.

@@ -15,15 +15,15 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
-// FigureStore keeps what was measured of turns.
+// FigureStore stores the metrics of turns.
 type FigureStore interface {
 	UsageByModel(context.Context, chat.UsageQuery) ([]chat.ModelUsage, error)
 	Measures(context.Context, chat.MeasureQuery) ([]chat.TurnMeasure, error)
 	Metrics(context.Context, chat.BranchID, int) ([]chat.TurnMetricsRow, error)
 }
 
-// Search finds what was said in all sessions and in one branch, and gives the figures
-// of turns. A newer search ends an older one of its kind.
+// Search searches all sessions and single branches, and provides the metrics of turns. A newer search ends an older
+// one of its kind.
 type Search struct {
 	c          *Core
 	everywhere latest
@@ -33,13 +33,13 @@ type Search struct {
 // NewSearch returns the service.
 func NewSearch(c *Core) *Search { return &Search{c: c} }
 
-// latest is of calls of which only the newest counts.
+// latest ends a call when a newer one begins.
 type latest struct {
 	mu     sync.Mutex
 	cancel context.CancelFunc
 }
 
-// begin ends the call before.
+// begin ends the previous call.
 func (l *latest) begin(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	l.mu.Lock()
@@ -51,7 +51,7 @@ func (l *latest) begin(ctx context.Context) (context.Context, context.CancelFunc
 	return ctx, cancel
 }
 
-// superseded is the error of a search that a newer one ended.
+// superseded is the error of a search ended by a newer one.
 func superseded(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return chat.WrapError(chat.CodeCancelled, "search", context.Canceled, "A newer search took the place of this one.")
@@ -63,11 +63,11 @@ const (
 	usualGroups = 30
 	mostGroups  = 200
 	groupHits   = 5
-	// sessionHits is how many finds a search in one session shows.
+	// sessionHits is the maximum number of results in a search of one session.
 	sessionHits = 200
-	// byMeaning is how many results the vectors give.
+	// byMeaning is the number of vector results.
 	byMeaning = 40
-	// likeness is the least calibrated similarity of a find by meaning alone.
+	// likeness is the minimum calibrated similarity of a result found only by vectors.
 	likeness = 0.8
 )
 
@@ -123,7 +123,7 @@ func (q SearchQuery) check() error {
 	return nil
 }
 
-// meaning adds what vectors find.
+// meaning adds vector results.
 func (s *Search) meaning(ctx context.Context, q SearchQuery, g *groups) (warning string, err error) {
 	in := chat.Within{Scope: chat.ScopeAll, Role: chat.Role(q.Role), Since: moment(q.Since), Until: moment(q.Until), Archived: q.Archived}
 	if q.SessionID != "" {
@@ -144,7 +144,7 @@ func (s *Search) meaning(ctx context.Context, q SearchQuery, g *groups) (warning
 	return found.Warning, nil
 }
 
-// meant adds one find by meaning, or notes that what words found is alike too.
+// meant adds one vector result, or marks a keyword result as similar too.
 func (s *Search) meant(ctx context.Context, q SearchQuery, g *groups, h retrieval.Hit) error {
 	key := said{h.SourceTurn, h.Role}
 	if at, ok := g.at[key]; ok {
@@ -176,7 +176,7 @@ func (s *Search) meant(ctx context.Context, q SearchQuery, g *groups, h retrieva
 	return nil
 }
 
-// opens is a branch to open a chunk's turn in: the active one if its lineage holds it.
+// opens is the branch in which to open a chunk's turn: the active one if its lineage contains it.
 func (s *Search) opens(ctx context.Context, sess chat.Session, h retrieval.Hit) (chat.BranchID, string, error) {
 	id := h.BranchID
 	if id != sess.ActiveBranch {
@@ -198,13 +198,13 @@ type said struct {
 	role chat.Role
 }
 
-// finding is a hit and what found it.
+// finding is a hit and how it was found.
 type finding struct {
 	chat.TextHit
 	by string
 }
 
-// groups gathers finds by session.
+// groups groups results by session.
 type groups struct {
 	found    []finding
 	at       map[said]int
@@ -227,11 +227,10 @@ func (g *groups) add(f finding) {
 	g.hits++
 }
 
-// aTitle is what a title that matches counts beside what was said.
+// aTitle is the weight of a matching title relative to messages.
 const aTitle = 3
 
-// list is the groups, the best session first: by its title and best find, then by how
-// many there are, then the newest.
+// list sorts the groups: by title and best result, then by number of results, then newest first.
 func (g *groups) list(most int) []SearchGroup {
 	slices.SortStableFunc(g.found, func(a, b finding) int { return cmp.Compare(b.Score, a.Score) })
 	made := map[chat.SessionID]*SearchGroup{}
@@ -283,13 +282,13 @@ func searchHit(f finding) SearchHit {
 	}
 }
 
-// spanViews are spans as the page counts.
+// spanViews converts spans to UTF-16 units.
 func spanViews(text string, spans []chat.Span) []Span {
 	bytes := lists.Map(spans, func(sp chat.Span) highlight.Span { return highlight.Span{Start: sp.Start, End: sp.End} })
 	return lists.Map(highlight.UTF16(text, bytes), func(sp highlight.Span) Span { return Span{From: sp.Start, To: sp.End} })
 }
 
-// mostFinds bounds the turns that a find in a branch lists; all are counted.
+// mostFinds limits the turns listed by a search in a branch; all are counted.
 const mostFinds = 5000
 
 // Find finds a text in the turns of a branch's lineage, oldest first. Case is ignored

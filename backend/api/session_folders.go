@@ -1,16 +1,15 @@
 package api
 
 import (
+	"context"
+
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lists"
 )
 
 // SetFolder puts sessions into a folder, all of them or none; empty takes them out.
 func (s *Sessions) SetFolder(ids []string, folder string) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	return s.c.Sessions.SetFolder(s.c.ctx(), sessionIDs(ids), folder)
+	return s.c.do(func(ctx context.Context) error { return s.c.Sessions.SetFolder(ctx, sessionIDs(ids), folder) })
 }
 
 func sessionIDs(ids []string) []chat.SessionID {
@@ -20,10 +19,7 @@ func sessionIDs(ids []string) []chat.SessionID {
 // RenameFolder renames a folder with all that is in it, archived sessions and its project too;
 // the name of another folder joins both.
 func (s *Sessions) RenameFolder(from, to string) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	return s.c.Sessions.RenameFolder(s.c.ctx(), from, to)
+	return s.c.do(func(ctx context.Context) error { return s.c.Sessions.RenameFolder(ctx, from, to) })
 }
 
 // Folders are the names sessions are kept under, by name.
@@ -37,10 +33,7 @@ func (s *Sessions) Folders() ([]Folder, error) {
 
 // ArchiveMany hides sessions or shows them again, all of them or none.
 func (s *Sessions) ArchiveMany(ids []string, archived bool) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	return s.c.Sessions.ArchiveSessions(s.c.ctx(), sessionIDs(ids), archived)
+	return s.c.do(func(ctx context.Context) error { return s.c.Sessions.ArchiveSessions(ctx, sessionIDs(ids), archived) })
 }
 
 // Duplicate makes a session that holds the lineage of a branch (empty: the active one).

@@ -109,26 +109,17 @@ func (s *Sessions) Create(title string) (SessionRow, error) {
 
 // Rename changes a session's title.
 func (s *Sessions) Rename(id, title string) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	return s.c.Sessions.RenameSession(s.c.ctx(), chat.SessionID(id), title)
+	return s.c.do(func(ctx context.Context) error { return s.c.Sessions.RenameSession(ctx, chat.SessionID(id), title) })
 }
 
 // Archive hides a session or shows it again. Nothing is deleted.
 func (s *Sessions) Archive(id string, archived bool) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	return s.c.Sessions.ArchiveSession(s.c.ctx(), chat.SessionID(id), archived)
+	return s.c.do(func(ctx context.Context) error { return s.c.Sessions.ArchiveSession(ctx, chat.SessionID(id), archived) })
 }
 
 // Pin keeps a session at the top of the list.
 func (s *Sessions) Pin(id string, pinned bool) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	return s.c.Sessions.PinSession(s.c.ctx(), chat.SessionID(id), pinned)
+	return s.c.do(func(ctx context.Context) error { return s.c.Sessions.PinSession(ctx, chat.SessionID(id), pinned) })
 }
 
 // lastSession is the setting that remembers what was open.
@@ -370,18 +361,14 @@ func (c *Core) branch(b chat.Branch) (BranchView, error) {
 
 // Switch makes a branch its session's active one.
 func (s *Sessions) Switch(sessionID, branchID string) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	return s.c.Branches.Switch(s.c.ctx(), chat.SessionID(sessionID), chat.BranchID(branchID))
+	return s.c.do(func(ctx context.Context) error {
+		return s.c.Branches.Switch(ctx, chat.SessionID(sessionID), chat.BranchID(branchID))
+	})
 }
 
 // RenameBranch changes a branch's label.
 func (s *Sessions) RenameBranch(branchID, label string) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	return s.c.Sessions.RenameBranch(s.c.ctx(), chat.BranchID(branchID), label)
+	return s.c.do(func(ctx context.Context) error { return s.c.Sessions.RenameBranch(ctx, chat.BranchID(branchID), label) })
 }
 
 // SessionSettings returns a session's own choices.

@@ -35,10 +35,10 @@ type DataFolder interface {
 	DropLog(context.Context) (string, error)
 }
 
-// Storage is where everything is kept, its copies, and what is erased for good.
+// Storage is the location of the data, its backups, and permanent deletions.
 type Storage struct{ c *Core }
 
-// NewStorage returns the service. A backup that was cut short can be begun again.
+// NewStorage returns the service. An interrupted backup can be started again.
 func NewStorage(c *Core) *Storage {
 	s := &Storage{c}
 	if c.Tasks != nil {
@@ -101,7 +101,7 @@ func (s *Storage) backingUp(path string) tasks.Run {
 	}
 }
 
-// RestorePreview checks a backup and tells what it would replace by what.
+// RestorePreview checks a backup and reports what restoring it would replace.
 func (s *Storage) RestorePreview(path string) (RestorePreview, error) {
 	r, err := s.c.Data.PreviewRestore(s.c.ctx(), path)
 	if err != nil {
@@ -132,8 +132,7 @@ func milliseconds(t *time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// Restore puts a backup in place of the data: the program ends in order, starts
-// again, and does it before it opens anything.
+// Restore restores a backup: the program ends, restarts, and restores it before opening anything.
 func (s *Storage) Restore(path string) error {
 	const op = "restore.begin"
 	if s.c.Fatal == nil {
@@ -177,7 +176,7 @@ func (s *Storage) Reopen() error {
 	return nil
 }
 
-// idle refuses while long work runs that a restart would cut short.
+// idle refuses while a task runs that a restart would interrupt.
 func (s *Storage) idle(op string) error {
 	if running, waiting := s.c.Tasks.Open(); running+waiting > 0 {
 		return chat.Errorf(chat.CodeConflict, op, "Tasks are still running, and a restart would interrupt them; nothing was changed.").
@@ -202,8 +201,8 @@ func (s *Storage) MovePreview(to string) (MovePreview, error) {
 	return s.c.Data.PlanMove(to)
 }
 
-// Move has the data moved to a folder: the program ends in order, starts again, copies and
-// compares everything while nothing is open, and continues there. The old folder stays until it is removed by hand.
+// Move moves the data to a folder: the program ends, restarts, copies and compares everything while nothing is open,
+// and continues there. The old folder stays until it is deleted by hand.
 func (s *Storage) Move(to string) (TaskView, error) {
 	const op = "move.begin"
 	p, err := s.MovePreview(to)
@@ -221,12 +220,12 @@ func (s *Storage) Move(to string) (TaskView, error) {
 			if err := s.c.Data.RestartToMove(p.To); err != nil {
 				return tasks.Result{}, err
 			}
-			<-ctx.Done() // the program is ending; it is done by the next start
+			<-ctx.Done() // the program is ending; the next start does the move
 			return tasks.Result{}, ctx.Err()
 		}))
 }
 
-// DeletePreview tells what a permanent deletion of a session or turn (kind) would remove.
+// DeletePreview describes what a permanent deletion of a session or turn (kind) would remove.
 func (s *Storage) DeletePreview(kind, id string) (DeletePreview, error) {
 	if err := s.c.ready(); err != nil {
 		return DeletePreview{}, err
@@ -272,7 +271,7 @@ func receiptView(r chat.Receipt) ReceiptView {
 	return ReceiptView{ID: r.ID, Kind: r.Kind, Subject: r.Subject, At: r.At.UnixMilli(), Parts: erasedParts(r.Erased), Backups: append([]string{}, r.Backups...)}
 }
 
-// storeLabels are stores in words.
+// storeLabels describe tables.
 var storeLabels = map[string]string{
 	"sessions": "session", "branches": "branches", "turns": "messages and answers", "steps": "calls to a model", "states": "state summaries",
 	"summaries": "summaries of stretches", "chunks": "passages of memory", "units": "entries of the text index", "unit_embeddings": "vectors",

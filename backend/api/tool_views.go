@@ -46,7 +46,7 @@ func (s *Tools) callView(c chat.CallRecord, step chat.StepID, asked time.Time, k
 	}
 	if c.State == chat.CallStarted {
 		var p tools.Progress
-		p, v.Running = s.c.Tools.Turns.CallProgress(c.ID)
+		p, v.Running = s.c.Turns.CallProgress(c.ID)
 		v.ProgressDone, v.ProgressTotal, v.ProgressMessage = p.Done, p.Total, display.Clip(display.OneLine(untrusted.Visible(p.Message)), 200)
 	}
 	return v

@@ -114,7 +114,7 @@ func (s *Tools) Decide(r ToolDecisionRequest) error {
 	default:
 		return chat.Errorf(chat.CodeInvalid, "tools.decide", "%q is not a decision about a tool call. Nothing was changed.", r.Choice)
 	}
-	return s.c.Tools.Turns.DecideCall(s.c.ctx(), turn.CallChoice{Call: chat.ToolCallID(r.CallID), Decision: choice, Server: r.Server, Hash: r.Hash})
+	return s.c.Turns.DecideCall(s.c.ctx(), turn.CallChoice{Call: chat.ToolCallID(r.CallID), Decision: choice, Server: r.Server, Hash: r.Hash})
 }
 
 // Resolve says what happens to a call whose outcome is unknown.
@@ -126,15 +126,12 @@ func (s *Tools) Resolve(r ToolResolveRequest) error {
 	if as != chat.ResolveEnter && as != chat.ResolveRerun && as != chat.ResolveTell {
 		return chat.Errorf(chat.CodeInvalid, "tools.resolve", "%q is not a way to resolve a tool call. Nothing was changed.", r.Choice)
 	}
-	return s.c.Tools.Turns.ResolveCall(s.c.ctx(), turn.CallResolution{Call: chat.ToolCallID(r.CallID), As: as, Text: r.Text, IsError: r.IsError, Hash: r.Hash})
+	return s.c.Turns.ResolveCall(s.c.ctx(), turn.CallResolution{Call: chat.ToolCallID(r.CallID), As: as, Text: r.Text, IsError: r.IsError, Hash: r.Hash})
 }
 
 // Cancel cancels a call that runs. If its tool may have effects, its outcome is then unknown.
 func (s *Tools) Cancel(callID string) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	return s.c.Tools.Turns.CancelCall(s.c.ctx(), chat.ToolCallID(callID))
+	return s.c.do(func(ctx context.Context) error { return s.c.Turns.CancelCall(ctx, chat.ToolCallID(callID)) })
 }
 
 // Result is the whole result of a call.
@@ -191,13 +188,13 @@ func (s *Tools) Panel() (ToolsPanel, error) {
 
 // Accept accepts a definition as it was shown, which hash names: models are offered it from now on.
 func (s *Tools) Accept(source, tool, hash string) error {
-	return s.registry(func(ctx context.Context, r ToolRegistry) error { return r.Accept(ctx, source, tool, hash) })
+	return s.registry(func(ctx context.Context, r *tools.Registry) error { return r.Accept(ctx, source, tool, hash) })
 }
 
 // SetPermission keeps a decision for later calls: "always" or "session" of the definition that
 // hash names, or "never". An empty tool means all of the source, an empty session all sessions.
 func (s *Tools) SetPermission(source, tool, sessionID string, decision chat.ToolDecision, hash string) error {
-	return s.registry(func(ctx context.Context, r ToolRegistry) error {
+	return s.registry(func(ctx context.Context, r *tools.Registry) error {
 		return r.Permit(ctx, chat.ToolPermission{
 			Source: source, Tool: tool, Session: chat.SessionID(sessionID), Decision: decision, Definition: hash,
 		})
@@ -206,7 +203,7 @@ func (s *Tools) SetPermission(source, tool, sessionID string, decision chat.Tool
 
 // Forget takes a decision back: later calls ask again.
 func (s *Tools) Forget(source, tool, sessionID string) error {
-	return s.registry(func(ctx context.Context, r ToolRegistry) error {
+	return s.registry(func(ctx context.Context, r *tools.Registry) error {
 		return r.Forget(ctx, source, tool, chat.SessionID(sessionID))
 	})
 }
@@ -214,14 +211,11 @@ func (s *Tools) Forget(source, tool, sessionID string) error {
 // MarkReadOnly says that a server's tool, in the definition that hash names, has no effects;
 // an empty hash takes that back.
 func (s *Tools) MarkReadOnly(source, tool, hash string) error {
-	return s.registry(func(ctx context.Context, r ToolRegistry) error { return r.MarkReadOnly(ctx, source, tool, hash) })
+	return s.registry(func(ctx context.Context, r *tools.Registry) error { return r.MarkReadOnly(ctx, source, tool, hash) })
 }
 
-func (s *Tools) registry(do func(context.Context, ToolRegistry) error) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	return do(s.c.ctx(), s.c.Tools.Registry)
+func (s *Tools) registry(do func(context.Context, *tools.Registry) error) error {
+	return s.c.do(func(ctx context.Context) error { return do(ctx, s.c.Tools.Registry) })
 }
 
 // SessionMode is a session's own mode: "disabled", "parse_only", "enabled", or "" for the

@@ -35,7 +35,7 @@ func sessionRow(s chat.SessionSummary, running, waiting bool) SessionRow {
 	}
 }
 
-// sessionStatus picks the one mark of a line: what needs the user comes first.
+// sessionStatus selects the mark of a row: the most urgent one.
 func sessionStatus(s chat.SessionSummary, running, waiting bool) SessionStatus {
 	switch {
 	case running:

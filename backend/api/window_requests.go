@@ -2,18 +2,17 @@ package api
 
 import "sync"
 
-// maxQueuedRequests bounds what waits for a page that never asks; the oldest go first.
+// maxQueuedRequests limits the queue for a page that never asks; the oldest are dropped.
 const maxQueuedRequests = 32
 
-// queuedRequests are kept until the page asks for the first time: what a start of the
-// program brings comes before there is a page to hear of it.
+// queuedRequests are kept until the page first asks, because a start's requests come before the page exists.
 type queuedRequests struct {
 	mu      sync.Mutex
 	waiting []WindowRequest
-	heard   bool // the page has asked: from now on it hears of each
+	heard   bool // the page has asked: from now on requests are sent to it
 }
 
-// RequestWindow asks something of the page, at once or when it is there.
+// RequestWindow sends a request to the page, at once or when it exists.
 func (h *Hub) RequestWindow(s WindowRequest) {
 	s.Files = append([]DroppedFile{}, s.Files...)
 	h.queued.mu.Lock()
@@ -31,8 +30,7 @@ func (h *Hub) RequestWindow(s WindowRequest) {
 	}
 }
 
-// WindowRequests are those that came before the page asked; it hears of later ones as they
-// come.
+// WindowRequests are the requests from before the page first asked; later ones are sent as they come.
 func (h *Hub) WindowRequests() []WindowRequest {
 	h.queued.mu.Lock()
 	defer h.queued.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"contextinfinity/backend/tasks"
 )
 
-// Shell is the system around the window. What is nil is not there.
+// Shell is the system around the window. Missing functions are nil.
 type Shell struct {
 	// PickFiles opens the system's dialog to open files; none: it was closed.
 	PickFiles func() ([]string, error)
@@ -29,14 +29,13 @@ type Shell struct {
 	Tray func() (host, hides bool)
 }
 
-// Work is long work that somebody began, what goes on behind the window, and what is
-// asked of the page from outside it.
+// Work handles tasks, background work, and requests to the page.
 type Work struct{ c *Core }
 
 // NewWork returns the service.
 func NewWork(c *Core) *Work { return &Work{c} }
 
-// Tasks is what runs, and what ended and was not dismissed, newest first.
+// Tasks are the running tasks, and the finished ones that were not dismissed, newest first.
 func (s *Work) Tasks() ([]TaskView, error) {
 	if err := s.c.ready(); err != nil {
 		return nil, err
@@ -45,7 +44,7 @@ func (s *Work) Tasks() ([]TaskView, error) {
 	return lists.Map(list, taskView), nil
 }
 
-// Cancel ends work where it is whole.
+// Cancel stops a task at a safe point.
 func (s *Work) Cancel(id string) error {
 	if err := s.c.ready(); err != nil {
 		return err
@@ -53,7 +52,7 @@ func (s *Work) Cancel(id string) error {
 	return s.c.Tasks.Cancel(id)
 }
 
-// Resume continues with work that was cut short.
+// Resume continues an interrupted task.
 func (s *Work) Resume(id string) (TaskView, error) {
 	if err := s.c.ready(); err != nil {
 		return TaskView{}, err
@@ -61,7 +60,7 @@ func (s *Work) Resume(id string) (TaskView, error) {
 	return viewOf(s.c.Tasks.Resume(id))
 }
 
-// Dismiss forgets work that has ended.
+// Dismiss removes a finished task.
 func (s *Work) Dismiss(id string) error {
 	if err := s.c.ready(); err != nil {
 		return err
@@ -69,7 +68,7 @@ func (s *Work) Dismiss(id string) error {
 	return s.c.Tasks.Dismiss(id)
 }
 
-// Background is what goes on behind the window.
+// Background is the state of background work.
 func (s *Work) Background() (Background, error) {
 	if err := s.c.ready(); err != nil {
 		return Background{}, err
@@ -83,7 +82,7 @@ func (s *Work) Background() (Background, error) {
 	return b, err
 }
 
-// Pause begins no background work by itself until it is ended; the next start knows.
+// Pause pauses background work, also across restarts.
 func (s *Work) Pause(paused bool) (Background, error) {
 	if err := s.c.ready(); err != nil {
 		return Background{}, err
@@ -105,7 +104,7 @@ func viewOf(t tasks.Task, err error) (TaskView, error) {
 	return taskView(t), nil
 }
 
-// waits is what a task says that has not begun.
+// waits is the message of a task that has not started.
 const waits = "Waits for other work to end."
 
 func taskView(t tasks.Task) TaskView {
@@ -135,13 +134,13 @@ func taskView(t tasks.Task) TaskView {
 	return v
 }
 
-// Reports of an import that stay: how many of their rows, and of their notices.
+// Limits for a stored import report: its rows, and its notices.
 const (
 	maxSkipped = 100
 	maxNotices = 100
 )
 
-// bounded is a report as it is kept; its counts are of all.
+// bounded limits a report for storage; its counts include everything.
 func (r ImportReport) bounded() ImportReport {
 	r.Skipped = r.Skipped[:min(len(r.Skipped), maxSkipped)]
 	r.Instructions = r.Instructions[:min(len(r.Instructions), maxSkipped)]

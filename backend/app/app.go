@@ -177,7 +177,7 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 		Redact: a.redact, Shrink: a.jobs.Shrink, Memory: a.engine, Tools: a.tools,
 	})
 	a.library = library.New(a.store, a.turns, a.fanout.Change)
-	a.sessions = sessions.New(sessions.Deps{Store: a.store, Limits: a.turns, Publish: a.fanout.Change, Wake: a.jobs.Wake})
+	a.sessions = sessions.New(sessions.Deps{Store: a.store, History: a.store, Limits: a.turns, Publish: a.fanout.Change, Wake: a.jobs.Wake})
 	a.pins = pins.New(pins.Deps{Store: a.store, Limits: a.turns, Count: func(text string) int { return counter{}.Count("", text) }, Publish: a.fanout.Change})
 	a.upkeep = jobs.NewReconciler(jobs.ReconcilerDeps{
 		Turns: a.turns, Store: a.store, Runner: a.jobs, Publish: o.Publish, Daily: a.backUp, Log: a.log,
@@ -394,10 +394,10 @@ func openForVerb(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*
 func (a *app) services() *cli.Services {
 	return &cli.Services{
 		Sessions: a.sessions, Pins: a.pins, Erasing: a.erasing(), History: a.store, Drafts: a.store, Chunks: a.store,
-		Queue: a.store, Figures: a.store, Waiting: a.store, Inspecting: inspecting.New(a.store, a.turns),
+		Queue: a.jobList(), Figures: a.store, Waiting: a.store, Inspecting: inspecting.New(a.store, a.turns),
 		Turns: a.turns, Jobs: a.jobs, Upkeep: a.upkeep, Branches: a.branches, Models: verbModels{a.catalog},
 		Answers: several.New(a.store, a.turns, a.branches),
-		Tools:   a.tools, Calls: a.turns, ToolsMode: func() string { return a.config.Config().Tools.Mode },
+		Tools:   a.tools, ToolsMode: func() string { return a.config.Config().Tools.Mode },
 		Counter: counter{}, Memory: a.engine, Imports: a.imports, Exports: a.exporter(), Library: a.library, Programs: a.programs(), Projects: a.projects, Servers: a.verbServers(), ConfigFault: a.config.Err(),
 		AfterSend: func() time.Duration { return a.config.Config().Librarian.AfterSend() }, Note: a.store.Note(), Stats: a.stats,
 	}

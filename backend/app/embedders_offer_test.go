@@ -12,6 +12,7 @@ import (
 
 	"contextinfinity/backend/api"
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/llm"
 	"contextinfinity/backend/llm/chatcompletions"
 	"contextinfinity/backend/models"
@@ -76,7 +77,7 @@ func offering(t *testing.T, name string, s *compatibleServer) (*embedded, *api.E
 		Config: e.config.Config, Keys: e.keys, Providers: []llm.Provider{chatcompletions.New(e.made.client)},
 		Local: []models.LocalAddress{{Name: name, BaseURL: s.URL + "/v1"}, {Name: "llama.cpp", BaseURL: "http://127.0.0.1:1/v1"}},
 	})
-	core := &api.Core{Chunks: e.store, Queue: e.store, History: e.store, Settings: e.store, Hub: api.NewHub(), Log: e.log, Retrieval: api.Retrieval{
+	core := &api.Core{Chunks: e.store, Queue: jobs.NewList(e.store, nil, nil), History: e.store, Settings: e.store, Hub: api.NewHub(), Log: e.log, Retrieval: api.Retrieval{
 		Connect: e.connect, Vectors: e.manager, Retrieves: e.retrieves,
 	}}
 	return e, api.NewEmbedders(core, e.config, catalog.EmbedderOptions), api.NewMemory(core)

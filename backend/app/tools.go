@@ -63,5 +63,5 @@ func (a *app) resumeTools() {
 
 // toolPorts are the dependencies of the window's service.
 func (a *app) toolPorts() api.ToolPorts {
-	return api.ToolPorts{Registry: a.tools, Turns: a.turns, Mode: func() string { return a.config.Config().Tools.Mode }}
+	return api.ToolPorts{Registry: a.tools, Mode: func() string { return a.config.Config().Tools.Mode }}
 }

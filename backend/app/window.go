@@ -102,7 +102,7 @@ func openForWindow(o cli.OpenOptions, keys *secrets.Store, core *api.Core) (*app
 // records gives the services of the window what is kept.
 func (a *app) records(core *api.Core) {
 	core.Sessions, core.Pins, core.Erasing = a.sessions, a.pins, a.erasing()
-	core.History, core.Drafts, core.Chunks, core.Queue = a.store, a.store, a.store, a.store
+	core.History, core.Drafts, core.Chunks, core.Queue = a.store, a.store, a.store, a.jobList()
 	core.Inspecting = inspecting.New(a.store, a.turns)
 	core.Figures, core.Calls, core.Settings = a.store, a.store, a.store
 }

@@ -6,6 +6,7 @@ import (
 	"contextinfinity/backend/api"
 	"contextinfinity/backend/desktop"
 	"contextinfinity/backend/erasing"
+	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/tasks"
 )
 
@@ -29,6 +30,8 @@ func (a *app) stopTasks(ctx context.Context) {
 		a.log.Warn("tasks did not end in time", "err", err)
 	}
 }
+
+func (a *app) jobList() *jobs.List { return jobs.NewList(a.store, a.jobs, a.fanout) }
 
 // erasing deletes permanently. Where a window has long work, what is erased is not remembered by it either.
 func (a *app) erasing() *erasing.Service {

@@ -10,8 +10,8 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// approve asks about the calls of a turn that wait, one after another, and follows the turn
-// until nothing of it waits. Where nobody sits at the terminal they wait on.
+// approve asks about the pending calls of a turn one by one, and follows the turn until none is pending. Without a
+// terminal they stay pending.
 func (t *talk) approve(ctx context.Context, end chat.Turn) (chat.Turn, error) {
 	for {
 		waiting, err := t.s.waitingOf(ctx, end.ID)
@@ -51,7 +51,7 @@ func (t *talk) approve(ctx context.Context, end chat.Turn) (chat.Turn, error) {
 	}
 }
 
-// ask shows a call and returns what to do about it; nil leaves it waiting.
+// ask shows a call and returns the decision; nil leaves it pending.
 func (t *talk) ask(ctx context.Context, w shownCall) (func() error, error) {
 	t.say("")
 	if t.seen == nil {
@@ -82,7 +82,7 @@ func (t *talk) ask(ctx context.Context, w shownCall) (func() error, error) {
 				if w.definition != nil {
 					c.Hash = w.definition.Hash
 				}
-				return t.s.Calls.DecideCall(ctx, c)
+				return t.s.Turns.DecideCall(ctx, c)
 			}, nil
 		}
 		t.say("Type one of the letters.")
@@ -94,7 +94,7 @@ var callKeys = map[string]chat.ToolDecision{
 	"always": chat.DecisionAlways, "d": chat.DecisionDeny, "deny": chat.DecisionDeny, "n": chat.DecisionNever, "never": chat.DecisionNever,
 }
 
-// askOutcome asks the outcome of a call whose outcome is unknown.
+// askOutcome asks about the unknown outcome of a call.
 func (t *talk) askOutcome(ctx context.Context, w shownCall) (func() error, error) {
 	for {
 		typed, err := t.answer(ctx, "e enter its result, r run it again, t tell the model that it is unknown (Enter: later): ")
@@ -122,12 +122,11 @@ func (t *talk) askOutcome(ctx context.Context, w shownCall) (func() error, error
 			t.say("Type one of the letters.")
 			continue
 		}
-		return func() error { return t.s.Calls.ResolveCall(ctx, r) }, nil
+		return func() error { return t.s.Turns.ResolveCall(ctx, r) }, nil
 	}
 }
 
-// answer reads one line. Ctrl-C and the end of the input are an empty one: nothing is
-// decided by them.
+// answer reads one line. Ctrl-C and the end of the input are an empty line, which decides nothing.
 func (t *talk) answer(ctx context.Context, question string) (string, error) {
 	interrupts, release := t.c.signal.hold()
 	defer release()
@@ -150,7 +149,7 @@ func (t *talk) answer(ctx context.Context, question string) (string, error) {
 	}
 }
 
-// waitingCalls asks about the calls of this branch's last turn.
+// waitingCalls asks about the pending calls of this branch's last turn.
 func (t *talk) waitingCalls(ctx context.Context, _ string) error {
 	last, err := t.last(ctx)
 	if err != nil {

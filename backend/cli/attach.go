@@ -10,8 +10,8 @@ import (
 	"contextinfinity/backend/documents"
 )
 
-// attachment is a document that was read and is not kept yet: nothing is opened or
-// made before all of them could be read.
+// attachment is a document that was read but not stored yet: nothing is opened or created before all of them are
+// read.
 type attachment struct {
 	read    documents.Document
 	content []byte
@@ -55,8 +55,7 @@ func readFile(path string) ([]byte, error) {
 	return data, nil
 }
 
-// attach keeps the documents in the session of a branch and puts them before the
-// words of the message.
+// attach stores the documents in the session of a branch and puts them before the text of the message.
 func (s *Services) attach(ctx context.Context, m *chat.Message, branch chat.BranchID, files []attachment) error {
 	var blocks chat.Blocks
 	for _, a := range files {

@@ -12,8 +12,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Copies are the backups of a data directory. They need no open store: they are
-// what there is to turn to when the data cannot be opened, or is of an older schema.
+// Copies are the backups of a data directory. They need no open store, so they are available when the data cannot be
+// opened or has an older schema.
 type Copies interface {
 	// LogNote says that the newest changes cannot be read; empty: they can.
 	LogNote() string
@@ -23,10 +23,10 @@ type Copies interface {
 	Backups(ctx context.Context, check bool) ([]chat.Backup, error)
 	// Restore puts a backup in place of the data once agree returns nil.
 	Restore(ctx context.Context, path string, agree func(chat.Restoration) error) (chat.Restoration, error)
-	// StartFresh puts what is left of lost data into a folder, which it returns.
+	// StartFresh moves the remains of lost data into a folder, which it returns.
 	StartFresh(ctx context.Context) (string, error)
-	// DropLog copies data with a damaged write-ahead log into a folder, which it returns,
-	// and lets it be opened without the changes in the log that cannot be read.
+	// DropLog copies data with a damaged write-ahead log into a folder, which it returns, and drops the changes in
+	// the log that cannot be read.
 	DropLog(ctx context.Context) (string, error)
 }
 
@@ -46,7 +46,7 @@ with it: verify finds them in the data, backups --check in the copies.`, Args: e
 			return reply{}, chat.WrapError(chat.CodeInvalid, "cli.backup", err, "The path cannot be used.")
 		}
 		if strings.HasSuffix(given, string(filepath.Separator)) {
-			path += string(filepath.Separator) // a folder is meant, whether or not it is there
+			path += string(filepath.Separator) // a folder is meant, existing or not
 		}
 		copies, err := c.app.OpenCopies(ctx, c.options(true, silent{}))
 		if err != nil {
@@ -103,7 +103,7 @@ is damaged, or verify finds problems in it.`, Args: exactly(),
 	return cmd
 }
 
-// wrongWith says how many of the backups that were checked are not sound; nil: all are.
+// wrongWith counts the damaged ones among the checked backups; nil: none.
 func wrongWith(list []chat.Backup) error {
 	damaged, problems := 0, 0
 	for _, b := range list {
@@ -131,7 +131,7 @@ func wrongWith(list []chat.Backup) error {
 	return problemsError{chat.Errorf(chat.CodeCorrupt, "cli.backups", "%s", strings.Join(said, " ")).WithHint("%s", hint)}
 }
 
-// kinds say in words why a backup was made.
+// kinds describe why a backup was made.
 var kinds = map[chat.BackupKind]string{
 	chat.BackupByHand: "by hand", chat.BackupDaily: "daily", chat.BackupMigration: "migration", chat.BackupBeforeRestore: "before restore",
 }
@@ -226,7 +226,7 @@ folder that is named.`, Args: atMost("PATH"),
 	return cmd
 }
 
-// freshReply says where files that were set aside are now.
+// freshReply says where the moved files are.
 type freshReply struct {
 	Kept string `json:"kept"`
 }
@@ -261,7 +261,7 @@ func (c *call) dropLog(ctx context.Context, copies Copies, yes bool) (reply, err
 	}}, err
 }
 
-// confirm asks a person before data is replaced or moved aside.
+// confirm asks the user before data is replaced or moved.
 func (c *call) confirm(yes bool, question string) error {
 	if yes {
 		return nil
@@ -272,7 +272,7 @@ func (c *call) confirm(yes bool, question string) error {
 	return c.ask("cli.restore", question+" [y/N] ")
 }
 
-// ask asks a person a question, and fails unless the answer is yes.
+// ask asks the user a question, and fails unless the answer is yes.
 func (c *call) ask(op, question string) error {
 	c.note.printf("%s", question)
 	answer, err := c.in.lines.ReadString('\n')
@@ -317,7 +317,7 @@ func printFindings(o *output, found []chat.Finding) {
 	}
 }
 
-// printUndone warns of what was deleted for good and comes back.
+// printUndone warns about permanent deletions whose content would return.
 func printUndone(o *output, r chat.Restoration) {
 	switch n := len(r.Undone); {
 	case r.Present.Exists && r.Present.Problem != "":
@@ -364,7 +364,7 @@ func printRestored(o *output, r chat.Restoration) {
 	}
 }
 
-// size is a number of bytes as people say it.
+// size formats a number of bytes for people.
 func size(bytes int64) string {
 	switch {
 	case bytes < 1000:

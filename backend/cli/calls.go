@@ -17,7 +17,7 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// callJSON is a tool call that waits for a person.
+// callJSON is a tool call that waits for the user.
 type callJSON struct {
 	ID        chat.ToolCallID    `json:"call_id"`
 	SessionID chat.SessionID     `json:"session_id"`
@@ -46,13 +46,13 @@ func callOf(w chat.WaitingCall) callJSON {
 	}
 }
 
-// waitingOf are the calls of a turn that wait.
+// waitingOf are the pending calls of a turn.
 func (s *Services) waitingOf(ctx context.Context, id chat.TurnID) ([]chat.WaitingCall, error) {
 	all, err := s.Waiting.WaitingCalls(ctx)
 	return slices.DeleteFunc(all, func(w chat.WaitingCall) bool { return w.TurnID != id }), err
 }
 
-// waits is the error of a turn that continues once its calls were decided about.
+// waits is the error of a turn that continues after decisions about its calls.
 func waits(calls []chat.WaitingCall) error {
 	first := calls[0]
 	what := "decide ID once, session, always, deny or never"
@@ -66,12 +66,12 @@ func waits(calls []chat.WaitingCall) error {
 
 type waitingReply struct {
 	Calls   []callJSON                `json:"calls"`
-	Batches []chat.RecoveredToolBatch `json:"batches"` // what the calls belong to, with what the model said
+	Batches []chat.RecoveredToolBatch `json:"batches"` // the calls' batches, with the model's text before them
 
 	shown []shownCall
 }
 
-// shownCall is a call as a person is asked about it.
+// shownCall is a call as it is shown for a decision.
 type shownCall struct {
 	chat.WaitingCall
 	definition *tools.Definition // nil: it is not offered now
@@ -139,7 +139,7 @@ func (r waitingReply) print(o *output) {
 	}
 }
 
-// print shows what a call would do. whole shows its definition too.
+// print shows what a call would do; with whole, also its definition.
 func (w shownCall) print(o *output, whole bool) {
 	of := "of " + cmp.Or(w.Source, "no source")
 	o.printf("%s %s%s\n", o.bold(line(w.Name)), line(of), map[bool]string{true: ", may have effects"}[w.Effects])
@@ -167,10 +167,10 @@ var reasonWords = map[chat.UnknownReason]string{
 	chat.UnknownUnreadable: "its answer cannot be read", chat.UnknownCrash: "the program ended while it ran",
 }
 
-// maxShownValue bounds an argument that is shown in a line of its own.
+// maxShownValue is the maximum size of an argument shown on its own line.
 const maxShownValue = 20_000
 
-// readable are arguments, one to a line; texts without quotes and escapes.
+// readable are arguments, one per line; strings without quotes and escapes.
 func readable(raw json.RawMessage) string {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(raw, &object) != nil || object == nil {
@@ -238,7 +238,7 @@ is waiting, the answer continues and is printed.`,
 		}
 		return c.aboutCall(ctx, f, args[0], func(s *Services, one chat.CallRecord) error {
 			s.Tools.Ensure(ctx)
-			return s.Calls.DecideCall(ctx, turn.CallChoice{Call: one.ID, Decision: choice, Server: *server, Hash: one.Definition})
+			return s.Turns.DecideCall(ctx, turn.CallChoice{Call: one.ID, Decision: choice, Server: *server, Hash: one.Definition})
 		})
 	})
 	return cmd
@@ -268,7 +268,7 @@ result, rerun it, or tell the model that its outcome is unknown. To give up, dis
 		}
 		return c.aboutCall(ctx, f, args[0], func(s *Services, one chat.CallRecord) error {
 			s.Tools.Ensure(ctx)
-			return s.Calls.ResolveCall(ctx, turn.CallResolution{Call: one.ID, As: as, Text: text, IsError: *failed, Hash: one.Definition})
+			return s.Turns.ResolveCall(ctx, turn.CallResolution{Call: one.ID, As: as, Text: text, IsError: *failed, Hash: one.Definition})
 		})
 	})
 	return cmd
@@ -352,7 +352,7 @@ func (c *call) callCancelCommand() *cobra.Command {
 	cmd.RunE = c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) {
 		id, err := s.toolCall(ctx, args[0])
 		if err == nil {
-			err = s.Calls.CancelCall(ctx, id)
+			err = s.Turns.CancelCall(ctx, id)
 		}
 		return reply{doc: cancelReply{id}, text: func(o *output) { o.printf("Cancelled.\n") }}, err
 	})

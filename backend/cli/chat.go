@@ -39,7 +39,7 @@ exit code is 1 if one of them was not answered.`,
 		}
 		st := c.newStream()
 		o := c.options(false, st)
-		o.Serve = true // it lasts: others need not wait until it ends
+		o.Serve = true // it is long-running: others need not wait until it ends
 		return c.opened(ctx, o, func(s *Services) (reply, error) {
 			t := &talk{c: c, s: s, st: st, model: model, assistant: assistant}
 			return reply{}, t.run(ctx, session, branch)
@@ -50,7 +50,7 @@ exit code is 1 if one of them was not answered.`,
 	return cmd
 }
 
-// talk is a conversation at the terminal.
+// talk is a conversation in the terminal.
 type talk struct {
 	c     *call
 	s     *Services
@@ -64,8 +64,8 @@ type talk struct {
 	assistant string
 	failed    bool            // a message was not answered
 	waits     bool            // tool calls wait
-	asked     chat.TurnID     // whose calls were asked about last
-	seen      map[string]bool // definitions of tools that were shown in full
+	asked     chat.TurnID     // the turn whose calls were asked about last
+	seen      map[string]bool // tool definitions that were shown completely
 }
 
 // errLeave ends the conversation in order.
@@ -101,13 +101,13 @@ func (t *talk) run(ctx context.Context, session, branch string) error {
 			t.failed, t.waits = true, errors.As(err, &w)
 			t.c.printError(err)
 		}
-		if t.c.out.gone() { // nobody would see an answer to the next line
+		if t.c.out.gone() { // nobody would see the next answer
 			return t.end()
 		}
 	}
 }
 
-// end is how a piped conversation reports what its reader could not see.
+// end reports, at the end of a piped conversation, what its reader could not see.
 func (t *talk) end() error {
 	if t.waits {
 		return waitsError{chat.Errorf(chat.CodeIncomplete, "cli.chat", "The answer waits for your decision about its tool calls.").
@@ -157,7 +157,7 @@ func (t *talk) greet(ctx context.Context) {
 	}
 }
 
-// modelName is the model the next message goes to.
+// modelName is the model for the next message.
 func (t *talk) modelName(ctx context.Context) string {
 	switch {
 	case t.model != "":
@@ -171,13 +171,13 @@ func (t *talk) modelName(ctx context.Context) string {
 	return "the default model"
 }
 
-// say is a word of the program's own: on stderr, so that a pipe gets answers only.
+// say prints a message of the program to stderr, so that a pipe only gets answers.
 func (t *talk) say(format string, args ...any) {
 	t.c.note.printf(format+"\n", args...)
 }
 
-// next reads a message, over several lines where they end with a backslash. At
-// the prompt a first Ctrl-C drops what was typed, a second one leaves.
+// next reads a message, of several lines if they end with a backslash. At the prompt a first Ctrl-C drops the typed
+// text, a second one exits.
 func (t *talk) next(ctx context.Context) (string, error) {
 	interrupts, release := t.c.signal.hold()
 	defer release()
@@ -208,7 +208,7 @@ func (t *talk) next(ctx context.Context) (string, error) {
 	}
 }
 
-// lastLine is what stood before the end of the input.
+// lastLine is the text before the end of the input.
 func lastLine(text []string, err error) (string, error) {
 	if len(text) > 0 && errors.Is(err, io.EOF) {
 		return strings.Join(text, "\n"), nil
@@ -227,7 +227,7 @@ func (t *talk) prompt(goesOn bool) {
 	t.c.out.printf("%s", t.c.out.bold(mark))
 }
 
-// take carries out one message or command.
+// take handles one message or command.
 func (t *talk) take(ctx context.Context, text string) error {
 	word := strings.TrimSpace(text)
 	switch {
@@ -263,7 +263,7 @@ func (t *talk) send(ctx context.Context, text string) error {
 	return t.answered(ctx, end)
 }
 
-// answered says how an answer ended and has its background work begun.
+// answered says how an answer ended and starts its background work.
 func (t *talk) answered(ctx context.Context, end chat.Turn) error {
 	t.branch = end.BranchID
 	end, err := t.approve(ctx, end)
@@ -280,7 +280,7 @@ func (t *talk) answered(ctx context.Context, end chat.Turn) error {
 	return inChat(outcomeError(end))
 }
 
-// inChat gives an error advice that can be followed here.
+// inChat gives an error a hint that applies here.
 func inChat(err error) error {
 	if err == nil || errors.Is(err, errQuit) {
 		return err

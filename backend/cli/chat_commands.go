@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// command is something that can be typed at the prompt.
+// command is a command at the prompt.
 type command struct {
 	name string
 	args string
@@ -90,8 +90,8 @@ func (t *talk) chooseModel(ctx context.Context, name string) error {
 	return nil
 }
 
-// saySwitch says what the switch to another model changes, before it is made. A conversation
-// that the model before cannot be asked about switches anyway.
+// saySwitch says, before switching, what another model changes. If the previous model is not available, it switches
+// without that.
 func (t *talk) saySwitch(ctx context.Context, name string) {
 	change, err := t.s.Turns.PreviewSwitch(ctx, t.branch, t.model, name)
 	switch {
@@ -153,7 +153,7 @@ func (t *talk) moveTo(ctx context.Context, b chat.Branch) error {
 	return nil
 }
 
-// here refuses a command that needs a session which has not begun.
+// here refuses a command that needs a session before there is one.
 func (t *talk) here() error {
 	if t.session.ID != "" {
 		return nil

@@ -18,9 +18,6 @@ type ChunkStore interface {
 	Known(context.Context, chat.KnownQuery) (page []chat.Known, total int, err error)
 	Unindexed(context.Context, chat.SessionID) (int, error)
 	Chunks(context.Context, chat.ChunkQuery) (page []chat.ChunkText, total int, err error)
-	ChunkTexts(context.Context, []chat.ChunkID) ([]chat.ChunkText, error)
-	ChunkUses(context.Context, chat.ChunkID) ([]chat.ChunkUse, error)
-	ChunkEmbeddings(context.Context, chat.ChunkID) ([]chat.EmbedderID, error)
 }
 
 type chunksFlags struct {
@@ -164,27 +161,22 @@ type chunkUse struct {
 }
 
 func (s *Services) chunk(ctx context.Context, id chat.ChunkID) (reply, error) {
-	found, err := s.Chunks.ChunkTexts(ctx, []chat.ChunkID{id})
-	if err == nil && len(found) == 0 {
+	d, err := s.Inspecting.ChunkDetail(ctx, id)
+	if chat.CodeOf(err) == chat.CodeNotFound {
 		err = chat.Errorf(chat.CodeNotFound, "cli.chunks", "There is no chunk %s.", id).WithHint("search and chunks list them; the full id is needed")
 	}
 	if err != nil {
 		return reply{}, err
 	}
-	doc := chunkReply{chunkRow: chunkRowOf(found[0]), Uses: []chunkUse{}}
-	if doc.Embedders, err = s.Chunks.ChunkEmbeddings(ctx, id); err != nil {
-		return reply{}, err
-	}
-	doc.Embedders = append([]chat.EmbedderID{}, doc.Embedders...)
-	uses, err := s.Chunks.ChunkUses(ctx, id)
-	for _, u := range uses {
-		use, uerr := s.chunkUse(ctx, u, found[0])
-		if uerr != nil {
-			return reply{}, uerr
+	doc := chunkReply{chunkRow: chunkRowOf(d.ChunkText), Embedders: append([]chat.EmbedderID{}, d.Embedders...), Uses: []chunkUse{}}
+	for _, u := range d.Uses {
+		use, err := s.chunkUse(ctx, u, d.ChunkText)
+		if err != nil {
+			return reply{}, err
 		}
 		doc.Uses = append(doc.Uses, use)
 	}
-	return reply{doc: doc, text: doc.print}, err
+	return reply{doc: doc, text: doc.print}, nil
 }
 
 // chunkUse says why a chunk stood in a turn's request: by its scores there, and by the

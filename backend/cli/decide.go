@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// rerun is what starts an answer for a turn that exists.
+// rerun starts an answer for an existing turn.
 type rerun func(s *Services, ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error)
 
 func (c *call) retryCommand() *cobra.Command {
@@ -38,7 +38,7 @@ func (c *call) resendCommand() *cobra.Command {
 		})
 }
 
-// rerunCommand is a verb that streams like send. goesOn prints what is first.
+// rerunCommand is a verb that streams like send. goesOn prints the existing part first.
 func (c *call) rerunCommand(use, short, long string, goesOn bool, start rerun) *cobra.Command {
 	var f sendFlags
 	cmd := &cobra.Command{Use: use, Short: short, Long: long, Args: exactly("TURN")}
@@ -91,8 +91,8 @@ func (c *call) rerun(ctx context.Context, s *Services, st *stream, t chat.Turn, 
 	return c.answered(ctx, s, end, answer, jobs.Level(f.wait))
 }
 
-// standing is the part of the answer that stays and is printed first. A retry of
-// a continuation keeps what came before that: only the whole is printed then.
+// standing is the existing part of the answer that is kept and printed first. A retry of a continuation keeps what
+// preceded it: only the complete answer is printed then.
 func (s *Services) standing(ctx context.Context, st *stream, t chat.Turn, goesOn bool) (chat.Blocks, error) {
 	if goesOn {
 		part, err := s.Turns.Answer(ctx, t)

@@ -51,7 +51,7 @@ To archive a session instead: contextinfinity sessions archive SESSION`,
 	return cmd
 }
 
-// erase deletes permanently, unless the person does not agree; yes: nobody is asked.
+// erase deletes permanently if the user agrees; yes: without asking.
 func (c *call) erase(ctx context.Context, s *Services, kind, id string, yes bool) (reply, error) {
 	agree := c.agreeToErase
 	if yes {
@@ -64,7 +64,7 @@ func (c *call) erase(ctx context.Context, s *Services, kind, id string, yes bool
 	return reply{doc: receiptReply{receipt}, text: func(o *output) { printReceipt(o, receipt) }, stands: true}, err
 }
 
-// erasable is what is meant: a turn, if one is named, else a session.
+// erasable is the object of the deletion: the named turn, otherwise the session.
 func (s *Services) erasable(ctx context.Context, turn string, args []string) (kind, id string, err error) {
 	if turn != "" {
 		t, err := s.turn(ctx, turn)
@@ -74,7 +74,7 @@ func (s *Services) erasable(ctx context.Context, turn string, args []string) (ki
 	return chat.EraseSession, string(session.ID), err
 }
 
-// agreeToErase shows what would go, and has its name typed.
+// agreeToErase shows what would be deleted, and asks to type a confirmation.
 func (c *call) agreeToErase(p chat.ErasePreview) error {
 	const op = "cli.delete"
 	c.note.printf("%s would be permanently deleted:\n", line(p.Name()))

@@ -8,13 +8,11 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// With --events a verb that runs a turn prints a line of JSON for each event of
-// it: "accepted" once the message is durable, "frame" for each piece of the answer
-// and whenever more of it became durable, and as the last line "settled", which
-// holds what --json prints. An answer that was left by a second Ctrl-C, or whose
-// process was killed, has no "settled".
+// With --events a verb that runs a turn prints a line of JSON for each event: "accepted" once the message is durable,
+// "frame" for each piece of the answer and whenever more of it became durable, and as the last line "settled", with
+// the content of --json. An answer that was left with a second Ctrl-C, or whose process was killed, has no "settled".
 
-// acceptedEvent says that the message is stored for good.
+// acceptedEvent says that the message is saved.
 type acceptedEvent struct {
 	SessionID chat.SessionID `json:"session_id"`
 	BranchID  chat.BranchID  `json:"branch_id"`
@@ -22,8 +20,8 @@ type acceptedEvent struct {
 	Seq       int64          `json:"turn_seq"`
 }
 
-// frameEvent is a piece of an answer. The counters are of the step's visible text
-// so far, in bytes of UTF-8; seq counts the step's frames from 1 without a gap.
+// frameEvent is a piece of an answer. The counters are for the step's visible text so far, in bytes of UTF-8; seq
+// counts the step's frames from 1 without gaps.
 type frameEvent struct {
 	TurnID     chat.TurnID `json:"turn_id"`
 	StepID     chat.StepID `json:"step_id"`
@@ -82,14 +80,14 @@ func (a *announcer) cancel() {
 	close(a.stop)
 }
 
-// finish implements shower. What frames did not hold is in "settled".
+// finish implements shower. What the frames lack is in "settled".
 func (a *announcer) finish(string) bool {
 	a.cancel()
 	<-a.done
 	return true
 }
 
-// tell prints an event, in one write.
+// tell prints an event in one write.
 func (c *call) tell(event string, v any, err error) {
 	body, encodeErr := c.eventLine(event, v, err)
 	if encodeErr != nil {
@@ -105,8 +103,7 @@ func (c *call) finishEvents(err error) {
 	c.tell("settled", c.reply.doc, err)
 }
 
-// wholeLines passes lines on when they are whole, so that nobody is handed a piece
-// of one if the program that prints them goes away.
+// wholeLines passes on complete lines only, so that a reader never gets a part of one if the program ends.
 type wholeLines struct {
 	to   io.Writer
 	rest []byte

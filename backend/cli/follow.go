@@ -13,14 +13,13 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// settled is how a turn stood when its answer ended.
+// settled is the state of a turn when its answer ended.
 type settled struct {
 	turn chat.Turn
 	err  error
 }
 
-// follow shows a turn until its answer ends. The first Ctrl-C stops the answer,
-// the second leaves (errQuit).
+// follow shows a turn until its answer ends. The first Ctrl-C stops the answer, the second exits (errQuit).
 func (c *call) follow(ctx context.Context, s *Services, st *stream, h *turn.Handle, base chat.Blocks) (chat.Turn, chat.Message, error) {
 	interrupts, release := c.signal.hold()
 	defer release()
@@ -47,10 +46,9 @@ func (c *call) follow(ctx context.Context, s *Services, st *stream, h *turn.Hand
 
 // shower shows an answer while it arrives.
 type shower interface {
-	// cancel stops showing without waiting for a reader who may never read.
+	// cancel stops showing without waiting for a blocked reader.
 	cancel()
-	// finish shows what is missing of the stored text; false if it differs from
-	// what was shown.
+	// finish shows the missing part of the stored text; false if it differs from what was shown.
 	finish(final string) bool
 }
 
@@ -87,7 +85,7 @@ func (c *call) await(ctx context.Context, s *Services, st *stream, h *turn.Handl
 	}
 }
 
-// noteAttempts tells of attempts that failed and are tried again, each once.
+// noteAttempts reports failed attempts that are retried, each once.
 func (c *call) noteAttempts(ctx context.Context, s *Services, id chat.TurnID, told int) int {
 	t, err := s.History.Turn(ctx, id)
 	if err != nil || t.Outcome != chat.OutcomeNone {
@@ -106,7 +104,7 @@ func (c *call) noteAttempts(ctx context.Context, s *Services, id chat.TurnID, to
 	return told
 }
 
-// turnReply is what send and the decisions about a turn answer.
+// turnReply is the reply of send and of the decisions about a turn.
 type turnReply struct {
 	SessionID chat.SessionID `json:"session_id"`
 	BranchID  chat.BranchID  `json:"branch_id"`
@@ -119,9 +117,9 @@ type turnReply struct {
 	Attempts  int            `json:"attempts"`
 	Model     string         `json:"model"`
 	Provider  string         `json:"provider"`
-	// RetrievalError is why memory was not searched for it; absent if nothing failed.
+	// RetrievalError is why memory was not searched; absent if nothing failed.
 	RetrievalError string `json:"retrieval_error,omitempty"`
-	// WaitingCalls are tool calls that wait for a person: the answer continues after that.
+	// WaitingCalls are tool calls that wait for a decision, after which the answer continues.
 	WaitingCalls []callJSON `json:"waiting_calls,omitempty"`
 }
 
@@ -137,8 +135,8 @@ func (s *Services) turnReply(ctx context.Context, t chat.Turn, answer chat.Messa
 	return doc, err
 }
 
-// outcome is the error of a turn that did not end with a whole answer, nil
-// otherwise. A refusal or a limit of the provider's is its answer.
+// outcomeError is the error of a turn without a complete answer, otherwise nil. A refusal or a limit of the provider
+// counts as an answer.
 func outcomeError(t chat.Turn) error {
 	const op = "turn.send"
 	switch {
@@ -162,21 +160,21 @@ func outcomeError(t chat.Turn) error {
 	return e.WithHint("your message is saved: contextinfinity retry %s", t.ID)
 }
 
-// answered finishes a verb that ran a turn: background work as far as --wait
-// says, then the reply, then what background work is due, for a bounded time.
+// answered finishes a verb that ran a turn: background work up to --wait, then the reply, then due background work,
+// for a limited time.
 func (c *call) answered(ctx context.Context, s *Services, t chat.Turn, answer chat.Message, to jobs.Level) (reply, error) {
 	failure := outcomeError(t)
 	waiting, err := s.waitingOf(ctx, t.ID)
 	if len(waiting) > 0 {
 		failure = waits(waiting)
-		t, err = s.History.Turn(ctx, t.ID) // a run that pauses returns it as it began
+		t, err = s.History.Turn(ctx, t.ID) // a paused run returns the turn as it began
 	}
 	if failure == nil {
 		failure = err
 	}
 	if t.Phase.Finalized() {
 		c.noteOutcome(t)
-		if c.out.gone() { // whoever asked is away: the rest is for the window or reconcile
+		if c.out.gone() { // the caller is gone: the rest is left to the window or reconcile
 			to = jobs.LevelFinalized
 		}
 		var err error
@@ -199,7 +197,7 @@ func (c *call) answered(ctx context.Context, s *Services, t chat.Turn, answer ch
 	if doc.RetrievalError != "" {
 		c.notef("answered without memory: %s", doc.RetrievalError)
 	}
-	if t.Phase.Finalized() && !c.out.gone() && t.Outcome != chat.OutcomeStopped { // who stopped it wants the program to end
+	if t.Phase.Finalized() && !c.out.gone() && t.Outcome != chat.OutcomeStopped { // after a stop the user wants the program to exit
 		c.flush(r, failure)
 		c.workAfter(ctx, s, t)
 	}
@@ -215,8 +213,8 @@ func (s *Services) worked(ctx context.Context, t chat.Turn, to jobs.Level) (chat
 	return after, reached(after, to)
 }
 
-// workAfter lets due background work run after an answer was printed, so that a script
-// that only sends is remembered too. Ctrl-C ends it; what is not done by then stays queued.
+// workAfter runs due background work after an answer was printed, so that a script that only sends is remembered too.
+// Ctrl-C ends it; unfinished work stays queued.
 func (c *call) workAfter(ctx context.Context, s *Services, t chat.Turn) {
 	if s.AfterSend == nil {
 		return
@@ -259,7 +257,7 @@ func (c *call) noteDropped(ctx context.Context, s *Services, t chat.Turn) {
 	}
 }
 
-// reached checks that background work went as far as asked.
+// reached checks that background work went as far as requested.
 func reached(t chat.Turn, to jobs.Level) error {
 	ok := true
 	switch to {
@@ -275,7 +273,7 @@ func reached(t chat.Turn, to jobs.Level) error {
 		WithHint("contextinfinity jobs shows why, reconcile tries again")
 }
 
-// noteOutcome says how a final answer differs from a plain one.
+// noteOutcome says how a final answer differs from a normal one.
 func (c *call) noteOutcome(t chat.Turn) {
 	switch t.Outcome {
 	case chat.OutcomeTruncated:

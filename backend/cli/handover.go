@@ -8,25 +8,23 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Terminals say at which of its streams a person sits, for a call whose streams
-// are elsewhere.
+// Terminals says which streams are terminals, for a call from another process.
 type Terminals struct {
 	In, Out, Err       bool
 	OutColor, ErrColor bool
 }
 
-// Handover is a command line that another program, which has the data open for
-// writing, is to carry out.
+// Handover is a command line for another program, which has the data open for writing.
 type Handover struct {
 	Args      []string
 	Terminals Terminals
-	In        io.Reader // from its first byte, though some was read here already
+	In        io.Reader // from its first byte, although some was read here already
 	Out, Err  io.Writer
 	// Interrupts are each Ctrl-C; the end of the context represents the other signals.
 	Interrupts <-chan struct{}
 }
 
-// open opens the data as the writer, and remembers if another program is that.
+// open opens the data as the writer, and remembers if another program is the writer.
 func (c *call) open(ctx context.Context, o OpenOptions) (*Services, error) {
 	s, err := c.app.Open(ctx, o)
 	if chat.CodeOf(err) == chat.CodeLocked {
@@ -37,8 +35,8 @@ func (c *call) open(ctx context.Context, o OpenOptions) (*Services, error) {
 	return s, err
 }
 
-// handOver has the holder of the data carry out this call, from its beginning:
-// nothing has been done here but reading. false: the holder serves nobody.
+// handOver lets the program with the data open run this call from its beginning: so far it has only read. false: that
+// program serves nobody.
 func (c *call) handOver(ctx context.Context, args []string) (int, bool) {
 	if c.locked == nil || c.app.HandOver == nil {
 		return 0, false
@@ -53,7 +51,7 @@ func (c *call) handOver(ctx context.Context, args []string) (int, bool) {
 		Args: args, In: c.in.again(), Out: c.out, Err: c.note, Interrupts: interrupts,
 		Terminals: Terminals{c.in.terminal, c.out.terminal, c.note.terminal, c.out.color, c.note.color},
 	}
-	// One document and no piece of another, should the holder go away in the middle.
+	// Buffered, so that a partial document is never printed if the other program ends.
 	var doc bytes.Buffer
 	switch {
 	case c.events && !c.json:
@@ -72,7 +70,7 @@ func (c *call) handOver(ctx context.Context, args []string) (int, bool) {
 	return c.exit(code), true
 }
 
-// at sets what a caller elsewhere says of its streams.
+// at sets the streams of a caller in another process.
 func (t *Terminals) at(c *call) {
 	if t == nil {
 		return

@@ -79,7 +79,7 @@ func (c *call) adopt(ctx context.Context, s *Services, typed string, yes bool) (
 			return reply{}, err
 		}
 	}
-	if err := s.Sessions.ChangeSettings(ctx, doc.Session, func(v *chat.SessionSettings) { v.SystemPrompt = doc.Imported }); err != nil {
+	if err := s.Sessions.SetSystemPrompt(ctx, doc.Session, doc.Imported); err != nil {
 		return reply{}, err
 	}
 	doc.Own, doc.Adopted = doc.Imported, true

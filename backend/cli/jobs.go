@@ -7,16 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/jobs"
 )
-
-// QueueStore keeps the background jobs.
-type QueueStore interface {
-	Jobs(context.Context, chat.JobQuery) ([]chat.Job, error)
-	JobCounts(context.Context) (queued, running, dead int, err error)
-	JobFor(context.Context, chat.TurnID, chat.JobType) (chat.Job, bool, error)
-	RetryJob(context.Context, int64) error
-	KillJob(context.Context, int64) error
-}
 
 type jobsReply struct {
 	Queued  int        `json:"queued"`
@@ -41,8 +33,8 @@ func (c *call) jobsCommand() *cobra.Command {
 		return c.jobs(ctx, q, session)
 	})
 	cmd.AddCommand(
-		c.jobCommand("retry", "Retry a job now, even a failed one", "queued again", func(ctx context.Context, s QueueStore, id int64) error { return s.RetryJob(ctx, id) }),
-		c.jobCommand("kill", "Give up a job; it stays visible and can be retried", "given up", func(ctx context.Context, s QueueStore, id int64) error { return s.KillJob(ctx, id) }),
+		c.jobCommand("retry", "Retry a job now, even a failed one", "queued again", func(ctx context.Context, l *jobs.List, id int64) error { return l.RetryJob(ctx, id) }),
+		c.jobCommand("kill", "Give up a job; it stays visible and can be retried", "given up", func(ctx context.Context, l *jobs.List, id int64) error { return l.KillJob(ctx, id) }),
 		c.pauseCommand("pause", "Start no background work automatically, not even after a restart, until `jobs resume`", true),
 		c.pauseCommand("resume", "Resume background work", false),
 	)
@@ -111,7 +103,7 @@ type jobReply struct {
 	JobID int64 `json:"job_id"`
 }
 
-func (c *call) jobCommand(use, short, done string, act func(context.Context, QueueStore, int64) error) *cobra.Command {
+func (c *call) jobCommand(use, short, done string, act func(context.Context, *jobs.List, int64) error) *cobra.Command {
 	cmd := &cobra.Command{Use: use + " JOB", Short: short, Args: exactly("JOB")}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		id, err := strconv.ParseInt(args[0], 10, 64)

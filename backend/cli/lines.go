@@ -2,15 +2,15 @@ package cli
 
 import "strings"
 
-// lineReader reads stdin a line at a time, when asked: a read cannot be called
-// off, so it happens beside the conversation, which continues at a Ctrl-C.
+// lineReader reads stdin one line at a time, on request: a read cannot be cancelled, so it runs beside the
+// conversation, which continues on Ctrl-C.
 type lineReader struct {
 	in     *input
 	asks   chan struct{}
 	lines  chan string // closed at the end of the input
 	done   chan struct{}
 	err    error // why it ended; valid once lines is closed
-	asking bool  // a line is being waited for already
+	asking bool  // a read is already in progress
 }
 
 func startLines(in *input) *lineReader {
@@ -42,8 +42,7 @@ func (l *lineReader) loop() {
 	}
 }
 
-// ask has a line read, unless one is being read, and returns where it comes.
-// Whoever takes it calls got.
+// ask starts reading a line, unless a read is in progress, and returns its channel. Whoever takes the line calls got.
 func (l *lineReader) ask() <-chan string {
 	if !l.asking {
 		l.asking = true
@@ -54,5 +53,5 @@ func (l *lineReader) ask() <-chan string {
 
 func (l *lineReader) got() { l.asking = false }
 
-// close lets the reader go, as soon as its read returns.
+// close ends the reader, as soon as its read returns.
 func (l *lineReader) close() { close(l.done) }

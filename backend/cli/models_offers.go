@@ -19,7 +19,7 @@ func PriceInfo(p models.Price, known bool) *ModelPrice {
 	return &ModelPrice{Input: p.Input, Cached: p.Cached, Output: p.Output, Source: p.Source, Estimate: p.Estimate()}
 }
 
-// columns are the prices of input and output; an estimate has a sign.
+// columns are the prices of input and output; an estimate is marked.
 func (p *ModelPrice) columns() (in, out string) {
 	if p == nil {
 		return "-", "-"
@@ -31,7 +31,7 @@ func (p *ModelPrice) columns() (in, out string) {
 	return sign + strconv.FormatFloat(p.Input, 'f', -1, 64), sign + strconv.FormatFloat(p.Output, 'f', -1, 64)
 }
 
-// abilityWords are what a model can do, "?" where nobody says any of it.
+// abilityWords describe a model's abilities, "?" if none is known.
 func abilityWords(images, tools, reasoning string) string {
 	var can []string
 	for _, a := range []struct{ name, value string }{{"images", images}, {"tools", tools}, {"reasoning", reasoning}} {

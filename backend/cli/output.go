@@ -13,13 +13,13 @@ import (
 // schema is the version of every --json document.
 const schema = 1
 
-// output is stdout. It remembers its first failure and is silent after it, so
-// that a reader who went away does not stop the work.
+// output is stdout. It remembers its first error and writes nothing after it, so that the work continues without a
+// reader.
 type output struct {
 	w        io.Writer
 	err      error
 	failed   chan struct{} // closed at the first failure
-	terminal bool          // text is made safe to show, and may be dimmed
+	terminal bool          // text is made safe, and may be dimmed
 	color    bool
 }
 
@@ -32,13 +32,13 @@ func (o *output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// printf writes our own words; what they quote of stored text goes through line.
+// printf writes the program's own text; quoted stored text must go through line.
 func (o *output) printf(format string, args ...any) {
 	_, _ = fmt.Fprintf(o, format, args...)
 }
 
-// text writes stored text: exact into a file or pipe, without control characters
-// onto a terminal, where they could do anything.
+// text writes stored text: unchanged into a file or pipe, without control characters to a terminal, where they could
+// do anything.
 func (o *output) text(s string) {
 	if o.terminal {
 		s = harmless(s)
@@ -53,7 +53,7 @@ func (o *output) text(s string) {
 // textPiece is how much of a long text is written at once, in bytes.
 const textPiece = 64 << 10
 
-// gone reports that what is written reaches nobody any more.
+// gone reports that the output has no reader any more.
 func (o *output) gone() bool {
 	select {
 	case <-o.failed:
@@ -74,8 +74,8 @@ func (o *output) styled(code, s string) string {
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
-// harmless replaces what a terminal would obey instead of show: control
-// characters, and the marks that turn the direction of what follows.
+// harmless replaces what a terminal would interpret instead of show: control characters, and characters that change
+// the text direction.
 func harmless(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -95,11 +95,11 @@ func line(s string) string {
 	return strings.Join(strings.Fields(harmless(s)), " ")
 }
 
-// document encodes a reply as the one document: schema first, then the fields of
-// v (a struct or nil), then the error if there is one.
+// document encodes a reply as the JSON document: schema first, then the fields of v (a struct or nil), then the error
+// if there is one.
 func (c *call) document(v any, err error) ([]byte, error) { return c.eventLine("", v, err) }
 
-// eventLine is document with the name of an event behind the schema.
+// eventLine is document with the name of an event after the schema.
 func (c *call) eventLine(event string, v any, err error) ([]byte, error) {
 	var body bytes.Buffer
 	fmt.Fprintf(&body, `{"schema":%d`, schema)

@@ -14,9 +14,8 @@ import (
 	"contextinfinity/backend/config"
 )
 
-// checkPlaces refuses a place that was named and is none: a slip of the pen, or a
-// variable that is not set, would quietly mean another one. The usual places may be
-// missing.
+// checkPlaces refuses a named location that is invalid: because of a typo or an unset variable, another one would
+// silently be used. The default locations may be missing.
 func (c *call) checkPlaces(flags *pflag.FlagSet) error {
 	if flags.Changed("data-dir") && c.dataDir == "" {
 		return usageHint("name a directory, or omit --data-dir", "--data-dir is empty; nothing was done.")
@@ -34,8 +33,7 @@ func (c *call) checkPlaces(flags *pflag.FlagSet) error {
 	return c.checkOverrides()
 }
 
-// checkOverrides refuses a --set that is wrong by itself or beside the file. What is wrong
-// with the file itself is reported where it is read.
+// checkOverrides refuses an invalid --set. Problems of the file itself are reported where it is read.
 func (c *call) checkOverrides() error {
 	if len(c.set) == 0 {
 		return nil
@@ -48,13 +46,12 @@ func (c *call) checkOverrides() error {
 	return usageHint(d.Hint, "%s", d.Message)
 }
 
-// makesConfig reports whether a verb tells of, or makes, a configuration file that need
-// not be there yet.
+// makesConfig reports whether a verb prints, or creates, a configuration file that need not exist.
 func makesConfig(verb string) bool {
 	return verb == "config_set" || verb == "config_path" || verb == "restore"
 }
 
-// noWindow is the answer to words that are not verb and did not open the window.
+// noWindow is the error for words that are neither a verb nor options of the window.
 func (c *call) noWindow(cmd *cobra.Command, args []string) error {
 	if err := c.checkPlaces(cmd.Flags()); err != nil {
 		return err
@@ -67,8 +64,8 @@ func (c *call) noWindow(cmd *cobra.Command, args []string) error {
 
 var fileName = regexp.MustCompile(`[/\\]|[^.]\.[A-Za-z0-9]+$`)
 
-// missingFile is the first word that names no file, where files were meant: it looks
-// like one, or a word beside it is one.
+// missingFile is the first word that names no file, where files were expected: it looks like one, or a word beside it
+// is one.
 func (c *call) missingFile(words []string) (string, bool) {
 	missing, meant := "", false
 	for _, word := range words {

@@ -20,6 +20,7 @@ import (
 	"contextinfinity/backend/mcpserver"
 	"contextinfinity/backend/models"
 	"contextinfinity/backend/pins"
+	"contextinfinity/backend/projects"
 	"contextinfinity/backend/retrieval"
 	"contextinfinity/backend/sessions"
 	"contextinfinity/backend/tools"
@@ -27,36 +28,13 @@ import (
 	"contextinfinity/backend/updates"
 )
 
-// Tools are the tools that there are, and what was decided about them. It is tools.Registry.
-type Tools interface {
-	// Ensure starts the servers whose tools are to be listed.
-	Ensure(context.Context)
-	Panel(context.Context) (tools.Panel, error)
-	Accept(ctx context.Context, source, tool, hash string) error
-	Permit(context.Context, chat.ToolPermission) error
-	Forget(ctx context.Context, source, tool string, session chat.SessionID) error
-	MarkReadOnly(ctx context.Context, source, tool, hash string) error
-	// AllowFor allows tools in a session until it is released.
-	AllowFor(session chat.SessionID, names []string) (release func())
-	// Preview is what a call would change, as a line diff.
-	Preview(ctx context.Context, source string, c tools.Call) string
-}
-
-// Calls carries out decisions about calls of tools. It is turn.Engine.
-type Calls interface {
-	DecideCall(context.Context, turn.CallChoice) error
-	ResolveCall(context.Context, turn.CallResolution) error
-	CancelCall(context.Context, chat.ToolCallID) error
-}
-
 // Models is the catalogue of models. Resolve of an empty name is the default.
 type Models interface {
 	Resolve(ctx context.Context, name string) (turn.Model, error)
 	List(context.Context) ([]ModelInfo, error)
-	// Test tries a key that need not be stored yet with its provider, without
-	// sending a prompt, and says in words what it found.
+	// Test tests a key, stored or not, with its provider, without sending a prompt, and describes the result.
 	Test(ctx context.Context, provider, key string) (string, error)
-	// Price is what a configured model costs; false where nobody knows.
+	// PriceOf is a configured model's price; false if unknown.
 	PriceOf(name string) (models.Price, bool)
 	Places(context.Context) []models.Place
 	Offers(ctx context.Context, place string) ([]models.Offer, error)
@@ -76,10 +54,10 @@ type ModelInfo struct {
 	Ceiling  int    `json:"ceiling"`      // the working set the model gets
 	Stream   bool   `json:"stream"`
 	Usable   bool   `json:"usable"`
-	Why      string `json:"why"` // if not usable
+	Why      string `json:"why"` // why it is not usable
 	Default  bool   `json:"default"`
 	BuiltIn  bool   `json:"built_in"`
-	// What it can do: "yes", "no", or "" where nobody knows.
+	// Abilities: "yes", "no", or "" if unknown.
 	Images    string      `json:"images"`
 	Tools     string      `json:"tools"`
 	Reasoning string      `json:"reasoning"`
@@ -96,11 +74,11 @@ type ModelPrice struct {
 	Estimate bool    `json:"estimate"`
 }
 
-// Keys is where keys are kept. None of its results holds one.
+// Keys is where keys are stored. None of its results contains one.
 type Keys interface {
 	List(context.Context) ([]KeyInfo, error)
-	// Set keeps a key for good. Where the system has no keyring it fails and says
-	// so: a key for this run only would be gone when the verb ends.
+	// Set stores a key permanently. Without a keyring it returns an error, because a key for this run only would be
+	// lost when the verb ends.
 	Set(ctx context.Context, provider, key string) error
 	Remove(ctx context.Context, provider string) error
 }
@@ -109,11 +87,11 @@ type Keys interface {
 type KeyInfo struct {
 	Provider string   `json:"provider"`
 	Source   string   `json:"source"` // "keyring", "environment", "this run", "" for none
-	Env      string   `json:"env"`    // the variable it is or would be read from
+	Env      string   `json:"env"`    // the environment variable of the key
 	Models   []string `json:"models"`
 }
 
-// Memory finds what was said (SPEC 8).
+// Memory searches memory (SPEC 8).
 type Memory interface {
 	Search(context.Context, retrieval.Query) (retrieval.Result, error)
 }
@@ -129,44 +107,43 @@ type Services struct {
 	Inspecting *inspecting.Service
 	Drafts     DraftStore
 	Chunks     ChunkStore
-	Queue      QueueStore
+	Queue      *jobs.List
 	Figures    FigureStore
 	Waiting    CallStore
 
 	Turns *turn.Engine
 	Jobs  *jobs.Runner
-	// Upkeep puts in order what crashes and time leave behind.
+	// Upkeep repairs what crashes and time leave behind.
 	Upkeep   *jobs.Reconciler
 	Branches *branches.Service
-	// Answers asks several models one message.
+	// Answers sends one message to several models.
 	Answers *answers.Service
 	Models  Models
 	Imports Importer
 	Counter turn.Counter
-	Tools   Tools
-	Calls   Calls
+	Tools   *tools.Registry
 	// ToolsMode is tools.mode.
 	ToolsMode func() string
-	// Memory is searched by what was said.
+	// Memory is the memory search.
 	Memory Memory
-	// Exports writes what is kept to files.
+	// Exports writes conversations to files.
 	Exports *exporting.Exporter
 	// Library has the assistants and saved prompts.
 	Library *library.Library
 	// Programs are other programs that use this memory.
 	Programs Programs
 	// Projects are folders with instructions, pinned facts and files.
-	Projects Projects
+	Projects *projects.Service
 	// Servers are the MCP servers whose tools models may call.
 	Servers Servers
-	// Stats is what `stats` prints, in order.
+	// Stats are the figures of `stats`, in order.
 	Stats func(context.Context) ([]Stat, error)
 	// AfterSend is how long background work may run after an answer was printed; nil: not at all.
 	AfterSend func() time.Duration
-	// ConfigFault is the error of the configuration file, if what it says is not in
-	// force; the verb runs and tells it.
+	// ConfigFault is the error of the configuration file if its content is not in force; the verb runs and reports
+	// it.
 	ConfigFault error
-	// Note says why the data can only be read, where that is not for its being asked for.
+	// Note says why the data is read-only although that was not requested.
 	Note string
 	// Recovery is what opening as the writer found and did.
 	Recovery chat.RecoveryReport
@@ -180,7 +157,7 @@ type Stat struct {
 	Value any // string, or a number
 }
 
-// Setup is what there is without a database.
+// Setup is what works without a database.
 type Setup struct {
 	Config *config.Store
 	Keys   Keys
@@ -195,8 +172,8 @@ type OpenOptions struct {
 	ConfigPath string
 	Set        config.Overrides // settings of this run, over the file
 	ReadOnly   bool
-	Serve      bool           // as the writer, carry out what other starts of the program ask for
-	Reconcile  bool           // settle what is open, also where opening would not: the program runs already
+	Serve      bool           // as the writer, run the requests of other starts of the program
+	Reconcile  bool           // settle what is open, even if the program was already running
 	Publish    turn.Publisher // never nil
 	Files      []string       // of a start of the window: files to take in, absolute
 	NewChat    bool           // of a start of the window: on a new conversation
@@ -206,38 +183,36 @@ type OpenOptions struct {
 	Hidden     bool           // of a start of the window: in the tray, where there is one
 }
 
-// App is how the command line reaches the program it belongs to.
+// App is the command line's access to the program.
 type App struct {
 	Version string
 	Commit  string
-	// Open opens the data directory. As the writer it takes the lock, migrates and
-	// recovers open turns before it returns. A faulty configuration does not stop
-	// it: it runs on what is in force.
+	// Open opens the data directory. As the writer it takes the lock, migrates and recovers open turns before it
+	// returns. An invalid configuration does not prevent it: it uses what is in force.
 	Open func(context.Context, OpenOptions) (*Services, error)
-	// OpenSetup opens configuration, keys and models only; it creates nothing and
-	// works while the configuration is faulty (Setup.Config.Err says how).
+	// OpenSetup opens only configuration, keys and models; it creates nothing and works with an invalid configuration
+	// (see Setup.Config.Err).
 	OpenSetup func(context.Context, OpenOptions) (*Setup, error)
-	// OpenBench opens a throw-away store with the configured embedder; nothing of the
-	// data directory is touched.
+	// OpenBench opens a temporary store with the configured embedder; the data directory is not touched.
 	OpenBench func(context.Context, OpenOptions) (*evaluation.Bench, error)
-	// OpenCopies reaches the backups of the data directory. It opens and makes nothing.
+	// OpenCopies returns the backups of the data directory. It opens and creates nothing.
 	OpenCopies func(context.Context, OpenOptions) (Copies, error)
-	// HandOver has the program that is the writer carry out a command line, and
-	// returns its exit code; false if it serves nobody. nil: nobody is asked.
+	// HandOver lets the program that is the writer run a command line, and returns its exit code; false if it serves
+	// nobody. nil: no program is asked.
 	HandOver func(context.Context, OpenOptions, Handover) (int, bool, error)
-	// MemoryTools are what other programs are offered to read memory with.
+	// MemoryTools are the tools with which other programs read memory.
 	MemoryTools []mcpserver.Tool
 	// Documents reads files that are attached.
 	Documents documents.Reader
-	// Redact takes secrets out of a text; nil leaves it as it is.
+	// Redact removes secrets from a text; nil leaves it unchanged.
 	Redact func(string) string
 
 	In  io.Reader
 	Out io.Writer
 	Err io.Writer
 
-	// Of a caller elsewhere, whose command line is carried out here; zero for the
-	// process's own: where relative paths begin, its signals, and its terminals.
+	// For a command line from another process; zero for the process's own: where relative paths begin, its signals,
+	// and its terminals.
 	Dir       string
 	Signals   <-chan os.Signal
 	Terminals *Terminals

@@ -12,19 +12,6 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Projects are folders of sessions with instructions, defaults, pinned facts and files.
-type Projects interface {
-	Projects(context.Context) ([]chat.Project, error)
-	CreateProject(context.Context, chat.ProjectSettings) (chat.Project, error)
-	SetProject(context.Context, chat.ProjectID, chat.ProjectSettings) (chat.Project, error)
-	ProjectFiles(context.Context, chat.ProjectID) ([]chat.ProjectFile, error)
-	// Watch sets the folder whose files belong to a project; empty: none.
-	Watch(ctx context.Context, id chat.ProjectID, dir string) (chat.Project, error)
-	Scan(context.Context, chat.ProjectID) (chat.ProjectScan, error)
-	Add(ctx context.Context, id chat.ProjectID, name string, data []byte) error
-	Remove(ctx context.Context, id chat.ProjectID, names []string) error
-}
-
 type projectsReply struct {
 	Projects []chat.Project `json:"projects"`
 }

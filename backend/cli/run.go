@@ -24,23 +24,23 @@ type call struct {
 	signal *signals
 
 	json       bool
-	events     bool // a line of JSON for each event of an answer
+	events     bool // one line of JSON for each event of an answer
 	dataDir    string
 	configPath string
-	set        []string // --set: settings of this run
+	set        []string // --set: settings for this run
 
 	verbName string
-	started  bool         // the verb's own code ran: what fails now is no wrong usage
-	locked   *OpenOptions // with which another program was found to be the writer
+	started  bool         // the verb's own code ran: a later error is not wrong usage
+	locked   *OpenOptions // the options with which another program was found to be the writer
 	help     bytes.Buffer // what cobra prints
 	reply    reply
-	flushed  bool  // the reply was printed already,
+	flushed  bool  // the reply was already printed,
 	printed  error // with this error
 }
 
-// reply is what a verb answers: a document for --json, words without it. A nil
-// text means that the verb has printed already. On failure a reply counts only if
-// stands is set: what there is of an answer, what verify found.
+// reply is the result of a verb: a document for --json, and text without it. A nil text means that the verb has
+// already printed. On failure the reply is only used if stands is set: for a partial answer, or for verify's
+// findings.
 type reply struct {
 	doc    any
 	text   func(*output)
@@ -50,7 +50,7 @@ type reply struct {
 // verb is the body of a command.
 type verb func(ctx context.Context, args []string) (reply, error)
 
-// Run carries out one command line and returns the exit code.
+// Run runs one command line and returns the exit code.
 func Run(ctx context.Context, app App, args []string) int {
 	c := newCall(app)
 	ctx, stop := c.signal.watch(ctx)
@@ -74,7 +74,7 @@ func newCall(app App) *call {
 	return c
 }
 
-// asUsage is an error of cobra's own parsing.
+// asUsage marks an error of cobra's parsing as wrong usage.
 func asUsage(err error) error {
 	var known usageError
 	if errors.As(err, &known) {
@@ -90,18 +90,18 @@ func asUsage(err error) error {
 	return usageHint("contextinfinity help lists the verbs", "%s", strings.ToUpper(msg[:1])+msg[1:]+".")
 }
 
-// flagUsage is an error in the flags of a command, which its help lists.
+// flagUsage is an error in the flags of a command.
 func flagUsage(cmd *cobra.Command, err error) error {
 	text := chat.AsError(asUsage(err)).Message
 	return usageHint(cmd.CommandPath()+" --help lists its flags", "%s", text)
 }
 
-// wanted is what a flag of a type takes, in words.
+// wanted describes the value of a flag's type.
 var wanted = map[string]string{
 	"int": "a whole number", "int64": "a whole number", "float64": "a number", "bool": "true or false", "duration": "a length of time such as 30s",
 }
 
-// wantsJSON looks for --json where parsing stopped before it.
+// wantsJSON looks for --json after parsing has failed.
 func wantsJSON(args []string) bool {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i]
@@ -114,7 +114,7 @@ func (c *call) finish(err error) int {
 	switch {
 	case !c.flushed:
 		c.print(err)
-	case err != nil && !errors.Is(err, c.printed): // of closing: the document is complete
+	case err != nil && !errors.Is(err, c.printed): // an error of closing: the document is complete
 		c.printError(err)
 	}
 	if errors.Is(err, errQuit) { // a printer may still write
@@ -123,7 +123,7 @@ func (c *call) finish(err error) int {
 	return c.exit(exitCode(err))
 }
 
-// flush prints the reply and the error now, for a verb that works on afterwards.
+// flush prints the reply and the error now, for a verb that continues to work.
 func (c *call) flush(r reply, err error) {
 	c.reply, c.flushed, c.printed = r, true, err
 	c.print(err)
@@ -140,7 +140,7 @@ func (c *call) print(err error) {
 	}
 }
 
-// exit is the exit code of a call, of which not all could be printed perhaps.
+// exit is the exit code of a call whose output may be incomplete.
 func (c *call) exit(code int) int {
 	if c.out.err == nil {
 		return code
@@ -186,12 +186,12 @@ func (c *call) printError(err error) {
 	c.note.printf("error: %s%s\n", harmless(d.Message), harmless(hint))
 }
 
-// notef tells the reader something on the way, on stderr.
+// notef prints a note to stderr.
 func (c *call) notef(format string, args ...any) {
 	c.note.printf("%s\n", c.note.dim("note: "+harmless(c.redact(fmt.Sprintf(format, args...)))))
 }
 
-// run makes a verb a cobra command's body.
+// run makes a verb the body of a cobra command.
 func (c *call) run(v verb) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		c.started = true
@@ -233,7 +233,7 @@ func (c *call) reading(ctx context.Context, f func(*Services) (reply, error)) (r
 	return c.closing(s, f)
 }
 
-// readingAny is reading for verbs that have an answer where there is no data yet.
+// readingAny is reading for verbs that work without data too.
 func (c *call) readingAny(ctx context.Context, none reply, f func(*Services) (reply, error)) (reply, error) {
 	r, err := c.reading(ctx, f)
 	if e := new(chat.Error); errors.As(err, &e) && e.Code == chat.CodeNotFound && e.Op == opOpen {
@@ -242,24 +242,24 @@ func (c *call) readingAny(ctx context.Context, none reply, f func(*Services) (re
 	return r, err
 }
 
-// dataVerb is the body of a command that does nothing before the data is open.
+// dataVerb is the body of a command that first opens the data.
 type dataVerb func(ctx context.Context, s *Services, args []string) (reply, error)
 
-// reads makes a verb that opens the data read-only a command's body.
+// reads makes a verb with read-only data the body of a command.
 func (c *call) reads(v dataVerb) func(*cobra.Command, []string) error {
 	return c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.reading(ctx, func(s *Services) (reply, error) { return v(ctx, s, args) })
 	})
 }
 
-// writes makes a verb that opens the data as the writer a command's body.
+// writes makes a verb with writable data the body of a command.
 func (c *call) writes(v dataVerb) func(*cobra.Command, []string) error {
 	return c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.writing(ctx, silent{}, func(s *Services) (reply, error) { return v(ctx, s, args) })
 	})
 }
 
-// opOpen is the operation of the store's own refusals to open.
+// opOpen is the operation of the store's errors when opening.
 const opOpen = "store.open"
 
 // writing opens the data as the writer and runs f.
@@ -289,14 +289,14 @@ func (c *call) closing(s *Services, f func(*Services) (reply, error)) (reply, er
 	return r, err
 }
 
-// noteFault says that the configuration in force is not what the file says.
+// noteFault says that the configuration in force differs from the file.
 func (c *call) noteFault(fault error) {
 	if fault != nil {
 		c.notef("the configuration file has an error, so the defaults are used: %s", line(c.describe(fault).Message))
 	}
 }
 
-// noteRecovery says in one line that an earlier run had ended badly.
+// noteRecovery says in one line that an earlier run ended abnormally.
 func (c *call) noteRecovery(r chat.RecoveryReport) {
 	var open []string
 	found := 0

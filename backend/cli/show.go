@@ -14,7 +14,7 @@ import (
 	"contextinfinity/backend/transfer/render"
 )
 
-// HistoryStore keeps what was said: turns, their steps, and how branches hold them.
+// HistoryStore stores turns, their steps, and the lineages of branches.
 type HistoryStore interface {
 	Tree(context.Context, chat.SessionID) (chat.Tree, error)
 	BranchesApart(ctx context.Context, left, right chat.BranchID) (chat.BranchesApart, error)
@@ -79,7 +79,7 @@ type showReply struct {
 	Pins  []chat.Pin `json:"pins"`
 }
 
-// turnRow is a turn with all there is of it.
+// turnRow is a turn with all its data.
 type turnRow struct{ render.TurnRow }
 
 func (s *Services) transcript(ctx context.Context, session chat.Session, branch chat.Branch, last int, items bool) (reply, error) {
@@ -178,7 +178,7 @@ func (t turnRow) print(o *output) {
 	}
 }
 
-// state is the state of a turn, in words.
+// state describes the state of a turn.
 func (t turnRow) state() string {
 	switch {
 	case t.Outcome == chat.OutcomeIncomplete:
@@ -197,7 +197,7 @@ func (t turnRow) state() string {
 	return words(t.Outcome, "committed")
 }
 
-// words adds an outcome that is worth one.
+// words adds a notable outcome.
 func words(o chat.Outcome, state string) string {
 	if o == chat.OutcomeCompleted || o == chat.OutcomeNone {
 		return state
@@ -205,8 +205,7 @@ func words(o chat.Outcome, state string) string {
 	return string(o) + ", " + state
 }
 
-// messageText is a message to read: its visible text, and a line for each block
-// that has none.
+// messageText is a message for reading: its visible text, and a line for each other block.
 func messageText(blocks chat.Blocks) string {
 	var parts []string
 	for _, b := range blocks {
@@ -239,8 +238,8 @@ func blockText(b chat.Block) string {
 	return ""
 }
 
-// rawHead is a step exactly as it went over the wire, but for its events, which follow.
-// Bytes that are not JSON stand as a string.
+// rawHead is a step exactly as sent and received, without its events, which follow. Bytes that are not JSON become a
+// string.
 type rawHead struct {
 	StepID   chat.StepID     `json:"step_id"`
 	TurnID   chat.TurnID     `json:"turn_id"`
@@ -253,8 +252,7 @@ type rawEvent struct {
 	Data json.RawMessage `json:"data"`
 }
 
-// raw prints a step as it went over the wire. A stream of any length is printed as it is
-// read, also as JSON.
+// raw prints a step exactly as sent and received. A stream of any length is printed as it is read, also as JSON.
 func (c *call) raw(ctx context.Context, s *Services, branch chat.Branch, typed string) (reply, error) {
 	step, err := s.step(ctx, branch, typed)
 	if err != nil {
@@ -278,8 +276,7 @@ func (c *call) raw(ctx context.Context, s *Services, branch chat.Branch, typed s
 	})
 }
 
-// rawDocument prints the head and the events as one document, which ends with the error if
-// one comes on the way.
+// rawDocument prints the head and the events as one document, which ends with an error if one occurs.
 func (c *call) rawDocument(ctx context.Context, s *Services, head rawHead) error {
 	body, err := c.document(head, nil)
 	if err != nil {
@@ -306,7 +303,7 @@ func (c *call) rawDocument(ctx context.Context, s *Services, head rawHead) error
 	return err
 }
 
-// rawEvents yields a step's stream until nobody reads the output any more.
+// rawEvents yields a step's stream while the output has a reader.
 func (c *call) rawEvents(ctx context.Context, s *Services, step chat.StepID, print func(chat.RawEvent) error) error {
 	err := s.History.StepEvents(ctx, step, func(ev chat.RawEvent) error {
 		if c.out.gone() {
@@ -315,12 +312,12 @@ func (c *call) rawEvents(ctx context.Context, s *Services, step chat.StepID, pri
 		return errors.Join(print(ev), ctx.Err())
 	})
 	if errors.Is(err, errUnread) {
-		return nil // what is not written is not a failure of the step's
+		return nil // failing to write is not an error of the step
 	}
 	return err
 }
 
-// errUnread ends the printing to an output that was closed.
+// errUnread ends printing to a closed output.
 var errUnread = errors.New("nobody reads the output")
 
 // step finds a step by its id, or part of it, in the branch's lineage.

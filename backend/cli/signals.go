@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// signals turns what the system sends into what the verbs understand: a Stop for
-// whoever streams an answer, else the end of the verb's context.
+// signals converts the system's signals: a Stop for a verb that streams an answer, otherwise the end of the verb's
+// context.
 type signals struct {
 	source <-chan os.Signal // of tests; nil: the process's own
 
@@ -19,8 +19,7 @@ type signals struct {
 
 func newSignals(source <-chan os.Signal) *signals { return &signals{source: source} }
 
-// watch begins to listen; the context ends on SIGTERM, SIGHUP, and on a Ctrl-C
-// that nobody holds.
+// watch starts listening; the context ends on SIGTERM, SIGHUP, and on a Ctrl-C that nobody holds.
 func (s *signals) watch(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(parent)
 	source, release := s.source, func() {}
@@ -32,7 +31,7 @@ func (s *signals) watch(parent context.Context) (context.Context, func()) {
 	go func() {
 		defer close(stopped)
 		s.dispatch(source, done, func() {
-			release() // the next Ctrl-C ends the process, should closing hang
+			release() // the next Ctrl-C ends the process, in case closing hangs
 			cancel()
 		})
 	}()
@@ -44,8 +43,8 @@ func (s *signals) watch(parent context.Context) (context.Context, func()) {
 	}
 }
 
-// processSignals also ignores SIGPIPE: a reader that went away must be an error
-// of the write, not the death of a program that has an answer to store.
+// processSignals also ignores SIGPIPE: a closed reader must be a write error, and must not kill a program that has an
+// answer to store.
 func processSignals() (<-chan os.Signal, func()) {
 	ch := make(chan os.Signal, 4)
 	signal.Notify(ch, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -66,7 +65,7 @@ func (s *signals) dispatch(source <-chan os.Signal, done <-chan struct{}, end fu
 	}
 }
 
-// pass hands a Ctrl-C to the holder, if there is one.
+// pass passes a Ctrl-C to the holder, if there is one.
 func (s *signals) pass() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,12 +74,12 @@ func (s *signals) pass() bool {
 	}
 	select {
 	case s.holder <- struct{}{}:
-	default: // more of them than anyone could answer
+	default: // more of them than can be handled
 	}
 	return true
 }
 
-// hold takes every Ctrl-C until release.
+// hold receives every Ctrl-C until release.
 func (s *signals) hold() (interrupts <-chan struct{}, release func()) {
 	ch := make(chan struct{}, 4)
 	s.mu.Lock()

@@ -12,21 +12,20 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// stream is the Publisher of verbs that show an answer as it arrives. Frames are
-// queued without bound, which is the size of an answer, because a slow reader of
-// stdout must not hold up the receiving of it. In a program that runs other turns
-// too, it takes those of its own turn alone, and none while there is none.
+// stream is the Publisher of verbs that show an answer as it arrives. Its queue of frames is only limited by the size
+// of an answer, because a slow reader of stdout must not delay receiving. In a program that runs other turns too, it
+// only takes the frames of its own turn, and none without one.
 type stream struct {
 	arrived chan struct{} // capacity 1
 	moved   chan struct{} // capacity 1: a turn changed
 
 	mu     sync.Mutex
 	queue  []chat.Frame
-	open   bool        // an answer is awaited
-	turn   chat.TurnID // whose; empty while it is about to begin
-	silent bool        // show the answer at its end only
-	whole  bool        // frames of every kind, those too that only tell what became durable
-	before bool        // what there is of an answer was shown before
+	open   bool        // an answer is expected
+	turn   chat.TurnID // its turn; empty while it is about to begin
+	silent bool        // show the answer only at its end
+	whole  bool        // all kinds of frames, including those that only report durability
+	before bool        // the existing part of the answer was already shown
 }
 
 func (c *call) newStream() *stream {
@@ -47,7 +46,7 @@ func (s *stream) Frame(f chat.Frame) {
 	notify(s.arrived)
 }
 
-// subscribe begins to take frames, before the turn that they are of has a name.
+// subscribe starts taking frames, before the id of their turn is known.
 func (s *stream) subscribe() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,7 +61,7 @@ func (s *stream) only(id chat.TurnID) {
 	s.queue = slices.DeleteFunc(s.queue, func(f chat.Frame) bool { return f.Turn != id })
 }
 
-// unsubscribe takes no more frames.
+// unsubscribe stops taking frames.
 func (s *stream) unsubscribe() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,7 +92,7 @@ func notify(ch chan struct{}) {
 	}
 }
 
-// continues says that the answer so far was shown before, and only the rest is to be shown.
+// continues says that the answer so far was already shown, and only the rest is to be shown.
 func (s *stream) continues(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,13 +121,13 @@ type printer struct {
 	stop chan struct{}
 	done chan struct{}
 
-	block      int // the one being written, -1 before the first
+	block      int // the current one, -1 before the first
 	shown      printedText
 	outOfOrder bool // a frame of an earlier block came late
 	ended      bool // what is before ended a line already
 }
 
-// startPrinter shows base, the part of a turn's answer that exists already, then its frames.
+// startPrinter shows base, the existing part of a turn's answer, then its frames.
 func startPrinter(s *stream, o *output, base chat.Blocks, id chat.TurnID) *printer {
 	p := &printer{s: s, o: o, stop: make(chan struct{}), done: make(chan struct{}), block: -1}
 	s.only(id)
@@ -189,7 +188,7 @@ func (p *printer) write(text string) {
 	p.o.text(text)
 }
 
-// printedText remembers what was printed by its length and hash: an answer is long.
+// printedText remembers what was printed by its length and hash, because an answer may be long.
 type printedText struct {
 	length int
 	hash   hash.Hash
@@ -203,7 +202,7 @@ func (s *printedText) add(text string) {
 	hashText(s.hash, text)
 }
 
-// hashText adds a text in pieces: as a whole it would be copied.
+// hashText hashes a text in pieces, which avoids copying it.
 func hashText(h hash.Hash, text string) {
 	var piece [32 << 10]byte
 	for text != "" {
@@ -213,7 +212,7 @@ func hashText(h hash.Hash, text string) {
 	}
 }
 
-// rest is what of a text was not printed; false if another text was.
+// rest is the part of a text that was not printed; false if another text was.
 func (s *printedText) rest(final string) (string, bool) {
 	if s.length == 0 {
 		return final, true
@@ -232,8 +231,7 @@ func (p *printer) cancel() {
 	close(p.stop)
 }
 
-// finish implements shower: it writes what the frames did not hold and ends the
-// line.
+// finish implements shower: it writes what the frames lacked and ends the line.
 func (p *printer) finish(final string) bool {
 	p.s.unsubscribe()
 	close(p.stop)

@@ -12,14 +12,14 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// maxInput bounds what is read from stdin at once: no message or key is near it.
+// maxInput limits what is read from stdin at once: no message or key comes near it.
 const maxInput = 64 << 20
 
 // input is stdin.
 type input struct {
 	kept     *keeper
 	lines    *bufio.Reader
-	file     *os.File // nil when it is none
+	file     *os.File // nil if it is not a file
 	terminal bool
 }
 
@@ -35,13 +35,13 @@ func newInput(r io.Reader) *input {
 	return in
 }
 
-// keeper keeps what is read through it, until told to forget: a call that another
-// program is to carry out begins again with the same input.
+// keeper keeps what is read through it, until forget is called: a call that another program runs starts over with the
+// same input.
 type keeper struct {
 	r       io.Reader
 	keeping bool
 	read    bytes.Buffer
-	end     error // io.EOF once the end was seen: a terminal must not be asked twice
+	end     error // io.EOF once the end was seen: a terminal must not be read again
 }
 
 // Read implements io.Reader.
@@ -54,7 +54,7 @@ func (k *keeper) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// forget lets go of what was read.
+// forget drops what was read.
 func (in *input) forget() { *in.kept = keeper{r: in.kept.r} }
 
 // again is the input from its first byte.
@@ -78,7 +78,7 @@ func (in *input) all() (string, error) {
 	return string(data), nil
 }
 
-// secret reads a key: hidden at a terminal, else the first line of stdin.
+// secret reads a key: hidden at a terminal, otherwise the first line of stdin.
 func (in *input) secret(ask func()) (string, error) {
 	if !in.terminal {
 		text, err := in.lines.ReadString('\n')

@@ -25,6 +25,8 @@ type Store interface {
 	PreviousManifest(ctx context.Context, branch chat.BranchID, beforeSeq int64) (json.RawMessage, chat.TurnID, error)
 	LookedUp(context.Context, chat.TurnID) ([]chat.LookedUp, error)
 	ChunkTexts(context.Context, []chat.ChunkID) ([]chat.ChunkText, error)
+	ChunkEmbeddings(context.Context, chat.ChunkID) ([]chat.EmbedderID, error)
+	ChunkUses(context.Context, chat.ChunkID) ([]chat.ChunkUse, error)
 	Verify(context.Context) ([]chat.Finding, error)
 }
 
@@ -181,6 +183,42 @@ func splitItems(texts []prompt.Text) (question string, passages []string) {
 		}
 	}
 	return strings.Join(messages, "\n"), passages
+}
+
+// Chunk is one chunk with its text.
+//
+// Errors: CodeNotFound for one that no longer exists.
+func (s *Service) Chunk(ctx context.Context, id chat.ChunkID) (chat.ChunkText, error) {
+	found, err := s.ChunkTexts(ctx, []chat.ChunkID{id})
+	if err != nil {
+		return chat.ChunkText{}, err
+	}
+	if len(found) == 0 {
+		return chat.ChunkText{}, chat.Errorf(chat.CodeNotFound, "memory.chunk", "This piece of memory no longer exists.").
+			WithHint("what was said is still in its conversation; search for it")
+	}
+	return found[0], nil
+}
+
+// ChunkDetail is everything about one chunk.
+type ChunkDetail struct {
+	chat.ChunkText
+	Embedders []chat.EmbedderID // that have its vectors
+	Uses      []chat.ChunkUse   // requests that contained it, newest first
+}
+
+// ChunkDetail returns everything about one chunk. Its errors are those of Chunk.
+func (s *Service) ChunkDetail(ctx context.Context, id chat.ChunkID) (ChunkDetail, error) {
+	c, err := s.Chunk(ctx, id)
+	if err != nil {
+		return ChunkDetail{}, err
+	}
+	d := ChunkDetail{ChunkText: c}
+	if d.Embedders, err = s.ChunkEmbeddings(ctx, id); err != nil {
+		return d, err
+	}
+	d.Uses, err = s.ChunkUses(ctx, id)
+	return d, err
 }
 
 // Check is a part of checking everything that is stored.

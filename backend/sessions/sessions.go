@@ -28,6 +28,11 @@ type Store interface {
 	SetSessionModel(context.Context, chat.SessionID, string) error
 	SetSessionSettings(context.Context, chat.SessionID, chat.SessionSettings) error
 	RenameBranch(context.Context, chat.BranchID, string) error
+	SetSystemPrompt(context.Context, chat.SessionID, string) error
+}
+
+// History keeps what was said.
+type History interface {
 	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)
 }
 
@@ -38,8 +43,9 @@ type Limits interface {
 
 // Deps are what a Service is built from; all are required.
 type Deps struct {
-	Store  Store
-	Limits Limits
+	Store   Store
+	History History
+	Limits  Limits
 	// Publish is called with each change.
 	Publish func(chat.Change)
 	// Wake has the background work look for what became due.
@@ -166,6 +172,14 @@ func (s *Service) SetSessionSettings(ctx context.Context, id chat.SessionID, v c
 	return s.changed(s.Store.SetSessionSettings(ctx, id, v), id)
 }
 
+// SetSystemPrompt gives a session instructions, from the next message on. Its errors are those of SetSessionSettings.
+func (s *Service) SetSystemPrompt(ctx context.Context, id chat.SessionID, prompt string) error {
+	if err := s.d.Limits.CheckInstructions(ctx, id, prompt); err != nil {
+		return err
+	}
+	return s.changed(s.Store.SetSystemPrompt(ctx, id, prompt), id)
+}
+
 // ChangeSettings changes some of a session's own choices and leaves the others as they are.
 func (s *Service) ChangeSettings(ctx context.Context, id chat.SessionID, change func(*chat.SessionSettings)) error {
 	session, err := s.Session(ctx, id)
@@ -189,11 +203,11 @@ func (s *Service) SuggestTitle(ctx context.Context, id chat.SessionID) (string, 
 	if err != nil {
 		return "", err
 	}
-	first, err := s.Lineage(ctx, chat.LineageQuery{Branch: session.ActiveBranch, Limit: titleFirst})
+	first, err := s.d.History.Lineage(ctx, chat.LineageQuery{Branch: session.ActiveBranch, Limit: titleFirst})
 	if err != nil {
 		return "", err
 	}
-	last, err := s.Lineage(ctx, chat.LineageQuery{Branch: session.ActiveBranch, FromSeq: titleFirst + 1, Limit: titleLast, Newest: true})
+	last, err := s.d.History.Lineage(ctx, chat.LineageQuery{Branch: session.ActiveBranch, FromSeq: titleFirst + 1, Limit: titleLast, Newest: true})
 	return librarian.Title(append(first, last...)), err
 }
 

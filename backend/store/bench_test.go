@@ -16,7 +16,7 @@ import (
 // The sizes of SPEC 14 take minutes to build; -full builds them.
 var (
 	full = flag.Bool("full", false, "benchmarks at the sizes of the specification")
-	huge = flag.Bool("huge", false, "benchmarks of search with 1 000 000 units, which take 4 GB of disk and minutes to prepare")
+	huge = flag.Bool("huge", false, "benchmarks of search with 1 000 000 units, which take 11 GB of disk and minutes to prepare")
 )
 
 func size(small, whole int) int {

@@ -86,7 +86,9 @@ func hybridBench(b *testing.B) (*fixture, chat.Branch, int) {
 	f.distinct()
 	f.embedAll(local.New())
 	f.slim()
-	f.checkpoint() // a running program's log is never as large as its database
+	// As in a running program, the log is smaller than the database, and the readers' caches are made for its size.
+	f.checkpoint()
+	f.reopen()
 	return f, branch, turns
 }
 

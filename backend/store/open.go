@@ -148,7 +148,7 @@ func (s *Store) openReader(ctx context.Context, steps fs.FS) error {
 	}
 	s.core.Place.Reading = true
 	s.core.Place.Note = strings.TrimSpace(s.core.Place.Note + " " + s.backupRoom.Archive.LogNote())
-	s.core.DB.Reader, err = sqlite.ConnectAt(s.core.Place, sqlite.ReaderPragmas, sqlite.Readers)
+	s.core.DB.Reader, err = sqlite.ConnectAt(s.core.Place, sqlite.ReaderPragmas(s.core.Place.Path), sqlite.Readers)
 	return sqlite.MapError(op, err)
 }
 

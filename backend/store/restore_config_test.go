@@ -89,7 +89,7 @@ func TestHalfRestoredDataIsNotBackedUp(t *testing.T) {
 // Looking for a database makes none.
 func TestLookingMakesNoDatabase(t *testing.T) {
 	path := filepath.Join(t.TempDir(), sqlite.DatabaseFile)
-	db, err := sqlite.Connect(path, sqlite.ReaderPragmas, sqlite.Readers)
+	db, err := sqlite.Connect(path, sqlite.ReaderPragmas(path), sqlite.Readers)
 	if err == nil {
 		err = db.Exec(`SELECT 1`).Error
 		_ = sqlite.Disconnect(db)

@@ -105,9 +105,9 @@ func BenchmarkDuplicate(b *testing.B) {
 	}
 }
 
-// importTo is where BenchmarkColdStartData leaves its data directory, for the program's own
-// benchmark to open.
-var into = flag.String("into", "", "directory for the data of the cold start")
+// into is where BenchmarkColdStartData leaves its data directory, for the program's own benchmark to open, and where
+// BenchmarkHybridSearch leaves and finds its own.
+var into = flag.String("into", "", "directory for the data of the cold start, or of HybridSearch, which uses what it finds there")
 
 // BenchmarkColdStartData makes 1 000 sessions with 100 000 units and their vectors.
 func BenchmarkColdStartData(b *testing.B) {

@@ -293,3 +293,12 @@ func (x *Index) Stats() Stats {
 	}
 	return st
 }
+
+func (s *shard) count() int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.engine == nil {
+		return 0
+	}
+	return s.engine.len()
+}

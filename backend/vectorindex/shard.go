@@ -200,12 +200,3 @@ func (s *shard) search(ctx context.Context, q []float32, scope chat.ScopeFilter,
 	hits, err = s.engine.search(ctx, q, filter{s.table, w, open}, limit)
 	return hits, true, err
 }
-
-func (s *shard) count() int {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if s.engine == nil {
-		return 0
-	}
-	return s.engine.len()
-}

@@ -74,7 +74,7 @@ func (s *Core) Connect(upgrade func() error) error {
 	if err := upgrade(); err != nil {
 		return err
 	}
-	if s.DB.Reader, err = sqlite.Connect(s.Path(), sqlite.ReaderPragmas, sqlite.Readers); err != nil {
+	if s.DB.Reader, err = sqlite.Connect(s.Path(), sqlite.ReaderPragmas(s.Path()), sqlite.Readers); err != nil {
 		return sqlite.MapError(op, err)
 	}
 	return sqlite.MapError(op, s.DB.Identity.Take(s.Path()))

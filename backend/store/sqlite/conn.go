@@ -27,16 +27,31 @@ const Readers = 4
 // Every connection is set up with these pragmas. Temporary tables stay in memory, so that no user text is written
 // outside the data directory. The page size is for new databases: two turns fit on one page, whereas a smaller page
 // holds one turn and much unused space. fullfsync matters only on macOS, where a plain fsync leaves data in the
-// drive's cache. A reader's cache, in KB, holds the rows of some 100 000 units: with less, each term of a search
-// reads and checks the same pages again.
+// drive's cache.
 var (
 	CommonPragmas = []string{
 		"busy_timeout(5000)", "foreign_keys(1)", "temp_store(2)", "trusted_schema(0)",
 		"cell_size_check(1)",
 	}
 	WriterPragmas = append([]string{"page_size(8192)", "journal_mode(WAL)", "synchronous(FULL)", "fullfsync(1)", "checkpoint_fullfsync(1)", "wal_autocheckpoint(1000)", "cache_size(-8000)"}, CommonPragmas...)
-	ReaderPragmas = append([]string{"query_only(1)", "cache_size(-24000)"}, CommonPragmas...)
 )
+
+// The cache of a reader, in KB, for databases of any size. The smallest holds the rows of about 100 000 units, the
+// largest the text index of 1 000 000: with less, every search reads and checks the same pages again.
+const (
+	leastReaderCache = 24_000
+	mostReaderCache  = 64_000
+	partCached       = 50 // of the database one part in so many
+)
+
+// ReaderPragmas are those of a read connection to a database.
+func ReaderPragmas(path string) []string {
+	kilobytes := int64(leastReaderCache)
+	if info, err := os.Stat(path); err == nil {
+		kilobytes = min(max(info.Size()/1000/partCached, leastReaderCache), mostReaderCache)
+	}
+	return append([]string{"query_only(1)", fmt.Sprintf("cache_size(-%d)", kilobytes)}, CommonPragmas...)
+}
 
 // Connect opens a pool on an existing file; it never creates one, in particular while a restore moves the database.
 // Writers begin immediate transactions: a deferred one that reads first and then writes fails with SQLITE_BUSY three

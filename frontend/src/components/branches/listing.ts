@@ -1,4 +1,4 @@
-/** How branches are listed: the open one first, then by use; archived ones apart. */
+/** The order of branches in lists: the open one first, then by last use; archived ones separately. */
 import type { BranchView, TreeBranch } from '$lib/backend/types';
 import { t } from '$lib/words/words.svelte';
 
@@ -8,14 +8,14 @@ export interface Listing<T> {
   /** Newest first. */
   branches: T[];
   archived: T[];
-  /** Found, but beyond what is listed. */
+  /** Matches beyond those listed. */
   more: number;
 }
 
-/** More than anyone reads; the rest is found by typing. */
+/** More than anyone reads; the others are found by typing. */
 export const mostListed = 100;
 
-/** Branches whose name holds all words of the query. */
+/** Branches with a name that contains all words of the query. */
 export function list<T extends Listed>(all: readonly T[], query: string, current = '', most = mostListed): Listing<T> {
   const words = query.trim().toLocaleLowerCase().split(/\s+/);
   const found = all.filter((branch) => words.every((word) => branch.label.toLocaleLowerCase().includes(word)));
@@ -30,7 +30,7 @@ export function detailOf(branch: Pick<BranchView | TreeBranch, 'turns' | 'parent
   return branch.parentId ? t('branches.turnsForked', { count: branch.turns, seq: branch.forkSeq }) : t('branches.turns', { count: branch.turns });
 }
 
-/** What is said about one thing, separated as the language does; empty parts are left out. */
+/** Facts about one thing, separated as the language requires; empty parts are left out. */
 export function listed(parts: readonly string[]): string {
   return parts.filter((part) => part !== '').reduce((before, next) => (before === '' ? next : t('branches.listed', { before, next })), '');
 }

@@ -1,11 +1,11 @@
-/** Pictures that were pasted or dropped, as the program takes them. */
+/** Converts pasted or dropped pictures for the program. */
 import type { ImageUpload } from '$lib/backend/types';
 import { t } from '$lib/words/words.svelte';
 
 export const imageTypes: readonly string[] = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 export const imageMost = 5 * 1024 * 1024;
 
-/** Why a file cannot be attached; empty if it can. */
+/** Why a file cannot be attached; empty: it can. */
 export function refusal(file: Pick<File, 'type' | 'size' | 'name'>): string {
   const name = file.name || t('composer.thePicture');
   if (!imageTypes.includes(file.type)) return t('composer.notPicture', { name });

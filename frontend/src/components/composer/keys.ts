@@ -6,13 +6,14 @@ export type ComposerKey = 'send' | 'editLast' | 'older' | 'newer' | 'leaveHistor
 export interface FieldState {
   empty: boolean;
   editing: boolean;
-  /** An earlier message is in it, as it was sent. */
+  /** It contains an earlier message unchanged. */
   earlier?: boolean;
 }
 
 /**
- * Enter sends, Shift+Enter breaks the line, Up in an empty field brings one's earlier messages there one after another, Ctrl+Up edits the last one. While an input method is
- * composing, every key is its own: engines say so by isComposing or, for the key that ends it, by code 229.
+ * Enter sends, Shift+Enter inserts a line break, Up in an empty field recalls earlier messages one by one, Ctrl+Up
+ * edits the last one. While an input method is composing, it gets every key: engines report that with isComposing or,
+ * for the last key, with code 229.
  */
 export function composerKey(event: Pick<KeyboardEvent, 'key' | 'shiftKey' | 'ctrlKey' | 'metaKey' | 'altKey' | 'isComposing' | 'keyCode'>, field: FieldState): ComposerKey {
   if (event.isComposing || event.keyCode === 229) return null;
@@ -29,7 +30,10 @@ export function composerKey(event: Pick<KeyboardEvent, 'key' | 'shiftKey' | 'ctr
 /** What a key does while the list of commands is open. */
 export type ListKey = 'next' | 'previous' | 'take' | 'complete' | 'close' | null;
 
-/** Enter takes the line, Tab only writes it out. A command that is written whole and needs nothing more is left to Enter's own work. */
+/**
+ * Enter runs the row, Tab only completes it. A complete command that needs no argument is left to Enter's normal
+ * handling.
+ */
 export function listKey(event: Pick<KeyboardEvent, 'key' | 'shiftKey' | 'ctrlKey' | 'metaKey' | 'altKey' | 'isComposing' | 'keyCode'>, list: { count: number; typed: string }): ListKey {
   if (list.count === 0 || event.isComposing || event.keyCode === 229) return null;
   if (event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return null;

@@ -1,4 +1,4 @@
-/** The words of the embedder offer: what an embedder is, what it costs, how long it takes. */
+/** Texts of the embedder offer: what an embedder is, what it costs, how long it takes. */
 import type { EmbedderEstimate, EmbedderView } from '$lib/backend/types';
 import { t } from '$lib/words/words.svelte';
 
@@ -7,7 +7,7 @@ export function nameOf(embedder: EmbedderView): string {
   return embedder.server === '' ? embedder.model : t('embedders.on', { model: embedder.model, server: embedder.server });
 }
 
-/** Where texts go. */
+/** Where texts are sent. */
 export function placeOf(embedder: EmbedderView): string {
   if (embedder.builtIn) return t('embedders.noNetwork');
   return embedder.remote ? t('embedders.sentTo', { host: embedder.host }) : t('embedders.here');
@@ -20,7 +20,7 @@ export function costWords(cost: number): string {
   return cost < 0.01 ? t('embedders.lessThan', { cost: '$0.01' }) : t('embedders.about', { cost: `$${cost.toFixed(2)}` });
 }
 
-/** "About 3 minutes": never more exact than a measurement of a few texts is. */
+/** "About 3 minutes": rounded, because it is based on a few texts. */
 export function timeWords(ms: number): string {
   const minutes = ms / 60_000;
   if (minutes < 1) return t('embedders.lessThanMinute');

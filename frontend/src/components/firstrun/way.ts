@@ -1,8 +1,8 @@
-/** Runs a way in: prepare writes what it needs and names the model to begin with. */
+/** Runs a way to start: prepare saves what it needs and returns the model to begin with. */
 export type Start = (way: string, prepare: () => Promise<string>) => Promise<boolean>;
 
-/** How it is with keys: being looked for, none, one that is kept already, one that was pasted here. */
+/** The state of keys: searching, none, a stored one, one pasted here. */
 export type KeyStand = 'looking' | 'none' | 'stored' | 'pasted';
 
-/** Whether a model server answers on this machine. */
+/** Whether a model server responds on this machine. */
 export type MachineStand = 'looking' | 'none' | 'found';

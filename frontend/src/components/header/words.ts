@@ -1,4 +1,4 @@
-/** Words and numbers of the header (SRD 17.1): what is counted, and how it is said. */
+/** Texts and numbers of the header (SRD 17.1). */
 import type { Header, SwitchPreview } from '$lib/backend/types';
 import { t, type PlainKey } from '$lib/words/words.svelte';
 import { percentage, sized } from '$shared/format';
@@ -10,7 +10,7 @@ const phases: Record<string, PlainKey> = {
   StateCommitted: 'header.phaseCommitted', Indexed: 'header.phaseIndexed', Done: 'header.phaseDone', Failed: 'header.phaseFailed',
 };
 
-/** The phase of the newest turn in a word; how it ended, where that says more. */
+/** The phase of the newest turn in one word, or its outcome if that says more. */
 export function phaseWord(phase: string, outcome: string): string {
   const special = outcomeKey(phase, outcome);
   if (special) return t(special);
@@ -18,7 +18,7 @@ export function phaseWord(phase: string, outcome: string): string {
   return key ? t(key) : phase;
 }
 
-/** How a turn ended, where that says more than its phase. */
+/** The outcome of a turn, if it says more than its phase. */
 function outcomeKey(phase: string, outcome: string): PlainKey | undefined {
   if (phase === '') return 'header.noTurn';
   if (phase === 'Responding' && outcome === 'waiting') return 'header.phaseWaiting';
@@ -33,7 +33,7 @@ const answers: Record<string, PlainKey> = {
   StateCommitted: 'header.saved', Indexed: 'header.saved', Done: 'header.saved',
 };
 
-/** The same for someone who has not read about phases: the hint has the exact one. */
+/** The same for users who do not know the phases: the tooltip has the exact one. */
 export function answerWord(phase: string, outcome: string): string {
   if (phase === '') return t('header.noMessage');
   const key = outcomeKey(phase, outcome) ? undefined : answers[phase];
@@ -45,46 +45,46 @@ export function headTitle(seq: number, shortId: string): string {
   return seq === 0 ? t('header.noHeadTitle') : t('header.headTitle', { seq, id: shortId });
 }
 
-/** "All summarised", or how many turns are not yet. Turns without an answer leave nothing to summarise. */
+/** "All summarised", or the number of turns that are not. Turns without an answer need no summary. */
 export function historyWords(pending: number, turns: number, summarised: number): string {
   if (turns === 0) return t('header.empty');
   if (pending === 0 && summarised === 0) return t('header.noneToSummarise');
   return pending === 0 ? t('header.allSummarised') : t('header.toSummarise', { count: pending });
 }
 
-/** Whether that phase is work under way. */
+/** Whether that phase means work in progress. */
 export function phaseRuns(phase: string, outcome: string): boolean {
   return phase === 'Accepted' || phase === 'ContextPrepared' || (phase === 'Responding' && !['incomplete', 'unsaved', 'waiting'].includes(outcome));
 }
 
-/** What asks for the reader: an answer that broke off, a turn that failed. */
+/** What needs attention: an interrupted answer, a failed turn. */
 export function phaseTone(phase: string, outcome: string): 'warn' | 'danger' | undefined {
   if (phase === 'Responding' && (outcome === 'incomplete' || outcome === 'waiting')) return 'warn';
   return phase === 'Failed' && outcome !== 'discarded' ? 'danger' : undefined;
 }
 
-/** "2 948 / 3 412 B": durable first, because that is what is certain. */
+/** "2 948 / 3 412 B": durable bytes first. */
 export function streamBytes(durable: number, displayed: number): string {
   return t('header.streamBytes', { durable, displayed });
 }
 
-/** "935 B", or what of it is on disk while more is shown. */
+/** "935 B", or the part on disk while more is shown. */
 export function savedBytes(durable: number, displayed: number): string {
   if (displayed === 0) return t('header.nothingYet');
   return durable >= displayed ? sized(durable) : t('header.bytesOf', { durable, displayed });
 }
 
-/** What the bytes on disk are compared to those shown. */
+/** The ratio of bytes on disk to bytes shown. */
 export type StreamState = 'idle' | 'waiting' | 'buffered' | 'durable';
 
 const streamStates: Record<StreamState, PlainKey> = { idle: 'header.streamIdle', waiting: 'header.streamWaiting', buffered: 'header.streamBuffered', durable: 'header.streamDurable' };
 
-/** The exact word for what the bar says. */
+/** The exact word for the bar's state. */
 export function streamTerm(state: StreamState): string {
   return t(streamStates[state]);
 }
 
-/** What the bar says: all is saved, or some is only shown so far. */
+/** The bar's state: everything is saved, or a part is only shown so far. */
 export function savedWord(state: StreamState): string {
   if (state === 'idle') return '';
   if (state === 'waiting') return streamTerm(state);
@@ -96,7 +96,7 @@ export function streamWord(durable: number, displayed: number, live: boolean): S
   return displayed > durable ? 'buffered' : 'durable';
 }
 
-/** live: it streams on, so that what is behind follows by itself. */
+/** live: it is still streaming, so the rest follows automatically. */
 export function streamTitle(durable: number, displayed: number, live: boolean): string {
   if (displayed === 0) return t(live ? 'header.waitingTitle' : 'header.idleTitle');
   const bytes = streamBytes(durable, displayed);
@@ -104,13 +104,13 @@ export function streamTitle(durable: number, displayed: number, live: boolean): 
   return t(live ? 'header.behindTitle' : 'header.unsavedTitle', { bytes, durable, behind: displayed - durable });
 }
 
-/** "12.4k / 50k (25%)" and "[2S]" apart: the second is quieter. */
+/** Separates "12.4k / 50k (25%)" and "[2S]", because the second is less prominent. */
 export function contextParts(format: string): { main: string; summaries: string } {
   const found = /^(.*?)\s*(\[\d+[SE](?: \d+E)?\])?$/.exec(format);
   return { main: (found?.[1] ?? format).replace(/(\d)%/g, `$1${narrow}%`), summaries: found?.[2] ?? '' };
 }
 
-/** "25 % used", of what one request may hold. */
+/** "25 % used", of the limit of one request. */
 export function contextShare(header: Header): string {
   if (header.contextCeiling === 0) return '';
   return t('header.used', { share: percentage(Math.round((header.contextTokens / header.contextCeiling) * 100)) });
@@ -118,13 +118,13 @@ export function contextShare(header: Header): string {
 
 const contextStates: Record<string, PlainKey> = { plenty: 'header.plenty', filling: 'header.filling', 'nearly full': 'header.nearlyFull' };
 
-/** How full the context is, in a word. */
+/** How full the context is, in one word. */
 export function contextState(header: Header): string {
   const key = contextStates[header.contextState];
   return key ? t(key) : header.contextState;
 }
 
-/** Sentences, one after another. */
+/** Joins sentences. */
 const sentences = (...all: (string | false)[]): string => all.filter(Boolean).join(' ');
 
 function replacing({ summaries, extracts }: Header): string {
@@ -154,7 +154,7 @@ export function pendingTitle(pending: number): string {
   return pending === 0 ? t('header.noPendingTitle') : t('header.pendingTitle', { count: pending });
 }
 
-/** What a switch of models changes about the history, in sentences. */
+/** What switching models changes about the history, in sentences. */
 export function switchWords(preview: SwitchPreview): string {
   const more = preview.newTokens - preview.oldTokens;
   const words = sentences(

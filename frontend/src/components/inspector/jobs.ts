@@ -1,7 +1,7 @@
 import type { JobView } from '$lib/backend/types';
 import { t, type PlainKey } from '$lib/words/words.svelte';
 
-/** A job is set aside after this many tries (SPEC 11). */
+/** The number of tries after which a job has failed (SPEC 11). */
 export const maxAttempts = 8;
 
 const names: Record<string, PlainKey> = { summarize_turn: 'inspector.jobSummarizeTurn', index_turn: 'inspector.jobIndexTurn', summarize_range: 'inspector.jobSummarizeRange' };
@@ -11,12 +11,12 @@ export const jobName = ({ type }: Pick<JobView, 'type'>): string => (names[type]
 
 type Tone = 'plain' | 'ok' | 'warn' | 'danger' | 'accent';
 
-/** Whether the job will be tried again by itself at a later moment. */
+/** Whether the job will be retried automatically later. */
 export function waitsForRetry(job: JobView, now: number): boolean {
   return job.state === 'queued' && job.attempts > 0 && job.runAfter > now;
 }
 
-/** A job's state in a word or two, and the tone that agrees with it. */
+/** A job's state in one or two words, with a matching tone. */
 export function jobWord(job: JobView, now: number): { word: string; tone: Tone } {
   if (job.id === 0) return { word: t('inspector.noJob'), tone: 'plain' };
   switch (job.state) {
@@ -33,7 +33,7 @@ export function jobWord(job: JobView, now: number): { word: string; tone: Tone }
   }
 }
 
-/** Minutes and seconds, rounded up so that it never says 0:00 while one waits. */
+/** Minutes and seconds, rounded up so that it never shows 0:00 while waiting. */
 export function countdown(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
   const minutes = Math.floor(seconds / 60);
@@ -41,12 +41,12 @@ export function countdown(ms: number): string {
   return `${minutes}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
-/** Running it now changes something: it waits for its next try, or has been given up. */
+/** Running it now has an effect: it waits for its next try, or has failed. */
 export function canRetry(job: JobView): boolean {
   return job.id !== 0 && (job.state === 'dead' || (job.state === 'queued' && job.attempts > 0));
 }
 
-/** It can be taken out of the queue: what runs is left to end. */
+/** It can be removed from the queue; a running job is left to end. */
 export function canSetAside(job: JobView): boolean {
   return job.id !== 0 && job.state === 'queued';
 }

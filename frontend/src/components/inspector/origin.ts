@@ -1,7 +1,7 @@
 import type { StateView } from '$lib/backend/types';
 import { t } from '$lib/words/words.svelte';
 
-/** Who made a state, in words. */
+/** Describes who made a state. */
 export function madeBy(state: Pick<StateView, 'origin' | 'model'>): string {
   switch (state.origin) {
     case 'root':

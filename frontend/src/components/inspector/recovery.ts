@@ -1,10 +1,10 @@
 import type { RecoveryItem } from '$lib/backend/types';
 import { t } from '$lib/words/words.svelte';
 
-/** How a finding of the reconciler is drawn. */
+/** The presentation of a reconciler's finding. */
 export interface Finding {
   tone: 'ok' | 'warn' | 'danger' | 'info';
-  /** The word on the link to the turn. */
+  /** The text of the link to the turn. */
   link: string;
 }
 

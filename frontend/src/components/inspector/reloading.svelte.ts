@@ -5,14 +5,13 @@ import { Refresh } from '$lib/state/refresh';
 import type { Loaded } from '$shared/loaded.svelte';
 
 /**
- * Keeps a panel's data true: loads it for the branch looked at, forgets it when that
- * is another, and asks again when something of the given kinds changed. Call it while
- * a component is being set up.
+ * Keeps a panel's data up to date: loads it for the selected branch, discards it when the branch changes, and reloads
+ * after changes of the given kinds. Call it during component setup.
  */
 export function reloading(data: Loaded<unknown>, branch: () => string, kinds: readonly ChangeKind[]): void {
   const { backend } = getApp();
   const refresh = new Refresh(() => data.refresh());
-  // The branch is read from a header that is replaced with each turn: only another branch makes the data another's.
+  // The header is replaced with each turn, so only a different branch discards the data.
   const current = $derived(branch());
   $effect(() => {
     const looked = current;

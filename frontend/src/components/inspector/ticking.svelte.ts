@@ -1,4 +1,4 @@
-/** The present moment, renewed each second, but only while something counts down. */
+/** The current time, updated every second, but only while something counts down. */
 export function ticking(needed: () => boolean): { readonly now: number } {
   let now = $state(Date.now());
   const wanted = $derived(needed());

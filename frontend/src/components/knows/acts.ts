@@ -1,7 +1,10 @@
-/** What can be done with something that is remembered. */
+/** The acts on something remembered. */
 export type KnownAct = 'edit' | 'remove' | 'pin' | 'dismiss' | 'correct' | 'erase';
 
-/** By kind. A summary is made from the conversation: it is corrected by a pinned fact, and goes with the session. */
+/**
+ * By kind. A summary is derived from the conversation: it is corrected with a pinned fact, and deleted with the
+ * session.
+ */
 export const actsOf: Record<string, readonly KnownAct[]> = {
   pin: ['edit', 'remove'],
   suggestion: ['pin', 'dismiss'],

@@ -1,8 +1,8 @@
-/** Files of the library: read in the page, so that the program gets their text. */
+/** Reads files of the library in the page, so that the program gets their text. */
 import { BackendError } from '$lib/backend/errors';
 import { t } from '$lib/words/words.svelte';
 
-/** What a file chosen by a person holds. One that is far too large is not read. */
+/** The text of a file chosen by the user. A file that is far too large is not read. */
 export async function textOfFile(file: File, megabytes: number): Promise<string> {
   if (file.size > megabytes * 1024 * 1024) {
     throw new BackendError({ code: 'too_large', op: 'library.import', message: t('library.tooLarge', { megabytes }), hint: '' });

@@ -1,4 +1,4 @@
-/** The words of the Memory tab: types, who said it, which words matched, the state of the index. */
+/** Texts of the Memory tab: types, speakers, matched words, the state of the index. */
 import type { ChunkRow, IndexSpace, IndexStatus, MemoryChip, MemorySearch } from '$lib/backend/types';
 import { unmarked } from '$lib/markdown/unmarked';
 import { number } from '$lib/words/format';
@@ -15,7 +15,7 @@ export const chunkTypes: readonly { value: string; label: PlainKey }[] = [
   { value: 'other', label: 'memory.other' },
 ];
 
-/** The types that are worth a tag; of the others who said it is enough. */
+/** The types worth a tag; for the others the speaker is enough. */
 const tagged = new Set(['decision', 'code', 'tool_result']);
 
 export function tagOf(type: string): string {
@@ -23,32 +23,34 @@ export function tagOf(type: string): string {
   return known ? t(known.label) : '';
 }
 
-/** Who said it: a name in a group chat, else you or the model. */
+/** The speaker: a name in a group chat, otherwise you or the model. */
 export function whoSaid(row: Pick<ChunkRow, 'speaker' | 'role'>): string {
   if (row.speaker) return row.speaker;
   return row.role === 'user' ? t('memory.you') : row.role === 'assistant' ? t('memory.theModel') : row.role;
 }
 
-/** When an attached chunk was said, and by whom: "12 May 2026, you". One that no longer exists is called by its id. */
+/** The time and speaker of an attached chunk: "12 May 2026, you". One that no longer exists is named by its id. */
 export function chipLabel(chip: MemoryChip): string {
   if (chip.at === 0) return t('memory.chipGone', { id: chip.id.slice(-4) });
   return t('memory.chipOf', { day: dated(chip.at, { day: 'numeric', month: 'long', year: 'numeric' }), who: chip.document || whoSaid(chip) });
 }
 
-/** Who said it and where: "you", "#12", the document, the session if it is not the open one. */
+/** Speaker and place: "you", "#12", the document, the session if it is not the open one. */
 export function factsOf(row: ChunkRow, sessionId: string): string[] {
-  if (row.turnSeq === 0) return [row.document]; // a file of the project: nobody said it
+  if (row.turnSeq === 0) return [row.document]; // a project's file has no speaker
   const elsewhere = row.sessionId !== sessionId ? t('memory.inSession', { title: row.sessionTitle }) : '';
   return [whoSaid(row), `#${row.turnSeq}`, row.document, elsewhere].filter(Boolean);
 }
 
-/** A chunk's text without the marks of Markdown. Source stays as it is; a chunk of code that has fences is prose around them. */
+/**
+ * A chunk's text without Markdown marks. Source code is unchanged; a chunk of code with fences is prose around them.
+ */
 export function readable(text: string, code: boolean, document: string): string {
   const isSource = document === '' ? code && !/^[ \t]*(?:```|~~~)/m.test(text) : !/\.(?:md|markdown)$/i.test(document);
   return isSource ? text : unmarked(text);
 }
 
-/** A summary that only repeats how the text begins says nothing new. */
+/** A summary that only repeats the beginning of the text adds nothing. */
 export function isBeginning(summary: string, text: string): boolean {
   const plain = (words: string) => unmarked(words).replace(/\s+/g, ' ').trim();
   return plain(text).startsWith(plain(summary).replace(/\s*(?:…|\.\.\.)$/, ''));
@@ -73,11 +75,11 @@ export function markWords(text: string, matched: readonly string[]): Piece[] {
   return pieces;
 }
 
-/** A card shows about so much of an excerpt; the words that matched have to be in it. */
+/** The visible length of an excerpt on a card; it must include the matched words. */
 const shown = 110;
 const lead = 30;
 
-/** An excerpt from shortly before its first matched word, where that would otherwise be cut off below. */
+/** An excerpt that starts shortly before its first matched word if that would otherwise be cut off. */
 export function fromMatch(pieces: readonly Piece[]): Piece[] {
   const at = pieces.findIndex((piece) => piece.marked);
   const before = pieces.slice(0, Math.max(at, 0)).map((piece) => piece.text).join('');
@@ -86,14 +88,17 @@ export function fromMatch(pieces: readonly Piece[]): Piece[] {
   return [{ text: `… ${kept}`, marked: false }, ...pieces.slice(at)];
 }
 
-/** An embedder's name in the window: "nomic-embed-text (ollama)". The built-in one is called what it is: it knows words and parts of words, not what they mean. */
+/**
+ * An embedder's name in the window: "nomic-embed-text (ollama)". The built-in one is named for what it knows: words and
+ * parts of words, not their meaning.
+ */
 export function embedderName(embedder: string): string {
   const [maker = '', ...rest] = embedder.split('/');
   const model = rest.slice(0, -2).join('/');
   return maker === 'local' ? t('memory.builtIn') : model === '' ? maker : `${model} (${maker})`;
 }
 
-/** The share of vectors that are complete, in whole percent; 100 only when all are. */
+/** The share of complete vectors, in whole percent; 100 only when all are. */
 export function spaceShare(space: Pick<IndexSpace, 'done' | 'total'>): number {
   return space.total > 0 ? Math.floor((space.done / space.total) * 100) : 100;
 }
@@ -113,7 +118,7 @@ function amountIndexed(status: IndexStatus): string {
   return serving.done < serving.total ? t('memory.beingIndexed', { count, rest: serving.total - serving.done }) : t('memory.upToDate', { count });
 }
 
-/** How long a search took, for its tooltip. */
+/** The duration of a search, for its tooltip. */
 export function timingWords(search: MemorySearch): string {
   const found = { count: search.candidates, total: ms(search.totalMs), words: ms(search.keywordMs) };
   return search.embedder ? t('memory.timingVectors', { ...found, vectors: ms(search.vectorMs), embedding: ms(search.embedMs) }) : t('memory.timingWords', found);
@@ -123,13 +128,13 @@ function ms(value: number): string {
   return value < 10 ? number(locale(), value, { minimumFractionDigits: 1, maximumFractionDigits: 1 }) : grouped(value);
 }
 
-/** The first moment of a date field's day, "2026-11-21", in the user's zone; 0 if it is not a date. */
+/** The beginning of a date field's day, "2026-11-21", in the user's time zone; 0 if it is not a date. */
 export function startOfDay(day: string, later = 0): number {
   const found = /^(\d{4})-(\d{2})-(\d{2})$/.exec(day);
   return found ? new Date(Number(found[1]), Number(found[2]) - 1, Number(found[3]) + later).getTime() : 0;
 }
 
-/** The day of a moment as a date field needs it; "" for 0. */
+/** The day of a time in the format of a date field; "" for 0. */
 export function dayOf(at: number): string {
   if (at === 0) return '';
   const date = new Date(at);

@@ -1,4 +1,4 @@
-/** Models in words: what they hold, can do and cost, and in which order they are offered. */
+/** Texts about models: their windows, abilities and prices, and the order in which they are offered. */
 import type { ModelView, OfferView } from '$lib/backend/types';
 import type { PlaceOffers } from '$lib/state/modelPicker.svelte';
 import { program } from '$lib/words/program';
@@ -6,18 +6,18 @@ import { t } from '$lib/words/words.svelte';
 import { grouped, inRow } from '$shared/format';
 import { providerName } from '../settings/providers';
 
-/** "200k", or "?" where nobody knows. */
+/** "200k", or "?" if unknown. */
 export function windowWord(tokens: number, source = ''): string {
   if (tokens <= 0 || source === 'unknown window') return '?';
   return tokens >= 1000 ? t('models.thousands', { thousands: Math.round(tokens / 1000) }) : grouped(tokens);
 }
 
-/** "images, tools"; empty where nobody says any of it. */
+/** "images, tools"; empty if nothing is known. */
 export function abilityWords(model: Pick<ModelView, 'images' | 'tools' | 'reasoning'>): string {
   return inRow((['images', 'tools', 'reasoning'] as const).filter((ability) => model[ability] === 'yes').map((ability) => t(`models.${ability}`)));
 }
 
-/** "$3 in, $15 out per million tokens", with a sign where it is an estimate. */
+/** "$3 in, $15 out per million tokens", marked if it is an estimate. */
 export function priceWords(model: Pick<ModelView, 'priceInput' | 'priceOutput' | 'priceSource'>): string {
   if (model.priceSource === '') return '';
   if (model.priceInput === 0 && model.priceOutput === 0) return t('models.costsNothing');
@@ -25,7 +25,7 @@ export function priceWords(model: Pick<ModelView, 'priceInput' | 'priceOutput' |
   return model.priceSource === 'configured' ? t('models.prices', price('')) : t('models.pricesEstimate', price('$'));
 }
 
-/** One model that can be chosen: configured already, or offered by a place. */
+/** A model that can be chosen: already configured, or offered by a place. */
 export interface Choice {
   id: string;
   name: string;
@@ -35,21 +35,21 @@ export interface Choice {
   price: string;
   why: string;
   favourite: boolean;
-  /** of a configured model */
+  /** for a configured model */
   model?: ModelView;
-  /** of one that is not configured yet */
+  /** for a model that is not configured yet */
   offer?: { at: PlaceOffers; offer: OfferView };
 }
 
 export interface ChoiceGroup {
   title: string;
   choices: Choice[];
-  /** matching ones that are not shown */
+  /** further matches that are not shown */
   more: number;
   note: string;
 }
 
-/** What a group shows at once; the search finds the rest. */
+/** How many models of a group are shown at once; the search finds the others. */
 const shownOffers = 60;
 
 function ofModel(model: ModelView): Choice {
@@ -72,7 +72,7 @@ const holds = (choice: Choice, words: readonly string[]) => {
   return words.every((word) => text.includes(word));
 };
 
-/** Favourites, what was used last, the other configured models, then what each place offers beside them. */
+/** Favourites, recently used ones, the other configured models, then the other models of each place. */
 export function choiceGroups(models: readonly ModelView[], recent: readonly string[], places: readonly PlaceOffers[], search: string): ChoiceGroup[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   const known = models.map(ofModel).filter((choice) => holds(choice, words));

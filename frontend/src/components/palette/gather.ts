@@ -9,13 +9,13 @@ import { groupId } from '../settings/sections';
 import { choiceWords } from '../settings/words';
 import type { Item } from './items';
 
-/** What is asked of the program when the palette opens. */
+/** Data requested when the palette opens. */
 export interface Asked {
   sessions: readonly SessionRow[];
   settings: readonly Setting[];
 }
 
-/** Everything one may mean, as lines of the palette. */
+/** All commands and destinations as palette items. */
 export function gather(app: App, { sessions, settings }: Asked, typed: string): Item[] {
   return [...commands(app), ...turnOf(app, typed), ...sessions.filter((row) => row.id !== app.conversation.sessionId || app.temporary.active).map((row) => session(app, row)), ...(app.temporary.active ? [] : app.conversation.branches.filter((one) => one.id !== app.conversation.branchId && !one.archived).map((one) => branch(app, one))), ...models(app), ...settings.map((one) => setting(app, one)), ...messages(app, typed)];
 }
@@ -58,7 +58,7 @@ function turnOf(app: App, typed: string): Item[] {
   return [{ id: 'turn', kind: 'turn', title: t('palette.goToTurn', { seq }), why, run: () => app.conversation.jumpToSeq(seq) }];
 }
 
-/** What was said is found by the search of everything. */
+/** Messages are found by the search of everything. */
 function messages(app: App, typed: string): Item[] {
   const text = typed.trim();
   return text === '' || /^[>#]/.test(text) ? [] : [{ id: 'search', kind: 'search', title: t('palette.searchMessages', { text }), keys: app.keymap.keys('searchAll') || undefined, run: () => app.search.show(text) }];

@@ -1,4 +1,4 @@
-/** What the palette offers, and in which order for what was typed. */
+/** The palette's items, and their order for the typed text. */
 import { fuzzy } from '$lib/commands/fuzzy';
 import type { Span } from '$lib/backend/types';
 import { t } from '$lib/words/words.svelte';
@@ -6,18 +6,18 @@ import { t } from '$lib/words/words.svelte';
 export type ItemKind = 'command' | 'session' | 'branch' | 'model' | 'setting' | 'turn' | 'search';
 
 export interface Item {
-  /** The same from day to day, so that what is recent can be told. */
+  /** Stable across days, so that recent ones can be recognised. */
   id: string;
   kind: ItemKind;
   title: string;
-  /** Other words it is found by. */
+  /** Other search words. */
   words?: string | undefined;
-  /** At the right: where it is, or what it is now. */
+  /** At the right: its location, or its present state. */
   detail?: string | undefined;
   keys?: string | undefined;
-  /** Why it cannot be done now; empty: it can. */
+  /** Why it is not available now; empty: it is. */
   why?: string | undefined;
-  /** What has to be written before it can be done. */
+  /** The text that must be entered first. */
   argument?: string | undefined;
   run: (argument: string) => unknown;
 }
@@ -31,14 +31,14 @@ export interface Section {
   items: Shown[];
 }
 
-/** Of each kind, so that one does not bury the others. */
+/** Limit per kind, so that one kind does not hide the others. */
 const most: Record<ItemKind, number> = { command: 9, session: 7, branch: 6, model: 4, setting: 5, turn: 1, search: 1 };
-/** What was found by its other words is behind what was found by its title. */
+/** Matches in other words rank below matches in the title. */
 const otherWords = 0.6;
-/** What was used lately is likely meant again. */
+/** Recently used items rank higher. */
 const recently = 6;
 
-/** Without a text: what is recent, then everything else of few words. `>` keeps to commands. */
+/** Without a text: recent items, then all others with short titles. `>` restricts to commands. */
 export function sectionsOf(items: readonly Item[], typed: string, recent: readonly string[]): Section[] {
   const commandsOnly = typed.startsWith('>');
   const query = typed.replace(/^>/, '').trim();
@@ -67,7 +67,7 @@ function unasked(items: readonly Item[], recent: readonly string[], all: boolean
 function fitOf(item: Item, query: string): { score: number; marks: Span[] } | null {
   if (item.kind === 'search' || item.kind === 'turn') return { score: 0, marks: [] };
   const fit = fuzzy(item.title, query);
-  // Of its other words one has to begin so: letters scattered over them mean nothing.
+  // One of the other words must begin with the text: scattered letters match nothing useful.
   const other = item.words?.toLowerCase().split(/\s+/).some((word) => word.startsWith(query.toLowerCase())) ? fuzzy(item.words, query) : null;
   if (other && (!fit || other.score * otherWords > fit.score)) return { score: other.score * otherWords, marks: [] };
   return fit;

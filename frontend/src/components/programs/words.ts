@@ -1,7 +1,7 @@
 import type { ProgramAccessView, ProgramClientView } from '$lib/backend/types';
 import { t, type PlainKey } from '$lib/words/words.svelte';
 
-/** What a program may see, in a word. */
+/** The scope of a program in one word. */
 export function sees(client: ProgramClientView): { words: string; tone: 'plain' | 'ok' | 'warn' } {
   switch (client.scope) {
     case 'asked':

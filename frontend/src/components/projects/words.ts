@@ -1,4 +1,4 @@
-/** What a look at a watched folder found, in words. */
+/** Describes the result of scanning a watched folder. */
 import type { ProjectScanView } from '$lib/backend/types';
 import { t, type PlainKey } from '$lib/words/words.svelte';
 import { inRow } from '$shared/format';
@@ -19,7 +19,7 @@ export function changeWords(scan: Counts): string {
 
 export const skippedCount = (scan: Pick<ProjectScanView, 'skipped'>): number => scan.skipped.reduce((sum, { count }) => sum + count, 0);
 
-/** Reasons as the program names them. */
+/** Reasons, by the program's names. */
 const reasons: Record<string, PlainKey> = {
   'hidden': 'projects.whyHidden',
   'may hold secrets': 'projects.whySecret',
@@ -37,5 +37,5 @@ const reasons: Record<string, PlainKey> = {
   'cannot be read': 'projects.whyRead',
 };
 
-/** Why a file was left out; a reason that is not known as it is. */
+/** Why a file was skipped; an unknown reason is shown as it is. */
 export const reasonWords = (why: string): string => (reasons[why] ? t(reasons[why]) : why);

@@ -1,4 +1,4 @@
-/** What was found as lines one walks through: the title of each session, its finds, and the way to the rest of them. */
+/** The results as rows for navigation: the title of each session, its results, and a link to the remaining ones. */
 import type { SearchGroup, SearchHit, SearchResult } from '$lib/backend/types';
 import { t } from '$lib/words/words.svelte';
 import { grouped } from '$shared/format';
@@ -24,7 +24,7 @@ export function lineGroups(groups: readonly SearchGroup[]): LineGroup[] {
   }));
 }
 
-/** Where a key leads from a line, or -1 for a key that leads nowhere. The first find stands ready before any key. */
+/** The target row of a key, or -1 for none. The first result is preselected. */
 export function lineTarget(key: string, at: number, count: number): number {
   const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 }[key];
   if (step === undefined || count === 0) return -1;
@@ -33,12 +33,12 @@ export function lineTarget(key: string, at: number, count: number): number {
   return Math.max(0, Math.min(count - 1, at + step));
 }
 
-/** How it was found. By vectors of the configured embedder: only a model embedder knows what words mean. */
+/** How it was found: only a model embedder knows meanings. */
 export function howFound(by: string): string {
   return by === 'both' ? t('search.both') : by === 'words' ? t('search.words') : t('search.meaning');
 }
 
-/** How much was found, in a sentence. */
+/** The number of results, as a sentence. */
 export function foundWords({ groups, hits, truncated, totalMs }: SearchResult): string {
   if (groups.length === 0) return t('search.none');
   const sessions = groups.length;

@@ -1,4 +1,4 @@
-/** What a question of a server accepts. The server checks it again: here one is told before. */
+/** Checks the answer to a server's question. The server checks it again; this gives earlier feedback. */
 import type { ElicitationField, ElicitationValue } from '$lib/backend/types';
 import { t } from '$lib/words/words.svelte';
 
@@ -24,7 +24,7 @@ function between(value: number, low: number | undefined, high: number | undefine
   return high !== undefined && value > high ? t(`servers.${what}Most`, { bound: high }) : '';
 }
 
-/** What is sent: every field, an empty one with no value. One that is left out would be answered with the server's default. */
+/** The answer: every field, without a value if empty. The server would use its default for a missing field. */
 export function valuesOf(fields: readonly ElicitationField[], values: Readonly<Record<string, readonly string[]>>): ElicitationValue[] {
   return fields.map((field) => {
     const given = (values[field.name] ?? []).map((value) => (field.type === 'string' ? value : value.trim())).filter((value) => value !== '');

@@ -19,17 +19,17 @@ export function stateOf(server: ServerView): { words: string; tone: Tone } {
   return state ? { words: t(state.words), tone: state.tone } : { words: server.state, tone: 'plain' };
 }
 
-/** What runs, or where it is: "npx -y server", "https://…". */
+/** Its command, or its address: "npx -y server", "https://…". */
 export function placeOf({ command, args, url }: ServerSettings): string {
   return url === '' ? [command, ...args.map(quoted)].join(' ') : url;
 }
 
 const quoted = (argument: string) => (/^[\w@%+=:,./-]+$/.test(argument) ? argument : JSON.stringify(argument));
 
-/** Where a line of a server's log comes from. */
+/** The origin of a line of a server's log. */
 export const origins: Readonly<Record<string, string>> = table({ stderr: 'servers.stderr', stdout: 'servers.stdout', server: 'servers.logged', program: 'servers.here' });
 
-/** Arguments are written one in a line, so that none needs quotes. */
+/** One argument per line, so that none needs quotes. */
 export const linesOf = (text: string): string[] => text.split('\n').map((line) => line.trimEnd()).filter((line) => line !== '');
 
 export function emptySettings(): ServerSettings {

@@ -2,7 +2,7 @@
 
 // ---------------------------------------------------------------- backend/api/dto.go
 
-/** ErrorView is an error as the window shows it: what happened, what to do. */
+/** ErrorView is an error as shown in the window: what happened, what to do. */
 export interface ErrorView {
   code: Code;
   op: string;
@@ -10,7 +10,7 @@ export interface ErrorView {
   hint: string;
 }
 
-/** SessionRow is a line of the session list. */
+/** SessionRow is a row of the session list. */
 export interface SessionRow {
   id: string;
   title: string;
@@ -36,11 +36,11 @@ export interface BranchView {
   id: string;
   label: string;
   parentId: string;
-  /** turn_seq it forked after; 0 for the first branch or one forked before turn 1 */
+  /** turn_seq after which it forked; 0 for the first branch or one forked before turn 1 */
   forkSeq: number;
   /** of its lineage */
   turns: number;
-  /** the last turn that its head covers */
+  /** the last turn covered by its head */
   headSeq: number;
   headState: string;
   updatedAt: number;
@@ -48,16 +48,13 @@ export interface BranchView {
   archived: boolean;
 }
 
-/**
- * Header is the window's mandatory header (SRD 17.1), for one branch. While a turn streams, frames update the stream
- * cell.
- */
+/** Header is the window's header (SRD 17.1), for one branch. While a turn streams, frames update its stream cell. */
 export interface Header {
   sessionId: string;
   sessionTitle: string;
   branchId: string;
   branchLabel: string;
-  /** the last turn that the head covers */
+  /** the last turn covered by the head */
   headSeq: number;
   headShortId: string;
   pending: number;
@@ -70,9 +67,9 @@ export interface Header {
   /** bytes of the newest step */
   displayed: number;
   durable: number;
-  /** what the next request would hold, empty message */
+  /** size of the next request with an empty message */
   contextTokens: number;
-  /** those of contextTokens that recalled memory takes; it gives way */
+  /** part of contextTokens taken by recalled memory, which is reduced when necessary */
   contextRecalled: number;
   contextCeiling: number;
   /** the [2S] of the meter */
@@ -87,17 +84,17 @@ export interface Header {
   contextFormat: string;
   model: string;
   modelWindow: number;
-  /** of the session's folder; empty: that is a plain one, or it is in none */
+  /** of the session's folder; empty: a plain folder, or none */
   projectId: string;
   /** its name */
   project: string;
-  /** how far memory reaches: lineage, session, project, all */
+  /** scope of memory: lineage, session, project, all */
   scope: string;
-  /** as it was set for this session; empty: by its project, else as configured */
+  /** as set for this session; empty: by its project or the configuration */
   ownScope: string;
 }
 
-/** BlockView is a piece of a message to draw. */
+/** BlockView is a part of a message. */
 export interface BlockView {
   kind: BlockKind;
   /** text; reasoning summary; tool arguments or result; first words of a memory; raw JSON of an unknown */
@@ -111,9 +108,9 @@ export interface BlockView {
   isError: boolean;
   /** of a whole document */
   tokens: number;
-  /** all of the document is in the message */
+  /** the message contains the whole document */
   whole: boolean;
-  /** Memory is what a memory is: who said it, and when. */
+  /** Memory describes an attached memory: its speaker and time. */
   memory?: MemoryChip | null;
 }
 
@@ -147,7 +144,7 @@ export interface TurnView {
   outcome: Outcome;
   user: BlockView[];
   /**
-   * Assistant is the final answer; of an incomplete or failed turn what was recovered; of a streaming one what is
+   * Assistant is the final answer; for an incomplete or failed turn what was recovered; for a streaming one what is
    * shown so far (frames after LiveSeq continue it).
    */
   assistant: BlockView[];
@@ -172,23 +169,23 @@ export interface TurnView {
   stateAfter: string;
   createdAt: number;
   updatedAt: number;
-  /** CanContinue: an incomplete or stopped answer the model may be asked to continue with. */
+  /** CanContinue: the model can be asked to continue an incomplete or stopped answer. */
   canContinue: boolean;
-  /** Cost is what the turn cost by the configured prices, "0.031"; empty if there are none. */
+  /** Cost is the cost of the turn at the configured prices, "0.031"; empty without prices. */
   cost: string;
   /** Notice is a warning about this turn, such as a local server that cut the prompt; empty if none. */
   notice: string;
-  /** Calls are its calls of tools, in order; those that were only shown (parse_only) are not there. */
+  /** Calls are its tool calls, in order, without those that were only shown (parse_only). */
   calls: ToolCallView[];
-  /** Memories is how many pieces of memory the model saw with it. */
+  /** Memories is the number of memories the model saw. */
   memories: number;
-  /** MemoryError says why the model saw none; empty if nothing failed. */
+  /** MemoryError says why there were none; empty if nothing failed. */
   memoryError: string;
-  /** ErasedAt is when what it said was erased for good; 0: it was not. */
+  /** ErasedAt is when its content was permanently deleted; 0: never. */
   erasedAt: number;
 }
 
-/** SessionSnapshot is what opening a session returns: everything its first paint needs and the revision it is true for. */
+/** SessionSnapshot is returned when a session is opened: everything for the first paint, and its revision. */
 export interface SessionSnapshot {
   rev: number;
   session: SessionRow;
@@ -202,13 +199,13 @@ export interface SessionSnapshot {
   draft: Draft;
 }
 
-/** TurnPage is a run of the lineage. */
+/** TurnPage is a range of the lineage. */
 export interface TurnPage {
   rev: number;
   turns: TurnView[];
 }
 
-/** Draft is a branch's unsent text. Queued means: send it when the running turn is final. */
+/** Draft is a branch's unsent text. Queued: it is sent when the running turn is final. */
 export interface Draft {
   text: string;
   images: ImageUpload[];
@@ -226,7 +223,7 @@ export interface ImageUpload {
   name: string;
 }
 
-/** FileView is a document that is kept, for a chip. */
+/** FileView is a stored document, for a chip. */
 export interface FileView {
   id: string;
   name: string;
@@ -242,8 +239,8 @@ export interface DocumentView {
 }
 
 /**
- * AttachPart is a piece of a document that is attached, in order. The first has no Upload; its result names the one of
- * those that follow.
+ * AttachPart is a piece of an attached document, in order. The first has no Upload; its result provides it for the
+ * next ones.
  */
 export interface AttachPart {
   branchId: string;
@@ -255,8 +252,8 @@ export interface AttachPart {
 }
 
 /**
- * AttachResult is the outcome of a piece. File is there after the last; of an image that was given by its path, Image
- * is, and goes with the draft.
+ * AttachResult is the result for a piece. File is set after the last one; Image is set for an image given by its path,
+ * which is attached to the draft.
  */
 export interface AttachResult {
   upload: string;
@@ -279,13 +276,13 @@ export interface SendRequest {
   model: string;
   /** likewise */
   effort: string;
-  /** Incomplete says the outcome of an incomplete turn that blocks the branch: "keep", "discard", or "" to refuse. */
+  /** Incomplete says what to do with an incomplete turn that blocks the branch: "keep", "discard", or "" to refuse. */
   incomplete: string;
 }
 
 /**
- * SendResult names what was made. Queued: a turn is still running, so the text became the branch's queued draft and no
- * turn was made yet.
+ * SendResult names what was created. Queued: a turn is still running, so the text became the branch's queued draft and
+ * no turn was created yet.
  */
 export interface SendResult {
   sessionId: string;
@@ -294,11 +291,11 @@ export interface SendResult {
   queued: boolean;
 }
 
-/** StreamState is a step's text as its journal holds it: what the window refetches after a gap. */
+/** StreamState is a step's text according to its journal: what the window loads after a gap. */
 export interface StreamState {
   step: string;
   attempt: number;
-  /** frames up to this one are contained */
+  /** includes frames up to this one */
   seq: number;
   blocks: BlockView[];
   displayed: number;
@@ -313,16 +310,16 @@ export interface PendingView {
   /** first words of the user's message */
   title: string;
   tokens: number;
-  /** in words: why it is pending */
+  /** why it is pending */
   why: string;
   waitsFor: string;
-  /** the next context holds it */
+  /** the next context contains it */
   inContext: boolean;
   job: JobView;
   createdAt: number;
 }
 
-/** JobView is a row of the durable queue. ID 0 means there is none. */
+/** JobView is a row of the durable queue. ID 0: none. */
 export interface JobView {
   id: number;
   type: string;
@@ -356,8 +353,8 @@ export interface StateView {
   /** last turn it covers, 0 for the root */
   turnSeq: number;
   /**
-   * Validation is the librarian's own account as JSON: what was found, kept, missing, how many tries, why it fell
-   * back.
+   * Validation is the librarian's report as JSON: what was found, kept, missing, the number of tries, why the fallback
+   * was used.
    */
   validation: string;
 }
@@ -375,8 +372,8 @@ export interface PinView {
 }
 
 /**
- * PinSuggestion is a standing instruction of the user's that could be pinned. Its id names the branch it is offered on
- * too.
+ * PinSuggestion is a user's standing instruction that could be pinned. Its id includes the branch for which it is
+ * suggested.
  */
 export interface PinSuggestion {
   id: string;
@@ -396,11 +393,11 @@ export interface RangeView {
   /** a model id, or "extract" */
   by: string;
   content: string;
-  /** Validation is the librarian's own account as JSON, as a state's; empty if no model was asked. */
+  /** Validation is the librarian's report as JSON, as for a state; empty if no model was called. */
   validation: string;
   /** superseded, kept */
   orphan: boolean;
-  /** the next context holds it */
+  /** the next context contains it */
   inUse: boolean;
   createdAt: number;
 }
@@ -408,7 +405,7 @@ export interface RangeView {
 /** StatePanel is the State tab. */
 export interface StatePanel {
   head: StateView;
-  /** newest first, the head included */
+  /** newest first, including the head */
   history: StateView[];
   /** oldest first, orphans last */
   ranges: RangeView[];
@@ -424,7 +421,7 @@ export interface StatePanel {
  */
 export interface RecoveryReport {
   at: number;
-  /** nothing needed doing */
+  /** there was nothing to do */
   clean: boolean;
   /** in one line */
   summary: string;
@@ -450,7 +447,7 @@ export interface ActivityPanel {
   running: number;
   dead: number;
   recovery: RecoveryReport;
-  /** Earlier are the reports before it that said something, newest first. */
+  /** Earlier are earlier non-empty reports, newest first. */
   earlier: RecoveryReport[];
   /** Turn is the metrics of the branch's newest turns, newest first. */
   turns: TurnMetrics[];
@@ -473,26 +470,26 @@ export interface TurnMetrics {
   summarizeMs: number;
   indexMs: number;
   attempts: number;
-  /** pieces of memory that were weighed */
+  /** number of considered memories */
   candidates: number;
-  /** of them, what the model saw */
+  /** number of memories the model saw */
   selected: number;
-  /** of those */
+  /** their total size */
   packedTokens: number;
-  /** The range of similarity of what was selected, 0 to 1; 0 where no vector found it. */
+  /** The range of similarity of the selected memories, 0 to 1; 0 if none was found by vectors. */
   similarityMin: number;
   similarityMax: number;
-  /** Memory could not be searched for the turn, and why, of the context made last. */
+  /** Whether and why memory could not be searched, for the last context. */
   retrievalFailed: boolean;
   retrievalError: string;
-  /** The outcome of the model's state summary: "passed", "repaired", "failed"; "": none was asked for. */
+  /** The result of the model's state summary: "passed", "repaired", "failed"; "": none was requested. */
   validationResult: string;
   validationTries: number;
 }
 
 /**
  * Frame is a piece of a stream: at most one per 16 ms per stream (SPEC 5). Seq counts frames of one step from 1. Text
- * is to be appended to block Block. A frame with empty Text moves the counters only.
+ * is appended to block Block. A frame with empty Text only updates the counters.
  */
 export interface Frame {
   session: string;
@@ -513,22 +510,22 @@ export interface Frame {
 }
 
 /**
- * Change is every other event: something of Kind with ID is different as of Rev; ask for it. A snapshot with the same
- * or a higher rev already holds it.
+ * Change is every other event: something of Kind with ID has changed as of Rev and should be loaded again. A snapshot
+ * with the same or a higher rev already includes it.
  */
 export interface Change {
   rev: number;
   kind: ChangeKind;
   id: string;
-  /** Session is the session it belongs to, empty for what belongs to none. */
+  /** Session is its session, empty if it has none. */
   session: string;
 }
 
 // ---------------------------------------------------------------- backend/api/dto_branches.go
 
 /**
- * BranchTree is a session's branches as runs of turns: a run ends where something forks off and where its branch ends,
- * so that a tree of a thousand turns is drawn as its forks. Runs stand parents first, siblings oldest first.
+ * BranchTree is a session's branches as runs of turns: a run ends at each fork and at the end of its branch, so that a
+ * tree of a thousand turns is drawn as its forks. Runs are listed parents first, siblings oldest first.
  */
 export interface BranchTree {
   rev: number;
@@ -537,7 +534,7 @@ export interface BranchTree {
   /** of all branches */
   turns: number;
   runs: TreeRun[];
-  /** archived ones too, oldest first */
+  /** including archived ones, oldest first */
   branches: TreeBranch[];
 }
 
@@ -546,7 +543,7 @@ export interface BranchTree {
  * run: ToSeq is FromSeq-1 and its turns are "".
  */
 export interface TreeRun {
-  /** of its first turn; of an empty run its branch */
+  /** id of its first turn, or of its branch if it is empty */
   id: string;
   /** the run it continues from; empty at a root */
   parent: string;
@@ -559,9 +556,9 @@ export interface TreeRun {
   first: string;
   /** first words of the last turn's message; empty if it is the first */
   last: string;
-  /** here its branch ends */
+  /** its branch ends here */
   ends: boolean;
-  /** the turn that a head here covers; 0: there is none */
+  /** the turn covered by a head here; 0: none */
   headSeq: number;
   pending: number;
   /** incomplete, failed or unsent turns */
@@ -571,7 +568,7 @@ export interface TreeRun {
   updatedAt: number;
 }
 
-/** Landmark is a turn within a long run, by which one finds one's way. */
+/** Landmark is a turn within a long run, for orientation. */
 export interface Landmark {
   turnId: string;
   seq: number;
@@ -599,9 +596,9 @@ export interface TreeBranch {
   updatedAt: number;
 }
 
-/** BranchComparison is two branches of a session beside each other, from where they part. */
+/** BranchComparison is a comparison of two branches of a session from where they diverge. */
 export interface BranchComparison {
-  /** turns both have */
+  /** number of shared turns */
   shared: number;
   /** the last of them; empty for none */
   lastTurn: string;
@@ -609,13 +606,13 @@ export interface BranchComparison {
   right: BranchSide;
 }
 
-/** BranchSide is what one branch of a comparison has for itself. */
+/** BranchSide is the part of a compared branch that the other lacks. */
 export interface BranchSide {
   branch: TreeBranch;
-  /** of its first own turn after parting; 0 for none */
+  /** of its first turn after diverging; 0: none */
   fromSeq: number;
   toSeq: number;
-  /** the first hundred; the rest by Sessions.Turns */
+  /** the first hundred; the others from Sessions.Turns */
   turns: TurnView[];
   summary: string;
   pins: PinView[];
@@ -637,15 +634,12 @@ export interface AnswerColumn {
   label: string;
   /** the session's active branch */
   active: boolean;
-  /** turns that follow it on its branch */
+  /** later turns on its branch */
   later: number;
   turn: TurnView;
 }
 
-/**
- * SentToSeveral is a message sent to several models. Problems are what kept it from some; it is on its way to the
- * others.
- */
+/** SentToSeveral is a message sent to several models. Problems say why some were not called; the others were. */
 export interface SentToSeveral {
   first: SendResult;
   problems: ErrorView[];
@@ -674,7 +668,7 @@ export interface ContextView {
   budget: BudgetView;
   cut: number;
   sections: ContextSection[];
-  /** what was done to make it fit, in words, in order */
+  /** steps that made it fit, in order */
   shrink: string[];
   /** why the provider's token counts were ignored */
   usageNote?: string;
@@ -683,8 +677,8 @@ export interface ContextView {
   /** pending turns left out, by number */
   dropped: number[];
   /**
-   * Scope is how far memory was to reach: lineage, session, project or all; empty: it was off, or the turn is older
-   * than scopes.
+   * Scope is the scope of the memory search: lineage, session, project or all; empty: it was off, or an older version
+   * made the turn.
    */
   scope: string;
   /** of the session, by its name then; empty: none */
@@ -693,26 +687,26 @@ export interface ContextView {
   sha256: string;
   /** assembled again it has the stored hash */
   same: boolean;
-  /** why texts are missing or differ; empty if all is well */
+  /** why texts are missing or differ; empty: all are right */
   note: string;
-  /** whose exact request Inspect.RawStep gives */
+  /** the step for Inspect.RawStep */
   stepId: string;
   /** it does not fit (what comes next) */
   error: ErrorView | null;
   lookedUp: LookedUpView[];
 }
 
-/** LookedUpView is an earlier turn that the model asked for with a tool while it answered. */
+/** LookedUpView is an earlier turn that the model looked up with a tool while it answered. */
 export interface LookedUpView {
   tool: string;
   sessionId: string;
   sessionTitle: string;
   turnId: string;
-  /** 0: the turn is not here any more */
+  /** 0: the turn no longer exists */
   turnSeq: number;
 }
 
-/** BudgetView is where the ceiling comes from, in tokens. */
+/** BudgetView explains the ceiling, in tokens. */
 export interface BudgetView {
   modelLimit: number;
   responseReserve: number;
@@ -734,7 +728,7 @@ export interface ContextSection {
   items: ContextItem[];
 }
 
-/** ContextItem is a piece of the prompt with its exact text and where it is from. */
+/** ContextItem is a part of the prompt with its exact text and its origin. */
 export interface ContextItem {
   /** Source: config, pin, summary, extract, turn, state, chunk, day, now, message, partial. */
   source: string;
@@ -752,15 +746,15 @@ export interface ContextItem {
   tokens: number;
   bytes: number;
   text: string;
-  /** Change against the request before: "same", "new", "" if there was none. */
+  /** Change compared with the previous request: "same", "new", "" if there was none. */
   change: string;
   /** of a chunk: the turn it is from */
   turnId: string;
-  /** of a chunk: what it is and why it is here */
+  /** of a chunk: its details and why it was recalled */
   memory: RecalledView | null;
 }
 
-/** RecalledView is a chunk of memory as a prompt holds it. */
+/** RecalledView is a chunk of memory in a prompt. */
 export interface RecalledView {
   /** from 1, among what was packed */
   rank: number;
@@ -775,14 +769,14 @@ export interface RecalledView {
   why: MatchWhy;
 }
 
-/** ContextDiff is what changed from one request to the next. */
+/** ContextDiff is the difference between two requests. */
 export interface ContextDiff {
   from: ContextView;
   to: ContextView;
-  /** items of From that To has no more */
+  /** items of From that To lacks */
   removed: ContextItem[];
   added: ContextItem[];
-  /** SharedBytes is how much of the front is the same: what a provider's cache can reuse. */
+  /** SharedBytes is the size of the common prefix, which a provider's cache can reuse. */
   sharedBytes: number;
   totalBytes: number;
 }
@@ -802,7 +796,7 @@ export interface SwitchPreview {
   newCeiling: number;
   oldTokens: number;
   newTokens: number;
-  /** turns that come back as originals */
+  /** turns that become originals again */
   returning: number;
   /** turns that would be summarized */
   compressed: number;
@@ -815,16 +809,13 @@ export interface SwitchPreview {
   dropped: number;
   /** Cost is what the next input would cost on that model before its answer, "0.0310"; empty without prices. */
   cost: string;
-  /** the same in a sentence */
+  /** the same as a sentence */
   message: string;
   /** the conversation does not fit that model at all */
   error: ErrorView | null;
 }
 
-/**
- * RawStep is the exact request and response of a step. Of a very long stream so many events are left out after the
- * first ones.
- */
+/** RawStep is the exact request and response of a step. From a very long stream, events in the middle are left out. */
 export interface RawStep {
   request: string;
   /** empty when it was a stream */
@@ -843,16 +834,16 @@ export interface RawEvent {
 
 // ---------------------------------------------------------------- backend/api/dto_embedders.go
 
-/** EmbeddersView is the embedder in use and those that could be. */
+/** EmbeddersView is the embedder in use and the alternatives. */
 export interface EmbeddersView {
   current: EmbedderView;
-  /** Options are model embedders found on this machine, and those a key is kept for. */
+  /** Options are model embedders found on this machine, and those with a stored key. */
   options: EmbedderView[];
-  /** Offer is the id of the option that the window proposes once; empty: none, or the user has answered. */
+  /** Offer is the id of the option that the window offers once; empty: none, or the user has responded. */
   offer: string;
   /** passages that would be embedded */
   units: number;
-  /** of them all */
+  /** total size */
   tokens: number;
 }
 
@@ -862,7 +853,7 @@ export interface EmbedderView {
   /** "Ollama", "OpenAI"; empty: built in */
   server: string;
   model: string;
-  /** where texts go: "this computer", "api.openai.com"; empty: nowhere */
+  /** where texts are sent: "this computer", "api.openai.com"; empty: nowhere */
   host: string;
   /** texts leave this computer */
   remote: boolean;
@@ -884,7 +875,7 @@ export interface EmbedderEstimate {
 
 // ---------------------------------------------------------------- backend/api/dto_library.go
 
-/** LibraryPanel is what a person keeps for use in many sessions. */
+/** LibraryPanel is the library: what is used in many sessions. */
 export interface LibraryPanel {
   rev: number;
   /** by name */
@@ -918,7 +909,7 @@ export interface SavedPromptView {
   variables: PromptVariableView[];
 }
 
-/** PromptVariableView is a place in a saved prompt that is filled in when it is used. */
+/** PromptVariableView is a variable of a saved prompt, filled in when it is used. */
 export interface PromptVariableView {
   name: string;
   default: string;
@@ -926,22 +917,22 @@ export interface PromptVariableView {
   builtin: boolean;
 }
 
-/** SessionAssistantView is the assistant whose settings a session was given last. */
+/** SessionAssistantView is the assistant last applied to a session. */
 export interface SessionAssistantView {
   /** empty: none */
   id: string;
-  /** as it is called now, or was called then */
+  /** its present name, or the name at that time */
   name: string;
   /** it is in the library */
   known: boolean;
-  /** applying it would change the session's settings */
+  /** applying it again would change the session's settings */
   differs: boolean;
 }
 
-/** PromptsImported is what an import of prompts did. */
+/** PromptsImported is the result of importing prompts. */
 export interface PromptsImported {
   added: number;
-  /** were there already, with the same name and text */
+  /** existed already, with the same name and text */
   known: number;
 }
 
@@ -953,50 +944,50 @@ export interface ServersPanel {
   /** tools.mode: servers are started for conversations only where it is "enabled" */
   mode: string;
   servers: ServerView[];
-  /** KeyringOK: secrets are kept in the system's keyring; otherwise in this run alone. */
+  /** KeyringOK: secrets are stored in the system's keyring; otherwise only for this run. */
   keyringOK: boolean;
 }
 
-/** ServerView is a configured MCP server and how it is. */
+/** ServerView is a configured MCP server and its state. */
 export interface ServerView {
   name: string;
   /** "stdio": a program on this machine; "http": an address */
   kind: string;
   enabled: boolean;
   state: McpclientState;
-  /** the state in a sentence */
+  /** the state as a sentence */
   words: string;
-  /** why it failed last; empty since it is ready */
+  /** the last error; empty once it is ready */
   lastError: string;
   retryAt: number;
   startedAt: number;
-  /** What the server says of itself; text of others. */
+  /** The server's description of itself; untrusted. */
   title: string;
   version: string;
   protocol: string;
   instructions: string;
   tools: number;
-  /** as many as it offered when it started */
+  /** counted at its start */
   prompts: number;
   /** likewise, with templates */
   resources: number;
-  /** Problems are what it offers and cannot be used, each in a sentence. */
+  /** Problems are its unusable tools and other items, each as a sentence. */
   problems: ServerProblemView[];
-  /** tokens of it are kept */
+  /** its tokens are stored */
   signedIn: boolean;
   settings: ServerSettings;
-  /** Secrets are those that its settings name, and where each is kept. */
+  /** Secrets are the secrets named in its settings, and where each is stored. */
   secrets: ServerSecretView[];
 }
 
-/** ServerProblemView is something of a server that cannot be used, and why. */
+/** ServerProblemView is an unusable item of a server, and why. */
 export interface ServerProblemView {
   /** the name of a tool, or empty */
   subject: string;
   message: string;
 }
 
-/** ServerSecretView is a secret of a server: never what it is. */
+/** ServerSecretView is a secret of a server, without its value. */
 export interface ServerSecretView {
   name: string;
   /** "keyring", "this run", or "": it has no value yet */
@@ -1004,8 +995,8 @@ export interface ServerSecretView {
 }
 
 /**
- * ServerSettings are [mcp.servers.NAME] of config.toml. Values may hold ${secret:NAME}, which is taken from the
- * keyring, and ${env:NAME}, from the environment of the program.
+ * ServerSettings are [mcp.servers.NAME] of config.toml. Values may contain ${secret:NAME}, from the keyring, and
+ * ${env:NAME}, from the program's environment.
  */
 export interface ServerSettings {
   name: string;
@@ -1021,16 +1012,16 @@ export interface ServerSettings {
   env: ServerValue[];
   headers: ServerValue[];
   /**
-   * OAuthClientID is for servers with which programs are registered by hand, OAuthPort the port of the address to
-   * return to that was registered (0: any). Their secret is oauth_client_secret.
+   * OAuthClientID is for servers that require manual registration of clients, OAuthPort the port of the registered
+   * redirect address (0: any). Their secret is oauth_client_secret.
    */
   oauthClientId: string;
   oauthPort: number;
 }
 
 /**
- * ServerValue is a variable of the environment, a header, or an answer. Where it is Secret, Value goes to the keyring
- * and never comes back: an empty one leaves what is kept.
+ * ServerValue is an environment variable, a header, or an answer. With Secret, Value is stored in the keyring and
+ * never returned: an empty one keeps the stored value.
  */
 export interface ServerValue {
   name: string;
@@ -1038,17 +1029,17 @@ export interface ServerValue {
   secret: boolean;
 }
 
-/** ServerLog is what a server wrote last, the oldest first. */
+/** ServerLog is the end of a server's log, oldest line first. */
 export interface ServerLog {
   name: string;
   lines: ServerLogLine[];
-  /** lines before these that are not kept any more */
+  /** number of earlier lines that were dropped */
   dropped: number;
 }
 
 /**
- * ServerLogLine is a line of a server's log. From is "stderr", "stdout" (a line that is not a message of the
- * protocol), "server" (a log message of the protocol) or "program" (the outcome of it).
+ * ServerLogLine is a line of a server's log. From is "stderr", "stdout" (a line that is not a protocol message),
+ * "server" (a log message of the protocol) or "program" (how it ended).
  */
 export interface ServerLogLine {
   at: number;
@@ -1057,7 +1048,7 @@ export interface ServerLogLine {
 }
 
 /**
- * ServerImport is what was found in a configuration of another program, or in a bundle. Nothing is added before
+ * ServerImport has the servers found in another program's configuration, or in a bundle. Nothing is added before
  * ApplyImport.
  */
 export interface ServerImport {
@@ -1065,27 +1056,27 @@ export interface ServerImport {
   /** what it is, in words: "a bundle", "mcpServers JSON" */
   from: string;
   servers: ImportedServer[];
-  /** entries that cannot be used, each in a sentence */
+  /** unusable entries, each as a sentence */
   problems: string[];
 }
 
 /** ImportedServer is a server that could be added. */
 export interface ImportedServer {
-  /** its name is one that can be used here */
+  /** its name is usable here */
   settings: ServerSettings;
   /** its name there */
   original: string;
-  /** a server of this name is configured: adding replaces it */
+  /** a server with this name exists: adding replaces it */
   exists: boolean;
-  /** of a bundle: what it says of itself */
+  /** of a bundle: its description of itself */
   about: string;
-  /** what a person should know before adding it */
+  /** what the user should know before adding it */
   notes: string[];
-  /** what it needs to be told */
+  /** values it needs */
   asks: ServerQuestion[];
 }
 
-/** ServerQuestion is something that a server needs to be told before it can start. */
+/** ServerQuestion is a value that a server needs before it can start. */
 export interface ServerQuestion {
   key: string;
   title: string;
@@ -1094,15 +1085,15 @@ export interface ServerQuestion {
   type: string;
   required: boolean;
   secret: boolean;
-  /** several values, one in a line */
+  /** several values, one per line */
   multiple: boolean;
   default: string;
-  /** Known: what was imported has a value, which is taken if the answer is empty. A secret one is not shown. */
+  /** Known: the import contains a value, which is used if the answer is empty. A secret one is not shown. */
   known: boolean;
   choices: string[];
 }
 
-/** ServerImportChoice adds servers of an import: those that are named, under the names given. */
+/** ServerImportChoice adds the named servers of an import, under the given names. */
 export interface ServerImportChoice {
   id: string;
   servers: ServerImportedName[];
@@ -1113,13 +1104,13 @@ export interface ServerImportedName {
   original: string;
   name: string;
   enabled: boolean;
-  /** where a server of this name is configured */
+  /** if a server with this name exists */
   replace: boolean;
   /** by ServerQuestion.Key */
   answers: ServerValue[];
 }
 
-/** ServerPrompts are the prompts that servers offer now, for the composer. */
+/** ServerPrompts are the prompts that servers offer, for the composer. */
 export interface ServerPrompts {
   rev: number;
   prompts: ServerPromptView[];
@@ -1134,7 +1125,7 @@ export interface ServerPromptView {
   arguments: PromptArgumentView[];
 }
 
-/** PromptArgumentView is something that a prompt wants to be told. */
+/** PromptArgumentView is an argument of a prompt. */
 export interface PromptArgumentView {
   name: string;
   title: string;
@@ -1142,7 +1133,7 @@ export interface PromptArgumentView {
   required: boolean;
 }
 
-/** PromptText is a prompt with its arguments filled in: text of others, to be looked at before it is sent. */
+/** PromptText is a prompt with its arguments filled in: untrusted text, shown before it is sent. */
 export interface PromptText {
   server: string;
   name: string;
@@ -1163,7 +1154,7 @@ export interface ServerResources {
   resources: ServerResourceView[];
 }
 
-/** ServerResourceView is a resource of a server. Template: its URI has places in braces to be filled in. */
+/** ServerResourceView is a resource of a server. Template: its URI has placeholders in braces. */
 export interface ServerResourceView {
   server: string;
   uri: string;
@@ -1171,12 +1162,12 @@ export interface ServerResourceView {
   title: string;
   description: string;
   mediaType: string;
-  /** 0: it does not say */
+  /** 0: unknown */
   bytes: number;
   template: boolean;
 }
 
-/** ResourceText is what a resource holds: texts and images. */
+/** ResourceText is the content of a resource: texts and images. */
 export interface ResourceText {
   server: string;
   uri: string;
@@ -1191,8 +1182,8 @@ export interface Elicitations {
 }
 
 /**
- * ElicitationView is a question of a server. Mode "form" asks for Fields; mode "url" asks that a page be opened: the
- * whole address is shown, and it is opened only when it is accepted.
+ * ElicitationView is a question of a server. Mode "form" asks for Fields; mode "url" asks to open a page: the complete
+ * address is shown, and it is opened only when accepted.
  */
 export interface ElicitationView {
   id: string;
@@ -1219,8 +1210,8 @@ export interface ElicitationField {
   default: string[];
   choices: ElicitationChoice[];
   /**
-   * Bounds as the server wrote them, empty where there are none: of the number, the length of the text, or how many
-   * are chosen.
+   * Limits as the server wrote them, empty if there are none: for the number, the length of the text, or the number of
+   * choices.
    */
   min: string;
   max: string;
@@ -1247,7 +1238,7 @@ export interface ElicitationValue {
 
 // ---------------------------------------------------------------- backend/api/dto_memory.go
 
-/** MemoryFilter says which chunks of memory are meant. Empty fields do not filter. */
+/** MemoryFilter selects chunks of memory. Empty fields do not filter. */
 export interface MemoryFilter {
   /** lineage, session or all */
   scope: string;
@@ -1272,7 +1263,7 @@ export interface MemoryFilter {
 export interface ChunkRow {
   id: string;
   turnId: string;
-  /** 0: it is of a project's file */
+  /** 0: it belongs to a project's file */
   turnSeq: number;
   sessionId: string;
   sessionTitle: string;
@@ -1281,11 +1272,11 @@ export interface ChunkRow {
   /** of a group chat; else empty */
   speaker: string;
   type: ChunkType;
-  /** its beginning, or of a hit what matched best */
+  /** its beginning, or for a search result the best match */
   excerpt: string;
   summary: string;
   tokens: number;
-  /** name of the document it is of, for a project's file its path and lines or pages; else empty */
+  /** name of its document, for a project's file its path and lines or pages; otherwise empty */
   document: string;
   /** when the turn was created */
   at: number;
@@ -1300,17 +1291,17 @@ export interface ChunkPage {
 /** ChunkDetail is everything about one chunk. */
 export interface ChunkDetail {
   chunk: ChunkRow;
-  /** as it was said */
+  /** the original text */
   text: string;
   start: number;
   end: number;
-  /** identities of the vectors there are */
+  /** identities of the embedders with vectors of it */
   embedders: string[];
   /** newest first */
   uses: ChunkUseView[];
 }
 
-/** ChunkUseView is a context that a chunk was put into, or a turn whose model looked it up. */
+/** ChunkUseView is a context that contained a chunk, or a turn whose model looked it up. */
 export interface ChunkUseView {
   turnId: string;
   turnSeq: number;
@@ -1320,36 +1311,36 @@ export interface ChunkUseView {
   /** full, slice or summary */
   form: string;
   at: number;
-  /** with which the model looked it up; empty: it was put into the context */
+  /** used by the model to look it up; empty: it was put into the context */
   tool: string;
 }
 
-/** MatchWhy says why a search found a chunk, or why a prompt holds it. */
+/** MatchWhy says why a search found a chunk, or why a prompt contains it. */
 export interface MatchWhy {
   /** of the question, as the chunk writes them */
   words: string[];
   /** 0 to 1: the share of unrelated texts that are less similar; null: not found by vectors */
   similarity: number | null;
-  /** who said it: user or assistant */
+  /** speaker: user or assistant */
   role: string;
   /** a sentence */
   reason: string;
 }
 
-/** MemoryHit is a chunk that a search found. */
+/** MemoryHit is a chunk found by a search. */
 export interface MemoryHit {
   chunk: ChunkRow;
   rank: number;
-  /** 0 to 1; results are in its order */
+  /** 0 to 1; results are sorted by it */
   score: number;
   why: MatchWhy;
 }
 
-/** MemorySearch is what a search of memory found, best first. */
+/** MemorySearch is the result of a memory search, best first. */
 export interface MemorySearch {
   hits: MemoryHit[];
   candidates: number;
-  /** empty: words alone */
+  /** empty: words only */
   embedder: string;
   warning: string;
   totalMs: number;
@@ -1364,11 +1355,11 @@ export interface IndexSpace {
   state: NamespaceState;
   done: number;
   total: number;
-  /** why it does not get on */
+  /** why it fails */
   error: string;
 }
 
-/** DegradedTurn is a turn whose indexing was given up. */
+/** DegradedTurn is a turn whose indexing failed. */
 export interface DegradedTurn {
   turnId: string;
   turnSeq: number;
@@ -1381,7 +1372,7 @@ export interface DegradedTurn {
 
 /** IndexStatus is the state of the index of memory. */
 export interface IndexStatus {
-  /** false: memory is off, or nothing may be retrieved */
+  /** false: memory is off, or nothing is recalled */
   on: boolean;
   /** of what turns retrieve */
   scope: string;
@@ -1394,7 +1385,7 @@ export interface IndexStatus {
 export interface MemoryChip {
   /** chunk */
   id: string;
-  /** At is when it was said, in milliseconds; 0: it no longer exists, and all that follows is empty. */
+  /** At is the time of the original text, in milliseconds; 0: it no longer exists, and the other fields are empty. */
   at: number;
   role: string;
   /** in a chat of several people */
@@ -1405,13 +1396,13 @@ export interface MemoryChip {
   title: string;
 }
 
-/** KnownPage is a page of what is remembered, of the sessions used last first. */
+/** KnownPage is a page of what is remembered, most recently used sessions first. */
 export interface KnownPage {
   total: number;
   items: KnownItem[];
 }
 
-/** KnownItem is something that is remembered of a session's active branch. */
+/** KnownItem is something remembered about a session's active branch. */
 export interface KnownItem {
   kind: KnownKind;
   /** of the pin, of the suggestion with its branch, of the state, or the session's */
@@ -1420,10 +1411,10 @@ export interface KnownItem {
   sessionTitle: string;
   archived: boolean;
   branchId: string;
-  /** it was made after or in; empty: before any */
+  /** created after or in this turn; empty: before any */
   turnId: string;
   turnSeq: number;
-  /** 0 where nobody knows */
+  /** 0: unknown */
   at: number;
   text: string;
 }
@@ -1435,27 +1426,27 @@ export interface ProgramsPanel {
   rev: number;
   http: ProgramsHTTPView;
   clients: ProgramClientView[];
-  /** Snippets are what is pasted into other programs so that they find this one. */
+  /** Snippets are configurations for other programs, to be pasted there. */
   snippets: ProgramSnippetView[];
-  /** that there are to choose from */
+  /** folders to choose from */
   folders: string[];
 }
 
-/** ProgramsHTTPView is the server over HTTP, which serves this computer alone. */
+/** ProgramsHTTPView is the HTTP server, which only serves this computer. */
 export interface ProgramsHTTPView {
   /** mcp.server.http */
   on: boolean;
   running: boolean;
   url: string;
-  /** why it does not run although it is on */
+  /** why it does not run although it is enabled */
   problem: string;
 }
 
-/** ProgramClientView is another program and what it may see. */
+/** ProgramClientView is another program and its permissions. */
 export interface ProgramClientView {
   name: string;
   /**
-   * Scope is "asked" (it connected and waits for an answer; it sees nothing), "none", "all" or "chosen" (Sessions and
+   * Scope is "asked" (it connected and awaits a decision, without access), "none", "all" or "chosen" (Sessions and
    * Folders).
    */
   scope: ClientScope;
@@ -1463,9 +1454,9 @@ export interface ProgramClientView {
   folders: string[];
   /** it may write notes */
   remember: boolean;
-  /** what it calls itself */
+  /** the name it reports */
   claims: string;
-  /** when its token was made; 0: it has none */
+  /** when its token was created; 0: it has none */
   tokenAt: number;
   createdAt: number;
   /** of its last access; 0: never */
@@ -1483,12 +1474,12 @@ export interface ProgramSessionView {
 /** ProgramSnippetView is the configuration of another program. */
 export interface ProgramSnippetView {
   program: string;
-  /** where it goes, in words */
+  /** where to paste it */
   file: string;
   text: string;
 }
 
-/** ProgramChoice is what a person allows a program. */
+/** ProgramChoice is what the user allows a program. */
 export interface ProgramChoice {
   name: string;
   /** none, all, chosen */
@@ -1498,18 +1489,18 @@ export interface ProgramChoice {
   remember: boolean;
 }
 
-/** ProgramToken is a token for HTTP. It is shown once and cannot be read again. */
+/** ProgramToken is a token for HTTP. It is shown only once. */
 export interface ProgramToken {
   name: string;
   token: string;
-  /** a configuration that holds it */
+  /** a configuration with the token */
   snippet: string;
 }
 
-/** ProgramAccessPage is a part of the access record, newest first. */
+/** ProgramAccessPage is a page of the access log, newest first. */
 export interface ProgramAccessPage {
   accesses: ProgramAccessView[];
-  /** Before of the next page; 0: there is none */
+  /** Before of the next page; 0: none */
   next: number;
 }
 
@@ -1523,7 +1514,7 @@ export interface ProgramAccessView {
   /** Outcome is "answered", "refused" or "failed". */
   outcome: string;
   shown: ProgramShownView[];
-  /** how many more it was shown */
+  /** how many more results it was shown */
   more: number;
 }
 
@@ -1555,11 +1546,11 @@ export interface ProjectRow {
   files: number;
 }
 
-/** ProjectView is a project with all that a person gave it but its files. */
+/** ProjectView is a project with all its settings, without its files. */
 export interface ProjectView {
   id: string;
   name: string;
-  /** are before a session's own */
+  /** precede a session's own */
   instructions: string;
   /** of new sessions; empty: the default */
   model: string;
@@ -1573,14 +1564,14 @@ export interface ProjectView {
   watch: string;
   sessions: number;
   files: number;
-  /** the last look at the watched folder that found something else; null: none */
+  /** the last scan of the watched folder with a change; null: none */
   scan: ProjectScanView | null;
 }
 
-/** ProjectScanView is what a look at a watched folder found. Of long lists the beginning is there. */
+/** ProjectScanView is the result of scanning a watched folder. Long lists are shortened. */
 export interface ProjectScanView {
   at: number;
-  /** files that are indexed now */
+  /** files that are now indexed */
   found: number;
   new: string[];
   changed: string[];
@@ -1592,7 +1583,7 @@ export interface ProjectScanView {
   skipped: SkippedCount[];
   /** the first of them */
   skippedFiles: SkippedFileView[];
-  /** why the folder could not be looked at; empty: it was */
+  /** why the folder could not be scanned; empty: no error */
   error: string;
 }
 
@@ -1611,13 +1602,13 @@ export interface SkippedFileView {
 /** ProjectFileView is a document or watched file of a project. */
 export interface ProjectFileView {
   path: string;
-  /** to be read: Chat.Document */
+  /** for Chat.Document */
   id: string;
   mediaType: string;
   size: number;
   tokens: number;
   modifiedAt: number;
-  /** false: it cannot be found yet */
+  /** false: it is not searchable yet */
   indexed: boolean;
 }
 
@@ -1629,7 +1620,7 @@ export interface ProjectFilesPage {
 
 // ---------------------------------------------------------------- backend/api/dto_search.go
 
-/** SearchQuery asks all sessions for what was said. Zero fields do not filter. */
+/** SearchQuery searches all sessions. Zero fields do not filter. */
 export interface SearchQuery {
   text: string;
   sessionId: string;
@@ -1639,63 +1630,63 @@ export interface SearchQuery {
   since: number;
   /** exclusive */
   until: number;
-  /** archived sessions too */
+  /** include archived sessions */
   archived: boolean;
-  /** by vectors as well as by words */
+  /** search by vectors too */
   meaning: boolean;
   /** groups; 0: 30 */
   limit: number;
 }
 
-/** SearchResult is what a search of all sessions found, the best session first. */
+/** SearchResult is the result of searching all sessions, best session first. */
 export interface SearchResult {
   groups: SearchGroup[];
-  /** in the groups and beyond them */
+  /** total number of results */
   hits: number;
   truncated: boolean;
   warning: string;
   totalMs: number;
 }
 
-/** SearchGroup is the finds of one session. */
+/** SearchGroup is the results in one session. */
 export interface SearchGroup {
   sessionId: string;
   title: string;
   folder: string;
   archived: boolean;
   updatedAt: number;
-  /** where the title matches */
+  /** matches in the title */
   marks: Span[];
-  /** at most five, in a search of one session 200; none: the title matches alone */
+  /** at most five, 200 when searching a single session; none: only the title matches */
   hits: SearchHit[];
-  /** finds of this session that are not in Hits */
+  /** results of this session not in Hits */
   more: number;
 }
 
-/** SearchHit is a find in one message of one turn. */
+/** SearchHit is a result in one message of a turn. */
 export interface SearchHit {
   turnId: string;
-  /** one to open it in: the active branch if that holds it */
+  /** the branch to open: if possible the active one */
   branchId: string;
   branchLabel: string;
   seq: number;
   role: string;
   at: number;
   snippet: string;
-  /** in the snippet */
+  /** matches in the snippet */
   marks: Span[];
   /** words, meaning or both */
   by: string;
   score: number;
 }
 
-/** Span is a piece of a text, in UTF-16 units as the page counts, end exclusive. */
+/** Span is a range of a text in UTF-16 units, end exclusive. */
 export interface Span {
   from: number;
   to: number;
 }
 
-/** FindResult is where a text is in a branch's lineage, oldest first. */
+/** FindResult is the result of a search in a branch's lineage, oldest first. */
 export interface FindResult {
   hits: FindHit[];
   /** occurrences, in all turns */
@@ -1703,23 +1694,23 @@ export interface FindResult {
   truncated: boolean;
 }
 
-/** FindHit is a turn that holds the text. */
+/** FindHit is a turn that contains the text. */
 export interface FindHit {
   turnId: string;
   seq: number;
   count: number;
-  /** the words around the first occurrence */
+  /** the text around the first occurrence */
   first: string;
   marks: Span[];
 }
 
-/** Folder is a name that sessions are kept under. */
+/** Folder is a folder of sessions. */
 export interface Folder {
   name: string;
   sessions: number;
 }
 
-/** MetricsQuery asks for the figures of the newest turns (SRD 15.1). */
+/** MetricsQuery selects metrics of the newest turns (SRD 15.1). */
 export interface MetricsQuery {
   /** branch, session or all */
   scope: string;
@@ -1729,10 +1720,10 @@ export interface MetricsQuery {
   limit: number;
 }
 
-/** MetricsSeries are figures of turns, oldest first, and what they add up to. */
+/** MetricsSeries are the metrics of turns, oldest first, and their sums. */
 export interface MetricsSeries {
   points: MetricPoint[];
-  /** Sums over the points. Cost is "" where no price is configured. */
+  /** Sums over the points. Cost is "" without configured prices. */
   inputTokens: number;
   outputTokens: number;
   cachedTokens: number;
@@ -1756,19 +1747,19 @@ export interface MetricPoint {
 // ---------------------------------------------------------------- backend/api/dto_settings.go
 
 /**
- * ImportedInstructions are those that came with an imported conversation. They are sent once a person made them the
+ * ImportedInstructions are those of an imported conversation. They are sent only if the user adopts them as the
  * session's system prompt.
  */
 export interface ImportedInstructions {
   /** the program, as in SessionRow */
   source: string;
-  /** empty: none came */
+  /** empty: none */
   text: string;
-  /** the text is longer than is shown here, and than could be sent */
+  /** the text is longer than shown here, and too long to be sent */
   cut: boolean;
 }
 
-/** SessionSettings are a session's own choices. */
+/** SessionSettings are a session's own settings. */
 export interface SessionSettings {
   /** empty: the default instructions */
   systemPrompt: string;
@@ -1791,25 +1782,25 @@ export interface ModelView {
   maxOutput: number;
   /** "configured", "table: " and the matched prefix, "server", "unknown window" */
   limitSource: string;
-  /** working set this model gets */
+  /** this model's working set */
   ceiling: number;
   stream: boolean;
-  /** AllowPlainHTTP lets the key go to another machine over plain http. */
+  /** AllowPlainHTTP allows sending the key to another machine over plain http. */
   allowPlainHttp: boolean;
-  /** recall, a key is there, or the server needs none */
+  /** recall, a key exists, or the server needs none */
   usable: boolean;
-  /** if not usable: in words */
+  /** why it is not usable */
   why: string;
   default: boolean;
   builtIn: boolean;
   /** provider_options as JSON, "" if none */
   options: string;
-  /** Images, Tools and Reasoning are what the model can do: "yes", "no", or "" where nobody knows. */
+  /** Images, Tools and Reasoning are what the model supports: "yes", "no", or "" if unknown. */
   images: string;
   tools: string;
   reasoning: string;
   favourite: boolean;
-  /** Prices per million tokens; PriceSource is "configured", "server", "list " and its day, or "" where none is known. */
+  /** Prices per million tokens; PriceSource is "configured", "server", "list " and its date, or "" if unknown. */
   priceInput: number;
   priceCached: number;
   priceOutput: number;
@@ -1821,9 +1812,9 @@ export interface PresetView {
   id: string;
   name: string;
   protocol: string;
-  /** RESOURCE in it is the person's to fill in */
+  /** the user replaces RESOURCE in it */
   baseUrl: string;
-  /** where its key usually is; "": it needs none */
+  /** the usual variable of its key; "": it needs none */
   env: string;
   local: boolean;
   note: string;
@@ -1840,7 +1831,7 @@ export interface PlaceView {
   local: boolean;
 }
 
-/** OfferView is a model that a place has. What nobody says is 0 or "". */
+/** OfferView is a model that a place offers. Unknown values are 0 or "". */
 export interface OfferView {
   modelId: string;
   /** the name of the configured model for it */
@@ -1855,48 +1846,48 @@ export interface OfferView {
   priceSource: string;
 }
 
-/** AddedModel is a model that was added, and the models there are now. */
+/** AddedModel is an added model, and the present models. */
 export interface AddedModel {
   name: string;
   models: ModelView[];
 }
 
-/** CostView is what answers cost, in the currency of their prices. An amount is "" where no price is known. */
+/** CostView is the cost of answers, in the currency of their prices. An amount without a known price is "". */
 export interface CostView {
   /** the newest turn, "0.0312" */
   turn: string;
-  /** all its turns */
+  /** all turns of the session */
   session: string;
   /** all sessions since the first of this month */
   month: string;
-  /** Estimate: some of it is by a price list, which PricesDate dates, and not by configured prices. */
+  /** Estimate: a part is based on a price list, dated PricesDate, instead of configured prices. */
   estimate: boolean;
   pricesDate: string;
   /** turns of the month whose model has no price */
   unpriced: number;
-  /** a month; "": none */
+  /** per month; "": none */
   budget: string;
   /** State is "" without a budget, "within", "near" or "over". */
   state: string;
 }
 
-/** KeyView says where a provider's key is. The key itself never crosses. */
+/** KeyView says where a provider's key is stored. The key itself is never returned. */
 export interface KeyView {
   /** "openai", "anthropic", or the key's name of a compatible server */
   provider: string;
   /** "keyring", "environment", "this run", "" */
   source: string;
-  /** the variable it is or would be read from */
+  /** the environment variable of the key */
   env: string;
   baseUrl: string;
   models: string[];
-  /** false: a server that is asked without one */
+  /** false: a server that needs none */
   needed: boolean;
-  /** KeyringOK is false where this system has no keyring: a key then lasts for this run. */
+  /** KeyringOK is false if this system has no keyring: a key is then kept only for this run. */
   keyringOk: boolean;
 }
 
-/** KeyTest is the result of trying a key or server. */
+/** KeyTest is the result of testing a key or server. */
 export interface KeyTest {
   ok: boolean;
   ms: number;
@@ -1904,17 +1895,17 @@ export interface KeyTest {
   message: string;
   /** model ids the server lists, at most 200 */
   models: string[];
-  /** Provider is what the key turned out to be, by its form and answer. */
+  /** Provider is the key's provider, detected from its form and the response. */
   provider: string;
   /**
-   * Vendor and Server are whose key it is by its form and the address such keys are used at, where nothing was sent
-   * because that is none of the services the program knows; else empty.
+   * Vendor and Server are set if the key's form belongs to a service that the program does not know, so nothing was
+   * sent; otherwise empty.
    */
   vendor: string;
   server: string;
 }
 
-/** LocalServer is a model server that answered on this machine. */
+/** LocalServer is a model server that responded on this machine. */
 export interface LocalServer {
   /** "Ollama", "LM Studio", "a local server" */
   name: string;
@@ -1922,18 +1913,18 @@ export interface LocalServer {
   models: string[];
 }
 
-/** Setting is one configuration key with all the window needs to edit it. */
+/** Setting is one configuration key with everything needed to edit it. */
 export interface Setting {
   /** "budget.working_set_tokens" */
   key: string;
   /** "General", "Context budget", ... */
   group: string;
   label: string;
-  /** what it does and its effect on the token budget */
+  /** what it does */
   help: string;
   /** "int", "float", "bool", "string", "choice", "list" (its value is a TOML array of texts on one line) */
   type: string;
-  /** as TOML would print it, strings unquoted */
+  /** in TOML syntax, strings unquoted */
   value: string;
   default: string;
   choices: string[];
@@ -1951,63 +1942,63 @@ export interface SettingsView {
   path: string;
   dataDir: string;
   settings: Setting[];
-  /** Error is a fault of the file: the previous good configuration (at start: the defaults) is in force. */
+  /** Error is a problem of the file: the previous valid configuration (at the start: the defaults) is in force. */
   error: string;
 }
 
-/** AutostartView is what the system starts at sign-in, as it is now. */
+/** AutostartView is the present state of starting at sign-in. */
 export interface AutostartView {
   on: boolean;
   /** path of another copy of the program that is started instead; "": it is this one */
   other: string;
   /** where the system keeps the entry */
   place: string;
-  /** why it cannot be turned on; "": it can */
+  /** why it cannot be enabled; "": it can */
   why: string;
 }
 
-/** QuickKeyView is what became of the keys that open quick ask from any window. */
+/** QuickKeyView is the state of the keys that open quick ask from any window. */
 export interface QuickKeyView {
   phase: QuickKeyPhase;
-  /** that are wanted, "Ctrl+Alt+Space"; "": none */
+  /** the requested keys, "Ctrl+Alt+Space"; "": none */
   keys: string;
-  /** of bound: as the desktop words them, which may be others; "": it does not say */
+  /** for bound: the desktop's description of the keys, possibly different ones; "": unknown */
   given: string;
-  /** of failed */
+  /** for failed */
   why: string;
-  /** of failed: what can be done */
+  /** for failed: what to do */
   hint: string;
 }
 
-/** UpdateView is what the last look for a new version found in this run of the program. */
+/** UpdateView is the result of the last check for updates in this run of the program. */
 export interface UpdateView {
-  /** there is an address to ask */
+  /** a feed is configured */
   feed: boolean;
   verdict: UpdateVerdict;
   /** version, "1.2.4" */
   newest: string;
   /** its https address, or "" */
   page: string;
-  /** when it was found, in milliseconds; 0: never */
+  /** when it was checked, in milliseconds; 0: never */
   at: number;
   /** why the last look found nothing; "" */
   why: string;
   hint: string;
 }
 
-/** Startup is the first thing the window asks. */
+/** Startup is the first request of the window. */
 export interface Startup {
   version: string;
-  /** no session yet and no choice made */
+  /** no session yet and setup not completed */
   firstRun: boolean;
   dataDir: string;
   /** Fatal: the data could not be opened; Message and Hint say what is safe. Nothing was overwritten. */
   fatal: ErrorView | null;
-  /** Lost: it could not, because the database is gone; an empty history can be started in its place. */
+  /** Lost: the database is missing; a new history can be started. */
   lost: boolean;
-  /** DamagedLog: it could not, because the write-ahead log is damaged; the log can be dropped. */
+  /** DamagedLog: the write-ahead log is damaged; it can be dropped. */
   damagedLog: boolean;
-  /** ReadOnly says why the data can only be read (a full disk, say); "": it can be written. */
+  /** ReadOnly says why the data is read-only (a full disk, for example); "": it is not. */
   readOnly: string;
   configError: string;
   lastSession: string;
@@ -2016,13 +2007,13 @@ export interface Startup {
   /** system, light, dark, contrast */
   theme: string;
   textZoom: number;
-  /** of code beside the rest of the text, percent */
+  /** Size of code relative to the other text, percent */
   codeSize: number;
   /** long lines of code are wrapped */
   codeWrap: boolean;
   /** lines of code are numbered */
   codeNumbers: boolean;
-  /** code can be shown as what it draws */
+  /** code can be rendered as what it draws */
   previews: boolean;
   /** narrow, normal, wide, full */
   messageWidth: string;
@@ -2040,18 +2031,18 @@ export interface Startup {
 
 // ---------------------------------------------------------------- backend/api/dto_storage.go
 
-/** StorageView is what the data directory holds, by part. */
+/** StorageView is the content of the data directory, by part. */
 export interface StorageView {
   dataDir: string;
   config: string;
   bytes: number;
-  /** on its file system; -1: not known */
+  /** on its file system; -1: unknown */
   free: number;
   parts: StoragePart[];
   sessions: number;
   turns: number;
   movable: boolean;
-  /** why not: a flag or a variable names the place */
+  /** why not: a flag or a variable sets the location */
   unmovable: string;
 }
 
@@ -2078,27 +2069,27 @@ export interface BackupView {
   checked: boolean;
   /** why it cannot be restored; empty: it can */
   problem: string;
-  /** that verify finds in it; known once it was checked */
+  /** found by verify; known after a check */
   problems: number;
 }
 
-/** RestorePreview is what a restore would replace by what. Nothing is changed yet. */
+/** RestorePreview is what a restore would replace. Nothing is changed yet. */
 export interface RestorePreview {
   backup: BackupView;
-  /** that are there now */
+  /** in the present data */
   sessions: number;
   turns: number;
-  /** of now; 0: none */
+  /** of the present data; 0: none */
   newestTurn: number;
   /** of the backup; 0: none */
   backupNewest: number;
-  /** that verify finds in the backup */
+  /** found by verify in the backup */
   problems: number;
   /** the first of them */
   findings: string[];
-  /** it is of an older version and will be upgraded */
+  /** it is from an older version and will be upgraded */
   schemaUpgrade: boolean;
-  /** Undone are permanent deletions whose text comes back, newest first. */
+  /** Undone are permanent deletions whose content would return, newest first. */
   undone: ReceiptView[];
 }
 
@@ -2109,11 +2100,11 @@ export interface MovePreview {
   to: string;
   bytes: number;
   free: number;
-  /** why it cannot be done, in words; empty: it can */
+  /** why it is not possible; empty: it is */
   reason: string;
 }
 
-/** DeletePreview is what a permanent deletion would remove, before it does (SPEC 12). */
+/** DeletePreview is what a permanent deletion would remove (SPEC 12). */
 export interface DeletePreview {
   /** session or turn */
   kind: string;
@@ -2122,22 +2113,22 @@ export interface DeletePreview {
   /** the word to type */
   confirm: string;
   parts: ErasedPart[];
-  /** titles of others whose stored requests hold its text */
+  /** titles of others whose stored requests contain its text */
   sessions: string[];
-  /** files that still hold it, and continue doing so */
+  /** files that still contain it, and will continue to */
   backups: string[];
-  /** why it cannot be done now (an answer runs); empty: it can */
+  /** why it is not possible now (an answer is running); empty: it is */
   reason: string;
 }
 
-/** ErasedPart is a store, and how many records of it. */
+/** ErasedPart is a table, and the number of its records. */
 export interface ErasedPart {
   store: string;
   label: string;
   count: number;
 }
 
-/** ReceiptView tells what was erased, never its text. */
+/** ReceiptView says what was permanently deleted, never its text. */
 export interface ReceiptView {
   id: string;
   kind: string;
@@ -2150,10 +2141,10 @@ export interface ReceiptView {
 
 // ---------------------------------------------------------------- backend/api/dto_tools.go
 
-/** ToolCallView is a call of a tool as the tool journal has it, for its card. */
+/** ToolCallView is a tool call from the tool journal, for its card. */
 export interface ToolCallView {
   id: string;
-  /** names the block of the answer that asks for it */
+  /** identifies the call's block in the answer */
   toolUseId: string;
   turnId: string;
   step: string;
@@ -2169,17 +2160,17 @@ export interface ToolCallView {
   decision: ToolDecision;
   /** Reason is why the outcome is unknown: "cancelled", "timeout", "ended", "unreadable", "crash". */
   reason: string;
-  /** the same in words; empty unless it waits */
+  /** the same as text; empty unless it waits */
   why: string;
   effects: boolean;
   /** JSON, indented */
   arguments: string;
   /**
-   * Preview is what a call that waits would change: a line diff, its lines begin with "+", "-" or a space. Empty: its
-   * source cannot say.
+   * Preview is what a pending call would change: a line diff with lines that begin with "+", "-" or a space. Empty:
+   * not supported by its source.
    */
   preview: string;
-  /** secrets taken out of the arguments as they left */
+  /** number of secrets removed from the arguments */
   redactions: number;
   /** the first part of its text */
   result: string;
@@ -2191,9 +2182,9 @@ export interface ToolCallView {
   /** hash of what the decision was about */
   definition: string;
   runs: number;
-  /** in this process, now: it can be cancelled */
+  /** it is running in this process and can be cancelled */
   running: boolean;
-  /** Progress of a call that runs: done of total, total 0 if nobody knows; and its last words. */
+  /** Progress of a running call: done of total, total 0 if unknown; and its last message. */
   progressDone: number;
   progressTotal: number;
   progressMessage: string;
@@ -2203,7 +2194,7 @@ export interface ToolCallView {
   endedAt: number;
 }
 
-/** WaitingCallView is a call in the queue of decisions, with where it belongs. */
+/** WaitingCallView is a call that waits for a decision, with its context. */
 export interface WaitingCallView {
   call: ToolCallView;
   sessionId: string;
@@ -2211,7 +2202,7 @@ export interface WaitingCallView {
   /** title */
   session: string;
   turnSeq: number;
-  /** null: it is not offered any more */
+  /** null: it is no longer offered */
   definition: ToolDefinitionView | null;
 }
 
@@ -2221,7 +2212,7 @@ export interface WaitingCalls {
   calls: WaitingCallView[];
 }
 
-/** ToolDefinitionView is a tool and what a person has said about it. */
+/** ToolDefinitionView is a tool and the user's decisions about it. */
 export interface ToolDefinitionView {
   source: string;
   tool: string;
@@ -2237,20 +2228,20 @@ export interface ToolDefinitionView {
   effects: boolean;
   builtIn: boolean;
   /**
-   * Pinned is "accepted" (models are offered it), "new" or "changed" (they are not, until it is accepted), "gone"
-   * (accepted, and not offered by its server now).
+   * Pinned is "accepted" (offered to models), "new" or "changed" (not offered until accepted), "gone" (accepted, but
+   * no longer offered by its server).
    */
   pinned: string;
-  /** Before is the definition that was accepted, where it has changed. */
+  /** Before is the accepted definition, if it has changed. */
   before: ToolDefinitionView | null;
   /** Decision is "" (ask), "always" or "never"; DecisionFrom is "tool", "server", "config", "builtin" or "". */
   decision: ToolDecision;
   decisionFrom: string;
-  /** AsksEachCall: each call is asked about, so only "once", "deny" and "never" can be chosen. */
+  /** AsksEachCall: each call needs approval, so only "once", "deny" and "never" can be chosen. */
   asksEachCall: boolean;
 }
 
-/** ToolPermissionView is a decision that holds for later calls. */
+/** ToolPermissionView is a decision for later calls. */
 export interface ToolPermissionView {
   source: string;
   /** empty: all tools of the source */
@@ -2259,21 +2250,21 @@ export interface ToolPermissionView {
   sessionId: string;
   /** title */
   session: string;
-  /** session, always; never, also in one session alone */
+  /** session, always; never, also for a single session */
   decision: ToolDecision;
   createdAt: number;
-  /** FromConfig: it is in config.toml (tools.allow), and is taken back there. */
+  /** FromConfig: it is in config.toml (tools.allow), and must be removed there. */
   fromConfig: boolean;
 }
 
-/** ToolsPanel is the page about tools: what is offered, what was decided, what is wrong. */
+/** ToolsPanel is the page about tools: what is offered, decided, and wrong. */
 export interface ToolsPanel {
   rev: number;
   /** tools.mode */
   mode: string;
   definitions: ToolDefinitionView[];
   permissions: ToolPermissionView[];
-  /** Problems are tools that were refused, each in a sentence: a name that two have, a schema that is none. */
+  /** Problems are refused tools, each as a sentence: a duplicate name, an invalid schema. */
   problems: ToolProblemView[];
 }
 
@@ -2285,9 +2276,9 @@ export interface ToolProblemView {
 }
 
 /**
- * ToolDecisionRequest decides about a call: "once", "session", "always", "deny", "never". Server makes "session",
- * "always" and "never" hold for all tools of its source. Hash is that of the definition which was shown: another one
- * is refused and asked about again.
+ * ToolDecisionRequest decides about a call: "once", "session", "always", "deny", "never". Server applies "session",
+ * "always" and "never" to all tools of its source. Hash is that of the shown definition: if it differs now, the
+ * decision is refused and requested again.
  */
 export interface ToolDecisionRequest {
   callId: string;
@@ -2297,9 +2288,9 @@ export interface ToolDecisionRequest {
 }
 
 /**
- * ToolResolveRequest sets the outcome of a call whose outcome is unknown: "enter" (Text is the result as the person
- * found it), "rerun", "tell" (the model is told that it is unknown). Hash is that of the definition which was shown:
- * with another one the tool is not run again. To give up, discard the turn.
+ * ToolResolveRequest resolves a call with an unknown outcome: "enter" (Text is the result that the user determined),
+ * "rerun", "tell" (the model is told that it is unknown). Hash is that of the shown definition: with another one the
+ * tool is not run again. To give up, discard the turn.
  */
 export interface ToolResolveRequest {
   callId: string;
@@ -2317,7 +2308,7 @@ export interface ToolResultView {
 
 // ---------------------------------------------------------------- backend/api/dto_transfer.go
 
-/** ExportRequest says what is exported, and as what (SPEC 12). */
+/** ExportRequest says what to export, and in which format (SPEC 12). */
 export interface ExportRequest {
   /** turn, branch, session or all */
   scope: string;
@@ -2331,29 +2322,29 @@ export interface ExportRequest {
   allBranches: boolean;
   /** bundle, md, json or html; empty: export.format */
   format: string;
-  /** of scope all: archived sessions too */
+  /** for scope all: include archived sessions */
   archived: boolean;
   /** the file to write; with all: of the zip. Never overwritten unless Replace */
   path: string;
   replace: boolean;
 }
 
-/** ExportPlan is what an export would write, before it does. */
+/** ExportPlan is what an export would write. */
 export interface ExportPlan {
   /** suggested, with its extension */
   name: string;
   /** where: the folder used last, and the name */
   path: string;
-  /** Path is there already */
+  /** Path exists already */
   exists: boolean;
   sessions: number;
   branches: number;
   turns: number;
-  /** turns that are left out: no answer yet */
+  /** turns left out because they have no answer yet */
   open: number;
 }
 
-/** DraggedFile is a file written for a drag out of the window. It is removed with the next start. */
+/** DraggedFile is a file written for a drag out of the window. It is deleted at the next start. */
 export interface DraggedFile {
   path: string;
   /** file:///... */
@@ -2362,7 +2353,7 @@ export interface DraggedFile {
   size: number;
 }
 
-/** DroppedFile is a file that somebody dropped on the window, chose, or passed to a second start of the program. */
+/** DroppedFile is a file that was dropped on the window, chosen, or passed to a second start of the program. */
 export interface DroppedFile {
   path: string;
   name: string;
@@ -2373,29 +2364,29 @@ export interface DroppedFile {
    * cherry-studio, takeout, gptme, jsonl, messages, zip
    */
   format: string;
-  /** why nothing can be done with it, in words */
+  /** why it cannot be used */
   reason: string;
 }
 
-/** ImportReport is what an import did. It stays until it is dismissed. */
+/** ImportReport is the result of an import. It is kept until dismissed. */
 export interface ImportReport {
   file: string;
   format: string;
-  /** made */
+  /** created */
   sessions: number;
-  /** that were there and got new turns */
+  /** existing ones that got new turns */
   grown: number;
-  /** that were there, unchanged */
+  /** existing ones, unchanged */
   already: number;
   /** added */
   turns: number;
-  /** added beside the first */
+  /** added, without first branches */
   branches: number;
   skippedCount: number;
   /** the first of them */
   skipped: SkippedRow[];
   notices: CountedNote[];
-  /** conversations that bring instructions of their own, which are not used */
+  /** conversations with their own instructions, which are not used */
   instructed: number;
   /** the first of them */
   instructions: Instructed[];
@@ -2403,11 +2394,11 @@ export interface ImportReport {
   cancelled: boolean;
   /** to open */
   firstSession: string;
-  /** a bundle whose session exists and has diverged: a copy beside it */
+  /** a bundle was imported as a copy, because its session exists and has diverged */
   copied: boolean;
 }
 
-/** Instructed is a conversation that brings instructions of its own. */
+/** Instructed is a conversation with its own instructions. */
 export interface Instructed {
   sessionId: string;
   title: string;
@@ -2415,7 +2406,7 @@ export interface Instructed {
   begins: string;
 }
 
-/** SkippedRow is an entry that could not be read. */
+/** SkippedRow is an unreadable entry. */
 export interface SkippedRow {
   file: string;
   index: number;
@@ -2425,7 +2416,7 @@ export interface SkippedRow {
   reason: string;
 }
 
-/** CountedNote is something to be known, and how often it was met. */
+/** CountedNote is a notice with a count. */
 export interface CountedNote {
   text: string;
   count: number;
@@ -2434,8 +2425,8 @@ export interface CountedNote {
 // ---------------------------------------------------------------- backend/api/dto_work.go
 
 /**
- * TaskView is long work that somebody began: it shows how far it is, can be cancelled, and survives a restart (UX,
- * Around it). A change of kind "task" says that it is different.
+ * TaskView is a task: it shows its progress, can be cancelled, and survives a restart (UX, Around it). A change of
+ * kind "task" announces updates.
  */
 export interface TaskView {
   id: string;
@@ -2444,11 +2435,11 @@ export interface TaskView {
   title: string;
   state: TasksState;
   done: number;
-  /** 0: not known */
+  /** 0: unknown */
   total: number;
   /** bytes, sessions, turns; empty: nothing to count */
   unit: string;
-  /** what it is at */
+  /** the current item */
   detail: string;
   startedAt: number;
   /** 0: running */
@@ -2462,31 +2453,31 @@ export interface TaskView {
   check: CheckReport | null;
   /** Resume continues where it stopped */
   resumable: boolean;
-  /** it cannot be cancelled once begun: the program starts again for it */
+  /** it cannot be cancelled once begun: the program restarts for it */
   firm: boolean;
 }
 
-/** CheckReport is what a check of everything found. Each finding names its record; at most 100 of them are kept. */
+/** CheckReport is the result of a check of all data. Each finding names its record; at most 100 of them are kept. */
 export interface CheckReport {
   problems: number;
   findings: string[];
 }
 
-/** Background is what goes on behind the window. */
+/** Background is the state of background work. */
 export interface Background {
   paused: boolean;
   queued: number;
   running: number;
   dead: number;
-  /** there is a place for the tray icon */
+  /** there is a tray */
   trayHost: boolean;
   /** closing the window leaves the program in the tray */
   closeHides: boolean;
 }
 
 /**
- * WindowRequest is what the program asks of the page from outside it: by the tray, by a second start of the program or
- * by a drop on the window. Event ci:window-request.
+ * WindowRequest is a request to the page from outside it: from the tray, a second start of the program or a drop on
+ * the window. Event ci:window-request.
  */
 export interface WindowRequest {
   kind: WindowRequestKind;
@@ -2565,37 +2556,40 @@ export interface SessionsService {
   saveDraft(branchID: string, draft: Draft): Promise<void>;
 }
 
-/** Chat sends messages and decides about turns. */
+/** Chat sends messages and settles turns. */
 export interface ChatService {
   /**
-   * SendToSeveral sends a message to two to four models at once, each answer on a branch of its own. The active
-   * branch, with the first of them, stays. It never waits in a queue.
+   * SendToSeveral sends a message to two to four models at once, each with its own branch. The active branch gets the
+   * first of them. It is never queued.
    */
   sendToSeveral(req: SendRequest, models: string[]): Promise<SentToSeveral>;
-  /** Attach takes a piece of a document; with the last one it is read and kept for the draft of its branch. */
+  /**
+   * Attach receives a piece of a document; after the last one the document is read and stored for the draft of its
+   * branch.
+   */
   attach(part: AttachPart): Promise<AttachResult>;
-  /** AttachCancel forgets what arrived of a document. */
+  /** AttachCancel discards the received part of a document. */
   attachCancel(upload: string): Promise<void>;
   /** Document is an attached document to read. */
   document(fileID: string): Promise<DocumentView>;
-  /** Send makes a message durable and starts its turn, or queues it while another one of the branch runs. */
+  /** Send makes a message durable and starts its turn, or queues it while another turn of the branch runs. */
   send(req: SendRequest): Promise<SendResult>;
   /** Stop ends a running answer and keeps what arrived. */
   stop(turnID: string): Promise<void>;
-  /** Keep makes an incomplete answer final as it is. */
+  /** Keep makes an incomplete answer final. */
   keep(turnID: string): Promise<void>;
   /** Discard settles an incomplete, unsent or failed turn without an answer; its text stays readable. */
   discard(turnID: string): Promise<void>;
-  /** Retry tries again: an incomplete turn as a new attempt, a failed one as a new turn, a final one on a fork. */
+  /** Retry tries again: an incomplete turn with a new attempt, a failed one with a new turn, a final one on a fork. */
   retry(turnID: string, model: string): Promise<SendResult>;
   /**
-   * Continue asks the model to continue from an incomplete answer. After a stopped one, which is final, asking is a
-   * new message.
+   * Continue asks the model to continue an incomplete answer. After a stopped one, which is final, it sends a new
+   * message.
    */
   continue(turnID: string, model: string): Promise<SendResult>;
-  /** SendUnsent sends a turn found accepted and never answered. */
+  /** SendUnsent sends a turn that was accepted but never answered. */
   sendUnsent(turnID: string, model: string): Promise<SendResult>;
-  /** Stream returns a step's text so far, after frames were missed. */
+  /** Stream returns a step's text so far, for a window that missed frames. */
   stream(stepID: string): Promise<StreamState>;
   /** CountTokens estimates the tokens of a text. */
   countTokens(text: string): Promise<number>;
@@ -2617,47 +2611,50 @@ export interface ChatService {
 }
 
 /**
- * Inspect shows and steers what goes on behind the conversation: pending turns, states, pins, jobs, recovery, raw
+ * Inspect shows and controls the background of the conversation: pending turns, states, pins, jobs, recovery, raw
  * requests.
  */
 export interface InspectService {
   /** Activity returns the Activity tab of a branch. */
   activity(branchID: string): Promise<ActivityPanel>;
-  /** RetryJob makes a job due now, with a fresh count of tries. */
+  /** RetryJob makes a job due now and resets its tries. */
   retryJob(id: number): Promise<void>;
-  /** KillJob gives a job up until somebody retries it. */
+  /** KillJob marks a job as failed until it is retried. */
   killJob(id: number): Promise<void>;
   /** Reconcile looks for unfinished work now and returns what it found. */
   reconcile(): Promise<RecoveryReport>;
   /** Steps lists a turn's provider calls, every attempt. */
   steps(turnID: string): Promise<StepView[]>;
-  /** RawStep returns the exact request and response of a provider call; of a very long one the first and the last part. */
+  /**
+   * RawStep returns the exact request and response of a provider call; of a very long one only the first and the last
+   * part.
+   */
   rawStep(stepID: string): Promise<RawStep>;
   /** Context is the X-ray of a turn: what the model saw. */
   context(turnID: string): Promise<ContextView>;
-  /** NextContext is what the branch's next request would hold with a draft, and with all that is attached to it. */
+  /** NextContext is the branch's next request with a draft and its attachments. */
   nextContext(branchID: string, model: string, draft: Draft): Promise<ContextView>;
-  /** DiffContext compares a turn's request with the one before it. */
+  /** DiffContext compares a turn's request with the previous one. */
   diffContext(turnID: string): Promise<ContextDiff>;
-  /** Summarize makes the branch's due range summaries now; forced, also of turns that still fit. */
+  /** Summarize makes the branch's due range summaries now; forced, also for turns that still fit. */
   summarize(branchID: string, force: boolean): Promise<void>;
   /** SwitchPreview says what sending to another model would change. */
   switchPreview(branchID: string, model: string): Promise<SwitchPreview>;
-  /** Pending lists the branch's uncommitted turns and says why each waits. */
+  /** Pending lists the branch's uncommitted turns, with the reason why each is pending. */
   pending(branchID: string): Promise<PendingView[]>;
-  /** CommitNow forces the branch's pending turns into its state. */
+  /** CommitNow commits the branch's pending turns now. */
   commitNow(branchID: string): Promise<void>;
   /** State returns the State tab: head, history, pins. */
   state(branchID: string): Promise<StatePanel>;
-  /** StateByID returns one state whole. */
+  /** StateByID returns one complete state. */
   stateByID(stateID: string): Promise<StateView>;
   /** AddPin pins a fact: it is sent verbatim with every request from now on. */
   addPin(branchID: string, text: string): Promise<PinView>;
-  /** EditPin makes a new version of a pinned fact; the old one is kept. */
+  /** EditPin creates a new version of a pinned fact; the old one is kept. */
   editPin(branchID: string, pinID: string, text: string): Promise<PinView>;
   /** RemovePin unpins a fact on this branch. */
   removePin(branchID: string, pinID: string): Promise<void>;
-  /** MovePin puts a fact at a position, counted from 0. */
+  /** MovePin moves a fact to a position, counted from 0. */
   movePin(branchID: string, pinID: string, position: number): Promise<void>;
   /**
    * SuggestedPins are the standing instructions in what the user said on a branch that are neither pinned nor
@@ -2698,43 +2695,40 @@ export interface MemoryService {
   status(branchID: string): Promise<IndexStatus>;
 }
 
-/** Branches shows a session's branches and goes back on them. */
+/** Branches shows a session's branches and rolls them back. */
 export interface BranchesService {
   /** Answers are all answers to the message of a turn, each on its branch. */
   answers(turnID: string): Promise<AnswerSet>;
-  /** AnswerAlso answers the message of a turn with another model too, on a new branch. The active one stays. */
+  /** AnswerAlso answers the message of a turn with another model, on a new branch. The active branch does not change. */
   answerAlso(turnID: string, model: string): Promise<SendResult>;
   /**
-   * MergeAnswers asks a model for one answer out of all final ones to the message of a turn, on a new branch, which
+   * MergeAnswers lets a model combine all final answers to the message of a turn into one, on a new branch, which
    * becomes the active one.
    */
   mergeAnswers(turnID: string, model: string): Promise<SendResult>;
   /** Tree is a session's branches as runs of turns. */
   tree(sessionID: string): Promise<BranchTree>;
-  /** Compare sets two branches of a session beside each other, from where they part. */
+  /** Compare compares two branches of a session from where they diverge. */
   compare(leftBranchID: string, rightBranchID: string): Promise<BranchComparison>;
   /**
    * Landmarks names some turns of a run, evenly spaced between its first and last, with the first words of their
    * messages. A short run has none.
    */
   landmarks(branchID: string, fromSeq: number, toSeq: number): Promise<Landmark[]>;
-  /**
-   * Archive hides a branch in switcher and tree, or brings it back. Nothing is deleted, and the active one cannot be
-   * hidden.
-   */
+  /** Archive archives or restores a branch. Nothing is deleted, and the active one cannot be archived. */
   archive(branchID: string, archived: boolean): Promise<void>;
-  /** RollbackTo goes back to a turn: a new branch that ends with it, made active. */
+  /** RollbackTo rolls back to a turn: a new branch that ends with it becomes active. */
   rollbackTo(branchID: string, turnID: string): Promise<BranchView>;
   /**
-   * ContextAt is what the next request would hold on a branch that ended with a turn; an empty turn: before the first.
-   * The branch is not made.
+   * ContextAt is the next request of a branch that would end with a turn; an empty turn: before the first. The branch
+   * is not created.
    */
   contextAt(branchID: string, turnID: string, model: string): Promise<ContextView>;
 }
 
 /**
- * Search finds what was said in all sessions and in one branch, and gives the figures of turns. A newer search ends an
- * older one of its kind.
+ * Search searches all sessions and single branches, and provides the metrics of turns. A newer search ends an older
+ * one of its kind.
  */
 export interface SearchService {
   /** Everything finds messages and titles in all sessions. */
@@ -2780,9 +2774,9 @@ export interface TransferService {
   attach(branchID: string, path: string): Promise<AttachResult>;
 }
 
-/** Storage is where everything is kept, its copies, and what is erased for good. */
+/** Storage is the location of the data, its backups, and permanent deletions. */
 export interface StorageService {
-  /** Check holds everything stored against its hashes, chains and rules, as the verb verify does. It changes nothing. */
+  /** Check checks all stored data against its hashes, chains and rules, like the verb verify. It changes nothing. */
   check(): Promise<TaskView>;
   /** Storage is what the data directory holds, by part. */
   storage(): Promise<StorageView>;
@@ -2790,12 +2784,9 @@ export interface StorageService {
   backups(check: boolean): Promise<BackupView[]>;
   /** BackUp writes a checked copy of everything. An empty path is a dated name in the folder of backups. */
   backUp(path: string): Promise<TaskView>;
-  /** RestorePreview checks a backup and tells what it would replace by what. */
+  /** RestorePreview checks a backup and reports what restoring it would replace. */
   restorePreview(path: string): Promise<RestorePreview>;
-  /**
-   * Restore puts a backup in place of the data: the program ends in order, starts again, and does it before it opens
-   * anything.
-   */
+  /** Restore restores a backup: the program ends, restarts, and restores it before opening anything. */
   restore(path: string): Promise<void>;
   /**
    * StartFresh moves what is left of a lost history, its backups too, into a folder, which it returns. The next start
@@ -2822,11 +2813,11 @@ export interface StorageService {
   /** MovePreview looks whether the data can be moved to a folder. */
   movePreview(to: string): Promise<MovePreview>;
   /**
-   * Move has the data moved to a folder: the program ends in order, starts again, copies and compares everything while
-   * nothing is open, and continues there. The old folder stays until it is removed by hand.
+   * Move moves the data to a folder: the program ends, restarts, copies and compares everything while nothing is open,
+   * and continues there. The old folder stays until it is deleted by hand.
    */
   move(to: string): Promise<TaskView>;
-  /** DeletePreview tells what a permanent deletion of a session or turn (kind) would remove. */
+  /** DeletePreview describes what a permanent deletion of a session or turn (kind) would remove. */
   deletePreview(kind: string, id: string): Promise<DeletePreview>;
   /** Erase removes a session, or what a turn says, for good. confirm is what DeletePreview asks to be typed. */
   erase(kind: string, id: string, confirm: string): Promise<ReceiptView>;
@@ -2834,22 +2825,19 @@ export interface StorageService {
   receipts(): Promise<ReceiptView[]>;
 }
 
-/**
- * Work is long work that somebody began, what goes on behind the window, and what is asked of the page from outside
- * it.
- */
+/** Work handles tasks, background work, and requests to the page. */
 export interface WorkService {
-  /** Tasks is what runs, and what ended and was not dismissed, newest first. */
+  /** Tasks are the running tasks, and the finished ones that were not dismissed, newest first. */
   tasks(): Promise<TaskView[]>;
-  /** Cancel ends work where it is whole. */
+  /** Cancel stops a task at a safe point. */
   cancel(id: string): Promise<void>;
-  /** Resume continues with work that was cut short. */
+  /** Resume continues an interrupted task. */
   resume(id: string): Promise<TaskView>;
-  /** Dismiss forgets work that has ended. */
+  /** Dismiss removes a finished task. */
   dismiss(id: string): Promise<void>;
-  /** Background is what goes on behind the window. */
+  /** Background is the state of background work. */
   background(): Promise<Background>;
-  /** Pause begins no background work by itself until it is ended; the next start knows. */
+  /** Pause pauses background work, also across restarts. */
   pause(paused: boolean): Promise<Background>;
   /** WindowRequests is what was asked of the page before it asked; from then on it hears of each as it comes. */
   windowRequests(): Promise<WindowRequest[]>;
@@ -2970,9 +2958,9 @@ export interface SettingsService {
   /** Autostart is whether the system starts the program at sign-in. It is read from the system. */
   autostart(): Promise<AutostartView>;
   /**
-   * SetAutostart writes or removes the system's entry, and returns what the system says then.
+   * SetAutostart creates or removes the system's entry, and returns the resulting state.
    *
-   * Errors: CodeUnavailable, where the system has no place for it or refuses.
+   * Errors: CodeUnavailable, if the system does not support it or refuses.
    */
   setAutostart(on: boolean): Promise<AutostartView>;
   /** Presets are the services and servers that can be added by name. */
@@ -3186,7 +3174,7 @@ export type BackupKind =
   /** of the data that a restore replaced */
   | 'before_restore';
 
-/** BlockKind says what a piece of a message is. */
+/** BlockKind is the kind of a block. */
 export type BlockKind =
   | 'text'
   | 'reasoning'
@@ -3387,10 +3375,10 @@ export type Phase =
   | 'Done'
   | 'Failed';
 
-/** QuickKeyPhase is how far the desktop is with the keys of quick ask. */
+/** QuickKeyPhase is the state of the quick ask keys. */
 export type QuickKeyPhase =
   | 'off'
-  /** it has not answered; it may be asking the person */
+  /** waiting for the desktop; it may be asking the user */
   | 'asking'
   | 'bound'
   | 'failed';
@@ -3437,10 +3425,10 @@ export type Resolution =
   /** tell the model that it is unknown */
   | 'tell';
 
-/** SessionStatus is the one thing about a session that is worth a mark. */
+/** SessionStatus is the mark of a session in the list. */
 export type SessionStatus =
   | 'streaming'
-  /** a call of a tool, for a decision */
+  /** a tool call waits for a decision */
   | 'waiting'
   | 'incomplete'
   | 'unsent'
@@ -3512,7 +3500,7 @@ export type ToolDecision =
   /** it cannot run, or its turn was ended first */
   | 'not_run';
 
-/** TurnState is the one word that the rail and the footer draw of a turn. */
+/** TurnState is the state shown in the rail and the footer of a turn. */
 export type TurnState =
   | 'accepted'
   | 'preparing'
@@ -3522,18 +3510,18 @@ export type TurnState =
   | 'incomplete'
   | 'failed'
   | 'unsent'
-  /** the whole answer is there and becomes final automatically once the database takes it */
+  /** the answer is complete and becomes final automatically once it can be saved */
   | 'unsaved'
   | 'pending'
   | 'committed'
   | 'head'
   | 'degraded'
-  /** of a temporary chat: final, and written nowhere */
+  /** of a temporary chat: final, but not stored */
   | 'not kept';
 
-/** UpdateVerdict compares this program with the newest release. */
+/** UpdateVerdict is the result of comparing this program with the newest release. */
 export type UpdateVerdict =
-  /** nothing was found yet */
+  /** not checked yet */
   | ''
   /** there is a newer release */
   | 'newer'
@@ -3542,7 +3530,7 @@ export type UpdateVerdict =
   /** this copy does not know its version */
   | 'unknown';
 
-/** WindowRequestKind says what the program asks of the page. */
+/** WindowRequestKind is the kind of a request to the page. */
 export type WindowRequestKind =
   | 'new_chat'
   | 'open_session'

@@ -4,17 +4,17 @@ import { t } from '$lib/words/words.svelte';
 
 const running = ['accepted', 'preparing', 'responding', 'waiting'];
 
-/** The answer is on its way. */
+/** The answer is arriving. */
 export function isRunning(turn: TurnView): boolean {
   return running.includes(turn.state);
 }
 
-/** There is an answer that stands as it is. */
+/** There is a final answer. */
 export function isFinal(turn: TurnView): boolean {
   return !isRunning(turn) && !['incomplete', 'failed', 'unsent', 'unsaved'].includes(turn.state);
 }
 
-/** What keeps an answer from being whole; empty: nothing. */
+/** Why an answer is incomplete; empty: it is complete. */
 export function problemOf(turn: TurnView): string {
   switch (turn.state) {
     case 'incomplete': return turn.error ? t('branches.incompleteWhy', { why: program(turn.error.message) }) : t('branches.incomplete');

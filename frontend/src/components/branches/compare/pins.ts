@@ -1,10 +1,10 @@
-/** Pinned facts that one branch has and the other has not. */
+/** Pinned facts of one branch that the other lacks. */
 import type { PinView } from '$lib/backend/types';
 
 export interface PinDifference {
   left: PinView[];
   right: PinView[];
-  /** How many both have. */
+  /** How many facts both have. */
   same: number;
 }
 

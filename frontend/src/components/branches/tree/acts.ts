@@ -1,4 +1,4 @@
-/** What one does to a run of the tree: the same list for its menu and for the card that shows it. */
+/** The acts on a run of the tree, for both its menu and its card. */
 import type { BranchesState } from '$lib/state/branches.svelte';
 import type { DraggedTurn } from '$lib/turnDrag';
 import { t } from '$lib/words/words.svelte';
@@ -13,13 +13,13 @@ import type { Node } from './forest';
 
 export type ActId = 'open' | 'fork' | 'rollback' | 'compare' | 'context' | 'rename' | 'export' | 'archive';
 
-/** The turn that is meant by a run: its last one, or of a run without turns the one it continues from. */
+/** The turn that a run stands for: its last one, or for a run without turns the one it continues. */
 export function pointOf({ run, parent }: Node): DraggedTurn | null {
   const turnId = run.lastTurn || (parent?.run.lastTurn ?? '');
   return turnId === '' ? null : { turnId, seq: run.toSeq };
 }
 
-/** States a turn can be continued from. */
+/** States from which a turn can be continued. */
 const final = new Set(['pending', 'committed', 'head', 'degraded', '']);
 
 export function actsOf(node: Node, current: string, branches: number, point: DraggedTurn | null = pointOf(node)): (MenuItem & { id: ActId })[] {
@@ -41,7 +41,7 @@ export function actsOf(node: Node, current: string, branches: number, point: Dra
   ];
 }
 
-/** What a rollback to a turn makes, and what it leaves where it is. */
+/** What a rollback to a turn creates, and what it leaves unchanged. */
 function leaves({ branch }: Node, seq: number): string {
   const count = (branch?.turns ?? 0) - seq;
   return count > 0 ? t('branches.rollBackLeaves', { count, label: branch?.label ?? '' }) : t('branches.rollBackHelp');

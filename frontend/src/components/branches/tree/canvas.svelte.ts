@@ -1,20 +1,20 @@
 import type { Layout, Placed } from './layout';
 import { centre, fit, reveal, seen, touches, within, zoomAt, type Size, type View } from './viewport';
 
-/** Before it is measured. */
+/** Until it is measured. */
 const unmeasured: Size = { width: 400, height: 560 };
 /** Of a step of the wheel and of a key. */
 const wheelStep = 1.0015;
 export const zoomStep = 1.25;
 
-/** How a layout is looked at: moved, zoomed, and which part of it is drawn. */
+/** The view of a layout: its position, zoom, and the part that is drawn. */
 export class CanvasState {
   #view = $state.raw<View>({ x: 16, y: 16, scale: 1 });
   #size = $state.raw<Size>(unmeasured);
   readonly #layout: () => Layout;
   readonly #unit: () => number;
 
-  /** unit: screen pixels of one pixel of the layout at scale 1, which follows the text size. */
+  /** unit: screen pixels per layout pixel at scale 1, which follows the text size. */
   constructor(layout: () => Layout, unit: () => number) {
     this.#layout = layout;
     this.#unit = unit;
@@ -28,12 +28,12 @@ export class CanvasState {
     return this.#size;
   }
 
-  /** Scale against the size at which text is as large as everywhere. */
+  /** The scale relative to the normal text size. */
   get zoom(): number {
     return this.#view.scale / this.#unit();
   }
 
-  /** What is seen and a little more; of the others nothing is in the page. */
+  /** The visible part and a little more; the rest is not in the page. */
   readonly #window = $derived.by(() => seen(this.#view, this.#size));
 
   drawn(keep: string): Placed[] {
@@ -48,7 +48,7 @@ export class CanvasState {
     if (size.width > 0 && size.height > 0) this.#size = size;
   }
 
-  /** At full size: all of it from the top where it fits, else with that run in the middle. */
+  /** At full size: from the top if it fits, otherwise centred on that run. */
   home(runId: string): void {
     const layout = this.#layout();
     const scale = this.#unit();
@@ -65,7 +65,7 @@ export class CanvasState {
     this.#view = fit(this.#layout(), this.#size, this.#unit());
   }
 
-  /** Rows are at the left, however far their words reach. */
+  /** Rows are aligned left, however long their text. */
   #toMiddle(at: Placed): View {
     const view = centre(this.#view, at, this.#size);
     return this.#layout().form === 'rows' ? { ...view, x: reveal({ ...this.#view, x: 16 }, { ...at, w: 160 }, this.#size).x } : view;

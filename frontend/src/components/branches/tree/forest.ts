@@ -1,16 +1,16 @@
-/** The tree as it is drawn and walked: runs with their parents and children, the lit path, what a search finds. */
+/** The tree for drawing and navigation: runs with their parents and children, the lit path, and search matches. */
 import type { BranchTree, TreeBranch, TreeRun } from '$lib/backend/types';
 
-/** A drawn run. Runs that nothing drawn forks off from are joined into one. */
+/** A drawn run. Consecutive runs without a drawn fork between them are joined. */
 export interface Node {
   run: TreeRun;
-  /** The branch it belongs to. */
+  /** Its branch. */
   branch: TreeBranch | undefined;
   parent: Node | null;
   /** Oldest first. */
   children: Node[];
   depth: number;
-  /** Of the branch that is open. */
+  /** It is part of the open branch. */
   lit: boolean;
   /** The open branch ends here. */
   here: boolean;
@@ -20,20 +20,20 @@ export interface Forest {
   /** Parents first, siblings oldest first. */
   nodes: Node[];
   roots: Node[];
-  /** Where more than one way continues. */
+  /** It has more than one child. */
   forks: Node[];
-  /** By the id of every run that was joined into it. */
+  /** By the id of every joined run. */
   byId: ReadonlyMap<string, Node>;
 }
 
 export interface Growth {
-  /** The branch that is open. */
+  /** The open branch. */
   current: string;
-  /** Archived branches too. */
+  /** Including archived branches. */
   archived: boolean;
 }
 
-/** How many turns a run has. */
+/** The number of turns of a run. */
 export const turnsOf = (run: TreeRun): number => run.toSeq - run.fromSeq + 1;
 
 export function grow(tree: BranchTree, { current, archived }: Growth): Forest {
@@ -75,7 +75,7 @@ function pathTo(tree: BranchTree, branchId: string, runs: ReadonlyMap<string, Tr
   return path;
 }
 
-/** Runs of branches that are not archived, and what those grew from. Parents come first, so the last are looked at first. */
+/** Runs of unarchived branches, and their ancestors. Parents come first, so the list is processed from its end. */
 function keptRuns(tree: BranchTree, branches: ReadonlyMap<string, TreeBranch>, lit: ReadonlySet<string>): Set<string> {
   const kept = new Set<string>();
   for (const run of [...tree.runs].reverse()) {
@@ -86,7 +86,7 @@ function keptRuns(tree: BranchTree, branches: ReadonlyMap<string, TreeBranch>, l
   return kept;
 }
 
-/** A run and those of its branch that follow it with nothing drawn beside them. */
+/** A run and the following runs of its branch without a drawn fork between them. */
 function chain(first: TreeRun, children: ReadonlyMap<string, TreeRun[]>): TreeRun[] {
   const joined = [first];
   for (let last = first; ; ) {
@@ -107,7 +107,10 @@ function joinRuns(runs: readonly TreeRun[]): TreeRun {
   };
 }
 
-/** Nodes a query finds: "#57" by turn, everything else by all its words in label and messages. Of the open branch first for a turn. */
+/**
+ * Nodes that match a query: "#57" by turn, otherwise by all its words in label and messages. A turn of the open branch
+ * comes first.
+ */
 export function findNodes(forest: Forest, query: string): Node[] {
   const wanted = query.trim().toLocaleLowerCase();
   if (wanted === '') return [];
@@ -152,7 +155,7 @@ export function walk(forest: Forest, form: Form, order: readonly Node[], from: N
   return null;
 }
 
-/** The next fork in the order of drawing, round again at the end. */
+/** The next fork in drawing order, wrapping around at the end. */
 function beside(forks: readonly Node[], order: readonly Node[], from: Node, step: 1 | -1): Node | null {
   if (forks.length === 0) return null;
   const at = order.indexOf(from);

@@ -1,7 +1,7 @@
 /**
- * Where the runs of a tree stand, in pixels at 100 %: as rows, one run a line with its forks drawn in beside it, which
- * fits a narrow column; or as a tidy tree from the top down, as close as the outlines of its parts let it be (Reingold
- * and Tilford). The same forest always gets the same places, and opening another branch moves nothing.
+ * The positions of the runs of a tree, in pixels at 100 %: as rows, one run per line with its forks beside it, which
+ * fits a narrow column; or as a tidy tree from the top down, as compact as the outlines of its subtrees allow (Reingold
+ * and Tilford). The same forest always has the same layout, and opening another branch moves nothing.
  */
 import type { Form, Forest, Node } from './forest';
 
@@ -17,14 +17,14 @@ export interface Placed extends Box {
 }
 
 export interface Edge extends Box {
-  /** The child it leads to. */
+  /** The child at its end. */
   node: Node;
   d: string;
 }
 
 export interface Layout {
   form: Form;
-  /** In the order of drawing: top to bottom, then left to right. */
+  /** In drawing order: top to bottom, then left to right. */
   placed: Placed[];
   edges: Edge[];
   byId: ReadonlyMap<string, Placed>;
@@ -32,17 +32,17 @@ export interface Layout {
   height: number;
 }
 
-/** Of rows: height of a line, step of a lane, the pill on the lane. */
+/** Rows: line height, lane width, size of the pill. */
 export const row = { height: 28, lane: 22, pill: 30, least: 220 };
-/** Of the tree: a card and the gaps around it. */
+/** Tree: size of a card and the gaps around it. */
 export const card = { w: 176, h: 60, gapX: 16, gapY: 36 };
 
-/** width: what a line has, in pixels at 100 %. */
+/** width: available width of a line, in pixels at 100 %. */
 export function layOut(forest: Forest, form: Form, width: number): Layout {
   return form === 'rows' ? rows(forest, width) : tidy(forest);
 }
 
-/** The run of the same branch that continues straight; what forks off is between, beside the line. */
+/** The run that continues the same branch; forks are between them, beside the line. */
 const straight = (node: Node): Node | undefined =>
   node.children.length === 1 ? node.children[0] : node.children.find((child) => child.run.branchId === node.run.branchId);
 
@@ -69,7 +69,7 @@ function rowEdge(from: Placed, to: Placed): Edge {
   return { node: to.node, d, x, y: top, w: to.x + row.pill / 2 - x, h: bottom - top };
 }
 
-/** Left and right edges of a subtree, one a level, from its own root's middle. */
+/** Left and right edges of a subtree per level, relative to its root's centre. */
 interface Outline {
   left: number[];
   right: number[];
@@ -92,7 +92,7 @@ function tidy(forest: Forest): Layout {
   return finish('tree', placed, treeEdge);
 }
 
-/** The outline of a node over its children, whose offsets from its middle it fixes. */
+/** The outline of a node and its children, whose offsets from its centre it sets. */
 function over(children: readonly Node[], outlines: Map<Node, Outline>, offsets: Map<Node, number>): Outline {
   const below = beside(children, outlines, offsets, true);
   for (const child of children) outlines.delete(child);
@@ -102,8 +102,8 @@ function over(children: readonly Node[], outlines: Map<Node, Outline>, offsets: 
 }
 
 /**
- * Puts subtrees beside each other as close as their outlines let them. Under a parent they are counted from where it
- * stands: over the one that continues straight, so that a long trunk is a line and not a slope, else over the middle.
+ * Places subtrees side by side as close as their outlines allow. The parent is placed above the child that continues
+ * its branch, so that a long trunk is a straight line, otherwise above the middle.
  */
 function beside(nodes: readonly Node[], outlines: Map<Node, Outline>, offsets: Map<Node, number>, under: boolean): Outline {
   const all: Outline = { left: [], right: [] };
@@ -136,7 +136,7 @@ function finish(form: Form, placed: Placed[], edge: (from: Placed, to: Placed) =
     const from = to.node.parent && at.get(to.node.parent.run.id);
     return from ? [edge(from, to)] : [];
   });
-  // What is lit is drawn over what is not.
+  // Lit parts are drawn above others.
   edges.sort((a, b) => Number(a.node.lit) - Number(b.node.lit));
   return { form, placed, edges, byId: at, width: extent(placed, (box) => box.x + box.w), height: extent(placed, (box) => box.y + box.h) };
 }

@@ -1,4 +1,4 @@
-/** The window onto a layout: how far it is moved, and how large it is drawn. */
+/** The visible window onto a layout: its offset and scale. */
 import type { Box } from './layout';
 
 export interface Size {
@@ -15,25 +15,25 @@ export interface View {
 
 export const scaleMin = 0.02;
 export const scaleMax = 4;
-/** Room left around what is fitted or brought into view. */
+/** Margin around what is fitted or brought into view. */
 const edge = 16;
 
 const clamp = (value: number, low: number, high: number): number => Math.min(Math.max(value, low), high);
 
-/** Larger or smaller, with what is under that point staying there. */
+/** Zooms while the given point keeps its position. */
 export function zoomAt(view: View, factor: number, x: number, y: number): View {
   const scale = clamp(view.scale * factor, scaleMin, scaleMax);
   const by = scale / view.scale;
   return { scale, x: x - (x - view.x) * by, y: y - (y - view.y) * by };
 }
 
-/** All of it, never larger than `most`. */
+/** Fits everything, at most at scale `most`. */
 export function fit(all: Size, size: Size, most = 1): View {
   const scale = clamp(Math.min((size.width - 2 * edge) / all.width, (size.height - 2 * edge) / all.height), scaleMin, most);
   return within({ scale, x: (size.width - all.width * scale) / 2, y: edge }, all, size);
 }
 
-/** The least movement that shows a box whole; one that is larger than the window shows its beginning. */
+/** The smallest movement that makes a box fully visible; a box larger than the window shows its beginning. */
 export function reveal(view: View, box: Box, size: Size): View {
   const along = (at: number, from: number, length: number, room: number) => {
     const [low, high] = [edge - from, room - edge - (from + length)];
@@ -46,7 +46,7 @@ export function centre(view: View, box: Box, size: Size): View {
   return { ...view, x: size.width / 2 - (box.x + box.w / 2) * view.scale, y: size.height / 2 - (box.y + box.h / 2) * view.scale };
 }
 
-/** What of a layout lies under a map in the lower right corner, or the left one. */
+/** The part of a layout below a map in the lower right or left corner. */
 export function covers<T extends Box>(boxes: readonly T[], view: View, size: Size, map: Size, left: boolean): T[] {
   const [from, to] = left ? [0, map.width + edge] : [size.width - map.width - edge, size.width];
   const top = size.height - map.height - edge;
@@ -54,7 +54,7 @@ export function covers<T extends Box>(boxes: readonly T[], view: View, size: Siz
   return boxes.filter(seen);
 }
 
-/** Keeps it from being lost: it never leaves the window, and what fits is not pushed out of it. */
+/** Keeps the layout in the window: it never leaves it, and what fits stays inside. */
 export function within(view: View, all: Size, size: Size): View {
   const along = (at: number, length: number, room: number) => {
     const spare = room - length;
@@ -63,7 +63,7 @@ export function within(view: View, all: Size, size: Size): View {
   return { ...view, x: along(view.x, all.width * view.scale, size.width), y: along(view.y, all.height * view.scale, size.height) };
 }
 
-/** What of the layout is seen, and a little beyond. */
+/** The visible part of the layout, and a little more. */
 export function seen(view: View, size: Size, beyond = 120): Box {
   return { x: (-view.x - beyond) / view.scale, y: (-view.y - beyond) / view.scale, w: (size.width + 2 * beyond) / view.scale, h: (size.height + 2 * beyond) / view.scale };
 }

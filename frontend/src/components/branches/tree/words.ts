@@ -1,4 +1,4 @@
-/** What the tree says about a run, in words. */
+/** Descriptions of runs of the tree. */
 import { t } from '$lib/words/words.svelte';
 import { moment } from '$shared/format';
 import { stateName } from '../../transcript/words';
@@ -11,16 +11,16 @@ export function spanOf({ run }: Node): string {
   return run.fromSeq === run.toSeq ? `#${run.fromSeq}` : t('branches.span', { from: run.fromSeq, to: run.toSeq });
 }
 
-/** The branch where it ends, else its turns. */
+/** The branch if it ends here, otherwise its turns. */
 export const titleOf = (node: Node): string => (node.run.ends ? (node.branch?.label ?? '') : spanOf(node));
 
-/** First words: of a branch that ends what was said last. */
+/** First words; for a branch that ends, of its last message. */
 export function wordsOf({ run }: Node): string {
   if (turnsOf(run) <= 0) return t('branches.empty');
   return run.ends ? run.last || run.first : run.first;
 }
 
-/** Signs beside a run, the weightiest first. The words are the sign; texture and colour only agree. */
+/** Marks of a run, most important first. The words carry the meaning; texture and colour only repeat it. */
 export interface Sign {
   texture: 'solid' | 'striped' | 'dashed' | 'none';
   text: string;
@@ -37,7 +37,7 @@ export function signsOf({ run, branch, here }: Node): Sign[] {
   return signs;
 }
 
-/** All of it in one sentence, for those who do not see it. */
+/** Everything in one sentence, for screen readers. */
 export function sentenceOf(node: Node): string {
   const { run } = node;
   return listed([

@@ -1,36 +1,36 @@
-/** The figures of SRD 15.1 as charts: what is drawn, what the table behind holds, and what is read out. Pure. */
+/** The metrics of SRD 15.1 as charts: what is drawn, the table, and the description for screen readers. Pure. */
 import type { MetricPoint, MetricsSeries } from '$lib/backend/types';
 import { t, type PlainKey } from '$lib/words/words.svelte';
 import { decimal, grouped, inRow, percentage, spanned } from '$shared/format';
 
-/** One thing over the turns. Null: that turn has none. */
+/** One series over the turns. Null: no value for that turn. */
 export interface Series {
   name: string;
   /** Colour token, without "--color-". */
   colour: string;
   values: (number | null)[];
-  /** How it is drawn; a range fills up to the next series. */
+  /** How it is drawn; a range fills the area up to the next series. */
   as: 'bars' | 'line' | 'dashes' | 'range';
 }
 
 export interface Chart {
   id: string;
   title: string;
-  /** The one number beside the title. */
+  /** The number beside the title. */
   figure: string;
-  /** What a screen reader hears in place of the picture, with the figures. */
+  /** The description for screen readers, with the values. */
   spoken: string;
   series: Series[];
-  /** The series add up to one bar a turn. */
+  /** The series are stacked to one bar per turn. */
   stacked: boolean;
   format: (value: number) => string;
-  /** Upper end of the scale; 0: what the values need. */
+  /** Upper end of the scale; 0: determined by the values. */
   top: number;
 }
 
 const dash = '–';
 
-/** The value that a share of all values does not exceed; 0 for none. */
+/** The quantile of the values; 0 for none. */
 export function quantile(values: readonly number[], share: number): number {
   if (values.length === 0) return 0;
   const sorted = [...values].sort((a, b) => a - b);
@@ -57,7 +57,7 @@ const parts: { name: PlainKey; colour: string; of: (point: MetricPoint) => numbe
 
 function timeByPart(points: readonly MetricPoint[]): Chart {
   const whole = points.map((point) => parts.reduce((sum, part) => sum + part.of(point), 0));
-  const timed = whole.filter((ms) => ms > 0); // a turn that a crash cut off has no times
+  const timed = whole.filter((ms) => ms > 0); // a turn interrupted by a crash has no times
   const median = quantile(timed, 0.5);
   const each = inRow(parts.map((part) => `${t(part.name)} ${spanned(quantile(points.map(part.of), 0.5))}`));
   return {
@@ -90,7 +90,7 @@ function cacheShare({ points, inputTokens, cachedTokens }: MetricsSeries): Chart
   };
 }
 
-/** Null where vectors found nothing in any of the turns: words alone have no similarity. */
+/** Null if vectors found nothing in any of the turns: keyword results have no similarity. */
 function similarity(points: readonly MetricPoint[]): Chart | null {
   const found = points.filter(({ turn }) => turn.similarityMax > 0);
   if (found.length === 0) return null;
@@ -108,7 +108,7 @@ function similarity(points: readonly MetricPoint[]): Chart | null {
   };
 }
 
-/** Null where no model of these turns has a price. */
+/** Null if no model of these turns has a price. */
 function costATurn({ points, cost, unpriced }: MetricsSeries): Chart | null {
   if (cost === '') return null;
   const money = (value: number) => decimal(value, { minimumFractionDigits: value >= 1 ? 2 : 4, maximumFractionDigits: value >= 1 ? 2 : 4 });

@@ -1,10 +1,10 @@
-/** Draws a chart with uPlot, in the colours of the theme. In a chunk of its own: nobody waits for it who does not look at charts. */
+/** Draws a chart with uPlot, in the theme's colours. In a separate chunk, which is loaded only for charts. */
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import type { Chart, Series } from './figures';
 
 export interface Plot {
-  /** Moves the cursor to a turn by its place; below 0 takes it away. */
+  /** Moves the cursor to a turn by its index; negative removes it. */
   point: (at: number) => void;
   destroy: () => void;
 }
@@ -12,14 +12,14 @@ export interface Plot {
 /** Height in rem. */
 const height = 7;
 
-/** What each series is drawn up to: stacked ones stand on those before them. */
+/** The upper end of each series: stacked ones add to those before them. */
 export function tops(chart: Chart): (number | null)[][] {
   if (!chart.stacked) return chart.series.map((series) => series.values);
   const sums = chart.series[0]!.values.map(() => 0);
   return chart.series.map((series) => series.values.map((value, i) => (sums[i]! += value ?? 0)));
 }
 
-/** Draws into `box` as soon as it has a width, and again at each other one. */
+/** Draws into `box` as soon as it has a width, and redraws at each change. */
 export function plot(box: HTMLElement, chart: Chart, labels: readonly string[], onpoint: (at: number) => void): Plot {
   let drawn: uPlot | undefined;
   const observer = new ResizeObserver(([entry]) => {
@@ -41,7 +41,7 @@ export function plot(box: HTMLElement, chart: Chart, labels: readonly string[], 
 
 const rem = () => parseFloat(getComputedStyle(document.documentElement).fontSize);
 
-/** Stacked series are drawn from the highest down, each over the one before. */
+/** Stacked series are drawn from the highest down, each over the previous one. */
 function data(chart: Chart): uPlot.AlignedData {
   const lines = tops(chart);
   return [chart.series[0]!.values.map((_, i) => i), ...(chart.stacked ? lines.reverse() : lines)];
@@ -71,11 +71,11 @@ function options(box: HTMLElement, chart: Chart, labels: readonly string[], onpo
 
 function drawing(one: Series, token: (name: string) => string): uPlot.Series {
   const colour = token(one.colour);
-  // Many bars stand side by side without gaps, which would eat them.
+  // Many bars are drawn without gaps, which would take too much width.
   const share = one.values.length > 60 ? 1 : 0.75;
   if (one.as === 'bars') return { fill: colour, width: 0, points: { show: false }, paths: uPlot.paths.bars!({ size: [share, 40] }) };
   return { stroke: colour, width: 1.5, dash: one.as === 'dashes' ? [4, 3] : [], points: { show: one.values.length <= 30, size: 4, fill: colour } };
 }
 
-/** The same colour, a quarter of it. */
+/** The same colour with a quarter of its opacity. */
 const soft = (colour: string) => `color-mix(in srgb, ${colour} 25%, transparent)`;

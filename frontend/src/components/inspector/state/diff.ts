@@ -1,6 +1,6 @@
 /**
- * Two texts compared by lines, and changed lines by words. A longest common subsequence with bounds: what is too large
- * to be compared finely is compared coarsely, never slowly.
+ * Compares two texts by lines, and changed lines by words. A longest common subsequence with limits: what is too large
+ * for a fine comparison is compared coarsely instead of slowly.
  */
 
 export interface Piece {
@@ -17,16 +17,16 @@ export interface Line {
   pieces: Piece[];
 }
 
-/** A row of the two-column view; a side that has nothing there is null. */
+/** A row of the two-column view; null for an empty side. */
 export interface Row {
   old: Line | null;
   new: Line | null;
 }
 
-/** Cells of the table: a million compares in some tens of milliseconds. */
+/** Cells of the table: a million takes some tens of milliseconds. */
 const maxCells = 1_000_000;
 
-/** Pairs of indexes of a longest common subsequence, in order; null if the table would be too large. */
+/** Index pairs of a longest common subsequence, in order; null if the table would be too large. */
 export function common<T>(a: readonly T[], b: readonly T[], most = maxCells): [number, number][] | null {
   let start = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) start++;
@@ -45,7 +45,7 @@ export function common<T>(a: readonly T[], b: readonly T[], most = maxCells): [n
   return pairs;
 }
 
-/** For each pair of positions, how long the common subsequence of what follows is. */
+/** For each pair of positions, the length of the common subsequence of the rest. */
 function lengthTable<T>(a: readonly T[], b: readonly T[], start: number, rows: number, columns: number): Uint32Array {
   const lengths = new Uint32Array((rows + 1) * (columns + 1));
   for (let i = rows - 1; i >= 0; i--) {
@@ -59,7 +59,7 @@ function lengthTable<T>(a: readonly T[], b: readonly T[], start: number, rows: n
 
 const headingMark = /^#{1,6} +/;
 
-/** The lines that say something, without their list marks; a heading keeps its own, so that it is never taken for a line. */
+/** The non-empty lines, without list marks; a heading keeps its mark, so that it never equals a line. */
 function linesOf(text: string): string[] {
   return text.split(/\r\n?|\n/).map((line) => line.trimEnd().replace(/^\s*[-*] +/, '')).filter((line) => line !== '');
 }
@@ -80,7 +80,7 @@ function withoutFront(pieces: Piece[], length: number): Piece[] {
 
 const whole = (text: string, change: Change): Line => drawn(text, change, [{ text, changed: false }]);
 
-/** The two texts side by side: equal lines face each other, a removed line faces the one that took its place. */
+/** The two texts side by side: equal lines face each other, a removed line faces its replacement. */
 export function compare(old: string, now: string): Row[] {
   const [a, b] = [linesOf(old), linesOf(now)];
   const rows: Row[] = [];
@@ -119,7 +119,7 @@ function facing(removed: string[], added: string[]): Row[] {
   });
 }
 
-/** Less than this share of a line in common, and its words say more when they are not taken apart. */
+/** With less in common than this share of a line, the words are shown as a whole. */
 const alike = 0.3;
 
 /** Which words of two lines differ. Joined, the pieces are the lines. */

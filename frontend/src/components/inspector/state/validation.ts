@@ -1,4 +1,4 @@
-/** What the librarian says about a state it made (SPEC 7), read leniently: an account of another version is not an error. */
+/** The librarian's report on a state (SPEC 7), parsed leniently: a report of another version is not an error. */
 import type { StateView } from '$lib/backend/types';
 import { program } from '$lib/words/program';
 import { t, type PlainKey } from '$lib/words/words.svelte';
@@ -15,13 +15,13 @@ export interface Account {
   tone: 'ok' | 'warn' | 'plain';
   /** One word or two for the history table. */
   short: string;
-  /** Why a model's answer was not used, or not at once; empty if there was no such answer. */
+  /** Why a model's answer was rejected, or not used at once; empty: it was not. */
   reason: string;
   checks: Check[];
-  /** What is in the turns and not in the summary. */
+  /** In the turns but not in the summary. */
   missing: string[];
   missingCount: number;
-  /** What the model's answer lost and the program put back. */
+  /** Lost by the model's answer and added again by the program. */
   added: string[];
   turns: number;
   tries: number;
@@ -29,7 +29,7 @@ export interface Account {
 
 type Fields = Record<string, unknown>;
 
-/** Null where there is nothing to be read: the root, a state of pins, an account that is not JSON. */
+/** Null without a report: for the root, a state of pins, or invalid JSON. */
 export function accountOf(state: Pick<StateView, 'validation' | 'origin'>): Account | null {
   const fields = parsed(state.validation);
   if (!fields) return null;
@@ -53,7 +53,7 @@ function verdictOf(fellBack: boolean, tries: number, added: number): Pick<Accoun
   return { verdict: tries === 1 ? t('inspector.passedOn', { count: 1 }) : t('inspector.passed'), tone: 'ok', short: t('inspector.passedWord') };
 }
 
-/** The librarian records why it refused a summary as "it ...", for the model to read; the window names the subject. */
+/** The librarian words its reasons as "it ...", for the model; the window names the subject. */
 const reasonWords = (reason: string): string => program(reason.replace(/^it /, "The model's summary "));
 
 function checksOf(fields: Fields): Check[] {
@@ -64,7 +64,7 @@ function checksOf(fields: Fields): Check[] {
   return [required, ...byKind].filter((check) => check.found > 0);
 }
 
-/** Counts by kind; a list counts as its length, a bare number as one kind. */
+/** Counts by kind; a list counts its entries, a bare number is one kind. */
 function countsOf(value: unknown): Record<string, number> {
   if (typeof value === 'number') return { entities: value };
   if (Array.isArray(value)) return { entities: value.length };
@@ -72,7 +72,7 @@ function countsOf(value: unknown): Record<string, number> {
   return Object.fromEntries(Object.entries(value).map(([name, count]) => [name, Array.isArray(count) ? count.length : typeof count === 'number' ? count : 0]));
 }
 
-/** What the librarian looks for in turns, by its names there. */
+/** The librarian's names of what it looks for in turns. */
 const kinds: Record<string, PlainKey> = {
   entities: 'inspector.entities', numbers: 'inspector.kindNumbers', dates: 'inspector.dates', urls: 'inspector.urls', paths: 'inspector.paths', code: 'inspector.code', open_tasks: 'inspector.openTasks', facts: 'inspector.facts', decisions: 'inspector.decisions', constraints: 'inspector.constraints',
 };

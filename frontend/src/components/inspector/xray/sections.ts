@@ -1,4 +1,4 @@
-/** The sections of a request in prompt order (SPEC 6): their numbers, names and colours, and how they are said. */
+/** The sections of a request in prompt order (SPEC 6): their numbers, names, colours and descriptions. */
 import type { ContextItem, ContextSection, ContextView } from '$lib/backend/types';
 import { unmarked } from '$lib/markdown/unmarked';
 import { program } from '$lib/words/program';
@@ -6,7 +6,7 @@ import { t, type PlainKey } from '$lib/words/words.svelte';
 import { dated, decimal, grouped, percentage, sized } from '$shared/format';
 import { whoSaid } from '../../memory/words';
 
-/** Characters that are read for a preview. */
+/** Characters used for a preview. */
 const previewMost = 1_000;
 
 interface Look {
@@ -30,7 +30,7 @@ const looks: Record<string, Omit<Look, 'title'> & { title: PlainKey }> = {
   message: { number: 9, title: 'inspector.yourMessage', fill: 'var(--color-section-message)', striped: false },
 };
 
-/** What represents the oldest turns: summaries by a model, extracts until they are made, or both. */
+/** What represents the oldest turns: model summaries, extracts until those exist, or both. */
 export function replacingTitle(summaries: boolean, extracts: boolean): string {
   return extracts ? (summaries ? t('inspector.rangesAndExtracts') : t('inspector.extracts')) : t('inspector.rangeSummaries');
 }
@@ -42,12 +42,12 @@ export function lookOf({ name, items }: Pick<ContextSection, 'name' | 'items'>):
   return look ? { ...look, title: t(look.title) } : { number: 0, title: program(name), fill: 'var(--color-section-tools)', striped: false };
 }
 
-/** What a section holds, beside its name: "#139 to #148", "4". */
+/** The content of a section, beside its name: "#139 to #148", "4". */
 export function extentOf(section: ContextSection): string {
   const { items, name } = section;
   if (name === 'originals' || name === 'pending') return span(items.map((item) => item.seq), items.map((item) => item.seq));
   if (name === 'summaries') return span(items.map((item) => item.from), items.map((item) => item.to));
-  // The program's own words around the items are shown and not counted.
+  // The program's own text around the items is shown but not counted.
   const own = items.filter((item) => !['config', 'day', 'now'].includes(item.source)).length;
   return own > 1 ? grouped(own) : '';
 }
@@ -69,7 +69,7 @@ export function percent(part: number, whole: number): string {
   return percentage(whole > 0 ? Math.round((part / whole) * 100) : 0);
 }
 
-/** How far the count made before sending was from the provider's own: "12 400 counted, 12 412 reported, 0.1 % under". */
+/** How far our count was from the provider's: "12 400 counted, 12 412 reported, 0.1 % under". */
 export function countedAgainst(view: Pick<ContextView, 'tokens' | 'reported'>): string {
   const { tokens, reported } = view;
   if (reported === 0) return t('inspector.reportedNothing', { tokens });
@@ -79,7 +79,7 @@ export function countedAgainst(view: Pick<ContextView, 'tokens' | 'reported'>): 
   return off > 0 ? t('inspector.countedOver', values) : t('inspector.countedUnder', values);
 }
 
-/** Where an item is from, as the word on its door; empty where there is nothing to go to. */
+/** The link text for an item's origin; empty if there is none. */
 export function doorOf(item: ContextItem): string {
   switch (item.source) {
     case 'turn':
@@ -101,13 +101,16 @@ export function doorOf(item: ContextItem): string {
   }
 }
 
-/** The name of an item beside its door, without saying its number twice. */
+/** An item's name beside its link, without repeating its number. */
 export function nameOf(item: ContextItem): string {
   if (item.source !== 'turn') return program(item.label);
   return item.role === 'assistant' ? t('inspector.theModel') : item.role === 'user' ? t('inspector.you') : item.role;
 }
 
-/** What an item is called where its door is not beside it: "Turn 12, you". A chunk is called by who said it and when, and by its session if that is not the open one. */
+/**
+ * An item's name without a link beside it: "Turn 12, you". A chunk is named by its speaker and time, and by its session
+ * if that is not the open one.
+ */
 export function labelOf(item: ContextItem, sessionId: string): string {
   const chunk = item.memory?.chunk;
   if (!chunk) return program(item.label);
@@ -118,7 +121,7 @@ export function labelOf(item: ContextItem, sessionId: string): string {
 
 const roles: Readonly<Record<string, PlainKey>> = { system: 'inspector.roleSystem', user: 'inspector.roleUser', assistant: 'inspector.roleAssistant', tool: 'inspector.roleTool' };
 
-/** As whose an item is sent, and its size: "user, 532 B". */
+/** The role with which an item is sent, and its size: "user, 532 B". */
 export function sentAs(item: ContextItem): string {
   const role = roles[item.role];
   return role ? t('inspector.sentAs', { role: t(role), size: sized(item.bytes) }) : sized(item.bytes);
@@ -129,7 +132,10 @@ export function formWord(form: string): string {
   return form === 'slice' ? t('inspector.formPart') : form === 'summary' ? t('inspector.formSummary') : t('inspector.formWhole');
 }
 
-/** What an item begins with, as people read it: without markup, and of a chunk without the number and hour that are sent with it. */
+/**
+ * The beginning of an item as people read it: without markup, and for a chunk without the number and hour that are sent
+ * with it.
+ */
 export function previewOf(item: ContextItem, most?: number): string {
   return firstWords(item.memory?.chunk?.excerpt ?? unmarked(item.text.slice(0, previewMost)), most);
 }
@@ -140,7 +146,7 @@ export function firstWords(text: string, most = 90): string {
   return line.length > most ? `${line.slice(0, most).trimEnd()}…` : line;
 }
 
-/** What stayed the same at the front, which is what a provider's cache can reuse. */
+/** The unchanged beginning, which a provider's cache can reuse. */
 export function prefixWords(sharedBytes: number, totalBytes: number): string {
   if (sharedBytes === 0) return t('inspector.nothingSame');
   return t('inspector.frontSame', { shared: sharedBytes, total: totalBytes, share: percent(sharedBytes, totalBytes) });

@@ -1,0 +1,79 @@
+package erasing
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+// kept is a store with one session; it notes what is done to it.
+type kept struct {
+	Store
+	reason string
+	broken error // after the receipt
+	done   []string
+}
+
+func (k *kept) ErasePreview(context.Context, string, string) (chat.ErasePreview, error) {
+	k.done = append(k.done, "preview")
+	return chat.ErasePreview{Session: "s", Reason: k.reason}, nil
+}
+
+func (k *kept) Erase(_ context.Context, kind, id string) (chat.Receipt, error) {
+	k.done = append(k.done, "erase "+kind+" "+id)
+	return chat.Receipt{ID: "r"}, k.broken
+}
+
+func (k *kept) forget(_ context.Context, session chat.SessionID, _ func(string) bool) error {
+	k.done = append(k.done, "forget "+string(session))
+	return nil
+}
+
+func (k *kept) publish(c chat.Change) {
+	k.done = append(k.done, string(c.Kind)+" "+string(c.Session)+c.ID)
+}
+
+// What is erased is looked at, agreed to and forgotten before, and everybody learns of it afterwards.
+func TestErase(t *testing.T) {
+	agree := func(chat.ErasePreview) error { return nil }
+	refuse := func(chat.ErasePreview) error { return chat.Errorf(chat.CodeCancelled, "test", "no") }
+	half := errors.New("a file could not be removed")
+	for name, c := range map[string]struct {
+		reason string
+		broken error
+		alone  bool // a process without long work
+		kind   string
+		agree  func(chat.ErasePreview) error
+		want   []string
+		code   chat.Code
+	}{
+		"a session":            {kind: chat.EraseSession, agree: agree, want: []string{"preview", "forget s", "erase session x", "sessions ", "session s"}},
+		"a turn":               {kind: chat.EraseTurn, agree: agree, want: []string{"preview", "forget s", "erase turn x", "sessions ", "session s", "turn sx"}},
+		"a project":            {kind: chat.EraseProject, agree: agree, want: []string{"preview", "forget s", "erase project x", "sessions ", "session s", "projects x"}},
+		"refused":              {kind: chat.EraseSession, agree: refuse, want: []string{"preview"}, code: chat.CodeCancelled},
+		"not now":              {kind: chat.EraseSession, agree: agree, reason: "An answer is being written.", want: []string{"preview"}, code: chat.CodeConflict},
+		"nobody is asked":      {kind: chat.EraseSession, want: []string{"preview", "forget s", "erase session x", "sessions ", "session s"}},
+		"alone, nobody asked":  {kind: chat.EraseSession, alone: true, want: []string{"erase session x"}},
+		"alone":                {kind: chat.EraseSession, alone: true, agree: refuse, want: []string{"preview"}, code: chat.CodeCancelled},
+		"something stays over": {kind: chat.EraseSession, agree: agree, broken: half, want: []string{"preview", "forget s", "erase session x", "sessions ", "session s"}, code: chat.CodeInternal},
+	} {
+		k := &kept{reason: c.reason, broken: c.broken}
+		d := Deps{Store: k, Publish: k.publish, Forget: k.forget}
+		if c.alone {
+			d.Forget = nil
+		}
+		receipt, err := New(d).Erase(t.Context(), c.kind, "x", c.agree)
+		if !slices.Equal(k.done, c.want) {
+			t.Errorf("%s: did %q, not %q", name, k.done, c.want)
+		}
+		if (err != nil) != (c.code != "") || err != nil && chat.CodeOf(err) != c.code {
+			t.Errorf("%s: %v, not %s", name, err, c.code)
+		}
+		if erased := c.code == "" || c.broken != nil; erased != (receipt.ID != "") {
+			t.Errorf("%s: receipt %+v", name, receipt)
+		}
+	}
+}

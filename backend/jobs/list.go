@@ -1,0 +1,44 @@
+package jobs
+
+import (
+	"context"
+
+	"contextinfinity/backend/chat"
+)
+
+// ListStore keeps the jobs that people see.
+type ListStore interface {
+	Jobs(context.Context, chat.JobQuery) ([]chat.Job, error)
+	JobCounts(context.Context) (queued, running, dead int, err error)
+	JobFor(context.Context, chat.TurnID, chat.JobType) (chat.Job, bool, error)
+	RetryJob(context.Context, int64) error
+	KillJob(context.Context, int64) error
+}
+
+// List is the jobs as people see and change them.
+type List struct {
+	ListStore
+	runner  *Runner
+	publish Publisher
+}
+
+// NewList returns the jobs that a runner carries out.
+func NewList(s ListStore, r *Runner, p Publisher) *List { return &List{s, r, p} }
+
+// RetryJob makes a job due now, with a new count of tries.
+func (l *List) RetryJob(ctx context.Context, id int64) error {
+	return l.changed(l.ListStore.RetryJob(ctx, id))
+}
+
+// KillJob gives a job up until somebody retries it.
+func (l *List) KillJob(ctx context.Context, id int64) error {
+	return l.changed(l.ListStore.KillJob(ctx, id))
+}
+
+func (l *List) changed(err error) error {
+	if err == nil {
+		l.publish.Change(chat.Change{Kind: chat.ChangeJobs})
+		l.runner.Wake()
+	}
+	return err
+}

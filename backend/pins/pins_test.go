@@ -1,0 +1,100 @@
+package pins
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+// kept is a store with one suggestion on one branch; it notes what is done to it.
+type kept struct {
+	Store
+	done []string
+}
+
+func (k *kept) Branch(_ context.Context, id chat.BranchID) (chat.Branch, error) {
+	if id != "b" {
+		return chat.Branch{}, chat.Errorf(chat.CodeNotFound, "test", "no branch")
+	}
+	return chat.Branch{ID: id, SessionID: "s"}, nil
+}
+
+func (k *kept) AddPin(_ context.Context, _ chat.BranchID, text string, tokens int) (chat.Pin, error) {
+	k.done = append(k.done, "add "+text)
+	return chat.Pin{ID: "p", Text: text, Tokens: tokens}, nil
+}
+
+func (k *kept) EditPin(_ context.Context, _ chat.BranchID, pin chat.PinID, text string, tokens int) (chat.Pin, error) {
+	k.done = append(k.done, "edit "+string(pin)+" "+text)
+	return chat.Pin{ID: "q", Text: text, Tokens: tokens}, nil
+}
+
+func (k *kept) SuggestedPins(context.Context, chat.BranchID) ([]chat.PinSuggestion, error) {
+	return []chat.PinSuggestion{{ID: "g", Text: "Always answer in verse."}}, nil
+}
+
+func (k *kept) SuggestionPinned(_ context.Context, _ chat.BranchID, id chat.SuggestionID, pin chat.PinID) error {
+	k.done = append(k.done, "accepted "+string(id)+" as "+string(pin))
+	return nil
+}
+
+func (k *kept) DismissSuggestion(_ context.Context, _ chat.BranchID, id chat.SuggestionID) error {
+	k.done = append(k.done, "dismissed "+string(id))
+	return nil
+}
+
+// CheckPin has room for 30 bytes.
+func (k *kept) CheckPin(_ context.Context, _ chat.BranchID, _ chat.PinID, text string) error {
+	if len(text) > 30 {
+		return chat.Errorf(chat.CodeOverBudget, "test", "no room")
+	}
+	return nil
+}
+
+// Each act keeps its rule and is published; one that fails changes nothing and is not.
+func TestActs(t *testing.T) {
+	const told = "published s b"
+	for name, c := range map[string]struct {
+		do   func(context.Context, *Service) (chat.Pin, error)
+		want []string
+		code chat.Code
+	}{
+		"add":     {func(ctx context.Context, s *Service) (chat.Pin, error) { return s.Add(ctx, "b", " a fact\n") }, []string{"add a fact", told}, ""},
+		"no text": {func(ctx context.Context, s *Service) (chat.Pin, error) { return s.Add(ctx, "b", " \n") }, nil, chat.CodeInvalid},
+		"no room": {func(ctx context.Context, s *Service) (chat.Pin, error) {
+			return s.Add(ctx, "b", "a fact that is far longer than there is room for")
+		}, nil, chat.CodeOverBudget},
+		"no branch": {func(ctx context.Context, s *Service) (chat.Pin, error) { return s.Add(ctx, "c", "a fact") }, nil, chat.CodeNotFound},
+		"edit":      {func(ctx context.Context, s *Service) (chat.Pin, error) { return s.Edit(ctx, "b", "p", "another") }, []string{"edit p another", told}, ""},
+		"accept": {
+			func(ctx context.Context, s *Service) (chat.Pin, error) { return s.Accept(ctx, "b", "g", " ") },
+			[]string{"add Always answer in verse.", told, "accepted g as p", told},
+			"",
+		},
+		"accept changed": {
+			func(ctx context.Context, s *Service) (chat.Pin, error) { return s.Accept(ctx, "b", "g", "In verse.") },
+			[]string{"add In verse.", told, "accepted g as p", told},
+			"",
+		},
+		"accept what is gone":  {func(ctx context.Context, s *Service) (chat.Pin, error) { return s.Accept(ctx, "b", "h", "") }, nil, chat.CodeNotFound},
+		"dismiss":              {func(ctx context.Context, s *Service) (chat.Pin, error) { return chat.Pin{}, s.Dismiss(ctx, "b", "g") }, []string{"dismissed g", told}, ""},
+		"dismiss what is gone": {func(ctx context.Context, s *Service) (chat.Pin, error) { return chat.Pin{}, s.Dismiss(ctx, "b", "h") }, nil, chat.CodeNotFound},
+	} {
+		k := &kept{}
+		s := New(Deps{Store: k, Limits: k, Count: func(text string) int { return len(text) }, Publish: func(ch chat.Change) {
+			k.done = append(k.done, "published "+string(ch.Session)+" "+ch.ID)
+		}})
+		pin, err := c.do(t.Context(), s)
+		if !slices.Equal(k.done, c.want) {
+			t.Errorf("%s: did %q, not %q", name, k.done, c.want)
+		}
+		if (err != nil) != (c.code != "") || err != nil && chat.CodeOf(err) != c.code {
+			t.Errorf("%s: %v, not %s", name, err, c.code)
+		}
+		if pin.Tokens != len(pin.Text) {
+			t.Errorf("%s: %d tokens of %q", name, pin.Tokens, pin.Text)
+		}
+	}
+}
