@@ -1,6 +1,9 @@
 import { t } from '$lib/words/words.svelte';
 
-/** Copies a text. Where the page may not use the clipboard (not every engine lets a desktop page), the old way. */
+/**
+ * Copies a text. Uses the old method if the page may not use the clipboard (not every engine permits it for a desktop
+ * page).
+ */
 export async function copyText(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);

@@ -1,4 +1,7 @@
-/** Keys as this machine names them: lists write Ctrl, Alt and Shift; a Mac shows its own signs, German keyboards say Strg. */
+/**
+ * Keys as they are called on this machine: lists write Ctrl, Alt and Shift; a Mac uses its symbols, German keyboards
+ * say Strg.
+ */
 import { language, t, type PlainKey } from './words/words.svelte';
 
 const macSigns: Record<string, string> = { Ctrl: '⌘', Alt: '⌥', Shift: '⇧', Delete: '⌫', Enter: '↩', Esc: '⎋' };
@@ -12,7 +15,7 @@ export const onMac = (): boolean => /^Mac|iPhone|iPad/.test(navigator.platform);
 
 const ending = /\(((?:Ctrl|Alt|Shift)\+.+|Esc|Delete)\)$/;
 
-/** A label that ends with its keys, "Settings (Ctrl+,)", as this machine writes it. */
+/** A label that ends with its keys, "Settings (Ctrl+,)", as this machine writes them. */
 export function withKeys(label: string, mac = onMac()): string {
   return mac || language() !== 'en' ? label.replace(ending, (_, keys: string) => `(${keysIn(keys, mac)})`) : label;
 }
@@ -22,7 +25,7 @@ export function keysIn(keys: string, mac = onMac()): string {
   return capsOf(keys, mac).join(mac ? '' : '+');
 }
 
-/** "Ctrl+N" as its key caps. A plus sign may itself be the last key. */
+/** "Ctrl+N" as separate keys. A plus sign can itself be the last key. */
 export function capsOf(keys: string, mac = onMac()): string[] {
   const caps = keys === '+' ? ['+'] : keys.replace(/\+\+$/, '+Plus').split('+').map((cap) => (cap === 'Plus' ? '+' : cap));
   return caps.map((cap) => arrows[cap] ?? (mac ? macSigns[cap] : undefined) ?? (names[cap] ? t(names[cap]) : cap));

@@ -1,4 +1,4 @@
-/** The list with one entry moved to another place. */
+/** The list with one entry moved to another position. */
 export function moved<T>(list: readonly T[], from: number, to: number): T[] {
   const result = [...list];
   const [entry] = result.splice(from, 1);

@@ -1,2 +1,5 @@
-/** What a person may type as the name of a session or a branch, in characters. The program takes any length; lists do not get better by it. */
+/**
+ * The maximum length in characters of a session or branch name that a user types. The program accepts any length, but
+ * long names make lists worse.
+ */
 export const longestName = 200;

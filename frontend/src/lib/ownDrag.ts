@@ -1,21 +1,21 @@
 /**
- * What is on its way from this window. A drag that carries a file hides everything else it carries from the page
- * (WebKit tells of "Files" alone, WebKitGTK of addresses alone), so the page remembers what it gave.
+ * What is dragged from this window. A drag with a file hides all its other data from the page (WebKit reports only
+ * "Files", WebKitGTK only addresses), so the page remembers the data.
  */
 let carried: ReadonlyMap<string, string> | null = null;
 
-/** A drag of ours begins: its data by type, which only this window understands. */
+/** One of our drags begins: its data by type, which only this window understands. */
 export function carry(event: DragEvent, type: string, data: string): void {
   event.dataTransfer?.setData(type, data);
   carried = new Map([[type, data]]);
 }
 
-/** Whether what hovers is of that type and ours. */
+/** Whether the current drag is ours and of that type. */
 export function holds(event: DragEvent, type: string): boolean {
   return event.dataTransfer?.types.includes(type) === true || (hides(event) && carried?.has(type) === true);
 }
 
-/** Whether a drag carries files, and may hide what else it carries. */
+/** Whether a drag contains files, and may hide other data. */
 function hides(event: DragEvent): boolean {
   const types = event.dataTransfer?.types ?? [];
   return types.includes('Files') || types.includes('text/uri-list');
@@ -25,13 +25,14 @@ export function dataOf(event: DragEvent, type: string): string {
   return event.dataTransfer?.getData(type) || (hides(event) ? (carried?.get(type) ?? '') : '');
 }
 
-/** Whether what is dragged began in this window. */
+/** Whether the current drag began in this window. */
 export const isOwn = (): boolean => carried !== null;
 
-/** Tells when a drag is over. Returns what ends it. */
+/** Reports the end of a drag. Returns a function that ends the subscription. */
 export function watchOwnDrags(): () => void {
   const over = () => (carried = null);
-  // A line that was scrolled away while it was dragged hears no dragend: a pointer that moves freely drags nothing.
+  // A dragged row that was scrolled out of the page gets no dragend: a pointer that moves without a pressed button
+  // drags nothing.
   const free = (event: PointerEvent) => event.buttons === 0 && over();
   addEventListener('dragend', over);
   addEventListener('pointermove', free);

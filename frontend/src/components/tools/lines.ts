@@ -5,7 +5,7 @@ import { t } from '$lib/words/words.svelte';
 const line = (change: Line['change'], pieces: Piece[]): Line => ({ change, heading: false, pieces });
 const whole = (text: string, change: Line['change']): Line => line(change, [{ text, changed: false }]);
 
-/** Unchanged lines that are kept beside a change; the rest of a long run is left out. */
+/** Unchanged lines that are kept around each change; the rest of a long run is left out. */
 const beside = 3;
 
 export function lineDiff(before: string, after: string): Row[] {
@@ -31,7 +31,7 @@ export function previewRows(text: string): Row[] {
   });
 }
 
-/** An empty text has no lines: it is not one that is empty. */
+/** An empty text has no lines, rather than one empty line. */
 const split = (text: string): string[] => (text === '' ? [] : text.split('\n'));
 
 function facing(removed: string[], added: string[]): Row[] {
@@ -44,7 +44,7 @@ function facing(removed: string[], added: string[]): Row[] {
   });
 }
 
-/** Long runs of lines that stay are said in a line of their own. */
+/** A long run of unchanged lines is summarised in one line. */
 function shortened(rows: Row[]): Row[] {
   const changed = rows.map((row) => row.old?.change !== 'same');
   const near = rows.map((_, at) => changed.slice(Math.max(0, at - beside), at + beside + 1).includes(true));

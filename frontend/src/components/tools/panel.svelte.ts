@@ -2,10 +2,10 @@ import type { Backend } from '$lib/backend/backend';
 import type { ToolDecision, ToolDefinitionView, ToolPermissionView, ToolsPanel } from '$lib/backend/types';
 import { Act, Loaded } from '$shared/loaded.svelte';
 
-/** The page about tools: what there is, what was decided, and what one does about it. */
+/** The page about tools: which tools there are, which decisions were made, and the actions on them. */
 export class ToolsPage {
   readonly panel: Loaded<ToolsPanel>;
-  /** Named by what it is done to, so that an error is there. */
+  /** Named after the object of the action, so that the error is shown there. */
   readonly act = new Act();
   readonly #backend: Backend;
 
@@ -14,7 +14,7 @@ export class ToolsPage {
     this.panel = new Loaded(() => backend.tools.panel());
   }
 
-  /** By source, in the order they came; those that a person has to look at are counted. */
+  /** By source, in the order they came, with the number of definitions that need a review. */
   get sources(): { source: string; definitions: ToolDefinitionView[]; unseen: number }[] {
     const bySource = new Map<string, ToolDefinitionView[]>();
     for (const definition of this.panel.value?.definitions ?? []) bySource.set(definition.source, [...(bySource.get(definition.source) ?? []), definition]);
@@ -25,7 +25,7 @@ export class ToolsPage {
     return this.#do(keyOf(definition), () => this.#backend.tools.accept(definition.source, definition.tool, definition.hash));
   }
 
-  /** All that a source has to be looked at. They stand on the page, each with its description. */
+  /** Every definition of a source that needs a review. They are on the page, each with its description. */
   acceptAll(definitions: readonly ToolDefinitionView[]): Promise<boolean> {
     const source = definitions[0]?.source ?? '';
     return this.#do(source, async () => {
@@ -53,7 +53,7 @@ export class ToolsPage {
   }
 }
 
-/** Models are not offered it before a person looked at it. */
+/** Models are not offered it before a person has reviewed it. */
 export function unseen(definition: ToolDefinitionView): boolean {
   return definition.pinned === 'new' || definition.pinned === 'changed';
 }

@@ -1,11 +1,12 @@
-/** Texts of others, made safe to be judged by eye: nothing in them is hidden, and nothing turns them around. */
+/** Text from others, made safe to judge by eye: hidden characters are shown, and nothing reverses the direction. */
 import { t } from '$lib/words/words.svelte';
 
-// Controls but tab and line feed; zero widths, directional overrides and isolates, tags, fillers, variation selectors beyond the ones of emoji.
+// Control characters except tab and line feed; zero widths, directional overrides and isolates, tags, fillers, and
+// variation selectors except those of emoji.
 // eslint-disable-next-line no-control-regex
 const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff9-\uffff]|[\u{e0000}-\u{e0fff}]/gu;
 
-/** The text with every character that one would not see written out: "⟨U+202E⟩". Line ends are one kind. */
+/** The text with every invisible character written out: "⟨U+202E⟩". All line endings become the same. */
 export function shown(text: string): string {
   return text.replace(/\r\n?/g, '\n').replace(hidden, (char) => `⟨U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}⟩`);
 }
@@ -24,10 +25,10 @@ export interface Replacement {
 }
 
 export interface ArgumentsView {
-  /** Null: what the model wrote is not an object, and is shown as it is. */
+  /** Null if what the model wrote is not an object; it is then shown as it is. */
   values: Argument[] | null;
   replacements: Replacement[];
-  /** Why they are shown as they are; empty where there is nothing to say. */
+  /** Why the arguments are shown unchanged; empty if there is no reason to give. */
   note: string;
 }
 
@@ -35,8 +36,8 @@ const beforeKey = /^(?:old|before|original)(?:_?(?:text|str|string|content))?$/i
 const afterKey = /^(?:new|after|replacement)(?:_?(?:text|str|string|content))?$/i;
 
 /**
- * Arguments as a person reads them: name by name, and what is replaced by what as a pair. Only the two members that make up
- * a pair leave the list: whatever else there is stays in it, since it is what the person allows.
+ * Arguments in a readable form: name by name, with a replaced text and its replacement as a pair. Only the two members
+ * of the pair leave the list: everything else stays in it, because the user permits that too.
  */
 export function argumentsOf(json: string): ArgumentsView {
   const parsed = parsedObject(json);
@@ -54,14 +55,14 @@ export function argumentsOf(json: string): ArgumentsView {
   return { values: [...rest].map(([name, value]) => ({ name, value: valueText(value) })), replacements, note };
 }
 
-/** The arguments in a line, for a card that is folded. */
+/** The arguments in one line, for a folded card. */
 export function argumentLine(json: string): string {
   const parsed = parsedObject(json);
   const values = parsed && inexact(json) === '' ? Object.values(parsed).map(valueText) : [json];
   return shown(values.join('  ').slice(0, 400)).replace(/\s+/g, ' ').trim();
 }
 
-/** The one pair of texts in an object. Two that look the same are none: a diff of them would show nothing. */
+/** The one pair of texts in an object. Two texts that look the same are not a pair: their diff would show nothing. */
 function pairOf(object: Record<string, unknown>): Replacement | null {
   const of = (key: RegExp) => Object.entries(object).filter((member): member is [string, string] => key.test(member[0]) && typeof member[1] === 'string');
   const [before, after] = [of(beforeKey), of(afterKey)];
@@ -70,7 +71,7 @@ function pairOf(object: Record<string, unknown>): Replacement | null {
   return shown(was) === shown(is) ? null : { old, now, before: was, after: is };
 }
 
-/** A list of pairs, if each of its entries is one and has no other member. */
+/** A list of pairs, if every entry is a pair and has no other member. */
 function pairsOf(edits: unknown): Replacement[] | null {
   if (!Array.isArray(edits) || edits.length === 0) return null;
   const pairs = edits.map((edit: unknown) => (isObject(edit) && Object.keys(edit).length === 2 ? pairOf(edit) : null));
@@ -90,9 +91,9 @@ function parsedObject(json: string): Record<string, unknown> | null {
   }
 }
 
-/** Why JSON that can be read says something else than its values here, in a sentence; empty if it does not. */
+/** Why valid JSON could mean something different from the values shown here, in a sentence; empty if it cannot. */
 function inexact(json: string): string {
-  const open: (Set<string> | null)[] = []; // the names so far of each object around; null: a list
+  const open: (Set<string> | null)[] = []; // the names so far of each enclosing object; null for a list
   const colon = /\s*:/y;
   const token = /["{}[\]]|-?\d[\d.eE+-]*/g;
   for (let found = token.exec(json); found; found = token.exec(json)) {
@@ -116,14 +117,14 @@ function inexact(json: string): string {
   return '';
 }
 
-/** Just behind the string that begins at `start`. */
+/** The position just after the string that begins at `start`. */
 function stringEnd(json: string, start: number): number {
   let at = start + 1;
   while (at < json.length && json[at] !== '"') at += json[at] === '\\' ? 2 : 1;
   return at + 1;
 }
 
-/** A number in one way of writing: 1.50 and 15e-1 are the same. What is none stays as it is. */
+/** A number in one notation: 1.50 and 15e-1 are the same. Anything that is not a number stays as it is. */
 function decimal(text: string): string {
   const parts = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text);
   if (!parts) return text;

@@ -1,4 +1,4 @@
-/** What the window says about calls of tools: their state, who decided, and the choices there are. */
+/** What the window shows about tool calls: their state, who decided, and the choices. */
 import type { Resolution, ToolCallView, ToolDecision, ToolDefinitionView } from '$lib/backend/types';
 import { program } from '$lib/words/program';
 import { t } from '$lib/words/words.svelte';
@@ -12,7 +12,7 @@ export interface CallState {
   sign: 'waits' | 'runs' | 'done' | 'failed' | 'denied' | 'unknown' | 'none';
 }
 
-/** The word on the card. `now` counts the time of a call that runs. */
+/** The state on the card. `now` is used for the running time of a call. */
 export function callState(call: ToolCallView, now: number): CallState {
   switch (call.state) {
     case 'proposed': return { words: t('tools.waitsForYou'), tone: 'warn', sign: 'waits' };
@@ -27,15 +27,15 @@ export function callState(call: ToolCallView, now: number): CallState {
   return { words: call.startedAt > 0 && took >= 0 ? t('tools.doneIn', { time: spanned(took) }) : t('tools.done'), tone: 'ok', sign: 'done' };
 }
 
-/** Whole seconds: what is renewed each second has no tenths. */
+/** Whole seconds: a number that is updated every second needs no tenths. */
 const whole = (ms: number) => wholeSeconds(Math.max(1, Math.floor(ms / 1000)));
 
-/** Whether a call continues only after a person said something. */
+/** Whether a call continues only after the user's decision. */
 export function waits(call: ToolCallView): boolean {
   return call.state === 'proposed' || call.state === 'unknown';
 }
 
-/** "staging-db.read_query"; of a built-in tool its name alone. */
+/** "staging-db.read_query"; only the name for a built-in tool. */
 export function callName(call: Pick<ToolCallView, 'source' | 'tool' | 'name'>): string {
   if (call.source === '' || call.tool === '') return call.name;
   return call.source === 'builtin' ? call.tool : `${call.source}.${call.tool}`;
@@ -45,7 +45,7 @@ export function sourceName(source: string): string {
   return source === 'builtin' ? t('settings.builtIn') : source;
 }
 
-/** Who let it run, or did not, and when. Empty while nobody has. */
+/** Who allowed or denied it, and when. Empty before a decision. */
 export function decisionWords(call: ToolCallView): string {
   const time = call.decidedAt > 0 ? clock(call.decidedAt) : '';
   switch (call.decision) {
@@ -63,18 +63,18 @@ export function decisionWords(call: ToolCallView): string {
 export interface Choice<Id extends string> {
   id: Id;
   label: string;
-  /** The letter that does it while the card has the focus. */
+  /** The key that triggers it while the card has the focus. */
   key: string;
-  /** What it means, in full. */
+  /** The full explanation. */
   title: string;
-  /** Holds for later calls too, so that it may hold for the whole server. */
+  /** Applies to later calls too, so it can also apply to the whole server. */
   lasts: boolean;
 }
 
-/** What a person can decide about a call that waits. */
+/** The choices for a call that waits. */
 export type Decision = Exclude<ToolDecision, '' | 'not_run'>;
 
-/** A choice that is called and explained in the language of the window. */
+/** A choice with its label and explanation in the language of the window. */
 function choice<Id extends Decision | Resolution>(id: Id, key: string, lasts = false): Choice<Id> {
   const name: Decision | Resolution = id;
   return {
@@ -90,7 +90,7 @@ function choice<Id extends Decision | Resolution>(id: Id, key: string, lasts = f
 
 export const choices: readonly Choice<Decision>[] = [choice('once', 'O'), choice('session', 'S', true), choice('always', 'A', true), choice('deny', 'D'), choice('never', 'N', true)];
 
-/** What can be done about a call of which nobody knows how it ended. */
+/** The choices for a call whose outcome is unknown. */
 export const resolutions: readonly Choice<Resolution | 'discard'>[] = [
   choice('enter', 'E'),
   choice('rerun', 'R'),
@@ -106,7 +106,7 @@ export const resolutions: readonly Choice<Resolution | 'discard'>[] = [
   },
 ];
 
-/** Why nobody knows how it ended, where the program says nothing itself. */
+/** Why the outcome is unknown, if the program gives no reason. */
 export function unknownWords(call: ToolCallView): string {
   if (call.why !== '') return program(call.why);
   switch (call.reason) {
@@ -119,7 +119,7 @@ export function unknownWords(call: ToolCallView): string {
   }
 }
 
-/** What of a definition is new to the person who reads it. */
+/** Which part of a definition is new to the user. */
 export function pinnedWords(definition: ToolDefinitionView): { words: string; tone: Tone } {
   switch (definition.pinned) {
     case 'accepted': return { words: t('tools.accepted'), tone: 'ok' };

@@ -1,8 +1,8 @@
-/** What the buttons in an answer do: those of code blocks and of footnotes (lib/markdown/render.ts draws them). */
+/** The actions of the buttons in an answer: in code blocks and at footnotes (lib/markdown/render.ts draws them). */
 import type { App } from '$lib/state/app.svelte';
 import { t } from '$lib/words/words.svelte';
 
-/** Where one came from to a footnote, to go back there. */
+/** The reference from which the user came to a footnote, to go back to it. */
 const cameFrom = new WeakMap<Element, HTMLElement>();
 
 export async function answerAct(app: App, button: HTMLElement): Promise<void> {
@@ -26,7 +26,7 @@ function wrap(code: HTMLElement, button: HTMLElement): void {
   button.setAttribute('aria-pressed', String(wraps !== 'on'));
 }
 
-/** Shows all lines of a long code block, or its first ones. */
+/** Shows all lines of a long code block, or only the first ones. */
 export function unfold(code: HTMLElement, open: boolean): void {
   const button = code.querySelector('[data-act="fold"]');
   if (!button) return;
@@ -42,7 +42,7 @@ async function preview(code: HTMLElement): Promise<void> {
   else await open(code);
 }
 
-/** The one of that kind with this label in the same text. Labels are compared, never put into a selector. */
+/** The element of that kind with this label in the same text. Labels are compared and never put into a selector. */
 function partner(button: HTMLElement, selector: string): HTMLElement | undefined {
   const label = button.dataset['note'];
   return [...(button.closest('.prose')?.querySelectorAll<HTMLElement>(selector) ?? [])].find((element) => element.dataset['note'] === label);

@@ -1,8 +1,8 @@
 import type { BlockView, ToolCallView } from '$lib/backend/types';
 
 /**
- * Which call of the tool journal each block of an answer represents. A result that its call's card shows has null: it is
- * not drawn twice. Providers may give one id to several calls; they are then told apart by their order.
+ * The tool call for each block of an answer. A result that is shown on the card of its call has null, so that it is not
+ * drawn twice. Providers sometimes give several calls the same id; their order tells them apart.
  */
 export function callsByBlock(blocks: readonly BlockView[], calls: readonly ToolCallView[]): Map<number, ToolCallView | null> {
   const out = new Map<number, ToolCallView | null>();

@@ -1,6 +1,6 @@
 /**
- * Which turns stay in the page though they are scrolled out of it: those that a selection spans, so that it can be
- * copied whole, and the one that holds the focus.
+ * Which turns stay in the page although they are scrolled out of view: those in a selection, so that it can be copied
+ * completely, and the one with the focus.
  */
 const most = 400;
 
@@ -9,7 +9,7 @@ type Turns = readonly { id: string }[];
 export class KeptTurns {
   #selected = $state.raw<[string, string] | null>(null);
   #focused = $state('');
-  /** The turn that holds the whole selection, and its text, for pinning. */
+  /** The turn that contains the whole selection, and the selected text, for pinning. */
   #selection = $state.raw<{ turnId: string; text: string } | null>(null);
   readonly #root: () => HTMLElement | undefined;
   readonly #turns: () => Turns;
@@ -19,7 +19,7 @@ export class KeptTurns {
     this.#turns = turns;
   }
 
-  /** Turns come and go at both ends of what is loaded: who stays is known by name, where, only now. */
+  /** Turns are added and removed at both ends, so kept turns are stored by id and their positions are looked up now. */
   get indexes(): number[] {
     if (this.#focused === '' && !this.#selected) return [];
     const turns = this.#turns();

@@ -1,6 +1,6 @@
 /**
- * Marks finds in the turns that are drawn. The page draws turns again whenever it likes: those that changed are looked
- * through again, once a frame, and nothing of them is ever touched.
+ * Marks search results in the drawn turns. The page can draw turns again at any time: those that changed are searched
+ * again once per frame, and their nodes are never changed.
  */
 import { painted } from '$lib/find/paint';
 import { rangesIn, type Marks } from '$lib/find/ranges';
@@ -31,7 +31,7 @@ export class TurnMarks {
     this.#paint();
   }
 
-  /** The find that one is brought to, if its turn is drawn and shows it. */
+  /** The current search result, if its turn is drawn and shows it. */
   current(): Range | undefined {
     const turn = this.#marks ? this.#root?.querySelector<HTMLElement>(`[data-turn="${CSS.escape(this.#marks.turnId)}"]`) : null;
     if (!turn || !this.#marks) return undefined;

@@ -2,14 +2,16 @@ import type { Code } from '$lib/backend/types';
 import type { PlainKey } from '$lib/words/words.svelte';
 
 export interface Remedy {
-  /** What to do, in the window's own terms: the program's hint is for the command line too, and names configuration keys. */
+  /**
+   * What to do, in terms of the window: the program's hint is also for the command line, and names configuration keys.
+   */
   words: PlainKey;
   button: PlainKey;
   /** A page of the settings (settings/sections.ts). */
   section: string;
 }
 
-/** Where the settings help against a failed turn, by the code of its error. */
+/** The settings page that helps with a failed turn, by error code. */
 export const remedies: Readonly<Partial<Record<Code, Remedy>>> = {
   auth: { words: 'transcript.authRemedy', button: 'transcript.authButton', section: 'providers' },
   unavailable: { words: 'transcript.unavailableRemedy', button: 'transcript.unavailableButton', section: 'models' },

@@ -1,15 +1,15 @@
 /**
- * Where the transcript is scrolled to. At its end it follows what arrives; one movement of the reader upwards and it
- * stays where the reader is, whatever arrives.
+ * The scroll position of the transcript. At its end it follows new text; as soon as the user scrolls up it stays there,
+ * whatever arrives.
  */
 import type { VirtualizerHandle } from 'virtua/svelte';
 
-/** So near the end the reader counts as being there. */
+/** Within this distance of the end, the reader counts as being at the end. */
 const endPx = 32;
-/** How long after a wheel, key or drag a movement still counts as the reader's. */
+/** How long after a wheel, key or drag event a scroll still counts as the user's. */
 const handMs = 250;
 
-/** So many frames without a correction, and a jump has arrived; after so many it ends anyhow. */
+/** A jump is complete after so many frames without a correction, and ends in any case after so many. */
 const calmFrames = 5;
 const holdFrames = 60;
 
@@ -26,7 +26,7 @@ export class TranscriptScroll {
   #handle: VirtualizerHandle | undefined;
   #content: MutationObserver | undefined;
 
-  /** Stays at the end as the end moves. */
+  /** Stays at the end while the end moves. */
   get following(): boolean {
     return this.#following;
   }
@@ -35,8 +35,8 @@ export class TranscriptScroll {
     this.#element = element;
     const port = new ResizeObserver(() => this.#grown());
     port.observe(element);
-    // The list sets its height as a style, in a resize observer of its own. To observe the size of the list as well
-    // would be a loop: it is drawn outside of the turns that were just measured.
+    // The list sets its height as a style in its own resize observer. Observing the size of the list as well would
+    // cause a loop: it is drawn based on the turns that were just measured.
     this.#content = new MutationObserver(() => this.#grown());
     this.#observeContent();
     const released = () => (this.#pressed = false);
@@ -48,7 +48,7 @@ export class TranscriptScroll {
     };
   }
 
-  /** The list was made again. */
+  /** The list was created again. */
   use(handle: VirtualizerHandle | undefined): void {
     this.#handle = handle;
     this.#observeContent();
@@ -68,12 +68,12 @@ export class TranscriptScroll {
     requestAnimationFrame(() => this.#grown());
   }
 
-  /** A jump is under way: what is drawn on it is on its way past. */
+  /** A jump is in progress: turns drawn during it are only passed. */
   get holding(): boolean {
     return this.#holding;
   }
 
-  /** Leaves the end, wherever the end goes. */
+  /** Leaves the end, even if the end moves. */
   leaveEnd(): void {
     this.#following = false;
   }
@@ -83,8 +83,8 @@ export class TranscriptScroll {
   }
 
   /**
-   * Holds on to a target while the turns around it are drawn and measured, some frames after they were scrolled to.
-   * `offBy` says how many pixels too low it stands, null while it is not drawn. The reader's hand ends it.
+   * Keeps a target in place while the turns around it are drawn and measured, for some frames after the scroll. `offBy`
+   * returns how many pixels too low it is, or null while it is not drawn. Any scrolling by the user ends it.
    */
   hold(offBy: (port: DOMRect) => number | null, done: () => void, again: () => void): void {
     const hold = ++this.#hold;
@@ -108,7 +108,7 @@ export class TranscriptScroll {
     requestAnimationFrame(() => look(0));
   }
 
-  /** A position changed, by the reader or by what was drawn. */
+  /** A position changed, by the user or by drawing. */
   scrolled(): void {
     const element = this.#element;
     if (!element) return;
@@ -129,7 +129,7 @@ export class TranscriptScroll {
     if (upKeys.has(event.key) && this.#scrollable && event.target === this.#element) this.#following = false;
   }
 
-  /** Pressed on the scroll bar, or touching. */
+  /** The pointer is pressed on the scroll bar, or the screen is touched. */
   press(): void {
     this.#pressed = true;
     this.#touch();

@@ -1,4 +1,4 @@
-/** What the transcript says about a turn: state words, days, and what a screen reader hears. */
+/** The texts of the transcript about a turn: states, days, and what a screen reader announces. */
 import type { TurnView } from '$lib/backend/types';
 import { number } from '$lib/words/format';
 import { program } from '$lib/words/program';
@@ -11,14 +11,14 @@ export interface Status {
   sign: 'durable' | 'live' | 'striped' | 'check' | 'stop' | 'warn' | 'declined' | 'discarded' | 'head';
 }
 
-/** How an answer ended, where it did not simply end. */
+/** How an answer ended, if it did not end normally. */
 const outcomes = { stopped: 'stop', truncated: 'stop', refused: 'declined', kept: 'check', paused: 'stop' } as const;
 
 const isOutcome = (outcome: string): outcome is keyof typeof outcomes => outcome in outcomes;
 const plain = (key: PlainKey, sign: Status['sign']): Status => ({ words: t(key), sign, tone: 'plain' });
 const warned = (key: PlainKey): Status => ({ words: t(key), sign: 'warn', tone: 'warn' });
 
-/** The footer's first words. */
+/** The first words of the footer. */
 export function statusOf({ state, outcome, indexStatus }: TurnView): Status {
   switch (state) {
     case 'accepted': return plain('transcript.savedSending', 'durable');
@@ -55,20 +55,20 @@ export function stateName({ state: id, outcome }: Pick<TurnView, 'state' | 'outc
   return t('transcript.outcomeAndState', { outcome: named(outcomeNames, outcome), state });
 }
 
-/** "9 806 in, 612 out": as the provider counted. */
+/** "9 806 in, 612 out": as counted by the provider. */
 export function tokenWords(turn: TurnView): string {
   if (turn.inputTokens === 0 && turn.outputTokens === 0) return '';
   return t('transcript.tokens', { input: turn.inputTokens, output: turn.outputTokens });
 }
 
-/** "in 12.3 s, 50 tokens per second": over all of a turn, the waiting too. Empty where it is not known. */
+/** "in 12.3 s, 50 tokens per second": for the whole turn including the waiting time. Empty if unknown. */
 export function paceWords({ durationMs, outputTokens }: Pick<TurnView, 'durationMs' | 'outputTokens'>): string {
   if (durationMs <= 0) return '';
   const rate = rateWords(outputTokens, durationMs);
   return rate ? t('transcript.paceRate', { span: spanned(durationMs), rate }) : t('transcript.pace', { span: spanned(durationMs) });
 }
 
-/** "50 tokens per second", "2.4 tokens per second"; empty where there is nothing to divide. */
+/** "50 tokens per second", "2.4 tokens per second"; empty if it cannot be computed. */
 export function rateWords(tokens: number, ms: number): string {
   if (tokens <= 0 || ms <= 0) return '';
   const rate = (tokens * 1000) / ms;
@@ -83,7 +83,7 @@ export function fullTime(at: number): string {
   return dated(at, { dateStyle: 'full', timeStyle: 'medium' });
 }
 
-/** "Tuesday 18 November" where a turn is the first of its day; empty elsewhere. */
+/** "Tuesday 18 November" for the first turn of a day; empty otherwise. */
 export function newDay(before: TurnView | undefined, turn: TurnView): string {
   const date = new Date(turn.createdAt);
   if (before && new Date(before.createdAt).toDateString() === date.toDateString()) return '';
@@ -101,7 +101,7 @@ function weekday(at: number, year: { year?: 'numeric' }): string {
   return language() === 'en' ? day.replace(',', '') : day;
 }
 
-/** What is read out when the newest turn moves on: its state, never its text. */
+/** What is announced when the state of the newest turn changes: the state, never the text. */
 export function announcement(turn: TurnView | undefined): string {
   switch (turn?.state) {
     case 'accepted': return t('transcript.messageSaved');
@@ -129,24 +129,24 @@ export function noAnswerWords(error: TurnView['error']): string {
   return error ? t('transcript.noAnswerWhy', { why: capitalised(error.message) }) : t('transcript.noAnswerNoReason');
 }
 
-/** "12 480 bytes", or "1.2 MB" where single bytes say nothing any more. */
+/** "12 480 bytes", or "1.2 MB" when single bytes no longer matter. */
 export function byteWords(bytes: number): string {
   return bytes < 100_000 ? t('transcript.byteCount', { bytes }) : sized(bytes);
 }
 
-/** What of an incomplete answer is certain to survive a loss of power. */
+/** How much of an incomplete answer is certain to survive a power failure. */
 export function diskWords({ displayed, durable }: Pick<TurnView, 'displayed' | 'durable'>): string {
   if (durable >= displayed) return t('transcript.onDisk');
   if (durable === 0) return t('transcript.noneOnDisk');
   return durable === 1 ? t('transcript.oneOnDisk') : t('transcript.someOnDisk', { bytes: byteWords(durable) });
 }
 
-/** Words as a title begins. */
+/** The text with a capital letter, as in a title. */
 export function capitalised(words: string): string {
   return words.charAt(0).toLocaleUpperCase() + words.slice(1);
 }
 
-/** Words as a sentence: with a capital and a full stop. */
+/** The text as a sentence: with a capital letter and a full stop. */
 export function sentence(text: string): string {
   const words = text.trim();
   if (words === '') return '';

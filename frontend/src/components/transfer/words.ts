@@ -1,11 +1,11 @@
-/** What files, work and reports are called. */
+/** The names of files, tasks and reports. */
 import type { DroppedFile, ImportReport, SkippedRow, TaskView } from '$lib/backend/types';
 import type { ExportFormat } from '$lib/state/exporting.svelte';
 import { program } from '$lib/words/program';
 import { t, type PlainKey } from '$lib/words/words.svelte';
 import { grouped, inRow, percentage, sized } from '$shared/format';
 
-/** What long work counts, beside bytes. */
+/** What tasks count, besides bytes. */
 const units = ['sessions', 'turns'] as const;
 
 const formats: Record<string, PlainKey> = {
@@ -16,7 +16,7 @@ const kinds: Record<string, PlainKey> = { bundle: 'transfer.bundle', backup: 'tr
 
 export const formatName = (format: string): string => (formats[format] ? t(formats[format]) : format);
 
-/** "ChatGPT export, 25.4 MB"; of what could not be told only its size, beside the reason (fileAdvice). */
+/** "ChatGPT export, 25.4 MB"; only the size if the format is unknown, next to the reason (fileAdvice). */
 export function fileWords(file: DroppedFile): string {
   const kind = kinds[file.kind];
   const what = file.kind === 'transcript' ? formatName(file.format) || t('transfer.transcript') : kind ? t(kind) : file.kind;
@@ -24,7 +24,7 @@ export function fileWords(file: DroppedFile): string {
   return file.kind === 'folder' || file.size <= 0 ? what : t('transfer.sizedFile', { what, size: sized(file.size) });
 }
 
-/** Why a file is not imported and what to do with it instead, or how it is; empty: nothing is to be said. */
+/** Why a file is not imported and what to do instead, or how it is imported; empty if there is nothing to say. */
 export function fileAdvice(file: DroppedFile): string {
   if (file.reason !== '') return program(file.reason);
   if (file.kind === 'backup') return t('transfer.adviceBackup');
@@ -37,10 +37,10 @@ const states: Record<string, PlainKey> = { running: 'transfer.stateRunning', don
 
 export const stateWord = (task: TaskView): string => (states[task.state] ? t(states[task.state]!) : task.state);
 
-/** Of 100, floored, so that it never says 100 before it is over; undefined where the whole is not known. */
+/** A percentage, rounded down so that it is never 100 before the end; undefined if the total is unknown. */
 export const percentOf = (task: TaskView): number | undefined => (task.total > 0 ? Math.min(100, Math.floor((task.done / task.total) * 100)) : undefined);
 
-/** "12 of 40 sessions", "3.1 MB of 25.4 MB"; empty where nothing is counted. */
+/** "12 of 40 sessions", "3.1 MB of 25.4 MB"; empty if nothing is counted. */
 export function progressWords(task: TaskView): string {
   if (task.unit === '' || (task.done === 0 && task.total === 0)) return '';
   const { done, total, unit } = task;
@@ -50,7 +50,7 @@ export function progressWords(task: TaskView): string {
   return total > 0 ? t(`transfer.${known}Of`, { done, total }) : t(`transfer.${known}Done`, { done });
 }
 
-/** What a screen reader is told while work continues: a quarter at a time, not each step. */
+/** What a screen reader announces during a task: each quarter, not each step. */
 export function spokenProgress(task: TaskView): string {
   const title = program(task.title);
   if (task.state !== 'running') return task.error ? t('transfer.failedWith', { title, state: stateWord(task), error: program(task.error.message) }) : t('transfer.titleAndState', { title, state: stateWord(task) });
@@ -58,14 +58,17 @@ export function spokenProgress(task: TaskView): string {
   return quarter > 0 ? t('transfer.titleAndState', { title, state: percentage(quarter) }) : t('transfer.started', { title });
 }
 
-/** Long work in a line: what runs, else what ended and was not looked at; empty: there is nothing to tell. */
+/**
+ * Tasks in one line: the running one, otherwise one that ended and was not looked at; empty if there is nothing to
+ * report.
+ */
 export function lineWords(running: readonly TaskView[], untold: readonly TaskView[]): string {
   if (running.length > 0) return running.length === 1 ? program(running[0]!.title) : t('transfer.running', { count: running.length });
   if (untold.length > 1) return t('transfer.reports', { count: untold.length });
   return untold[0] ? t('transfer.titleAndState', { title: program(untold[0].title), state: stateWord(untold[0]) }) : '';
 }
 
-/** What an import made, in a sentence. */
+/** What an import created, in a sentence. */
 export function madeWords(report: ImportReport): string {
   const parts = [
     report.sessions > 0 ? t('transfer.sessionsMade', { count: report.sessions }) : '',
@@ -75,14 +78,14 @@ export function madeWords(report: ImportReport): string {
   return parts.length > 0 ? t('transfer.sentence', { what: inRow(parts) }) : t('transfer.nothingAdded');
 }
 
-/** What came with it; empty where nothing did. */
+/** What was imported with it; empty if nothing was. */
 export function addedWords(report: ImportReport): string {
   const { turns, branches } = report;
   if (turns > 0) return branches > 0 ? t('transfer.addedBoth', { turns, branches }) : t('transfer.addedTurns', { turns });
   return branches > 0 ? t('transfer.addedBranches', { branches }) : '';
 }
 
-/** What has to be known of the file as a whole. */
+/** What the user has to know about the file as a whole. */
 export function wholeNotes(report: ImportReport): string[] {
   return [
     report.torn ? t('transfer.torn') : '',
@@ -91,12 +94,12 @@ export function wholeNotes(report: ImportReport): string[] {
   ].filter((note) => note !== '');
 }
 
-/** How many conversations bring instructions that are not used. */
+/** How many conversations contain instructions that are not used. */
 export const instructedWords = (report: ImportReport): string => t('transfer.instructed', { count: report.instructed });
 
 export const skippedName = (row: SkippedRow): string => row.title || row.id || t('transfer.entryNamed', { n: row.index + 1 });
 
-/** Where in the file: "entry 7, byte 412 204". */
+/** The position in the file: "entry 7, byte 412 204". */
 export const placeOf = (row: SkippedRow): string => inRow([row.file, t('transfer.entryAt', { n: row.index + 1 }), row.offset > 0 && t('transfer.byteAt', { n: row.offset })]);
 
 /** The report as text, for the clipboard. */
@@ -111,7 +114,7 @@ export function reportText(report: ImportReport): string {
   return lines.filter((line, i) => line !== '' || i > 1).join('\n').replace(/\u202f/g, ' ');
 }
 
-/** What each format is for. */
+/** The purpose of each format. */
 export const formatChoices = (): { value: ExportFormat; label: string; detail: string }[] => [
   { value: 'bundle', label: t('transfer.bundleFile'), detail: t('transfer.bundleMore') },
   { value: 'md', label: t('transfer.markdownFile'), detail: t('transfer.markdownMore') },

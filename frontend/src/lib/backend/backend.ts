@@ -6,22 +6,28 @@ import { getContext, setContext } from 'svelte';
 import type { Change, DraggedFile, ExportRequest, Frame, Services, WindowRequest } from './types';
 
 export interface Backend extends Services {
-  /** Files that are dropped on the window arrive with their paths, as a WindowRequest; else the page has them as File objects alone. */
+  /**
+   * Files that are dropped on the window arrive with their paths, as a WindowRequest; otherwise the page only has them
+   * as File objects.
+   */
   readonly nativeDrops: boolean;
   /**
-   * Writes the file that a drag out of the window carries, and waits until it is there: a drag can only be given a file
-   * while it begins. Throws a BackendError.
+   * Writes the file for a drag out of the window, and waits until it exists: a drag can only be given a file while it
+   * begins. Throws a BackendError.
    */
   dragFile(request: ExportRequest): DraggedFile;
   /** Replies to the program's question whether to close the window (WindowRequest "close"). */
   closeWindow(close: boolean): void;
-  /** Closes the window as its own button does: it goes to the tray where there is one, and asks where an answer would be cut short. */
+  /**
+   * Closes the window as its close button does: to the tray if there is one, and with a question if an answer would be
+   * interrupted.
+   */
   leaveWindow(): void;
-  /** Pieces of streams. Returns what ends the subscription. */
+  /** Pieces of streams. Returns a function that ends the subscription. */
   onFrame(listener: (frame: Frame) => void): () => void;
-  /** Everything else that became different. */
+  /** All other changes. */
   onChange(listener: (change: Change) => void): () => void;
-  /** What is asked of the page from outside it. */
+  /** Requests to the page from outside it. */
   onWindowRequest(listener: (request: WindowRequest) => void): () => void;
 }
 

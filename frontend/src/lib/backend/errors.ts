@@ -3,8 +3,8 @@ import { language } from '../words/words.svelte';
 import type { Code, ErrorView } from './types';
 
 /**
- * A call that failed: a code to act on, a sentence that says what happened, and a hint that says what to do. The program's
- * sentences are read in the language of the window, so that an error which stands while it changes follows it.
+ * A call that failed: a code for the program, a sentence that says what happened, and a hint that says what to do. The
+ * sentences are translated when they are read, so a displayed error follows a change of the language.
  */
 export class BackendError extends Error {
   readonly code: Code;
@@ -28,13 +28,13 @@ export class BackendError extends Error {
   }
 }
 
-/** Whatever was thrown, as something that can be shown. */
+/** Any thrown value as an error that can be shown. */
 export function toBackendError(thrown: unknown): BackendError {
   if (thrown instanceof BackendError) return thrown;
   return new BackendError(parseView(thrown instanceof Error ? thrown.message : thrown));
 }
 
-/** A hint follows "error: …" in brackets on the command line; in the window it stands as a sentence of its own. */
+/** On the command line a hint follows "error: …" in brackets; in the window it is a separate sentence. */
 export function asSentence(hint: string): string {
   const words = hint.trim();
   if (words === '') return '';
@@ -42,7 +42,10 @@ export function asSentence(hint: string): string {
   return words.charAt(0).toLocaleUpperCase() + words.slice(1) + end;
 }
 
-/** The program rejects with an ErrorView as JSON, which the bridge may wrap in an Error; itself it rejects with plain words. */
+/**
+ * The program rejects with an ErrorView as JSON, which the bridge may wrap in an Error; the bridge itself rejects with
+ * plain text.
+ */
 function parseView(thrown: unknown): ErrorView {
   const text = String(thrown);
   try {
@@ -51,7 +54,7 @@ function parseView(thrown: unknown): ErrorView {
       return { code: view.code ?? 'internal', op: view.op ?? '', message: view.message, hint: view.hint ?? '' };
     }
   } catch {
-    // Not JSON: the words are the message.
+    // Not JSON: the text is the message.
   }
   return { code: 'internal', op: '', message: text, hint: '' };
 }

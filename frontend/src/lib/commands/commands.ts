@@ -1,8 +1,10 @@
-/** Slash commands: which there are, and what a text in the composer means as one. Pure; carried out by state/commands. */
+/**
+ * Slash commands: the list of them, and how a text in the composer is read as one. Pure; executed by state/commands.
+ */
 import type { SavedPromptView, ServerPromptView } from '$lib/backend/types';
 import { entries, type CommandId, type Slash } from './list';
 
-/** A command as it is written: its name, and what it does as lists say it. */
+/** A command as it is written: its name, and its description for lists. */
 export interface Command extends Slash {
   id: CommandId;
   readonly does: string;
@@ -13,19 +15,19 @@ export const commands: readonly Command[] = entries
   .flatMap((entry) => (entry.slash ? [{ ...entry.slash, id: entry.id, get does() { return entry.title; } }] : []))
   .sort((a, b) => a.name.localeCompare(b.name));
 
-/** What a text is: words to send, a command, one that lacks its argument, or a name no command has. */
+/** What a text is: a message, a command, a command without its argument, or an unknown command name. */
 export type Parsed =
   | { kind: 'text'; text: string }
   | { kind: 'command'; command: Command; argument: string }
   | { kind: 'incomplete'; command: Command }
   | { kind: 'unknown'; name: string };
 
-/** `//name` represents the words /name. `// a comment` stays as it is: no command is written so. */
+/** `//name` stands for the text /name. `// a comment` stays as it is: no command is written this way. */
 export function unescaped(text: string): string {
   return /^\/\/[a-z]/i.test(text) ? text.slice(1) : text;
 }
 
-/** A path such as /usr/bin is words, too. */
+/** A path such as /usr/bin is text, too. */
 export function parse(text: string): Parsed {
   if (text.startsWith('//')) return { kind: 'text', text: unescaped(text) };
   const found = /^\/([a-z]+)(?:\s+([\s\S]*))?$/i.exec(text.trimEnd());
@@ -37,20 +39,20 @@ export function parse(text: string): Parsed {
   return command.needed && argument === '' ? { kind: 'incomplete', command } : { kind: 'command', command, argument };
 }
 
-/** A line of the list under the caret. */
+/** An entry of the list under the caret. */
 export interface Suggestion {
-  /** What is in the field when it is taken. */
+  /** What the field contains after it is selected. */
   text: string;
   label: string;
   detail: string;
-  /** Taking it leaves nothing to write. */
+  /** Selecting it leaves nothing to type. */
   complete: boolean;
-  /** A prompt that is inserted in place of what is typed. */
+  /** A prompt that replaces the typed text. */
   prompt?: SavedPromptView;
   serverPrompt?: ServerPromptView;
 }
 
-/** What could be meant by what is typed so far. Only the first line can be a command. */
+/** The commands that match the typed text. Only the first line can be a command. */
 export function suggest(typed: string, models: readonly { name: string; detail: string }[]): Suggestion[] {
   const model = /^\/model[^\S\n]+(\S*)$/i.exec(typed);
   if (model) return models.filter(({ name }) => startsWith(name, model[1]!)).map(({ name, detail }) => ({ text: `/model ${name}`, label: name, detail, complete: true }));
@@ -66,7 +68,7 @@ function startsWith(name: string, typed: string): boolean {
   return name.toLowerCase().startsWith(typed.toLowerCase());
 }
 
-/** Which state "#146", "146" or the short id "9K4T" names. */
+/** The state that "#146", "146" or the short id "9K4T" names. */
 export function findState<T extends { turnSeq: number; shortId: string }>(history: readonly T[], argument: string): T | undefined {
   const wanted = argument.replace(/^#/, '').trim();
   if (/^\d+$/.test(wanted)) {

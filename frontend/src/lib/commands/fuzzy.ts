@@ -1,4 +1,4 @@
-/** How well a text fits what was typed: letters in order, better at the start of words and side by side. */
+/** How well a text matches what was typed: letters in order, better at the start of words and next to each other. */
 import type { Span } from '$lib/backend/types';
 
 export interface Fit {
@@ -11,14 +11,14 @@ const wordStart = 9;
 const beside = 10;
 const anywhere = 1;
 const gap = 0.15;
-/** A letter on average; what is only scattered over a text is not a fit. */
+/** Per letter on average; letters that are only scattered over a text are not a match. */
 const least = 5;
 
-/** null: it does not fit. An empty query fits everything alike. Spaces in the query may represent anything. */
+/** null: no match. An empty query matches everything equally. Spaces in the query may stand for anything. */
 export function fuzzy(text: string, query: string): Fit | null {
   const wanted = [...query.toLowerCase()].filter((letter) => letter.trim() !== '');
   if (wanted.length === 0) return { score: 0, marks: [] };
-  // Letter by letter, so that places stay where they are whatever the case of a letter takes.
+  // Letter by letter, so that positions stay correct even if the case changes a letter's length.
   const letters = Array.from(text, (letter) => letter.toLowerCase());
   let scores = new Array<number>(letters.length).fill(-Infinity);
   const came: Int32Array[] = [];
@@ -48,7 +48,7 @@ export function fuzzy(text: string, query: string): Fit | null {
     places.unshift(at);
     at = came[row]![at]!;
   }
-  // Of two that fit alike the shorter one is meant.
+  // Of two equal matches the shorter one is preferred.
   return { score: score - Math.min(2, letters.length / 60), marks: spans(text, places) };
 }
 
@@ -56,7 +56,7 @@ function startsWord(letters: readonly string[], at: number): boolean {
   return /[\p{L}\p{N}#]/u.test(letters[at]!) && !/[\p{L}\p{N}]/u.test(letters[at - 1]!);
 }
 
-/** Places of letters as spans in UTF-16 units, neighbours joined. */
+/** Positions of letters as spans in UTF-16 units, with neighbours joined. */
 function spans(text: string, places: readonly number[]): Span[] {
   const starts: number[] = [];
   let unit = 0;

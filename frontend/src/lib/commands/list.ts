@@ -1,11 +1,11 @@
 /**
- * Everything one can tell the window to do: the one list behind the palette, the slash commands, the shortcuts and their
- * sheet. What each does is in state/commands.
+ * Everything the window can be told to do: the one list behind the palette, the slash commands, the shortcuts and the
+ * list of shortcuts. state/commands implements them.
  */
 import type titles from '$lib/words/en/commands';
 import { t } from '$lib/words/words.svelte';
 
-/** A place in the list of sessions, from 1. */
+/** A position in the list of sessions, from 1. */
 export type SessionPlace = `session${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9}`;
 
 export type CommandId =
@@ -26,28 +26,28 @@ export const groupTitle = (group: CommandGroup): string => t(`commandGroups.${gr
 /** How a command is written in the composer. */
 export interface Slash {
   name: string;
-  /** What follows the name, as lists show it; empty for nothing. */
+  /** The argument after the name, as lists show it; empty if there is none. */
   argument: string;
-  /** It means nothing without its argument. */
+  /** The command requires its argument. */
   needed: boolean;
 }
 
 export interface Entry {
   id: CommandId;
-  /** What it does, in the language of the window. */
+  /** The description in the language of the window. */
   readonly title: string;
   group: CommandGroup;
   keys?: string;
-  /** More keys for the same. */
+  /** More keys for the same command. */
   also?: string;
   slash?: Slash;
-  /** Other words one may look for it by: English ones, whatever the language of the window. */
+  /** More search terms for it: English ones, whatever the language of the window. */
   words?: string;
-  /** A key of one place, or of no use in the palette: not offered there. */
+  /** A key with a meaning in one place only, or of no use in the palette: not offered there. */
   local?: true;
-  /** Of those: heard by the whole window anyway, so that its keys can be changed. */
+  /** One of those that the whole window handles anyway, so its keys can be changed. */
   everywhere?: true;
-  /** Its keys are the same for everyone. */
+  /** Its keys cannot be changed. */
   fixed?: true;
 }
 

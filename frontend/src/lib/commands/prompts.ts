@@ -1,11 +1,14 @@
-/** Saved prompts, and those of tool servers, among what `/` offers. Pure. */
+/** Saved prompts and those of tool servers among the entries that `/` offers. Pure. */
 import type { SavedPromptView, ServerPromptView } from '$lib/backend/types';
 import { parse, type Suggestion } from './commands';
 import { fuzzy } from './fuzzy';
 
 const most = 12;
 
-/** Prompts whose name fits what is typed after the slash, best first. Names have blanks; what is a command with its argument is none. */
+/**
+ * Prompts whose name matches the text after the slash, best first. Names contain spaces; a command with its argument is
+ * not a prompt.
+ */
 export function suggestPrompts(typed: string, prompts: readonly SavedPromptView[], ofServers: readonly ServerPromptView[]): Suggestion[] {
   const query = /^\/([^/\n]*)$/.exec(typed)?.[1];
   if (query === undefined || (/\s/.test(query) && parse(typed).kind !== 'unknown')) return [];

@@ -1,4 +1,4 @@
-/** Where "go to" leads: a turn's number, a share of the way, or a day. Pure. */
+/** Where "go to" leads: a turn number, a percentage, or a day. Pure. */
 import { t } from '$lib/words/words.svelte';
 import { dated } from '$shared/format';
 
@@ -27,7 +27,7 @@ export function goalOf(typed: string, first: number, last: number, now: Date): G
   return none(t('find.whatGoal'));
 }
 
-/** The beginning of a day; undefined if the text is none, invalid if there is no such day. */
+/** The start of a day; undefined if the text is not a day, invalid if the day does not exist. */
 function dayOf(text: string, now: Date): Date | undefined {
   const back = new Map([['today', 0], ['yesterday', 1], [t('find.today'), 0], [t('find.yesterday'), 1]]).get(text);
   if (back !== undefined) return new Date(now.getFullYear(), now.getMonth(), now.getDate() - back);
@@ -43,13 +43,13 @@ function dayOf(text: string, now: Date): Date | undefined {
   return latest(named[4], month, Number(named[1] ?? named[3] ?? 1), now);
 }
 
-/** From 1; 0: no month begins so, neither in English nor in the language of the window. */
+/** From 1; 0 if no month begins this way, neither in English nor in the language of the window. */
 function monthOf(word: string): number {
   const english = months.findIndex((name) => name.startsWith(word));
   return 1 + (english >= 0 ? english : months.findIndex((_, month) => dated(Date.UTC(2024, month, 15), { month: 'long', timeZone: 'UTC' }).toLowerCase().startsWith(word)));
 }
 
-/** Without a year the last such day is meant, not one to come. */
+/** Without a year, the last such day is meant, not a future one. */
 function latest(year: string | undefined, month: number, day: number, now: Date): Date {
   const date = valid(Number(year ?? now.getFullYear()), month, day);
   return !year && date > now ? valid(now.getFullYear() - 1, month, day) : date;

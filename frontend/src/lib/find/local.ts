@@ -3,7 +3,7 @@ import type { FindResult, TurnView } from '$lib/backend/types';
 
 const around = 60;
 
-/** Where a text is in turns that are all at hand, as the program says it of a branch. */
+/** Searches turns that are all loaded, with the same results as the program's search of a branch. */
 export function findIn(turns: readonly TurnView[], text: string, matchCase: boolean): FindResult {
   const hits = turns.flatMap((turn) => {
     const said = [...turn.user, ...turn.assistant].filter((block) => ['text', 'reasoning', 'refusal'].includes(block.kind)).map((block) => block.text).join('\n\n');

@@ -1,22 +1,24 @@
-/** Where a text is in what is drawn. It may run over the borders of words in bold and links, not over those of paragraphs. */
+/**
+ * Finds a text in the drawn page. A match may cross the borders of bold text and links, but not those of paragraphs.
+ */
 import { occurrences } from './text';
 
-/** What is looked for in the transcript. */
+/** The search in the transcript. */
 export interface Marks {
   terms: readonly string[];
   matchCase: boolean;
-  /** The turn that one was brought to, and which of its finds, from 0. */
+  /** The turn of the current result, and the number of the result in it, from 0. */
   turnId: string;
   nth: number;
-  /** In every turn that is drawn, not in that one alone. */
+  /** In every drawn turn, not only in the current one. */
   everywhere: boolean;
 }
 
-/** More finds than these in one turn are not marked. */
+/** More results than these in one turn are not marked. */
 export const mostRanges = 2_000;
 
 const said = '.ask, .answer';
-/** Words of the program among those of the conversation, and what formulas hold twice. */
+/** Labels of the program among the text of the conversation, and text that formulas contain twice. */
 const skipped = '.code__bar, .code__more, .note__back, .preview, .more, .katex-mathml, summary, .documents';
 const inline = new Set(['A', 'B', 'CODE', 'DEL', 'EM', 'I', 'INS', 'KBD', 'MARK', 'S', 'SMALL', 'SPAN', 'STRONG', 'SUB', 'SUP', 'U']);
 
@@ -38,7 +40,7 @@ export function rangesIn(turn: Element, marks: Pick<Marks, 'terms' | 'matchCase'
   return ranges;
 }
 
-/** All words of a part in one text, and at which place of it each text node begins. */
+/** All words of a part as one text, and the offset of each text node in it. */
 function read(part: Element): { text: string; nodes: Text[]; starts: number[] } {
   const walker = document.createTreeWalker(part, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT, {
     acceptNode: (node) => (node instanceof Element && node.matches(skipped) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT),

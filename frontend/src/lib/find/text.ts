@@ -1,7 +1,7 @@
-/** Finding a text in a text as people look for it: whatever its case, unless the case is asked for. */
+/** Finds a text in a text: ignores case, unless a case-sensitive search is requested. */
 import type { Span } from '$lib/backend/types';
 
-/** Lower case of the same length, so that places in it are places in the text ("İ" would grow). */
+/** Lower case with the same length, so that positions in it are positions in the text ("İ" would grow). */
 export function folded(text: string): string {
   const lower = text.toLowerCase();
   return lower.length === text.length ? lower : Array.from({ length: text.length }, (_, at) => sameLength(text.charAt(at))).join('');
@@ -12,11 +12,11 @@ function sameLength(char: string): string {
   return lower.length === 1 ? lower : char;
 }
 
-/** Where any of the terms stands, in order, none over another; at most `limit` places. */
+/** The positions of any of the terms, in order and without overlaps; at most `limit` positions. */
 export function occurrences(text: string, terms: readonly string[], matchCase: boolean, limit = Infinity): Span[] {
   const wanted = terms.filter((term) => term.trim() !== '').map((term) => (matchCase ? term : folded(term)));
   const body = matchCase ? text : folded(text);
-  // The next place of each term, looked for again only once it lies behind.
+  // The next position of each term, searched again only after it was passed.
   const next = wanted.map((term) => body.indexOf(term));
   const found: Span[] = [];
   for (let at = 0; found.length < limit; ) {

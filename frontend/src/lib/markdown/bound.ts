@@ -1,7 +1,7 @@
 /**
- * Bounds on what the Markdown parser is given. Texts that would take it long, or to the end of the stack, are told apart
- * by their lines and shown as the plain words they are: a line without end, a paragraph without end, lists and quotes
- * nested as nobody nests them, tables of thousands of cells.
+ * Limits for the input of the Markdown parser. Text that would take it too long, or overflow its stack, is detected by
+ * its lines and shown as plain text: very long lines, very long paragraphs, deeply nested lists and quotes, tables of
+ * thousands of cells.
  */
 import { afterWeight } from './tame';
 
@@ -10,14 +10,17 @@ export interface Piece {
   plain: boolean;
 }
 
-/** Characters drawn in one go. */
+/** Characters that are drawn at once. */
 export const partChars = 32_000;
 export const partLines = 600;
-/** Brackets, stars and their like in one go. Each may open something that is looked for up to the end of its block. */
+/**
+ * Brackets, asterisks and similar characters at once. Each can open something that is searched for up to the end of its
+ * block.
+ */
 export const partMarks = 2_500;
-/** A longer line or paragraph is not looked through for what is bold in it. */
+/** A longer line or paragraph is not searched for emphasis. */
 const longest = 6_000;
-/** Brackets, stars and their like in one paragraph. */
+/** Brackets, asterisks and similar characters in one paragraph. */
 const mostMarks = 1_200;
 const deepest = 12;
 const mostCells = 2_000;
@@ -27,7 +30,10 @@ const item = /^\s*(?:[-*+]|\d{1,9}[.)])(?:\s|$)/;
 const tableRow = /^\s*\|.*\|\s*$/;
 const markers = /[[\]*_`$<>!\\~&|]/g;
 
-/** The first parts of a text, drawn one after another, cut where blocks end. A fence cut in two is closed and opened again. */
+/**
+ * The first parts of a text, drawn one after another, cut at the ends of blocks. A fence that is cut in two is closed
+ * and opened again.
+ */
 export function parts(text: string, most = Infinity, size = partChars): { texts: string[]; left: number } {
   if (text.length <= size && partEnd(text, 0, size) >= text.length) return { texts: [text], left: 0 };
   const found: string[] = [];
@@ -48,7 +54,7 @@ export function parts(text: string, most = Infinity, size = partChars): { texts:
 const partEnd = (text: string, from: number, size: number): number =>
   Math.min(afterWeight(text, from, size), afterLines(text, from, partLines), afterMarks(text, from, partMarks));
 
-/** Where so many marks end. Within fences they are text, and do not count. */
+/** The position after so many marks. Within fences they are text, and do not count. */
 function afterMarks(text: string, from: number, most: number): number {
   let fenced = '';
   for (let [at, left] = [from, most]; at < text.length && at < from + partChars; ) {
@@ -63,7 +69,7 @@ function afterMarks(text: string, from: number, most: number): number {
   return text.length;
 }
 
-/** Where so many lines end. */
+/** The position after so many lines. */
 export function afterLines(text: string, from: number, lines: number): number {
   let at = from;
   for (let n = 0; n < lines && at < text.length; n++) {
@@ -84,7 +90,7 @@ function cutAt(text: string, from: number, to: number): number {
   return code >= 0xd800 && code <= 0xdbff ? to - 1 : to; // never between the halves of a character
 }
 
-/** The fence a text ends within. */
+/** The fence that is open at the end of a text. */
 function openFence(text: string): { mark: string; line: string } | null {
   let open: { mark: string; line: string } | null = null;
   for (const line of text.split('\n')) {
@@ -96,7 +102,7 @@ function openFence(text: string): { mark: string; line: string } | null {
   return open;
 }
 
-/** The text in pieces the parser may have, and pieces it may not. */
+/** The text in pieces that the parser may read, and pieces that it may not. */
 export function pieces(text: string): Piece[] {
   const found: Piece[] = [];
   const add = (line: string, plain: boolean) => {
@@ -123,10 +129,13 @@ export function pieces(text: string): Piece[] {
   return found;
 }
 
-/** Characters of plain words in one block. Engines lay out a line without end in a time that grows faster than it. */
+/** Characters of plain text in one block. The layout time of engines grows faster than the length of a line. */
 const plainChars = 1_000;
 
-/** Plain words in runs that are each drawn as a block: cut at a line or a space where there is one, and never within a character. */
+/**
+ * Plain text in runs that are each drawn as a block: cut at a line break or a space if there is one, and never within a
+ * character.
+ */
 export function plainRuns(text: string): string[] {
   const found: string[] = [];
   let at = 0;
@@ -139,10 +148,10 @@ export function plainRuns(text: string): string[] {
   return [...found, text.slice(at)];
 }
 
-/** A place between a character and what belongs to it: its marks, a joiner, the half of a pair. */
+/** A position between a character and what belongs to it: its marks, a joiner, the half of a pair. */
 const within = /^(?:[\s\S][\p{M}\p{Emoji_Modifier}\u200d\ufe00-\ufe0f\udc00-\udfff]|\u200d)/u;
 
-/** Lines, grouped by the blank ones that end each group. */
+/** Lines, grouped by the blank lines after each group. */
 function paragraphs(text: string): string[][] {
   const groups: string[][] = [[]];
   for (const line of text.split('\n')) {
@@ -152,7 +161,7 @@ function paragraphs(text: string): string[][] {
   return groups;
 }
 
-/** Words that belong together, too many for one look. Each item and row is looked at by itself. */
+/** Lines that belong together, but are too many to parse at once. Each item and row is parsed separately. */
 function tooMuch(lines: readonly string[]): boolean {
   let [chars, marks] = [0, 0];
   for (const line of lines) {

@@ -1,12 +1,12 @@
 /**
- * Marks shown text that is not durable yet (dotted underneath, SPEC 5), without touching the page's nodes: a highlight
- * over the last characters. Engines without the highlight API still have the bar and the counts that say the same.
+ * Marks shown text that is not durable yet (dotted underline, SPEC 5) without changing the page's nodes: a highlight
+ * over the last characters. In engines without the highlight API the bar and the counts give the same information.
  */
 import { painted } from '$lib/find/paint';
 
 const name = 'buffered';
 
-/** How many characters at the end of the text its last `bytes` bytes are. */
+/** How many characters the last `bytes` bytes of the text are. */
 export function tailChars(text: string, bytes: number): number {
   let chars = 0;
   let left = bytes;
@@ -17,7 +17,7 @@ export function tailChars(text: string, bytes: number): number {
   return chars;
 }
 
-/** Marks the last `chars` characters below `root`; returns what takes the mark away. */
+/** Marks the last `chars` characters below `root`; returns a function that removes the mark. */
 export function markTail(root: HTMLElement, chars: number): () => void {
   const ranges = painted(name);
   const range = ranges && chars > 0 ? rangeOfTail(root, chars) : null;
@@ -26,7 +26,10 @@ export function markTail(root: HTMLElement, chars: number): () => void {
   return () => ranges.delete(range);
 }
 
-/** From the first of the last `chars` characters to the end. What a code block's bar says was not said by the model: it does not count, and is not drawn as if (styles/base.css). */
+/**
+ * From the first of the last `chars` characters to the end. The bar of a code block is not the model's text: it does
+ * not count, and is not drawn as such (styles/base.css).
+ */
 export function rangeOfTail(root: HTMLElement, chars: number): Range | null {
   const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
   let node: Node | null = root;

@@ -1,6 +1,6 @@
 /**
- * Code to coloured HTML, in a worker. Where the engine has none, or refuses it, the page does it itself, in moments to
- * spare. Code that takes too long stays uncoloured.
+ * Turns code into coloured HTML, in a worker. If the engine has no workers, or refuses this one, the page does it
+ * itself in idle moments. Code that takes too long stays uncoloured.
  */
 import type { Asked } from './colouring.worker';
 
@@ -15,7 +15,7 @@ let answered = false;
 let ids = 0;
 const waiting = new Map<number, Answer>();
 
-/** Null where the language is not known, or the code too long. The HTML holds nothing but spans and escaped text. */
+/** Null if the language is unknown, or the code is too long. The HTML contains only spans and escaped text. */
 export async function colours(text: string, language: string): Promise<string | null> {
   if (worker === undefined) worker = start();
   if (!worker) return inPage(text, language);
@@ -40,11 +40,11 @@ function start(): Worker | null {
   }
 }
 
-/** Undefined: this worker never worked, and the page has to do it. */
+/** Undefined if this worker never worked, and the page has to do it. */
 async function ask(asked: Worker, question: Asked): Promise<string | null | undefined> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => {
-      // One that worked before is at code it cannot end: the next code gets a new one.
+      // A worker that worked before is stuck at some code: the next code gets a new one.
       if (asked === worker) end(asked);
     }, patienceMs);
     waiting.set(question.id, (html) => {
@@ -68,6 +68,6 @@ async function inPage(text: string, language: string): Promise<string | null> {
   if (text.length > most.page) return null;
   highlighter ??= import('highlight.js/lib/common').then((module) => module.default);
   const hljs = await highlighter;
-  await new Promise((resolve) => setTimeout(resolve)); // one code in a task
+  await new Promise((resolve) => setTimeout(resolve)); // one piece of code per task
   return hljs.getLanguage(language) ? hljs.highlight(text, { language, ignoreIllegals: true }).value : null;
 }

@@ -1,4 +1,4 @@
-/** Colours code beside the page: however long it takes, nothing waits for it. */
+/** Colours code outside the page's thread: nothing waits for it, however long it takes. */
 import hljs from 'highlight.js/lib/common';
 
 export interface Asked {

@@ -1,6 +1,6 @@
 /**
- * What a block gets only when it is seen: colours in code, drawn mathematics. Both come in chunks of their own, loaded
- * at the first need; until then, and without them, the text itself is there.
+ * What a block gets only when it is visible: colours in code, drawn mathematics. Both are separate chunks, loaded at
+ * the first need; until then, and without them, the plain text is shown.
  */
 import { language, t } from '$lib/words/words.svelte';
 import { colours } from './colouring';
@@ -18,7 +18,7 @@ type Katex = typeof import('katex').default;
 
 let mathematics: Promise<Katex> | undefined;
 let katex: Katex | undefined;
-/** Formulas drawn lately, by what they are: an answer that grows draws its last block again with every frame. */
+/** Recently drawn formulas by their source: a growing answer draws its last block again with every frame. */
 const formulas = new Map<string, string>();
 const coloured = new Map<string, string>();
 const waiting = new WeakMap<Element, () => unknown>();
@@ -36,7 +36,7 @@ const seen = typeof IntersectionObserver === 'undefined' ? undefined : new Inter
   { rootMargin: '600px' },
 );
 
-/** Formulas that wait for a moment to spare: a page full of them is drawn over many frames, not in one. */
+/** Formulas that wait for an idle moment: a page full of them is drawn over many frames, not in one. */
 const queue: (() => Promise<void>)[] = [];
 const budgetMs = 8;
 let draining = false;
@@ -50,7 +50,7 @@ async function drain(): Promise<void> {
   draining = true;
   let began = performance.now();
   for (let work = queue.shift(); work; work = queue.shift()) {
-    // What cannot be drawn stays as its source; the next is not kept waiting.
+    // A formula that cannot be drawn stays as its source; the next one does not wait.
     await work().catch(() => undefined);
     if (performance.now() - began < budgetMs) continue;
     await new Promise((resolve) => setTimeout(resolve));
@@ -59,7 +59,7 @@ async function drain(): Promise<void> {
   draining = false;
 }
 
-/** What the time for one frame has been used for. */
+/** The time used so far in one frame. */
 let frameBegan = 0;
 let frameSpent = 0;
 const frameMs = 16;
@@ -74,7 +74,7 @@ function atOnce(work: () => void): boolean {
   return true;
 }
 
-/** For {@attach}: runs again whenever the block's HTML changed, or whether lines are numbered, or the language. */
+/** For {@attach}: runs again whenever the block's HTML, the line numbering or the language changes. */
 export function enhance(html: string, numbers = false): (node: HTMLElement) => () => void {
   return (node) => {
     void language(); // a table that scrolls has a name
@@ -102,7 +102,7 @@ function later(target: HTMLElement, work: () => unknown): void {
   seen?.observe(target);
 }
 
-/** A table that scrolls is reached by keyboard. */
+/** A table that scrolls can be reached by keyboard. */
 function reachable(table: HTMLElement): void {
   if (table.scrollWidth <= table.clientWidth) return;
   table.tabIndex = 0;
@@ -112,7 +112,7 @@ function reachable(table: HTMLElement): void {
 
 const keyOf = (code: HTMLElement) => `${code.dataset['lang']}\n${code.textContent}`;
 
-/** The code in its colours, if it has any yet; in numbered lines, if that is wanted. */
+/** The code in colours, if they are ready; with numbered lines, if requested. */
 function show(code: HTMLElement, html: string | null, numbers: boolean): void {
   const inNumbers = numbers && Number(code.closest<HTMLElement>('.code')?.dataset['lines'] ?? 0) <= numberedMost;
   if (inNumbers) code.innerHTML = inLines(html ?? escapeHtml(code.textContent ?? ''));
@@ -135,14 +135,14 @@ function remember(map: Map<string, string>, key: string, html: string): void {
 
 const formulaKey = (target: HTMLElement) => `${target.classList.contains('math--display')}\n${target.dataset['tex']}`;
 
-/** At once where it was drawn before or there is time for it; the others when they are seen. */
+/** Immediately if it was drawn before or there is time for it; the others when they become visible. */
 function prepareMath(target: HTMLElement): void {
   if (target.dataset['tex']!.length > texMost) return;
   const known = formulas.get(formulaKey(target));
   if (known !== undefined) target.innerHTML = known;
   else if (katex && atOnce(() => drawWith(katex!, target))) return;
   else {
-    load().catch(() => undefined); // by the time it is seen, what draws it is there
+    load().catch(() => undefined); // so that the module is loaded by the time the block is visible
     later(target, () => soon(() => drawMath(target)));
   }
 }
@@ -158,7 +158,7 @@ async function drawMath(target: HTMLElement): Promise<void> {
 }
 
 function drawWith(drawing: Katex, target: HTMLElement): void {
-  // trust: false refuses \href, \includegraphics and HTML; a formula that cannot be read stays as its source.
+  // trust: false refuses \href, \includegraphics and HTML; a formula that cannot be parsed stays as its source.
   const html = drawing.renderToString(target.dataset['tex']!, {
     displayMode: target.classList.contains('math--display'), throwOnError: false, trust: false, strict: 'ignore', maxExpand: 500, maxSize: 20,
   });

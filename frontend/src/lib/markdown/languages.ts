@@ -1,4 +1,4 @@
-/** How languages call themselves, for the bar above a code block. */
+/** The usual names of languages, for the bar above a code block. */
 const names: Record<string, string> = {
   bash: 'Shell', sh: 'Shell', shell: 'Shell', zsh: 'Shell', console: 'Shell', c: 'C', cpp: 'C++', 'c++': 'C++', cs: 'C#', csharp: 'C#', css: 'CSS',
   diff: 'Diff', dockerfile: 'Dockerfile', go: 'Go', golang: 'Go', graphql: 'GraphQL', html: 'HTML', ini: 'INI', java: 'Java', javascript: 'JavaScript',
@@ -12,13 +12,13 @@ export function languageName(tag: string): string {
   return names[tag.toLowerCase()] ?? tag;
 }
 
-/** Endings of files whose language is called otherwise. */
+/** File name extensions that differ from the name of the language. */
 const endings: Record<string, string> = {
   bash: 'sh', shell: 'sh', zsh: 'sh', console: 'txt', 'c++': 'cpp', csharp: 'cs', golang: 'go', javascript: 'js', kotlin: 'kt', markdown: 'md', objectivec: 'm',
   perl: 'pl', plaintext: 'txt', python: 'py', ruby: 'rb', rust: 'rs', text: 'txt', typescript: 'ts', vb: 'vb', yaml: 'yml', mermaid: 'mmd', dockerfile: 'dockerfile', makefile: 'mk',
 };
 
-/** What a code block is called as a file: the name that is beside its language, or one made of the language. Never a path. */
+/** The file name of a code block: the name given beside the language, or one made from the language. Never a path. */
 export function fileNameOf(lang: string, file: string): string {
   const name = file.split(/[/\\]/).at(-1)!.replace(/[^\p{L}\p{N}._ -]/gu, '').replace(/^[. ]+/, '').trim().slice(0, 80);
   if (/\.[\p{L}\p{N}]+$/u.test(name)) return name;

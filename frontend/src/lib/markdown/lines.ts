@@ -1,6 +1,8 @@
-/** Coloured code with each line in an element of its own, so that it can be numbered however it wraps. */
+/** Coloured code with each line in its own element, so that it can be numbered even if it wraps. */
 
-/** The HTML holds nothing but spans and escaped text (colouring.ts): a span that runs over lines is closed and opened again. */
+/**
+ * The HTML contains only spans and escaped text (colouring.ts): a span over several lines is closed and opened again.
+ */
 export function inLines(html: string): string {
   const open: string[] = [];
   const begin = '<span class="code__line">';

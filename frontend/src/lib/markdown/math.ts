@@ -13,7 +13,7 @@ const inlineParen = /^\\\(((?:\\[^)]|[^\\])+?)\\\)/;
 const inlineDisplay = /^(?:\$\$((?:\\[^]|[^\\$])+?)\$\$|\\\[((?:\\[^\]]|[^\\])+?)\\\])/;
 const blockDisplay = /^(?:\$\$\s*\n?((?:\\[^]|[^\\$])+?)\n?\s*\$\$|\\\[\s*\n?((?:\\[^\]]|[^\\])+?)\n?\s*\\\])[ \t]*(?:\n+|$)/;
 
-/** The parser asks at each block: what lies after this one is none of its business. */
+/** The parser asks at each block: text after this block does not matter. */
 function near(src: string): string {
   const end = src.indexOf('\n\n');
   return end < 0 ? src : src.slice(0, end);

@@ -1,4 +1,4 @@
-/** Footnotes in Markdown: [^label] in the text, "[^label]: words" below it. */
+/** Footnotes in Markdown: [^label] in the text, "[^label]: text" below it. */
 import { t } from '$lib/words/words.svelte';
 import type { MarkedExtension, Token, Tokens } from 'marked';
 import { escapeHtml } from './escape';
@@ -11,13 +11,13 @@ export interface NoteToken extends Tokens.Generic {
 const label = '[^\\]\\[\\s\\\\^]{1,40}';
 const opening = new RegExp(`^ {0,3}\\[\\^(${label})\\]:[ \\t]*`);
 const reference = new RegExp(`^\\[\\^(${label})\\](?![(\\[:])`);
-/** A line that begins something else, and does not continue a note. */
+/** A line that begins something else, and so does not continue a footnote. */
 const other = /^ {0,3}(?:\[\^|#{1,6}\s|`{3}|~{3}|>|[-*+]\s|\d{1,9}[.)]\s|\||<|\$\$|\\\[)/;
 const fence = /^ {0,3}(`{3,}|~{3,})/;
-/** Of one text. More references stay the words they are. */
+/** Per text. Further references stay plain text. */
 const mostLabels = 500;
 
-/** The labels whose words are there: while a block is drawn, only these are drawn as references. */
+/** The labels with a known text: while a block is drawn, only these are drawn as references. */
 let known: ReadonlySet<string> = new Set();
 
 export function drawWith<T>(labels: ReadonlySet<string>, work: () => T): T {
@@ -49,7 +49,7 @@ export function noteLabels(text: string): ReadonlySet<string> {
   return labels;
 }
 
-/** The parser asks at each block: what lies after this one is none of its business. */
+/** The parser asks at each block: text after this block does not matter. */
 function near(src: string): string {
   const end = src.indexOf('\n\n');
   return end < 0 ? src : src.slice(0, end);
@@ -97,7 +97,7 @@ export const noteExtension: MarkedExtension = {
   ],
 };
 
-/** A note continues over lines that begin nothing else; after a blank line, over lines that are indented. */
+/** A footnote continues over lines that begin nothing else; after a blank line, over indented lines. */
 function read(src: string, begin: number): { raw: string; texts: string[] } {
   const texts = [''];
   let at = 0;

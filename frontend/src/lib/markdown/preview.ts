@@ -1,7 +1,7 @@
 /**
- * Shows code as what it draws: a Mermaid diagram, an SVG picture, an HTML page. Each is in a frame of its own that
- * may run no script, has no origin, and is allowed no address at all. A script in any frame of the window could reach the
- * program itself, so none runs, not even in a sandbox: what a page does by script is not shown.
+ * Shows code as what it draws: a Mermaid diagram, an SVG picture, an HTML page. Each is in its own frame that cannot
+ * run scripts, has no origin, and may load nothing. A script in any frame of the window could reach the program itself,
+ * so none runs, not even in a sandbox: what a page does by script is not shown.
  */
 import { t } from '$lib/words/words.svelte';
 import DOMPurify from 'dompurify';
@@ -9,13 +9,13 @@ import { previewKind, type PreviewKind } from './previewable';
 
 const diagramMost = 20_000;
 const edgesMost = 300;
-/** Previews that were opened stay open when the list draws them again. */
+/** Opened previews stay open when the list draws them again. */
 const rememberMost = 40;
 const opened = new Set<string>();
 
 const keyOf = (text: string, kind: PreviewKind) => `${kind}\n${text}`;
 
-/** What is in the frame. The policy is the window's own once more, for an engine that should not hand it on. */
+/** The content of the frame. It repeats the window's policy, in case an engine does not pass it on. */
 function page(body: string, style: string): string {
   return `<!doctype html><html><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">`
     + `<meta name="color-scheme" content="light only"><style>${style}</style></head>${body}</html>`;
@@ -25,7 +25,7 @@ export function isOpen(code: HTMLElement): boolean {
   return code.dataset['shown'] === 'preview';
 }
 
-/** Opens again what was open before the list let go of it. */
+/** Opens the previews again that were open before the list removed the turn. */
 export function reopen(code: HTMLElement): void {
   const { text, kind } = sourceOf(code);
   if (kind && opened.has(keyOf(text, kind))) void open(code);
@@ -106,7 +106,7 @@ function note(text: string): HTMLElement {
 
 let purifier: ReturnType<typeof DOMPurify> | undefined;
 
-/** The page without what acts or leads elsewhere. The sandbox and the policy of the frame would refuse it too. */
+/** The page without active content and links. The sandbox and the policy of the frame would refuse them too. */
 export function htmlPage(text: string): string {
   if (!purifier) {
     purifier = DOMPurify(window);
@@ -125,7 +125,7 @@ export function htmlPage(text: string): string {
   return page(`${style}${parsed.body.outerHTML}`, 'html { background: #fff; color: #111; font: 15px/1.5 sans-serif; overflow-wrap: anywhere; }');
 }
 
-/** As a picture an SVG runs nothing and fetches nothing, whatever is in it. */
+/** As a picture, an SVG runs nothing and loads nothing, whatever it contains. */
 function pictureOf(svg: SVGElement): string {
   const bytes = new TextEncoder().encode(new XMLSerializer().serializeToString(svg));
   let binary = '';
@@ -133,7 +133,7 @@ function pictureOf(svg: SVGElement): string {
   return page(`<body><img alt="" src="data:image/svg+xml;base64,${btoa(binary)}"></body>`, 'html, body { height: 100%; margin: 0; background: #fff; } img { display: block; width: 100%; height: 100%; object-fit: contain; }');
 }
 
-/** As XML, or as the page would read it where it is not quite XML. Nothing of it runs: neither document is shown. */
+/** Parsed as XML, or as HTML if it is not valid XML. Nothing in it runs: neither document is shown. */
 export function readSvg(text: string): SVGElement {
   const strict = new DOMParser().parseFromString(text.trim(), 'image/svg+xml');
   const found = strict.documentElement.nodeName === 'svg' && !strict.querySelector('parsererror') ? strict.documentElement : null;
@@ -143,7 +143,7 @@ export function readSvg(text: string): SVGElement {
   return lenient;
 }
 
-/** What it says of its own size, within reason. */
+/** Its own size, within limits. */
 export function sizeOf(svg: SVGElement): { width: number; height: number } | null {
   const [, , width = 0, height = 0] = (svg.getAttribute('viewBox') ?? '').trim().split(/[\s,]+/).map(Number);
   const own = { width: pixels(svg, 'width') || width, height: pixels(svg, 'height') || height };
@@ -159,7 +159,7 @@ function pixels(svg: SVGElement, name: string): number {
 
 let diagrams = 0;
 
-/** A diagram's own configuration is left out: it could change how strictly the others are drawn. */
+/** A diagram's own configuration is removed: it could change how strictly the others are drawn. */
 export function bareDiagram(text: string): string {
   return text.replace(/^\s*---[ \t]*\n[^]*?\n---[ \t]*(?:\n|$)/, '').replace(/%%\{[^]*?(?:\}%%|$)/g, '');
 }

@@ -1,4 +1,4 @@
-/** Which code can be shown as what it draws. */
+/** Which code can be previewed. */
 export type PreviewKind = 'mermaid' | 'svg' | 'html';
 
 /** Longer code is not drawn. */

@@ -14,13 +14,13 @@ export interface Block {
   html: string;
 }
 
-/** HTML of the model's that is kept, without attributes; everything else of it is shown as the text it is. */
+/** HTML of the model that is kept, without attributes; all other HTML is shown as text. */
 const harmless = /^<(\/?)(br|sub|sup|kbd|u|mark|small|del|ins|b|i|em|strong|details|summary)\s*(\/?)>$/i;
 
 /** A number with its sign, unit or currency: never broken over two lines. */
 const isQuantity = (text: string): boolean => text.length <= 24 && /^[^\p{L}]*\d[^\p{L}]*\p{L}{0,6}[^\p{L}]*$/u.test(text);
 
-/** A cell that keeps to one line, and one that is given room: widths in letters, of which wide ones count twice. */
+/** A cell that keeps to one line, and one that gets more width: widths in letters, where wide letters count twice. */
 const shortCell = 24;
 const longCell = 60;
 
@@ -61,15 +61,18 @@ const marked = new Marked(mathExtension, noteExtension, {
   },
 });
 
-/** Characters that turn the direction of the text around them. */
+/** Characters that change the direction of the text around them. */
 const turning = /[\u202a-\u202e\u2066-\u2069]/g;
-/** Words that read as an address. */
+/** Text that reads like an address. */
 const addressWords = /(?:^|[\s/@])((?:[\p{L}\p{N}-]+\.)+\p{L}{2,})(?=$|[\s/:?#])/u;
 
-/** Words that say nothing of where a link leads: the number of a source, "here". */
+/** Text that says nothing about the target of a link: the number of a source, "here". */
 const emptyWords = /^\W*(?:\d{1,3}|source|sources|link|here|quelle|来源|链接)?\W*$/i;
 
-/** Where a link leads, in letters that cannot be mistaken, if its words or its address could be; and where its words say nothing. */
+/**
+ * The target of a link in unambiguous letters, if its text or its address could be misread, or if its text says nothing
+ * about it.
+ */
 function hostOf(href: string, tokens: readonly Token[]): string {
   const url = URL.canParse(href) ? new URL(href) : null;
   if (!url) return '';
@@ -89,12 +92,12 @@ function keepHarmless(html: string): string {
   });
 }
 
-/** More lines than these are folded, except while they arrive. */
+/** Code with more lines than these is folded, except while it arrives. */
 export const foldedLines = 40;
 
 const act = (name: string, words: string, label: string) => `<button type="button" class="code__act" data-act="${name}" aria-label="${escapeHtml(label)}">${escapeHtml(words)}</button>`;
 
-/** The word after the language names the file: "go throttle.go". */
+/** The word after the language is the file name: "go throttle.go". */
 function codeBlock(text: string, info: string): string {
   const [lang = '', ...rest] = info.trim().split(/\s+/);
   const file = rest.join(' ');
@@ -107,16 +110,16 @@ function codeBlock(text: string, info: string): string {
     + `<pre><code data-lang="${escapeHtml(lang)}">${escapeHtml(text)}</code></pre>${more}</div>`;
 }
 
-/** Blocks recently drawn: scrolling a virtual list draws the same ones again and again. */
+/** Recently drawn blocks: scrolling a virtual list draws the same ones again and again. */
 const drawn = new Map<string, string>();
 const drawnMost = 800;
 const drawnLongest = 20_000;
 
-/** Each entry of a list has the direction of its words, and its mark at that side. What is escaped holds no such tag. */
+/** Each list item has the direction of its text, and its marker on that side. Escaped text contains no such tag. */
 const directed = (html: string): string => html.replaceAll('<li>', '<li dir="auto">');
 
 function draw(token: Token, cacheable: boolean): string {
-  cacheable &&= !mayRefer(token.raw); // what it refers to may still come
+  cacheable &&= !mayRefer(token.raw); // the footnote it refers to may still arrive
   const key = `${language()}\n${token.raw}`; // what it says around code is in a language
   const known = cacheable ? drawn.get(key) : undefined;
   if (known !== undefined) return known;
@@ -141,29 +144,29 @@ export function render(text: string, labels?: ReadonlySet<string>): Block[] {
   }));
 }
 
-/** What the parser must not have, or cannot read, is one token of plain words. */
+/** Text that the parser must not, or cannot, read is one token of plain text. */
 function lex(piece: Piece): TokensList {
   try {
     if (!piece.plain) return marked.lexer(piece.text);
   } catch {
-    // Deeper than the stack: the words are shown as they are.
+    // The nesting exceeds the stack: the text is shown unchanged.
   }
   const raw = piece.text.trim() === '' ? [{ type: 'space', raw: piece.text }] : plainRuns(piece.text).map((run) => ({ type: 'plain', raw: run }));
   return Object.assign(raw as Token[], { links: {} });
 }
 
 /**
- * A text that grows at its end. Blocks before the last are settled: only the last is parsed again, so that a long answer
- * costs no more per frame than a short one.
+ * A text that grows at its end. Blocks before the last one are settled: only the last one is parsed again, so a long
+ * answer costs no more per frame than a short one.
  */
 export class GrowingMarkdown {
-  /** Around code and footnotes stand words of the window. */
+  /** The labels around code and footnotes are the window's. */
   #language = language();
   #settledText = '';
   #settled: readonly Block[] = [];
-  /** What is settled ends within a paragraph of plain words. */
+  /** The settled part ends within a paragraph of plain text. */
   #plain = false;
-  /** Settled blocks that refer to footnotes, by their place: they are drawn again when a footnote arrives. */
+  /** Settled blocks that refer to footnotes, by their position: they are drawn again when a footnote arrives. */
   readonly #referring = new Map<number, Token>();
   readonly #labels = new Set<string>();
 
@@ -172,7 +175,7 @@ export class GrowingMarkdown {
     if (this.#language !== language() || !text.startsWith(this.#settledText)) this.#reset();
     const tail = text.slice(this.#settledText.length);
     const tokens = this.#pieces(tail).flatMap((piece, i, all) => {
-      // The line break between two pieces belongs to the first.
+      // The line break between two pieces belongs to the first one.
       const text = i < all.length - 1 ? `${piece.text}\n` : piece.text;
       return [...lex({ ...piece, text })];
     });
@@ -180,7 +183,7 @@ export class GrowingMarkdown {
     return drawWith(this.#labels, () => this.#draw(tokens, tail));
   }
 
-  /** The rest of a paragraph that began as plain words is plain, however short it is. */
+  /** The rest of a paragraph that began as plain text is plain text, however short it is. */
   #pieces(tail: string): Piece[] {
     if (!this.#plain) return pieces(tail);
     const end = /\n[^\S\n]*\n/.exec(tail)?.index ?? tail.length;
@@ -188,7 +191,7 @@ export class GrowingMarkdown {
     return [{ text: tail.slice(0, end), plain: true }, ...(rest === '' ? [] : pieces(rest))];
   }
 
-  /** Footnotes that have arrived: what refers to them becomes a reference. */
+  /** Footnotes that have arrived: text that refers to them becomes a reference. */
   #learn(tokens: readonly Token[]): void {
     const before = this.#labels.size;
     for (const token of tokens) if (isNote(token)) this.#labels.add(token.label);
@@ -214,7 +217,7 @@ export class GrowingMarkdown {
     const blocks = full.map((token) => ({ html: draw(token, true) }));
     for (const [i, token] of full.entries()) if (mayRefer(token.raw)) this.#referring.set(this.#settled.length + i, token);
     this.#settled = [...this.#settled, ...blocks];
-    // Should the parser ever rewrite what it reads, positions would drift: then settle by what it was given.
+    // If the parser ever changes its input, positions would drift: then settle by the input it was given.
     this.#settledText += tail.startsWith(raw) ? raw : tail.slice(0, length);
     this.#plain = tokens.at(-1)?.type === 'plain' && !/\n\s*$/.test(raw);
   }

@@ -1,7 +1,7 @@
 /**
- * The second wall. What a model writes is turned into HTML by our own renderer, which lets no HTML of the model's
- * through (render.ts); this keeps that true if the renderer is ever wrong: a closed list of tags, attributes, classes
- * and addresses.
+ * The second line of defence. The model's text is turned into HTML by our own renderer, which lets no HTML of the model
+ * through (render.ts); this still holds if the renderer has an error: a closed list of tags, attributes, classes and
+ * addresses.
  */
 import DOMPurify from 'dompurify';
 
@@ -15,12 +15,14 @@ const classes = new Set([
   'block', 'code', 'code__act', 'code__acts', 'code__bar', 'code__copy', 'code__lang', 'code__more', 'data', 'data-scroll', 'host', 'host--plain', 'long', 'math', 'math--display', 'note',
   'note-ref', 'note__back', 'note__mark', 'note__text', 'number', 'ref', 'remote', 'short', 'task',
 ]);
-/** What the buttons in an answer do (components/transcript/answerActs.ts). */
+/** The actions of the buttons in an answer (components/transcript/answerActs.ts). */
 const acts = new Set(['back', 'copy', 'fold', 'note', 'preview', 'save', 'wrap']);
 
-/** Web addresses, and turns of this history. Nothing else is ever a link. */
+/** Web addresses, and turns of this history. Nothing else ever becomes a link. */
 export const linkPattern = /^(?:https?:\/\/|contextinfinity:\/\/turn\/[\w-]+$)/i;
-/** Pictures that travel inside the text. Those elsewhere would be fetched, and tell their owner who reads what. */
+/**
+ * Pictures that are part of the text. External ones would be downloaded, and reveal to their server who reads the text.
+ */
 export const imagePattern = /^data:image\/(?:png|jpeg|gif|webp);base64,[a-z0-9+/=\s]+$/i;
 
 const purifier = DOMPurify(window);

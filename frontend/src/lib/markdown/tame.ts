@@ -1,18 +1,18 @@
 /**
- * Text that is cheap to draw. Engines lay out a character with its marks, and pictures that joiners make one, as a whole,
- * and take time by the square of its length: half a million marks on one letter hold the page for seconds. Nothing that
- * people write comes near these bounds.
+ * Limits text that is expensive to draw. Engines lay out a character with its marks, and joined emoji, as one unit, in
+ * quadratic time: half a million marks on one letter block the page for seconds. Normal text comes nowhere near these
+ * limits.
  */
 /** Marks on one character: Tibetan and Hebrew need up to six. */
 const mostMarks = 8;
-/** Pictures joined to one emoji: a family has four, with a colour each. */
+/** Emoji joined into one: a family has four, each with a colour. */
 const mostJoined = 8;
 
 const marks = new RegExp(`(\\p{M}{${mostMarks}})\\p{M}+`, 'gu');
 const joined = /(?:[^\s\u200d]{1,12}\u200d){9,}/gu;
 const tameable = /\p{M}{9}|\u200d/u;
 
-/** The text with no more marks on a character, and no more pictures in one, than can be drawn at once. */
+/** The text with at most as many marks per character, and joined emoji, as can be drawn at once. */
 export function tame(text: string): string {
   if (!tameable.test(text)) return text;
   return text.replace(marks, '$1').replace(joined, (run) => {
@@ -24,19 +24,19 @@ export function tame(text: string): string {
 /** Characters that take long to draw weigh as much as so many others. */
 const heavy = 8;
 
-/** Where so much weight of text ends: as many characters, or fewer that take longer to draw. */
+/** The position after so much weight of text: as many characters, or fewer that take longer to draw. */
 export function afterWeight(text: string, from: number, weight: number): number {
   let at = from;
   for (let left = weight; at < text.length && left > 0; at++) left -= isHeavy(text.charCodeAt(at)) ? heavy : 1;
   return at;
 }
 
-/** Most of the characters of a text take long to draw: a picture here and there does not count. */
+/** Most of the characters of a text take long to draw: a few emoji do not count. */
 export function isMostlyHeavy(text: string, weight: number): boolean {
   return afterWeight(text, 0, weight) < Math.min(weight, text.length) / 2;
 }
 
-/** What of a text is laid out in one go: all of it, unless it takes long to draw. */
+/** The part of a text that is laid out at once: all of it, unless it takes long to draw. */
 export function drawable(text: string): string {
   const tamed = tame(text);
   if (!isMostlyHeavy(tamed, mostWeight)) return tamed;
@@ -45,7 +45,7 @@ export function drawable(text: string): string {
 
 const mostWeight = 40_000;
 
-/** Halves of pictures and rare characters, marks, joiners and selectors. */
+/** Halves of emoji and rare characters, marks, joiners and selectors. */
 function isHeavy(code: number): boolean {
   return (code >= 0xd800 && code <= 0xdfff) || (code >= 0x300 && code <= 0x36f) || code === 0x200d || (code >= 0x20d0 && code <= 0x20ff) || (code >= 0xfe00 && code <= 0xfe0f);
 }

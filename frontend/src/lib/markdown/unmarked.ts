@@ -1,12 +1,12 @@
 /**
- * Markdown without the signs that only mark: emphasis, headings, quotes, fences, and where links lead. What is code
- * keeps every sign of its own, and so does what is not a Markdown: 2*3, snake_case, C#.
+ * Markdown without the characters that only mark: emphasis, headings, quotes, fences, and link targets. Code keeps all
+ * its characters, and so does text that is not Markdown: 2*3, snake_case, C#.
  */
 const fence = /^[ \t]*(?:```|~~~)[^\n]*\n([\s\S]*?)(?:^[ \t]*(?:```|~~~)[^\n]*\n?|$(?![\s\S]))/gm;
 const code = /(`+)([^`\n]+)\1(?!`)/g;
 const link = /!?\[([^[\]\n]*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?\)/g;
 const lineMark = /^[ \t]*(?:#{1,6}[ \t]+|(?:>[ \t]?)+|(?:\|(?:[ \t]*:?-+:?[ \t]*\|)+|-{3,})[ \t]*$)/gm;
-/** The outer bars of a row of a table; those between its cells keep them apart. */
+/** The outer bars of a table row; those between its cells keep the cells apart. */
 const bars = /^[ \t]*\|[ \t]*([^\n]*?)[ \t]*\|[ \t]*$/gm;
 const strong = /\*\*(?=\S)([^*\n]*[^*\s])\*\*|~~(?=\S)([^~\n]*[^~\s])~~/g;
 const emphasis = /(?<![\p{L}\p{N}_*])\*(?=\S)([^*\n]*[^*\s])\*(?![\p{L}\p{N}_*])/gu;
@@ -21,7 +21,7 @@ export function unmarked(text: string): string {
   return out + line(text.slice(at));
 }
 
-/** Of words with no fence in them. */
+/** For text without a fence. */
 function line(text: string): string {
   let out = '';
   let at = 0;

@@ -1,6 +1,6 @@
 /**
- * Long texts whose parts were all drawn lately. A virtual list draws the same ones again and again: then they come whole,
- * from what the renderer remembers, and keep their height.
+ * Long texts whose parts were all drawn recently. A virtual list draws the same ones again and again: then they are
+ * drawn completely from the renderer's cache, and keep their height.
  */
 const most = 40;
 const texts = new Set<string>();

@@ -1,6 +1,9 @@
-/** What a text may try: to act, to fetch, to hold the page up. For tests of the renderer, of the window, and measuring. */
+/**
+ * What a hostile text may try: to run scripts, to load resources, to block the page. For tests of the renderer and the
+ * window, and for measurements.
+ */
 
-/** Markdown that tries to run or to fetch something. */
+/** Markdown that tries to run or to load something. */
 export const hostile: readonly [string, string][] = [
   ['script', '<script>alert(1)</script>'],
   ['event handler', '<img src=x onerror=alert(1)>'],
@@ -41,7 +44,7 @@ export const hostile: readonly [string, string][] = [
   ['link that pings', '<a href="https://example.com" ping="https://example.com/p" target=_blank>x</a>'],
 ];
 
-/** Texts that hold a parser up, or fill its stack. */
+/** Texts that block a parser, or overflow its stack. */
 export const heavy: readonly [string, () => string][] = [
   ['a line of 10 MB', () => 'x'.repeat(10_000_000)],
   ['10 MB of words in a line', () => 'word '.repeat(2_000_000)],

@@ -1,0 +1,113 @@
+import type { Page } from '@playwright/test';
+import { expect, test } from '../harness/fixtures.ts';
+import { canaryKey } from '../harness/home.ts';
+import { settle, unreachable } from '../harness/reach.ts';
+import { command, overlays, panels, settingsPages, temporary, tour, type Screen } from '../harness/screens.ts';
+import { call, workedIn } from '../harness/seed.ts';
+import { connectPrograms, connectServers, installed, toolScreens, withTools } from '../harness/toolscreens.ts';
+import { Conversation } from './conversation.ts';
+
+// A finding names its place by itself.
+test.use({ trace: 'off' });
+/** A screen may still be on its way when it is looked at for the first time. */
+const eventually = expect.configure({ soft: true, timeout: 15_000 });
+
+test.beforeEach(({ page }) => settle(page));
+
+/** A window of 1280 x 800 at 200 %: by the engine, for which it becomes smaller, and by the program's own text size. */
+const ways = {
+  'the engine’s zoom': (page: Page) => page.setViewportSize({ width: 640, height: 400 }),
+  'the program’s text size': async (page: Page) => {
+    await call(page, 'Settings', 'Set', 'appearance.text_zoom', '200');
+    await page.reload();
+    await expect.poll(() => page.evaluate(() => getComputedStyle(document.documentElement).fontSize)).toBe('32px');
+  },
+};
+
+const settings = async (page: Page, name: string) => {
+  await page.keyboard.press('Control+,');
+  await page.getByRole('navigation', { name: 'Settings' }).getByRole('button', { name, exact: true }).click();
+  await expect(page.getByRole('heading', { level: 1, name, exact: true })).toBeVisible();
+};
+
+/** A dialog that a button of a page of the settings opens. */
+const dialog = (at: string, button: string | RegExp): Screen => ({
+  name: `${at}: ${button}`,
+  async show(page) {
+    await settings(page, at);
+    await page.getByRole('button', { name: button }).first().click();
+    await expect(page.getByRole('dialog')).toBeVisible();
+  },
+  async leave(page) {
+    await page.keyboard.press('Escape');
+    await expect(page.getByRole('dialog')).toHaveCount(0);
+    await page.keyboard.press('Escape');
+  },
+});
+
+const dialogs: readonly Screen[] = [
+  dialog('Models', 'Add a model'),
+  dialog('Providers and keys', 'Add a compatible server'),
+  dialog('Assistants', 'New assistant'),
+  dialog('Saved prompts', 'New prompt'),
+  dialog('Memory and search', /^Use .* on OpenAI$/),
+  dialog('Data and backups', 'Move…'),
+  { name: 'project', show: async (page) => {
+    await command(page, 'New project');
+    await page.getByRole('dialog', { name: 'New project' }).getByRole('textbox').fill('Harbour');
+    await page.keyboard.press('Enter');
+    await expect(page.getByRole('dialog', { name: /Harbour/ })).toBeVisible();
+  } },
+];
+
+for (const [way, enlarge] of Object.entries(ways)) {
+  test.describe(`at 200 % by ${way} all can be reached and read`, () => {
+    const look = (page: Page) => async (name: string) => {
+      await eventually.poll(() => unreachable(page), name).toEqual([]);
+    };
+
+    test('in the conversation and beside it', async ({ home, provider, launch, page }) => {
+      home.configure(provider);
+      await launch();
+      await new Conversation(page).ready();
+      await workedIn(page, provider, 5);
+      await enlarge(page);
+      await new Conversation(page).ready();
+      await tour(page, panels, look(page));
+    });
+
+    test('in what lies over it', async ({ home, provider, launch, page }) => {
+      home.configure(provider);
+      await launch();
+      await new Conversation(page).ready();
+      await workedIn(page, provider, 3);
+      await enlarge(page);
+      await new Conversation(page).ready();
+      await tour(page, overlays, look(page));
+    });
+
+    test('at the first start, in the settings and their dialogs, and in a temporary chat', async ({ launch, page }) => {
+      await launch({ OPENAI_API_KEY: canaryKey }); // nothing of a test reaches the vendor
+      await enlarge(page);
+      await expect(page.getByRole('button', { name: 'Start with recall' })).toBeVisible();
+      await look(page)('first start');
+      await page.getByRole('button', { name: 'Start with recall' }).click();
+      await new Conversation(page).ready();
+      await settingsPages(page, look(page));
+      await tour(page, dialogs, look(page));
+      await tour(page, [temporary], look(page));
+    });
+
+    test('of tools, their servers and other programs', async ({ home, provider, launch, page }) => {
+      test.skip(!installed, 'the MCP servers of test/mcp are not installed (scripts/setup test)');
+      withTools(home, provider);
+      await launch();
+      await new Conversation(page).ready();
+      await connectServers(page);
+      await connectPrograms(page, home);
+      await enlarge(page);
+      await new Conversation(page).ready();
+      await tour(page, toolScreens, look(page));
+    });
+  });
+}
