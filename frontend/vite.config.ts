@@ -36,6 +36,10 @@ export default defineConfig({
     experimental: { fsModuleCache: true }, // compiled modules are kept by their contents: a quarter of the suite's time
     include: ['src/**/*.test.ts'],
     setupFiles: ['src/test/setup.ts'],
+    // A process runs its files in one set of modules: to load the page again for each file took more than half of the suite's
+    // time. A file that changes what a module keeps (the language) puts it back; `--sequence.shuffle.files` looks for those
+    // that do not.
+    isolate: false,
     testTimeout: 60_000, // a limit for what hangs, not a measure of speed
     hookTimeout: 60_000,
   },

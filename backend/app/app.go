@@ -384,6 +384,7 @@ func openForVerb(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*
 	}
 	if o.Serve {
 		a.serve(nil, nil)
+		a.watchConfig()
 	}
 	s := a.services()
 	s.Recovery, s.Close = a.upkeep.Report(), func() error { return a.closeVerb(o) }

@@ -127,7 +127,7 @@ func (a *app) provide(core *api.Core) {
 	})
 }
 
-// begin starts the window's background work: jobs, maintenance, warming, pending tools, watched folders, and serving
+// begin starts the window's background work: jobs, maintenance, warming, pending tools, watched folders, the configuration file, and serving
 // further starts of the program and other programs.
 func (a *app) begin(hub *api.Hub, further *windows) {
 	a.jobs.Start()
@@ -137,6 +137,7 @@ func (a *app) begin(hub *api.Hub, further *windows) {
 	a.warmWhenEnabled()
 	a.resumeTools()
 	a.watchProjects()
+	a.watchConfig()
 	a.serve(func(asked cli.OpenOptions) { raise(); handleOpen(hub, asked) }, further)
 	a.serveHTTP()
 }

@@ -239,7 +239,7 @@ func (c *call) filledPrompt(ctx context.Context, name string, given []string) (t
 			return "", err
 		}
 	}
-	s, err := c.app.Open(ctx, c.options(true, silent{})) // what is to be said of the data is said when it is opened for sending
+	s, err := c.app.Open(ctx, c.options(true, silent{})) // messages about the data are printed when it is opened for sending
 	if err != nil {
 		return "", err
 	}

@@ -186,7 +186,7 @@ func unknownKey(op, name string) error {
 	for i := range table {
 		known = append(known, table[i].name)
 	}
-	err := chat.Errorf(chat.CodeInvalid, op, "there is no setting of that name; nothing was changed")
+	err := chat.Errorf(chat.CodeInvalid, op, "there is no setting called %s; nothing was changed", name)
 	if near := nearest(name, known); near != "" {
 		return err.WithHint("did you mean %s?", near)
 	}

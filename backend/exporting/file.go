@@ -77,7 +77,7 @@ func target(path string, replace bool) (string, error) {
 }
 
 func exists(path string) error {
-	return chat.Errorf(chat.CodeConflict, opWrite, "%s exists, and was not changed.", path).WithHint("choose another name, or have it replaced")
+	return chat.Errorf(chat.CodeConflict, opWrite, "%s exists, and was not changed.", path).WithHint("choose another name, or replace it (--replace on the command line)")
 }
 
 // fillFile writes a file, syncs it and closes it.

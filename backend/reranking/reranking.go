@@ -1,6 +1,6 @@
-// Package reranking orders passages with a model, through a server's /rerank as
-// llama.cpp, vLLM, Jina and Cohere have it. It sends one request once: a search does not
-// wait for a second try, it continues with the plain order.
+// Package reranking orders passages with a model, through the /rerank endpoint of a server, as in llama.cpp, vLLM,
+// Jina and Cohere. It sends each request only once: a search does not wait for a second attempt, it continues with
+// the unchanged order.
 package reranking
 
 import (
@@ -16,15 +16,15 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// maxAnswer bounds what is read of an answer, in bytes. Some servers send the passages back.
+// maxAnswer limits how many bytes of an answer are read. Some servers send the passages back.
 const maxAnswer = 8 << 20
 
-// Options say which server and which model.
+// Options select the server and the model.
 type Options struct {
-	Client  *http.Client // nil: a sound default
+	Client  *http.Client // nil: a suitable default
 	BaseURL string       // with or without /rerank at its end
 	Key     llm.Secret   // empty: none is sent
-	// AllowPlainHTTP lets the key go to another machine over plain http.
+	// AllowPlainHTTP permits sending the key to another machine over plain http.
 	AllowPlainHTTP bool
 	Model          string // empty: the server's only one
 }
@@ -35,7 +35,7 @@ type Reranker struct {
 	server wire.Server
 }
 
-// New makes a reranker. Nothing is sent.
+// New creates a reranker. It sends nothing.
 func New(o Options) (*Reranker, error) {
 	u, err := wire.CheckBase(o.BaseURL)
 	if err != nil {
@@ -94,7 +94,7 @@ func unusable(what string) error {
 		WithHint("check retrieval.reranker_base_url and retrieval.reranker_model")
 }
 
-// failure is an error for people; wire has taken keys out of its words.
+// failure is an error for users; wire has removed keys from its text.
 func failure(err error) error {
 	var e *llm.Error
 	if !errors.As(err, &e) {

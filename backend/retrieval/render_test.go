@@ -66,3 +66,25 @@ func TestQuoted(t *testing.T) {
 		}
 	}
 }
+
+// TestUnframed: what explains a passage is its own text and the name of who said it; the turn's number, the hour and
+// the lines of a document are the program's and match nothing.
+func TestUnframed(t *testing.T) {
+	for rendered, want := range map[string]string{
+		"#12 14:05 user: at 6: words":               "at 6: words",
+		"#12 assistant: words":                      "words",
+		"#12 14:05 tool: words":                     "words",
+		"#12 14:05 Ann Lee: words":                  "Ann Lee: words",
+		"#12 Ann: words":                            "Ann: words",
+		"#12 14:05 document table.xlsx: | 19 |":     "table.xlsx: | 19 |",
+		"file notes, old.md, lines 3-12: Kiln: 900": "notes, old.md: Kiln: 900",
+		"words": "words",
+	} {
+		if got := Unframed(rendered); got != want {
+			t.Errorf("%q: %q, want %q", rendered, got, want)
+		}
+	}
+	if m := MatchOf("19 18 rows", Unframed("#18 19:18 user: no such"), prompt.Part{}, 18); len(m.Words) != 0 {
+		t.Errorf("the frame matches: %q", m.Words)
+	}
+}

@@ -12,11 +12,10 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Service is the name under which the keyring keeps this program's keys; the
-// user there is the provider's name.
+// Service is the name under which the keyring stores this program's keys; the user there is the provider's name.
 const Service = "contextinfinity"
 
-// Source says where a key was found.
+// Source is where a key was found.
 type Source string
 
 const (
@@ -26,27 +25,27 @@ const (
 	SourceRun         Source = "this run" // in memory only: there is no keyring
 )
 
-// Keyring is the system's store of secrets. Get and Delete answer ErrNotFound
-// for what is not there; any other error means it cannot be used.
+// Keyring is the system's store of secrets. Get and Delete return ErrNotFound for a missing key; any other error
+// means that the keyring cannot be used.
 type Keyring interface {
 	Get(service, user string) (string, error)
 	Set(service, user, password string) error
 	Delete(service, user string) error
 }
 
-// ErrNotFound is a Keyring's word for a key it does not hold.
+// ErrNotFound is a Keyring's error for a key it does not have.
 var ErrNotFound = keyring.ErrNotFound
 
-// Options are seams; the zero value is the real system.
+// Options are for tests; the zero value is the real system.
 type Options struct {
 	Keyring Keyring
 	Getenv  func(string) string
 	Timeout time.Duration // how long the keyring may take; 2 s
-	Fresh   time.Duration // how long its answer holds; 1 minute
+	Fresh   time.Duration // how long its answer is used; 1 minute
 	Now     func() time.Time
 }
 
-// Store looks keys up and keeps them. It is safe for concurrent use.
+// Store finds and stores keys. It is safe for concurrent use.
 type Store struct {
 	opts     Options
 	redactor *Redactor
@@ -58,19 +57,19 @@ type Store struct {
 	down    error              // the last call failed or hung; nil while it works
 }
 
-// answer is what the keyring said of one provider, or will say.
+// answer is the keyring's answer about one provider, or a pending one.
 type answer struct {
-	done   chan struct{} // closed when key and at hold
+	done   chan struct{} // closed when key and at are set
 	key    Key
-	before Key // what the answer before this one said, in force until done
+	before Key // the key of the previous answer, used until done
 	at     time.Time
-	waited bool // one caller has waited the timeout in vain
+	waited bool // one caller has waited until the timeout without an answer
 }
 
 // New opens the system's keyring and environment. It asks neither yet.
 func New() *Store { return NewWith(Options{}) }
 
-// NewWith is New with seams.
+// NewWith is New with options.
 func NewWith(opts Options) *Store {
 	if opts.Keyring == nil {
 		opts.Keyring = systemKeyring{}
@@ -112,8 +111,8 @@ func (s *Store) Warm(providers ...string) {
 	}
 }
 
-// Get finds the key of a provider, whose environment variable is env; either may
-// be empty. No key is the zero Key and SourceNone.
+// Get finds the key of a provider, whose environment variable is env; either may be empty. Without a key it returns
+// the zero Key and SourceNone.
 func (s *Store) Get(provider, env string) (Key, Source) {
 	if provider != "" {
 		s.mu.Lock()
@@ -136,7 +135,7 @@ func (s *Store) Get(provider, env string) (Key, Source) {
 	return Key{}, SourceNone
 }
 
-// Source says where Get would find the key.
+// Source returns where Get would find the key.
 func (s *Store) Source(provider, env string) Source {
 	_, source := s.Get(provider, env)
 	return source
@@ -150,8 +149,7 @@ func (s *Store) KeyringOK() bool {
 	return s.down == nil
 }
 
-// Set keeps a key: in the keyring, or where there is none, for this run only,
-// which the source says.
+// Set stores a key: in the keyring, or without a keyring for this run only; the returned source tells which.
 func (s *Store) Set(provider, text string) (Source, error) {
 	text = strings.TrimSpace(text)
 	if err := checkKey(provider, text); err != nil {
@@ -189,8 +187,8 @@ func checkKey(provider, text string) error {
 	return nil
 }
 
-// Remove forgets a provider's key in this run and in the keyring. A key in the
-// environment stays, since only its owner can remove it.
+// Remove deletes a provider's key from this run and from the keyring. A key in the environment stays, because only
+// its owner can remove it.
 func (s *Store) Remove(provider string) error {
 	const op = "keys.remove"
 	s.mu.Lock()
@@ -209,7 +207,7 @@ func (s *Store) Remove(provider string) error {
 		return nil
 	}
 	if inRun && !errors.Is(err, errSilent) {
-		return nil // there is no keyring: it was only ever in memory
+		return nil // without a keyring it was only in memory
 	}
 	return chat.WrapError(chat.CodeUnavailable, op, s.redactor.Error(err), "the system keyring did not answer; a key kept there is still there").
 		WithHint("unlock the keyring and try again")
@@ -276,7 +274,7 @@ func (s *Store) ask(provider string) *answer {
 			}
 			before = a.key
 		default:
-			return a // under way
+			return a // in progress
 		}
 	}
 	// While the keyring is known to hang, nobody waits for it again.
@@ -286,7 +284,7 @@ func (s *Store) ask(provider string) *answer {
 	return a
 }
 
-// lookUp asks the keyring, however long it takes, and records what it says.
+// lookUp asks the keyring, however long it takes, and records the answer.
 func (s *Store) lookUp(provider string, a *answer) {
 	s.calls <- struct{}{}
 	text, err := s.opts.Keyring.Get(Service, provider)
@@ -295,7 +293,7 @@ func (s *Store) lookUp(provider string, a *answer) {
 	case errors.Is(err, ErrNotFound):
 		err = nil
 	case err != nil:
-		a.key = a.before // a keyring that fails now has not forgotten what it said
+		a.key = a.before // a keyring that fails now still has the earlier key
 	case text != "":
 		s.redactor.Add(text)
 		a.key = newKey(text)
@@ -308,8 +306,8 @@ func (s *Store) lookUp(provider string, a *answer) {
 
 var errSilent = errors.New("the system keyring does not answer")
 
-// call runs f, a change of the keyring, after what is under way and within the
-// timeout. When it takes longer it continues, but the caller gets errSilent.
+// call runs f, a change of the keyring, after the call in progress and within the timeout. If it takes longer it
+// continues, but the caller gets errSilent.
 func (s *Store) call(f func() error) error {
 	result := make(chan error, 1)
 	timer := time.NewTimer(s.opts.Timeout)
@@ -317,7 +315,7 @@ func (s *Store) call(f func() error) error {
 	select {
 	case s.calls <- struct{}{}:
 	case <-timer.C:
-		return errSilent // something else hangs; f was not begun
+		return errSilent // another call hangs; f was not started
 	}
 	go func() {
 		err := f()

@@ -34,7 +34,7 @@ export default defineConfig({
   reporter: [['list'], ['json', { outputFile: 'results/report.json' }]],
   projects: [
     { name: 'browser', testDir: 'browser', use: chrome },
-    { name: 'window', testDir: 'window', workers: 1 },
+    { name: 'window', testDir: 'window' }, // each test has a screen, a session bus and a driver of its own
     // `make screenshots`: no tests.
     { name: 'pictures', testDir: 'pictures', use: { ...chrome, deviceScaleFactor: 2 } },
   ],

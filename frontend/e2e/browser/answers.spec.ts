@@ -27,6 +27,8 @@ test('one question to three models: side by side while they arrive, found again 
   await expect(view.getByRole('heading', { name: '3 answers to #2' })).toBeVisible();
   // All of them stream at once, none waits for another.
   for (const model of models) await expect(column(model)).toContainText('B saved');
+  const tops = await Promise.all(models.map(async (model) => (await column(model).locator('[data-answer]').boundingBox())!.y));
+  expect(new Set(tops).size, 'they begin at one height').toBe(1);
   // What does not fit beside each other is reached by scrolling, nothing is cut off.
   await page.setViewportSize({ width: 900, height: 600 });
   await column('mock-chat').scrollIntoViewIfNeeded();

@@ -36,7 +36,8 @@ async function compare(page: Page): Promise<void> {
   await expect(page.getByText(/shared, different after/)).toBeVisible();
 }
 
-async function openSessions(page: Page): Promise<void> {
+/** The list of sessions, a drawer where there is no room beside the conversation. */
+export async function openSessions(page: Page): Promise<void> {
   if (!(await page.getByRole('navigation', { name: 'Sessions' }).isVisible())) await page.keyboard.press('Control+b');
   await expect(page.getByRole('navigation', { name: 'Sessions' })).toBeVisible();
 }

@@ -1,48 +1,18 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { expect, test } from '../harness/fixtures.ts';
 import { canaryKey } from '../harness/home.ts';
-import { repository } from '../harness/process.ts';
-import { command, draw, overlays, panels, settingsPages, temporary, tour } from '../harness/screens.ts';
+import { command, overlays, panels, settingsPages, temporary, tour } from '../harness/screens.ts';
 import { connectPrograms, connectServers, elicit, installed, toolScreens, withTools } from '../harness/toolscreens.ts';
-import { call, essay, Seed, tenThousandTurns, workedIn } from '../harness/seed.ts';
+import { essay, Seed, tenThousandTurns, workedIn } from '../harness/seed.ts';
 import { Conversation } from '../browser/conversation.ts';
+import { bothSizes, eachSize, picture } from './shots.ts';
 
-// `make screens`: every screen as it is, to be looked at. Not tests, and kept nowhere. With UI_LANGUAGE=de the pictures are
-// taken in that language: the screens are reached by their English names, and the window changes its language at once.
-const language = process.env['UI_LANGUAGE'] ?? 'en';
-const directory = join(repository, 'build/screens', language === 'en' ? '.' : language);
-const sizes = [{ width: 1280, height: 800 }, { width: 900, height: 600 }];
+// `make screens`: every screen as it is, to be looked at. Not tests, and kept nowhere. What each feature shows while it is used is in features.spec.ts.
 const longTurns = 40;
 
 test.use({ deviceScaleFactor: 1 });
-
-async function speak(page: Page, tongue: string): Promise<void> {
-  if (language === 'en') return;
-  await call(page, 'Settings', 'Set', 'ui.language', tongue);
-  await expect(page.locator('html')).toHaveAttribute('lang', tongue);
-}
-
-/** In both themes, at the size the window has. */
-async function picture(page: Page, name: string): Promise<void> {
-  const { width, height } = page.viewportSize() ?? { width: 0, height: 0 };
-  await speak(page, language);
-  for (const theme of ['light', 'dark'] as const) {
-    await draw(page, theme);
-    await page.screenshot({ path: join(directory, `${name}-${width}x${height}-${theme}.png`) });
-  }
-  await speak(page, 'en');
-}
-
-/** At each size again: columns that become drawers close. */
-async function eachSize(page: Page, look: () => Promise<void>): Promise<void> {
-  for (const size of sizes) {
-    await page.setViewportSize(size);
-    await new Conversation(page).ready();
-    await look();
-  }
-}
 
 /** The dialogs of the settings. */
 async function forms(page: Page): Promise<void> {
@@ -57,25 +27,10 @@ async function forms(page: Page): Promise<void> {
   }
 }
 
-/** The same state of the window at each size, columns as they come. */
-async function bothSizes(page: Page, name: string): Promise<void> {
-  for (const size of sizes) {
-    await page.setViewportSize(size);
-    await picture(page, name);
-  }
-}
-
-test.beforeAll(() => {
-  mkdirSync(directory, { recursive: true });
-});
-
 test('the first start', async ({ launch, page }) => {
   await launch();
   await expect(page.getByRole('button', { name: 'Start with recall' })).toBeVisible();
-  for (const size of sizes) {
-    await page.setViewportSize(size);
-    await picture(page, 'first-start');
-  }
+  await bothSizes(page, 'first-start');
 });
 
 test('empty', async ({ home, provider, launch, page }) => {
@@ -107,7 +62,6 @@ test('after some work', async ({ home, provider, launch, page }) => {
     await tour(page, overlays, (name) => picture(page, `long-${name}`));
   });
   for (const title of ['Runbook for', 'What the new cluster']) {
-    await page.setViewportSize(sizes[0] as { width: number; height: number });
     await page.getByRole('navigation', { name: 'Sessions' }).getByRole('button', { name: new RegExp(`^${title}`) }).click();
     await expect(chat.turn(1)).toHaveAccessibleName(/incomplete|failed/);
     await expect(page.locator('.plot canvas').first()).toBeVisible();
@@ -135,7 +89,6 @@ test('while it happens, and after a crash', async ({ home, provider, launch, pag
   await program.crash();
 
   await launch();
-  await page.setViewportSize(sizes[0] as { width: number; height: number });
   await expect(chat.turn(2)).toHaveAccessibleName(/incomplete/i);
   await page.getByRole('tab', { name: /^Activity/ }).click();
   await bothSizes(page, 'recovered');
@@ -152,7 +105,6 @@ test('what is suggested: a pin, and a model embedder', async ({ home, provider, 
   await eachSize(page, async () => {
     await tour(page, panels.filter(({ name }) => ['conversation', 'memory', 'state'].includes(name)), (name) => picture(page, `suggested-${name}`));
   });
-  await page.setViewportSize(sizes[0] as { width: number; height: number });
   await command(page, 'Show the memory');
   await page.getByRole('button', { name: 'Show cost and time…' }).click();
   await expect(page.getByRole('dialog')).toBeVisible();
@@ -180,13 +132,11 @@ test('tools, their servers, and other programs', async ({ home, provider, launch
   await connectServers(page);
   await connectPrograms(page, home);
   await eachSize(page, () => tour(page, toolScreens, (name) => picture(page, name)));
-  await page.setViewportSize(sizes[0]!);
   await elicit(page, provider);
   await bothSizes(page, 'elicitation');
   await page.getByRole('button', { name: 'Decline' }).click();
   await expect(chat.answer(1)).toContainText('Thank you.');
 
-  await page.setViewportSize(sizes[0]!);
   await chat.ask('Raise the threshold');
   await expect(page.getByText('2 tool calls wait for you')).toBeVisible();
   await expect(page.getByRole('region', { name: 'Call of write_file' })).toBeInViewport(); // it has been a blank picture once
@@ -200,7 +150,6 @@ test('tools, their servers, and other programs', async ({ home, provider, launch
   await expect(chat.answer(2)).toContainText('It is 100 now.');
   await bothSizes(page, 'calls-done');
 
-  await page.setViewportSize(sizes[0]!);
   await chat.ask('Run the repair');
   const card = page.getByRole('region', { name: 'Call of run_command' });
   await card.getByRole('button', { name: /^Allow once/ }).click();

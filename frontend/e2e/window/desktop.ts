@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Home } from '../harness/home.ts';
-import { Child, freePort, repository, until } from '../harness/process.ts';
+import { Child, freePort, listeningPorts, repository, until } from '../harness/process.ts';
 import { WebDriver } from './webdriver.ts';
 
 const title = 'ContextInfinity';
@@ -20,7 +20,11 @@ export class Desktop {
     const port = await freePort();
     const driver = new Child('WebKitWebDriver', ['--host=127.0.0.1', `--port=${port}`], home.env(extra), home.root);
     const address = `http://127.0.0.1:${port}`;
-    await until('WebKitWebDriver starts', () => fetch(`${address}/status`).then((answer) => answer.ok, () => false));
+    await until('WebKitWebDriver starts', () => {
+      if (!driver.running) throw new Error(`WebKitWebDriver ended: ${driver.output}`);
+      // Another program may have taken the port since it was chosen, and another test's driver would answer too.
+      return listeningPorts(driver.pid).includes(port) && fetch(`${address}/status`).then((answer) => answer.ok, () => false);
+    });
     const pidFile = join(home.root, 'pid');
     rmSync(pidFile, { force: true });
     try {

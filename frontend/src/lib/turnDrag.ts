@@ -1,6 +1,6 @@
 import { carry, dataOf, holds } from './ownDrag';
 
-/** A turn on its way from the transcript or the tree to where it is dropped. */
+/** A turn that is dragged from the transcript or the tree to where it is dropped. */
 export interface DraggedTurn {
   turnId: string;
   seq: number;
@@ -8,7 +8,7 @@ export interface DraggedTurn {
 
 const type = 'application/x-contextinfinity-turn';
 
-/** A drag of a turn begins. Elsewhere it represents its words. */
+/** A drag of a turn begins. For other programs it carries the turn's text. */
 export function putTurn(event: DragEvent, turn: DraggedTurn, words: string): void {
   if (!event.dataTransfer) return;
   carry(event, type, JSON.stringify(turn));
@@ -16,7 +16,7 @@ export function putTurn(event: DragEvent, turn: DraggedTurn, words: string): voi
   event.dataTransfer.effectAllowed = 'copy';
 }
 
-/** Whether what hovers is a turn; which one is told only when it is dropped. */
+/** Whether a turn is being dragged; which one is known only when it is dropped. */
 export const holdsTurn = (event: DragEvent): boolean => holds(event, type);
 
 export function takeTurn(event: DragEvent): DraggedTurn | null {

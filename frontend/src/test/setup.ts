@@ -1,8 +1,25 @@
 import '@testing-library/jest-dom/vitest';
 import { configure } from '@testing-library/svelte';
+import { afterEach } from 'vitest';
+import { watchOwnDrags } from '$lib/ownDrag';
+import { endings } from './endings';
 
 // How long findBy and waitFor look for something: a busy machine takes longer than the second they would give it.
 configure({ asyncUtilTimeout: 30_000 });
+
+// The files of a process share its document and its modules (isolate in vite.config.ts). Each begins with an empty document and
+// empty storage, and with no drag going on, whatever the file before it left.
+document.body.replaceChildren();
+for (const element of [document.body, document.documentElement]) for (const { name } of [...element.attributes]) element.removeAttribute(name);
+localStorage.clear();
+sessionStorage.clear();
+watchOwnDrags()();
+
+afterEach(() => {
+  for (const end of endings) end();
+  endings.clear();
+  localStorage.clear();
+});
 
 // jsdom has no layout: what measures the page gets quiet stand-ins.
 class NoObserver {

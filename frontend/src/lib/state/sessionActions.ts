@@ -5,7 +5,7 @@ import type { EraseTarget } from './erasing.svelte';
 
 type Parts = Pick<App, 'arranging' | 'backend' | 'composer' | 'conversation' | 'erasing' | 'navigation' | 'projects' | 'sessions'>;
 
-/** What is done to whole sessions. Another takes the place of the open one where it goes out of sight. */
+/** Actions on whole sessions. If the open session is archived or deleted, another one is opened. */
 export class SessionActions {
   readonly #parts: Parts;
 
@@ -13,7 +13,7 @@ export class SessionActions {
     this.#parts = parts;
   }
 
-  /** Puts a session away, or takes it back. */
+  /** Archives a session, or restores it from the archive. */
   async archive(sessionId: string, archived: boolean): Promise<void> {
     const { conversation, navigation, sessions } = this.#parts;
     const row = this.#row(sessionId);
@@ -34,13 +34,13 @@ export class SessionActions {
     if (row) await this.#parts.navigation.openSession(row.id);
   }
 
-  /** A session to be deleted for good, its name typed out first. */
+  /** A session to be deleted permanently, after its name was typed. */
   askToErase(sessionId: string): void {
     const row = this.#row(sessionId);
     this.#parts.erasing.show({ kind: 'session', id: sessionId, archivable: row !== null && !row.archived });
   }
 
-  /** The list and the open conversation follow what was deleted for good. */
+  /** Updates the list and the open conversation after a permanent deletion. */
   async erased(target: EraseTarget): Promise<void> {
     const { composer, conversation, navigation, projects, sessions } = this.#parts;
     await sessions.load();

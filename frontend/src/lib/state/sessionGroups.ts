@@ -16,7 +16,7 @@ function startOfDay(at: number): number {
   return new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
 }
 
-/** "Today", "Yesterday", "This week", then the month, with the year when it is another. */
+/** "Today", "Yesterday", "This week", then the month, with the year if it is another one. */
 export function groupOf(at: number, now: number): string {
   const today = startOfDay(now);
   if (at >= today) return t('state.today');
@@ -26,7 +26,10 @@ export function groupOf(at: number, now: number): string {
   return dated(at, date.getFullYear() === new Date(now).getFullYear() ? { month: 'long' } : { month: 'long', year: 'numeric' });
 }
 
-/** Rows come newest first, pinned ones before the others; the order within a group is kept. A collapsed folder shows its line alone, and so does a project in which nothing is. */
+/**
+ * Rows are sorted newest first, pinned ones before the others; the order within a group is kept. A collapsed folder
+ * shows only its own row, and so does an empty project.
+ */
 export function grouped(rows: readonly SessionRow[], now: number, collapsed: ReadonlySet<string> = new Set(), projects: readonly string[] = []): Line[] {
   const pinned = rows.filter((row) => row.pinned && !row.archived);
   const others = rows.filter((row) => !row.pinned || row.archived);

@@ -6,13 +6,13 @@ import { Refresh } from './refresh';
 import type { ToastsState } from './toasts.svelte';
 import type { UndoState } from './undo.svelte';
 
-/** The session list: what it is filtered by, and what one does to a session. */
+/** The session list: its filters, and the actions on a session. */
 export class SessionsState {
   #list = $state.raw<SessionRow[]>([]);
   #filter = $state('');
   #archived = $state(false);
   #loaded = $state(false);
-  /** Of two loads side by side the one that was begun later counts. */
+  /** Of two simultaneous loads the one that started later counts. */
   #serial = 0;
   #newest: Promise<void> = Promise.resolve();
   readonly #backend: Backend;
@@ -60,7 +60,7 @@ export class SessionsState {
     return this.#list.find((row) => row.id === id);
   }
 
-  /** When it returns the list is that of all that is typed by now, whatever was being loaded. */
+  /** After it returns, the list matches the currently typed text, whatever was being loaded. */
   async load(): Promise<void> {
     this.#search.cancel();
     this.#refresh.cancel();
@@ -78,7 +78,7 @@ export class SessionsState {
     await this.#do(() => this.#backend.sessions.pin(id, pinned));
   }
 
-  /** Puts a session away, or takes it out again. Nothing is deleted, and it can be undone from the toast. */
+  /** Archives a session, or restores it from the archive. Nothing is deleted, and the toast can undo it. */
   async archive(row: SessionRow, archived: boolean): Promise<boolean> {
     const done = await this.#do(() => this.#backend.sessions.archive(row.id, archived));
     if (!done) return false;
@@ -97,7 +97,7 @@ export class SessionsState {
     return (this.#newest = this.#fetch());
   }
 
-  /** One that a later one overtook ends with that. */
+  /** A load that was overtaken by a later one ends with that one. */
   async #fetch(): Promise<void> {
     const serial = ++this.#serial;
     try {
@@ -111,7 +111,7 @@ export class SessionsState {
     }
   }
 
-  /** A session that the filter leaves out of the list. */
+  /** A session that the filter excludes from the list. */
   async #row(id: string): Promise<SessionRow | undefined> {
     try {
       return (await this.#backend.sessions.list(this.#archived, '')).find((row) => row.id === id);
@@ -120,7 +120,7 @@ export class SessionsState {
     }
   }
 
-  /** Throws what went wrong. */
+  /** Throws its errors. */
   async #again(act: () => Promise<void>): Promise<void> {
     await act();
     await this.#refresh.now();

@@ -4,10 +4,10 @@ import type { ExportPlan, ExportRequest } from '$lib/backend/types';
 import type { ExportTarget } from './exporting.svelte';
 import type { WorkState } from './work.svelte';
 
-/** A page to read, or a file that another ContextInfinity imports. */
+/** A page to read, or a file that another ContextInfinity can import. */
 export type ShareFormat = 'html' | 'bundle';
 
-/** One conversation as a file for someone else: chosen, saved where a dialog of the system says, and shown in its folder. */
+/** One conversation as a file for someone else: selected, saved with the system's dialog, and shown in its folder. */
 export class SharingState {
   #target = $state.raw<ExportTarget | null>(null);
   #format = $state<ShareFormat>('html');
@@ -31,7 +31,7 @@ export class SharingState {
     return this.#format;
   }
 
-  /** What the file would hold; null until it is known. */
+  /** What the file would contain; null until it is known. */
   get plan(): ExportPlan | null {
     return this.#plan;
   }
@@ -60,7 +60,7 @@ export class SharingState {
     void this.ask();
   }
 
-  /** Asks what the file would hold. The answer to a question that was overtaken is dropped. */
+  /** Asks what the file would contain. An outdated answer is dropped. */
   async ask(): Promise<void> {
     const asked = ++this.#asked;
     this.#plan = null;
@@ -73,7 +73,7 @@ export class SharingState {
     }
   }
 
-  /** Asks where to, and writes the file there. It is shown in its folder when it is whole. */
+  /** Asks for the location, and writes the file there. It is shown in its folder when it is complete. */
   async save(): Promise<void> {
     const plan = this.#plan;
     if (!plan || plan.turns === 0 || this.#saving) return;
@@ -92,7 +92,7 @@ export class SharingState {
     }
   }
 
-  /** The system's dialog has asked before it named a file that exists. */
+  /** The system's dialog has asked before it returned the name of an existing file. */
   #request(path: string): ExportRequest {
     const { sessionId = '', branchId = '' } = this.#target ?? {};
     const page = this.#format === 'html';

@@ -2,7 +2,7 @@ import { unmarked } from '$lib/markdown/unmarked';
 import { t } from '$lib/words/words.svelte';
 import type { ToastsState } from './toasts.svelte';
 
-/** Engines cut a long utterance off: a text is read in pieces of this length, which end where sentences do. */
+/** Engines cut off a long utterance: a text is read in pieces of this length that end at sentence ends. */
 const pieceChars = 300;
 /** Of one answer. */
 const mostPieces = 2_000;
@@ -28,12 +28,12 @@ export class SpeechState {
     return this.#available;
   }
 
-  /** The turn that is being read; empty: none. */
+  /** The turn that is being read; empty for none. */
   get reading(): string {
     return this.#reading;
   }
 
-  /** Reads an answer from its beginning, or ends reading it. */
+  /** Reads an answer from its beginning, or stops reading it. */
   toggle(turnId: string, text: string): void {
     if (this.#reading === turnId) return this.stop();
     this.stop();
@@ -49,7 +49,7 @@ export class SpeechState {
     this.#engine?.cancel();
   }
 
-  /** The window goes. */
+  /** The window closes. */
   close(): void {
     this.stop();
     this.#engine?.removeEventListener?.('voiceschanged', this.#look);
@@ -77,7 +77,10 @@ const code = /^[ \t]*(?:```|~~~)[^\n]*\n[^]*?(?:^[ \t]*(?:```|~~~)[^\n]*\n?|$(?!
 const formulas = /\$\$[^]*?\$\$|\\\[[^]*?\\\]|\\\([^]*?\\\)/g;
 const notes = /\[\^[^\]\s]{1,40}\]:?/g;
 
-/** What of an answer is read: its words without the marks, code and formulas among them, in pieces that end with sentences. */
+/**
+ * The part of an answer that is read: its text without Markdown characters, code and formulas, in pieces that end at
+ * sentence ends.
+ */
 export function spokenPieces(text: string): string[] {
   const words = unmarked(text.replace(code, '\n\n').replace(formulas, ' ').replace(notes, '')).replace(/https?:\/\/\S+/g, ' ').replace(/[|*_#>`~]+/g, ' ');
   const pieces: string[] = [];

@@ -3,7 +3,10 @@ import { toBackendError } from '$lib/backend/errors';
 import type { ErrorView, Startup } from '$lib/backend/types';
 import { chooseLanguage } from '$lib/words/words.svelte';
 
-/** The first thing the window asks: may it work, is this the first start, what was open last. */
+/**
+ * The first requests of the window: whether the program can work, whether this is the first start, and what was open
+ * last.
+ */
 export class StartupState {
   #info = $state.raw<Startup | null>(null);
   #failed = $state.raw<ErrorView | null>(null);
@@ -14,7 +17,7 @@ export class StartupState {
     this.#backend = backend;
   }
 
-  /** Null until the answer is there. */
+  /** Null until the answer has arrived. */
   get info(): Startup | null {
     return this.#info;
   }
@@ -42,7 +45,9 @@ export class StartupState {
     }
   }
 
-  /** Ends the first start with the model chosen; empty: the default stays as it is. Rejects if it could not be written. */
+  /**
+   * Ends the first start with the chosen model; empty: the default is unchanged. Rejects if it could not be written.
+   */
   async finishFirstRun(model: string): Promise<void> {
     await this.#backend.settings.finishFirstRun(model);
     this.#firstRun = false;

@@ -3,10 +3,10 @@ import { toBackendError, type BackendError } from '$lib/backend/errors';
 import type { MovePreview, RestorePreview, TaskView } from '$lib/backend/types';
 import type { WorkState } from './work.svelte';
 
-/** What is asked about the data as a whole: a copy of it, another in its place, another place for it. */
+/** Questions about all data: back it up, restore it, or move it. */
 export type StorageAsk = 'backup' | 'restore' | 'move';
 
-/** The dialogs about the data directory: each looks first, tells what would happen, and then begins. */
+/** The dialogs about the data directory: each first checks, then shows what would happen, and then starts. */
 export class StorageState {
   #asking = $state<StorageAsk | null>(null);
   #path = $state('');
@@ -51,7 +51,7 @@ export class StorageState {
     this.#error = null;
   }
 
-  /** What a restore would replace by what; null: nothing was looked at yet. */
+  /** What a restore would replace, and with what; null before the check. */
   get restoring(): RestorePreview | null {
     return this.#restore;
   }
@@ -68,7 +68,7 @@ export class StorageState {
     return this.#error;
   }
 
-  /** It continues automatically: a backup as a task; a restore and a move with the next start of the program. */
+  /** Continues automatically: a backup as a task; a restore and a move at the next start of the program. */
   get begun(): boolean {
     return this.#begun;
   }
@@ -86,7 +86,7 @@ export class StorageState {
     this.#ask('backup');
   }
 
-  /** From that file; empty: it is still to be chosen. */
+  /** From that file; empty: it has not been chosen yet. */
   askRestore(path = ''): void {
     this.#ask('restore', path);
     if (path !== '') void this.look();
@@ -101,7 +101,7 @@ export class StorageState {
     this.#forget();
   }
 
-  /** The system's dialog, for what is asked. */
+  /** Opens the system's dialog for the question. */
   async choose(): Promise<void> {
     const asking = this.#asking;
     const { transfer, storage } = this.#backend;
@@ -112,7 +112,7 @@ export class StorageState {
     if (this.#error === null && this.#path !== '' && asking === this.#asking && asking !== 'backup') await this.look();
   }
 
-  /** Looks what would happen. Nothing is changed yet. */
+  /** Checks what would happen. Nothing is changed yet. */
   async look(): Promise<void> {
     const path = this.#path.trim();
     if (path === '') return;
@@ -161,7 +161,7 @@ export class StorageState {
     this.#error = null;
   }
 
-  /** One at a time; what comes back after something else was asked is dropped. */
+  /** One at a time; a result that arrives after another question is dropped. */
   async #act(what: 'looking' | 'choosing' | 'beginning', act: (still: () => boolean) => Promise<void>): Promise<void> {
     const serial = ++this.#serial;
     const still = () => serial === this.#serial;

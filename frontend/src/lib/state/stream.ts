@@ -8,7 +8,7 @@ import type { BlockKind, BlockView, Frame, StreamState, TurnView } from '$lib/ba
 
 export type Accepted = 'applied' | 'ignored' | 'gap';
 
-/** Frames name kinds briefly; blocks say what they are. */
+/** Frames use short names for kinds; blocks use the full ones. */
 const blockKinds: Record<string, BlockKind> = { text: 'text', reasoning: 'reasoning', refusal: 'refusal', tool: 'tool_use' };
 
 export class StepStream {
@@ -19,7 +19,7 @@ export class StepStream {
   #durable: number;
   readonly #early = new Map<number, Frame>();
 
-  /** From a turn as a snapshot holds it: frames after LiveSeq continue from there. */
+  /** From a turn in a snapshot: frames after LiveSeq continue from there. */
   constructor(turn: TurnView) {
     this.step = turn.liveStep;
     this.#seq = turn.liveSeq;
@@ -45,7 +45,7 @@ export class StepStream {
     return this.#durable;
   }
 
-  /** Frames that wait for one that has not come. */
+  /** Frames that wait for a missing earlier one. */
   get waiting(): number {
     return this.#early.size;
   }
@@ -61,7 +61,7 @@ export class StepStream {
     return this.#early.size > 0 ? 'gap' : 'applied';
   }
 
-  /** The step as its journal holds it. What arrived meanwhile and lies beyond it is kept. */
+  /** The step as its journal holds it. Newer frames that arrived meanwhile are kept. */
   adopt(state: StreamState): void {
     if (state.step !== this.step || state.seq < this.#seq) return;
     this.#seq = state.seq;

@@ -16,8 +16,8 @@ import type { ToastsState } from './toasts.svelte';
 const earlyFrames = 256;
 
 /**
- * A temporary chat (SPEC 12): its turns are in the memory of the running program and nowhere else. It is in the
- * place of a session while it is open, and is forgotten when it is left.
+ * A temporary chat (SPEC 12): its turns are only in the memory of the running program. While it is open it is shown in
+ * place of a session, and it is discarded when the user leaves it.
  */
 export class TemporaryConversation implements TranscriptSource {
   #id = $state('');
@@ -36,10 +36,10 @@ export class TemporaryConversation implements TranscriptSource {
   readonly #toasts: ToastsState;
   readonly #offs: (() => void)[];
   readonly #refresh = new Refresh(() => this.#load(), 16);
-  /** What is being written. It belongs to no branch, and a draft of no branch is never saved. */
+  /** The message being written. It belongs to no branch, and such a draft is never saved. */
   readonly draft: DraftState;
 
-  // All of it is loaded, always.
+  // Always loaded completely.
   readonly written = false;
   readonly hasOlder = false;
   readonly hasNewer = false;
@@ -53,7 +53,7 @@ export class TemporaryConversation implements TranscriptSource {
     this.#offs = [backend.onFrame((frame) => this.#onFrame(frame)), changes.on(['turn'], (change) => this.#onChange(change))];
   }
 
-  /** It is in place of a session, from the moment it is asked for: what is typed then is not to be kept either. */
+  /** It is shown in place of a session from the moment it is requested: text typed from then on is not saved either. */
   get active(): boolean {
     return this.#id !== '' || this.#starting !== null;
   }
@@ -110,7 +110,7 @@ export class TemporaryConversation implements TranscriptSource {
     return this.active && (this.#turns.length > 0 || !this.draft.isEmpty);
   }
 
-  /** It is being asked whether to leave. */
+  /** The user is being asked whether to leave. */
   get asking(): boolean {
     return this.#asking;
   }
@@ -127,7 +127,7 @@ export class TemporaryConversation implements TranscriptSource {
     this.#error = null;
   }
 
-  /** Begins an empty one, in place of whatever there was. It can be written in at once. */
+  /** Starts an empty one and discards the previous one. A message can be typed immediately. */
   async start(model: string): Promise<void> {
     if (this.#starting) return this.#starting;
     const ended = this.end();
@@ -145,7 +145,7 @@ export class TemporaryConversation implements TranscriptSource {
     }
   }
 
-  /** Asks whether to leave, if anything would be lost. A second question takes the place of the first. */
+  /** Asks whether to leave, if anything would be lost. A second question replaces the first. */
   async mayLeave(): Promise<boolean> {
     this.answer(false);
     if (!this.holdsAnything) return true;
@@ -158,7 +158,7 @@ export class TemporaryConversation implements TranscriptSource {
     this.#answer(leave);
   }
 
-  /** Forgets it, here and in the program. */
+  /** Discards it, here and in the program. */
   async end(): Promise<void> {
     if (this.#starting) await this.#starting.catch(() => undefined);
     const id = this.#id;
@@ -181,7 +181,7 @@ export class TemporaryConversation implements TranscriptSource {
     if ((await this.#ask(text, images)) && this.draft.text === text) this.draft.clear();
   }
 
-  /** The message of a turn without an answer, once more, as a new turn. */
+  /** Sends the message of a turn without an answer again, as a new turn. */
   async again(turn: TurnView): Promise<void> {
     if (!this.running && !this.#sending) await this.#ask(textOf(turn.user), imagesOf(turn.user));
   }
@@ -199,7 +199,7 @@ export class TemporaryConversation implements TranscriptSource {
     this.#intent = { to: 'turn', turnId: this.#turns[0]?.id ?? '' };
   }
 
-  /** Brings a find into view while one continues looking. */
+  /** Scrolls to a search result while the search continues. */
   async jumpToFind(marks: Marks): Promise<void> {
     this.#intent = { to: 'turn', turnId: marks.turnId, marks, quiet: true };
   }
@@ -208,7 +208,7 @@ export class TemporaryConversation implements TranscriptSource {
     this.#intent = place.atEnd ? { to: 'end', turnId: '' } : { to: 'place', turnId: place.turnId, top: place.top, quiet: true };
   }
 
-  // The transcript asks for neither where nothing is missing.
+  // The transcript requests neither if nothing is missing.
   async loadOlder(): Promise<void> {}
   async loadNewer(): Promise<void> {}
 
@@ -222,7 +222,7 @@ export class TemporaryConversation implements TranscriptSource {
   async #ask(text: string, images: readonly ImageUpload[]): Promise<boolean> {
     this.#sending = true;
     this.#error = null;
-    await this.#starting?.catch(() => undefined); // who began it says why it did not begin
+    await this.#starting?.catch(() => undefined); // the caller that started it reports why it failed
     const id = this.#id;
     try {
       if (id === '') return false;
@@ -248,11 +248,11 @@ export class TemporaryConversation implements TranscriptSource {
       this.#turns = turns;
       this.#follow(turns.find((turn) => turn.live && turn.liveStep !== ''));
     } catch {
-      // What is shown stays; the next change asks again.
+      // The displayed data stays; the next change asks again.
     }
   }
 
-  /** Starts, moves or ends the live view of the one turn that can stream. */
+  /** Starts, moves or ends the live view of the only turn that can stream. */
   #follow(turn: TurnView | undefined): void {
     if (!turn || this.#live?.turnId !== turn.id) {
       this.#live?.stop();
@@ -263,7 +263,7 @@ export class TemporaryConversation implements TranscriptSource {
     this.#early = [];
   }
 
-  /** What a step shows so far, from memory: there is no journal to read it from. */
+  /** The current content of a step, from memory: there is no journal to read it from. */
   async #stream(step: string): Promise<StreamState> {
     const turn = (await this.#backend.chat.temporaryTurns(this.#id)).find((candidate) => candidate.liveStep === step);
     if (!turn) throw new Error(t('state.stepEnded'));
@@ -290,7 +290,7 @@ export class TemporaryConversation implements TranscriptSource {
   }
 }
 
-/** What the program forgot already need not be forgotten again. */
+/** A chat that the program has discarded already need not be discarded again. */
 function unlessGone(error: unknown): void {
   if (toBackendError(error).code !== 'not_found') throw error;
 }

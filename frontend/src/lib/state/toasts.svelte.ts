@@ -5,12 +5,12 @@ export interface Toast {
   id: number;
   tone: 'info' | 'ok' | 'warn' | 'danger';
   text: string;
-  /** What to do about it, in words. */
+  /** The suggested action, in words. */
   hint: string;
   action: { label: string; run: () => void } | null;
 }
 
-/** How long a toast stays: time to read it, longer when it holds an action to take. */
+/** How long a toast stays: long enough to read it, longer if it has an action. */
 const stayMs = 6_000;
 const stayWithActionMs = 10_000;
 
@@ -20,12 +20,12 @@ export function setToasts(toasts: ToastsState): void {
   setContext(contextKey, toasts);
 }
 
-/** Undefined outside of the window, as on a page that only draws components. */
+/** Undefined outside the window, for example on a page that only draws components. */
 export function getToasts(): ToastsState | undefined {
   return getContext<ToastsState | undefined>(contextKey);
 }
 
-/** Short notices. Never the only copy of something that matters, which is shown where it belongs. */
+/** Short notices. Anything important is also shown in its proper place. */
 export class ToastsState {
   #list = $state.raw<Toast[]>([]);
   #modals = $state.raw<readonly string[]>([]);
@@ -36,7 +36,7 @@ export class ToastsState {
     return this.#list;
   }
 
-  /** The modal dialog in front, which shows the notices: everything outside of it is inert. Empty: there is none. */
+  /** The topmost modal dialog, which shows the notices: everything outside it is inert. Empty if there is none. */
   get modal(): string {
     return this.#modals.at(-1) ?? '';
   }
@@ -46,7 +46,7 @@ export class ToastsState {
     this.#modals = [...this.#modals, modal];
   }
 
-  /** It closed; a notice that the pointer was on is drawn elsewhere now. */
+  /** It closed; a notice under the pointer is now drawn elsewhere. */
   leave(modal: string): void {
     this.#modals = this.#modals.filter((open) => open !== modal);
     for (const toast of this.#list) this.resume(toast.id);
@@ -76,7 +76,7 @@ export class ToastsState {
     this.#list = this.#list.filter((toast) => toast.id !== id);
   }
 
-  /** While the pointer or the focus is on a toast, it stays. */
+  /** A toast stays while the pointer or the focus is on it. */
   pause(id: number): void {
     clearTimeout(this.#timers.get(id));
     this.#timers.delete(id);

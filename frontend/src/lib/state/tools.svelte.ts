@@ -6,13 +6,13 @@ import type { ConversationState } from './conversation.svelte';
 import { Refresh } from './refresh';
 
 /**
- * Calls of tools that wait for a person, in all sessions, and what one does about them. A call's own card follows from its
- * turn; the queue is beside it, and never takes the focus by itself.
+ * Tool calls that wait for a decision, in all sessions, and the actions on them. The call's card is part of its turn;
+ * the queue is separate, and never takes the focus by itself.
  */
 export class ToolsState {
   #waiting = $state.raw<readonly WaitingCallView[]>([]);
   #open = $state(false);
-  /** Cards that were opened or closed by hand, for as long as the window lives. */
+  /** Cards that the user opened or closed, until the window closes. */
   readonly opened = new SvelteMap<string, boolean>();
   readonly #backend: Backend;
   readonly #conversation: ConversationState;
@@ -30,7 +30,7 @@ export class ToolsState {
     return this.#waiting;
   }
 
-  /** The queue is shown. */
+  /** The queue is open. */
   get open(): boolean {
     return this.#open;
   }
@@ -44,7 +44,7 @@ export class ToolsState {
     this.#open = false;
   }
 
-  /** The call in the queue, with the definition that is to be judged; undefined: nothing waits. */
+  /** The call in the queue with the definition to review; undefined if nothing waits. */
   entry(callId: string): WaitingCallView | undefined {
     return this.#waiting.find(({ call }) => call.id === callId);
   }
@@ -53,7 +53,7 @@ export class ToolsState {
     return this.#refresh.now();
   }
 
-  // What is done throws what went wrong: that has to stand where it was done.
+  // The actions throw their errors, because an error is shown where the action was started.
 
   decide(call: ToolCallView, request: Omit<ToolDecisionRequest, 'callId'>): Promise<void> {
     return this.#on(call, () => this.#backend.tools.decide({ callId: call.id, ...request }));
@@ -67,7 +67,7 @@ export class ToolsState {
     return this.#on(call, () => this.#backend.tools.cancel(call.id));
   }
 
-  /** Gives the turn up; what it had answered so far stays with it, discarded. */
+  /** Gives up the turn; the answer so far stays with it, discarded. */
   discard(call: ToolCallView): Promise<void> {
     return this.#on(call, () => this.#backend.chat.discard(call.turnId));
   }
@@ -81,7 +81,7 @@ export class ToolsState {
     this.#refresh.cancel();
   }
 
-  /** Also where it was refused it is looked at again: the refusal may be that it is settled already. */
+  /** Reloaded even after a refusal: the reason can be that the call is already settled. */
   async #on(call: ToolCallView, act: () => Promise<void>): Promise<void> {
     try {
       await act();
@@ -95,7 +95,7 @@ export class ToolsState {
     try {
       this.#waiting = (await this.#backend.tools.waitingCalls()).calls;
     } catch {
-      // What is shown stays; the next change asks again.
+      // The displayed data stays; the next change asks again.
     }
   }
 }

@@ -7,7 +7,10 @@ import type { ConversationState } from './conversation.svelte';
 import type { ToastsState } from './toasts.svelte';
 import type { UndoState } from './undo.svelte';
 
-/** What one does to a turn. If it cannot be done it changes nothing, and says so in a toast or, where noted, to its caller. */
+/**
+ * The actions on a turn. An action that fails changes nothing, and reports the error in a toast or, where noted, to its
+ * caller.
+ */
 export class TurnActions {
   readonly #backend: Backend;
   readonly #conversation: ConversationState;
@@ -27,22 +30,22 @@ export class TurnActions {
 
   stop = (turn: TurnView): Promise<void> => this.#guard(() => this.#on(turn, () => this.#backend.chat.stop(turn.id)));
 
-  // Decisions about a turn that waits for one. They throw what went wrong: it has to stand where the decision is made.
+  // Decisions about a turn that waits for one. They throw their errors, which are shown next to the decision.
   keep = (turn: TurnView): Promise<void> => this.#on(turn, () => this.#backend.chat.keep(turn.id));
   discard = (turn: TurnView): Promise<void> => this.#on(turn, () => this.#backend.chat.discard(turn.id));
 
-  /** A new attempt at a turn without a final answer, with another model if one is named. */
+  /** A new attempt at a turn without a final answer, with another model if one is given. */
   retry = (turn: TurnView, model = ''): Promise<void> => this.#sending(() => this.#backend.chat.retry(turn.id, model), turn);
   continue = (turn: TurnView, model = ''): Promise<void> => this.#sending(() => this.#backend.chat.continue(turn.id, model), turn);
   sendUnsent = (turn: TurnView, model = ''): Promise<void> => this.#sending(() => this.#backend.chat.sendUnsent(turn.id, model), turn);
 
-  /** Asks for the rest of an answer that is final but was cut short: a message of its own. */
+  /** Asks for the rest of an answer that is final but was cut off: a new message. */
   askForRest = (turn: TurnView): Promise<void> => this.#guard(() => this.continue(turn));
 
-  /** Another answer to the same message, beside the one that is there: the program forks before the turn. */
+  /** Another answer to the same message, next to the existing one: the program forks before the turn. */
   regenerate = (turn: TurnView): Promise<void> => this.#guard(() => this.retry(turn));
 
-  /** The same message to another model, its answer beside this one. */
+  /** The same message to another model, with its answer next to this one. */
   askAlso = (turn: TurnView, model: string): Promise<void> =>
     this.#guard(async () => {
       const still = this.#conversation.wish();
@@ -83,7 +86,7 @@ export class TurnActions {
       this.#toasts.show(t('shared.copied'));
     });
 
-  /** Code as a file, where the person wants it. */
+  /** Saves code as a file, at the location the user chooses. */
   saveCode = (name: string, text: string): Promise<void> =>
     this.#guard(async () => {
       const path = await this.#backend.transfer.saveText(name, text);
@@ -93,7 +96,7 @@ export class TurnActions {
   async #sending(act: () => Promise<SendResult>, turn: TurnView): Promise<void> {
     const still = this.#conversation.wish();
     const sent = await this.#looking(act, turn);
-    if (!still()) return; // one has gone elsewhere: the answer arrives where it belongs
+    if (!still()) return; // the user has gone elsewhere: the answer arrives in its own session
     if (sent.branchId !== '' && sent.branchId !== this.#conversation.branchId) {
       await this.#conversation.open(sent.sessionId, sent.branchId);
       return;
@@ -108,7 +111,7 @@ export class TurnActions {
     await this.#conversation.refreshTurn(turn.id);
   }
 
-  /** Also where it was refused the turn is looked at again: the refusal may be that it is settled already. */
+  /** Reloaded even after a refusal: the reason can be that the turn is already settled. */
   async #looking<T>(act: () => Promise<T>, turn: TurnView): Promise<T> {
     try {
       return await act();

@@ -1,22 +1,22 @@
 import { language, t } from '$lib/words/words.svelte';
 import type { ToastsState } from './toasts.svelte';
 
-/** What was done, and how it is taken back. */
+/** An action that was done, and how to undo it. */
 export interface Done {
   /** In the past: "Archived “Rye loaf”". */
   text: string;
-  /** Takes it back; throws if it cannot, and it can be tried again then. */
+  /** Undoes it; throws if that fails, and the user can then try again. */
   undo: () => Promise<unknown>;
-  /** Said once it was taken back. */
+  /** Shown after it was undone. */
   undone?: string | undefined;
 }
 
-/** How many acts can be taken back, the newest first. */
+/** How many actions can be undone, the newest first. */
 const kept = 20;
 
 /**
- * What can be taken back: by the button of its toast while that is shown, by Ctrl+Z outside a text field at any time
- * after, the newest first. It lives as long as the window.
+ * The actions that can be undone: with the button of the toast while it is shown, and afterwards at any time with
+ * Ctrl+Z outside a text field, the newest first. Kept until the window closes.
  */
 export class UndoState {
   #stack = $state.raw<readonly (Done & { toast: number })[]>([]);
@@ -27,19 +27,19 @@ export class UndoState {
     this.#toasts = toasts;
   }
 
-  /** What Ctrl+Z would take back; empty for nothing. */
+  /** The action that Ctrl+Z would undo; empty for none. */
   get next(): string {
     return this.#stack.at(-1)?.text ?? '';
   }
 
-  /** Tells that something was done, with a way back. */
+  /** Reports that something was done, and how to undo it. */
   did(done: Done): void {
     const entry = { ...done, toast: 0 };
     entry.toast = this.#toasts.show(done.text, { action: { label: t('state.undo'), run: () => void this.#back(entry) } });
     this.#stack = [...this.#stack.slice(1 - kept), entry];
   }
 
-  /** Takes the newest act back. Says whether there was one. */
+  /** Undoes the newest action. Returns whether there was one. */
   async undo(): Promise<boolean> {
     const entry = this.#stack.at(-1);
     if (!entry || this.#running) return false;
@@ -48,7 +48,7 @@ export class UndoState {
     return true;
   }
 
-  /** One at a time, and each once: of a button pressed twice, or with the key, the second does nothing. */
+  /** One at a time, and each once: if a button is pressed twice, or with the key, the second has no effect. */
   async #back(entry: Done & { toast: number }): Promise<void> {
     if (this.#running || !this.#stack.includes(entry)) return;
     this.#running = true;

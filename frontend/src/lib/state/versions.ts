@@ -1,23 +1,26 @@
 import type { BranchTree, TreeRun } from '$lib/backend/types';
 
-/** One of several ways the conversation continued from the same place. */
+/** One of several continuations of the conversation from the same place. */
 export interface Version {
   turnId: string;
   seq: number;
-  /** The branch to see it on: of those that hold it, the one used last. */
+  /** The branch to open for it: of those that contain it, the most recently used. */
   branchId: string;
-  /** How its message begins. */
+  /** The beginning of its message. */
   words: string;
 }
 
 export interface Versions {
   /** Oldest first. */
   all: Version[];
-  /** Which of them the turn is, from 0. */
+  /** The position of the turn among them, from 0. */
   at: number;
 }
 
-/** For each turn that has siblings, all of them: by the turns that stand right after one fork. Archived ways are left out, the open one never. */
+/**
+ * For each turn that has siblings, all of them: the turns directly after the same fork. Archived ones are left out, the
+ * open one never is.
+ */
 export function versionsOf(tree: BranchTree, current: string): Map<string, Versions> {
   const newest = newestBelow(tree, current);
   const ways = new Map<string, TreeRun[]>();
@@ -36,7 +39,10 @@ export function versionsOf(tree: BranchTree, current: string): Map<string, Versi
   return versions;
 }
 
-/** For each run the branch used last that holds it; the open one where it does. Nothing for what only archived branches hold. */
+/**
+ * For each run, the most recently used branch that contains it; the open branch if it does. Runs that only archived
+ * branches contain have no entry.
+ */
 function newestBelow(tree: BranchTree, current: string): Map<string, string> {
   const branches = new Map(tree.branches.map((branch) => [branch.id, branch]));
   const rank = (id: string) => (id === current ? Infinity : (branches.get(id)?.updatedAt ?? 0));

@@ -7,18 +7,18 @@ import type { Changes } from './changes';
 import { Refresh } from './refresh';
 import type { ToastsState } from './toasts.svelte';
 
-/** How often progress is asked for at most, in ms. */
+/** The minimum interval between requests for progress, in ms. */
 const progressMs = 150;
 
-/** Long work that somebody began, and what goes on behind the window. It continues whether or not it is looked at. */
+/** Tasks that the user started, and background jobs. They continue whether or not they are shown. */
 export class WorkState {
   #tasks = $state.raw<readonly TaskView[]>([]);
   #background = $state.raw<Background | null>(null);
   #open = $state(false);
   #failed = $state.raw<{ id: string; error: BackendError } | null>(null);
-  /** Ended tasks whose report was looked at: the line under the sessions tells of them no more. */
+  /** Ended tasks whose report was opened: the line under the sessions no longer mentions them. */
   #looked = $state.raw<ReadonlySet<string>>(new Set());
-  /** Dialogs that show the work now: what ends in sight needs no toast. */
+  /** Dialogs that show the tasks now: a task that ends while it is visible needs no toast. */
   #watchers = 0;
   readonly #whenDone = new Map<string, (task: TaskView) => void>();
   readonly #backend: Backend;
@@ -45,7 +45,7 @@ export class WorkState {
     return this.#tasks.filter((task) => task.state === 'running');
   }
 
-  /** Ended with something to look at: it failed, was cut off, or brought a report, and nobody has looked yet. */
+  /** Ended with something to look at: it failed, was interrupted, or has a report, and nobody has opened it yet. */
   get untold(): readonly TaskView[] {
     return this.#tasks.filter((task) => !this.#looked.has(task.id) && (task.state === 'failed' || task.state === 'interrupted' || (task.import !== null && task.state !== 'running') || (task.check?.problems ?? 0) > 0));
   }
@@ -59,7 +59,7 @@ export class WorkState {
     return this.#background?.paused ?? false;
   }
 
-  /** The list of long work is open. */
+  /** The list of tasks is open. */
   get open(): boolean {
     return this.#open;
   }
@@ -72,7 +72,7 @@ export class WorkState {
     this.#open = false;
   }
 
-  /** While something shows the work. Returns what ends it. */
+  /** While something shows the tasks. Returns a function that ends it. */
   watch(): () => void {
     this.#watchers++;
     return () => this.#watchers--;
@@ -82,7 +82,7 @@ export class WorkState {
     if (!this.#looked.has(id)) this.#looked = new Set([...this.#looked, id]);
   }
 
-  /** Why the last act on this task could not be done. */
+  /** Why the last action on this task failed. */
   errorOf(id: string): BackendError | undefined {
     return this.#failed?.id === id ? this.#failed.error : undefined;
   }
@@ -91,7 +91,7 @@ export class WorkState {
     await Promise.all([this.#refresh.now(), this.#backgroundRefresh.now()]);
   }
 
-  /** Work that was begun just now; done is called for each of them that ends well. */
+  /** Called for a task that was just started; done is called for each of them that succeeds. */
   adopt(tasks: readonly TaskView[], done?: (task: TaskView) => void): void {
     for (const task of done ? tasks : []) {
       if (task.state === 'done') done!(task);
@@ -115,7 +115,7 @@ export class WorkState {
   /** Shows the file a task has written. */
   reveal = (task: TaskView): Promise<void> => this.#act(task.id, () => this.#backend.transfer.reveal(task.path));
 
-  /** Rejects if it could not be done: it has to stand where it was asked for. */
+  /** Rejects on failure: the error is shown where the action was started. */
   async pause(paused: boolean): Promise<void> {
     this.#background = await this.#backend.work.pause(paused);
   }
@@ -141,7 +141,7 @@ export class WorkState {
     try {
       this.#take(await this.#backend.work.tasks());
     } catch {
-      // The next change asks again; what is known stays.
+      // The next change asks again; the known data stays.
     }
   }
 
@@ -159,7 +159,7 @@ export class WorkState {
     for (const task of tasks) if (ran.has(task.id) && task.state !== 'running') this.#tell(task);
   }
 
-  /** Work ended that ran a moment ago. Its card in the list of work says it too, and stays. */
+  /** A task has ended that was running before. Its card in the list of tasks shows this too, and stays. */
   #tell(task: TaskView): void {
     if (task.state === 'done') this.#whenDone.get(task.id)?.(task);
     this.#whenDone.delete(task.id);

@@ -1,8 +1,8 @@
 import { render } from '@testing-library/svelte';
 import type { Component } from 'svelte';
-import { afterEach } from 'vitest';
 import { fakeBackend, type FakeBackend, type FakeOptions } from '$lib/backend/fake';
 import { App } from '$lib/state/app.svelte';
+import { endings } from '../../../test/endings';
 import Harness from './Harness.svelte';
 
 // jsdom has dialogs but cannot open them.
@@ -12,14 +12,6 @@ HTMLDialogElement.prototype.showModal ??= function (this: HTMLDialogElement) {
 HTMLDialogElement.prototype.close ??= function (this: HTMLDialogElement) {
   this.removeAttribute('open');
 };
-
-const running = new Set<App>();
-
-afterEach(() => {
-  for (const app of running) app.stop();
-  running.clear();
-  localStorage.clear();
-});
 
 export interface Mounted {
   app: App;
@@ -38,7 +30,7 @@ export async function mountWith<P extends object>(
   // As for someone who has opened the inspector: it is closed at first.
   if (localStorage.getItem('contextinfinity.layout') === null) localStorage.setItem('contextinfinity.layout', JSON.stringify({ collapsed: { sessions: false, inspector: false } }));
   const app = new App(backend);
-  running.add(app);
+  endings.add(() => app.stop());
   await app.start();
   const given = typeof props === 'function' ? props(app) : props;
   render(Harness, { props: { app, of: component as unknown as Component<Record<string, unknown>>, props: given as Record<string, unknown> } });

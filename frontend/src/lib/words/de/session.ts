@@ -2,7 +2,7 @@ import type en from '../en/session';
 import type { Translation } from '../words.svelte';
 
 export default {
-  settingsOf: 'Einstellungen von {title}',
+  settingsOf: 'Einstellungen von „{title}“',
   settingsOfThis: 'Einstellungen dieser Unterhaltung',
   saved: 'Gespeichert: gilt ab der nächsten Anfrage',
   systemPrompt: 'System-Prompt',

@@ -15,7 +15,7 @@ export default {
   bytes: '{bytes, number} B, nicht aufbewahrt',
   nothingSaved: 'Hier wird nichts auf der Platte gespeichert',
   fields: 'Zustand dieses Chats',
-  stream: 'Stream',
+  stream: 'Empfangen',
   streamed: '{count, plural, one {# Byte wird angezeigt; es ist nicht auf der Platte} other {# Bytes werden angezeigt; keines davon ist auf der Platte}}',
   nothingStreamed: 'Noch wurde nichts gestreamt',
   notKept: 'nicht aufbewahrt',

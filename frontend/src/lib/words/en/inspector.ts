@@ -215,7 +215,7 @@ export default {
   beside: '{old} beside {now}',
   addedLine: 'new:',
   goneLine: 'gone:',
-  allInFull: 'every turn is sent in full',
+  allInFull: 'every turn is in full',
   replaceUpTo: 'replace all turns up to #{seq}',
   extractsUpTo: 'none yet; extracts replace all turns up to #{seq}',
   tooFew: 'There is nothing to summarise before the second turn.',

@@ -1,5 +1,5 @@
 export default {
-  settingsOf: 'Settings of {title}',
+  settingsOf: 'Settings of “{title}”',
   settingsOfThis: 'Settings of this conversation',
   saved: 'Saved: applies from the next request',
   systemPrompt: 'System prompt',

@@ -12,7 +12,7 @@ export default {
   bytes: '{bytes, number} B, not kept',
   nothingSaved: 'Nothing here is saved to disk',
   fields: 'State of this chat',
-  stream: 'Stream',
+  stream: 'Received',
   streamed: '{count, plural, one {# byte is shown; it is not on disk} other {# bytes are shown; none of them is on disk}}',
   nothingStreamed: 'Nothing has streamed yet',
   notKept: 'not kept',

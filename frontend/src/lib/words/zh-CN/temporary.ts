@@ -15,7 +15,7 @@ export default {
   bytes: '{bytes, number} B，不保留',
   nothingSaved: '此处的内容不会写入磁盘',
   fields: '此聊天的状态',
-  stream: '数据流',
+  stream: '已接收',
   streamed: '已显示 {count, plural, other {# 字节}}；均未写入磁盘',
   nothingStreamed: '尚无任何传输',
   notKept: '不保留',

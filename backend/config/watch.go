@@ -1,0 +1,69 @@
+package config
+
+import (
+	"context"
+	"os"
+	"reflect"
+	"time"
+)
+
+// Watch reads the file again whenever another program has changed it, until ctx ends. It looks at the file's time and size
+// once per interval, and reads it when both have stayed the same for one: an editor may be in the middle of writing it.
+// changed is called after the configuration in force, or the error of the file, has become another.
+func (s *Store) Watch(ctx context.Context, interval time.Duration, changed func()) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	seen, read := s.fileState(), false // the file may have changed since it was opened
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		now := s.fileState()
+		if now != seen {
+			seen, read = now, false
+			continue
+		}
+		if !read && s.reload() {
+			changed()
+		}
+		read = true
+	}
+}
+
+// fileState tells one content of the file from another without reading it.
+type fileState struct {
+	exists   bool
+	size     int64
+	modified time.Time
+}
+
+func (s *Store) fileState() fileState {
+	info, err := os.Stat(s.opts.Path)
+	if err != nil {
+		return fileState{}
+	}
+	return fileState{exists: true, size: info.Size(), modified: info.ModTime()}
+}
+
+// reload puts the file's present content in force and reports whether that changed anything. While the file has an error the
+// configuration in force stays. So does the data directory: it is open.
+func (s *Store) reload() bool {
+	s.edits.Lock()
+	defer s.edits.Unlock()
+	before, failed := s.Config(), s.Err()
+	c, err := s.load()
+	if err != nil {
+		s.mu.Lock()
+		s.err = err
+		s.mu.Unlock()
+		return failed == nil || failed.Error() != err.Error()
+	}
+	c.DataDir = before.DataDir
+	if failed == nil && reflect.DeepEqual(c, before) {
+		return false
+	}
+	s.adopt(c)
+	return true
+}

@@ -1,0 +1,52 @@
+import type { Locator } from '@playwright/test';
+import { expect, test } from '../harness/fixtures.ts';
+import { Conversation } from './conversation.ts';
+
+// What was out of place in pictures of the window: nothing of it shows in roles and texts.
+test.beforeEach(({ home, provider }) => {
+  home.configure(provider);
+  provider.answer('', 'It is noted.');
+});
+
+const box = async (target: Locator) => (await target.boundingBox())!;
+const style = (target: Locator, name: string) => target.evaluate((element, property) => getComputedStyle(element).getPropertyValue(property), name);
+
+test('a button that cannot be pressed looks the same under the pointer', async ({ launch, page }) => {
+  await launch();
+  const chat = new Conversation(page);
+  await chat.ready();
+  await expect(chat.send).toBeDisabled();
+  const before = await style(chat.send, 'background-color');
+  const { x, y, width, height } = await box(chat.send);
+  await page.mouse.move(x + width / 2, y + height / 2);
+  expect(await style(chat.send, 'background-color')).toBe(before);
+});
+
+test('in the settings: keys stand beside their command, a note at the edge of its table, the search stays', async ({ launch, page }) => {
+  await launch();
+  await new Conversation(page).ready();
+  await page.keyboard.press('Control+,');
+  const nav = page.getByRole('navigation', { name: 'Settings' });
+  await nav.getByRole('button', { name: 'Keyboard', exact: true }).click();
+  const row = page.locator('dl > div').filter({ hasText: 'Rename this session' });
+  const middle = async (target: Locator) => box(target).then(({ y, height }) => y + height / 2);
+  expect(Math.abs((await middle(row.locator('dt'))) - (await middle(row.getByRole('button').first())))).toBeLessThanOrEqual(1);
+
+  await nav.getByRole('button', { name: 'Models', exact: true }).click();
+  expect((await style(page.getByText(/^The working set is what/), 'padding-left'))).toBe('0px'); // a footnote of an answer has some
+
+  await page.setViewportSize({ width: 900, height: 600 });
+  await nav.evaluate((list) => list.scrollTo(0, list.scrollHeight));
+  await expect(page.getByRole('searchbox', { name: 'Search settings' })).toBeInViewport({ ratio: 1 });
+});
+
+test('to share begins at the chosen format; a list within a task is indented', async ({ provider, launch, page }) => {
+  provider.answer('Tasks', '- [ ] Not done\n  - Within it\n\nThe end of it.');
+  await launch();
+  const chat = new Conversation(page);
+  await chat.askAndWait(1, 'Tasks', 'The end of it.');
+  const [task, within] = [await box(chat.answer(1).locator('.task')), await box(chat.answer(1).getByText('Within it'))];
+  expect(within.x).toBeGreaterThan(task.x + task.width + 10);
+  await page.keyboard.press('Control+Shift+S');
+  await expect(page.getByRole('dialog', { name: /^Share/ }).getByRole('radio', { checked: true })).toBeFocused();
+});

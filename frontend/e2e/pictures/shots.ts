@@ -1,0 +1,64 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from '@playwright/test';
+import { expect } from '../harness/fixtures.ts';
+import { repository } from '../harness/process.ts';
+import { draw } from '../harness/screens.ts';
+import { call } from '../harness/seed.ts';
+import { Conversation } from '../browser/conversation.ts';
+
+// How pictures are taken. With UI_LANGUAGE=de they are in that language: the screens are reached by their English names,
+// and the window changes its language at once.
+const language = process.env['UI_LANGUAGE'] ?? 'en';
+const directory = join(repository, 'build/screens', language === 'en' ? '.' : language);
+const large = { width: 1280, height: 800 };
+const sizes = [large, { width: 900, height: 600 }];
+
+async function speak(page: Page, tongue: string): Promise<void> {
+  if (language === 'en') return;
+  await call(page, 'Settings', 'Set', 'ui.language', tongue);
+  await expect(page.locator('html')).toHaveAttribute('lang', tongue);
+}
+
+/** In both themes, at the size the window has. */
+export async function picture(page: Page, name: string): Promise<void> {
+  mkdirSync(directory, { recursive: true });
+  const { width, height } = page.viewportSize() ?? { width: 0, height: 0 };
+  await speak(page, language);
+  for (const theme of ['light', 'dark'] as const) {
+    await draw(page, theme);
+    await page.screenshot({ path: join(directory, `${name}-${width}x${height}-${theme}.png`) });
+  }
+  await speak(page, 'en');
+}
+
+/** At each size again: columns that become drawers close. */
+export async function eachSize(page: Page, look: () => Promise<void>): Promise<void> {
+  for (const size of sizes) {
+    await page.setViewportSize(size);
+    await new Conversation(page).ready();
+    await look();
+  }
+  await page.setViewportSize(large);
+}
+
+/** The same state of the window at each size, columns as they come. */
+export async function bothSizes(page: Page, name: string): Promise<void> {
+  for (const size of sizes) {
+    await page.setViewportSize(size);
+    await picture(page, name);
+  }
+  await page.setViewportSize(large);
+}
+
+/** What a change of the window's size closes: opened at each size, and closed again. */
+export async function opened(page: Page, name: string, open: () => Promise<void>, close: () => Promise<void> = () => page.keyboard.press('Escape')): Promise<void> {
+  for (const size of sizes) {
+    await page.setViewportSize(size);
+    await open();
+    await picture(page, name);
+    await close();
+    await expect(page.getByRole('menu')).toHaveCount(0);
+  }
+  await page.setViewportSize(large);
+}
