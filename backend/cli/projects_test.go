@@ -45,8 +45,11 @@ func TestProjectFilesOnTheCommandLine(t *testing.T) {
 	}
 	h.run("projects", "watch", "Garden").exits(2)
 	h.run("projects", "watch", "Garden", note).exits(1)
+	if err := os.WriteFile(filepath.Join(dir, "empty.md"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	h.run("projects", "rescan", "Garden").exits(1)
-	if out := h.run("projects", "watch", "Garden", dir).exits(0).out; !strings.Contains(out, "1 files, 1 new") {
+	if out := h.run("projects", "watch", "Garden", dir).exits(0).out; !strings.Contains(out, "1 files, 1 new") || !strings.Contains(out, "Skipped, empty: 1\n  ! empty.md\n") {
 		t.Error(out)
 	}
 	h.run("projects", "add", "Garden", note).exits(0)
