@@ -221,7 +221,7 @@ func MemoryOf(db *gorm.DB, state *ledger.State) (ledger.Memory, error) {
 		return ledger.Memory{}, sqlite.CorruptRecord("sessions", state.SessionID, errors.New("no event made it"))
 	}
 	branch := known.ActiveBranch
-	row, err := schema.BranchByID(db, chat.BranchID(branch))
+	row, err := schema.BranchOrFile(db, chat.BranchID(branch))
 	if err != nil {
 		return ledger.Memory{}, err
 	}
@@ -229,7 +229,7 @@ func MemoryOf(db *gorm.DB, state *ledger.State) (ledger.Memory, error) {
 	if err != nil {
 		return ledger.Memory{}, err
 	}
-	segs, err := core.Segments(db, chat.BranchID(branch))
+	segs, err := core.SegmentsOrFile(db, chat.BranchID(branch))
 	if err != nil {
 		return ledger.Memory{}, err
 	}
