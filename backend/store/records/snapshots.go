@@ -51,7 +51,7 @@ func (r SnapshotRow) Snapshot(db *gorm.DB) (ledger.Snapshot, error) {
 		return snap, err
 	}
 	if snap.State.SessionID != r.SessionID || snap.State.EventSeq != r.EventSeq {
-		return snap, errors.New("it is of another event")
+		return snap, errors.New("it belongs to another event")
 	}
 	hashes, err := sqlite.All[[]byte](db, `SELECT hash FROM events WHERE session_id = ? AND event_seq = ?`, r.SessionID, r.EventSeq)
 	if err != nil {
