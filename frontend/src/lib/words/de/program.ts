@@ -418,7 +418,7 @@ export default {
     'The data is open for reading only.': 'Die Daten sind nur zum Lesen geöffnet.',
     'This file system cannot lock files, so the data cannot be opened safely.': 'Dieses Dateisystem kann keine Dateien sperren, daher können die Daten nicht sicher geöffnet werden.',
     'use that window or terminal, or close it': 'verwenden Sie jenes Fenster oder Terminal, oder schließen Sie es',
-    'There is no session %s.': 'Es gibt keine Sitzung {1}.',
+    '%s is %q, a file of the project %q, and not a conversation; nothing was changed.': '{1} ist „{2}“, eine Datei des Projekts „{3}“, und keine Unterhaltung; es wurde nichts geändert.',
     'There is no such assistant; it may have been deleted.': 'Diesen Assistenten gibt es nicht; vielleicht wurde er gelöscht.',
     'There is no such prompt; it may have been deleted.': 'Diesen Prompt gibt es nicht; vielleicht wurde er gelöscht.',
     'choose another name': 'wählen Sie einen anderen Namen',

@@ -47,7 +47,7 @@ export default {
   pathlessMore: 'Eine Seite im Browser erfährt nicht, wo eine abgelegte Datei liegt, und ein Export kann zu groß zum Übertragen sein. Geben Sie unten ihren Pfad ein: Das Programm liest sie an Ort und Stelle.',
   dropThem: 'Jetzt ablegen',
   dropHere: 'Exporte und Bundles hier ablegen',
-  dropMore: 'Exporte von ChatGPT, Claude.ai, Open WebUI und LibreChat als JSON oder Zip; Sitzungen von Claude Code und Codex; Nachrichten als JSON-Zeilen; Bundles dieses Programms.',
+  dropMore: 'Exporte von ChatGPT, Claude.ai, Gemini, AI Studio, Grok, Open WebUI, LibreChat, Cherry Studio und Chatbox als JSON oder Zip; Sitzungen von Claude Code, Codex und gptme; Nachrichten als JSON-Zeilen; Bundles dieses Programms.',
   chooseFiles: 'Dateien auswählen…',
   pathOfFile: 'Pfad einer Datei',
   orPath: 'Oder der Pfad einer Datei',

@@ -44,7 +44,7 @@ export default {
   pathlessMore: 'A page in a browser is not told where a dropped file lies, and an export can be too large to carry over. Type its path below: the program reads it in place.',
   dropThem: 'Drop them',
   dropHere: 'Drop exports and bundles here',
-  dropMore: 'Exports of ChatGPT, Claude.ai, Open WebUI and LibreChat, as JSON or zip; sessions of Claude Code and Codex; messages as JSON lines; bundles of this program.',
+  dropMore: 'Exports of ChatGPT, Claude.ai, Gemini, AI Studio, Grok, Open WebUI, LibreChat, Cherry Studio and Chatbox, as JSON or zip; sessions of Claude Code, Codex and gptme; messages as JSON lines; bundles of this program.',
   chooseFiles: 'Choose files…',
   pathOfFile: 'Path of a file',
   orPath: 'Or the path of a file',

@@ -418,7 +418,7 @@ export default {
     'The data is open for reading only.': '数据以只读方式打开。',
     'This file system cannot lock files, so the data cannot be opened safely.': '此文件系统无法锁定文件，因此不能安全地打开数据。',
     'use that window or terminal, or close it': '请使用那个窗口或终端，或将其关闭',
-    'There is no session %s.': '没有会话 {1}。',
+    '%s is %q, a file of the project %q, and not a conversation; nothing was changed.': '{1} 是项目“{3}”的文件“{2}”，不是对话；未作任何更改。',
     'There is no such assistant; it may have been deleted.': '没有此助手；可能已被删除。',
     'There is no such prompt; it may have been deleted.': '没有此提示词；可能已被删除。',
     'choose another name': '请选择其他名称',

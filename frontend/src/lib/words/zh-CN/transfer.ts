@@ -47,7 +47,7 @@ export default {
   pathlessMore: '浏览器页面无法得知拖入文件的位置，导出文件也可能过大而无法传输。请在下方输入其路径：程序会就地读取。',
   dropThem: '松开以添加',
   dropHere: '将导出文件和会话包拖到此处',
-  dropMore: 'ChatGPT、Claude.ai、Open WebUI 和 LibreChat 的导出文件（JSON 或 zip）；Claude Code 和 Codex 的会话；JSON 行格式的消息；本程序的会话包。',
+  dropMore: 'ChatGPT、Claude.ai、Gemini、AI Studio、Grok、Open WebUI、LibreChat、Cherry Studio 和 Chatbox 的导出文件（JSON 或 zip）；Claude Code、Codex 和 gptme 的会话；JSON 行格式的消息；本程序的会话包。',
   chooseFiles: '选择文件…',
   pathOfFile: '文件路径',
   orPath: '或输入文件路径',
