@@ -6,6 +6,8 @@ import { mountIn, startedApp } from '../../test/mount';
 import { mountWith } from '$shared/testing/harness';
 import SessionLine from '../sessions/SessionLine.svelte';
 import ChooseBranch from '../branches/ChooseBranch.svelte';
+import MenuList from '$shared/MenuList.svelte';
+import { chooseLanguage } from '$lib/words/words.svelte';
 import Shell from './Shell.svelte';
 import CloseWindow from './CloseWindow.svelte';
 import ContextMenu from './ContextMenu.svelte';
@@ -200,6 +202,18 @@ describe('a notice', () => {
     expect(screen.queryByText('The backup was made')).toBeNull();
     below.unmount();
     expect(app.toasts.modal).toBe('');
+  });
+});
+
+describe('keys in a menu', () => {
+  it('have the names of the language', async () => {
+    const { app } = await startedApp({ data: 'rich' });
+    await chooseLanguage('de', []);
+    const menu = mountIn(app, MenuList, { items: [{ id: 'choose', label: 'Auswählen', keys: 'Ctrl+Space' }, { id: 'archive', label: 'Archivieren', keys: 'Delete' }], beside: () => new DOMRect(), label: 'Sitzung', onselect: () => undefined, onclose: () => undefined });
+    expect(document.body).toHaveTextContent('Strg+Leertaste');
+    expect(document.body).toHaveTextContent('Entf');
+    menu.unmount();
+    await chooseLanguage('en', []);
   });
 });
 
