@@ -133,7 +133,6 @@ var errLocked = errors.New("the document is encrypted")
 
 // archive is a document's zip, by the names of its parts.
 type archive struct {
-	data  *bytes.Reader // nil: only the list was wanted
 	parts map[string]*zip.File
 }
 
@@ -143,7 +142,6 @@ func openArchive(r io.ReaderAt, size int64) (archive, error) {
 		return archive{}, err
 	}
 	a := archive{parts: make(map[string]*zip.File, len(z.File))}
-	a.data, _ = r.(*bytes.Reader)
 	for _, f := range z.File {
 		if _, twice := a.parts[f.Name]; !twice {
 			a.parts[f.Name] = f

@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
-
-	"github.com/xuri/excelize/v2"
 )
 
 // parts are the files of a zip archive in their order: name, content, name, content.
@@ -115,46 +113,43 @@ func TestReadSlides(t *testing.T) {
 }
 
 func TestReadSheets(t *testing.T) {
-	book := excelize.NewFile()
-	for at, value := range map[string]any{"A1": "Orders of 2026", "A3": "Item", "B3": "Date", "C3": "Sum", "A4": "Desk | oak", "B4": 46000.0, "C4": 1234.5, "A5": "Chair", "C5": 80} {
-		if err := book.SetCellValue("Sheet1", at, value); err != nil {
-			t.Fatal(err)
-		}
-	}
-	form := "yyyy-mm-dd"
-	day, err := book.NewStyle(&excelize.Style{CustomNumFmt: &form})
-	if err == nil {
-		err = book.SetCellStyle("Sheet1", "B4", "B4", day)
-	}
-	for _, name := range []string{"Empty", "Secret"} {
-		if err == nil {
-			_, err = book.NewSheet(name)
-		}
-	}
-	if err == nil {
-		err = book.SetCellValue("Secret", "A1048576", "the last row")
-	}
-	if err == nil {
-		err = book.SetSheetVisible("Secret", false)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	plain, err := book.WriteToBuffer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := reader(t).Read(context.Background(), "orders.xlsx", plain.Bytes())
-	want := "## Sheet1\n\nOrders of 2026\n\n| Item | Date | Sum |\n| --- | --- | --- |\n| Desk \\| oak | 2025-12-09 | 1234.5 |\n| Chair |  | 80 |\n\n## Secret (hidden sheet)\n\nthe last row"
+	data := zipOf(t, "[Content_Types].xml", "<Types/>",
+		"xl/workbook.xml", `<workbook xmlns:r="r"><workbookPr/><sheets><sheet name="Orders" sheetId="1" r:id="rId1"/><sheet name="Empty" r:id="rId2"/><sheet name="Secret" state="hidden" r:id="rId3"/></sheets></workbook>`,
+		"xl/_rels/workbook.xml.rels", `<Relationships><Relationship Id="rId1" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Target="worksheets/sheet2.xml"/><Relationship Id="rId3" Target="/xl/worksheets/sheet3.xml"/></Relationships>`,
+		"xl/sharedStrings.xml", `<sst><si><t>Item</t></si><si><r><t xml:space="preserve">Desk </t></r><r><t>| oak</t></r><rPh><t>spoken</t></rPh></si></sst>`,
+		"xl/styles.xml", `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="yyyy\-mm\-dd"/><numFmt numFmtId="165" formatCode="[$€-407]#,##0.00"/></numFmts><cellStyleXfs><xf numFmtId="9"/></cellStyleXfs>`+
+			`<cellXfs><xf numFmtId="0"/><xf numFmtId="164"/><xf numFmtId="9"/><xf numFmtId="165"/><xf numFmtId="22"/></cellXfs></styleSheet>`,
+		"xl/worksheets/sheet1.xml", `<worksheet><sheetData><row r="1"><c r="A1" t="inlineStr"><is><t>Orders of 2026</t></is></c></row>`+
+			`<row r="3"><c r="A3" t="s"><v>0</v></c><c r="B3" t="str"><f>1+1</f><v>Date</v></c><c r="D3" t="inlineStr"><is><t>Sum</t></is></c><c r="E3" t="inlineStr"><is><t>Share</t></is></c></row>`+
+			`<row r="4"><c r="A4" t="s"><v>1</v></c><c r="B4" s="1"><v>46000</v></c><c r="D4" s="3"><v>1234.5</v></c><c r="E4" s="2"><v>0.125</v></c></row>`+
+			`<row r="5"><c t="b"><v>1</v></c><c s="4"><v>46000.75</v></c><c r="D5"><v>0.30000000000000004</v></c><c r="E5" t="e"><v>#DIV/0!</v></c><c r="ZZZ5"><v>1</v></c></row></sheetData></worksheet>`,
+		"xl/worksheets/sheet2.xml", `<worksheet><sheetData/></worksheet>`,
+		"xl/worksheets/sheet3.xml", `<worksheet><sheetData><row r="1048576"><c r="A1048576" t="s"><v>9</v></c><c r="B1048576" t="inlineStr"><is><t>the last row</t></is></c></row></sheetData></worksheet>`)
+	d, err := reader(t).Read(context.Background(), "orders.xlsx", data)
+	want := "## Orders\n\nOrders of 2026\n\n| Item | Date |  | Sum | Share |\n| --- | --- | --- | --- | --- |\n| Desk \\| oak | 2025-12-09 |  | 1234.5 | 12.5% |\n" +
+		"| TRUE | 2025-12-09 18:00 |  | 0.3 | #DIV/0! |\n\n## Secret (hidden sheet)\n\n|  | the last row |\n| --- | --- |"
 	if err != nil || d.Text != want {
 		t.Errorf("read as %q, %v; expected %q", d.Text, err, want)
 	}
-	var locked bytes.Buffer
-	if err := book.Write(&locked, excelize.Options{Password: "key"}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := reader(t).Read(context.Background(), "orders.xlsx", locked.Bytes()); err == nil || !strings.Contains(err.Error(), "has a password") {
-		t.Errorf("one with a password: %v", err)
+}
+
+func TestNumbersOfSheets(t *testing.T) {
+	codes := map[string]string{"200": `[h]:mm`, "201": `d. mmmm yyyy" um "h:mm`, "202": `0.0%`, "203": `General`, "204": `#,##0 "days"`, "205": `[Red]0;[Blue]yyyy`, "206": `"unfinished`, "207": `mm:ss`}
+	for _, c := range []struct {
+		id       string
+		number   float64
+		from1904 bool
+		want     string
+	}{
+		{"0", 42, false, "42"}, {"0", 1e20, false, "1e+20"}, {"0", -0.1, false, "-0.1"}, {"2", 1.005, false, "1.005"}, {"10", 0.5, false, "50%"},
+		{"14", 1, false, "1900-01-01"}, {"14", 59, false, "1900-02-28"}, {"14", 61, false, "1900-03-01"}, {"14", 44538, true, "2025-12-09"}, {"14", -3, false, "-3"}, {"14", 1e9, false, "1000000000"},
+		{"20", 0.5, false, "12:00"}, {"21", 0.500011574, false, "12:00:01"}, {"46", 1.5, false, "36:00:00"}, {"22", 46000.999999, false, "2025-12-10 00:00"},
+		{"200", 2, false, "48:00:00"}, {"201", 46000.25, false, "2025-12-09 06:00"}, {"202", 0.07, false, "7%"}, {"203", 7, false, "7"}, {"204", 30, false, "30"}, {"205", 46000, false, "46000"}, {"206", 5, false, "5"},
+		{"207", 0.01, false, "00:14:24"},
+	} {
+		if got := formatOf(c.id, codes).shown(c.number, c.from1904); got != c.want {
+			t.Errorf("%v in format %s %q: %q, expected %q", c.number, c.id, codes[c.id], got, c.want)
+		}
 	}
 }
 

@@ -2,75 +2,208 @@ package documents
 
 import (
 	"errors"
-	"io"
+	"strconv"
 	"strings"
-
-	"github.com/xuri/excelize/v2"
 )
 
-// sheetText reads a spreadsheet of Excel: a heading and tables for each sheet, with dates and numbers as they are shown.
-func sheetText(z archive) (pages []string, err error) {
-	defer recovered(&err)
-	// All is unpacked in memory, which is bounded for the whole process: parts of somebody's sheets stay on no disk.
-	book, err := excelize.OpenReader(io.NewSectionReader(z.data, 0, z.data.Size()), excelize.Options{UnzipSizeLimit: processMemory, UnzipXMLSizeLimit: processMemory})
-	if err != nil {
-		if errors.Is(err, excelize.ErrWorkbookPassword) {
-			err = errLocked
+// workbook is what the cells of a spreadsheet refer to.
+type workbook struct {
+	strings  []string
+	formats  []cellFormat // by the number of a cell's style
+	from1904 bool         // days are counted from 1904-01-01
+}
+
+// sheetText reads a spreadsheet of Excel: a heading and tables for each sheet. A formula is shown as the value that was stored with it.
+func sheetText(z archive) ([]string, error) {
+	const book = "xl/workbook.xml"
+	parts := z.related(book)
+	w := &workbook{}
+	type sheet struct{ title, part string }
+	var sheets []sheet
+	err := z.walk(book, nil, events{start: func(name string, at attributes) bool {
+		switch name {
+		case "workbookPr":
+			w.from1904 = isTrue(at.get("date1904"))
+		case "sheet":
+			title := at.get("name")
+			if state := at.get("state"); state == "hidden" || state == "veryHidden" {
+				title += " (hidden sheet)"
+			}
+			if part := parts[relationID(at)]; z.has(part) {
+				sheets = append(sheets, sheet{title, part})
+			}
 		}
+		return false
+	}})
+	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = book.Close() }()
+	if len(sheets) == 0 {
+		return nil, errors.New("the workbook names no sheet")
+	}
+	if err := w.readStrings(z); err != nil {
+		return nil, err
+	}
+	if err := w.readFormats(z); err != nil {
+		return nil, err
+	}
 	f := &markdown{}
-	for _, name := range book.GetSheetList() {
-		title := name
-		if visible, err := book.GetSheetVisible(name); err == nil && !visible {
-			title += " (hidden sheet)"
-		}
-		before := f.out.Len()
-		f.block(title, 2, false)
-		titled := f.out.Len()
-		if err := addSheet(f, book, name); err != nil {
+	for _, s := range sheets {
+		g := &grid{}
+		if err := z.walk(s.part, nil, w.cells(g)); err != nil {
 			return nil, err
 		}
-		if f.out.Len() == titled { // an empty sheet, or a chart
-			kept := f.out.String()[:before]
-			f.out.Reset()
-			f.out.WriteString(kept)
+		if table := markdownTable(g.rows); table != "" {
+			f.block(s.title, 2, false)
+			f.block(table, 0, false)
+		}
+		if f.long() {
+			return nil, errLong
 		}
 	}
 	return []string{f.text()}, nil
 }
 
-func addSheet(f *markdown, book *excelize.File, name string) error {
-	rows, err := book.Rows(name)
-	if err != nil {
-		if errors.As(err, new(excelize.ErrSheetNotExist)) {
-			return nil // a sheet that is a chart
-		}
-		return err
+func isTrue(s string) bool { return s == "1" || s == "true" }
+
+// readStrings reads the texts that cells share. How one is pronounced is no text of it.
+func (w *workbook) readStrings(z archive) error {
+	const part = "xl/sharedStrings.xml"
+	if !z.has(part) {
+		return nil
 	}
-	defer func() { _ = rows.Close() }()
-	f.beginTable()
-	size, empty := f.out.Len(), true
-	for rows.Next() {
-		cells, err := rows.Columns()
+	var text strings.Builder
+	inText := false
+	return z.walk(part, nil, events{
+		start: func(name string, _ attributes) bool {
+			inText = name == "t"
+			return name == "rPh"
+		},
+		end: func(name string) {
+			if inText = false; name == "si" {
+				w.strings = append(w.strings, text.String())
+				text.Reset()
+			}
+		},
+		text: func(s string) {
+			if inText {
+				text.WriteString(s)
+			}
+		},
+	})
+}
+
+// readFormats reads how numbers are shown, by the style of a cell.
+func (w *workbook) readFormats(z archive) error {
+	const part = "xl/styles.xml"
+	if !z.has(part) {
+		return nil
+	}
+	codes, inCells := map[string]string{}, false
+	return z.walk(part, nil, events{
+		start: func(name string, at attributes) bool {
+			switch name {
+			case "numFmt":
+				codes[at.get("numFmtId")] = at.get("formatCode")
+			case "cellXfs":
+				inCells = true
+			case "xf":
+				if inCells {
+					w.formats = append(w.formats, formatOf(at.get("numFmtId"), codes))
+				}
+			}
+			return false
+		},
+		end: func(name string) { inCells = inCells && name != "cellXfs" },
+	})
+}
+
+// cells fills a grid with the rows of a sheet. Rows that are not in the file are empty; one stands for all of a gap.
+func (w *workbook) cells(g *grid) events {
+	var value strings.Builder
+	row, column, kind, style, inValue, size := 0, 0, "", "", false, 0
+	return events{
+		start: func(name string, at attributes) bool {
+			switch name {
+			case "row":
+				if n, err := strconv.Atoi(at.get("r")); err == nil && n > row+1 && len(g.rows) > 0 {
+					g.rows = append(g.rows, nil)
+					row = n
+				} else {
+					row++
+				}
+			case "c":
+				kind, style = at.get("t"), at.get("s")
+				if n := columnOf(at.get("r")); n > 0 {
+					column = n
+				} else {
+					column++
+				}
+				value.Reset()
+			case "v", "t":
+				inValue = true
+			case "rPh", "f":
+				return true
+			}
+			return size > MaxText // the rest is more than a document may have: it is passed over
+		},
+		end: func(name string) {
+			switch name {
+			case "v", "t":
+				inValue = false
+			case "c":
+				text := oneLine(w.shown(kind, style, value.String()))
+				if text != "" && column <= maxColumns {
+					for len(g.row) < column-1 {
+						g.row = append(g.row, "")
+					}
+					g.row = append(g.row[:column-1], text)
+					size += len(text) + 3
+				}
+			case "row":
+				g.rows = append(g.rows, trimmedRow(g.row))
+				g.row, column = nil, 0
+			}
+		},
+		text: func(s string) {
+			if inValue {
+				value.WriteString(s)
+			}
+		},
+	}
+}
+
+// columnOf is the number of the column in a reference such as B4, from 1; 0 if it names none.
+func columnOf(reference string) int {
+	n := 0
+	for i := 0; i < len(reference) && i < 4 && reference[i] >= 'A' && reference[i] <= 'Z'; i++ {
+		n = n*26 + int(reference[i]-'A') + 1
+	}
+	return n
+}
+
+// shown is the value of a cell as a person reads it.
+func (w *workbook) shown(kind, style, value string) string {
+	switch kind {
+	case "s":
+		if i, err := strconv.Atoi(value); err == nil && i >= 0 && i < len(w.strings) {
+			return w.strings[i]
+		}
+		return ""
+	case "b":
+		if isTrue(value) {
+			return "TRUE"
+		}
+		return "FALSE"
+	case "", "n":
+		number, err := strconv.ParseFloat(value, 64)
 		if err != nil {
-			return err
+			return value
 		}
-		blank := strings.TrimSpace(strings.Join(cells, "")) == ""
-		if blank && empty {
-			continue // one empty row ends a table
+		if i, err := strconv.Atoi(style); err == nil && i >= 0 && i < len(w.formats) {
+			return w.formats[i].shown(number, w.from1904)
 		}
-		empty = blank
-		for _, cell := range cells[:min(len(cells), maxColumns)] {
-			f.grid().write(cell)
-			f.endCell(1)
-			size += len(cell) + 3
-		}
-		if f.endRow(1); size > MaxText {
-			return errLong
-		}
+		return plainNumber(number)
 	}
-	f.endTable()
-	return rows.Error()
+	return value
 }

@@ -171,15 +171,16 @@ func (s *Service) Recalled(ctx context.Context, m prompt.Manifest, texts []promp
 	return out, nil
 }
 
-// splitItems are the user's message and the passages of memory among the items of a request.
+// splitItems are the user's message, without the documents attached to it, and the passages of memory among the items
+// of a request. Memory is searched for the message alone.
 func splitItems(texts []prompt.Text) (question string, passages []string) {
 	var messages []string
 	for _, t := range texts {
 		switch t.Source {
 		case "message":
-			messages = append(messages, t.Text)
+			messages = append(messages, prompt.WithoutDocuments(t.Text))
 		case "chunk":
-			passages = append(passages, t.Text)
+			passages = append(passages, retrieval.Unframed(t.Text))
 		}
 	}
 	return strings.Join(messages, "\n"), passages

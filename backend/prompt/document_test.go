@@ -32,6 +32,9 @@ func TestDocumentText(t *testing.T) {
 			if got := documentText(c.in); got != c.want {
 				t.Errorf("got  %q\nwant %q", got, c.want)
 			}
+			if got := WithoutDocuments(documentText(c.in) + "Which [dog]?" + documentText(c.in)); got != "Which [dog]?" {
+				t.Errorf("without documents: %q", got)
+			}
 		})
 	}
 }

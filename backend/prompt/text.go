@@ -135,20 +135,39 @@ func documentText(d chat.Document) string {
 	text := documentOpen + inAttribute.Replace(Escaped(display.OneLine(d.Name))) + "\">\n" +
 		untrusted.Document(untrusted.Visible(strings.TrimRight(d.Text, "\n"))) + documentClose
 	if !d.Whole {
-		text += fmt.Sprintf("\n[This is a part of a document of %d tokens: its beginning, and what fits the message best. "+
+		text += fmt.Sprintf(partOfDocument+"%d tokens: its beginning, and what fits the message best. "+
 			"All of it is kept in memory, where later questions find it.]", d.Tokens)
 	}
 	return text
 }
 
 const (
-	documentOpen  = "<document name=\""
-	documentClose = "\n</document>"
+	documentOpen   = "<document name=\""
+	documentClose  = "\n</document>"
+	partOfDocument = "\n[This is a part of a document of "
 )
 
 // IsDocument distinguishes a text written by documentText from the user's text.
 func IsDocument(text string) bool {
 	return strings.HasPrefix(text, documentOpen) && strings.Contains(text, documentClose)
+}
+
+// WithoutDocuments is the text of a message as it was sent, without the documents attached to it.
+func WithoutDocuments(message string) string {
+	var kept strings.Builder
+	for {
+		before, rest, opened := strings.Cut(message, documentOpen)
+		_, after, closed := strings.Cut(rest, documentClose)
+		if !opened || !closed {
+			kept.WriteString(message)
+			return kept.String()
+		}
+		kept.WriteString(before)
+		if note, next, ok := strings.Cut(after, "]"); ok && strings.HasPrefix(note, partOfDocument) {
+			after = next
+		}
+		message = after
+	}
 }
 
 // inAttribute escapes a text for use in an attribute.

@@ -64,3 +64,29 @@ func TestShortLinesAreOneStep(t *testing.T) {
 		t.Errorf("%d short lines and %d messages are neighbours", short, long)
 	}
 }
+
+// TestAWeakMatchLendsNothingFarAway: what was said some turns after a message that shares one common word with the
+// question is not about the question, however much room there is.
+func TestAWeakMatchLendsNothingFarAway(t *testing.T) {
+	m := newMemory()
+	say := func(branch chat.BranchID, at map[int]string) {
+		for i := range 40 {
+			text := fmt.Sprintf("The weather of day %d.", i)
+			if said, ok := at[i]; ok {
+				text = said
+			}
+			m.say(line{seq: int64(2*i + 1), branch: branch, text: text})
+		}
+	}
+	say("b", map[int]string{10: "Our landlord sells the flat and keeps the deposit.", 18: "We leave in September."})
+	say("c", map[int]string{10: "A flat tyre on the motorway cost the morning and most of the afternoon as well, since nobody came.", 18: "The cat is ill."})
+	res := find(t, m.engine(), Query{Text: "Does the landlord keep the deposit for the flat?", Within: chat.Within{Scope: chat.ScopeAll}, MaxTokens: 3000})
+	var packed []string
+	for _, a := range res.Artifacts {
+		packed = append(packed, a.Text)
+	}
+	all := strings.Join(packed, "\n")
+	if !strings.Contains(all, "landlord") || !strings.Contains(all, "September") || !strings.Contains(all, "flat tyre") || strings.Contains(all, "cat is ill") {
+		t.Errorf("packed: %q", packed)
+	}
+}

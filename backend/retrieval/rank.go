@@ -37,9 +37,13 @@ func (p *pool) reachFar() {
 	if p.s.NearbyBest <= 0 {
 		return
 	}
+	best := 0.0
+	for i := range p.units {
+		best = max(best, p.units[i].base)
+	}
 	matches := make([]int, 0, len(p.units))
 	for i := range p.units {
-		if p.units[i].base > 0 {
+		if p.units[i].base > farWorth*best {
 			matches = append(matches, i)
 		}
 	}

@@ -36,6 +36,34 @@ func Render(c chat.ChunkText, form chat.PackedAs, slices []chat.Span) string {
 	return "#" + strconv.FormatInt(c.TurnSeq, 10) + hour(c.At) + " " + speaker(c) + ": " + strings.TrimSpace(words)
 }
 
+// Unframed is a rendered chunk without what the program wrote before its text: the number of its turn, the hour and
+// the place in a document, none of which a search matches. A person's or document's name stays, because it is searched.
+func Unframed(rendered string) string {
+	frame, words, ok := strings.Cut(rendered, ": ") // the colon of an hour is followed by a digit, and names have none
+	if !ok {
+		return rendered
+	}
+	name := frame
+	if strings.HasPrefix(frame, "#") {
+		_, name, _ = strings.Cut(frame, " ")
+		if at, rest, ok := strings.Cut(name, " "); ok && isHour(at) {
+			name = rest
+		}
+	} else if at := strings.LastIndex(frame, ", "); at >= 0 {
+		name = frame[:at]
+	}
+	switch name = strings.TrimPrefix(strings.TrimPrefix(name, "document "), "file "); name {
+	case string(chat.RoleUser), string(chat.RoleAssistant), "tool":
+		return words
+	}
+	return name + ": " + words
+}
+
+func isHour(s string) bool {
+	_, err := time.Parse("15:04", s)
+	return err == nil
+}
+
 // Place is the position of a chunk, or of the given slices, in its document: "lines 3-12", or "page 2" if the
 // document has pages.
 func Place(c chat.ChunkText, slices []chat.Span) string {
@@ -45,7 +73,7 @@ func Place(c chat.ChunkText, slices []chat.Span) string {
 	}
 	whole := inside(c, chat.Span{Start: from, End: to})
 	unit, mark := "line", "\n"
-	if strings.Contains(c.Source, pageBreak) {
+	if strings.Contains(c.Source, pageBreak) || c.File != nil && c.File.Paged() {
 		unit, mark = "page", pageBreak
 	}
 	words := c.Source[whole.Start:whole.End]

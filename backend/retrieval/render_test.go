@@ -39,6 +39,22 @@ func TestPassage(t *testing.T) {
 	}
 }
 
+// A document that has pages names its page, also if it has one only and so no page break.
+func TestPlace(t *testing.T) {
+	for _, x := range []struct{ media, source, want string }{
+		{"application/pdf", "one\ntwo", "page 1"},
+		{"application/pdf", "one\n\ftwo", "page 2"},
+		{"application/vnd.openxmlformats-officedocument.presentationml.presentation", "one\ntwo", "page 1"},
+		{"application/vnd.oasis.opendocument.presentation", "one\ntwo", "page 1"},
+		{"text/plain", "one\ntwo", "line 2"},
+	} {
+		c := chat.ChunkText{Chunk: chat.Chunk{Start: len(x.source) - 3, End: len(x.source)}, Source: x.source, File: &chat.File{MediaType: x.media}}
+		if got := Place(c, nil); got != x.want {
+			t.Errorf("%s %q: %q, want %q", x.media, x.source, got, x.want)
+		}
+	}
+}
+
 // The lines of days are part of the budget, and each is paid for once.
 func TestDaysArePaidFor(t *testing.T) {
 	k := newPacker(Query{MaxTokens: 120, Count: bytesOf}, Settings{TopK: 9})
@@ -64,5 +80,27 @@ func TestQuoted(t *testing.T) {
 		if got := strings.Join(a.Quoted(), "|"); got != want {
 			t.Errorf("%s: %q, want %q", form, got, want)
 		}
+	}
+}
+
+// TestUnframed: what explains a passage is its own text and the name of who said it; the turn's number, the hour and
+// the lines of a document are the program's and match nothing.
+func TestUnframed(t *testing.T) {
+	for rendered, want := range map[string]string{
+		"#12 14:05 user: at 6: words":               "at 6: words",
+		"#12 assistant: words":                      "words",
+		"#12 14:05 tool: words":                     "words",
+		"#12 14:05 Ann Lee: words":                  "Ann Lee: words",
+		"#12 Ann: words":                            "Ann: words",
+		"#12 14:05 document table.xlsx: | 19 |":     "table.xlsx: | 19 |",
+		"file notes, old.md, lines 3-12: Kiln: 900": "notes, old.md: Kiln: 900",
+		"words": "words",
+	} {
+		if got := Unframed(rendered); got != want {
+			t.Errorf("%q: %q, want %q", rendered, got, want)
+		}
+	}
+	if m := MatchOf("19 18 rows", Unframed("#18 19:18 user: no such"), prompt.Part{}, 18); len(m.Words) != 0 {
+		t.Errorf("the frame matches: %q", m.Words)
 	}
 }

@@ -53,6 +53,7 @@ const (
 	narrowBudget = 4000.0 // tokens; a larger budget takes more of the surroundings of a match
 	mostNearby   = 1.5    // maximum of that factor
 
+	farWorth     = 0.3   // share of the best match from which a match lends to units farther away
 	farFromMatch = 0.001 // share of a match that remains some turns away
 
 	formShare    = 0.5 // of the weight of a word that asks for an overview

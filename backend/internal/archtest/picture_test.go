@@ -17,7 +17,7 @@ func TestThePictureIsTrue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, text, _ := strings.Cut(string(data), "## The house\n")
+	_, text, _ := strings.Cut(string(data), "## Layout\n")
 	_, text, _ = strings.Cut(text, "```\n")
 	tree, text, _ := strings.Cut(text, "```\n")
 

@@ -46,7 +46,7 @@ func (s *Records) Known(ctx context.Context, q chat.KnownQuery) (page []chat.Kno
 	page = []chat.Known{}
 	err = s.Read(ctx, "known.list", func(db *gorm.DB) error {
 		rows, err := sqlite.All[knownSource](db, `SELECT s.id, s.title, s.active_branch, s.system_prompt, b.head_state, s.archived_at IS NOT NULL AS archived
-			FROM sessions s JOIN branches b ON b.id = s.active_branch WHERE `+where+` ORDER BY s.updated_at DESC, s.id DESC`)
+			FROM sessions s JOIN branches b ON b.id = s.active_branch WHERE `+schema.Conversations+` AND `+where+` ORDER BY s.updated_at DESC, s.id DESC`)
 		if err != nil {
 			return err
 		}

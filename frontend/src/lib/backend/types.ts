@@ -323,10 +323,11 @@ export interface PendingView {
 export interface JobView {
   id: number;
   type: string;
+  /** empty: of no turn of a conversation */
   turnId: string;
   turnSeq: number;
   sessionId: string;
-  /** title */
+  /** title, or the path of a project's file */
   session: string;
   /** queued, running, done, dead */
   state: string;
