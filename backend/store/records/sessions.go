@@ -96,8 +96,16 @@ type summaryRow struct {
 	Branches    int
 	Turns       int
 	Pending     int
+	LastTurn    string
 	LastPhase   string
 	LastOutcome string
+}
+
+// interrupted reports that nobody writes the newest answer any more, although it is not final. Recovery finds the same
+// at the next start.
+func (s *Records) interrupted(r summaryRow) bool {
+	return chat.Phase(r.LastPhase) == chat.PhaseResponding && r.LastOutcome == "" && !s.IsRunning(chat.TurnID(r.LastTurn)) &&
+		!(s.ReadOnly && sqlite.WriterAlive(s.Dir))
 }
 
 // Sessions lists sessions, pinned ones first, then newest first.
@@ -110,7 +118,7 @@ func (s *Records) Sessions(ctx context.Context, q chat.SessionQuery) ([]chat.Ses
 		  (SELECT count(*) FROM branches x WHERE x.session_id = s.id AND x.archived_at IS NULL) AS branches,
 		  coalesce(last.turn_seq, b.fork_seq, 0) AS turns,
 		  (SELECT count(*) FROM turns p WHERE p.branch_id = s.active_branch AND p.phase = 'ResponseFinalized') AS pending,
-		  coalesce(last.phase, '') AS last_phase, coalesce(last.outcome, '') AS last_outcome
+		  coalesce(last.id, '') AS last_turn, coalesce(last.phase, '') AS last_phase, coalesce(last.outcome, '') AS last_outcome
 		FROM sessions s
 		LEFT JOIN branches b ON b.id = s.active_branch
 		LEFT JOIN turns last ON last.id = coalesce(
@@ -134,7 +142,7 @@ func (s *Records) Sessions(ctx context.Context, q chat.SessionQuery) ([]chat.Ses
 	for i, r := range rows {
 		out[i] = chat.SessionSummary{
 			Session: r.Row.Session(), Branches: r.Branches, Turns: r.Turns, Pending: r.Pending,
-			LastPhase: chat.Phase(r.LastPhase), LastOutcome: chat.Outcome(r.LastOutcome),
+			LastPhase: chat.Phase(r.LastPhase), LastOutcome: chat.Outcome(r.LastOutcome), Interrupted: s.interrupted(r),
 		}
 	}
 	return out, err

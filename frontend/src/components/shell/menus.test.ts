@@ -5,7 +5,10 @@ import Tooltip from '$shared/Tooltip.svelte';
 import { mountIn, startedApp } from '../../test/mount';
 import { mountWith } from '$shared/testing/harness';
 import SessionLine from '../sessions/SessionLine.svelte';
+import BranchList from '../branches/BranchList.svelte';
 import ChooseBranch from '../branches/ChooseBranch.svelte';
+import MenuList from '$shared/MenuList.svelte';
+import { chooseLanguage } from '$lib/words/words.svelte';
 import Shell from './Shell.svelte';
 import CloseWindow from './CloseWindow.svelte';
 import ContextMenu from './ContextMenu.svelte';
@@ -163,6 +166,24 @@ describe('Esc', () => {
   });
 });
 
+describe('Enter', () => {
+  it('takes the only branch of a list, and of several none until some are searched for', async () => {
+    const onchoose = vi.fn();
+    const { app } = await startedApp({ data: 'rich' });
+    const [first, second] = app.conversation.branches;
+    const one = mountIn(app, BranchList, { branches: [first!], current: '', onchoose });
+    screen.getByRole('searchbox').focus();
+    await userEvent.keyboard('{Enter}');
+    expect(onchoose).toHaveBeenCalledWith(first!.id);
+    one.unmount();
+    const two = mountIn(app, BranchList, { branches: [first!, { ...(second ?? first!), id: 'other' }], current: '', onchoose });
+    screen.getByRole('searchbox').focus();
+    await userEvent.keyboard('{Enter}');
+    expect(onchoose).toHaveBeenCalledOnce();
+    two.unmount();
+  });
+});
+
 describe('Esc in a field beside the conversation', () => {
   it.each([['input', 'search'], ['textarea', ''], ['input', 'number']])('leaves the %s %s, and only then stops the answer', async (tag, type) => {
     const { app } = await startedApp({ data: 'rich' });
@@ -200,6 +221,18 @@ describe('a notice', () => {
     expect(screen.queryByText('The backup was made')).toBeNull();
     below.unmount();
     expect(app.toasts.modal).toBe('');
+  });
+});
+
+describe('keys in a menu', () => {
+  it('have the names of the language', async () => {
+    const { app } = await startedApp({ data: 'rich' });
+    await chooseLanguage('de', []);
+    const menu = mountIn(app, MenuList, { items: [{ id: 'choose', label: 'Auswählen', keys: 'Ctrl+Space' }, { id: 'archive', label: 'Archivieren', keys: 'Delete' }], beside: () => new DOMRect(), label: 'Sitzung', onselect: () => undefined, onclose: () => undefined });
+    expect(document.body).toHaveTextContent('Strg+Leertaste');
+    expect(document.body).toHaveTextContent('Entf');
+    menu.unmount();
+    await chooseLanguage('en', []);
   });
 });
 
