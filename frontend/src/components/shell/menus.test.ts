@@ -5,6 +5,7 @@ import Tooltip from '$shared/Tooltip.svelte';
 import { mountIn, startedApp } from '../../test/mount';
 import { mountWith } from '$shared/testing/harness';
 import SessionLine from '../sessions/SessionLine.svelte';
+import BranchList from '../branches/BranchList.svelte';
 import ChooseBranch from '../branches/ChooseBranch.svelte';
 import MenuList from '$shared/MenuList.svelte';
 import { chooseLanguage } from '$lib/words/words.svelte';
@@ -162,6 +163,24 @@ describe('Esc', () => {
     await userEvent.keyboard('ab{Escape}');
     expect(field).toHaveValue('ab');
     expect(onclose).toHaveBeenCalledOnce();
+  });
+});
+
+describe('Enter', () => {
+  it('takes the only branch of a list, and of several none until some are searched for', async () => {
+    const onchoose = vi.fn();
+    const { app } = await startedApp({ data: 'rich' });
+    const [first, second] = app.conversation.branches;
+    const one = mountIn(app, BranchList, { branches: [first!], current: '', onchoose });
+    screen.getByRole('searchbox').focus();
+    await userEvent.keyboard('{Enter}');
+    expect(onchoose).toHaveBeenCalledWith(first!.id);
+    one.unmount();
+    const two = mountIn(app, BranchList, { branches: [first!, { ...(second ?? first!), id: 'other' }], current: '', onchoose });
+    screen.getByRole('searchbox').focus();
+    await userEvent.keyboard('{Enter}');
+    expect(onchoose).toHaveBeenCalledOnce();
+    two.unmount();
   });
 });
 
