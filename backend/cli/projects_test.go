@@ -103,7 +103,7 @@ func TestAProjectFileIsNoSession(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "table.md"), []byte("Roses want sun.\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	h.run("projects", "new", "Garden").exits(0)
+	h.run("projects", "new", "Garden", "--fact", "The oldest rose is Hildegard.").exits(0)
 	h.run("projects", "watch", "Garden", dir).exits(0)
 	s := h.send("--new", "--project", "Garden", "hi")
 	var files struct{ Files []chat.ProjectFile }
@@ -151,6 +151,9 @@ func TestAProjectFileIsNoSession(t *testing.T) {
 		if out := h.run(list...).exits(0).out; strings.Contains(out, "table.md") || strings.Contains(out, id) {
 			t.Errorf("%q lists a file:\n%s", list, out)
 		}
+	}
+	if out := h.run("knows", "--text", "hildegard").exits(0).out; !strings.Contains(out, "project Garden") {
+		t.Errorf("a fact of the project is not known:\n%s", out)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "table.md"), []byte("Roses want more sun.\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -271,6 +271,29 @@ func TestAProjectFileIsNoConversation(t *testing.T) {
 	f.verifyClean()
 }
 
+func TestFactsAndInstructionsOfProjectsAreKnown(t *testing.T) {
+	f := newFixture(t)
+	p := f.project("Garden")
+	s := f.inFolder("Garden")
+	_, err := f.AddPin(f.ctx, s.ActiveBranch, "three", 1)
+	f.ok(err)
+	for kind, want := range map[chat.KnownKind]string{chat.KnownPin: "Garden: one, Garden: two, : three", chat.KnownInstructions: "Garden: Be brief.", chat.KnownSummary: ""} {
+		page, total, err := f.Known(f.ctx, chat.KnownQuery{Kind: kind})
+		f.ok(err)
+		var got []string
+		for _, k := range page {
+			got = append(got, k.Project+": "+k.Text)
+		}
+		if strings.Join(got, ", ") != want || total != len(page) {
+			t.Errorf("%s: %q, %d in all", kind, got, total)
+		}
+	}
+	page, total, err := f.Known(f.ctx, chat.KnownQuery{Kind: chat.KnownPin, Offset: 1, Limit: 1})
+	if err != nil || total != 3 || len(page) != 1 || page[0].ID != string(p.Facts[1].ID) || page[0].SessionID != "" {
+		t.Errorf("the second of %d is %+v: %v", total, page, err)
+	}
+}
+
 func TestTurnsInAProjectFileAreNeverRemovedWithIt(t *testing.T) {
 	f := newFixture(t)
 	p := f.project("Garden")

@@ -105,7 +105,7 @@ type summaryRow struct {
 // at the next start.
 func (s *Records) interrupted(r summaryRow) bool {
 	return chat.Phase(r.LastPhase) == chat.PhaseResponding && r.LastOutcome == "" && !s.IsRunning(chat.TurnID(r.LastTurn)) &&
-		!(s.ReadOnly && sqlite.WriterAlive(s.Dir))
+		(!s.ReadOnly || !sqlite.WriterAlive(s.Dir))
 }
 
 // Sessions lists sessions, pinned ones first, then newest first.

@@ -42,6 +42,16 @@ describe('what it knows', () => {
     await waitFor(() => expect(screen.queryByRole('article', { name: 'I live in Rome' })).toBeNull());
   });
 
+  it('names the project of a fact, which is changed in the project', async () => {
+    const { app, backend } = await opened();
+    const item = { kind: 'pin' as const, id: 'f1', project: 'Bakery', sessionId: '', sessionTitle: '', archived: false, branchId: '', turnId: '', turnSeq: 0, at: 0, text: 'The oven is Hildegard' };
+    backend.memory.known = () => Promise.resolve({ total: 1, items: [item] });
+    mountIn(app, KnowsPage, {});
+    const entry = await screen.findByRole('article', { name: 'The oven is Hildegard' });
+    expect(entry).toHaveTextContent('Project Bakery');
+    expect(within(entry).queryByRole('button')).toBeNull();
+  });
+
   it('finds instructions and summaries, and says what corrects a summary', async () => {
     const { app, backend, calls, row, user } = await opened();
     await backend.sessions.setSessionSettings(row.id, { systemPrompt: 'Be very brief.', temperature: '1', effort: '' });
