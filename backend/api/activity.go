@@ -82,7 +82,7 @@ func (c *Core) turns(ctx context.Context) func(chat.TurnID) (chat.Turn, error) {
 	}
 }
 
-// titles caches the titles of sessions.
+// titles caches the titles of sessions, and the paths of files of projects.
 func (c *Core) titles(ctx context.Context) func(chat.SessionID) string {
 	seen := map[chat.SessionID]string{}
 	return func(id chat.SessionID) string {
@@ -92,7 +92,7 @@ func (c *Core) titles(ctx context.Context) func(chat.SessionID) string {
 		if t, ok := seen[id]; ok {
 			return t
 		}
-		s, err := c.Sessions.Session(ctx, id)
+		s, err := c.History.SessionOrFile(ctx, id)
 		if err == nil {
 			seen[id] = s.Title
 		}
@@ -110,6 +110,9 @@ func (c *Core) jobView(ctx context.Context, j chat.Job) JobView {
 	}
 	if t, err := c.History.Turn(ctx, j.TurnID); err == nil {
 		v.TurnSeq = t.Seq
+		if t.Provider == chat.ProviderFiles { // of no conversation that can be gone to
+			v.TurnID = ""
+		}
 	}
 	v.Session = c.titles(ctx)(j.SessionID)
 	return v

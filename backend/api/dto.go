@@ -329,10 +329,10 @@ type PendingView struct {
 type JobView struct {
 	ID        int64  `json:"id"`
 	Type      string `json:"type"`
-	TurnID    string `json:"turnId"`
+	TurnID    string `json:"turnId"` // empty: of no turn of a conversation
 	TurnSeq   int64  `json:"turnSeq"`
 	SessionID string `json:"sessionId"`
-	Session   string `json:"session"` // title
+	Session   string `json:"session"` // title, or the path of a project's file
 	State     string `json:"state"`   // queued, running, done, dead
 	Attempts  int    `json:"attempts"`
 	LastError string `json:"lastError"`

@@ -135,10 +135,11 @@ type KnownPage struct {
 	Items []KnownItem `json:"items"`
 }
 
-// KnownItem is something remembered about a session's active branch.
+// KnownItem is something remembered about a session's active branch, or of a project.
 type KnownItem struct {
 	Kind         chat.KnownKind `json:"kind"`
-	ID           string         `json:"id"` // of the pin, of the suggestion with its branch, of the state, or the session's
+	ID           string         `json:"id"`                // of the pin, of the suggestion with its branch, of the state, or the session's or project's
+	Project      string         `json:"project,omitempty"` // name of the project that it belongs to, which has no session here
 	SessionID    string         `json:"sessionId"`
 	SessionTitle string         `json:"sessionTitle"`
 	Archived     bool           `json:"archived"`

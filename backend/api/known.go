@@ -16,7 +16,7 @@ func (s *Memory) Known(kind chat.KnownKind, text string, offset, limit int) (Kno
 	v.Total = total
 	for _, k := range found {
 		item := KnownItem{
-			Kind: k.Kind, ID: k.ID, SessionID: string(k.SessionID), SessionTitle: k.SessionTitle, Archived: k.Archived,
+			Kind: k.Kind, ID: k.ID, Project: k.Project, SessionID: string(k.SessionID), SessionTitle: k.SessionTitle, Archived: k.Archived,
 			BranchID: string(k.BranchID), TurnID: string(k.TurnID), TurnSeq: k.TurnSeq, Text: k.Text,
 		}
 		if !k.At.IsZero() {

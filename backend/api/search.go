@@ -65,10 +65,13 @@ const (
 	groupHits   = 5
 	// sessionHits is the maximum number of results in a search of one session.
 	sessionHits = 200
-	// byMeaning is the number of vector results.
+	// byMeaning is the number of results of the search of memory.
 	byMeaning = 40
 	// likeness is the minimum calibrated similarity of a result found only by vectors.
 	likeness = 0.8
+	// leastMatched is the minimum score of a result that has some of the words, or other spellings or parts of them:
+	// the best one has the share of the query that it contains.
+	leastMatched = 0.5
 )
 
 // Everything finds messages and titles in all sessions.
@@ -123,7 +126,7 @@ func (q SearchQuery) check() error {
 	return nil
 }
 
-// meaning adds vector results.
+// meaning adds what a search of memory finds: similar text, and words in other spellings, in parts, or not all of them.
 func (s *Search) meaning(ctx context.Context, q SearchQuery, g *groups) (warning string, err error) {
 	in := chat.Within{Scope: chat.ScopeAll, Role: chat.Role(q.Role), Since: moment(q.Since), Until: moment(q.Until), Archived: q.Archived}
 	if q.SessionID != "" {
@@ -134,7 +137,7 @@ func (s *Search) meaning(ctx context.Context, q SearchQuery, g *groups) (warning
 		return "", err
 	}
 	for _, h := range found.Hits {
-		if h.Cosine == 0 || h.Similarity < likeness {
+		if !isSimilar(h) && (h.Score < leastMatched || len(h.Match(q.Text).Words) == 0) {
 			continue
 		}
 		if err := s.meant(ctx, q, g, h); err != nil {
@@ -144,12 +147,17 @@ func (s *Search) meaning(ctx context.Context, q SearchQuery, g *groups) (warning
 	return found.Warning, nil
 }
 
-// meant adds one vector result, or marks a keyword result as similar too.
+// isSimilar reports a hit that vectors alone would find.
+func isSimilar(h retrieval.Hit) bool { return h.Cosine != 0 && h.Similarity >= likeness }
+
+// meant adds one result of memory, or marks a keyword result as similar too.
 func (s *Search) meant(ctx context.Context, q SearchQuery, g *groups, h retrieval.Hit) error {
 	key := said{h.SourceTurn, h.Role}
 	if at, ok := g.at[key]; ok {
-		g.found[at].by = "both"
-		g.found[at].Score += h.Similarity
+		if isSimilar(h) {
+			g.found[at].by = "both"
+			g.found[at].Score += h.Similarity
+		}
 		return nil
 	}
 	sess, ok := g.sessions[h.SessionID]
@@ -168,12 +176,41 @@ func (s *Search) meant(ctx context.Context, q SearchQuery, g *groups, h retrieva
 	if h.Role == chat.RoleAssistant && h.File == nil {
 		cut = highlight.MarkdownSnippet
 	}
-	words, _ := cut(h.Source, []highlight.Span{{Start: h.Unit.Start, End: min(h.Unit.Start+1, len(h.Source))}})
+	score, spans := h.Score, matchSpans(h, q.Text)
+	if isSimilar(h) {
+		score = max(score, h.Similarity)
+	}
+	var words string
+	if len(spans) > 0 {
+		words, spans = cut(h.Source, spans)
+	} else {
+		words, _ = cut(h.Source, []highlight.Span{{Start: h.Unit.Start, End: min(h.Unit.Start+1, len(h.Source))}})
+	}
 	g.add(finding{TextHit: chat.TextHit{
 		Turn: h.SourceTurn, Session: h.SessionID, Seq: h.TurnSeq, Role: h.Role, At: h.At, Branch: branch, BranchLabel: label,
-		Snippet: words, Score: h.Similarity,
+		Snippet: words, Spans: lists.Map(spans, func(s highlight.Span) chat.Span { return chat.Span{Start: s.Start, End: s.End} }), Score: score,
 	}, by: "meaning"})
 	return nil
+}
+
+// matchSpans are the words of a hit that match, as its unit writes them, in its source.
+func matchSpans(h retrieval.Hit, query string) []highlight.Span {
+	unit := h.Source[h.Unit.Start:h.Unit.End]
+	var out []highlight.Span
+	for _, word := range h.Match(query).Words {
+		for _, term := range highlight.Parse(word + " ") { // the space makes it a complete word
+			for _, s := range term.Spans(unit) {
+				out = append(out, highlight.Span{Start: s.Start + h.Unit.Start, End: s.End + h.Unit.Start})
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b highlight.Span) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) })
+	end := 0
+	return slices.DeleteFunc(out, func(s highlight.Span) bool { // what overlaps the one before
+		overlaps := s.Start < end
+		end = max(end, s.End)
+		return overlaps
+	})
 }
 
 // opens is the branch in which to open a chunk's turn: the active one if its lineage contains it.

@@ -18,6 +18,7 @@ type HistoryStore interface {
 	Find(context.Context, chat.FindQuery) (chat.Found, error)
 	SearchText(context.Context, chat.TextQuery) (chat.TextResult, error)
 	Turn(context.Context, chat.TurnID) (chat.Turn, error)
+	SessionOrFile(context.Context, chat.SessionID) (chat.Session, error)
 	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)
 	LineageBounds(context.Context, chat.BranchID) (first, last int64, count int, err error)
 	LastTurn(context.Context, chat.BranchID) (chat.Turn, bool, error)

@@ -16,6 +16,7 @@ import (
 	"contextinfinity/backend/chunking"
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/config"
+	"contextinfinity/backend/desktop"
 	"contextinfinity/backend/evaluation"
 	"contextinfinity/backend/exporting"
 	"contextinfinity/backend/handover"
@@ -117,7 +118,7 @@ func openSetup(o cli.OpenOptions, keys *secrets.Store) setup {
 	s.catalog = models.New(models.Deps{
 		Config: cfg.Config, Faulty: cfg.Defaults, Keys: s.keys, Limits: limitsOf(cfg),
 		Providers: []llm.Provider{
-			openai.New(client), anthropic.New(client), chatcompletions.New(client), recall.New(s.memory, nil),
+			openai.New(client), anthropic.New(client), chatcompletions.New(client), recall.New(s.memory, nil, func() string { return desktop.Language(cfg.Config().UI.Language) }),
 		},
 	})
 	return s

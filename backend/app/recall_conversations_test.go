@@ -16,6 +16,7 @@ import (
 	"contextinfinity/backend/api"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/importing"
+	"contextinfinity/backend/inspecting"
 	"contextinfinity/backend/retrieval"
 	"contextinfinity/test/harness"
 )
@@ -89,7 +90,7 @@ func importFile(t *testing.T, name, file string) *importedChat {
 		desk: d, t: t, name: name, turns: report.Turns, session: session.ID, branch: session.ActiveBranch,
 		results: map[string]results{},
 	}
-	core := &api.Core{Chunks: d.store, Hub: api.NewHub(), Log: d.log}
+	core := &api.Core{Chunks: d.store, Inspecting: inspecting.New(d.store, nil), Hub: api.NewHub(), Log: d.log}
 	core.Retrieval.Engine = d.engine
 	c.memory = api.NewMemory(core)
 	c.readQuestions()

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"contextinfinity/backend/api"
 	"contextinfinity/backend/chat"
@@ -152,6 +153,21 @@ func TestWindowSearch(t *testing.T) {
 		r := must[api.SearchResult](t)(p.search.Everything(api.SearchQuery{Text: "albatross flight", Meaning: true}))
 		return len(r.Groups) > 0 && len(r.Groups[0].Hits) > 0 && r.Groups[0].Hits[0].By == "both"
 	})
+	for query, marked := range map[string]string{"flihgt": "flight", "largest bird": "largest"} { // as the command line finds them
+		if r := must[api.SearchResult](t)(p.search.Everything(api.SearchQuery{Text: query})); len(r.Groups) != 0 {
+			t.Errorf("%q is found by its words: %+v", query, r.Groups)
+		}
+		r := must[api.SearchResult](t)(p.search.Everything(api.SearchQuery{Text: query, Meaning: true}))
+		if len(r.Groups) != 1 {
+			t.Fatalf("%q with similar text: %+v", query, r.Groups)
+		}
+		if !slices.ContainsFunc(r.Groups[0].Hits, func(h api.SearchHit) bool {
+			text := utf16.Encode([]rune(h.Snippet))
+			return h.By == "meaning" && len(h.Marks) == 1 && string(utf16.Decode(text[h.Marks[0].From:h.Marks[0].To])) == marked
+		}) {
+			t.Errorf("%q finds %+v", query, r.Groups[0].Hits)
+		}
+	}
 	for _, bad := range []api.SearchQuery{{Text: "x", Role: "system"}, {Text: "x", Since: 5, Until: 2}, {Text: "x", Limit: -1}} {
 		if _, err := p.search.Everything(bad); chat.CodeOf(err) != chat.CodeInvalid {
 			t.Errorf("%+v: %v", bad, err)

@@ -19,10 +19,12 @@ const (
 // KnownKinds are all kinds, in display order.
 var KnownKinds = []KnownKind{KnownPin, KnownSuggestion, KnownInstructions, KnownSummary}
 
-// Known is something remembered about a session's active branch, with its origin.
+// Known is something remembered about a session's active branch, with its origin, or a fact or the instructions of a
+// project, which belong to no session.
 type Known struct {
 	Kind         KnownKind `json:"kind"`
-	ID           string    `json:"id"` // of the pin, suggestion or state; for instructions, of the session
+	ID           string    `json:"id"`                // of the pin, suggestion or state; for instructions, of the session or project
+	Project      string    `json:"project,omitempty"` // name of the project that it belongs to; empty: the session's own
 	SessionID    SessionID `json:"session_id"`
 	SessionTitle string    `json:"session_title"`
 	Archived     bool      `json:"archived"`

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -260,3 +261,13 @@ type File struct {
 	Tokens    int       `json:"tokens"` // of its text
 	CreatedAt time.Time `json:"created_at"`
 }
+
+// pagedTypes are the media types of documents that have pages.
+var pagedTypes = []string{
+	"application/pdf",
+	"application/vnd.openxmlformats-officedocument.presentationml.presentation",
+	"application/vnd.oasis.opendocument.presentation",
+}
+
+// Paged reports that the document has pages, even if it is a single one.
+func (f File) Paged() bool { return slices.Contains(pagedTypes, f.MediaType) }

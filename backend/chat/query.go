@@ -18,6 +18,7 @@ type SessionSummary struct {
 	Pending     int     `json:"pending"` // of the active branch
 	LastPhase   Phase   `json:"last_phase,omitempty"`
 	LastOutcome Outcome `json:"last_outcome,omitempty"`
+	Interrupted bool    `json:"interrupted,omitempty"` // the newest answer is neither final nor being written: its process ended
 }
 
 // BranchSummary is a branch as shown in the switcher.

@@ -111,6 +111,10 @@ func (c *call) importFiles(ctx context.Context, s *Services, f transfer.Format, 
 	if failed == nil && problems > 0 {
 		failed = problemsError{chat.Errorf(chat.CodeCorrupt, "cli.import", "Some of it could not be imported; the rest was.").
 			WithHint("importing again tries the rest, and adds nothing twice")}
+		if doc.Sessions+doc.Grown+doc.Already == 0 {
+			failed = problemsError{chat.Errorf(chat.CodeCorrupt, "cli.import", "Nothing was imported; your history is unchanged.").
+				WithHint("export the conversations again, or copy the file again")}
+		}
 	}
 	return rep, failed
 }
@@ -143,12 +147,16 @@ func (f importedFile) print(o *output, many bool) {
 		format = " (" + string(f.Format) + ")"
 	}
 	o.printf("%s%s: ", line(filepath.Base(f.File)), format)
-	if f.Error != nil && f.Sessions+f.Grown+f.Already == 0 {
+	if f.Error != nil && f.Empty() {
 		if many {
 			o.printf("%s\n", line(f.Error.Message))
 		} else {
 			o.printf("nothing was imported\n")
 		}
+		return
+	}
+	if f.Empty() {
+		f.printNone(o)
 		return
 	}
 	o.printf("%s created, %d extended, %d already there; %s added", plural(f.Sessions, "session"), f.Grown, f.Already, plural(f.Turns, "turn"))
@@ -162,6 +170,22 @@ func (f importedFile) print(o *output, many bool) {
 	if f.Torn {
 		o.printf("  The file is cut off; everything before that was read.\n")
 	}
+	f.printSkipped(o)
+	f.printInstructions(o)
+	f.printNotices(o)
+}
+
+// printNone is for a file of which nothing is in the store.
+func (f importedFile) printNone(o *output) {
+	o.printf("nothing was imported.\n")
+	if f.Torn {
+		o.printf("  The file is cut off before the end of its first conversation.\n")
+	}
+	f.printSkipped(o)
+	f.printNotices(o)
+}
+
+func (f importedFile) printSkipped(o *output) {
 	for i, s := range f.Skipped {
 		if i == maxSkippedShown {
 			o.printf("  and %d more (--json names them)\n", f.SkippedCount-i)
@@ -169,7 +193,9 @@ func (f importedFile) print(o *output, many bool) {
 		}
 		o.printf("  skipped: %s\n", skippedLine(s))
 	}
-	f.printInstructions(o)
+}
+
+func (f importedFile) printNotices(o *output) {
 	for _, n := range f.Notices {
 		o.printf("  note: %s (%s)\n", line(n.Text), plural(n.Count, "time"))
 	}

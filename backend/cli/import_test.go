@@ -113,6 +113,21 @@ func TestImportVerbRefuses(t *testing.T) {
 	}
 }
 
+// TestImportOfNothingIsNoSuccess: of a file that is cut off in its first conversation nothing is said to be imported.
+func TestImportOfNothingIsNoSuccess(t *testing.T) {
+	h := newHome(t)
+	path := filepath.Join(filepath.Dir(h.dir), "conversations.json")
+	torn := `[{"id":"c1","title":"Boats","create_time":1700000000,"current_node":"b","mapping":{"a":{"id":"a","message":{"author":{"role":"user"},"content":{"content_type":"text","par`
+	if err := os.WriteFile(path, []byte(torn), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := h.run("import", path)
+	if r.code != 3 || !strings.Contains(r.out, "conversations.json (chatgpt): nothing was imported.") || !strings.Contains(r.out, "cut off before the end of its first") ||
+		!strings.Contains(r.err, "Nothing was imported; your history is unchanged.") || strings.Contains(r.out+r.err, "the rest was") {
+		t.Errorf("%d %q %q", r.code, r.out, r.err)
+	}
+}
+
 // TestImportVerbShowsProgress on a terminal alone, and takes the line away.
 func TestImportVerbShowsProgress(t *testing.T) {
 	h := newHome(t)

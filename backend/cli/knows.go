@@ -32,7 +32,7 @@ func (c *call) knowsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "knows", Short: "List what is remembered in all sessions: pinned facts, instructions, summaries", Args: exactly(),
 		Long: `Lists what later requests contain besides the conversation itself, of the active branch of every session, with
-where it comes from. unpin, pins --accept and --dismiss, and delete change it. A summary is made from the conversation: pin the
+where it comes from, and the facts and instructions of projects, which projects set changes. unpin, pins --accept and --dismiss, and delete change it. A summary is made from the conversation: pin the
 right fact, or delete the turn.`,
 	}
 	cmd.Flags().StringVar(&kind, "kind", "", "only: pin, suggestion, instructions or summary")
@@ -86,7 +86,11 @@ func knowsAnswer(doc knowsReply) reply {
 				if !k.At.IsZero() {
 					when = local(k.At)
 				}
-				t.add(k.ID, clip(titleOf(k.SessionTitle), 28), turn, when, clip(strings.Join(strings.Fields(k.Text), " "), 70))
+				source := titleOf(k.SessionTitle)
+				if k.Project != "" {
+					source = "project " + chat.BoundTitle(k.Project)
+				}
+				t.add(k.ID, clip(source, 28), turn, when, clip(strings.Join(strings.Fields(k.Text), " "), 70))
 			}
 			t.print(o)
 		}

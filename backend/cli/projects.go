@@ -286,21 +286,30 @@ func printScan(o *output, s chat.ProjectScan) {
 	if s.Error != "" {
 		o.printf("%s\n", line(s.Error))
 	}
-	const most = 20
-	for _, part := range []struct {
-		mark  string
-		names []string
-	}{{"+", s.New}, {"~", s.Changed}, {"-", s.Removed}} {
-		for i, name := range part.names {
-			if i == most {
-				o.printf("  %s and %d more\n", part.mark, len(part.names)-most)
-				break
-			}
-			o.printf("  %s %s\n", part.mark, line(name))
-		}
-	}
+	printPaths(o, "+", s.New, len(s.New))
+	printPaths(o, "~", s.Changed, len(s.Changed))
+	printPaths(o, "-", s.Removed, len(s.Removed))
 	for _, why := range slices.Sorted(maps.Keys(s.SkippedBy)) {
 		o.printf("Skipped, %s: %d\n", why, s.SkippedBy[why])
+		var paths []string
+		for _, f := range s.Skipped {
+			if f.Why == why {
+				paths = append(paths, f.Path)
+			}
+		}
+		printPaths(o, "!", paths, s.SkippedBy[why])
+	}
+}
+
+// printPaths prints the first of all paths, and how many more there are.
+func printPaths(o *output, mark string, paths []string, all int) {
+	const most = 20
+	paths = paths[:min(len(paths), most)]
+	for _, path := range paths {
+		o.printf("  %s %s\n", mark, line(path))
+	}
+	if more := all - len(paths); more > 0 {
+		o.printf("  %s and %d more\n", mark, more)
 	}
 }
 

@@ -45,8 +45,11 @@ func TestProjectFilesOnTheCommandLine(t *testing.T) {
 	}
 	h.run("projects", "watch", "Garden").exits(2)
 	h.run("projects", "watch", "Garden", note).exits(1)
+	if err := os.WriteFile(filepath.Join(dir, "empty.md"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	h.run("projects", "rescan", "Garden").exits(1)
-	if out := h.run("projects", "watch", "Garden", dir).exits(0).out; !strings.Contains(out, "1 files, 1 new") {
+	if out := h.run("projects", "watch", "Garden", dir).exits(0).out; !strings.Contains(out, "1 files, 1 new") || !strings.Contains(out, "Skipped, empty: 1\n  ! empty.md\n") {
 		t.Error(out)
 	}
 	h.run("projects", "add", "Garden", note).exits(0)
@@ -89,4 +92,73 @@ func TestTheScopeOfASession(t *testing.T) {
 	scope("project")
 	h.run("sessions", "folder", s.SessionID).exits(0)
 	scope("lineage")
+}
+
+// A file of a project is no conversation: every verb that takes an id refuses its session and
+// says whose file it is, and no list shows it.
+func TestAProjectFileIsNoSession(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "table.md"), []byte("Roses want sun.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h.run("projects", "new", "Garden", "--fact", "The oldest rose is Hildegard.").exits(0)
+	h.run("projects", "watch", "Garden", dir).exits(0)
+	s := h.send("--new", "--project", "Garden", "hi")
+	var files struct{ Files []chat.ProjectFile }
+	h.run("projects", "files", "Garden", "--json").exits(0).into(&files)
+	id := string(files.Files[0].Session)
+	var held struct {
+		Chunks []struct {
+			Turn string `json:"turn_id"`
+		}
+	}
+	h.run("chunks", s.SessionID, "--scope", "project", "--text", "Roses", "--json").exits(0).into(&held)
+	if len(held.Chunks) != 1 {
+		t.Fatalf("%d chunks of the file", len(held.Chunks))
+	}
+	turn := held.Chunks[0].Turn
+	for _, verb := range [][]string{
+		{"fork", turn},
+		{"delete", "--turn", turn, "--hard", "--yes"},
+		{"send", "--session", id, "x"},
+		{"show", id},
+		{"tree", id},
+		{"branches", id},
+		{"pins", id},
+		{"pin", id, "x"},
+		{"export", id},
+		{"context", id},
+		{"metrics", id},
+		{"states", id},
+		{"summaries", id},
+		{"commit", id},
+		{"summarize", id},
+		{"sessions", "rename", id, "x"},
+		{"sessions", "duplicate", id},
+		{"delete", id, "--hard", "--yes"},
+		{"sessions", "archive", id},
+		{"sessions", "folder", id, "x"},
+		{"sessions", "scope", id},
+	} {
+		r := h.run(verb...)
+		if said := r.err + r.out; r.code == 0 || !strings.Contains(said, `"table.md", a file of the project "Garden"`) {
+			t.Errorf("%q exits %d and says %s", verb, r.code, said)
+		}
+	}
+	for _, list := range [][]string{{"knows"}, {"sessions"}, {"sessions", "--archived"}, {"jobs"}} {
+		if out := h.run(list...).exits(0).out; strings.Contains(out, "table.md") || strings.Contains(out, id) {
+			t.Errorf("%q lists a file:\n%s", list, out)
+		}
+	}
+	if out := h.run("knows", "--text", "hildegard").exits(0).out; !strings.Contains(out, "project Garden") {
+		t.Errorf("a fact of the project is not known:\n%s", out)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "table.md"), []byte("Roses want more sun.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h.run("projects", "rescan", "Garden").exits(0)
+	h.run("show", s.SessionID).exits(0)
+	h.run("verify").exits(0)
 }

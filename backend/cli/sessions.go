@@ -33,6 +33,7 @@ type sessionRow struct {
 	Pending      int            `json:"pending"`
 	LastPhase    chat.Phase     `json:"last_phase"`
 	LastOutcome  chat.Outcome   `json:"last_outcome"`
+	Interrupted  bool           `json:"interrupted"` // the newest answer is neither final nor being written
 	Model        string         `json:"model"`
 	Source       string         `json:"source"`
 	Pinned       bool           `json:"pinned"`
@@ -45,7 +46,7 @@ type sessionRow struct {
 func rowOf(s chat.SessionSummary) sessionRow {
 	return sessionRow{
 		ID: s.ID, Title: s.Title, ActiveBranch: s.ActiveBranch, Branches: s.Branches, Turns: s.Turns, Pending: s.Pending,
-		LastPhase: s.LastPhase, LastOutcome: s.LastOutcome, Model: s.Model, Source: s.Source, Pinned: s.Pinned, Folder: s.Folder,
+		LastPhase: s.LastPhase, LastOutcome: s.LastOutcome, Interrupted: s.Interrupted, Model: s.Model, Source: s.Source, Pinned: s.Pinned, Folder: s.Folder,
 		CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt, ArchivedAt: s.ArchivedAt,
 	}
 }
@@ -98,6 +99,8 @@ func (r sessionRow) status() string {
 	switch {
 	case r.LastOutcome == chat.OutcomeIncomplete:
 		return "incomplete"
+	case r.Interrupted:
+		return "interrupted"
 	case r.LastPhase == chat.PhaseFailed:
 		return "failed"
 	case r.LastPhase == chat.PhaseAccepted || r.LastPhase == chat.PhaseContextPrepared:

@@ -54,19 +54,34 @@ var trayChinese = trayWords{
 	quit: "退出", quitTip: "结束程序；正在写入的内容会保留",
 }
 
-// wordsIn are the texts in the language of ui.language, or in the first supported language of the system: the same
-// choice as the window's (frontend/src/lib/words/languages.ts).
-func wordsIn(setting string, preferred []string) *trayWords {
+// languageOf is ui.language, or the first supported language of the system: the same choice as the window's
+// (frontend/src/lib/words/languages.ts).
+func languageOf(setting string, preferred []string) string {
 	for _, tag := range append([]string{setting}, preferred...) {
 		parts := strings.Split(strings.ToLower(tag), "-")
 		switch {
-		case parts[0] == "en":
-			return &trayEnglish
-		case parts[0] == "de":
-			return &trayGerman
+		case parts[0] == "en" || parts[0] == "de":
+			return parts[0]
 		case parts[0] == "zh" && !isTraditional(parts[1:]):
-			return &trayChinese
+			return "zh-CN"
 		}
+	}
+	return "en"
+}
+
+// Language is the language of the window with a value of ui.language: "en", "de" or "zh-CN".
+func Language(setting string) string {
+	_, preferred := webLanguages(os.Getenv)
+	return languageOf(setting, preferred)
+}
+
+// wordsIn are the texts in a language.
+func wordsIn(language string) *trayWords {
+	switch language {
+	case "de":
+		return &trayGerman
+	case "zh-CN":
+		return &trayChinese
 	}
 	return &trayEnglish
 }
@@ -82,16 +97,10 @@ func isTraditional(parts []string) bool {
 }
 
 // QuickAskWords describe the purpose of the quick ask keys, in the language of ui.language.
-func QuickAskWords(setting string) string {
-	_, preferred := webLanguages(os.Getenv)
-	return wordsIn(setting, preferred).askTip
-}
+func QuickAskWords(setting string) string { return wordsIn(Language(setting)).askTip }
 
 // words are the texts of the tray with the present settings.
-func (w *Window) words() *trayWords {
-	_, preferred := webLanguages(os.Getenv)
-	return wordsIn(w.Settings().Language, preferred)
-}
+func (w *Window) words() *trayWords { return wordsIn(Language(w.Settings().Language)) }
 
 // counts says how much work is running and queued.
 func (t *trayWords) counts(running, queued int) string {

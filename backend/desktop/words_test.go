@@ -20,7 +20,7 @@ func TestTheTraySpeaksTheLanguageOfTheWindow(t *testing.T) {
 		{"zh-CN", []string{"de"}, &trayChinese},
 		{"en", []string{"de"}, &trayEnglish},
 	} {
-		if got := wordsIn(c.setting, c.preferred); got != c.want {
+		if got := wordsIn(languageOf(c.setting, c.preferred)); got != c.want {
 			t.Errorf("%s, %v: %q", c.setting, c.preferred, got.quit)
 		}
 	}

@@ -91,6 +91,9 @@ type Instructions struct {
 // Problems reports that something could not be imported.
 func (r Report) Problems() bool { return r.SkippedCount > 0 || r.Torn }
 
+// Empty reports that no conversation of the file is in the store, neither through this import nor from before.
+func (r Report) Empty() bool { return r.Sessions+r.Grown+r.Already == 0 }
+
 // Service imports. Its methods may be called at the same time.
 type Service struct {
 	d   Deps

@@ -59,7 +59,7 @@ func catalog(t *testing.T, file string, k keys) *models.Catalog {
 	t.Cleanup(client.CloseIdleConnections)
 	return models.New(models.Deps{
 		Config: cfg.Config, Keys: k, Limits: limits,
-		Providers: []llm.Provider{openai.New(client), chatcompletions.New(client), recall.New(nil, nil)},
+		Providers: []llm.Provider{openai.New(client), chatcompletions.New(client), recall.New(nil, nil, nil)},
 	})
 }
 

@@ -33,6 +33,7 @@ const (
 	whyPackage = "installed packages"
 	whyOwn     = "this program's own data"
 	whySpecial = "not a file"
+	whyEmpty   = "empty"
 	whyLarge   = "larger than 20 MB"
 	whyDeep    = "too deep in the folder"
 	whyMany    = "beyond the number of files of a project (2,000)"
@@ -143,7 +144,8 @@ func (w *walk) entry(name string, e fs.DirEntry, depth int) error {
 	case err != nil:
 		w.skip(name, whyRead)
 		w.unread = append(w.unread, name)
-	case info.Size() == 0: // nothing is in it
+	case info.Size() == 0:
+		w.skip(name, whyEmpty)
 	case info.Size() > MaxFileBytes:
 		w.skip(name, whyLarge)
 	case len(w.files) >= w.most:

@@ -10,17 +10,31 @@ import (
 // renderPieces renders section 4, and its lines that follow the state summary.
 func (a *assembler) renderPieces() error {
 	a.summaries, a.again = nil, nil
-	for _, p := range a.pieces {
+	room := a.roomAfterState()
+	for i, p := range a.pieces {
 		text, err := a.pieceText(p)
 		if err != nil {
 			return err
 		}
 		a.summaries = append(a.summaries, a.renderPiece(p, withoutLines(text, p.Omit)))
-		if len(p.Again) > 0 && a.hasState() {
-			a.again = append(a.again, a.renderPiece(p, onlyLines(text, p.Again)))
+		if len(p.Again) == 0 || !a.hasState() {
+			continue
 		}
+		again := a.renderPiece(p, onlyLines(text, p.Again))
+		if room -= again.tokens; room < 0 && a.in.Replay == nil {
+			room += again.tokens
+			a.pieces = slices.Clone(a.pieces)
+			a.pieces[i].Again = nil // its turns can be recalled
+			continue
+		}
+		a.again = append(a.again, again)
 	}
 	return nil
+}
+
+// roomAfterState is what the state summary leaves of the cap of its section for lines that it no longer contains.
+func (a *assembler) roomAfterState() int {
+	return a.budget.Caps.State - total(a.framed(slices.Concat(a.state, a.now), memoryFrame))
 }
 
 func (a *assembler) renderPiece(p Piece, text string) rendered {

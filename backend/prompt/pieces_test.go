@@ -113,6 +113,37 @@ func TestDroppedLinesYield(t *testing.T) {
 	}
 }
 
+// TestDroppedLinesStayWithinTheCapOfTheState: the section of a state summary with the lines that it dropped is never
+// over its cap.
+func TestDroppedLinesStayWithinTheCapOfTheState(t *testing.T) {
+	port := "- the port is 8080" + strings.Repeat(" still", 3*stateOverhead)
+	with := func(state string) Input {
+		in := repeating(state)
+		in.Extract = func([]chat.Turn, int) string { return port + "\n- the owner is Ada" }
+		return in
+	}
+	m := must(t, with(port)).Manifest()
+	section := func(words int) Section {
+		in := with("- the owner is Ada" + strings.Repeat(" indeed", words))
+		in.Previous = &m.History
+		sections := must(t, in).Manifest().Sections
+		return sections[slices.IndexFunc(sections, func(s Section) bool { return s.Name == SectionState })]
+	}
+	extracts := func(s Section) (n int) {
+		for _, x := range s.Items {
+			if x.Source == "extract" {
+				n++
+			}
+		}
+		return n
+	}
+	short, full := section(0), section(m.Budget.StateRoom()-4)
+	if extracts(short) != 2 || extracts(full) != 0 || short.Tokens > short.Cap || full.Tokens > full.Cap {
+		t.Errorf("a short summary: %d of %d tokens, %d extracts; one of the largest size: %d of %d, %d",
+			short.Tokens, short.Cap, extracts(short), full.Tokens, full.Cap, extracts(full))
+	}
+}
+
 func must(t *testing.T, in Input) PreparedContext {
 	t.Helper()
 	c, err := Assemble(in)

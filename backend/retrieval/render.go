@@ -73,7 +73,7 @@ func Place(c chat.ChunkText, slices []chat.Span) string {
 	}
 	whole := inside(c, chat.Span{Start: from, End: to})
 	unit, mark := "line", "\n"
-	if strings.Contains(c.Source, pageBreak) {
+	if strings.Contains(c.Source, pageBreak) || c.File != nil && c.File.Paged() {
 		unit, mark = "page", pageBreak
 	}
 	words := c.Source[whole.Start:whole.End]

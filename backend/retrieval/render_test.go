@@ -39,6 +39,22 @@ func TestPassage(t *testing.T) {
 	}
 }
 
+// A document that has pages names its page, also if it has one only and so no page break.
+func TestPlace(t *testing.T) {
+	for _, x := range []struct{ media, source, want string }{
+		{"application/pdf", "one\ntwo", "page 1"},
+		{"application/pdf", "one\n\ftwo", "page 2"},
+		{"application/vnd.openxmlformats-officedocument.presentationml.presentation", "one\ntwo", "page 1"},
+		{"application/vnd.oasis.opendocument.presentation", "one\ntwo", "page 1"},
+		{"text/plain", "one\ntwo", "line 2"},
+	} {
+		c := chat.ChunkText{Chunk: chat.Chunk{Start: len(x.source) - 3, End: len(x.source)}, Source: x.source, File: &chat.File{MediaType: x.media}}
+		if got := Place(c, nil); got != x.want {
+			t.Errorf("%s %q: %q, want %q", x.media, x.source, got, x.want)
+		}
+	}
+}
+
 // The lines of days are part of the budget, and each is paid for once.
 func TestDaysArePaidFor(t *testing.T) {
 	k := newPacker(Query{MaxTokens: 120, Count: bytesOf}, Settings{TopK: 9})

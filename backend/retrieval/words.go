@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 
 	"contextinfinity/backend/chat"
@@ -78,6 +79,7 @@ func (e *Engine) byWords(ctx context.Context, q Query, s Settings) (words, error
 		w.discountForm()
 	}
 	w.collect(found, freq, all)
+	w.dropNumbersAlone(list)
 	return w, nil
 }
 
@@ -180,6 +182,26 @@ func (w *words) collect(found [][]chat.UnitScore, freq map[string]int, all int) 
 		}
 	}
 }
+
+// dropNumbersAlone drops the units in which nothing of a query matches but numbers of one or two digits, unless the
+// query is only such numbers: one is in the date of each unit of a day, and in lists and tables about anything.
+func (w *words) dropNumbersAlone(query []string) {
+	if !slices.ContainsFunc(query, func(t string) bool { return !isSmallNumber(t) }) {
+		return
+	}
+	for n, tf := range w.tf {
+		alone := true
+		for i, x := range tf {
+			alone = alone && (x == 0 || isSmallNumber(w.terms[i]))
+		}
+		if alone {
+			delete(w.tf, n)
+			delete(w.bm25, n)
+		}
+	}
+}
+
+func isSmallNumber(t string) bool { return len(t) <= 2 && strings.Trim(t, "0123456789") == "" }
 
 // own is the score of a unit by its own words.
 func (w *words) own(n int64) float64 {

@@ -2,6 +2,8 @@ package store
 
 import (
 	"bytes"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -195,14 +197,122 @@ func TestAProjectFileIsNoConversation(t *testing.T) {
 	f := newFixture(t)
 	p := f.project("Garden")
 	f.projectFile(p.ID, "a.txt", "words")
+	f.indexFiles()
 	files, err := f.ProjectFiles(f.ctx, p.ID)
 	f.ok(err)
-	f.refused(f.ArchiveSession(f.ctx, files[0].Session, false), chat.CodeInvalid)
-	f.refused(f.RenameSession(f.ctx, files[0].Session, "x"), chat.CodeInvalid)
-	var bundled bytes.Buffer
-	s := f.inFolder("Garden")
-	f.ok(f.WriteBundle(f.ctx, s.ID, &bundled))
-	if st, err := f.Stats(f.ctx); err != nil || st.Sessions != 1 || st.Turns != 0 || st.Branches != 1 {
+	held, err := f.SessionOrFile(f.ctx, files[0].Session)
+	f.ok(err)
+	id, branch := held.ID, held.ActiveBranch
+	var turn chat.TurnID
+	f.ok(f.core.DB.Reader.Raw(`SELECT id FROM turns WHERE session_id = ?`, id).Scan(&turn).Error)
+	f.accept(f.inFolder("Garden").ActiveBranch, "hello")
+	kept := filepath.Join(t.TempDir(), "b.db")
+	f.backup(kept)
+	for name, act := range map[string]func() error{
+		"open":      func() error { _, err := f.Session(f.ctx, id); return err },
+		"branch":    func() error { _, err := f.Branch(f.ctx, branch); return err },
+		"branches":  func() error { _, err := f.Branches(f.ctx, id); return err },
+		"tree":      func() error { _, err := f.Tree(f.ctx, id); return err },
+		"read":      func() error { _, err := f.Lineage(f.ctx, chat.LineageQuery{Branch: branch}); return err },
+		"last turn": func() error { _, _, err := f.LastTurn(f.ctx, branch); return err },
+		"find":      func() error { _, err := f.Find(f.ctx, chat.FindQuery{Branch: branch, Text: "words"}); return err },
+		"states":    func() error { _, err := f.States(f.ctx, branch); return err },
+		"pins":      func() error { _, err := f.Pins(f.ctx, branch); return err },
+		"metrics":   func() error { _, err := f.Metrics(f.ctx, branch, 5); return err },
+		"send": func() error {
+			_, err := f.Accept(f.ctx, chat.Acceptance{BranchID: branch, User: chat.UserText("x")})
+			return err
+		},
+		"attach": func() error {
+			_, err := f.AddFile(f.ctx, chat.NewFile{SessionID: id, Name: "b.txt", MediaType: "text/plain", Content: []byte("b")})
+			return err
+		},
+		"draft":         func() error { return f.SaveDraft(f.ctx, chat.Draft{BranchID: branch, Message: chat.UserText("x")}) },
+		"pin":           func() error { _, err := f.AddPin(f.ctx, branch, "x", 1); return err },
+		"fork":          func() error { _, err := f.Fork(f.ctx, chat.ForkPoint{Branch: branch, After: turn}); return err },
+		"name a branch": func() error { return f.RenameBranch(f.ctx, branch, "x") },
+		"switch":        func() error { return f.SwitchBranch(f.ctx, id, branch) },
+		"duplicate":     func() error { _, err := f.Duplicate(f.ctx, branch, "x"); return err },
+		"export":        func() error { return f.WriteBundle(f.ctx, id, new(bytes.Buffer)) },
+		"archive":       func() error { return f.ArchiveSession(f.ctx, id, false) },
+		"rename":        func() error { return f.RenameSession(f.ctx, id, "x") },
+		"folder":        func() error { return f.SetFolder(f.ctx, []chat.SessionID{id}, "x") },
+		"settings":      func() error { return f.SetSessionSettings(f.ctx, id, chat.SessionSettings{}) },
+		"preview":       func() error { _, err := f.ErasePreview(f.ctx, chat.EraseSession, string(id)); return err },
+		"delete":        func() error { _, err := f.Erase(f.ctx, chat.EraseSession, string(id)); return err },
+		"delete turn":   func() error { _, err := f.Erase(f.ctx, chat.EraseTurn, string(turn)); return err },
+		"grant": func() error {
+			return f.AllowClient(f.ctx, chat.ClientChoice{Name: "editor", Scope: chat.ClientChosen, Sessions: []chat.SessionID{id}})
+		},
+	} {
+		err := act()
+		if chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(err.Error(), `"a.txt", a file of the project "Garden"`) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, kind := range chat.KnownKinds {
+		if page, total, err := f.Known(f.ctx, chat.KnownQuery{Kind: kind, Text: "a.txt"}); err != nil || total != 0 {
+			t.Errorf("%s of a file is listed: %+v %v", kind, page, err)
+		}
+	}
+	measured, err := f.Measures(f.ctx, chat.MeasureQuery{})
+	f.ok(err)
+	for _, m := range measured {
+		if m.Session == id {
+			t.Errorf("a file is measured: %+v", m)
+		}
+	}
+	if st, err := f.Stats(f.ctx); err != nil || st.Sessions != 1 || st.Turns != 1 || st.Branches != 1 {
 		t.Errorf("stats %+v: %v", st, err)
+	}
+	if in, err := f.backupRoom.Archive.PreviewRestore(f.ctx, kept); err != nil || in.Backup.Sessions != 1 || in.Backup.Turns != 1 {
+		t.Errorf("a backup says %+v: %v", in, err)
+	}
+	f.verifyClean()
+}
+
+func TestFactsAndInstructionsOfProjectsAreKnown(t *testing.T) {
+	f := newFixture(t)
+	p := f.project("Garden")
+	s := f.inFolder("Garden")
+	_, err := f.AddPin(f.ctx, s.ActiveBranch, "three", 1)
+	f.ok(err)
+	for kind, want := range map[chat.KnownKind]string{chat.KnownPin: "Garden: one, Garden: two, : three", chat.KnownInstructions: "Garden: Be brief.", chat.KnownSummary: ""} {
+		page, total, err := f.Known(f.ctx, chat.KnownQuery{Kind: kind})
+		f.ok(err)
+		var got []string
+		for _, k := range page {
+			got = append(got, k.Project+": "+k.Text)
+		}
+		if strings.Join(got, ", ") != want || total != len(page) {
+			t.Errorf("%s: %q, %d in all", kind, got, total)
+		}
+	}
+	page, total, err := f.Known(f.ctx, chat.KnownQuery{Kind: chat.KnownPin, Offset: 1, Limit: 1})
+	if err != nil || total != 3 || len(page) != 1 || page[0].ID != string(p.Facts[1].ID) || page[0].SessionID != "" {
+		t.Errorf("the second of %d is %+v: %v", total, page, err)
+	}
+}
+
+func TestTurnsInAProjectFileAreNeverRemovedWithIt(t *testing.T) {
+	f := newFixture(t)
+	p := f.project("Garden")
+	f.projectFile(p.ID, "a.txt", "first words")
+	f.indexFiles()
+	files, err := f.ProjectFiles(f.ctx, p.ID)
+	f.ok(err)
+	f.ok(f.core.DB.Writer.Exec(`UPDATE turns SET primary_provider = 'openai' WHERE session_id = ?`, files[0].Session).Error)
+	f.projectFile(p.ID, "a.txt", "second words")
+	f.ok(f.DropProjectFiles(f.ctx, p.ID, chat.ProjectWatched, nil))
+	f.ok(f.SweepProjectFiles(f.ctx))
+	if _, err := f.SessionOrFile(f.ctx, files[0].Session); err != nil {
+		t.Errorf("a changed file removed what was written: %v", err)
+	}
+	found, err := f.Verify(f.ctx)
+	f.ok(err)
+	if !slices.ContainsFunc(found, func(one chat.Finding) bool {
+		return strings.Contains(one.Message, `Turns were written into the file "a.txt"`)
+	}) {
+		t.Errorf("verify says %+v", found)
 	}
 }

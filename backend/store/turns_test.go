@@ -512,3 +512,38 @@ func TestLedgerTellsEverything(t *testing.T) {
 		}
 	}
 }
+
+// An answer that nobody writes any more is listed as interrupted: by a reader when no process has the data open for
+// writing, and by the writer when it runs no such turn.
+func TestAnInterruptedAnswerIsListed(t *testing.T) {
+	f := newFixture(t)
+	_, b := f.session("cut off")
+	f.respond(f.accept(b.ID, "hello"))
+	interrupted := func(s *Store) bool {
+		t.Helper()
+		list, err := s.Sessions(f.ctx, chat.SessionQuery{})
+		f.ok(err)
+		if len(list) != 1 || list[0].LastPhase != chat.PhaseResponding {
+			t.Fatalf("%+v", list)
+		}
+		return list[0].Interrupted
+	}
+	reading := func() bool {
+		t.Helper()
+		ro, err := Open(f.ctx, Options{DataDir: f.dir, ReadOnly: true})
+		f.ok(err)
+		defer func() { f.ok(ro.Close()) }()
+		return interrupted(ro)
+	}
+	if interrupted(f.Store) || reading() {
+		t.Error("an answer that is being written counts as interrupted")
+	}
+	f.ok(f.Store.Close())
+	if !reading() {
+		t.Error("a reader does not see that no process writes the answer")
+	}
+	f.open()
+	if !interrupted(f.Store) {
+		t.Error("the writer does not see that it does not write the answer")
+	}
+}

@@ -217,7 +217,7 @@ func (e *Engine) ResolveCall(ctx context.Context, c CallResolution) error {
 			Call: c.Call, State: chat.CallUnknown, Decision: chat.DecisionOnce, Definition: call.Definition,
 		})
 	default:
-		return chat.Errorf(chat.CodeInvalid, op, "%q is nothing to do about a call whose outcome is unknown.", c.As)
+		return chat.Errorf(chat.CodeInvalid, op, "%q is not a decision about a call whose outcome is unknown.", c.As)
 	}
 	if end.Result != nil {
 		err = e.toolCalls.EndCall(ctx, end)

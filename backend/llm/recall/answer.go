@@ -12,32 +12,12 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
-// The fixed sentences of recall.
-const (
-	// A quotation may be read a year later, so every date is complete.
-	sayFound = "From your own history, as of %s. This is **recall**: it quotes what you wrote and were told, and adds nothing.\n"
-
-	sayNothing = "I found nothing about that in your history.\n\n" +
-		"This is **recall**: it searches every conversation kept here, by words and by similarity, and quotes what it finds. " +
-		"Try a name, a number or a rarer word from the conversation. " +
-		"For an answer instead of a quotation, choose a model with a key, or a local server.\n"
-
-	sayEmpty = "Your history is still empty, so there is nothing to quote yet. Your message is saved.\n\n" +
-		"This is **recall**, the built-in model. It works without a key and without a network: " +
-		"it searches everything you say here and every answer, in all sessions, and answers with quotations " +
-		"and links to where they are.\n\n" +
-		"To talk to a language model, open Settings and add a key for OpenAI or Anthropic, " +
-		"or the address of a local server such as Ollama. Then ask recall later: it will remember.\n"
-
-	sayNoWords = "There are no words in your message to search for. " +
-		"This is **recall**: it looks for words in your history and quotes what it finds.\n"
-)
-
 // answer is the complete text and the turns it quotes.
 func (p *Provider) answer(ctx context.Context, req request) (string, []chat.TurnID, error) {
+	w := p.words()
 	terms := retrieval.Terms(retrieval.Ends(req.Query))
 	if len(terms) == 0 {
-		return p.sayNoFind(ctx, sayNoWords)
+		return p.sayNoFind(ctx, w, w.noWords)
 	}
 	found, err := p.memory.Search(ctx, Query{Text: req.Query, Branch: req.Branch, Limit: req.Limit})
 	if err != nil {
@@ -45,15 +25,15 @@ func (p *Provider) answer(ctx context.Context, req request) (string, []chat.Turn
 	}
 	found = choose(found, req.Limit)
 	if len(found) == 0 {
-		return p.sayNoFind(ctx, sayNothing)
+		return p.sayNoFind(ctx, w, w.nothing)
 	}
 	var sb strings.Builder
-	fmt.Fprintf(&sb, sayFound, p.date(p.now.Now()))
+	fmt.Fprintf(&sb, w.found, p.date(w, p.now.Now()))
 	var turns []chat.TurnID
 	for _, session := range bySession(found) {
-		fmt.Fprintf(&sb, "\n### %s\n", heading(session[0].SessionTitle))
+		fmt.Fprintf(&sb, "\n### %s\n", w.title(session[0].SessionTitle))
 		for _, passage := range session {
-			sb.WriteString(p.quote(passage, terms))
+			sb.WriteString(p.quote(w, passage, terms))
 			if !slices.Contains(turns, passage.TurnID) {
 				turns = append(turns, passage.TurnID)
 			}
@@ -63,7 +43,7 @@ func (p *Provider) answer(ctx context.Context, req request) (string, []chat.Turn
 }
 
 // sayNoFind explains recall if there is no history at all.
-func (p *Provider) sayNoFind(ctx context.Context, otherwise string) (string, []chat.TurnID, error) {
+func (p *Provider) sayNoFind(ctx context.Context, w *texts, otherwise string) (string, []chat.TurnID, error) {
 	sizer, ok := p.memory.(Sizer)
 	if !ok {
 		return otherwise, nil, nil
@@ -73,7 +53,7 @@ func (p *Provider) sayNoFind(ctx context.Context, otherwise string) (string, []c
 		return "", nil, err
 	}
 	if turns == 0 {
-		return sayEmpty, nil, nil
+		return w.empty, nil, nil
 	}
 	return otherwise, nil, nil
 }
@@ -123,9 +103,9 @@ func bySession(found []Passage) [][]Passage {
 }
 
 // quote is one passage: speaker, time and place, then the text.
-func (p *Provider) quote(passage Passage, terms []string) string {
+func (p *Provider) quote(w *texts, passage Passage, terms []string) string {
 	var sb strings.Builder
-	fmt.Fprintf(&sb, "\n**%s**, [%s](contextinfinity://turn/%s):\n\n", who(passage), p.date(passage.At), passage.TurnID)
+	fmt.Fprintf(&sb, w.quoted, w.who(passage), p.date(w, passage.At), passage.TurnID)
 	text := strings.ReplaceAll(excerpt(passage.Text, terms), "\r\n", "\n")
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		sb.WriteString(strings.TrimRight("> "+line, " ") + "\n")
@@ -133,33 +113,14 @@ func (p *Provider) quote(passage Passage, terms []string) string {
 	return sb.String()
 }
 
-// who is a line that names the speaker.
-func who(p Passage) string {
-	switch {
-	case p.Document != "":
-		return "The document " + heading(p.Document)
-	case p.Name != "":
-		return heading(p.Name)
-	case p.Role == chat.RoleAssistant:
-		return "The assistant"
-	}
-	return "You"
-}
-
 // date formats a time in the reader's time zone.
-func (p *Provider) date(at time.Time) string { return at.In(p.zone).Format("2 January 2006, 15:04") }
+func (p *Provider) date(w *texts, at time.Time) string { return w.date(at.In(p.zone)) }
 
 // markdown are the characters that would affect a heading.
 var markdown = strings.NewReplacer(
 	"\\", "\\\\", "*", "\\*", "_", "\\_", "`", "\\`", "[", "\\[", "]", "\\]", "<", "\\<", "#", "\\#")
 
-func heading(title string) string {
-	title = strings.Join(strings.Fields(title), " ")
-	if title == "" {
-		return "Untitled session"
-	}
-	return markdown.Replace(title)
-}
+func heading(title string) string { return markdown.Replace(strings.Join(strings.Fields(title), " ")) }
 
 // maxExcerpt limits one quotation, in bytes: the search has already chosen the relevant part of a long text.
 const maxExcerpt = 2400

@@ -64,15 +64,17 @@ const pacing = 150 * time.Millisecond
 // Provider implements llm.Provider and llm.ModelLister. It is safe for
 // concurrent use if its Memory is.
 type Provider struct {
-	memory Memory
-	now    clock.Clock
-	zone   *time.Location
-	pacing time.Duration
+	memory   Memory
+	now      clock.Clock
+	language func() string
+	zone     *time.Location
+	pacing   time.Duration
 }
 
-// New creates the adapter. A nil clock is the system's.
-func New(memory Memory, now clock.Clock) *Provider {
-	return &Provider{memory: memory, now: now, zone: time.Local, pacing: pacing}
+// New creates the adapter. A nil clock is the system's. language returns the language of an answer when it is made:
+// "en", "de" or "zh-CN".
+func New(memory Memory, now clock.Clock, language func() string) *Provider {
+	return &Provider{memory: memory, now: now, language: language, zone: time.Local, pacing: pacing}
 }
 
 // Name implements llm.Provider.

@@ -49,7 +49,7 @@ func (m *memory) Search(ctx context.Context, q Query) ([]Passage, error) {
 func (m *memory) Turns(context.Context) (int, error) { return m.turns, nil }
 
 func provider(m Memory) *Provider {
-	p := New(m, clock.NewFake(now).Now)
+	p := New(m, clock.NewFake(now).Now, func() string { return "en" })
 	p.zone, p.pacing = time.UTC, 0
 	return p
 }
@@ -116,13 +116,38 @@ func TestSaysPlainly(t *testing.T) {
 		question string
 		want     string
 	}{
-		"nothing found":  {&memory{turns: 3}, "ryokan?", sayNothing},
-		"empty history":  {&memory{}, "Hello there", sayEmpty},
-		"no words":       {&memory{turns: 3}, "?!", sayNoWords},
-		"own words only": {&memory{turns: 3, found: kyoto[3:4]}, "ryokan", sayNothing},
+		"nothing found":  {&memory{turns: 3}, "ryokan?", english.nothing},
+		"empty history":  {&memory{}, "Hello there", english.empty},
+		"no words":       {&memory{turns: 3}, "?!", english.noWords},
+		"own words only": {&memory{turns: 3, found: kyoto[3:4]}, "ryokan", english.nothing},
 	} {
 		if _, p := ask(t, provider(c.memory), c.question, true); p.Result.Text() != c.want {
 			t.Errorf("%s: %q", name, p.Result.Text())
+		}
+	}
+}
+
+// TestTheLanguageOfTheWindow: the program's own sentences, the speakers and the dates are in the language of the
+// window when the answer is made; quotations and titles stay as they are.
+func TestTheLanguageOfTheWindow(t *testing.T) {
+	language := "de"
+	p := provider(&memory{found: kyoto, turns: 4})
+	p.language = func() string { return language }
+	for language = range map[string]bool{"de": true, "zh-CN": true} {
+		_, played := ask(t, p, "What did we say about the ryokan?", true)
+		llmtest.Golden(t, "quotes_"+language+".md", played.Result.Text())
+	}
+	want := reflect.ValueOf(english)
+	for _, words := range []texts{german, chinese} {
+		got := reflect.ValueOf(words)
+		for i := range want.NumField() {
+			if want.Field(i).Kind() != reflect.String {
+				continue
+			}
+			name, text, en := want.Type().Field(i).Name, got.Field(i).String(), want.Field(i).String()
+			if text == "" || strings.Count(text, "%s") != strings.Count(en, "%s") || name != "quoted" && text == en {
+				t.Errorf("%s in %q: %q", name, words.user, text)
+			}
 		}
 	}
 }

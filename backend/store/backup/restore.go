@@ -316,7 +316,8 @@ func summarizeInto(ctx context.Context, path string, d *chat.DataSummary) error 
 	row, err := sqlite.One[struct {
 		Sessions, Turns int64
 		Newest          *string
-	}](db.WithContext(ctx), "summary", "", `SELECT (SELECT count(*) FROM sessions) AS sessions, (SELECT count(*) FROM turns) AS turns,
+	}](db.WithContext(ctx), "summary", "", `SELECT (SELECT count(*) FROM sessions s WHERE `+schema.Conversations+`) AS sessions,
+		(SELECT count(*) FROM turns) - (SELECT count(*) FROM sessions WHERE source = 'files') AS turns,
 		(SELECT max(created_at) FROM turns) AS newest`)
 	if err != nil {
 		return err

@@ -29,8 +29,21 @@ const EndOfTime = "~"
 // MaxDepth limits the walk to the root: a damaged database may contain a cycle.
 const MaxDepth = 10_000
 
-// Segments resolves a branch to its lineage, oldest first, in one query.
+// Segments resolves a branch of a conversation to its lineage, oldest first. One of a project's file is refused
+// (schema.RefuseFile).
 func Segments(db *gorm.DB, branch chat.BranchID) ([]Segment, error) {
+	segs, err := SegmentsOrFile(db, branch)
+	if err == nil {
+		err = schema.RefuseFile(db, segs[0].Session)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return segs, nil
+}
+
+// SegmentsOrFile is Segments for the branch of a conversation or of a project's file, in one query.
+func SegmentsOrFile(db *gorm.DB, branch chat.BranchID) ([]Segment, error) {
 	segs, err := sqlite.All[Segment](db, `
 		WITH RECURSIVE line (branch, session, parent, "from", "to", base_seq, state_to, created_at, left_at, left_by, depth) AS (
 		  SELECT id, session_id, parent_branch, fork_seq, ?, base_seq, ?, created_at, ?, ?, 0 FROM branches WHERE id = ?

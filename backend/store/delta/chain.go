@@ -159,7 +159,7 @@ func (c Chain) pack(db *gorm.DB, base LinkRow, value []byte, chunks []int64, rec
 
 // PackRequest encodes the request of a turn's next step. Its memory is the one recorded for the turn.
 func PackRequest(t *core.Tx, turn schema.TurnRow, request []byte) ([]byte, *LinkRow, error) {
-	segs, err := core.Segments(t.DB, chat.BranchID(turn.BranchID))
+	segs, err := core.SegmentsOrFile(t.DB, chat.BranchID(turn.BranchID))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -176,7 +176,7 @@ func PackRequest(t *core.Tx, turn schema.TurnRow, request []byte) ([]byte, *Link
 
 // PackManifest encodes the manifest of a turn with these chunks as memory.
 func PackManifest(t *core.Tx, turn schema.TurnRow, manifest []byte, chunks []int64) ([]byte, *LinkRow, error) {
-	segs, err := core.Segments(t.DB, chat.BranchID(turn.BranchID))
+	segs, err := core.SegmentsOrFile(t.DB, chat.BranchID(turn.BranchID))
 	if err != nil {
 		return nil, nil, err
 	}

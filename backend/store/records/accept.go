@@ -16,6 +16,9 @@ import (
 func (s *Records) Accept(ctx context.Context, a chat.Acceptance) (chat.Turn, error) {
 	var row schema.TurnRow
 	err := s.Write(ctx, "turn.accept", func(t *core.Tx) (err error) {
+		if _, err = schema.BranchByID(t.DB, a.BranchID); err != nil {
+			return err
+		}
 		row, err = Accept(s.Core, t, a)
 		return err
 	})
@@ -26,12 +29,12 @@ func (s *Records) Accept(ctx context.Context, a chat.Acceptance) (chat.Turn, err
 	return row.Turn(), nil
 }
 
-// Accept does the same inside a transaction, without recording that the turn runs.
+// Accept does the same inside a transaction, without recording that the turn runs, and for a file of a project too.
 func Accept(s *core.Core, t *core.Tx, a chat.Acceptance) (schema.TurnRow, error) {
 	if a.User.Role != chat.RoleUser || a.User.IsEmpty() {
 		return schema.TurnRow{}, sqlite.Invalid("There is nothing to send.").WithHint("write a message")
 	}
-	branch, err := schema.BranchByID(t.DB, a.BranchID)
+	branch, err := schema.BranchOrFile(t.DB, a.BranchID)
 	if err != nil {
 		return schema.TurnRow{}, err
 	}

@@ -31,7 +31,7 @@ func Commit(t *core.Tx, c chat.Commit) (schema.StateRow, error) {
 	if err := queue.CheckLease(t, c.Job); err != nil {
 		return schema.StateRow{}, err
 	}
-	branch, err := schema.BranchByID(t.DB, c.BranchID)
+	branch, err := schema.BranchOrFile(t.DB, c.BranchID)
 	if err != nil {
 		return schema.StateRow{}, err
 	}

@@ -118,7 +118,7 @@ func broughtBefore(db *gorm.DB, turn schema.TurnRow, f schema.FileRow) (bool, er
 	if schema.Text(f.TurnID) == turn.ID {
 		return false, nil
 	}
-	segs, err := core.Segments(db, chat.BranchID(turn.BranchID))
+	segs, err := core.SegmentsOrFile(db, chat.BranchID(turn.BranchID))
 	if err != nil {
 		return false, err
 	}

@@ -33,7 +33,8 @@ var knownSessions = map[chat.KnownKind]string{
 	chat.KnownSummary:      `EXISTS (SELECT 1 FROM states t WHERE t.id = b.head_state AND t.origin <> 'root')`,
 }
 
-// Known is a page of what is remembered from all sessions, most recently used sessions first, with the total count.
+// Known is a page of what is remembered: that of projects, then from all sessions, most recently used ones first,
+// with the total count.
 func (s *Records) Known(ctx context.Context, q chat.KnownQuery) (page []chat.Known, total int, err error) {
 	where, ok := knownSessions[q.Kind]
 	if !ok {
@@ -46,19 +47,11 @@ func (s *Records) Known(ctx context.Context, q chat.KnownQuery) (page []chat.Kno
 	page = []chat.Known{}
 	err = s.Read(ctx, "known.list", func(db *gorm.DB) error {
 		rows, err := sqlite.All[knownSource](db, `SELECT s.id, s.title, s.active_branch, s.system_prompt, b.head_state, s.archived_at IS NOT NULL AS archived
-			FROM sessions s JOIN branches b ON b.id = s.active_branch WHERE `+where+` ORDER BY s.updated_at DESC, s.id DESC`)
+			FROM sessions s JOIN branches b ON b.id = s.active_branch WHERE `+schema.Conversations+` AND `+where+` ORDER BY s.updated_at DESC, s.id DESC`)
 		if err != nil {
 			return err
 		}
-		for _, r := range rows {
-			if q.Kind == chat.KnownSummary && find == "" && (total < q.Offset || total >= q.Offset+q.Limit) {
-				total++ // one a session: those of other pages need not be read
-				continue
-			}
-			found, err := r.known(db, q.Kind)
-			if err != nil {
-				return err
-			}
+		list := func(found []chat.Known) {
 			for _, k := range found {
 				if !strings.Contains(strings.ToLower(k.Text), find) {
 					continue
@@ -69,9 +62,44 @@ func (s *Records) Known(ctx context.Context, q chat.KnownQuery) (page []chat.Kno
 				total++
 			}
 		}
+		of, err := knownOfProjects(db, q.Kind)
+		if err != nil {
+			return err
+		}
+		list(of)
+		for _, r := range rows {
+			if q.Kind == chat.KnownSummary && find == "" && (total < q.Offset || total >= q.Offset+q.Limit) {
+				total++ // one a session: those of other pages need not be read
+				continue
+			}
+			found, err := r.known(db, q.Kind)
+			if err != nil {
+				return err
+			}
+			list(found)
+		}
 		return nil
 	})
 	return page, total, err
+}
+
+// knownOfProjects are the pinned facts or the instructions of all projects, by the projects' names.
+func knownOfProjects(db *gorm.DB, kind chat.KnownKind) (out []chat.Known, err error) {
+	if kind != chat.KnownPin && kind != chat.KnownInstructions {
+		return nil, nil
+	}
+	all, err := projects(db, `1 = 1`)
+	for _, p := range all {
+		switch {
+		case kind == chat.KnownPin:
+			for _, f := range p.Facts {
+				out = append(out, chat.Known{Kind: kind, ID: string(f.ID), Project: p.Name, Text: f.Text})
+			}
+		case p.Instructions != "":
+			out = append(out, chat.Known{Kind: kind, ID: string(p.ID), Project: p.Name, Text: p.Instructions})
+		}
+	}
+	return out, err
 }
 
 func (r knownSource) known(db *gorm.DB, kind chat.KnownKind) ([]chat.Known, error) {

@@ -184,7 +184,7 @@ func measured(db *gorm.DB, q chat.MeasureQuery) (with, from string, args []any, 
 		return "", `FROM turns t` + joined + ` WHERE t.session_id = ? ORDER BY t.id DESC LIMIT ?`, []any{q.Session, limit}, nil
 	}
 	// The usage of duplicated turns was counted once already.
-	return "", `FROM turns t` + joined + ` WHERE s.source <> '` + schema.SourceDuplicate + `' OR t.created_at >= s.created_at
+	return "", `FROM turns t` + joined + ` WHERE ` + schema.Conversations + ` AND (s.source <> '` + schema.SourceDuplicate + `' OR t.created_at >= s.created_at)
 		ORDER BY t.id DESC LIMIT ?`, []any{limit}, nil
 }
 

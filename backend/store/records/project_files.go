@@ -178,7 +178,7 @@ func (s *Records) SweepProjectFiles(ctx context.Context) error {
 }
 
 // sweepProjectFiles deletes sessions of files that are not current and that no context quotes. Files that are being
-// indexed are left to a later call.
+// indexed are left to a later call. A session with another turn than its file's is never deleted here; verify names it.
 func sweepProjectFiles(t *core.Tx, of []string) error {
 	list, err := chat.MarshalJSON(of)
 	if err != nil {
@@ -186,6 +186,7 @@ func sweepProjectFiles(t *core.Tx, of []string) error {
 	}
 	gone, err := sqlite.All[string](t.DB, `SELECT s.id FROM json_each(?) x CROSS JOIN sessions s ON s.id = x.value WHERE s.source = 'files' AND NOT EXISTS (SELECT 1 FROM project_files p WHERE p.session_id = s.id AND p.current = 1)
 		AND NOT EXISTS (SELECT 1 FROM chunks c JOIN retrieved r ON r.chunk_n = c.n WHERE c.session_id = s.id)
+		AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.session_id = s.id AND t.primary_provider <> 'files')
 		AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.session_id = s.id AND j.state = 'running') ORDER BY s.id`, string(list))
 	if err != nil || len(gone) == 0 {
 		return err

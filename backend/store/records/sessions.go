@@ -79,9 +79,15 @@ func CreateSession(t *core.Tx, n chat.NewSession) (schema.SessionRow, schema.Bra
 	return session, branch, err
 }
 
-// Session reads one session.
+// Session reads one conversation; CodeInvalid: it is a file of a project.
 func (s *Records) Session(ctx context.Context, id chat.SessionID) (chat.Session, error) {
 	row, err := core.Query(ctx, s, "session.read", func(db *gorm.DB) (schema.SessionRow, error) { return schema.SessionByID(db, id) })
+	return row.Session(), err
+}
+
+// SessionOrFile reads a session, which may be that of a project's file: passages of both are found and shown.
+func (s *Records) SessionOrFile(ctx context.Context, id chat.SessionID) (chat.Session, error) {
+	row, err := core.Query(ctx, s, "session.read", func(db *gorm.DB) (schema.SessionRow, error) { return schema.SessionOrFile(db, id) })
 	return row.Session(), err
 }
 
@@ -90,8 +96,16 @@ type summaryRow struct {
 	Branches    int
 	Turns       int
 	Pending     int
+	LastTurn    string
 	LastPhase   string
 	LastOutcome string
+}
+
+// interrupted reports that nobody writes the newest answer any more, although it is not final. Recovery finds the same
+// at the next start.
+func (s *Records) interrupted(r summaryRow) bool {
+	return chat.Phase(r.LastPhase) == chat.PhaseResponding && r.LastOutcome == "" && !s.IsRunning(chat.TurnID(r.LastTurn)) &&
+		(!s.ReadOnly || !sqlite.WriterAlive(s.Dir))
 }
 
 // Sessions lists sessions, pinned ones first, then newest first.
@@ -104,12 +118,12 @@ func (s *Records) Sessions(ctx context.Context, q chat.SessionQuery) ([]chat.Ses
 		  (SELECT count(*) FROM branches x WHERE x.session_id = s.id AND x.archived_at IS NULL) AS branches,
 		  coalesce(last.turn_seq, b.fork_seq, 0) AS turns,
 		  (SELECT count(*) FROM turns p WHERE p.branch_id = s.active_branch AND p.phase = 'ResponseFinalized') AS pending,
-		  coalesce(last.phase, '') AS last_phase, coalesce(last.outcome, '') AS last_outcome
+		  coalesce(last.id, '') AS last_turn, coalesce(last.phase, '') AS last_phase, coalesce(last.outcome, '') AS last_outcome
 		FROM sessions s
 		LEFT JOIN branches b ON b.id = s.active_branch
 		LEFT JOIN turns last ON last.id = coalesce(
 		  (SELECT n.id FROM turns n WHERE n.branch_id = s.active_branch ORDER BY n.turn_seq DESC LIMIT 1), b.fork_turn)
-		WHERE (s.archived_at IS NOT NULL) = ? AND s.source <> 'files' AND (? = '' OR s.id IN (SELECT value FROM json_each(?)))
+		WHERE (s.archived_at IS NOT NULL) = ? AND ` + schema.Conversations + ` AND (? = '' OR s.id IN (SELECT value FROM json_each(?)))
 		ORDER BY s.pinned DESC, s.updated_at DESC, s.id DESC LIMIT ? OFFSET ?`
 	limit := q.Limit
 	if limit <= 0 {
@@ -128,7 +142,7 @@ func (s *Records) Sessions(ctx context.Context, q chat.SessionQuery) ([]chat.Ses
 	for i, r := range rows {
 		out[i] = chat.SessionSummary{
 			Session: r.Row.Session(), Branches: r.Branches, Turns: r.Turns, Pending: r.Pending,
-			LastPhase: chat.Phase(r.LastPhase), LastOutcome: chat.Outcome(r.LastOutcome),
+			LastPhase: chat.Phase(r.LastPhase), LastOutcome: chat.Outcome(r.LastOutcome), Interrupted: s.interrupted(r),
 		}
 	}
 	return out, err
@@ -231,14 +245,8 @@ func (s *Records) changeSession(ctx context.Context, op string, id chat.SessionI
 
 // SetSession changes an existing session. Its position in the list, updated_at, changes only with turns.
 func SetSession(t *core.Tx, id chat.SessionID, kind ledger.Type, data any) error {
-	source, err := sqlite.All[string](t.DB, `SELECT source FROM sessions WHERE id = ?`, id)
-	switch {
-	case err != nil:
+	if _, err := schema.SessionByID(t.DB, id); err != nil {
 		return err
-	case len(source) == 0:
-		return chat.Errorf(chat.CodeNotFound, "", "There is no session %s.", id)
-	case source[0] == chat.SourceFiles:
-		return sqlite.Invalid("Session %s contains a file of a project; nothing was changed.", id).WithHint("contextinfinity projects changes projects and their files")
 	}
 	return events.Record(t, id, kind, string(id), data)
 }

@@ -51,7 +51,7 @@ func (r SnapshotRow) Snapshot(db *gorm.DB) (ledger.Snapshot, error) {
 		return snap, err
 	}
 	if snap.State.SessionID != r.SessionID || snap.State.EventSeq != r.EventSeq {
-		return snap, errors.New("it is of another event")
+		return snap, errors.New("it belongs to another event")
 	}
 	hashes, err := sqlite.All[[]byte](db, `SELECT hash FROM events WHERE session_id = ? AND event_seq = ?`, r.SessionID, r.EventSeq)
 	if err != nil {
@@ -221,7 +221,7 @@ func MemoryOf(db *gorm.DB, state *ledger.State) (ledger.Memory, error) {
 		return ledger.Memory{}, sqlite.CorruptRecord("sessions", state.SessionID, errors.New("no event made it"))
 	}
 	branch := known.ActiveBranch
-	row, err := schema.BranchByID(db, chat.BranchID(branch))
+	row, err := schema.BranchOrFile(db, chat.BranchID(branch))
 	if err != nil {
 		return ledger.Memory{}, err
 	}
@@ -229,7 +229,7 @@ func MemoryOf(db *gorm.DB, state *ledger.State) (ledger.Memory, error) {
 	if err != nil {
 		return ledger.Memory{}, err
 	}
-	segs, err := core.Segments(db, chat.BranchID(branch))
+	segs, err := core.SegmentsOrFile(db, chat.BranchID(branch))
 	if err != nil {
 		return ledger.Memory{}, err
 	}

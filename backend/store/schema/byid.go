@@ -11,7 +11,17 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
+// BranchByID is a branch of a conversation; one of a project's file is refused (RefuseFile).
 func BranchByID(db *gorm.DB, id chat.BranchID) (BranchRow, error) {
+	row, err := BranchOrFile(db, id)
+	if err == nil {
+		err = RefuseFile(db, row.SessionID)
+	}
+	return row, err
+}
+
+// BranchOrFile is a branch of a conversation, or that of a project's file.
+func BranchOrFile(db *gorm.DB, id chat.BranchID) (BranchRow, error) {
 	return sqlite.One[BranchRow](db, "branch", id, `SELECT * FROM branches WHERE id = ?`, id)
 }
 
@@ -49,7 +59,17 @@ const TurnColumns = `t.id, t.session_id, t.branch_id, t.turn_seq, t.state_before
 	t.index_status, t.primary_provider, t.primary_model, t.retry_of, t.created_at, t.updated_at, t.user_hash,
 	t.assistant_hash, t.usage_json, t.error_json, t.user_message_json, t.final_assistant_message_json`
 
+// SessionByID is a conversation; the session of a project's file is refused (RefuseFile).
 func SessionByID(db *gorm.DB, id chat.SessionID) (SessionRow, error) {
+	row, err := SessionOrFile(db, id)
+	if err == nil {
+		err = RefuseFile(db, row.ID)
+	}
+	return row, err
+}
+
+// SessionOrFile is a conversation, or the session that holds a file of a project.
+func SessionOrFile(db *gorm.DB, id chat.SessionID) (SessionRow, error) {
 	return sqlite.One[SessionRow](db, "session", id, `SELECT * FROM sessions WHERE id = ?`, id)
 }
 

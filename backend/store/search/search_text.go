@@ -144,7 +144,7 @@ func (w *textSearch) titles() error {
 	if w.q.Role != "" || !w.q.Since.IsZero() || !w.q.Until.IsZero() {
 		return nil // a title has neither a speaker nor a time
 	}
-	rows, err := sqlite.All[schema.SessionRow](w.db, `SELECT * FROM sessions WHERE (? OR archived_at IS NULL) AND source <> 'files' AND (? = '' OR id = ?)`,
+	rows, err := sqlite.All[schema.SessionRow](w.db, `SELECT * FROM sessions s WHERE (? OR archived_at IS NULL) AND `+schema.Conversations+` AND (? = '' OR id = ?)`,
 		w.q.Archived, w.q.Session, w.q.Session)
 	if err != nil {
 		return err

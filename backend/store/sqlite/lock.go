@@ -139,12 +139,16 @@ func WriterAddress(dir string) string {
 	return ReadHolder(f).Address
 }
 
-// WriterAlive reports that a process has a data directory open for writing.
+// WriterAlive reports that a process has a data directory open for writing. It writes nothing.
 func WriterAlive(dir string) bool {
-	if !Exists(dir, LockFile) {
+	path := filepath.Join(dir, LockFile)
+	if notAFile(path) != "" {
 		return false
 	}
-	lock, err := LockWriter(dir, "")
-	_ = lock.Release()
-	return chat.CodeOf(err) == chat.CodeLocked
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }() // also drops the lock, if it was free
+	return isLocked(tryLock(f))
 }

@@ -68,7 +68,7 @@ func (s *Upkeep) Stats(ctx context.Context) (Stats, error) {
 	var st Stats
 	err := s.Read(ctx, "store.stats", func(db *gorm.DB) error {
 		return db.Raw(`SELECT
-			(SELECT count(*) FROM sessions WHERE source <> 'files') AS sessions,
+			(SELECT count(*) FROM sessions s WHERE ` + schema.Conversations + `) AS sessions,
 			(SELECT count(*) FROM branches) - (SELECT count(*) FROM sessions WHERE source = 'files') AS branches,
 			(SELECT count(*) FROM turns) - (SELECT count(*) FROM sessions WHERE source = 'files') AS turns,
 			(SELECT count(*) FROM turns WHERE phase = 'ResponseFinalized') AS pending,

@@ -118,6 +118,16 @@ func (a *Audit) Roots() {
 	}
 }
 
+// ProjectFiles: the session of a project's file has the file's turn alone.
+func (a *Audit) ProjectFiles() {
+	rows, err := sqlite.All[struct{ ID, Title string }](a.DB, `SELECT s.id, s.title FROM sessions s WHERE s.source = 'files'
+		AND EXISTS (SELECT 1 FROM turns t WHERE t.session_id = s.id AND t.primary_provider <> ?) ORDER BY s.id`, chat.ProviderFiles)
+	a.expect(err == nil, findUnreadable, "project_files", "", "Files of projects cannot be read.")
+	for _, r := range rows {
+		a.add(findHistory, "project_files", r.ID, "Turns were written into the file %q. They are kept, also when the file changes, until its project is deleted.", r.Title)
+	}
+}
+
 // chunks checks chunks against the messages and documents they are cut from.
 func (a *Audit) chunks() {
 	var source schema.TurnRow

@@ -41,7 +41,7 @@ func (a *Audit) summaries() {
 func (a *Audit) summaryRange(r schema.RangeSummaryRow, lineages map[string][]core.Segment) {
 	segs, ok := lineages[r.BranchID]
 	if !ok {
-		segs, _ = core.Segments(a.DB, chat.BranchID(r.BranchID)) // none: it has no branch, and so no turns
+		segs, _ = core.SegmentsOrFile(a.DB, chat.BranchID(r.BranchID)) // none: it has no branch, and so no turns
 		lineages[r.BranchID] = segs
 	}
 	committed, failed, err := records.CommittedIn(a.DB, segs, r.FromSeq, r.ToSeq)

@@ -56,6 +56,6 @@ func (a *Audit) Originals(ctx context.Context, db *gorm.DB) error {
 	}
 	defer view.Rollback()
 	return a.run(ctx, view, []func(){
-		a.file, a.references, a.replays, a.drafts, a.TurnSequences, a.StateSequences, a.Heads, a.Roots, a.links, a.Strays, a.receipts, a.blobs, a.Counters,
+		a.file, a.references, a.replays, a.drafts, a.TurnSequences, a.StateSequences, a.Heads, a.Roots, a.ProjectFiles, a.links, a.Strays, a.receipts, a.blobs, a.Counters,
 	})
 }

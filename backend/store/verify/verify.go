@@ -137,7 +137,7 @@ func CompareIndex(ctx context.Context, s *core.Core, a *Audit) (agrees bool, err
 // Tables runs every check that only reads.
 func (a *Audit) Tables(ctx context.Context, db *gorm.DB) error {
 	return a.run(ctx, db, []func(){
-		a.file, a.schema, a.references, a.replays, a.drafts, a.sizes, a.calibrations, a.TurnSequences, a.StateSequences, a.Heads, a.Roots,
+		a.file, a.schema, a.references, a.replays, a.drafts, a.sizes, a.calibrations, a.TurnSequences, a.StateSequences, a.Heads, a.Roots, a.ProjectFiles,
 		a.links, a.Strays, a.receipts, a.blobs, a.Counters, a.textIndex, a.namespaces, a.vectors, a.strayRetrievals,
 	})
 }

@@ -16,7 +16,7 @@ import (
 
 // MemoryStore is what reading earlier conversations needs of the database.
 type MemoryStore interface {
-	Session(context.Context, chat.SessionID) (chat.Session, error)
+	SessionOrFile(context.Context, chat.SessionID) (chat.Session, error)
 	Sessions(context.Context, chat.SessionQuery) ([]chat.SessionSummary, error)
 	Turn(context.Context, chat.TurnID) (chat.Turn, error)
 	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)
@@ -327,7 +327,7 @@ func (m *Memory) permitted(ctx context.Context, v View, hits []retrieval.Hit, li
 		}
 		ok, known := allowed[h.SessionID]
 		if !known {
-			s, err := m.Store.Session(ctx, h.SessionID)
+			s, err := m.Store.SessionOrFile(ctx, h.SessionID)
 			if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
 				return nil, err
 			}

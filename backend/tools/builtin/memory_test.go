@@ -25,7 +25,7 @@ type past struct {
 	err      error
 }
 
-func (p *past) Session(_ context.Context, id chat.SessionID) (chat.Session, error) {
+func (p *past) SessionOrFile(_ context.Context, id chat.SessionID) (chat.Session, error) {
 	for _, s := range p.sessions {
 		if s.ID == id {
 			return s.Session, nil

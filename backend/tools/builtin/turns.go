@@ -41,7 +41,8 @@ func (m *Memory) GetTurn(ctx context.Context, v View, a TurnArguments) (Found, e
 	return out, nil
 }
 
-// turn finds a turn that the caller may see. A forbidden one is reported as missing.
+// turn finds a turn that the caller may see. A forbidden one is reported as missing, and so is a file of a project,
+// which has no turns to read.
 func (m *Memory) turn(ctx context.Context, v View, a TurnArguments) (chat.Turn, chat.Session, error) {
 	var none chat.Turn
 	t, s, err := m.named(ctx, v, a)
@@ -68,14 +69,14 @@ func (m *Memory) named(ctx context.Context, v View, a TurnArguments) (chat.Turn,
 		if err != nil {
 			return t, chat.Session{}, err
 		}
-		s, err := m.Store.Session(ctx, t.SessionID)
+		s, err := m.conversation(ctx, t.SessionID, a)
 		return t, s, err
 	}
 	id := chat.SessionID(a.SessionID)
 	if id == "" {
 		id = v.Session
 	}
-	s, err := m.Store.Session(ctx, id)
+	s, err := m.conversation(ctx, id, a)
 	if err != nil {
 		return chat.Turn{}, s, err
 	}
@@ -88,6 +89,14 @@ func (m *Memory) named(ctx context.Context, v View, a TurnArguments) (chat.Turn,
 		return chat.Turn{}, s, orNoTurn(err, a)
 	}
 	return page[0], s, nil
+}
+
+func (m *Memory) conversation(ctx context.Context, id chat.SessionID, a TurnArguments) (chat.Session, error) {
+	s, err := m.Store.SessionOrFile(ctx, id)
+	if err == nil && s.Source == chat.SourceFiles {
+		err = noTurn(a)
+	}
+	return s, err
 }
 
 func orNoTurn(err error, a TurnArguments) error {

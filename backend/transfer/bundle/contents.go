@@ -137,7 +137,7 @@ func (r *contentReader) take(head contentHead) (Content, error) {
 	if err == nil {
 		var last byte
 		if last, err = r.r.ReadByte(); err == nil && last != '\n' {
-			err = errors.New("it is longer than it says")
+			err = errors.New("it is longer than its header says")
 		}
 	}
 	if err != nil {

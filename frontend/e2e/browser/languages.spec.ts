@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 import { expect, test } from '../harness/fixtures.ts';
-import { settle, unreachable } from '../harness/reach.ts';
+import { unreachable } from '../harness/reach.ts';
 import { overlays, panels, settingsPages, tour } from '../harness/screens.ts';
 import { call, workedIn } from '../harness/seed.ts';
 import { Conversation } from './conversation.ts';
@@ -8,8 +8,6 @@ import { Conversation } from './conversation.ts';
 // A finding names its place by itself.
 test.use({ trace: 'off' });
 const eventually = expect.configure({ soft: true, timeout: 15_000 });
-
-test.beforeEach(({ page }) => settle(page));
 
 const small = (page: Page) => page.setViewportSize({ width: 900, height: 600 });
 

@@ -1,5 +1,7 @@
 import type { Locator } from '@playwright/test';
 import { expect, test } from '../harness/fixtures.ts';
+import { command, openSessions, overlays } from '../harness/screens.ts';
+import { Seed } from '../harness/seed.ts';
 import { Conversation } from './conversation.ts';
 
 // What was out of place in pictures of the window: nothing of it shows in roles and texts.
@@ -49,4 +51,35 @@ test('to share begins at the chosen format; a list within a task is indented', a
   expect(within.x).toBeGreaterThan(task.x + task.width + 10);
   await page.keyboard.press('Control+Shift+S');
   await expect(page.getByRole('dialog', { name: /^Share/ }).getByRole('radio', { checked: true })).toBeFocused();
+});
+
+test('in the smallest window the tree has the larger part, and what one does to a run is in sight', async ({ launch, page }) => {
+  await launch();
+  await new Conversation(page).ready();
+  const seed = await Seed.session(page, 'A long talk');
+  for (let at = 0; at < 10; at++) await seed.say(`What about step ${at + 1}?`);
+  await page.reload();
+  await page.getByRole('navigation', { name: 'Sessions' }).locator(`[data-session="${seed.session}"]`).click();
+  await page.setViewportSize({ width: 900, height: 600 });
+  const card = page.getByRole('region', { name: /^Selected: / });
+  const tree = page.getByRole('tree', { name: 'Branches' });
+  for (const show of [() => command(page, 'Show the branches'), () => overlays.find(({ name }) => name === 'tree')!.show(page)]) {
+    await show();
+    await expect(card).toContainText('Ends');
+    await expect(card.getByRole('button', { name: 'Compare' })).toBeInViewport({ ratio: 1 });
+    expect((await box(tree)).height).toBeGreaterThan((await box(card)).height);
+    await page.keyboard.press('Escape');
+  }
+});
+
+// A test fails when an observer loops: the page tells its console (reportLoops).
+test('a list draws more lines than it held without a loop of its observer', async ({ launch, page }) => {
+  await page.setViewportSize({ width: 640, height: 400 });
+  await launch();
+  await new Conversation(page).ready();
+  for (let at = 0; at < 30; at++) await Seed.session(page, `Session ${at + 1}`);
+  await page.reload();
+  await new Conversation(page).ready();
+  await openSessions(page);
+  await expect(page.getByRole('navigation', { name: 'Sessions' }).locator('[data-session]').first()).toBeVisible();
 });

@@ -1,4 +1,4 @@
-import type { Page } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
 import { expect, test } from '../harness/fixtures.ts';
 import { command, panels } from '../harness/screens.ts';
 import { Conversation } from './conversation.ts';
@@ -41,6 +41,11 @@ for (const size of [{ width: 1280, height: 800 }, { width: 900, height: 600 }]) 
     await launch();
     await new Conversation(page).askAndWait(1, 'Tell me', 'Told.');
     await withNotice(page, 'the conversation');
+    await command(page, 'Pause or resume background work');
+    const edges = (part: Locator) => part.boundingBox().then((box) => box && [Math.round(box.x), Math.round(box.x + box.width)]);
+    expect(await edges(notice(page)), 'in line with the field').toEqual(await edges(page.locator('main form .frame')));
+    await command(page, 'Pause or resume background work');
+    await notice(page).getByRole('button', { name: 'Dismiss' }).click();
 
     await panels.find(({ name }) => name === 'state')?.show(page); // a drawer, where there is no room beside the conversation
     await withNotice(page, 'an open inspector');
@@ -86,6 +91,44 @@ for (const language of ['en', 'de', 'zh-CN']) {
       }
     }
   });
+}
+
+for (const language of ['en', 'de', 'zh-CN']) {
+  test(`nothing the header says is cut off at 1280 beside a long title, in ${language}`, async ({ home, provider, launch, page }) => {
+    home.configure(provider, `[ui]\nlanguage = "${language}"`);
+    const asked = 'Tell me how the bakery Miller and Sons delivers its invoices on Sundays';
+    provider.answer(asked, 'Told.');
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await launch();
+    const banner = page.getByRole('banner');
+    await expect(banner.locator('[data-field="context"]')).toBeVisible();
+    await page.locator('main form textarea').fill(asked);
+    await page.keyboard.press('Enter');
+    await expect(page.locator('[data-turn] .answer')).toContainText('Told.');
+    const settled = async () => {
+      await expect(banner.locator('[data-field="head"]')).toContainText('1');
+      for (const round of ['as it is', 'with the inspector changed']) {
+        await expect.poll(() => banner.evaluate(cutOff), { message: round }).toEqual([]);
+        await page.keyboard.press('Control+i');
+      }
+    };
+    await settled();
+    const session = await page.locator('[data-session][aria-current]').getAttribute('data-session');
+    await page.evaluate(async ([id, name]) => {
+      const { Projects, Sessions } = (window as unknown as { go: { api: Record<string, Record<string, (...args: unknown[]) => Promise<unknown>>> } }).go.api;
+      await Projects?.['Create']?.(name);
+      await Sessions?.['SetFolder']?.([id], name);
+    }, [session, 'Moving the orders into the new database']);
+    await expect(banner.locator('[data-field="project"]')).toBeVisible();
+    await settled();
+  });
+}
+
+/** What the fields of the header say and does not fit in. The names of sessions and projects, which are of any length, are not asked. */
+function cutOff(banner: Element): string[] {
+  return [...banner.querySelectorAll<HTMLElement>('[data-field]:not([data-field="project"]) :is(.truncate, .cell__word > *)')]
+    .filter((words) => words.scrollWidth > words.clientWidth && getComputedStyle(words).display !== 'inline')
+    .map((words) => `${words.closest<HTMLElement>('[data-field]')?.dataset['field']}: ${words.textContent}`);
 }
 
 /** Fields that reach over their neighbour on the same row or out of the header, and those too narrow to be read. */

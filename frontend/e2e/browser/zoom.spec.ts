@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 import { expect, test } from '../harness/fixtures.ts';
 import { canaryKey } from '../harness/home.ts';
-import { settle, unreachable } from '../harness/reach.ts';
+import { unreachable } from '../harness/reach.ts';
 import { command, overlays, panels, settingsPages, temporary, tour, type Screen } from '../harness/screens.ts';
 import { call, workedIn } from '../harness/seed.ts';
 import { connectPrograms, connectServers, installed, toolScreens, withTools } from '../harness/toolscreens.ts';
@@ -11,8 +11,6 @@ import { Conversation } from './conversation.ts';
 test.use({ trace: 'off' });
 /** A screen may still be on its way when it is looked at for the first time. */
 const eventually = expect.configure({ soft: true, timeout: 15_000 });
-
-test.beforeEach(({ page }) => settle(page));
 
 /** A window of 1280 x 800 at 200 %: by the engine, for which it becomes smaller, and by the program's own text size. */
 const ways = {

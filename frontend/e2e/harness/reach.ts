@@ -66,11 +66,3 @@ export async function unreachable(page: Page): Promise<string[]> {
     return [...found];
   });
 }
-
-/**
- * Before the program is launched: sizes change faster here than a person changes them, all lines of a list at once. That an
- * observer of them is told one frame later is no finding, though it is one everywhere else.
- */
-export async function settle(page: Page): Promise<void> {
-  await page.addInitScript(() => addEventListener('error', (event) => event.message.startsWith('ResizeObserver') && event.stopImmediatePropagation()));
-}

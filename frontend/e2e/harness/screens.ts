@@ -38,8 +38,10 @@ async function compare(page: Page): Promise<void> {
 
 /** The list of sessions, a drawer where there is no room beside the conversation. */
 export async function openSessions(page: Page): Promise<void> {
-  if (!(await page.getByRole('navigation', { name: 'Sessions' }).isVisible())) await page.keyboard.press('Control+b');
-  await expect(page.getByRole('navigation', { name: 'Sessions' })).toBeVisible();
+  const sessions = page.getByRole('navigation', { name: 'Sessions' });
+  if (await sessions.isVisible()) return;
+  await page.keyboard.press('Control+b');
+  await expect(sessions.locator(':focus')).toHaveCount(1); // the drawer takes the focus once it is there
 }
 
 async function closeChosen(page: Page): Promise<void> {
@@ -50,7 +52,11 @@ async function closeChosen(page: Page): Promise<void> {
 async function choose(page: Page): Promise<void> {
   await openSessions(page);
   const lines = page.getByRole('navigation', { name: 'Sessions' }).locator('[data-session]');
-  await lines.last().focus();
+  await expect(async () => {
+    await lines.last().focus(); // the list draws its lines once more when it has measured them
+    await page.waitForTimeout(100);
+    await expect(lines.last()).toBeFocused({ timeout: 100 });
+  }).toPass();
   await page.keyboard.press('Control+Space');
   await page.keyboard.press('Shift+ArrowUp');
   await expect(page.getByRole('toolbar', { name: 'Selected sessions' })).toBeVisible();

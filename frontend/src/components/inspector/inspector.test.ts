@@ -73,6 +73,14 @@ describe('Pending', () => {
     expect(await screen.findByText('All turns are summarised')).toBeInTheDocument();
   });
 
+  test('a session without turns is not said to be summarised', async () => {
+    const { app } = await open('pending');
+    await app.navigation.newSession();
+    await waitFor(() => expect(app.conversation.header?.turnSeq).toBe(0));
+    expect(await screen.findByText('No turns to summarise')).toBeInTheDocument();
+    expect(screen.queryByText('All turns are summarised')).toBeNull();
+  });
+
   test('a refused commit stands in the panel, with what to do', async () => {
     const { backend, user } = await open('pending');
     backend.failNext('inspect.commitNow', { message: 'The disk is full', hint: 'Free some space and commit again.' });

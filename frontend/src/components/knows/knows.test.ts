@@ -3,6 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 import { mountIn, startedApp } from '../../test/mount';
 import KnowsPage from './KnowsPage.svelte';
+import { withoutEmptySections } from './summary';
 import ScopeQuestion from './ScopeQuestion.svelte';
 
 async function opened() {
@@ -13,6 +14,15 @@ async function opened() {
   const calls = (name: string) => backend.calls.filter((call) => call.name === name).map((call) => call.args);
   return { ...started, calls, row, user: userEvent.setup() };
 }
+
+describe('a summary', () => {
+  it('has no headings without text, outside of code', () => {
+    expect(withoutEmptySections('# State\n\n## Facts\n\n## Decisions\n- Friday\n\n### When\n\n## Open\n')).toBe('# State\n\n## Decisions\n- Friday');
+    expect(withoutEmptySections('## Facts\n```sh\n# one\n# two\n```')).toBe('## Facts\n```sh\n# one\n# two\n```');
+    expect(withoutEmptySections('## Facts\n## Decisions\n')).toBe('');
+    expect(withoutEmptySections('#5 is right')).toBe('#5 is right');
+  });
+});
 
 describe('what it knows', () => {
   it('lists pinned facts with their source, corrects and removes them', async () => {
@@ -32,6 +42,16 @@ describe('what it knows', () => {
     await waitFor(() => expect(screen.queryByRole('article', { name: 'I live in Rome' })).toBeNull());
   });
 
+  it('names the project of a fact, which is changed in the project', async () => {
+    const { app, backend } = await opened();
+    const item = { kind: 'pin' as const, id: 'f1', project: 'Bakery', sessionId: '', sessionTitle: '', archived: false, branchId: '', turnId: '', turnSeq: 0, at: 0, text: 'The oven is Hildegard' };
+    backend.memory.known = () => Promise.resolve({ total: 1, items: [item] });
+    mountIn(app, KnowsPage, {});
+    const entry = await screen.findByRole('article', { name: 'The oven is Hildegard' });
+    expect(entry).toHaveTextContent('Project Bakery');
+    expect(within(entry).queryByRole('button')).toBeNull();
+  });
+
   it('finds instructions and summaries, and says what corrects a summary', async () => {
     const { app, backend, calls, row, user } = await opened();
     await backend.sessions.setSessionSettings(row.id, { systemPrompt: 'Be very brief.', temperature: '1', effort: '' });
@@ -42,6 +62,8 @@ describe('what it knows', () => {
     await waitFor(() => expect(calls('sessions.setSessionSettings').at(-1)).toEqual([row.id, { systemPrompt: '', temperature: '1', effort: '' }]));
     await user.click(screen.getByRole('radio', { name: 'Summaries' }));
     await waitFor(() => expect(screen.getAllByRole('button', { name: 'Pin a correction' }).length).toBeGreaterThan(0));
+    expect(screen.getAllByRole('heading').length).toBeGreaterThan(0);
+    expect(document.body).not.toHaveTextContent('## ');
     await user.click(screen.getAllByRole('button', { name: 'Pin a correction' })[0]!);
     await user.type(screen.getByRole('textbox', { name: 'The right fact' }), 'It is Friday');
     await user.click(screen.getByRole('button', { name: 'Save' }));

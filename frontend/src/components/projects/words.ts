@@ -28,6 +28,7 @@ const reasons: Record<string, PlainKey> = {
   'installed packages': 'projects.whyPackage',
   "this program's own data": 'projects.whyOwn',
   'not a file': 'projects.whySpecial',
+  'empty': 'projects.whyEmpty',
   'larger than 20 MB': 'projects.whyLarge',
   'too deep in the folder': 'projects.whyDeep',
   'beyond the number of files of a project (2,000)': 'projects.whyMany',

@@ -1,12 +1,15 @@
 import type { Setting } from '$lib/backend/types';
 import { program, settingWords } from '$lib/words/program';
 import { t, type PlainKey } from '$lib/words/words.svelte';
+import { choiceWords } from './words';
 
 /** A page of the settings, in the order of the list at the left. */
 export interface Section {
   id: string;
   title: string;
   lead: string;
+  /** The names of fields that are no settings, for the search. */
+  fields?: string;
   /** Listed under "All settings": a group of keys that few people change. */
   detail?: boolean;
 }
@@ -48,7 +51,7 @@ const everyday = (): Section[] => [
   { id: 'providers', title: t('settings.providers'), lead: t('settings.providersLead') },
   { id: 'models', title: t('settings.modelsPage'), lead: t('settings.modelsLead') },
   ofGroup(costSection, t('settings.costLead')),
-  { id: 'assistants', title: t('library.assistants'), lead: t('library.assistantsLead') },
+  { id: 'assistants', title: t('library.assistants'), lead: t('library.assistantsLead'), fields: [t('library.instructions'), t('library.model'), t('library.temperature'), t('library.effort'), t('library.tools')].join(' ') },
   { id: 'prompts', title: t('library.prompts'), lead: t('library.promptsLead') },
   { id: 'knows', title: t('knows.title'), lead: t('knows.lead') },
   ofGroup(memorySection, t('settings.memoryLead')),
@@ -86,15 +89,17 @@ export function settingsOf(section: string, settings: readonly Setting[]): Setti
   return settings.filter((setting) => groupId(setting.group) === section);
 }
 
-/** Whether each word of the search is in what a person reads of a setting, in its English name or in its key. */
+/** Whether each word of the search is in what a person reads of a setting, its choices included, in its English name or in its key. */
 export function matches(setting: Setting, search: string): boolean {
   const { label, help } = settingWords(setting);
-  return contains([label, help, groupTitle(setting.group), setting.label, setting.key].join(' '), search);
+  const words = choiceWords[setting.key] ?? {};
+  const choices = setting.choices.map((choice) => `${choice} ${words[choice] ?? ''}`);
+  return contains([label, help, groupTitle(setting.group), setting.label, setting.key, ...choices].join(' '), search);
 }
 
-/** Whether each word of the search is in the name of the page or in what it says of itself. */
+/** Whether each word of the search is in the name of the page, in what it says of itself or in the names of its fields. */
 export function pageMatches(section: Section, search: string): boolean {
-  return contains(`${section.title} ${section.lead}`, search);
+  return contains(`${section.title} ${section.lead} ${section.fields ?? ''}`, search);
 }
 
 function contains(text: string, search: string): boolean {

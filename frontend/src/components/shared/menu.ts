@@ -6,8 +6,10 @@ export interface MenuItem {
   label: string;
   /** A second, quieter line: what it does, or why it cannot. */
   detail?: string | undefined;
-  /** At the right edge: a shortcut or a number. */
+  /** At the right edge: a number. */
   hint?: string | undefined;
+  /** At the right edge: its keys, "Ctrl+N", drawn with the names they have here. */
+  keys?: string | undefined;
   icon?: LucideIcon | undefined;
   /** Set for a choice among several; the line is then a radio item. */
   checked?: boolean | undefined;

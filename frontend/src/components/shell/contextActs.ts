@@ -32,7 +32,7 @@ function ofSelection(app: App, target: Element): ContextAct[] {
   const line = text.replace(/\s+/g, ' ');
   const name = line.length > namedLength ? `${line.slice(0, namedLength)}…` : line;
   const acts: ContextAct[] = [
-    { id: 'copy', label: t('shell.copy'), icon: Copy, hint: 'Ctrl+C', run: () => app.turnActions.copy(text) },
+    { id: 'copy', label: t('shell.copy'), icon: Copy, keys: 'Ctrl+C', run: () => app.turnActions.copy(text) },
     { id: 'search', label: t('shell.searchFor', { text: name }), icon: Search, run: () => app.search.show(line.slice(0, searchedLength)) },
   ];
   if (target.closest('article[data-turn]') && app.conversation.session) acts.push({ id: 'pin', label: t('shell.pinSelection'), icon: Pin, run: () => app.turnActions.pin(text) });

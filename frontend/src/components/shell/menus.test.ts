@@ -5,7 +5,11 @@ import Tooltip from '$shared/Tooltip.svelte';
 import { mountIn, startedApp } from '../../test/mount';
 import { mountWith } from '$shared/testing/harness';
 import SessionLine from '../sessions/SessionLine.svelte';
+import BranchList from '../branches/BranchList.svelte';
 import ChooseBranch from '../branches/ChooseBranch.svelte';
+import MenuList from '$shared/MenuList.svelte';
+import { chooseLanguage } from '$lib/words/words.svelte';
+import Shell from './Shell.svelte';
 import CloseWindow from './CloseWindow.svelte';
 import ContextMenu from './ContextMenu.svelte';
 import { onWindowKey } from './keys';
@@ -162,6 +166,24 @@ describe('Esc', () => {
   });
 });
 
+describe('Enter', () => {
+  it('takes the only branch of a list, and of several none until some are searched for', async () => {
+    const onchoose = vi.fn();
+    const { app } = await startedApp({ data: 'rich' });
+    const [first, second] = app.conversation.branches;
+    const one = mountIn(app, BranchList, { branches: [first!], current: '', onchoose });
+    screen.getByRole('searchbox').focus();
+    await userEvent.keyboard('{Enter}');
+    expect(onchoose).toHaveBeenCalledWith(first!.id);
+    one.unmount();
+    const two = mountIn(app, BranchList, { branches: [first!, { ...(second ?? first!), id: 'other' }], current: '', onchoose });
+    screen.getByRole('searchbox').focus();
+    await userEvent.keyboard('{Enter}');
+    expect(onchoose).toHaveBeenCalledOnce();
+    two.unmount();
+  });
+});
+
 describe('Esc in a field beside the conversation', () => {
   it.each([['input', 'search'], ['textarea', ''], ['input', 'number']])('leaves the %s %s, and only then stops the answer', async (tag, type) => {
     const { app } = await startedApp({ data: 'rich' });
@@ -199,6 +221,73 @@ describe('a notice', () => {
     expect(screen.queryByText('The backup was made')).toBeNull();
     below.unmount();
     expect(app.toasts.modal).toBe('');
+  });
+});
+
+describe('keys in a menu', () => {
+  it('have the names of the language', async () => {
+    const { app } = await startedApp({ data: 'rich' });
+    await chooseLanguage('de', []);
+    const menu = mountIn(app, MenuList, { items: [{ id: 'choose', label: 'Auswählen', keys: 'Ctrl+Space' }, { id: 'archive', label: 'Archivieren', keys: 'Delete' }], beside: () => new DOMRect(), label: 'Sitzung', onselect: () => undefined, onclose: () => undefined });
+    expect(document.body).toHaveTextContent('Strg+Leertaste');
+    expect(document.body).toHaveTextContent('Entf');
+    menu.unmount();
+    await chooseLanguage('en', []);
+  });
+});
+
+describe('a notice of before a dialog', () => {
+  it('stays out of the dialog, and is in the window again after it', async () => {
+    const { app } = await startedApp({ data: 'rich' });
+    app.toasts.show('Memory: all your chats');
+    const dialog = mountIn(app, CloseWindow, {});
+    expect(screen.queryByText('Memory: all your chats')).toBeNull();
+    expect(app.toasts.shown).toBeUndefined(); // in the window, under the dialog, it could not be reached
+    dialog.unmount();
+    expect(app.toasts.shown?.text).toBe('Memory: all your chats');
+  });
+});
+
+describe('typing over the conversation', () => {
+  async function typing() {
+    const { app } = await startedApp({ data: 'rich' });
+    mountIn(app, Shell, {});
+    const field = document.querySelector<HTMLTextAreaElement>('[data-message-field]')!;
+    const type = (key: string, target: HTMLElement = document.body, more: KeyboardEventInit = {}) => {
+      if (target === document.body) (document.activeElement as HTMLElement | null)?.blur();
+      else target.focus();
+      const event = new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true, ...more });
+      target.addEventListener('keydown', (heard) => onWindowKey(app, heard), { once: true });
+      target.dispatchEvent(event);
+      return { written: document.activeElement === field && !event.defaultPrevented };
+    };
+    return { app, field, type };
+  }
+
+  it('goes to the end of the message', async () => {
+    const { field, type } = await typing();
+    field.value = 'Half';
+    for (const key of ['h', 'ß', '1', '!']) expect(type(key), key).toEqual({ written: true });
+    expect(field.selectionStart).toBe(4);
+    expect(type('@', document.body, { ctrlKey: true, altKey: true, modifierAltGraph: true })).toEqual({ written: true });
+    const button = screen.getAllByRole('button')[0]!;
+    expect(type('h', button)).toEqual({ written: true });
+  });
+
+  it('leaves shortcuts, the space, keys with Ctrl and other fields alone', async () => {
+    const { app, type } = await typing();
+    for (const [key, more] of [[' ', {}], ['x', { ctrlKey: true }], ['x', { altKey: true }], ['ArrowDown', {}], ['Shift', {}]] as const) expect(type(key, document.body, more), key).toEqual({ written: false });
+    const menu = document.createElement('div');
+    menu.setAttribute('role', 'menu');
+    menu.tabIndex = 0;
+    document.body.append(menu);
+    expect(type('h', menu)).toEqual({ written: false });
+    menu.remove();
+    expect(type('?')).toEqual({ written: false });
+    expect(app.palette.open).toBe('keys');
+    const dialog = mountIn(app, CloseWindow, {});
+    expect(type('h')).toEqual({ written: false });
+    dialog.unmount();
   });
 });
 

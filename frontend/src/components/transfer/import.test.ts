@@ -3,13 +3,15 @@ import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 import type { FakeOptions } from '$lib/backend/fake';
 import { importable } from '$lib/state/importing.svelte';
+import { mountIn } from '../../test/mount';
 import { mountWith } from '$shared/testing/harness';
 import type { DroppedFile } from '$lib/backend/types';
 import { taskView } from '$lib/backend/fake/work';
 import ImportDialog from './ImportDialog.svelte';
+import TaskCard from './TaskCard.svelte';
 import WorkDialog from './WorkDialog.svelte';
 import WorkLine from './WorkLine.svelte';
-import { fileAdvice, fileWords, madeWords, percentOf, progressWords, reportText, spokenProgress } from './words';
+import { fileAdvice, fileWords, madeWords, percentOf, progressWords, reportText, spokenProgress, stateWord } from './words';
 
 const user = userEvent.setup();
 const given = (more: Partial<DroppedFile>): DroppedFile => ({ path: '/f', name: 'f', size: 0, kind: 'unknown', format: '', reason: '', ...more });
@@ -116,6 +118,24 @@ describe('importing', () => {
     }
     expect(madeWords(app.work.tasks[0]!.import!)).toBe('37 already there.');
     expect(madeWords({ ...app.work.tasks[0]!.import!, already: 0 })).toBe('Nothing was added.');
+  });
+
+  it('calls an import of nothing no success', async () => {
+    const { app, add, ended } = await dialog();
+    await add('/home/ada/conversations.json');
+    await user.click(screen.getByRole('button', { name: 'Import 1 file' }));
+    await ended();
+    const task = app.work.tasks[0]!;
+    const report = { ...task.import!, sessions: 0, grown: 0, already: 0, turns: 0, branches: 0, torn: true };
+    expect(stateWord(task)).toBe('done');
+    expect(stateWord({ ...task, import: report })).toBe('nothing imported');
+    expect(reportText(report)).toContain('there was nothing to import');
+    expect(reportText(report)).not.toContain('Everything before that was imported');
+    expect(reportText({ ...report, already: 1 })).toContain('Everything before that was imported');
+    const card = mountIn(app, TaskCard, { task: { ...task, id: 'empty', title: 'Import t.json', import: report }, onleave: () => undefined });
+    const shown = screen.getByRole('region', { name: 'Import t.json' });
+    expect(within(shown).getByText('nothing imported')).toHaveAttribute('data-tone', 'warn');
+    card.unmount();
   });
 
   it('stops when it is told to, keeps what it has, and goes on from there', async () => {

@@ -1,6 +1,7 @@
 /** The names of files, tasks and reports. */
 import type { DroppedFile, ImportReport, SkippedRow, TaskView } from '$lib/backend/types';
 import type { ExportFormat } from '$lib/state/exporting.svelte';
+import { importedNothing, isEmpty } from '$lib/state/work.svelte';
 import { program } from '$lib/words/program';
 import { t, type PlainKey } from '$lib/words/words.svelte';
 import { grouped, inRow, percentage, sized } from '$shared/format';
@@ -35,7 +36,10 @@ export function fileAdvice(file: DroppedFile): string {
 
 const states: Record<string, PlainKey> = { running: 'transfer.stateRunning', done: 'transfer.stateDone', failed: 'transfer.stateFailed', cancelled: 'transfer.stateCancelled', interrupted: 'transfer.stateInterrupted' };
 
-export const stateWord = (task: TaskView): string => (states[task.state] ? t(states[task.state]!) : task.state);
+export function stateWord(task: TaskView): string {
+  if (importedNothing(task)) return t('transfer.stateEmpty');
+  return states[task.state] ? t(states[task.state]!) : task.state;
+}
 
 /** A percentage, rounded down so that it is never 100 before the end; undefined if the total is unknown. */
 export const percentOf = (task: TaskView): number | undefined => (task.total > 0 ? Math.min(100, Math.floor((task.done / task.total) * 100)) : undefined);
@@ -88,7 +92,7 @@ export function addedWords(report: ImportReport): string {
 /** What the user has to know about the file as a whole. */
 export function wholeNotes(report: ImportReport): string[] {
   return [
-    report.torn ? t('transfer.torn') : '',
+    report.torn ? t(isEmpty(report) ? 'transfer.tornEmpty' : 'transfer.torn') : '',
     report.cancelled ? t('transfer.cancelled') : '',
     report.copied ? t('transfer.copied') : '',
   ].filter((note) => note !== '');

@@ -323,10 +323,11 @@ export interface PendingView {
 export interface JobView {
   id: number;
   type: string;
+  /** empty: of no turn of a conversation */
   turnId: string;
   turnSeq: number;
   sessionId: string;
-  /** title */
+  /** title, or the path of a project's file */
   session: string;
   /** queued, running, done, dead */
   state: string;
@@ -1402,11 +1403,13 @@ export interface KnownPage {
   items: KnownItem[];
 }
 
-/** KnownItem is something remembered about a session's active branch. */
+/** KnownItem is something remembered about a session's active branch, or of a project. */
 export interface KnownItem {
   kind: KnownKind;
-  /** of the pin, of the suggestion with its branch, of the state, or the session's */
+  /** of the pin, of the suggestion with its branch, of the state, or the session's or project's */
   id: string;
+  /** name of the project that it belongs to, which has no session here */
+  project?: string;
   sessionId: string;
   sessionTitle: string;
   archived: boolean;

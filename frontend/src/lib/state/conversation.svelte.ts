@@ -71,6 +71,8 @@ export class ConversationState {
   readonly #draft: DraftState;
   readonly #offs: (() => void)[];
   readonly #turnRefresh = new Refresh(() => this.#loadDirty(), 16);
+  /** Asks once more for a running turn whose fetch failed: its last change may be what was missed. */
+  readonly #retry = new Refresh(() => this.#turnRefresh.now(), 1_000);
   readonly #headerRefresh = new Refresh(() => this.#loadHeader());
   readonly #sessionRefresh = new Refresh(() => this.#loadSession());
 
@@ -320,6 +322,7 @@ export class ConversationState {
     for (const off of this.#offs) off();
     for (const live of this.#live.values()) live.stop();
     this.#turnRefresh.cancel();
+    this.#retry.cancel();
     this.#headerRefresh.cancel();
     this.#sessionRefresh.cancel();
   }
@@ -458,7 +461,10 @@ export class ConversationState {
       this.#turns = replace(this.#turns, turn);
       this.#follow(turn);
     } catch {
-      // What is shown stays; the next change of this turn asks again.
+      // What is shown stays; the next change of this turn asks again, and until it has ended so does a timer.
+      if (!isRunning(this.#turns.find(({ id }) => id === turnId))) return;
+      this.#dirty.add(turnId);
+      this.#retry.soon();
     }
   }
 

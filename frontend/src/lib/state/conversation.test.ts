@@ -53,6 +53,19 @@ describe('a conversation', () => {
     expect(app.draft.isEmpty).toBe(true);
   });
 
+  it('shows the end of an answer although fetching it failed at first', async () => {
+    await started();
+    await send('Hello');
+    await until(() => app.conversation.newest?.state === 'responding');
+    const turn = vi.spyOn(backend.sessions, 'turn').mockRejectedValue(new Error('the database is busy'));
+    await until(() => backend.world.lineage(app.conversation.branchId)[0]?.live === false);
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(app.conversation.newest?.state).toBe('responding');
+    expect(turn.mock.calls.length).toBeLessThan(100);
+    turn.mockRestore();
+    await until(() => app.conversation.newest?.live === false);
+  });
+
   it('goes on in the middle of a stream after the page was loaded again', async () => {
     await started();
     await send('Hello');

@@ -5,12 +5,12 @@ type Parts = Pick<App, 'backend' | 'changes' | 'conversation' | 'sessions'>;
 /** The setting that says how far memory reaches. */
 const key = 'retrieval.scope';
 
-/** How far memory may reach, as it is asked once. */
+/** How far memory may reach, as it is asked. */
 export type AskedScope = 'lineage' | 'project' | 'all';
 
 /**
- * The question how far memory may reach, asked once: in the first new conversation that has others beside it, before its first
- * message, while nobody has chosen. The choice is the setting itself.
+ * The question how far memory may reach: in a new conversation that has others beside it, before its first message, until
+ * somebody has chosen. The choice is the setting itself.
  */
 export class MemoryScope {
   /** undefined: it was not asked for yet. */

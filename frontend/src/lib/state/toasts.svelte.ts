@@ -28,7 +28,8 @@ export function getToasts(): ToastsState | undefined {
 /** Short notices. Anything important is also shown in its proper place. */
 export class ToastsState {
   #list = $state.raw<Toast[]>([]);
-  #modals = $state.raw<readonly string[]>([]);
+  /** The open modal dialogs, the front one last, each with the first notice that was made after it opened. */
+  #modals = $state.raw<readonly { id: string; first: number }[]>([]);
   #next = 1;
   readonly #timers = new Map<number, ReturnType<typeof setTimeout>>();
 
@@ -38,17 +39,23 @@ export class ToastsState {
 
   /** The topmost modal dialog, which shows the notices: everything outside it is inert. Empty if there is none. */
   get modal(): string {
-    return this.#modals.at(-1) ?? '';
+    return this.#modals.at(-1)?.id ?? '';
+  }
+
+  /** The notice to show. In a dialog only what was said since it opened: the rest is about what is below it. */
+  get shown(): Toast | undefined {
+    const newest = this.#list.at(-1);
+    return newest && newest.id >= (this.#modals.at(-1)?.first ?? 0) ? newest : undefined;
   }
 
   /** A modal dialog opened. */
   enter(modal: string): void {
-    this.#modals = [...this.#modals, modal];
+    this.#modals = [...this.#modals, { id: modal, first: this.#next }];
   }
 
   /** It closed; a notice under the pointer is now drawn elsewhere. */
   leave(modal: string): void {
-    this.#modals = this.#modals.filter((open) => open !== modal);
+    this.#modals = this.#modals.filter(({ id }) => id !== modal);
     for (const toast of this.#list) this.resume(toast.id);
   }
 

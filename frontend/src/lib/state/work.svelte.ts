@@ -1,6 +1,6 @@
 import type { Backend } from '$lib/backend/backend';
 import { BackendError, toBackendError } from '$lib/backend/errors';
-import type { Background, TaskView } from '$lib/backend/types';
+import type { Background, ImportReport, TaskView } from '$lib/backend/types';
 import { t } from '$lib/words/words.svelte';
 import { program } from '$lib/words/program';
 import type { Changes } from './changes';
@@ -169,8 +169,15 @@ export class WorkState {
       const error = task.error ? new BackendError(task.error) : undefined;
       this.#toasts.show(error ? t('state.taskFailedWith', { title, error: error.message }) : t('state.taskFailed', { title }), { tone: 'danger', hint: error?.hint ?? '', action: { label: t('state.show'), run: () => this.show() } });
     } else if (task.check && task.check.problems > 0) this.#toasts.show(t('state.problemsFound', { title, count: task.check.problems }), { tone: 'warn', action: { label: t('state.showReport'), run: () => this.show() } });
+    else if (importedNothing(task)) this.#toasts.show(t('state.importEmpty', { title }), { tone: 'warn', action: { label: t('state.showReport'), run: () => this.show() } });
     else if (task.import) this.#toasts.show(t('state.taskDone', { title }), { tone: 'ok', action: { label: t('state.showReport'), run: () => this.show() } });
     else if (task.path !== '' && task.kind === 'export') this.#toasts.show(t('state.taskDone', { title }), { tone: 'ok', action: { label: t('state.showInFolder'), run: () => void this.reveal(task) } });
     else this.#toasts.show(t('state.taskDone', { title }), { tone: 'ok' });
   }
 }
+
+/** Whether no conversation of the file is in the history, neither through this import nor from before. */
+export const isEmpty = (report: ImportReport): boolean => report.sessions + report.grown + report.already === 0;
+
+/** An import that ended and had nothing to import. */
+export const importedNothing = (task: TaskView): boolean => task.state === 'done' && task.import != null && isEmpty(task.import);

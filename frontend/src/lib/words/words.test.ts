@@ -92,7 +92,7 @@ describe('messages', () => {
   it('have plural forms and grouped numbers', async () => {
     expect([1, 2, 12_480].map((count) => t('header.toSummarise', { count }))).toEqual(['1 turn to summarise', '2 turns to summarise', '12\u202f480 turns to summarise']);
     await chooseLanguage('de', []);
-    expect([1, 12_480].map((count) => t('header.toSummarise', { count }))).toEqual(['1 Runde zusammenzufassen', '12.480 Runden zusammenzufassen']);
+    expect([1, 12_480].map((count) => t('header.toSummarise', { count }))).toEqual(['1 Runde offen', '12.480 Runden offen']);
   });
 
   it('have parts that look different, with their values as text', () => {

@@ -77,7 +77,8 @@ describe('one message to several models', () => {
     const { app, user, view, first, second } = await asked();
     for (const one of [first, second]) await waitFor(() => expect(one.getByText(/1 840 in/)).toBeVisible());
     await user.click(within(view).getByRole('button', { name: 'Merge' }));
-    await user.click(await screen.findByRole('menuitem', { name: /^sonnet/ }));
+    expect(await screen.findByRole('menuitem', { name: /^sonnet/ })).toHaveTextContent('Anthropic');
+    await user.click(screen.getByRole('menuitem', { name: /^sonnet/ }));
     await waitFor(() => expect(app.conversation.newest?.user[0]?.text).toContain('2 models answered the question'));
     expect(app.conversation.header?.branchLabel).toBe('from #1: merged by sonnet');
     expect(screen.queryByRole('region', { name: 'Answers side by side' })).toBeNull();

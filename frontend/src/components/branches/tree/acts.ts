@@ -30,7 +30,7 @@ export function actsOf(node: Node, current: string, branches: number, point: Dra
   const why = !point ? t('branches.noTurnsYet') : unanswered ? t('branches.notFinal', { seq }) : undefined;
   const atEnd = run.ends && point?.seq === run.toSeq ? t('branches.endsHere') : undefined;
   return [
-    { id: 'open', label: node.lit ? t('branches.goTo') : t('branches.open'), icon: ArrowRight, hint: 'Enter' },
+    { id: 'open', label: node.lit ? t('branches.goTo') : t('branches.open'), icon: ArrowRight, keys: 'Enter' },
     { id: 'fork', label: t('branches.forkAfter', { seq }), icon: GitBranch, disabled: why !== undefined, detail: why },
     { id: 'rollback', label: t('branches.rollBackTo', { seq }), icon: Undo, disabled: (why ?? atEnd) !== undefined, detail: why ?? atEnd ?? leaves(node, seq) },
     { id: 'compare', label: t('branches.compareWithOther'), icon: Columns2, disabled: branches < 2, detail: branches < 2 ? t('branches.onlyOne') : undefined },

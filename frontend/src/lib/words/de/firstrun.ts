@@ -25,7 +25,7 @@ export default {
   continueWithout: 'Ohne die Änderungen fortfahren…',
   copyReport: 'Bericht kopieren',
   slogan: 'Unterhaltungen, die alles behalten.',
-  lead: 'Was Sie schreiben, bleibt auf diesem Rechner. Jede Antwort schöpft aus allem, und Sie sehen jederzeit, was gesendet wurde.',
+  lead: 'Was Sie schreiben, bleibt auf diesem Rechner. Jede Antwort kann daraus schöpfen, soweit Sie es erlauben, und Sie sehen jederzeit, was gesendet wurde.',
   defaultsInForce: '{error} Es gelten die Standardwerte; die Datei wurde nicht verändert.',
   foot: 'Sie können das alles später in den Einstellungen ändern.',
   useKey: 'Einen Schlüssel verwenden',

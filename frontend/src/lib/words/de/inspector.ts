@@ -72,6 +72,7 @@ export default {
   oneUndecided: '1 Runde braucht Ihre Entscheidung',
   nonePending: 'Nichts ausstehend',
   allSummarised: 'Alle Runden sind zusammengefasst',
+  noneToSummarise: 'Keine Runden zusammenzufassen',
   savedThen: 'Eine Antwort wird gespeichert, sobald sie endet. Etwas später wird sie im Hintergrund zusammengefasst; bis dahin ist die Runde ausstehend.',
   sentInFull: 'Noch nicht zusammengefasste Runden werden vollständig gesendet. Sie stehen hier mit Grund, Auftrag und letztem Fehler.',
   needsDecision: 'Braucht Ihre Entscheidung',

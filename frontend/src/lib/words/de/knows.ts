@@ -20,6 +20,7 @@ export default {
   untitled: 'Ohne Titel',
   archived: 'Archiviert',
   openAt: '{title}, Runde #{seq}',
+  ofProject: 'Projekt {project}, in seinen Einstellungen änderbar',
   open: '{title} öffnen',
   edit: 'Bearbeiten',
   delete: 'Entfernen',

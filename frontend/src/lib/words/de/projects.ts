@@ -111,6 +111,7 @@ export default {
   whyMany: 'Über 2.000 Dateien hinaus',
   whyBytes: 'Über zusammen 500 MB hinaus',
   whyEntries: 'Über 50.000 Namen hinaus',
+  whyEmpty: 'Leer',
   whyText: 'Kein lesbarer Text',
   whyRead: 'Nicht lesbar',
 

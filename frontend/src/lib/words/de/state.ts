@@ -36,6 +36,7 @@ export default {
   taskFailed: '{title}: fehlgeschlagen',
   taskFailedWith: '{title}: fehlgeschlagen. {error}',
   problemsFound: '{title}: {count, plural, one {# Problem} other {# Probleme}} gefunden',
+  importEmpty: '{title}: nichts wurde importiert',
   taskDone: '{title}: fertig',
   show: 'Anzeigen',
   showReport: 'Bericht anzeigen',

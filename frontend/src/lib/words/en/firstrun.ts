@@ -22,7 +22,7 @@ export default {
   continueWithout: 'Continue without the changes…',
   copyReport: 'Copy the report',
   slogan: 'Conversations that keep everything.',
-  lead: 'What you write is kept on this computer. Each answer draws on all of it, and you can always see what was sent.',
+  lead: 'What you write is kept on this computer. Each answer can draw on it, as far as you allow, and you can always see what was sent.',
   defaultsInForce: '{error} The defaults are in force, and the file was not touched.',
   foot: 'You can change all of this later in Settings.',
   useKey: 'Use a key',

@@ -69,6 +69,7 @@ export default {
   oneUndecided: '1 turn needs your decision',
   nonePending: 'Nothing pending',
   allSummarised: 'All turns are summarised',
+  noneToSummarise: 'No turns to summarise',
   savedThen: 'An answer is saved the moment it ends. It is summarised a little later, in the background; until then the turn is pending.',
   sentInFull: 'Turns not summarised yet are sent in full. They are listed here with the reason, the job and its last error.',
   needsDecision: 'Needs your decision',

@@ -17,6 +17,7 @@ export default {
   untitled: 'Untitled',
   archived: 'Archived',
   openAt: '{title}, turn #{seq}',
+  ofProject: 'Project {project}, changed in its settings',
   open: 'Open {title}',
   edit: 'Edit',
   delete: 'Remove',

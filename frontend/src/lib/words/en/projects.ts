@@ -108,6 +108,7 @@ export default {
   whyMany: 'Beyond 2,000 files',
   whyBytes: 'Beyond 500 MB together',
   whyEntries: 'Beyond 50,000 names',
+  whyEmpty: 'Empty',
   whyText: 'No text that can be read',
   whyRead: 'Cannot be read',
 

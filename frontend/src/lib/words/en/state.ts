@@ -33,6 +33,7 @@ export default {
   taskFailed: '{title} failed',
   taskFailedWith: '{title} failed: {error}',
   problemsFound: '{title}: {count, plural, one {# problem} other {# problems}} found',
+  importEmpty: '{title}: nothing was imported',
   taskDone: '{title}: done',
   show: 'Show',
   showReport: 'Show report',

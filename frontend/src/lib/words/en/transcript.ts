@@ -80,7 +80,7 @@ export default {
   copyAsIs: 'Copy the text as it is',
   showLess: 'Show less',
   showAll: 'Show all {bytes}',
-  moreArrived: '{bytes} more have arrived; they are drawn when the answer is complete.',
+  moreArrived: '{bytes} more have arrived and will be shown when the answer is complete.',
   moreLeft: 'Show more: {bytes} are left',
   showFewerLines: 'Show fewer lines',
   showAllLines: 'Show all {lines} lines',

@@ -72,6 +72,7 @@ export default {
   oneUndecided: '1 轮需要您决定',
   nonePending: '无待处理内容',
   allSummarised: '所有轮次均已摘要',
+  noneToSummarise: '没有需要摘要的轮次',
   savedThen: '回答结束时立即保存，稍后在后台生成摘要；在此之前该轮次为待处理。',
   sentInFull: '尚未摘要的轮次会完整发送。它们连同原因、作业及其最近的错误列在此处。',
   needsDecision: '需要您决定',

@@ -20,6 +20,7 @@ export default {
   untitled: '无标题',
   archived: '已归档',
   openAt: '{title}，第 #{seq} 轮',
+  ofProject: '项目 {project}，在其设置中更改',
   open: '打开 {title}',
   edit: '编辑',
   delete: '移除',

@@ -111,6 +111,7 @@ export default {
   whyMany: '超出 2,000 个文件',
   whyBytes: '总计超出 500 MB',
   whyEntries: '超出 50,000 个名称',
+  whyEmpty: '空文件',
   whyText: '没有可读取的文本',
   whyRead: '无法读取',
 

@@ -36,6 +36,7 @@ export default {
   taskFailed: '{title}：失败',
   taskFailedWith: '{title}：失败。{error}',
   problemsFound: '{title}：发现 {count, plural, other {# 个问题}}',
+  importEmpty: '{title}：未导入任何内容',
   taskDone: '{title}：已完成',
   show: '显示',
   showReport: '显示报告',

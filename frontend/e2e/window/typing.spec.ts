@@ -1,0 +1,27 @@
+import { expect, test } from '@playwright/test';
+import { until } from '../harness/process.ts';
+import { middle, onScreen, xdotool } from './dragging.ts';
+import { Room } from './room.ts';
+
+test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which is Linux alone');
+
+test('what is typed after a click in the conversation goes into the message, and no ring is drawn round the conversation', async () => {
+  const room = await Room.open();
+  const { page } = room.desktop;
+  try {
+    await room.talk('A first question', 'A first answer.');
+    const ring = () => page.run<string>(`return getComputedStyle(document.querySelector('.transcript')).outlineStyle`);
+    const at = await onScreen(room.desktop, await middle(room.desktop, '.transcript', 0.5, 0.9));
+    xdotool('mousemove', at.x, at.y);
+    xdotool('click', 1);
+    await until('the conversation has the focus', () => page.run<boolean>(`return document.activeElement?.matches('.transcript') ?? false`));
+    xdotool('key', 'Down');
+    expect(await ring()).toBe('none');
+    xdotool('type', 'Half a ?');
+    const typed = () => page.run<string>(`return document.querySelector('[data-message-field]').value`);
+    await until('all of it is in the message', async () => (await typed()) === 'Half a ?');
+    expect(await page.has('dialog[open]')).toBe(false);
+  } finally {
+    await room.close();
+  }
+});
