@@ -40,6 +40,7 @@ class Keys {
   }
 
   async activate(target: Locator, key = 'Tab'): Promise<void> {
+    await expect(target).toBeEnabled(); // until then Tab passes it by
     await this.tabTo(target, key);
     await this.press('Enter');
   }
