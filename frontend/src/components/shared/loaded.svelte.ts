@@ -2,6 +2,7 @@ import { toBackendError, type BackendError } from '$lib/backend/errors';
 
 /**
  * A value that is loaded from the program, and reloaded when something changed.
+ *
  * Guarantees: only one load runs at a time; any number of refreshes during a load cause one more load after it; the
  * result of a load that started before a reset is dropped. The last value stays while an error is shown.
  */
