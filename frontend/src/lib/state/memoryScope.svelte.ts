@@ -2,18 +2,18 @@ import type { App } from './app.svelte';
 
 type Parts = Pick<App, 'backend' | 'changes' | 'conversation' | 'sessions'>;
 
-/** The setting that says how far memory reaches. */
+/** The setting of the memory scope. */
 const key = 'retrieval.scope';
 
-/** How far memory may reach, as it is asked. */
+/** The scopes that are offered. */
 export type AskedScope = 'lineage' | 'project' | 'all';
 
 /**
- * The question how far memory may reach: in a new conversation that has others beside it, before its first message, until
- * somebody has chosen. The choice is the setting itself.
+ * The question about the memory scope: asked in a new conversation before its first message, if there are other
+ * conversations, until the user has chosen. The choice is stored as the setting.
  */
 export class MemoryScope {
-  /** undefined: it was not asked for yet. */
+  /** undefined: not read yet. */
   #chosen = $state<boolean | undefined>(undefined);
   #asked = false;
   readonly #parts: Parts;
@@ -24,7 +24,7 @@ export class MemoryScope {
     this.#off = parts.changes.on(['settings'], () => (this.#asked = false, this.#chosen = undefined));
   }
 
-  /** Memory of other conversations would matter for the next message. */
+  /** Memory of other conversations is relevant for the next message. */
   get matters(): boolean {
     const { conversation, sessions } = this.#parts;
     return conversation.header?.infinity === true && conversation.session?.turns === 0 && sessions.list.some((row) => row.turns > 0 && row.id !== conversation.sessionId);
@@ -34,7 +34,7 @@ export class MemoryScope {
     return this.matters && this.#chosen === false;
   }
 
-  /** Looks whether somebody has chosen, once and after the settings changed. */
+  /** Reads whether the user has chosen, once and after the settings changed. */
   async look(): Promise<void> {
     if (this.#asked || !this.matters) return;
     this.#asked = true;
@@ -43,11 +43,11 @@ export class MemoryScope {
       const setting = settings.find((candidate) => candidate.key === key);
       this.#chosen = setting === undefined || setting.origin !== 'default';
     } catch {
-      this.#asked = false; // the next conversation looks again
+      this.#asked = false; // the next conversation tries again
     }
   }
 
-  /** In a project its chats share memory unless one keeps to itself. */
+  /** The chats of a project share memory unless one has a scope of its own. */
   get inProject(): boolean {
     return (this.#parts.conversation.header?.projectId ?? '') !== '';
   }
