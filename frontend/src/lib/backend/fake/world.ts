@@ -126,7 +126,7 @@ export class World {
   /** Its own, else the project's, else the branch's past alone. */
   scopeOf(session: FakeSession): string {
     const project = this.projectOf(session);
-    return (session.scope === 'project' && !project ? '' : session.scope) || (project ? 'project' : 'lineage');
+    return (session.scope === 'project' && !project ? '' : session.scope) || (project ? 'project' : session.model === 'recall' ? 'all' : 'lineage');
   }
 
   lineage(branchId: string): TurnView[] {
