@@ -48,7 +48,7 @@ e2e: ## Only the tests that drive the built program: browser and real window
 
 crash: ## Try to break it: kill -9, loss of power, I/O faults, damage (SEED=n repeats a run, RESTARTS=1000)
 	@CONTEXTINFINITY_CRASH=full go test -buildvcs=false -count=1 -timeout 2h -run 'TestACallRunsAtMostOnce' ./test/process
-	@CONTEXTINFINITY_CRASH=full go test -buildvcs=false -count=1 -timeout 1h -run 'TestAtMostOnceHoweverItDies' ./backend/turn
+	@CONTEXTINFINITY_CRASH=full go test -buildvcs=false -count=1 -timeout 1h -run 'TestAtMostOnceHoweverItIsKilled' ./backend/turn
 	@go run -buildvcs=false ./scripts/crash $(if $(SEED),-seed $(SEED)) $(if $(RESTARTS),-restarts $(RESTARTS))
 
 fuzz: ## Made-up bytes for everything that reads from outside: FUZZTIME=30s for each target

@@ -10,9 +10,9 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// Merge asks a model for one answer out of all final answers to the message of a turn. What
-// it is asked is an ordinary message, on a new branch before that turn, which becomes the
-// active one: everything that is sent can be read there, and the conversation can continue from it.
+// Merge asks a model to combine all final answers to a turn's message into one. The request is an ordinary message on
+// a new branch that forks off before that turn and becomes the active one, so the user can read exactly what was sent
+// and continue from the result.
 func (s *Service) Merge(ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error) {
 	all, err := s.Of(ctx, id)
 	if err != nil {
@@ -36,7 +36,7 @@ func (s *Service) Merge(ctx context.Context, id chat.TurnID, model string) (*tur
 			WithHint("wait until two of them are final")
 	}
 	if err := s.turns.CanUse(ctx, model); err != nil {
-		return nil, err // before a branch is made for nothing
+		return nil, err // checked first, so that no branch is created for a model that cannot be used
 	}
 	first, err := s.asked(ctx, id)
 	if err != nil {
@@ -53,12 +53,12 @@ func (s *Service) Merge(ctx context.Context, id chat.TurnID, model string) (*tur
 	return s.turns.Send(ctx, turn.Message{Branch: b.ID, Content: mergeMessage(first.User, given), Model: model})
 }
 
-// quoted is an answer as it is in the message that asks to merge it.
+// quoted is one answer, ready to be quoted in the merge request.
 type quoted struct{ model, text string }
 
-// mergeMessage puts the question and the answers into one message. What was attached to the
-// question goes along. The answers are quoted between lines that occur in none of them, so
-// that no answer can end its own quotation.
+// mergeMessage puts the question and the answers into one message, with the question's attachments. Each answer is
+// quoted between ruled lines that are longer than any run of equals signs in the answers, so no answer can end its
+// own quotation.
 func mergeMessage(asked chat.Message, given []quoted) chat.Message {
 	out := chat.Message{Role: chat.RoleUser}
 	var words []string
@@ -83,7 +83,7 @@ func mergeMessage(asked chat.Message, given []quoted) chat.Message {
 	return out
 }
 
-// ruleFor is a rule of equals signs that is longer than any in the answers.
+// ruleFor returns a run of equals signs that is longer than any run in the answers.
 func ruleFor(given []quoted) string {
 	longest := 2
 	for _, q := range given {

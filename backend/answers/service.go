@@ -1,8 +1,8 @@
-// Package answers asks several models the same message and merges what they say.
+// Package answers sends one message to several models and merges their answers.
 //
-// Each answer is an ordinary turn on a branch of its own, before the first of which the
-// conversation is the same. Nothing else is kept: which answers belong together follows
-// from the branches, so a crash loses nothing and no second record can contradict them.
+// Each answer is an ordinary turn on its own branch, and the branches share everything before it. Which answers
+// belong together follows from the branches alone; there is no second record that a crash could lose or that could
+// contradict them.
 package answers
 
 import (
@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	// MostAsked is how many models one message goes to at once.
+	// MostAsked is the largest number of models that one message can be sent to.
 	MostAsked = 4
-	// mostShown is how many answers to one message are beside each other; the newest do.
+	// mostShown is the largest number of answers shown side by side; the newest are kept.
 	mostShown = 8
 )
 
-// Store is what is read of the database.
+// Store is the part of the database that this package reads.
 type Store interface {
 	Turn(context.Context, chat.TurnID) (chat.Turn, error)
 	Tree(context.Context, chat.SessionID) (chat.Tree, error)
@@ -37,12 +37,12 @@ type Turns interface {
 	Answer(context.Context, chat.Turn) (chat.Message, error)
 }
 
-// Brancher makes the branches. It is branches.Service.
+// Brancher creates branches. It is branches.Service.
 type Brancher interface {
 	Before(ctx context.Context, id chat.TurnID, label string, activate bool) (chat.Branch, error)
 }
 
-// Service asks, finds and merges the answers of several models.
+// Service asks several models, finds their answers and merges them.
 type Service struct {
 	store    Store
 	turns    Turns
@@ -52,17 +52,16 @@ type Service struct {
 // New returns a Service.
 func New(s Store, t Turns, b Brancher) *Service { return &Service{store: s, turns: t, branches: b} }
 
-// Sent is a message on its way to one model.
+// Sent is the outcome of sending the message to one model.
 type Sent struct {
 	Model  string
 	Handle *turn.Handle // nil: Err says why it was not sent
 	Err    error
 }
 
-// Ask sends a message to several models at once: to the first on the branch of the message,
-// to each other one on a new branch that forks off before it. The active branch stays. An
-// error means that nothing was sent; once the first model has the message, what keeps it
-// from another one is beside that model.
+// Ask sends a message to several models at once: to the first on the message's own branch, to each of the others on a
+// new branch that forks off before it. The active branch does not change. An error means that nothing was sent; once
+// the first model has the message, a failure for another model is reported in that model's Sent.
 func (s *Service) Ask(ctx context.Context, m turn.Message, models []string) ([]Sent, error) {
 	if err := s.checkModels(ctx, models); err != nil {
 		return nil, err
@@ -80,7 +79,7 @@ func (s *Service) Ask(ctx context.Context, m turn.Message, models []string) ([]S
 	return sent, nil
 }
 
-// checkModels refuses what cannot be asked before anything is sent or made.
+// checkModels rejects an invalid list of models before anything is sent or created.
 func (s *Service) checkModels(ctx context.Context, models []string) error {
 	const op = "answers.ask"
 	if len(models) < 2 || len(models) > MostAsked {
@@ -97,7 +96,7 @@ func (s *Service) checkModels(ctx context.Context, models []string) error {
 	return nil
 }
 
-// beside sends the message of a turn to another model, on a branch of its own.
+// beside sends the message of a turn to another model on a new branch.
 func (s *Service) beside(ctx context.Context, first chat.Turn, m turn.Message, model string) (*turn.Handle, error) {
 	b, err := s.branches.Before(ctx, first.ID, label(first.Seq, model), false)
 	if err != nil {
@@ -107,8 +106,7 @@ func (s *Service) beside(ctx context.Context, first chat.Turn, m turn.Message, m
 	return s.turns.Send(ctx, m)
 }
 
-// AskAlso answers the message of a turn with another model too, on a new branch. The active
-// branch stays.
+// AskAlso has another model answer the message of a turn too, on a new branch. The active branch does not change.
 func (s *Service) AskAlso(ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error) {
 	t, err := s.store.Turn(ctx, id)
 	if err != nil {
@@ -126,14 +124,13 @@ func label(seq int64, model string) string { return fmt.Sprintf("from #%d: %s", 
 type Answer struct {
 	Turn   chat.Turn
 	Branch chat.Branch
-	// Later is how many turns follow it on its branch.
+	// Later is the number of turns that follow it on its branch.
 	Later int
 }
 
-// Of finds all answers to the message of a turn: the turns beside it, where the
-// conversation was the same until then, that put the same message. Of one that failed and
-// was tried again it is the last attempt. Archived branches are left out, but for the
-// branch of the turn itself. They are in the order of the tree, at most the eight newest.
+// Of returns all answers to the message of a turn: the turns that share its history and have the same message. If an
+// attempt failed and was retried, the last attempt is returned. Archived branches are left out, except the branch of
+// the turn itself. The answers are in the order of the tree, at most the mostShown newest.
 func (s *Service) Of(ctx context.Context, id chat.TurnID) ([]Answer, error) {
 	t, err := s.asked(ctx, id)
 	if err != nil {
@@ -175,12 +172,12 @@ func (s *Service) Of(ctx context.Context, id chat.TurnID) ([]Answer, error) {
 	return found[max(0, len(found)-mostShown):], nil
 }
 
-// asked is the turn that first put a message on its branch: attempts after a failure repeat it.
+// asked returns the turn that first put the message on its branch; retries after a failure repeat it.
 func (s *Service) asked(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 	t, err := s.store.Turn(ctx, id)
 	for err == nil && t.RetryOf != "" {
 		before, berr := s.store.Turn(ctx, t.RetryOf)
-		if berr != nil || before.BranchID != t.BranchID || before.Seq >= t.Seq { // one that was deleted is not an obstacle
+		if berr != nil || before.BranchID != t.BranchID || before.Seq >= t.Seq { // a deleted attempt ends the chain without an error
 			return t, nil
 		}
 		t = before
@@ -188,7 +185,7 @@ func (s *Service) asked(ctx context.Context, id chat.TurnID) (chat.Turn, error) 
 	return t, err
 }
 
-// lastAttempt is the turn itself, or what it was tried again with on its branch after it failed.
+// lastAttempt returns the turn itself, or its last retry on the same branch if it failed.
 func (s *Service) lastAttempt(ctx context.Context, t chat.Turn) (chat.Turn, error) {
 	for t.Phase == chat.PhaseFailed {
 		next, err := s.store.Lineage(ctx, chat.LineageQuery{Branch: t.BranchID, FromSeq: t.Seq + 1, ToSeq: t.Seq + 1, Limit: 1})
@@ -200,7 +197,7 @@ func (s *Service) lastAttempt(ctx context.Context, t chat.Turn) (chat.Turn, erro
 	return t, nil
 }
 
-// besides are the runs that begin where the run that a turn begins does.
+// besides returns the runs that start at the same fork point as the run that begins with the turn.
 func besides(runs []chat.TreeRun, id chat.TurnID) []chat.TreeRun {
 	at := slices.IndexFunc(runs, func(r chat.TreeRun) bool { return r.To >= r.From && r.First.Turn.ID == id })
 	if at < 0 {
@@ -215,8 +212,8 @@ func besides(runs []chat.TreeRun, id chat.TurnID) []chat.TreeRun {
 	return out
 }
 
-// question is what tells two messages apart. Documents count by their files: how much of
-// one is sent depends on the model.
+// question identifies a message for comparison. A document is identified by its file, because how much of it is sent
+// depends on the model.
 func question(m chat.Message) string {
 	var b strings.Builder
 	for _, block := range m.Blocks {

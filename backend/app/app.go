@@ -217,7 +217,7 @@ func (a *app) turnSettings() turn.Settings {
 	}
 }
 
-// chosenScope is retrieval.scope, if anybody has set it.
+// chosenScope is retrieval.scope if the user has set it, otherwise empty.
 func chosenScope(c *config.Config) chat.Scope {
 	if c.Origin("retrieval.scope") == config.OriginDefault {
 		return ""

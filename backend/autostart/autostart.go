@@ -1,8 +1,9 @@
-// Package autostart has the system start the program when its user signs in: by an entry of the desktop's autostart folder
-// (freedesktop), a LaunchAgent (macOS) or a value of the Run key (Windows).
+// Package autostart makes the system start the program when the user signs in: through an entry in the desktop's
+// autostart folder (freedesktop), a LaunchAgent (macOS) or a value of the Run key (Windows).
 //
-// Guarantee: the state is read from the system each time, never from memory of our own: who turns the entry off in the
-// system's settings, or deletes it, sees that here. What is written is removed whole. No other entry is touched.
+// Guarantee: the state is read from the system each time and never cached, so an entry that the user disables or
+// deletes in the system's settings is reported correctly. Removing the entry leaves nothing behind. No other entry is
+// touched.
 package autostart
 
 import (
@@ -13,38 +14,40 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Name is what the entry is called where a system shows it.
+// Name is the entry's name in the system's settings.
 const Name = "ContextInfinity"
 
-// State is what the system holds.
+// State is the state of the entry in the system.
 type State struct {
-	// On: the system starts a program of this name at the next sign-in.
+	// On: the system starts a program under this entry at the next sign-in.
 	On bool
-	// Other is the path of the program that is started, where it is not this one; empty: it is.
+	// Other is the path of the program that the entry starts, if it is not this one; otherwise empty.
 	Other string
-	// Place is where the entry is kept, for people.
+	// Place is where the entry is stored, for display.
 	Place string
 }
 
-// Entry is the program that is started.
+// Entry is an autostart entry for this program.
 type Entry struct {
-	Program string   // its path, absolute
-	Args    []string // what it is started with
+	Program string   // absolute path
+	Args    []string // command line arguments
 	place   place
 }
 
-// place is where a system keeps what it starts.
+// place is where a system stores its autostart entries.
 type place interface {
-	// command is what is started; nil: nothing, or it was turned off by the system's own means.
+	// command returns the command that is started; nil if there is no entry or the user disabled it in the system's
+	// settings.
 	command() ([]string, error)
 	write(command []string) error
 	remove() error
 	String() string
 }
 
-// New is an entry that starts this program with args.
+// New returns an entry that starts this program with args.
 //
-// Errors: CodeUnavailable where the program has no path that will be there at the next sign-in, or the system no place for it.
+// Errors: CodeUnavailable if the program has no path that will still exist at the next sign-in, or if the system has
+// no autostart.
 func New(args ...string) (*Entry, error) {
 	const op = "autostart.new"
 	if _, err := os.Stat("/.flatpak-info"); runtime.GOOS == "linux" && err == nil {
@@ -61,7 +64,8 @@ func New(args ...string) (*Entry, error) {
 	return &Entry{Program: program, Args: args, place: p}, nil
 }
 
-// ownPath is where the program will be found again. An AppImage runs from a place that goes with it.
+// ownPath returns the path of the program. An AppImage runs from a temporary mount, so the path of the image itself
+// is used.
 func ownPath() (string, error) {
 	if image := os.Getenv("APPIMAGE"); filepath.IsAbs(image) {
 		return image, nil
@@ -69,7 +73,7 @@ func ownPath() (string, error) {
 	return os.Executable()
 }
 
-// State asks the system.
+// State reads the entry from the system.
 func (e *Entry) State() (State, error) {
 	s := State{Place: e.place.String()}
 	command, err := e.place.command()
@@ -85,7 +89,7 @@ func (e *Entry) State() (State, error) {
 	return s, nil
 }
 
-// Set writes or removes the entry. One that starts another copy of the program is replaced by this one's.
+// Set writes or removes the entry. An entry that starts another copy of the program is replaced.
 func (e *Entry) Set(on bool) error {
 	var err error
 	if on {

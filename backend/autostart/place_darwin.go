@@ -12,13 +12,13 @@ import (
 	"contextinfinity/backend/internal/atomicfile"
 )
 
-// label names the agent to launchd.
+// label is the name of the agent in launchd.
 const label = "io.github.contextinfinity"
 
-// maxEntry bounds what is read of an agent, in bytes.
+// maxEntry limits how many bytes of an agent's file are read.
 const maxEntry = 64 << 10
 
-// agent is a property list among the user's LaunchAgents. launchd reads it at the next sign-in.
+// agent is the path of a property list in the user's LaunchAgents. launchd reads it at the next sign-in.
 type agent string
 
 func systemPlace() (place, error) {
@@ -31,7 +31,7 @@ func systemPlace() (place, error) {
 
 func (a agent) String() string { return string(a) }
 
-// command reads the strings of ProgramArguments.
+// command returns the strings of ProgramArguments.
 func (a agent) command() ([]string, error) {
 	file, err := os.Open(string(a))
 	if errors.Is(err, fs.ErrNotExist) {

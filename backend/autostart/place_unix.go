@@ -13,10 +13,10 @@ import (
 	"contextinfinity/backend/internal/atomicfile"
 )
 
-// maxEntry bounds what is read of an entry, in bytes.
+// maxEntry limits how many bytes of an entry are read.
 const maxEntry = 64 << 10
 
-// desktopFile is an entry of the user's autostart folder (Desktop Application Autostart Specification).
+// desktopFile is the path of an entry in the user's autostart folder (Desktop Application Autostart Specification).
 type desktopFile string
 
 func systemPlace() (place, error) {
@@ -29,7 +29,7 @@ func systemPlace() (place, error) {
 
 func (f desktopFile) String() string { return string(f) }
 
-// command reads the entry. Desktops turn one off by Hidden, or by a key of GNOME's.
+// command reads the entry. Desktops disable an entry with Hidden or with a key of GNOME's.
 func (f desktopFile) command() ([]string, error) {
 	file, err := os.Open(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -79,8 +79,8 @@ func (f desktopFile) remove() error {
 	return nil
 }
 
-// quote writes a command as Exec has it: each word in quotes, in which four characters are escaped; a percent sign is doubled;
-// and all of it is a string of the file, in which a backslash is doubled once more.
+// quote writes a command in the format of Exec: each word is in quotes, with four characters escaped and percent
+// signs doubled. The whole value is then a string of the desktop file, in which backslashes are doubled once more.
 func quote(command []string) string {
 	words := make([]string, len(command))
 	for i, word := range command {
@@ -89,7 +89,7 @@ func quote(command []string) string {
 	return strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\t", `\t`, "\r", `\r`).Replace(strings.Join(words, " "))
 }
 
-// unquote reads what quote writes, and what a person would write by hand.
+// unquote reads the output of quote, and commands as a person would write them by hand.
 func unquote(exec string) []string {
 	exec = strings.NewReplacer(`\\`, `\`, `\s`, " ", `\n`, "\n", `\t`, "\t", `\r`, "\r").Replace(exec)
 	var words []string

@@ -9,7 +9,7 @@ import (
 
 const (
 	runKey = `Software\Microsoft\Windows\CurrentVersion\Run`
-	// approvedKey is where the Task Manager keeps what was turned off there.
+	// approvedKey is where the Task Manager records which entries the user disabled.
 	approvedKey = `Software\Microsoft\Windows\CurrentVersion\Explorer\StartupApproved\Run`
 )
 
@@ -32,13 +32,13 @@ func (runValue) command() ([]string, error) {
 		data, _, err := k.GetBinaryValue(Name)
 		return string(data), err
 	})
-	if err != nil || approved != "" && approved[0]&1 == 1 { // an odd first byte: turned off
+	if err != nil || approved != "" && approved[0]&1 == 1 { // an odd first byte: disabled
 		return nil, err
 	}
 	return windows.DecomposeCommandLine(line)
 }
 
-// read reads a value; one that is not there is empty.
+// read returns a value of a key; empty if the key or the value does not exist.
 func read(path string, value func(registry.Key) (string, error)) (string, error) {
 	k, err := registry.OpenKey(registry.CURRENT_USER, path, registry.QUERY_VALUE)
 	if err != nil {
@@ -64,12 +64,12 @@ func (runValue) write(command []string) error {
 	if err := k.SetStringValue(Name, windows.ComposeCommandLine(command)); err != nil {
 		return err
 	}
-	return drop(approvedKey) // it was turned off there, and is wanted again
+	return drop(approvedKey) // the user may have disabled it in the Task Manager before
 }
 
 func (runValue) remove() error { return errors.Join(drop(runKey), drop(approvedKey)) }
 
-// drop deletes our value of a key.
+// drop deletes this program's value of a key.
 func drop(path string) error {
 	k, err := registry.OpenKey(registry.CURRENT_USER, path, registry.SET_VALUE)
 	if err == nil {

@@ -1,5 +1,5 @@
-// Package branches forks, rolls back and switches (SPEC 4). Nothing is ever
-// deleted: a rollback is a fork from an earlier state.
+// Package branches forks, rolls back and switches branches (SPEC 4). Nothing is ever deleted: a rollback is a fork
+// from an earlier state.
 package branches
 
 import (
@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Store is what branching needs of the database.
+// Store is the part of the database that branching needs.
 type Store interface {
 	Session(context.Context, chat.SessionID) (chat.Session, error)
 	Branch(context.Context, chat.BranchID) (chat.Branch, error)
@@ -27,16 +27,16 @@ type Store interface {
 // Committer commits the pending turns of a branch up to and including one.
 type Committer interface {
 	CommitThrough(context.Context, chat.Turn) error
-	// Summarize brings a state up to date by rule, without a model.
+	// Summarize updates a state by rule, without a model.
 	Summarize(ctx context.Context, branch chat.BranchID, base chat.State, turns []chat.Turn) (chat.ForkState, error)
 }
 
-// Publisher is notified when the window should look again.
+// Publisher is notified of changes that the window has to reload.
 type Publisher interface {
 	Change(chat.Change)
 }
 
-// Service is the one way to make or change branches.
+// Service is the only way to create or change branches.
 type Service struct {
 	store   Store
 	commit  Committer
@@ -57,8 +57,8 @@ func (s *Service) After(ctx context.Context, id chat.TurnID, label string, activ
 	return s.after(ctx, t, label, activate)
 }
 
-// Before starts a branch that shares everything up to the turn, without it: the
-// way to edit a message.
+// Before starts a branch that shares everything before the turn, but not the turn itself: this is how a message is
+// edited.
 func (s *Service) Before(ctx context.Context, id chat.TurnID, label string, activate bool) (chat.Branch, error) {
 	t, err := s.store.Turn(ctx, id)
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Service) after(ctx context.Context, t chat.Turn, label string, activate
 	if err := forkable(t); err != nil {
 		return chat.Branch{}, err
 	}
-	if t.Pending() || t.Phase == chat.PhaseFailed { // before a failed turn there may be pending ones
+	if t.Pending() || t.Phase == chat.PhaseFailed { // pending turns may precede a failed one
 		if err := s.commit.CommitThrough(ctx, t); err != nil {
 			return chat.Branch{}, err
 		}
@@ -86,7 +86,7 @@ func (s *Service) after(ctx context.Context, t chat.Turn, label string, activate
 	return s.fork(ctx, chat.ForkPoint{SessionID: t.SessionID, Branch: t.BranchID, After: t.ID, Label: or(label, t), Activate: activate})
 }
 
-// or names a branch that the user did not, for the turn at which it begins.
+// or returns the label, or a name made from the turn at which the branch begins if the label is empty.
 func or(label string, t chat.Turn) string {
 	if label != "" {
 		return label
@@ -94,7 +94,7 @@ func or(label string, t chat.Turn) string {
 	return named("from", t)
 }
 
-// named is the name of a branch: what was done, at which turn, and the first words of that turn's message.
+// named returns a branch name: the action, the turn's number and the first words of its message.
 func named(done string, t chat.Turn) string {
 	name := fmt.Sprintf("%s #%d", done, t.Seq)
 	if words := t.User.Landmark(); words != "" {
@@ -114,8 +114,8 @@ func (s *Service) fork(ctx context.Context, p chat.ForkPoint) (chat.Branch, erro
 	return b, err
 }
 
-// fillGap gives a fork inside a run of turns that one state committed a state of
-// its own: the base leaves out what lies before the fork point (SPEC 4).
+// fillGap gives a fork its own state if it lies inside a range of turns that one state committed: the base state does
+// not cover the turns between it and the fork point (SPEC 4).
 func (s *Service) fillGap(ctx context.Context, p *chat.ForkPoint) error {
 	base, turns, err := s.store.ForkBase(ctx, p.Branch, p.After)
 	if err != nil || len(turns) == 0 {
@@ -161,8 +161,8 @@ func (s *Service) Rollback(ctx context.Context, session chat.SessionID, id chat.
 	return s.after(ctx, turns[0], named("rollback to", turns[0]), true)
 }
 
-// RollbackTo starts a branch that ends with a turn of a branch's lineage, and switches
-// to it. A turn that is still pending is committed first.
+// RollbackTo starts a branch that ends with a turn of the branch's lineage, and switches to it. If the turn is still
+// pending, it is committed first.
 func (s *Service) RollbackTo(ctx context.Context, branch chat.BranchID, id chat.TurnID) (chat.Branch, error) {
 	t, err := s.shown(ctx, branch, id)
 	if err != nil {
@@ -174,8 +174,8 @@ func (s *Service) RollbackTo(ctx context.Context, branch chat.BranchID, id chat.
 	return s.after(ctx, t, named("rollback to", t), true)
 }
 
-// leavesOut refuses to roll a branch back to its own end: the new branch would be its copy, under another name. The
-// place is turn seq of the lineage of another branch, or of this one.
+// leavesOut rejects a rollback of a branch to its own end: the new branch would be a copy under another name. The
+// target is turn seq in the lineage of place.
 func (s *Service) leavesOut(ctx context.Context, branch, place chat.BranchID, seq int64) error {
 	last, err := s.store.Lineage(ctx, chat.LineageQuery{Branch: branch, Limit: 1, Newest: true})
 	if err != nil {
@@ -198,7 +198,7 @@ func (s *Service) leavesOut(ctx context.Context, branch, place chat.BranchID, se
 		WithHint("choose an earlier turn, or fork to start a branch from here")
 }
 
-// shown is a turn of a branch's lineage.
+// shown returns a turn if it is in the branch's lineage.
 func (s *Service) shown(ctx context.Context, branch chat.BranchID, id chat.TurnID) (chat.Turn, error) {
 	t, err := s.store.Turn(ctx, id)
 	if err != nil {
@@ -214,9 +214,9 @@ func (s *Service) shown(ctx context.Context, branch chat.BranchID, id chat.TurnI
 	return t, nil
 }
 
-// Cut is what a branch would stand on that forked off after a turn of a lineage; empty:
-// before its first. Nothing is made. A state that the fork would need is made by rule,
-// without a model.
+// Cut returns the state that a branch would start from if it forked off after a turn of the lineage (empty: before
+// the first one). Nothing is stored. If the fork would need a state of its own, it is computed by rule, without a
+// model.
 func (s *Service) Cut(ctx context.Context, branch chat.BranchID, after chat.TurnID) (chat.Cut, error) {
 	cut := chat.Cut{Branch: branch}
 	if after != "" {
@@ -251,7 +251,7 @@ func (s *Service) Cut(ctx context.Context, branch chat.BranchID, after chat.Turn
 	return cut, err
 }
 
-// forkable refuses a turn after which nothing can branch off.
+// forkable returns an error if nothing can branch off after the turn.
 func forkable(t chat.Turn) error {
 	if t.Phase.Finalized() || t.Phase == chat.PhaseFailed {
 		return nil
@@ -261,7 +261,7 @@ func forkable(t chat.Turn) error {
 		WithHint("stop, keep or discard it first")
 }
 
-// Archive hides a branch, or brings it back. Nothing is deleted; the active one stays.
+// Archive hides a branch or shows it again. Nothing is deleted, and the active branch does not change.
 func (s *Service) Archive(ctx context.Context, id chat.BranchID, archived bool) error {
 	b, err := s.store.Branch(ctx, id)
 	if err != nil {
@@ -274,7 +274,7 @@ func (s *Service) Archive(ctx context.Context, id chat.BranchID, archived bool) 
 	return nil
 }
 
-// Switch makes a branch its session's active one.
+// Switch makes a branch the active one of its session.
 func (s *Service) Switch(ctx context.Context, session chat.SessionID, branch chat.BranchID) error {
 	b, err := s.store.Branch(ctx, branch)
 	if err != nil {

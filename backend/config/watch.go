@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Watch reads the file again whenever another program has changed it, until ctx ends. It looks at the file's time and size
-// once per interval, and reads it when both have stayed the same for one: an editor may be in the middle of writing it.
-// changed is called after the configuration in force, or the error of the file, has become another.
+// Watch reloads the file whenever another program has changed it, until ctx ends. It checks the file's time and size
+// once per interval, and reads the file once both have been the same for an interval, because an editor may still be
+// writing it. changed is called after the configuration in force, or the error of the file, has changed.
 func (s *Store) Watch(ctx context.Context, interval time.Duration, changed func()) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
@@ -47,8 +47,8 @@ func (s *Store) fileState() fileState {
 	return fileState{exists: true, size: info.Size(), modified: info.ModTime()}
 }
 
-// reload puts the file's present content in force and reports whether that changed anything. While the file has an error the
-// configuration in force stays. So does the data directory: it is open.
+// reload applies the file's present content and reports whether that changed anything. If the file has an error, the
+// configuration in force is kept. The data directory is always kept, because it is open.
 func (s *Store) reload() bool {
 	s.edits.Lock()
 	defer s.edits.Unlock()

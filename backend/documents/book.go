@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// bookText reads an EPUB: its chapters in the order of reading, as one text.
+// bookText reads an EPUB: its chapters in reading order, as one text.
 func bookText(z archive) ([]string, error) {
 	contents := ""
 	err := z.walk("META-INF/container.xml", nil, events{start: func(name string, at attributes) bool {
@@ -38,7 +38,7 @@ func bookText(z archive) ([]string, error) {
 	return []string{f.text()}, nil
 }
 
-// chaptersOf are the parts that the list of contents names in its spine.
+// chaptersOf returns the parts that the package document lists in its spine.
 func chaptersOf(z archive, contents string) ([]string, error) {
 	parts := map[string]string{}
 	var chapters []string
@@ -58,7 +58,7 @@ func chaptersOf(z archive, contents string) ([]string, error) {
 	return chapters, err
 }
 
-// htmlEvents put the text of a page of HTML together.
+// htmlEvents extracts the text of an HTML page.
 func htmlEvents(f *markdown) events {
 	begin := func(level int) {
 		for len(f.open) > 0 { // HTML need not end its paragraphs
@@ -68,7 +68,7 @@ func htmlEvents(f *markdown) events {
 		p.level = level
 		p.entry = f.lists > 0
 	}
-	raw := false // in preformatted text, whose lines are its own
+	raw := false // in preformatted text, which keeps its line breaks
 	f.begin()
 	return events{
 		start: func(name string, at attributes) bool {
@@ -129,7 +129,8 @@ func htmlEvents(f *markdown) events {
 	}
 }
 
-// collapsed is text with one space for each run of white space, and none where the paragraph begins or ends with one already.
+// collapsed replaces each run of white space by one space, and by none at the beginning of the paragraph or after a
+// space.
 func collapsed(text string, p *paragraph) string {
 	var b strings.Builder
 	after := p == nil || p.text.Len() == 0 || strings.HasSuffix(p.text.String(), " ") || strings.HasSuffix(p.text.String(), "\n")

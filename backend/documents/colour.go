@@ -9,18 +9,17 @@ import (
 	"contextinfinity/backend/internal/lists"
 )
 
-// nearlyWhite is the share of white from which text on white paper cannot be seen.
+// nearlyWhite is the brightness, as a share of white, from which text cannot be seen on white paper.
 const nearlyWhite = 0.99
 
-// ink is a colour, as far as it decides whether white text can be seen.
+// ink is what has to be known of a colour to decide whether white text can be seen.
 type ink struct {
 	white bool
-	plain bool // its colour space is one whose white is known
+	plain bool // in its colour space, it is known which values are white
 }
 
-// colour follows the colours that shapes and text are filled with and that lines are
-// drawn in. Text in white on a page that nothing was painted on yet is not seen; on a
-// dark shape, a dark line or a picture it is.
+// colour tracks the fill and stroke colours. White text is invisible on a page that nothing has been painted on yet;
+// on a dark shape, a dark line or a picture it is visible.
 func (p *page) colour(op string, values []pdf.Value, resources pdf.Value) {
 	switch op {
 	case "g", "rg", "k", "cs", "sc", "scn":
@@ -38,7 +37,7 @@ func (p *page) colour(op string, values []pdf.Value, resources pdf.Value) {
 	}
 }
 
-// set takes an operator in the form that sets the colour of filling.
+// set applies an operator, given in the form that sets the fill colour.
 func (c *ink) set(op string, values []pdf.Value, resources pdf.Value) {
 	args := lists.Map(values, pdf.Value.Float64)
 	switch op {
@@ -55,7 +54,7 @@ func (c *ink) set(op string, values []pdf.Value, resources pdf.Value) {
 	}
 }
 
-// isPlain reports a colour space whose numbers are gray, or red, green and blue, or inks.
+// isPlain reports whether the values of a colour space are gray, RGB or CMYK.
 func isPlain(name string, resources pdf.Value) bool {
 	if space := resources.Key("ColorSpace").Key(name); space.Kind() == pdf.Array {
 		name = space.Index(0).Name()

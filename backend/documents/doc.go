@@ -1,10 +1,8 @@
-// Package documents reads files that people attach: bytes in, text out. It keeps
-// nothing and asks nobody.
+// Package documents extracts the text of files that users attach. It stores nothing and uses no network.
 //
-// Text is taken as it is, byte for byte, if it is UTF-8, or UTF-16 with its mark.
-// PDFs and office documents are taken apart by a process of its own: the libraries that
-// do it can be made to loop, to overflow their stack and to fill memory, none of which
-// may reach the program that holds the conversations.
+// Plain text is taken byte for byte if it is UTF-8, or decoded if it is UTF-16 with a byte order mark. PDFs and
+// office documents are read in a separate process: crafted files can make the parsing libraries loop, overflow their
+// stack or fill memory, and none of that may reach the process that holds the conversations.
 package documents
 
 import (
@@ -16,7 +14,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// What is accepted at most.
+// Limits of what is accepted.
 const (
 	MaxBytes = 200 << 20 // of a file
 	MaxText  = 20 << 20  // bytes of the text in it
@@ -27,17 +25,17 @@ type Document struct {
 	Name      string // without its directory
 	MediaType string
 	Text      string
-	// Plain: the file's bytes are the text itself.
+	// Plain: the text is the file's bytes, unchanged.
 	Plain bool
 }
 
-// Store keeps documents.
+// Store stores documents.
 type Store interface {
 	Branch(context.Context, chat.BranchID) (chat.Branch, error)
 	AddFile(context.Context, chat.NewFile) (chat.File, error)
 }
 
-// New is the document as the store keeps it. tokens counts those of its text.
+// New returns the document in the form in which it is stored. tokens is the token count of its text.
 func (d Document) New(session chat.SessionID, content []byte, tokens int) chat.NewFile {
 	n := chat.NewFile{SessionID: session, Name: d.Name, MediaType: d.MediaType, Content: content, Tokens: tokens}
 	if !d.Plain {
@@ -46,7 +44,7 @@ func (d Document) New(session chat.SessionID, content []byte, tokens int) chat.N
 	return n
 }
 
-// Keep stores a document that was read from content in the session of a branch. count counts the tokens of its text.
+// Keep stores the document, read from content, in the session of a branch. count counts the tokens of its text.
 func (d Document) Keep(ctx context.Context, to Store, branch chat.BranchID, content []byte, count func(string) int) (chat.File, error) {
 	b, err := to.Branch(ctx, branch)
 	if err != nil {
@@ -55,16 +53,16 @@ func (d Document) Keep(ctx context.Context, to Store, branch chat.BranchID, cont
 	return to.AddFile(ctx, d.New(b.SessionID, content, count(d.Text)))
 }
 
-// Reader reads documents.
+// Reader extracts the text of documents.
 type Reader struct {
-	// Program is run with ReadArgument to take a PDF or an office document apart: this
-	// program itself. With none they are refused.
+	// Program is run with ReadArgument to read a PDF or an office document: this program itself. If it is empty, such
+	// files are rejected.
 	Program string
-	timeout time.Duration // of one document; 0: processTime
+	timeout time.Duration // for one document; 0: processTime
 }
 
-// Read is the text of a file. Its errors say why there is none and what to do; the
-// file itself is never changed.
+// Read extracts the text of a file. An error says why the text could not be extracted and what to do. The file itself
+// is never changed.
 func (r Reader) Read(ctx context.Context, name string, data []byte) (Document, error) {
 	d := Document{Name: baseName(name)}
 	if err := CheckSize(d.Name, int64(len(data))); err != nil {
@@ -96,7 +94,7 @@ func (r Reader) Read(ctx context.Context, name string, data []byte) (Document, e
 	return d, checkText(d.Name, text)
 }
 
-// CheckSize refuses a file by its size alone, before it is read.
+// CheckSize rejects a file by its size, before it is read.
 func CheckSize(name string, size int64) error {
 	switch {
 	case size == 0:
@@ -123,8 +121,8 @@ func refused(format string, args ...any) *chat.Error {
 	return chat.Errorf(chat.CodeInvalid, "document.read", format, args...)
 }
 
-// baseName is a name that can be shown on a line: no directory, of either kind of
-// system, and no character that draws nothing.
+// baseName returns a name that fits on one line: without the directory, on Unix or Windows, and without invisible
+// characters.
 func baseName(name string) string {
 	name = filepath.Base(strings.ReplaceAll(strings.ToValidUTF8(name, "\uFFFD"), "\\", "/"))
 	name = strings.Join(strings.Fields(strings.Map(visible, name)), " ")

@@ -6,25 +6,25 @@ import (
 	"github.com/ledongthuc/pdf"
 )
 
-// font is how a font's codes are read and how wide they are: looked up once, since
-// the library reads the file again for every question.
+// font holds how a font's codes are decoded and how wide they are. It is built once per font, because the library
+// parses the file again on every access.
 type font struct {
 	encoder pdf.TextEncoding
-	unicode map[int]string // what the file says its codes mean, before any encoding
-	decoded [256]*string   // by the encoder, of one-byte codes
-	wide    bool           // two bytes a code
+	unicode map[int]string // the file's own map of codes, which takes precedence over the encoding
+	decoded [256]*string   // cache of the encoder's results for one-byte codes
+	wide    bool           // two bytes per code
 	widths  map[int]float64
-	width   float64 // of codes without one, in thousandths of the size
-	drawn   bool    // Type 3: its glyphs are drawn to a scale of their own
+	width   float64 // of codes that have no width, in thousandths of the size
+	drawn   bool    // Type 3: the glyphs are drawings with their own scale
 }
 
-// averageWidth represents fonts that do not say theirs.
+// averageWidth is used for fonts without widths.
 const averageWidth = 500
 
-// maxWidths bounds the table of a font.
+// maxWidths limits the number of widths of a font.
 const maxWidths = 1 << 16
 
-// fontNamed is a font of the resources in force.
+// fontNamed returns a font of the current resources.
 func (p *page) fontNamed(name string, resources pdf.Value) *font {
 	if f, ok := p.fonts[name]; ok {
 		return f
@@ -54,8 +54,7 @@ func readFont(v pdf.Value) *font {
 	return f
 }
 
-// readWide reads the widths of a font of two-byte codes: runs [c [w w ...]] and
-// ranges [from to w].
+// readWide reads the widths of a font with two-byte codes: lists [c [w w ...]] and ranges [from to w].
 func (f *font) readWide(v pdf.Value) {
 	f.width = 1000
 	if dw := v.Key("DW"); !dw.IsNull() {
@@ -78,7 +77,7 @@ func (f *font) readWide(v pdf.Value) {
 	}
 }
 
-// codes is how many characters are drawn by raw.
+// codes returns the number of characters in raw.
 func (f *font) codes(raw string) int {
 	if f.wide {
 		return len(raw) / 2
@@ -86,8 +85,8 @@ func (f *font) codes(raw string) int {
 	return len(raw)
 }
 
-// read is the text of a string, its width in thousandths of the size, and how many
-// single-byte spaces are in it, which are stretched apart.
+// read returns the text of a string, its width in thousandths of the size, and the number of single-byte spaces in
+// it, which get extra spacing.
 func (f *font) read(raw string) (text string, width float64, spaces int) {
 	if f.wide && f.unicode == nil && f.encoder != nil {
 		text = f.encoder.Decode(raw)
@@ -114,7 +113,7 @@ func (f *font) read(raw string) (text string, width float64, spaces int) {
 	return text + sb.String(), width, spaces
 }
 
-// meaning is the text of one code; empty for wide codes that the encoder reads.
+// meaning returns the text of one code; empty for two-byte codes that the encoder decodes.
 func (f *font) meaning(code int) string {
 	if s, ok := f.unicode[code]; ok || f.wide {
 		return s

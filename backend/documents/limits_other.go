@@ -2,5 +2,5 @@
 
 package documents
 
-// limitProcess has nothing to set here.
+// limitProcess does nothing: these systems have no such limits.
 func limitProcess() {}

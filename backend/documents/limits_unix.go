@@ -4,15 +4,14 @@ package documents
 
 import "syscall"
 
-// What the system holds the process to, whatever the library does between two looks at
-// the heap: bytes of its data, the reserves of the runtime included, and seconds of work.
+// Limits that the system enforces, whatever the library does between two checks of the heap: bytes of data, including
+// what the Go runtime reserves, and seconds of CPU time.
 const (
 	pdfData = 3 * processMemory
 	pdfWork = 60
 )
 
-// limitProcess lets the system end the process. Where it refuses the limits, those that
-// the process keeps itself remain.
+// limitProcess sets the system's limits. Errors are ignored: the process also checks its own memory and time.
 func limitProcess() {
 	_ = syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: pdfData, Max: pdfData})
 	_ = syscall.Setrlimit(syscall.RLIMIT_CPU, &syscall.Rlimit{Cur: pdfWork, Max: pdfWork})

@@ -2,21 +2,21 @@ package documents
 
 import "strings"
 
-// markdown puts what a document holds together as Markdown: paragraphs, headings, list entries and tables, in their order.
+// markdown builds the Markdown of a document from its paragraphs, headings, list entries and tables.
 type markdown struct {
 	out    strings.Builder
-	open   []*paragraph // a text box or a footnote is a paragraph inside another
-	tables []*grid      // likewise
-	lists  int          // lists that are open
-	listed bool         // the last block is a list entry
+	open   []*paragraph // a stack: text boxes and footnotes are paragraphs inside paragraphs
+	tables []*grid      // a stack, likewise
+	lists  int          // number of open lists
+	listed bool         // the last block was a list entry
 	unseen strings.Builder
 }
 
 type paragraph struct {
 	text  strings.Builder
-	level int // of a heading; 0: none
+	level int // heading level; 0: not a heading
 	entry bool
-	after []string // the paragraphs inside it
+	after []string // paragraphs inside it, written after it
 }
 
 // begin starts a paragraph.
@@ -26,7 +26,7 @@ func (f *markdown) begin() *paragraph {
 	return p
 }
 
-// paragraph is the innermost one, nil if there is none.
+// paragraph returns the innermost open paragraph, or nil.
 func (f *markdown) paragraph() *paragraph {
 	if len(f.open) == 0 {
 		return nil
@@ -34,7 +34,7 @@ func (f *markdown) paragraph() *paragraph {
 	return f.open[len(f.open)-1]
 }
 
-// write adds text to the open paragraph. Text between paragraphs is white space of the file.
+// write adds text to the open paragraph. Text outside of paragraphs is only white space in the file and is dropped.
 func (f *markdown) write(text string) {
 	if p := f.paragraph(); p != nil {
 		p.text.WriteString(text)
@@ -54,10 +54,10 @@ func (f *markdown) end() {
 	}
 }
 
-// maxLevel is the deepest heading of Markdown.
+// maxLevel is the deepest heading level in Markdown.
 const maxLevel = 6
 
-// block adds one paragraph, heading, list entry or table where it belongs.
+// block adds one finished block: to the open table cell, after the open paragraph, or to the output.
 func (f *markdown) block(text string, level int, entry bool) {
 	if text = tidy(text); strings.TrimSpace(text) == "" {
 		return
@@ -86,15 +86,15 @@ func (f *markdown) block(text string, level int, entry bool) {
 	f.listed = entry
 }
 
-// hidden keeps text that the document does not show.
+// hidden adds text that the document does not show.
 func (f *markdown) hidden(text string) { f.unseen.WriteString(text) }
 
-// long reports that there is more text than a document may have.
+// long reports whether the text is over the limit for a document.
 func (f *markdown) long() bool { return f.out.Len()+f.unseen.Len() > MaxText }
 
-// text is all of it. Hidden text comes last, under a line that says so.
+// text returns the whole text. Hidden text comes last, under a heading line.
 func (f *markdown) text() string {
-	for len(f.open) > 0 { // a file that was cut off
+	for len(f.open) > 0 { // only in a truncated file
 		f.end()
 	}
 	text := f.out.String()
@@ -108,7 +108,7 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 
 // ---------------------------------------------------------------- tables
 
-// grid is a table while it is read.
+// grid is a table that is being read.
 type grid struct {
 	rows [][]string
 	row  []string
@@ -117,7 +117,7 @@ type grid struct {
 
 func (f *markdown) beginTable() { f.tables = append(f.tables, &grid{}) }
 
-// endTable adds the table; one inside the cell of another becomes text of that cell.
+// endTable adds the table. A table inside a cell becomes text of that cell.
 func (f *markdown) endTable() {
 	g := f.grid()
 	if g == nil {
@@ -147,13 +147,13 @@ func (g *grid) write(text string) {
 	g.cell.WriteString(text)
 }
 
-// Bounds of repeated cells and rows: spreadsheets repeat an empty cell to the end of the sheet.
+// Limits of columns and repetitions: spreadsheets repeat an empty cell to the end of the sheet.
 const (
 	maxColumns = 1000
 	maxRepeat  = 100
 )
 
-// endCell adds the cell, so many times.
+// endCell adds the cell as many times as the file says.
 func (f *markdown) endCell(times int) {
 	g := f.grid()
 	if g == nil {
@@ -166,7 +166,8 @@ func (f *markdown) endCell(times int) {
 	}
 }
 
-// endRow adds the row, so many times. An empty one stays one, as the border between two tables of a sheet.
+// endRow adds the row as many times as the file says. An empty row is added once, as the border between two tables of
+// a sheet.
 func (f *markdown) endRow(times int) {
 	g := f.grid()
 	if g == nil {
@@ -182,7 +183,7 @@ func (f *markdown) endRow(times int) {
 	}
 }
 
-// trimmedRow is the row without the empty cells at its end.
+// trimmedRow removes the empty cells at the end of a row.
 func trimmedRow(row []string) []string {
 	for len(row) > 0 && row[len(row)-1] == "" {
 		row = row[:len(row)-1]
@@ -190,8 +191,8 @@ func trimmedRow(row []string) []string {
 	return row
 }
 
-// markdownTable draws rows: those between two empty ones are a table of their own, with the first as its header. Rows of one
-// cell are lines.
+// markdownTable formats rows as Markdown. Empty rows separate tables; the first row of a table is its header. A table
+// with a single column is written as lines of text.
 func markdownTable(rows [][]string) string {
 	var blocks []string
 	for from := 0; from < len(rows); {

@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// cellFormat is what of a cell's number format matters to a reader: whether the number is a day, a time or a share. Currencies,
-// separators of thousands and colours are left out; the number itself is kept whole.
+// cellFormat is the part of a number format that changes what a number means: a date, a time or a percentage.
+// Currencies, thousands separators and colours are ignored, and the number is written in full.
 type cellFormat struct {
 	day, clock, elapsed, percent bool
 }
 
-// Numbers of formats that every spreadsheet program has without naming them (ECMA-376, 18.8.30).
+// Ids of the built-in formats, which spreadsheet files use without defining them (ECMA-376, 18.8.30).
 var (
 	builtInDays   = []int{14, 15, 16, 17, 22, 27, 28, 29, 30, 31, 36, 50, 51, 52, 53, 54, 57, 58}
 	builtInClocks = []int{18, 19, 20, 21, 22, 32, 33, 34, 35, 45, 46, 47, 55, 56}
 )
 
-// formatOf is a format by its number and the codes that the file defines.
+// formatOf returns the format with an id; codes are the formats that the file defines.
 func formatOf(id string, codes map[string]string) cellFormat {
 	if code, ok := codes[id]; ok {
 		return readFormat(code)
@@ -33,8 +33,9 @@ func formatOf(id string, codes map[string]string) cellFormat {
 	}
 }
 
-// readFormat reads the code of a format, such as `yyyy-mm-dd` or `[h]:mm`: of its part for positive numbers the letters that are
-// neither quoted nor in brackets. The letter m is a minute only beside hours or seconds, so it decides nothing.
+// readFormat reads a format code such as `yyyy-mm-dd` or `[h]:mm`. Only the section for positive numbers counts,
+// without quoted or bracketed parts. The letter m is ignored: it means minutes only next to hours or seconds, and
+// months otherwise.
 func readFormat(code string) cellFormat {
 	var f cellFormat
 	for i := 0; i < len(code); i++ {
@@ -51,7 +52,7 @@ func readFormat(code string) cellFormat {
 			}
 			i += end + 1
 		case '\\', '_', '*':
-			i++ // the character after it is shown, or its width is
+			i++ // skips the character after it, which is a literal
 		case 'y', 'Y', 'd', 'D':
 			f.day = true
 		case 'h', 'H', 's', 'S':
@@ -79,7 +80,7 @@ func (f cellFormat) shown(number float64, from1904 bool) string {
 	return plainNumber(number)
 }
 
-// date writes a number of days. Excel takes 1900 for a leap year: until the day after its February all are one later.
+// date formats a day number. Excel treats 1900 as a leap year, so days before 1900-03-01 are off by one.
 func (f cellFormat) date(number float64, from1904 bool) string {
 	seconds := int64(math.Round(number * 86_400))
 	if f.elapsed {
@@ -106,7 +107,7 @@ func (f cellFormat) date(number float64, from1904 bool) string {
 	return at.Format("2006-01-02 " + clock)
 }
 
-// plainNumber has the fifteen digits that spreadsheet programs show.
+// plainNumber formats a number with fifteen significant digits, as spreadsheet programs do.
 func plainNumber(number float64) string {
 	if math.Abs(number) >= 1e15 || number != 0 && math.Abs(number) < 1e-9 {
 		return strconv.FormatFloat(number, 'g', 15, 64)

@@ -12,16 +12,17 @@ import (
 	"contextinfinity/backend/internal/safezip"
 )
 
-// Bounds of a document that is a zip archive.
+// Limits of a document that is a zip archive.
 const (
 	maxParts = 20_000
-	maxPart  = 128 << 20 // bytes of a part, unpacked
+	maxPart  = 128 << 20 // uncompressed bytes of one part
 )
 
-// office reads one format of documents that are zip archives. It gives the pages of one that has pages, else all as one.
+// office extracts the text of one document format: one string per page, or a single string if the format has no
+// pages.
 type office func(z archive) (pages []string, err error)
 
-// officeFormat is the media type of a zip archive and what reads it; ok is false if it is no document that can be read.
+// officeFormat returns the media type of a zip archive and its reader; ok is false if the format is not supported.
 func officeFormat(z archive) (mediaType string, read office, ok bool) {
 	for _, f := range []struct {
 		part, media string
@@ -47,13 +48,13 @@ func officeFormat(z archive) (mediaType string, read office, ok bool) {
 	return "", nil, false
 }
 
-// isZip looks for the mark at the beginning.
+// isZip checks for the zip signature.
 func isZip(data []byte) bool { return bytes.HasPrefix(data, []byte("PK\x03\x04")) }
 
-// firstNames are what the first file of such an archive is called, or begins with.
+// firstNames are the names, or prefixes of names, that the first file in a document's archive has.
 var firstNames = []string{"[Content_Types].xml", "mimetype", "_rels/", "docProps/", "word/", "xl/", "ppt/", "customXml/", "META-INF/"}
 
-// looksOffice judges by the first bytes of a file.
+// looksOffice reports whether the first bytes of a file look like an office document.
 func looksOffice(head []byte) bool {
 	const header = 30 // bytes of a local file header, before its name
 	if !isZip(head) || len(head) < header {
@@ -67,12 +68,13 @@ func looksOffice(head []byte) bool {
 	return false
 }
 
-// isCompound looks for the mark of the format that Office wrote until 2007, in which it also wraps documents with a password.
+// isCompound checks for the signature of the compound file format, used by Office before 2007 and for
+// password-protected documents.
 func isCompound(data []byte) bool {
 	return bytes.HasPrefix(data, []byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"))
 }
 
-// officeType is the media type of an office document.
+// officeType returns the media type of an office document.
 func officeType(data []byte) (string, bool) {
 	if !isZip(data) {
 		return "", false
@@ -85,7 +87,7 @@ func officeType(data []byte) (string, bool) {
 	return media, ok
 }
 
-// IsOffice reports whether a zip archive is a document that can be read.
+// IsOffice reports whether a zip archive is a document whose text can be extracted.
 func IsOffice(r io.ReaderAt, size int64) bool {
 	z, err := openArchive(r, size)
 	if err != nil {
@@ -95,7 +97,7 @@ func IsOffice(r io.ReaderAt, size int64) bool {
 	return ok
 }
 
-// officeText reads a document in a process of its own, as pdfText does.
+// officeText extracts the text of a document. Like pdfText, it runs in the separate process.
 func officeText(data []byte, write func(page, pages int, text string)) (end string) {
 	z, err := openArchive(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
@@ -126,12 +128,12 @@ func officeText(data []byte, write func(page, pages int, text string)) (end stri
 	return endText
 }
 
-// errLocked ends a document that is encrypted.
+// errLocked is returned for an encrypted document.
 var errLocked = errors.New("the document is encrypted")
 
 // ---------------------------------------------------------------- parts
 
-// archive is a document's zip, by the names of its parts.
+// archive maps the names of a document's parts to the files in its zip archive.
 type archive struct {
 	parts map[string]*zip.File
 }
@@ -152,7 +154,7 @@ func openArchive(r io.ReaderAt, size int64) (archive, error) {
 
 func (a archive) has(name string) bool { return a.parts[name] != nil }
 
-// bytes are a part's, at most so many.
+// bytes returns at most the first most bytes of a part.
 func (a archive) bytes(name string, most int64) ([]byte, error) {
 	r, err := a.open(name)
 	if err != nil {
@@ -170,9 +172,9 @@ func (a archive) open(name string) (io.ReadCloser, error) {
 	return f.Open()
 }
 
-// events are what is done with the elements and texts of an XML part, by their names without a namespace.
+// events are the handlers for the elements and text of an XML part. Names have no namespace prefix.
 type events struct {
-	start func(name string, at attributes) (skip bool) // skip: the element is passed over with all that is in it
+	start func(name string, at attributes) (skip bool) // skip: skip the element with its content
 	end   func(name string)
 	text  func(text string)
 }
@@ -188,7 +190,7 @@ func (a attributes) get(name string) string {
 	return ""
 }
 
-// walk reads an XML part. f, if there is one, bounds the text that is read of it.
+// walk parses an XML part. If f is not nil, parsing stops once f has more text than a document may have.
 func (a archive) walk(name string, f *markdown, on events) error {
 	r, err := a.open(name)
 	if err != nil {
@@ -197,7 +199,7 @@ func (a archive) walk(name string, f *markdown, on events) error {
 	defer r.Close()
 	part := &io.LimitedReader{R: r, N: maxPart}
 	d := xml.NewDecoder(part)
-	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity // the chapters of books are HTML
+	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity // chapters of e-books are HTML
 	for {
 		token, err := d.RawToken()
 		switch {
@@ -227,7 +229,8 @@ func (a archive) walk(name string, f *markdown, on events) error {
 	}
 }
 
-// passOver reads to the end of an element. Only elements of its own name count: raw tokens have no tree.
+// passOver reads to the end of an element. Raw tokens are not balanced, so only elements with the same name are
+// counted.
 func passOver(d *xml.Decoder, name string) error {
 	for depth := 1; depth > 0; {
 		token, err := d.RawToken()
@@ -248,7 +251,7 @@ func passOver(d *xml.Decoder, name string) error {
 	return nil
 }
 
-// related are the parts that a part names by an id, by that id (OPC relationships).
+// related returns the parts that a part refers to, by relationship id (OPC).
 func (a archive) related(part string) map[string]string {
 	out := map[string]string{}
 	_ = a.walk(path.Dir(part)+"/_rels/"+path.Base(part)+".rels", nil, events{start: func(name string, at attributes) bool {

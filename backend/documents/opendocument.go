@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// openDocumentText reads a text, a spreadsheet or a presentation of LibreOffice and others. A presentation has pages.
+// openDocumentText reads an OpenDocument text, spreadsheet or presentation. Only presentations have pages.
 func openDocumentText(z archive) ([]string, error) {
 	if manifest, err := z.bytes("META-INF/manifest.xml", 1<<20); err == nil && strings.Contains(string(manifest), "encryption-data") {
 		return nil, errLocked
@@ -14,7 +14,7 @@ func openDocumentText(z archive) ([]string, error) {
 	f := &markdown{}
 	on := openDocumentEvents(f)
 	element, ended := on.start, on.end
-	depth := 0 // of pages: notes have one of their own
+	depth := 0 // nesting of pages: the notes of a slide are a page inside its page
 	on.start = func(name string, at attributes) bool {
 		if name == "page" {
 			depth++
@@ -40,9 +40,9 @@ func openDocumentText(z archive) ([]string, error) {
 	return pages, nil
 }
 
-// openDocumentEvents put the content together. What was deleted and is kept as a change is left out, as are comments.
+// openDocumentEvents extracts the text. Comments and tracked deletions are left out.
 func openDocumentEvents(f *markdown) events {
-	columns, rows := 1, 1 // how often the open cell and row are repeated
+	columns, rows := 1, 1 // repeat counts of the open cell and row
 	return events{
 		start: func(name string, at attributes) bool {
 			switch name {
@@ -98,7 +98,7 @@ func openDocumentEvents(f *markdown) events {
 	}
 }
 
-// number is how often something is repeated.
+// number parses a repeat count.
 func number(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {

@@ -14,7 +14,7 @@ type matrix [6]float64
 
 var identity = matrix{1, 0, 0, 1, 0, 0}
 
-// then applies m, then n.
+// then returns the transformation that applies m, then n.
 func (m matrix) then(n matrix) matrix {
 	return matrix{
 		m[0]*n[0] + m[1]*n[2], m[0]*n[1] + m[1]*n[3], m[2]*n[0] + m[3]*n[2], m[2]*n[1] + m[3]*n[3],
@@ -22,35 +22,34 @@ func (m matrix) then(n matrix) matrix {
 	}
 }
 
-// page puts a page's text together from where its strings are drawn: a PDF knows no
-// words and no lines. What lies on another height is another line, what lies apart is
-// another word.
+// page builds a page's text from the positions at which strings are drawn, because a PDF has no words or lines: a
+// different height starts a new line, a gap starts a new word.
 //
-// What no reader of the page sees is kept apart: the text under a scan, and text that was
-// hidden for programs to find.
+// Text that a reader of the page cannot see is collected separately: recognized text under a scan, and text hidden
+// for programs to find.
 type page struct {
 	seen, unseen flow
 	box          box
-	painted      bool // something that is not white was painted
+	painted      bool // something other than white was painted
 	fonts        map[string]*font
 
 	textState
 	saved []textState
 }
 
-// flow is text in the order in which it is drawn.
+// flow is text in drawing order.
 type flow struct {
 	out strings.Builder
-	// Where the last string ended, and how large it was, in the page's units.
+	// Position and size of the last string, in the page's units.
 	drawn      bool
 	endX, endY float64
 	height     float64
 }
 
-// box is the part of a page that is shown; empty where that is unknown.
+// box is the visible part of a page; the zero value means unknown.
 type box struct{ left, bottom, right, top float64 }
 
-// boxOf is the page's crop box, or its media box.
+// boxOf returns the page's crop box, or else its media box.
 func boxOf(v pdf.Value) box {
 	for _, key := range []string{"CropBox", "MediaBox"} {
 		if n := numbers(inherited(v, key)); len(n) == 4 {
@@ -60,46 +59,45 @@ func boxOf(v pdf.Value) box {
 	return box{}
 }
 
-// misses reports a string from (x, y) to (endX, endY), so high, that is drawn beside
-// the box.
+// misses reports whether a string drawn from (x, y) to (endX, endY) with this height lies outside the box.
 func (b box) misses(x, y, endX, endY, height float64) bool {
 	return b != box{} && (max(x, endX) < b.left || min(x, endX) > b.right || max(y, endY)+height < b.bottom || min(y, endY)-height > b.top)
 }
 
-// textState is what q keeps and Q brings back, and what the text operators set.
+// textState is the state that q saves and Q restores, together with the text state.
 type textState struct {
 	scale        matrix // the current transformation
 	at, line     matrix // text matrix, line matrix
 	font         *font
 	size         float64
 	leading      float64
-	chars, words float64 // extra space after each character, and each space
+	chars, words float64 // extra spacing after each character and each space
 	stretch      float64 // horizontal scale - 1
-	mode         int     // how it is painted
-	fill, stroke ink     // the colours of shapes and text, and of lines
+	mode         int     // text rendering mode
+	fill, stroke ink     // fill and stroke colours
 }
 
-// Modes of painting text. The last two leave nothing to see.
+// Text rendering modes. modeInvisible and modeClip draw nothing visible.
 const (
 	modeFill      = 0
 	modeInvisible = 3
 	modeClip      = 7
 )
 
-// leastSize is the smallest size of text, in points, that anybody can read.
+// leastSize is the smallest readable size of text, in points.
 const leastSize = 1.0
 
-// Shares of the height of text. Kerning stays below wordGap, spaces lie above it.
+// Gaps as shares of the text height. Kerning is smaller than wordGap, a space is wider.
 const (
 	wordGap = 0.18
 	lineGap = 0.5
 	paraGap = 1.9
 )
 
-// maxForms bounds how deep forms are drawn in forms.
+// maxForms limits the nesting of forms.
 const maxForms = 8
 
-// run draws a content stream.
+// run interprets a content stream.
 func (p *page) run(content, resources pdf.Value, depth int) {
 	if content.Kind() != pdf.Stream && content.Kind() != pdf.Array {
 		return
@@ -124,7 +122,7 @@ func (p *page) run(content, resources pdf.Value, depth int) {
 	})
 }
 
-// form draws text that is kept apart from the page.
+// form draws a form XObject, or notes that an image was painted.
 func (p *page) form(x, resources pdf.Value, depth int) {
 	if x.Key("Subtype").Name() != "Form" {
 		p.painted = true
@@ -169,7 +167,7 @@ func (p *page) show(op string, args []pdf.Value) bool {
 	return true
 }
 
-// set handles the operators that change where and how text is drawn.
+// set handles the operators that change the position or style of text.
 func (p *page) set(op string, values []pdf.Value) {
 	args := lists.Map(values, pdf.Value.Float64)
 	switch {
@@ -208,16 +206,16 @@ func (p *page) set(op string, values []pdf.Value) {
 	}
 }
 
-// move goes to another place relative to the line's beginning.
+// move moves the text position relative to the beginning of the line.
 func (p *page) move(x, y float64) {
 	p.line = matrix{1, 0, 0, 1, x, y}.then(p.line)
 	p.at = p.line
 }
 
-// advance continues along the line.
+// advance moves the text position along the line.
 func (p *page) advance(x float64) { p.at = matrix{1, 0, 0, 1, x, 0}.then(p.at) }
 
-// draw takes a string at its place.
+// draw adds a string at the current text position.
 func (p *page) draw(raw string) {
 	if p.font == nil {
 		p.font = &font{}
@@ -241,7 +239,7 @@ func (p *page) draw(raw string) {
 	f.write(text, m, end, height)
 }
 
-// hides reports that a string from one place to another cannot be seen there.
+// hides reports whether a string drawn between two positions is invisible.
 func (p *page) hides(from, to matrix, height float64) bool {
 	least := leastSize
 	if p.font.drawn {
@@ -252,14 +250,14 @@ func (p *page) hides(from, to matrix, height float64) bool {
 		p.box.misses(from[4], from[5], to[4], to[5], height)
 }
 
-// write adds a string, after what separates it from the one before.
+// write adds a string, after the separator from the previous one.
 func (f *flow) write(text string, from, to matrix, height float64) {
 	f.separate(from[4], from[5], height)
 	f.out.WriteString(text)
 	f.drawn, f.endX, f.endY, f.height = true, to[4], to[5], height
 }
 
-// separate writes a line's end or a space, by where the next string begins.
+// separate writes a line break or a space, depending on where the next string begins.
 func (f *flow) separate(x, y, height float64) {
 	if !f.drawn {
 		return

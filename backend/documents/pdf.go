@@ -11,11 +11,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// isPDF looks for the mark near the beginning, where other programs look too.
+// isPDF looks for the signature near the beginning of the file, as other PDF readers do.
 func isPDF(data []byte) bool { return bytes.Contains(data[:min(len(data), 1024)], []byte("%PDF-")) }
 
-// pdfText reads a PDF in a process of its own. It gives each page to write as soon as it
-// is read, in order, and returns how reading ended.
+// pdfText extracts the text of a PDF; it runs in the separate process. It passes each page to write as soon as it is
+// read, in order, and returns how reading ended.
 func pdfText(data []byte, write func(page, pages int, text string)) (end string) {
 	data = plainHeader(data)
 	r, err := pdf.NewReader(bytes.NewReader(data), int64(len(data)))
@@ -56,14 +56,14 @@ func readPages(pages []pdf.Value, write func(page, pages int, text string)) (end
 	switch {
 	case failed == len(pages):
 		return endBroken
-	case letters < len(pages): // scans with a stray mark have no text either
+	case letters < len(pages): // a scan with a few stray characters counts as pictures, too
 		return endPictures
 	}
 	return endText
 }
 
-// plainHeader makes the file begin and end as the library insists on: with a version
-// it knows and with nothing around the marks.
+// plainHeader adapts the beginning and end of the file to what the library accepts: a known version, and nothing
+// before the header or after the end marker.
 func plainHeader(data []byte) []byte {
 	if at := bytes.Index(data[:min(len(data), 1024)], []byte("%PDF-")); at > 0 {
 		data = data[at:]
@@ -77,14 +77,14 @@ func plainHeader(data []byte) []byte {
 	return append([]byte("%PDF-1.7\n"), data[9:]...)
 }
 
-// Bounds of the tree of pages.
+// Limits of the page tree.
 const (
 	maxDepth = 64
 	maxNodes = 4 * maxPages
 )
 
-// pagesOf walks the tree of pages once; asking the library for them one by one walks
-// it for each. What is not a tree, but a circle, ends at a bound.
+// pagesOf walks the page tree once; the library would walk it again for each page. The limits stop at a tree with
+// cycles.
 func pagesOf(r *pdf.Reader) (pages []pdf.Value, err error) {
 	defer recovered(&err)
 	nodes := 0
@@ -110,7 +110,7 @@ func pagesOf(r *pdf.Reader) (pages []pdf.Value, err error) {
 	return pages, nil
 }
 
-// pageText is what a page says, in the order in which it was written.
+// pageText returns the text of a page in drawing order.
 func pageText(v pdf.Value) (text string, err error) {
 	defer recovered(&err)
 	p := &page{fonts: map[string]*font{}, box: boxOf(v)}
@@ -123,15 +123,14 @@ func pageText(v pdf.Value) (text string, err error) {
 	return text, nil
 }
 
-// notVisible heads what a page holds and does not show. A scan has its recognized text
-// there, so it is kept; other pages have it to be found by programs, so it is named.
+// notVisible is the heading of text that is on the page but not visible. The recognized text of a scan is such text,
+// so it must be kept; elsewhere it may be hidden on purpose, so it is labelled.
 const notVisible = "[Text that is not visible on the page:]\n"
 
-// errLong ends a page of more text than a document may have.
+// errLong is returned when a document has more text than allowed.
 var errLong = errors.New("too much text")
 
-// recovered turns a panic of the library, which is how it reports what it cannot
-// read, into an error.
+// recovered converts a panic into an error: the library panics on input it cannot read.
 func recovered(err *error) {
 	switch x := recover().(type) {
 	case nil:
@@ -142,7 +141,7 @@ func recovered(err *error) {
 	}
 }
 
-// inherited is a page's attribute, or that of the tree above it.
+// inherited returns an attribute of a page, or of its nearest ancestor in the page tree.
 func inherited(v pdf.Value, key string) pdf.Value {
 	for range maxDepth {
 		if found := v.Key(key); !found.IsNull() {
@@ -155,7 +154,7 @@ func inherited(v pdf.Value, key string) pdf.Value {
 	return pdf.Value{}
 }
 
-// tidy drops what draws nothing, white space at line ends, and runs of empty lines.
+// tidy removes invisible characters, white space at line ends, and repeated empty lines.
 func tidy(s string) string {
 	var out []string
 	for line := range strings.SplitSeq(strings.Map(visible, strings.ToValidUTF8(s, "")), "\n") {
@@ -168,8 +167,8 @@ func tidy(s string) string {
 	return strings.TrimRight(strings.ReplaceAll(strings.Join(out, "\n"), "\f", " "), "\n")
 }
 
-// glyphs replaces characters that name a shape by those that one writes: ligatures,
-// and the radicals that some fonts give for the characters they look like.
+// glyphs replaces characters that encode a glyph by the characters they stand for: ligatures, and radicals that some
+// fonts use instead of the characters they look like.
 var glyphs = func() *strings.Replacer {
 	var pairs []string
 	for _, r := range []struct{ from, to rune }{{0xFB00, 0xFB06}, {0x2E80, 0x2FDF}} {

@@ -5,18 +5,17 @@ import (
 	"unicode/utf8"
 )
 
-// Looks says what a file looks like by its first bytes; whole: they are all of it.
-// Reading it may still find otherwise.
+// Looks is what a file seems to be, judging by its first bytes. Reading it may still show otherwise.
 type Looks int
 
 const (
 	LooksBinary   Looks = iota
-	LooksEncoded        // text in an encoding that it does not name
+	LooksEncoded        // text in an unknown encoding
 	LooksOld            // an office document from before 2007, or one with a password
 	LooksReadable       // text, a PDF or an office document
 )
 
-// Peek answers whether a file could be read, from its first bytes.
+// Peek reports whether a file can probably be read, from its first bytes. whole: head is the whole file.
 func Peek(head []byte, whole bool) Looks {
 	if isPDF(head) || looksOffice(head) {
 		return LooksReadable

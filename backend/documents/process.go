@@ -18,23 +18,21 @@ import (
 	"contextinfinity/backend/internal/childenv"
 )
 
-// ReadArgument is the one argument with which the program reads a PDF or an office
-// document from its standard input, and does nothing else.
+// ReadArgument is the only argument of the process that reads a PDF or an office document from its standard input.
 const ReadArgument = "read-document"
 
-// Bounds of the process that reads a document.
+// Limits of the process that reads a document.
 const (
 	processTime   = 20 * time.Second
 	processMemory = 512 << 20 // bytes of heap
-	processStack  = 64 << 20  // bytes; nesting that needs more is an attack
+	processStack  = 64 << 20  // bytes; only a malicious file nests deep enough to need more
 	maxPages      = 5000
 )
 
-// The process writes each page when it has read it: a line with the mark, the number of
-// the page and how many there are, then its text. A last line with the mark says how
-// reading ended. What is there when the process ends in any other way is what could be
-// read.
-const pageMark = "\x00" // no text of a page holds it
+// The process writes each page as soon as it has read it: a line with the mark, the page number and the number of
+// pages, then the text. A last line with the mark gives the outcome. If the process dies without writing it, the
+// pages written so far are used.
+const pageMark = "\x00" // never occurs in the text of a page
 
 // How reading ended.
 const (
@@ -48,7 +46,7 @@ const (
 	endMemory   = "memory"
 )
 
-// apart reads a document in a process of its own. kind is what it is in an error: "a PDF".
+// apart reads a document in a separate process. kind describes the file in an error: "a PDF".
 func (r Reader) apart(ctx context.Context, name, kind string, data []byte) (string, error) {
 	if r.Program == "" {
 		return "", refused("%s is %s, which cannot be read here; nothing was attached.", name, kind).WithHint("save it as text")
@@ -63,7 +61,7 @@ func (r Reader) apart(ctx context.Context, name, kind string, data []byte) (stri
 	out := &bounded{most: MaxText + maxPages*32}
 	cmd.Stdin, cmd.Stdout, cmd.WaitDelay = bytes.NewReader(data), out, time.Second
 	cmd.Env = childenv.Minimal(os.Environ())
-	_ = cmd.Run() // what it wrote says how it ended, and a crash says nothing
+	_ = cmd.Run() // the output tells how it ended; after a crash the outcome is missing
 	got := readOutput(out.String())
 	switch ctx.Err() {
 	case nil:
@@ -84,15 +82,15 @@ func (r Reader) apart(ctx context.Context, name, kind string, data []byte) (stri
 	return "", problem(name, kind, got.end)
 }
 
-// output is what the process wrote.
+// output is the parsed output of the process.
 type output struct {
-	texts []string // of the pages
-	pages int      // how many there are
+	texts []string // one for each page
+	pages int      // of the whole document
 	end   string
 }
 
 func readOutput(s string) output {
-	got := output{end: endBroken} // unless it says otherwise
+	got := output{end: endBroken} // until the outcome is read
 	for part := range strings.SplitSeq(s, pageMark) {
 		line, text, _ := strings.Cut(part, "\n")
 		if n, pages, ok := strings.Cut(line, "/"); ok && n == strconv.Itoa(len(got.texts)+1) && utf8.ValidString(text) {
@@ -105,7 +103,7 @@ func readOutput(s string) output {
 	return got
 }
 
-// stopped heads a text that ends before its document does.
+// stopped returns a heading line for a text that is incomplete.
 func (o output) stopped() string {
 	why := map[string]string{endTime: "took too long", endMemory: "took too much memory", endBroken: "could not be read"}[o.end]
 	return fmt.Sprintf("[Reading ended after page %d of %d: the next page %s. What follows is not in this text.]\n\n", len(o.texts), o.pages, why)
@@ -133,9 +131,8 @@ func problem(name, kind, end string) error {
 		WithHint("print it to a new PDF, or save it as text, and attach that")
 }
 
-// ReadPDF is what the process does: it reads a PDF from in, writes its pages and how
-// that ended to out, and returns the exit code. It may also end with a crash, which the
-// caller takes for a page that cannot be read.
+// ReadFile is the main function of the process: it reads a document from in, writes its pages and the outcome to out,
+// and returns the exit code. It may also crash; the caller then treats the next page as unreadable.
 func ReadFile(in io.Reader, out io.Writer) int {
 	limitProcess()
 	debug.SetMaxStack(processStack)
@@ -158,7 +155,7 @@ func ReadFile(in io.Reader, out io.Writer) int {
 	return 0
 }
 
-// pageWriter writes pages until it is given the outcome of reading.
+// pageWriter writes pages and the outcome.
 type pageWriter struct {
 	mu  sync.Mutex
 	out io.Writer
@@ -181,7 +178,7 @@ func (w *pageWriter) finish(end string) {
 	}
 }
 
-// watchMemory ends the process when its heap grows beyond the bound.
+// watchMemory calls end when the heap grows beyond the limit.
 func watchMemory(stop <-chan struct{}, end func()) {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -198,7 +195,7 @@ func watchMemory(stop <-chan struct{}, end func()) {
 	}
 }
 
-// bounded keeps what is written up to a length, and fails beyond it.
+// bounded is a buffer that returns an error when more than most bytes are written to it.
 type bounded struct {
 	strings.Builder
 	most int

@@ -6,14 +6,15 @@ import (
 	"strings"
 )
 
-// workbook is what the cells of a spreadsheet refer to.
+// workbook is the data that the cells of a spreadsheet refer to.
 type workbook struct {
 	strings  []string
-	formats  []cellFormat // by the number of a cell's style
-	from1904 bool         // days are counted from 1904-01-01
+	formats  []cellFormat // by index of the cell's style
+	from1904 bool         // day numbers start at 1904-01-01
 }
 
-// sheetText reads a spreadsheet of Excel: a heading and tables for each sheet. A formula is shown as the value that was stored with it.
+// sheetText reads an Excel spreadsheet: a heading and tables for each sheet. A formula is represented by its stored
+// value.
 func sheetText(z archive) ([]string, error) {
 	const book = "xl/workbook.xml"
 	parts := z.related(book)
@@ -66,7 +67,7 @@ func sheetText(z archive) ([]string, error) {
 
 func isTrue(s string) bool { return s == "1" || s == "true" }
 
-// readStrings reads the texts that cells share. How one is pronounced is no text of it.
+// readStrings reads the shared strings. Phonetic guides (rPh) are left out.
 func (w *workbook) readStrings(z archive) error {
 	const part = "xl/sharedStrings.xml"
 	if !z.has(part) {
@@ -93,7 +94,7 @@ func (w *workbook) readStrings(z archive) error {
 	})
 }
 
-// readFormats reads how numbers are shown, by the style of a cell.
+// readFormats reads the number formats of the cell styles.
 func (w *workbook) readFormats(z archive) error {
 	const part = "xl/styles.xml"
 	if !z.has(part) {
@@ -118,7 +119,8 @@ func (w *workbook) readFormats(z archive) error {
 	})
 }
 
-// cells fills a grid with the rows of a sheet. Rows that are not in the file are empty; one stands for all of a gap.
+// cells fills a grid with the rows of a sheet. Rows missing from the file are empty; a gap of any size becomes one
+// empty row.
 func (w *workbook) cells(g *grid) events {
 	var value strings.Builder
 	row, column, kind, style, inValue, size := 0, 0, "", "", false, 0
@@ -145,7 +147,7 @@ func (w *workbook) cells(g *grid) events {
 			case "rPh", "f":
 				return true
 			}
-			return size > MaxText // the rest is more than a document may have: it is passed over
+			return size > MaxText // beyond the limit of a document, the rest is skipped
 		},
 		end: func(name string) {
 			switch name {
@@ -173,7 +175,7 @@ func (w *workbook) cells(g *grid) events {
 	}
 }
 
-// columnOf is the number of the column in a reference such as B4, from 1; 0 if it names none.
+// columnOf returns the column number of a reference such as B4, starting with 1; 0 if it has none.
 func columnOf(reference string) int {
 	n := 0
 	for i := 0; i < len(reference) && i < 4 && reference[i] >= 'A' && reference[i] <= 'Z'; i++ {
@@ -182,7 +184,7 @@ func columnOf(reference string) int {
 	return n
 }
 
-// shown is the value of a cell as a person reads it.
+// shown returns the value of a cell as it is displayed.
 func (w *workbook) shown(kind, style, value string) string {
 	switch kind {
 	case "s":

@@ -1,6 +1,6 @@
 package documents
 
-// slideText reads a presentation of PowerPoint: a page for each slide, in the order in which they are shown.
+// slideText reads a PowerPoint presentation: one page for each slide, in presentation order.
 func slideText(z archive) ([]string, error) {
 	const presentation = "ppt/presentation.xml"
 	parts := z.related(presentation)
@@ -39,7 +39,7 @@ func slideText(z archive) ([]string, error) {
 	return pages, nil
 }
 
-// relationID is the attribute r:id. The attribute id without a prefix is a number that means something else.
+// relationID returns the attribute r:id. The attribute id without a prefix is a different number.
 func relationID(at attributes) string {
 	for _, attr := range at {
 		if attr.Name.Local == "id" && attr.Name.Space != "" {
@@ -54,7 +54,7 @@ func isNotes(part string) bool {
 	return len(part) > len(dir) && part[:len(dir)] == dir
 }
 
-// slideEvents put a slide together. Fields (the slide's number, the date) are no text of it.
+// slideEvents extracts the text of a slide. Fields (slide number, date) are left out.
 func slideEvents(f *markdown) events {
 	title, inText := false, false
 	return events{

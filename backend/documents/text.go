@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// mediaTypes are those of names that say what they hold. Other text is plain.
+// mediaTypes maps file extensions to media types. Other text is text/plain.
 var mediaTypes = map[string]string{
 	".md": "text/markdown", ".markdown": "text/markdown", ".html": "text/html", ".htm": "text/html", ".css": "text/css",
 	".csv": "text/csv", ".tsv": "text/tab-separated-values", ".json": "application/json", ".jsonl": "application/jsonl",
@@ -33,15 +33,14 @@ func mediaType(name string) string {
 	return "text/plain"
 }
 
-// Marks at the beginning of a text that say how it is written.
+// Byte order marks.
 var (
 	markUTF8    = []byte{0xEF, 0xBB, 0xBF}
 	markUTF16LE = []byte{0xFF, 0xFE}
 	markUTF16BE = []byte{0xFE, 0xFF}
 )
 
-// decode is a file's text, or why it has none. The name does not decide: what looks
-// like text is text.
+// decode returns a file's text, or an error that says why it has none. It looks only at the content, not at the name.
 func decode(name string, data []byte) (string, error) {
 	switch {
 	case bytes.HasPrefix(data, markUTF8):
@@ -78,7 +77,7 @@ func decodeUTF16(name string, data []byte, order binary.ByteOrder) (string, erro
 	return text, nil
 }
 
-// binaryLooking: a NUL never is in text, and other control characters seldom.
+// binaryLooking reports whether data contains a NUL, which text never does, or many other control characters.
 func binaryLooking(data []byte) bool {
 	controls := 0
 	for _, b := range data {
@@ -92,8 +91,7 @@ func binaryLooking(data []byte) bool {
 	return controls > len(data)/100
 }
 
-// visible drops what is not drawn, for names and for text that was put together from
-// glyphs; for strings.Map.
+// visible drops invisible characters, for strings.Map. It is used for names and for text assembled from glyphs.
 func visible(r rune) rune {
 	switch {
 	case r == '\n' || r == '\t' || r == '\f' || r == ' ':

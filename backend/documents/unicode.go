@@ -10,18 +10,17 @@ import (
 	"github.com/ledongthuc/pdf"
 )
 
-// maxMap bounds a ToUnicode map, in bytes.
+// maxMap limits the size of a ToUnicode map, in bytes.
 const maxMap = 4 << 20
 
-// What of a ToUnicode map matters: single codes, and ranges of them.
+// The relevant parts of a ToUnicode map: single codes and ranges.
 var (
 	mapSection = regexp.MustCompile(`(?s)beginbf(char|range)(.*?)endbf`)
 	mapToken   = regexp.MustCompile(`<[0-9A-Fa-f\s]*>|\[|\]`)
 )
 
-// readUnicode reads a font's ToUnicode map; nil where there is none that can be read,
-// and the font's encoding has to do. The library knows it too, but asks it last and
-// searches all of it for every character.
+// readUnicode reads a font's ToUnicode map; nil if there is none or it cannot be read, so that the font's encoding is
+// used. The library can read it too, but uses it last and searches all of it for every character.
 func readUnicode(v pdf.Value) map[int]string {
 	if v.Kind() != pdf.Stream {
 		return nil
@@ -53,8 +52,8 @@ func parseUnicode(data []byte) map[int]string {
 	return m
 }
 
-// putRange maps the codes <from> <to> to texts that count up from one <text>, or to
-// those of a list [ <text> ... ], and returns the tokens after it.
+// putRange maps the codes <from> <to> to consecutive texts starting with <text>, or to the entries of a list [ <text>
+// ... ], and returns the remaining tokens.
 func putRange(m map[int]string, tokens []string) []string {
 	from, to := codeOf(tokens[0]), codeOf(tokens[1])
 	if tokens[2] == "[" {
@@ -89,7 +88,7 @@ func bytesOf(token string) []byte {
 	return b
 }
 
-// codeOf is a code of one or two bytes; others are not font's here.
+// codeOf returns a code of one or two bytes; -1 for any other length.
 func codeOf(token string) int {
 	b := bytesOf(token)
 	switch len(b) {
@@ -101,7 +100,7 @@ func codeOf(token string) int {
 	return -1
 }
 
-// textOf is UTF-16 as a map writes it, most significant byte first.
+// textOf decodes UTF-16, most significant byte first.
 func textOf(token string) []uint16 {
 	b := bytesOf(token)
 	out := make([]uint16, len(b)/2)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// wordText reads a document of Word: its text, then the footnotes and endnotes.
+// wordText reads a Word document: its text, then its footnotes and endnotes.
 func wordText(z archive) ([]string, error) {
 	levels := wordHeadings(z)
 	f := &markdown{}
@@ -21,7 +21,7 @@ func wordText(z archive) ([]string, error) {
 		element := on.start
 		on.start = func(name string, at attributes) bool {
 			if name == notes {
-				return at.get("type") != "" // the lines that separate notes from the text
+				return at.get("type") != "" // separator lines between the text and its notes
 			}
 			return element(name, at)
 		}
@@ -32,7 +32,8 @@ func wordText(z archive) ([]string, error) {
 	return []string{f.text()}, nil
 }
 
-// wordHeadings are the levels of the styles that are headings, by their ids. Those are translated; names are not.
+// wordHeadings returns the heading levels of styles, by style id. Styles are recognized by name, because Word
+// translates ids but not names.
 func wordHeadings(z archive) map[string]int {
 	levels := map[string]int{}
 	id := ""
@@ -57,7 +58,7 @@ func wordHeadings(z archive) map[string]int {
 	return levels
 }
 
-// wordEvents put a part of Word's together. Deleted and moved text, and what is there for older programs, is left out.
+// wordEvents extracts the text of a part. Deleted and moved text and fallbacks for older programs are left out.
 func wordEvents(f *markdown, levels map[string]int) events {
 	inRun, inText, hidden := false, false, false
 	write := func(text string) {

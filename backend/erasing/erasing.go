@@ -1,4 +1,5 @@
-// Package erasing deletes permanently: it asks before, has long work forget what goes, and tells everybody who shows it.
+// Package erasing deletes content permanently. It shows a preview first, removes long-running tasks about the
+// content, and publishes the changes.
 package erasing
 
 import (
@@ -7,18 +8,18 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Store keeps everything, and the receipts of what it does not keep any more.
+// Store deletes permanently and keeps the receipts.
 type Store interface {
 	ErasePreview(ctx context.Context, kind, id string) (chat.ErasePreview, error)
 	Erase(ctx context.Context, kind, id string) (chat.Receipt, error)
 	Receipts(context.Context) ([]chat.Receipt, error)
 }
 
-// Deps are what a Service is built from.
+// Deps are the dependencies of a Service.
 type Deps struct {
 	Store Store
-	// Forget has long work end that is about a session, and drop its records where named finds the session's names.
-	// nil: there is no long work, and nobody else who shows sessions.
+	// Forget cancels and removes tasks about a session, and removes records of tasks for which named is true. nil:
+	// there are no tasks.
 	Forget  func(ctx context.Context, session chat.SessionID, named func(string) bool) error
 	Publish func(chat.Change)
 }
@@ -32,12 +33,13 @@ type Service struct {
 // New returns the service.
 func New(d Deps) *Service { return &Service{Store: d.Store, d: d} }
 
-// Erase removes a session, a project, or what a turn says (kind) for good. agree sees what would go and refuses with an
-// error; nil: it is agreed to. A receipt comes with an error too when the records are gone and something beside them is not.
+// Erase permanently deletes a session, a project or the content of a turn (kind). agree gets the preview and can
+// refuse with an error; nil: no confirmation. If the records are deleted but something outside of the database could
+// not be removed, both a receipt and an error are returned.
 //
-// Errors: CodeConflict where it cannot be done now, and those of agree; then nothing was deleted.
+// Errors: CodeConflict if it cannot be deleted now, and those of agree; nothing was deleted then.
 func (s *Service) Erase(ctx context.Context, kind, id string, agree func(chat.ErasePreview) error) (chat.Receipt, error) {
-	if agree == nil && s.d.Forget == nil { // a preview does all of it, to undo it
+	if agree == nil && s.d.Forget == nil { // a preview is as expensive as the deletion, because it deletes and rolls back
 		return s.Store.Erase(ctx, kind, id)
 	}
 	p, err := s.ErasePreview(ctx, kind, id)

@@ -1,8 +1,6 @@
-// Package filetype says what a file is that somebody dropped on the window, chose in a
-// dialog or named on the command line: by what it holds, and not by its name alone. It
-// reads the beginning of it, changes nothing, and says in words why nothing can be done
-// with what nothing can be done with. Whether it reads to its end is found by who
-// reads it.
+// Package filetype detects what kind of file a user dropped on the window, chose in a dialog or named on the command
+// line. It goes by the content, not only the name. It reads the beginning of the file, changes nothing, and gives a
+// reason if the file cannot be used. Whether the rest of the file is intact is only found out by reading it.
 package filetype
 
 import (
@@ -23,7 +21,7 @@ import (
 	"contextinfinity/backend/transfer"
 )
 
-// Kind is a closed list.
+// Kind is the kind of a file.
 type Kind string
 
 const (
@@ -36,32 +34,32 @@ const (
 	Unknown    Kind = "unknown"
 )
 
-// File is what was found of a path.
+// File is what was detected about a path.
 type File struct {
-	Path   string // absolute, where that could be made out
+	Path   string // absolute, unless that failed
 	Name   string
 	Size   int64
 	Kind   Kind
 	Format string // of a transcript
-	Reason string // why nothing can be done with it; empty: something can
+	Reason string // why the file cannot be used; empty: it can
 }
 
-// What is accepted at most.
+// Limits of what is accepted.
 const (
 	MaxImageBytes = 5 << 20
-	// MaxAtOnce is how many files are looked at in one go.
+	// MaxAtOnce is the largest number of files examined in one call.
 	MaxAtOnce = 10_000
 )
 
-// imageTypes are those that every provider takes.
+// imageTypes are the image types that every provider accepts.
 var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// IsImage reports whether models take images of a media type.
+// IsImage reports whether models accept images of a media type.
 func IsImage(media string) bool { return slices.Contains(imageTypes, media) }
 
-// NewImage is an image for a message; name is what its errors call it.
+// NewImage returns an image for a message; name is used in its errors.
 //
-// Errors: CodeInvalid for a type that no model takes, and for more than MaxImageBytes.
+// Errors: CodeInvalid for a type that no model accepts, or for more than MaxImageBytes.
 func NewImage(name, media string, data []byte) (chat.Image, error) {
 	switch {
 	case !IsImage(media):
@@ -72,7 +70,7 @@ func NewImage(name, media string, data []byte) (chat.Image, error) {
 	return chat.NewImage(media, data), nil
 }
 
-// MediaType is an image's, by its first bytes; empty: of none that a model takes.
+// MediaType detects an image's media type from its first bytes; empty if no model accepts it.
 func MediaType(head []byte) string {
 	switch {
 	case bytes.HasPrefix(head, []byte("\x89PNG\r\n\x1a\n")):
@@ -87,8 +85,8 @@ func MediaType(head []byte) string {
 	return ""
 }
 
-// Absolute is a path as a person may type it: whole, or from their own folder. What is
-// relative to nothing they know of is refused.
+// Absolute cleans a path that a person typed: absolute, or starting with ~ for the home directory. Other relative
+// paths are rejected.
 func Absolute(path string) (string, error) {
 	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
 		if home, err := os.UserHomeDir(); err == nil {
@@ -101,7 +99,7 @@ func Absolute(path string) (string, error) {
 	return filepath.Clean(path), nil
 }
 
-// All looks at several files, each by itself.
+// All detects the kind of several files.
 func All(paths []string) ([]File, error) {
 	if len(paths) > MaxAtOnce {
 		return nil, chat.Errorf(chat.CodeInvalid, "file.inspect", "There are %d files; at most %d can be opened at once.", len(paths), MaxAtOnce).
@@ -110,7 +108,7 @@ func All(paths []string) ([]File, error) {
 	return lists.Map(paths, Detect), nil
 }
 
-// Detect says what a file is.
+// Detect detects the kind of a file.
 func Detect(path string) File {
 	f := File{Path: path, Name: filepath.Base(path), Kind: Unknown}
 	full, err := Absolute(path)
@@ -162,7 +160,7 @@ func special(m fs.FileMode) string {
 	return "something of the system"
 }
 
-// look reads the beginning of a file.
+// look detects the kind from the beginning of the file.
 func (f *File) look() {
 	file, err := os.Open(f.Path)
 	if err != nil {
@@ -192,7 +190,7 @@ func (f *File) look() {
 	}
 }
 
-// applicationID is in the header of this program's databases ("CINF").
+// applicationID is the SQLite application id of this program's databases ("CINF").
 const applicationID = 0x43494E46
 
 func (f *File) database(head []byte) {
@@ -203,7 +201,7 @@ func (f *File) database(head []byte) {
 	f.Reason = "It is a database of another program."
 }
 
-// archive looks into a zip.
+// archive detects the kind of a zip archive.
 func (f *File) archive(file *os.File) {
 	format, err := transfer.PeekArchive(f.Name, file, f.Size)
 	switch {
@@ -220,7 +218,7 @@ func (f *File) archive(file *os.File) {
 	}
 }
 
-// document is a file that can be attached, if it is not too large.
+// document marks the file as a document, and sets a reason if it is too large.
 func (f *File) document() {
 	f.Kind = Document
 	if f.Size > documents.MaxBytes {
@@ -228,8 +226,8 @@ func (f *File) document() {
 	}
 }
 
-// text tells exports from documents. An export is JSON from its first character on: a
-// program that has JSON in it is a document.
+// text distinguishes exports from documents. An export is JSON from its first character; a file that merely contains
+// JSON is a document.
 func (f *File) text(file io.ReaderAt, head []byte) {
 	begins, err := transfer.Head(file, f.Size)
 	if err != nil {

@@ -13,14 +13,14 @@ import (
 
 const (
 	socketName = "writer.sock"
-	// maxAddress is the longest path that every system binds: macOS takes 104 bytes
-	// with the zero at the end, Linux 108.
+	// maxAddress is the longest path that a socket can have on every system: macOS allows 104 bytes with the
+	// terminating zero, Linux 108.
 	maxAddress = 103
 )
 
-// Address is where the holder of a data directory listens: inside it, or, if that
-// path is too long for a socket, in the user's run-time directory. Every path to a
-// directory has the same one. The directory exists.
+// Address returns the path of the socket on which the owner of a data directory listens: inside the directory, or in
+// the user's runtime directory if that path is too long for a socket. All paths to the same directory give the same
+// address. The directory must exist.
 func Address(dir string) (string, error) {
 	const op = "handover.address"
 	real, err := filepath.EvalSymlinks(dir)
@@ -46,7 +46,7 @@ func Address(dir string) (string, error) {
 	return outside, nil
 }
 
-// runtimeDir is a directory of the user's own that does not outlast the session.
+// runtimeDir returns a private directory of the user that is removed when the session ends.
 func runtimeDir() (string, error) {
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
 		return dir, nil
@@ -56,7 +56,7 @@ func runtimeDir() (string, error) {
 		return "", chat.WrapError(chat.CodeUnavailable, "handover.address", err, "There is no directory for a socket.").
 			WithHint("set XDG_RUNTIME_DIR")
 	}
-	// Anybody can make a directory of this name among the temporary files.
+	// Anybody can create a directory with this name in the temporary directory.
 	if info, err := os.Lstat(dir); err != nil || !info.IsDir() || info.Mode().Perm()&0o077 != 0 || !ours(info) {
 		return "", chat.Errorf(chat.CodeUnavailable, "handover.address", "%s is not private to the user, so no socket is created there.", dir).
 			WithHint("set XDG_RUNTIME_DIR")
@@ -64,8 +64,8 @@ func runtimeDir() (string, error) {
 	return dir, nil
 }
 
-// Listen binds an address. Only the holder of the data's lock may call it: what a
-// killed one left there is taken away.
+// Listen binds an address. Only the process that holds the lock of the data may call it, because it removes a socket
+// that a killed process left behind.
 func Listen(address string) (net.Listener, error) {
 	const op = "handover.listen"
 	if info, err := os.Lstat(address); err == nil && info.Mode()&os.ModeSocket != 0 {

@@ -12,32 +12,30 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// ErrNobody means that nobody listens at an address, or no longer: nothing was
-// begun.
+// ErrNobody means that no process listens at an address, or not any more. The call was not started.
 var ErrNobody = errors.New("nobody listens")
 
 const (
-	// answerTime is how long a holder may take to say whether it serves.
+	// answerTime is how long the server may take to accept or refuse a call.
 	answerTime = 10 * time.Second
-	// partingTime is how long a verb that was told to end may take for it.
+	// partingTime is how long a command may take to end after it was terminated.
 	partingTime = 10 * time.Second
-	// patience is how many interrupts a caller passes on: one more, and it leaves.
+	// patience is how many interrupts a client forwards. At the next one it exits.
 	patience = 2
 )
 
-// Asker is what a caller lends to the one that carries its call out.
+// Asker is the client's input, output and interrupts, which the server uses to run its call.
 type Asker struct {
 	In         io.Reader
 	Out, Err   io.Writer
 	Interrupts <-chan struct{} // each Ctrl-C
 }
 
-// Ask has the holder at an address carry out a call and returns its exit code. The
-// end of ctx ends the call there, in order.
+// Ask has the server at an address run a call, and returns its exit code. When ctx ends, the call is terminated in an
+// orderly way.
 //
-// Errors: ErrNobody; the holder's refusal; CodeTimeout (it does not answer: nothing
-// was done); CodeUnavailable (it went away in the middle); CodeCancelled (the
-// caller left).
+// Errors: ErrNobody; the server's refusal; CodeTimeout (the server does not answer, and nothing was done);
+// CodeUnavailable (the connection broke during the call); CodeCancelled (the user interrupted the client).
 func Ask(ctx context.Context, address, version string, call Call, a Asker) (int, error) {
 	c, err := (&net.Dialer{Timeout: answerTime}).DialContext(ctx, "unix", address)
 	if err != nil {
@@ -66,7 +64,7 @@ func greet(l *line, version string, call Call) error {
 			WithHint("pipe the text in, or close that program")
 	}
 	_ = l.SetDeadline(time.Now().Add(answerTime))
-	// A holder that refuses early may be gone before all is written; its answer counts.
+	// A server that refuses early may close before everything is written; its answer counts.
 	_, writeErr := l.Write(data)
 	f, err := readFrame(l)
 	switch {
@@ -84,7 +82,7 @@ func greet(l *line, version string, call Call) error {
 	return l.SetDeadline(time.Time{})
 }
 
-// asking is a call that another program carries out.
+// asking is a call that another process runs.
 type asking struct {
 	line *line
 	Asker
@@ -92,10 +90,10 @@ type asking struct {
 	done  chan struct{} // closed at the end
 
 	mu  sync.Mutex
-	why error // of a caller that closed the connection itself
+	why error // set if the client closed the connection itself
 }
 
-// follow shows what the call prints until it ends.
+// follow shows the call's output until it ends.
 func (s *asking) follow() (int, error) {
 	for {
 		f, err := readFrame(s.line)
@@ -110,7 +108,7 @@ func (s *asking) follow() (int, error) {
 		case kindWant:
 			select {
 			case s.wants <- f.Number:
-			default: // asked again before it was answered: one answer is enough
+			default: // requested again before it was answered: one answer is enough
 			}
 		case kindExit:
 			return f.Number, nil
@@ -118,7 +116,7 @@ func (s *asking) follow() (int, error) {
 	}
 }
 
-// leave closes the connection for a reason of the caller's own.
+// leave closes the connection from the client's side and records the reason.
 func (s *asking) leave(why error) {
 	s.mu.Lock()
 	if s.why == nil {
@@ -139,7 +137,7 @@ func (s *asking) lost(err error) error {
 		WithHint("check how far it got before trying again: contextinfinity sessions, contextinfinity show")
 }
 
-// feed answers the call's wish for input.
+// feed answers the server's requests for input.
 func (s *asking) feed() {
 	for {
 		select {
@@ -158,7 +156,7 @@ func (s *asking) read(n int) error {
 	buf := make([]byte, max(1, min(n, maxPiece)))
 	got, err := s.In.Read(buf)
 	if got > 0 {
-		_ = s.line.send(frame{Kind: kindIn, Data: buf[:got]}) // follow sees a connection that broke
+		_ = s.line.send(frame{Kind: kindIn, Data: buf[:got]}) // follow notices a broken connection
 	}
 	switch {
 	case errors.Is(err, io.EOF):
@@ -171,7 +169,7 @@ func (s *asking) read(n int) error {
 	return nil
 }
 
-// interrupt passes on what ends a call.
+// interrupt forwards interrupts and the end of ctx.
 func (s *asking) interrupt(ctx context.Context) {
 	passed := 0
 	for {

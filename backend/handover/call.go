@@ -10,30 +10,30 @@ import (
 	"contextinfinity/backend/internal/lists"
 )
 
-// Call is a start of the program that another one is to carry out.
+// Call is a start of the program that another process is asked to run.
 type Call struct {
-	// Args are the arguments, byte for byte: JSON strings would change what is not
-	// UTF-8. Empty: the window is asked to come to the front.
+	// Args are the command line arguments, byte for byte, because JSON strings would change anything that is not
+	// UTF-8. Empty: the window is brought to the front.
 	Args [][]byte `json:"args"`
-	// Files are what the window is given on coming to the front: absolute paths, byte
-	// for byte. NewChat asks it for a new conversation.
+	// Files are the files that the window opens when it comes to the front: absolute paths, byte for byte. NewChat
+	// asks it for a new conversation.
 	Files   [][]byte `json:"files,omitempty"`
 	NewChat bool     `json:"new_chat,omitempty"`
-	// Window: the caller is a further window. Input and output are the two ways of its link (package relay).
+	// Window: the caller is another window. Input and output are the two directions of its link (package relay).
 	Window bool `json:"window,omitempty"`
-	// Quick: the window is the small one for a quick question, of which there is one.
+	// Quick: the window is the small one for a quick question. There is at most one.
 	Quick bool `json:"quick,omitempty"`
-	// Session is what a window is opened on, or asked to open.
+	// Session is the session that the window shows.
 	Session string `json:"session,omitempty"`
-	// Dir is where relative paths begin.
+	// Dir is the directory that relative paths refer to.
 	Dir string `json:"dir"`
-	// Config is the configuration file in force at the caller's.
+	// Config is the configuration file that the caller uses.
 	Config string `json:"config"`
-	// Terminals say which of its streams a person sits at.
+	// Terminals tells which of the caller's streams are terminals.
 	Terminals Terminals `json:"terminals"`
 }
 
-// Terminals are facts about the caller's streams.
+// Terminals describes the caller's streams.
 type Terminals struct {
 	In       bool `json:"in"`
 	Out      bool `json:"out"`
@@ -42,21 +42,21 @@ type Terminals struct {
 	ErrColor bool `json:"err_color"`
 }
 
-// Words are the arguments as a program gets them.
+// Words returns the arguments as strings.
 func (c Call) Words() []string { return texts(c.Args) }
 
-// Paths are the files that the window is given.
+// Paths returns the files for the window.
 func (c Call) Paths() []string { return texts(c.Files) }
 
-// NewCall is a call with these arguments.
+// NewCall returns a call with these arguments.
 func NewCall(args []string) Call { return Call{Args: bytesOf(args)} }
 
-// ToFront is a call for the window, with files for it.
+// ToFront returns a call that brings the window to the front, with files for it.
 func ToFront(files []string, newChat bool) Call {
 	return Call{Files: bytesOf(files), NewChat: newChat}
 }
 
-// NewWindow is a call for a further window's link. An empty session: another than is open.
+// NewWindow returns a call for the link of another window. Empty session: one that no window shows yet.
 func NewWindow(session string, quick bool) Call {
 	return Call{Window: true, Session: session, Quick: quick}
 }
@@ -73,8 +73,7 @@ func bytesOf(from []string) [][]byte {
 	return out
 }
 
-// Streams are the input and output of a call that is carried out, and what
-// interrupts it.
+// Streams are the input, output and signals of a running call.
 type Streams struct {
 	In      io.Reader
 	Out     io.Writer
@@ -82,7 +81,7 @@ type Streams struct {
 	Signals <-chan os.Signal
 }
 
-// Numbers of signals on the wire, whatever the systems call them.
+// Numbers of signals in the protocol, independent of the system.
 const (
 	wireInterrupt = 1
 	wireTerminate = 2
@@ -98,7 +97,7 @@ func signalOf(number int) (os.Signal, error) {
 	return nil, fmt.Errorf("there is no signal %d", number)
 }
 
-// checkHello answers whether a caller may be served.
+// checkHello returns an error if the client cannot be served.
 func checkHello(f frame, version string) error {
 	const op = "handover.hello"
 	switch {

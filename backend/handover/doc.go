@@ -1,22 +1,22 @@
-// Package handover lets one start of the program be carried out by another that
-// runs already and holds the data (SPEC 4): a verb with its arguments, its input
-// and output and its interrupts, or the request to come to the front.
+// Package handover lets one start of the program (the client) be run by another
+// process that already has the data open (the server; SPEC 4): a command with its
+// arguments, input, output and interrupts, or a request to bring the window to the front.
 //
 // Guarantees:
-//   - The socket is a Unix domain socket in a directory of the user's own, mode
-//     0600; where the system tells who is at the other end, another user is refused
-//     on both sides. No network port is opened.
-//   - Both ends are the same version: another one is refused before anything is
+//   - The socket is a Unix domain socket with mode 0600 in a private directory of
+//     the user. Where the system identifies the peer, both sides refuse another
+//     user. No network port is opened.
+//   - Both ends have the same version. Another version is refused before anything is
 //     done, and the refusal names both.
-//   - A frame is at most maxFrame bytes, the first one must come within helloTime,
-//     and bytes that are none end their connection alone.
-//   - Input is read only when the verb asks for it: a verb that reads nothing takes
-//     nothing from whoever else shares that input.
-//   - A caller gets an exit code, or an error that says that there will be none.
-//     A caller that goes away is a hang-up for its verb.
+//   - A frame has at most maxFrame bytes, and the first one must arrive within
+//     helloTime. Invalid bytes end only their own connection.
+//   - Input is read only when the command asks for it, so a command that reads no
+//     input takes none from other programs that share it.
+//   - A client gets an exit code, or an error that says there will be none. A client
+//     that disconnects hangs up its command (SIGHUP).
 //
-// The protocol: frames of JSON behind their length in four bytes, big-endian. The
-// caller sends hello; the holder answers welcome or refused. Then the holder sends
-// out, err, want (as many bytes of input as that) and at last exit; the caller
-// sends in, end (of its input) and signal.
+// The protocol: JSON frames, each after its length in four bytes, big-endian. The
+// client sends hello; the server answers welcome or refused. Then the server sends
+// out, err, want (a number of bytes of input) and finally exit; the client sends
+// in, end (of its input) and signal.
 package handover

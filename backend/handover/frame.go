@@ -12,18 +12,18 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// protocol is the version of the frames. Hello and refused keep their shape in
-// every version, so that two versions can tell each other apart.
+// protocol is the version of the frames. The shape of hello and refused is the same in every version, so that two
+// versions can recognize each other.
 const protocol = 1
 
 const (
-	// maxFrame bounds a frame in bytes. A hello holds a command line, of which
-	// systems take 2 MB, as base64.
+	// maxFrame limits a frame, in bytes. A hello contains a command line in base64, and systems allow up to 2 MB for
+	// one.
 	maxFrame = 4 << 20
-	// smallFrame bounds a frame that is read at any time, in bytes: a piece of input, or
-	// the command line of all but those who put a document there.
+	// smallFrame limits, in bytes, the frames that are read without waiting for a slot: pieces of input, and all but
+	// unusually long command lines.
 	smallFrame = 64 << 10
-	// maxPiece is how much input or output goes into one frame, in bytes.
+	// maxPiece is how much input or output is put into one frame, in bytes.
 	maxPiece = 32 << 10
 )
 
@@ -43,7 +43,7 @@ const (
 	kindExit    kind = "exit"
 )
 
-// frame is one message of either side; a kind uses the fields that it needs.
+// frame is one message in either direction; each kind uses the fields it needs.
 type frame struct {
 	Kind    kind     `json:"kind"`
 	Hello   *hello   `json:"hello,omitempty"`
@@ -52,14 +52,14 @@ type frame struct {
 	Number  int      `json:"number,omitempty"` // want: bytes; exit: code; signal: which
 }
 
-// hello is how a caller begins.
+// hello is the first frame of a client.
 type hello struct {
 	Protocol int    `json:"protocol"`
 	Version  string `json:"version"`
 	Call     Call   `json:"call"`
 }
 
-// refusal is an error of the holder's, as the caller reports it.
+// refusal is an error of the server, for the client to report.
 type refusal struct {
 	Code    chat.Code `json:"code"`
 	Op      string    `json:"op"`
@@ -84,7 +84,7 @@ func (r *refusal) error() error {
 	return e
 }
 
-// readFrame reads one frame. io.EOF means that the other end closed between two.
+// readFrame reads one frame. io.EOF means that the other end closed the connection between two frames.
 func readFrame(r io.Reader) (frame, error) {
 	size, err := readSize(r)
 	if err != nil {
@@ -93,7 +93,7 @@ func readFrame(r io.Reader) (frame, error) {
 	return readBody(r, size)
 }
 
-// readSize reads what a frame announces of itself.
+// readSize reads the length of a frame.
 func readSize(r io.Reader) (uint32, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -108,7 +108,7 @@ func readSize(r io.Reader) (uint32, error) {
 
 func readBody(r io.Reader, size uint32) (frame, error) {
 	var f frame
-	// What was announced is not believed before it comes.
+	// The announced size is not trusted: memory is allocated as the bytes arrive.
 	var body bytes.Buffer
 	if _, err := io.CopyN(&body, r, int64(size)); err != nil {
 		if err == io.EOF {
@@ -122,7 +122,7 @@ func readBody(r io.Reader, size uint32) (frame, error) {
 	return f, nil
 }
 
-// appendFrame encodes f behind its length.
+// appendFrame appends the length and the encoding of f.
 func appendFrame(to []byte, f frame) ([]byte, error) {
 	body, err := json.Marshal(f)
 	if err != nil {
@@ -135,7 +135,7 @@ func appendFrame(to []byte, f frame) ([]byte, error) {
 	return append(to, body...), nil
 }
 
-// line is a connection whose frames may be sent from several goroutines.
+// line is a connection on which several goroutines can send frames.
 type line struct {
 	net.Conn
 	mu sync.Mutex
@@ -152,7 +152,7 @@ func (l *line) send(f frame) error {
 	return err
 }
 
-// pieces is a writer whose bytes leave as frames.
+// pieces is a writer that sends its bytes as frames.
 type pieces struct {
 	line *line
 	kind kind

@@ -2,5 +2,5 @@ package handover
 
 import "os"
 
-// ours: the directory for temporary files is the user's own on Windows.
+// ours is always true on Windows, where the temporary directory belongs to the user.
 func ours(os.FileInfo) bool { return true }

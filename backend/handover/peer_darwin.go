@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// checkPeer refuses another user at the other end.
+// checkPeer returns an error if another user is at the other end.
 func checkPeer(c net.Conn) error {
 	return withSocket(c, func(fd int) error {
 		cred, err := unix.GetsockoptXucred(fd, unix.SOL_LOCAL, unix.LOCAL_PEERCRED)

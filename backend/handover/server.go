@@ -15,35 +15,34 @@ import (
 )
 
 const (
-	// helloTime is how long a caller may take to say what it wants.
+	// helloTime is how long a client may take to send its first frame.
 	helloTime = 5 * time.Second
-	// bodyTime is how long the rest of a frame may take that has begun.
+	// bodyTime is how long the rest of a frame may take once it has begun.
 	bodyTime = 10 * time.Second
-	// maxLarge bounds how many calls may at once have a command line over smallFrame.
+	// maxLarge limits how many command lines over smallFrame are read at once.
 	maxLarge = 2
-	// maxCalls bounds how many calls are carried out at once.
+	// maxCalls limits how many calls run at once.
 	maxCalls = 64
-	// acceptPause is how long a listener that fails is left alone.
+	// acceptPause is the pause after an error of the listener.
 	acceptPause = 50 * time.Millisecond
 )
 
-// Options are what a Server is made of; all are required.
+// Options configures a Server; all fields are required.
 type Options struct {
 	Version string
-	// Check refuses a call before it begins.
+	// Check returns an error if a call must be refused. It is called before the call starts.
 	Check func(Call) error
-	// Run carries a call out and returns its exit code. It returns soon after one
-	// of the signals asks for it, or its streams end.
+	// Run runs a call and returns its exit code. It must return soon after a signal, or after its streams have ended.
 	Run func(Call, Streams) int
 	Log *slog.Logger
 }
 
-// Server carries out what other starts of the program ask for.
+// Server runs calls for other starts of the program.
 type Server struct {
 	o        Options
 	listener net.Listener
 	slots    chan struct{}
-	large    chan struct{} // one for each large command line
+	large    chan struct{} // a slot for each large command line
 	stopping chan struct{}
 	wg       sync.WaitGroup
 
@@ -52,7 +51,7 @@ type Server struct {
 	closed bool
 }
 
-// Serve answers on l until Stop.
+// Serve accepts calls on l until Stop.
 func Serve(l net.Listener, o Options) *Server {
 	s := &Server{
 		o: o, listener: l, slots: make(chan struct{}, maxCalls), large: make(chan struct{}, maxLarge),
@@ -68,7 +67,7 @@ func (s *Server) accept() {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // no file descriptors left, say: there may be some again
+		if err != nil { // for example, no file descriptors left: that may pass
 			s.o.Log.Warn("a start of the program could not be heard", "err", err)
 			time.Sleep(acceptPause)
 			continue
@@ -76,7 +75,7 @@ func (s *Server) accept() {
 		select {
 		case s.slots <- struct{}{}:
 		default:
-			_ = c.Close() // more at once than any person starts
+			_ = c.Close() // more than anybody starts at once
 			continue
 		}
 		v := &served{line: &line{Conn: c}, signals: make(chan os.Signal, 8), log: s.o.Log}
@@ -103,7 +102,7 @@ func (s *Server) enter(v *served) bool {
 	return true
 }
 
-// begin makes a call one that Stop ends in order.
+// begin marks a call as started, so that Stop terminates it instead of closing its connection.
 func (s *Server) begin(v *served) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,8 +117,8 @@ func (s *Server) leave(v *served) {
 	delete(s.calls, v)
 }
 
-// Stop ends every call as SIGTERM would, waits until they have ended or ctx has,
-// and then cuts off those that are left. Stopping twice is harmless.
+// Stop sends SIGTERM to every call and waits until all have ended or ctx is done; then it closes the connections of
+// those that are left. Stopping twice is harmless.
 func (s *Server) Stop(ctx context.Context) {
 	s.mu.Lock()
 	if !s.closed {
@@ -149,7 +148,7 @@ func (s *Server) Stop(ctx context.Context) {
 	s.mu.Unlock()
 }
 
-// serve carries out one connection's call.
+// serve handles one connection.
 func (s *Server) serve(v *served) error {
 	if err := checkPeer(v.line.Conn); err != nil {
 		return err
@@ -167,7 +166,7 @@ func (s *Server) serve(v *served) error {
 		return v.line.send(refuse(err))
 	}
 	if !s.begin(v) {
-		return nil // stopped meanwhile: nothing was begun
+		return nil // stopped in the meantime: the call was not started
 	}
 	if err := v.line.send(frame{Kind: kindWelcome}); err != nil {
 		return err
@@ -185,13 +184,13 @@ func (s *Server) serve(v *served) error {
 	_ = v.line.Close()
 	<-reading
 	if v.gone() {
-		return nil // the caller went away, which is its right
+		return nil // the client closed the connection, which it may do
 	}
 	return err
 }
 
-// readHello reads a caller's first frame. A large one waits for its turn, so that callers
-// cannot fill memory together before they are checked.
+// readHello reads a client's first frame. A large one waits for a slot, so that clients that have not been checked
+// yet cannot fill memory together.
 func (s *Server) readHello(l *line) (first frame, free func(), err error) {
 	free = func() {}
 	size, err := readSize(l)
@@ -218,7 +217,7 @@ func (s *Server) readHello(l *line) (first frame, free func(), err error) {
 	return first, free, nil
 }
 
-// run keeps a call's panic from the program that carries it out.
+// run runs a call and recovers its panics, so that they do not crash this process.
 func (s *Server) run(v *served, c Call, in io.Reader) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -232,7 +231,7 @@ func (s *Server) run(v *served, c Call, in io.Reader) (code int) {
 	})
 }
 
-// served is a call while it is carried out.
+// served is one connection.
 type served struct {
 	line    *line
 	signals chan os.Signal
@@ -243,8 +242,8 @@ type served struct {
 	left bool
 }
 
-// next reads a frame of a call that is carried out. The caller may be silent as long as
-// it likes between two frames, not within one.
+// next reads a frame of a running call. The client may wait as long as it likes between two frames, but not within
+// one.
 func (v *served) next() (frame, error) {
 	size, err := readSize(v.line)
 	if err != nil {
@@ -258,7 +257,7 @@ func (v *served) next() (frame, error) {
 	return readBody(v.line, size)
 }
 
-// receive takes what the caller sends until it goes away, which ends the call.
+// receive handles the client's frames until it disconnects, which ends the call.
 func (v *served) receive(input *io.PipeWriter) {
 	defer func() { _ = input.CloseWithError(io.ErrUnexpectedEOF) }()
 	for {
@@ -281,12 +280,12 @@ func (v *served) receive(input *io.PipeWriter) {
 			}
 		default:
 			v.log.Warn("a caller sent a frame that callers do not send", "kind", string(f.Kind))
-			_ = v.line.Close() // and the next read ends the call
+			_ = v.line.Close() // the next read then ends the call
 		}
 	}
 }
 
-// end passes a signal on. One that nobody takes any more is dropped.
+// end delivers a signal. It is dropped if the call no longer receives signals.
 func (v *served) end(sig os.Signal) {
 	select {
 	case v.signals <- sig:
@@ -300,7 +299,7 @@ func (v *served) gone() bool {
 	return v.left
 }
 
-// wanted is the caller's input: each read asks for as much, and gets at most that.
+// wanted is the client's input: each read requests as many bytes as it can take, and gets at most that many.
 type wanted struct {
 	line *line
 	in   io.Reader

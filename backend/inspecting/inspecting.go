@@ -1,5 +1,5 @@
-// Package inspecting shows what is behind a conversation: what requests contained and why, the states and summaries that
-// represent older turns, and whether everything stored is intact. It changes nothing.
+// Package inspecting shows what is behind a conversation: what requests contained and why, which states and summaries
+// represent older turns, and whether the stored data is intact. It changes nothing.
 package inspecting
 
 import (
@@ -13,7 +13,7 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// Store keeps what represents turns in requests, and what requests contained.
+// Store is the part of the database that this package reads.
 type Store interface {
 	Branch(context.Context, chat.BranchID) (chat.Branch, error)
 	State(context.Context, chat.StateID) (chat.State, error)
@@ -30,7 +30,7 @@ type Store interface {
 	Verify(context.Context) ([]chat.Finding, error)
 }
 
-// Requests makes and repeats requests. It is turn.Engine.
+// Requests assembles requests, new and old ones. It is turn.Engine.
 type Requests interface {
 	SeenBy(context.Context, chat.TurnID) (turn.Seen, error)
 	Preview(ctx context.Context, branch chat.BranchID, model string, m chat.Message) (prompt.PreparedContext, prompt.Budget, error)
@@ -38,7 +38,7 @@ type Requests interface {
 	VerifyJournals(context.Context) ([]chat.Finding, error)
 }
 
-// Service reads from the store and from the engine what neither shows alone.
+// Service combines data of the store and the engine.
 type Service struct {
 	Store
 	requests Requests
@@ -47,14 +47,14 @@ type Service struct {
 // New returns the service.
 func New(s Store, r Requests) *Service { return &Service{Store: s, requests: r} }
 
-// State is a committed state in its branch.
+// State is a committed state, with its place in the branch.
 type State struct {
 	chat.State
 	Covers int64 // turn_seq of the last turn in it; 0 for the root
 	Head   bool
 }
 
-// StatesOf are the committed states of a branch, newest first.
+// StatesOf returns the committed states of a branch, newest first.
 func (s *Service) StatesOf(ctx context.Context, b chat.Branch) ([]State, error) {
 	all, err := s.States(ctx, b.ID)
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *Service) StatesOf(ctx context.Context, b chat.Branch) ([]State, error) 
 	return out, nil
 }
 
-// StateByID is one committed state.
+// StateByID returns one committed state.
 func (s *Service) StateByID(ctx context.Context, id chat.StateID) (State, error) {
 	st, err := s.State(ctx, id)
 	if err != nil {
@@ -87,14 +87,14 @@ func (s *Service) in(ctx context.Context, b chat.Branch, st chat.State) (State, 
 	return State{State: st, Covers: covers, Head: st.ID == b.HeadState}, err
 }
 
-// Summary is a range summary, of the turns From up to, and without, To.
+// Summary is the range summary of the turns from From up to, but not including, To.
 type Summary struct {
 	chat.RangeSummary
 	InUse bool // the next request of the branch contains it
 }
 
-// SummariesOf are the range summaries of a branch's session, and the manifest of the next request of the branch. It is
-// nil where no usable model could be sent one.
+// SummariesOf returns the range summaries of a branch's session, and the manifest of the branch's next request. The
+// manifest is nil if there is no usable model for a request.
 func (s *Service) SummariesOf(ctx context.Context, b chat.Branch) ([]Summary, *prompt.Manifest, error) {
 	all, err := s.AllSummaries(ctx, b.SessionID)
 	if err != nil {
@@ -116,8 +116,8 @@ func (s *Service) SummariesOf(ctx context.Context, b chat.Branch) ([]Summary, *p
 	return out, next, nil
 }
 
-// Before is the turn whose request was the one before a turn_seq of a branch, and the items of that request. An empty
-// id: there was none. Without items it cannot be assembled again.
+// Before returns the turn whose request precedes turn seq on a branch, and the items of that request. The id is empty
+// if there was none. The items are missing if the request cannot be assembled again.
 func (s *Service) Before(ctx context.Context, branch chat.BranchID, seq int64) (chat.TurnID, []prompt.Text, error) {
 	_, id, err := s.PreviousManifest(ctx, branch, seq)
 	if err != nil || id == "" {
@@ -127,15 +127,15 @@ func (s *Service) Before(ctx context.Context, branch chat.BranchID, seq int64) (
 	return id, seen.Texts, err
 }
 
-// Recalled is a passage of memory in a request, and why it is there.
+// Recalled is a passage of memory in a request, and why it was selected.
 type Recalled struct {
 	prompt.Part
-	Chunk *chat.ChunkText // nil: it no longer exists
+	Chunk *chat.ChunkText // nil: it has been deleted
 	Match retrieval.Match
 }
 
 // Recalled explains the passages of memory in a request, in order. texts are the request's items; without them the
-// matching words are not known.
+// matching words are unknown.
 func (s *Service) Recalled(ctx context.Context, m prompt.Manifest, texts []prompt.Text) ([]Recalled, error) {
 	parts := m.Chunks()
 	ids := make([]chat.ChunkID, len(parts))
@@ -171,8 +171,8 @@ func (s *Service) Recalled(ctx context.Context, m prompt.Manifest, texts []promp
 	return out, nil
 }
 
-// splitItems are the user's message, without the documents attached to it, and the passages of memory among the items
-// of a request. Memory is searched for the message alone.
+// splitItems returns the user's message without its attached documents, and the passages of memory, from the items of
+// a request. The memory search uses only the message.
 func splitItems(texts []prompt.Text) (question string, passages []string) {
 	var messages []string
 	for _, t := range texts {
@@ -186,9 +186,9 @@ func splitItems(texts []prompt.Text) (question string, passages []string) {
 	return strings.Join(messages, "\n"), passages
 }
 
-// Chunk is one chunk with its text.
+// Chunk returns one chunk with its text.
 //
-// Errors: CodeNotFound for one that no longer exists.
+// Errors: CodeNotFound if it has been deleted.
 func (s *Service) Chunk(ctx context.Context, id chat.ChunkID) (chat.ChunkText, error) {
 	found, err := s.ChunkTexts(ctx, []chat.ChunkID{id})
 	if err != nil {
@@ -201,14 +201,14 @@ func (s *Service) Chunk(ctx context.Context, id chat.ChunkID) (chat.ChunkText, e
 	return found[0], nil
 }
 
-// ChunkDetail is everything about one chunk.
+// ChunkDetail is everything known about one chunk.
 type ChunkDetail struct {
 	chat.ChunkText
-	Embedders []chat.EmbedderID // that have its vectors
+	Embedders []chat.EmbedderID // embedders that have its vectors
 	Uses      []chat.ChunkUse   // requests that contained it, newest first
 }
 
-// ChunkDetail returns everything about one chunk. Its errors are those of Chunk.
+// ChunkDetail returns everything known about one chunk. Its errors are those of Chunk.
 func (s *Service) ChunkDetail(ctx context.Context, id chat.ChunkID) (ChunkDetail, error) {
 	c, err := s.Chunk(ctx, id)
 	if err != nil {
@@ -222,13 +222,13 @@ func (s *Service) ChunkDetail(ctx context.Context, id chat.ChunkID) (ChunkDetail
 	return d, err
 }
 
-// Check is a part of checking everything that is stored.
+// Check is one of the checks of the stored data.
 type Check struct {
-	What string // is checked
+	What string // what is checked
 	Run  func(context.Context) ([]chat.Finding, error)
 }
 
-// Checks are all of them, in the order in which they are run.
+// Checks returns all checks, in the order in which they run.
 func (s *Service) Checks() []Check {
 	return []Check{
 		{"the database: records, ledger and index", s.Verify},

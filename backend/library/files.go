@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Files of the library are JSON with a format and a version. The largest that are read, in bytes:
+// Library files are JSON with a format and a version. Size limits for reading them, in bytes:
 const (
 	MaxAssistantFile = 256 << 10
 	MaxPromptFile    = 8 << 20
@@ -45,8 +45,8 @@ type filePrompt struct {
 	Text string `json:"text"`
 }
 
-// otherPrompt is a prompt as Open WebUI exports it: an array of objects with a command, a
-// title (later a name) and the text as content.
+// otherPrompt is a prompt as Open WebUI exports it: an array of objects with a command, a title (in later versions a
+// name) and the text as content.
 type otherPrompt struct {
 	Command string `json:"command"`
 	Title   string `json:"title"`
@@ -54,7 +54,7 @@ type otherPrompt struct {
 	Content string `json:"content"`
 }
 
-// EncodeAssistant is an assistant as a file.
+// EncodeAssistant returns an assistant as a file.
 func EncodeAssistant(a chat.Assistant) ([]byte, error) {
 	return encode(assistantFile{
 		Format: formatAssistant, Version: fileVersion, Name: a.Name, Instructions: a.Instructions, Model: a.Model,
@@ -62,7 +62,7 @@ func EncodeAssistant(a chat.Assistant) ([]byte, error) {
 	})
 }
 
-// EncodePrompts are prompts as a file.
+// EncodePrompts returns prompts as a file.
 func EncodePrompts(list []chat.SavedPrompt) ([]byte, error) {
 	f := promptFile{Format: formatPrompts, Version: fileVersion, Prompts: make([]filePrompt, len(list))}
 	for i, p := range list {
@@ -76,7 +76,7 @@ func encode(v any) ([]byte, error) {
 	return append(b, '\n'), err
 }
 
-// DecodeAssistant reads a file that holds an assistant. What it says is checked.
+// DecodeAssistant reads an assistant from a file and checks it.
 func DecodeAssistant(r io.Reader) (chat.Assistant, error) {
 	const op = "assistant.import"
 	data, err := readBounded(op, r, MaxAssistantFile)
@@ -96,7 +96,7 @@ func DecodeAssistant(r io.Reader) (chat.Assistant, error) {
 	return a, a.Check()
 }
 
-// DecodePrompts reads a file of prompts: our own, or an export of Open WebUI.
+// DecodePrompts reads prompts from a file: our own format, or an export of Open WebUI.
 func DecodePrompts(r io.Reader) ([]chat.SavedPrompt, error) {
 	const op = "prompt.import"
 	data, err := readBounded(op, r, MaxPromptFile)
@@ -135,10 +135,10 @@ func DecodePrompts(r io.Reader) ([]chat.SavedPrompt, error) {
 	return out, nil
 }
 
-// webUIVariable are variables as Open WebUI writes them, with a type after the name.
+// webUIVariable matches variables as Open WebUI writes them, with a type after the name.
 var webUIVariable = regexp.MustCompile(`\{\{[ \t]*([\p{L}_][\p{L}\p{N}_]{0,39})[ \t]*\|[^{}]*\}\}`)
 
-// prompt is what we make of it: two of its variables are our own under another name.
+// prompt converts the prompt to our format: two built-in variables have other names there.
 func (o otherPrompt) prompt() filePrompt {
 	name := o.Title
 	if strings.TrimSpace(name) == "" {
@@ -151,7 +151,7 @@ func (o otherPrompt) prompt() filePrompt {
 	return filePrompt{name, webUIVariable.ReplaceAllString(text, "{{$1}}")}
 }
 
-// fitName makes a name of what another program calls a prompt.
+// fitName turns another program's name for a prompt into a valid one.
 func fitName(s string) string {
 	s = strings.TrimSpace(strings.TrimLeft(strings.Join(strings.Fields(s), " "), "/ "))
 	if r := []rune(s); len(r) > chat.MaxLibraryNameRunes {

@@ -1,8 +1,8 @@
-// Package library keeps what a person uses in many sessions: assistants, which are named
-// presets, and saved prompts, which are named texts with variables.
+// Package library stores what a user uses in many sessions: assistants, which are named presets, and saved prompts,
+// which are named texts with variables.
 //
-// An assistant is copied: a session has the settings that it had when it was applied, recorded
-// in the session's own ledger. A saved prompt is filled in and becomes words of a message.
+// An assistant is copied into a session: the session keeps the settings that the assistant had when it was applied,
+// recorded in the session's own ledger. A saved prompt is filled in and becomes part of a message.
 package library
 
 import (
@@ -17,7 +17,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Store is what the library is kept in.
+// Store is the database that the library uses.
 type Store interface {
 	Assistants(context.Context) ([]chat.Assistant, error)
 	Assistant(context.Context, chat.AssistantID) (chat.Assistant, error)
@@ -31,14 +31,14 @@ type Store interface {
 	CreateSession(context.Context, chat.NewSession) (chat.Session, chat.Branch, error)
 }
 
-// Models tells what a model can be given. It is turn.Engine.
+// Models checks the settings of a preset. It is turn.Engine.
 type Models interface {
-	// CheckPreset refuses a model that is not configured, and instructions over its cap; an
-	// empty name is the default model.
+	// CheckPreset rejects a model that is not configured, and instructions that are too long. An empty model means
+	// the default model.
 	CheckPreset(ctx context.Context, model, instructions string) error
 }
 
-// Library is the service. Its methods may be called by several goroutines.
+// Library is the service. Its methods are safe for concurrent use.
 type Library struct {
 	Store
 	models  Models
@@ -46,23 +46,23 @@ type Library struct {
 	now     func() time.Time
 }
 
-// New returns the service. publish is called with what changed, after it is stored.
+// New returns the service. publish is called after each change has been stored.
 func New(store Store, models Models, publish func(chat.Change)) *Library {
 	return &Library{Store: store, models: models, publish: publish, now: time.Now}
 }
 
-// PutAssistant makes an assistant where it has no id, and changes the one with its id.
+// PutAssistant creates an assistant if it has no id, and otherwise updates the one with its id.
 func (l *Library) PutAssistant(ctx context.Context, a chat.Assistant) (chat.Assistant, error) {
 	a, err := l.Store.PutAssistant(ctx, a)
 	return a, l.changed(err)
 }
 
-// DropAssistant deletes an assistant. Sessions that have its settings keep them.
+// DropAssistant deletes an assistant. Sessions keep the settings they got from it.
 func (l *Library) DropAssistant(ctx context.Context, id chat.AssistantID) error {
 	return l.changed(l.Store.DropAssistant(ctx, id))
 }
 
-// PutSavedPrompts stores prompts, all or none.
+// PutSavedPrompts stores all of the prompts, or none.
 func (l *Library) PutSavedPrompts(ctx context.Context, list []chat.SavedPrompt) ([]chat.SavedPrompt, error) {
 	out, err := l.Store.PutSavedPrompts(ctx, list)
 	return out, l.changed(err)
@@ -80,7 +80,7 @@ func (l *Library) changed(err error) error {
 	return err
 }
 
-// AssistantNamed is the assistant of a name, without regard to case, or of an id.
+// AssistantNamed finds an assistant by name, ignoring case, or by id.
 func (l *Library) AssistantNamed(ctx context.Context, name string) (chat.Assistant, error) {
 	all, err := l.Assistants(ctx)
 	if err != nil {
@@ -97,7 +97,7 @@ func (l *Library) AssistantNamed(ctx context.Context, name string) (chat.Assista
 	return found, nil
 }
 
-// PromptNamed is the saved prompt of a name, without regard to case, or of an id.
+// PromptNamed finds a saved prompt by name, ignoring case, or by id.
 func (l *Library) PromptNamed(ctx context.Context, name string) (chat.SavedPrompt, error) {
 	all, err := l.SavedPrompts(ctx)
 	if err != nil {
@@ -114,7 +114,7 @@ func (l *Library) PromptNamed(ctx context.Context, name string) (chat.SavedPromp
 	return found, nil
 }
 
-// Start makes a session with an assistant's settings.
+// Start creates a session with an assistant's settings.
 func (l *Library) Start(ctx context.Context, title string, id chat.AssistantID) (chat.Session, chat.Branch, error) {
 	a, err := l.Assistant(ctx, id)
 	if err == nil {
@@ -130,7 +130,7 @@ func (l *Library) Start(ctx context.Context, title string, id chat.AssistantID) 
 	return s, b, err
 }
 
-// Apply gives a session the settings of an assistant, from the next message on.
+// Apply gives a session the settings of an assistant, starting with the next message.
 func (l *Library) Apply(ctx context.Context, session chat.SessionID, id chat.AssistantID) error {
 	s, err := l.Session(ctx, session)
 	if err != nil {
@@ -155,7 +155,7 @@ func (l *Library) changedSession(id chat.SessionID) {
 	l.publish(chat.Change{Kind: chat.ChangeSession, ID: string(id), Session: id})
 }
 
-// Duplicate makes an assistant with the settings of another.
+// Duplicate creates an assistant with the settings of another.
 func (l *Library) Duplicate(ctx context.Context, id chat.AssistantID) (chat.Assistant, error) {
 	a, err := l.Assistant(ctx, id)
 	if err != nil {
@@ -164,7 +164,7 @@ func (l *Library) Duplicate(ctx context.Context, id chat.AssistantID) (chat.Assi
 	return l.addAssistant(ctx, a)
 }
 
-// ImportAssistant adds the assistant that a file holds.
+// ImportAssistant adds the assistant in a file.
 func (l *Library) ImportAssistant(ctx context.Context, r io.Reader) (chat.Assistant, error) {
 	a, err := DecodeAssistant(r)
 	if err != nil {
@@ -173,7 +173,7 @@ func (l *Library) ImportAssistant(ctx context.Context, r io.Reader) (chat.Assist
 	return l.addAssistant(ctx, a)
 }
 
-// addAssistant stores an assistant as a new one, under a name that is free.
+// addAssistant stores an assistant as a new one, under a free name.
 func (l *Library) addAssistant(ctx context.Context, a chat.Assistant) (chat.Assistant, error) {
 	all, err := l.Assistants(ctx)
 	if err != nil {
@@ -187,14 +187,14 @@ func (l *Library) addAssistant(ctx context.Context, a chat.Assistant) (chat.Assi
 	return l.PutAssistant(ctx, a)
 }
 
-// ImportedPrompts is what an import of prompts did.
+// ImportedPrompts is the outcome of an import of prompts.
 type ImportedPrompts struct {
 	Added []chat.SavedPrompt
-	Known int // were there already, with the same name and text
+	Known int // existed already with the same name and text
 }
 
-// ImportPrompts adds the prompts that a file holds. One that is there with the same name and
-// text is left out; one of a name that is taken gets a number after it.
+// ImportPrompts adds the prompts in a file. A prompt that exists with the same name and text is skipped; one whose
+// name is taken gets a number after its name.
 func (l *Library) ImportPrompts(ctx context.Context, r io.Reader) (ImportedPrompts, error) {
 	list, err := DecodePrompts(r)
 	if err != nil {
@@ -225,10 +225,10 @@ func (l *Library) ImportPrompts(ctx context.Context, r io.Reader) (ImportedPromp
 	return out, err
 }
 
-// numbered is a name with a number behind it.
+// numbered matches a name that ends with a number in parentheses.
 var numbered = regexp.MustCompile(`^(.+) \(\d+\)$`)
 
-// freeName is a name with a number behind it where it is taken.
+// freeName returns the name, with a number after it if it is taken.
 func freeName(name string, taken func(string) bool) string {
 	free := name
 	if m := numbered.FindStringSubmatch(name); m != nil && taken(name) {
@@ -244,7 +244,7 @@ func freeName(name string, taken func(string) bool) string {
 	return free
 }
 
-// Fill is a saved prompt with values for its variables, as Fill has it; the date is today's where none is given.
+// Fill fills in a saved prompt as the function Fill does; the date defaults to today's.
 func (l *Library) Fill(p chat.SavedPrompt, values map[string]string) (string, error) {
 	all := map[string]string{Date: l.now().Format(time.DateOnly)}
 	for name, value := range values {

@@ -8,28 +8,28 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// maxFilled bounds a filled-in prompt, in bytes: a value may be in it many times.
+// maxFilled limits a filled-in prompt, in bytes: a value may be inserted many times.
 const maxFilled = 1 << 20
 
-// Built-in variables. Their values come from where the prompt is used.
+// Built-in variables. Where the prompt is used determines their values.
 const (
 	Date      = "date"      // today, as 2006-01-02
 	Clipboard = "clipboard" // the text of the clipboard, read when the prompt is inserted
-	Selection = "selection" // the text that is selected where the prompt is inserted
+	Selection = "selection" // the text selected where the prompt is inserted
 )
 
-// Variable is a place in a saved prompt that is filled in when the prompt is used.
+// Variable is a placeholder in a saved prompt.
 type Variable struct {
 	Name    string `json:"name"`
 	Default string `json:"default"`
 	Builtin bool   `json:"builtin"`
 }
 
-// variable is {{name}} or {{name:default}}. Braces around anything else are text.
+// variable matches {{name}} and {{name:default}}. Braces around anything else are plain text.
 var variable = regexp.MustCompile(`\{\{[ \t]*([\p{L}_][\p{L}\p{N}_ -]{0,39}?)[ \t]*(?::([^{}]*))?\}\}`)
 
-// Variables are the variables of a text, in the order in which they first appear. The default
-// is the first that one of its places gives.
+// Variables returns the variables of a text in order of their first appearance. If a variable occurs several times,
+// the first default counts.
 func Variables(text string) []Variable {
 	out := []Variable{}
 	for _, m := range variable.FindAllStringSubmatch(text, -1) {
@@ -45,8 +45,8 @@ func Variables(text string) []Variable {
 	return out
 }
 
-// Fill puts values in place of the variables of a text. One without a value has its
-// default; one with neither is an error. Values are text: variables in them stay as they are.
+// Fill replaces the variables of a text by values. A variable without a value gets its default; one that has neither
+// is an error. Variables inside values are not replaced.
 func Fill(text string, values map[string]string) (string, error) {
 	filled, missing := map[string]string{}, []string{}
 	for _, v := range Variables(text) {

@@ -410,7 +410,7 @@ func (p person) Elicit(ctx context.Context, _ Question) (Answer, error) {
 
 // The time of a call does not run while its server asks a person; cancelling ends it then too, and
 // a question that nobody answers is taken back.
-func TestTheTimeOfACallStandsForAQuestion(t *testing.T) {
+func TestACallsTimeLimitExcludesQuestions(t *testing.T) {
 	cfg := faulty("asks")
 	cfg.TimeoutS = 1
 	who := person{1500 * time.Millisecond, make(chan struct{}, 10)}

@@ -12,28 +12,28 @@ import (
 	"contextinfinity/backend/internal/untrusted"
 )
 
-// Request is what a server asks of a Desk for a program.
+// Request is what a server asks of a Desk on behalf of a program.
 type Request struct {
-	// Client is the program's name, or Token is its token: over HTTP.
+	// Client is the program's name. Over HTTP it is empty, and Token is the program's token.
 	Client string `json:"client,omitempty"`
 	Token  string `json:"token,omitempty"`
-	// Claims is what the program calls itself.
+	// Claims is the name and version that the program gives itself.
 	Claims string `json:"claims,omitempty"`
-	// Tool is the one to run; empty: the program only connects.
+	// Tool is the tool to run; empty: the program only connects.
 	Tool      string          `json:"tool,omitempty"`
 	Arguments json.RawMessage `json:"arguments,omitempty"`
 }
 
-// Answer is a Desk's.
+// Answer is a Desk's answer to a Request.
 type Answer struct {
-	Client   string `json:"client"`   // whose it is; empty: the token is nobody's
-	Remember bool   `json:"remember"` // it may write notes
+	Client   string `json:"client"`   // name of the program; empty: the token is unknown
+	Remember bool   `json:"remember"` // the program may write notes
 	Text     string `json:"text"`
 	IsError  bool   `json:"is_error"`
-	Noted    bool   `json:"noted"` // a note was written, which is to be indexed
+	Noted    bool   `json:"noted"` // a note was written and has to be indexed
 }
 
-// Store keeps what programs may see, and what they were shown.
+// Store keeps what programs may see, and the record of what they were shown.
 type Store interface {
 	SeeClient(context.Context, chat.ClientVisit) (chat.Client, error)
 	ClientByToken(ctx context.Context, hash string) (string, bool, error)
@@ -43,44 +43,44 @@ type Store interface {
 	AddNote(context.Context, chat.ClientNote) (turn chat.Turn, made bool, err error)
 }
 
-// Sight is what a program may see: all sessions that are not archived, or these of them.
+// Sight is what a program may see: all sessions that are not archived, or only the listed ones.
 type Sight struct {
 	All      bool
 	Sessions []chat.SessionID
 }
 
-// Found is what a reader answers, and what it showed.
+// Found is a reader's answer, and the turns it showed.
 type Found struct {
 	Text  string
 	Shown []chat.ShownTurn
 }
 
-// Tool is a reader as it is offered.
+// Tool describes one of the reader's tools to programs.
 type Tool struct {
 	Name, Title, Description string
 	Schema                   json.RawMessage
 }
 
-// Reader reads memory. Its errors of the codes invalid and not_found are worded for the program.
+// Reader reads memory. Its errors with the codes invalid and not_found are shown to the program.
 type Reader interface {
 	Read(ctx context.Context, s Sight, tool string, arguments json.RawMessage) (Found, error)
 }
 
-// Desk carries out requests on the data.
+// Desk runs requests on the data.
 type Desk struct {
 	Store  Store
 	Reader Reader
-	// Changed is called after each request: the list of programs or the access record is another.
+	// Changed is called after each request, because the list of programs or the access record may have changed.
 	Changed func()
 }
 
-// toolRemember is the tool that writes notes.
+// toolRemember is the name of the tool that writes notes.
 const toolRemember = "remember"
 
-// maxAnswer bounds an answer, in bytes of what a reader found.
+// maxAnswer limits, in bytes, how much of a reader's answer is returned.
 const maxAnswer = 64 << 10
 
-// Do carries out a request. An error is one of this program: nothing was shown.
+// Do runs a request. An error means that something failed in this program, and nothing was shown.
 func (d *Desk) Do(ctx context.Context, r Request) (Answer, error) {
 	if r.Token != "" {
 		name, ok, err := d.Store.ClientByToken(ctx, chat.HashText(r.Token))
@@ -111,12 +111,12 @@ func (d *Desk) Do(ctx context.Context, r Request) (Answer, error) {
 		access.Outcome = chat.AccessFailed
 	}
 	if recordErr := d.Store.RecordAccess(ctx, access); recordErr != nil && err == nil {
-		return Answer{}, recordErr // what is not recorded is not shown
+		return Answer{}, recordErr // an answer that cannot be recorded is not shown
 	}
 	return a, err
 }
 
-// words are an error as a program reads it.
+// words returns the text of an error for a program.
 func words(err error) string {
 	e := chat.AsError(err)
 	text := e.Message
@@ -129,7 +129,7 @@ func words(err error) string {
 	return text
 }
 
-// asked is what the access record keeps of a request's arguments.
+// asked returns the part of a request's arguments that the access record keeps.
 func asked(r Request) string {
 	var a struct {
 		Query     string `json:"query"`
@@ -167,7 +167,7 @@ func (d *Desk) read(ctx context.Context, c chat.Client, r Request, a *Answer, ac
 		}
 		sight.Sessions = append(append(sight.Sessions, c.Sessions...), in...)
 	}
-	if c.Notes != "" { // what it wrote itself
+	if c.Notes != "" { // the program's own notes
 		sight.Sessions = append(sight.Sessions, c.Notes)
 	}
 	found, err := d.Reader.Read(ctx, sight, r.Tool, r.Arguments)
@@ -182,7 +182,7 @@ func (d *Desk) read(ctx context.Context, c chat.Client, r Request, a *Answer, ac
 	return nil
 }
 
-// notAllowed tells a program why it sees nothing, and the person how to change that.
+// notAllowed tells a program why it sees nothing, and the user how to change that.
 func notAllowed(c chat.Client) string {
 	how := fmt.Sprintf("The person can do so in ContextInfinity under Settings, Other programs, or with: contextinfinity mcp clients allow %q --all (or --session ID, --folder NAME).", c.Name)
 	if c.Scope == chat.ClientAsked {
@@ -191,7 +191,7 @@ func notAllowed(c chat.Client) string {
 	return fmt.Sprintf("%q is not allowed to see any conversation. %s", c.Name, how)
 }
 
-// framed is an answer as data of others: nothing in it can close the frame.
+// framed wraps an answer in a frame that marks it as data. Nothing in the text can close the frame.
 func framed(text string) string {
 	text = untrusted.Visible(text)
 	more := ""
@@ -202,7 +202,7 @@ func framed(text string) string {
 		untrusted.Memory(text) + "\n</memory>" + more
 }
 
-// note are the arguments of remember.
+// note holds the arguments of the remember tool.
 type note struct {
 	Text string `json:"text"`
 	Key  string `json:"key"`
@@ -243,8 +243,7 @@ func (d *Desk) remember(ctx context.Context, c chat.Client, arguments json.RawMe
 	return nil
 }
 
-// DecodeArguments refuses arguments that the tool does not have: a misspelt one would be
-// ignored silently.
+// DecodeArguments rejects unknown arguments: a misspelt one would otherwise be ignored silently.
 func DecodeArguments(raw json.RawMessage, into any) error {
 	if len(raw) == 0 {
 		raw = json.RawMessage("{}")

@@ -18,12 +18,12 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Bounds of the server over HTTP.
+// Limits of the server over HTTP.
 const (
 	maxConnections = 64
-	maxRequests    = 32 // that are answered at once
-	maxSessions    = 64 // of the protocol revisions that have them, of all programs
-	maxOwnSessions = 16 // of one program: the next one ends its oldest
+	maxRequests    = 32 // handled at once
+	maxSessions    = 64 // of all programs together, in protocol revisions that have sessions
+	maxOwnSessions = 16 // of one program: at the next one, its oldest session ends
 	sessionIdle    = 10 * time.Minute
 	headerTime     = 10 * time.Second
 	bodyTime       = 30 * time.Second
@@ -32,17 +32,16 @@ const (
 	maxToken       = 200
 )
 
-// Path is where the protocol is served.
+// Path is the path of the server's endpoint.
 const Path = "/mcp"
 
-// URL is where the protocol is served at a port.
+// URL returns the address of the endpoint at a port.
 func URL(port int) string { return fmt.Sprintf("http://127.0.0.1:%d%s", port, Path) }
 
 // stateless is the first revision of the protocol without sessions.
 const stateless = "2026-07-28"
 
-// HTTP serves programs on this computer over streamable HTTP. Its methods may be called by
-// several goroutines.
+// HTTP serves programs on this computer over streamable HTTP. Its methods are safe for concurrent use.
 type HTTP struct {
 	options Options
 
@@ -54,11 +53,10 @@ type HTTP struct {
 	problem  string
 }
 
-// NewHTTP makes a server that does not listen yet.
+// NewHTTP returns a server that does not listen yet.
 func NewHTTP(o Options) *HTTP { o.Client = ""; return &HTTP{options: o} }
 
-// Apply listens on a port of this computer, or on none with 0. What was served before on
-// another port ends.
+// Apply makes the server listen on a port of this computer; 0 stops it. A server on another port is stopped first.
 func (h *HTTP) Apply(port int) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -89,7 +87,7 @@ func (h *HTTP) serve(l net.Listener) {
 	go func() { _ = server.Serve(listener) }()
 }
 
-// Address is the URL that is served; empty: none. The problem says why not.
+// Address returns the address of the running server, or an empty address and the reason why it does not run.
 func (h *HTTP) Address() (address, problem string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -99,11 +97,11 @@ func (h *HTTP) Address() (address, problem string) {
 	return "http://" + h.listener.Addr().String() + Path, ""
 }
 
-// Close ends it.
+// Close stops the server.
 func (h *HTTP) Close() { _ = h.Apply(0) }
 
-// stop closes what is served, with its connections and sessions: a program that listens for
-// news would never end its own.
+// stop closes the server with its connections and sessions. They have to be closed: a program that waits for
+// notifications would never end its own.
 func (h *HTTP) stop() {
 	if h.server == nil {
 		return
@@ -113,8 +111,8 @@ func (h *HTTP) stop() {
 	h.server, h.protocol, h.listener = nil, nil, nil
 }
 
-// programs has a server for each program, so that one that leaves its sessions open takes no other's
-// place.
+// programs has a separate protocol server for each program, so that a program that leaves its sessions open uses up
+// only its own share.
 type programs struct {
 	options Options
 
@@ -122,7 +120,7 @@ type programs struct {
 	servers map[string]*mcp.Server
 }
 
-// of is the server of the program that a request comes from.
+// of returns the server of the program that a request comes from.
 func (p *programs) of(r *http.Request) *mcp.Server {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -136,12 +134,12 @@ func (p *programs) of(r *http.Request) *mcp.Server {
 	return p.servers[info.UserID]
 }
 
-// makeRoom is for one more session of a program: where it has too many, its oldest ends, and it
-// connects again should it still use that one. false: other programs have them all.
+// makeRoom makes room for one more session of a program. If there are too many, it ends the program's oldest session;
+// the program reconnects if it still uses that one. It returns false if other programs use up the limit.
 func (p *programs) makeRoom(r *http.Request) bool {
 	server := p.of(r)
 	if server == nil {
-		return true // it is refused
+		return true // has no valid token and is refused later
 	}
 	own, all := slices.Collect(server.Sessions()), p.sessions()
 	if len(own) < maxOwnSessions && all < maxSessions {
@@ -176,7 +174,7 @@ func (p *programs) close() {
 	}
 }
 
-// handler serves the protocol to programs on this computer that have a token.
+// handler serves the protocol to local programs that have a token.
 func (o Options) handler(p *programs, port int) http.Handler {
 	withSessions := mcp.NewStreamableHTTPHandler(p.of, &mcp.StreamableHTTPOptions{MaxRequestBodyBytes: maxMessage, SessionTimeout: sessionIdle})
 	without := mcp.NewStreamableHTTPHandler(p.of, &mcp.StreamableHTTPOptions{
@@ -207,7 +205,7 @@ func (o Options) handler(p *programs, port int) http.Handler {
 	return guard(port, verified)
 }
 
-// guard refuses what does not come from a program on this computer, or is too much at once.
+// guard refuses requests that do not come from a program on this computer, and more than maxRequests at once.
 func guard(port int, next http.Handler) http.Handler {
 	busy := make(chan struct{}, maxRequests)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -225,7 +223,7 @@ func guard(port int, next http.Handler) http.Handler {
 		if r.Header.Get("Authorization") == "" {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 		}
-		if r.Method == http.MethodGet { // a stream for news, which stays open: connections bound those
+		if r.Method == http.MethodGet { // a long-lived stream for notifications: the limit of connections bounds these
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -240,8 +238,8 @@ func guard(port int, next http.Handler) http.Handler {
 	})
 }
 
-// isOurs reports a host under which this server is reached: a page that made its own name
-// point here (DNS rebinding) asks for another.
+// isOurs reports whether a Host header names this server. After DNS rebinding, the header has the attacker's host
+// name.
 func isOurs(host string, port int) bool {
 	name, p, err := net.SplitHostPort(host)
 	if err != nil || p != fmt.Sprint(port) {
@@ -250,7 +248,7 @@ func isOurs(host string, port int) bool {
 	return name == "127.0.0.1" || strings.EqualFold(name, "localhost")
 }
 
-// fromHere reports a request without an origin, as programs send them, or with our own.
+// fromHere reports whether a request has no Origin, as programs send it, or this server's own.
 func fromHere(h http.Header, port int) bool {
 	for _, origin := range h.Values("Origin") {
 		u, err := url.Parse(origin)
@@ -261,7 +259,7 @@ func fromHere(h http.Header, port int) bool {
 	return true
 }
 
-// limited is a listener with a bound on its open connections; the next one waits.
+// limited is a listener that limits the number of open connections; further ones wait.
 type limited struct {
 	net.Listener
 	free chan struct{}

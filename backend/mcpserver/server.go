@@ -10,14 +10,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Options are those of a server.
+// Options are the settings of a server.
 type Options struct {
 	Version string
-	// Client is the name of the program at the other end of stdio; over HTTP it is its token's.
+	// Client is the name of the program at the other end of stdio. Over HTTP, the name comes from the token.
 	Client string
-	// Tools are the readers.
+	// Tools are the reader's tools.
 	Tools []Tool
-	// Carry has a Desk carry out a request, here or in the process that has the data.
+	// Carry sends a request to a Desk, in this process or in the one that has the data open.
 	Carry func(context.Context, Request) (Answer, error)
 	Log   *slog.Logger
 }
@@ -31,7 +31,7 @@ const rememberDescription = "Stores a note in the person's memory, in a session 
 const rememberSchema = `{"type":"object","properties":{"text":{"type":"string","description":"The note, complete in itself."},` +
 	`"key":{"type":"string","description":"Optional name of the note: a note with the same key is written only once."}},"required":["text"],"additionalProperties":false}`
 
-// newServer makes a server of the protocol.
+// newServer returns a server of the protocol.
 func newServer(o Options) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "contextinfinity", Title: "ContextInfinity", Version: o.Version}, &mcp.ServerOptions{
 		Instructions: instructions, Logger: o.Log, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
@@ -52,7 +52,7 @@ func newServer(o Options) *mcp.Server {
 	return s
 }
 
-// client is the program that a request comes from.
+// client returns the name of the program that a request comes from.
 func (o Options) client(extra *mcp.RequestExtra) string {
 	if o.Client != "" {
 		return o.Client
@@ -86,7 +86,7 @@ func claims(i *mcp.Implementation) string {
 	return name[:min(len(name), 200)]
 }
 
-// offered leaves out of the list of tools what the program may not do.
+// offered removes the tools that the program may not use from the list of tools.
 func (o Options) offered(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
 		result, err := next(ctx, method, r)
@@ -109,7 +109,7 @@ func (o Options) offered(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// verify is the token of a request.
+// verify checks the token of a request.
 func (o Options) verify(ctx context.Context, token string) (*auth.TokenInfo, error) {
 	answer, err := o.Carry(ctx, Request{Token: token})
 	if err != nil {

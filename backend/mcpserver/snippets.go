@@ -4,15 +4,15 @@ import (
 	"encoding/json"
 )
 
-// Snippet is what is pasted into another program so that it finds this one.
+// Snippet is a configuration to paste into another program so that it can connect to this one.
 type Snippet struct {
 	Program string
-	File    string // where it goes, in words
+	File    string // description of where the text belongs
 	Text    string
 }
 
-// Snippets are configurations of other programs that start ours: command is its path, places
-// the arguments that say where its data is, if that is not the usual place.
+// Snippets returns configurations with which other programs start ours. command is our path; places are the arguments
+// that name the data directory if it is not the default one.
 func Snippets(command string, places ...string) []Snippet {
 	launch := func(command, client string) program {
 		return program{command, append([]string{"mcp", "--client", client}, places...)}
@@ -32,7 +32,7 @@ type program struct {
 	Args    []string `json:"args"`
 }
 
-// RemoteSnippet is the configuration of a program that speaks HTTP.
+// RemoteSnippet returns a configuration for a program that connects over HTTP.
 func RemoteSnippet(url, token string) Snippet {
 	type remote struct {
 		URL     string            `json:"url"`

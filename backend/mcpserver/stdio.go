@@ -16,10 +16,10 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// maxMessage bounds a message of a program, in bytes: a note in JSON comes nowhere near it.
+// maxMessage limits a message of a program, in bytes. Notes are far smaller.
 const maxMessage = 1 << 20
 
-// Stdio serves the program at the other end of in and out, until it closes in or ctx ends.
+// Stdio serves the program at the other end of in and out, until in is closed or ctx ends.
 func Stdio(ctx context.Context, o Options, in io.Reader, out io.Writer) error {
 	if err := chat.CheckClientName(o.Client); err != nil {
 		return err
@@ -27,24 +27,24 @@ func Stdio(ctx context.Context, o Options, in io.Reader, out io.Writer) error {
 	w := &lineWriter{out: out}
 	r := &messages{in: bufio.NewReaderSize(in, 64<<10), refuse: w.refuse}
 	err := newServer(o).Run(ctx, &mcp.IOTransport{Reader: r, Writer: w, MaxLineLength: maxMessage + 1024})
-	if ctx.Err() != nil { // it was told to end
+	if ctx.Err() != nil { // stopped on purpose
 		return nil
 	}
 	return err
 }
 
-// Codes of JSON-RPC for what cannot be answered otherwise.
+// JSON-RPC codes for lines that are not valid messages.
 const (
 	codeParse   = -32700
 	codeInvalid = -32600
 )
 
-// messages reads the lines that are messages of the protocol. Any other is answered as JSON-RPC
-// wants it, and the connection continues: to the SDK it would be the end.
+// messages reads the lines that are messages of the protocol. An invalid line is answered with a JSON-RPC error and
+// skipped, because the SDK would end the connection.
 type messages struct {
 	in     *bufio.Reader
 	refuse func(code int, words string)
-	rest   []byte // of a message, still to be read
+	rest   []byte // rest of a message that Read has returned in part
 }
 
 func (m *messages) Read(p []byte) (int, error) {
@@ -53,7 +53,7 @@ func (m *messages) Read(p []byte) (int, error) {
 		switch line = bytes.TrimSpace(line); {
 		case over:
 			m.refuse(codeInvalid, fmt.Sprintf("The message is larger than %d bytes.", maxMessage))
-		case len(line) == 0, err != nil && !json.Valid(line): // its end came in the middle of a line
+		case len(line) == 0, err != nil && !json.Valid(line): // the input ended in the middle of a line
 		case !json.Valid(line):
 			m.refuse(codeParse, "The line is not JSON.")
 		default:
@@ -72,10 +72,10 @@ func (m *messages) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close leaves the input to whoever gave it.
+// Close does nothing: the caller owns the input.
 func (m *messages) Close() error { return nil }
 
-// readLine reads a line. Of one that is too long no more than its end is looked for.
+// readLine reads a line. If it is too long, the rest is skipped without being kept.
 func readLine(r *bufio.Reader) (line []byte, over bool, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
@@ -90,7 +90,7 @@ func readLine(r *bufio.Reader) (line []byte, over bool, err error) {
 	}
 }
 
-// lineWriter writes whole lines, of the protocol and of what is refused.
+// lineWriter writes whole lines, from the SDK and from refuse.
 type lineWriter struct {
 	mu  sync.Mutex
 	out io.Writer
@@ -102,11 +102,11 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 	return w.out.Write(p)
 }
 
-// refuse answers what has no id that could be read.
+// refuse writes an error answer without an id, as none could be read.
 func (w *lineWriter) refuse(code int, words string) {
 	answer, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": words}})
-	_, _ = w.Write(append(answer, '\n')) // a reader that is gone is noticed by the next answer
+	_, _ = w.Write(append(answer, '\n')) // if the reader is gone, writing the next answer fails
 }
 
-// Close leaves the output to whoever gave it.
+// Close does nothing: the caller owns the output.
 func (w *lineWriter) Close() error { return nil }

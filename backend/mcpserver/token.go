@@ -7,11 +7,11 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// tokenPrefix makes a token recognizable, for people and for what looks for secrets.
+// tokenPrefix makes a token recognizable to people and to secret scanners.
 const tokenPrefix = "cinf_"
 
-// MakeToken makes a token for a program, in place of the one before. Only its hash is
-// kept, so it is shown once.
+// MakeToken makes a token for a program and replaces its previous one. Only the hash is stored, so the token can be
+// shown only once.
 func MakeToken(ctx context.Context, s Store, client string) (string, error) {
 	token := tokenPrefix + rand.Text()
 	return token, s.SetClientToken(ctx, client, chat.HashText(token))

@@ -20,22 +20,22 @@ import (
 	"contextinfinity/backend/internal/safezip"
 )
 
-// Bounds of a bundle.
+// Limits of a bundle.
 const (
-	maxBundle   = 512 << 20 // bytes, packed
+	maxBundle   = 512 << 20 // compressed bytes
 	maxUnpacked = 1 << 30
 	maxFiles    = 50_000
 	maxManifest = 1 << 20
 	manifest    = "manifest.json"
 )
 
-// bundle is a file that was looked at, and is unpacked when its server is added.
+// bundle is a bundle file that was read. It is unpacked when its server is added.
 type bundle struct {
 	path string
-	sum  string // of the file as it was looked at
+	sum  string // hash of the file when it was read
 }
 
-// described is manifest.json of a bundle, v0.1 to v0.4.
+// described is manifest.json of a bundle, versions 0.1 to 0.4.
 type described struct {
 	ManifestVersion string `json:"manifest_version"`
 	DXTVersion      string `json:"dxt_version"`
@@ -63,7 +63,7 @@ type launchable struct {
 	Overrides map[string]launchable `json:"platform_overrides"`
 }
 
-// wanted is something that a bundle asks for.
+// wanted is a value that a bundle asks the user for.
 type wanted struct {
 	Type        string `json:"type"`
 	Title       string `json:"title"`
@@ -152,7 +152,7 @@ func readManifest(z *zip.Reader, d *described) error {
 	return refusedBundle("it has no manifest.json.")
 }
 
-// platform is this system as bundles name it.
+// platform returns the name that bundles use for this system.
 func platform() string {
 	if runtime.GOOS == "windows" {
 		return "win32"
@@ -249,8 +249,8 @@ func (d described) questions() []Question {
 	return out
 }
 
-// ours puts answers where the manifest has ${user_config.KEY}, and resolves the folders of the
-// system; the folder of the bundle is known when it is unpacked.
+// ours turns ${user_config.KEY} into our place for an answer and resolves the folders of the system. The bundle's own
+// folder is filled in later, when it is unpacked.
 func (d described) ours(text string) string {
 	text = strings.ReplaceAll(text, "${user_config.", "${answer:")
 	return systemPlaces(text)
@@ -264,8 +264,7 @@ func systemPlaces(text string) string {
 	return strings.NewReplacer("${HOME}", home, "${DESKTOP}", filepath.Join(home, "Desktop"), "${DOCUMENTS}", filepath.Join(home, "Documents"), "${DOWNLOADS}", filepath.Join(home, "Downloads")).Replace(text)
 }
 
-// unpack writes a bundle into a folder of its own, and returns it. What cannot be unpacked as a
-// whole is removed again.
+// unpack unpacks a bundle into a new folder and returns the folder. On an error, the folder is removed again.
 func (s *Setup) unpack(b *bundle, name string) (dir string, err error) {
 	f, z, err := openBundle(b.path)
 	if err != nil {
@@ -302,7 +301,7 @@ func (s *Setup) unpack(b *bundle, name string) (dir string, err error) {
 	return dir, nil
 }
 
-// unpackOne writes one file. Links and names that lead elsewhere are refused.
+// unpackOne writes one file. Links and paths that lead outside of the folder are rejected.
 func unpackOne(dir string, entry *zip.File, left *int64) (err error) {
 	name := filepath.FromSlash(strings.TrimSuffix(entry.Name, "/"))
 	if !filepath.IsLocal(name) || strings.ContainsRune(entry.Name, '\\') || len(name) > 1000 {

@@ -13,11 +13,11 @@ import (
 	"contextinfinity/backend/config"
 )
 
-// entry is a server as other programs write it down.
+// entry is a server in the configuration of another program.
 type entry struct {
 	Type        string          `json:"type"`
 	Transport   string          `json:"transport"`
-	Command     json.RawMessage `json:"command"` // a text, or an object in Zed
+	Command     json.RawMessage `json:"command"` // a string, or an object in Zed
 	Args        []any           `json:"args"`
 	Env         map[string]any  `json:"env"`
 	Cwd         string          `json:"cwd"`
@@ -30,7 +30,7 @@ type entry struct {
 	Disabled    bool            `json:"disabled"`
 	Enabled     *bool           `json:"enabled"`
 
-	// Of LibreChat.
+	// Fields of LibreChat.
 	Variables map[string]struct {
 		Title       string `json:"title"`
 		Description string `json:"description"`
@@ -43,7 +43,7 @@ type entry struct {
 	OBO    json.RawMessage `json:"obo"`
 }
 
-// input is something that VS Code asks for before it starts a server.
+// input is a value that VS Code asks for before it starts a server.
 type input struct {
 	ID          string   `json:"id"`
 	Type        string   `json:"type"`
@@ -55,7 +55,7 @@ type input struct {
 
 func readInputs(raw json.RawMessage) map[string]input {
 	var list []input
-	_ = json.Unmarshal(raw, &list) // none, or what cannot be asked for: its places are named in a note
+	_ = json.Unmarshal(raw, &list) // on an error there are no inputs, and references to them are reported in a note
 	out := map[string]input{}
 	for _, in := range list {
 		if keyPattern.MatchString(in.ID) {
@@ -68,10 +68,10 @@ func readInputs(raw json.RawMessage) map[string]input {
 var (
 	keyPattern   = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`)
 	foreignPlace = regexp.MustCompile(`\$\{([^{}]{1,200})\}`)
-	bracedPlace  = regexp.MustCompile(`\{\{([A-Za-z0-9_]{1,100})\}\}`) // of LibreChat
+	bracedPlace  = regexp.MustCompile(`\{\{([A-Za-z0-9_]{1,100})\}\}`) // LibreChat's
 )
 
-// reading is one entry on its way to a candidate.
+// reading is the conversion of one entry into a candidate.
 type reading struct {
 	c      Candidate
 	inputs map[string]input
@@ -119,7 +119,7 @@ func readEntry(name string, raw json.RawMessage, inputs map[string]input) (Candi
 	return r.c, ""
 }
 
-// signIn takes over how LibreChat signs in to a server.
+// signIn converts LibreChat's settings for signing in to a server.
 func (r *reading) signIn(cfg *config.MCPServer, e *entry) {
 	cfg.OAuthClientID = e.OAuth.ClientID
 	if e.OAuth.ClientID != "" && e.OAuth.Secret != "" {
@@ -168,7 +168,7 @@ func (r *reading) command(cfg *config.MCPServer, e *entry, address string) (prob
 		return ""
 	}
 	if len(e.Args) == 0 && strings.ContainsRune(command, ' ') && !strings.ContainsAny(command, `/\"'`) {
-		words := strings.Fields(command) // "npx -y x": a line, not the name of a program
+		words := strings.Fields(command) // "npx -y x" is a command line, not a program name
 		command = words[0]
 		for _, w := range words[1:] {
 			e.Args = append(e.Args, w)
@@ -197,7 +197,7 @@ func plain(raw any) (string, bool) {
 	return "", false
 }
 
-// argument keeps secrets among the arguments out of the configuration.
+// argument keeps secrets in arguments out of the configuration.
 func (r *reading) argument(before []string, i int, text string) string {
 	flag, value, ok := strings.Cut(text, "=")
 	switch {
@@ -211,7 +211,7 @@ func (r *reading) argument(before []string, i int, text string) string {
 	return r.places(text)
 }
 
-// secret asks for a secret whose value, if it is one, is the answer that is offered.
+// secret asks the user for a secret. If value is a real secret, it is the suggested answer.
 func (r *reading) secret(key, value, title string) string {
 	if place := r.places(value); place != value {
 		return place
@@ -255,7 +255,7 @@ func (r *reading) values(m map[string]any) []Value {
 	return out
 }
 
-// address keeps secrets in a query out of the configuration.
+// address keeps secrets in a URL's query out of the configuration.
 func (r *reading) address(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.RawQuery == "" {
@@ -273,7 +273,7 @@ func (r *reading) address(text string) string {
 	return r.places(u.String()) + "?" + strings.Join(parts, "&")
 }
 
-// places turns the places of other programs into ours.
+// places converts the placeholders of other programs into ours.
 func (r *reading) places(text string) string {
 	text = bracedPlace.ReplaceAllStringFunc(text, func(found string) string {
 		if q, ok := r.braced[found[2:len(found)-2]]; ok && keyPattern.MatchString(q.Key) {

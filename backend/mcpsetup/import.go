@@ -20,7 +20,7 @@ import (
 	"contextinfinity/backend/secrets"
 )
 
-// Import is what was found in a configuration of another program, or in a bundle.
+// Import is the content of another program's configuration, or of a bundle.
 type Import struct {
 	ID       string
 	From     string
@@ -28,7 +28,7 @@ type Import struct {
 	Problems []string
 }
 
-// Candidate is a server that could be added. Values of its secrets stay here.
+// Candidate is a server that can be added. The values of its secrets are not passed on to the window.
 type Candidate struct {
 	Settings Settings
 	Original string
@@ -39,7 +39,7 @@ type Candidate struct {
 	bundle *bundle
 }
 
-// Question is something that a server needs to be told.
+// Question is a value that a server needs from the user.
 type Question struct {
 	Key, Title, Description string
 	Type                    string // "string", "number", "boolean", "directory", "file"
@@ -49,14 +49,14 @@ type Question struct {
 	Choices                 []string
 }
 
-// Choice is a server of an import that is added.
+// Choice is the user's choice to add one server of an import.
 type Choice struct {
 	Original, Name   string
 	Enabled, Replace bool
 	Answers          map[string]string
 }
 
-// Bounds of what is read.
+// Limits of what is read.
 const (
 	maxText    = 1 << 20
 	maxEntries = 100
@@ -65,7 +65,7 @@ const (
 
 const opImport = "mcp.import"
 
-// Read reads a configuration that was pasted, or a link of another program.
+// Read reads a configuration that was pasted, or another program's link for adding a server.
 func (s *Setup) Read(text string) (*Import, error) {
 	in, err := parse(text)
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *Setup) Read(text string) (*Import, error) {
 	return s.remember(in), nil
 }
 
-// ReadFile reads a configuration or a bundle.
+// ReadFile reads a configuration or a bundle from a file.
 func (s *Setup) ReadFile(path string) (*Import, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -111,13 +111,13 @@ func (s *Setup) remember(in *Import) *Import {
 	return in
 }
 
-// Exists reports a configured server of that name.
+// Exists reports whether a server with this name is configured.
 func (s *Setup) Exists(name string) bool {
 	_, ok := s.Config.Config().Server(name)
 	return ok
 }
 
-// Apply adds servers of an import: all of them or none.
+// Apply adds the chosen servers of an import, all of them or none.
 func (s *Setup) Apply(id string, choices []Choice) error {
 	s.mu.Lock()
 	at := slices.IndexFunc(s.imports, func(in *Import) bool { return in.ID == id })
@@ -183,8 +183,8 @@ func (s *Setup) Apply(id string, choices []Choice) error {
 	return nil
 }
 
-// forgetReplaced removes the secrets of servers that are replaced, before there is one of their
-// name that could get them: it has those of its import alone.
+// forgetReplaced removes the old secrets of servers that are replaced, before the new servers of the same name are
+// saved. A new server must only get the secrets of its own import.
 func (s *Setup) forgetReplaced(replaced []config.MCPServer, kept map[string]map[string]string) error {
 	for _, old := range replaced {
 		now := slices.Collect(maps.Keys(kept[old.Name]))
@@ -195,7 +195,7 @@ func (s *Setup) forgetReplaced(replaced []config.MCPServer, kept map[string]map[
 	return nil
 }
 
-// chosen is one server as it is added.
+// chosen returns the configuration and the secrets of one chosen server.
 func (s *Setup) chosen(in *Import, c Choice) (cfg config.MCPServer, kept map[string]string, dir string, err error) {
 	at := slices.IndexFunc(in.Servers, func(x Candidate) bool { return x.Original == c.Original })
 	if at < 0 {
@@ -227,7 +227,7 @@ func (s *Setup) chosen(in *Import, c Choice) (cfg config.MCPServer, kept map[str
 	return cfg, kept, dir, nil
 }
 
-// fill puts answers into their places, ${answer:KEY}; secret ones go to the keyring.
+// fill replaces the places ${answer:KEY} by the answers; secret answers go to the keyring.
 func fill(cfg *config.MCPServer, kept map[string]string, asks []Question, answers map[string]string, dir string) {
 	texts := map[string]string{"${__dirname}": dir, "${/}": string(filepath.Separator), "${pathSeparator}": string(filepath.Separator)}
 	many := map[string][]string{}
@@ -275,7 +275,7 @@ func fill(cfg *config.MCPServer, kept map[string]string, asks []Question, answer
 
 func asked(key string) string { return "${answer:" + key + "}" }
 
-// parse reads the forms in which other programs write down their servers.
+// parse reads the formats in which other programs configure their servers.
 func parse(text string) (*Import, error) {
 	if len(text) > maxText {
 		return nil, chat.Errorf(chat.CodeInvalid, opImport, "This is too large for a list of servers; nothing was added.")
@@ -327,7 +327,7 @@ func shown(name string) string {
 	return strconv.Quote(strings.ToValidUTF8(name[:min(len(name), 60)], ""))
 }
 
-// findServers finds the table of servers, and says in words whose form it is.
+// findServers finds the servers in a configuration, and describes its format.
 func findServers(doc map[string]json.RawMessage) (from string, servers map[string]json.RawMessage) {
 	for _, form := range []struct{ key, words string }{
 		{"mcpServers", "mcpServers JSON"}, {"servers", "the servers of VS Code"}, {"context_servers", "the context servers of Zed"},
@@ -361,7 +361,7 @@ func findServers(doc map[string]json.RawMessage) (from string, servers map[strin
 	return "a list of servers", doc
 }
 
-// parseLink reads the links by which other programs add a server.
+// parseLink reads links with which other programs add a server.
 func parseLink(text string) (in *Import, ok bool, err error) {
 	u, perr := url.Parse(text)
 	if perr != nil || !slices.Contains([]string{"lmstudio", "cursor", "vscode", "vscode-insiders"}, u.Scheme) {
@@ -394,7 +394,7 @@ func parseLink(text string) (in *Import, ok bool, err error) {
 	return in, true, nil
 }
 
-// plainJSON takes out comments and commas before closing brackets, which editors' files have.
+// plainJSON removes comments and trailing commas, which the files of editors may contain.
 func plainJSON(data []byte) []byte {
 	out := make([]byte, 0, len(data))
 	quoted := false
@@ -435,7 +435,7 @@ func plainJSON(data []byte) []byte {
 
 var nameRunes = regexp.MustCompile(`[^a-z0-9]+`)
 
-// usableName is a name of another program as one that can be used here.
+// usableName turns another program's name for a server into a valid one.
 func usableName(name string) string {
 	out := strings.Trim(nameRunes.ReplaceAllString(strings.ToLower(name), "-"), "-")
 	if len(out) > 32 {
@@ -457,10 +457,10 @@ func freeName(name string, taken map[string]bool) string {
 	return out
 }
 
-// looksSecret reports a value that is one by its name or its form.
+// looksSecret reports whether a value is a secret, judging by its name or its form.
 func looksSecret(name, value string) bool {
 	if strings.Contains(value, "${") {
-		return false // it names where its value is
+		return false // refers to a value instead of containing it
 	}
 	upper := strings.ToUpper(name)
 	for _, w := range []string{"KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTHORIZATION", "COOKIE"} {
@@ -472,7 +472,7 @@ func looksSecret(name, value string) bool {
 	return forms.Redact(value) != value
 }
 
-// isBlank reports a value that represents one that is still to come: "<your token>".
+// isBlank reports whether a value is only a placeholder, such as "<your token>".
 func isBlank(value string) bool {
 	v := strings.ToLower(strings.TrimSpace(value))
 	return v == "" || strings.HasPrefix(v, "<") && strings.HasSuffix(v, ">") || strings.HasPrefix(v, "your") || strings.HasPrefix(v, "xxx") || v == "..." || v == "changeme"

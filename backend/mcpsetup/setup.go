@@ -13,19 +13,19 @@ import (
 	"contextinfinity/backend/secrets"
 )
 
-// Secrets are those of servers, in the system's keyring. None is ever shown.
+// Secrets are the secrets of servers in the system's keyring. They are never shown.
 type Secrets struct{ Store *secrets.Store }
 
-// account is the name under which the keyring has a secret of a server.
+// account returns the name of a server's secret in the keyring.
 func account(server, name string) string { return "mcp/" + server + "/" + name }
 
-// Get finds a secret. It is known to the redaction of logs from then on.
+// Get returns a secret, and adds it to what is redacted from logs.
 func (s Secrets) Get(server, name string) (string, bool) {
 	key, _ := s.Store.Get(account(server, name), "")
 	if key.IsZero() {
 		return "", false
 	}
-	// As text: a keyring takes no spaces and line breaks from us, and a secret may have some.
+	// Encoded, because our keyring functions reject spaces and line breaks, and a secret may contain some.
 	raw, err := base64.StdEncoding.DecodeString(key.Reveal())
 	if err != nil || len(raw) == 0 {
 		return "", false
@@ -34,10 +34,10 @@ func (s Secrets) Get(server, name string) (string, bool) {
 	return string(raw), true
 }
 
-// maxSecret bounds a secret, in bytes.
+// maxSecret limits a secret, in bytes.
 const maxSecret = 11 << 10
 
-// Set keeps a secret; an empty one is removed.
+// Set stores a secret; an empty value removes it.
 func (s Secrets) Set(server, name, value string) error {
 	if value == "" {
 		return s.Store.Remove(account(server, name))
@@ -50,19 +50,19 @@ func (s Secrets) Set(server, name, value string) error {
 	return err
 }
 
-// Where says where a secret is kept: "keyring", "this run", or nothing.
+// Where returns where a secret is stored: "keyring", "this run" or "".
 func (s Secrets) Where(server, name string) string {
 	return string(s.Store.Source(account(server, name), ""))
 }
 
-// Setup edits the configured servers. Its methods may be called by several goroutines.
+// Setup edits the configured servers. Its methods are safe for concurrent use.
 type Setup struct {
 	Config  *config.Store
 	Secrets Secrets
-	// Bundles is the folder into which bundles are unpacked, one each.
+	// Bundles is the folder that holds one folder for each unpacked bundle.
 	Bundles string
-	// ForgetTools takes back what people decided about the tools of a server, where another takes
-	// its name; nil: nothing is kept.
+	// ForgetTools discards the user's decisions about a server's tools before another server gets its name; nil:
+	// there are none.
 	ForgetTools func(server string) error
 
 	mu      sync.Mutex
@@ -70,20 +70,20 @@ type Setup struct {
 	imports []*Import
 }
 
-// Value is a variable or a header as a person enters it. A secret one goes to the keyring under
-// its name; an empty secret leaves what is kept.
+// Value is a variable or a header as the user enters it. A secret value is stored in the keyring under its name; if
+// it is empty, the stored one is kept.
 type Value struct {
 	Name, Value string
 	Secret      bool
 }
 
-// Settings are a server as a person enters it.
+// Settings are a server's settings as the user enters them.
 type Settings struct {
 	config.MCPServer // without Env and Headers
 	Env, Headers     []Value
 }
 
-// SettingsOf are the settings of a configured server, as they can be entered again.
+// SettingsOf returns the settings of a configured server in the form in which they are entered.
 func SettingsOf(s config.MCPServer) Settings {
 	return Settings{MCPServer: s, Env: valuesOf(s.Env), Headers: valuesOf(s.Headers)}
 }
@@ -101,7 +101,7 @@ func valuesOf(m map[string]string) []Value {
 	return out
 }
 
-// place is what is in the configuration for a secret.
+// place returns the placeholder for a secret in the configuration.
 func place(name string) string { return "${secret:" + name + "}" }
 
 // Add configures a new server.
@@ -112,7 +112,7 @@ func (s *Setup) Add(in Settings) error {
 	return s.save(in)
 }
 
-// Update changes a server, which may get another name: its secrets go with it.
+// Update changes a server. If it is renamed, its secrets move with it.
 func (s *Setup) Update(name string, in Settings) error {
 	const op = "mcp.update"
 	old, ok := s.Config.Config().Server(name)
@@ -142,7 +142,7 @@ func (s *Setup) Update(name string, in Settings) error {
 	return s.Remove(name)
 }
 
-// forgetTools is called before another server has the name.
+// forgetTools must be called before another server gets the name.
 func (s *Setup) forgetTools(name string) error {
 	if s.ForgetTools == nil {
 		return nil
@@ -150,7 +150,7 @@ func (s *Setup) forgetTools(name string) error {
 	return s.ForgetTools(name)
 }
 
-// another reports settings with which something else runs under the name of a server.
+// another reports whether the settings of a server changed so that it starts or calls something else.
 func another(old, now config.MCPServer) bool {
 	return old.Command != now.Command || old.URL != now.URL || !slices.Equal(old.Args, now.Args) || old.Cwd != now.Cwd
 }
@@ -173,7 +173,7 @@ func (s *Setup) save(in Settings) error {
 	return s.Config.SaveServer(cfg)
 }
 
-// server is what is written, and the secrets that go to the keyring.
+// server returns the configuration to save, and the secrets to store in the keyring.
 func (in Settings) server() (config.MCPServer, map[string]string, error) {
 	cfg := in.MCPServer
 	kept := map[string]string{}
@@ -224,14 +224,13 @@ func (s *Setup) Enable(name string, on bool) error {
 	return s.Config.SaveServer(cfg)
 }
 
-// clientSecret is the secret of a program that was registered by hand with a server.
+// clientSecret is the name of the secret of an OAuth client that was registered by hand.
 const clientSecret = "oauth_client_secret" //nolint:gosec // its name, not the secret
 
-// ownSecrets are those of every server that may have some beside what its settings name.
+// ownSecrets are names of secrets that any server may have without its settings mentioning them.
 var ownSecrets = []string{"oauth", clientSecret}
 
-// Remove takes a server out of the configuration, with its secrets, its sign-in, and the folder of
-// its bundle.
+// Remove removes a server from the configuration, with its secrets, its sign-in, and the folder of its bundle.
 func (s *Setup) Remove(name string) error {
 	cfg, ok := s.Config.Config().Server(name)
 	if !ok {
@@ -247,7 +246,7 @@ func (s *Setup) Remove(name string) error {
 	return s.forget(name, append(cfg.SecretNames(), ownSecrets...), nil)
 }
 
-// forget removes secrets that no setting names any more.
+// forget removes the secrets that are not in use any more.
 func (s *Setup) forget(server string, before, now []string) error {
 	for _, name := range before {
 		if slices.Contains(now, name) || s.Secrets.Where(server, name) == "" {
@@ -260,7 +259,7 @@ func (s *Setup) forget(server string, before, now []string) error {
 	return nil
 }
 
-// SetSecret keeps a secret that the settings of a server name.
+// SetSecret stores a secret that the settings of a server mention.
 func (s *Setup) SetSecret(server, name, value string) error {
 	cfg, ok := s.Config.Config().Server(server)
 	if !ok {
@@ -273,7 +272,7 @@ func (s *Setup) SetSecret(server, name, value string) error {
 	return s.Secrets.Set(server, name, value)
 }
 
-// SecretNames are the secrets that a server's settings name.
+// SecretNames returns the names of the secrets that a server's settings mention.
 func SecretNames(cfg config.MCPServer) []string {
 	names := cfg.SecretNames()
 	if cfg.OAuthClientID != "" && !slices.Contains(names, clientSecret) {
@@ -282,7 +281,7 @@ func SecretNames(cfg config.MCPServer) []string {
 	return names
 }
 
-// dropBundle removes the folder of a bundle that no server uses any more.
+// dropBundle removes the folder of a bundle when no server uses it any more.
 func (s *Setup) dropBundle(cfg config.MCPServer) {
 	dir := s.bundleOf(cfg)
 	if dir == "" {
@@ -293,10 +292,10 @@ func (s *Setup) dropBundle(cfg config.MCPServer) {
 			return
 		}
 	}
-	_ = os.RemoveAll(dir) // what cannot be removed does no harm
+	_ = os.RemoveAll(dir) // a folder that cannot be removed does no harm
 }
 
-// bundleOf is the folder of the bundle that a server was unpacked into, if it came from one.
+// bundleOf returns the folder of the bundle that a server came from; empty if it did not come from one.
 func (s *Setup) bundleOf(cfg config.MCPServer) string {
 	if s.Bundles == "" || cfg.Cwd == "" {
 		return ""

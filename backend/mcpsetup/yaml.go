@@ -7,8 +7,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// fromYAML reads the servers of a librechat.yaml as the JSON that they represent. ok is false where
-// there are none. References inside YAML are not followed: a short text could represent a huge one.
+// fromYAML converts the servers of a librechat.yaml to JSON. ok is false if there are none, or if they contain YAML
+// aliases: with those, a short text could expand to a huge one.
 func fromYAML(text string) (servers map[string]json.RawMessage, ok bool) {
 	var doc struct {
 		Servers yaml.Node `yaml:"mcpServers"`
@@ -23,10 +23,10 @@ func fromYAML(text string) (servers map[string]json.RawMessage, ok bool) {
 	servers = map[string]json.RawMessage{}
 	for name, value := range entries {
 		if e, ok := value.(map[string]any); ok && e["type"] == nil && e["url"] != nil {
-			e["type"] = "sse" // what LibreChat takes where none is named
+			e["type"] = "sse" // LibreChat's default
 		}
 		raw, err := json.Marshal(value)
-		if err != nil { // a name that is not text: nothing of it is a server
+		if err != nil { // a key that is not a string: not a valid server
 			raw = json.RawMessage("null")
 		}
 		servers[name] = raw

@@ -15,7 +15,7 @@ func (c *Catalog) Configured(name string) (config.Model, bool) {
 	return c.d.Config().Model(name, c.have)
 }
 
-// PriceOf is what a model costs by its configured name; false where no price is known.
+// PriceOf returns the price of a configured model, by its name; false if no price is known.
 func (c *Catalog) PriceOf(name string) (Price, bool) {
 	m, ok := c.Configured(name)
 	if !ok {
@@ -24,12 +24,12 @@ func (c *Catalog) PriceOf(name string) (Price, bool) {
 	return c.Price(m)
 }
 
-// Spent is what turns cost together.
+// Spent is the total cost of a number of turns.
 type Spent struct {
 	Amount   float64
 	Priced   int  // turns whose price is known
-	Unpriced int  // turns of models without a known price; recall costs nothing and is in neither
-	Estimate bool // some of it is not by configured prices
+	Unpriced int  // turns of models without a known price; turns of recall cost nothing and are not counted
+	Estimate bool // at least one price is not a configured one
 }
 
 // Spent adds up what turns cost.
@@ -51,8 +51,8 @@ func (c *Catalog) Spent(usage []chat.ModelUsage) Spent {
 // Saver writes models into the configuration.
 type Saver interface{ SaveModel(config.Model) error }
 
-// Add configures a model of a place under a name, or one made from its id, and returns the name. A model that is
-// configured already is not written again.
+// Add configures a model of a provider or server and returns its name: the given one, or one made from the model's
+// id. A model that is already configured is not added again.
 func (c *Catalog) Add(ctx context.Context, to Saver, place, modelID, name string) (string, error) {
 	const op = "models.add"
 	modelID = strings.TrimSpace(modelID)
@@ -85,8 +85,8 @@ func (c *Catalog) Add(ctx context.Context, to Saver, place, modelID, name string
 	if p.BaseURL != "" && !p.Local {
 		added.APIKeyEnv = p.Env
 	}
-	// The built-in models of a vendor represent it only while none of its models is configured. Sessions may
-	// use them, so they stay.
+	// The built-in models of a vendor disappear as soon as one of its models is configured. Sessions may use them, so
+	// they are saved too.
 	if p.BaseURL == "" {
 		for _, m := range all {
 			if m.BuiltIn && m.Provider == p.Protocol {
@@ -101,7 +101,7 @@ func (c *Catalog) Add(ctx context.Context, to Saver, place, modelID, name string
 
 var notInName = regexp.MustCompile(`[^a-z0-9_-]+`)
 
-// freeName makes a name from a model's id that a TOML table can have and no model has.
+// freeName makes a name from a model's id that is valid as the name of a TOML table and not taken.
 func freeName(modelID string, taken map[string]bool) string {
 	base := modelID[strings.LastIndex(modelID, "/")+1:]
 	base = strings.Trim(notInName.ReplaceAllString(strings.ToLower(base), "-"), "-")

@@ -1,8 +1,7 @@
-// Package models resolves configured model names to something that can be
-// called: adapter, address, key, limits (SPEC 9, 16). It also tries keys and
-// finds model servers on this machine.
+// Package models resolves the names of configured models to what is needed to call them: adapter, address, key and
+// limits (SPEC 9, 16). It also tests keys and finds model servers on this machine.
 //
-// A key is looked up for each call and never kept here.
+// Keys are looked up for each call and never stored here.
 package models
 
 import (
@@ -17,22 +16,21 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// Deps are what a Catalog is built from.
+// Deps are the dependencies of a Catalog.
 type Deps struct {
 	Config    func() *config.Config
 	Keys      Keys
 	Limits    func(modelID string, contextLimit, maxOutput int) Limits
 	Providers []llm.Provider
-	// Faulty reports that the configuration could not be read at all, so that the
-	// models meant are unknown; nil: never.
+	// Faulty reports that the configuration could not be read, so that the intended models are unknown; nil: never.
 	Faulty func() bool
-	// Local are the addresses at which model servers are looked for on this machine; nil: the usual ones.
+	// Local are the addresses on this machine that are searched for model servers; nil: the usual ones.
 	Local []LocalAddress
-	// Now is the time by which what servers said grows old; nil: the clock's.
+	// Now is the clock for the age of what servers reported; nil: time.Now.
 	Now func() time.Time
 }
 
-// Keys finds API keys by the name they are kept under, or in the environment.
+// Keys finds API keys by the name under which they are stored, or in the environment.
 type Keys interface {
 	Key(name, env string) (llm.Secret, bool)
 }
@@ -41,10 +39,10 @@ type Keys interface {
 type Limits struct {
 	ContextLimit int
 	MaxOutput    int
-	Source       string // "configured", "table: " and the matched prefix, "server", "unknown window"
+	Source       string // "configured", "server", "unknown window", or "table: " with the matched prefix
 }
 
-// Catalog knows every model that is configured or built in.
+// Catalog knows all configured and built-in models.
 type Catalog struct {
 	d         Deps
 	providers map[string]llm.Provider
@@ -66,13 +64,13 @@ func New(d Deps) *Catalog {
 	return c
 }
 
-// Info is a model as it is shown to people.
+// Info describes a model for display.
 type Info struct {
 	config.Model
 	Limits
-	Ceiling   int // working set it gets, in tokens
+	Ceiling   int // tokens of the working set
 	Usable    bool
-	Why       string // if not usable
+	Why       string // reason, if it is not usable
 	Default   bool
 	Can       Abilities
 	Price     Price
@@ -108,13 +106,13 @@ func (c *Catalog) List() []Info {
 	return out
 }
 
-// Default is the name of the model that messages go to when none is chosen.
+// Default returns the name of the model that is used when none is chosen.
 func (c *Catalog) Default() string { return c.d.Config().DefaultModel(c.have).Name }
 
 func (c *Catalog) now() time.Time { return c.d.Now() }
 
-// limits are a model's: as configured, else as its server says, else the table's, else the fallback. The
-// vendors' own services do not say it everywhere, and are in the table.
+// limits returns a model's limits: as configured, as its server reports them, from the table, or the fallback. The
+// services of the vendors are not asked, because they are in the table.
 func (c *Catalog) limits(m config.Model) Limits {
 	l := c.d.Limits(m.ModelID, m.ContextLimit, m.MaxOutput)
 	if m.ContextLimit > 0 || m.BaseURL == "" {
@@ -133,8 +131,8 @@ func (c *Catalog) limits(m config.Model) Limits {
 	return told
 }
 
-// Resolve makes a model ready to be called. An empty name is the default; a name
-// that is no longer configured is an error that says which there are.
+// Resolve returns what is needed to call a model. An empty name means the default. A name that is not configured is
+// an error.
 func (c *Catalog) Resolve(ctx context.Context, name string) (turn.Model, error) {
 	const op = "models.resolve"
 	cfg := c.d.Config()
@@ -184,7 +182,7 @@ func (c *Catalog) endpoint(cfg *config.Config, m config.Model, l Limits) llm.End
 	}
 }
 
-// Policy is how history is represented, as configured (SPEC 6, 16).
+// Policy returns how history is represented in requests, as configured (SPEC 6, 16).
 func Policy(cfg *config.Config) prompt.Policy {
 	p := prompt.Policy{
 		History: prompt.History(cfg.Context.History), CompactAt: cfg.Budget.CompactAt, CompactTo: cfg.Budget.CompactTo,
@@ -198,8 +196,8 @@ func Policy(cfg *config.Config) prompt.Policy {
 	return p
 }
 
-// promptLimits are the numbers of a budget. The reserve and the margin hold exactly
-// where somebody set them; their defaults are scaled to the window.
+// promptLimits returns the numbers of a budget. The reserve and the margin are used exactly as configured; their
+// defaults are scaled to the window.
 func promptLimits(cfg *config.Config, l Limits) prompt.Limits {
 	isSet := func(key string) bool { return cfg.Origin(key) != config.OriginDefault }
 	out := prompt.Limits{
@@ -215,7 +213,7 @@ func promptLimits(cfg *config.Config, l Limits) prompt.Limits {
 	return out
 }
 
-// KeyPlaces lists every key that some model could use: the vendors' own first.
+// KeyPlaces lists all keys that models could use, those of the vendors first.
 func (c *Catalog) KeyPlaces() []KeyPlace {
 	places := []KeyPlace{
 		{Name: config.ProviderAnthropic, Env: "ANTHROPIC_API_KEY", Needed: true},
@@ -246,11 +244,11 @@ func (c *Catalog) KeyPlaces() []KeyPlace {
 	return places
 }
 
-// KeyPlace is where a key is looked for and who uses it.
+// KeyPlace is a key: where it is found, and which models use it.
 type KeyPlace struct {
 	Name    string
 	Env     string
 	BaseURL string
 	Models  []string
-	Needed  bool // some of them cannot be called without it
+	Needed  bool // at least one of the models cannot be called without it
 }

@@ -11,16 +11,16 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// Completer is a model for the program's own tasks, such as summaries: one text
-// in, one text out, through the same adapters and limits as conversation.
+// Completer is a model for the program's own tasks, such as summaries: text in, text out. It uses the same adapters
+// and limits as conversations.
 type Completer struct {
 	model  turn.Model
 	count  func(string) int
 	redact func(string) (string, []prompt.Redaction)
 }
 
-// Librarian returns the model that summarizes turns answered by the given one
-// (librarian.model), or false if there is none that can be used.
+// Librarian returns the model (librarian.model) that summarizes turns answered by the given one; false if no usable
+// one is configured.
 func (c *Catalog) Librarian(turnModel string, count func(modelID, text string) int, redact func(string) (string, []prompt.Redaction)) (*Completer, bool) {
 	cfg := c.d.Config()
 	m, ok := cfg.Model(turnModel, c.have)
@@ -44,21 +44,20 @@ func (c *Catalog) Librarian(turnModel string, count func(modelID, text string) i
 	}, true
 }
 
-// Name is the model's id, as states and summaries record it.
+// Name returns the model's id, which is recorded in states and summaries.
 func (c *Completer) Name() string { return c.model.Endpoint.ModelID }
 
-// InputLimit is how many tokens a task may hold.
+// InputLimit returns how many tokens the input of a task can have.
 func (c *Completer) InputLimit() int {
 	l := c.model.Limits
 	l.WorkingSet = 0
 	return prompt.NewBudget(l, prompt.Policy{History: prompt.HistoryOff}, 1).InputBudget
 }
 
-// maxCompletion bounds the answer to a task, in bytes: summaries are a few thousand words.
+// maxCompletion limits the answer to a task, in bytes: summaries are a few thousand words.
 const maxCompletion = 1 << 20
 
-// Complete asks the model once. There are no retries here: whoever asks has a
-// fallback and a deadline.
+// Complete calls the model once. It does not retry: callers have a fallback and a deadline.
 func (c *Completer) Complete(ctx context.Context, system, user string, maxOutput int) (string, *chat.Usage, error) {
 	prepared, err := prompt.PrepareTask(prompt.Task{
 		System: system, User: user, MaxOutput: maxOutput, Limits: c.model.Limits, Count: c.count, Redact: c.redact,

@@ -9,20 +9,20 @@ import (
 	"contextinfinity/backend/internal/loopback"
 )
 
-// EmbedderOption is a model embedder that could be used now.
+// EmbedderOption is an embedding model that is available now.
 type EmbedderOption struct {
 	config.Embedding
 	Server string  // "Ollama", "OpenAI"
-	Host   string  // where texts would go
+	Host   string  // where the texts would be sent
 	Remote bool    // not on this machine
-	Price  float64 // US dollars for a million tokens; 0 where none is known or it runs here
+	Price  float64 // US dollars per million tokens; 0 if it is unknown, or the model runs on this machine
 }
 
-// ollamaServer is the name of Ollama among the servers of this machine.
+// ollamaServer is the name of Ollama among the local servers.
 const ollamaServer = "Ollama"
 
-// EmbedderOptions are the embedding models of servers that answer on this machine, and
-// OpenAI's if there is a key for it. Servers are asked for the names of their models only.
+// EmbedderOptions returns the embedding models of the model servers on this machine, and OpenAI's if there is a key
+// for it. Only the names of the servers' models are requested.
 func (c *Catalog) EmbedderOptions(ctx context.Context) []EmbedderOption {
 	var out []EmbedderOption
 	for _, s := range c.LocalServers(ctx) {
@@ -39,8 +39,8 @@ func (c *Catalog) EmbedderOptions(ctx context.Context) []EmbedderOption {
 	return out
 }
 
-// embeddingAt is a model of a local server. Ollama has an embedder of its own, which
-// knows where it listens.
+// embeddingAt returns the configuration for a model of a local server. Ollama has its own kind of embedder, which
+// needs no address.
 func embeddingAt(s LocalServer, model string) config.Embedding {
 	if s.Name == ollamaServer {
 		return config.EmbeddingOf(config.EmbedderOllama, model, "", "")
@@ -57,7 +57,7 @@ func option(server string, e config.Embedding) EmbedderOption {
 	return o
 }
 
-// EmbeddingHost is where an embedder's texts go, and whether that is another machine.
+// EmbeddingHost returns the host to which an embedder sends texts, and whether it is another machine.
 func EmbeddingHost(e config.Embedding) (host string, remote bool) {
 	switch {
 	case e.Embedder == config.EmbedderLocal:

@@ -7,16 +7,16 @@ import (
 	"contextinfinity/backend/config"
 )
 
-// keyForm is the beginning of a provider's keys.
+// keyForm is a prefix of a provider's keys.
 type keyForm struct {
 	prefix   string
-	provider string // what it is stored under if the program knows the vendor, else the name of the form
+	provider string // name under which such keys are stored if the vendor is known, otherwise the name of the form
 	name     string
-	server   string // where such keys are used, if that is not a vendor's own service
+	server   string // address where such keys are used, unless it is a vendor's own service
 }
 
-// keyForms are beginnings that belong to one provider, longer ones first. A bare sk-
-// belongs to nobody: OpenAI's oldest keys have it, and those of many others.
+// keyForms are prefixes that only one provider uses, longer ones first. The prefix sk- alone is not among them:
+// OpenAI's oldest keys have it, but so do those of many others.
 var keyForms = append([]keyForm{
 	{"sk-ant-", config.ProviderAnthropic, "Anthropic", ""},
 	{"sk-proj-", config.ProviderOpenAI, "OpenAI", ""},
@@ -31,7 +31,7 @@ var keyForms = append([]keyForm{
 	{"ghp_", "github", "GitHub", "https://models.github.ai/inference"},
 }, presetForms()...)
 
-// presetForms are the forms of the keys that the presets know.
+// presetForms returns the prefixes of the presets' keys.
 func presetForms() (out []keyForm) {
 	for _, p := range presets {
 		for _, prefix := range p.KeyPrefixes {
@@ -41,10 +41,10 @@ func presetForms() (out []keyForm) {
 	return out
 }
 
-// openAIMark is in the middle of OpenAI's older keys, and in no other's.
+// openAIMark is in the middle of OpenAI's older keys, and of no other provider's.
 const openAIMark = "T3BlbkFJ"
 
-// formOf is whose key it is by its form alone, empty if that does not tell.
+// formOf returns the form of a key; empty if the provider cannot be told from it.
 func formOf(key string) keyForm {
 	key = strings.TrimSpace(key)
 	for _, f := range keyForms {
@@ -58,8 +58,8 @@ func formOf(key string) keyForm {
 	return keyForm{}
 }
 
-// unplaced is the answer where no provider was named and the key's form names none of
-// the vendors: nothing is sent anywhere. An empty Provider asks the person to choose.
+// unplaced is the result for a key without a provider whose form does not match one of the vendors. The key is not
+// sent anywhere. With an empty Provider, the user is asked to choose one.
 func unplaced(key string, f keyForm) TestResult {
 	if strings.TrimSpace(key) == "" {
 		return TestResult{Message: "There is no key to test."}
@@ -73,8 +73,8 @@ func unplaced(key string, f keyForm) TestResult {
 	}
 }
 
-// Misplaced says why a key must not go where keys of a name go, as it is another provider's by its form; "" if it
-// may. A server that is none of the known services issues keys of any form.
+// Misplaced returns why a key must not be stored under keyName: by its form, it belongs to another provider. "" means
+// it may be. The keys of servers that are not known services can have any form.
 func Misplaced(keyName, key string) string {
 	f := formOf(key)
 	if f.provider == "" || f.home() == keyName {
@@ -89,7 +89,7 @@ func Misplaced(keyName, key string) string {
 	return "This is a key for " + f.name + " by its form. It was not sent anywhere and not stored. Add it under " + f.name + "."
 }
 
-// home is the name that keys of the form are kept under.
+// home returns the name under which keys of the form are stored.
 func (f keyForm) home() string {
 	if f.server == "" {
 		return f.provider

@@ -5,23 +5,23 @@ import (
 	"contextinfinity/backend/secrets"
 )
 
-// Keyring gives the catalog and the window keys out of a secrets store.
+// Keyring gives the catalog and the window access to the keys in a secrets store.
 type Keyring struct{ *secrets.Store }
 
-// Key finds a key by the name it is kept under, or in the environment.
+// Key finds a key by the name under which it is stored, or in the environment.
 func (k Keyring) Key(name, env string) (llm.Secret, bool) {
 	key, _ := k.Get(name, env)
 	return llm.Secret(key.Reveal()), !key.IsZero()
 }
 
-// SetKey keeps a key and reports whether it outlives this run.
+// SetKey stores a key and reports whether it is kept after this run.
 func (k Keyring) SetKey(name, key string) (persistent bool, err error) {
 	source, err := k.Set(name, key)
 	return source == secrets.SourceKeyring, err
 }
 
-// RemoveKey forgets a stored key.
+// RemoveKey removes a stored key.
 func (k Keyring) RemoveKey(name string) error { return k.Remove(name) }
 
-// Where says where a key is: "keyring", "environment", "this run" or "".
+// Where returns where a key is stored: "keyring", "environment", "this run" or "".
 func (k Keyring) Where(name, env string) string { return string(k.Source(name, env)) }

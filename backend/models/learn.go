@@ -12,39 +12,39 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// SourceServer is the source of limits that the model's server told.
+// SourceServer is the source of limits that the model's server reported.
 const SourceServer = "server"
 
-// SourceUnknown is the source of limits that nobody knows: the fallback is in force.
+// SourceUnknown is the source of the fallback limits, used if the limits are not known.
 const SourceUnknown = "unknown window"
 
 const (
-	// learnTimeout bounds how long a message waits for what a server says of its model.
+	// learnTimeout is how long a message waits for the server's description of its model.
 	learnTimeout = 3 * time.Second
-	// A server of one's own can be started again with another window at any time; a service's
-	// models change by the month.
+	// freshLocal and freshRemote are how long a description is considered fresh. A local server can be restarted with
+	// another window at any time; the models of a service change over months.
 	freshLocal  = 30 * time.Second
 	freshRemote = 24 * time.Hour
-	// retryAfter is when a server that did not answer is asked again.
+	// retryAfter is the pause before a server that did not answer is asked again.
 	retryAfter = time.Minute
-	// maxLearned bounds what is kept, in models.
+	// maxLearned limits how many models are remembered.
 	maxLearned = 500
 )
 
-// Memory keeps what servers said of their models from one run to the next; nil: nothing does.
+// Memory stores the servers' descriptions of their models between runs; nil: they are not stored.
 type Memory interface {
 	Load() []byte
 	Save([]byte)
 }
 
-// learnt is what a server said of a model, and when.
+// learnt is a server's description of a model, and when it was fetched.
 type learnt struct {
 	Card   llm.ModelCard
 	At     time.Time
 	Failed bool `json:"-"`
 }
 
-// cards are what servers said of models.
+// cards are the servers' descriptions of models.
 type cards struct {
 	mu     sync.Mutex
 	memory Memory
@@ -62,7 +62,7 @@ func (k *cards) get(m config.Model) (learnt, bool) {
 	return l, ok
 }
 
-// load reads what was kept, once. It is called with mu held.
+// load reads the stored descriptions, once. mu must be held.
 func (k *cards) load() {
 	if k.loaded {
 		return
@@ -84,8 +84,8 @@ func (k *cards) load() {
 	}
 }
 
-// put keeps cards. A local server that has unloaded a model knows only its default: the window that
-// the model had while it was loaded is the better guess.
+// put stores descriptions. A local server that has unloaded a model reports only its default window; the window that
+// the model had while it was loaded is the better guess, so it is kept.
 func (k *cards) put(now time.Time, of ...learntModel) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -101,7 +101,7 @@ func (k *cards) put(now time.Time, of ...learntModel) {
 		case ok && before.Card.Window > o.card.Window && o.card.Window > 0 && o.card.Window < o.card.MaxWindow && before.Card.Window <= o.card.MaxWindow && isUnloaded(o.card):
 			o.card.Window = before.Card.Window
 		}
-		// When it was asked matters for a day, so it is written by the hour.
+		// An hour's precision is enough, because a description stays fresh for a day.
 		changed = changed || before.Card != o.card || now.Sub(before.At) > time.Hour
 		k.known[cardKey(o.model)] = learnt{Card: o.card, At: now}
 	}
@@ -120,10 +120,10 @@ func (k *cards) put(now time.Time, of ...learntModel) {
 	}
 }
 
-// isUnloaded reports a window that is a local server's default and not what a model runs with.
+// isUnloaded reports whether the window is a local server's default, not that of a running model.
 func isUnloaded(c llm.ModelCard) bool { return c.Window == 4096 }
 
-// forget drops the oldest over the bound.
+// forget drops the oldest descriptions over the limit.
 func (k *cards) forget() {
 	if len(k.known) <= maxLearned {
 		return
@@ -138,29 +138,28 @@ func (k *cards) forget() {
 	}
 }
 
-// learntModel is a card of a model, or that its server did not answer.
+// learntModel is the description of a model, or the fact that its server did not answer.
 type learntModel struct {
 	model  config.Model
 	card   llm.ModelCard
 	failed bool
 }
 
-// Remember gives the catalog a place for what servers say. It is called once, before the first model
-// is resolved.
+// Remember sets where descriptions are stored. It must be called before the first model is resolved.
 func (c *Catalog) Remember(m Memory) {
 	c.cards.mu.Lock()
 	defer c.cards.mu.Unlock()
 	c.cards.memory, c.cards.loaded = m, false
 }
 
-// learned is what is known of a model from its server.
+// learned returns what a model's server reported.
 func (c *Catalog) learned(m config.Model) (llm.ModelCard, bool) {
 	l, ok := c.cards.get(m)
 	return l.Card, ok && l.Card.ID != ""
 }
 
-// learn asks a model's server what it can do, where that decides something and is not known
-// already. A server that does not answer costs the message nothing but the time.
+// learn asks a model's server for its description, if that matters and is not known yet. If the server does not
+// answer, the message is only delayed.
 func (c *Catalog) learn(ctx context.Context, m config.Model) {
 	if !c.needsLearning(m) {
 		return
@@ -185,7 +184,8 @@ func (c *Catalog) learn(ctx context.Context, m config.Model) {
 	c.cards.put(c.now(), learntModel{model: m, card: found[i]})
 }
 
-// needsLearning: the vendors' own windows are in the table, a configured one is the person's.
+// needsLearning reports whether the server has to be asked. The vendors' windows are in the table, and a configured
+// window takes precedence.
 func (c *Catalog) needsLearning(m config.Model) bool {
 	if m.Provider == config.ProviderRecall || m.BaseURL == "" || m.ContextLimit > 0 {
 		return false
@@ -209,16 +209,16 @@ func isLocal(base string) bool {
 	return err == nil && loopback.IsHost(u.Hostname())
 }
 
-// endpointOf is what a model's server is asked through: its address and key, and nothing else.
+// endpointOf returns the endpoint for describing models: only the address and the key.
 func (c *Catalog) endpointOf(m config.Model) llm.Endpoint {
 	key, _ := c.d.Keys.Key(m.KeyName(), m.KeyEnv())
 	return llm.Endpoint{Provider: m.Provider, ModelID: m.ModelID, BaseURL: m.BaseURL, Key: key, AllowPlainHTTP: m.AllowPlainHTTP}
 }
 
-// Abilities are what a model can do: as configured, else as its server says.
+// Abilities are what a model can do, as configured or as its server reports it.
 type Abilities struct{ Images, Tools, Reasoning llm.Ability }
 
-// Abilities of a configured model.
+// Abilities returns the abilities of a configured model.
 func (c *Catalog) Abilities(m config.Model) Abilities {
 	card, _ := c.learned(m)
 	said := func(configured string, server llm.Ability) llm.Ability {

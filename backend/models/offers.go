@@ -22,21 +22,21 @@ type Place struct {
 	Name     string
 	Protocol string
 	BaseURL  string // empty: the vendor's own
-	Env      string // of its key, where that is the usual variable
+	Env      string // the usual variable of its key
 	Local    bool
 }
 
-// Offer is a model that a place has.
+// Offer is a model that a provider or server offers.
 type Offer struct {
 	llm.ModelCard
 	Place      Place
 	Price      Price
 	Priced     bool
-	Configured string // the name of the configured model for it; empty: none yet
+	Configured string // name of the configured model for it; empty: not configured
 }
 
-// Places are the providers and servers that can be asked now: those of the configured models, vendors
-// and presets for which there is a key, and servers that answer on this machine.
+// Places returns the providers and servers that can be asked now: those of the configured models, vendors and presets
+// with a key, and the servers that answer on this machine.
 func (c *Catalog) Places(ctx context.Context) []Place {
 	var out []Place
 	add := func(p Place) {
@@ -93,7 +93,7 @@ func idOf(name, base string) string {
 	return u.Host
 }
 
-// place finds what a person named: a place by id or name, or a preset without a key.
+// place finds a place by id or name, or a vendor or preset that has no key.
 func (c *Catalog) place(ctx context.Context, name string) (Place, bool) {
 	all := c.Places(ctx)
 	i := slices.IndexFunc(all, func(p Place) bool { return strings.EqualFold(p.ID, name) || strings.EqualFold(p.Name, name) })
@@ -109,11 +109,11 @@ func (c *Catalog) place(ctx context.Context, name string) (Place, bool) {
 	return Place{}, false
 }
 
-// offersTimeout bounds a listing with the details of each model.
+// offersTimeout limits a listing with the details of each model.
 const offersTimeout = 20 * time.Second
 
-// Offers lists the models of a place by the provider's name, by id, or by host. It asks the place, with the
-// key that is kept for it and no other, and remembers what it says.
+// Offers lists the models of a place, given its name, id or host. It asks the place, using only the key stored for
+// it, and remembers the descriptions.
 func (c *Catalog) Offers(ctx context.Context, name string) ([]Offer, error) {
 	const op = "models.list"
 	p, ok := c.place(ctx, name)

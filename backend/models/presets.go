@@ -7,27 +7,27 @@ import (
 	"contextinfinity/backend/config"
 )
 
-// Preset is a service or server that many people use: what one would have to look up to
-// add it. The window and the command line offer the same.
+// Preset is a popular service or server, with what a user would otherwise have to look up to add it. The window and
+// the command line offer the same ones.
 type Preset struct {
-	ID       string // as the command line takes it
+	ID       string // as used on the command line
 	Name     string
 	Protocol string // config.Provider...
-	// BaseURL holds RESOURCE where the person's own name belongs.
+	// BaseURL contains RESOURCE where the name of the user's own resource belongs.
 	BaseURL string
-	Env     string // the variable that usually holds its key; empty: it needs none
-	// KeyPrefixes are beginnings that only its keys have.
+	Env     string // the usual variable of its key; empty: it needs no key
+	// KeyPrefixes are prefixes that only its keys have.
 	KeyPrefixes []string
 	Local       bool // listens on this machine
-	// Note says what a person has to know to fill in the rest.
+	// Note tells the user what else is needed.
 	Note string
 }
 
-// azureResource is in an address for the name of one's own resource.
+// azureResource is the placeholder in an address for the name of the user's resource.
 const azureResource = "RESOURCE"
 
-// presets in the order in which they are offered. The addresses are those of the
-// services' own documentation as of November 2026.
+// presets are in the order in which they are offered. The addresses are from the services' own documentation as of
+// November 2026.
 var presets = []Preset{
 	{
 		ID: "openrouter", Name: "OpenRouter", Protocol: config.ProviderChatCompletions, BaseURL: "https://openrouter.ai/api/v1", Env: "OPENROUTER_API_KEY",
@@ -61,10 +61,10 @@ var presets = []Preset{
 	{ID: "vllm", Name: "vLLM", Protocol: config.ProviderChatCompletions, BaseURL: "http://127.0.0.1:8000/v1", Local: true},
 }
 
-// Presets are the services and servers that can be added by name.
+// Presets returns the services and servers that can be added by name.
 func Presets() []Preset { return append([]Preset{}, presets...) }
 
-// Host is the preset's server, under which its key is kept.
+// Host returns the preset's host, under which its key is stored.
 func (p Preset) Host() string {
 	u, err := url.Parse(p.BaseURL)
 	if err != nil {
@@ -73,7 +73,7 @@ func (p Preset) Host() string {
 	return strings.ToLower(u.Host)
 }
 
-// NeedsAddress reports that the address must be completed by the person.
+// NeedsAddress reports whether the user has to complete the address.
 func (p Preset) NeedsAddress() bool { return strings.Contains(p.BaseURL, azureResource) }
 
 // presetOf finds a preset by its id, its name or its host.
@@ -86,7 +86,7 @@ func presetOf(name string) (Preset, bool) {
 	return Preset{}, false
 }
 
-// usualAddresses are where the usual servers of this machine listen.
+// usualAddresses are the default addresses of model servers on this machine.
 var usualAddresses = func() (out []LocalAddress) {
 	for _, p := range presets {
 		if p.Local {

@@ -8,18 +8,18 @@ import (
 	"contextinfinity/backend/config"
 )
 
-// PricesDate is the day of the shipped price list.
+// PricesDate is the date of the shipped price list.
 const PricesDate = "2026-08-05"
 
-// Price is what a model's tokens cost, per million.
+// Price is the price of a model's tokens, per million.
 type Price struct {
 	Input, Cached, Output float64
-	// Source is "configured", "server" or "list " and its day. All but what is configured are US dollars
-	// and an estimate: prices change, and long inputs can cost more.
+	// Source is "configured", "server", or "list " and the list's date. All but configured prices are in US dollars
+	// and are estimates: prices change, and long inputs can cost more.
 	Source string
 }
 
-// Estimate reports that nobody configured the price.
+// Estimate reports whether the price is not a configured one.
 func (p Price) Estimate() bool { return p.Source != priceConfigured }
 
 // Sources of a price.
@@ -29,17 +29,17 @@ const (
 	priceList       = "list " + PricesDate
 )
 
-// listed is a line of the price list: a family of models at one service.
+// listed is an entry of the price list: a family of models at one service.
 type listed struct {
 	service string // a vendor's provider name, or a preset's id
 	prefix  string
 	input   float64
-	cached  float64 // 0: as input
+	cached  float64 // 0: same as input
 	output  float64
 }
 
-// prices are the services' published prices in US dollars per million tokens, for usual lengths of
-// input. The longest prefix counts; a later model of a family takes its family's line.
+// prices are the services' published prices in US dollars per million tokens, for inputs of usual length. The longest
+// matching prefix counts, so later models of a family have its price.
 var prices = []listed{
 	{config.ProviderAnthropic, "claude-3-5-haiku", 0.8, 0.08, 4},
 	{config.ProviderAnthropic, "claude-haiku-4-5", 1, 0.1, 5},
@@ -109,8 +109,8 @@ var prices = []listed{
 	{"xai", "grok-code-fast-1", 0.2, 0.02, 1.5},
 }
 
-// listPrice is the list's price of a model at a service. "gpt-5" is not "gpt-5.9", whose price
-// nobody knew when the list was made.
+// listPrice returns the listed price of a model at a service. A prefix must end at a hyphen: the price of "gpt-5"
+// says nothing about "gpt-5.9".
 func listPrice(service, modelID string) (Price, bool) {
 	id := strings.TrimPrefix(strings.ToLower(modelID), "models/")
 	var best listed
@@ -127,8 +127,8 @@ func listPrice(service, modelID string) (Price, bool) {
 	return Price{Input: best.input, Cached: cached, Output: best.output, Source: priceList}, best.prefix != ""
 }
 
-// serviceOf is whose price list holds for a model: its vendor's, or that of the preset at whose
-// address it is; empty for any other server.
+// serviceOf returns the service whose price list applies to a model: its vendor, or the preset with its address;
+// empty for any other server.
 func serviceOf(m config.Model) string {
 	name := m.KeyName()
 	if name == config.ProviderAnthropic || name == config.ProviderOpenAI {
@@ -141,8 +141,7 @@ func serviceOf(m config.Model) string {
 	return presets[i].ID
 }
 
-// Price is what a configured model costs: as configured, else as its server says, else by the
-// shipped list.
+// Price returns a configured model's price: as configured, as its server reports it, or from the shipped list.
 func (c *Catalog) Price(m config.Model) (Price, bool) {
 	if m.PriceInput != 0 || m.PriceOutput != 0 {
 		p := Price{Input: m.PriceInput, Cached: m.PriceCached, Output: m.PriceOutput, Source: priceConfigured}
@@ -161,13 +160,13 @@ func (c *Catalog) Price(m config.Model) (Price, bool) {
 	return listPrice(service, m.ModelID)
 }
 
-// Of is what a call cost.
+// Of returns the cost of a call.
 func (p Price) Of(u chat.Usage) float64 {
 	fresh := max(0, u.InputTokens-u.CachedInputTokens)
 	return (float64(fresh)*p.Input + float64(u.CachedInputTokens)*p.Cached + float64(u.OutputTokens)*p.Output) / 1e6
 }
 
-// Cost is what a call of a configured model cost, by its price; false where none is known.
+// Cost returns the cost of a call of a configured model; false if its price is not known.
 func (c *Catalog) Cost(model string, u chat.Usage) (float64, bool) {
 	m, ok := c.d.Config().Model(model, c.have)
 	if !ok {

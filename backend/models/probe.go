@@ -14,27 +14,26 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// TestResult is what trying a key or server showed.
+// TestResult is the outcome of testing a key or a server.
 type TestResult struct {
 	OK       bool
 	Elapsed  time.Duration
 	Message  string
 	Models   []string
 	Provider string
-	// Vendor and Server say whose key it is by its form, and the address such keys are used at, where that is
-	// none of the vendors' own services that the program knows. Nothing was sent there.
+	// Vendor and Server are set if the key's form belongs to a provider that is not one of the vendors: its
+	// name, and the address where such keys are used. Nothing was sent there.
 	Vendor, Server string
 }
 
-// testTimeout bounds a test: somebody is looking at the button.
+// testTimeout limits a test, because a user is waiting for it.
 const testTimeout = 15 * time.Second
 
-// maxListed bounds the models a test returns.
+// maxListed limits how many models a test returns.
 const maxListed = 200
 
-// Test tries a key or a server by listing its models: nothing else is sent. Without
-// a provider, the key goes to the vendor whose form it has; if it has none's, it is
-// sent to nobody. An empty key means the stored one.
+// Test tests a key or a server by listing its models; nothing else is sent. Without a provider, the key is sent to
+// the vendor that its form belongs to, or to none if that cannot be told. An empty key means the stored one.
 func (c *Catalog) Test(ctx context.Context, provider, key, baseURL string) TestResult {
 	if provider == "" {
 		f := formOf(key)
@@ -49,7 +48,7 @@ func (c *Catalog) Test(ctx context.Context, provider, key, baseURL string) TestR
 	if _, adapter := c.providers[provider]; !adapter {
 		if place, ok := c.placeOf(provider); ok && (baseURL == "" || baseURL == place.BaseURL) {
 			r := c.Test(ctx, place.Provider, c.keyOr(key, place), place.BaseURL)
-			r.Provider = place.KeyName() // what the key is kept under
+			r.Provider = place.KeyName() // the name under which the key is stored
 			return r
 		}
 	}
@@ -74,8 +73,7 @@ func (c *Catalog) Test(ctx context.Context, provider, key, baseURL string) TestR
 	return verdict(provider, ids, err, time.Since(begun), secret != "")
 }
 
-// placeOf finds a model by the name its key is kept under, when that is not the
-// name of a protocol: a compatible server's host.
+// placeOf finds a model by the name of its key, if that is the host of a compatible server instead of a protocol.
 func (c *Catalog) placeOf(name string) (config.Model, bool) {
 	for _, m := range c.d.Config().Models(c.have) {
 		if m.KeyName() == name {
@@ -88,13 +86,12 @@ func (c *Catalog) placeOf(name string) (config.Model, bool) {
 	return config.Model{}, false
 }
 
-// allowsPlain reports that the key of a name may cross the network unencrypted, as it
-// was allowed to for a model of the same server.
+// allowsPlain reports whether a key may be sent unencrypted, because a configured model of the same server allows it.
 func (c *Catalog) allowsPlain(keyName string) bool {
 	return slices.ContainsFunc(c.d.Config().Models(c.have), func(m config.Model) bool { return m.AllowPlainHTTP && m.KeyName() == keyName })
 }
 
-// keyOr is the key to try, or the one that is kept for the place.
+// keyOr returns the key to test, or the stored one if it is empty.
 func (c *Catalog) keyOr(key string, m config.Model) string {
 	if key != "" {
 		return key
@@ -134,14 +131,14 @@ type LocalServer struct {
 	Models  []string
 }
 
-// LocalAddress is where a kind of model server listens.
+// LocalAddress is a usual address of a kind of model server.
 type LocalAddress struct{ Name, BaseURL string }
 
-// localTimeout bounds what holds a port and says nothing: an absent server
-// refuses at once. A busy machine may need seconds for its answer.
+// localTimeout is for ports that accept a connection but do not answer; without a server, the connection is refused
+// at once. A busy machine may need seconds to answer.
 const localTimeout = 5 * time.Second
 
-// LocalServers asks the addresses of this machine, all at once.
+// LocalServers asks the usual addresses on this machine, all at once.
 func (c *Catalog) LocalServers(ctx context.Context) []LocalServer {
 	lister, ok := c.providers[config.ProviderChatCompletions].(llm.ModelLister)
 	if !ok {
@@ -169,11 +166,11 @@ func (c *Catalog) LocalServers(ctx context.Context) []LocalServer {
 	return out
 }
 
-// NewHTTPClient is the client of every adapter: no overall time limit, since
-// answers stream for minutes, but limits on each part before the first byte.
+// NewHTTPClient returns the client of all adapters. It has no overall time limit, because answers stream for minutes,
+// only limits for setting up the connection.
 func NewHTTPClient() *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.ResponseHeaderTimeout = 0 // the turn's idle timeout is the one that counts
+	t.ResponseHeaderTimeout = 0 // the turn's idle timeout applies instead
 	t.TLSHandshakeTimeout = 15 * time.Second
 	t.IdleConnTimeout = 60 * time.Second
 	t.MaxIdleConnsPerHost = 8

@@ -1,5 +1,5 @@
-// Package pins keeps the facts that every request of a branch carries word for word, and those that could be pinned.
-// The window and the command line both do it through a Service.
+// Package pins manages pinned facts, which every request of a branch contains word for word, and suggestions of facts
+// to pin. The window and the command line both use its Service.
 package pins
 
 import (
@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Store keeps pins, and knows what could be pinned.
+// Store stores pins and suggestions.
 type Store interface {
 	Branch(context.Context, chat.BranchID) (chat.Branch, error)
 	Pins(context.Context, chat.BranchID) ([]chat.Pin, error)
@@ -23,12 +23,12 @@ type Store interface {
 	DismissSuggestion(context.Context, chat.BranchID, chat.SuggestionID) error
 }
 
-// Limits refuse a fact that leaves the branch's model no room. It is turn.Engine.
+// Limits rejects a fact that leaves the branch's model too little room. It is turn.Engine.
 type Limits interface {
 	CheckPin(ctx context.Context, branch chat.BranchID, replaces chat.PinID, text string) error
 }
 
-// Deps are what a Service is built from; all are required.
+// Deps are the dependencies of a Service; all are required.
 type Deps struct {
 	Store   Store
 	Limits  Limits
@@ -36,27 +36,27 @@ type Deps struct {
 	Publish func(chat.Change)
 }
 
-// Service pins facts.
+// Service manages pins.
 type Service struct{ d Deps }
 
 // New returns the service.
 func New(d Deps) *Service { return &Service{d} }
 
-// Pins are the pinned facts of a branch, in order.
+// Pins returns the pinned facts of a branch, in order.
 func (s *Service) Pins(ctx context.Context, branch chat.BranchID) ([]chat.Pin, error) {
 	return s.d.Store.Pins(ctx, branch)
 }
 
-// Add pins a fact: it is sent word for word with every request from now on.
+// Add pins a fact: every request contains it word for word from now on.
 //
-// Errors: CodeInvalid for a fact without text, CodeOverBudget for one that leaves the model no room.
+// Errors: CodeInvalid for a fact without text, CodeOverBudget for one that leaves the model too little room.
 func (s *Service) Add(ctx context.Context, branch chat.BranchID, text string) (chat.Pin, error) {
 	return s.put(ctx, branch, "", text, func(text string, tokens int) (chat.Pin, error) {
 		return s.d.Store.AddPin(ctx, branch, text, tokens)
 	})
 }
 
-// Edit makes a new version of a pinned fact; the old one is kept. Its errors are those of Add.
+// Edit creates a new version of a pinned fact; the old version is kept. Its errors are those of Add.
 func (s *Service) Edit(ctx context.Context, branch chat.BranchID, pin chat.PinID, text string) (chat.Pin, error) {
 	return s.put(ctx, branch, pin, text, func(text string, tokens int) (chat.Pin, error) {
 		return s.d.Store.EditPin(ctx, branch, pin, text, tokens)
@@ -76,17 +76,17 @@ func (s *Service) put(ctx context.Context, branch chat.BranchID, replaces chat.P
 	})
 }
 
-// Remove unpins a fact on a branch; on one that inherited it, on that branch alone.
+// Remove removes a fact from a branch. Other branches that inherited the fact keep it.
 func (s *Service) Remove(ctx context.Context, branch chat.BranchID, pin chat.PinID) error {
 	return s.change(ctx, branch, func() error { return s.d.Store.RemovePin(ctx, branch, pin) })
 }
 
-// Move puts a fact at a position, counted from 0.
+// Move moves a fact to a position, counted from 0.
 func (s *Service) Move(ctx context.Context, branch chat.BranchID, pin chat.PinID, position int) error {
 	return s.change(ctx, branch, func() error { return s.d.Store.MovePin(ctx, branch, pin, position) })
 }
 
-// change tells of the pins of a branch that are different now, unless the change fails.
+// change runs do and, if it succeeds, publishes that the pins of the branch have changed.
 func (s *Service) change(ctx context.Context, branch chat.BranchID, do func() error) error {
 	b, err := s.d.Store.Branch(ctx, branch)
 	if err == nil {
@@ -98,15 +98,15 @@ func (s *Service) change(ctx context.Context, branch chat.BranchID, do func() er
 	return err
 }
 
-// Suggested are the standing instructions in what the user said on a branch that are neither pinned nor dismissed,
-// newest first.
+// Suggested returns the standing instructions among the user's messages on a branch that are neither pinned nor
+// dismissed, newest first.
 func (s *Service) Suggested(ctx context.Context, branch chat.BranchID) ([]chat.PinSuggestion, error) {
 	return s.d.Store.SuggestedPins(ctx, branch)
 }
 
-// Accept pins a suggestion, as it is or with the text changed; an empty text is the suggestion's own.
+// Accept pins a suggestion. text replaces the suggested text unless it is empty.
 //
-// Errors: CodeNotFound for one that is not suggested any more, and those of Add.
+// Errors: CodeNotFound if it is not suggested any more, and those of Add.
 func (s *Service) Accept(ctx context.Context, branch chat.BranchID, id chat.SuggestionID, text string) (chat.Pin, error) {
 	suggested, err := s.suggestion(ctx, branch, id)
 	if err != nil {
@@ -122,9 +122,9 @@ func (s *Service) Accept(ctx context.Context, branch chat.BranchID, id chat.Sugg
 	return pin, s.change(ctx, branch, func() error { return s.d.Store.SuggestionPinned(ctx, branch, id, pin.ID) })
 }
 
-// Dismiss has a suggestion never offered again.
+// Dismiss removes a suggestion for good.
 //
-// Errors: CodeNotFound for one that is not suggested any more.
+// Errors: CodeNotFound if it is not suggested any more.
 func (s *Service) Dismiss(ctx context.Context, branch chat.BranchID, id chat.SuggestionID) error {
 	if _, err := s.suggestion(ctx, branch, id); err != nil {
 		return err

@@ -1,12 +1,11 @@
-// Package projects keeps the files of projects: documents that a person gives one by one,
-// and a watched folder, whose text files, PDFs and office documents are read again when they change.
+// Package projects manages the files of projects: documents that the user adds one by one, and a watched folder,
+// whose text files, PDFs and office documents are read again when they change.
 //
-// A watched folder is looked at once a minute while the program runs, and when asked. That
-// finds changes on every system and file system alike, network drives included, needs no
-// descriptor for each directory, and costs one status call for each file; notifications of
-// the system would save that and miss what happens while the program is closed. A file is
-// read when its size or time differs from what was noted, and indexed when its hash does.
+// A watched folder is scanned once a minute while the program runs, and on request. Scanning works on every system
+// and file system, including network drives, needs no descriptor for each directory, and costs one status call per
+// file. Notifications from the system would be cheaper, but would miss changes while the program is closed. A file is
+// read if its size or time has changed, and indexed if its hash has.
 //
-// Files are data of others. Nothing outside the folder is opened (os.Root), links are not
-// followed, hidden files and those that usually hold secrets are left out and said.
+// Files are untrusted. Nothing outside of the folder is opened (os.Root) and links are not followed. Hidden files and
+// files that usually contain secrets are skipped, and the user is told.
 package projects

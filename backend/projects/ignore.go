@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// ignoreRule is a line of a .gitignore.
+// ignoreRule is a line of a .gitignore file.
 type ignoreRule struct {
-	below   string   // directory of the file, "." for the first
-	parts   []string // between slashes; "**" is any number of directories
+	below   string   // directory of the .gitignore file; "." for the watched folder itself
+	parts   []string // parts between slashes; "**" is any number of directories
 	negated bool
 	dirOnly bool
 }
 
-// ignoreRules reads a .gitignore. Lines that are not pattern are left out.
+// ignoreRules parses a .gitignore file. Invalid patterns are skipped.
 func ignoreRules(below, text string) []ignoreRule {
 	var out []ignoreRule
 	for line := range strings.Lines(text) {
@@ -40,7 +40,7 @@ func ignoreRules(below, text string) []ignoreRule {
 	return out
 }
 
-// ignored reports that the last rule which matches a path leaves it out.
+// ignored reports whether a path is ignored: the last matching rule decides.
 func ignored(rules []ignoreRule, name string, dir bool) bool {
 	out := false
 	for _, r := range rules {

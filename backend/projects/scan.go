@@ -14,12 +14,12 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// settled is how long before it was read a file must have been written for its time to tell
-// whether it changed since: file systems count in steps of up to two seconds.
+// settled is how long before reading a file must have been modified for its time to prove that it has not changed
+// since. File systems store times in steps of up to two seconds.
 const settled = 2 * time.Second
 
-// Scan looks at the watched folder of a project, reads what is new or changed and takes out
-// what is gone. A folder that cannot be read changes nothing; the scan says why.
+// Scan scans the watched folder of a project, reads new and changed files, and removes files that are gone. If the
+// folder cannot be read, nothing is changed and the result has the reason.
 func (s *Service) Scan(ctx context.Context, id chat.ProjectID) (chat.ProjectScan, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,7 +47,7 @@ func (s *Service) Scan(ctx context.Context, id chat.ProjectID) (chat.ProjectScan
 	return scan, err
 }
 
-// folderError is why a watched folder cannot be looked at.
+// folderError is the reason why a watched folder cannot be scanned.
 type folderError struct{ err error }
 
 func (e *folderError) Error() string {
@@ -82,7 +82,7 @@ func (s *Service) look(ctx context.Context, p chat.Project, scan *chat.ProjectSc
 			return err
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(before)) { // what is left was not found
+	for _, name := range slices.Sorted(maps.Keys(before)) { // the files left in before were not found
 		if !w.unknown(name) {
 			scan.Removed = append(scan.Removed, name)
 		}
@@ -93,12 +93,12 @@ func (s *Service) look(ctx context.Context, p chat.Project, scan *chat.ProjectSc
 	return nil
 }
 
-// unknown reports a file of a directory that could not be read now.
+// unknown reports whether a file is in a directory that could not be read this time.
 func (w *walk) unknown(name string) bool {
 	return slices.ContainsFunc(w.unread, func(dir string) bool { return dir == "." || name == dir || strings.HasPrefix(name, dir+"/") })
 }
 
-// ownBelow are the program's directories below a folder, as paths in it.
+// ownBelow returns the program's own directories inside a folder, as relative paths.
 func (s *Service) ownBelow(folder string) []string {
 	var out []string
 	for _, own := range s.protected() {
@@ -109,7 +109,7 @@ func (s *Service) ownBelow(folder string) []string {
 	return out
 }
 
-// file reads one file if it changed, and takes it out of before unless it is not to be indexed.
+// file reads a file if it has changed. It removes the file from before unless the file must not stay indexed.
 func (s *Service) file(ctx context.Context, id chat.ProjectID, w *walk, f found, before map[string]chat.ProjectFile) error {
 	old, known := before[f.path]
 	if known && old.Size == f.size && old.ModifiedAt.Equal(f.modified) && old.ReadAt.Sub(f.modified) > settled {
@@ -128,7 +128,7 @@ func (s *Service) file(ctx context.Context, id chat.ProjectID, w *walk, f found,
 	}
 	if why != "" {
 		w.skip(f.path, why)
-		if why == whyRead { // what is indexed of it stays until it can be read
+		if why == whyRead { // keeps the indexed version until it can be read again
 			delete(before, f.path)
 		} else if len(s.refused) < maxEntries {
 			s.refused[key] = why
@@ -140,7 +140,7 @@ func (s *Service) file(ctx context.Context, id chat.ProjectID, w *walk, f found,
 	if err != nil && chat.CodeOf(err) != chat.CodeInvalid {
 		return err
 	}
-	if err != nil { // a text that cannot be kept
+	if err != nil { // a text that cannot be stored
 		w.skip(f.path, whyText)
 		return nil
 	}
@@ -155,7 +155,7 @@ func (s *Service) file(ctx context.Context, id chat.ProjectID, w *walk, f found,
 	return nil
 }
 
-// read is a file's text, or why it is skipped.
+// read returns a file's text, or the reason why it is skipped.
 func (s *Service) read(ctx context.Context, root *os.Root, f found) (chat.NewProjectFile, string) {
 	file, err := root.Open(filepath.FromSlash(f.path))
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"contextinfinity/backend/internal/clock"
 )
 
-// Store keeps projects.
+// Store is the part of the database that stores projects.
 type Store interface {
 	Projects(context.Context) ([]chat.Project, error)
 	Project(context.Context, chat.ProjectID) (chat.Project, error)
@@ -28,36 +28,36 @@ type Store interface {
 	SweepProjectFiles(context.Context) error
 }
 
-// Deps are what a service works with.
+// Deps are the dependencies of a Service.
 type Deps struct {
 	Store     Store
 	Documents documents.Reader
 	Count     func(text string) int
-	// Protected are directories of the program itself, which are not looked into.
+	// Protected returns the program's own directories, which are never scanned.
 	Protected func() []string
-	// Changed is notified that a project or its files changed: background work may be due.
+	// Changed is called after a project or its files have changed: background work may be due.
 	Changed  func()
-	MaxFiles int         // of a watched folder; 0: MaxFiles
+	MaxFiles int         // in a watched folder; 0: MaxFiles
 	Clock    clock.Clock // nil: the system's
 	Log      *slog.Logger
 }
 
-// Service is projects and their files. It is safe for concurrent use.
+// Service manages projects and their files. It is safe for concurrent use.
 type Service struct {
 	Store
 	d  Deps
-	mu sync.Mutex // one folder is looked at at a time
-	// refused are files that were read and are not indexed, with why.
+	mu sync.Mutex // held during a scan
+	// refused has the reasons why files that were read are not indexed.
 	refused map[refusedFile]string
 }
 
-// refusedFile is a file as it was when it was read.
+// refusedFile identifies a version of a file.
 type refusedFile struct {
 	project chat.ProjectID
 	file    found
 }
 
-// New makes a service.
+// New returns a service.
 func New(d Deps) *Service {
 	if d.MaxFiles == 0 {
 		d.MaxFiles = MaxFiles
@@ -68,10 +68,10 @@ func New(d Deps) *Service {
 	return &Service{Store: d.Store, d: d, refused: map[refusedFile]string{}}
 }
 
-// Every is how often watched folders are looked at while the program runs.
+// Every is the interval between scans of the watched folders.
 const Every = time.Minute
 
-// Run looks at all watched folders, at once and then every so often, until ctx ends.
+// Run scans all watched folders, immediately and then at the interval, until ctx ends.
 func (s *Service) Run(ctx context.Context, every time.Duration) {
 	if err := s.SweepProjectFiles(ctx); err != nil && ctx.Err() == nil {
 		s.d.Log.Warn("earlier versions of files could not be removed", "err", err)
@@ -106,7 +106,7 @@ func (s *Service) scanAll(ctx context.Context) {
 	}
 }
 
-// CreateProject makes a folder a project.
+// CreateProject turns a folder of sessions into a project.
 func (s *Service) CreateProject(ctx context.Context, v chat.ProjectSettings) (chat.Project, error) {
 	p, err := s.Store.CreateProject(ctx, v)
 	if err == nil {
@@ -115,7 +115,7 @@ func (s *Service) CreateProject(ctx context.Context, v chat.ProjectSettings) (ch
 	return p, err
 }
 
-// SetProject gives a project its settings, all of them.
+// SetProject replaces all settings of a project.
 func (s *Service) SetProject(ctx context.Context, id chat.ProjectID, v chat.ProjectSettings) (chat.Project, error) {
 	p, err := s.Store.SetProject(ctx, id, v)
 	if err == nil {
@@ -124,7 +124,7 @@ func (s *Service) SetProject(ctx context.Context, id chat.ProjectID, v chat.Proj
 	return p, err
 }
 
-// Watch sets the watched folder of a project and looks at it; empty: none is watched any more.
+// Watch sets the watched folder of a project and scans it. An empty folder ends watching.
 func (s *Service) Watch(ctx context.Context, id chat.ProjectID, dir string) (chat.Project, error) {
 	const op = "project.watch"
 	if dir != "" {
@@ -161,7 +161,7 @@ func (s *Service) Watch(ctx context.Context, id chat.ProjectID, dir string) (cha
 	return s.Project(ctx, id)
 }
 
-// Add takes a document into a project, in place of one of the same name.
+// Add adds a document to a project, or replaces the one with the same name.
 func (s *Service) Add(ctx context.Context, id chat.ProjectID, name string, data []byte) error {
 	d, err := s.d.Documents.Read(ctx, name, data)
 	if err != nil {
@@ -184,7 +184,7 @@ func (s *Service) Add(ctx context.Context, id chat.ProjectID, name string, data 
 	return nil
 }
 
-// Remove takes documents out of a project, by name. All of them are there, or none is removed.
+// Remove removes documents from a project, by name. If one of them does not exist, none is removed.
 func (s *Service) Remove(ctx context.Context, id chat.ProjectID, names []string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -222,7 +222,7 @@ func (s *Service) protected() []string {
 	return out
 }
 
-// resolved is a path without links, as far as it is there.
+// resolved returns a path with its links resolved, if it exists.
 func resolved(dir string) string {
 	if target, err := filepath.EvalSymlinks(dir); err == nil {
 		return target

@@ -13,18 +13,18 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Bounds of a watched folder.
+// Limits of a watched folder.
 const (
 	MaxFiles     = 2000
 	MaxFileBytes = 20 << 20
-	MaxBytes     = 500 << 20 // of all files together
+	MaxBytes     = 500 << 20 // total
 	maxDepth     = 16
-	maxEntries   = 50_000 // names that are looked at
+	maxEntries   = 50_000 // names examined
 	maxIgnore    = 64 << 10
-	maxListed    = 100 // skipped files that are named
+	maxListed    = 100 // skipped files that are listed
 )
 
-// Why a file is skipped, in words.
+// Reasons why a file is skipped.
 const (
 	whyHidden  = "hidden"
 	whySecret  = "may hold secrets"
@@ -50,14 +50,14 @@ type found struct {
 	modified time.Time
 }
 
-// walk is one look at a watched folder.
+// walk is one pass through a watched folder.
 type walk struct {
 	root    *os.Root
-	own     []string // directories that are not looked into, absolute
+	own     []string // directories to skip, relative to the folder
 	rules   []ignoreRule
 	files   []found
-	most    int      // files
-	unread  []string // directories whose files are not known
+	most    int      // maximum number of files
+	unread  []string // paths that were not read, or not completely
 	entries int
 	bytes   int64
 	scan    *chat.ProjectScan
@@ -70,8 +70,8 @@ func (w *walk) skip(name, why string) {
 	}
 }
 
-// dir looks through a directory, in the order of names. Only the first one's error is one of
-// the walk; others are said.
+// dir walks through a directory in the order of names. An error of the watched folder itself ends the walk; errors
+// below it are recorded as skipped.
 func (w *walk) dir(name string, depth int) error {
 	list, err := w.list(name)
 	if err != nil {
@@ -93,7 +93,7 @@ func (w *walk) dir(name string, depth int) error {
 	return nil
 }
 
-// list are the entries of a directory, by name.
+// list returns the entries of a directory, by name.
 func (w *walk) list(name string) ([]fs.DirEntry, error) {
 	d, err := w.root.Open(name)
 	if err != nil {
@@ -159,7 +159,7 @@ func (w *walk) entry(name string, e fs.DirEntry, depth int) error {
 	return nil
 }
 
-// leaveOut says why an entry is not looked at; empty: it is.
+// leaveOut returns why an entry is skipped; empty: it is not.
 func (w *walk) leaveOut(name string, e fs.DirEntry, depth int) string {
 	base := e.Name()
 	switch {
@@ -183,7 +183,7 @@ func (w *walk) leaveOut(name string, e fs.DirEntry, depth int) string {
 	return ""
 }
 
-// secretNames are patterns of names of files that usually hold keys or passwords.
+// secretNames are name patterns of files that usually contain keys or passwords.
 var secretNames = []string{
 	".env", ".env.*", "*.env", ".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass", ".git-credentials", ".htpasswd",
 	"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.ppk", "*.ovpn",

@@ -1,10 +1,11 @@
-// Package redact takes secrets out of text before it leaves (SPEC 13): keys,
-// tokens and passwords by their form, and what the user's own patterns match.
+// Package redact removes secrets from text before it is sent (SPEC 13): keys, tokens and passwords, recognized by
+// their form, and whatever matches the user's own patterns.
 //
-// Guarantees: Redact is pure, so that the same text is always sent as the same
-// bytes; its work is linear in the text (RE2 expressions, run only where a keyword
-// of theirs stands); what it reports never holds what it replaced; a text without
-// secrets comes back as it was; and redacting twice changes nothing more.
+// Guarantees:
+//   - Redact is pure, so the same text is always sent as the same bytes.
+//   - Its running time is linear in the length of the text (RE2 expressions, run only near their keywords).
+//   - Its report never contains what was replaced.
+//   - Text without secrets is unchanged, and redacting twice gives the same result as once.
 //
-// It is a net, not a proof: a secret without a form of its own passes.
+// Redaction is a safety net, not a proof: a secret without a recognizable form is not found.
 package redact

@@ -2,8 +2,8 @@ package redact
 
 import "strings"
 
-// finder looks for every rule's keywords in one pass. Few pairs of bytes begin
-// one, so that nearly every place costs a look into a table.
+// finder looks for the keywords of all rules in one pass. Few pairs of bytes begin a keyword, so at almost every
+// position a single table lookup is enough.
 type finder struct {
 	pairs [1 << 16]uint8 // index into lists, 0: none
 	lists [][]keyword
@@ -33,7 +33,7 @@ func newFinder() *finder {
 
 func pair(a, b byte) int { return int(lower(a))<<8 | int(lower(b)) }
 
-// keywordsIn is where each rule's keywords are in a text, whatever their case.
+// keywordsIn returns the positions of each rule's keywords in a text, ignoring case.
 func keywordsIn(s string) [][]int {
 	at := make([][]int, len(rules))
 	for i := 0; i+1 < len(s); i++ {

@@ -15,22 +15,21 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// version changes whenever a rule does: a context that was redacted by others
-// cannot be assembled again byte for byte.
+// version must be changed whenever a rule changes: a context that was redacted by other rules cannot be reproduced
+// byte for byte.
 const version = "2"
 
-// patternRule names what a user's pattern found.
+// patternRule is the rule name for matches of the user's patterns.
 const patternRule = "pattern"
 
-// Redactor replaces secrets. It is safe for use by several goroutines.
+// Redactor replaces secrets. It is safe for concurrent use.
 type Redactor struct {
 	on       bool
 	patterns []*regexp.Regexp
 	rules    string
 }
 
-// New compiles the user's patterns (redaction.patterns, RE2). With outbound false
-// nothing is replaced.
+// New compiles the user's patterns (redaction.patterns, RE2). If outbound is false, nothing is replaced.
 func New(outbound bool, patterns []string) (*Redactor, error) {
 	r := &Redactor{on: outbound, rules: "off"}
 	for i, p := range patterns {
@@ -49,8 +48,7 @@ func New(outbound bool, patterns []string) (*Redactor, error) {
 	return r, nil
 }
 
-// Rules names the rules it works by: texts redacted under the same name are equal
-// byte for byte.
+// Rules identifies the rules in use: texts redacted under the same identifier are equal byte for byte.
 func (r *Redactor) Rules() string { return r.rules }
 
 // span is a part of a text that is replaced.
@@ -59,12 +57,10 @@ type span struct {
 	rule     string
 }
 
-// passes bounds how often a text is looked through again after something was
-// replaced in it: what a secret hid may be one too.
+// passes limits how often a text is searched again after a replacement, which can reveal another secret.
 const passes = 4
 
-// Redact replaces each secret by "[redacted:RULE]" and says which rules found
-// something and how long it was.
+// Redact replaces each secret by "[redacted:RULE]". It returns the rule and the length of each replacement.
 func (r *Redactor) Redact(s string) (clean string, found []prompt.Redaction) {
 	if !r.on {
 		return s, nil
@@ -87,15 +83,15 @@ func (r *Redactor) Redact(s string) (clean string, found []prompt.Redaction) {
 	return s, found
 }
 
-// markStart begins what represents a secret. A mark is left alone: the same text
-// may come by here more than once.
+// markStart begins the replacement of a secret. Existing replacements are left alone, since a text may be redacted
+// more than once.
 const markStart = "[redacted:"
 
 func mark(rule string) string { return markStart + rule + "]" }
 
 var marks = pattern.New(`\[redacted:[a-z\-]{2,40}\]`)
 
-// find is every secret in a text, in order, none overlapping.
+// find returns all secrets in a text, in order and without overlaps.
 func (r *Redactor) find(s string) []span {
 	var t taken
 	if strings.Contains(s, markStart) {
@@ -119,7 +115,7 @@ func (r *Redactor) find(s string) []span {
 	return slices.DeleteFunc(t.spans, func(sp span) bool { return sp.rule == "" })
 }
 
-// taken are the spans of the rules so far, in order, and those of the rule at hand.
+// taken holds the sorted spans of the previous rules, and those of the current rule.
 type taken struct {
 	spans []span
 	fresh []span
@@ -131,7 +127,7 @@ func (t *taken) add(sp span) {
 	}
 	i, _ := slices.BinarySearchFunc(t.spans, sp.from, func(have span, from int) int { return have.to - 1 - from })
 	if i < len(t.spans) && t.spans[i].from < sp.to {
-		return // an earlier rule has it
+		return // an earlier rule has taken it
 	}
 	if n := len(t.fresh); n > 0 && t.fresh[n-1].to > sp.from {
 		return
@@ -148,12 +144,12 @@ func (t *taken) settle() {
 	slices.SortFunc(t.spans, func(a, b span) int { return a.from - b.from })
 }
 
-// find runs the rule around the places where its keywords stand.
+// find runs the rule's expression around the positions of its keywords.
 func (r *rule) find(s string, at []int, add func(span)) {
 	done := 0
 	for i := 0; i < len(at); {
 		from, to := max(at[i]-r.before, done, 0), at[i]+r.after
-		for i++; i < len(at) && at[i]-r.before <= to; i++ { // windows that touch are one
+		for i++; i < len(at) && at[i]-r.before <= to; i++ { // windows that touch are merged
 			to = at[i] + r.after
 		}
 		to = min(to, len(s))
@@ -173,8 +169,8 @@ func (r *rule) find(s string, at []int, add func(span)) {
 	}
 }
 
-// secret is the part of a match to replace: its group, or where an expression has
-// alternatives the one that matched.
+// secret returns the part of a match to replace: the rule's group, or the first later group that matched if the
+// expression has alternatives.
 func (r *rule) secret(m []int) (from, to int) {
 	if r.group == 0 {
 		return m[0], m[1]
@@ -194,7 +190,7 @@ func (r *rule) holds(secret, after string) bool {
 	return r.check == nil || r.check(secret, after)
 }
 
-// entropy is a text's, in bits a character.
+// entropy returns the entropy of a text in bits per character.
 func entropy(s string) float64 {
 	var counts [256]int
 	for i := range len(s) {
@@ -210,18 +206,18 @@ func entropy(s string) float64 {
 	return h
 }
 
-// placeholders stand where a secret would be, in documentation and templates.
+// placeholders are values that documentation and templates have in place of a secret.
 var placeholders = pattern.New(`(?i)^(?:x{3,}|\*{3,}|\.{3,}|<.*>|\$\{.*|\$\(.*|\$[A-Z_]+|%[A-Z_]+%|\{\{.*|your[_\-]?.*|my[_\-]?(?:password|secret|token|key)|(?:the|a|some)[_\-].*` +
 	`|example.*|changeme.*|change[_\-]me.*|placeholder.*|redacted.*|dummy.*|sample.*|null|none|nil|undefined|true|false|string|password|passwd|secret|token|user(?:name)?|pass)$`)
 
 func notAPlaceholder(s, _ string) bool { return !placeholders.MatchString(s) }
 
-// assignedEntropy is the least a value must have that is taken for a secret only
-// because of the name it is given to.
+// assignedEntropy is the minimum entropy of a value that is considered secret only because of the name it is assigned
+// to.
 const assignedEntropy = 3.0
 
-// assignable tells a secret from what code and prose also assign to such a name:
-// calls, paths, types, other names, words.
+// assignable reports whether an assigned value is a secret, rather than something else that code and prose assign to
+// such names: a call, a path, a type, another name, a word.
 func assignable(s, after string) bool {
 	if len(s) < 6 || placeholders.MatchString(s) || strings.HasPrefix(after, "(") || entropy(s) < min(assignedEntropy, 0.65*math.Log2(float64(len(s)))) {
 		return false
@@ -242,13 +238,13 @@ func assignable(s, after string) bool {
 		return false
 	case strings.ContainsAny(s, "()") || letters == 0 && others > 0:
 		return false
-	case digits == 0: // a name or a word, unless it mixes what names do not
+	case digits == 0: // a name or a word, unless it contains characters that names do not have
 		return strings.ContainsAny(s, "!@#$%^&*+=?/") && hasBothCases(s)
 	}
 	return letters > 0 && !dotted.MatchString(s)
 }
 
-// dotted is how code names something inside of something.
+// dotted matches a qualified name in code.
 var dotted = pattern.New(`^[A-Za-z_$][\w$]{0,30}(?:\.[A-Za-z_$][\w$]{0,30})+$`)
 
 func hasBothCases(s string) bool {

@@ -9,35 +9,35 @@ import (
 // rule finds one kind of secret.
 type rule struct {
 	name string
-	// keywords, in lower case: the expression runs only around one of them.
+	// keywords, in lower case. The expression is run only near them.
 	keywords []string
 	re       *pattern.Pattern
-	// group is the part that is secret; 0: the whole match.
+	// group is the group that holds the secret; 0: the whole match.
 	group int
-	// entropy is the least a secret must have, in bits a character; 0: any.
+	// entropy is the minimum entropy of a secret, in bits per character; 0: any.
 	entropy float64
-	// check, if set, has the last word on a match.
+	// check, if set, makes the final decision about a match.
 	check func(secret, after string) bool
-	// gate looks at a keyword's place and reports that the expression may match
-	// there; nil: it may. Expressions are slow, and keywords are also in prose.
+	// gate is a cheap check whether the expression could match at a keyword; nil: always. Expressions are slow, and
+	// keywords also occur in prose.
 	gate func(s string, at, length int) bool
-	// before and after are how far around a keyword a match may reach, in bytes.
+	// before and after are how far a match can extend around a keyword, in bytes.
 	before, after int
-	trim          bool // the punctuation after it is not part of the secret
+	trim          bool // trailing punctuation is not part of the secret
 }
 
-// Lengths around a keyword that matches are looked for in.
+// Bytes after a keyword that are searched for matches.
 const (
 	tokenReach = 600
 	blockReach = 16 << 10 // a private key
 )
 
-// token is a rule for secrets that begin with a mark of their issuer.
+// token returns a rule for secrets that start with a prefix of their issuer.
 func token(name, expr string, keywords ...string) rule {
 	return rule{name: name, keywords: keywords, re: pattern.New(expr), gate: beginsToken, before: 1, after: tokenReach}
 }
 
-// beginsToken reports a mark that is at the beginning of a word and continues.
+// beginsToken reports whether a prefix is at the beginning of a word and is followed by enough characters.
 func beginsToken(s string, at, length int) bool {
 	if at > 0 && isWord(s[at-1]) {
 		return false
@@ -51,14 +51,14 @@ func beginsToken(s string, at, length int) bool {
 	return true
 }
 
-// tokenRun is how many characters at the least follow the mark of a token.
+// tokenRun is the minimum number of characters after the prefix of a token.
 const tokenRun = 8
 
 func isWord(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || lower(c) >= 'a' && lower(c) <= 'z'
 }
 
-// isAssigned reports that a value is given to the name around a keyword.
+// isAssigned reports whether the name at a keyword is followed by an assignment.
 func isAssigned(s string, at, length int) bool {
 	rest := s[min(len(s), at+length):min(len(s), at+length+44)]
 	i := 0
@@ -69,25 +69,25 @@ func isAssigned(s string, at, length int) bool {
 	return rest != "" && (rest[0] == '=' || rest[0] == ':')
 }
 
-// hasLogin reports an address with something before its host.
+// hasLogin reports whether a URL has a user and a password before its host.
 func hasLogin(s string, at, length int) bool {
 	rest := s[at+length : min(len(s), at+300)]
 	end := strings.IndexAny(rest, "@ \t\n\"'<>/")
 	return end >= 0 && rest[end] == '@' && strings.Contains(rest[:end], ":")
 }
 
-// ofJWT reports a first part long enough, and a second.
+// ofJWT reports whether the first part of a JWT is long enough and a second part follows.
 func ofJWT(s string, at, length int) bool {
 	return beginsToken(s, at, length) && strings.Contains(s[at:min(len(s), at+4096)], ".eyJ")
 }
 
-// rules, the more specific first: what one took, no other looks at.
+// rules are ordered from specific to general: later rules ignore what an earlier one has taken.
 var rules = []rule{
 	{
 		name: "private-key", keywords: []string{"-----begin"}, after: blockReach,
 		re: pattern.New(`-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[A-Za-z0-9+/=:,.\-\s\\]{16,}?-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----`),
 	},
-	{ // cut off before its end
+	{ // truncated, without its end
 		name: "private-key", keywords: []string{"-----begin"}, after: blockReach,
 		re: pattern.New(`-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:\\n|\s)+[A-Za-z0-9+/=\s\\]{40,}`),
 	},

@@ -1,16 +1,16 @@
-// Package relay joins a window to the program that has its data: each end calls the other and tells it of events, over a
-// stream of bytes that someone else has opened and authenticated (package handover).
+// Package relay connects a window to the process that has its data open. Both ends can call the other and send it
+// events, over a stream of bytes that was opened and authenticated elsewhere (package handover).
 //
 // Guarantees:
-//   - A frame is at most maxFrame bytes and is not believed before it comes; an end that sends more, or what is not a frame, ends
-//     the link.
-//   - Calls are carried out side by side, at most maxCalls at a time; more wait. Each is answered once: with a result, or with
-//     an error in the words that the other end made of it.
-//   - Events leave in order. An end that does not take them is not waited for: when maxEvents wait, the link ends, and whoever
-//     opens it again starts from what is stored.
-//   - When the link ends, every call that waits ends with ErrEnded.
+//   - A frame has at most maxFrame bytes, and its announced size is not trusted. A larger or invalid frame ends the
+//     link.
+//   - Calls run concurrently, at most maxCalls at a time; further calls wait. Each call gets one answer: a result, or
+//     an error in the form in which the other end reports it.
+//   - Events are sent in order. A slow receiver does not block the sender: when maxEvents frames are waiting, the
+//     link ends, and a new link starts from what is stored.
+//   - When the link ends, every waiting call returns ErrEnded.
 //
-// The protocol: frames of JSON behind their length in four bytes, big-endian.
+// The protocol: JSON frames, each after its length in four bytes, big-endian.
 package relay
 
 import (
@@ -25,34 +25,34 @@ import (
 )
 
 const (
-	// maxFrame bounds a frame in bytes: a message with its pictures, a whole document.
+	// maxFrame limits a frame, in bytes. It may contain a message with its pictures, or a whole document.
 	maxFrame = 64 << 20
-	// maxCalls bounds how many calls of the other end are carried out at once.
+	// maxCalls limits how many calls of the other end run at once.
 	maxCalls = 64
-	// maxEvents bounds how many frames wait to be sent.
+	// maxEvents limits how many frames wait to be sent.
 	maxEvents = 4096
 )
 
-// ErrEnded means that the link has ended; a call that was under way may have been carried out.
+// ErrEnded means that the link has ended. A call in progress may or may not have been completed.
 var ErrEnded = errors.New("the link to the program has ended")
 
-// Refused is the error of a call as the other end words it.
+// Refused is the error of a call, in the form in which the other end reports it.
 type Refused struct{ Words json.RawMessage }
 
 func (e *Refused) Error() string { return string(e.Words) }
 
-// Handler carries out what the other end calls. An error becomes the words of Refused.
+// Handler handles the calls and events of the other end. Words converts an error into the content of Refused.
 type Handler struct {
 	Call  func(method string, args json.RawMessage) (any, error)
 	Words func(error) any
-	// Event takes what the other end tells; it returns at once.
+	// Event handles an event. It must return at once.
 	Event func(name string, data json.RawMessage)
 }
 
 type frame struct {
 	Kind string          `json:"kind"` // call, done, failed, event
 	ID   uint64          `json:"id,omitempty"`
-	Name string          `json:"name,omitempty"` // of a method or an event
+	Name string          `json:"name,omitempty"` // name of the method or the event
 	Data json.RawMessage `json:"data,omitempty"`
 }
 
@@ -63,7 +63,7 @@ const (
 	kindEvent  = "event"
 )
 
-// Link is one end.
+// Link is one end of a link.
 type Link struct {
 	handler Handler
 	in      io.Reader
@@ -78,7 +78,7 @@ type Link struct {
 	ended   bool
 }
 
-// New is an end of a link that reads from in and writes to out. Run makes it work.
+// New returns one end of a link, which reads from in and writes to out after Run is called.
 func New(in io.Reader, out io.Writer, h Handler) *Link {
 	return &Link{
 		handler: h, in: in, out: out, send: make(chan []byte, maxEvents), slots: make(chan struct{}, maxCalls),
@@ -86,7 +86,7 @@ func New(in io.Reader, out io.Writer, h Handler) *Link {
 	}
 }
 
-// Run carries out what the other end asks for until the link ends, and returns why. Closing in ends it.
+// Run handles the frames of the other end until the link ends, and returns why it ended. Closing in ends it.
 func (l *Link) Run() error {
 	defer l.End()
 	wrote := make(chan error, 1)
@@ -101,7 +101,7 @@ func (l *Link) Run() error {
 	}
 }
 
-// End ends the link; more than once is harmless.
+// End ends the link. Calling it twice is harmless.
 func (l *Link) End() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -115,9 +115,9 @@ func (l *Link) End() {
 // Ended is closed when the link has ended.
 func (l *Link) Ended() <-chan struct{} { return l.over }
 
-// Call has the other end carry out a method, and decodes its result into result unless that is nil.
+// Call calls a method of the other end, and decodes its result into result unless that is nil.
 //
-// Errors: *Refused; ErrEnded; that of ctx.
+// Errors: *Refused; ErrEnded; the error of ctx.
 func (l *Link) Call(ctx context.Context, method string, args, result any) error {
 	data, err := json.Marshal(args)
 	if err != nil {
@@ -153,11 +153,11 @@ func (l *Link) Call(ctx context.Context, method string, args, result any) error 
 	}
 }
 
-// Tell sends an event. It does not wait: an end that lags too far behind is given up.
+// Tell sends an event. It never blocks: if the other end is too far behind, the link ends.
 func (l *Link) Tell(name string, data any) {
 	raw, err := json.Marshal(data)
 	if err != nil {
-		return // our own types: it does not fail
+		return // does not happen with our own types
 	}
 	sent, err := encode(frame{Kind: kindEvent, Name: name, Data: raw})
 	if err != nil {
@@ -171,7 +171,7 @@ func (l *Link) Tell(name string, data any) {
 	}
 }
 
-// put waits until a frame can be sent.
+// put queues a frame, and waits while the queue is full.
 func (l *Link) put(ctx context.Context, f frame) error {
 	data, err := encode(f)
 	if err != nil {
@@ -230,7 +230,7 @@ func (l *Link) read() error {
 	}
 }
 
-// carryOut answers one call.
+// carryOut runs one call and answers it.
 func (l *Link) carryOut(f frame) {
 	defer func() { <-l.slots }()
 	answer := frame{Kind: kindDone, ID: f.ID}
@@ -243,9 +243,9 @@ func (l *Link) carryOut(f frame) {
 	}
 	if err != nil {
 		answer.Kind = kindFailed
-		answer.Data, _ = json.Marshal(l.handler.Words(err)) // a text
+		answer.Data, _ = json.Marshal(l.handler.Words(err)) // Words returns data that can always be encoded
 	}
-	_ = l.put(context.Background(), answer) // the link has ended: nobody waits
+	_ = l.put(context.Background(), answer) // fails only if the link has ended, and then no one waits
 }
 
 func encode(f frame) ([]byte, error) {

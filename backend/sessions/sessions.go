@@ -1,5 +1,5 @@
-// Package sessions arranges conversations: names, folders, the archive, settings and copies. The window and the command
-// line both do it through a Service, so that each act has one rule, and whoever shows sessions learns of it.
+// Package sessions organizes conversations: names, folders, the archive, settings and copies. The window and the
+// command line both use its Service, so the same rules apply to both, and changes are published to all views.
 package sessions
 
 import (
@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/librarian"
 )
 
-// Store keeps sessions and their branches.
+// Store stores sessions and their branches.
 type Store interface {
 	CreateSession(context.Context, chat.NewSession) (chat.Session, chat.Branch, error)
 	Session(context.Context, chat.SessionID) (chat.Session, error)
@@ -31,28 +31,28 @@ type Store interface {
 	SetSystemPrompt(context.Context, chat.SessionID, string) error
 }
 
-// History keeps what was said.
+// History reads the turns of a branch.
 type History interface {
 	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)
 }
 
-// Limits refuse instructions that leave a session's model no room. It is turn.Engine.
+// Limits rejects instructions that leave a session's model too little room. It is turn.Engine.
 type Limits interface {
 	CheckInstructions(ctx context.Context, session chat.SessionID, text string) error
 }
 
-// Deps are what a Service is built from; all are required.
+// Deps are the dependencies of a Service; all are required.
 type Deps struct {
 	Store   Store
 	History History
 	Limits  Limits
 	// Publish is called with each change.
 	Publish func(chat.Change)
-	// Wake has the background work look for what became due.
+	// Wake starts background work that has become due.
 	Wake func()
 }
 
-// Service is the store's sessions with the rules of each act. What only reads is the store's own.
+// Service adds rules and notifications to the store's changes of sessions. Reading methods are the store's own.
 type Service struct {
 	Store
 	d Deps
@@ -61,7 +61,7 @@ type Service struct {
 // New returns the service.
 func New(d Deps) *Service { return &Service{Store: d.Store, d: d} }
 
-// changed tells of sessions that are different now, where err is nil.
+// changed publishes that sessions have changed, unless err is set.
 func (s *Service) changed(err error, ids ...chat.SessionID) error {
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func (s *Service) changed(err error, ids ...chat.SessionID) error {
 	return nil
 }
 
-// CreateSession makes an empty session; its folder need not exist.
+// CreateSession creates an empty session; its folder need not exist.
 func (s *Service) CreateSession(ctx context.Context, n chat.NewSession) (chat.Session, chat.Branch, error) {
 	var err error
 	if n.Folder, err = chat.FolderName(n.Folder); err != nil {
@@ -83,9 +83,9 @@ func (s *Service) CreateSession(ctx context.Context, n chat.NewSession) (chat.Se
 	return session, branch, s.changed(err, session.ID)
 }
 
-// RenameSession gives a session another title, without the space around it.
+// RenameSession changes the title of a session. Surrounding spaces are removed.
 //
-// Errors: CodeInvalid for a title without a character.
+// Errors: CodeInvalid for an empty title.
 func (s *Service) RenameSession(ctx context.Context, id chat.SessionID, title string) error {
 	if title = strings.TrimSpace(title); title == "" {
 		return chat.Errorf(chat.CodeInvalid, "session.rename", "A title needs at least one character; the old one stays.")
@@ -93,7 +93,7 @@ func (s *Service) RenameSession(ctx context.Context, id chat.SessionID, title st
 	return s.changed(s.Store.RenameSession(ctx, id, title), id)
 }
 
-// NameBy names a session that has no title by a message.
+// NameBy names a session that has no title after a message.
 func (s *Service) NameBy(ctx context.Context, session chat.Session, m chat.Message) error {
 	if session.Title != "" || m.Title() == "" {
 		return nil
@@ -106,7 +106,7 @@ func (s *Service) ArchiveSession(ctx context.Context, id chat.SessionID, archive
 	return s.changed(s.Store.ArchiveSession(ctx, id, archived), id)
 }
 
-// ArchiveSessions hides sessions or shows them again, all of them or none.
+// ArchiveSessions hides sessions or shows them again: all of them, or none if it fails.
 func (s *Service) ArchiveSessions(ctx context.Context, ids []chat.SessionID, archived bool) error {
 	return s.changed(s.Store.ArchiveSessions(ctx, ids, archived), ids...)
 }
@@ -116,7 +116,7 @@ func (s *Service) PinSession(ctx context.Context, id chat.SessionID, pinned bool
 	return s.changed(s.Store.PinSession(ctx, id, pinned), id)
 }
 
-// SetFolder puts sessions into a folder, all of them or none; empty takes them out.
+// SetFolder moves sessions to a folder, all of them or none; an empty folder takes them out of theirs.
 func (s *Service) SetFolder(ctx context.Context, ids []chat.SessionID, folder string) error {
 	name, err := chat.FolderName(folder)
 	if err != nil {
@@ -125,8 +125,8 @@ func (s *Service) SetFolder(ctx context.Context, ids []chat.SessionID, folder st
 	return s.changed(s.Store.SetFolder(ctx, ids, name), ids...)
 }
 
-// RenameFolder renames a folder with all that is in it, archived sessions and its project too;
-// the name of another folder joins both.
+// RenameFolder renames a folder with its content, including archived sessions and its project. If the new name is
+// that of another folder, the two are merged.
 func (s *Service) RenameFolder(ctx context.Context, from, to string) error {
 	err := s.Store.RenameFolder(ctx, from, to)
 	if err == nil {
@@ -135,8 +135,8 @@ func (s *Service) RenameFolder(ctx context.Context, from, to string) error {
 	return err
 }
 
-// Duplicate makes a session that holds the lineage of a branch. A turn that is still open is left out, and counted.
-// An empty title is that of the original, marked as a copy.
+// Duplicate creates a session with the lineage of a branch. Open turns are left out and counted. An empty title means
+// the original title, marked as a copy.
 func (s *Service) Duplicate(ctx context.Context, branch chat.BranchID, title string) (chat.Duplicate, error) {
 	if title == "" {
 		b, err := s.Branch(ctx, branch)
@@ -157,14 +157,14 @@ func (s *Service) Duplicate(ctx context.Context, branch chat.BranchID, title str
 	return made, err
 }
 
-// SetSessionModel sets a session's model from now on.
+// SetSessionModel sets the model of a session, starting with the next message.
 func (s *Service) SetSessionModel(ctx context.Context, id chat.SessionID, model string) error {
 	return s.changed(s.Store.SetSessionModel(ctx, id, model), id)
 }
 
-// SetSessionSettings replaces a session's own choices, from the next message on.
+// SetSessionSettings replaces a session's own settings, starting with the next message.
 //
-// Errors: CodeOverBudget for instructions that leave its model no room.
+// Errors: CodeOverBudget for instructions that leave its model too little room.
 func (s *Service) SetSessionSettings(ctx context.Context, id chat.SessionID, v chat.SessionSettings) error {
 	if err := s.d.Limits.CheckInstructions(ctx, id, v.SystemPrompt); err != nil {
 		return err
@@ -172,7 +172,8 @@ func (s *Service) SetSessionSettings(ctx context.Context, id chat.SessionID, v c
 	return s.changed(s.Store.SetSessionSettings(ctx, id, v), id)
 }
 
-// SetSystemPrompt gives a session instructions, from the next message on. Its errors are those of SetSessionSettings.
+// SetSystemPrompt sets a session's instructions, starting with the next message. Its errors are those of
+// SetSessionSettings.
 func (s *Service) SetSystemPrompt(ctx context.Context, id chat.SessionID, prompt string) error {
 	if err := s.d.Limits.CheckInstructions(ctx, id, prompt); err != nil {
 		return err
@@ -180,7 +181,7 @@ func (s *Service) SetSystemPrompt(ctx context.Context, id chat.SessionID, prompt
 	return s.changed(s.Store.SetSystemPrompt(ctx, id, prompt), id)
 }
 
-// ChangeSettings changes some of a session's own choices and leaves the others as they are.
+// ChangeSettings changes some of a session's own settings and keeps the others.
 func (s *Service) ChangeSettings(ctx context.Context, id chat.SessionID, change func(*chat.SessionSettings)) error {
 	session, err := s.Session(ctx, id)
 	if err != nil {
@@ -191,13 +192,14 @@ func (s *Service) ChangeSettings(ctx context.Context, id chat.SessionID, change 
 	return s.SetSessionSettings(ctx, id, v)
 }
 
-// titleFirst and titleLast are how many turns of a conversation a title is made from.
+// titleFirst and titleLast are how many turns at the beginning and at the end of a conversation are used for a title.
 const (
 	titleFirst = 100
 	titleLast  = 300
 )
 
-// SuggestTitle names a session by what was said on its active branch, on this machine; empty while nothing was.
+// SuggestTitle makes a title from the turns on the session's active branch, without a network request; empty if there
+// are none.
 func (s *Service) SuggestTitle(ctx context.Context, id chat.SessionID) (string, error) {
 	session, err := s.Session(ctx, id)
 	if err != nil {

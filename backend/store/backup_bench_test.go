@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// BenchmarkBackup measures a backup of 100 MB, and how long a writer waits at most
-// while it is made.
+// BenchmarkBackup measures a backup of 100 MB and the longest time that a writer waits while it runs.
 func BenchmarkBackup(b *testing.B) {
 	f := newFixture(b)
 	_, branch := f.session("s")

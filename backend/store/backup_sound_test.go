@@ -13,7 +13,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// inFile changes the database's file while it is closed, and opens it again.
+// inFile closes the database, changes its file and opens it again.
 func (f *fixture) inFile(change func(data []byte)) {
 	f.Helper()
 	f.checkpoint()
@@ -26,7 +26,7 @@ func (f *fixture) inFile(change func(data []byte)) {
 	f.reopen()
 }
 
-// swapWord puts a word in place of another of the same length, wherever it is.
+// swapWord replaces every occurrence of a word in the database file with another word of the same length.
 func (f *fixture) swapWord(from, to string) {
 	f.Helper()
 	f.inFile(func(data []byte) {
@@ -41,7 +41,7 @@ func (f *fixture) swapWord(from, to string) {
 	})
 }
 
-// nextDay makes a day's backup after something was said.
+// nextDay changes the data, so that a backup is due, and makes the daily backup.
 func (f *fixture) nextDay(branch chat.Branch) chat.AutoBackup {
 	f.Helper()
 	f.clock.Advance(25 * time.Hour)
@@ -68,9 +68,10 @@ func (f *fixture) backups(check bool) (sound, damaged []string) {
 	return sound, damaged
 }
 
-// TestDamagedDataPushesOutNoSoundBackup: however many days the damage lasts. Its copies
-// are as many as there would be else; once it is mended they give way as any.
-func TestDamagedDataPushesOutNoSoundBackup(t *testing.T) {
+// TestBackupsOfDamagedDataDoNotReplaceHealthyOnes: backups that contain damage never push healthy ones out, however
+// many days the damage lasts. Their number is limited as usual, and once the data is repaired they are pruned like
+// any other.
+func TestBackupsOfDamagedDataDoNotReplaceHealthyOnes(t *testing.T) {
 	f := newFixture(t)
 	s, b := f.session("s")
 	f.file(s.ID, "plan.txt", "unmistakable")
@@ -107,8 +108,8 @@ func TestDamagedDataPushesOutNoSoundBackup(t *testing.T) {
 	}
 }
 
-// TestADamagedPageMakesNoBackup, and removes none.
-func TestADamagedPageMakesNoBackup(t *testing.T) {
+// TestADamagedPagePreventsTheBackup: no backup is made of a file with a damaged page, and none is removed.
+func TestADamagedPagePreventsTheBackup(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	f.accept(b.ID, "hello")
@@ -135,9 +136,9 @@ func TestADamagedPageMakesNoBackup(t *testing.T) {
 	}
 }
 
-// TestABriefBackupIsSeldomVerified: where somebody waits, one a week is; and those that
-// nobody looked at push out none that was found sound.
-func TestABriefBackupIsSeldomVerified(t *testing.T) {
+// TestBriefBackupsAreVerifiedWeekly: where a user waits for the backup, only one a week is verified, and unverified
+// backups never replace one that was verified as healthy.
+func TestBriefBackupsAreVerifiedWeekly(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	for range 3 {

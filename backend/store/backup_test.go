@@ -19,7 +19,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// backup writes a copy by hand.
+// backup makes a backup by hand.
 func (f *fixture) backup(path string) chat.Backup {
 	f.Helper()
 	b, err := f.backupRoom.Archive.Backup(f.ctx, path)
@@ -27,7 +27,7 @@ func (f *fixture) backup(path string) chat.Backup {
 	return b
 }
 
-// journal puts a stream journal of a running step beside the data.
+// journal writes a stream journal for a running step.
 func (f *fixture) journal(step chat.StepID, text string) string {
 	f.Helper()
 	f.ok(os.MkdirAll(filepath.Join(f.dir, sqlite.StreamDir), 0o700))
@@ -57,7 +57,7 @@ func TestBackup(t *testing.T) {
 	f.ok(err)
 	defer ro.Close()
 	dir := t.TempDir()
-	beside, err := ro.backupRoom.Archive.Backup(f.ctx, dir) // beside the writer, into a folder
+	beside, err := ro.backupRoom.Archive.Backup(f.ctx, dir) // made by a second process while the writer is open, into a folder
 	f.ok(err)
 	if filepath.Dir(beside.Path) != dir {
 		t.Errorf("it is at %s", beside.Path)
@@ -71,8 +71,8 @@ func TestBackup(t *testing.T) {
 	}
 }
 
-// Each place where no backup can be written is named, and nothing is left there.
-func TestBackupToBadPlaces(t *testing.T) {
+// A path where no backup can be written is refused with the right code, and nothing is left there.
+func TestBackupToInvalidPaths(t *testing.T) {
 	f := newFixture(t)
 	f.session("s")
 	dir := t.TempDir()
@@ -90,7 +90,7 @@ func TestBackupToBadPlaces(t *testing.T) {
 		dir + "/none/":      chat.CodeNotFound,
 	} {
 		if path == filepath.Join(closed, "x.db") && os.Geteuid() == 0 {
-			continue // nothing is closed to it
+			continue // root may write anywhere
 		}
 		_, err := f.backupRoom.Archive.Backup(f.ctx, path)
 		if e := chat.AsError(err); chat.CodeOf(err) != code || e.Hint == "" || strings.Contains(e.Message, "data directory") {
@@ -112,8 +112,7 @@ func TestBackupToBadPlaces(t *testing.T) {
 	f.refused(err, chat.CodeCancelled)
 }
 
-// What is written while a copy is made is in it whole or not at all, and no writer
-// waits for it.
+// Each turn that is written during a backup is in it completely or not at all, and no writer waits for the backup.
 func TestBackupWhileTurnsAreWritten(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
@@ -138,9 +137,9 @@ func TestBackupWhileTurnsAreWritten(t *testing.T) {
 	f.verifyClean()
 }
 
-// A backup holds the journal of an answer that is arriving, the configuration, and
-// no journal of an answer that is in the database.
-func TestBackupHoldsWhatIsNotInTheDatabase(t *testing.T) {
+// A backup contains the configuration and the journal of an answer that is still streaming, but no journal of an
+// answer that is already in the database.
+func TestBackupIncludesJournalsAndConfiguration(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	f.backupRoom.Archive.ConfigFile = filepath.Join(t.TempDir(), "config.toml")
@@ -163,9 +162,9 @@ func TestBackupHoldsWhatIsNotInTheDatabase(t *testing.T) {
 	}
 }
 
-// A step that ends between the copy of the database and that of its journal leaves
-// neither: the copy is begun again.
-func TestBackupOfNoOneMoment(t *testing.T) {
+// If a step ends between the copy of the database and the copy of its journal, the copy would contain neither; the
+// backup has to start over.
+func TestBackupStartsOverIfAStepEnds(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	turn := f.accept(b.ID, "question")
@@ -184,7 +183,7 @@ func TestBackupOfNoOneMoment(t *testing.T) {
 	}
 }
 
-// A copy that was damaged on its way to the disk is not called a backup.
+// A copy that was damaged while it was written is not accepted as a backup.
 func TestBackupIsReadBack(t *testing.T) {
 	f := newFixture(t)
 	seed(f)
@@ -216,7 +215,7 @@ func TestDailyBackup(t *testing.T) {
 	_, b := f.session("s")
 	dir := filepath.Join(f.dir, sqlite.BackupDir)
 	f.ok(os.Mkdir(dir, 0o700))
-	taken := filepath.Join(dir, backup.BackupName(backup.WordDaily, start.Add(-time.Hour))) // a copy died before it got its name
+	taken := filepath.Join(dir, backup.BackupName(backup.WordDaily, start.Add(-time.Hour))) // left by a backup that was killed before it renamed its file
 	f.ok(os.WriteFile(taken, nil, 0o600))
 	made := f.daily(chat.BackupMade).Made
 	if !made.Checked || made.Kind != chat.BackupDaily || !strings.Contains(made.Path, "daily-"+start.Format("20060102")) {
@@ -229,11 +228,11 @@ func TestDailyBackup(t *testing.T) {
 	f.daily(chat.BackupMade)
 	f.clock.Advance(48 * time.Hour)
 	f.daily(chat.BackupUnchanged)
-	f.ok(f.PutSetting(f.ctx, "last", "session")) // nobody would miss it
+	f.ok(f.PutSetting(f.ctx, "last", "session")) // a change of this setting alone needs no backup
 	f.daily(chat.BackupUnchanged)
 	f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: b.ID, Message: chat.UserText("half a sent")}))
 	f.daily(chat.BackupMade)
-	f.clock.Advance(-240 * time.Hour) // the clock was set back: today has none
+	f.clock.Advance(-240 * time.Hour) // the clock was set back, so there is no backup of today
 	f.daily(chat.BackupMade)
 	f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: b.ID, Message: chat.UserText("half a sentence")}))
 	f.clock.Advance(25 * time.Hour)
@@ -258,7 +257,8 @@ func TestDailyBackup(t *testing.T) {
 	f.refused(err, chat.CodeLocked)
 }
 
-// Where somebody waits, young or large data is left to a program that stays.
+// Where a user waits for it, a backup is made only if the last one is old enough and the data is small; otherwise it
+// is left to a program that keeps running.
 func TestBriefBackup(t *testing.T) {
 	f := newFixture(t)
 	s, _ := f.session("s")
@@ -282,8 +282,8 @@ func TestBriefBackup(t *testing.T) {
 	f.daily(chat.BackupMade)
 }
 
-// Seven days and four weeks before them are kept, whatever the days that nothing
-// was written on, and the newest always.
+// The newest seven daily backups and one for each of the four weeks before them are kept, whatever days are missing,
+// and the newest backup always.
 func TestDailyBackupsKept(t *testing.T) {
 	for _, pause := range []int{1, 2, 3, 9} {
 		var list []backup.DailyFile
@@ -298,7 +298,7 @@ func TestDailyBackupsKept(t *testing.T) {
 					t.Fatalf("every %d days, on day %d: %v", pause, day, list)
 				}
 			}
-			for i := 7; i < len(list); i++ { // an unbroken run of weeks, up to the days they begin on
+			for i := 7; i < len(list); i++ { // one for each week, up to the day on which the week begins
 				if gap := list[i-1].At.Sub(list[i].At).Hours() / 24; gap > float64(13+pause) {
 					t.Fatalf("every %d days, on day %d: %v", pause, day, list)
 				}
@@ -310,8 +310,8 @@ func TestDailyBackupsKept(t *testing.T) {
 	}
 }
 
-// Nothing but daily backups is ever removed, and what a killed one left.
-func TestDailyBackupRemovesItsOwn(t *testing.T) {
+// Only daily backups are removed, and the unfinished file of a killed one.
+func TestDailyBackupRemovesOnlyItsOwn(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	dir := filepath.Join(f.dir, sqlite.BackupDir)
@@ -325,7 +325,7 @@ func TestDailyBackupRemovesItsOwn(t *testing.T) {
 	}
 	stale := filepath.Join(dir, "."+backup.BackupName(backup.WordDaily, start)+backup.TempMark+"1")
 	f.ok(os.WriteFile(stale, nil, 0o600))
-	taken := filepath.Join(dir, backup.BackupName(backup.WordDaily, start.Add(-time.Hour))) // one died before the copy got its name
+	taken := filepath.Join(dir, backup.BackupName(backup.WordDaily, start.Add(-time.Hour))) // left by a backup that was killed before it renamed its file
 	f.ok(os.WriteFile(taken, nil, 0o600))
 	f.ok(errors.Join(os.Chtimes(stale, start, start), os.Chtimes(taken, start, start)))
 	var removed []string
@@ -353,7 +353,7 @@ func TestDailyBackupRemovesItsOwn(t *testing.T) {
 	}
 }
 
-// Copies made by hand, by earlier versions, and what is not a copy, in one list.
+// One list shows backups made by hand, backups of earlier versions, and files that are not valid backups.
 func TestBackupsAreListed(t *testing.T) {
 	f := newFixture(t)
 	f.session("s")

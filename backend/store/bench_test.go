@@ -13,7 +13,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// The sizes of SPEC 14 take minutes to build; -full builds them.
+// Building data of the sizes in SPEC 14 takes minutes; -full does it.
 var (
 	full = flag.Bool("full", false, "benchmarks at the sizes of the specification")
 	huge = flag.Bool("huge", false, "benchmarks of search with 1 000 000 units, which take 11 GB of disk and minutes to prepare")
@@ -53,7 +53,7 @@ func BenchmarkFinalize(b *testing.B) {
 	}
 }
 
-// bulk fills tables by the row, as no program would: the ledger stays behind.
+// bulk inserts rows directly, without ledger events, because that is much faster.
 func (f *fixture) bulk(branch chat.Branch, turns int) {
 	f.Helper()
 	hash := codec.Hash([]byte("x"))
@@ -113,9 +113,8 @@ func (f *fixture) bulkUnits(branch chat.Branch, turns int) {
 		hash, strings.Repeat(" common words of every day", 19)).Error)
 }
 
-// BenchmarkVerify: a history of 4 000 events, or of 100 000 with -full, with what was measured
-// of each turn; "without copies" leaves out the indexes that repeat tables, which is what
-// they cost.
+// BenchmarkVerify verifies a history of 4 000 events (100 000 with -full) with metrics for each turn. "without
+// copies" leaves out the indexes that repeat tables, which shows what they cost.
 func BenchmarkVerify(b *testing.B) {
 	f := newFixture(b)
 	_, branch := f.long(200)
@@ -127,7 +126,7 @@ func BenchmarkVerify(b *testing.B) {
 	}
 	f.ok(f.core.DB.Writer.Exec(`INSERT OR IGNORE INTO metrics SELECT id, '', created_at, updated_at, ? FROM turns`, strings.Repeat(`{"search_ms":12}`, 15)).Error)
 	f.checkpoint()
-	_, err := f.Verify(f.ctx) // the first one makes a new database to compare the schema with
+	_, err := f.Verify(f.ctx) // the first call creates an empty database to compare the schema with
 	f.ok(err)
 	verify := func(b *testing.B) {
 		begun := cpuTime()
@@ -146,7 +145,7 @@ func BenchmarkVerify(b *testing.B) {
 	b.Run("without copies", verify)
 }
 
-// BenchmarkSizes: what a lineage weighs, as first read and as remembered.
+// BenchmarkSizes measures reading the sizes of a lineage, uncached and cached.
 func BenchmarkSizes(b *testing.B) {
 	for _, n := range []int{100, 10_000} {
 		f := newFixture(b)
@@ -173,8 +172,8 @@ func BenchmarkSizes(b *testing.B) {
 	}
 }
 
-// BenchmarkRequests: a request of 200 KB that repeats the one before, written
-// against it and read through a whole chain.
+// BenchmarkRequests measures a request of 200 KB that repeats most of the previous one: writing it as a delta, and
+// reading it through a chain of maximum length.
 func BenchmarkRequests(b *testing.B) {
 	sp := newSpeaker()
 	base := []byte(sp.say(50_000))
@@ -208,11 +207,10 @@ func BenchmarkRequests(b *testing.B) {
 	})
 }
 
-// BenchmarkLedger: sessions of 100 and 200 turns, or of 200 and 1 000 with -full, replayed
-// from their beginning and checked whole; and what a snapshot takes. What an event costs
-// is told in processor time, which another program does not lengthen: it is the same
-// however long the ledger. "resting" are turns with long states and answers, whose
-// payloads are packed against earlier ones.
+// BenchmarkLedger replays sessions of 100 and 200 turns (200 and 1 000 with -full) from the beginning, verifies them,
+// and takes snapshots. The cost of an event is measured in CPU time, because that does not depend on the load of the
+// machine; it must not grow with the ledger. "resting" uses turns with long states and answers, whose payloads are
+// packed against earlier ones.
 func BenchmarkLedger(b *testing.B) {
 	for _, turns := range []int{size(100, 200), size(200, 1000)} {
 		f := newFixture(b)

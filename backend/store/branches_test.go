@@ -8,7 +8,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-func TestForkGoesOnFromItsTurn(t *testing.T) {
+func TestForkContinuesFromItsTurn(t *testing.T) {
 	f := newFixture(t)
 	s, main := f.session("s")
 	one := f.full(main.ID, "1", "a")
@@ -33,7 +33,7 @@ func TestForkGoesOnFromItsTurn(t *testing.T) {
 	if session.ActiveBranch != child.ID {
 		t.Error("not activated")
 	}
-	// A fork seen from the child, at a turn its parent owns, is the parent's child.
+	// A fork made on the child at a turn that its parent owns becomes a child of the parent.
 	again := f.fork(child.ID, one.ID)
 	if again.ParentBranch != main.ID || again.HeadState != one.StateAfter || again.Label != "fork 2" {
 		t.Errorf("%+v", again)
@@ -58,15 +58,15 @@ func TestForkRefuses(t *testing.T) {
 	fork := func(p chat.ForkPoint) error { _, err := f.Fork(f.ctx, p); return err }
 	f.refused(fork(chat.ForkPoint{Branch: main.ID, After: pending.ID}), chat.CodeConflict)
 	f.refused(fork(chat.ForkPoint{Branch: main.ID, After: running.ID}), chat.CodeConflict)
-	f.refused(fork(chat.ForkPoint{Branch: child.ID, After: pending.ID}), chat.CodeInvalid) // a sibling's
+	f.refused(fork(chat.ForkPoint{Branch: child.ID, After: pending.ID}), chat.CodeInvalid) // the turn belongs to a sibling
 	f.refused(fork(chat.ForkPoint{Branch: main.ID, After: "nothing"}), chat.CodeNotFound)
 	f.refused(fork(chat.ForkPoint{Branch: "nowhere"}), chat.CodeNotFound)
 	f.refused(fork(chat.ForkPoint{SessionID: other.ID, Branch: main.ID}), chat.CodeInvalid)
 	_, err := f.FailTurn(f.ctx, chat.TurnFailure{TurnID: running.ID, Outcome: chat.OutcomeFailed})
 	f.ok(err)
-	f.refused(fork(chat.ForkPoint{Branch: main.ID, After: running.ID}), chat.CodeConflict) // one before it is pending
+	f.refused(fork(chat.ForkPoint{Branch: main.ID, After: running.ID}), chat.CodeConflict) // an earlier turn is pending
 	f.commitAll(main.ID)
-	after := f.fork(main.ID, running.ID) // a failed turn, all before it committed
+	after := f.fork(main.ID, running.ID) // a failed turn; all turns before it are committed
 	if after.HeadSeq != 2 || f.accept(after.ID, "4").Seq != 4 {
 		t.Errorf("%+v", after)
 	}
@@ -78,8 +78,8 @@ func TestForkRefuses(t *testing.T) {
 	f.verifyClean()
 }
 
-// TestForkInsideARun: the state that committed turns 2 to 4 must not tell a
-// branch that forks after turn 3 what turn 4 said (SPEC 2.7).
+// TestForkInsideARun: if one state covers turns 2 to 4, a branch that forks after turn 3 must not use it, because it
+// includes turn 4 (SPEC 2.7).
 func TestForkInsideARun(t *testing.T) {
 	f := newFixture(t)
 	_, main := f.session("s")
@@ -175,7 +175,7 @@ func TestPinsFollowTheLineage(t *testing.T) {
 	f.expectFacts(main.ID, "early", "shared", "after two", "main's own")
 	f.expectFacts(child.ID, "early", "shared", "child's own")
 
-	f.ok(f.RemovePin(f.ctx, child.ID, shared.ID)) // inherited: hidden there only
+	f.ok(f.RemovePin(f.ctx, child.ID, shared.ID)) // inherited: hidden only on this branch
 	edited, err := f.EditPin(f.ctx, main.ID, early.ID, "early, corrected", 3)
 	f.ok(err)
 	if edited.Replaces != early.ID || edited.Position != 0 || edited.ID == early.ID || early.Version != 1 || edited.Version != 2 {
@@ -212,7 +212,7 @@ func TestPinsFollowTheLineage(t *testing.T) {
 	f.verifyClean()
 }
 
-// TestPinsWithinOneMillisecond: the clock does not decide what came first.
+// TestPinsWithinOneMillisecond: the order of pins and forks does not depend on the clock.
 func TestPinsWithinOneMillisecond(t *testing.T) {
 	f := newFixture(t)
 	_, main := f.session("s")

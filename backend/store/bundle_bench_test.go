@@ -15,10 +15,10 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// heapWatch is the most that the heap held while something ran.
+// heapWatch returns the peak size of the heap while do runs.
 func heapWatch(do func()) (peak uint64) {
 	runtime.GC()
-	old := debug.SetGCPercent(50) // what is live, and not much more
+	old := debug.SetGCPercent(50) // keeps the heap close to what is live
 	defer debug.SetGCPercent(old)
 	var most atomic.Uint64
 	stop, done := make(chan struct{}), make(chan struct{})
@@ -43,7 +43,7 @@ func heapWatch(do func()) (peak uint64) {
 	return most.Load()
 }
 
-// longestWait is how long another writer waited at most while something ran.
+// longestWait returns the longest time that another writer had to wait while do ran.
 func (f *fixture) longestWait(do func()) (longest time.Duration) {
 	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -67,8 +67,8 @@ func (f *fixture) longestWait(do func()) (longest time.Duration) {
 	return longest
 }
 
-// asked is a session of turns of some 400 tokens, each asked with a request that repeats
-// most of the one before, committed and indexed.
+// asked is a committed and indexed session. Each turn has about 400 tokens and a request that repeats most of the
+// previous one.
 func (f *fixture) asked(turns int) (chat.Session, chat.Branch) {
 	f.Helper()
 	s, b := f.session("long")
@@ -89,7 +89,7 @@ func (f *fixture) asked(turns int) (chat.Session, chat.Branch) {
 	return s, b
 }
 
-// BenchmarkBundle writes and reads a session of 10 000 turns with -full, else of 300.
+// BenchmarkBundle exports and imports a session of 300 turns (10 000 with -full).
 func BenchmarkBundle(b *testing.B) {
 	f := newFixture(b)
 	turns := size(300, 10_000)

@@ -10,8 +10,8 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// plotting is a session of which one turn, with its document, was then erased; and its
-// bundles from before and after.
+// plotting returns a session from which one turn and its document were permanently deleted, with bundles exported
+// before and after the deletion.
 func plotting(f *fixture) (s chat.Session, before, after []byte) {
 	f.Helper()
 	s, b := f.session("plans")
@@ -26,9 +26,9 @@ func plotting(f *fixture) (s chat.Session, before, after []byte) {
 	return s, before, f.bundled(s.ID)
 }
 
-// TestWhatWasErasedStaysErased: a bundle from after a permanent deletion says nothing of it, and
-// is whole.
-func TestWhatWasErasedStaysErased(t *testing.T) {
+// TestErasedContentIsNotExported: a bundle that is exported after a permanent deletion contains nothing of the
+// deleted turn, and is still complete.
+func TestErasedContentIsNotExported(t *testing.T) {
 	from, to := newFixture(t), newFixture(t)
 	s, _, after := plotting(from)
 	for name, text := range entries(t, after) {
@@ -58,9 +58,9 @@ func TestWhatWasErasedStaysErased(t *testing.T) {
 	to.verifyClean()
 }
 
-// TestBundlesAroundAHardDelete: none brings back unasked what was erased, and none
-// erases here what was erased there.
-func TestBundlesAroundAHardDelete(t *testing.T) {
+// TestBundlesFromBeforeAndAfterADeletion: importing an older bundle does not bring deleted content back, and
+// importing a newer one does not delete content here.
+func TestBundlesFromBeforeAndAfterADeletion(t *testing.T) {
 	f := newFixture(t)
 	s, before, after := plotting(f)
 	if got, _ := f.imported(before); got.Outcome != chat.ImportAlready {
@@ -92,14 +92,15 @@ func TestBundlesAroundAHardDelete(t *testing.T) {
 	f.verifyClean()
 }
 
-// TestWordsInPlaceOfErasedOnesAreVouchedFor: no others pass for them.
-func TestWordsInPlaceOfErasedOnesAreVouchedFor(t *testing.T) {
+// TestErasedMarksNeedADeletionEvent: "[erased]" is accepted in place of content only if the ledger contains the
+// deletion.
+func TestErasedMarksNeedADeletionEvent(t *testing.T) {
 	f := newFixture(t)
 	_, _, after := plotting(newFixture(t))
 	e := rawEntries(t, after)
 	f.refusedImport(packed(t, with(e, "events.ndjson", replaced(`[erased]`, `[harmless]`))), chat.CodeCorrupt, "no permanent deletion put it there")
 	last := strings.SplitAfter(e["events.ndjson"], "\n")
-	for i, text := range last { // the event that vouches is gone with all that follows
+	for i, text := range last { // cut the ledger before the deletion event
 		if strings.Contains(text, string(ledger.EventContentErased)) {
 			last = last[:i]
 			break
@@ -109,9 +110,9 @@ func TestWordsInPlaceOfErasedOnesAreVouchedFor(t *testing.T) {
 	f.refusedImport(packed(t, torn), chat.CodeCorrupt, "no permanent deletion put it there")
 }
 
-// TestMemoryOfImportedSessionsIsFound: a request that quotes another session is found by
-// who erases that, whichever of the two came first.
-func TestMemoryOfImportedSessionsIsFound(t *testing.T) {
+// TestImportedQuotationsAreLinked: a request that quotes another session is linked to the quoted chunks, whichever of
+// the two is imported first, so that deleting the quoted session finds it.
+func TestImportedQuotationsAreLinked(t *testing.T) {
 	from := newFixture(t)
 	d := seed(from)
 	quoting := from.bundled(d.Prepared.SessionID)

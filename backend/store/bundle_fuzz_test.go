@@ -9,9 +9,8 @@ import (
 	"contextinfinity/backend/ledger"
 )
 
-// FuzzImportBundle: whatever a stranger makes the events of a session say, chained so
-// that nothing but their meaning is wrong, it is refused by a reason that can be told, or
-// what it makes is what verify calls whole, and can be exported again.
+// FuzzImportBundle changes the payloads of events and rebuilds the hash chain, so that only the content can be wrong.
+// Each bundle is either refused with a reason, or the imported session passes verify and can be exported again.
 func FuzzImportBundle(f *testing.F) {
 	b, _ := small(f)
 	e := rawEntries(f, b)

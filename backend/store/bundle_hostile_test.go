@@ -18,7 +18,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// packed is an archive of entries, in the order of their names.
+// packed builds an archive from entries, ordered by name.
 func packed(tb testing.TB, entries map[string]string, more ...func(*zip.Writer) error) []byte {
 	tb.Helper()
 	var b bytes.Buffer
@@ -43,7 +43,7 @@ func packed(tb testing.TB, entries map[string]string, more ...func(*zip.Writer) 
 	return b.Bytes()
 }
 
-// rawEntries are what an archive holds, byte for byte.
+// rawEntries returns the entries of an archive, byte for byte.
 func rawEntries(tb testing.TB, b []byte) map[string]string {
 	tb.Helper()
 	out := entries(tb, b)
@@ -59,7 +59,7 @@ func rawEntries(tb testing.TB, b []byte) map[string]string {
 	return out
 }
 
-// lineOf is an event as its line tells it.
+// lineOf is an event as a line of events.ndjson.
 type lineOf struct {
 	Seq         int64           `json:"event_seq"`
 	SessionID   string          `json:"session_id"`
@@ -72,8 +72,8 @@ type lineOf struct {
 	Payload     json.RawMessage `json:"payload"`
 }
 
-// rewrite is a bundle whose events a stranger changed, chained again so that only what
-// they say is wrong. Members that change answers false for are left out.
+// rewrite returns a bundle with changed events and a rebuilt hash chain, so that only the content can be wrong.
+// Events for which change returns false are left out.
 func rewrite(tb testing.TB, e map[string]string, change func(*lineOf) bool) map[string]string {
 	tb.Helper()
 	out := maps.Clone(e)
@@ -116,7 +116,7 @@ func withHead(tb testing.TB, meta string, tail ledger.Tail) string {
 	return string(raw)
 }
 
-// with is entries with one of them changed.
+// with returns entries with one of them changed.
 func with(e map[string]string, name string, change func(string) string) map[string]string {
 	out := maps.Clone(e)
 	out[name] = change(out[name])
@@ -133,13 +133,13 @@ func replaced(from, to string) func(string) string {
 	return func(s string) string { return strings.Replace(s, from, to, 1) }
 }
 
-// lines is a change of the lines of events.
+// lines adapts a change of lines to a change of the whole text.
 func lines(change func([]string) []string) func(string) string {
 	return func(s string) string { return strings.Join(change(strings.SplitAfter(s, "\n")), "") }
 }
 
-// small is a bundle of a session of two turns, two branches, a pin and a document, and
-// one of another session of the same program.
+// small returns a bundle of a session with two turns, two branches, a pin and a document, and a bundle of another
+// session.
 func small(tb testing.TB) (b, other []byte) {
 	f := newFixture(tb)
 	s, main := f.session("small")
@@ -155,8 +155,7 @@ func small(tb testing.TB) (b, other []byte) {
 	return f.bundled(s.ID), f.bundled(s2.ID)
 }
 
-// refusedImport expects that a bundle is refused with a code and words, and that nothing
-// of it is there afterwards.
+// refusedImport expects an import to fail with a code and words, and to leave nothing behind.
 func (f *fixture) refusedImport(b []byte, code chat.Code, words string) {
 	f.Helper()
 	before := f.rowsOfAll()
@@ -169,7 +168,7 @@ func (f *fixture) refusedImport(b []byte, code chat.Code, words string) {
 	}
 }
 
-// rowsOfAll counts what every table holds.
+// rowsOfAll counts the rows of every table.
 func (f *fixture) rowsOfAll() string {
 	f.Helper()
 	tables, err := sqlite.All[string](f.core.DB.Reader, `SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name`)
@@ -183,7 +182,7 @@ func (f *fixture) rowsOfAll() string {
 	return out
 }
 
-// TestHostileBundles: each is refused by name and leaves nothing.
+// TestHostileBundles: each is refused with its own reason and leaves nothing behind.
 func TestHostileBundles(t *testing.T) {
 	b, other := small(t)
 	e, o := rawEntries(t, b), rawEntries(t, other)
@@ -301,7 +300,7 @@ func TestHostileBundles(t *testing.T) {
 	f.verifyClean()
 }
 
-// entityType is a bundle with an event of another type.
+// entityType returns a bundle in which events of one type have another type.
 func entityType(tb testing.TB, e map[string]string, kind, to ledger.Type) map[string]string {
 	return rewrite(tb, e, func(l *lineOf) bool {
 		if l.Type == kind {
@@ -311,7 +310,8 @@ func entityType(tb testing.TB, e map[string]string, kind, to ledger.Type) map[st
 	})
 }
 
-// TestRecoveredBundles: what only costs its end, or its snapshot, is read and said.
+// TestRecoveredBundles: a bundle whose last line or snapshot is damaged is imported without it, and the result
+// contains a notice.
 func TestRecoveredBundles(t *testing.T) {
 	b, _ := small(t)
 	e := rawEntries(t, b)
@@ -357,8 +357,8 @@ func TestRecoveredBundles(t *testing.T) {
 	}
 }
 
-// TestAnyMemberChanged changes the members of payloads one at a time, chained again: each
-// is refused, or what it makes is whole. With -full all of them, else some.
+// TestAnyMemberChanged changes one member of a payload at a time and rebuilds the hash chain. Each bundle is refused,
+// or the imported session passes verify. -full tries all members, otherwise a sample.
 func TestAnyMemberChanged(t *testing.T) {
 	b, _ := small(t)
 	e := rawEntries(t, b)
@@ -430,7 +430,7 @@ func TestAnyMemberChanged(t *testing.T) {
 	f.verifyClean()
 }
 
-// scalars replaces what is at the leaves of a JSON value, in a fixed order.
+// scalars applies do to the leaves of a JSON value, in a fixed order.
 func scalars(v any, do func(any) any) any {
 	switch v := v.(type) {
 	case map[string]any:

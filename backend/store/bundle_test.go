@@ -24,7 +24,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// bundled is a session's bundle.
+// bundled exports a session.
 func (f *fixture) bundled(s chat.SessionID) []byte {
 	f.Helper()
 	var b bytes.Buffer
@@ -43,7 +43,7 @@ func (f *fixture) imported(b []byte) (chat.Imported, []string) {
 	return got, words
 }
 
-// entries are what an archive holds, meta.json without the moment of export.
+// entries returns the entries of an archive; meta.json without the time of export.
 func entries(tb testing.TB, b []byte) map[string]string {
 	tb.Helper()
 	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
@@ -71,7 +71,7 @@ func entries(tb testing.TB, b []byte) map[string]string {
 	return out
 }
 
-// whole is everything there is to read of a session.
+// whole returns everything that can be read of a session, as text.
 func (f *fixture) whole(id chat.SessionID) string {
 	f.Helper()
 	var b strings.Builder
@@ -92,7 +92,7 @@ func (f *fixture) whole(id chat.SessionID) string {
 		content := f.fileContent(files[i].ID)
 		words, err := f.FileText(f.ctx, files[i].ID)
 		say("document", []any{files[i].ID, content, words}, err)
-		files[i].CreatedAt = time.Time{} // of the draft that it was attached to
+		files[i].CreatedAt = time.Time{} // the time belongs to the draft that it was attached to
 	}
 	say("documents", files, nil)
 	summaries, err := f.AllSummaries(f.ctx, id)
@@ -120,9 +120,8 @@ func (f *fixture) whole(id chat.SessionID) string {
 	return b.String()
 }
 
-// rich is a session that has one of everything: branches, an archived one too, tools,
-// reasoning, unknown blocks, an image, a document, pins, summaries, failed, incomplete and
-// pending turns, a folder, settings, manifests and requests.
+// rich is a session with one of everything: branches (one archived), tools, reasoning, unknown blocks, an image, a
+// document, pins, summaries, failed, incomplete and pending turns, a folder, settings, manifests and requests.
 func (f *fixture) rich() chat.Session {
 	f.Helper()
 	d := seed(f)
@@ -146,7 +145,7 @@ func (f *fixture) again(s chat.Session) chat.Session {
 	return s
 }
 
-// blocks is a turn of every kind of block.
+// blocks adds a turn with every kind of block.
 func (f *fixture) blocks(branch chat.BranchID) {
 	f.Helper()
 	f.clock.Advance(time.Millisecond)
@@ -171,8 +170,8 @@ func (f *fixture) blocks(branch chat.BranchID) {
 	f.ok(err)
 }
 
-// TestExportThenImport: the session is the same in another data directory, verify finds
-// nothing, a replay gives its snapshot, and what is exported there is the same file.
+// TestExportThenImport: after an import into another data directory the session is identical, passes verify, replays
+// to its snapshot, and is exported as the same file.
 func TestExportThenImport(t *testing.T) {
 	from, to := newFixture(t), newFixture(t)
 	s := from.rich()
@@ -206,7 +205,7 @@ func TestExportThenImport(t *testing.T) {
 	to.verifyClean()
 }
 
-// firstDifference is where two texts part.
+// firstDifference shows where two texts start to differ.
 func firstDifference(want, have string) string {
 	i := 0
 	for i < len(want) && i < len(have) && want[i] == have[i] {
@@ -216,9 +215,9 @@ func firstDifference(want, have string) string {
 	return fmt.Sprintf("at %d\nwant …%s\nhave …%s", i, want[from:min(len(want), i+200)], have[from:min(len(have), i+200)])
 }
 
-// TestEverySeededSessionTravels: open turns, archives, chains of requests and what was
-// retrieved come along too, though what was retrieved is of a session that does not.
-func TestEverySeededSessionTravels(t *testing.T) {
+// TestEverySeededSessionCanBeExportedAndImported covers open turns, archived sessions, chains of requests, and retrieval records of
+// chunks from sessions that are not in the bundle.
+func TestEverySeededSessionCanBeExportedAndImported(t *testing.T) {
 	from := newFixture(t)
 	seed(from)
 	list := from.allSessions()
@@ -248,9 +247,9 @@ func (f *fixture) allSessions() []chat.SessionID {
 	return ids
 }
 
-// TestImportGrows: a bundle that continues where ours ends adds its end; one that ends
-// before ours does adds nothing.
-func TestImportGrows(t *testing.T) {
+// TestImportAddsNewEvents: a bundle that continues our ledger adds its additional events; one that ends earlier adds
+// nothing.
+func TestImportAddsNewEvents(t *testing.T) {
 	from, to := newFixture(t), newFixture(t)
 	s, b := from.session("growing")
 	from.full(b.ID, "one", "first")
@@ -272,7 +271,7 @@ func TestImportGrows(t *testing.T) {
 	to.verifyClean()
 }
 
-// TestImportOfADivergedBundle makes a copy beside, once, that shares no id.
+// TestImportOfADivergedBundle: it is imported once, as a copy that shares no id with the original.
 func TestImportOfADivergedBundle(t *testing.T) {
 	from, to := newFixture(t), newFixture(t)
 	s := from.rich()
@@ -311,8 +310,8 @@ func TestImportOfADivergedBundle(t *testing.T) {
 
 var anID = regexp.MustCompile(`[0-9A-HJKMNP-TV-Z]{26}`)
 
-// anonymous is what whole says with its ids by number, but for the bytes that were sent
-// to a provider, which name others than the copy's.
+// anonymous replaces the ids in the output of whole with numbers. It leaves out the bytes that were sent to a
+// provider, because a copy keeps the original ids there.
 func anonymous(whole string) string {
 	names := map[string]string{}
 	var kept []string
@@ -329,7 +328,7 @@ func anonymous(whole string) string {
 	})
 }
 
-// stopping ends a context once a number of bytes were read.
+// stopping cancels a context after a number of bytes were read.
 type stopping struct {
 	*bytes.Reader
 	left int
@@ -343,8 +342,8 @@ func (r *stopping) ReadAt(p []byte, at int64) (int, error) {
 	return r.Reader.ReadAt(p, at)
 }
 
-// TestAnImportThatIsStoppedLeavesNothing: neither rows nor files, wherever it was; what a
-// crash leaves goes with the next start.
+// TestAnImportThatIsStoppedLeavesNothing: wherever it is cancelled, neither rows nor files are left; the next start
+// removes what a crash leaves.
 func TestAnImportThatIsStoppedLeavesNothing(t *testing.T) {
 	from, to := newFixture(t), newFixture(t)
 	_, main := to.session("ours")
@@ -357,7 +356,7 @@ func TestAnImportThatIsStoppedLeavesNothing(t *testing.T) {
 		_, _, err := to.ImportBundle(ctx, &stopping{bytes.NewReader(b), after, cancel}, int64(len(b)), "")
 		cancel()
 		if err == nil {
-			break // it had read all that it reads
+			break // it had already read everything
 		}
 		stopped++
 		to.refused(err, chat.CodeCancelled)
@@ -379,9 +378,9 @@ func TestAnImportThatIsStoppedLeavesNothing(t *testing.T) {
 	to.verifyClean()
 }
 
-// TestAnyHistoryTravels: whatever a session went through, its bundle makes it again, and
-// the bundle of that is the same.
-func TestAnyHistoryTravels(t *testing.T) {
+// TestAnyHistoryCanBeExportedAndImported: for random histories, an imported bundle makes the same session, and exporting that makes
+// the same bundle.
+func TestAnyHistoryCanBeExportedAndImported(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t, rt)
 		defer w.Store.Close()
@@ -409,11 +408,11 @@ func TestAnyHistoryTravels(t *testing.T) {
 	})
 }
 
-// zstdOf is text as a zstd stream.
+// zstdOf compresses text with zstd.
 func zstdOf(text string) string {
 	enc, err := zstd.NewWriter(nil)
 	if err != nil {
-		panic(err) // there are no options
+		panic(err) // cannot happen without options
 	}
 	return string(enc.EncodeAll([]byte(text), nil))
 }

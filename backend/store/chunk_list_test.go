@@ -8,7 +8,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// lists expects the chunks of a query by their words, of all pages.
+// lists expects a query to return chunks with these texts, over all pages.
 func (f *fixture) lists(q chat.ChunkQuery, want ...string) {
 	f.Helper()
 	var got []string
@@ -70,7 +70,7 @@ func TestChunksAreListedNewestFirst(t *testing.T) {
 	}
 }
 
-func TestAChunkTellsWhereItWasUsed(t *testing.T) {
+func TestAChunkListsItsUses(t *testing.T) {
 	f := newFixture(t)
 	s, b := f.session("s")
 	f.full(b.ID, "zebra question", "zebra answer")

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// cpuTime is what this process has used of all cores: unlike time, it is the same on a
-// busy machine.
+// cpuTime is the CPU time of this process on all cores. Unlike elapsed time, it does not depend on the load of the
+// machine.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

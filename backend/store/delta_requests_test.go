@@ -14,12 +14,12 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// benchText is text that packs alone by about three, always the same.
+// benchText is always the same text; it compresses to about a third.
 func benchText(words int) string { return longText()[:6*words] }
 
 var longText = sync.OnceValue(func() string { return newSpeaker().say(10_000) })
 
-// ask sends a request on a new turn of a branch and leaves the turn failed.
+// ask sends a request on a new turn and fails the turn.
 func (f *fixture) ask(b chat.BranchID, request []byte) (chat.Turn, chat.Step) {
 	f.Helper()
 	t := f.accept(b, "x")
@@ -39,9 +39,9 @@ func (f *fixture) stored(step chat.StepID) (bytes, depth int) {
 	return r.Bytes, r.Depth
 }
 
-// TestRequestsAreKeptAgainstTheOneBefore: small, exact, and never further than
-// a chain from a key frame, across reopening and forks.
-func TestRequestsAreKeptAgainstTheOneBefore(t *testing.T) {
+// TestRequestsAreDeltasOfThePrevious: they are small, come back exactly, and are never further from a key frame than
+// the maximum chain, across reopening and forks.
+func TestRequestsAreDeltasOfThePrevious(t *testing.T) {
 	f := newFixture(t)
 	_, main := f.session("s")
 	common := benchText(4000)
@@ -51,7 +51,7 @@ func TestRequestsAreKeptAgainstTheOneBefore(t *testing.T) {
 	branch := main.ID
 	for i := range 40 {
 		if i == 20 {
-			branch = f.fork(main.ID, turns[18].ID).ID // its first request is kept against its parent's
+			branch = f.fork(main.ID, turns[18].ID).ID // the first request of a fork is a delta of its parent's request
 		}
 		if i%7 == 0 {
 			f.reopen()
@@ -85,8 +85,8 @@ func TestRequestsAreKeptAgainstTheOneBefore(t *testing.T) {
 	f.verifyClean()
 }
 
-// TestLittleInCommonStandsAlone: what saves nothing depends on nothing.
-func TestLittleInCommonStandsAlone(t *testing.T) {
+// TestDissimilarRequestsAreStoredWhole: a request does not depend on another where that saves nothing.
+func TestDissimilarRequestsAreStoredWhole(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	f.ask(b.ID, []byte(benchText(2000)))
@@ -101,8 +101,8 @@ func TestLittleInCommonStandsAlone(t *testing.T) {
 	f.verifyClean()
 }
 
-// TestManifestAnew: a turn whose context is assembled again has the new one.
-func TestManifestAnew(t *testing.T) {
+// TestPreparingAgainReplacesTheManifest: a turn whose context is assembled again has the new manifest.
+func TestPreparingAgainReplacesTheManifest(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	f.ask(b.ID, []byte("{}"))
@@ -120,9 +120,9 @@ func TestManifestAnew(t *testing.T) {
 	f.refused(err, chat.CodeNotFound)
 }
 
-// TestDamagedKeyFrameCostsItsChain: verify names each request of it and none of
-// another; the next request does not build on it.
-func TestDamagedKeyFrameCostsItsChain(t *testing.T) {
+// TestADamagedKeyFrameDamagesOnlyItsChain: verify reports each request of the chain and no other, and the next
+// request starts a new chain.
+func TestADamagedKeyFrameDamagesOnlyItsChain(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	text := []byte(benchText(2000))
@@ -166,7 +166,7 @@ func TestPackAgainst(t *testing.T) {
 			t.Fatal(err)
 		}
 		if z == nil {
-			return // better alone
+			return // a delta would be larger
 		}
 		got, err := codec.UnpackAgainst(base, z)
 		if err != nil || !bytes.Equal(got, value) {

@@ -14,7 +14,7 @@ import (
 	"contextinfinity/backend/store/verify"
 )
 
-// answered is a turn with a long answer, and its only step.
+// answered is a turn with a long answer in a single step.
 func (f *fixture) answered(b chat.Branch) (chat.Turn, chat.Step, []chat.RawEvent, string) {
 	f.Helper()
 	answer := newSpeaker().say(400)
@@ -28,9 +28,9 @@ func (f *fixture) answered(b chat.Branch) (chat.Turn, chat.Step, []chat.RawEvent
 	return t, step, events, answer
 }
 
-// TestStepRestsOnItsAnswer: what repeats the answer is stored against it, and
-// comes back as it was.
-func TestStepRestsOnItsAnswer(t *testing.T) {
+// TestStepItemsAreDeltasOfTheAnswer: items and events that repeat the answer are stored as deltas of it, and come
+// back unchanged.
+func TestStepItemsAreDeltasOfTheAnswer(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	turn, step, events, answer := f.answered(b)
@@ -53,7 +53,7 @@ func TestStepRestsOnItsAnswer(t *testing.T) {
 	f.verifyClean()
 }
 
-// saysItems expects a step's items where they are asked for, and only there.
+// saysItems expects a step's items where they are requested, and only there.
 func (f *fixture) saysItems(turn chat.TurnID, answer string) {
 	f.Helper()
 	listed, err := f.Steps(f.ctx, turn)
@@ -76,9 +76,9 @@ func (f *fixture) saysItems(turn chat.TurnID, answer string) {
 	}
 }
 
-// TestDamagedAnswerIsNamedWithItsStep: verify names what is based on what is hurt,
-// and the records are with the rest of themselves.
-func TestDamagedAnswerIsNamedWithItsStep(t *testing.T) {
+// TestVerifyReportsADamagedAnswerWithItsStep: verify reports the records that depend on a damaged one, and their
+// undamaged parts can still be read.
+func TestVerifyReportsADamagedAnswerWithItsStep(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	turn, step, _, _ := f.answered(b)
@@ -108,9 +108,9 @@ func TestDamagedAnswerIsNamedWithItsStep(t *testing.T) {
 	}
 }
 
-// TestLongItemsStandAlone: those of a very long answer are packed by themselves, as they are written and as they are
-// imported; what an earlier version stored as text is read as before; damage is named.
-func TestLongItemsStandAlone(t *testing.T) {
+// TestLongItemsArePackedAlone: the items of a very long answer are packed without a base, both when written and when
+// imported. Items that an earlier version stored as text can still be read, and damage is reported.
+func TestLongItemsArePackedAlone(t *testing.T) {
 	f := newFixture(t)
 	s, b := f.session("s")
 	words := strings.Repeat("All work and no play. ", codec.MaxWhole/20)
@@ -155,9 +155,8 @@ func (f *fixture) firstStep(turn chat.TurnID) chat.StepID {
 	return steps[0].ID
 }
 
-// TestChunkIsItsMessagesPart: a chunk's words are stored once, in the message,
-// and a hit shows them.
-func TestChunkIsItsMessagesPart(t *testing.T) {
+// TestChunksReferToTheirMessage: a chunk's text is stored only in the message, and search results show it.
+func TestChunksReferToTheirMessage(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	f.full(b.ID, "where does the heron stand", "in the shallows, waiting")
@@ -184,9 +183,9 @@ func TestChunkIsItsMessagesPart(t *testing.T) {
 	}
 }
 
-// TestUnitIsItsMessagesPart: whatever a message is like, its units read as they
-// were given, are found, and can be changed and deleted with the index following.
-func TestUnitIsItsMessagesPart(t *testing.T) {
+// TestUnitsReferToTheirMessage: for all kinds of messages, units read back as they were stored, are found, and can be
+// changed and deleted with the text index following.
+func TestUnitsReferToTheirMessage(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	refusal := chat.Message{Role: chat.RoleAssistant, Blocks: chat.Blocks{chat.Refusal{Text: "rather not, says the heron"}}}
@@ -225,7 +224,7 @@ func TestUnitIsItsMessagesPart(t *testing.T) {
 	f.followsUnits()
 }
 
-// followsUnits changes and deletes units beneath the index.
+// followsUnits changes and deletes rows of units and checks that the text index follows.
 func (f *fixture) followsUnits() {
 	f.Helper()
 	for _, sql := range []string{`UPDATE units SET text = 'egret ' || text WHERE said = 1`, `UPDATE units SET start_offset = 2 WHERE said = 1`, `DELETE FROM units`} {

@@ -13,7 +13,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// deltas is an answer as a vendor streams it, a few words an event.
+// deltas returns an answer as stream events of a few characters each.
 func deltas(answer string) []chat.RawEvent {
 	var out []chat.RawEvent
 	for len(answer) > 0 {
@@ -26,13 +26,13 @@ func deltas(answer string) []chat.RawEvent {
 	return out
 }
 
-// wire is a context as a vendor's request.
+// wire encodes a context as a provider's request.
 func wire(c prompt.PreparedContext) []byte {
 	b, _ := chat.MarshalJSON(map[string]any{"model": "m", "system": c.System(), "messages": c.Messages(), "max_tokens": c.MaxOutput(), "stream": true})
 	return b
 }
 
-// exchange brings a turn through the store with a context made by the assembler.
+// exchange stores a turn with a context from the assembler.
 func (f *fixture) exchange(b chat.Branch, sp *speaker, rec *recollector) int {
 	f.Helper()
 	user, answer := sp.say(120), sp.say(280)
@@ -103,7 +103,7 @@ func (f *fixture) assembled(b chat.Branch, rec *recollector, t chat.Turn) prompt
 	return c
 }
 
-// extractOf represents the librarian's extract: the head of each turn.
+// extractOf stands in for the librarian's extract: it takes the beginning of each turn.
 func extractOf(turns []chat.Turn, target int) string {
 	var b strings.Builder
 	for _, t := range turns {
@@ -114,11 +114,10 @@ func extractOf(turns []chat.Turn, target int) string {
 	return b.String()
 }
 
-// BenchmarkDisk: what 1 000 turns of 400 tokens take with 50k-token contexts, each
-// with as much memory as its budget of 6 000 tokens holds, for each byte of the
-// transcript (SPEC 14: under 12, vectors and snapshots included), and how much of these contexts is
-// the front of the one before (over 65 %). The text has no topics: less of what was
-// found for one turn is found for the next than in a conversation.
+// BenchmarkDisk measures the disk space of 1 000 turns of 400 tokens for each byte of the transcript, with contexts
+// of 50 000 tokens, each with up to 6 000 tokens of memory (SPEC 14: under 12, vectors and snapshots included). It
+// also measures how much of a context repeats the beginning of the previous one (SPEC 14: over 65 %). The text has no
+// topics, so less memory is found again for the next turn than in a real conversation.
 func BenchmarkDisk(b *testing.B) {
 	turns := size(400, 1000)
 	for b.Loop() {
@@ -128,7 +127,7 @@ func BenchmarkDisk(b *testing.B) {
 		begun := time.Now()
 		for i := range turns {
 			said += f.exchange(branch, sp, rec)
-			if i%50 == 49 || i == turns-1 { // as background work does, when one is due
+			if i%50 == 49 || i == turns-1 { // when a snapshot is due, as in the program
 				_, _, err := f.Snapshot(f.ctx)
 				f.ok(err)
 			}
@@ -166,7 +165,7 @@ func (f *fixture) reportDisk(b *testing.B, said int) {
 	for _, p := range append(parts, kinds...) {
 		lines = append(lines, fmt.Sprintf("%s %.2f", p.Name, ratio(p.Bytes)))
 	}
-	b.Log(strings.Join(lines, ", ")) // a benchmark's log shows ten lines
+	b.Log(strings.Join(lines, ", ")) // a benchmark's log shows only ten lines
 	var columns struct{ Requests, Events, Items, Manifests, Messages int64 }
 	f.ok(f.core.DB.Reader.Raw(`SELECT (SELECT sum(length(request_json)) FROM steps) AS requests, (SELECT sum(length(raw_events)) FROM steps) AS events,
 		(SELECT sum(length(normalized_items_json) + coalesce(length(items_z), 0)) FROM steps) AS items, (SELECT sum(length(manifest)) FROM turns) AS manifests,

@@ -15,13 +15,13 @@ import (
 	"contextinfinity/backend/vectorindex"
 )
 
-// speaker writes text with the word frequencies of natural language: what it
-// says compresses about as well, and no two turns alike.
+// speaker writes random text with the word frequencies of natural language, so that it compresses as well as real
+// text.
 type speaker struct {
 	rng   *rand.Rand
 	zipf  *rand.Zipf
 	words []string
-	facts []string // of the state, which a turn changes a little
+	facts []string // of the state; each turn changes a few
 }
 
 func newSpeaker() *speaker {
@@ -38,7 +38,7 @@ func newSpeaker() *speaker {
 	return &speaker{rng: rng, zipf: rand.NewZipf(rng, 1.15, 4, uint64(len(words)-1)), words: words}
 }
 
-// say is about so many tokens of text, at four bytes a token.
+// say returns about so many tokens of text, at four bytes a token.
 func (s *speaker) say(tokens int) string {
 	var b strings.Builder
 	for b.Len() < 4*tokens {
@@ -48,7 +48,7 @@ func (s *speaker) say(tokens int) string {
 	return strings.TrimSpace(b.String())
 }
 
-// state is a summary of 1 200 tokens in which two facts of sixty are new.
+// state returns a summary of about 1 200 tokens, in which two of sixty facts are new.
 func (s *speaker) state() string {
 	for n := 60 - len(s.facts); n > -2; n-- {
 		s.facts = append(s.facts, "- "+s.say(20))
@@ -59,20 +59,20 @@ func (s *speaker) state() string {
 
 func tokensOf(s string) int { return (len(s) + 3) / 4 }
 
-// recollector finds and indexes as the program does: the second chunker, the embedded
-// embedder's vectors, the retrieval engine with its measured settings.
+// recollector indexes and retrieves as the program does: with the second chunker, the built-in embedder, and the
+// retrieval engine with its measured settings.
 type recollector struct {
 	engine   *retrieval.Engine
 	embedder *local.Embedder
 	space    chat.Namespace
-	found    map[string]bool // in the context before
-	stayed   int             // artifacts that the context before held too
+	found    map[string]bool // in the previous context
+	stayed   int             // artifacts that the previous context also contained
 	packed   int
 	tokens   int
 	full     int // contexts with memory
 	before   prompt.PreparedContext
-	reused   float64         // shares of their bytes that were the front of the context before
-	stored   []time.Duration // of these, until the request may be sent
+	reused   float64         // sum of the shares that repeat the beginning of the previous context
+	stored   []time.Duration // time until a request may be sent
 }
 
 func (f *fixture) recollector() *recollector {
@@ -88,7 +88,7 @@ func (f *fixture) recollector() *recollector {
 	return r
 }
 
-// index stores a turn's chunks with the vectors of their units.
+// index stores a turn's chunks and the vectors of their units.
 func (r *recollector) index(f *fixture, id chat.TurnID) {
 	f.Helper()
 	t, err := f.Turn(f.ctx, id)
@@ -106,7 +106,7 @@ func (r *recollector) index(f *fixture, id chat.TurnID) {
 	f.ok(f.Index(f.ctx, i))
 }
 
-// recall is what of the past before the cut answers a question, within the budget.
+// recall retrieves memory from before the cut, within the budget.
 func (r *recollector) recall(f *fixture, b chat.Branch, in prompt.Input, d *prompt.Draft) []prompt.Artifact {
 	f.Helper()
 	if d.Cut() == 0 {
@@ -133,7 +133,7 @@ func (r *recollector) recall(f *fixture, b chat.Branch, in prompt.Input, d *prom
 	return out
 }
 
-// compare adds how much of a context with memory is the front of the one before.
+// compare adds how much of a context with memory repeats the beginning of the previous one.
 func (r *recollector) compare(c prompt.PreparedContext) {
 	if len(c.Manifest().Chunks()) > 0 {
 		d := prompt.Compare(r.before.Texts(), c.Texts())
@@ -142,7 +142,7 @@ func (r *recollector) compare(c prompt.PreparedContext) {
 	r.before = c
 }
 
-// recorded are the retrieval records of a context.
+// recorded returns the retrieval records of a context.
 func recorded(m prompt.Manifest) []chat.Retrieval {
 	var out []chat.Retrieval
 	for i, p := range m.Chunks() {

@@ -6,8 +6,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// A draft is taken back only while it is the one that waits: one that was written in its
-// place keeps waiting, and words are never put back that are no longer there.
+// A queued draft can be taken back only while it is still the one in the queue. A newer draft stays queued, and a
+// replaced one is not restored.
 func TestReleaseDraft(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("t")

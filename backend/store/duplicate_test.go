@@ -8,7 +8,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// texts is what was said on a branch, in order.
+// texts returns the messages of a branch, in order.
 func (f *fixture) texts(branch chat.BranchID) []string {
 	f.Helper()
 	turns, err := f.Lineage(f.ctx, chat.LineageQuery{Branch: branch})
@@ -34,9 +34,9 @@ func (f *fixture) pinTexts(branch chat.BranchID) []string {
 	return out
 }
 
-// TestDuplicateHoldsTheLineage: of each branch of a session that has one of everything,
-// the copy says the same, verifies, and leaves only the open turn out.
-func TestDuplicateHoldsTheLineage(t *testing.T) {
+// TestDuplicateCopiesTheLineage: the copy of each branch has the same messages, except for the open turn, and passes
+// verify.
+func TestDuplicateCopiesTheLineage(t *testing.T) {
 	f := newFixture(t)
 	d := seed(f)
 	f.ok(f.SetFolder(f.ctx, []chat.SessionID{d.Session.ID}, "Travel"))
@@ -48,7 +48,7 @@ func TestDuplicateHoldsTheLineage(t *testing.T) {
 			open := 0
 			if name == "main" {
 				open = 1
-				want = want[:len(want)-1] // the ninth has no answer yet
+				want = want[:len(want)-1] // the ninth turn has no answer yet
 			}
 			if made.LeftOut != open {
 				t.Errorf("%d turns were left out, want %d", made.LeftOut, open)
@@ -70,7 +70,7 @@ func TestDuplicateHoldsTheLineage(t *testing.T) {
 	}
 }
 
-// sameKnowledge compares heads and range summaries.
+// sameKnowledge compares the states and range summaries of two branches.
 func (f *fixture) sameKnowledge(a, b chat.BranchID) {
 	f.Helper()
 	summary := func(id chat.BranchID) string {
@@ -95,8 +95,8 @@ func (f *fixture) sameKnowledge(a, b chat.BranchID) {
 	}
 }
 
-// TestDuplicateIsNotShared: what happens to either afterwards does not show in the other.
-func TestDuplicateIsNotShared(t *testing.T) {
+// TestDuplicateIsIndependent: later changes of the original or the copy do not affect the other.
+func TestDuplicateIsIndependent(t *testing.T) {
 	f := newFixture(t)
 	session, branch := f.session("original")
 	file, err := f.AddFile(f.ctx, chat.NewFile{SessionID: session.ID, Name: "plan.md", MediaType: "text/markdown", Content: []byte("the plan is to sail"), Tokens: 5})

@@ -22,8 +22,8 @@ import (
 
 const canary = "xylocanary"
 
-// findings of a text in a data directory: each file as it is, and each value of each
-// table of the database, unpacked.
+// traces returns where a text occurs in a data directory: in the bytes of each file, and in each value of each table,
+// unpacked.
 func (f *fixture) traces(word string) []string {
 	f.Helper()
 	var found []string
@@ -33,7 +33,7 @@ func (f *fixture) traces(word string) []string {
 		}
 		rel, _ := filepath.Rel(f.dir, path)
 		if strings.HasPrefix(rel, sqlite.BackupDir) {
-			return nil // a receipt names those
+			return nil // a receipt lists the backups
 		}
 		data, err := os.ReadFile(path)
 		if bytes.Contains(data, []byte(word)) {
@@ -44,8 +44,7 @@ func (f *fixture) traces(word string) []string {
 	return append(found, f.tracesInTables(word)...)
 }
 
-// tracesInTables looks through every column of every table that there is, those of the
-// text index too.
+// tracesInTables searches every column of every table, including those of the text index.
 func (f *fixture) tracesInTables(word string) []string {
 	f.Helper()
 	var found []string
@@ -79,7 +78,7 @@ func (f *fixture) tracesInTables(word string) []string {
 	return append(found, f.tracesInChains(word)...)
 }
 
-// readings are a value as it is, and unpacked.
+// readings returns a value as it is stored and, if it is packed, unpacked.
 func readings(v any) []string {
 	switch v := v.(type) {
 	case string:
@@ -94,7 +93,7 @@ func readings(v any) []string {
 	return nil
 }
 
-// tracesInChains reads what is packed against something else. All of it can be read.
+// tracesInChains searches values that are packed against others. All of them must be readable.
 func (f *fixture) tracesInChains(word string) []string {
 	f.Helper()
 	var found []string
@@ -138,7 +137,7 @@ func (f *fixture) tracesInChains(word string) []string {
 	return found
 }
 
-// noTrace asserts that nothing holds the word.
+// noTrace asserts that the word occurs nowhere.
 func (f *fixture) noTrace(word string) {
 	f.Helper()
 	if found := f.traces(word); len(found) > 0 {
@@ -146,8 +145,8 @@ func (f *fixture) noTrace(word string) {
 	}
 }
 
-// secretive is a session that says the canary wherever something can be said, another
-// that remembered it, and one that did not.
+// secretive is a session that contains the canary wherever text can be, a session whose memory quoted it, and one
+// that has nothing to do with it.
 type secretive struct {
 	session, other, clean chat.Session
 	branch                chat.BranchID
@@ -177,7 +176,7 @@ func (f *fixture) secretive() secretive {
 	f.ok(os.WriteFile(filepath.Join(f.dir, filepath.FromSlash(d.step.StreamPath)), []byte(say("journal")), 0o600))
 	f.ok(f.PutSetting(f.ctx, "last_session", string(s.ID)))
 	f.ok(f.PutSetting(f.ctx, "task.1", `{"title":"Import x","result":{"report":{"skipped":[{"title":"`+canary+` again"}]}}}`))
-	f.ok(f.PutSetting(f.ctx, "task.2", `{"title":"Import x","result":{"report":{"skipped":[{"title":"about `+canary+`"}]}}}`)) // its title then
+	f.ok(f.PutSetting(f.ctx, "task.2", `{"title":"Import x","result":{"report":{"skipped":[{"title":"about `+canary+`"}]}}}`)) // the title it had at that time
 	f.ok(f.PutSetting(f.ctx, "task.3", `{"title":"Export ABOUT-`+canary+`.md","result":{"path":"/home/x/ABOUT-`+canary+`.md"}}`))
 	dragged := filepath.Join(f.dir, sqlite.DragDir, string(s.ID), "0123")
 	f.ok(os.MkdirAll(dragged, 0o700))
@@ -192,7 +191,7 @@ func (f *fixture) secretive() secretive {
 	chunks, err := f.ChunkTexts(f.ctx, texts)
 	f.ok(err)
 	common := benchText(1500)
-	for i := range 5 { // the second remembers; those after it are based on what it sent
+	for i := range 5 { // the second turn recalls the secret; the requests of later ones are deltas of its request
 		turn := f.accept(ob.ID, fmt.Sprint("and what was it, ", i))
 		var memory []chat.ChunkText
 		if i == 1 {
@@ -209,7 +208,7 @@ func (f *fixture) secretive() secretive {
 	return d
 }
 
-// secretDerived says it in everything that is made of turns, or is beside them.
+// secretDerived puts the canary into everything that is derived from turns or attached to a session.
 func (f *fixture) secretDerived(b chat.BranchID, turns []chat.Turn) {
 	f.Helper()
 	f.pin(b, "pinned "+canary)
@@ -240,9 +239,9 @@ func (f *fixture) secretDerived(b chat.BranchID, turns []chat.Turn) {
 	}
 }
 
-// TestAnErasedSessionLeavesNothing: what it said is in no table, packed or not, on no
-// page, in no other file; the others read on.
-func TestAnErasedSessionLeavesNothing(t *testing.T) {
+// TestAnErasedSessionLeavesNoTrace: its content is in no table, packed or not, on no free page and in no other file;
+// the other sessions can still be read.
+func TestAnErasedSessionLeavesNoTrace(t *testing.T) {
 	f := newFixture(t)
 	d := f.secretive()
 	if len(f.traces(canary)) < 30 {
@@ -299,7 +298,7 @@ func TestAnErasedSessionLeavesNothing(t *testing.T) {
 	f.findsIn("receipts")
 }
 
-// replaysAlone asserts that the ledger gives what is stored, from the beginning.
+// replaysAlone asserts that the ledger replays from the beginning to what is stored.
 func (f *fixture) replaysAlone(s chat.SessionID) {
 	f.Helper()
 	state, _, err := f.Replay(f.ctx, s)
@@ -309,7 +308,7 @@ func (f *fixture) replaysAlone(s chat.SessionID) {
 	}
 }
 
-// findsIn asserts that verify names a record of a table.
+// findsIn asserts that verify reports a record of a table.
 func (f *fixture) findsIn(table string) {
 	f.Helper()
 	found, err := f.Verify(f.ctx)

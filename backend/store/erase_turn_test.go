@@ -18,8 +18,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// leaky is a session in one of whose turns a password was pasted, and all that was
-// made of it since.
+// leaky is a session with a password in one turn, and with everything that was derived from that turn since.
 func (f *fixture) leaky() (chat.Branch, chat.Turn, []chat.Turn) {
 	f.Helper()
 	s, b := f.session("my " + canary)
@@ -46,7 +45,7 @@ func (f *fixture) leaky() (chat.Branch, chat.Turn, []chat.Turn) {
 		turn := f.accept(b.ID, fmt.Sprint("later ", i))
 		source := "turn"
 		if i == 2 {
-			source = "pin" // of another: nothing of it stood there
+			source = "pin" // of another pin, so nothing of the turn was in the context
 		}
 		id := map[string]string{"turn": string(leak.ID), "pin": "none"}[source]
 		manifest := fmt.Sprintf(`{"sections":[{"name":"originals","items":[{"source":%q,"id":%q,"tokens":3,"bytes":9,"sha256":"%s"}]}],"inputs":{"head_state":"x"}}`,
@@ -74,7 +73,7 @@ func (f *fixture) leaky() (chat.Branch, chat.Turn, []chat.Turn) {
 	n.Content += "\n- logs in with " + canary
 	_, err = f.AddSummary(f.ctx, n)
 	f.ok(err)
-	n = summaryOf(b.ID, 1, 3) // of which only the check speaks of it
+	n = summaryOf(b.ID, 1, 3) // only the validation mentions the password
 	n.Validation = []byte(`{"missing":["logs in with ` + canary + `"]}`)
 	_, err = f.AddSummary(f.ctx, n)
 	f.ok(err)
@@ -98,8 +97,8 @@ func (f *fixture) leaky() (chat.Branch, chat.Turn, []chat.Turn) {
 	return b, leak, later
 }
 
-// TestAnErasedTurnStaysAsAShell: what it said is nowhere, in what was made of it neither;
-// the turn stands, and the ledger replays.
+// TestAnErasedTurnStaysAsAShell: its text is nowhere, nor in anything derived from it; the turn itself stays, and the
+// ledger replays.
 func TestAnErasedTurnStaysAsAShell(t *testing.T) {
 	f := newFixture(t)
 	b, leak, later := f.leaky()
@@ -160,7 +159,7 @@ func (f *fixture) stepsOf(id chat.TurnID) []chat.Step {
 	return steps
 }
 
-// TestARunningAnswerIsNotErased: it would be written again.
+// TestARunningAnswerIsNotErased: it would be written again when the answer ends.
 func TestARunningAnswerIsNotErased(t *testing.T) {
 	f := newFixture(t)
 	s, b := f.session("s")
@@ -181,15 +180,15 @@ func TestARunningAnswerIsNotErased(t *testing.T) {
 		f.refused(err, code)
 	}
 	f.verifyClean()
-	f.reopen() // the answer is one that a crash left: it can go
+	f.reopen() // after a crash nothing runs, so it can be deleted
 	_, err := f.Erase(f.ctx, chat.EraseSession, string(s.ID))
 	f.ok(err)
 	f.verifyClean()
 }
 
-// TestAWorkerWhoReadWhatIsErasedBringsNothing: neither on the job that it held, nor on
-// the head that it knew.
-func TestAWorkerWhoReadWhatIsErasedBringsNothing(t *testing.T) {
+// TestAWorkerCannotWriteBackErasedContent: a worker that read the content before the deletion cannot store its
+// result, neither with its job nor with the head that it read.
+func TestAWorkerCannotWriteBackErasedContent(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	f.full(b.ID, "1", "one")
@@ -218,16 +217,16 @@ func TestAWorkerWhoReadWhatIsErasedBringsNothing(t *testing.T) {
 	f.verifyClean()
 }
 
-// TestADeathAfterTheReceiptIsMadeGood: what the transaction could not do is done at the
-// next start, once.
-func TestADeathAfterTheReceiptIsMadeGood(t *testing.T) {
+// TestAnInterruptedErasureIsCompletedAtStart: what was left to do after the transaction is done at the next start,
+// once.
+func TestAnInterruptedErasureIsCompletedAtStart(t *testing.T) {
 	for _, vacuum := range []int64{deletion.VacuumInMemory, 0} {
 		f := newFixture(t)
 		old := deletion.VacuumInMemory
 		deletion.VacuumInMemory = vacuum
 		t.Cleanup(func() { deletion.VacuumInMemory = old })
 		d := f.secretive()
-		f.ok(f.core.Write(f.ctx, deletion.OpErase, func(tx *core.Tx) error { // all of it but its end
+		f.ok(f.core.Write(f.ctx, deletion.OpErase, func(tx *core.Tx) error { // everything but the steps after the transaction
 			e, err := deletion.NewErasing(f.deletionRoom, tx, chat.EraseSession, string(d.session.ID))
 			f.ok(err)
 			f.ok(e.CarryOut())
@@ -248,14 +247,13 @@ func TestADeathAfterTheReceiptIsMadeGood(t *testing.T) {
 	}
 }
 
-// TestAnythingCanBeErased: of any history, any session and any turn, and the rest
-// stands.
+// TestAnythingCanBeErased: any session and any turn of a random history can be deleted, and the rest stays valid.
 func TestAnythingCanBeErased(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		f := newFixture(t)
 		defer func() { f.ok(f.Store.Close()) }()
 		seed(f)
-		f.reopen() // what runs in it was left by a crash
+		f.reopen() // turns that were running count as left by a crash
 		for range rapid.IntRange(1, 4).Draw(rt, "times") {
 			kind, table := chat.EraseTurn, "turns"
 			if rapid.IntRange(0, 3).Draw(rt, "whole") == 0 {
@@ -274,7 +272,7 @@ func TestAnythingCanBeErased(t *testing.T) {
 			if len(found) > 0 {
 				rt.Fatalf("after %s %s: %+v", kind, id, found)
 			}
-			f.tracesInTables("nothing that anybody said") // all can be read
+			f.tracesInTables("nothing that anybody said") // fails if anything cannot be read
 		}
 		if f.Failed() {
 			rt.FailNow()
@@ -282,8 +280,8 @@ func TestAnythingCanBeErased(t *testing.T) {
 	})
 }
 
-// TestWordsTellWhatRepeatsWhat.
-func TestWordsTellWhatRepeatsWhat(t *testing.T) {
+// TestWordSetFindsRepeatedText: text that shares significant words with deleted text is found and replaced.
+func TestWordSetFindsRepeatedText(t *testing.T) {
 	w := deletion.WordSet{}
 	w.JSON(`{"role":"user","blocks":[{"type":"text","text":"My passcode is p@9! 我爱数据库 and Hunter2, please remember"}]}`)
 	for text, want := range map[string]bool{

@@ -25,7 +25,7 @@ func naming(files ...chat.File) chat.Message {
 	return m
 }
 
-// attach sends a message with documents, up to the final answer.
+// attach sends a message with documents and completes the answer.
 func (f *fixture) attach(branch chat.BranchID, files ...chat.File) chat.Turn {
 	f.Helper()
 	t, err := f.Accept(f.ctx, chat.Acceptance{BranchID: branch, User: naming(files...), Provider: "recall", Model: "recall"})
@@ -60,7 +60,7 @@ func (f *fixture) verified() {
 	}
 }
 
-func TestFileIsKeptOnceASession(t *testing.T) {
+func TestFileIsStoredOncePerSession(t *testing.T) {
 	f := newFixture(t)
 	s, _ := f.session("one")
 	other, _ := f.session("two")
@@ -112,8 +112,8 @@ func TestFileRefused(t *testing.T) {
 	f.refused(err, chat.CodeNotFound)
 }
 
-// A document is a turn's from TX-0 on, and the ledger's; one of another session, or
-// one that is gone, refuses the message and leaves nothing.
+// A document is bound to its turn, in the ledger too, when the message is accepted. A document that is missing or
+// belongs to another session refuses the message and leaves nothing.
 func TestAcceptBindsFiles(t *testing.T) {
 	f := newFixture(t)
 	s, b := f.session("one")
@@ -136,8 +136,7 @@ func TestAcceptBindsFiles(t *testing.T) {
 	f.verified()
 }
 
-// What a lineage has is not indexed in it again; a sibling, which does not see it, has
-// it for itself.
+// A document is indexed once in a lineage. A sibling branch, which does not see it, indexes it again.
 func TestTurnFilesOncePerLineage(t *testing.T) {
 	f := newFixture(t)
 	s, b := f.session("one")
@@ -162,7 +161,7 @@ func TestTurnFilesOncePerLineage(t *testing.T) {
 	f.verified()
 }
 
-// The turn that named it first failed: the next one brings it.
+// The first turn with the document failed, so the next one indexes it.
 func TestTurnFilesAfterFailure(t *testing.T) {
 	f := newFixture(t)
 	s, b := f.session("one")
@@ -231,8 +230,8 @@ func TestVerifyFindsDamagedFiles(t *testing.T) {
 	}
 }
 
-// Of a turn that is in the prompt as an original, the document is found if the
-// prompt holds only a part of it, and the message is not.
+// While a turn is in the prompt as an original, its message is not retrieved, but its document is if the prompt
+// contains only a part of it.
 func TestDocumentsBeyondThePrompt(t *testing.T) {
 	f := newFixture(t)
 	s, b := f.session("one")
@@ -300,8 +299,7 @@ func TestDocumentsBeyondThePrompt(t *testing.T) {
 	f.verified()
 }
 
-// The browser finds the paragraphs of documents by what they say, of several documents
-// and of those whose text was extracted.
+// The memory browser finds chunks of documents by their words, including documents with extracted text.
 func TestChunksOfDocumentsAreListedByTheirWords(t *testing.T) {
 	f := newFixture(t)
 	s, b := f.session("one")

@@ -55,7 +55,7 @@ func TestFindInALineage(t *testing.T) {
 	f.refused(err, chat.CodeCancelled)
 }
 
-// searched is what a search finds, as "session/seq role" in order of sessions made.
+// searched returns the results of a search as "session/seq role".
 func (f *fixture) searched(q chat.TextQuery) map[string]bool {
 	f.Helper()
 	found, err := f.SearchText(f.ctx, q)
@@ -130,7 +130,7 @@ func TestSearchText(t *testing.T) {
 	}
 }
 
-// TestSearchOpensWhereTheTurnShows: in the active branch if its lineage holds the turn.
+// TestSearchOpensWhereTheTurnShows: a result names the active branch if its lineage contains the turn.
 func TestSearchOpensWhereTheTurnShows(t *testing.T) {
 	f := newFixture(t)
 	session, main := f.session("branches")

@@ -6,16 +6,16 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// foundUnit is a unit that was found, with where it is and its words.
+// foundUnit is a unit that a search found, with its place and text.
 type foundUnit struct {
 	Turn    chat.TurnID
 	Session chat.SessionID
 	Title   string
-	Text    string // empty: its source cannot be read
+	Text    string // empty if its source cannot be read
 	Score   float64
 }
 
-// find searches as a caller does that wants to read what is found.
+// find searches and reads the units that it found.
 func (f *fixture) find(in chat.Within, limit int, terms ...string) []foundUnit {
 	f.Helper()
 	scores, err := f.SearchUnits(f.ctx, terms, in, limit)
@@ -44,5 +44,5 @@ func (f *fixture) find(in chat.Within, limit int, terms ...string) []foundUnit {
 	return out
 }
 
-// everywhere is every session that is not archived.
+// everywhere covers all sessions that are not archived.
 var everywhere = chat.Within{Scope: chat.ScopeAll}

@@ -19,8 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata again")
 
-// firstVersion is a database as the first version of the schema wrote it. It is
-// written once and kept: every later migration must open it.
+// firstVersion is a database that the first version of the schema wrote. It never changes: every later migration must
+// be able to open it.
 const firstVersion = "testdata/v1.db.gz"
 
 func TestWriteFirstVersion(t *testing.T) {
@@ -47,7 +47,7 @@ func TestWriteFirstVersion(t *testing.T) {
 	f.ok(os.WriteFile(firstVersion, packed.Bytes(), 0o644))
 }
 
-// unpacked is a database that was kept packed, in a file of its own.
+// unpacked decompresses a stored database into a file of its own.
 func unpacked(t *testing.T, path string) string {
 	t.Helper()
 	packed, err := os.Open(path)
@@ -133,7 +133,7 @@ func (f *fixture) readSession(id chat.SessionID, phases map[chat.Phase]int) {
 		f.ok(err)
 		for _, t := range turns {
 			if t.BranchID != b.ID {
-				continue // read with the branch it is of
+				continue // is read with its own branch
 			}
 			phases[t.Phase]++
 			if t.User.RenderedText() == "" || t.Phase.Finalized() != (t.Assistant != nil) || t.Failure != nil && t.Failure.Code == chat.CodeCorrupt {

@@ -7,9 +7,8 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// TestReferencesHaveAnIndex: a row that others refer to is written while its own references
-// are still open, and then SQLite looks for those that refer to it. Without an index it
-// looks through the whole table, for each new session.
+// TestReferencesHaveAnIndex: a row that others refer to can be inserted before the rows that it refers to itself.
+// SQLite then searches for rows that refer to it, and without an index it scans the whole table for each new session.
 func TestReferencesHaveAnIndex(t *testing.T) {
 	f := newFixture(t)
 	type reference struct{ Child, Column, Parent string }

@@ -14,8 +14,8 @@ import (
 	"contextinfinity/backend/store/verify"
 )
 
-// contentColumns are all that hold what was said, or what was made of it, with what
-// names their records.
+// contentColumns are all columns with content or data derived from it, and the expressions for the ids of their
+// records.
 var contentColumns = []struct {
 	table, column, id string
 }{
@@ -34,10 +34,10 @@ var contentColumns = []struct {
 	{"snapshots", "content", "session_id || '/' || event_seq"}, {"snapshots", "content_hash", "session_id || '/' || event_seq"},
 }
 
-// flips is how many rows of a column are tried, and how many bytes of each.
+// flips is how many rows of a column are tried, and how many bytes of each row.
 const flips = 2
 
-// sayings are the states of all sessions, as stored and as their ledgers say.
+// sayings returns the states of all sessions, as the tables and as the ledgers give them.
 func (f *fixture) sayings(db *gorm.DB, sessions []string) ([]chat.Finding, []byte) {
 	f.Helper()
 	a := verify.NewAudit()
@@ -52,10 +52,10 @@ func (f *fixture) sayings(db *gorm.DB, sessions []string) ([]chat.Finding, []byt
 	return a.Found, said.Bytes()
 }
 
-// TestAFlippedByteOfAnyContentIsNamed: one bit of one byte at a time. Formats that are
-// packed have a few bits that mean nothing; a flip there reads as before, of which the
-// test makes sure. -full tries every byte of the rows.
-func TestAFlippedByteOfAnyContentIsNamed(t *testing.T) {
+// TestAFlippedByteOfAnyContentIsReported flips one bit at a time and expects verify to report the record. Packed formats
+// have a few bits without a meaning; if such a bit is flipped, the data must read as before. -full tries every byte
+// of the rows.
+func TestAFlippedByteOfAnyContentIsReported(t *testing.T) {
 	f := newFixture(t)
 	d := seed(f)
 	f.documented(d.Archived)
@@ -111,7 +111,7 @@ func TestAFlippedByteOfAnyContentIsNamed(t *testing.T) {
 	f.readsEverything(names)
 }
 
-// documented adds a document, and a step with a provider's whole response.
+// documented adds a document, and a step with a provider's complete response.
 func (f *fixture) documented(s chat.Session) {
 	f.Helper()
 	read := f.attach(s.ActiveBranch, f.file(s.ID, "plan.txt", "the plan is to begin"))
@@ -126,7 +126,7 @@ func (f *fixture) documented(s chat.Session) {
 	f.ok(err)
 }
 
-// flipped is what is found, and what is said, with a column's bytes changed.
+// flipped returns the findings and the content after the bytes of a column were changed.
 func (f *fixture) flipped(table, column string, rowid int64, to []byte, sessions []string) ([]chat.Finding, []byte) {
 	f.Helper()
 	db := f.core.DB.Writer.Begin()

@@ -16,8 +16,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// FuzzMatch: whatever is looked for, the text index is asked in its own syntax, and
-// finds a text by each of its words.
+// FuzzMatch: any search term becomes a valid query of the text index, and a text is found by each of its words.
 func FuzzMatch(f *testing.F) {
 	store := newFixture(f)
 	store.ok(store.core.DB.Writer.Exec(`CREATE VIRTUAL TABLE fuzzed USING fts5(text, tokenize='porter unicode61')`).Error)
@@ -52,9 +51,8 @@ func FuzzMatch(f *testing.F) {
 
 func isASCIILetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
 
-// FuzzRests: what is based on another value comes back with it, and any other bytes are a
-// value or an error.
-func FuzzRests(f *testing.F) {
+// FuzzDeltas: a packed delta unpacks to the value that was packed; any other bytes give a value or an error.
+func FuzzDeltas(f *testing.F) {
 	base, value := []byte(benchText(100)), []byte(benchText(101))
 	packed := codec.Base{Value: base, Ref: 7}.PackOn(value)
 	if packed == nil {
@@ -87,8 +85,8 @@ func FuzzRests(f *testing.F) {
 	})
 }
 
-// FuzzDamaged: a packed column of which a byte changed is an error, or what it was;
-// bytes that were never packed are a value or an error.
+// FuzzDamaged: a packed column with one changed byte gives an error or the original value; bytes that were never
+// packed give a value or an error.
 func FuzzDamaged(f *testing.F) {
 	f.Add([]byte(benchText(60)), uint(20), byte(1))
 	f.Add(bytes.Repeat([]byte("the same again "), 100), uint(3), byte(0x80))
@@ -99,7 +97,7 @@ func FuzzDamaged(f *testing.F) {
 			t.Fatalf("%d bytes come back as %d, %v", len(value), len(got), err)
 		}
 		if z == nil || z[0] != codec.PackedZstd || flip == 0 {
-			return // plain bytes have no checksum: the record's hash is theirs
+			return // plain bytes have no checksum; the record's hash covers them
 		}
 		at = 1 + at%uint(len(z)-1)
 		z[at] ^= flip
@@ -109,8 +107,8 @@ func FuzzDamaged(f *testing.F) {
 	})
 }
 
-// FuzzQuotes: any bytes are a list of quotes or an error; a chunk is quoted as a
-// request's JSON has it.
+// FuzzQuotes: any bytes decode to a list of quotes or an error, and a chunk is quoted exactly as a request's JSON
+// encodes it.
 func FuzzQuotes(f *testing.F) {
 	f.Add(delta.EncodeQuotes([]int64{1, 300, 1 << 40}), "words", "Ann")
 	f.Add([]byte{0xff}, "a \"b\" \\ <c>\r\n\td", "")
@@ -137,7 +135,7 @@ func FuzzQuotes(f *testing.F) {
 	})
 }
 
-// FuzzClean: what is stored as text is valid, without NUL, and otherwise as it was.
+// FuzzClean: stored text is valid UTF-8 without NUL, and otherwise unchanged.
 func FuzzClean(f *testing.F) {
 	for _, s := range []string{"a", "\xff", "\x00", "a\xed\xa0\x80b", "漢\xe6"} {
 		f.Add(s)

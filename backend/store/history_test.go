@@ -29,7 +29,7 @@ func (f *fixture) summarize(b chat.BranchID, from, to int64, supersedes ...strin
 	return s
 }
 
-// live is the ranges a branch can use, as "from-to".
+// live returns the ranges of summaries that a branch can use, as "from-to".
 func (f *fixture) live(b chat.BranchID) string {
 	f.Helper()
 	got, err := f.Summaries(f.ctx, b)
@@ -86,8 +86,8 @@ func TestSummaryIsRefused(t *testing.T) {
 	f.verifyClean()
 }
 
-// TestSummariesFollowTheLineage: usable where the whole range is in view, and
-// an ancestor's is never taken from it.
+// TestSummariesFollowTheLineage: a branch can use a summary if it sees the whole range, and superseding one on a
+// child does not take it from the parent.
 func TestSummariesFollowTheLineage(t *testing.T) {
 	f := newFixture(t)
 	s, main := f.session("s")
@@ -117,7 +117,7 @@ func TestSummariesFollowTheLineage(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 	_, err = f.AddSummary(f.ctx, summaryOf(main.ID, 1, 5, early.ID))
-	f.refused(err, chat.CodeConflict) // it is live no more
+	f.refused(err, chat.CodeConflict) // no longer live
 	if first := f.fork(child.ID, ""); f.live(first.ID) != "" {
 		t.Error("a branch without turns uses summaries")
 	}
@@ -128,8 +128,8 @@ func TestSummariesFollowTheLineage(t *testing.T) {
 	}
 }
 
-// TestSummariesRace: of two workers that made the same summary, and of two that
-// supersede the same one, the first wins whichever it is.
+// TestSummariesRace: if two workers make the same summary, or supersede the same one, the first to commit wins,
+// whichever it is.
 func TestSummariesRace(t *testing.T) {
 	for _, firstByModel := range []bool{true, false} {
 		f := newFixture(t)
@@ -170,14 +170,14 @@ func TestSizes(t *testing.T) {
 	running := f.accept(main.ID, "5")
 	expect := func(b chat.BranchID, want ...chat.TurnSize) {
 		t.Helper()
-		for range 2 { // as read, and as remembered
+		for range 2 { // uncached and cached
 			got, err := f.Sizes(f.ctx, b, "e")
 			f.ok(err)
 			if fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Fatalf("%v\nwant %v", got, want)
 			}
 			for i := range got {
-				got[i].Tokens = 99 // the caller's own
+				got[i].Tokens = 99 // the caller's copy
 			}
 		}
 	}
@@ -195,7 +195,7 @@ func TestSizes(t *testing.T) {
 	_, err := f.FailTurn(f.ctx, chat.TurnFailure{TurnID: running.ID, Outcome: chat.OutcomeFailed})
 	f.ok(err)
 	f.commitAll(main.ID)
-	put(one.ID, 11) // a corrected count is seen, though the old one was remembered
+	put(one.ID, 11) // a corrected count is used, although the old one was cached
 	six := f.say(main.ID, "6", "f")
 	expect(main.ID, chat.TurnSize{TurnID: one.ID, Seq: 1, Tokens: 11}, chat.TurnSize{TurnID: three.ID, Seq: 3, Tokens: 30}, chat.TurnSize{TurnID: four.ID, Seq: 4, Tokens: 40}, chat.TurnSize{TurnID: six.ID, Seq: 6, Tokens: -1, Pending: true})
 	for i := range 2 * upkeep.MaxLineages {
@@ -232,7 +232,7 @@ func TestPreviousManifest(t *testing.T) {
 	child := f.fork(main.ID, one.ID)
 	expect(child.ID, 0, one.ID)
 	f.ok(f.core.DB.Writer.Exec(`UPDATE turns SET manifest = x'01ff' WHERE id = ?`, two.ID).Error)
-	expect(main.ID, 0, "") // one that cannot be read is none
+	expect(main.ID, 0, "") // an unreadable manifest counts as none
 	_, _, err := f.PreviousManifest(f.ctx, "nowhere", 0)
 	f.refused(err, chat.CodeNotFound)
 }
@@ -285,7 +285,7 @@ func TestCalibration(t *testing.T) {
 	if other, err := f.Calibration(f.ctx, "recall", "another"); err != nil || other.Factor != 1 {
 		t.Errorf("%+v %v", other, err)
 	}
-	f.ok(f.ObserveCalibration(f.ctx, "never", "seen", 1000, 1500)) // no ledger is near
+	f.ok(f.ObserveCalibration(f.ctx, "never", "seen", 1000, 1500)) // this model has no session with a ledger
 	f.verifyClean()
 }
 
@@ -366,9 +366,8 @@ func TestRangeJobs(t *testing.T) {
 	f.verifyClean()
 }
 
-// TestSummariesRestOnTheirParents: small, and the same words again, whichever
-// way they are read.
-func TestSummariesRestOnTheirParents(t *testing.T) {
+// TestSummariesAreDeltasOfTheirParents: they take little space, and every way of reading them gives the same text.
+func TestSummariesAreDeltasOfTheirParents(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	var want []string
@@ -401,7 +400,7 @@ func TestSummariesRestOnTheirParents(t *testing.T) {
 	f.verifyClean()
 }
 
-// manifestOf is a manifest of some size for a turn.
+// manifestOf returns a manifest of some size.
 func manifestOf(n int) json.RawMessage {
 	b, _ := json.Marshal(map[string]any{"n": n, "items": benchText(600)})
 	return b

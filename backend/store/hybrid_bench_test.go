@@ -20,9 +20,9 @@ import (
 	"contextinfinity/backend/vectorindex"
 )
 
-// BenchmarkHybridSearch is a whole search as a turn makes it: the question's vector,
-// both halves, ranking, packing of 6 000 tokens. SPEC 14: p95 under 50 ms with the
-// local embedder at 100 000 chunks in scope (-full).
+// BenchmarkHybridSearch measures a whole search of a turn: the vector of the question, search by words and by
+// vectors, ranking, and packing of 6 000 tokens. SPEC 14: p95 under 50 ms with the built-in embedder and 100 000
+// chunks in scope (-full).
 func BenchmarkHybridSearch(b *testing.B) {
 	f, branch, turns := hybridBench(b)
 	f.warmed(b, 2*turns)
@@ -65,9 +65,8 @@ func BenchmarkHybridSearch(b *testing.B) {
 	}
 }
 
-// hybridBench is a history as recallBench makes it, with the vectors of the embedded embedder
-// and rows of the product's size. With -into DIRECTORY it is left there, and used again by the
-// next run: one of 1 000 000 units takes minutes to make.
+// hybridBench is the history of recallBench with vectors of the built-in embedder and rows of realistic size. With
+// -into DIRECTORY it is kept there and used by the next run, because 1 000 000 units take minutes to make.
 func hybridBench(b *testing.B) (*fixture, chat.Branch, int) {
 	dir := *into
 	if dir == "" {
@@ -86,14 +85,14 @@ func hybridBench(b *testing.B) (*fixture, chat.Branch, int) {
 	f.distinct()
 	f.embedAll(local.New())
 	f.slim()
-	// As in a running program, the log is smaller than the database, and the readers' caches are made for its size.
+	// As in a running program, the log is smaller than the database, and the readers' caches are sized for it.
 	f.checkpoint()
 	f.reopen()
 	return f, branch, turns
 }
 
-// warmed measures reading all vectors ahead, from their rows and from the vector cache, and
-// the first search of a process that has read nothing, which vectors alone can answer.
+// warmed measures loading all vectors, from their rows and from the vector cache, and the first search of a process,
+// with a question that only vectors can answer.
 func (f *fixture) warmed(b *testing.B, units int) {
 	embedder := func(context.Context, chat.Namespace) (embedding.Embedder, error) { return local.New(), nil }
 	for _, from := range []string{"rows", "cache"} {
@@ -118,8 +117,7 @@ func (f *fixture) warmed(b *testing.B, units int) {
 	}
 }
 
-// BenchmarkIndexTurn is what makes one turn findable beside many others: its chunks, their
-// vectors, and both in the store.
+// BenchmarkIndexTurn measures making a turn searchable in a large history: chunks, vectors, and storing both.
 func BenchmarkIndexTurn(b *testing.B) {
 	f, _, turns := recallBench(b)
 	f.embedAll(local.New())
@@ -150,7 +148,7 @@ func BenchmarkIndexTurn(b *testing.B) {
 	})
 }
 
-// indexAsTheProgram chunks and embeds a turn and stores both, as jobs do.
+// indexAsTheProgram chunks and embeds a turn and stores the result, as the jobs do.
 func (f *fixture) indexAsTheProgram(id chat.TurnID, namespace int64) error {
 	turn, err := f.Turn(f.ctx, id)
 	if err != nil {
@@ -171,8 +169,7 @@ func (f *fixture) indexAsTheProgram(id chat.TurnID, namespace int64) error {
 	return f.Index(f.ctx, made)
 }
 
-// distinct gives each turn of a bulk a message of its own, and its chunk and two units
-// their places in it: packing leaves out what says the same again.
+// distinct gives each turn of a bulk its own message, because packing leaves out repeated text.
 func (f *fixture) distinct() {
 	f.Helper()
 	turns, err := sqlite.All[schema.TurnRow](f.core.DB.Writer, `SELECT id, turn_seq FROM turns`)
@@ -198,8 +195,8 @@ func (f *fixture) distinct() {
 	}))
 }
 
-// slim gives units rows of the size that the product's have: a date and a speaker; the
-// wordSet are in the message. They were indexed before.
+// slim gives units rows of realistic size: only a date and a speaker, because the text is in the message. They are
+// already indexed.
 func (f *fixture) slim() {
 	f.Helper()
 	for _, sql := range []string{
@@ -209,7 +206,7 @@ func (f *fixture) slim() {
 	}
 }
 
-// embedAll makes the vectors of every unit, and has them serve.
+// embedAll embeds every unit and makes the namespace the serving one.
 func (f *fixture) embedAll(e embedding.Embedder) {
 	f.Helper()
 	ns, err := f.OpenNamespace(f.ctx, e.Identity())

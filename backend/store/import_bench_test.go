@@ -10,8 +10,8 @@ import (
 	"contextinfinity/backend/store/imports"
 )
 
-// BenchmarkImport writes a conversation of 10 000 turns, a branch at every hundredth.
-// longest-ms is how long one part held the writer.
+// BenchmarkImport imports a conversation of 10 000 turns with a branch at every hundredth. longest-ms is the longest
+// time that one part kept other writers waiting.
 func BenchmarkImport(b *testing.B) {
 	said := strings.Repeat("It was said before and is said again. ", 40)
 	lines := make([]string, 0, 10_100)

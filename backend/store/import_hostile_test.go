@@ -13,7 +13,8 @@ import (
 	"contextinfinity/backend/transfer"
 )
 
-// TestTwoImportsAtOnce of one conversation, of a window and a verb say, make it once.
+// TestTwoImportsAtOnce: if several imports of one conversation run at the same time, for example from the window and
+// the command line, it is imported once.
 func TestTwoImportsAtOnce(t *testing.T) {
 	f := newFixture(t)
 	turns := []string{}
@@ -42,7 +43,7 @@ func TestTwoImportsAtOnce(t *testing.T) {
 	f.verifyClean()
 }
 
-// TestImportOfExtremes: what no program should write, and one may.
+// TestImportOfExtremes: very long titles and folders, and dates far in the past and future.
 func TestImportOfExtremes(t *testing.T) {
 	f := newFixture(t)
 	plain := foreign("a", "a - q r")
@@ -57,7 +58,7 @@ func TestImportOfExtremes(t *testing.T) {
 	long.Turns = append([]transfer.Turn{}, plain.Turns...)
 	long.Turns[0].ContentKey = "x"
 	elsewhere := foreign("a", "a - q r")
-	elsewhere.Source = transfer.SourceClaude // the same ids, of another program
+	elsewhere.Source = transfer.SourceClaude // the same ids in another program
 	for _, c := range []transfer.Conversation{plain, long, old, late, elsewhere} {
 		im := f.imports(c)
 		if im.Outcome != chat.ImportMade || im.Turns != 1 {
@@ -72,7 +73,7 @@ func TestImportOfExtremes(t *testing.T) {
 	f.verifyClean()
 }
 
-// TestImportOfAThousandAnswers to one question.
+// TestImportOfAThousandAnswers: one question may have a thousand answers.
 func TestImportOfAThousandAnswers(t *testing.T) {
 	f := newFixture(t)
 	turns := []string{"root - hello there"}
@@ -88,7 +89,7 @@ func TestImportOfAThousandAnswers(t *testing.T) {
 	f.verifyClean()
 }
 
-// TestTheSameConversationInTwoFiles, one of which is older: whichever comes first.
+// TestTheSameConversationInTwoFiles: the older file may be imported before or after the newer one.
 func TestTheSameConversationInTwoFiles(t *testing.T) {
 	older, newer := foreign("b", "a - q r", "b a q2 r2"), foreign("d", "a - q r", "b a q2 r2", "c b q3 r3", "d b q3 r4")
 	for name, files := range map[string][]transfer.Conversation{"grown": {older, newer}, "stale": {newer, older}, "mixed": {older, newer, older, newer}} {
@@ -109,7 +110,7 @@ func TestTheSameConversationInTwoFiles(t *testing.T) {
 	}
 }
 
-// TestAnErasedTurnIsNotImportedAgain with the file that it came from.
+// TestAnErasedTurnIsNotImportedAgain: importing the same file again does not restore the turn.
 func TestAnErasedTurnIsNotImportedAgain(t *testing.T) {
 	f := newFixture(t)
 	c := foreign("b", "a - q r", "b a "+canary+" told")
@@ -126,8 +127,8 @@ func TestAnErasedTurnIsNotImportedAgain(t *testing.T) {
 	f.verifyClean()
 }
 
-// TestASessionErasedWhileItIsImported stays erased: no part comes after.
-func TestASessionErasedWhileItIsImported(t *testing.T) {
+// TestASessionErasedDuringItsImport: no further part is written.
+func TestASessionErasedDuringItsImport(t *testing.T) {
 	f := newFixture(t)
 	turns := []string{}
 	for i := range 3 * imports.ImportTurns {

@@ -18,7 +18,7 @@ import (
 	"contextinfinity/backend/transfer"
 )
 
-// byRule summarizes without looking at much: what the store does with it is the matter.
+// byRule summarizes with a fixed text; these tests are about what the store does with the result.
 var byRule = chat.ImportRules{
 	Summarize: func(previous string, pins []chat.Pin, turns []chat.Turn) chat.State {
 		n := strings.Count(previous, "- ") + len(turns)
@@ -27,7 +27,7 @@ var byRule = chat.ImportRules{
 	Excerpt: func(text string) (string, int) { return text[:min(len(text), 40)], len(text) / 4 },
 }
 
-// conversations reads a file as the readers of foreign formats do.
+// conversations reads a file with the readers for foreign formats.
 func conversations(t testing.TB, path string) []transfer.Conversation {
 	t.Helper()
 	data, err := os.ReadFile(path) // #nosec G304 -- of the test data
@@ -52,7 +52,7 @@ func (f *fixture) imports(c transfer.Conversation) chat.Imported {
 	return im
 }
 
-// lineages is what each branch of a session says, by label.
+// lineages returns the turns of each branch of a session, by label.
 func (f *fixture) lineages(s chat.SessionID) map[string][]chat.Turn {
 	f.Helper()
 	branches, err := f.Branches(f.ctx, s)
@@ -69,7 +69,7 @@ func (f *fixture) lineages(s chat.SessionID) map[string][]chat.Turn {
 	return out
 }
 
-// firstTurns are the first turns of a session's branches, by their labels.
+// firstTurns returns the first turn of each branch of a session, by label.
 func (f *fixture) firstTurns(id chat.SessionID) map[string]chat.Turn {
 	f.Helper()
 	branches, err := f.Branches(f.ctx, id)
@@ -83,8 +83,8 @@ func (f *fixture) firstTurns(id chat.SessionID) map[string]chat.Turn {
 	return out
 }
 
-// TestInstructionsOfAnImportAreData: they are in the first turn and nowhere else, where
-// nobody asked beside the answer, and are gone when that turn is erased.
+// TestInstructionsOfAnImportAreData: imported instructions are stored with the first turn and nowhere else, even if
+// that turn has no question, and are deleted with it.
 func TestInstructionsOfAnImportAreData(t *testing.T) {
 	f := newFixture(t)
 	c := foreign("a", "a - hello 1")
@@ -104,7 +104,7 @@ func TestInstructionsOfAnImportAreData(t *testing.T) {
 	f.noTrace("parrot")
 }
 
-// brief is a turn in short.
+// brief returns a turn as a short text.
 func brief(t chat.Turn) string {
 	answer := "-"
 	if t.Assistant != nil {
@@ -113,8 +113,8 @@ func brief(t chat.Turn) string {
 	return t.User.RenderedText() + " > " + answer
 }
 
-// foreign makes a conversation of turns "key parent question answer"; an answer of ! is
-// an error, of ? none, of ~ cut short.
+// foreign makes a conversation of turns "key parent question answer". An answer that begins with ! is an error, with
+// ? it is missing, and with ~ it was cut off.
 func foreign(current string, turns ...string) transfer.Conversation {
 	c := transfer.Conversation{
 		Source: transfer.SourceChatGPT, ID: "c1", Title: "From elsewhere", Current: current, Folder: "Old",
@@ -138,8 +138,8 @@ func foreign(current string, turns ...string) transfer.Conversation {
 	return c
 }
 
-// TestImportOfEveryReader: what the readers make of all their test data is written,
-// verifies, and is known the second time.
+// TestImportOfEveryReader: what the readers make of all their test data is imported, passes verify, and is recognized
+// when it is imported again.
 func TestImportOfEveryReader(t *testing.T) {
 	paths, err := filepath.Glob("../transfer/testdata/*/*.json*")
 	paths = slices.DeleteFunc(paths, func(p string) bool { return strings.Contains(p, "golden") })
@@ -168,8 +168,7 @@ func TestImportOfEveryReader(t *testing.T) {
 	}
 }
 
-// holds compares a session with the conversation it was made of, turn by turn, each by
-// the way that leads to it.
+// holds compares a session with its conversation: for each turn, the path of messages that leads to it.
 func (f *fixture) holds(s chat.SessionID, c transfer.Conversation) {
 	f.Helper()
 	have := map[string]bool{}
@@ -208,7 +207,7 @@ func (f *fixture) holds(s chat.SessionID, c transfer.Conversation) {
 	}
 }
 
-// without is a message without what the store adds to it and to its documents.
+// without returns a message without what the store adds to it and to its documents.
 func (f *fixture) without(blocks []byte) string {
 	var bs chat.Blocks
 	f.ok(bs.UnmarshalJSON(blocks))
@@ -223,7 +222,7 @@ func (f *fixture) without(blocks []byte) string {
 	return string(out)
 }
 
-// TestImportMakesBranches of a tree, each named by what it is.
+// TestImportMakesBranches: a tree of turns becomes branches with descriptive names.
 func TestImportMakesBranches(t *testing.T) {
 	f := newFixture(t)
 	c := foreign("d2", "a - one 1", "b a two 2", "b2 a two 2-again", "c b three ~3", "d2 c four ?", "d c four !4", "e b three-else 3", "z - other 0")
@@ -273,7 +272,7 @@ func TestImportMakesBranches(t *testing.T) {
 	}
 }
 
-// TestImportOfWhatGrew adds what is new, and lets be what was done here.
+// TestImportOfWhatGrew: new turns are added, and changes that were made here are kept.
 func TestImportOfWhatGrew(t *testing.T) {
 	f := newFixture(t)
 	first := foreign("b", "a - one 1", "b a two 2")
@@ -313,8 +312,7 @@ func TestImportOfWhatGrew(t *testing.T) {
 	f.verifyClean()
 }
 
-// TestImportFollowsTheSource: where nobody continued here, the active branch is the one on
-// which the source was left.
+// TestImportFollowsTheSource: if nothing was added here, the active branch follows the source.
 func TestImportFollowsTheSource(t *testing.T) {
 	f := newFixture(t)
 	s := f.imports(foreign("b", "a - one 1", "b a two ?")).Session
@@ -332,9 +330,9 @@ func TestImportFollowsTheSource(t *testing.T) {
 	f.verifyClean()
 }
 
-// TestImportGoesOn: an import that ends after any of its parts is completed by the next,
-// and nothing is there twice.
-func TestImportGoesOn(t *testing.T) {
+// TestAnInterruptedImportIsResumed: if an import stops after any of its parts, the next import completes it without
+// duplicates.
+func TestAnInterruptedImportIsResumed(t *testing.T) {
 	var lines []string
 	lines = append(lines, "t0 - q0 a0")
 	for i := 1; i < 3*imports.ImportTurns+10; i++ {
@@ -349,7 +347,7 @@ func TestImportGoesOn(t *testing.T) {
 		m := imports.Importer{Store: f.importsRoom, Ctx: f.ctx, Conversation: &c, Rules: byRule, Now: f.clock.Now()}
 		f.ok(m.Load())
 		f.ok(m.Sort())
-		for range parts { // and then the process ends
+		for range parts { // the process ends after this many parts
 			part, err := m.Plan()
 			f.ok(err)
 			f.ok(m.Write(part))
@@ -371,9 +369,9 @@ func TestImportGoesOn(t *testing.T) {
 	}
 }
 
-// TestImportBesideSomebodyAtWork: a turn that is said while an import runs is kept, and
-// the import continues beside it.
-func TestImportBesideSomebodyAtWork(t *testing.T) {
+// TestImportWhileTheSessionIsUsed: a turn that is added to the session during an import is kept, and the import
+// continues on another branch.
+func TestImportWhileTheSessionIsUsed(t *testing.T) {
 	f := newFixture(t)
 	c := foreign("t1", "t0 - q0 a0", "t1 t0 q1 a1")
 	m := imports.Importer{Store: f.importsRoom, Ctx: f.ctx, Conversation: &c, Rules: byRule, Now: f.clock.Now()}
@@ -392,7 +390,7 @@ func TestImportBesideSomebodyAtWork(t *testing.T) {
 	f.verifyClean()
 }
 
-// TestImportKeepsDocuments as files of the session, bound to their turns, once.
+// TestImportKeepsDocuments: a document becomes a file of the session, bound to its turn and stored once.
 func TestImportKeepsDocuments(t *testing.T) {
 	f := newFixture(t)
 	c := foreign("b", "a - one 1", "b a two 2")
@@ -423,8 +421,8 @@ func TestImportKeepsDocuments(t *testing.T) {
 	f.verifyClean()
 }
 
-// TestImportTravels: a bundle of an imported session is that session.
-func TestImportTravels(t *testing.T) {
+// TestAnImportedSessionCanBeExported: importing its bundle elsewhere makes the same session.
+func TestAnImportedSessionCanBeExported(t *testing.T) {
 	f := newFixture(t)
 	c := foreign("d2", "a - one 1", "b a two 2", "b2 a two 2-again", "c b three ~3", "d2 c four ?", "d c four !4")
 	im := f.imports(c)
@@ -445,8 +443,8 @@ func TestImportTravels(t *testing.T) {
 	other.verifyClean()
 }
 
-// TestImportOfManyBranches: each answer of many has a branch and a name of its own; a tree
-// whose branches fork off each other without end is refused before anything is written.
+// TestImportOfManyBranches: each of many answers gets a branch with a name of its own. A tree with too many nested
+// forks is refused before anything is written.
 func TestImportOfManyBranches(t *testing.T) {
 	f := newFixture(t)
 	lines := []string{"a - one 1"}
@@ -478,9 +476,8 @@ func TestImportOfManyBranches(t *testing.T) {
 	}
 }
 
-// TestARegeneratedAnswerNamesTheTurnItRepeats, as one that was made here does, also where
-// it comes later: what was asked once is erased once, and nothing of it is left in the
-// other answers.
+// TestARegeneratedAnswerNamesTheTurnItRepeats, as one that was made here does, even if it is imported later. So
+// deleting a question permanently also removes it from the other answers to it.
 func TestARegeneratedAnswerNamesTheTurnItRepeats(t *testing.T) {
 	f := newFixture(t)
 	s := f.imports(foreign("b2", "a - one 1", "b a "+canary+" 2", "b2 a "+canary+" 2-again", "e a else 2-else")).Session
@@ -491,7 +488,7 @@ func TestARegeneratedAnswerNamesTheTurnItRepeats(t *testing.T) {
 			turns[turn.Assistant.RenderedText()] = turn
 		}
 	}
-	first := turns["2-again"].ID // on the way to where it was left: it came first
+	first := turns["2-again"].ID // the active path is imported first
 	for answer, want := range map[string]chat.TurnID{"1": "", "2-again": "", "2": first, "2-later": turns["2"].ID, "2-else": ""} {
 		if turn, ok := turns[answer]; !ok || turn.RetryOf != want {
 			t.Errorf("the answer %q repeats %q, want %q", answer, turn.RetryOf, want)
@@ -514,7 +511,7 @@ func TestARegeneratedAnswerNamesTheTurnItRepeats(t *testing.T) {
 	}
 }
 
-// A date in the future is not kept, and the report says so.
+// A date in the future is replaced, and the import reports it.
 func TestImportedFromTheFuture(t *testing.T) {
 	f := newFixture(t)
 	c := conversations(t, filepath.Join("..", "transfer", "testdata", "jsonl", "interleaved.jsonl"))[0]

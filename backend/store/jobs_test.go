@@ -72,7 +72,7 @@ func TestLeases(t *testing.T) {
 	if !found || second.ID != first.ID || second.Attempts != 2 {
 		t.Fatalf("an expired lease: %v %+v", found, second)
 	}
-	f.reopen() // the process that held the second lease is gone
+	f.reopen() // the process with the second lease is gone
 	third, found, err := f.ClaimJob(f.ctx, time.Minute)
 	f.ok(err)
 	if !found || third.Attempts != 3 {
@@ -87,8 +87,8 @@ func TestLeases(t *testing.T) {
 	}
 }
 
-// TestCrashingJobDies: one that takes its process down each time is dead in the end.
-func TestCrashingJobDies(t *testing.T) {
+// TestAJobThatAlwaysCrashesFails: a job that takes its process down each time is given up after the last attempt.
+func TestAJobThatAlwaysCrashesFails(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	f.say(b.ID, "x", "y")
@@ -125,9 +125,8 @@ func TestRequeueMissing(t *testing.T) {
 	}
 }
 
-// TestDoneJobsAreForgotten: the newest are kept, a range's always, and none that
-// is not done.
-func TestDoneJobsAreForgotten(t *testing.T) {
+// TestOldDoneJobsAreDeleted: the newest done jobs are kept, those of range summaries always, and unfinished ones too.
+func TestOldDoneJobsAreDeleted(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	waiting := f.say(b.ID, "one", "first answer")

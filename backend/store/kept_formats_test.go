@@ -15,9 +15,9 @@ import (
 	"contextinfinity/backend/store/schema"
 )
 
-// What is stored in people's data directories and bundles is read by every later version:
-// a database of schema 9 with requests that quote and are based on each other, bundles of format
-// 2, and what both say. They are written once and kept.
+// Later versions must be able to read what earlier ones stored in data directories and bundles. These files were
+// written once and never change: a database of schema 9 with requests that quote chunks and are based on each other,
+// bundles of format 2, and the content of both.
 const (
 	keptDatabase = "testdata/v9.db.gz"
 	keptBundles  = "testdata/bundle-2-*.zip"
@@ -70,8 +70,8 @@ func keptSessions(t *testing.T) map[chat.SessionID]string {
 	return whole
 }
 
-// TestTheNinthVersionStillReads: each request, answer and record is what it was.
-func TestTheNinthVersionStillReads(t *testing.T) {
+// TestSchema9CanStillBeRead: each request, answer and record is unchanged.
+func TestSchema9CanStillBeRead(t *testing.T) {
 	t.Parallel()
 	f := copied(t, unpacked(t, keptDatabase))
 	f.verifyClean()
@@ -82,8 +82,8 @@ func TestTheNinthVersionStillReads(t *testing.T) {
 	}
 }
 
-// TestBundlesOfFormatTwoStillRead: imported, they say what they said, and go out as the same.
-func TestBundlesOfFormatTwoStillRead(t *testing.T) {
+// TestFormat2BundlesCanStillBeRead: they are imported with the same content, and exported as the same bundle.
+func TestFormat2BundlesCanStillBeRead(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob(keptBundles)
 	whole := keptSessions(t)
@@ -110,7 +110,7 @@ func TestBundlesOfFormatTwoStillRead(t *testing.T) {
 	}
 }
 
-// TestEveryTypeOfEventHasOneMeaning: what the ledger knows is what the store makes rows of.
+// TestEveryTypeOfEventHasOneMeaning: the ledger and the store know the same types of events.
 func TestEveryTypeOfEventHasOneMeaning(t *testing.T) {
 	t.Parallel()
 	types := ledger.Types()

@@ -18,15 +18,15 @@ func (f *fixture) claim(types ...chat.JobType) chat.Job {
 	return job
 }
 
-// TestALostLeaseIsFenced: whatever happened to a job since it was claimed, the worker
-// that claimed it can no more finish, fail, put off, renew or use it.
-func TestALostLeaseIsFenced(t *testing.T) {
+// TestALostLeaseIsRejected: whatever happened to a job since a worker claimed it, the worker can no longer complete,
+// fail, defer, renew or use it.
+func TestALostLeaseIsRejected(t *testing.T) {
 	losing := map[string]func(*fixture, chat.Job){
 		"taken over": func(f *fixture, _ chat.Job) {
 			f.clock.Advance(2 * time.Minute)
 			f.claim()
 		},
-		"taken over, its tries forgotten": func(f *fixture, j chat.Job) { // the tries are those of the first again
+		"taken over, its tries forgotten": func(f *fixture, j chat.Job) { // the number of attempts is the same again
 			f.clock.Advance(2 * time.Minute)
 			f.ok(f.KillJob(f.ctx, j.ID))
 			f.ok(f.RetryJob(f.ctx, j.ID))
@@ -74,8 +74,8 @@ func TestALostLeaseIsFenced(t *testing.T) {
 	}
 }
 
-// TestIndexAndSummariesAreFencedToo: the other two effects of jobs.
-func TestIndexAndSummariesAreFencedToo(t *testing.T) {
+// TestIndexAndSummariesNeedTheLease: a worker without its lease can store neither.
+func TestIndexAndSummariesNeedTheLease(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	turn := f.committed(b.ID, "zebra question", "zebra answer")
@@ -96,7 +96,7 @@ func TestIndexAndSummariesAreFencedToo(t *testing.T) {
 	}
 }
 
-// TestRenew: a lease that is renewed is nobody else's, also where it ran out unnoticed.
+// TestRenew: a renewed lease keeps the job, even if it expired in between and nobody claimed the job.
 func TestRenew(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
@@ -109,14 +109,14 @@ func TestRenew(t *testing.T) {
 			t.Fatal("claimed while it was held", err)
 		}
 	}
-	f.clock.Advance(72 * time.Hour) // the clock jumped, or the machine slept: nobody took the job
+	f.clock.Advance(72 * time.Hour) // the clock jumped or the machine slept; nobody claimed the job
 	f.ok(f.RenewJob(f.ctx, job.Lease(), time.Minute))
 	f.ok(f.FinishJob(f.ctx, job.Lease()))
 }
 
-// TestAFailedTurnHoldsUpOnlyWhatFollowsIt: turns are committed in order, so that those
-// after a failed one wait and say for what; other branches and other work do not.
-func TestAFailedTurnHoldsUpOnlyWhatFollowsIt(t *testing.T) {
+// TestAFailingJobBlocksOnlyLaterTurnsOfItsBranch: turns are committed in order, so later turns of the branch wait and
+// report why. Other branches and other kinds of jobs continue.
+func TestAFailingJobBlocksOnlyLaterTurnsOfItsBranch(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	_, other := f.session("other")
@@ -158,8 +158,8 @@ func TestAFailedTurnHoldsUpOnlyWhatFollowsIt(t *testing.T) {
 	}
 }
 
-// TestADeadJobIsWaitedFor: nothing tries what follows it forever, and nothing is due.
-func TestADeadJobIsWaitedFor(t *testing.T) {
+// TestAFailedJobBlocksLaterTurns: the jobs of later turns are neither tried nor due.
+func TestAFailedJobBlocksLaterTurns(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	f.say(b.ID, "1", "a")
@@ -174,8 +174,8 @@ func TestADeadJobIsWaitedFor(t *testing.T) {
 	}
 }
 
-// TestTheClockIsSetBack: what was put off, or held, waits from the new time for as long
-// as it was to wait, and not for hours.
+// TestTheClockIsSetBack: a deferred or leased job waits as long as intended, counted from the new time, and not for
+// hours.
 func TestTheClockIsSetBack(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
@@ -203,8 +203,7 @@ func TestTheClockIsSetBack(t *testing.T) {
 	}
 }
 
-// TestTheClockIsSetForward: failed jobs that became due together are tried one after the
-// other; new ones are not held up.
+// TestTheClockIsSetForward: failed jobs that become due together are retried one at a time and do not delay new jobs.
 func TestTheClockIsSetForward(t *testing.T) {
 	f := newFixture(t)
 	const many = 10
@@ -252,8 +251,7 @@ func (f *fixture) tries() bool {
 	return found
 }
 
-// TestNextJob: how long there is nothing to do, leases included, never longer than the
-// longest pause.
+// TestNextJob returns how long to wait for the next job, including leases that expire, at most the longest pause.
 func TestNextJob(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
@@ -276,8 +274,7 @@ func TestNextJob(t *testing.T) {
 	next(0, false)
 }
 
-// TestCheckpoints: the log is emptied where nobody reads, and made use of again where
-// somebody does; neither waits for long.
+// TestCheckpoints: the log is emptied if nothing reads, and reused if something does; no checkpoint waits for long.
 func TestCheckpoints(t *testing.T) {
 	f := newFixture(t)
 	f.session("s")
@@ -295,7 +292,7 @@ func TestCheckpoints(t *testing.T) {
 	_, err = sqlite.One[int](reading, "n", "", `SELECT count(*) FROM sessions`)
 	f.ok(err)
 	f.session("more")
-	f.ok(f.CheckpointIdle(f.ctx)) // beside a reader: as far as it goes
+	f.ok(f.CheckpointIdle(f.ctx)) // with a reader, as far as possible
 	if f.LogBytes() == 0 {
 		t.Error("the log was emptied under a reader")
 	}

@@ -58,8 +58,8 @@ func TestAssistants(t *testing.T) {
 	f.refused(f.DropAssistant(f.ctx, a.ID), chat.CodeNotFound)
 }
 
-// TestAnAssistantIsCopied: a session has the settings that the assistant had when it was
-// applied, and a change of the assistant changes no session.
+// TestAnAssistantIsCopied: a session keeps the settings that the assistant had when it was applied; later changes of
+// the assistant do not affect it.
 func TestAnAssistantIsCopied(t *testing.T) {
 	f := newFixture(t)
 	warm := 1.5
@@ -85,7 +85,7 @@ func TestAnAssistantIsCopied(t *testing.T) {
 	}
 	f.ok(f.ApplyAssistant(f.ctx, made.ID, a.ID))
 	if now, err = f.Session(f.ctx, made.ID); err != nil || now.SystemPrompt != "Do not rhyme." || now.Temperature != nil || now.Model != "big" || a.Differs(now) {
-		t.Errorf("%+v %v", now, err) // an assistant without a model leaves the session's
+		t.Errorf("%+v %v", now, err) // an assistant without a model keeps the model of the session
 	}
 	copied, err := f.Duplicate(f.ctx, branch.ID, "")
 	f.ok(err)

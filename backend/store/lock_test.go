@@ -11,8 +11,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// TestTwoPathsAreOneDirectory: a directory reached through a link has the one
-// writer that it has.
+// TestTwoPathsAreOneDirectory: a directory that is opened through a link has the same lock.
 func TestTwoPathsAreOneDirectory(t *testing.T) {
 	f := newFixture(t)
 	other := filepath.Join(t.TempDir(), "link")
@@ -29,9 +28,9 @@ func TestTwoPathsAreOneDirectory(t *testing.T) {
 	f.ok(s.Close())
 }
 
-// TestDeletingTheFileGivesNobodyTheLock: tidying up by hand must not make a
-// second writer while the first one lives.
-func TestDeletingTheFileGivesNobodyTheLock(t *testing.T) {
+// TestDeletingTheLockFileDoesNotReleaseTheLock: deleting it by hand must not allow a second writer while the first
+// one runs.
+func TestDeletingTheLockFileDoesNotReleaseTheLock(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("an open file cannot be deleted here")
 	}
@@ -47,8 +46,7 @@ func TestDeletingTheFileGivesNobodyTheLock(t *testing.T) {
 	f.ok(s.Close())
 }
 
-// TestWriterAddress: what a writer says of itself is read while it lives, and
-// taken back when it ends in order.
+// TestWriterAddress: a writer's address can be read while it runs and is removed when it closes.
 func TestWriterAddress(t *testing.T) {
 	dir := t.TempDir()
 	s, err := Open(t.Context(), Options{DataDir: dir, Address: "/somewhere/socket"})

@@ -13,7 +13,7 @@ import (
 	"contextinfinity/backend/store/verify"
 )
 
-// killed is a copy of the data as a kill at this moment leaves it.
+// killed returns a copy of the data as a kill at this moment would leave it.
 func (f *fixture) killed() string {
 	f.Helper()
 	dir := f.TempDir()
@@ -25,7 +25,7 @@ func (f *fixture) killed() string {
 	return dir
 }
 
-// logFindings are those of verify about the write-ahead log and its mark.
+// logFindings returns verify's findings about the write-ahead log and its mark.
 func (f *fixture) logFindings(dir string) []chat.Finding {
 	f.Helper()
 	a := verify.NewAudit()
@@ -33,8 +33,8 @@ func (f *fixture) logFindings(dir string) []chat.Finding {
 	return a.Found
 }
 
-// TestADamagedLogIsFound: SQLite drops what follows a damaged frame in silence. verify names
-// the log, the program refuses to write over it, and dropping it keeps a copy of the files.
+// TestADamagedLogIsFound: SQLite silently drops everything after a damaged frame. Verify reports the log, the program
+// refuses to write over it, and dropping it keeps a copy of the files.
 func TestADamagedLogIsFound(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
@@ -93,9 +93,9 @@ func TestADamagedLogIsFound(t *testing.T) {
 	}
 }
 
-// TestADroppedLogThatWasInTheDatabase: what was brought into the database before the log was
-// damaged is not taken back out of it by the log's readable beginning.
-func TestADroppedLogThatWasInTheDatabase(t *testing.T) {
+// TestDroppingALogKeepsCheckpointedPages: pages that were checkpointed before the log was damaged are not replaced by
+// older ones from its readable beginning.
+func TestDroppingALogKeepsCheckpointedPages(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	for _, words := range []string{"one", "two", "three", "four"} {
@@ -128,9 +128,9 @@ func TestADroppedLogThatWasInTheDatabase(t *testing.T) {
 	}
 }
 
-// TestAMarkThatCannotBeKept: the data is written anyway, and a commit that ends beside
-// the close of the store does no harm.
-func TestAMarkThatCannotBeKept(t *testing.T) {
+// TestAMarkThatCannotBeWritten: the data is written anyway, and a commit that ends while the store closes does no
+// harm.
+func TestAMarkThatCannotBeWritten(t *testing.T) {
 	f := newFixture(t)
 	dir := f.TempDir()
 	f.ok(os.Mkdir(filepath.Join(dir, sqlite.ConfirmedFile), 0o700))
@@ -143,8 +143,8 @@ func TestAMarkThatCannotBeKept(t *testing.T) {
 	s.core.DB.Confirm()
 }
 
-// TestASoundLogIsNotCalledDamaged: what was never confirmed says nothing, and neither does
-// a log that was begun again, or is gone because it was brought into the database.
+// TestASoundLogIsNotCalledDamaged: this covers data that was never confirmed, a log that was restarted, and one that
+// is gone because it was checkpointed.
 func TestASoundLogIsNotCalledDamaged(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
@@ -179,7 +179,7 @@ func TestASoundLogIsNotCalledDamaged(t *testing.T) {
 	path := filepath.Join(dir, sqlite.DatabaseFile+"-wal")
 	log, err := os.ReadFile(path)
 	f.ok(err)
-	log = append(log[:sqlite.LogHeader+int(end.Frame)*(sqlite.FrameHeader+8192)], bytes.Repeat([]byte("torn"), 3000)...) // a commit that power cut short
+	log = append(log[:sqlite.LogHeader+int(end.Frame)*(sqlite.FrameHeader+8192)], bytes.Repeat([]byte("torn"), 3000)...) // a commit that a power failure cut off
 	f.ok(os.WriteFile(path, log, 0o600))
 	if found := f.logFindings(dir); len(found) > 0 {
 		t.Fatalf("a commit that was never confirmed: %v", found)
@@ -196,8 +196,8 @@ func TestASoundLogIsNotCalledDamaged(t *testing.T) {
 	}
 }
 
-// TestADamagedMarkIsNamed: and it keeps nobody from writing.
-func TestADamagedMarkIsNamed(t *testing.T) {
+// TestADamagedMarkIsReported: it does not prevent writing.
+func TestADamagedMarkIsReported(t *testing.T) {
 	f := newFixture(t)
 	f.session("s")
 	dir := f.killed()

@@ -14,9 +14,9 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// A long answer is stored piece by piece: message, items and events have the bytes and
-// hashes that those of a short one would have, and verify and a bundle agree.
-func TestALongAnswerIsStoredAsAnyOther(t *testing.T) {
+// A long answer is stored in pieces. Its message, items and events have the same bytes and hashes as if they were
+// stored at once, verify finds nothing, and a bundle contains it.
+func TestALongAnswerIsStoredLikeAShortOne(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	s, b := f.session("long")

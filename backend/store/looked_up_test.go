@@ -10,8 +10,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// What a model looked up is with its turn and with what it was shown, and a session that
-// is deleted for good is not named there any more.
+// What a model looked up is stored with its turn, together with the turns it was shown. A permanently deleted session
+// is no longer listed there.
 func TestWhatAModelLookedUp(t *testing.T) {
 	f := newFixture(t)
 	source, there := f.session("Garden")
@@ -51,7 +51,7 @@ func TestWhatAModelLookedUp(t *testing.T) {
 		t.Error("nothing was indexed")
 	}
 
-	f.core.SetRunning(asking.ID, false) // it waits
+	f.core.SetRunning(asking.ID, false) // it waits for approval
 	_, err = f.Erase(f.ctx, chat.EraseSession, string(source.ID))
 	f.ok(err)
 	f.verifyClean()
@@ -60,14 +60,14 @@ func TestWhatAModelLookedUp(t *testing.T) {
 	}
 }
 
-// lookups is a conversation whose model looked a secret up, in two steps whose calls the provider
-// named alike, and continued with it in its context.
+// lookups is a conversation whose model looked up a secret, in two steps whose calls have the same provider id, and
+// continued with it in its context.
 type lookups struct {
 	source, other chat.Session
-	secret, own   chat.Turn // own: the source's own model looked the secret up too
+	secret, own   chat.Turn // own: the model of the source session looked up the secret too
 	asking        chat.Turn
 	calls         []chat.ToolCallID
-	kept          chat.Turn // its context held nothing of it
+	kept          chat.Turn // its context did not contain the secret
 }
 
 func (f *fixture) looksUp() lookups {
@@ -87,7 +87,7 @@ func (f *fixture) looksUp() lookups {
 	return l
 }
 
-// lookedUpIn is a turn whose model looks another one up, lists sessions, and does something else.
+// lookedUpIn adds a turn whose model looks up another turn, lists sessions, and reads a file.
 func (f *fixture) lookedUpIn(branch chat.BranchID, what chat.Turn, l *lookups) chat.Turn {
 	f.Helper()
 	turn := f.accept(branch, "what was it?")
@@ -127,7 +127,7 @@ func (f *fixture) lookedUpIn(branch chat.BranchID, what chat.Turn, l *lookups) c
 	return done
 }
 
-// afterwards is a turn in whose context something stood.
+// afterwards adds a turn whose context contained an item.
 func (f *fixture) afterwards(branch chat.BranchID, source string, id chat.TurnID, said string) chat.Turn {
 	f.Helper()
 	turn := f.accept(branch, "and then?")
@@ -144,8 +144,8 @@ func (f *fixture) afterwards(branch chat.BranchID, source string, id chat.TurnID
 	return done
 }
 
-// What is deleted for good goes out of the results in which models were shown it, and out of the
-// requests that held those; whatever else these conversations say stays.
+// A permanent deletion removes the content from the results in which models were shown it, and from the requests that
+// contained those results. Everything else in these conversations stays.
 func TestADeletionReachesWhatModelsLookedUp(t *testing.T) {
 	for _, kind := range []string{chat.EraseSession, chat.EraseTurn} {
 		t.Run(kind, func(t *testing.T) {
@@ -192,9 +192,8 @@ func TestADeletionReachesWhatModelsLookedUp(t *testing.T) {
 	}
 }
 
-// Nothing is deleted while an answer is written whose model was shown it, or is just being shown
-// something of memory.
-func TestALookupThatRunsIsNotErased(t *testing.T) {
+// Nothing can be deleted while an answer runs whose model was shown the content, or while a memory tool runs.
+func TestARunningLookupPreventsDeletion(t *testing.T) {
 	f := newFixture(t)
 	source, there := f.session("Garden")
 	shown := f.committed(there.ID, "When do I sow?", "In May.")

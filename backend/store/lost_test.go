@@ -12,7 +12,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// lose takes a fixture's database away in one of the ways in which that happens.
+// lose removes a fixture's database in one of the ways in which that happens.
 var lose = map[string]func(path string) error{
 	"missing": func(path string) error {
 		for _, name := range backup.DatabaseFiles {
@@ -26,9 +26,9 @@ var lose = map[string]func(path string) error{
 	"one byte": func(path string) error { return os.Truncate(path, 1) },
 }
 
-// TestALostDatabaseIsNoNewOne: where the database is gone and a sign of it is not, nothing
-// is written in its place, and it is reported as damage, to readers too.
-func TestALostDatabaseIsNoNewOne(t *testing.T) {
+// TestALostDatabaseIsNotReplacedByANewOne: if the database is missing but something shows that there was one, no new
+// database is created, and readers and writers report damage.
+func TestALostDatabaseIsNotReplacedByANewOne(t *testing.T) {
 	signs := map[string]func(dir string) error{
 		"mark":   func(string) error { return nil },
 		"backup": func(dir string) error { return leave(dir, sqlite.BackupDir, "contextinfinity-daily.db") },
@@ -69,8 +69,8 @@ func leave(dir, folder, name string) error {
 	return os.WriteFile(filepath.Join(dir, folder, name), []byte("left"), 0o600)
 }
 
-// TestStartFresh: only the word of a person begins another history, and what is left of
-// the one before is kept, its backups out of reach of the new one's.
+// TestStartFresh: only an explicit decision starts a new database. What is left of the old data is kept, with its
+// backups where the new data cannot prune them.
 func TestStartFresh(t *testing.T) {
 	f := newFixture(t)
 	f.session("s")
@@ -95,7 +95,7 @@ func TestStartFresh(t *testing.T) {
 	f.ok(s.Close())
 }
 
-// TestALostDatabaseIsRestored: a backup of it comes back as always.
+// TestALostDatabaseIsRestored: a backup can be restored as usual.
 func TestALostDatabaseIsRestored(t *testing.T) {
 	f := newFixture(t)
 	session, _ := f.session("s")
@@ -113,9 +113,9 @@ func TestALostDatabaseIsRestored(t *testing.T) {
 	f.ok(s.Close())
 }
 
-// TestTheDatabaseGoesWhileTheProgramRuns: what would be written into a file that is not
-// in its place any more is not confirmed, then or later.
-func TestTheDatabaseGoesWhileTheProgramRuns(t *testing.T) {
+// TestTheDatabaseDisappearsWhileTheProgramRuns: a write into a file that is no longer in its place fails, then and
+// later.
+func TestTheDatabaseDisappearsWhileTheProgramRuns(t *testing.T) {
 	for name, take := range map[string]func(path string) error{
 		"renamed": func(path string) error { return os.Rename(path, path+".away") },
 		"deleted": os.Remove,
@@ -148,8 +148,8 @@ func TestTheDatabaseGoesWhileTheProgramRuns(t *testing.T) {
 	}
 }
 
-// TestTheDatabaseGoesInATransaction: it is looked at once more when everything is written.
-func TestTheDatabaseGoesInATransaction(t *testing.T) {
+// TestTheDatabaseDisappearsDuringATransaction: its place is checked again before the commit.
+func TestTheDatabaseDisappearsDuringATransaction(t *testing.T) {
 	f := newFixture(t)
 	var moved error
 	err := f.core.Write(f.ctx, "setting.write", func(t *core.Tx) error {
@@ -165,9 +165,9 @@ func TestTheDatabaseGoesInATransaction(t *testing.T) {
 	f.refused(err, chat.CodeCorrupt)
 }
 
-// TestNothingIsWrittenThroughALock: a link in place of the lock is refused, and what it
-// points to stays as it is.
-func TestNothingIsWrittenThroughALock(t *testing.T) {
+// TestNothingIsWrittenThroughALinkedLock: a symbolic link in place of the lock file is refused, and its target does
+// not change.
+func TestNothingIsWrittenThroughALinkedLock(t *testing.T) {
 	f := newFixture(t)
 	f.ok(f.Store.Close())
 	lock, precious := filepath.Join(f.dir, sqlite.LockFile), filepath.Join(t.TempDir(), "precious")
@@ -183,7 +183,7 @@ func TestNothingIsWrittenThroughALock(t *testing.T) {
 	}
 }
 
-// TestAFolderInPlaceOfTheDatabase is told as what it is.
+// TestAFolderInPlaceOfTheDatabase: the error says that it is a folder.
 func TestAFolderInPlaceOfTheDatabase(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, sqlite.DatabaseFile), 0o700); err != nil {

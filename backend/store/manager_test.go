@@ -13,9 +13,9 @@ import (
 	"contextinfinity/backend/vectorindex"
 )
 
-// TestDerivedDataIsMadeAgain: whatever of the vectors is deleted by hand, beside the
-// running program, is made again as it was, and the index in memory follows.
-func TestDerivedDataIsMadeAgain(t *testing.T) {
+// TestDerivedDataIsRebuilt: whatever part of the vectors is deleted by hand while the program runs is computed again
+// with the same result, and the index in memory follows.
+func TestDerivedDataIsRebuilt(t *testing.T) {
 	f := newFixture(t)
 	s, b := f.session("s")
 	for i := range 12 {

@@ -15,7 +15,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// movable is a closed data directory with something in each part.
+// movable returns a closed data directory with content in each part.
 func movable(t *testing.T) (*fixture, string) {
 	t.Helper()
 	f := newFixture(t)
@@ -48,8 +48,8 @@ func content(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// TestMoveTakesEverything: each file, byte for byte; the old folder keeps its own.
-func TestMoveTakesEverything(t *testing.T) {
+// TestMoveCopiesEverything: every file is copied byte for byte, and the old directory keeps its files.
+func TestMoveCopiesEverything(t *testing.T) {
 	f, to := movable(t)
 	before := content(t, f.dir)
 	adopted := false
@@ -74,11 +74,11 @@ func TestMoveTakesEverything(t *testing.T) {
 	f.open()
 	f.verifyClean()
 	f.ok(f.Store.Close())
-	f.refused(archiveOf(to).Move(f.ctx, old, nil), chat.CodeInvalid) // it holds data
+	f.refused(archiveOf(to).Move(f.ctx, old, nil), chat.CodeInvalid) // it contains data
 }
 
-// TestAMoveThatFailsLeavesTheOldPlace, and can be made again.
-func TestAMoveThatFailsLeavesTheOldPlace(t *testing.T) {
+// TestAFailedMoveKeepsTheOldDirectory: the move can be tried again.
+func TestAFailedMoveKeepsTheOldDirectory(t *testing.T) {
 	f, to := movable(t)
 	before := content(t, f.dir)
 	broken := errors.New("the configuration cannot be written")
@@ -88,7 +88,7 @@ func TestAMoveThatFailsLeavesTheOldPlace(t *testing.T) {
 	if _, err := os.Stat(to); err == nil {
 		t.Error("the new folder is left")
 	}
-	// A death in the middle leaves what is not data, and is written over.
+	// A killed move leaves files that are not used as data and that the next move overwrites.
 	f.ok(os.MkdirAll(filepath.Join(to, sqlite.BackupDir), 0o700))
 	for _, name := range []string{backup.MovingFile, sqlite.DatabaseFile, filepath.Join(sqlite.BackupDir, "half.db")} {
 		f.ok(os.WriteFile(filepath.Join(to, name), []byte("half"), 0o600))
@@ -109,9 +109,9 @@ func TestAMoveThatFailsLeavesTheOldPlace(t *testing.T) {
 	f.refused(archiveOf(to).Move(f.ctx, filepath.Join(t.TempDir(), "x"), nil), chat.CodeLocked)
 }
 
-// TestWhatMayBeInForceIsKept: the configuration names the new place, whether for good or
-// not nobody knows. Both places are whole, and neither says that it may go.
-func TestWhatMayBeInForceIsKept(t *testing.T) {
+// TestAnUncertainMoveKeepsBothDirectories: the configuration names the new directory, but it may not have reached the
+// disk. Both directories stay complete, and neither is marked as removable.
+func TestAnUncertainMoveKeepsBothDirectories(t *testing.T) {
 	f, to := movable(t)
 	before := content(t, f.dir)
 	unflushed := chat.Errorf(chat.CodeInternal, "file.write", "the folder could not be flushed")
@@ -136,7 +136,7 @@ func TestWhatMayBeInForceIsKept(t *testing.T) {
 	f.verifyClean()
 }
 
-func TestPlacesThatAreUnfit(t *testing.T) {
+func TestUnsuitableTargetsOfAMove(t *testing.T) {
 	f, to := movable(t)
 	a := archiveOf(f.dir)
 	full := t.TempDir()
@@ -163,7 +163,7 @@ func TestPlacesThatAreUnfit(t *testing.T) {
 	}
 }
 
-// TestARestoreIsPreviewed while the data is open, and nothing changes.
+// TestARestoreIsPreviewed while the data is open, without changing anything.
 func TestARestoreIsPreviewed(t *testing.T) {
 	f := newFixture(t)
 	seed(f)
@@ -182,9 +182,9 @@ func TestARestoreIsPreviewed(t *testing.T) {
 	f.verifyClean()
 }
 
-// TestAMoveByWayOfLinks: a data directory that is reached through one moves whole; one
-// that has links in it, which would be left behind, is not moved.
-func TestAMoveByWayOfLinks(t *testing.T) {
+// TestAMoveThroughLinks: a data directory that is reached through a link is moved completely; one that contains
+// links, whose targets would stay behind, is refused.
+func TestAMoveThroughLinks(t *testing.T) {
 	f, to := movable(t)
 	before := content(t, f.dir)
 	link := filepath.Join(t.TempDir(), "link")
@@ -210,8 +210,8 @@ func TestAMoveByWayOfLinks(t *testing.T) {
 	f.refused(archiveOf(to).Move(f.ctx, third, nil), chat.CodeInvalid)
 }
 
-// TestDataThatWasInForceIsNotWrittenOver, though its move died before it took its mark away.
-func TestDataThatWasInForceIsNotWrittenOver(t *testing.T) {
+// TestAMoveDoesNotOverwriteUsedData, even if the process was killed before it removed the mark of the move.
+func TestAMoveDoesNotOverwriteUsedData(t *testing.T) {
 	f, to := movable(t)
 	f.ok(archiveOf(f.dir).Move(f.ctx, to, func() (bool, error) { return true, nil }))
 	f.ok(os.WriteFile(filepath.Join(to, backup.MovingFile), nil, 0o600))
@@ -227,9 +227,8 @@ func TestDataThatWasInForceIsNotWrittenOver(t *testing.T) {
 	f.ok(err)
 }
 
-// TestAReceiptNamesTheFoldersThatTheDataWasMovedFrom, and the copies in them, as long as
-// they are there and hold what was deleted.
-func TestAReceiptNamesTheFoldersThatTheDataWasMovedFrom(t *testing.T) {
+// TestAReceiptNamesFormerDataDirectories and the backups in them, as long as they exist and contain what was deleted.
+func TestAReceiptNamesFormerDataDirectories(t *testing.T) {
 	f, second := movable(t)
 	first, third := f.dir, filepath.Join(t.TempDir(), "third")
 	adopt := func() (bool, error) { return true, nil }

@@ -100,8 +100,8 @@ func TestReadOnlyNeedsData(t *testing.T) {
 	}
 }
 
-// TestLockEndsWithItsProcess: the file of a killed writer holds a pid that may
-// be anyone's by now; only the system's lock counts.
+// TestLockEndsWithItsProcess: the lock file of a killed writer contains a pid that may belong to any process by now;
+// only the operating system's lock counts.
 func TestLockEndsWithItsProcess(t *testing.T) {
 	if dir := os.Getenv("CONTEXTINFINITY_TEST_HOLD"); dir != "" {
 		holdLock(dir)
@@ -133,7 +133,7 @@ func TestLockEndsWithItsProcess(t *testing.T) {
 	if strings.TrimSpace(string(text)) != strconv.Itoa(cmd.Process.Pid) {
 		t.Fatalf("the killed process should have left its pid, not %q", text)
 	}
-	// The pid is someone else's now: of a process that certainly lives.
+	// The pid now belongs to another process that certainly runs.
 	if err := os.WriteFile(filepath.Join(dir, sqlite.LockFile), []byte(strconv.Itoa(os.Getppid())), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestLockEndsWithItsProcess(t *testing.T) {
 	}
 }
 
-// holdLock is the child: it opens, writes, says so and waits to be killed.
+// holdLock runs in the child: it opens the store, writes, reports it and waits to be killed.
 func holdLock(dir string) {
 	s, err := Open(context.Background(), Options{DataDir: dir})
 	if err == nil {
@@ -160,7 +160,7 @@ func holdLock(dir string) {
 		_, _ = os.Stdout.WriteString("failed")
 		return
 	}
-	runtime.GC() // nothing refers to s any more; its lock must hold anyway
+	runtime.GC() // the lock must hold even if nothing refers to s
 	runtime.GC()
 	_, _ = os.Stdout.WriteString("locked")
 	time.Sleep(time.Minute)
@@ -175,8 +175,8 @@ func TestCloseTwice(t *testing.T) {
 	}
 }
 
-// TestUnopenableIsLeftAlone: whatever is wrong with the file, its bytes stay.
-func TestUnopenableIsLeftAlone(t *testing.T) {
+// TestAnUnreadableDatabaseIsNotChanged: whatever is wrong with the file, no byte of it changes.
+func TestAnUnreadableDatabaseIsNotChanged(t *testing.T) {
 	good := newFixture(t)
 	seed(good)
 	good.checkpoint()
@@ -232,7 +232,7 @@ func TestForeignDatabaseIsRefused(t *testing.T) {
 	}
 }
 
-// nextSchema is the migrations with one more, as a later version would have.
+// nextSchema is the migrations with an additional one, as in a later version.
 func nextSchema(t *testing.T, sql string) fstest.MapFS {
 	t.Helper()
 	steps := fstest.MapFS{"9999_next.sql": {Data: []byte("-- +goose Up\n" + sql + ";\n")}}
@@ -309,7 +309,7 @@ func TestFailedUpgradeLeavesTheOldSchema(t *testing.T) {
 	fails(1)
 	made := fails(1) // nothing was written since
 	f.ok(os.Truncate(made[0].Path, made[0].Bytes/2))
-	fails(2) // that one is whole no more
+	fails(2) // the copy is damaged, so another is made
 	f.open()
 	f.verifyClean()
 	f.session("new")
@@ -329,8 +329,8 @@ func TestReadOnlyDoesNotMigrate(t *testing.T) {
 	f.refused(err, chat.CodeConflict)
 }
 
-// TestFullDisk: with no page left, each write answers CodeNoSpace and changes
-// nothing; with space again, all continues.
+// TestFullDisk: without free pages each write fails with CodeNoSpace and changes nothing; with free space everything
+// continues.
 func TestFullDisk(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")

@@ -38,8 +38,8 @@ func (f *fixture) suggestion(b chat.BranchID, text string) chat.PinSuggestion {
 	return chat.PinSuggestion{}
 }
 
-// A standing instruction of the user's is suggested once its turn is committed; the
-// assistant's words, questions and what repeats a pin are not.
+// A standing instruction of the user is suggested as a pin once its turn is committed. The assistant's words,
+// questions, and what repeats a pin are not.
 func TestSuggestedPins(t *testing.T) {
 	f := newFixture(t)
 	_, main := f.session("s")
@@ -48,7 +48,7 @@ func TestSuggestedPins(t *testing.T) {
 	f.commitAll(main.ID)
 	f.expectSuggested(main.ID, "From now on, answer in German.")
 	f.full(main.ID, "Should I always use a mutex? I prefer short answers.", "Always use one.")
-	f.full(main.ID, "i prefer  short answers!", "ok") // said again: the newest is offered
+	f.full(main.ID, "i prefer  short answers!", "ok") // repeated: the newest turn is suggested
 	f.expectSuggested(main.ID, "i prefer  short answers!", "From now on, answer in German.")
 	_, err := f.AddPin(f.ctx, main.ID, "From now on, answer in German. And be polite.", 9)
 	f.ok(err)
@@ -56,8 +56,8 @@ func TestSuggestedPins(t *testing.T) {
 	f.verifyClean()
 }
 
-// A dismissal and an acceptance are remembered, in other words and after unpinning too.
-func TestSuggestionsAreSettledOnce(t *testing.T) {
+// A dismissed or accepted suggestion does not return, even if it is phrased differently or the pin is removed.
+func TestSuggestionsAreDecidedOnce(t *testing.T) {
 	f := newFixture(t)
 	_, main := f.session("s")
 	f.full(main.ID, "Never use tables. Always cite your sources.", "ok")
@@ -74,8 +74,8 @@ func TestSuggestionsAreSettledOnce(t *testing.T) {
 	f.refused(f.DismissSuggestion(f.ctx, main.ID, "01M7"), chat.CodeNotFound)
 }
 
-// A fork shares what was said before it, dismissed or not; what was pinned after it was
-// left is offered on it still.
+// A fork shares the suggestions from before it, with their decisions. If a suggestion is pinned on the parent after
+// the fork, the fork still offers it.
 func TestSuggestionsFollowTheLineage(t *testing.T) {
 	f := newFixture(t)
 	_, main := f.session("s")
@@ -96,7 +96,7 @@ func TestSuggestionsFollowTheLineage(t *testing.T) {
 	f.refused(f.DismissSuggestion(f.ctx, main.ID, f.suggestion(child.ID, "I prefer tabs.").ID), chat.CodeNotFound)
 }
 
-// Deleting a turn or a session permanently takes its suggestions along.
+// Deleting a turn or a session permanently also deletes its suggestions.
 func TestErasedSuggestions(t *testing.T) {
 	f := newFixture(t)
 	s, main := f.session("s")

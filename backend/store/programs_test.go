@@ -33,7 +33,7 @@ func TestAProgramSeesNothingUntilItIsAllowed(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoProgramIsRefused(t *testing.T) {
+func TestInvalidProgramsAreRefused(t *testing.T) {
 	f := newFixture(t)
 	for _, name := range []string{"", " Zed", "a\nb", strings.Repeat("x", 65), "<b>"} {
 		if _, err := f.SeeClient(f.ctx, chat.ClientVisit{Name: name}); chat.CodeOf(err) != chat.CodeInvalid {
@@ -60,7 +60,7 @@ func TestWhatIsNoProgramIsRefused(t *testing.T) {
 	}
 }
 
-func TestATokenIsOfOneProgram(t *testing.T) {
+func TestATokenBelongsToOneProgram(t *testing.T) {
 	f := newFixture(t)
 	f.ok(f.SetClientToken(f.ctx, "Zed", "first"))
 	f.ok(f.SetClientToken(f.ctx, "Zed", "second"))
@@ -78,8 +78,7 @@ func TestATokenIsOfOneProgram(t *testing.T) {
 	}
 }
 
-// A note is a turn of an ordinary session, indexed as others are, and the same one is
-// written once.
+// A note becomes a turn of an ordinary session and is indexed like others. The same note is stored once.
 func TestANoteIsWrittenOnce(t *testing.T) {
 	f := newFixture(t)
 	n := chat.ClientNote{Client: "Zed", Text: "the wheel nuts take 110 Nm", Key: "k1"}
@@ -149,7 +148,7 @@ func TestTheAccessRecordIsBoundedAndPaged(t *testing.T) {
 	}
 	f.ok(f.core.DB.Writer.Exec(`UPDATE mcp_accesses SET id = ? WHERE id = 13`, chat.MaxAccesses+10).Error)
 	f.ok(f.RecordAccess(f.ctx, chat.ClientAccess{Client: "Cursor", Tool: "get_turn", Outcome: chat.AccessFailed}))
-	if left, _ := f.Accesses(f.ctx, chat.AccessQuery{}); left[len(left)-1].ID != 12 { // 5011 - 5000 is the last to go
+	if left, _ := f.Accesses(f.ctx, chat.AccessQuery{}); left[len(left)-1].ID != 12 { // the oldest 11 of 5011 are gone
 		t.Errorf("the oldest that is left is %d", left[len(left)-1].ID)
 	}
 	f.ok(f.ClearAccesses(f.ctx))
@@ -158,8 +157,7 @@ func TestTheAccessRecordIsBoundedAndPaged(t *testing.T) {
 	}
 }
 
-// Permanent deletion takes a session, or a turn, out of what other programs were allowed, were
-// shown, and asked.
+// Permanent deletion removes a session or turn from what other programs may see, were shown, and asked.
 func TestErasingReachesOtherPrograms(t *testing.T) {
 	for _, kind := range []string{"session", "turn"} {
 		t.Run(kind, func(t *testing.T) {
@@ -190,8 +188,8 @@ func TestErasingReachesOtherPrograms(t *testing.T) {
 	}
 }
 
-// A search that is kept to some sessions answers of no other, by words and by vectors.
-func TestASearchIsKeptToSomeSessions(t *testing.T) {
+// A search that is limited to some sessions finds nothing in others, neither by words nor by vectors.
+func TestASearchIsLimitedToSessions(t *testing.T) {
 	f := newFixture(t)
 	mine, a := f.session("mine")
 	theirs, b := f.session("theirs")

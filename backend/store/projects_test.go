@@ -65,7 +65,7 @@ func (f *fixture) chunksIn(within chat.Within) []string {
 	return out
 }
 
-func TestAProjectKeepsWhatItIsGiven(t *testing.T) {
+func TestProjectSettings(t *testing.T) {
 	f := newFixture(t)
 	p := f.project("Garden")
 	f.refusedProject(chat.ProjectSettings{Name: "Garden"}, chat.CodeConflict)
@@ -103,7 +103,7 @@ func (f *fixture) refusedProject(v chat.ProjectSettings, code chat.Code) {
 	f.refused(err, code)
 }
 
-func TestFilesOfAProjectAreFoundInItAlone(t *testing.T) {
+func TestProjectFilesAreFoundOnlyInTheirProject(t *testing.T) {
 	f := newFixture(t)
 	garden, other := f.project("Garden"), f.project("Kitchen")
 	f.projectFile(garden.ID, "beds/roses.md", "Roses want sun.")
@@ -193,7 +193,7 @@ func TestAFileOfAProjectIsReplacedAndRemoved(t *testing.T) {
 	f.verifyClean()
 }
 
-func TestAProjectFileIsNoConversation(t *testing.T) {
+func TestAProjectFileIsNotAConversation(t *testing.T) {
 	f := newFixture(t)
 	p := f.project("Garden")
 	f.projectFile(p.ID, "a.txt", "words")

@@ -16,11 +16,11 @@ type world struct {
 	t        *rapid.T
 	branches []*line
 	heads    map[chat.BranchID]chat.StateID
-	said     map[chat.TurnID]string // every accepted message, which must never change
+	said     map[chat.TurnID]string // the text of each accepted message, which must never change
 	n        int
 }
 
-// line is the model of a branch: its lineage's turns in order.
+// line is the model of a branch: the turns of its lineage, in order.
 type line struct {
 	id    chat.BranchID
 	epoch int64
@@ -30,7 +30,7 @@ type line struct {
 
 func (w *world) pick() *line { return rapid.SampledFrom(w.branches).Draw(w.t, "branch") }
 
-// act picks among a branch's newest turn's possible futures.
+// accept accepts a message on a random branch, or expects the refusal that the newest turn demands.
 func (w *world) accept() {
 	b := w.pick()
 	w.n++
@@ -60,7 +60,7 @@ func (l *line) last() *chat.Turn {
 	return &l.turns[len(l.turns)-1]
 }
 
-// running is the newest turn if its answer is not final.
+// running returns the newest turn if its answer is not final.
 func (l *line) running() *chat.Turn {
 	if last := l.last(); last != nil && !last.Phase.Finalized() && last.Phase != chat.PhaseFailed {
 		return last
@@ -68,7 +68,7 @@ func (l *line) running() *chat.Turn {
 	return nil
 }
 
-// end finishes the branch's running turn in one of the ways there are.
+// end finishes the running turn of a random branch in one of the possible ways.
 func (w *world) end() {
 	b := w.pick()
 	turn := b.running()
@@ -101,7 +101,7 @@ func (w *world) respondAgain(turn *chat.Turn) chat.Step {
 	return step
 }
 
-// commit tries a run of turns and an epoch, right or wrong; the model says which.
+// commit tries a run of pending turns and an epoch, valid or not; the model decides what must happen.
 func (w *world) commit() {
 	b := w.pick()
 	pending := b.pending()
@@ -174,7 +174,7 @@ func (w *world) indexSome() {
 	}
 }
 
-// done marks a turn in every model that shares it.
+// done marks a turn as committed in the model of every branch that shares it.
 func (w *world) done(id chat.TurnID) {
 	for _, b := range w.branches {
 		for i := range b.turns {
@@ -213,9 +213,8 @@ func (w *world) check() {
 	}
 }
 
-// TestAnySequenceKeepsTheInvariants drives random histories, stale epochs and
-// forbidden moves included: what the model allows happens, what it forbids is
-// refused with its code, and verify finds nothing.
+// TestAnySequenceKeepsTheInvariants drives random histories with stale epochs and forbidden steps. What the model
+// allows must succeed, what it forbids must be refused with its code, and verify must find nothing.
 func TestAnySequenceKeepsTheInvariants(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t, rt)

@@ -16,7 +16,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// recordMove prepares a turn whose memory is these chunks, each whole, and sends it.
+// remember prepares a turn whose memory is these chunks in full, and sends its request.
 func (f *fixture) remember(turn chat.Turn, common string, chunks ...chat.ChunkText) ([]byte, []byte, chat.Step) {
 	f.Helper()
 	var memory strings.Builder
@@ -39,7 +39,7 @@ func (f *fixture) remember(turn chat.Turn, common string, chunks ...chat.ChunkTe
 	return manifest, request, step
 }
 
-// quoting leaves a branch with a request that quotes chunks, of which it names one.
+// quoting sends a request that quotes chunks, and returns the id of one of them.
 func (f *fixture) quoting(b chat.BranchID) (chat.ChunkID, chat.Step) {
 	f.Helper()
 	texts := f.remembered(b, 8)
@@ -51,7 +51,7 @@ func (f *fixture) quoting(b chat.BranchID) (chat.ChunkID, chat.Step) {
 	return texts[0].ID, step
 }
 
-// remembered are the chunks of turns that were said and indexed, each of other words.
+// remembered returns the chunks of indexed turns, each with different text.
 func (f *fixture) remembered(b chat.BranchID, n int) []chat.ChunkText {
 	f.Helper()
 	for i := range n {
@@ -65,9 +65,9 @@ func (f *fixture) remembered(b chat.BranchID, n int) []chat.ChunkText {
 	return texts
 }
 
-// TestWhatMemoryQuotesIsNotStoredAgain: a request takes some bytes for each chunk,
-// whatever its length, comes back exactly, and is found by its chunks.
-func TestWhatMemoryQuotesIsNotStoredAgain(t *testing.T) {
+// TestQuotedChunksAreNotStoredAgain: a request takes a few bytes for each chunk, whatever its length, comes back
+// exactly, and can be found by its chunks.
+func TestQuotedChunksAreNotStoredAgain(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	chunks := f.remembered(b.ID, 12)
@@ -112,8 +112,8 @@ func TestWhatMemoryQuotesIsNotStoredAgain(t *testing.T) {
 	}
 }
 
-// TestQuotationsOutliveTheirRecord: a turn that is assembled again keeps what its
-// first request quoted, and that chunk is still known to be depended on.
+// TestQuotationsOutliveTheirRecord: if a turn is prepared again, the chunks that its first request quoted stay linked
+// to it.
 func TestQuotationsOutliveTheirRecord(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
@@ -146,7 +146,7 @@ func TestQuotationsOutliveTheirRecord(t *testing.T) {
 	f.verifyClean()
 }
 
-// TestQuotationsInACopy: numbers, not places in the file, are what links name.
+// TestQuotationsInACopy: links refer to numbers that a VACUUM does not change, not to positions in the file.
 func TestQuotationsInACopy(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
@@ -163,7 +163,7 @@ func TestQuotationsInACopy(t *testing.T) {
 	}
 }
 
-// TestHowChunksAreQuoted fixes the dictionary's bytes: what is stored depends on them.
+// TestHowChunksAreQuoted pins the bytes of the dictionary, because stored data depends on them.
 func TestHowChunksAreQuoted(t *testing.T) {
 	c := chat.ChunkText{Chunk: chat.Chunk{ID: "C", SourceTurn: "T", Role: chat.RoleUser, Text: " a\t\"b\" \\ <c>\r\n&lt; ✓\x07\n"}, At: time.Date(2026, 3, 9, 23, 0, 0, 0, time.UTC)}
 	if got := string(delta.QuoteArtifact(nil, c)); got != `<m>[9 March 2026] user: a\t\"b\" \\ &lt;c>\n&lt; ✓`+"\x07"+`\n` {

@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// TestReadersCacheFitsTheDatabase: the cache of a reader grows with the database between its limits.
+// TestReadersCacheFitsTheDatabase: a reader's cache grows with the database, within limits.
 func TestReadersCacheFitsTheDatabase(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "any.db")
 	for size, want := range map[int64]string{
@@ -20,7 +20,7 @@ func TestReadersCacheFitsTheDatabase(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = f.Truncate(size) // a file with a hole: it takes no room
+			err = f.Truncate(size) // a sparse file takes no space
 			if _ = f.Close(); err != nil {
 				t.Skip("the file system has no files of this size:", err)
 			}

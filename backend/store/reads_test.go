@@ -14,9 +14,9 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// What tests look at, and the program does not ask for.
+// Reads that only tests need.
 
-// files are the documents of a session, oldest first, those of drafts included.
+// files returns the documents of a session, oldest first, including those of drafts.
 func (f *fixture) files(session chat.SessionID) []chat.File {
 	f.Helper()
 	rows, err := core.All[schema.FileRow](f.ctx, f.recordsRoom, "test", `SELECT `+schema.FileColumns+` FROM files WHERE session_id = ? ORDER BY id`, session)
@@ -24,7 +24,7 @@ func (f *fixture) files(session chat.SessionID) []chat.File {
 	return lists.Map(rows, schema.FileRow.File)
 }
 
-// fileContent is a document's bytes as they were attached.
+// fileContent returns a document's bytes as they were attached.
 func (f *fixture) fileContent(id chat.FileID) []byte {
 	f.Helper()
 	found, err := core.All[[]byte](f.ctx, f.recordsRoom, "test", `SELECT content FROM files WHERE id = ?`, id)
@@ -35,7 +35,7 @@ func (f *fixture) fileContent(id chat.FileID) []byte {
 	return found[0]
 }
 
-// retrievals are the chunks in a turn's context, by rank.
+// retrievals returns the chunks in a turn's context, by rank.
 func (f *fixture) retrievals(turn chat.TurnID) []chat.Retrieval {
 	f.Helper()
 	rows, err := core.All[schema.NamedRetrieval](f.ctx, f.recordsRoom, "test", `SELECT r.*, c.id AS chunk_id FROM turns t JOIN retrieved r ON r.turn_n = t.n
@@ -55,7 +55,7 @@ func (f *fixture) Replay(ctx context.Context, session chat.SessionID) (state *le
 	return state, how, err
 }
 
-// StepPayload is the exact request, response and stream of a step.
+// StepPayload returns the exact request, response and stream of a step.
 func (f *fixture) StepPayload(ctx context.Context, id chat.StepID) (chat.StepPayload, error) {
 	p, err := f.StepBodies(ctx, id)
 	if err != nil {
@@ -67,7 +67,7 @@ func (f *fixture) StepPayload(ctx context.Context, id chat.StepID) (chat.StepPay
 	})
 }
 
-// checkpoint brings the write-ahead log into the database file and empties it.
+// checkpoint copies the write-ahead log into the database file and empties it.
 func (f *fixture) checkpoint() {
 	f.Helper()
 	f.ok(sqlite.MapError("test", f.core.DB.Writer.Exec(`PRAGMA wal_checkpoint(TRUNCATE)`).Error))

@@ -12,8 +12,8 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// recallBench is a history of many units: 50 000 turns of two units of 500 characters
-// each with -full, ten times as many with -huge.
+// recallBench is a large history: 5 000 turns with two units of 500 characters each, 50 000 with -full, 500 000 with
+// -huge.
 func recallBench(b *testing.B) (*fixture, chat.Branch, int) { return recallBenchIn(b, b.TempDir()) }
 
 func recallBenchIn(b *testing.B, dir string) (*fixture, chat.Branch, int) {
@@ -30,7 +30,7 @@ func recallBenchIn(b *testing.B, dir string) (*fixture, chat.Branch, int) {
 
 var eightTerms = []string{"rare17", "rare42", "odd3", "odd11", "odd90", "rare7", "rare500", "odd50"}
 
-// timed runs do and reports the 95th of a hundred times too.
+// timed runs do repeatedly and also reports the 95th percentile.
 func timed(b *testing.B, do func()) {
 	b.Helper()
 	var took []time.Duration
@@ -132,8 +132,7 @@ func BenchmarkUnitsNear(b *testing.B) {
 	})
 }
 
-// BenchmarkVectorRows: all vectors of a namespace are read into memory, a thousand
-// of them by unit, and a sample.
+// BenchmarkVectorRows reads all vectors of a namespace, a thousand of them by unit, and a sample.
 func BenchmarkVectorRows(b *testing.B) {
 	for _, dimension := range []int{256, 1536} {
 		f, _, turns := recallBench(b)

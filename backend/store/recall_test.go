@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// counts are how many rows there are of what recall stores.
+// counts are the numbers of rows that indexing writes.
 type counts struct{ Chunks, Units, Vectors, Events, Indexed int }
 
 func (f *fixture) counts() counts {
@@ -23,7 +23,7 @@ func (f *fixture) counts() counts {
 	return c
 }
 
-// indexing is TX-C of a turn with vectors in namespaces.
+// indexing returns TX-C of a turn with vectors for namespaces.
 func (f *fixture) indexing(id chat.TurnID, status chat.IndexStatus, spaces ...chat.Namespace) chat.Indexing {
 	f.Helper()
 	turn, err := f.Turn(f.ctx, id)
@@ -46,7 +46,7 @@ func (f *fixture) committed(b chat.BranchID, user, assistant string) chat.Turn {
 	return turn
 }
 
-// TestIndexingAgainInsertsNothing is SRD 22.5.
+// TestIndexingAgainInsertsNothing covers SRD 22.5.
 func TestIndexingAgainInsertsNothing(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
@@ -59,7 +59,7 @@ func TestIndexingAgainInsertsNothing(t *testing.T) {
 	if once.Chunks != 2 || once.Units != 2 || once.Vectors != 2 || once.Indexed != 2 {
 		t.Fatalf("%+v", once)
 	}
-	for k := range i.Vectors[ns.ID] { // an embedder that answers otherwise each time
+	for k := range i.Vectors[ns.ID] { // an embedder whose vectors differ each time
 		i.Vectors[ns.ID][k] = vectorOf("other", 16)
 	}
 	for range 3 {
@@ -101,8 +101,8 @@ func TestIndexRefusesVectorsThatDoNotFit(t *testing.T) {
 	}
 }
 
-// TestChunksWaitForTheirVectors: words are found before the embedder answers; the
-// turn and its job wait.
+// TestChunksWaitForTheirVectors: a turn is found by words before the embedder answers; its job stays open until the
+// vectors are stored.
 func TestChunksWaitForTheirVectors(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
@@ -143,7 +143,7 @@ func TestChunksWaitForTheirVectors(t *testing.T) {
 	f.verifyClean()
 }
 
-func TestVectorsOfARetiredNamespaceArePassedOver(t *testing.T) {
+func TestVectorsOfARetiredNamespaceAreSkipped(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	old, err := f.OpenNamespace(f.ctx, embedder)
@@ -160,7 +160,7 @@ func TestVectorsOfARetiredNamespaceArePassedOver(t *testing.T) {
 	f.verifyClean()
 }
 
-// recut is the same indexing as a later chunker cuts it: each message in two.
+// recut returns the indexing of a later chunker, which splits each message in two.
 func recut(i chat.Indexing, version int) chat.Indexing {
 	out := i
 	out.Chunks, out.Vectors = nil, nil
@@ -176,9 +176,8 @@ func recut(i chat.Indexing, version int) chat.Indexing {
 	return out
 }
 
-// TestANewerChunkerSupersedes: nothing is found twice, and the chunks that were
-// retrieved once stay.
-func TestANewerChunkerSupersedes(t *testing.T) {
+// TestANewerChunkerReplacesChunks: nothing is found twice, and old chunks that were retrieved before are kept.
+func TestANewerChunkerReplacesChunks(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	ns, err := f.OpenNamespace(f.ctx, embedder)
@@ -201,11 +200,11 @@ func TestANewerChunkerSupersedes(t *testing.T) {
 	if !ok || job.TurnID != second.ID || job.Priority >= 0 {
 		t.Fatalf("%+v", job)
 	}
-	if n, err := f.RequeueOlder(f.ctx, 2, 10); n != 1 || err != nil { // the other; the first is queued
+	if n, err := f.RequeueOlder(f.ctx, 2, 10); n != 1 || err != nil { // the second turn; the first is already queued
 		t.Fatalf("%d %v", n, err)
 	}
 	gen := f.generation()
-	two := recut(f.indexing(second.ID, chat.IndexNone), 2) // found by words, vectors to come
+	two := recut(f.indexing(second.ID, chat.IndexNone), 2) // found by words, without vectors yet
 	f.ok(f.Index(f.ctx, two))
 	f.verifyClean()
 	if f.generation() == gen {
@@ -214,7 +213,7 @@ func TestANewerChunkerSupersedes(t *testing.T) {
 	two = recut(f.indexing(first.ID, chat.IndexOK), 2)
 	f.ok(f.Index(f.ctx, two))
 	f.verifyClean()
-	f.ok(f.Index(f.ctx, one)) // a job of the older chunker, late
+	f.ok(f.Index(f.ctx, one)) // a late job of the older chunker
 	if c := f.counts(); c.Chunks != 12 || c.Units != 8 || c.Vectors != 0 || c.Indexed != 8 {
 		t.Fatalf("%+v", c)
 	}
@@ -235,7 +234,7 @@ func TestANewerChunkerSupersedes(t *testing.T) {
 		t.Errorf("%s", turn.Phase)
 	}
 	f.verifyClean()
-	f.ok(f.Index(f.ctx, chat.Indexing{TurnID: first.ID, Status: chat.IndexSkipped})) // nothing of it is to be found any more
+	f.ok(f.Index(f.ctx, chat.Indexing{TurnID: first.ID, Status: chat.IndexSkipped})) // nothing of it is to be found
 	f.reaches(chat.Within{}, second.ID)
 	f.verifyClean()
 }

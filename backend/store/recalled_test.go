@@ -6,8 +6,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// What a page of turns says of its memory: how much, and why not. The preparation that
-// is in force decides, not an earlier one.
+// A page of turns shows how much memory each turn used, or why none. The latest preparation counts, not an earlier
+// one.
 func TestRecalledOfAPage(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
@@ -38,7 +38,7 @@ func TestRecalledOfAPage(t *testing.T) {
 			t.Errorf("preparation %d: %+v", i, got)
 		}
 	}
-	_, err = f.Finalize(f.ctx, chat.Finalization{ // its metrics are merged in and keep it
+	_, err = f.Finalize(f.ctx, chat.Finalization{ // its metrics are merged into those of the preparation
 		TurnID: turn.ID, Step: f.ended(step, chat.StepCompleted, "this"), Message: chat.AssistantText("this"),
 		Outcome: chat.OutcomeCompleted, Metrics: chat.TurnMetrics{StreamMs: 9},
 	})
@@ -55,7 +55,7 @@ func TestRecalledOfAPage(t *testing.T) {
 	}
 }
 
-// A chunk attached by hand stays in a draft without words, but such a draft does not wait to be sent.
+// A draft with only attached memory is saved, but cannot be queued for sending.
 func TestDraftOfMemoryAlone(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")

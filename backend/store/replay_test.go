@@ -20,8 +20,8 @@ import (
 	"contextinfinity/backend/store/verify"
 )
 
-// long brings a session to a number of turns, of which some fail, stop, fork or pin,
-// and some are committed as a run. Snapshots are taken as they fall due.
+// long gives a session a number of turns. Some fail, stop, fork or pin, and some are committed as a run. Snapshots
+// are taken when they are due.
 func (f *fixture) long(turns int) (chat.Session, chat.Branch) {
 	f.Helper()
 	s, main := f.session("long")
@@ -56,7 +56,7 @@ func (f *fixture) long(turns int) (chat.Session, chat.Branch) {
 	return s, main
 }
 
-// derived is a session's state as its tables hold it.
+// derived returns a session's state as the tables have it.
 func (f *fixture) derived(s chat.SessionID) *ledger.State {
 	f.Helper()
 	a := verify.NewAudit()
@@ -97,7 +97,8 @@ func (f *fixture) encoded(s *ledger.State) []byte {
 	return b
 }
 
-// sameHoweverMade: tables, the whole ledger, and its end from a snapshot say the same.
+// sameHoweverMade checks that the tables, the complete ledger, and the ledger after the latest snapshot give the same
+// state.
 func (f *fixture) sameHoweverMade(s chat.SessionID) records.Replayed {
 	f.Helper()
 	tables := f.encoded(f.derived(s))
@@ -112,7 +113,7 @@ func (f *fixture) sameHoweverMade(s chat.SessionID) records.Replayed {
 	return how
 }
 
-// TestReplayOfALedgerGivesByteEqualDerivedState: of 1 000 turns with -full, else of 200.
+// TestReplayOfALedgerGivesByteEqualDerivedState, with 200 turns (1 000 with -full).
 func TestReplayOfALedgerGivesByteEqualDerivedState(t *testing.T) {
 	f := newFixture(t)
 	s, _ := f.long(size(200, 1000))
@@ -128,8 +129,7 @@ func TestReplayOfALedgerGivesByteEqualDerivedState(t *testing.T) {
 	f.verifyClean()
 }
 
-// TestReplayEqualsLive drives random histories, forbidden moves included, and takes
-// snapshots anywhere in them.
+// TestReplayEqualsLive drives random histories with forbidden steps, and takes snapshots at random points.
 func TestReplayEqualsLive(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t, rt)
@@ -150,8 +150,8 @@ func TestReplayEqualsLive(t *testing.T) {
 	})
 }
 
-// TestEverySeededLedgerReplays covers what long does not make: summaries, documents,
-// archives, settings, calibrations, retrievals.
+// TestEverySeededLedgerReplays covers what long does not create: summaries, documents, archived sessions, settings,
+// calibrations, retrieval records.
 func TestEverySeededLedgerReplays(t *testing.T) {
 	f := newFixture(t)
 	d := seed(f)
@@ -197,8 +197,8 @@ func TestSnapshotsAreTakenWhenTheyAreDue(t *testing.T) {
 	f.refused(err, chat.CodeNotFound)
 }
 
-// TestASnapshotSaysWhatIsDurablyKnown: pins and the head's points, by kind.
-func TestASnapshotSaysWhatIsDurablyKnown(t *testing.T) {
+// TestASnapshotListsKnownFacts: pins and the points of the state, by kind.
+func TestASnapshotListsKnownFacts(t *testing.T) {
 	f := newFixture(t)
 	s, b := f.session("s")
 	f.pin(b.ID, "the deadline is Friday")
@@ -216,9 +216,9 @@ func TestASnapshotSaysWhatIsDurablyKnown(t *testing.T) {
 	}
 }
 
-// TestADamagedSnapshotIsPassedBy: it is said, the one before is used, and without any
-// the ledger is replayed from its beginning, to the same bytes.
-func TestADamagedSnapshotIsPassedBy(t *testing.T) {
+// TestADamagedSnapshotIsSkipped: it is reported and the previous one is used; without any, the ledger is replayed
+// from the beginning. The result is always the same, byte for byte.
+func TestADamagedSnapshotIsSkipped(t *testing.T) {
 	f := newFixture(t)
 	s, b := f.session("s")
 	other, _ := f.session("other")
@@ -264,7 +264,7 @@ func TestADamagedSnapshotIsPassedBy(t *testing.T) {
 			f.passedBy(t, s.ID, want, older.EventSeq, newest.EventSeq)
 			put(older, c.content, c.hash)
 			defer put(older, older.Content, older.ContentHash)
-			if c.name != "of an earlier event" { // it is whole in its own place
+			if c.name != "of an earlier event" { // that one is valid where it belongs
 				f.passedBy(t, s.ID, want, 0, newest.EventSeq, older.EventSeq)
 			}
 		})
@@ -278,7 +278,7 @@ func TestADamagedSnapshotIsPassedBy(t *testing.T) {
 	}
 }
 
-// passedBy: snapshots are named by replay and by verify, and the state is the same.
+// passedBy expects replay and verify to report these snapshots, and the state to be the same.
 func (f *fixture) passedBy(t *testing.T, s chat.SessionID, want []byte, from int64, ignored ...int64) {
 	t.Helper()
 	state, how, err := f.Replay(f.ctx, s)
@@ -299,7 +299,7 @@ func (f *fixture) passedBy(t *testing.T, s chat.SessionID, want []byte, from int
 	}
 }
 
-// takeSnapshot takes one that is not due.
+// takeSnapshot takes a snapshot although none is due.
 func (f *fixture) takeSnapshot(session string) {
 	f.Helper()
 	_, err := records.SnapshotSession(f.ctx, f.core, "test", session)

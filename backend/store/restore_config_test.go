@@ -12,14 +12,14 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// The backup's configuration comes with the data, also where the restore is completed
-// by the next start; a folder that cannot be written does not keep the data away.
+// A restore also restores the configuration of the backup, even if the next start completes it. If the configuration
+// folder cannot be written, the data is restored anyway.
 func TestRestoreBringsTheConfiguration(t *testing.T) {
 	type killed struct{}
 	for name, c := range map[string]struct {
-		kill string // the step at which the restore ends, if at one
+		kill string // the step at which the restore is killed, if any
 		home func(string) error
-		put  bool // in force afterwards; else set aside
+		put  bool // restored in place; otherwise kept in the folder of the replaced data
 	}{
 		"at once":               {put: true},
 		"by the next start":     {kill: "installed", put: true},
@@ -75,7 +75,7 @@ func TestRestoreBringsTheConfiguration(t *testing.T) {
 	}
 }
 
-// A half restored data directory is not told as an empty one.
+// A data directory with an unfinished restore is not backed up as if it were empty.
 func TestHalfRestoredDataIsNotBackedUp(t *testing.T) {
 	dir := t.TempDir()
 	if err := backup.WriteSwap(dir, backup.Swap{Staging: backup.StagingPrefix + "1", Aside: filepath.Join(core.ReplacedDir, "1")}); err != nil {
@@ -86,8 +86,8 @@ func TestHalfRestoredDataIsNotBackedUp(t *testing.T) {
 	}
 }
 
-// Looking for a database makes none.
-func TestLookingMakesNoDatabase(t *testing.T) {
+// Connecting for reading does not create a database.
+func TestReadingCreatesNoDatabase(t *testing.T) {
 	path := filepath.Join(t.TempDir(), sqlite.DatabaseFile)
 	db, err := sqlite.Connect(path, sqlite.ReaderPragmas(path), sqlite.Readers)
 	if err == nil {

@@ -16,16 +16,16 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// restoreSteps are all that a restore comes by, in order.
+// restoreSteps are all steps of a restore, in order.
 var restoreSteps = []string{
 	"copied", "checked", "backed up", "written down",
 	"away " + sqlite.DatabaseFile, "away " + sqlite.DatabaseFile + "-wal", "away " + sqlite.DatabaseFile + "-shm", "away " + sqlite.DatabaseFile + "-journal",
 	"journals away", "journals there", "installed", "cleared",
 }
 
-// A process that dies at any step of a restore leaves the old data or the new,
-// whole; after the decision the new, whoever opens it next, with no answer to it
-// but that meanwhile.
+// A process that is killed at any step of a restore leaves either the old data or the new, complete. Once the restore
+// is recorded it is the new data, whoever opens the directory next; until the restore is completed, nothing else can
+// be read.
 func TestRestoreKilled(t *testing.T) {
 	if os.Getenv("CONTEXTINFINITY_TEST_RESTORE") != "" {
 		restoreUntilKilled()
@@ -59,7 +59,7 @@ func TestRestoreKilled(t *testing.T) {
 			want := "present"
 			if i >= decided {
 				want = "past"
-				// It dies again, at each later step once, before it comes to its end.
+				// The process that completes it is killed too, once at each later step.
 				for _, again := range restoreSteps[max(i+1, slices.Index(restoreSteps, "installed")):] {
 					killedAt(t, to, "", again)
 				}
@@ -85,7 +85,7 @@ func TestRestoreKilled(t *testing.T) {
 	}
 }
 
-// cloned is a copy of a data directory.
+// cloned copies a data directory.
 func cloned(t *testing.T, dir string) string {
 	t.Helper()
 	to := t.TempDir()
@@ -95,7 +95,7 @@ func cloned(t *testing.T, dir string) string {
 	return to
 }
 
-// killedAt runs a restore, or the end of one, in a process that dies at a step.
+// killedAt runs a restore, or the completion of one, in a process that is killed at a step.
 func killedAt(t *testing.T, dir, backup, step string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestRestoreKilled$")
@@ -122,7 +122,7 @@ func restoreUntilKilled() {
 	fmt.Println("it went through:", err)
 }
 
-// A file that says how far a restore came and cannot be read is no reason to guess.
+// If the record of a restore cannot be read, opening fails instead of guessing.
 func TestUnreadableSwap(t *testing.T) {
 	for _, text := range []string{"", "{", `{"staging":"../elsewhere","aside":"replaced/x"}`, `{"staging":".restoring-1","aside":"/tmp"}`, `{"staging":"streams","aside":"x"}`} {
 		dir, _ := replaceable(t)

@@ -19,11 +19,10 @@ import (
 
 func agreed(chat.Restoration) error { return nil }
 
-// Archive is that of a data directory that nobody has open.
+// archiveOf returns the archive of a data directory that is not open.
 func archiveOf(dir string) *backup.Archive { return NewArchive(backup.ArchiveOptions{DataDir: dir}) }
 
-// titles are the sessions of a data directory, which is opened for it as its writer
-// and verified.
+// titles opens a data directory for writing, verifies it and returns the titles of its sessions.
 func titles(t *testing.T, dir string) []string {
 	t.Helper()
 	s, err := Open(t.Context(), Options{DataDir: dir})
@@ -43,8 +42,8 @@ func titles(t *testing.T, dir string) []string {
 	return out
 }
 
-// replaceable is a data directory with the session "present" and a running answer's
-// journal, and a backup of it from when it had the session "past" and another one's.
+// replaceable returns a data directory with the session "present" and the journal of a running answer, and a backup
+// from when the session was named "past", with another journal.
 func replaceable(t *testing.T) (dir, backup string) {
 	f := newFixture(t)
 	past, b := f.session("past")
@@ -61,7 +60,7 @@ func replaceable(t *testing.T) (dir, backup string) {
 	return f.dir, backup
 }
 
-// journalsIn are the journals of a directory, as their texts.
+// journalsIn returns the contents of a directory's journals.
 func journalsIn(t *testing.T, dir string) string {
 	t.Helper()
 	files, err := archiveOf(dir).Journals()
@@ -107,7 +106,7 @@ func TestRestore(t *testing.T) {
 	if now := titles(t, dir); !slices.Equal(now, []string{"past"}) {
 		t.Errorf("now there is %v", now)
 	}
-	// and back, by its name alone
+	// and back, with only the name of the backup
 	a.ConfigFile = filepath.Join(filepath.Dir(a.ConfigFile), "other.toml")
 	if err := os.WriteFile(a.ConfigFile, []byte("# mine\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -124,7 +123,7 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// leftovers are what of a restore is left that should not be.
+// leftovers lists files that a restore should not have left.
 func leftovers(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -146,7 +145,7 @@ func leftovers(t *testing.T, dir string) string {
 	return strings.Join(left, " ")
 }
 
-// What is refused leaves every byte of the data as it was, and nothing behind.
+// A refused restore changes no byte of the data and leaves nothing behind.
 func TestRestoreRefuses(t *testing.T) {
 	dir, good := replaceable(t)
 	whole, err := os.ReadFile(good)
@@ -233,7 +232,7 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 }
 
-func TestRestoreWaitsForNoWriter(t *testing.T) {
+func TestRestoreIsRefusedWhileAWriterIsOpen(t *testing.T) {
 	f := newFixture(t)
 	f.session("s")
 	path := f.backup(t.TempDir()).Path
@@ -244,7 +243,7 @@ func TestRestoreWaitsForNoWriter(t *testing.T) {
 	}
 }
 
-// A backup of the first version is upgraded before it is put in place.
+// A backup with the first schema is upgraded before it is installed.
 func TestRestoreOfAnOlderSchema(t *testing.T) {
 	dir, _ := replaceable(t)
 	got, err := archiveOf(dir).Restore(t.Context(), unpacked(t, firstVersion), agreed)
@@ -262,8 +261,7 @@ func TestRestoreOfAnOlderSchema(t *testing.T) {
 	}
 }
 
-// Data of an older schema that nobody upgraded yet can be backed up, and the copy
-// restored.
+// Data with an older schema can be backed up before it is upgraded, and the backup can be restored.
 func TestBackupOfAnOlderSchema(t *testing.T) {
 	dir := t.TempDir()
 	data, err := os.ReadFile(unpacked(t, firstVersion))
@@ -286,7 +284,7 @@ func TestBackupOfAnOlderSchema(t *testing.T) {
 	}
 }
 
-// Present data that does not open is set aside as it is, and can be restored over.
+// Present data that cannot be opened is kept aside unchanged, and a backup can be restored in its place.
 func TestRestoreOverDamage(t *testing.T) {
 	for name, damage := range map[string]func([]byte) []byte{
 		"no header": func(b []byte) []byte { return append([]byte("garbage garbage!"), b[16:]...) },
@@ -329,8 +327,8 @@ func TestRestoreOverDamage(t *testing.T) {
 	}
 }
 
-// A log that a killed writer left belongs to the old data: it is in the backup of
-// it, and never read into the new.
+// The log of a killed writer belongs to the old data. It goes into the backup of that data and is never applied to
+// the restored database.
 func TestRestoreOverALog(t *testing.T) {
 	dir, backup := replaceable(t)
 	f := &fixture{TB: t, ctx: t.Context(), dir: dir}
@@ -357,7 +355,7 @@ func TestRestoreOverALog(t *testing.T) {
 	}
 }
 
-// A raw copy of the directory, made while the program ran, has a log beside it.
+// A plain copy of the directory, made while the program ran, has a log beside the database.
 func TestRestoreOfARawCopy(t *testing.T) {
 	f := newFixture(t)
 	f.session("in the log")
@@ -380,7 +378,7 @@ func TestRestoreOfARawCopy(t *testing.T) {
 	}
 }
 
-// The steps of turns that were open in a backup are known in restored data, and no others are.
+// In restored data, the steps of turns that were open in the backup are known as restored, and no others.
 func TestRestoredStepsAreKnown(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")

@@ -9,9 +9,9 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// A restore tells which permanent deletions it undoes: those whose text is in the
-// backup and no more in the data.
-func TestRestoreTellsWhatComesBack(t *testing.T) {
+// A restore reports which permanent deletions it undoes: those whose content is in the backup but no longer in the
+// data.
+func TestRestoreReportsWhatComesBack(t *testing.T) {
 	f := newFixture(t)
 	_, talk := f.session("talk")
 	before, after := f.say(talk.ID, "gone before", "told"), f.say(talk.ID, "gone after", "told")
@@ -51,7 +51,7 @@ func TestRestoreTellsWhatComesBack(t *testing.T) {
 	}
 }
 
-// Checking backups finds in each what restoring it would.
+// Checking a backup finds the same problems as restoring it.
 func TestBackupsAreVerified(t *testing.T) {
 	f := newFixture(t)
 	s, _ := f.session("s")

@@ -8,8 +8,8 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// What a program left that was killed while it looked for room goes with the next start.
-func TestLeftoversOfRoomAreSwept(t *testing.T) {
+// A file that a killed program left while it checked for free space is removed at the next start.
+func TestLeftoversOfTheSpaceCheckAreRemoved(t *testing.T) {
 	dir := t.TempDir()
 	left, other := filepath.Join(dir, sqlite.RoomPrefix+"123"), filepath.Join(dir, "room.txt")
 	for _, path := range []string{left, other} {

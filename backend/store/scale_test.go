@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// TestTitlesOfAMegabyte: made ones are cut, new names are refused and the old ones stay.
+// TestTitlesOfAMegabyte: titles of new records are cut; renaming to one is refused and the old title stays.
 func TestTitlesOfAMegabyte(t *testing.T) {
 	f := newFixture(t)
 	long := strings.Repeat("title ", 1<<20/6)
@@ -38,8 +38,8 @@ func TestTitlesOfAMegabyte(t *testing.T) {
 	f.verifyClean()
 }
 
-// TestVerifyReadsLittleOfEmptySessions: a session is not looked for in tables that hold nothing
-// of it. Preparing those queries was most of the time that a hundred thousand sessions took.
+// TestVerifyReadsLittleOfEmptySessions: verify does not query tables that contain nothing of a session. Preparing
+// those queries took most of the time with a hundred thousand sessions.
 func TestVerifyReadsLittleOfEmptySessions(t *testing.T) {
 	f := newFixture(t)
 	queries := 0

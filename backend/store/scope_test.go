@@ -16,9 +16,8 @@ import (
 
 var _ retrieval.Store = (*Store)(nil)
 
-// found are the turns whose units a scope lets through, by each of the ways that
-// there are: their words, their rows, their neighbourhood and their branch. All
-// must agree, but for what a scope leaves to Units.
+// found returns the turns whose units are in a scope, determined by each path: words, rows, neighbours and branch.
+// All must agree, except for what a scope leaves to Units to filter.
 func (f *fixture) found(in chat.Within, word string) map[chat.TurnID]bool {
 	f.Helper()
 	out := map[chat.TurnID]bool{}
@@ -28,7 +27,7 @@ func (f *fixture) found(in chat.Within, word string) map[chat.TurnID]bool {
 	f.ok(err)
 	units, err := f.Units(f.ctx, in, append(ns, ns...))
 	f.ok(err)
-	dated := in // the database decides on a scope with a date; on any other, what is known of the places of units
+	dated := in // with a date the database filters; otherwise the cached places of units do
 	if dated.Since.IsZero() {
 		dated.Since = start.AddDate(-100, 0, 0)
 	}
@@ -174,7 +173,7 @@ func TestReach(t *testing.T) {
 	}
 }
 
-func TestUnitsTellWhatRankingNeeds(t *testing.T) {
+func TestUnitsHaveWhatRankingNeeds(t *testing.T) {
 	f := newFixture(t)
 	s, b := f.session("s")
 	turn := f.full(b.ID, "zebra question", "zebra answer")
@@ -234,7 +233,7 @@ func TestChunkTextsHaveTheirWordsAndPlace(t *testing.T) {
 	}
 }
 
-// TestSearchTakesAnything: no term is syntax, and none is an error.
+// TestSearchTakesAnything: no term is interpreted as syntax, and none is an error.
 func TestSearchTakesAnything(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
@@ -266,10 +265,10 @@ func TestSearchTakesAnything(t *testing.T) {
 	}
 }
 
-// TestNoSiblingComesThrough: over random trees of forks, each with facts of its own,
-// a lineage holds the turns of its path to the root and no other, by whichever way
-// it is asked; so does all of memory, of the branch's own session.
-func TestNoSiblingComesThrough(t *testing.T) {
+// TestSiblingBranchesAreNotFound: in random trees of forks, the scope of a lineage contains exactly the turns on the
+// path to the root, through every path of search. Searching all sessions limits the branch's own session in the same
+// way.
+func TestSiblingBranchesAreNotFound(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		f := newFixture(t)
 		defer f.Store.Close()
@@ -325,7 +324,7 @@ func TestNoSiblingComesThrough(t *testing.T) {
 	})
 }
 
-// A search of everything can be bound to the newest units; one of a session or lineage is not.
+// Only a search of all sessions can be limited to the newest units.
 func TestSearchAmongTheNewestUnits(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -2,7 +2,7 @@ package store
 
 import "math/rand/v2"
 
-// randomText does not compress.
+// randomText cannot be compressed.
 func randomText(n int) string {
 	r := rand.New(rand.NewPCG(1, 2))
 	b := make([]byte, n)

@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// finds looks for terms and wants the units of exactly these turns.
+// finds searches for terms and expects exactly the units of these turns.
 func (f *fixture) finds(in chat.Within, terms []string, want ...chat.TurnID) {
 	f.Helper()
 	hits := f.find(in, 20, terms...)
@@ -57,8 +57,8 @@ func TestSearchFindsWordsOfEveryScript(t *testing.T) {
 	}
 }
 
-// TestSearchFindsNumbersHoweverTheyAreWritten: 1,000, 1.000, 1 000 and 1000 are one number, for memory
-// and for a person who looks for it; others are not.
+// TestSearchFindsNumbersHoweverTheyAreWritten: 1,000, 1.000, 1 000 and 1000 are the same number, for retrieval and
+// for a user's search.
 func TestSearchFindsNumbersHoweverTheyAreWritten(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
@@ -111,8 +111,8 @@ func TestSearchScope(t *testing.T) {
 	}
 }
 
-// TestAnInterruptedSearchLeavesTheNextOneWhole: the index that splits terms is in
-// memory, in one connection, and must outlive whatever a context ends.
+// TestAnInterruptedSearchLeavesTheNextOneWhole: the tokenizer's table is in memory, on one connection, and must
+// survive a cancelled context.
 func TestAnInterruptedSearchLeavesTheNextOneWhole(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")

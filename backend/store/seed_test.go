@@ -9,14 +9,14 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// seeded names the records of a small database that has one of everything.
+// seeded names the records of a small database with one of everything.
 type seeded struct {
 	Session   chat.Session
 	Main      chat.Branch
 	Child     chat.Branch // forked after turn 2 of Main
 	Early     chat.Branch // forked before the first turn
 	Inside    chat.Branch // forked inside a run that one state committed
-	Turns     []chat.Turn // of Main: 1 indexed, 2 indexed (CJK), 3 and 4 one run, 5 committed, 6 failed, 7 discarded, 8 kept and pending, 9 incomplete
+	Turns     []chat.Turn // of Main: 1 indexed, 2 indexed (CJK), 3 and 4 committed as one run, 5 committed, 6 failed, 7 discarded, 8 kept and pending, 9 incomplete
 	Pins      []chat.Pin
 	Archived  chat.Session
 	Unsent    chat.Turn
@@ -25,10 +25,10 @@ type seeded struct {
 	Step      chat.Step           // of turn 1
 	Summaries []chat.RangeSummary // of Main: [1, 3) and [3, 5), superseded by [1, 6); [4, 6)
 	Linked    []chat.Step         // requests of one chain
-	Quoting   chat.Step           // whose request quotes a chunk
+	Quoting   chat.Step           // its request quotes a chunk
 	Quoted    chat.ChunkID
-	Manifests []chat.TurnID // their turns
-	States    []chat.State  // of Archived, each resting on the one before
+	Manifests []chat.TurnID // the turns of Linked
+	States    []chat.State  // of Archived, each based on the one before
 }
 
 func seed(f *fixture) seeded {
@@ -89,7 +89,7 @@ func (d *seeded) openTurns(f *fixture) {
 	f.ok(err)
 }
 
-// history leaves summaries, sizes, settings, a calibration and chains of requests.
+// history adds summaries, sizes, settings, a calibration and chains of requests.
 func (d *seeded) history(f *fixture) {
 	main := d.Main.ID
 	d.Summaries = append(d.Summaries, f.summarize(main, 1, 3), f.summarize(main, 3, 5))
@@ -107,7 +107,7 @@ func (d *seeded) history(f *fixture) {
 	f.ok(err)
 }
 
-// recall leaves vectors in two namespaces, one of them half full, and a retrieval.
+// recall adds vectors in two namespaces, one of them half complete, and a retrieval record.
 func (d *seeded) recall(f *fixture) {
 	f.fill(embedder, 100)
 	next, err := f.OpenNamespace(f.ctx, other("next"))
@@ -126,7 +126,7 @@ func (d *seeded) recall(f *fixture) {
 func (d *seeded) archive(f *fixture) {
 	s, b := f.session("archived")
 	f.full(b.ID, "an old matter", "settled long ago")
-	for i := range 3 { // of summaries and answers long enough to be based on each other
+	for i := range 3 { // summaries and answers long enough to be based on each other
 		turn := f.say(b.ID, "go on", benchText(200+i))
 		branch, err := f.Branch(f.ctx, b.ID)
 		f.ok(err)
@@ -163,7 +163,7 @@ func (f *fixture) fork(b chat.BranchID, after chat.TurnID) chat.Branch {
 	return child
 }
 
-// forkInside forks where one state covers both sides, with a fallback state.
+// forkInside forks inside a run that one state covers, with a fallback state.
 func (f *fixture) forkInside(b chat.BranchID, after chat.TurnID) chat.Branch {
 	f.Helper()
 	_, left, err := f.ForkBase(f.ctx, b, after)
@@ -201,7 +201,7 @@ func (f *fixture) interrupted(b chat.BranchID, words string) chat.Turn {
 	return t
 }
 
-// kept is an incomplete answer that was continued, cut again and kept.
+// kept is an incomplete answer that was continued, interrupted again and kept.
 func (f *fixture) kept(b chat.BranchID, words string) chat.Turn {
 	f.Helper()
 	t := f.interrupted(b, words)

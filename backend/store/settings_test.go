@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// Settings are found by the beginning of their keys, letter for letter, and forgotten
-// one by one.
+// Settings are found by a prefix of their keys, compared exactly, and deleted one by one.
 func TestSettingsByPrefix(t *testing.T) {
 	s, ctx := newFixture(t), t.Context()
 	for key, value := range map[string]string{"task.1": "a", "task.2": "b", "task_3": "c", "Task.4": "d", "task%": "e"} {
@@ -19,7 +18,7 @@ func TestSettingsByPrefix(t *testing.T) {
 		if err != nil || !maps.Equal(got, want) {
 			t.Errorf("%d: %v, %v, want %v", i, got, err, want)
 		}
-		for range 2 { // the second time there is none
+		for range 2 { // the second time there is nothing to delete
 			if err := s.DropSetting(ctx, "task.1"); err != nil {
 				t.Fatal(err)
 			}

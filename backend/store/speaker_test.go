@@ -24,8 +24,8 @@ func TestSpeakerIn(t *testing.T) {
 	}
 }
 
-// TestSpeakersAreTold: who of a group chat said it reaches ranking and the prompt.
-func TestSpeakersAreTold(t *testing.T) {
+// TestSpeakersReachRankingAndPrompt: the author of a message in a group chat reaches ranking and the prompt.
+func TestSpeakersReachRankingAndPrompt(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	turn := f.committed(b.ID, "zebra question", "zebra answer")

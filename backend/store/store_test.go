@@ -19,7 +19,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// A few histories keep the suite quick; -rapid.checks asks for more.
+	// A few histories keep the suite fast; -rapid.checks sets another number.
 	if err := flag.Set("rapid.checks", "8"); err != nil {
 		panic(err)
 	}
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// fixture is a store with the shortest ways to bring a turn along.
+// fixture is a store with helpers that bring a turn to each phase.
 type fixture struct {
 	testing.TB
 	*Store
@@ -42,7 +42,7 @@ func newFixture(tb testing.TB) *fixture {
 	return newFixtureIn(tb, tb.TempDir())
 }
 
-// newFixtureIn is a fixture with its database in a directory that outlives it.
+// newFixtureIn is a fixture whose database is in a given directory and is kept.
 func newFixtureIn(tb testing.TB, dir string) *fixture {
 	tb.Helper()
 	f := &fixture{TB: tb, ctx: context.Background(), clock: clock.NewFake(start), dir: dir}
@@ -52,8 +52,8 @@ func newFixtureIn(tb testing.TB, dir string) *fixture {
 	return f
 }
 
-// template is an empty database of the newest schema: migrating one for each test
-// would be most of the suite's time.
+// template is an empty database with the newest schema. Migrating one for each test would take most of the suite's
+// time.
 var template = sync.OnceValue(func() []byte {
 	dir, err := os.MkdirTemp("", "store")
 	if err != nil {
@@ -62,7 +62,7 @@ var template = sync.OnceValue(func() []byte {
 	defer os.RemoveAll(dir)
 	s, err := Open(context.Background(), Options{DataDir: dir})
 	if err == nil {
-		err = s.Close() // the last connection brings the log into the file
+		err = s.Close() // the last connection checkpoints the log
 	}
 	if err != nil {
 		panic(err)
@@ -94,7 +94,7 @@ func (f *fixture) ok(err error) {
 	}
 }
 
-// refused asserts the code of an error.
+// refused expects an error with this code.
 func (f *fixture) refused(err error, code chat.Code) {
 	f.Helper()
 	if chat.CodeOf(err) != code {
@@ -117,7 +117,7 @@ func (f *fixture) accept(branch chat.BranchID, words string) chat.Turn {
 	return t
 }
 
-// respond brings an accepted turn to Responding with one open step.
+// respond brings an accepted turn to Responding, with one open step.
 func (f *fixture) respond(t chat.Turn) chat.Step {
 	f.Helper()
 	f.ok(f.Prepare(f.ctx, chat.Preparation{TurnID: t.ID, Manifest: json.RawMessage(`{"sections":[]}`), Tokens: 12}))
@@ -151,13 +151,13 @@ func (f *fixture) finalize(t chat.Turn, words string) chat.Turn {
 	return done
 }
 
-// say is a whole exchange, left pending.
+// say adds a complete exchange, which stays pending.
 func (f *fixture) say(branch chat.BranchID, user, assistant string) chat.Turn {
 	f.Helper()
 	return f.finalize(f.accept(branch, user), assistant)
 }
 
-// commitAll commits each pending turn of a branch by itself.
+// commitAll commits each pending turn of a branch separately.
 func (f *fixture) commitAll(branch chat.BranchID) {
 	f.Helper()
 	pending, err := f.PendingTurns(f.ctx, branch)
@@ -179,7 +179,7 @@ func (f *fixture) commitRun(branch chat.BranchID, turns ...chat.TurnID) chat.Sta
 	return st
 }
 
-// chunksOf is one chunk and unit a message, as the first chunker makes them.
+// chunksOf returns one chunk with one unit for each message, as the first chunker did.
 func chunksOf(t chat.Turn) []chat.Chunk {
 	var out []chat.Chunk
 	add := func(role chat.Role, kind chat.ChunkType, body string) {
@@ -203,7 +203,7 @@ func (f *fixture) index(id chat.TurnID) {
 	f.ok(f.Index(f.ctx, chat.Indexing{TurnID: id, Chunks: chunksOf(t), Status: chat.IndexOK, IndexMs: 1}))
 }
 
-// full is an exchange that is committed and indexed.
+// full adds an exchange that is committed and indexed.
 func (f *fixture) full(branch chat.BranchID, user, assistant string) chat.Turn {
 	f.Helper()
 	t := f.say(branch, user, assistant)

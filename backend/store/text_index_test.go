@@ -20,11 +20,11 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// beforeLexical is a database as the last version wrote it that indexed Thai as words
-// with spaces and kept half width characters as they are (schema 9).
+// beforeLexical is a database of schema 9, written by the last version that indexed Thai as words separated by spaces
+// and did not normalize half-width characters.
 const beforeLexical = "testdata/v9-words.db.gz"
 
-// manyScripts are texts whose indexed form changed after schema 9, and some whose did not.
+// manyScripts contains texts whose indexed form changed after schema 9, and some whose form did not.
 var manyScripts = []string{
 	"ฐานข้อมูลของเราอยู่ที่เชียงใหม่", "ຖານຂໍ້ມູນຂອງພວກເຮົາ", "មូលដ្ឋានទិន្នន័យ", "ဒေတာဘေ့စ်ကို သိမ်းပါ",
 	"ｻｰﾊﾞｰを再起動する", "サーバーを再起動する", "ＡＰＩキー１２３４", "株㍿と葛\U000E0100城", "か\u3099く",
@@ -57,9 +57,9 @@ func TestWriteBeforeLexical(t *testing.T) {
 	f.ok(os.WriteFile(beforeLexical, packed.Bytes(), 0o644))
 }
 
-// TestTextIndexOfTheVersionBefore: an index of schema 9 is brought up to date when it is opened,
-// so that words of every script find their messages and it verifies.
-func TestTextIndexOfTheVersionBefore(t *testing.T) {
+// TestAnOlderTextIndexIsUpgraded: an index of schema 9 is updated when the database is opened, so that words of every
+// script find their messages, and verify passes.
+func TestAnOlderTextIndexIsUpgraded(t *testing.T) {
 	f := copied(t, unpacked(t, beforeLexical))
 	f.verifyClean()
 	stored, err := sqlite.All[schema.UnitRow](f.core.DB.Reader, `SELECT u.n, u.pairs, x.text FROM units u JOIN unit_texts x ON x.n = u.n`)
@@ -81,8 +81,8 @@ func TestTextIndexOfTheVersionBefore(t *testing.T) {
 	}
 }
 
-// TestIndexFindsWordsOfItsTexts: SQLite finds a text by every word of it, and by every pair of
-// characters, as a search asks for them.
+// TestIndexFindsWordsOfItsTexts: SQLite finds a text by each of its words and by each pair of characters, queried as
+// a search does.
 func TestIndexFindsWordsOfItsTexts(t *testing.T) {
 	f := newFixture(t)
 	f.ok(f.core.DB.Writer.Exec(`CREATE VIRTUAL TABLE temp.probe USING fts5 (body, tokenize='porter unicode61')`).Error)
@@ -96,7 +96,7 @@ func TestIndexFindsWordsOfItsTexts(t *testing.T) {
 			for _, term := range append(lexical.Pairs(word), word) {
 				match := search.MatchTerm(term)
 				if match == "" {
-					continue // marks alone
+					continue // only combining marks
 				}
 				if n, err := sqlite.All[int](tx, `SELECT count(*) FROM probe WHERE probe MATCH ?`, match); err != nil || n[0] != 1 {
 					rt.Fatalf("%q (%s) does not find %q, indexed as %q: %v", term, match, body, lexical.IndexText(body), err)
@@ -106,8 +106,8 @@ func TestIndexFindsWordsOfItsTexts(t *testing.T) {
 	})
 }
 
-// TestSearchOfEveryScript: in Japanese, Chinese, Thai and Korean a question brings the answer from
-// memory, and words that a person types are found and marked, in either width.
+// TestSearchOfEveryScript: in Japanese, Chinese, Thai and Korean, retrieval finds the answer to a question, and a
+// user's search finds and highlights words in either width.
 func TestSearchOfEveryScript(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("scripts")
@@ -171,9 +171,9 @@ func TestSearchOfEveryScript(t *testing.T) {
 	f.verifyClean()
 }
 
-// TestDamagedRecordsDoNotKeepDataShut: a message that cannot be read keeps the indexed form of its
-// units as it was; all others are brought up to date, and the data opens.
-func TestDamagedRecordsDoNotKeepDataShut(t *testing.T) {
+// TestDamagedRecordsDoNotPreventOpening: units of an unreadable message keep their old indexed form; all others are
+// updated, and the database opens.
+func TestDamagedRecordsDoNotPreventOpening(t *testing.T) {
 	master := unpacked(t, beforeLexical)
 	raw, err := os.ReadFile(master)
 	if err != nil {
@@ -183,7 +183,7 @@ func TestDamagedRecordsDoNotKeepDataShut(t *testing.T) {
 	if at < 0 {
 		t.Fatal("the message is not in the file")
 	}
-	raw[at-1] = 'x' // the quotation mark that begins the text: its message is not JSON any more
+	raw[at-1] = 'x' // the quotation mark before the text, so that the message is no longer valid JSON
 	if err := os.WriteFile(master, raw, 0o600); err != nil {
 		t.Fatal(err)
 	}

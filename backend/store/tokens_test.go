@@ -10,9 +10,9 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// TestIndexTokenIsThatOfTheIndex compares lexical.IndexToken with the tokenizer of the index, on words made of every
-// ending that is removed, and on any other.
-func TestIndexTokenIsThatOfTheIndex(t *testing.T) {
+// TestIndexTokenEqualsSQLites compares lexical.IndexToken with the tokenizer of the index, for words with every
+// suffix that the stemmer removes, and for random words.
+func TestIndexTokenEqualsSQLites(t *testing.T) {
 	f := newFixture(t)
 	db := f.core.DB.Writer
 	f.ok(db.Exec(`CREATE VIRTUAL TABLE temp.said USING fts5 (body, tokenize='porter unicode61')`).Error)

@@ -18,7 +18,7 @@ func toolUse(id, arguments string) chat.ProposedCall {
 	}
 }
 
-// proposes brings a turn to calls that wait, one for each arguments.
+// proposes brings a turn to a batch of waiting calls, one for each of the arguments.
 func (f *fixture) proposes(turn chat.Turn, words string, arguments ...string) chat.ToolBatch {
 	f.Helper()
 	var calls []chat.ProposedCall
@@ -30,7 +30,7 @@ func (f *fixture) proposes(turn chat.Turn, words string, arguments ...string) ch
 	return batch
 }
 
-// runs carries a call out.
+// runs approves and executes a call.
 func (f *fixture) runs(call chat.ToolCallID, result string) {
 	f.Helper()
 	f.ok(f.DecideCall(f.ctx, chat.CallDecision{Call: call, Decision: chat.DecisionOnce, Definition: writeTool.Hash()}))
@@ -42,7 +42,7 @@ func (f *fixture) runs(call chat.ToolCallID, result string) {
 	}))
 }
 
-// answerWithTools is a turn that is final after its model called a tool.
+// answerWithTools adds a completed turn whose model called a tool.
 func (f *fixture) answerWithTools(branch chat.BranchID, user, arguments, result, answer string) chat.Turn {
 	f.Helper()
 	turn := f.accept(branch, user)
@@ -58,7 +58,7 @@ func (f *fixture) answerWithTools(branch chat.BranchID, user, arguments, result,
 	return done
 }
 
-// permits puts rows into the tables of what people decide about tools.
+// permits fills the tables of permissions, definitions and marks of tools.
 func (f *fixture) permits(s chat.SessionID) {
 	f.Helper()
 	f.ok(f.AcceptDefinitions(f.ctx, []chat.ToolDefinition{writeTool}))
@@ -66,8 +66,8 @@ func (f *fixture) permits(s chat.SessionID) {
 	f.ok(f.PutToolPermission(f.ctx, chat.ToolPermission{Source: "files", Tool: "write", Session: s, Decision: chat.DecisionSession, Definition: writeTool.Hash()}))
 }
 
-// What was decided about one source's tools goes, and nothing of the others.
-func TestAToolSourceIsForgotten(t *testing.T) {
+// Forgetting a source deletes the decisions about its tools and keeps those about others.
+func TestForgettingAToolSource(t *testing.T) {
 	f := newFixture(t)
 	for _, source := range []string{"files", "other"} {
 		d := chat.ToolDefinition{Source: source, Tool: "write", Schema: json.RawMessage(`{"type":"object"}`)}

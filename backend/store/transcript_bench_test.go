@@ -10,11 +10,11 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// transcriptTurns is how long the conversation is that BenchmarkTranscriptData makes.
+// transcriptTurns is the length of the conversation that BenchmarkTranscriptData makes.
 const transcriptTurns = 10_000
 
-// BenchmarkTranscriptData makes a data directory with one conversation of 10 000 turns, a minute apart, each with words
-// of its own, for the tests that drive the built program: said through a provider they would take minutes.
+// BenchmarkTranscriptData makes a data directory with a conversation of 10 000 distinct turns, a minute apart, for
+// the tests that drive the built program. Sending them through a provider would take minutes.
 func BenchmarkTranscriptData(b *testing.B) {
 	if *into == "" {
 		b.Skip("-into DIRECTORY is not given")

@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// drawn is a tree as lines: indent by depth, label, turns, and what stands out.
+// drawn returns a tree as lines: indented by depth, with label, turns, and flags.
 func (f *fixture) drawn(session chat.SessionID) string {
 	f.Helper()
 	tree, err := f.Tree(f.ctx, session)
@@ -106,7 +106,7 @@ func TestBranchesApart(t *testing.T) {
 	f.refused(err, chat.CodeInvalid)
 }
 
-// TestPinsAt: as a fork there would have them, and has them once it is made.
+// TestPinsAt returns the pins that a fork at a turn will have, and has once it is made.
 func TestPinsAt(t *testing.T) {
 	f := newFixture(t)
 	_, main := f.session("pins")
@@ -178,8 +178,8 @@ func TestFoldersAndManySessions(t *testing.T) {
 	f.verifyClean()
 }
 
-// TestMeasuresLeaveCopiesOut: what a duplicate brought was paid for once.
-func TestMeasuresLeaveCopiesOut(t *testing.T) {
+// TestMeasuresExcludeCopies: the turns of a duplicate were already paid for.
+func TestMeasuresExcludeCopies(t *testing.T) {
 	f := newFixture(t)
 	_, main := f.session("measured")
 	f.full(main.ID, "one", "1")
@@ -210,8 +210,8 @@ func TestMeasuresLeaveCopiesOut(t *testing.T) {
 	}
 }
 
-// TestUsageByModel adds up what providers reported by model, of a session or since a moment, and leaves out what a
-// duplicate brought.
+// TestUsageByModel adds up the usage that providers reported, by model, for a session or since a time, without the
+// turns that a duplicate copied.
 func TestUsageByModel(t *testing.T) {
 	f := newFixture(t)
 	session, main := f.session("measured")

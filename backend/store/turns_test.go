@@ -42,7 +42,8 @@ func TestAcceptRefuses(t *testing.T) {
 	}
 }
 
-// TestBlockedBranch: busy while a turn runs here, incomplete while one waits.
+// TestBlockedBranch: a branch is busy while a turn runs in this process, and incomplete while an interrupted turn
+// waits.
 func TestBlockedBranch(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
@@ -63,7 +64,7 @@ func TestBlockedBranch(t *testing.T) {
 	_, err = f.FailTurn(f.ctx, chat.TurnFailure{TurnID: first.ID, Outcome: chat.OutcomeDiscarded})
 	f.ok(err)
 	second := f.accept(b.ID, "second")
-	f.reopen() // as after a crash: nobody runs it
+	f.reopen() // as after a crash: nothing runs it
 	f.refused(again(), chat.CodeIncomplete)
 	f.ok(f.Prepare(f.ctx, chat.Preparation{TurnID: second.ID})) // SendUnsent
 	f.refused(again(), chat.CodeBusy)
@@ -161,8 +162,8 @@ func TestStepsKeepEveryByte(t *testing.T) {
 	f.verifyClean()
 }
 
-// A stream that was encoded while it arrived is stored as one that is encoded at its end, to
-// the byte: short or long, and also when the end is stored again after a failure.
+// A stream that is encoded while it arrives is stored as the same bytes as one that is encoded at the end, whether
+// short or long, and also if the end is stored again after a failure.
 func TestAPackedStreamIsTheSame(t *testing.T) {
 	for name, copies := range map[string]int{"empty": 0, "short": 1, "long": 3000} {
 		t.Run(name, func(t *testing.T) {
@@ -192,7 +193,7 @@ func TestAPackedStreamIsTheSame(t *testing.T) {
 	}
 }
 
-// A stream that does not become small is not held in memory.
+// Memory does not grow without limit for a stream that cannot be compressed.
 func TestAPackIsBounded(t *testing.T) {
 	pack, data := schema.NewEventPack(), make([]byte, 1<<20)
 	for n := 0; ; n++ {
@@ -206,7 +207,7 @@ func TestAPackIsBounded(t *testing.T) {
 	}
 }
 
-// TestTextsOfAnyKind: what a user may paste is stored and comes back.
+// TestTextsOfAnyKind: whatever a user pastes is stored and read back.
 func TestTextsOfAnyKind(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("nul\x00 and \xff bytes")
@@ -241,9 +242,9 @@ func TestCommitComparesAndSwaps(t *testing.T) {
 	f.refused(commit(0), chat.CodeInvalid)
 	f.refused(commit(0, two.ID), chat.CodeConflict)         // leaves a gap
 	f.refused(commit(0, two.ID, one.ID), chat.CodeConflict) // out of order
-	f.refused(commit(1, one.ID), chat.CodeConflict)         // an epoch that is not yet
+	f.refused(commit(1, one.ID), chat.CodeConflict)         // a future epoch
 	f.ok(commit(0, one.ID))
-	f.refused(commit(0, two.ID), chat.CodeConflict) // stale
+	f.refused(commit(0, two.ID), chat.CodeConflict) // stale epoch
 	f.refused(commit(1, one.ID), chat.CodeConflict) // twice
 	f.ok(commit(1, two.ID))
 	branch, err := f.Branch(f.ctx, b.ID)
@@ -484,8 +485,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestLedgerTellsEverything: the events of a session alone give its messages.
-func TestLedgerTellsEverything(t *testing.T) {
+// TestLedgerRecordsEverything: a session's messages can be recovered from its events alone.
+func TestLedgerRecordsEverything(t *testing.T) {
 	f := newFixture(t)
 	s, b := f.session("s")
 	f.full(b.ID, "the question", "the answer")
@@ -513,8 +514,8 @@ func TestLedgerTellsEverything(t *testing.T) {
 	}
 }
 
-// An answer that nobody writes any more is listed as interrupted: by a reader when no process has the data open for
-// writing, and by the writer when it runs no such turn.
+// An answer that no process is writing is listed as interrupted: by a reader if no process has the data open for
+// writing, and by the writer if it does not run the turn.
 func TestAnInterruptedAnswerIsListed(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("cut off")

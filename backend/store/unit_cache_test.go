@@ -7,9 +7,9 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// TestANumberGivenAgainIsOfTheNewUnit: the units of a deleted session are no longer cached when those of another
-// session are given their numbers.
-func TestANumberGivenAgainIsOfTheNewUnit(t *testing.T) {
+// TestAReusedNumberBelongsToTheNewUnit: when units of another session get the numbers of deleted ones, the deleted
+// units are no longer cached.
+func TestAReusedNumberBelongsToTheNewUnit(t *testing.T) {
 	f := newFixture(t)
 	_, kept := f.session("kept")
 	f.full(kept.ID, "zebra kept", "yes")
@@ -40,7 +40,7 @@ func TestANumberGivenAgainIsOfTheNewUnit(t *testing.T) {
 	}
 }
 
-// numbered returns all units in scope by their numbers.
+// numbered returns all units in scope, by number.
 func (f *fixture) numbered(in chat.Within) map[int64]chat.UnitRef {
 	f.Helper()
 	ns, err := sqlite.All[int64](f.core.DB.Reader, `SELECT n FROM units`)

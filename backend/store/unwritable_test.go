@@ -15,15 +15,14 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// unwritableSeed and unwritableText are the data of a test that runs in a namespace of its own.
+// unwritableSeed and unwritableText pass data to the test process that runs in a mount namespace of its own.
 const (
-	unwritableSeed = "CONTEXTINFINITY_TEST_UNWRITABLE" // a folder that holds data, in it beside and alone
+	unwritableSeed = "CONTEXTINFINITY_TEST_UNWRITABLE" // a folder with two copies of the data: with a log (beside) and without (alone)
 	unwritableText = "what was said before the disk was full"
 )
 
-// TestUnwritable: of a disk that is full, and of one that can only be read, all is read
-// and backed up elsewhere, with a log beside the database and without; nothing is
-// written, in clear words, and the files are as they were.
+// TestUnwritable: on a full or read-only disk, all data can be read and backed up elsewhere, with or without a log
+// beside the database. Writing fails with a clear message and leaves the files unchanged.
 func TestUnwritable(t *testing.T) {
 	if seed := os.Getenv(unwritableSeed); seed != "" {
 		onUnwritable(t, seed)
@@ -94,7 +93,7 @@ func onUnwritable(t *testing.T, seed string) {
 				t.Errorf("opened for writing: %v", err)
 			}
 			after := contents(t, dir)
-			delete(after, filepath.Join(dir, sqlite.LockFile)) // who may write takes it first
+			delete(after, filepath.Join(dir, sqlite.LockFile)) // a writer takes the lock first
 			if !maps.Equal(after, before) {
 				t.Error("the files are not as they were")
 			}
@@ -111,7 +110,7 @@ func onUnwritable(t *testing.T, seed string) {
 	}
 }
 
-// readsAll opens the data for reading, reads it, verifies it, and backs it up elsewhere.
+// readsAll opens the data for reading, reads and verifies it, and backs it up elsewhere.
 func readsAll(t *testing.T, dir, note string, copied bool) {
 	t.Helper()
 	s, err := Open(t.Context(), Options{DataDir: dir, ReadOnly: true})
@@ -142,8 +141,8 @@ func readsAll(t *testing.T, dir, note string, copied bool) {
 	}
 }
 
-// contents is each file of a folder, with the moment it was changed. The shared memory of
-// who reads is not data.
+// contents returns each file of a folder with its modification time, except for the shared memory of readers, which
+// is not data.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -156,7 +155,7 @@ func contents(t *testing.T, dir string) map[string]string {
 			return err
 		}
 		if info.Size() == 0 && strings.HasSuffix(path, "-wal") {
-			return nil // an empty log is none: who finds no room for it leaves it so
+			return nil // an empty log counts as none; a process leaves one if there is no space for it
 		}
 		text, err := os.ReadFile(path)
 		out[path] = info.ModTime().String() + "\n" + string(text)
@@ -168,7 +167,7 @@ func contents(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// fillUp writes a file until a disk is full.
+// fillUp writes a file until the disk is full.
 func fillUp(t *testing.T, dir string) {
 	t.Helper()
 	f, err := os.Create(filepath.Join(dir, "ballast"))

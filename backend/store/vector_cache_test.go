@@ -16,7 +16,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// cachedBed is a store whose vector cache has blocks of four rows.
+// cachedBed is a store with a vector cache in blocks of four rows.
 func cachedBed(t *testing.T, turns int) (*fixture, chat.Branch, chat.Namespace) {
 	t.Helper()
 	was := search.CachedRows
@@ -30,7 +30,7 @@ func cachedBed(t *testing.T, turns int) (*fixture, chat.Branch, chat.Namespace) 
 	return f, b, ns
 }
 
-// sayMore is turns of two units each.
+// sayMore adds turns of two units each.
 func (f *fixture) sayMore(b chat.Branch, turns int) {
 	f.Helper()
 	for i := range turns {
@@ -38,7 +38,7 @@ func (f *fixture) sayMore(b chat.Branch, turns int) {
 	}
 }
 
-// cached is what CachedVectors yields, row by row.
+// cached returns the rows that CachedVectors yields.
 func (f *fixture) cached(ns int64) (out []chat.VectorRow, err error) {
 	f.Helper()
 	dimension := embedder.Dimension
@@ -56,7 +56,7 @@ func (f *fixture) cached(ns int64) (out []chat.VectorRow, err error) {
 	return out, err
 }
 
-// holds asserts that the cache yields the first of the rows, so many.
+// cacheHolds expects the cache to yield the first count rows.
 func (f *fixture) cacheHolds(ns int64, count int) {
 	f.Helper()
 	got, err := f.cached(ns)
@@ -96,8 +96,8 @@ func TestAFewVectorsMakeNoCache(t *testing.T) {
 	}
 }
 
-// TestADeletedVectorEndsTheCache: a cache that may hold it is not read from then on.
-func TestADeletedVectorEndsTheCache(t *testing.T) {
+// TestADeletedVectorInvalidatesTheCache: a cache that may contain it is no longer read.
+func TestADeletedVectorInvalidatesTheCache(t *testing.T) {
 	f, _, ns := cachedBed(t, 8)
 	f.ok(f.core.DB.Writer.Exec(`DELETE FROM unit_embeddings WHERE unit_n = 2`).Error)
 	f.cacheHolds(ns.ID, 0)
@@ -109,7 +109,7 @@ func TestErasingRemovesTheVectorCache(t *testing.T) {
 	for _, kind := range []string{chat.EraseTurn, chat.EraseSession} {
 		t.Run(kind, func(t *testing.T) {
 			f, b, ns := cachedBed(t, 8)
-			open, err := os.Open(f.cacheFile()) // a search that reads it meanwhile
+			open, err := os.Open(f.cacheFile()) // a search that is reading the cache
 			f.ok(err)
 			defer open.Close()
 			id := string(b.SessionID)
@@ -129,7 +129,7 @@ func TestErasingRemovesTheVectorCache(t *testing.T) {
 	}
 }
 
-// TestAKilledErasureRemovesTheVectorCache: the receipt says what is still to be done.
+// TestAKilledErasureRemovesTheVectorCache: the receipt records what is still to be done.
 func TestAKilledErasureRemovesTheVectorCache(t *testing.T) {
 	f, b, _ := cachedBed(t, 8)
 	kept, err := os.ReadFile(f.cacheFile())
@@ -145,8 +145,8 @@ func TestAKilledErasureRemovesTheVectorCache(t *testing.T) {
 	}
 }
 
-// TestACacheOfAnotherDatabaseIsNotRead: the database was replaced by an earlier one, which
-// continued in another way.
+// TestACacheOfAnotherDatabaseIsNotRead: the database was replaced by an earlier one, to which other turns were then
+// added.
 func TestACacheOfAnotherDatabaseIsNotRead(t *testing.T) {
 	f, b, ns := cachedBed(t, 2)
 	f.ok(f.Store.Close())
@@ -161,7 +161,7 @@ func TestACacheOfAnotherDatabaseIsNotRead(t *testing.T) {
 	cache, err := os.ReadFile(f.cacheFile())
 	f.ok(err)
 	f.ok(os.WriteFile(filepath.Join(f.dir, sqlite.DatabaseFile), earlier, 0o600))
-	for _, turns := range []int{0, 6} { // fewer rows than the cache, and as many
+	for _, turns := range []int{0, 6} { // fewer rows than the cache has, and as many
 		f.open()
 		if sqlite.Exists(f.dir, search.VectorCacheFile) {
 			t.Error("the writer left it there")
@@ -178,7 +178,7 @@ func TestACacheOfAnotherDatabaseIsNotRead(t *testing.T) {
 	f.verifyClean()
 }
 
-// readOnly runs do on the store opened for reading only.
+// readOnly runs do with the store opened for reading only.
 func (f *fixture) readOnly(do func() error) error {
 	f.Helper()
 	s, err := Open(f.ctx, Options{DataDir: f.dir, Clock: f.clock.Now, ReadOnly: true})
@@ -191,8 +191,8 @@ func (f *fixture) readOnly(do func() error) error {
 	return err
 }
 
-// TestADamagedCacheYieldsNothingElse: a byte that flips anywhere ends what is read of it.
-func TestADamagedCacheYieldsNothingElse(t *testing.T) {
+// TestADamagedCacheYieldsNoWrongVectors: reading ends at a flipped byte, wherever it is.
+func TestADamagedCacheYieldsNoWrongVectors(t *testing.T) {
 	f, _, ns := cachedBed(t, 6)
 	rows := f.rows(ns.ID, "", 0)
 	whole, err := os.ReadFile(f.cacheFile())
@@ -223,7 +223,7 @@ func TestADamagedCacheYieldsNothingElse(t *testing.T) {
 	f.cacheHolds(ns.ID, 12)
 }
 
-// TestVerifyComparesTheVectorCache: one that is whole, and says something else.
+// TestVerifyComparesTheVectorCache: verify reports a valid cache with different vectors.
 func TestVerifyComparesTheVectorCache(t *testing.T) {
 	f, _, ns := cachedBed(t, 8)
 	rows := f.rows(ns.ID, "", 0)[:4]

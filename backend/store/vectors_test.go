@@ -13,7 +13,7 @@ import (
 	"contextinfinity/backend/store/search"
 )
 
-// Embedder is an identity with vectors that a text alone decides.
+// embedder is the identity of an embedder whose vectors depend only on the text.
 var embedder = chat.EmbedderID{Name: "local", Model: "test", Dimension: 16, Version: 1}
 
 func other(model string) chat.EmbedderID {
@@ -32,7 +32,7 @@ func vectorOf(body string, dimension int) []float32 {
 	return v
 }
 
-// fill embeds what is missing in a namespace and makes it serve.
+// fill embeds what is missing in a namespace and makes it the serving one.
 func (f *fixture) fill(id chat.EmbedderID, batch int) chat.Namespace {
 	f.Helper()
 	ns, err := f.OpenNamespace(f.ctx, id)
@@ -109,7 +109,7 @@ func TestNamespaceOfAnEmptyHistoryServesAtOnce(t *testing.T) {
 	}
 }
 
-func TestReindexBesideTheServingNamespace(t *testing.T) {
+func TestReindexKeepsServingTheOldNamespace(t *testing.T) {
 	f := newFixture(t)
 	a, one := f.session("one")
 	_, two := f.session("two")
@@ -149,7 +149,7 @@ func TestReindexBesideTheServingNamespace(t *testing.T) {
 		t.Error("what is being built disturbs the one that serves")
 	}
 	f.ok(f.ServeNamespace(f.ctx, building.ID))
-	f.ok(f.ServeNamespace(f.ctx, building.ID)) // again is nothing
+	f.ok(f.ServeNamespace(f.ctx, building.ID)) // has no effect the second time
 	if f.generation() != gen+1 {
 		t.Errorf("generation %d after %d", f.generation(), gen)
 	}
@@ -158,7 +158,7 @@ func TestReindexBesideTheServingNamespace(t *testing.T) {
 	if len(list) != 2 || list[0].State != chat.NamespaceRetired || list[1].State != chat.NamespaceServing || list[1].Done != 6 {
 		t.Fatalf("%+v", list)
 	}
-	f.ok(f.PutVectors(f.ctx, first.ID, vectorsFor(missing, 16))) // retired meanwhile: skipped
+	f.ok(f.PutVectors(f.ctx, first.ID, vectorsFor(missing, 16))) // retired by now, so skipped
 	f.verifyClean()
 	f.dropAll(2)
 	if f.generation() != gen+1 || len(f.rows(first.ID, "", 0)) != 0 || len(f.rows(building.ID, "", 0)) != 6 {
@@ -178,7 +178,7 @@ func (f *fixture) dropAll(limit int) {
 	f.Fatal("there is always more to drop")
 }
 
-func TestAChangeOfMindRetiresWhatWasBeingBuilt(t *testing.T) {
+func TestChangingTheEmbedderAgainRetiresTheUnfinishedNamespace(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	f.full(b.ID, "first", "answer")
@@ -198,7 +198,7 @@ func TestAChangeOfMindRetiresWhatWasBeingBuilt(t *testing.T) {
 	f.refused(f.ServeNamespace(f.ctx, begun.ID), chat.CodeConflict)
 	f.refused(f.ServeNamespace(f.ctx, third.ID), chat.CodeConflict)
 	f.refused(f.ServeNamespace(f.ctx, 99), chat.CodeNotFound)
-	again, err := f.OpenNamespace(f.ctx, other("b")) // what it has stands
+	again, err := f.OpenNamespace(f.ctx, other("b")) // it keeps its vectors
 	f.ok(err)
 	if again.ID != begun.ID || again.State != chat.NamespaceBuilding || again.Done != 1 || again.Total != 2 {
 		t.Fatalf("%+v", again)
@@ -206,7 +206,7 @@ func TestAChangeOfMindRetiresWhatWasBeingBuilt(t *testing.T) {
 	f.verifyClean()
 }
 
-func TestGenerationTellsOfWhatDoesNotFollow(t *testing.T) {
+func TestGenerationChangesWhenRowsAreRewritten(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	ns, err := f.OpenNamespace(f.ctx, embedder)
@@ -242,7 +242,7 @@ func TestGenerationTellsOfWhatDoesNotFollow(t *testing.T) {
 	f.verifyClean()
 }
 
-// proportional reports that codes are v but for its length.
+// proportional reports whether codes are v except for its length.
 func proportional(v []float32, codes []int8) bool {
 	sum, square := 0.0, 0.0
 	for i, c := range codes {
@@ -288,7 +288,7 @@ func TestVectorsByUnitAndByText(t *testing.T) {
 	if err := f.VectorRows(f.ctx, ns.ID, "", 0, func(chat.VectorRow) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("%v", err)
 	}
-	for _, id := range []int64{0, 77} { // a namespace that is not there has nothing
+	for _, id := range []int64{0, 77} { // a namespace that does not exist has no vectors
 		v, err := f.VectorsOf(f.ctx, id, asked)
 		f.ok(err)
 		h, err := f.VectorsByHash(f.ctx, id, [][32]byte{known})
@@ -301,10 +301,9 @@ func TestVectorsByUnitAndByText(t *testing.T) {
 	}
 }
 
-// TestLostVectorsAreMadeAgain: vectors and namespaces are derived. Deleted by hand,
-// past the references, they are filled again; what was left of another embedder's is
-// not taken for the new one's.
-func TestLostVectorsAreMadeAgain(t *testing.T) {
+// TestLostVectorsAreRebuilt: vectors and namespaces are derived data. If they are deleted by hand, bypassing the
+// foreign keys, they are computed again, and leftover vectors of another embedder are not mistaken for them.
+func TestLostVectorsAreRebuilt(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	for i := range 5 {

@@ -17,8 +17,8 @@ import (
 	"contextinfinity/backend/store/verify"
 )
 
-// TestAFlippedBitOfTheFileIsFound flips bits anywhere in the database's file: each is found
-// by verify as the command line runs it, or changes nothing that can be read.
+// TestAFlippedBitOfTheFileIsFound flips random bits of the database file. Each is found by verify as the command line
+// runs it, or changes nothing that can be read.
 func TestAFlippedBitOfTheFileIsFound(t *testing.T) {
 	f := newFixture(t)
 	d := seed(f)
@@ -46,7 +46,7 @@ func TestAFlippedBitOfTheFileIsFound(t *testing.T) {
 	}
 }
 
-// findsDamage reports that data cannot be opened, or that verify finds problems in it.
+// findsDamage reports whether the data cannot be opened or verify finds problems.
 func (f *fixture) findsDamage(dir string) bool {
 	f.Helper()
 	s, err := Open(f.ctx, Options{DataDir: dir, ReadOnly: true})
@@ -58,7 +58,7 @@ func (f *fixture) findsDamage(dir string) bool {
 	return err != nil || len(problems) > 0
 }
 
-// contents is all that can be read from a database, by table.
+// contents returns everything that can be read from a database, by table.
 func (f *fixture) contents(path string) map[string]string {
 	f.Helper()
 	db, err := sqlite.ConnectAt(sqlite.Place{Path: path, Frozen: true}, sqlite.CommonPragmas, 1)
@@ -82,12 +82,11 @@ func (f *fixture) contents(path string) map[string]string {
 	return out
 }
 
-// saidElsewhere are tables of which a few bits mean nothing: those of packed values, and of
-// the text index, where any term that is between two leaves leads to the right one. What they
-// say is compared.
+// saidElsewhere are tables in which a few bits have no meaning: those with packed values, and the text index, where
+// any term between two leaves leads to the right one. For these, the decoded content is compared.
 var saidElsewhere = []string{"events", "snapshots", "turns", "steps", "states", "units_fts_data", "units_fts_idx"}
 
-// saidIn is what the ledgers and the records of a data directory say.
+// saidIn returns the content of the ledgers and records of a data directory.
 func (f *fixture) saidIn(dir string) string {
 	f.Helper()
 	s, err := Open(f.ctx, Options{DataDir: dir, ReadOnly: true})
@@ -99,7 +98,7 @@ func (f *fixture) saidIn(dir string) string {
 	return string(said)
 }
 
-// rowsOf is every value of a table; what cannot be read is its error.
+// rowsOf returns every value of a table, and the error if it cannot be read.
 func (f *fixture) rowsOf(db *gorm.DB, table string) string {
 	columns, err := sqlite.All[string](db, `SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0`, table)
 	if err != nil || len(columns) == 0 {
@@ -123,9 +122,9 @@ func differing(want, got map[string]string) []string {
 	return out
 }
 
-// TestVerifyLeavesTheLog: verify by a program that only reads changes no byte, the
-// write-ahead log that a killed program left included, and compares the text index.
-func TestVerifyLeavesTheLog(t *testing.T) {
+// TestVerifyDoesNotChangeTheLog: a read-only verify changes no byte, including the write-ahead log of a killed
+// program, and still compares the text index.
+func TestVerifyDoesNotChangeTheLog(t *testing.T) {
 	f := newFixture(t)
 	seed(f)
 	dir := f.killed()
@@ -141,7 +140,7 @@ func TestVerifyLeavesTheLog(t *testing.T) {
 	}
 }
 
-// TestReadersCompareTheTextIndex: a word that the index lost is found by who only reads.
+// TestReadersCompareTheTextIndex: a read-only verify finds a word that is missing from the index.
 func TestReadersCompareTheTextIndex(t *testing.T) {
 	f := newFixture(t)
 	seed(f)
@@ -156,8 +155,9 @@ func TestReadersCompareTheTextIndex(t *testing.T) {
 	}
 }
 
-// TestATextIndexThatIsGone: what SQLite refuses is a finding, for who reads and for who writes, and hides no other.
-func TestATextIndexThatIsGone(t *testing.T) {
+// TestAMissingTextIndexIsReported: an error of SQLite becomes a finding, for readers and writers, and hides no other
+// finding.
+func TestAMissingTextIndexIsReported(t *testing.T) {
 	for _, sql := range []string{`DROP TABLE units_fts`, `DROP VIEW unit_texts`} {
 		for _, readOnly := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, read-only %v", sql, readOnly), func(t *testing.T) {

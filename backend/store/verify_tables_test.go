@@ -18,7 +18,7 @@ import (
 	"contextinfinity/backend/store/verify"
 )
 
-// How verification notices that a byte of a table changed.
+// How verify notices a changed byte of a table.
 const (
 	byLedger = "the ledger makes its rows again, or they have hashes"
 	byCopy   = "an index repeats its rows"
@@ -26,7 +26,7 @@ const (
 	byIndex  = "SQLite's own check of the text index"
 )
 
-// coverage is that of each table. One that is missing here is one that nobody thought of.
+// coverage says how each table is covered. A new table must be added here.
 var coverage = map[string]string{
 	"sessions": byLedger, "branches": byLedger, "states": byLedger, "turns": byLedger, "steps": byLedger, "summaries": byLedger,
 	"files": byLedger, "chunks": byLedger, "units": byLedger, "pins": byLedger, "pin_orders": byLedger, "events": byLedger,
@@ -42,8 +42,8 @@ var coverage = map[string]string{
 	"units_fts_data": byIndex, "units_fts_idx": byIndex, "units_fts_docsize": byIndex, "units_fts_config": byIndex,
 }
 
-// TestEveryTableIsCovered flips bytes in the rows of every table: each is found, or changes
-// nothing that can be read. -full flips more.
+// TestEveryTableIsCovered flips bytes in the rows of every table. Each flip is found, or changes nothing that can be
+// read. -full flips more.
 func TestEveryTableIsCovered(t *testing.T) {
 	f := newFixture(t)
 	f.everyTable(seed(f))
@@ -57,7 +57,7 @@ func TestEveryTableIsCovered(t *testing.T) {
 			t.Fatal(err)
 		}
 		if table == "units_fts_idx" && len(pages[table]) == 0 {
-			continue // a text index of one leaf has nothing in it
+			continue // a text index with a single leaf has no rows here
 		}
 		how, known := coverage[table]
 		if !known {
@@ -84,7 +84,7 @@ func TestEveryTableIsCovered(t *testing.T) {
 			case len(missed) == 0:
 				unused++
 			case table == "sqlite_sequence" && slices.Equal(missed, []string{table}):
-				unused++ // a number that is too high: TestCountersThatAreTooLow
+				unused++ // a number that is too high is harmless, see TestCountersThatAreTooLow
 			default:
 				t.Errorf("%s: bit %#x of byte %d changes %s, and is not found", table, bit, at, missed)
 			}
@@ -96,7 +96,7 @@ func TestEveryTableIsCovered(t *testing.T) {
 	}
 }
 
-// allCopied: an index repeats each column of the tables that are covered by one.
+// allCopied expects an index that repeats each column of the tables covered by byCopy.
 func (f *fixture) allCopied() {
 	f.Helper()
 	for table, how := range coverage {
@@ -112,7 +112,7 @@ func (f *fixture) allCopied() {
 	}
 }
 
-// everyTable puts rows where a seed has none.
+// everyTable adds rows to the tables that a seed leaves empty.
 func (f *fixture) everyTable(d seeded) {
 	f.Helper()
 	f.documented(d.Archived)
@@ -148,7 +148,7 @@ func (f *fixture) everyTable(d seeded) {
 	f.clock.Advance(time.Second)
 }
 
-// rowByte is a byte of a page where rows are, and not of what is free before them.
+// rowByte returns the position of a random byte in the part of a page with rows, not in its free space.
 func rowByte(whole []byte, pages []int, random *rand.Rand) int {
 	const page = 8192
 	n := pages[random.IntN(len(pages))]
@@ -158,13 +158,14 @@ func rowByte(whole []byte, pages []int, random *rand.Rand) int {
 		head += 100
 	}
 	first := from
-	if kind := whole[head]; kind == 13 || kind == 10 { // a leaf of a table, or of an index: its cells are at the end
+	if kind := whole[head]; kind == 13 || kind == 10 { // leaf page of a table or index: its cells are at the end
 		first = from + int(whole[head+5])<<8 + int(whole[head+6])
 	}
 	return first + random.IntN(from+page-first)
 }
 
-// flip flips bits of a byte of a database: nil if that is found, else what reads otherwise.
+// flip changes bits of one byte of a database. It returns nil if that is found, otherwise the tables that read
+// differently.
 func (f *fixture) flip(whole []byte, want map[string]string, at int, bit byte) []string {
 	f.Helper()
 	path := filepath.Join(f.TempDir(), sqlite.DatabaseFile)
@@ -197,8 +198,9 @@ func TestCountersThatAreTooLow(t *testing.T) {
 	}
 }
 
-// TestASchemaThatDiffersIsNamed: a table, index or trigger that is not as this program makes it.
-func TestASchemaThatDiffersIsNamed(t *testing.T) {
+// TestADifferingSchemaIsReported: verify reports a table, index or trigger that differs from what this program
+// creates.
+func TestADifferingSchemaIsReported(t *testing.T) {
 	f := newFixture(t)
 	seed(f)
 	f.unguard()
@@ -219,8 +221,8 @@ func TestASchemaThatDiffersIsNamed(t *testing.T) {
 	}
 }
 
-// TestACopiedRowIsNamed: what the check of the file says of a row is told by its record.
-func TestACopiedRowIsNamed(t *testing.T) {
+// TestADamagedRowIsReportedByItsRecord: a finding of SQLite's integrity check names the record.
+func TestADamagedRowIsReportedByItsRecord(t *testing.T) {
 	f := newFixture(t)
 	d := seed(f)
 	f.ok(f.Store.Close())

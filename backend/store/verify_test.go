@@ -29,7 +29,7 @@ func TestVerifyIsCleanOnEverything(t *testing.T) {
 	}
 }
 
-// corruption is a change behind the store's back and the record verify must name.
+// corruption is a change that bypasses the store, and the record that verify must report.
 type corruption struct {
 	name  string
 	sql   []string // $X represents a record of the seeded database
@@ -37,7 +37,7 @@ type corruption struct {
 	id    string
 }
 
-// noTriggers lets a statement pass the text index by.
+// noTriggers lets statements bypass the text index.
 var noTriggers = []string{"DROP TRIGGER units_fts_insert", "DROP TRIGGER units_fts_delete", "DROP TRIGGER units_fts_update", "DROP TRIGGER units_fts_updated"}
 
 var corruptions = []corruption{
@@ -159,14 +159,14 @@ var corruptions = []corruption{
 	{"phase of no such name", []string{`UPDATE turns SET phase = 'Finished' WHERE id = '$T1'`}, "turns", "$T1"},
 }
 
-func TestVerifyNamesEachCorruption(t *testing.T) {
+func TestVerifyReportsEachCorruption(t *testing.T) {
 	f := newFixture(t)
 	names := f.names(seed(f))
 	f.unguard()
 	for _, c := range corruptions {
 		t.Run(c.name, func(t *testing.T) {
 			db := f.core.DB.Writer.Begin()
-			defer db.Rollback() // the next case finds the database whole
+			defer db.Rollback() // restores the database for the next case
 			for _, sql := range c.sql {
 				f.ok(db.Exec(names.Replace(sql)).Error)
 			}
@@ -185,8 +185,8 @@ func TestVerifyNamesEachCorruption(t *testing.T) {
 	f.verifyClean()
 }
 
-// TestDamageLeavesTheRestReadable does much of it at once: lists and all other
-// records still open, and verify names each.
+// TestDamageLeavesTheRestReadable applies many corruptions at once: lists and all other records can still be read,
+// and verify reports each corruption.
 func TestDamageLeavesTheRestReadable(t *testing.T) {
 	f := newFixture(t)
 	names := f.names(seed(f))
@@ -216,7 +216,7 @@ func TestDamageLeavesTheRestReadable(t *testing.T) {
 	}
 }
 
-// unguard lets statements through that the database would refuse.
+// unguard turns off the checks of the database.
 func (f *fixture) unguard() {
 	f.Helper()
 	for _, sql := range []string{`PRAGMA foreign_keys = OFF`, `PRAGMA ignore_check_constraints = ON`} {
@@ -224,7 +224,7 @@ func (f *fixture) unguard() {
 	}
 }
 
-// replacer puts ids for the names corruptions use.
+// replacer replaces the names in corruptions with ids.
 type replacer struct{ *strings.Replacer }
 
 func (f *fixture) names(d seeded) replacer {
@@ -282,7 +282,7 @@ func copied(t *testing.T, master string) *fixture {
 	return f
 }
 
-// readsEverything: whatever is damaged, lists and the other turns still open.
+// readsEverything checks that lists and undamaged turns can be read.
 func (f *fixture) readsEverything(names replacer) {
 	f.Helper()
 	sessions, err := f.Sessions(f.ctx, chat.SessionQuery{})
@@ -304,9 +304,8 @@ func (f *fixture) readsEverything(names replacer) {
 	f.find(everywhere, 20, "zebra")
 }
 
-// TestDamagedMessageStandsIsolated: that turn says what of it cannot be read, and
-// shows the rest of itself.
-func TestDamagedMessageStandsIsolated(t *testing.T) {
+// TestADamagedMessageIsIsolated: the turn reports what cannot be read and shows the rest.
+func TestADamagedMessageIsIsolated(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	f.full(b.ID, "one", "first answer")
@@ -323,7 +322,7 @@ func TestDamagedMessageStandsIsolated(t *testing.T) {
 	}
 }
 
-// A connection that searched before the text index grew finds no fault in it.
+// A connection that searched before the text index grew does not report it as damaged.
 func TestVerifyAfterASearch(t *testing.T) {
 	f := newFixture(t)
 	_, main := f.session("s")
@@ -338,6 +337,6 @@ func TestVerifyAfterASearch(t *testing.T) {
 	say(4)
 	_, err = f.SearchUnits(f.ctx, []string{"hello"}, chat.Within{Scope: chat.ScopeAll}, 5)
 	f.ok(err)
-	say(60) // more than the index keeps apart: it merges
+	say(60) // enough to make the index merge its segments
 	f.verifyClean()
 }

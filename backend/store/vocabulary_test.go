@@ -15,7 +15,7 @@ func TestVocabulary(t *testing.T) {
 		"Faheem":     {"fahim": 2, "farah": 1, "freezer": 2, "fine": 1, "four": 1},
 		"Fahimmmm":   {"fahim": 2, "farah": 1, "freezer": 2},
 		"Федoр":      {"федор": 1},
-		"freezers'":  {"fahim": 2, "farah": 1, "freezer": 2, "four": 1}, // by the stem's length
+		"freezers'":  {"fahim": 2, "farah": 1, "freezer": 2, "four": 1}, // ranked by the length of the stem
 		"zebra":      {},
 		"two words":  {},
 		"我爱":         {},

@@ -16,7 +16,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// p95 times each of some calls and reports the time that 95 of 100 stay below.
+// p95 times repeated calls and reports the 95th percentile.
 func p95(b *testing.B, call func(i int)) {
 	b.Helper()
 	var took []time.Duration
@@ -29,7 +29,7 @@ func p95(b *testing.B, call func(i int)) {
 	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
 }
 
-// forks gives a branch n forks of three turns each, spread over its turns, by the row.
+// forks inserts n forks of three turns each directly as rows, spread over the turns of a branch.
 func (f *fixture) forks(main chat.Branch, turns, n int) {
 	f.Helper()
 	for i := range n {
@@ -46,7 +46,7 @@ func (f *fixture) forks(main chat.Branch, turns, n int) {
 	}
 }
 
-// BenchmarkTree: the runs of 300 forks on 10 000 turns (issue: under 50 ms).
+// BenchmarkTree builds the tree of 300 forks on 10 000 turns (target: under 50 ms).
 func BenchmarkTree(b *testing.B) {
 	f := newFixture(b)
 	session, main := f.session("bench")
@@ -61,7 +61,7 @@ func BenchmarkTree(b *testing.B) {
 	})
 }
 
-// BenchmarkFind: a text in 10 000 turns of 1 KB (under 300 ms), rare and in each turn.
+// BenchmarkFind searches 10 000 turns of 1 KB for a rare and for a common text (target: under 300 ms).
 func BenchmarkFind(b *testing.B) {
 	for name, text := range map[string]string{"rare": "nowhere at all", "common": "question"} {
 		b.Run(name, func(b *testing.B) {
@@ -76,7 +76,7 @@ func BenchmarkFind(b *testing.B) {
 	}
 }
 
-// BenchmarkSearchText: words in 100 000 units of 100 sessions (under 100 ms).
+// BenchmarkSearchText searches 100 000 units in 100 sessions (target: under 100 ms).
 func BenchmarkSearchText(b *testing.B) {
 	f := newFixture(b)
 	for i := range 100 {
@@ -94,7 +94,7 @@ func BenchmarkSearchText(b *testing.B) {
 	}
 }
 
-// BenchmarkDuplicate: a session of 1 000 turns.
+// BenchmarkDuplicate duplicates a session of 1 000 turns.
 func BenchmarkDuplicate(b *testing.B) {
 	f := newFixture(b)
 	_, main := f.session("bench")
@@ -105,8 +105,8 @@ func BenchmarkDuplicate(b *testing.B) {
 	}
 }
 
-// into is where BenchmarkColdStartData leaves its data directory, for the program's own benchmark to open, and where
-// BenchmarkHybridSearch leaves and finds its own.
+// into is the directory where BenchmarkColdStartData leaves data for the program's own benchmark, and where
+// BenchmarkHybridSearch keeps its data between runs.
 var into = flag.String("into", "", "directory for the data of the cold start, or of HybridSearch, which uses what it finds there")
 
 // BenchmarkColdStartData makes 1 000 sessions with 100 000 units and their vectors.

@@ -1,14 +1,15 @@
-// Package tasks carries out long work that a person began: imports, exports, backups,
-// moves (UX, Around it). It shows how far each is, ends it when asked, and remembers it
-// over a restart of the program.
+// Package tasks runs long work that the user started: imports, exports, backups, moves (UX, Around it). It shows its
+// progress, cancels it on request, and remembers it across restarts.
 //
-// Guarantees: at most two run at once and the others wait in order; work that cannot
-// are beside any other runs alone; a panic fails its task and nothing else; what the
-// program's end interrupts is found as interrupted by the next start, and continues where
-// its kind can; what ended stays until it is dismissed, the newest fifty. A task is
-// stored when it begins and when it ends, and every few seconds between. Where that
-// fails the work continues anyway: it is the work that matters.
+// Guarantees:
+//   - At most two tasks run at once; the others wait in order. Restoring and moving run alone.
+//   - A panic fails only its own task.
+//   - Tasks that the end of the program interrupts are marked as interrupted at the next start, and can be resumed if
+//     their kind supports it.
+//   - Finished tasks are kept until they are dismissed, but only the newest fifty.
+//   - A task is stored when it starts, when it ends, and every few seconds in between. If storing fails, the work
+//     continues.
 //
-// What the work does is its own matter: it keeps what it wrote whole when its context
-// ends, and a task that was interrupted may have done nothing, some or all of it.
+// The work itself must leave what it has written in a consistent state when its context ends. An interrupted task may
+// have done nothing, a part, or all of it.
 package tasks

@@ -13,7 +13,7 @@ func unknown(op string) error {
 	return chat.Errorf(chat.CodeNotFound, op, "There is no such task; it was dismissed.")
 }
 
-// List is what runs, and what ended and was not dismissed, newest first.
+// List returns the tasks that are running, waiting, or finished and not dismissed, newest first.
 func (m *Manager) List() []Task {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -27,14 +27,14 @@ func (m *Manager) List() []Task {
 	return out
 }
 
-// view is the task as it is now; the manager's mu is held.
+// view returns the current state of the task. The manager's mu must be held.
 func (w *work) view() Task {
 	t := w.Task
 	t.Waiting = !w.ended() && w.cancel == nil
 	return t
 }
 
-// Open counts what runs and what waits for its turn.
+// Open counts the running and the waiting tasks.
 func (m *Manager) Open() (running, waiting int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -50,7 +50,7 @@ func (m *Manager) Open() (running, waiting int) {
 	return running, waiting
 }
 
-// Wait returns a task when it has ended.
+// Wait waits until a task has ended and returns it.
 func (m *Manager) Wait(ctx context.Context, id string) (Task, error) {
 	m.mu.Lock()
 	w, ok := m.tasks[id]
@@ -70,7 +70,7 @@ func (m *Manager) Wait(ctx context.Context, id string) (Task, error) {
 	return w.view(), nil
 }
 
-// Cancel ends work where it is whole. Of what has ended it is harmless.
+// Cancel cancels a task; the work stops at a consistent point. For a finished task, it does nothing.
 func (m *Manager) Cancel(id string) error {
 	m.mu.Lock()
 	w, ok := m.tasks[id]
@@ -96,12 +96,12 @@ func (m *Manager) Cancel(id string) error {
 		m.save(w)
 		m.prune()
 		m.publish(w)
-		m.next() // one that waited for this one alone
+		m.next() // a task may have waited for this one
 	}
 	return nil
 }
 
-// Dismiss forgets a task that has ended.
+// Dismiss removes a task that has ended.
 func (m *Manager) Dismiss(id string) error {
 	const op = "task.dismiss"
 	m.mu.Lock()
@@ -123,8 +123,8 @@ func (m *Manager) Dismiss(id string) error {
 	return err
 }
 
-// Forget dismisses all that is about a session, or whose record names it, and cancels what
-// is about it and runs: the session is erased, and titles and file names are text of it.
+// Forget cancels and removes all tasks about a session, and removes finished tasks whose record mentions it. It is
+// called when the session is deleted permanently: titles and file names are part of its content.
 func (m *Manager) Forget(ctx context.Context, session chat.SessionID, named func(record string) bool) error {
 	m.mu.Lock()
 	var about []*work
@@ -148,8 +148,7 @@ func (m *Manager) Forget(ctx context.Context, session chat.SessionID, named func
 	return nil
 }
 
-// prune forgets the oldest of what ended, what went well before the rest, while there
-// are too many.
+// prune removes the oldest finished tasks over the limit, successful ones first.
 func (m *Manager) prune() {
 	m.mu.Lock()
 	var ended []*work
@@ -180,7 +179,7 @@ func (m *Manager) prune() {
 	}
 }
 
-// save stores a task as it is now.
+// save stores the current state of a task.
 func (m *Manager) save(w *work) {
 	m.saving.Lock()
 	defer m.saving.Unlock()

@@ -15,19 +15,19 @@ import (
 	"contextinfinity/backend/internal/panics"
 )
 
-// Store is small application state of the database.
+// Store stores small application state in the database.
 type Store interface {
 	Settings(ctx context.Context, prefix string) (map[string]string, error)
 	PutSetting(ctx context.Context, key, value string) error
 	DropSetting(ctx context.Context, key string) error
 }
 
-// Publisher is notified when a task is different.
+// Publisher is notified when a task changes.
 type Publisher interface {
 	Change(chat.Change)
 }
 
-// Deps are what a Manager is built from.
+// Deps are the dependencies of a Manager.
 type Deps struct {
 	Store   Store
 	Publish Publisher
@@ -36,27 +36,27 @@ type Deps struct {
 }
 
 const (
-	prefix = "task." // of the settings that hold tasks
-	// atOnce is how many run at a time.
+	prefix = "task." // of the settings that store tasks
+	// atOnce is how many tasks run at a time.
 	atOnce = 2
-	// MaxOpen is how many may run or wait.
+	// MaxOpen is how many tasks may be running or waiting.
 	MaxOpen = 100
-	// keptEnded is how many that ended are kept; those that went well leave first.
+	// keptEnded is how many finished tasks are kept; successful ones are removed first.
 	keptEnded = 50
 )
 
-// Why the context of work ends before the work does.
+// Causes of cancelling the context of the work.
 var (
 	errCancelled = chat.Errorf(chat.CodeCancelled, "task.cancel", "This was cancelled.")
 	errClosing   = chat.Errorf(chat.CodeCancelled, "task.close", "The program is closing.")
 )
 
-// Manager carries out tasks.
+// Manager runs tasks.
 type Manager struct {
 	d      Deps
 	life   context.Context
 	finish context.CancelCauseFunc
-	saving sync.Mutex // what is stored last is what holds
+	saving sync.Mutex // serializes storing, so that the latest state is stored last
 
 	mu      sync.Mutex
 	tasks   map[string]*work
@@ -65,22 +65,22 @@ type Manager struct {
 	behind  sync.WaitGroup
 }
 
-// work is a task and what runs it; guarded by the manager's mu.
+// work is a task and its runtime state, guarded by the manager's mu.
 type work struct {
 	Task
 	run    Run
-	cancel context.CancelCauseFunc // nil: it does not run
-	ran    chan struct{}           // closed when it has ended; nil: of an earlier run of the program
+	cancel context.CancelCauseFunc // nil: not running
+	ran    chan struct{}           // closed when it has ended; nil: a task of an earlier run of the program
 	gone   bool                    // dismissed
 
-	due         bool // a frame is on its way
+	due         bool // a progress update is scheduled
 	told, saved time.Time
 }
 
 func (w *work) ended() bool { return w.State != Running }
 
-// New returns a manager that knows the tasks of earlier runs. Those that ran then are
-// interrupted: one program at a time has the data open.
+// New returns a manager with the tasks of earlier runs. Those that were running are marked as interrupted: only one
+// process at a time has the data open.
 func New(ctx context.Context, d Deps) (*Manager, error) {
 	if d.Log == nil {
 		d.Log = slog.New(slog.DiscardHandler)
@@ -108,14 +108,14 @@ func New(ctx context.Context, d Deps) (*Manager, error) {
 	return m, nil
 }
 
-// Resumes says how work of a kind continues after it was cut short.
+// Resumes sets how tasks of a kind are resumed.
 func (m *Manager) Resumes(kind Kind, again Resumer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.resumes[kind] = again
 }
 
-// Start begins work, or has it wait for its turn.
+// Start starts a task, or queues it.
 func (m *Manager) Start(spec Spec, run Run) (Task, error) {
 	spec.Title = display.Clip(spec.Title, maxTitle)
 	now := m.d.Clock.Now()
@@ -123,7 +123,7 @@ func (m *Manager) Start(spec Spec, run Run) (Task, error) {
 	return m.enter(w, "task.start", func() error { return nil })
 }
 
-// Resume continues with a task that was cut short or failed.
+// Resume resumes a task that was interrupted, cancelled or failed.
 func (m *Manager) Resume(id string) (Task, error) {
 	const op = "task.resume"
 	m.mu.Lock()
@@ -155,7 +155,7 @@ func (m *Manager) Resume(id string) (Task, error) {
 	})
 }
 
-// enter takes work up, unless the program closes, too much is open, or may says no.
+// enter adds a task, unless the program is closing, too many tasks are open, or may returns an error.
 func (m *Manager) enter(w *work, op string, may func() error) (Task, error) {
 	w.ran = make(chan struct{})
 	m.mu.Lock()
@@ -178,9 +178,9 @@ func (m *Manager) enter(w *work, op string, may func() error) (Task, error) {
 		return Task{}, err
 	}
 	m.tasks[w.ID] = w
-	entered := w.Task // what is begun may be over before this returns
+	entered := w.Task // a copy, because the task may end before this returns
 	m.mu.Unlock()
-	m.save(w) // before it runs: its end is stored after
+	m.save(w) // before it starts, so that its end is stored later
 	m.next()
 	m.publish(w)
 	m.mu.Lock()
@@ -189,8 +189,8 @@ func (m *Manager) enter(w *work, op string, may func() error) (Task, error) {
 	return entered, nil
 }
 
-// next lets those run whose turn it is, the oldest first. Work that must run alone is
-// not skipped: it would wait forever.
+// next starts the waiting tasks that can run, oldest first. Younger tasks do not overtake one that must run alone,
+// because it would never get its turn.
 func (m *Manager) next() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -222,7 +222,7 @@ func (m *Manager) next() {
 	}
 }
 
-// begin runs work; mu is held.
+// begin starts a task. mu must be held.
 func (m *Manager) begin(w *work) {
 	ctx, cancel := context.WithCancelCause(m.life)
 	w.cancel = cancel
@@ -235,7 +235,7 @@ func (m *Manager) begin(w *work) {
 	})
 }
 
-// guarded does the work; a defect in it fails the task and not the program.
+// guarded runs the work. A panic fails the task, not the program.
 func (m *Manager) guarded(ctx context.Context, w *work) (result Result, err error) {
 	defer panics.Recover(func(d *chat.Error, stack []byte) {
 		m.d.Log.Error("a task panicked", "kind", w.Kind, "err", d, "stack", string(stack))
@@ -244,7 +244,7 @@ func (m *Manager) guarded(ctx context.Context, w *work) (result Result, err erro
 	return w.run(ctx, &Progress{m, w})
 }
 
-// end records how work ended. cause is why its context did, if it did.
+// end records the end of a task. cause is the reason why its context was cancelled, if it was.
 func (m *Manager) end(w *work, result Result, err, cause error) {
 	stopped := err != nil && cause != nil && (errors.Is(err, context.Canceled) || errors.Is(err, cause) || chat.CodeOf(err) == chat.CodeCancelled)
 	m.mu.Lock()
@@ -262,7 +262,7 @@ func (m *Manager) end(w *work, result Result, err, cause error) {
 	if result.Path == "" {
 		result.Path = w.Result.Path
 	}
-	// What it was at is no matter any more, and may be the title of what is erased later.
+	// The detail is of no use any more, and could contain the title of a session that is deleted later.
 	w.Detail, w.EndedAt, w.Result, w.cancel, w.run = "", m.d.Clock.Now(), result, nil, nil
 	m.mu.Unlock()
 	m.save(w)
@@ -270,8 +270,8 @@ func (m *Manager) end(w *work, result Result, err, cause error) {
 	m.publish(w)
 }
 
-// Close ends all work in order, while there is time: what runs is cut where it is whole,
-// what waits is not begun. Both are interrupted. Closing twice is harmless.
+// Close interrupts all tasks and waits until ctx ends: running ones stop at a consistent point, waiting ones do not
+// start. Closing twice is harmless.
 func (m *Manager) Close(ctx context.Context) error {
 	m.mu.Lock()
 	m.closed = true

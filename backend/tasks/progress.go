@@ -6,26 +6,26 @@ import (
 	"contextinfinity/backend/internal/display"
 )
 
-// frameEvery is how often progress is sent to the window at most; saveEvery is how
-// often it is stored.
+// frameEvery is the shortest interval between progress updates in the window; saveEvery is the interval at which
+// progress is stored.
 const (
 	frameEvery = 100 * time.Millisecond
 	saveEvery  = 5 * time.Second
 )
 
-// Progress gets from the work how far it is. It never waits, neither for the window
-// nor for the database, so that it may be told from within a transaction.
+// Progress receives the progress of a task. Its methods wait neither for the window nor for the database, so they can
+// be called inside a transaction.
 type Progress struct {
 	m *Manager
 	w *work
 }
 
-// Count says how much is done, of how much (0: not known), in which unit.
+// Count reports how much is done, of how much (0: unknown), and in which unit.
 func (p *Progress) Count(done, total int64, unit string) {
 	p.change(func(t *Task) { t.Done, t.Total, t.Unit = done, total, unit })
 }
 
-// Detail says what the work is at.
+// Detail reports what the task is working on.
 func (p *Progress) Detail(text string) {
 	text = display.Clip(text, maxDetail)
 	p.change(func(t *Task) { t.Detail = text })
@@ -50,7 +50,7 @@ func (p *Progress) change(set func(*Task)) {
 	})
 }
 
-// frame tells the window of progress, and stores it now and then.
+// frame publishes the progress, and stores it now and then.
 func (m *Manager) frame(w *work) {
 	m.mu.Lock()
 	w.due, w.told = false, time.Now()

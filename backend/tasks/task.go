@@ -8,7 +8,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Kind is a closed list.
+// Kind is the kind of a task.
 type Kind string
 
 const (
@@ -20,9 +20,9 @@ const (
 	Verify  Kind = "verify"
 )
 
-// besides reports whether work of a kind can begin while work of another runs. Restore
-// and Move put the data in another place, so nothing may write meanwhile; two of one
-// kind would wait for each other at the disk or the database, and bring nothing.
+// besides reports whether a task of a kind can start while another one runs. Restore and Move replace the data, so
+// nothing may write meanwhile. Two tasks of the same kind would only compete for the disk or the database; exports
+// are the exception.
 func besides(k, running Kind) bool {
 	if k == Restore || k == Move || running == Restore || running == Move {
 		return false
@@ -30,50 +30,50 @@ func besides(k, running Kind) bool {
 	return k != running || k == Export
 }
 
-// State of a task.
+// State is the state of a task.
 type State string
 
 const (
-	Running     State = "running" // or waiting for its turn
+	Running     State = "running" // or waiting
 	Done        State = "done"
 	Failed      State = "failed"
 	Cancelled   State = "cancelled"
-	Interrupted State = "interrupted" // the program ended meanwhile
+	Interrupted State = "interrupted" // the program ended while the task was running
 )
 
-// Spec is what is to be done, as the person sees it.
+// Spec describes a task to the user.
 type Spec struct {
 	Kind  Kind   `json:"kind"`
 	Title string `json:"title"` // "Import conversations.json"
-	// Session that the task is about; a permanent deletion of it forgets the task.
+	// Session is the session that the task is about; deleting it permanently removes the task.
 	Session chat.SessionID `json:"session,omitempty"`
-	// Firm: once begun it is not cancelled. The program starts again for it.
+	// Firm: once started, it cannot be cancelled. The program restarts for it.
 	Firm bool `json:"firm,omitempty"`
-	// Input is what its Resumer makes the work from again; empty: it cannot be resumed.
+	// Input is what the Resumer needs to resume the task; empty: it cannot be resumed.
 	Input json.RawMessage `json:"input,omitempty"`
 }
 
-// Result is what work leaves to be shown.
+// Result is the outcome to show.
 type Result struct {
-	Path   string          `json:"path,omitempty"`   // the file or folder that was written
-	Report json.RawMessage `json:"report,omitempty"` // of the kind's own form
+	Path   string          `json:"path,omitempty"`   // the file or folder written
+	Report json.RawMessage `json:"report,omitempty"` // its format depends on the kind
 }
 
-// Run is the work. When its context ends it returns soon, with what it wrote whole. A
-// result counts with an error too.
+// Run does the work. When its context ends, it must return soon and leave what it has written in a consistent state.
+// A result is also used if there is an error.
 type Run func(ctx context.Context, p *Progress) (Result, error)
 
-// Resumer makes the work of a task again.
+// Resumer recreates the work of a task.
 type Resumer func(input json.RawMessage) (Run, error)
 
-// Task is long work, and how far it is.
+// Task is a task and its progress.
 type Task struct {
 	ID string `json:"id"`
 	Spec
 	State     State       `json:"state"`
-	Waiting   bool        `json:"-"` // it runs when another one has ended
+	Waiting   bool        `json:"-"` // not started yet
 	Done      int64       `json:"done,omitempty"`
-	Total     int64       `json:"total,omitempty"` // 0: not known
+	Total     int64       `json:"total,omitempty"` // 0: unknown
 	Unit      string      `json:"unit,omitempty"`  // bytes, sessions, turns
 	Detail    string      `json:"detail,omitempty"`
 	StartedAt time.Time   `json:"started_at"`
@@ -82,19 +82,19 @@ type Task struct {
 	Result    Result      `json:"result,omitzero"`
 }
 
-// Resumable reports whether Resume continues with it.
+// Resumable reports whether Resume can resume it.
 func (t Task) Resumable() bool {
 	return len(t.Input) > 0 && (t.State == Interrupted || t.State == Failed || t.State == Cancelled)
 }
 
-// Lengths of what is shown, in characters, and of a report that is stored, in bytes.
+// Limits of displayed text, in characters, and of a stored report, in bytes.
 const (
 	maxTitle  = 200
 	maxDetail = 200
 	maxReport = 256 << 10
 )
 
-// record is a task as it is stored.
+// record is the stored form of a task.
 type record struct {
 	Task
 	Error *recordedError `json:"error,omitempty"`

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// cacheGeneration is how many counts a generation holds: two are kept, some
-// 6 MB in all, enough for the blocks of a 10 000-turn lineage.
+// cacheGeneration is the number of counts in one of the two generations. Both together take about 6 MB, enough for
+// the blocks of a lineage of 10 000 turns.
 const cacheGeneration = 32768
 
 var sharedCache = newCache(cacheGeneration)
@@ -16,9 +16,8 @@ type cacheKey struct {
 	sum      [sha256.Size]byte
 }
 
-// cache keeps counts by content. It forgets like an LRU but with two maps: what
-// is used moves to the young one; when that is full it becomes the old one and
-// what was old is dropped.
+// cache stores counts by content. It approximates an LRU cache with two maps: entries in use are copied to the young
+// map, and when that is full it replaces the old one.
 type cache struct {
 	mu         sync.Mutex
 	limit      int

@@ -9,13 +9,13 @@ import (
 	"github.com/pkoukk/tiktoken-go"
 )
 
-// encoding is one of tiktoken's, loaded once, on first use or by Warm.
+// encoding is a tiktoken encoding, loaded once, on first use or by Warm.
 type encoding struct {
 	name string
 	load func() encoder
 }
 
-// encoder is the part of tiktoken that is used.
+// encoder is the method of tiktoken that is used.
 type encoder interface{ EncodeOrdinary(text string) []int }
 
 var (
@@ -27,7 +27,7 @@ func newEncoding(name string) *encoding {
 	return &encoding{name: name, load: sync.OnceValue(func() encoder {
 		enc, err := embedded(name)
 		if err != nil {
-			// The ranks are part of this binary: no input can bring this about.
+			// The ranks are part of the binary, so no input can cause this.
 			panic("tokens: embedded encoding " + name + ": " + err.Error())
 		}
 		return enc
@@ -47,15 +47,15 @@ func (e *encoding) count(s string) int {
 }
 
 const (
-	// maxRun bounds an unbroken run of one class of characters. Encoding a run
-	// takes time quadratic in its length; a cut costs at most a token or two.
+	// maxRun limits an unbroken run of characters of one class, in bytes. Encoding a run takes time quadratic in its
+	// length; a cut changes the count by a token or two.
 	maxRun = 512
-	// maxPiece bounds what is encoded at once, and so the memory it takes.
+	// maxPiece limits how many bytes are encoded at once, and with it the memory needed.
 	maxPiece = 64 << 10
 )
 
-// pieces cuts s where a run has become maxRun bytes long, and at a convenient
-// place after maxPiece bytes. Joined, the pieces are s.
+// pieces cuts s where a run has reached maxRun bytes, and at a convenient place after maxPiece bytes. Joined, the
+// pieces are s.
 func pieces(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		var c cutter
@@ -75,10 +75,10 @@ func pieces(s string) iter.Seq[string] {
 	}
 }
 
-// cutter follows the runs of a text.
+// cutter tracks the runs of a text.
 type cutter struct {
 	class class
-	run   int // bytes of the present run
+	run   int // bytes in the current run
 }
 
 // before reports whether to cut before r, length bytes after the last cut.
@@ -93,14 +93,13 @@ func (c *cutter) before(r rune, length int) bool {
 	case !changed:
 		return false
 	case r == ' ':
-		// Words begin with their space: a cut here changes no count.
+		// Words start with their space, so a cut here does not change the count.
 		return length >= maxPiece
 	}
 	return length >= 2*maxPiece
 }
 
-// encodedLen is the length of r as the encoder sees it: a byte that is not
-// UTF-8 arrives there as the three bytes of U+FFFD.
+// encodedLen returns the length of r in the encoder: an invalid byte becomes the three bytes of U+FFFD.
 func encodedLen(r rune) int { return utf8.RuneLen(r) }
 
 type class int
@@ -110,12 +109,11 @@ const (
 	classLetter
 	classDigit
 	classSpace
-	// classMark continues with whatever run it is in: one encoding's pattern
-	// counts accents to the letters, the other's to the symbols.
+	// classMark continues the current run: one encoding's pattern treats accents as letters, the other's as symbols.
 	classMark
 )
 
-// classOf groups what the encodings' patterns may take as one run.
+// classOf groups characters that the encodings' patterns may treat as one run.
 func classOf(r rune) class {
 	switch {
 	case r < utf8.RuneSelf:

@@ -2,41 +2,38 @@ package tokens
 
 import "strings"
 
-// Sources of a limit, as the window shows them.
+// Sources of a limit, as shown in the window.
 const (
 	SourceConfigured = "configured"
 	SourceUnknown    = "unknown window"
 )
 
-// SourceTable is the source of limits from the table, which names its line.
+// SourceTable returns the source of limits from the table, with the matching prefix.
 func SourceTable(prefix string) string { return "table: " + prefix }
 
-// Resolved are the limits of a model, in tokens, and where the window's size
-// comes from.
+// Resolved has the limits of a model, in tokens, and the source of its context limit.
 type Resolved struct {
 	ContextLimit int
 	MaxOutput    int
 	Source       string
 }
 
-// Fallback are the limits assumed for an unknown model:
-// budget.fallback_context_limit and budget.fallback_max_output.
+// Fallback has the limits assumed for unknown models: budget.fallback_context_limit and budget.fallback_max_output.
 type Fallback struct {
 	ContextLimit int
 	MaxOutput    int
 }
 
-// limits of a family of models.
+// limits are the limits of a family of models.
 type limits struct {
 	prefix               string
 	contextLimit, output int
 }
 
-// known is found by longest prefix. It began as FCRATE's table and holds the
-// vendors' published limits as of November 2026; a later model of a family takes
-// its family's line, which may understate it but never overruns it. Models that
-// run on one's own server are not here: their window is what the server was
-// started with, often far below what the model could do.
+// known is searched by longest prefix. It started as FCRATE's table and has the vendors' published limits as of
+// November 2026. Later models of a family get its limits, which may be too low but not too high. Models for local
+// servers are not listed: their window is whatever the server was started with, often far below what the model
+// supports.
 var known = []limits{
 	{"claude", 200_000, 64_000},
 	{"claude-2", 100_000, 4_096},
@@ -87,9 +84,8 @@ var known = []limits{
 	{"codex-mini", 200_000, 100_000},
 }
 
-// Limits resolves a model's limits: what is configured (0: not), then the table
-// by longest prefix, then the fallback (SPEC 9). MaxOutput is always below
-// ContextLimit.
+// Limits resolves a model's limits: the configured ones (0: not configured), then the table by longest prefix, then
+// the fallback (SPEC 9). MaxOutput is always less than ContextLimit.
 func Limits(modelID string, contextLimit, maxOutput int, fallback Fallback) Resolved {
 	r := Resolved{ContextLimit: fallback.ContextLimit, MaxOutput: fallback.MaxOutput, Source: SourceUnknown}
 	if l, ok := lookup(modelID); ok {
@@ -118,8 +114,8 @@ func lookup(modelID string) (limits, bool) {
 	return best, best.prefix != ""
 }
 
-// familyName undoes what gateways do to an id: "anthropic/claude-3.5-sonnet" and
-// "eu.anthropic.claude-3-5-sonnet" are claude-3-5-sonnet.
+// familyName undoes the changes that gateways make to an id: "anthropic/claude-3.5-sonnet" and
+// "eu.anthropic.claude-3-5-sonnet" become claude-3-5-sonnet.
 func familyName(modelID string) string {
 	id := baseName(modelID)
 	if i := strings.Index(id, ".claude-"); i >= 0 {
@@ -131,7 +127,7 @@ func familyName(modelID string) string {
 	return id
 }
 
-// endsWord keeps "o1" from taking "o10" and "gpt-4" from "gpt-40".
+// endsWord prevents "o1" from matching "o10", and "gpt-4" from matching "gpt-40".
 func endsWord(id, prefix string) bool {
 	return len(id) == len(prefix) || strings.IndexByte("-.@:", id[len(prefix)]) >= 0
 }

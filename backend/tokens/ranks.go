@@ -11,12 +11,11 @@ import (
 	"github.com/pkoukk/tiktoken-go-loader/assets"
 )
 
-// lateRanks gives tiktoken the ranks of an encoding empty, and fills them in when it has
-// built itself: it would sort them all and turn them round, for decoding, which nothing
-// here does, and that takes several times as long as reading them. It also keeps
-// tiktoken off the network.
+// lateRanks gives tiktoken an empty map of ranks, and fills it after tiktoken has been built. With a full map,
+// tiktoken would sort and invert it for decoding, which is not used here and takes several times as long as reading
+// it. It also keeps tiktoken off the network.
 type lateRanks struct {
-	data  []byte // lines of a token in base64 and its rank
+	data  []byte // lines with a token in base64 and its rank
 	ranks map[string]int
 }
 
@@ -27,10 +26,10 @@ func (l *lateRanks) LoadTiktokenBpe(address string) (_ map[string]int, err error
 	return l.ranks, err
 }
 
-// loading is held while tiktoken's loader, which is a global, is one encoding's.
+// loading guards tiktoken's loader, which is a global variable.
 var loading sync.Mutex
 
-// embedded is an encoding, from the ranks that are part of this binary.
+// embedded builds an encoding from the ranks in the binary.
 func embedded(name string) (encoder, error) {
 	loading.Lock()
 	defer loading.Unlock()
@@ -43,10 +42,10 @@ func embedded(name string) (encoder, error) {
 	return enc, late.fill()
 }
 
-// fill reads the ranks. All tokens are parts of one string: there are a hundred thousand.
+// fill reads the ranks. All tokens are substrings of one string, because there are a hundred thousand of them.
 func (l *lateRanks) fill() error {
 	type entry struct{ end, rank int }
-	entries, tokens := make([]entry, 0, bytes.Count(l.data, []byte{'\n'})+1), l.data[:0] // in place: it shrinks
+	entries, tokens := make([]entry, 0, bytes.Count(l.data, []byte{'\n'})+1), l.data[:0] // decoded in place, because the result is shorter
 	for line := range bytes.Lines(l.data) {
 		token, digits, _ := bytes.Cut(bytes.TrimSpace(line), []byte{' '})
 		rank, err := strconv.Atoi(string(digits))

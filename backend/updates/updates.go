@@ -1,8 +1,8 @@
-// Package updates asks a release feed whether there is a newer version of the program.
+// Package updates checks a release feed for a newer version of the program.
 //
-// Guarantee: nothing is asked unless a person asks, or has switched on that it is asked each day. What is sent is one GET of the
-// configured address with the user agent "ContextInfinity": no version, identifier, cookie or referrer. Redirects are not
-// followed. Nothing is downloaded but the feed, and nothing is installed.
+// Guarantee: the feed is asked only when the user requests it or has enabled the daily check. The request is one GET
+// of the configured address with the user agent "ContextInfinity", without version, identifier, cookie or referrer.
+// Redirects are not followed. Only the feed is downloaded, and nothing is installed.
 package updates
 
 import (
@@ -25,11 +25,12 @@ import (
 )
 
 const (
-	// maxFeed bounds what is read of a feed, in bytes: a page of GitHub's list of releases has some hundred kilobytes.
+	// maxFeed limits how much of a feed is read, in bytes. A page of GitHub's list of releases has a few hundred
+	// kilobytes.
 	maxFeed = 4 << 20
-	// checkTime bounds a check.
+	// checkTime limits a check.
 	checkTime = 20 * time.Second
-	// daily is how often it is checked where that is switched on.
+	// daily is the interval of the automatic check.
 	daily = 24 * time.Hour
 
 	op = "updates.check"
@@ -40,27 +41,28 @@ type Verdict string
 
 const (
 	VerdictNewer   Verdict = "newer"   // there is a newer release
-	VerdictCurrent Verdict = "current" // this is the newest, or newer than it
-	VerdictUnknown Verdict = "unknown" // the running program does not know its version
+	VerdictCurrent Verdict = "current" // the running version is the newest release, or newer
+	VerdictUnknown Verdict = "unknown" // the version of the running program is not known
 )
 
-// Result is what a check found.
+// Result is the outcome of a check.
 type Result struct {
 	Verdict Verdict
 	Running string // version, "1.2.3"
-	Newest  string // version of the newest release that is no draft and no prerelease, "1.2.4"
-	Page    string // its page, an https address; empty: the feed names none
+	Newest  string // version of the newest release that is not a draft or a prerelease, "1.2.4"
+	Page    string // its page, an https address; empty: the feed has none
 	At      time.Time
 }
 
-// Checker asks the feed, and keeps what the last check said.
+// Checker checks the feed and keeps the outcome of the last check.
 type Checker struct {
-	// Feed is the address to ask; empty: none is known. Daily reports whether to ask by itself each day. Both as they are now.
+	// Feed returns the address of the feed; empty: none is configured. Daily reports whether to check every day. Both
+	// return the current setting.
 	Feed  func() string
 	Daily func() bool
 	// Running is the version of this program.
 	Running string
-	Client  *http.Client // NewClient's
+	Client  *http.Client // made by NewClient
 	Now     func() time.Time
 
 	mu   sync.Mutex
@@ -68,22 +70,22 @@ type Checker struct {
 	err  error
 }
 
-// NewClient follows no redirect, keeps no cookie and sends no referrer.
+// NewClient returns a client that follows no redirects, keeps no cookies and sends no referrer.
 func NewClient() *http.Client {
 	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// Last is what the last check of this run found, or why it found nothing. Both nil: there was none.
+// Last returns the outcome or the error of the last check in this run; both are nil if there was none.
 func (c *Checker) Last() (*Result, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.last, c.err
 }
 
-// Check asks the feed.
+// Check checks the feed.
 //
-// Errors: CodeConfig without a usable address, CodeUnavailable and CodeTimeout where it does not answer, CodeProvider where
-// what it answers is no feed.
+// Errors: CodeConfig without a usable address, CodeUnavailable and CodeTimeout if the feed does not answer,
+// CodeProvider if the answer is not a feed.
 func (c *Checker) Check(ctx context.Context) (Result, error) {
 	r, err := c.check(ctx)
 	c.mu.Lock()
@@ -95,7 +97,8 @@ func (c *Checker) Check(ctx context.Context) (Result, error) {
 	return r, err
 }
 
-// Run checks once a day, the first time at once, while that is switched on; until ctx ends. wake has it look again whether it is.
+// Run checks immediately and then once a day while the daily check is enabled, until ctx ends. A message on wake
+// makes it read the settings again.
 func (c *Checker) Run(ctx context.Context, wake <-chan struct{}, checked func()) {
 	var due <-chan time.Time
 	for {
@@ -110,7 +113,7 @@ func (c *Checker) Run(ctx context.Context, wake <-chan struct{}, checked func())
 			return
 		case <-wake:
 		case <-due:
-			_, _ = c.Check(ctx) // Last has the error
+			_, _ = c.Check(ctx) // the error is available from Last
 			checked()
 			due = time.After(daily)
 		}
@@ -169,7 +172,8 @@ func (c *Checker) fetch(ctx context.Context, feed string) ([]byte, error) {
 	return body, nil
 }
 
-// entry is a release as feeds write it: GitHub's and Gitea's (tag_name, html_url), or a file of one's own (version, page).
+// entry is a release in a feed: in the format of GitHub and Gitea (tag_name, html_url), or in a simple format
+// (version, page).
 type entry struct {
 	TagName    string `json:"tag_name"`
 	Version    string `json:"version"`
@@ -179,7 +183,8 @@ type entry struct {
 	Prerelease bool   `json:"prerelease"`
 }
 
-// newestOf is the highest version of a feed, "v1.2.3", with its page. A feed is one release or a list of them.
+// newestOf returns the highest version in a feed, "v1.2.3", and its page. A feed is one release or a list of
+// releases.
 func newestOf(body []byte) (version, page string, err error) {
 	var list []entry
 	if body = bytes.TrimSpace(body); bytes.HasPrefix(body, []byte("{")) {
@@ -212,7 +217,8 @@ func newestOf(body []byte) (version, page string, err error) {
 	return version, page, nil
 }
 
-// semantic is a version as package semver writes it, "" if it is none. Two numbers alone are no version: "v1.2" may be a branch.
+// semantic returns a version in the form that package semver uses; "" if it is not one. Two numbers are not enough:
+// "v1.2" may be the name of a branch.
 func semantic(version string) string {
 	v := "v" + strings.TrimPrefix(strings.TrimSpace(version), "v")
 	if !semver.IsValid(v) || strings.Count(strings.SplitN(strings.SplitN(v, "-", 2)[0], "+", 2)[0], ".") != 2 {
@@ -221,7 +227,8 @@ func semantic(version string) string {
 	return v
 }
 
-// compare judges the running version. One that was built after a release (1.2.3+5.gabc) counts as that release.
+// compare compares the running version with the newest one. A build made after a release (1.2.3+5.gabc) counts as
+// that release.
 func compare(running, newest string) Verdict {
 	v := semantic(running)
 	switch {
@@ -240,7 +247,7 @@ func hostOf(address string) string {
 	return "The address"
 }
 
-// short keeps an address that a server names from filling a message.
+// short limits the length of an address that a server sent.
 func short(address string) string {
 	const most = 200
 	if address = strings.ToValidUTF8(address, ""); len(address) > most {

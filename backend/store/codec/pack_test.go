@@ -48,7 +48,7 @@ func FuzzUnpack(f *testing.F) {
 	})
 }
 
-// randomText does not compress.
+// randomText cannot be compressed.
 func randomText(n int) string {
 	r := rand.New(rand.NewPCG(1, 2))
 	b := make([]byte, n)

@@ -10,7 +10,7 @@ import (
 func TestQuantizeKeepsDirection(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		v := rapid.SliceOfN(rapid.Float32Range(-1e6, 1e6), 2, 600).Draw(rt, "vector")
-		v[0] += 1 // of some length
+		v[0] += 1 // never the zero vector
 		b, err := Quantize(v, len(v))
 		if err != nil {
 			if allZero(v) {
@@ -25,7 +25,7 @@ func TestQuantizeKeepsDirection(t *testing.T) {
 		if length := dot(got, got); math.Abs(length-1) > 1e-5 {
 			rt.Fatalf("length %g", length)
 		}
-		// Each dimension is off by at most half a step of 1/127 of the largest.
+		// Each dimension is off by at most half a step, which is 1/127 of the largest value.
 		if cos := dot(got, v) / math.Sqrt(dot(v, v)); cos < math.Cos(math.Asin(min(1, math.Sqrt(float64(len(v)))/254))) {
 			rt.Fatalf("cosine %g", cos)
 		}

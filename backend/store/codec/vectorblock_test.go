@@ -33,8 +33,8 @@ func TestABlockOfVectorsComesBack(t *testing.T) {
 	}
 }
 
-// TestADamagedBlockIsRefused: bytes that are cut off, added or changed give an error, or a
-// block whose indexes are sound.
+// TestADamagedBlockIsRefused: a block with missing, additional or changed bytes is an error, or decodes with all
+// indexes in range.
 func TestADamagedBlockIsRefused(t *testing.T) {
 	out, err := AppendVectorBlock(nil, aBlock())
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// TestUnitCacheIsLimited: it holds a limited number of units, the last used among them, and none of an older
-// generation or for an older snapshot.
+// TestUnitCacheIsLimited: it keeps a limited number of units, including those used last, and returns none for an
+// older generation or snapshot.
 func TestUnitCacheIsLimited(t *testing.T) {
 	var c unitCache
 	if !c.open(1) {

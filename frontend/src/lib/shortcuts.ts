@@ -1,31 +1,38 @@
-/** Key presses as lists write them, "Ctrl+Shift+F", and which of them can be given to a command. Pure; which keys are set is in state/keymap. */
+/**
+ * Key presses in the notation of lists, "Ctrl+Shift+F", and which of them can be assigned to a command. Pure; the
+ * assigned keys are in state/keymap.
+ */
 import { entries, type CommandId, type Entry, type SessionPlace } from './commands/list';
 import { keysIn, onMac } from './keys';
 import { t } from './words/words.svelte';
 
-/** Modifiers in this order, then the key. A letter is upper case; another character is what it writes, without the Shift that it takes. */
+/**
+ * Modifiers in this order, then the key. A letter is upper case; any other character is written as typed, without the
+ * Shift that it needs.
+ */
 export type Chord = string;
 
 export type KeyPress = Pick<KeyboardEvent, 'key' | 'code' | 'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey'> & Partial<Pick<KeyboardEvent, 'getModifierState'>>;
 
 const names: Record<string, string> = { ' ': 'Space', Escape: 'Esc' };
-/** Keys with no letter that do not represent themselves: modifiers, and what an input method or a dead key begins. */
+/** Keys that cannot be a shortcut by themselves: modifiers, and the start of an input method or a dead key. */
 const noKey = /^(?:|Control|Shift|Alt|Meta|AltGraph|CapsLock|NumLock|ScrollLock|Fn|FnLock|Hyper|Super|Symbol|SymbolLock|OS|Dead|Process|Compose|Unidentified)$/;
 
-/** What was pressed; null for a modifier alone, and for what is not a key yet. */
+/** The pressed keys; null for a modifier alone, and for anything that is not a complete key. */
 export function chordOf(event: KeyPress): Chord | null {
   if (noKey.test(event.key)) return null;
   const character = [...event.key].length === 1 && event.key !== ' ';
   const key = character ? letterOf(event) : (names[event.key] ?? event.key.replace(/^Arrow(?=.)/, ''));
-  // AltGr writes a character; Windows reports it as Ctrl and Alt.
+  // AltGr types a character; Windows reports it as Ctrl and Alt.
   const written = character && event.getModifierState?.('AltGraph') === true;
   const shift = event.shiftKey && (!character || /\p{L}/u.test(key));
   return [(event.ctrlKey || event.metaKey) && !written && 'Ctrl', event.altKey && !written && 'Alt', shift && 'Shift', key].filter(Boolean).join('+');
 }
 
 /**
- * A key press as keys that a desktop can deliver from other windows (desktop.quick_ask_keys). null: only modifiers are pressed
- * yet; empty: keys that cannot be taken from everyone, as they write a character or move about.
+ * A key press as a shortcut that a desktop can deliver from other windows (desktop.quick_ask_keys). null: only
+ * modifiers are pressed so far; empty: keys that a global shortcut cannot take, as they type a character or move the
+ * cursor.
  */
 export function globalChordOf(event: KeyPress): string | null {
   if (noKey.test(event.key)) return null;
@@ -36,14 +43,17 @@ export function globalChordOf(event: KeyPress): string | null {
   return [...modifiers, key].join('+');
 }
 
-/** Where another script is written, and where Option changes the letter, the place of the key names it. */
+/** On a layout of another script, and where Option changes the letter, the physical key determines it. */
 function letterOf(event: KeyPress): string {
   const place = /^Key([A-Z])$/.exec(event.code)?.[1];
   if (place && ((event.altKey && onMac()) || /[^\p{Script=Latin}\p{N}\p{P}\p{S}]/u.test(event.key))) return place;
   return event.key.toUpperCase();
 }
 
-/** Keys of one place or of the system's own, with what they do. They cannot be given to a command. */
+/**
+ * Keys that belong to one part of the window or to the system, with their purpose. They cannot be assigned to a
+ * command.
+ */
 const taken = new Map<Chord, () => string>([
   ...['Ctrl+A', 'Ctrl+C', 'Ctrl+V', 'Ctrl+X', 'Ctrl+Y', 'Ctrl+Z', 'Ctrl+Shift+Z'].map((keys): [Chord, () => string] => [keys, () => t('keys.editing')]),
   ['Alt+F4', () => t('keys.closing')],
@@ -51,19 +61,19 @@ const taken = new Map<Chord, () => string>([
   ...entries.filter((entry) => !isRebindable(entry)).flatMap((entry) => defaultChords(entry).map((keys): [Chord, () => string] => [keys, () => entry.title])),
 ]);
 
-/** Whether a command's keys can be changed: those that the whole window hears, wherever the focus is. */
+/** Whether a command's keys can be changed: those that work in the whole window, wherever the focus is. */
 export function isRebindable(entry: Entry): boolean {
   return entry.fixed !== true && (entry.local !== true || entry.everywhere === true);
 }
 
-/** The keys a command has while nobody changed them. */
+/** The default keys of a command. */
 export function defaultChords(entry: Entry): readonly Chord[] {
   if (entry.id === 'session1') return [1, 2, 3, 4, 5, 6, 7, 8, 9].map((place) => `Ctrl+${place}`);
-  if (entry.id === 'zoomIn') return ['Ctrl++', 'Ctrl+=']; // the plus without its Shift
+  if (entry.id === 'zoomIn') return ['Ctrl++', 'Ctrl+=']; // the plus key without Shift
   return [entry.keys, entry.also].filter((keys) => keys !== undefined);
 }
 
-/** Why a key cannot be given to a command; empty: it can. */
+/** Why a key cannot be assigned to a command; empty: it can. */
 export function refusalOf(id: CommandId, keys: Chord): string {
   const entry = entries.find((candidate) => candidate.id === id);
   if (entry && defaultChords(entry).includes(keys)) return '';
@@ -76,12 +86,12 @@ export function refusalOf(id: CommandId, keys: Chord): string {
   return '';
 }
 
-/** What a field that is written in keeps: characters, and its own undo. */
+/** Keys that a text field needs: characters, and its own undo. */
 export function isForFields(keys: Chord): boolean {
   return keys === 'Ctrl+Z' || [...keys].length === 1;
 }
 
-/** Commands that are heard by keys that are the same for everyone. */
+/** The command of keys that cannot be changed. */
 export function fixedCommand(keys: Chord): CommandId | null {
   if (keys === 'Ctrl+Tab') return 'nextSession';
   if (keys === 'Ctrl+Shift+Tab') return 'previousSession';
@@ -89,7 +99,10 @@ export function fixedCommand(keys: Chord): CommandId | null {
   return place ? (`session${Number(place)}` as SessionPlace) : null;
 }
 
-/** Lines of the configuration, "new=Ctrl+Shift+M"; nothing after the sign: no keys. Lines of commands that there are not are left out. */
+/**
+ * Reads the lines of the configuration, "new=Ctrl+Shift+M"; nothing after the "=" means no keys. Unknown commands are
+ * ignored.
+ */
 export function parseBindings(lines: readonly string[]): Map<CommandId, Chord> {
   const rebindable = new Set<string>(entries.filter(isRebindable).map((entry) => entry.id));
   return new Map(lines.flatMap((line) => {

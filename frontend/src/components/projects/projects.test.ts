@@ -25,7 +25,7 @@ async function opened() {
 
 const line = (name: string, count: number) => ({ id: `folder:${name}`, name, count, open: true, reachable: true, onrename: () => undefined, onfocus: () => undefined });
 
-/** A project that the open session belongs to. */
+/** A project that contains the open session. */
 async function inProject() {
   const started = await opened();
   const { app, backend, row } = started;
@@ -172,7 +172,7 @@ describe('chats of a project', () => {
     expect(within(screen.getByRole('menu')).queryByRole('menuitem', { name: /Archive/ })).toBeNull();
     await user.click(screen.getByRole('menuitem', { name: 'New chat in this project' }));
     await waitFor(() => expect(app.conversation.session?.folder).toBe('Bakery'));
-    // An empty chat is taken again in its own folder alone.
+    // An empty chat is only reused in its own folder.
     await app.navigation.newSessionIn('Bakery');
     expect(calls('projects.startSession')).toEqual([['Bakery']]);
     await app.navigation.newSession();

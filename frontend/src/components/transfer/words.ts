@@ -63,8 +63,7 @@ export function spokenProgress(task: TaskView): string {
 }
 
 /**
- * Tasks in one line: the running one, otherwise one that ended and was not looked at; empty if there is nothing to
- * report.
+ * Tasks in one line: the running one, otherwise one that ended and was not opened; empty if there is nothing to report.
  */
 export function lineWords(running: readonly TaskView[], untold: readonly TaskView[]): string {
   if (running.length > 0) return running.length === 1 ? program(running[0]!.title) : t('transfer.running', { count: running.length });

@@ -1,6 +1,6 @@
 /**
- * The one interface between the window and the program (services of backend/api). Two implementations: wails.ts, the
- * program itself, and fake.ts, a program in memory for tests and for work on the window alone.
+ * The only interface between the window and the program (services of backend/api). Two implementations: wails.ts, the
+ * real program, and fake.ts, an in-memory program for tests and for development of the page alone.
  */
 import { getContext, setContext } from 'svelte';
 import type { Change, DraggedFile, ExportRequest, Frame, Services, WindowRequest } from './types';
@@ -12,18 +12,18 @@ export interface Backend extends Services {
    */
   readonly nativeDrops: boolean;
   /**
-   * Writes the file for a drag out of the window, and waits until it exists: a drag can only be given a file while it
-   * begins. Throws a BackendError.
+   * Writes the file for a drag out of the window and waits until it exists, since a drag can be given a file only when
+   * it starts. Throws a BackendError.
    */
   dragFile(request: ExportRequest): DraggedFile;
   /** Replies to the program's question whether to close the window (WindowRequest "close"). */
   closeWindow(close: boolean): void;
   /**
-   * Closes the window as its close button does: to the tray if there is one, and with a question if an answer would be
-   * interrupted.
+   * Closes the window as its close button does: to the tray if there is one, and with a confirmation if an answer would
+   * be interrupted.
    */
   leaveWindow(): void;
-  /** Pieces of streams. Returns a function that ends the subscription. */
+  /** Parts of streams. Returns a function that unsubscribes. */
   onFrame(listener: (frame: Frame) => void): () => void;
   /** All other changes. */
   onChange(listener: (change: Change) => void): () => void;

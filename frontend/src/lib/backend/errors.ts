@@ -34,7 +34,7 @@ export function toBackendError(thrown: unknown): BackendError {
   return new BackendError(parseView(thrown instanceof Error ? thrown.message : thrown));
 }
 
-/** On the command line a hint follows "error: …" in brackets; in the window it is a separate sentence. */
+/** On the command line a hint follows "error: …" in brackets; in the window it is a sentence. */
 export function asSentence(hint: string): string {
   const words = hint.trim();
   if (words === '') return '';

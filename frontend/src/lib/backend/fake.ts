@@ -1,6 +1,6 @@
 /**
- * A program in memory: for tests, and for work on the window with no Go behind it (`npm run dev`, ?fake). It keeps the
- * rules that the window relies on (revisions, frames by seq, queued drafts, forks), not more.
+ * An in-memory program, for tests and for development of the window without Go (`npm run dev`, ?fake). It implements
+ * only the rules that the window depends on: revisions, frames by seq, queued drafts, forks.
  */
 import type { Backend } from './backend';
 import type { ChatService, Draft, EmbedderView, ErrorView, SendRequest, SendResult, SessionsService, SettingsService, TurnView } from './types';
@@ -37,18 +37,18 @@ export interface FakeOptions {
   keyringOk: boolean;
   pace: Partial<Pace>;
   sessions: number;
-  /** Forks of a session made for looking at its tree; 0: there is none. */
+  /** Forks of a session that shows a large tree; 0: no such session. */
   forks: number;
   /** Turns of the longest session. */
   longest: number;
   epoch: number;
   localServers: ProgramSeed['localServers'];
-  /** Model embedders that could be used. */
+  /** Model embedders that are available. */
   embedders: readonly EmbedderView[];
-  /** How long a step of long work takes, in ms. */
+  /** The time of one step of a task, in ms. */
   taskMs: number;
   nativeDrops: boolean;
-  /** Calls, definitions and servers to look at. */
+  /** Adds example tool calls, definitions and servers. */
   tools: boolean;
 }
 
@@ -63,9 +63,9 @@ export interface FakeBackend extends Backend {
   readonly mcp: FakeServers;
   /** Every call made so far, as "service.method" with its arguments. */
   readonly calls: { name: string; args: unknown[] }[];
-  /** Lets the next call of "service.method" fail. */
+  /** Makes the next call of "service.method" fail. */
   failNext(name: string, error: Partial<ErrorView>): void;
-  /** Holds calls of "service.method" back until the returned function is called. */
+  /** Delays calls of "service.method" until the returned function is called. */
   hold(name: string): () => void;
 }
 
@@ -120,7 +120,7 @@ export function fakeBackend(options: Partial<FakeOptions> = {}): FakeBackend {
   };
 }
 
-/** Between the window and the services: records, fails and holds calls, and hands out copies, never the data itself. */
+/** Sits between the window and the services: records, fails and delays calls, and returns copies of the data. */
 class Watch {
   readonly calls: { name: string; args: unknown[] }[] = [];
   readonly #failures = new Map<string, ErrorView>();
@@ -144,7 +144,7 @@ class Watch {
     return new Proxy(service, { get: (_, method) => (typeof method === 'string' && method in service ? call(method) : undefined) });
   }
 
-  /** A call that is waited for; it cannot be held. */
+  /** A call that returns synchronously; it cannot be delayed. */
   now<T>(name: string, args: unknown[], method: () => T): T {
     this.calls.push({ name, args });
     const failure = this.#failures.get(name);
@@ -295,7 +295,7 @@ function send(world: World, streams: Streams, request: SendRequest): SendResult 
   return { ...named, turnId: turn.id, queued: false };
 }
 
-/** Another answer to a final turn: the same message on a fork before it. */
+/** Regenerates the answer of a final turn: the same message on a fork before it. */
 function again(world: World, streams: Streams, turn: TurnView, model: string): SendResult {
   const session = world.sessionOf(turn);
   const fork = world.addBranch(session.row.id, `fork ${session.branchIds.length}`, turn.branchId, turn.seq - 1);

@@ -3299,7 +3299,7 @@ export type Code =
   /** a bug in this program */
   | 'internal';
 
-/** Kind is a closed list. */
+/** Kind is the kind of a file. */
 export type FiletypeKind =
   | 'transcript'
   | 'bundle'
@@ -3455,7 +3455,7 @@ export type StepStatus =
   | 'failed'
   | 'cancelled';
 
-/** Kind is a closed list. */
+/** Kind is the kind of a task. */
 export type TasksKind =
   | 'import'
   | 'export'
@@ -3464,14 +3464,14 @@ export type TasksKind =
   | 'move'
   | 'verify';
 
-/** State of a task. */
+/** State is the state of a task. */
 export type TasksState =
-  /** or waiting for its turn */
+  /** or waiting */
   | 'running'
   | 'done'
   | 'failed'
   | 'cancelled'
-  /** the program ended meanwhile */
+  /** the program ended while the task was running */
   | 'interrupted';
 
 /** ToolCallState is the state of a call in the tool journal (SPEC 10). */

@@ -1,6 +1,6 @@
 /**
- * The program behind the window, over Wails' bridge. The only file that knows the bridge exists: services are bound
- * under window.go.api, events arrive through window.runtime.
+ * The real program, over the bridge of Wails. No other file uses the bridge: services are bound under window.go.api,
+ * and events arrive through window.runtime.
  */
 import { t } from '$lib/words/words.svelte';
 import type { Backend } from './backend';
@@ -13,7 +13,7 @@ type Bound = Record<string, (...args: unknown[]) => Promise<unknown>>;
 interface WailsWindow {
   go?: { api?: Record<string, Bound> };
   runtime?: { EventsOn(name: string, listener: (data: unknown) => void): () => void };
-  /** Bridges of the window's own web view: WebKit's on Linux and macOS, WebView2's on Windows. A browser has neither. */
+  /** Bridges of the window's own web view: WebKit's on Linux and macOS, WebView2's on Windows. A browser has none. */
   webkit?: { messageHandlers?: { external?: unknown } };
   chrome?: { webview?: { postMessage?: unknown } };
 }
@@ -23,7 +23,7 @@ export function wailsPresent(): boolean {
   return (window as unknown as WailsWindow).go?.api !== undefined;
 }
 
-/** Whether the page runs in the window itself, which hands dropped files over with their paths, and not in a browser beside it. */
+/** Whether the page runs in the real window, which reports the paths of dropped files, rather than in a browser. */
 function inWindow(): boolean {
   const { webkit, chrome } = window as unknown as WailsWindow;
   return webkit?.messageHandlers?.external !== undefined || chrome?.webview?.postMessage !== undefined;
@@ -43,7 +43,7 @@ export function wailsBackend(): Backend {
   };
 }
 
-/** `sessions.list` here is `Sessions.List` there: one proxy serves every method of the interface. */
+/** `sessions.list` here is `Sessions.List` there: one proxy serves all methods of the interface. */
 function service(name: string): object {
   return new Proxy({}, {
     get: (_, method) => typeof method !== 'string' ? undefined : (...args: unknown[]) => call(upperFirst(name), upperFirst(method), args),
@@ -62,7 +62,7 @@ async function call(name: string, method: string, args: unknown[]): Promise<unkn
   }
 }
 
-/** Puts an empty list in place of each null that the program sends for one. The shape is an entry of `lists`. */
+/** Replaces each null that Go sends for an empty list by []. The shape is an entry of `lists`. */
 function withEmptyLists(value: unknown, shape: string | undefined): unknown {
   if (shape === undefined) return value;
   if (shape.endsWith('[]')) {
@@ -75,13 +75,15 @@ function withEmptyLists(value: unknown, shape: string | undefined): unknown {
   return object;
 }
 
-/** In a further window the services are in another process, which its own one asks (backend/api/dispatch.go). */
+/**
+ * In a further window the services are in another process, which this window's process calls (backend/api/dispatch.go).
+ */
 function relayed(name: string, method: string): Bound[string] | undefined {
   const relay = (window as unknown as WailsWindow).go?.api?.Relay?.Call;
   return relay && (async (...args) => JSON.parse((await relay(name, method, JSON.stringify(args))) as string) as unknown);
 }
 
-/** A request of the page itself, since a bound method cannot be waited for within an event (backend/api/drag.go). */
+/** An HTTP request, since an event handler cannot wait for a bound method (backend/api/drag.go). */
 function dragFile(request: ExportRequest): DraggedFile {
   const asked = new XMLHttpRequest();
   asked.open('POST', '/drag', false);

@@ -1,7 +1,7 @@
 /**
- * What the page tells the window of itself, outside any service: whether it has the keyboard, so that no notification
- * comes for what is being looked at; and whether a drop was of files for it, so that the program believes the paths that
- * the system gave (backend/desktop/drops.go says why it must ask).
+ * What the page reports to the program outside of any service: whether it has the focus, so that there are no
+ * notifications about what is on screen; and whether a drop contained files for it, so that the program trusts the
+ * paths from the system (backend/desktop/drops.go explains why it must ask).
  */
 
 const EVENT_FOCUS = 'ci:focus';
@@ -11,7 +11,10 @@ const EVENT_CLOSE = 'ci:close';
 const EVENT_PAGE = 'ci:page';
 const EVENT_HEARD = 'ci:heard';
 
-/** How often the page announces itself until the program confirms it, and how long it waits before it starts without. */
+/**
+ * How often the page announces itself until the program confirms it, and how long it waits before it starts without a
+ * confirmation.
+ */
 const announceMs = 100;
 const patienceMs = 10_000;
 
@@ -23,19 +26,19 @@ interface Runtime {
   OnFileDrop?(listener: () => void, onTargetsOnly: boolean): void;
 }
 
-/** Whether the window is to close, as the program asked. */
+/** Replies to the program's question whether to close the window. */
 export function answerClose(close: boolean): void {
   (window as unknown as { runtime?: Runtime }).runtime?.EventsEmit(EVENT_CLOSE, close);
 }
 
-/** Wails' own quitting asks the window first, as its close button does (backend/desktop/life.go). */
+/** Wails' own Quit asks the window first, as its close button does (backend/desktop/life.go). */
 export function leaveWindow(): void {
   (window as unknown as { runtime?: Runtime }).runtime?.Quit?.();
 }
 
 /**
- * Announces the page until the program confirms that it sends events to it. What the page reads before may change without
- * its being told. Outside the program there is nobody to tell.
+ * Announces the page until the program confirms that it sends events to it. Changes to data read earlier may be missed.
+ * Does nothing outside the program.
  */
 export async function announcePage(): Promise<void> {
   const { runtime } = window as unknown as { runtime?: Runtime };
@@ -45,7 +48,7 @@ export async function announcePage(): Promise<void> {
     try {
       runtime.EventsEmit(EVENT_PAGE, id, listens);
     } catch {
-      // In a browser beside the window the bridge is closed before the page that is reloaded has gone.
+      // In a browser, the bridge closes while the page that is reloaded still exists.
     }
   };
   addEventListener('pagehide', () => say(false));
@@ -56,12 +59,12 @@ export async function announcePage(): Promise<void> {
       clearInterval(again);
       resolve();
     });
-    setTimeout(resolve, patienceMs); // a window that shows what is stored is better than none
+    setTimeout(resolve, patienceMs); // a window that shows stored data is better than none
     say(true);
   });
 }
 
-/** Begins to tell. Outside the program there is nobody to tell, and nothing happens. Returns what ends it. */
+/** Starts reporting, and returns a function that stops it. Does nothing outside the program. */
 export function tellWindow(): () => void {
   const { runtime } = window as unknown as { runtime?: Runtime };
   if (!runtime) return () => undefined;
@@ -72,20 +75,20 @@ export function tellWindow(): () => void {
   addEventListener('blur', focus, { signal: ends.signal });
   focus();
 
-  // What left this page and comes back to it is not given to it.
+  // A drag that started on this page and ends on it contains no files for it.
   let own = false;
   const over = () => (own = false);
   addEventListener('dragstart', () => (own = true), listen);
   addEventListener('dragend', over, listen);
   addEventListener('pointermove', (event) => event.buttons === 0 && over(), listen);
   addEventListener('drop', (event) => {
-    // WebKitGTK tells of a file manager's files as addresses, without "Files".
+    // WebKitGTK reports files of a file manager as URIs, without "Files".
     const types = event.dataTransfer?.types ?? [];
     const files = !own && (types.includes('Files') || types.includes('text/uri-list'));
     runtime.EventsEmit(EVENT_DROP, files, Math.round(event.clientX), Math.round(event.clientY));
   }, listen);
 
-  // WebView2 gives paths only to whom asks for them.
+  // WebView2 reports paths only if the page asks for them.
   if (runtime.CanResolveFilePaths?.()) runtime.OnFileDrop?.(() => undefined, false);
   return () => ends.abort();
 }

@@ -5,10 +5,10 @@ import type { Changes } from './changes';
 import { LiveTurn } from './live.svelte';
 import { Refresh } from './refresh';
 
-/** Frames kept for a column that is not known yet; the rest is fetched with its turn. */
+/** Frames kept for a column that is not loaded yet; the rest is fetched with its turn. */
 const earlyFrames = 256;
 
-/** The answers to one message, each on its branch, as they stream side by side. */
+/** The answers to one message, each on its own branch, while they stream side by side. */
 export class AnswersState {
   #set = $state.raw<AnswerSet | null>(null);
   #error = $state.raw<BackendError | null>(null);
@@ -33,7 +33,7 @@ export class AnswersState {
     void this.#refresh.now();
   }
 
-  /** Null until it is known. */
+  /** Null until loaded. */
   get set(): AnswerSet | null {
     return this.#set;
   }
@@ -46,7 +46,7 @@ export class AnswersState {
     return this.#error;
   }
 
-  /** The answer as it streams, if it does. */
+  /** The streaming answer, if it streams. */
   live(turnId: string): LiveTurn | undefined {
     return this.#live.get(turnId);
   }
@@ -65,8 +65,8 @@ export class AnswersState {
     if (frame.session !== this.#sessionId) return;
     const live = this.#live.get(frame.turn);
     if (live?.step === frame.step) return live.accept(frame);
-    // A step that is not known yet: its turn is looked at again. One of another turn is of an answer whose own change is
-    // on its way, or of none here.
+    // A step that is not known yet: the turns are read again. The frame may belong to an answer whose change is still
+    // to arrive, or to none of this set.
     const early = this.#early.get(frame.turn) ?? [];
     if (early.length < earlyFrames) this.#early.set(frame.turn, [...early, frame]);
     if (this.columns.some(({ turn }) => turn.id === frame.turn)) this.#refresh.soon();
@@ -85,10 +85,10 @@ export class AnswersState {
     for (const [id, gone] of this.#live) if (!shown.has(id)) gone.stop();
     for (const { turn } of this.columns) this.#follow(live, turn);
     this.#live = live;
-    this.#early.clear(); // those of other branches of the session are of no use here
+    this.#early.clear(); // frames of the session's other branches are not needed
   }
 
-  /** Starts, moves or ends the live view of a turn. */
+  /** Starts, replaces or ends the live view of a turn. */
   #follow(live: Map<string, LiveTurn>, turn: TurnView): void {
     const known = live.get(turn.id);
     if (!turn.live || turn.liveStep === '') {

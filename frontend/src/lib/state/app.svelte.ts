@@ -1,5 +1,5 @@
 /**
- * Everything the window knows, one class per concern, put together once. Components take what they need from
+ * The whole state of the window, one class for each concern, created once. Components take what they need from
  * getApp(): `const { conversation, toasts } = getApp()`.
  */
 import { getContext, setContext } from 'svelte';
@@ -180,7 +180,7 @@ export class App {
       this.changes.on(['jobs', 'head'], () => this.#jobsRefresh.soon()),
       this.changes.on(['turn', 'settings'], () => this.costs.changed()),
       this.changes.on(['turn', 'sessions'], () => {
-        if (this.recovery.text) this.#jobsRefresh.soon(); // it may have been decided, or deleted
+        if (this.recovery.text) this.#jobsRefresh.soon(); // the recovered turn may have been decided or deleted
       }),
       this.changes.on(['settings'], () => {
         this.#modelsRefresh.soon();
@@ -189,14 +189,14 @@ export class App {
     ];
   }
 
-  /** Asks the program what it is and opens what was open last. */
+  /** Reads the program's information and opens the session that was open last. */
   async start(): Promise<void> {
     await this.startup.load();
     const info = this.startup.info;
     if (!info || this.startup.fatal) return;
     this.theme.adopt(info);
     this.keymap.adopt(info.shortcuts);
-    void this.projects.load(); // the list shows them when they come; nothing waits for them
+    void this.projects.load(); // the list shows them when they arrive
     await Promise.all([this.#modelsRefresh.now(), this.sessions.load()]);
     if (this.startup.firstRun) return void (await this.#handle());
     if (info.quick) await this.navigation.openQuick();
@@ -206,19 +206,19 @@ export class App {
     await this.#handle();
   }
 
-  /** Long work of before, and what was asked of the page while it was not there. */
+  /** Loads the tasks of earlier runs, and the requests made before the page was ready. */
   async #handle(): Promise<void> {
     await Promise.all([this.work.load(), this.tools.load(), this.servers.load(), this.library.load(), this.#settingsRefresh.now(), this.erasing.load()]);
     await this.dropping.begin();
   }
 
-  /** The first start is over: a conversation with the chosen model, ready to be written in. */
+  /** Completes the first run: opens a conversation with the chosen model, ready to type. */
   async begin(): Promise<void> {
     await this.#modelsRefresh.now();
     await this.navigation.newSession();
   }
 
-  /** Something was deleted for good: what was read before may hold it. */
+  /** Something was permanently deleted: data that was read earlier may contain it. */
   #forget(): void {
     this.search.forget();
     this.branches.forget();
@@ -255,17 +255,17 @@ export class App {
     this.changes.stop();
   }
 
-  /** Closes what lies over the conversation or beside it for a moment. Says whether there was anything. */
+  /** Closes a temporary panel over or beside the conversation. Returns whether there was one. */
   closeOver(): boolean {
     return this.layout.closeDrawer() || this.branches.closeWide() || (this.layout.isDrawer('inspector') && this.layout.closeSearch()) || this.find.close();
   }
 
-  /** Nothing lies over the conversation, so that its own line for notices is in sight. */
+  /** Nothing covers the conversation, so its own notices are visible. */
   get chatInFront(): boolean {
     return this.layout.chatInFront && !this.branches.wide;
   }
 
-  /** What parts of the window take from the settings. */
+  /** Applies settings to the parts of the window that use them. */
   async #loadSettings(): Promise<void> {
     const { settings } = await this.backend.settings.settings();
     this.exporting.adoptDefault(settings);
@@ -278,7 +278,7 @@ export class App {
     try {
       await load();
     } catch {
-      // Counts and lists beside the conversation: the next change asks again.
+      // Counts and lists beside the conversation are optional; the next change loads them again.
     }
   }
 }

@@ -8,7 +8,7 @@ import type { UndoState } from './undo.svelte';
 
 const collapsedKey = 'contextinfinity.folders.collapsed';
 
-/** Names of folders that were written before. A broken entry means none. */
+/** The saved names of collapsed folders; empty if the entry is damaged. */
 function readCollapsed(storage: Storage): string[] {
   try {
     const names: unknown = JSON.parse(storage.getItem(collapsedKey) ?? '[]');
@@ -18,7 +18,9 @@ function readCollapsed(storage: Storage): string[] {
   }
 }
 
-/** What was moved, before it was, and where to; no folder: out of its own. */
+/**
+ * The message about moved sessions, from their rows before the move, and the target; no folder: removed from their own.
+ */
 function movedWords(moved: readonly SessionRow[], folder: string): string {
   const [first] = moved;
   if (moved.length !== 1 || !first) return folder === '' ? t('state.tookOutSeveral', { count: moved.length }) : t('state.movedSeveral', { count: moved.length, folder });
@@ -26,11 +28,13 @@ function movedWords(moved: readonly SessionRow[], folder: string): string {
   return folder === '' ? t('state.tookOut', { title, folder: first.folder }) : t('state.moved', { title, folder });
 }
 
-/** How sessions are kept: in folders, several at a time, as copies. A folder exists as long as a session is in it. */
+/**
+ * How sessions are organised: in folders, several at once, as copies. A folder exists as long as a session is in it.
+ */
 export class ArrangingState {
   readonly selection = new SelectionState();
   #collapsed = $state.raw<ReadonlySet<string>>(new Set());
-  /** Sessions that are asked for a folder; null: the question is not open. */
+  /** Sessions for which the dialog asks for a folder; null: it is closed. */
   #asking = $state.raw<readonly string[] | null>(null);
   readonly #backend: Backend;
   readonly #sessions: SessionsState;
@@ -63,11 +67,11 @@ export class ArrangingState {
     try {
       this.#storage.setItem(collapsedKey, JSON.stringify([...names]));
     } catch {
-      // Then folders are open again at the next start.
+      // Without storage, the folders are expanded again at the next start.
     }
   }
 
-  /** What an act on a line is done to: everything chosen, if the line is one of it. */
+  /** The sessions that an action on a line applies to: the whole selection if the line is part of it. */
   meant(id: string): readonly string[] {
     return this.selection.has(id) ? this.selection.ids : [id];
   }
@@ -80,7 +84,7 @@ export class ArrangingState {
     this.#asking = null;
   }
 
-  /** Into a folder, which comes into being with its first session; empty takes them out of theirs. */
+  /** Moves sessions into a folder, which is created with its first session; empty removes them from theirs. */
   async move(ids: readonly string[], folder: string): Promise<boolean> {
     const name = folder.trim();
     const moving = ids.map((id) => this.#sessions.find(id)).filter((row): row is SessionRow => row !== undefined && row.folder !== name);
@@ -96,7 +100,7 @@ export class ArrangingState {
     return true;
   }
 
-  /** Gives a folder another name, for the archived sessions in it too; the name of one that is there joins both. */
+  /** Renames a folder, including its archived sessions; the name of an existing folder merges the two. */
   async renameFolder(folder: string, to: string): Promise<boolean> {
     const name = to.trim();
     if (name === '' || name === folder) return true;
@@ -108,13 +112,13 @@ export class ArrangingState {
       joined = rows.some((row) => row.folder === name);
       await this.#backend.sessions.renameFolder(folder, name);
     });
-    // What was there before stays there; a folder that only has another name takes its project back with it.
+    // Undoing a merge leaves the sessions that were already there; undoing a plain rename also restores its project.
     const back = () => (joined ? this.#backend.sessions.setFolder(ids, folder) : this.#backend.sessions.renameFolder(name, folder));
     if (renamed) this.#told(t('state.folderRenamed', { folder, name }), back);
     return renamed;
   }
 
-  /** Several away at once, or back: all of them or none. */
+  /** Archives or restores several sessions: all of them or none. */
   async archive(ids: readonly string[], archived: boolean): Promise<boolean> {
     const list = [...ids];
     if (!(await this.#do(() => this.#backend.sessions.archiveMany(list, archived)))) return false;
@@ -123,7 +127,7 @@ export class ArrangingState {
     return true;
   }
 
-  /** A session of its own that begins as this one is now; null when it could not be made. */
+  /** Creates a copy of a session; null if it failed. */
   async duplicate(id: string): Promise<SessionRow | null> {
     let made: SessionRow | null = null;
     await this.#do(async () => {
@@ -137,7 +141,9 @@ export class ArrangingState {
     return row;
   }
 
-  /** A title from what was said, or "": nothing was, or it could not be asked. Renaming works without it. */
+  /**
+   * A title from the conversation, or "" if it is empty or the model could not be called. Renaming works without it.
+   */
   async suggestTitle(id: string): Promise<string> {
     try {
       return await this.#backend.sessions.suggestTitle(id);

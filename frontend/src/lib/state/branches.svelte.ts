@@ -25,7 +25,7 @@ export interface BranchParts {
   undo: UndoState;
 }
 
-/** What is asked in a dialog before it is done. */
+/** An action on a branch that opens a dialog first. */
 export type BranchQuestion =
   | { kind: 'session'; sessionId: string; title: string }
   | { kind: 'rename'; branchId: string; label: string }
@@ -33,13 +33,13 @@ export type BranchQuestion =
   | { kind: 'compare'; left: string }
   | { kind: 'context'; branchId: string; turnId: string; seq: number };
 
-/** What lies over conversation and inspector. */
+/** The view that covers conversation and inspector. */
 export type Wide = { face: 'tree' } | { face: 'answers'; turnId: string } | { face: 'compare'; left: string; right: string };
 
-/** A turn that streams changes often; the tree need not follow each time. */
+/** A streaming turn changes often; the tree need not be read each time. */
 const pauseMs = 400;
 
-/** The branches of the open session as a tree, and what one does to them. */
+/** The branches of the open session as a tree, and the actions on them. */
 export class BranchesState {
   #tree = $state.raw<BranchTree | null>(null);
   #error = $state.raw<BackendError | null>(null);
@@ -61,7 +61,7 @@ export class BranchesState {
     });
   }
 
-  /** Null until it is known. */
+  /** Null until loaded. */
   get tree(): BranchTree | null {
     return this.#tree;
   }
@@ -70,12 +70,12 @@ export class BranchesState {
     return this.#error;
   }
 
-  /** An act is under way. */
+  /** An action is in progress. */
   get busy(): boolean {
     return this.#busy;
   }
 
-  /** The run one looks at in the tree; empty for none. */
+  /** The run that is selected in the tree; empty for none. */
   get selected(): string {
     return this.#selected;
   }
@@ -84,7 +84,7 @@ export class BranchesState {
     this.#selected = runId;
   }
 
-  /** Archived branches are drawn too. */
+  /** Archived branches are shown too. */
   get archived(): boolean {
     return this.#archived;
   }
@@ -105,13 +105,13 @@ export class BranchesState {
     this.#asking = question;
   }
 
-  /** Asks how and where to, then writes it. */
+  /** Opens the export dialog. */
   export(branchId: string, label: string): void {
     const { conversation, exporting } = this.#parts;
     exporting.show({ ...targetOf(conversation), branchId, branchLabel: label }, 'branch');
   }
 
-  /** The ways a message was put, for a turn that is one of several; undefined for any other. */
+  /** The versions of the message, for a turn that has several; undefined for any other. */
   versions(turnId: string): Versions | undefined {
     return this.#versions.get(turnId);
   }
@@ -120,7 +120,7 @@ export class BranchesState {
     return this.#tree?.branches.find((branch) => branch.id === branchId);
   }
 
-  /** Looks at the branches of a session from now on; of one that is looked at already this costs nothing. */
+  /** Shows the branches of a session from now on; does nothing if it already does. */
   follow(sessionId: string): void {
     if (sessionId === this.#followed) return;
     this.#followed = sessionId;
@@ -131,7 +131,7 @@ export class BranchesState {
     if (sessionId !== '') void this.#refresh.now();
   }
 
-  /** What was read may hold what is gone since. */
+  /** Data that was read may contain something deleted. */
   forget(): void {
     this.#tree = null;
     this.#selected = '';
@@ -142,31 +142,31 @@ export class BranchesState {
     return this.#refresh.now();
   }
 
-  /** Opens the tab with the tree. */
+  /** Opens the tab of the tree. */
   show(): void {
     this.#parts.inspector.show('branches');
   }
 
-  /** The tree over conversation and inspector. */
+  /** Shows the tree over conversation and inspector. */
   showWide(): void {
     this.#clear();
     this.#wide = { face: 'tree' };
   }
 
-  /** Two branches beside each other, over conversation and inspector. */
+  /** Compares two branches, over conversation and inspector. */
   compare(left: string, right: string): void {
     this.#asking = null;
     this.#clear();
     this.#wide = { face: 'compare', left, right };
   }
 
-  /** The answers to the message of a turn beside each other, over conversation and inspector. */
+  /** Compares the answers to the message of a turn, over conversation and inspector. */
   showAnswers(turnId: string): void {
     this.#clear();
     this.#wide = { face: 'answers', turnId };
   }
 
-  /** One answer out of all to the message of a turn, on a branch that is opened. Throws what went wrong. */
+  /** Merges all answers to the message of a turn into one, on a new branch that it opens. Throws on failure. */
   async merge(turnId: string, model: string): Promise<void> {
     const { backend, composer, conversation, toasts } = this.#parts;
     const { branchId: before, sessionId } = conversation;
@@ -180,7 +180,10 @@ export class BranchesState {
     composer.focus();
   }
 
-  /** Closes what would lie over the wide view. Its session is followed before it opens, as that closes the view of another one. */
+  /**
+   * Closes what would cover the wide view. The session must be followed before the wide view opens, because following
+   * another session closes it.
+   */
   #clear(): void {
     const { conversation, layout } = this.#parts;
     this.follow(conversation.sessionId);
@@ -189,31 +192,31 @@ export class BranchesState {
     if (layout.isDrawer('inspector')) layout.closeSearch();
   }
 
-  /** Says whether there was anything to close. */
+  /** Returns whether there was anything to close. */
   closeWide(): boolean {
     const open = this.#wide !== null;
     this.#wide = null;
     return open;
   }
 
-  /** Opens a branch, at a turn if one is named. */
+  /** Opens a branch, optionally at a turn. */
   open(branchId: string, turnId = ''): Promise<boolean> {
     return this.#act(() => this.#goTo(branchId, turnId));
   }
 
-  /** A run's own branch, or the open one where that holds the run. */
+  /** Opens a run: on its own branch, or on the open one if that contains it. */
   openRun(run: TreeRun, lit: boolean): Promise<boolean> {
     const branchId = lit ? this.#parts.conversation.branchId : run.branchId;
     this.closeWide();
     return this.open(branchId, run.ends && run.branchId === branchId ? '' : run.firstTurn);
   }
 
-  /** A branch that continues after a turn. */
+  /** Forks: creates a branch that continues after a turn. */
   fork(turnId: string, seq: number, label: string): Promise<boolean> {
     return this.#act(() => this.#begin(() => this.#parts.backend.sessions.fork(turnId, false, label), (branch) => t('state.forked', { branch: branch.label, seq })));
   }
 
-  /** Back to a turn: a branch that ends with it. Nothing is deleted. */
+  /** Rolls back: creates a branch that ends with the turn. Nothing is deleted. */
   rollback(branchId: string, turnId: string, seq: number): Promise<boolean> {
     return this.#act(() => this.#begin(() => this.#parts.backend.branches.rollbackTo(branchId, turnId), (branch) => t('state.rolledBack', { seq, branch: branch.label })));
   }
@@ -228,7 +231,7 @@ export class BranchesState {
     });
   }
 
-  /** Puts a branch out of sight, or back. */
+  /** Archives or restores a branch. */
   archive(branchId: string, archived: boolean): Promise<boolean> {
     const { backend, undo } = this.#parts;
     return this.#act(async () => {
@@ -268,7 +271,7 @@ export class BranchesState {
     composer.focus();
   }
 
-  /** Says whether it went well; what did not is told in a toast, and nothing is different then. */
+  /** Returns whether it succeeded; a failure is shown in a toast and changes nothing. */
   async #act(act: () => Promise<void>): Promise<boolean> {
     this.#busy = true;
     try {

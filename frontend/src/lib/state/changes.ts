@@ -1,7 +1,7 @@
 import type { Backend } from '$lib/backend/backend';
 import type { Change, ChangeKind } from '$lib/backend/types';
 
-/** Hands each change to those who asked for its kind. */
+/** Passes each change to the subscribers of its kind. */
 export class Changes {
   readonly #listeners = new Map<ChangeKind, Set<(change: Change) => void>>();
   readonly #off: () => void;
@@ -12,7 +12,7 @@ export class Changes {
     });
   }
 
-  /** Returns what ends the subscription: `$effect(() => changes.on(['jobs'], reload))`. */
+  /** Returns a function that unsubscribes: `$effect(() => changes.on(['jobs'], reload))`. */
   on(kinds: readonly ChangeKind[], listener: (change: Change) => void): () => void {
     for (const kind of kinds) {
       const listeners = this.#listeners.get(kind) ?? new Set();

@@ -1,6 +1,8 @@
 import type { Backend } from '$lib/backend/backend';
 
-/** Whether to close the window although answers are arriving: the program asks when there is no tray to hide in. */
+/**
+ * Asks whether to close the window while answers are arriving; the program requests it if there is no tray to hide in.
+ */
 export class ClosingState {
   #asked = $state(false);
   readonly #backend: Pick<Backend, 'closeWindow'>;
@@ -17,7 +19,7 @@ export class ClosingState {
     this.#asked = true;
   }
 
-  /** The program is to end, whether or not there is a tray. */
+  /** Quits the program, whether or not there is a tray. */
   quit(answering: boolean): void {
     if (answering) this.#asked = true;
     else this.#backend.closeWindow(true);

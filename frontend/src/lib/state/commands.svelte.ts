@@ -21,7 +21,7 @@ type Parts = Pick<
 const zoomStep = 10;
 const refused = (message: string, hint: string): BackendError => new BackendError({ code: 'invalid', op: 'command', message, hint });
 
-/** What needs a session that is kept. */
+/** Commands that need a saved session. */
 const ofSession = new Set<CommandId>([
   'renameSession',
   'archiveSession',
@@ -50,10 +50,10 @@ const ofSession = new Set<CommandId>([
   'print',
   'share',
 ]);
-/** And in it a turn. */
+/** Commands that also need a turn in it. */
 const ofTurns = new Set<CommandId>(['find', 'goTo', 'fork', 'rollback', 'print', 'share']);
 
-/** Carries commands out, wherever they were given: by key, in the palette, as a slash command. One that cannot be done says why. */
+/** Runs commands from any source: a key, the palette, a slash command. A command that cannot run reports why. */
 export class CommandRunner {
   readonly #parts: Parts;
   #pauseNotice = 0;
@@ -62,7 +62,7 @@ export class CommandRunner {
     this.#parts = parts;
   }
 
-  /** Why a command cannot be done now; empty: it can. */
+  /** Why a command cannot run now; empty: it can. */
   why(id: CommandId): string {
     const { conversation, temporary, undo } = this.#parts;
     if (temporary.active && ofSession.has(id)) return t('state.notTemporary');
@@ -81,7 +81,7 @@ export class CommandRunner {
     }
   }
 
-  /** Throws what went wrong; the composer keeps its text then. */
+  /** Throws on failure; the composer then keeps its text. */
   async run(id: CommandId, argument = ''): Promise<void> {
     const why = this.why(id);
     if (why !== '') throw refused(why, '');
@@ -89,7 +89,7 @@ export class CommandRunner {
     await act?.(argument);
   }
 
-  /** As run, but tells what went wrong in a toast. */
+  /** Like run, but reports a failure in a toast. */
   async try(id: CommandId, argument = ''): Promise<void> {
     try {
       await this.run(id, argument);
@@ -185,7 +185,7 @@ export class CommandRunner {
     };
   }
 
-  /** What is named, or the open branch; where nothing is open, all sessions. */
+  /** Exports the given scope, or the open branch; all sessions if none is open. */
   #export(scope: string): void {
     const { conversation, exporting, temporary } = this.#parts;
     if (!['', 'turn', 'branch', 'session', 'all'].includes(scope)) throw refused(t('state.noSuchExport', { scope }), t('state.exportIs'));
@@ -197,7 +197,10 @@ export class CommandRunner {
     exporting.show(scope === 'turn' && turn ? { ...target, turnId: turn.id, seq: turn.seq } : target, (scope || 'session') as ExportScope);
   }
 
-  /** What is in front: a dialog, the settings, what lies over the conversation; then the window, as its own button closes it. */
+  /**
+   * Closes the topmost view: a dialog, the settings, what covers the conversation; otherwise the window, as its close
+   * button does.
+   */
   async #closeView(): Promise<void> {
     const { backend, layout, temporary } = this.#parts;
     const dialog = [...document.querySelectorAll<HTMLDialogElement>('dialog[open]')].at(-1);
@@ -209,7 +212,7 @@ export class CommandRunner {
     backend.leaveWindow();
   }
 
-  /** Asks first where an answer would be cut short, or a temporary chat lost. */
+  /** Asks first if an answer would be interrupted or a temporary chat lost. */
   async #quit(): Promise<void> {
     const { closing, draft, sessions, temporary } = this.#parts;
     if (closing.asked || !(await temporary.mayLeave())) return;
@@ -217,7 +220,7 @@ export class CommandRunner {
     closing.quit(temporary.running || sessions.list.some((row) => row.status === 'streaming'));
   }
 
-  /** The session at a place of the list, as it is grouped there. */
+  /** Opens the session at a position of the list as displayed. */
   async #openPlace(place: number): Promise<void> {
     const { arranging, sessions } = this.#parts;
     const lines = grouped(sessions.list, Date.now(), sessions.filter === '' ? arranging.collapsed : undefined);
@@ -225,7 +228,10 @@ export class CommandRunner {
     if (line) await this.#parts.navigation.openSession(line.id);
   }
 
-  /** The open branch, from its first turn on. The web view of a Mac prints nothing: a file for a browser takes its place there. */
+  /**
+   * Prints the open branch from its first turn. The web view of macOS cannot print, so there an HTML file is exported
+   * instead.
+   */
   async #print(): Promise<void> {
     const { backend, conversation, exporting, toasts } = this.#parts;
     const target = targetOf(conversation);
@@ -242,12 +248,14 @@ export class CommandRunner {
   async #pauseWork(): Promise<void> {
     const { toasts, work } = this.#parts;
     await work.pause(!work.paused);
-    toasts.dismiss(this.#pauseNotice); // it would say the opposite of what is so now
+    toasts.dismiss(this.#pauseNotice); // it would contradict the new state
     if (work.paused) this.#pauseNotice = toasts.show(t('state.workPaused'), { hint: t('state.workPausedMore'), action: { label: t('state.resume'), run: () => void work.pause(false).catch((error: unknown) => toasts.error(error)) } });
     else toasts.show(t('state.workResumed'));
   }
 
-  /** Gives the session the settings of an assistant; without a name one is chosen beside the session's settings. */
+  /**
+   * Gives the session the settings of an assistant; without a name it opens the choice beside the session's settings.
+   */
   async #assistant(name: string): Promise<void> {
     const { library, sessionSettings, toasts } = this.#parts;
     if (name === '') return sessionSettings.show();
@@ -273,7 +281,7 @@ export class CommandRunner {
     await turnActions.forkAfter(conversation.newest, label);
   }
 
-  /** Beside the branch of that name; without one it is asked for. */
+  /** Compares with the branch of that name; without a name it asks for one. */
   #compare(label: string): void {
     const { branches, conversation } = this.#parts;
     const left = conversation.branchId;
@@ -283,13 +291,13 @@ export class CommandRunner {
     branches.compare(left, right.id);
   }
 
-  /** To the state named, or to the one before the head. */
+  /** Rolls back to the named state, or to the one before the head. */
   async #rollback(argument: string): Promise<void> {
     const { backend, conversation, toasts } = this.#parts;
     const { branchId: from, sessionId } = conversation;
     const still = conversation.wish();
     const { history, head } = await backend.inspect.state(from);
-    const before = history.find((state) => state.turnSeq < head.turnSeq); // pins make states too, at the same turn
+    const before = history.find((state) => state.turnSeq < head.turnSeq); // pins create states too, at the same turn
     const state = argument === '' ? before : findState(history, argument);
     if (!state) throw refused(argument === '' ? t('state.noStateBefore') : t('state.noState', { state: argument }), t('state.stateTab'));
     const branch = await backend.sessions.rollback(sessionId, state.id);
@@ -301,7 +309,7 @@ export class CommandRunner {
   }
 }
 
-/** What is typed next belongs into the field: it has the focus at once, and again after a dialog that led here gave it back. */
+/** The field takes the focus at once, and again after a closing dialog has returned the focus. */
 function searchTitles(layout: Parts['layout']): void {
   const focus = () => document.querySelector<HTMLInputElement>('[data-shortcut="search"]')?.focus();
   layout.reveal('sessions');

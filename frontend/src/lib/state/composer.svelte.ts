@@ -8,19 +8,19 @@ import type { ConversationState } from './conversation.svelte';
 import { nothing, together, type DraftState, type Written } from './draft.svelte';
 import { Refresh } from './refresh';
 
-/** The outcome of an incomplete turn that is in the way; empty refuses to send over it. */
+/** What to do with an incomplete turn that blocks sending; empty: do not send. */
 export type Incomplete = '' | 'keep' | 'discard';
 
-/** What the documents of a message may take of the working set together; the program leaves the rest to memory. */
+/** The share of the working set that all documents of a message may use; the program leaves the rest to memory. */
 const documentShare = 0.25;
 
-/** What the next message alone goes to: "" is as the session has it. */
+/** Overrides for the next message only; "" means as in the session. */
 export interface Once {
   model: string;
   effort: string;
 }
 
-/** Sending: the message being written, what it weighs, and what is in its way. */
+/** Sending: the message being written, its size, and what prevents sending it. */
 export class ComposerState {
   #sending = $state(false);
   #error = $state.raw<BackendError | null>(null);
@@ -31,7 +31,7 @@ export class ComposerState {
   #once = $state.raw<Once | null>(null);
   #several = $state.raw<readonly string[]>([]);
   #toSeveral: (turnId: string, problems: readonly ErrorView[]) => void = () => undefined;
-  /** Enter was pressed while a command was carried out: what is written beside it then is sent after it. */
+  /** Enter was pressed while a command ran: text written meanwhile is sent after it. */
   #again = false;
   #carrying = false;
   #commands: CommandRunner | undefined;
@@ -40,11 +40,11 @@ export class ComposerState {
   readonly #draft: DraftState;
   #delivered: { turnId: string; problems: readonly ErrorView[] } | null = null;
   readonly #waits: () => boolean;
-  /** A session that is being made, to be sent into. */
+  /** Creates the session to send into. */
   readonly #making: () => Promise<void>;
   readonly #count = new Refresh(() => this.#countTokens(), 200);
 
-  /** waits: something that goes with the message is still on its way. */
+  /** waits: something that belongs to the message is still being attached. */
   constructor(backend: Backend, conversation: ConversationState, draft: DraftState, waits: () => boolean = () => false, making: () => Promise<void> = async () => {}) {
     this.#waits = waits;
     this.#making = making;
@@ -67,18 +67,18 @@ export class ComposerState {
     return this.#error;
   }
 
-  /** Tokens of the text, as the program counts them. */
+  /** Tokens of the text, counted by the program. */
   get tokens(): number {
     return this.#tokens;
   }
 
-  /** The text and what the next request holds anyway do not fit the working set together. */
+  /** The text and the fixed part of the next request do not fit the working set together. */
   get overBudget(): boolean {
     const header = this.#conversation.header;
     return header !== null && header.contextCeiling > 0 && header.contextTokens - header.contextRecalled + this.#tokens > header.contextCeiling;
   }
 
-  /** The name of a command that does not exist, while it is asked whether the text is meant as words. */
+  /** The unknown command in the text, while the user is asked whether to send it as text. */
   get hint(): string {
     return this.#hint;
   }
@@ -88,12 +88,12 @@ export class ComposerState {
     return this.#editing;
   }
 
-  /** The model and effort of the next message, where they are not the session's. */
+  /** The model and effort of the next message, if they differ from the session's. */
   get once(): Once | null {
     return this.#once;
   }
 
-  /** The models that the next message goes to at once; fewer than two: it goes to one. */
+  /** The models that the next message is sent to; fewer than two: only one model. */
   get several(): readonly string[] {
     return this.#several;
   }
@@ -102,22 +102,22 @@ export class ComposerState {
     this.#several = models.length > 1 ? models : [];
   }
 
-  /** Tells of a message that went to several models, and what kept it from some. */
+  /** Registers a listener for messages sent to several models, with the errors of those that failed. */
   onSeveral(told: (turnId: string, problems: readonly ErrorView[]) => void): void {
     this.#toSeveral = told;
   }
 
-  /** For the next message alone; null: as the session has it. A queued message is sent with the session's. */
+  /** Applies to the next message only; null: as in the session. A queued message is sent with the session's. */
   useOnce(once: Once | null): void {
     this.#once = once && (once.model !== '' || once.effort !== '') ? once : null;
   }
 
-  /** Moves each time the composer is asked to take the focus. */
+  /** Changes each time the composer should take the focus. */
   get focusAsked(): number {
     return this.#focusAsked;
   }
 
-  /** The newest turn waits for a decision before another message can follow. */
+  /** The newest turn needs a decision before another message can be sent. */
   get blocked(): boolean {
     return this.#editing === null && this.#conversation.newest?.state === 'incomplete';
   }
@@ -127,7 +127,7 @@ export class ComposerState {
     return this.#waits();
   }
 
-  /** A conversation is on its way: what is written meanwhile is for that one. */
+  /** A conversation is being opened: text written meanwhile belongs to it. */
   get opening(): boolean {
     return this.#draft.branchId !== this.#conversation.branchId;
   }
@@ -136,7 +136,7 @@ export class ComposerState {
     return !this.#sending && this.why === '' && this.#conversation.branchId !== '';
   }
 
-  /** Why there is nothing to send, or not yet; empty: there is. */
+  /** Why there is nothing to send yet; empty: there is. */
   get why(): string {
     if (this.waits) return t('state.attaching');
     if (this.opening) return t('state.opening');
@@ -149,7 +149,7 @@ export class ComposerState {
     this.#focusAsked++;
   }
 
-  /** Tells that the text is different, so that it is counted a moment later. */
+  /** Reports that the text changed; it is counted shortly afterwards. */
   changed(): void {
     this.#error = null;
     this.#hint = '';
@@ -160,17 +160,17 @@ export class ComposerState {
     this.#error = null;
   }
 
-  /** What slash commands are given to. */
+  /** Sets the runner of slash commands. */
   takeCommands(commands: CommandRunner): void {
     this.#commands = commands;
   }
 
-  /** What is written is a command, or looks like one. It is never mistaken for one beside a picture or in an edit. */
+  /** The text is a command, or looks like one. Text with a picture, or in an edit, is never a command. */
   get isCommand(): boolean {
     return this.#parsed().kind !== 'text';
   }
 
-  /** Sends what is written, or carries out the command it is. A name no command has is asked about first. */
+  /** Sends the message, or runs the command in it. For an unknown command it asks first. */
   async submit(): Promise<void> {
     this.#again ||= this.#carrying;
     if (!this.canSend) return;
@@ -197,7 +197,7 @@ export class ComposerState {
     await this.#attempt(() => (this.#editing ? this.#sendEdited(this.#editing) : this.#sendNext(incomplete)));
   }
 
-  /** The field is emptied only when it is done, wherever the command has led meanwhile. */
+  /** The field is only cleared when the command has succeeded, whatever it has opened meanwhile. */
   async #run(command: Command, argument: string): Promise<void> {
     const { text, branchId } = this.#draft;
     let more = false;
@@ -225,12 +225,12 @@ export class ComposerState {
     }
   }
 
-  /** Sends other words in place of a turn: a fork before it, which leaves that turn where it is. */
+  /** Sends a changed message in place of a turn: on a fork before it, so that the turn stays unchanged. */
   async resend(turn: TurnView, written: Written): Promise<void> {
     const still = this.#conversation.wish();
     const branch = await this.#backend.sessions.fork(turn.id, true, '');
     const request = this.#request(branch.id, written, '');
-    const several = this.#several; // opening the fork forgets it
+    const several = this.#several; // opening the fork clears it
     if (still()) await this.#conversation.open(request.sessionId, branch.id);
     const sent = await this.#deliver(request, several);
     await this.#sent(sent, nothing);
@@ -253,7 +253,7 @@ export class ComposerState {
   }
 
   async #sendNext(incomplete: Incomplete): Promise<void> {
-    if (this.#conversation.sessionId === '') await this.#making(); // else a second session would be made beside it
+    if (this.#conversation.sessionId === '') await this.#making(); // otherwise a second session would be created
     const { written } = this.#draft;
     const request = this.#request(this.#conversation.branchId, { ...written, text: unescaped(written.text) }, incomplete);
     const sent = await this.#draft.handOver(() => this.#deliver(request));
@@ -287,7 +287,8 @@ export class ComposerState {
       await this.resend(turn, written);
       if (this.#editing === turn) this.cancelEdit();
     } catch (error) {
-      // The edit still is in the field. Else it stays on the fork made for it, if that is open, or where it was written.
+      // While the edit is open, its text is still in the field. Otherwise the text goes to the fork created for it, if
+      // that is open, or back to where it was written.
       const forked = sessionId === this.#conversation.sessionId && this.#draft.isEmpty;
       if (this.#editing === turn) throw error;
       if (forked || branchId === this.#draft.branchId) this.#draft.written = together(this.#draft.written, written);
@@ -296,9 +297,9 @@ export class ComposerState {
     }
   }
 
-  /** stood: what of it stood in the field. */
+  /** stood: the part of the message that was in the field. */
   async #sent(sent: SendResult, stood: Written): Promise<void> {
-    // Another branch may have been opened meanwhile, and what is written there is not what was sent.
+    // If another branch was opened meanwhile, its text is not the sent message.
     if (this.#draft.branchId !== sent.branchId) return;
     this.#draft.sent(stood);
     this.#count.soon();
@@ -335,12 +336,12 @@ function incompleteCommand(command: Command): BackendError {
   return new BackendError({ code: 'invalid', op: 'command', message: command.argument === 'NAME' ? t('state.needsName', { command: `/${command.name}` }) : t('state.needsText', { command: `/${command.name}` }), hint: t('storage.sentence', { what: command.does }) });
 }
 
-/** The words of a message, as they can be copied or written again. */
+/** The text of a message, for copying or editing. */
 export function textOf(blocks: readonly BlockView[]): string {
   return blocks.filter((block) => block.kind === 'text').map((block) => block.text).join('\n\n');
 }
 
-/** The images of a message, as they can be sent again. */
+/** The images of a message, for sending again. */
 export function imagesOf(blocks: readonly BlockView[]): ImageUpload[] {
   return blocks.flatMap((block) => {
     const found = /^data:(image\/[a-z]+);base64,(.+)$/s.exec(block.kind === 'image' ? block.data : '');
@@ -348,12 +349,12 @@ export function imagesOf(blocks: readonly BlockView[]): ImageUpload[] {
   });
 }
 
-/** The documents of a message, as they can be sent again. */
+/** The documents of a message, for sending again. */
 export function filesOf(blocks: readonly BlockView[]): FileView[] {
   return blocks.filter((block) => block.kind === 'document').map(({ id, name, tokens }) => ({ id, name, mediaType: '', tokens }));
 }
 
-/** What was attached to a message from memory, as it can be sent again. */
+/** The attached memory of a message, for sending again. */
 export function memoriesOf(blocks: readonly BlockView[]): MemoryChip[] {
   return blocks.flatMap((block) => (block.kind === 'memory' && block.memory ? [block.memory] : []));
 }

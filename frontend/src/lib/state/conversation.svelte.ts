@@ -9,19 +9,19 @@ import { isRunning, merge, mostLoaded, pageSize, replace } from './lineage';
 import { LiveTurn } from './live.svelte';
 import { Refresh } from './refresh';
 
-/** Where the transcript is asked to go. A new object each time, so that asking twice scrolls twice. */
+/** Where the transcript should scroll. Each request is a new object, so that a repeated request scrolls again. */
 export interface ScrollIntent {
-  /** place: the turn as it stood, `top` pixels under the upper edge. */
+  /** place: restores the turn's position, `top` pixels below the upper edge. */
   to: 'end' | 'turn' | 'place';
   turnId: string;
   top?: number;
-  /** What to bring into view within the turn, and to mark. */
+  /** The text to scroll to within the turn and to mark. */
   marks?: Marks | undefined;
-  /** The focus stays where it is: one continues looking. */
+  /** Does not move the focus, because the user continues searching. */
   quiet?: boolean;
 }
 
-/** Where the reader is. */
+/** The reader's position. */
 export interface Place {
   turnId: string;
   seq: number;
@@ -29,21 +29,21 @@ export interface Place {
   atEnd: boolean;
 }
 
-/** What the transcript draws: a session's branch, or a chat that is not kept. */
+/** The source of the transcript: a branch of a session, or a temporary chat. */
 export type TranscriptSource = Pick<
   ConversationState,
   'turns' | 'newest' | 'hasOlder' | 'hasNewer' | 'prepending' | 'run' | 'intent' | 'written' | 'live' | 'loadOlder' | 'loadNewer' | 'jumpToLatest' | 'jumpToFirst'
 >;
 
-/** Frames kept for a turn the window has not heard of yet; the rest is fetched with the turn. */
+/** Frames kept for a turn that is not loaded yet; the rest is fetched with the turn. */
 const earlyFrames = 256;
 
 /**
- * The open session, at one branch: a loaded run of its lineage, the header, and what streams. A snapshot is true for
- * a revision; changes at or below it are already in it.
+ * One branch of the open session: the loaded part of its lineage, the header, and the streaming turns. A snapshot has a
+ * revision and already contains all changes up to it.
  */
 export class ConversationState {
-  /** What is shown goes to disk. */
+  /** The conversation is saved to disk. */
   readonly written: boolean = true;
   #session = $state.raw<SessionRow | null>(null);
   #branches = $state.raw<BranchView[]>([]);
@@ -65,13 +65,13 @@ export class ConversationState {
   #paging = false;
   readonly #early = new Map<string, Frame[]>();
   readonly #dirty = new Set<string>();
-  /** What arrived while a snapshot was on its way: it may be newer than that. */
+  /** Changes that arrived while a snapshot was being read; they may be newer than it. */
   #meanwhile: (() => void)[] = [];
   readonly #backend: Backend;
   readonly #draft: DraftState;
   readonly #offs: (() => void)[];
   readonly #turnRefresh = new Refresh(() => this.#loadDirty(), 16);
-  /** Asks once more for a running turn whose fetch failed: its last change may be what was missed. */
+  /** Retries a running turn whose fetch failed, since no further change may follow. */
   readonly #retry = new Refresh(() => this.#turnRefresh.now(), 1_000);
   readonly #headerRefresh = new Refresh(() => this.#loadHeader());
   readonly #sessionRefresh = new Refresh(() => this.#loadSession());
@@ -109,7 +109,7 @@ export class ConversationState {
     return this.#header?.model ?? '';
   }
 
-  /** What is loaded of the lineage, in order. */
+  /** The loaded part of the lineage, in order. */
   get turns(): readonly TurnView[] {
     return this.#turns;
   }
@@ -136,12 +136,12 @@ export class ConversationState {
     return this.#turns.length > 0 && this.#turns.at(-1)!.seq < this.#lastSeq;
   }
 
-  /** Turns are being added before those that are drawn: the scroll position is then kept from the end. */
+  /** Turns are being added at the top; the scroll position is then kept relative to the end. */
   get prepending(): boolean {
     return this.#prepending;
   }
 
-  /** Moves when what is loaded was replaced as a whole, so that nothing measured before holds any more. */
+  /** Changes when all loaded turns are replaced, so that measured heights are no longer valid. */
   get run(): number {
     return this.#run;
   }
@@ -155,12 +155,12 @@ export class ConversationState {
     return this.#error;
   }
 
-  /** The turn as it streams, if it does. */
+  /** The streaming turn, if it streams. */
   live(turnId: string): LiveTurn | undefined {
     return this.#live.get(turnId);
   }
 
-  /** A turn is on its way, so the next message is queued. */
+  /** A turn is running, so the next message is queued. */
   get running(): boolean {
     return isRunning(this.newest);
   }
@@ -169,18 +169,21 @@ export class ConversationState {
     return this.#intent;
   }
 
-  /** Tells before another branch takes the place of the open one. */
+  /** Calls the listener before another branch replaces the open one. */
   onNavigate(told: () => void): void {
     this.#leaving.push(told);
   }
 
-  /** For an act that opens something when it is done: says whether nothing else was asked for since. */
+  /**
+   * For actions that open something at the end: returns a function that reports whether no other conversation was
+   * requested since.
+   */
   wish(): () => boolean {
     const wish = ++this.#wishes;
     return () => wish === this.#wishes;
   }
 
-  /** Opens a session at its end. Of two calls the later one wins, whichever answer comes first. */
+  /** Opens a session at its end. The later of two calls wins, in whichever order the replies arrive. */
   async open(sessionId: string, branchId = ''): Promise<void> {
     const serial = ++this.#serial;
     this.#wishes++;
@@ -203,7 +206,7 @@ export class ConversationState {
     }
   }
 
-  /** There is nothing to show, and why. What is open stays. */
+  /** Nothing could be opened, for this reason. The open conversation stays. */
   refused(error: unknown): void {
     if (!this.#session) this.#error = toBackendError(error);
   }
@@ -215,7 +218,7 @@ export class ConversationState {
     for (const again of meanwhile) again();
   }
 
-  /** Switches the session to another of its branches. What was opened meanwhile stays open. */
+  /** Switches the session to another of its branches. A conversation opened meanwhile stays open. */
   async switchBranch(branchId: string, sessionId = this.sessionId): Promise<void> {
     const still = this.wish();
     await this.#backend.sessions.switch(sessionId, branchId);
@@ -232,19 +235,19 @@ export class ConversationState {
     if (this.hasNewer) await this.#loadPage(last + 1, Math.min(this.#lastSeq, last + pageSize), false);
   }
 
-  /** Brings a turn into view, with texts marked in it; loads its surroundings if they are far from what is loaded. */
+  /** Scrolls to a turn and marks texts in it; loads the turns around it if they are far from the loaded ones. */
   async jumpTo(turnId: string, highlight: string | readonly string[] = ''): Promise<void> {
     const terms = (typeof highlight === 'string' ? [highlight] : highlight).filter((term) => term.trim() !== '');
     const marks = terms.length > 0 ? { terms, matchCase: false, turnId, nth: 0, everywhere: false } : undefined;
     await this.#go({ to: 'turn', turnId, marks });
   }
 
-  /** Brings a find into view while one continues looking. */
+  /** Scrolls to a search result while the search continues. */
   async jumpToFind(marks: Marks): Promise<void> {
     await this.#go({ to: 'turn', turnId: marks.turnId, marks, quiet: true });
   }
 
-  /** To the turn of that number, or the next there is. */
+  /** Scrolls to the turn with that number, or to the nearest one. */
   async jumpToSeq(seq: number): Promise<void> {
     const wanted = Math.min(this.#lastSeq, Math.max(this.#firstSeq, Math.round(seq)));
     const loaded = this.#turns.find((turn) => turn.seq === wanted);
@@ -259,25 +262,25 @@ export class ConversationState {
     await this.jumpToSeq(this.#firstSeq);
   }
 
-  /** Back to where the reader was. */
+  /** Returns to an earlier reading position. */
   async returnTo(place: Place): Promise<void> {
     if (place.atEnd) await this.jumpToLatest();
     else await this.#go({ to: 'place', turnId: place.turnId, top: place.top, quiet: true });
   }
 
-  /** Back to the newest turn, from wherever the reader was. */
+  /** Returns to the newest turn from anywhere. */
   async jumpToLatest(): Promise<void> {
     const jump = ++this.#jump;
     if (this.hasNewer && !(await this.#loadRun(Math.max(this.#firstSeq, this.#lastSeq - pageSize + 1), this.#lastSeq, jump))) return;
     this.#intent = { to: 'end', turnId: '' };
   }
 
-  /** The turns at a number and their days, without showing them: for finding a day. */
+  /** Reads the turn with a number without showing it, to find a day. */
   async turnAt(seq: number): Promise<TurnView | undefined> {
     return this.#turns.find((turn) => turn.seq === seq) ?? (await this.#backend.sessions.turns(this.branchId, seq, seq)).turns[0];
   }
 
-  /** Of two jumps the later one wins, whichever answer comes first. */
+  /** The later of two jumps wins, in whichever order the replies arrive. */
   async #go(intent: ScrollIntent): Promise<void> {
     const jump = ++this.#jump;
     if (!this.#turns.some((turn) => turn.id === intent.turnId)) {
@@ -291,7 +294,7 @@ export class ConversationState {
     return this.#loadRun(Math.max(this.#firstSeq, seq - pageSize / 2), seq + pageSize / 2, jump);
   }
 
-  /** Shows these turns instead of those that are loaded. False: one has gone elsewhere meanwhile. */
+  /** Replaces the loaded turns by these. False: the user has gone elsewhere meanwhile. */
   async #loadRun(from: number, to: number, jump: number): Promise<boolean> {
     const branchId = this.branchId;
     const page = await this.#backend.sessions.turns(branchId, from, to);
@@ -300,14 +303,14 @@ export class ConversationState {
     return true;
   }
 
-  /** Something was done to a turn: look at it at once, without waiting for its change event. */
+  /** Reads a turn after an action on it, without waiting for its change event. */
   async refreshTurn(turnId: string): Promise<void> {
     this.#dirty.add(turnId);
     await this.#turnRefresh.now();
     this.#headerRefresh.soon();
   }
 
-  /** Looks at all that is shown once more. */
+  /** Reads everything on screen again. */
   readAgain(): void {
     for (const turn of this.#turns) this.#dirty.add(turn.id);
     this.#turnRefresh.soon();
@@ -355,7 +358,7 @@ export class ConversationState {
     for (const turn of turns) this.#follow(turn);
   }
 
-  /** Starts, moves or ends the live view of a turn. */
+  /** Starts, replaces or ends the live view of a turn. */
   #follow(turn: TurnView): void {
     const known = this.#live.get(turn.id);
     if (!turn.live || turn.liveStep === '') {
@@ -378,10 +381,10 @@ export class ConversationState {
       live.accept(frame);
       return;
     }
-    // A step the window has not heard of: a new turn, a new attempt, or the end of one left behind.
+    // A step that is not known yet: a new turn, a new attempt, or the end of a step that was not followed.
     const early = this.#early.get(frame.turn) ?? [];
     if (early.length < earlyFrames) this.#early.set(frame.turn, [...early, frame]);
-    if (this.hasNewer) return; // the reader is far above: the turn's own change tells of it
+    if (this.hasNewer) return; // the reader is far from the end: the turn's change event is enough
     this.#dirty.add(frame.turn);
     this.#turnRefresh.soon();
   }
@@ -397,7 +400,7 @@ export class ConversationState {
         this.#turnRefresh.soon();
         break;
       case 'call': {
-        // One that is not known yet belongs to the turn that runs.
+        // An unknown call belongs to the running turn.
         const turn = this.#turns.find(({ calls }) => calls.some((call) => call.id === change.id)) ?? this.newest;
         if (turn) this.#dirty.add(turn.id);
         this.#turnRefresh.soon();
@@ -434,10 +437,10 @@ export class ConversationState {
     }
   }
 
-  /** Lets go of what is farthest from where the reader goes, so that a long history never lies in memory as a whole. */
+  /** Unloads the turns farthest from the reader, so that a long history is never in memory completely. */
   async #dropFar(fromEnd: boolean): Promise<void> {
     const over = this.#turns.length - mostLoaded;
-    if (over <= 0 || (fromEnd && this.running)) return; // what streams is kept at hand
+    if (over <= 0 || (fromEnd && this.running)) return; // streaming turns stay loaded
     this.#prepending = !fromEnd;
     this.#setTurns(fromEnd ? this.#turns.slice(0, mostLoaded) : this.#turns.slice(over));
     await tick();
@@ -461,20 +464,20 @@ export class ConversationState {
       this.#turns = replace(this.#turns, turn);
       this.#follow(turn);
     } catch {
-      // What is shown stays; the next change of this turn asks again, and until it has ended so does a timer.
+      // The displayed turn stays. Its next change reads it again, and a timer does until it has ended.
       if (!isRunning(this.#turns.find(({ id }) => id === turnId))) return;
       this.#dirty.add(turnId);
       this.#retry.soon();
     }
   }
 
-  /** What was loaded meanwhile may be newer than this answer, or older. */
+  /** Turns loaded meanwhile may be newer or older than this reply. */
   #lookAgain(turnId: string): void {
     this.#dirty.add(turnId);
     this.#turnRefresh.soon();
   }
 
-  /** Turns that appeared at the end of the lineage. While the reader is far above, only the count moves. */
+  /** New turns at the end of the lineage. While the reader is far from the end, only the count changes. */
   async #loadNewTurns(branchId: string): Promise<void> {
     try {
       const page = await this.#backend.sessions.turns(branchId, this.#lastSeq + 1, this.#lastSeq + pageSize);
@@ -484,7 +487,7 @@ export class ConversationState {
       if (this.#firstSeq === 0) this.#firstSeq = page.turns[0]!.seq;
       if (atEnd) this.#setTurns(merge(this.#turns, page.turns));
     } catch {
-      // The next change asks again.
+      // The next change reads them again.
     }
   }
 
@@ -499,17 +502,17 @@ export class ConversationState {
     }
   }
 
-  /** Titles and branches, without touching what is being read. */
+  /** Reads titles and branches again without touching the transcript. */
   async #loadSession(): Promise<void> {
     const { sessionId, branchId } = this;
     try {
       const snapshot = await this.#backend.sessions.open(sessionId, branchId);
       if (sessionId !== this.sessionId || branchId !== this.branchId) return;
       this.#session = snapshot.session;
-      this.#branches = snapshot.branches; // and not its header: a newer one may have come meanwhile
+      this.#branches = snapshot.branches; // but not its header, since a newer one may have arrived
       this.#headerRefresh.soon();
     } catch {
-      // As above.
+      // The next change reads them again.
     }
   }
 }

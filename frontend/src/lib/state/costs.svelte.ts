@@ -5,7 +5,7 @@ import { inRow } from '$shared/format';
 import type { ConversationState } from './conversation.svelte';
 import { Refresh } from './refresh';
 
-/** What the open session's newest turn, the session and the month cost so far. */
+/** The costs of the newest turn, of the open session, and of the month so far. */
 export class CostsState {
   #view = $state.raw<CostView | null>(null);
   #dismissed = $state('');
@@ -23,7 +23,7 @@ export class CostsState {
     return this.#view;
   }
 
-  /** For a tooltip: amounts, and how sure they are; empty where no price is known. */
+  /** For a tooltip: amounts and their certainty; empty if no price is known. */
   get words(): string {
     const view = this.#view;
     if (!view || (view.session === '' && view.month === '')) return '';
@@ -32,14 +32,14 @@ export class CostsState {
     return view.estimate ? t('state.costEstimated', { date: view.pricesDate, parts }) : t('state.cost', { parts });
   }
 
-  /** What is said of the monthly budget; empty: nothing. */
+  /** The warning about the monthly budget; empty: none. */
   get warning(): string {
     const view = this.#view;
     if (!view || (view.state !== 'near' && view.state !== 'over') || this.#dismissed === view.state) return '';
     return view.state === 'over' ? t('state.budgetOver', { budget: view.budget, cost: view.month }) : t('state.budgetNear', { budget: view.budget, cost: view.month });
   }
 
-  /** Until the budget is in another state. */
+  /** Hides the warning until the state of the budget changes. */
   dismiss(): void {
     this.#dismissed = this.#view?.state ?? '';
   }
@@ -58,7 +58,7 @@ export class CostsState {
       const view = await this.#backend.settings.costs(sessionId);
       if (sessionId === this.#conversation.sessionId) this.#view = view;
     } catch {
-      // A tooltip without its cost: the next answer asks again.
+      // The cost is only a tooltip; the next answer reads it again.
     }
   }
 }

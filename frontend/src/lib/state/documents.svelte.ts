@@ -4,23 +4,23 @@ import type { AttachResult, FileView, ImageUpload } from '$lib/backend/types';
 import { t } from '$lib/words/words.svelte';
 import type { DraftState } from './draft.svelte';
 
-/** Bytes of a document that cross to the program at once: a multiple of three, so that no piece is padded. */
+/** Bytes of a document sent to the program in one call: a multiple of three, so that base64 needs no padding. */
 export const pieceBytes = 3 * 1024 * 1024;
 const most = 200 * 1024 * 1024;
-/** A paste longer than this may be meant as a document; the offer says so and takes nothing away. */
+/** A longer pasted text may be intended as a document; the user is offered that, and the text stays in place. */
 export const offerFrom = 4_000;
 const pastedName = (): string => t('state.pastedName');
 
-/** A document on its way into the draft of a branch. */
+/** A document that is being attached to the draft of a branch. */
 export interface Arriving {
   id: number;
   branchId: string;
   name: string;
-  /** Of its bytes that have arrived, 0 to 1. */
+  /** The share of its bytes that was sent, 0 to 1. */
   share: number;
 }
 
-/** Attached documents: on their way into a draft, refused, offered after a paste, and opened to be read. */
+/** Attached documents: being sent, rejected, offered after a paste, and opened for reading. */
 export class DocumentsState {
   #arriving = $state.raw<readonly Arriving[]>([]);
   #error = $state.raw<BackendError | null>(null);
@@ -35,7 +35,7 @@ export class DocumentsState {
     this.#draft = draft;
   }
 
-  /** Those on their way into the open draft. */
+  /** Those that are being attached to the open draft. */
   get arriving(): readonly Arriving[] {
     return this.#arriving.filter((one) => one.branchId === this.#draft.branchId);
   }
@@ -45,13 +45,13 @@ export class DocumentsState {
     return this.#error;
   }
 
-  /** A long text that was just pasted and still is in the message. */
+  /** A long text that was just pasted and is still in the message. */
   get offered(): boolean {
     const { typed, long, queued } = this.#draft;
     return this.#offered !== '' && !queued && (long.includes(this.#offered) || typed.includes(this.#offered));
   }
 
-  /** The document that is open to be read. */
+  /** The document that is open for reading. */
   get reading(): { id: string; name: string } | null {
     return this.#reading;
   }
@@ -72,7 +72,7 @@ export class DocumentsState {
     this.#offered = '';
   }
 
-  /** Takes the pasted text out of the message and attaches it. It goes back if it cannot be attached. */
+  /** Moves the pasted text from the message into a document. It is restored if it cannot be attached. */
   async acceptOffer(): Promise<void> {
     const text = this.#offered;
     if (!this.offered) return;
@@ -85,7 +85,7 @@ export class DocumentsState {
     if (!attached && branchId === this.#draft.branchId) this.#draft.text = [this.#draft.text, text].filter(Boolean).join('\n\n');
   }
 
-  /** Sends a document to the program piece by piece; says whether it was attached. */
+  /** Sends a document to the program in parts; returns whether it was attached. */
   async attach(file: File): Promise<boolean> {
     this.#error = null;
     const name = file.name || pastedName();
@@ -108,7 +108,7 @@ export class DocumentsState {
     }
   }
 
-  /** The same for a file the program reads itself. */
+  /** The same for a file that the program reads itself. */
   async attachBy(name: string, read: () => Promise<AttachResult>): Promise<boolean> {
     this.#error = null;
     const branchId = this.#draft.branchId;
@@ -128,7 +128,7 @@ export class DocumentsState {
     }
   }
 
-  /** The document is not wanted any more; what arrived of it is forgotten. */
+  /** Cancels attaching a document; the parts already sent are discarded. */
   cancel(id: number): void {
     this.#arriving = this.#arriving.filter((one) => one.id !== id);
   }
@@ -159,11 +159,11 @@ export class DocumentsState {
     await this.#backend.sessions.saveDraft(branchId, { ...draft, images: [...draft.images, image] });
   }
 
-  /** Into the draft of the branch it was attached on, which may not be the open one any more. */
+  /** Adds it to the draft of the branch where it was attached, which may no longer be open. */
   async #deliver(branchId: string, file: FileView): Promise<void> {
     if (branchId === this.#draft.branchId) {
       this.#draft.addFile(file);
-      await this.#draft.flush(); // what took a while to send is not lost with the window
+      await this.#draft.flush(); // what took long to send must not be lost if the window closes
       return;
     }
     const draft = await this.#backend.sessions.draft(branchId);
@@ -171,12 +171,12 @@ export class DocumentsState {
   }
 }
 
-/** A document is kept in a session: there is none yet. */
+/** Documents are stored in a session, and there is none yet. */
 function tooEarly(name: string): BackendError {
   return new BackendError({ code: 'busy', op: 'document.read', message: t('state.stillOpening', { name }), hint: t('state.attachAgain') });
 }
 
-/** Throws why a file cannot be sent, if it cannot. */
+/** Throws if a file cannot be sent, with the reason. */
 export function checkDocument({ name, size }: Pick<File, 'name' | 'size'>): void {
   if (size === 0 || size > most) throw refusal(name, size);
 }

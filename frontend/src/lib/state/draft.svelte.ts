@@ -4,11 +4,11 @@ import type { Draft, FileView, ImageUpload, MemoryChip } from '$lib/backend/type
 import { moved } from '$lib/moved';
 
 const saveAfterMs = 350;
-/** A disk that was full may have space again. */
+/** When saving is tried again: a full disk may have space again. */
 const saveAgainAfterMs = 3_000;
-/** A text longer than this is beside the field, not in it: no text field stays quick with a book inside. */
+/** A longer pasted text is shown beside the field instead of in it: text fields become slow with very long texts. */
 export const longText = 60_000;
-/** What a message is made of. */
+/** The contents of a message. */
 export type Written = Pick<Draft, 'text' | 'images' | 'files' | 'memories'>;
 export const nothing: Written = { text: '', images: [], files: [], memories: [] };
 const empty: Draft = { ...nothing, queued: false };
@@ -23,15 +23,15 @@ export class DraftState {
   #memories = $state.raw<readonly MemoryChip[]>([]);
   #queued = $state(false);
   #unsaved = false;
-  /** Moves with the text: what was read before it moved is old. */
+  /** Changes with the text, so that replies about an earlier text can be recognised. */
   #version = 0;
-  /** The branch whose message is on its way to the program. */
+  /** The branch whose message is being sent to the program. */
   #handed = '';
   #saving: Promise<void> = Promise.resolve();
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** The branch that was left for one that is not open yet; empty otherwise. */
+  /** The branch that was left while the next one is being opened; empty otherwise. */
   #left = '';
-  /** What stood in the field before an old message took its place there, and that message as it came. */
+  /** The text that was in the field before an old message replaced it, and that message before it was edited. */
   #aside: { before: Written; came: Written } | null = null;
   /** Messages of branches that were left before they could be saved. */
   readonly #notSaved = new Map<string, Draft>();
@@ -46,7 +46,7 @@ export class DraftState {
     return this.#branchId;
   }
 
-  /** The whole message: what is typed, then the long texts beside it. */
+  /** The whole message: the typed text, then the long texts beside it. */
   get text(): string {
     return [this.#typed, ...this.#long].filter((part) => part !== '').join('\n\n');
   }
@@ -56,7 +56,7 @@ export class DraftState {
     this.#changed();
   }
 
-  /** What is in the field. */
+  /** The text in the field. */
   get typed(): string {
     return this.#typed;
   }
@@ -66,7 +66,7 @@ export class DraftState {
     this.#changed();
   }
 
-  /** Long texts that were pasted, each as it came. */
+  /** Long pasted texts, unchanged. */
   get long(): readonly string[] {
     return this.#long;
   }
@@ -95,7 +95,7 @@ export class DraftState {
     this.#changed();
   }
 
-  /** Documents that go with the message; the program keeps them. */
+  /** The documents of the message; the program stores them. */
   get files(): readonly FileView[] {
     return this.#files;
   }
@@ -105,12 +105,12 @@ export class DraftState {
     this.#changed();
   }
 
-  /** A document that has arrived; the same one twice goes once. */
+  /** Adds a document; the same one is added only once. */
   addFile(file: FileView): void {
     this.files = [...this.#files.filter((other) => other.id !== file.id), file];
   }
 
-  /** Pieces of memory that go with the message, chosen by hand. */
+  /** Manually attached memory. */
   get memories(): readonly MemoryChip[] {
     return this.#memories;
   }
@@ -125,7 +125,7 @@ export class DraftState {
     return this.#queued;
   }
 
-  /** Why what is written could not be saved; it is tried again by itself until it can. */
+  /** Why the draft could not be saved; saving is repeated until it succeeds. */
   get unsavedWhy(): BackendError | null {
     return this.#unsavedWhy;
   }
@@ -138,7 +138,7 @@ export class DraftState {
     return { text: this.text, images: [...this.#images], files: [...this.#files], memories: [...this.#memories] };
   }
 
-  /** The message as it is in the field, for whoever asks what it would come to. */
+  /** The message in the field, for an estimate of the request. */
   get message(): Draft {
     return { ...this.written, queued: this.#queued };
   }
@@ -151,18 +151,18 @@ export class DraftState {
     this.#changed();
   }
 
-  /** An old message takes the place of what was being written, which is saved along with it: nothing is lost in between. */
+  /** Replaces the draft by an old message. Both are saved together, so that nothing can be lost. */
   setAside(came: Written): void {
     this.#aside = { before: this.#aside?.before ?? this.written, came };
     this.written = came;
   }
 
-  /** What was set aside. */
+  /** The draft that was set aside. */
   get before(): Written {
     return this.#aside?.before ?? nothing;
   }
 
-  /** What was set aside is in the field again. */
+  /** Restores the draft that was set aside. */
   takeBack(): void {
     if (!this.#aside) return;
     const { before } = this.#aside;
@@ -170,7 +170,7 @@ export class DraftState {
     this.written = before;
   }
 
-  /** Another branch is about to open: what is typed from here on is kept for that one. */
+  /** Another branch is about to open: text typed from here on is for that one. */
   async leave(): Promise<void> {
     const saved = this.flush();
     if (this.#branchId !== '') {
@@ -181,7 +181,7 @@ export class DraftState {
     await saved;
   }
 
-  /** It did not open: back to the branch that was left, with what was typed since. */
+  /** It could not be opened: returns to the branch that was left, with the text typed since. */
   async stay(): Promise<void> {
     const left = this.#left;
     if (left === '') return;
@@ -189,15 +189,15 @@ export class DraftState {
     if (left === this.#left) await this.load(left, draft);
   }
 
-  /** Another branch is open: what it holds unsent. */
+  /** Another branch is open: shows its draft. */
   async load(branchId: string, draft: Draft = empty): Promise<void> {
-    // The same branch, read again: what is being typed wins, whether or not it can be saved just now.
+    // The same branch was read again: unsaved text here wins, whether or not it can be saved just now.
     if (branchId === this.#branchId && (this.#unsaved || this.#aside)) return this.flush();
-    // What was written before any branch had opened belongs to the first one that does.
+    // Text written before any branch was open belongs to the first one that is.
     const early = this.#branchId === '' && this.#unsaved ? this.written : nothing;
     const saved = this.flush();
     this.#left = '';
-    this.#branchId = branchId; // at once: what is typed while the old text is saved belongs here
+    this.#branchId = branchId; // at once, since text typed while the old draft is saved belongs to the new branch
     const notSaved = this.#notSaved.get(branchId);
     this.#take(notSaved ?? draft);
     if (notSaved) {
@@ -209,8 +209,8 @@ export class DraftState {
   }
 
   /**
-   * Hands the message to the program. Nothing of it is saved meanwhile, and no save is left under way: one that came
-   * late would bring back what was sent, or make a queued message wait forever.
+   * Sends the message with `send`. Drafts are not saved meanwhile, and a running save is awaited: a late save would
+   * restore the sent message, or make a queued one wait forever.
    */
   async handOver<T>(send: () => Promise<T>): Promise<T> {
     const branchId = this.#branchId;
@@ -221,7 +221,7 @@ export class DraftState {
       await this.#saving;
       return await send();
     } catch (error) {
-      // The branch was left and its text is in the field no more: it is kept where it was written.
+      // The branch was left and its text is no longer in the field: it is saved where it was written.
       if (this.#branchId !== branchId) await this.#backend.sessions.saveDraft(branchId, draft).catch((unsaved: unknown) => this.#strand(branchId, draft, unsaved));
       throw error;
     } finally {
@@ -230,20 +230,23 @@ export class DraftState {
     }
   }
 
-  /** The program queued the message. It may have sent it since, and told so before it answered: hence the second look. */
+  /**
+   * The program queued the message. It may have sent it already, with a change event that came before this reply, so
+   * the draft is read again.
+   */
   async waits(branchId: string, draft: Draft): Promise<void> {
     if (branchId !== this.#branchId) return;
     this.take(draft);
     await this.reload(branchId).catch(() => undefined);
   }
 
-  /** Its message was sent or queued: the program already holds what there is. */
+  /** The message was sent or queued: replaces the draft by the one that the program has. */
   take(draft: Draft): void {
     this.#cancel();
     this.#take(draft);
   }
 
-  /** Something else changed the draft of this branch. What is being typed here wins. */
+  /** The draft of this branch was changed elsewhere. Unsaved text here wins. */
   async reload(branchId: string): Promise<void> {
     if (branchId !== this.#branchId || this.#unsaved || this.#aside) return;
     const version = ++this.#version;
@@ -262,7 +265,7 @@ export class DraftState {
     this.take(empty);
   }
 
-  /** A message was sent. What was written in the field since it was taken from there stays. */
+  /** A message was sent. Text written in the field since then stays. */
   sent({ text, images, files, memories }: Written): void {
     const now = this.written;
     this.take({
@@ -275,7 +278,7 @@ export class DraftState {
     if (!this.isEmpty || this.#memories.length > 0) this.#changed();
   }
 
-  /** What belongs to a branch that may be open no more: kept here until it can be saved. */
+  /** Keeps a message of a branch that may no longer be open, until it can be saved. */
   async keep(branchId: string, written: Written): Promise<void> {
     await this.#saving;
     await this.#save(branchId, { ...written, queued: false });
@@ -286,7 +289,7 @@ export class DraftState {
     for (const [branchId, draft] of this.#notSaved) this.#saving = this.#saving.then(() => this.#save(branchId, draft));
     if (!this.#unsaved || this.#branchId === '' || this.#branchId === this.#handed) return;
     this.#unsaved = false;
-    // In order: the program takes calls side by side, and an older text must not overtake a newer one.
+    // In order: the program handles calls concurrently, and an older text must not overwrite a newer one.
     const { branchId } = this;
     const draft = this.#current();
     this.#saving = this.#saving.then(() => this.#save(branchId, draft));
@@ -303,7 +306,7 @@ export class DraftState {
     }
   }
 
-  /** What could not be saved stays here, also of a branch that was left, and is tried again. */
+  /** Keeps a draft that could not be saved, also of a branch that was left, and tries again later. */
   #strand(branchId: string, draft: Draft, error: unknown): void {
     if (branchId === this.#branchId) this.#unsaved = true;
     else this.#notSaved.set(branchId, draft);
@@ -311,7 +314,7 @@ export class DraftState {
     this.#schedule(saveAgainAfterMs);
   }
 
-  /** What is saved. An edit that changed nothing need not be: its message is in the history. */
+  /** The draft to save. An unchanged edit is not saved: its message is in the history. */
   #current(): Draft {
     const now = this.written;
     if (!this.#aside) return { ...now, queued: this.#queued };
@@ -353,7 +356,7 @@ export class DraftState {
   }
 }
 
-/** One message of two, the first above the second. */
+/** Merges two messages, the first above the second. */
 export function together(a: Written, b: Written): Written {
   const text = [a.text, b.text].filter((part) => part !== '').join('\n\n');
   return { text, images: [...a.images, ...b.images], files: [...a.files, ...withoutId(b.files, a.files)], memories: [...a.memories, ...withoutId(b.memories, a.memories)] };

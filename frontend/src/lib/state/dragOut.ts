@@ -11,12 +11,12 @@ export interface Draggable {
   turnId?: string;
 }
 
-/** More than anyone drags at once; the rest is exported by the dialog. */
+/** More than anyone drags at once; the export dialog handles larger selections. */
 const mostFiles = 20;
 
 /**
- * Files for drags out of the window. A file is written when the drag begins, not when the pointer goes down: an export
- * is made on purpose. The beginning of the drag waits for it, so that however quick the drag is, it drops a whole file.
+ * Files for drags out of the window. A file is written when a drag starts, not on every mouse press, because an export
+ * must be intended. The start of the drag waits for the file, so that even a quick drag drops a complete one.
  */
 export class DragOut {
   readonly #ours = new Set<string>();
@@ -28,14 +28,14 @@ export class DragOut {
     this.#exporting = exporting;
   }
 
-  /** The drag begins: it carries the files, if all of them could be written. Else it is one within the window only. */
+  /** The drag starts: it carries the files if all could be written; otherwise it works only within the window. */
   put(event: DragEvent, what: readonly Draggable[]): void {
     if (what.length === 0 || what.length > mostFiles) return;
     try {
       const files = what.map((one) => this.#write(one));
       event.dataTransfer?.setData('text/uri-list', files.map((file) => file.uri).join('\r\n'));
     } catch {
-      // The export dialog says why where an export cannot be made.
+      // If an export is not possible, the export dialog explains why.
     }
   }
 
@@ -45,12 +45,12 @@ export class DragOut {
     return file;
   }
 
-  /** Whether a dropped path is a file of ours: it was dragged within the window, and nothing is to be done with it. */
+  /** Whether a dropped path is a file that was dragged from this window; such a drop is ignored. */
   isOurs(path: string): boolean {
     return this.#ours.has(path);
   }
 
-  /** Whether a drag of this window is under way. */
+  /** Whether a drag from this window is in progress. */
   get dragging(): boolean {
     return isOwn();
   }

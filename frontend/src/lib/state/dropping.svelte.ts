@@ -4,10 +4,13 @@ import { looksLikeServer } from './servers.svelte';
 
 type Parts = Pick<App, 'backend' | 'closing' | 'conversation' | 'documents' | 'draft' | 'dragOut' | 'importing' | 'layout' | 'servers' | 'startup' | 'temporary' | 'toasts' | 'navigation'>;
 
-/** By its name, where nothing else is known of a file: it holds conversations. */
+/** Whether a file contains conversations, judged by its name when nothing else is known. */
 export const looksLikeHistory = (name: string): boolean => /\.(cinf|zip)$|^conversations.*\.json$/i.test(name);
 
-/** What comes to the window from outside: files that hover or are dropped, and what tray and second starts ask for. */
+/**
+ * Requests from outside the window: files that are dragged over it or dropped, and requests of the tray and of second
+ * starts.
+ */
 export class DroppingState {
   #hovering = $state(false);
   readonly #parts: Parts;
@@ -18,7 +21,7 @@ export class DroppingState {
     this.#off = parts.backend.onWindowRequest((request) => void this.handle(request));
   }
 
-  /** Files of another program hover over the window. */
+  /** Files of another program are being dragged over the window. */
   get hovering(): boolean {
     return this.#hovering;
   }
@@ -27,19 +30,19 @@ export class DroppingState {
     this.#hovering = hovering;
   }
 
-  /** Documents and pictures can go with the message now. */
+  /** Documents and pictures can be attached to the message now. */
   get attaches(): boolean {
     const { layout, conversation, draft, startup, temporary } = this.#parts;
     return layout.view === 'chat' && !startup.firstRun && !temporary.active && conversation.session !== null && !draft.queued;
   }
 
-  /** Pictures can: also in a temporary chat. */
+  /** Pictures can be attached, also in a temporary chat. */
   get attachesPictures(): boolean {
     const { temporary } = this.#parts;
     return this.attaches || (this.#parts.layout.view === 'chat' && temporary.active && !temporary.draft.queued);
   }
 
-  /** What was asked before the page was there. */
+  /** Handles the requests that came before the page was ready. */
   async begin(): Promise<void> {
     try {
       for (const request of await this.#parts.backend.work.windowRequests()) await this.handle(request);
@@ -58,7 +61,10 @@ export class DroppingState {
     else if (request.kind === 'open_session' && request.sessionId !== '') await this.#parts.navigation.openSession(request.sessionId);
   }
 
-  /** Files with their paths: what goes with a message goes with it, everything else is listed with what can be done with it. */
+  /**
+   * Handles files with their paths: documents and pictures are attached to the message, all others are listed with the
+   * possible actions.
+   */
   async given(files: readonly DroppedFile[], dropped: boolean): Promise<void> {
     this.#hovering = false;
     const { dragOut, importing, servers } = this.#parts;
@@ -71,12 +77,12 @@ export class DroppingState {
     for (const file of attached) await this.attach(file);
   }
 
-  /** Whether a file goes with the message that is being written. */
+  /** Whether a file is attached to the message that is being written. */
   takes(file: DroppedFile): boolean {
     return file.reason === '' && ((file.kind === 'document' && this.attaches) || (file.kind === 'image' && this.attachesPictures));
   }
 
-  /** Puts a file into the open draft, by its path. */
+  /** Attaches a file to the open draft by its path. */
   async attach(file: DroppedFile): Promise<void> {
     const { backend, conversation, documents, temporary, toasts } = this.#parts;
     if (!temporary.active) return void (await documents.attachBy(file.name, () => backend.transfer.attach(conversation.branchId, file.path)));

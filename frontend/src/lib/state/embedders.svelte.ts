@@ -9,8 +9,8 @@ interface Parts {
 }
 
 /**
- * Which embedder indexes the history. A model embedder that could be used is offered once; it is reviewed, with its
- * cost and time, before anything is switched.
+ * The embedder that indexes the history. An available model embedder is offered once; the user reviews its cost and
+ * time before switching.
  */
 export class EmbeddersState {
   #view = $state.raw<EmbeddersView>();
@@ -39,7 +39,7 @@ export class EmbeddersState {
     return this.#loading;
   }
 
-  /** The option to offer; undefined where there is none or the user has answered. */
+  /** The option to offer; undefined if there is none or the user has already responded. */
   get offer(): EmbedderView | undefined {
     return this.#view?.options.find((option) => option.id === this.#view?.offer);
   }
@@ -62,7 +62,7 @@ export class EmbeddersState {
     return this.#switching;
   }
 
-  /** Looks for embedders once in a run of the program, for the offer. A failure offers nothing. */
+  /** Searches for embedders once per run of the program, for the offer. If that fails, nothing is offered. */
   async lookOnce(): Promise<void> {
     if (this.#looked) return;
     await this.look();
@@ -82,7 +82,7 @@ export class EmbeddersState {
     }
   }
 
-  /** Shows an option's cost and time. Only sample texts are sent to measure it. */
+  /** Shows an option's cost and time. Only sample texts are sent to measure them. */
   async review(option: EmbedderView): Promise<void> {
     this.#reviewing = option;
     this.#estimate = undefined;

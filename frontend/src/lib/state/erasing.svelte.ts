@@ -12,11 +12,11 @@ export type EraseKind = 'session' | 'turn' | 'project';
 export interface EraseTarget {
   kind: EraseKind;
   id: string;
-  /** It is a session in the list, which archiving would put away as well. */
+  /** It is a listed session, so it could be archived instead. */
   archivable: boolean;
 }
 
-/** Deleting for good: what it would remove, the name typed out, and the receipt afterwards. */
+/** Permanent deletion: the preview, the name typed as confirmation, and the receipt. */
 export class ErasingState {
   #target = $state.raw<EraseTarget | null>(null);
   #preview = $state.raw<DeletePreview | null>(null);
@@ -34,7 +34,10 @@ export class ErasingState {
   readonly #refresh = new Refresh(() => this.#loadReceipts(), receiptsMs);
   readonly #off: () => void;
 
-  /** before: what is unsaved is saved, so that nothing is written to what is gone. after: the window follows. forget: lists that hold it go, at once. */
+  /**
+   * before: saves drafts, so that nothing is written to deleted data. after: updates the window. forget: drops lists
+   * that may contain deleted data, at once.
+   */
   constructor(backend: Backend, changes: Changes, before: () => Promise<void>, after: (target: EraseTarget) => Promise<void>, forget: () => void) {
     this.#forget = forget;
     this.#backend = backend;
@@ -47,12 +50,12 @@ export class ErasingState {
     return this.#target;
   }
 
-  /** Null until it is known. */
+  /** Null until loaded. */
   get preview(): DeletePreview | null {
     return this.#preview;
   }
 
-  /** Of what was deleted just now. */
+  /** The receipt of the last deletion. */
   get receipt(): ReceiptView | null {
     return this.#receipt;
   }
@@ -65,12 +68,12 @@ export class ErasingState {
     return this.#error;
   }
 
-  /** The word that is asked for was typed, and nothing prevents the deletion. */
+  /** The confirmation was typed, and nothing prevents the deletion. */
   get ready(): boolean {
     return this.#preview !== null && this.#preview.reason === '' && this.typed.trim().toLowerCase() === this.#preview.confirm;
   }
 
-  /** Moves with each deletion, here or by the command line: lists that were read before may hold what is gone. */
+  /** Changes with each deletion, here or on the command line: lists that were read before may contain deleted data. */
   get count(): number {
     return this.#count;
   }
@@ -92,7 +95,7 @@ export class ErasingState {
     this.typed = '';
   }
 
-  /** Asks what it would remove. */
+  /** Loads the preview. */
   async look(): Promise<void> {
     const target = this.#target;
     if (!target) return;
@@ -121,7 +124,7 @@ export class ErasingState {
     } finally {
       this.#busy = false;
     }
-    // Also where it was refused: it may be gone anyway, and what is shown must be what is there.
+    // Also after a failure: it may be deleted anyway, and the window must show the current data.
     await this.#after(target);
   }
 
@@ -138,11 +141,11 @@ export class ErasingState {
     try {
       this.#take(await this.#backend.storage.receipts());
     } catch {
-      // The next change asks again.
+      // The next change reads them again.
     }
   }
 
-  /** The newest first. One that was not known tells of a deletion since. */
+  /** Newest first. An unknown receipt means that something was deleted since. */
   #take(receipts: readonly ReceiptView[], now = false): void {
     const before = this.#newest;
     this.#newest = receipts[0]?.id ?? '';

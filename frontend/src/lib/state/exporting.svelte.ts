@@ -8,7 +8,7 @@ import type { WorkState } from './work.svelte';
 export type ExportScope = 'turn' | 'branch' | 'session' | 'all';
 export type ExportFormat = 'bundle' | 'md' | 'html' | 'json';
 
-/** What an export was asked for: the parts of it that can be chosen are those that are named. */
+/** The possible scopes of an export: only those with an id can be chosen. */
 export interface ExportTarget {
   sessionId: string;
   title: string;
@@ -21,18 +21,18 @@ export interface ExportTarget {
 
 export const nothingNamed: ExportTarget = { sessionId: '', title: '', branches: 0, branchId: '', branchLabel: '', turnId: '', seq: 0 };
 
-/** The open session, its open branch. */
+/** The open session and its open branch. */
 export function targetOf(conversation: Pick<ConversationState, 'session' | 'branches' | 'branchId' | 'header'>): ExportTarget {
   const { session, branches, branchId, header } = conversation;
   return { ...nothingNamed, sessionId: session?.id ?? '', title: session?.title ?? '', branches: branches.length, branchId, branchLabel: header?.branchLabel ?? '' };
 }
 
-/** A bundle is a whole session, every branch of it. */
+/** A bundle always contains a whole session with all its branches. */
 export const fits = (format: ExportFormat, scope: ExportScope): boolean => format !== 'bundle' || scope === 'session' || scope === 'all';
 
 const ending = (name: string): string => /\.[a-z0-9]{1,6}$/i.exec(name)?.[0] ?? '';
 
-/** What is exported, as what and where to. What was chosen last is chosen again while the window lives. */
+/** An export: its scope, format and path. The last choices are kept while the window is open. */
 export class ExportState {
   #target = $state.raw<ExportTarget | null>(null);
   #scope = $state<ExportScope>('session');
@@ -48,7 +48,7 @@ export class ExportState {
   #beginning = $state(false);
   #started = $state('');
   #asked = 0;
-  /** Of the settings, until a format is chosen by hand. */
+  /** From the settings, until the user chooses a format. */
   #byDefault: ExportFormat = 'bundle';
   #chosen: ExportFormat | null = null;
   readonly #backend: Backend;
@@ -92,7 +92,7 @@ export class ExportState {
     return this.#replace;
   }
 
-  /** What would be written; null until it is known. */
+  /** What would be written; null until known. */
   get plan(): ExportPlan | null {
     return this.#plan;
   }
@@ -105,12 +105,12 @@ export class ExportState {
     return this.#beginning;
   }
 
-  /** The export that was begun here. */
+  /** The export that was started here. */
   get task(): TaskView | undefined {
     return this.#work.tasks.find((task) => task.id === this.#started);
   }
 
-  /** Why it cannot be begun as it is asked for; empty: it can. */
+  /** Why it cannot be started like this; empty: it can. */
   get why(): string {
     const plan = this.#plan;
     if (!plan) return t('state.countingTurns');
@@ -119,7 +119,7 @@ export class ExportState {
     return plan.turns === 0 ? t('state.noFinished') : '';
   }
 
-  /** The format of the settings, for files dragged out and for the first dialog. */
+  /** The format in the settings, for files dragged out and for the first dialog. */
   get byDefault(): ExportFormat {
     return this.#byDefault;
   }
@@ -142,13 +142,13 @@ export class ExportState {
     void this.ask();
   }
 
-  /** What was begun continues. */
+  /** A started export continues. */
   close(): void {
     this.#asked++;
     this.#target = null;
   }
 
-  /** Back to the choices, for another one. */
+  /** Returns to the choices, for another export. */
   again(): void {
     if (this.#target) this.show(this.#target, this.#scope);
   }
@@ -173,7 +173,7 @@ export class ExportState {
     this.#replace = replace;
   }
 
-  /** The system's dialog; closed without a choice nothing changes. */
+  /** Opens the system's dialog; cancelling it changes nothing. */
   async pick(): Promise<void> {
     try {
       const path = await this.#backend.transfer.pickTarget(this.#path || this.#plan?.path || '');
@@ -185,7 +185,7 @@ export class ExportState {
     }
   }
 
-  /** Asks what would be written. The answer to a question that was overtaken is dropped. */
+  /** Asks what would be written. The reply to an outdated question is dropped. */
   async ask(): Promise<void> {
     const asked = ++this.#asked;
     try {
@@ -195,7 +195,7 @@ export class ExportState {
       this.#plan = plan;
       if (!this.#ownPath) this.#path = plan.path;
       else if (ending(this.#path) !== ending(plan.name) && /^\.(cinf|md|json|html|zip)$/.test(ending(this.#path))) {
-        // A path of one's own keeps its name; its ending follows the format.
+        // A path that the user chose keeps its name; its extension follows the format.
         this.#path = this.#path.slice(0, -ending(this.#path).length) + ending(plan.name);
         await this.ask();
       }
@@ -221,7 +221,10 @@ export class ExportState {
     }
   }
 
-  /** Refused. If it was because a file came into being since the plan was made, the question whether to replace it says so. */
+  /**
+   * The export was refused. If the reason is a file that was created after the plan was made, the new plan asks whether
+   * to replace it.
+   */
   async #askAgain(error: BackendError): Promise<void> {
     await this.ask();
     if (!this.#plan?.exists || this.#replace) this.#error = error;

@@ -17,24 +17,24 @@ export interface FindParts {
   toasts: ToastsState;
 }
 
-/** While one types. */
+/** The delay while the user types. */
 const typingMs = 120;
-/** What was found is looked for again when turns changed, not more often than this. */
+/** The minimum time between searches that are repeated because turns changed. */
 const changedMs = 1_000;
 
-/** Finding a text in the conversation that is open: what is looked for, what was found, and which find one is at. */
+/** Finding text in the open conversation: the query, the results, and the current result. */
 export class FindState {
   #open = $state(false);
   #text = $state('');
   #matchCase = $state(false);
   #result = $state.raw<FindResult | null>(null);
   #error = $state.raw<BackendError | null>(null);
-  /** The turn among the hits, and the find in that turn. -1: at none yet. */
+  /** The turn among the hits, and the match in that turn. -1: none yet. */
   #at = $state(-1);
   #nth = $state(0);
   #focusAsked = $state(0);
   #serial = 0;
-  /** What the result answers. */
+  /** The question that the current result belongs to. */
   #asked = '';
   #origin: Place | null = null;
   #originIn = '';
@@ -72,7 +72,7 @@ export class FindState {
     this.#typing.soon();
   }
 
-  /** Null until it is known. */
+  /** Null until loaded. */
   get result(): FindResult | null {
     return this.#result;
   }
@@ -81,24 +81,24 @@ export class FindState {
     return this.#error;
   }
 
-  /** Which of all finds one is at, from 1; 0 for none. */
+  /** The number of the current match among all, from 1; 0 for none. */
   get position(): number {
     if (!this.#result || this.#at < 0) return 0;
     return this.#result.hits.slice(0, this.#at).reduce((sum, hit) => sum + hit.count, 0) + this.#nth + 1;
   }
 
-  /** Moves each time the field is asked to take the focus. */
+  /** Changes each time the field should take the focus. */
   get focusAsked(): number {
     return this.#focusAsked;
   }
 
-  /** What the transcript marks while one looks. */
+  /** What the transcript marks during the search. */
   get marks(): Marks | null {
     if (!this.#open || this.#text.trim() === '') return null;
     return { terms: [this.#text], matchCase: this.#matchCase, turnId: this.#result?.hits[this.#at]?.turnId ?? '', nth: this.#nth, everywhere: true };
   }
 
-  /** The transcript says where its reader is. Returns what ends that. */
+  /** The transcript registers how to get its reader's position. Returns a function that unregisters it. */
   follow(where: () => Place | null): () => void {
     this.#where = where;
     return () => {
@@ -117,7 +117,7 @@ export class FindState {
     else if (this.#text !== '' && !this.#result) this.#typing.soon();
   }
 
-  /** Says whether there was anything to close. */
+  /** Returns whether there was anything to close. */
   close(back = false): boolean {
     if (!this.#open) return false;
     this.#open = false;
@@ -127,19 +127,19 @@ export class FindState {
     return true;
   }
 
-  /** Another conversation is shown: what was found is not in it. */
+  /** Another conversation is shown, so the results no longer apply. */
   moved(): void {
     if (!this.#open) return;
     this.#clear();
     if (this.#text.trim() !== '') this.#typing.soon();
   }
 
-  /** To the next find or the one before, around the ends. */
+  /** Goes to the next or previous match, wrapping around. */
   async step(by: 1 | -1): Promise<void> {
     if (!this.#open) return this.show();
     const asked = this.#asked;
     await this.#typing.now();
-    // What was typed last is only now found, and in view, or is still looked for.
+    // Stop if the latest text is still being searched, or if its first match was only now shown.
     if (asked !== this.#asked || asked !== this.#question) return;
     const hits = this.#result?.hits ?? [];
     if (hits.length === 0) return;
@@ -180,7 +180,7 @@ export class FindState {
     this.#nth = 0;
   }
 
-  /** Typing brings the nearest find into view; a conversation that continued moves nobody. */
+  /** Typing scrolls to the nearest match; new turns do not scroll. */
   async #search(go: boolean): Promise<void> {
     const { temporary, conversation, backend } = this.#parts;
     const question = this.#question;
@@ -207,7 +207,7 @@ export class FindState {
     }
   }
 
-  /** The first find at or under where the reader was, else the last above. */
+  /** The first match at or below the reader's position, otherwise the last one above it. */
   #nearest({ hits }: FindResult): number {
     const seq = this.#where()?.seq ?? this.#origin?.seq ?? 0;
     const below = hits.findIndex((hit) => hit.seq >= seq);

@@ -1,7 +1,7 @@
 import { goalOf, seqOfDay, type Goal } from '$lib/find/goal';
 import type { ConversationState } from './conversation.svelte';
 
-/** Going to a turn by number, share or day. */
+/** Going to a turn by number, percentage or day. */
 export class GoToState {
   #open = $state(false);
   readonly #conversation: ConversationState;
@@ -27,7 +27,7 @@ export class GoToState {
     return goalOf(typed, firstSeq, lastSeq, new Date());
   }
 
-  /** False: that is nowhere. */
+  /** False: there is no such place. */
   async go(typed: string): Promise<boolean> {
     const { branchId, firstSeq, lastSeq } = this.#conversation;
     const goal = this.goal(typed);

@@ -10,8 +10,8 @@ interface Earlier {
 }
 
 /**
- * One's own earlier messages of the branch, walked through in the message field. It begins in an empty field alone, and
- * ends when the text is changed: from then on it is a message like any other, so that no draft is ever lost.
+ * The user's earlier messages of the branch, recalled in the message field. It starts only in an empty field and ends
+ * when the text is changed: from then on it is an ordinary draft, so that no draft is lost.
  */
 export class HistoryState {
   #at = $state.raw<Earlier | null>(null);
@@ -25,13 +25,13 @@ export class HistoryState {
     this.#draft = draft;
   }
 
-  /** The message that is in the field as it was sent, if one was brought there. */
+  /** The recalled message in the field, unchanged; null if there is none. */
   get shown(): Earlier | null {
     const at = this.#at;
     return at && this.#branchId === this.#conversation.branchId && this.#draft.typed === at.text && this.#onlyText ? at : null;
   }
 
-  /** The message before; at the first one it stays. Says whether there is one. */
+  /** Goes to the previous message, or stays at the first. Returns whether there is one. */
   async older(): Promise<boolean> {
     const at = this.shown;
     if (this.#loading || this.#draft.queued || (!at && !this.#draft.isEmpty)) return false;
@@ -45,7 +45,7 @@ export class HistoryState {
       } finally {
         this.#loading = false;
       }
-      if (branchId !== this.#conversation.branchId || stood !== this.#draft.typed) return false; // something else was done meanwhile
+      if (branchId !== this.#conversation.branchId || stood !== this.#draft.typed) return false; // the user did something else meanwhile
       found = this.#before(at);
     }
     if (!found) return false;
@@ -53,7 +53,7 @@ export class HistoryState {
     return true;
   }
 
-  /** The message after; after the newest the field is empty again. */
+  /** Goes to the next message; after the newest the field is empty again. */
   newer(): void {
     const at = this.shown;
     if (!at) return;
@@ -62,7 +62,7 @@ export class HistoryState {
     else this.leave();
   }
 
-  /** Back to the empty field. */
+  /** Returns to the empty field. */
   leave(): void {
     if (!this.shown) return;
     this.#at = null;

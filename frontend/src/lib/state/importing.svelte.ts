@@ -3,17 +3,17 @@ import { toBackendError, type BackendError } from '$lib/backend/errors';
 import type { DroppedFile, TaskView } from '$lib/backend/types';
 import type { WorkState } from './work.svelte';
 
-/** What can be imported; of a folder, the transcripts in it. */
+/** Whether a file can be imported; of a folder, its transcripts can. */
 export const importable = (file: DroppedFile): boolean => file.reason === '' && ['transcript', 'bundle', 'folder'].includes(file.kind);
 
-/** Files on their way into the history: which were given, what they are, and the outcome of those that were begun. */
+/** Importing: the chosen files, their types, and the imports that were started. */
 export class ImportState {
   #open = $state(false);
   #files = $state.raw<readonly DroppedFile[]>([]);
   #started = $state.raw<readonly string[]>([]);
   #busy = $state<'' | 'reading' | 'beginning'>('');
   #error = $state.raw<BackendError | null>(null);
-  /** Why files have to be named by their paths; empty: nothing to explain. */
+  /** Names of files that were dropped without their paths; the page explains why. Empty: none. */
   #pathless = $state.raw<readonly string[]>([]);
   path = $state('');
   readonly #backend: Backend;
@@ -28,7 +28,7 @@ export class ImportState {
     return this.#open;
   }
 
-  /** Given and not begun yet, in the order they came. */
+  /** Chosen files that were not started yet, in order. */
   get files(): readonly DroppedFile[] {
     return this.#files;
   }
@@ -37,7 +37,7 @@ export class ImportState {
     return this.#files.filter(importable);
   }
 
-  /** Imports that were begun here, and those an end of the program cut off. */
+  /** Imports that were started here, and those that were interrupted when the program ended. */
   get tasks(): readonly TaskView[] {
     return this.#work.tasks.filter((task) => task.kind === 'import' && (this.#started.includes(task.id) || task.state === 'running' || task.state === 'interrupted'));
   }
@@ -50,7 +50,6 @@ export class ImportState {
     return this.#error;
   }
 
-  /** Names of files that were dropped where the page is not told their paths. */
   get pathless(): readonly string[] {
     return this.#pathless;
   }
@@ -60,13 +59,13 @@ export class ImportState {
     this.#take(files);
   }
 
-  /** Dropped files of which the page knows names alone. */
+  /** Shows dropped files of which only the names are known. */
   showPathless(names: readonly string[]): void {
     this.#pathless = names;
     this.show();
   }
 
-  /** What runs continues. What was chosen and not begun is forgotten. */
+  /** Running imports continue. Files that were not started are dropped. */
   close(): void {
     this.#open = false;
     this.#files = [];
@@ -92,7 +91,7 @@ export class ImportState {
     });
   }
 
-  /** Begins with all that can be imported; what cannot stays in the list, with its reason. */
+  /** Starts everything that can be imported; the rest stays in the list with the reason. */
   begin = (): Promise<void> =>
     this.#do('beginning', async () => {
       const tasks = await this.#backend.transfer.importFiles(this.ready.map((file) => file.path), '');
@@ -105,7 +104,7 @@ export class ImportState {
     return paths.length === 0 ? [] : this.#backend.transfer.inspect([...paths]);
   }
 
-  /** A file that is given twice is read as it is now. */
+  /** A file that is chosen again is read again. */
   #take(files: readonly DroppedFile[]): void {
     const paths = new Set(files.map((file) => file.path));
     this.#files = [...this.#files.filter((file) => !paths.has(file.path)), ...files];

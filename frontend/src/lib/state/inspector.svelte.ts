@@ -3,12 +3,12 @@ import type { LayoutState } from './layout.svelte';
 export const inspectorTabs = ['branches', 'pending', 'memory', 'xray', 'state', 'activity'] as const;
 export type InspectorTab = (typeof inspectorTabs)[number];
 
-/** Which tab of the inspector is open, and which turn it was opened for. */
+/** The open tab of the inspector, and the turn it was opened for. */
 export class InspectorState {
   #tab = $state<InspectorTab>('pending');
   #turnId = $state('');
   #seen = $state('');
-  /** The section of the X-ray that is to be opened; the X-ray takes it when it is there. */
+  /** The section that the X-ray should expand; the X-ray clears it. */
   section = $state('');
   readonly #layout: LayoutState;
 
@@ -25,7 +25,7 @@ export class InspectorState {
     return this.#turnId;
   }
 
-  /** The turn the X-ray looks at; empty for what comes next. */
+  /** The turn in the X-ray; empty for the next request. */
   get seen(): string {
     return this.#seen;
   }
@@ -35,12 +35,12 @@ export class InspectorState {
     this.#tab = tab;
   }
 
-  /** Turns the X-ray to a turn, or with "" to what comes next. */
+  /** Shows a turn in the X-ray, or the next request with "". */
   look(turnId: string): void {
     this.#seen = turnId;
   }
 
-  /** Selects a tab and makes sure it is seen: what header cells and links call. The X-ray follows the turn. */
+  /** Selects a tab and makes it visible, for links and the header. The X-ray shows the turn. */
   show(tab: InspectorTab, turnId = '', section = ''): void {
     this.#tab = tab;
     this.section = section;

@@ -1,7 +1,7 @@
 import type { Backend } from '$lib/backend/backend';
 import type { RecoveryReport } from '$lib/backend/types';
 
-/** How much background work waits, for the line under the session list. */
+/** The amount of pending background work, for the line under the session list. */
 export class JobsState {
   #queued = $state(0);
   #running = $state(0);
@@ -25,7 +25,7 @@ export class JobsState {
     return this.#dead;
   }
 
-  /** What start-up found and did; null until it is known. */
+  /** What start-up recovered; null until loaded. */
   get recovery(): RecoveryReport | null {
     return this.#recovery;
   }

@@ -4,10 +4,10 @@ import { commandGroups, entries, entryOf, groupTitle, type CommandId, type Entry
 import { defaultChords, fixedCommand, isForFields, isRebindable, isTyping, chordOf, parseBindings, type Chord } from '$lib/shortcuts';
 import type { ToastsState } from './toasts.svelte';
 
-/** The list of keys in the configuration. */
+/** The configuration key of the shortcuts. */
 export const shortcutsKey = 'keys.shortcuts';
 
-/** Which keys represent which command: those of the list of commands, but where a person chose others. */
+/** The keys of each command: the default ones, unless the user chose others. */
 export class Keymap {
   #chosen = $state.raw<ReadonlyMap<CommandId, Chord>>(new Map());
   #saving: Promise<void> = Promise.resolve();
@@ -20,7 +20,7 @@ export class Keymap {
     this.#toasts = toasts;
   }
 
-  /** Some keys are not those of the list. */
+  /** Some keys differ from the defaults. */
   get changed(): boolean {
     return this.#chosen.size > 0;
   }
@@ -29,31 +29,34 @@ export class Keymap {
     return this.#chosen.has(id);
   }
 
-  /** What a command is called with; empty: no key. */
+  /** The key of a command; empty: none. */
   keys(id: CommandId): Chord {
     return this.#chosen.get(id) ?? entryOf(id).keys ?? '';
   }
 
-  /** More keys for the same; undefined: none. */
+  /** A second key of the command; undefined: none. */
   also(id: CommandId): Chord | undefined {
     return this.#chosen.has(id) ? undefined : entryOf(id).also;
   }
 
-  /** A label that ends with the usual keys of its command, "Settings (Ctrl+,)", with those that it has now. */
+  /** A label that ends with the default keys of its command, "Settings (Ctrl+,)", with the current ones. */
   label(text: string, id: CommandId): string {
     const bare = text.replace(/\s*[(（](?:(?:Ctrl|Alt|Shift)\+.+|F\d+|[/?])[)）]$/, '');
     const keys = this.keys(id);
     return keys === '' ? bare : `${bare} (${keys})`;
   }
 
-  /** Keys and slash commands, as the settings and the sheet list them. Where keys can be chosen, also commands that have none. */
+  /**
+   * Keys and slash commands as listed in the settings and the shortcut sheet; optionally also the commands that have no
+   * keys but can be given some.
+   */
   groups(withoutKeys = false): readonly { title: string; entries: readonly Entry[] }[] {
     return commandGroups.map((group) => ({
       title: groupTitle(group), entries: entries.filter((entry) => entry.group === group && (this.keys(entry.id) !== '' || entry.slash !== undefined || (withoutKeys && isRebindable(entry)))),
     }));
   }
 
-  /** The command of the whole window that a key press is, if it is one. */
+  /** The window-wide command for a key press, if there is one. */
   commandOf(event: KeyboardEvent): CommandId | null {
     if (event.defaultPrevented || event.isComposing) return null;
     const chord = chordOf(event);
@@ -61,23 +64,26 @@ export class Keymap {
     return fixedCommand(chord) ?? this.#byChord.get(chord) ?? null;
   }
 
-  /** The command that a key belongs to now. */
+  /** The command that a key currently belongs to. */
   ownerOf(chord: Chord): CommandId | null {
     return this.#byChord.get(chord) ?? null;
   }
 
-  /** Takes over what the configuration says, without writing it back. */
+  /** Applies the configuration without writing it back. */
   adopt(lines: readonly string[]): void {
     this.#chosen = parseBindings(lines);
   }
 
-  /** The same, from all settings. */
+  /** The same, from the list of all settings. */
   adoptSettings(settings: readonly Setting[]): void {
     const value = settings.find((setting) => setting.key === shortcutsKey)?.value;
     if (value !== undefined) this.adopt(listOf(value));
   }
 
-  /** Gives a key to a command, alone; the one that had it has none then. An empty key: the command has none. */
+  /**
+   * Assigns a key as the only key of a command and removes it from any other command. An empty key: the command has
+   * none.
+   */
   assign(id: CommandId, chord: Chord): Promise<void> {
     const next = new Map(this.#chosen);
     const owner = chord === '' ? null : this.ownerOf(chord);
@@ -86,7 +92,7 @@ export class Keymap {
     return this.#save(next);
   }
 
-  /** Back to the keys of the list. Who has one of them loses it. */
+  /** Resets a command to its default keys, which are removed from any other command. */
   reset(id: CommandId): Promise<void> {
     const next = new Map(this.#chosen);
     for (const chord of defaultChords(entryOf(id))) {
@@ -104,12 +110,12 @@ export class Keymap {
   #index(): ReadonlyMap<Chord, CommandId> {
     const found = new Map<Chord, CommandId>();
     const given = (id: CommandId, chords: readonly Chord[]) => chords.forEach((chord) => chord !== '' && !found.has(chord) && found.set(chord, id));
-    for (const [id, chord] of this.#chosen) given(id, [chord]); // what was chosen comes before what is usual
+    for (const [id, chord] of this.#chosen) given(id, [chord]); // chosen keys take precedence over default ones
     for (const entry of entries) if (isRebindable(entry) && !this.#chosen.has(entry.id)) given(entry.id, defaultChords(entry));
     return found;
   }
 
-  /** At once, and written in order. What is refused is taken back. */
+  /** Applied at once and written in order. A rejected change is undone. */
   #save(next: ReadonlyMap<CommandId, Chord>): Promise<void> {
     this.#chosen = next;
     this.#saving = this.#saving.then(async () => {
@@ -125,7 +131,7 @@ export class Keymap {
   }
 }
 
-/** A list as the configuration prints it: in TOML, which JSON reads. */
+/** A list as the configuration prints it: TOML that is also valid JSON. */
 function listOf(value: string): string[] {
   try {
     const list: unknown = JSON.parse(value);

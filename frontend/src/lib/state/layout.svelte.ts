@@ -1,19 +1,19 @@
 export type Column = 'sessions' | 'inspector';
 export type View = 'chat' | 'settings';
 
-/** Widths in rem, so that text zoom scales them; the same bounds for pointer and keyboard. */
+/** Widths in rem, so that text zoom scales them; the same bounds for mouse and keyboard. */
 export const columnBounds: Record<Column, { min: number; max: number; start: number }> = {
   sessions: { min: 11, max: 26, start: 14.5 },
   inspector: { min: 20, max: 45, start: 26 },
 };
 
-/** The lines of a search want more room than the narrowest inspector has; at the width one starts with, nothing jumps. */
+/** Search results need more width than the narrowest inspector; with the default width nothing moves. */
 const searchRem = columnBounds.inspector.start;
 
-/** Where columns become drawers, in rem of window width (styles/narrow.css says the same). */
+/** The window widths, in rem, below which columns become drawers (the same as in styles/narrow.css). */
 export const drawerBelow: Record<Column, number> = { sessions: 66, inspector: 76 };
 
-/** What one sees first is the conversation: the inspector opens when something of it is asked for. */
+/** At first only the conversation is shown: the inspector opens when it is needed. */
 const collapsedAtFirst: Record<Column, boolean> = { sessions: false, inspector: true };
 
 const storageKey = 'contextinfinity.layout';
@@ -23,7 +23,7 @@ interface Saved {
   collapsed: Record<Column, boolean>;
 }
 
-/** The three columns: widths and what is collapsed are remembered on this machine, drawers are not. */
+/** The three columns: widths and collapsed columns are saved on this machine, open drawers are not. */
 export class LayoutState {
   #widths = $state<Record<Column, number>>({ sessions: columnBounds.sessions.start, inspector: columnBounds.inspector.start });
   #collapsed = $state<Record<Column, boolean>>({ ...collapsedAtFirst });
@@ -43,7 +43,7 @@ export class LayoutState {
     return this.#view;
   }
 
-  /** The page of the settings that was asked for; empty for the first. */
+  /** The requested page of the settings; empty for the first. */
   get section(): string {
     return this.#section;
   }
@@ -58,7 +58,9 @@ export class LayoutState {
     this.#view = 'chat';
   }
 
-  /** The search of everything is in place of the inspector, or over the conversation where that would be a drawer. */
+  /**
+   * The global search is shown in place of the inspector, or over the conversation if the inspector would be a drawer.
+   */
   get searching(): boolean {
     return this.#searching;
   }
@@ -69,21 +71,21 @@ export class LayoutState {
     this.#searching = true;
   }
 
-  /** Says whether it was open. */
+  /** Returns whether it was open. */
   closeSearch(): boolean {
     const open = this.#searching;
     this.#searching = false;
     return open;
   }
 
-  /** What is at the right of the conversation takes, in rem. A drawer lies over it and takes nothing. */
+  /** The width used at the right of the conversation, in rem. A drawer covers it and uses none. */
   get rightRem(): number {
     if (this.isDrawer('inspector')) return 0;
     if (this.#searching) return Math.max(searchRem, this.#widths.inspector);
     return this.isOpen('inspector') ? this.#widths.inspector : 0;
   }
 
-  /** Nothing lies over the conversation: neither the settings nor a drawer. */
+  /** Nothing covers the conversation: neither the settings nor a drawer. */
   get chatInFront(): boolean {
     const over = (column: Column) => this.isDrawer(column) && this.isOpen(column);
     return this.#view === 'chat' && !over('sessions') && !over('inspector') && !(this.#searching && this.isDrawer('inspector'));
@@ -98,7 +100,7 @@ export class LayoutState {
     this.#save();
   }
 
-  /** The window is too narrow for this column: it opens over the conversation instead. */
+  /** The window is too narrow for this column: it opens as a drawer over the conversation. */
   isDrawer(column: Column): boolean {
     return this.#windowRem < drawerBelow[column];
   }
@@ -125,14 +127,14 @@ export class LayoutState {
     else this.#setCollapsed(column, true);
   }
 
-  /** Closes what lies over the conversation. Says whether there was anything. */
+  /** Closes what covers the conversation. Returns whether there was anything. */
   closeDrawer(): boolean {
     const open = this.#drawer !== null;
     this.#drawer = null;
     return open;
   }
 
-  /** Told by the window whenever its size or the text size changes. */
+  /** Called when the size of the window or of the text changes. */
   measured(windowRem: number): void {
     this.#windowRem = windowRem;
   }
@@ -147,7 +149,7 @@ export class LayoutState {
     try {
       this.#storage.setItem(storageKey, JSON.stringify(saved));
     } catch {
-      // A full or forbidden storage costs a remembered width, nothing else.
+      // If storage is full or forbidden, only the widths are not saved.
     }
   }
 
@@ -160,7 +162,7 @@ export class LayoutState {
         this.#collapsed[column] = typeof collapsed === 'boolean' ? collapsed : collapsedAtFirst[column];
       }
     } catch {
-      // Not ours or torn: the widths it starts with are good.
+      // The entry is damaged: the default widths apply.
     }
   }
 }

@@ -5,10 +5,15 @@ import { Refresh } from './refresh';
 
 type Parts = Pick<App, 'backend' | 'changes' | 'conversation' | 'draft' | 'toasts'>;
 
-/** Puts a text where the caret of the message field is; replaces: what then stands alone in it gives way. */
+/**
+ * Inserts text at the cursor of the message field; `replaces` is the text that is replaced if it is all the field
+ * contains.
+ */
 export type Insert = (text: string, replaces: string) => void;
 
-/** What is asked about prompts: which of them, what represents the variables of one, or under which name a text is saved. */
+/**
+ * The open dialog about prompts: the list, the values of a prompt's variables, or the name under which to save a text.
+ */
 export type PromptQuestion =
   | { kind: 'choose' }
   | { kind: 'fill'; prompt: SavedPromptView; known: Record<string, string>; replaces: string; back: boolean }
@@ -16,7 +21,7 @@ export type PromptQuestion =
 
 const none: SessionAssistantView = { id: '', name: '', known: false, differs: false };
 
-/** The assistants and saved prompts, the assistant of the open session, and prompts on their way into the message. */
+/** The assistants and saved prompts, the assistant of the open session, and inserting prompts into the message. */
 export class LibraryState {
   #assistants = $state.raw<readonly AssistantView[]>([]);
   #prompts = $state.raw<readonly SavedPromptView[]>([]);
@@ -48,7 +53,7 @@ export class LibraryState {
     return this.#prompts;
   }
 
-  /** Of tool servers that run. They are asked for when one is about to choose. */
+  /** Prompts of running tool servers, loaded when the user is about to choose one. */
   get serverPrompts(): readonly ServerPromptView[] {
     return this.#serverPrompts;
   }
@@ -91,7 +96,7 @@ export class LibraryState {
     this.#asking = null;
   }
 
-  /** Inserts a prompt, once what represents its variables is known. */
+  /** Inserts a prompt after the values of its variables are known. */
   async use(prompt: SavedPromptView, replaces = '', back = false): Promise<void> {
     const known: Record<string, string> = {};
     for (const { name, builtin } of prompt.variables) {
@@ -105,7 +110,7 @@ export class LibraryState {
   async fill(prompt: SavedPromptView, values: Record<string, string>, replaces: string): Promise<void> {
     const text = await this.#parts.backend.library.fillPrompt(prompt.id, values);
     this.#asking = null;
-    await tick(); // the dialog is gone, and the field can have the focus
+    await tick(); // the dialog must have closed before the field can take the focus
     this.#insert(text, replaces);
   }
 
@@ -130,7 +135,7 @@ export class LibraryState {
     try {
       ({ assistants: this.#assistants, prompts: this.#prompts } = await this.#parts.backend.library.panel());
     } catch {
-      // What is shown stays; the next change asks again.
+      // The current list stays; the next change reads it again.
     }
   }
 
@@ -146,13 +151,13 @@ export class LibraryState {
   }
 }
 
-/** What the window itself knows of the built-in variables. Today's date is the program's. */
+/** Values of the built-in variables that the window provides. Today's date comes from the program. */
 const builtins: Record<string, () => Promise<string> | string> = {
   clipboard: async () => (await navigator.clipboard?.readText().catch(() => '')) ?? '',
   selection: () => String(getSelection() ?? ''),
 };
 
-/** The variables of a prompt that a person is asked for. */
+/** The variables of a prompt that the user must fill in. */
 export function asked(prompt: SavedPromptView, known: Record<string, string>): SavedPromptView['variables'] {
   return prompt.variables.filter(({ name, builtin }) => !(name in known) && !(builtin && name === 'date'));
 }

@@ -1,11 +1,11 @@
 import type { TurnView } from '$lib/backend/types';
 
-/** How many turns one scroll to an end of what is loaded brings. */
+/** The number of turns loaded when the user scrolls to either end of the loaded turns. */
 export const pageSize = 60;
-/** How many turns are kept loaded at most. */
+/** The maximum number of loaded turns. */
 export const mostLoaded = 5 * pageSize;
 
-/** The loaded run of a lineage: in order of seq, without holes, each turn once. */
+/** The loaded part of a lineage: ordered by seq, without gaps or duplicates. */
 export function merge(loaded: readonly TurnView[], page: readonly TurnView[]): TurnView[] {
   const bySeq = new Map<number, TurnView>();
   for (const turn of loaded) bySeq.set(turn.seq, turn);
@@ -13,7 +13,7 @@ export function merge(loaded: readonly TurnView[], page: readonly TurnView[]): T
   return [...bySeq.values()].sort((a, b) => a.seq - b.seq);
 }
 
-/** Replaces one turn by a newer view of it; the same array if it is not among them. */
+/** Replaces one turn by a newer view of it; returns the same array if it is not in it. */
 export function replace(loaded: readonly TurnView[], turn: TurnView): readonly TurnView[] {
   const at = loaded.findIndex((candidate) => candidate.id === turn.id);
   return at < 0 ? loaded : loaded.with(at, turn);

@@ -1,15 +1,15 @@
 import type { BlockView, ChatService, Frame, TurnView } from '$lib/backend/types';
 import { StepStream } from './stream';
 
-/** How long a hole in the frames may be before the step is fetched again: late frames are common, lost ones rare. */
+/** How long a gap in the frames may last before the step is fetched again: late frames are common, lost ones rare. */
 const gapPatienceMs = 120;
-/** With so many frames waiting the missing one is lost. */
+/** When this many frames wait, the missing one is considered lost. */
 const gapPatienceFrames = 12;
 
-/** Where a step is fetched again after a gap. */
+/** Where a step is fetched from after a gap. */
 export type StepSource = Pick<ChatService, 'stream'>;
 
-/** A turn that streams now: what the transcript draws of it and what the header counts. */
+/** A streaming turn: what the transcript draws and the header counts. */
 export class LiveTurn {
   readonly turnId: string;
   #blocks = $state.raw<readonly BlockView[]>([]);
@@ -46,7 +46,7 @@ export class LiveTurn {
     return this.#stream.seq;
   }
 
-  /** A newer snapshot of the turn. An older one of the same step changes nothing: the frames are ahead of it. */
+  /** Applies a newer snapshot of the turn. An older one of the same step is ignored: the frames are ahead of it. */
   adopt(turn: TurnView): void {
     if (turn.liveStep === this.#stream.step) {
       if (turn.liveSeq > this.#stream.seq) void this.#refetch();

@@ -11,10 +11,10 @@ import type { Listing } from './memoryListing';
 import type { ToastsState } from './toasts.svelte';
 import type { UndoState } from './undo.svelte';
 
-/** How many pieces of memory may go with one message. */
+/** The maximum number of memories attached to one message. */
 export const mostAttached = 20;
 
-/** What the Memory tab narrows its list by, beside the words. Moments are Unix ms, 0 and "" do not filter. */
+/** The filters of the Memory tab. Times are Unix ms; 0 and "" mean no filter. */
 export type MemoryNarrowing = Pick<MemoryFilter, 'scope' | 'type' | 'role' | 'since' | 'until'>;
 const wide: MemoryNarrowing = { scope: 'lineage', type: '', role: '', since: 0, until: 0 };
 
@@ -29,7 +29,7 @@ interface Parts {
   readonly undo: UndoState;
 }
 
-/** What the Memory tab shows for one session. */
+/** The state of the Memory tab for one session. */
 interface MemoryView {
   readonly query: string;
   readonly filter: MemoryNarrowing;
@@ -37,9 +37,9 @@ interface MemoryView {
 }
 const unsearched: MemoryView = { query: '', filter: wide, opened: '' };
 
-/** For how many sessions the view and its list are remembered. */
+/** The number of sessions whose view and list are remembered. */
 const mostSessions = 30;
-/** A longer text is shown for editing before it is pinned: it costs its tokens in every request. */
+/** A longer text is shown for editing before it is pinned, because its tokens are part of every request. */
 const longestQuickPin = 300;
 
 /** A text that is being edited before it is pinned. */
@@ -80,7 +80,7 @@ export class MemoryState {
     this.#views = newest(views);
   }
 
-  /** What is searched for in this session; empty: everything is listed, newest first. */
+  /** The query in this session; empty: all memories are listed, newest first. */
   get query(): string {
     return this.#view.query;
   }
@@ -112,7 +112,7 @@ export class MemoryState {
     return this.#view.opened;
   }
 
-  /** Changes each time something outside the tab asks it to search or to open a chunk. */
+  /** Changes each time something outside the tab starts a search or opens a chunk. */
   get asked(): number {
     return this.#asked;
   }
@@ -122,7 +122,7 @@ export class MemoryState {
     return this.#attaching;
   }
 
-  /** The list a session showed last, so that coming back to it shows no empty panel. */
+  /** The list a session showed last, shown until a new one is loaded. */
   lastList(sessionId: string): Listing | undefined {
     return this.#lists.get(sessionId);
   }
@@ -270,7 +270,7 @@ function pinKey(branchId: string, chunkId: string): string {
   return `${branchId}/${chunkId}`;
 }
 
-/** The views of the sessions that were used last. */
+/** The views of the most recently used sessions. */
 function newest(views: Map<string, MemoryView>): Map<string, MemoryView> {
   const [oldest] = views.keys();
   if (views.size > mostSessions && oldest !== undefined) views.delete(oldest);

@@ -2,12 +2,12 @@ import type { Backend } from '$lib/backend/backend';
 import type { ChunkRow, MemoryFilter, MemoryHit, MemorySearch } from '$lib/backend/types';
 import type { MemoryNarrowing } from './memory.svelte';
 
-/** How many chunks are asked for at once. */
+/** The number of chunks requested at once. */
 export const pageSize = 50;
-/** How many results a search shows. */
+/** The maximum number of results of a search. */
 export const mostHits = 30;
 
-/** A line of the list: a chunk, and how it was found if it was searched for. */
+/** A line of the list: a chunk, and for a search how it was found. */
 export interface Entry {
   row: ChunkRow;
   hit: MemoryHit | undefined;
@@ -15,11 +15,11 @@ export interface Entry {
 
 export interface Listing {
   entries: Entry[];
-  /** what there is, of which the entries are the first */
+  /** the total number, of which the entries are the first */
   total: number;
-  /** of a search; undefined for the browser */
+  /** of a search; undefined for the full list */
   search: MemorySearch | undefined;
-  /** what was searched for */
+  /** the text searched for */
   query: string;
 }
 
@@ -28,11 +28,11 @@ export interface Wanted {
   branchId: string;
   query: string;
   filter: MemoryNarrowing;
-  /** how many lines of the browser */
+  /** the number of lines of the full list */
   shown: number;
 }
 
-/** Everything newest first where nothing is searched for, else the hits of a search, best first. */
+/** Everything, newest first, or for a query its results, best first. */
 export async function listed(backend: Backend, wanted: Wanted): Promise<Listing> {
   const query = wanted.query.trim();
   const { sessionId, branchId } = wanted;

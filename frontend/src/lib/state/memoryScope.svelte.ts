@@ -2,20 +2,20 @@ import type { App } from './app.svelte';
 
 type Parts = Pick<App, 'backend' | 'changes' | 'conversation' | 'models' | 'sessions'>;
 
-/** The setting that says how far memory reaches. */
+/** The setting of the memory scope. */
 const key = 'retrieval.scope';
 
-/** How far memory may reach, as it is asked. */
+/** The scopes that are offered. */
 export type AskedScope = 'lineage' | 'project' | 'all';
 
 /**
- * The question how far memory may reach: in a new conversation that has others beside it, before its first message, until
- * somebody has chosen. The choice is the setting itself.
+ * The question about the memory scope: asked in a new conversation before its first message, if there are other
+ * conversations, until the user has chosen. The choice is stored as the setting.
  */
 export class MemoryScope {
-  /** Of the settings: counts their changes. */
+  /** Counts the changes of the settings. */
   #version = $state(0);
-  /** Whether somebody has chosen, as of a version of the settings. */
+  /** Whether the user has chosen, and at which version of the settings that was read. */
   #seen = $state.raw<{ version: number; chosen: boolean } | null>(null);
   #looking = -1;
   readonly #parts: Parts;
@@ -26,13 +26,13 @@ export class MemoryScope {
     this.#off = parts.changes.on(['settings'], () => void this.#version++);
   }
 
-  /** Recall answers here: it sends nothing to anybody, and outside projects searches all chats until somebody has chosen. */
+  /** Recall answers here: it sends nothing, and outside projects it searches all chats until the user has chosen. */
   get withRecall(): boolean {
     const { conversation, models } = this.#parts;
     return models.find(conversation.header?.model ?? '')?.provider === 'recall';
   }
 
-  /** Memory of other conversations would matter for the next message. */
+  /** Memory of other conversations is relevant for the next message. */
   get matters(): boolean {
     const { conversation, sessions } = this.#parts;
     return conversation.header?.infinity === true && !this.withRecall && conversation.session?.turns === 0 && sessions.list.some((row) => row.turns > 0 && row.id !== conversation.sessionId);
@@ -42,7 +42,7 @@ export class MemoryScope {
     return this.matters && this.#seen?.chosen === false;
   }
 
-  /** Looks whether somebody has chosen, if that matters: once for each version of the settings. */
+  /** Reads whether the user has chosen, if that matters: once for each version of the settings. */
   async look(): Promise<void> {
     const version = this.#version;
     if (!this.matters || this.#seen?.version === version || this.#looking === version) return;
@@ -52,11 +52,11 @@ export class MemoryScope {
       const setting = settings.find((candidate) => candidate.key === key);
       if (version === this.#version) this.#seen = { version, chosen: setting === undefined || setting.origin !== 'default' };
     } catch {
-      this.#looking = -1; // the next conversation looks again
+      this.#looking = -1; // the next conversation tries again
     }
   }
 
-  /** In a project its chats share memory unless one keeps to itself. */
+  /** The chats of a project share memory unless one has a scope of its own. */
   get inProject(): boolean {
     return (this.#parts.conversation.header?.projectId ?? '') !== '';
   }

@@ -6,10 +6,10 @@ import type { ConversationState } from './conversation.svelte';
 import type { ModelsState } from './models.svelte';
 import type { ModelSwitch } from './modelSwitch.svelte';
 
-/** Whether a choice holds for the next message alone, or for the session from now on. */
+/** Whether a choice applies to the next message only, or to the session from now on. */
 export type PickScope = 'message' | 'session';
 
-/** What one place answered when it was asked for its models. */
+/** The models that one service or server offers, or its error. */
 export interface PlaceOffers {
   place: PlaceView;
   offers: readonly OfferView[];
@@ -53,17 +53,17 @@ export class ModelPickerState {
     return this.#places;
   }
 
-  /** Servers are being looked for. */
+  /** A search for servers is in progress. */
   get looking(): boolean {
     return this.#looking;
   }
 
-  /** Of the session. */
+  /** The session's effort. */
   get effort(): string {
     return this.#effort;
   }
 
-  /** Names of models, the one used last first. */
+  /** Names of models, the most recently used first. */
   get recent(): readonly string[] {
     return this.#recent;
   }
@@ -78,7 +78,7 @@ export class ModelPickerState {
     this.#open = false;
   }
 
-  /** Takes a configured model and an effort. */
+  /** Uses a configured model with an effort. */
   async choose(model: string, effort: string, scope: PickScope): Promise<void> {
     const { backend, composer, conversation, modelSwitch } = this.#parts;
     this.#used(model);
@@ -97,7 +97,7 @@ export class ModelPickerState {
     await modelSwitch.ask(model);
   }
 
-  /** The next message goes to all of these. */
+  /** Sends the next message to all of these. */
   chooseSeveral(models: readonly string[], effort: string): void {
     const { composer } = this.#parts;
     for (const model of [...models].reverse()) this.#used(model);
@@ -106,7 +106,7 @@ export class ModelPickerState {
     composer.focus();
   }
 
-  /** Configures a model that a place offers, and returns its name. */
+  /** Configures a model that a service or server offers, and returns its name. */
   async add(place: PlaceView, offer: OfferView): Promise<string> {
     if (offer.configured !== '') return offer.configured;
     const added = await this.#parts.backend.settings.addOffered(place.id, offer.modelId);
@@ -130,7 +130,7 @@ export class ModelPickerState {
       this.#places = places.map((place) => ({ place, offers: [], error: null, loading: true }));
       await Promise.all(places.map((place) => this.#ask(serial, place)));
     } catch {
-      // The configured models are there anyway.
+      // The configured models are available anyway.
     } finally {
       if (serial === this.#serial) this.#looking = false;
     }
@@ -153,7 +153,7 @@ export class ModelPickerState {
     try {
       this.#storage.setItem(recentKey, JSON.stringify(this.#recent));
     } catch {
-      // A full or forbidden storage costs the order of a list.
+      // If storage is full or forbidden, only the order of the list is lost.
     }
   }
 }

@@ -5,8 +5,8 @@ import type { ConversationState } from './conversation.svelte';
 import type { ToastsState } from './toasts.svelte';
 
 /**
- * Choosing another model. One that changes nothing about the history is taken at once; one that brings originals back
- * or compresses them is shown first, and taken only when confirmed (SPEC 6).
+ * Switching the model. A switch that does not affect the history happens at once. One that restores original turns or
+ * compresses them shows a preview first and needs a confirmation (SPEC 6).
  */
 export class ModelSwitch {
   #preview = $state.raw<SwitchPreview | null>(null);
@@ -24,7 +24,7 @@ export class ModelSwitch {
     this.#toasts = toasts;
   }
 
-  /** What the model asked for would change, while that waits for a decision. */
+  /** The effects of the requested switch, while it waits for the confirmation. */
   get preview(): SwitchPreview | null {
     return this.#preview;
   }
@@ -38,7 +38,7 @@ export class ModelSwitch {
     return this.#busy;
   }
 
-  /** Of two calls the later one wins. */
+  /** The later of two calls wins. */
   async ask(model: string): Promise<void> {
     const { branchId, sessionId } = this.#conversation;
     if (model === this.#conversation.model || sessionId === '') return;
@@ -82,7 +82,7 @@ export class ModelSwitch {
   }
 }
 
-/** No turn comes back, none is compressed or left out, and it fits. */
+/** No turn is restored, compressed or left out, and everything fits. */
 export function changesNothing(preview: SwitchPreview): boolean {
   return preview.error === null && preview.returning === 0 && preview.compressed === 0 && preview.dropped === 0;
 }

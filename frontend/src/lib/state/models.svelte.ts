@@ -28,17 +28,20 @@ export class ModelsState {
     return this.#list.find((model) => model.name === name);
   }
 
-  /** What nobody says of a model that could be asked: the vendors' own and the built-in one are known. */
+  /**
+   * Whether an ability is unknown to the program, so that the user is asked. For the vendors' own models and the
+   * built-in one it is known.
+   */
   isUnsaid(model: ModelView, ability: 'images' | 'tools'): boolean {
     return model.usable && model.provider !== 'recall' && model.baseUrl !== '' && model[ability] === '' && !this.#unsaid.has(`${ability} ${model.name}`);
   }
 
-  /** The person does not know either: not asked again while the window lives. */
+  /** The user does not know either: not asked again while the window is open. */
   leaveUnsaid(name: string, ability: 'images' | 'tools'): void {
     this.#unsaid.add(`${ability} ${name}`);
   }
 
-  /** What a call that changed the models returned. */
+  /** Applies the models that a call returned. */
   adopt(models: ModelView[]): void {
     this.#list = models;
   }

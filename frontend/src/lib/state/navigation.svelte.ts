@@ -7,13 +7,13 @@ type Parts = Pick<
   | 'temporary' | 'toasts'
 >;
 
-/** What lies in the middle of the window: a session at its end or at a turn, a new one, or a temporary chat. */
+/** What the centre of the window shows: a session at its end or at a turn, a new one, or a temporary chat. */
 export class Navigation {
   readonly #parts: Parts;
-  /** Counts of the jobs are of the open branch. */
+  /** Called when a session was opened, because the counts of jobs belong to the open branch. */
   readonly #opened: () => void;
 
-  /** The session that was asked for last: done when it is open, or could not be made. */
+  /** Resolves when the session requested last is open, or could not be created. */
   #making: Promise<void> = Promise.resolve();
 
   constructor(parts: Parts, opened: () => void) {
@@ -25,7 +25,7 @@ export class Navigation {
     return this.#making;
   }
 
-  /** An empty conversation. One that was never written in is taken again, so that they do not pile up. */
+  /** Opens an empty conversation. An unused one is reused, so that they do not accumulate. */
   async newSession(): Promise<void> {
     if (await this.leaveTemporary()) await this.#new();
   }
@@ -43,7 +43,7 @@ export class Navigation {
     const { backend, composer, conversation, draft, sessions, toasts } = this.#parts;
     this.#uncover();
     composer.cancelEdit();
-    void draft.leave(); // what is typed from now on is for the new one, however long that takes
+    void draft.leave(); // text typed from now on is for the new session, however long creating it takes
     composer.focus();
     try {
       const blank = sessions.list.find((row) => row.turns === 0 && row.branches <= 1 && row.folder === folder && !row.pinned && !row.archived && row.status === '');
@@ -52,13 +52,13 @@ export class Navigation {
       if (!blank) await sessions.load();
     } catch (error) {
       if (conversation.session) toasts.error(error);
-      else conversation.refused(error); // a toast goes, and would leave nothing
+      else conversation.refused(error); // a toast would disappear and leave an empty window
       await draft.stay();
     }
     composer.focus();
   }
 
-  /** A new conversation with the settings of an assistant. */
+  /** Opens a new conversation with the settings of an assistant. */
   async startWith(assistantId: string): Promise<void> {
     if (!(await this.leaveTemporary())) return;
     const row = await this.#parts.backend.library.startSession(assistantId);
@@ -67,12 +67,12 @@ export class Navigation {
     this.#parts.composer.focus();
   }
 
-  /** Opens a session at its end. A temporary chat in its place asks first, if it holds anything. */
+  /** Opens a session at its end. If a temporary chat with content is open, the user is asked first. */
   async openSession(sessionId: string, branchId = ''): Promise<void> {
     if (await this.leaveTemporary()) await this.#open(sessionId, branchId);
   }
 
-  /** Opens the session that was open last, else the newest, else a new one. */
+  /** Opens the session that was open last, otherwise the newest, otherwise a new one. */
   async openLast(lastSession: string): Promise<void> {
     const { sessions } = this.#parts;
     const row = sessions.find(lastSession) ?? sessions.list[0];
@@ -81,13 +81,16 @@ export class Navigation {
     else await this.#new();
   }
 
-  /** Again, after there was nothing to show. */
+  /** Tries again after opening failed. */
   async openAgain(): Promise<void> {
     await this.#parts.sessions.load();
     await this.openLast(this.#parts.conversation.sessionId);
   }
 
-  /** A session for what is asked in the small window, in a folder of its own, so that such questions do not fill the list. One that was never written in is taken again. */
+  /**
+   * Opens a session for a question in the small window. Such sessions have their own folder, so that they do not fill
+   * the list. An unused one is reused.
+   */
   async openQuick(): Promise<void> {
     const { backend, composer, sessions } = this.#parts;
     const folder = t('quick.folder');
@@ -101,7 +104,7 @@ export class Navigation {
     composer.focus();
   }
 
-  /** What was asked in the small window continues in the first one. */
+  /** Continues the conversation of the small window in the main one. */
   async continueInFirst(): Promise<void> {
     const { backend, conversation, draft } = this.#parts;
     await draft.flush();
@@ -109,7 +112,7 @@ export class Navigation {
     backend.leaveWindow();
   }
 
-  /** A chat of which nothing is written, in place of the session, with the model that answers there. */
+  /** Opens a temporary chat in place of the session; the given model answers in it. */
   async newTemporary(): Promise<void> {
     const { composer, conversation, draft, models, temporary, toasts } = this.#parts;
     this.#uncover();
@@ -129,7 +132,7 @@ export class Navigation {
     }
   }
 
-  /** Back to the session behind a temporary chat. False: the question whether to lose it was answered with no. */
+  /** Returns from a temporary chat to the session. False: the user chose not to lose it. */
   async leaveTemporary(): Promise<boolean> {
     const { temporary } = this.#parts;
     if (!temporary.active) return true;
@@ -139,7 +142,7 @@ export class Navigation {
     return true;
   }
 
-  /** Brings a turn of the open branch into view, with texts marked in it. */
+  /** Scrolls to a turn of the open branch and marks texts in it. */
   async visitTurn(turnId: string, highlight: string | readonly string[] = ''): Promise<void> {
     if (await this.leaveTemporary()) await this.#parts.conversation.jumpTo(turnId, highlight);
   }

@@ -1,7 +1,7 @@
 const storageKey = 'contextinfinity.palette';
 const kept = 6;
 
-/** Whether the palette or the sheet of keys is open, and what was chosen in the palette lately. */
+/** Whether the palette or the shortcut sheet is open, and the recent choices in the palette. */
 export class PaletteState {
   #open = $state<'' | 'commands' | 'keys'>('');
   #recent = $state.raw<readonly string[]>([]);
@@ -13,7 +13,7 @@ export class PaletteState {
       const saved: unknown = JSON.parse(storage.getItem(storageKey) ?? '[]');
       if (Array.isArray(saved)) this.#recent = saved.filter((id) => typeof id === 'string').slice(0, kept);
     } catch {
-      // Not ours or torn: nothing is recent.
+      // The entry is damaged: there are no recent choices.
     }
   }
 
@@ -21,7 +21,7 @@ export class PaletteState {
     return this.#open;
   }
 
-  /** Ids of lines, the latest first. */
+  /** Ids of lines, the most recent first. */
   get recent(): readonly string[] {
     return this.#recent;
   }
@@ -43,7 +43,7 @@ export class PaletteState {
     try {
       this.#storage.setItem(storageKey, JSON.stringify(this.#recent));
     } catch {
-      // A full or forbidden storage costs what was recent, nothing else.
+      // If storage is full or forbidden, only the recent choices are lost.
     }
   }
 }

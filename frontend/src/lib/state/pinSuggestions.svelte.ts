@@ -15,10 +15,13 @@ interface Parts {
   readonly undo: UndoState;
 }
 
-/** A suggestion is offered beside the composer only this many turns long; the State tab lists all. */
+/** A suggestion is offered beside the composer for this many turns only; the State tab lists all. */
 const offeredTurns = 3;
 
-/** Standing instructions of the open branch ("always answer in German") that could be pinned. Nothing is pinned by itself. */
+/**
+ * Standing instructions of the open branch ("always answer in German") that could be pinned. Nothing is pinned
+ * automatically.
+ */
 export class PinSuggestionsState {
   #list = $state.raw<readonly PinSuggestion[]>([]);
   #branchId = $state('');
@@ -35,12 +38,12 @@ export class PinSuggestionsState {
     });
   }
 
-  /** Newest first; empty while another branch than the one followed is open. */
+  /** Newest first; empty while a branch other than the followed one is open. */
   get list(): readonly PinSuggestion[] {
     return this.#branchId === this.#parts.conversation.branchId ? this.#list : [];
   }
 
-  /** The suggestion to offer beside the composer: of the last few turns. */
+  /** The suggestion to offer beside the composer, if a recent turn contains one. */
   get offer(): PinSuggestion | undefined {
     return this.list.find((suggestion) => suggestion.turnSeq > this.#parts.conversation.lastSeq - offeredTurns);
   }
@@ -50,7 +53,7 @@ export class PinSuggestionsState {
     return this.#running;
   }
 
-  /** Shows the suggestions of a branch, and keeps them up to date. */
+  /** Loads the suggestions of a branch and keeps them up to date. */
   async follow(branchId: string): Promise<void> {
     if (branchId === this.#branchId) return;
     this.#branchId = branchId;
@@ -58,7 +61,7 @@ export class PinSuggestionsState {
     if (branchId) await this.#refresh.now();
   }
 
-  /** Pins a suggestion word for word. */
+  /** Pins a suggestion verbatim. */
   async accept(suggestion: PinSuggestion): Promise<void> {
     const { backend, undo } = this.#parts;
     const branchId = this.#branchId;
@@ -68,7 +71,7 @@ export class PinSuggestionsState {
     });
   }
 
-  /** The suggestion is never offered again. */
+  /** Dismisses the suggestion; it is never offered again. */
   async dismiss(suggestion: PinSuggestion): Promise<void> {
     await this.#act(suggestion, () => this.#parts.backend.inspect.dismissSuggestedPin(suggestion.id));
   }
@@ -93,7 +96,7 @@ export class PinSuggestionsState {
       const list = await this.#parts.backend.inspect.suggestedPins(branchId);
       if (branchId === this.#branchId) this.#list = list;
     } catch {
-      // Only an offer: the next change of the pins loads it again.
+      // Suggestions are optional: the next change of the pins loads them again.
     }
   }
 

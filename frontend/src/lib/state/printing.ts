@@ -1,11 +1,11 @@
 /**
- * Prints a conversation: the page that an export would write, in a frame that is not seen. The frame may run no script; it
- * has the window's origin only so that the window may have it printed.
+ * Prints a conversation: an HTML export in a hidden frame. The frame may not run scripts; it has the window's origin
+ * only so that the window can print it.
  */
 import { t } from '$lib/words/words.svelte';
 const patienceMs = 20_000;
 
-/** Hands a page to the system's print dialog, and takes the frame away once it is no longer needed. */
+/** Opens the system's print dialog for a page. */
 export async function printPage(html: string): Promise<void> {
   const frame = document.createElement('iframe');
   frame.setAttribute('sandbox', 'allow-same-origin allow-modals');
@@ -16,7 +16,7 @@ export async function printPage(html: string): Promise<void> {
     frame.onload = () => resolve();
     setTimeout(() => reject(new Error(t('state.notPrintable'))), patienceMs);
   });
-  document.querySelectorAll('.print-frame').forEach((before) => before.remove()); // an engine may print on after print() has returned
+  document.querySelectorAll('.print-frame').forEach((before) => before.remove()); // only now, since an engine may still print after print() has returned
   frame.srcdoc = html;
   document.body.append(frame);
   try {

@@ -1,7 +1,7 @@
 import type { Backend } from '$lib/backend/backend';
 import { base64, checkDocument, pieceBytes } from './documents.svelte';
 
-/** Adds a document to a project, piece by piece. Throws why it was not added. */
+/** Adds a document to a project, in parts. Throws if it could not be added. */
 export async function sendDocument({ projects }: Pick<Backend, 'projects'>, id: string, file: File): Promise<void> {
   checkDocument(file);
   let upload = '';

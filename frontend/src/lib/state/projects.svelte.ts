@@ -5,10 +5,10 @@ import { Refresh } from './refresh';
 
 type Parts = Pick<App, 'backend' | 'changes' | 'conversation' | 'sessions' | 'toasts'>;
 
-/** A part of a project's dialog. */
+/** A tab of a project's dialog. */
 export type ProjectPart = 'settings' | 'facts' | 'files';
 
-/** How far memory reaches, from near to far. */
+/** The scopes of memory, from the narrowest to the widest. */
 export const scopes = ['lineage', 'session', 'project', 'all'] as const;
 export type MemoryReach = (typeof scopes)[number];
 
@@ -16,10 +16,10 @@ export const scopeNames: Record<MemoryReach, PlainKey> = {
   lineage: 'projects.scopeLineage', session: 'projects.scopeSession', project: 'projects.scopeProject', all: 'projects.scopeAll',
 };
 
-/** A scope in words; one that is not known as it is. */
+/** The name of a scope; an unknown one is returned unchanged. */
 export const scopeWords = (scope: string): string => (scope in scopeNames ? t(scopeNames[scope as MemoryReach]) : scope);
 
-/** The projects there are, the one whose dialog is open, and how far memory of the open session reaches. */
+/** The projects, the one whose dialog is open, and the memory scope of the open session. */
 export class ProjectsState {
   #list = $state.raw<readonly ProjectRow[]>([]);
   #open = $state.raw<{ id: string; part: ProjectPart } | null>(null);
@@ -38,12 +38,12 @@ export class ProjectsState {
     return this.#list;
   }
 
-  /** Whose settings are shown, and which of them. */
+  /** The project whose dialog is open, and its tab. */
   get open(): { id: string; part: ProjectPart } | null {
     return this.#open;
   }
 
-  /** The name that is offered for a new project; null: none is asked for. */
+  /** The suggested name of a new project; null: the dialog is closed. */
   get naming(): string | null {
     return this.#naming;
   }
@@ -65,7 +65,7 @@ export class ProjectsState {
     this.#open = null;
   }
 
-  /** Asks for the name of a new project. */
+  /** Opens the dialog for a new project. */
   ask(name = ''): void {
     this.#naming = name;
   }
@@ -74,7 +74,7 @@ export class ProjectsState {
     this.#naming = null;
   }
 
-  /** Makes a folder a project and shows its settings. Throws what went wrong. */
+  /** Makes a folder a project and shows its settings. Throws on failure. */
   async create(name: string): Promise<void> {
     const made = await this.#parts.backend.projects.create(name);
     this.#naming = null;
@@ -82,7 +82,7 @@ export class ProjectsState {
     await this.load();
   }
 
-  /** How far memory of the open session reaches from now on; empty: as usual. */
+  /** Sets the memory scope of the open session; empty: the default. */
   async setScope(scope: '' | MemoryReach): Promise<void> {
     const { backend, conversation, toasts } = this.#parts;
     try {
@@ -102,7 +102,7 @@ export class ProjectsState {
     try {
       this.#list = (await this.#parts.backend.projects.panel()).projects;
     } catch {
-      // What is shown stays; the next change asks again.
+      // The current list stays; the next change reads it again.
     }
   }
 }

@@ -1,6 +1,6 @@
-/** Sessions by when they were last open, walked through while Ctrl is held. */
+/** Sessions by the time they were last open, switched through while Ctrl is held. */
 
-/** More are reached by the list. */
+/** Others are reached through the list. */
 const most = 30;
 
 export class RecentSessions {
@@ -11,19 +11,19 @@ export class RecentSessions {
   readonly #listed: () => readonly string[];
   readonly #open: (sessionId: string) => Promise<void>;
 
-  /** listed: the sessions there are, in the order of the list. */
+  /** listed: the existing sessions, in the order of the list. */
   constructor(listed: () => readonly string[], open: (sessionId: string) => Promise<void>) {
     this.#listed = listed;
     this.#open = open;
   }
 
-  /** A session was opened. While one walks, only where one ends counts. */
+  /** A session was opened. While the user switches through sessions, only the last one counts. */
   visited(sessionId: string): void {
     if (this.#walk || sessionId === '') return;
     this.#order = [sessionId, ...this.#order.filter((id) => id !== sessionId)].slice(0, most);
   }
 
-  /** To the session that was open before, and with each step one further; -1 goes the other way. */
+  /** To the session that was open before, and one further back with each step; -1 goes the other way. */
   async step(by: 1 | -1): Promise<void> {
     const listed = this.#listed();
     if (!this.#walk) {
@@ -38,7 +38,7 @@ export class RecentSessions {
     await this.#open(walk[this.#at]!);
   }
 
-  /** Ctrl is let go: the session one is at is the most recent one. */
+  /** Ctrl was released: the open session is now the most recent one. */
   released(): void {
     const id = this.#walk?.[this.#at];
     this.#walk = null;

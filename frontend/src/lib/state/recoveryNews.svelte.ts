@@ -1,10 +1,13 @@
 import { program } from '$lib/words/program';
 import type { JobsState } from './jobs.svelte';
 
-/** When the recovery report was made that was shown last. */
+/** The time of the last recovery report that was shown. */
 const shownKey = 'contextinfinity.recovery';
 
-/** What start-up found and mended, in a line: shown once, until it is put away or settled; Activity keeps it in full. */
+/**
+ * A one-line summary of what start-up recovered. It is shown once, until it is dismissed or resolved; Activity always
+ * shows the full report.
+ */
 export class RecoveryNews {
   readonly #jobs: Pick<JobsState, 'recovery'>;
   readonly #storage: Storage;
@@ -23,7 +26,7 @@ export class RecoveryNews {
   show(): void {
     const report = this.#jobs.recovery;
     if (!report || report.clean || report.items.length === 0) return;
-    if (this.#storage.getItem(shownKey) === String(report.at)) return; // the page was loaded again, the program was not
+    if (this.#storage.getItem(shownKey) === String(report.at)) return; // only the page was reloaded, the program was not restarted
     this.#storage.setItem(shownKey, String(report.at));
     this.#shown = report.at;
   }

@@ -1,6 +1,6 @@
 /**
- * Runs a load at most once at a time and at most once per pause, however often it is asked for: a burst of change
- * events costs two loads, and the last state is always seen.
+ * Runs a load at most once at a time and at most once per pause, however often it is requested: a burst of change
+ * events causes two loads, and the last state is always loaded.
  */
 export class Refresh {
   readonly #load: () => Promise<void>;
@@ -22,7 +22,7 @@ export class Refresh {
     this.#timer ??= setTimeout(() => void this.now(), this.#pauseMs);
   }
 
-  /** Loads at once, unless a load is under way: then once more after it. */
+  /** Loads at once. If a load is in progress, loads again after it. */
   async now(): Promise<void> {
     this.cancel();
     if (this.#running) {

@@ -16,33 +16,33 @@ export interface SearchParts {
   navigation: Navigation;
 }
 
-/** What a search is narrowed by. Moments are Unix ms, 0 and "" do not filter. */
+/** The filters of a search. Times are Unix ms; 0 and "" mean no filter. */
 export interface SearchFilter extends Pick<SearchQuery, 'role' | 'since' | 'until' | 'archived' | 'meaning'> {
-  /** In the open session alone. */
+  /** Only in the open session. */
   here: boolean;
 }
 
 const unfiltered: SearchFilter = { here: false, role: '', since: 0, until: 0, archived: false, meaning: true };
-/** Between the last key and the question. */
+/** The delay between the last key and the search. */
 const pauseMs = 160;
 
-/** The search of everything: what is asked, what was found, and which find one is at. It stays as it is while one looks at a find. */
+/** The global search: the query, the results, and the current one. It stays unchanged while the user opens a result. */
 export class SearchState {
   #text = $state('');
   #filter = $state.raw<SearchFilter>(unfiltered);
   #result = $state.raw<SearchResult | null>(null);
-  /** Groups of which all finds were asked for. */
+  /** Groups whose results were all requested. */
   #whole = $state.raw<ReadonlyMap<string, SearchGroup>>(new Map());
   #error = $state.raw<BackendError | null>(null);
   #searching = $state(false);
-  /** A question is on its way, or about to be. */
+  /** A search is running, or about to. */
   #asking = false;
   #focusAsked = $state(0);
   #active = $state('');
   #opened = $state('');
-  /** The session the result is of; empty: of all. */
+  /** The session that the results are limited to; empty: all sessions. */
   #in = '';
-  /** Which question the answers on their way belong to: stale ones are dropped. */
+  /** Identifies the current question; replies to earlier ones are dropped. */
   #serial = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #parts: SearchParts;
@@ -70,7 +70,7 @@ export class SearchState {
     this.#later(0);
   }
 
-  /** How much is narrowed beside where and how is searched. */
+  /** The number of active filters, not counting where and how to search. */
   get narrowed(): number {
     const { role, since, until, archived } = this.#filter;
     return [role !== '', since > 0, until > 0, archived].filter(Boolean).length;
@@ -81,7 +81,7 @@ export class SearchState {
     this.narrow({ ...unfiltered, here, meaning });
   }
 
-  /** What the last question found; null before the first. */
+  /** The latest results; null before the first search. */
   get result(): SearchResult | null {
     return this.#result;
   }
@@ -98,7 +98,7 @@ export class SearchState {
     return this.#searching;
   }
 
-  /** The line that Enter opens, by its id. */
+  /** The id of the line that Enter opens. */
   get active(): string {
     return this.#active;
   }
@@ -107,17 +107,17 @@ export class SearchState {
     this.#active = line;
   }
 
-  /** The find one looked at last, by the id of its line. */
+  /** The id of the line of the result opened last. */
   get opened(): string {
     return this.#opened;
   }
 
-  /** Moves each time the field is asked to take the focus. */
+  /** Changes each time the field should take the focus. */
   get focusAsked(): number {
     return this.#focusAsked;
   }
 
-  /** Opens the search, with a text if one is given, or as it was left. */
+  /** Opens the search, with the given text or as it was left. */
   show(text?: string): void {
     this.#parts.branches.closeWide();
     this.#parts.layout.openSearch();
@@ -130,7 +130,7 @@ export class SearchState {
     this.#parts.layout.closeSearch();
   }
 
-  /** What was found may be gone: it is looked for again, when one looks. */
+  /** Results may have been deleted: the search runs again when it is visible. */
   forget(): void {
     clearTimeout(this.#timer);
     this.#serial++;
@@ -141,12 +141,12 @@ export class SearchState {
     if (this.#parts.layout.searching && this.#text.trim() !== '') this.#later(0);
   }
 
-  /** Another session may be open: what was found in the one before is not in it. */
+  /** Another session may be open: results limited to the previous one no longer apply. */
   moved(): void {
     if (this.#filter.here && this.#in !== this.#parts.conversation.sessionId) this.forget();
   }
 
-  /** Asks now. */
+  /** Searches now. */
   async run(): Promise<void> {
     clearTimeout(this.#timer);
     const serial = ++this.#serial;
@@ -175,9 +175,9 @@ export class SearchState {
     }
   }
 
-  /** Brings the other finds of a session, in place of its first few. */
+  /** Loads all results of a session, replacing its first few. */
   async more(group: SearchGroup): Promise<void> {
-    if (this.#asking) return; // that group answers an older question
+    if (this.#asking) return; // the group belongs to an older question
     const serial = this.#serial;
     this.#searching = true;
     try {
@@ -185,14 +185,17 @@ export class SearchState {
       const all = groups.find((candidate) => candidate.sessionId === group.sessionId);
       if (serial === this.#serial && all) this.#whole = new Map(this.#whole).set(group.sessionId, all);
     } catch (error) {
-      // Another group was opened before this one came: it can be opened again.
+      // If another group was opened meanwhile, this one can be opened again.
       if (serial === this.#serial && toBackendError(error).code !== 'cancelled') this.#parts.toasts.error(error);
     } finally {
       if (serial === this.#serial) this.#searching = false;
     }
   }
 
-  /** Shows a find in its branch, marked; without one the session at its end. Says whether it came to that. */
+  /**
+   * Opens a result in its branch and marks it, or the session at its end if there is no result. Returns whether it was
+   * opened.
+   */
   async open(line: string, group: SearchGroup, hit?: SearchHit): Promise<boolean> {
     const { branches, conversation, toasts } = this.#parts;
     this.#opened = line;
@@ -221,7 +224,7 @@ export class SearchState {
     return { ...filter, text: this.#text.trim(), sessionId: here ? this.#parts.conversation.sessionId : '', limit: 0 };
   }
 
-  /** What is on its way answers an older question from here on. */
+  /** Replies that are still to come belong to an older question from here on. */
   #later(ms: number): void {
     this.#serial++;
     this.#searching = this.#asking = this.#text.trim() !== '';
@@ -230,7 +233,7 @@ export class SearchState {
   }
 }
 
-/** The words of a find, as they are there, each once: what is marked in its turn. */
+/** The distinct matched words of a result as they are written, to be marked in its turn. */
 export function wordsOf(hit: Pick<SearchHit, 'snippet' | 'marks'>): string[] {
   return [...new Set(hit.marks.map(({ from, to }) => hit.snippet.slice(from, to)))];
 }

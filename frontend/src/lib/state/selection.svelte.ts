@@ -1,7 +1,7 @@
-/** Sessions chosen together, for one act on all of them. The order of the list is the caller's: it changes by itself. */
+/** Selected sessions. The list's order changes independently, so callers pass it in. */
 export class SelectionState {
   #ids = $state.raw<ReadonlySet<string>>(new Set());
-  /** Where a range begins: what was chosen last by itself. */
+  /** The start of a range: the session that was last selected individually. */
   #anchor = '';
 
   get size(): number {
@@ -23,7 +23,7 @@ export class SelectionState {
     this.#anchor = id;
   }
 
-  /** Everything from the anchor to `id`, both in. Without an anchor in the list, from `from`. */
+  /** Selects everything from the anchor to `id`, inclusive. If the anchor is not in the list, from `from`. */
   extend(order: readonly string[], id: string, from = id): void {
     const start = order.indexOf(order.includes(this.#anchor) ? this.#anchor : from);
     const end = order.indexOf(id);
@@ -41,7 +41,7 @@ export class SelectionState {
     this.#anchor = '';
   }
 
-  /** Lets go of what is no longer in the list: an act is never done to something one does not see. */
+  /** Deselects sessions that are no longer in the list: an action must never apply to something that is not visible. */
   keep(order: readonly string[]): void {
     const there = new Set(order);
     if ([...this.#ids].some((id) => !there.has(id))) this.#ids = new Set([...this.#ids].filter((id) => there.has(id)));

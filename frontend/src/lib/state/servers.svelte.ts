@@ -3,12 +3,12 @@ import type { ElicitationAnswer, ElicitationView, ServerPromptView } from '$lib/
 import type { Changes } from './changes';
 import { Refresh } from './refresh';
 
-/** By its name, where nothing else is known of a file: it holds a tool server. */
+/** Whether a file contains a tool server, judged by its name when nothing else is known. */
 export const looksLikeServer = (name: string): boolean => /\.mcpb$|\.dxt$|^(?:mcp|claude_desktop_config|\.mcp)\.json$/i.test(name);
 
 /**
- * What of MCP servers concerns the whole window: their questions, which wait until one looks at them; servers that are
- * being brought in from elsewhere; and the list of their prompts and resources for the message that is written.
+ * The parts of MCP servers that concern the whole window: their questions, which wait until the user opens them;
+ * servers being imported; and the list of their prompts and resources for the message being written.
  */
 export class ServersState {
   #asked = $state.raw<readonly ElicitationView[]>([]);
@@ -16,7 +16,7 @@ export class ServersState {
   #importing = $state(false);
   #picking = $state(false);
   #wanted: ServerPromptView | null = null;
-  /** A file that was dropped, to be looked at by the dialog. */
+  /** A dropped file for the dialog to read. */
   #path = $state('');
   readonly #backend: Backend;
   readonly #off: () => void;
@@ -27,12 +27,12 @@ export class ServersState {
     this.#off = changes.on(['servers'], () => this.#refresh.soon());
   }
 
-  /** Questions of servers, oldest first. */
+  /** Questions that servers ask the user, oldest first. */
   get asked(): readonly ElicitationView[] {
     return this.#asked;
   }
 
-  /** The one that is being answered; undefined: none is. */
+  /** The question that is being answered; undefined: none. */
   get question(): ElicitationView | undefined {
     return this.#asked.find(({ id }) => id === this.#answering);
   }
@@ -41,18 +41,18 @@ export class ServersState {
     this.#answering = id;
   }
 
-  /** The question waits on. */
+  /** Closes the question; it keeps waiting. */
   later(): void {
     this.#answering = '';
   }
 
-  /** Throws what went wrong: the question stays open. */
+  /** Throws on failure; the question then stays open. */
   async send(answer: ElicitationAnswer): Promise<void> {
     this.#asked = (await this.#backend.servers.answerElicitation(answer)).asked;
     this.#answering = '';
   }
 
-  /** The dialog that brings servers in. */
+  /** The dialog to import servers is open. */
   get importing(): boolean {
     return this.#importing;
   }
@@ -75,12 +75,12 @@ export class ServersState {
     return this.#wanted;
   }
 
-  /** The list of prompts and resources. */
+  /** The list of prompts and resources is open. */
   get picking(): boolean {
     return this.#picking;
   }
 
-  /** The list, or at once the prompt that was chosen elsewhere. */
+  /** Opens the list, or directly a prompt chosen elsewhere. */
   pick(wanted: ServerPromptView | null = null): void {
     this.#wanted = wanted;
     this.#picking = true;
@@ -103,7 +103,7 @@ export class ServersState {
     try {
       this.#asked = (await this.#backend.servers.elicitations()).asked;
     } catch {
-      // What is shown stays; the next change asks again.
+      // The current list stays; the next change reads it again.
     }
   }
 }

@@ -1,4 +1,4 @@
-/** The session list in groups: pinned first, then folders by name, then by how long ago and by month. */
+/** The session list in groups: pinned first, then folders by name, then by age. */
 import type { SessionRow } from '$lib/backend/types';
 import { locale, t } from '$lib/words/words.svelte';
 import { dated } from '$shared/format';

@@ -1,4 +1,4 @@
-/** Whether the open session's own settings are shown; asked for from the header's menu and by /settings. */
+/** Whether the settings of the open session are shown; opened from the header's menu and by /settings. */
 export class SessionSettingsState {
   #open = $state(false);
 

@@ -12,7 +12,7 @@ export class SessionsState {
   #filter = $state('');
   #archived = $state(false);
   #loaded = $state(false);
-  /** Of two simultaneous loads the one that started later counts. */
+  /** If two loads overlap, only the one that started later applies. */
   #serial = 0;
   #newest: Promise<void> = Promise.resolve();
   readonly #backend: Backend;
@@ -60,7 +60,7 @@ export class SessionsState {
     return this.#list.find((row) => row.id === id);
   }
 
-  /** After it returns, the list matches the currently typed text, whatever was being loaded. */
+  /** When it returns, the list matches the text typed by then, whatever was being loaded. */
   async load(): Promise<void> {
     this.#search.cancel();
     this.#refresh.cancel();
@@ -97,7 +97,7 @@ export class SessionsState {
     return (this.#newest = this.#fetch());
   }
 
-  /** A load that was overtaken by a later one ends with that one. */
+  /** A load that is superseded by a later one waits for that one. */
   async #fetch(): Promise<void> {
     const serial = ++this.#serial;
     try {
@@ -120,7 +120,7 @@ export class SessionsState {
     }
   }
 
-  /** Throws its errors. */
+  /** Throws on failure. */
   async #again(act: () => Promise<void>): Promise<void> {
     await act();
     await this.#refresh.now();

@@ -4,7 +4,7 @@ import type { ExportPlan, ExportRequest } from '$lib/backend/types';
 import type { ExportTarget } from './exporting.svelte';
 import type { WorkState } from './work.svelte';
 
-/** A page to read, or a file that another ContextInfinity can import. */
+/** A page for reading, or a file that another ContextInfinity can import. */
 export type ShareFormat = 'html' | 'bundle';
 
 /** One conversation as a file for someone else: selected, saved with the system's dialog, and shown in its folder. */
@@ -44,7 +44,7 @@ export class SharingState {
     return this.#saving;
   }
 
-  /** target.branchId is the branch of the page; empty: the open one of the session. */
+  /** target.branchId is the branch to export as a page; empty: the session's open branch. */
   show(target: ExportTarget): void {
     this.#target = target;
     void this.ask();
@@ -60,7 +60,7 @@ export class SharingState {
     void this.ask();
   }
 
-  /** Asks what the file would contain. An outdated answer is dropped. */
+  /** Asks what the file would contain. An outdated reply is dropped. */
   async ask(): Promise<void> {
     const asked = ++this.#asked;
     this.#plan = null;
@@ -92,7 +92,7 @@ export class SharingState {
     }
   }
 
-  /** The system's dialog has asked before it returned the name of an existing file. */
+  /** The system's dialog has already asked before returning the name of an existing file. */
   #request(path: string): ExportRequest {
     const { sessionId = '', branchId = '' } = this.#target ?? {};
     const page = this.#format === 'html';

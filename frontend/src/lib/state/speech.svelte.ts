@@ -2,12 +2,12 @@ import { unmarked } from '$lib/markdown/unmarked';
 import { t } from '$lib/words/words.svelte';
 import type { ToastsState } from './toasts.svelte';
 
-/** Engines cut off a long utterance: a text is read in pieces of this length that end at sentence ends. */
+/** Engines cut off long utterances: a text is read in parts of this length that end at the end of a sentence. */
 const pieceChars = 300;
-/** Of one answer. */
+/** The maximum for one answer. */
 const mostPieces = 2_000;
 
-/** Answers read aloud by the system's voice. Where the engine has none it is not offered. */
+/** Reads answers aloud with the system's voice. Not offered if the engine has no voice. */
 export class SpeechState {
   #available = $state(false);
   #reading = $state('');
@@ -23,7 +23,7 @@ export class SpeechState {
     this.#engine.addEventListener?.('voiceschanged', this.#look); // engines list their voices some time after the start
   }
 
-  /** There is a voice. */
+  /** A voice exists. */
   get available(): boolean {
     return this.#available;
   }
@@ -49,7 +49,7 @@ export class SpeechState {
     this.#engine?.cancel();
   }
 
-  /** The window closes. */
+  /** Called when the window closes. */
   close(): void {
     this.stop();
     this.#engine?.removeEventListener?.('voiceschanged', this.#look);
@@ -78,8 +78,8 @@ const formulas = /\$\$[^]*?\$\$|\\\[[^]*?\\\]|\\\([^]*?\\\)/g;
 const notes = /\[\^[^\]\s]{1,40}\]:?/g;
 
 /**
- * The part of an answer that is read: its text without Markdown characters, code and formulas, in pieces that end at
- * sentence ends.
+ * The spoken part of an answer: its text without Markdown characters, code and formulas, split at the ends of
+ * sentences.
  */
 export function spokenPieces(text: string): string[] {
   const words = unmarked(text.replace(code, '\n\n').replace(formulas, ' ').replace(notes, '')).replace(/https?:\/\/\S+/g, ' ').replace(/[|*_#>`~]+/g, ' ');

@@ -4,8 +4,7 @@ import type { ErrorView, Startup } from '$lib/backend/types';
 import { chooseLanguage } from '$lib/words/words.svelte';
 
 /**
- * The first requests of the window: whether the program can work, whether this is the first start, and what was open
- * last.
+ * The first requests of the window: whether the program works, whether this is the first start, and what was open last.
  */
 export class StartupState {
   #info = $state.raw<Startup | null>(null);
@@ -22,7 +21,7 @@ export class StartupState {
     return this.#info;
   }
 
-  /** The data could not be opened, or the program does not answer. */
+  /** The data could not be opened, or the program does not respond. */
   get fatal(): ErrorView | null {
     return this.#info?.fatal ?? this.#failed;
   }
@@ -46,7 +45,7 @@ export class StartupState {
   }
 
   /**
-   * Ends the first start with the chosen model; empty: the default is unchanged. Rejects if it could not be written.
+   * Completes the first run with the chosen model; empty: the default is unchanged. Rejects if it could not be saved.
    */
   async finishFirstRun(model: string): Promise<void> {
     await this.#backend.settings.finishFirstRun(model);

@@ -3,14 +3,14 @@ import { toBackendError, type BackendError } from '$lib/backend/errors';
 import type { MovePreview, RestorePreview, TaskView } from '$lib/backend/types';
 import type { WorkState } from './work.svelte';
 
-/** Questions about all data: back it up, restore it, or move it. */
+/** The operations on all data that have a dialog. */
 export type StorageAsk = 'backup' | 'restore' | 'move';
 
-/** The dialogs about the data directory: each first checks, then shows what would happen, and then starts. */
+/** The dialogs about the data directory: each checks first, shows what would happen, and only then starts. */
 export class StorageState {
   #asking = $state<StorageAsk | null>(null);
   #path = $state('');
-  /** Of a backup: into the folder of backups. */
+  /** Writes the backup to the folder of backups. */
   #usual = $state(true);
   #restore = $state.raw<RestorePreview | null>(null);
   #move = $state.raw<MovePreview | null>(null);
@@ -31,7 +31,7 @@ export class StorageState {
     return this.#asking;
   }
 
-  /** The file or folder, as it was typed or chosen. */
+  /** The typed or chosen file or folder. */
   get path(): string {
     return this.#path;
   }
@@ -68,7 +68,10 @@ export class StorageState {
     return this.#error;
   }
 
-  /** Continues automatically: a backup as a task; a restore and a move at the next start of the program. */
+  /**
+   * It was started and continues automatically: a backup as a task, a restore or a move at the next start of the
+   * program.
+   */
   get begun(): boolean {
     return this.#begun;
   }
@@ -86,7 +89,7 @@ export class StorageState {
     this.#ask('backup');
   }
 
-  /** From that file; empty: it has not been chosen yet. */
+  /** From that file; empty: not chosen yet. */
   askRestore(path = ''): void {
     this.#ask('restore', path);
     if (path !== '') void this.look();
@@ -101,7 +104,7 @@ export class StorageState {
     this.#forget();
   }
 
-  /** Opens the system's dialog for the question. */
+  /** Opens the system's dialog to choose the file or folder. */
   async choose(): Promise<void> {
     const asking = this.#asking;
     const { transfer, storage } = this.#backend;
@@ -161,7 +164,7 @@ export class StorageState {
     this.#error = null;
   }
 
-  /** One at a time; a result that arrives after another question is dropped. */
+  /** One at a time; a result that arrives after another dialog was opened is dropped. */
   async #act(what: 'looking' | 'choosing' | 'beginning', act: (still: () => boolean) => Promise<void>): Promise<void> {
     const serial = ++this.#serial;
     const still = () => serial === this.#serial;

@@ -1,8 +1,8 @@
 /**
- * One step's stream, put together from frames (SPEC 5). Frames are trusted by their seq, never by their order of
- * arrival: what comes early waits, what comes twice is dropped, and a hole is reported so that the step can be
- * fetched again from its journal. Frames and journal count blocks of the whole answer, so a continued answer continues
- * in the block an earlier step left.
+ * The stream of one step, assembled from frames (SPEC 5). Frames are ordered by seq, not by arrival: an early frame
+ * waits, a duplicate is dropped, and a gap is reported so that the step can be fetched again from its journal. Frames
+ * and journal number the blocks of the whole answer, so a continued answer continues in the last block of the previous
+ * step.
  */
 import type { BlockKind, BlockView, Frame, StreamState, TurnView } from '$lib/backend/types';
 
@@ -19,7 +19,7 @@ export class StepStream {
   #durable: number;
   readonly #early = new Map<number, Frame>();
 
-  /** From a turn in a snapshot: frames after LiveSeq continue from there. */
+  /** Starts with the turn of a snapshot: frames after LiveSeq follow. */
   constructor(turn: TurnView) {
     this.step = turn.liveStep;
     this.#seq = turn.liveSeq;
@@ -32,7 +32,7 @@ export class StepStream {
     return this.#seq;
   }
 
-  /** A new array whenever a block changed; blocks themselves never change in place. */
+  /** A new array whenever a block changed; the blocks themselves are immutable. */
   get blocks(): readonly BlockView[] {
     return this.#blocks;
   }
@@ -45,7 +45,7 @@ export class StepStream {
     return this.#durable;
   }
 
-  /** Frames that wait for a missing earlier one. */
+  /** The number of frames that wait for a missing earlier one. */
   get waiting(): number {
     return this.#early.size;
   }
@@ -61,7 +61,7 @@ export class StepStream {
     return this.#early.size > 0 ? 'gap' : 'applied';
   }
 
-  /** The step as its journal holds it. Newer frames that arrived meanwhile are kept. */
+  /** Applies the step as its journal contains it. Newer frames that arrived meanwhile are kept. */
   adopt(state: StreamState): void {
     if (state.step !== this.step || state.seq < this.#seq) return;
     this.#seq = state.seq;

@@ -12,12 +12,12 @@ import { LiveTurn } from './live.svelte';
 import { Refresh } from './refresh';
 import type { ToastsState } from './toasts.svelte';
 
-/** Frames kept for a step the window has not heard of yet; the rest is fetched with the turn. */
+/** Frames kept for a step that is not loaded yet; the rest is fetched with the turn. */
 const earlyFrames = 256;
 
 /**
- * A temporary chat (SPEC 12): its turns are only in the memory of the running program. While it is open it is shown in
- * place of a session, and it is discarded when the user leaves it.
+ * A temporary chat (SPEC 12): its turns exist only in the memory of the running program. While it is open it replaces
+ * the session in the window, and it is discarded when the user leaves it.
  */
 export class TemporaryConversation implements TranscriptSource {
   #id = $state('');
@@ -36,7 +36,7 @@ export class TemporaryConversation implements TranscriptSource {
   readonly #toasts: ToastsState;
   readonly #offs: (() => void)[];
   readonly #refresh = new Refresh(() => this.#load(), 16);
-  /** The message being written. It belongs to no branch, and such a draft is never saved. */
+  /** The message being written. It belongs to no branch, so this draft is never saved. */
   readonly draft: DraftState;
 
   // Always loaded completely.
@@ -53,7 +53,7 @@ export class TemporaryConversation implements TranscriptSource {
     this.#offs = [backend.onFrame((frame) => this.#onFrame(frame)), changes.on(['turn'], (change) => this.#onChange(change))];
   }
 
-  /** It is shown in place of a session from the moment it is requested: text typed from then on is not saved either. */
+  /** Shown from the moment it is requested: text typed from then on is not saved either. */
   get active(): boolean {
     return this.#id !== '' || this.#starting !== null;
   }
@@ -82,7 +82,7 @@ export class TemporaryConversation implements TranscriptSource {
     return this.#model;
   }
 
-  /** Answers come from it from now on. */
+  /** The model for the next answers. */
   set model(name: string) {
     this.#model = name;
   }
@@ -96,7 +96,7 @@ export class TemporaryConversation implements TranscriptSource {
     return this.#error;
   }
 
-  /** Moves each time the composer is asked to take the focus. */
+  /** Changes each time the composer should take the focus. */
   get focusAsked(): number {
     return this.#focusAsked;
   }
@@ -105,7 +105,7 @@ export class TemporaryConversation implements TranscriptSource {
     return this.active && !this.#sending && !this.running && !this.draft.isEmpty;
   }
 
-  /** Leaving it would lose something. */
+  /** Something would be lost by leaving. */
   get holdsAnything(): boolean {
     return this.active && (this.#turns.length > 0 || !this.draft.isEmpty);
   }
@@ -208,11 +208,11 @@ export class TemporaryConversation implements TranscriptSource {
     this.#intent = place.atEnd ? { to: 'end', turnId: '' } : { to: 'place', turnId: place.turnId, top: place.top, quiet: true };
   }
 
-  // The transcript requests neither if nothing is missing.
+  // Everything is always loaded, so the transcript never calls these.
   async loadOlder(): Promise<void> {}
   async loadNewer(): Promise<void> {}
 
-  /** The window closes. */
+  /** Called when the window closes. */
   close(): void {
     for (const off of this.#offs) off();
     this.#refresh.cancel();
@@ -252,7 +252,7 @@ export class TemporaryConversation implements TranscriptSource {
     }
   }
 
-  /** Starts, moves or ends the live view of the only turn that can stream. */
+  /** Starts, replaces or ends the live view of the only turn that can stream. */
   #follow(turn: TurnView | undefined): void {
     if (!turn || this.#live?.turnId !== turn.id) {
       this.#live?.stop();
@@ -263,7 +263,7 @@ export class TemporaryConversation implements TranscriptSource {
     this.#early = [];
   }
 
-  /** The current content of a step, from memory: there is no journal to read it from. */
+  /** Reads the current content of a step from memory; there is no journal. */
   async #stream(step: string): Promise<StreamState> {
     const turn = (await this.#backend.chat.temporaryTurns(this.#id)).find((candidate) => candidate.liveStep === step);
     if (!turn) throw new Error(t('state.stepEnded'));
@@ -290,7 +290,7 @@ export class TemporaryConversation implements TranscriptSource {
   }
 }
 
-/** A chat that the program has discarded already need not be discarded again. */
+/** If the program has already discarded the chat, there is nothing left to do. */
 function unlessGone(error: unknown): void {
   if (toBackendError(error).code !== 'not_found') throw error;
 }

@@ -16,7 +16,7 @@ export const zoomMax = 200;
 export const codeMin = 75;
 export const codeMax = 175;
 
-/** Configuration keys of what this state shows. */
+/** Configuration keys of the settings in this class. */
 export const themeKey = 'appearance.theme';
 export const zoomKey = 'appearance.text_zoom';
 export const codeKey = 'appearance.code_size';
@@ -26,10 +26,10 @@ export const wrapKey = 'appearance.code_wrap';
 export const numbersKey = 'appearance.code_numbers';
 export const previewsKey = 'appearance.previews';
 
-/** What the configuration says of the look, as start-up tells it. */
+/** The appearance settings in the start-up information. */
 export type Look = Pick<Startup, 'theme' | 'textZoom' | 'codeSize' | 'codeWrap' | 'codeNumbers' | 'previews' | 'messageWidth' | 'motion'>;
 
-/** The look: applied to the page at once, then written to the configuration. */
+/** The appearance: applied to the page at once, then written to the configuration. */
 export class ThemeState {
   #choice = $state<ThemeChoice>('system');
   #zoom = $state(100);
@@ -61,7 +61,7 @@ export class ThemeState {
     return this.#choice;
   }
 
-  /** What is drawn: the choice, with "system" resolved. */
+  /** The theme in effect: the chosen one, with "system" resolved. */
   get drawn(): Exclude<ThemeChoice, 'system'> {
     return this.#choice === 'system' ? (this.#systemDark ? 'dark' : 'light') : this.#choice;
   }
@@ -70,12 +70,12 @@ export class ThemeState {
     return this.#zoom;
   }
 
-  /** Size of code beside the rest of the text, percent. */
+  /** The size of code in percent of the text size. */
   get code(): number {
     return this.#code;
   }
 
-  /** How wide a line of the conversation may become. */
+  /** The maximum width of a line of the conversation. */
   get width(): WidthChoice {
     return this.#width;
   }
@@ -84,7 +84,7 @@ export class ThemeState {
     return this.#motion;
   }
 
-  /** Long lines of code are wrapped, unless a block says otherwise. */
+  /** Long lines of code are wrapped, unless a block overrides it. */
   get wrap(): boolean {
     return this.#wrap;
   }
@@ -94,12 +94,12 @@ export class ThemeState {
     return this.#numbers;
   }
 
-  /** Code can be shown as what it draws. */
+  /** Code such as diagrams can be shown as a preview. */
   get previews(): boolean {
     return this.#previews;
   }
 
-  /** Takes over what the configuration says, without writing it back. */
+  /** Applies the configuration without writing it back. */
   adopt(look: Look): void {
     this.#choice = themeChoices.find((known) => known === look.theme) ?? 'system';
     this.#zoom = clamp(look.textZoom || 100, zoomMin, zoomMax);
@@ -159,7 +159,7 @@ export class ThemeState {
     await this.#save(previewsKey, String(previews));
   }
 
-  /** Light, dark, contrast, and round again. */
+  /** Switches through light, dark and contrast. */
   async next(): Promise<void> {
     const order = ['light', 'dark', 'contrast'] as const;
     await this.setChoice(order[(order.indexOf(this.drawn) + 1) % order.length]!);
@@ -178,7 +178,7 @@ export class ThemeState {
     root.dataset.previews = this.#previews ? 'on' : 'off';
     root.style.setProperty('--text-zoom', String(this.#zoom / 100));
     root.style.setProperty('--code-zoom', String(this.#code / 100));
-    // Chromium judges container queries in rem again only when their container changes: without this the columns
+    // Chromium evaluates container queries in rem again only when their container changes: without this the columns
     // would fold for large text only after the next resize of the window.
     const { body } = document;
     body.style.containerType = 'normal';
@@ -187,16 +187,16 @@ export class ThemeState {
     this.#remember();
   }
 
-  /** For public/theme.js, which draws the first frame before the program has answered. */
+  /** For public/theme.js, which styles the first frame before the program has replied. */
   #remember(): void {
     try {
       localStorage.setItem('contextinfinity.look', JSON.stringify({ theme: this.#choice, zoom: this.#zoom, code: this.#code, width: this.#width, motion: this.#motion }));
     } catch {
-      // Then the first frame is drawn as the system is.
+      // Without storage, the first frame follows the system's theme.
     }
   }
 
-  /** In order: the program takes calls side by side, and of a slider that is dragged the last value must stay. */
+  /** In order: the program handles calls concurrently, and the last value of a dragged slider must be the one saved. */
   #save(key: string, value: string): Promise<void> {
     this.#saving = this.#saving.then(async () => {
       try {

@@ -5,7 +5,7 @@ export interface Toast {
   id: number;
   tone: 'info' | 'ok' | 'warn' | 'danger';
   text: string;
-  /** The suggested action, in words. */
+  /** The suggested action, as text. */
   hint: string;
   action: { label: string; run: () => void } | null;
 }
@@ -28,7 +28,7 @@ export function getToasts(): ToastsState | undefined {
 /** Short notices. Anything important is also shown in its proper place. */
 export class ToastsState {
   #list = $state.raw<Toast[]>([]);
-  /** The open modal dialogs, the front one last, each with the first notice that was made after it opened. */
+  /** The open modal dialogs, the topmost last, each with the id of the first notice created after it opened. */
   #modals = $state.raw<readonly { id: string; first: number }[]>([]);
   #next = 1;
   readonly #timers = new Map<number, ReturnType<typeof setTimeout>>();
@@ -42,7 +42,7 @@ export class ToastsState {
     return this.#modals.at(-1)?.id ?? '';
   }
 
-  /** The notice to show. In a dialog only what was said since it opened: the rest is about what is below it. */
+  /** The notice to show. A dialog shows only notices created since it opened: earlier ones are about the view below. */
   get shown(): Toast | undefined {
     const newest = this.#list.at(-1);
     return newest && newest.id >= (this.#modals.at(-1)?.first ?? 0) ? newest : undefined;

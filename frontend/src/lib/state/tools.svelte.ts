@@ -81,7 +81,7 @@ export class ToolsState {
     this.#refresh.cancel();
   }
 
-  /** Reloaded even after a refusal: the reason can be that the call is already settled. */
+  /** Reloaded even after a refusal: the reason may be that the call is already decided. */
   async #on(call: ToolCallView, act: () => Promise<void>): Promise<void> {
     try {
       await act();
@@ -95,7 +95,7 @@ export class ToolsState {
     try {
       this.#waiting = (await this.#backend.tools.waitingCalls()).calls;
     } catch {
-      // The displayed data stays; the next change asks again.
+      // The displayed data stays; the next change reads it again.
     }
   }
 }

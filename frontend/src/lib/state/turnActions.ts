@@ -34,18 +34,18 @@ export class TurnActions {
   keep = (turn: TurnView): Promise<void> => this.#on(turn, () => this.#backend.chat.keep(turn.id));
   discard = (turn: TurnView): Promise<void> => this.#on(turn, () => this.#backend.chat.discard(turn.id));
 
-  /** A new attempt at a turn without a final answer, with another model if one is given. */
+  /** Starts a new attempt at a turn without a final answer, optionally with another model. */
   retry = (turn: TurnView, model = ''): Promise<void> => this.#sending(() => this.#backend.chat.retry(turn.id, model), turn);
   continue = (turn: TurnView, model = ''): Promise<void> => this.#sending(() => this.#backend.chat.continue(turn.id, model), turn);
   sendUnsent = (turn: TurnView, model = ''): Promise<void> => this.#sending(() => this.#backend.chat.sendUnsent(turn.id, model), turn);
 
-  /** Asks for the rest of an answer that is final but was cut off: a new message. */
+  /** Asks for the rest of a final answer that was cut off, in a new message. */
   askForRest = (turn: TurnView): Promise<void> => this.#guard(() => this.continue(turn));
 
-  /** Another answer to the same message, next to the existing one: the program forks before the turn. */
+  /** Generates another answer to the same message, on a fork before the turn. */
   regenerate = (turn: TurnView): Promise<void> => this.#guard(() => this.retry(turn));
 
-  /** The same message to another model, with its answer next to this one. */
+  /** Sends the same message to another model, which answers on a branch of its own. */
   askAlso = (turn: TurnView, model: string): Promise<void> =>
     this.#guard(async () => {
       const still = this.#conversation.wish();
@@ -53,10 +53,10 @@ export class TurnActions {
       if (still()) this.#showAnswers(turn.id);
     });
 
-  /** A new branch that continues after this turn. */
+  /** Creates a branch that continues after this turn. */
   fork = (turn: TurnView, label = ''): Promise<void> => this.#guard(() => this.forkAfter(turn, label));
 
-  /** As fork, but throws what went wrong: for callers that show it themselves. */
+  /** Like fork, but throws its error, for callers that show it themselves. */
   async forkAfter(turn: TurnView, label: string): Promise<void> {
     const { branchId: before, sessionId } = this.#conversation;
     const still = this.#conversation.wish();
@@ -73,7 +73,7 @@ export class TurnActions {
 
   pin = (text: string): Promise<void> => this.#guard(() => this.pinText(text));
 
-  /** As pin, but throws what went wrong. */
+  /** Like pin, but throws its error. */
   async pinText(text: string): Promise<void> {
     const branchId = this.#conversation.branchId;
     const pin = await this.#backend.inspect.addPin(branchId, text);
@@ -111,7 +111,7 @@ export class TurnActions {
     await this.#conversation.refreshTurn(turn.id);
   }
 
-  /** Reloaded even after a refusal: the reason can be that the turn is already settled. */
+  /** Reloaded even after a refusal: the reason may be that the turn is already decided. */
   async #looking<T>(act: () => Promise<T>, turn: TurnView): Promise<T> {
     try {
       return await act();

@@ -15,8 +15,8 @@ export interface Done {
 const kept = 20;
 
 /**
- * The actions that can be undone: with the button of the toast while it is shown, and afterwards at any time with
- * Ctrl+Z outside a text field, the newest first. Kept until the window closes.
+ * The actions that can be undone: with the button of the toast while it is shown, and at any time with Ctrl+Z outside a
+ * text field, the newest first. Kept until the window closes.
  */
 export class UndoState {
   #stack = $state.raw<readonly (Done & { toast: number })[]>([]);
@@ -64,5 +64,5 @@ export class UndoState {
   }
 }
 
-/** "archived it": English alone continues in lower case after a colon. */
+/** "archived it": only English continues in lower case after a colon. */
 const lowered = (text: string): string => (language() === 'en' ? text.charAt(0).toLowerCase() + text.slice(1) : text);

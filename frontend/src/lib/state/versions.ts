@@ -4,7 +4,7 @@ import type { BranchTree, TreeRun } from '$lib/backend/types';
 export interface Version {
   turnId: string;
   seq: number;
-  /** The branch to open for it: of those that contain it, the most recently used. */
+  /** The branch to open for it: the most recently used of those that contain it. */
   branchId: string;
   /** The beginning of its message. */
   words: string;

@@ -18,7 +18,7 @@ export class WorkState {
   #failed = $state.raw<{ id: string; error: BackendError } | null>(null);
   /** Ended tasks whose report was opened: the line under the sessions no longer mentions them. */
   #looked = $state.raw<ReadonlySet<string>>(new Set());
-  /** Dialogs that show the tasks now: a task that ends while it is visible needs no toast. */
+  /** The number of views that show the tasks now: a task that ends while it is visible needs no toast. */
   #watchers = 0;
   readonly #whenDone = new Map<string, (task: TaskView) => void>();
   readonly #backend: Backend;
@@ -45,12 +45,12 @@ export class WorkState {
     return this.#tasks.filter((task) => task.state === 'running');
   }
 
-  /** Ended with something to look at: it failed, was interrupted, or has a report, and nobody has opened it yet. */
+  /** Ended tasks that need attention: failed, interrupted, or with a report, and not opened yet. */
   get untold(): readonly TaskView[] {
     return this.#tasks.filter((task) => !this.#looked.has(task.id) && (task.state === 'failed' || task.state === 'interrupted' || (task.import !== null && task.state !== 'running') || (task.check?.problems ?? 0) > 0));
   }
 
-  /** Null until it is known. */
+  /** Null until loaded. */
   get background(): Background | null {
     return this.#background;
   }
@@ -72,7 +72,7 @@ export class WorkState {
     this.#open = false;
   }
 
-  /** While something shows the tasks. Returns a function that ends it. */
+  /** Called while something shows the tasks. Returns a function that ends it. */
   watch(): () => void {
     this.#watchers++;
     return () => this.#watchers--;
@@ -141,7 +141,7 @@ export class WorkState {
     try {
       this.#take(await this.#backend.work.tasks());
     } catch {
-      // The next change asks again; the known data stays.
+      // The next change reads it again; the current data stays.
     }
   }
 
@@ -149,7 +149,7 @@ export class WorkState {
     try {
       this.#background = await this.#backend.work.background();
     } catch {
-      // The next change asks again.
+      // The next change reads it again.
     }
   }
 
@@ -159,7 +159,7 @@ export class WorkState {
     for (const task of tasks) if (ran.has(task.id) && task.state !== 'running') this.#tell(task);
   }
 
-  /** A task has ended that was running before. Its card in the list of tasks shows this too, and stays. */
+  /** Reports a task that has just ended. Its card in the list of tasks shows this permanently. */
   #tell(task: TaskView): void {
     if (task.state === 'done') this.#whenDone.get(task.id)?.(task);
     this.#whenDone.delete(task.id);
@@ -179,5 +179,5 @@ export class WorkState {
 /** Whether no conversation of the file is in the history, neither through this import nor from before. */
 export const isEmpty = (report: ImportReport): boolean => report.sessions + report.grown + report.already === 0;
 
-/** An import that ended and had nothing to import. */
+/** The import is done and found nothing to import. */
 export const importedNothing = (task: TaskView): boolean => task.state === 'done' && task.import != null && isEmpty(task.import);

@@ -1,4 +1,4 @@
-/** Answers with everything an answer can hold, for work on the window without a model. */
+/** Example answers with every kind of content, for development of the window without a model. */
 export const throttleAnswer = `Yes. Tie the batch size to the lag you measure, not to the clock. In [#35](contextinfinity://turn/t0035) you chose to keep dual writes on throughout, so the backfill may stop after any batch without losing a row. Only its speed is open.
 
 - Under 2 s of lag, grow the batch by a tenth.

@@ -1,4 +1,4 @@
-/** Sessions in folders, put away together, copied and named, as a program in memory does it. */
+/** Folders, archiving, duplicating and renaming of sessions in the fake program. */
 import type { SessionsService } from '../types';
 import { BackendError } from '../errors';
 import { errorView } from './shapes';
@@ -18,7 +18,7 @@ function folderName(folder: string): string {
 }
 
 export function arranging(world: World): Arranging {
-  /** All of them or none: an unknown one refuses the others too. */
+  /** All or none: an unknown id rejects the whole call. */
   const each = (ids: readonly string[], change: (row: { archived: boolean; folder: string }) => void) => {
     const rows = ids.map((id) => world.session(id).row);
     for (const row of rows) change(row);

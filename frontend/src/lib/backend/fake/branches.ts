@@ -1,4 +1,4 @@
-/** The tree of a program in memory: the same runs, in the same order, as backend/api gives. */
+/** The branch tree of the fake program: the same runs, in the same order, as backend/api returns. */
 import type { BranchesService, BranchSide, BranchTree, BranchView, TreeBranch, TreeRun, TurnView } from '../types';
 import { BackendError } from '../errors';
 import { contextAt } from './context';
@@ -65,7 +65,7 @@ function sideOf(world: World, branch: FakeBranch, own: TurnView[]): BranchSide {
   };
 }
 
-/** Where a branch really continues from: a fork before its parent's own turns belongs to an ancestor. */
+/** Where a branch actually starts: a fork before its parent's own turns belongs to an ancestor. */
 function joint(world: World, branch: FakeBranch): { branch: FakeBranch; seq: number } | null {
   const seq = branch.view.forkSeq;
   let parentId = branch.view.parentId;
@@ -130,7 +130,7 @@ function runOf(branchId: string, turns: readonly TurnView[], ends: boolean, head
 
 const excerpt = (turn: TurnView): string => turn.user.filter((block) => block.kind === 'text').map((block) => block.text).join(' ').replace(/\s+/g, ' ').slice(0, excerptChars);
 
-/** Branches come oldest first, so children of one run already are in the order of their age. */
+/** Branches are ordered from oldest to newest, so the children of a run are already sorted by age. */
 function parentsFirst(runs: readonly TreeRun[]): TreeRun[] {
   const children = new Map<string, TreeRun[]>();
   for (const run of runs) children.set(run.parent, [...(children.get(run.parent) ?? []), run]);

@@ -1,4 +1,7 @@
-/** What a program in memory would send: the sections of SPEC 6 with their exact text, enough of it to be looked at. */
+/**
+ * The context that the fake program would send: the sections of SPEC 6 with their exact text, detailed enough for the
+ * inspector.
+ */
 import { BackendError } from '../errors';
 import type { BlockView, ContextDiff, ContextItem, ContextSection, ContextView, Draft, RangeView, SwitchPreview, TurnView } from '../types';
 import { chunkRowOf, memoryBlocks } from './memory';
@@ -21,7 +24,7 @@ export function contextItem(more: Partial<ContextItem>): ContextItem {
   return { source: 'turn', id: '', seq: 0, from: 0, to: 0, role: 'user', label: '', tokens: tokensOf(text), bytes: utf8Length(text), text, change: '', turnId: '', memory: null, ...more };
 }
 
-/** What was sent for a turn. One that was never sent has nothing. */
+/** What was sent for a turn; empty if it was never sent. */
 export function contextOf(world: World, turnId: string): ContextView {
   const turn = world.turn(turnId);
   if (turn.state === 'unsent') throw new BackendError(errorView(`Turn #${turn.seq} was never sent`, 'Send it, and what the model sees of it is shown here.', 'not_found'));
@@ -44,7 +47,7 @@ export function nextContext(world: World, branchId: string, model: string, draft
   return { ...view, sections: [], error: errorView(`This does not fit: ${view.tokens} tokens, and ${view.ceiling} are allowed`, `Shorten the message by about ${over} tokens, or choose a model with a larger window.`, 'over_budget') };
 }
 
-/** What a branch that ends with turn `seq` would send next, before anything is written. */
+/** What a branch that ends with turn `seq` would send next, before a message is written. */
 export function contextAt(world: World, branchId: string, seq: number, model: string): ContextView {
   const chosen = model || world.session(world.branch(branchId).sessionId).model;
   return assemble(world, branchId, chosen, '', seq + 1);
@@ -81,7 +84,7 @@ export function switchPreview(world: World, branchId: string, model: string): Sw
   };
 }
 
-/** The turn up to which a branch's history is represented by ranges, for a request of turn `seq`. */
+/** The last turn of a branch that is replaced by range summaries in a request of turn `seq`. */
 export function cutOf(branch: FakeBranch, seq: number): number {
   return branch.ranges.filter((range) => range.inUse && range.toSeq < seq - 4).at(-1)?.toSeq ?? 0;
 }
@@ -144,7 +147,7 @@ function turnItems(turn: TurnView): ContextItem[] {
   return [item('user', 'you', textsOf(turn.user)), item('assistant', 'the model', textsOf(turn.assistant))];
 }
 
-/** What was attached by hand; a program in memory retrieves nothing by itself. */
+/** Manually attached memory; the fake program retrieves nothing automatically. */
 function memoryItems(world: World, blocks: readonly BlockView[]): ContextItem[] {
   return blocks.filter((block) => block.kind === 'memory').map((block, i) => {
     const chunk = chunkRowOf(world, block.id);

@@ -2,7 +2,7 @@ import { fakeBackend, type FakeBackend, type FakeOptions } from '../fake';
 import type { ErrorView } from '../types';
 import { taskView } from './work';
 
-/** Long work that earlier runs left: an import that the end of the program cut, a backup that failed. */
+/** Tasks of earlier runs: an import interrupted when the program ended, and a failed backup. */
 function seedTasks({ tasks, world }: FakeBackend): void {
   const error: ErrorView = { code: 'no_space', op: 'backup', message: 'The disk is full: the copy needs 61 MB, 12 MB are free', hint: 'Nothing was lost. Free some space and back up again.' };
   tasks.list = [
@@ -17,8 +17,8 @@ const paces: Record<string, FakeOptions['pace']> = {
 };
 
 /**
- * What the address asks for: ?fake=rich|empty|first|fatal, &theme=, &zoom=, &open=TITLE, &sessions=N, &forks=N, &pace=fast|slow,
- * &tasks=some for long work of before, &tools=some for tools at work. Also on
+ * Reads the options from the address: ?fake=rich|empty|first|fatal, &theme=, &zoom=, &open=TITLE, &sessions=N,
+ * &forks=N, &pace=fast|slow, &tasks=some for tasks of earlier runs, &tools=some for tool calls. The result is also
  * window.fake, for scripts that drive the page.
  */
 export function developmentBackend(asked: URLSearchParams): FakeBackend {

@@ -3,7 +3,7 @@ import { BackendError } from '../errors';
 import { block, errorView } from './shapes';
 import type { World } from './world';
 
-/** Documents as the program keeps them: by content, and without those that are not text. */
+/** Documents of the fake program, by content; files that are not text are rejected. */
 export function documents(world: World): Pick<ChatService, 'attach' | 'attachCancel' | 'document'> {
   const arriving = new Map<string, { name: string; data: string }>();
   const kept = new Map<string, { file: FileView; text: string }>();
@@ -36,7 +36,7 @@ export function documents(world: World): Pick<ChatService, 'attach' | 'attachCan
   };
 }
 
-/** Documents as they are in a message. */
+/** Documents as blocks of a message. */
 export function documentBlocks(files: readonly FileView[]): BlockView[] {
   return files.map((file) => block('document', '', { name: file.name, id: file.id, tokens: file.tokens, whole: file.tokens <= 12_500 }));
 }

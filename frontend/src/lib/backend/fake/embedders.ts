@@ -9,7 +9,7 @@ export const openaiEmbedder: EmbedderView = { id: 'openai||text-embedding-3-smal
 
 const totals = { units: 12_840, tokens: 962_000 };
 
-/** Embedders of which one is in use: the built-in one at first. */
+/** The embedders, one of which is in use: the built-in one at first. */
 export function embeddersService(world: World, found: readonly EmbedderView[]): EmbeddersService {
   let current = builtInEmbedder;
   let answered = false;

@@ -6,8 +6,8 @@ const topics = ['partial index', 'logical replication', 'read replica', 'outbox 
 const minute = 60_000;
 
 /**
- * A session of so many forks, as one that is used for trying things out becomes: a long trunk, forks of forks, forks of
- * one turn, some archived, some empty, some that wait. The same for the same count.
+ * A session with this many forks, as heavy experimenting produces it: a long trunk, forks of forks, several forks of
+ * one turn, some archived, empty or waiting. The same count gives the same session.
  */
 export function seedForks(world: World, count: number): void {
   const session = world.addSession('Three hundred ways');
@@ -34,7 +34,7 @@ export function seedForks(world: World, count: number): void {
   session.row.updatedAt = world.epoch - minute;
 }
 
-/** Numbers from 0 to 1 that are the same every time (mulberry32). */
+/** Reproducible pseudo-random numbers from 0 to 1 (mulberry32). */
 function numbers(from: number): () => number {
   let at = from;
   return () => {

@@ -1,4 +1,4 @@
-/** What the inspector asks of a program in memory. */
+/** The inspector's services of the fake program. */
 import type {
   ActivityPanel,
   InspectService,
@@ -99,7 +99,7 @@ function stateById(world: World, id: string): StateView {
   throw new BackendError(errorView('There is no such state', '', 'not_found'));
 }
 
-/** Takes a suggestion off its branch, as accepting and dismissing both do. */
+/** Removes a suggestion from its branch, as both accepting and dismissing do. */
 function takeSuggestion(world: World, id: string): { of: FakeBranch; suggestion: PinSuggestion } {
   for (const of of world.branches.values()) {
     const suggestion = of.suggested.find((candidate) => candidate.id === id);
@@ -130,7 +130,7 @@ function activity(world: World, branchId: string): ActivityPanel {
   return { jobs: world.jobs, queued: count('queued'), running: count('running'), dead: count('dead'), recovery: recovery(world), earlier: [], turns };
 }
 
-/** A turn's figures. */
+/** The metrics of a turn. */
 export function turnMetrics(turn: TurnView): TurnMetrics {
   return {
     turnId: turn.id, turnSeq: turn.seq, estimateTokens: turn.inputTokens + 41, inputTokens: turn.inputTokens, outputTokens: turn.outputTokens,

@@ -13,7 +13,7 @@ interface Chunk {
   branchId: string;
 }
 
-/** Every message of a finished turn is one chunk; a search counts the words that match. */
+/** Every message of a finished turn is one chunk; a search counts the matching words. */
 export function memoryService(world: World): MemoryService {
   const find = (id: string): Chunk => {
     const found = everything(world).find((chunk) => chunk.row.id === id);
@@ -57,7 +57,7 @@ export function memoryService(world: World): MemoryService {
   };
 }
 
-/** What is remembered of the active branch of each session. */
+/** The known facts of each session's active branch. */
 function known(world: World, kind: KnownKind): KnownItem[] {
   return [...world.sessions.values()].flatMap(({ row, settings }): KnownItem[] => {
     const branch = world.branches.get(row.activeBranch);
@@ -79,7 +79,7 @@ function whyOf({ row, text }: Chunk, asked: ReadonlySet<string>): MatchWhy {
   return { words, similarity: 0.97, role: row.role, reason: `Matched: ${words.join(', ')} · more similar than 97 % of unrelated text.` };
 }
 
-/** A chunk's row; throws where there is no such chunk. */
+/** The row of a chunk; throws if it does not exist. */
 export function chunkRowOf(world: World, id: string): ChunkRow {
   const found = everything(world).find((chunk) => chunk.row.id === id);
   if (!found) throw new BackendError(errorView('This piece of memory no longer exists', '', 'not_found'));
@@ -90,7 +90,7 @@ function chipOf({ row, text }: Chunk): MemoryChip {
   return { id: row.id, at: row.at, role: row.role, speaker: row.speaker, document: row.document, title: text.slice(0, 60) };
 }
 
-/** Attached memory as it is in a message. */
+/** Attached memory as blocks of a message. */
 export function memoryBlocks(memories: readonly MemoryChip[]): BlockView[] {
   return memories.map((memory) => block('memory', memory.title, { id: memory.id, memory }));
 }

@@ -1,4 +1,4 @@
-/** The services and servers that a program in memory knows by name: a few of backend/models/presets.go. */
+/** The fake program's known services and servers: a few of backend/models/presets.go. */
 import type { OfferView, PresetView } from '../types';
 
 const preset = (id: string, name: string, baseUrl: string, env: string, more: Partial<PresetView> = {}): PresetView => ({
@@ -19,7 +19,7 @@ export function offerView(more: Partial<OfferView> = {}): OfferView {
   return { modelId: '', configured: '', window: 0, maxOutput: 0, images: '', tools: '', reasoning: '', priceInput: 0, priceOutput: 0, priceSource: '', ...more };
 }
 
-/** What the places of a program in memory have. */
+/** The models that each known service offers. */
 export const seedOffers = (): Record<string, OfferView[]> => ({
   anthropic: [
     offerView({ modelId: 'claude-haiku', window: 200_000, images: 'yes', tools: 'yes', priceInput: 1, priceOutput: 5, priceSource: 'list 2026-08-05' }),

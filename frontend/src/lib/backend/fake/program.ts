@@ -1,4 +1,4 @@
-/** Settings, keys and models of a program in memory. */
+/** Settings, keys and models of the fake program. */
 import { BackendError } from '../errors';
 import type { AddedModel, AutostartView, CostView, KeyTest, KeyView, LocalServer, ModelView, OfferView, PlaceView, QuickKeyView, Setting, SettingsView, Startup, UpdateView } from '../types';
 import { offerView, presetViews, seedOffers } from './presets';
@@ -18,10 +18,10 @@ export class Program {
   settings: Setting[];
   startup: Startup;
   localServers: LocalServer[];
-  /** What the last look for a new version found, and what the next one will. */
+  /** The result of the last check for updates, and of the next one. */
   updates: UpdateView = { feed: false, verdict: '', newest: '', page: '', at: 0, why: '', hint: '' };
   feed: Partial<UpdateView> = { verdict: 'current', newest: '0.2.0', at: Date.UTC(2026, 10, 23, 12), why: '', hint: '' };
-  /** Combinations that another program has. */
+  /** Key combinations that another program uses. */
   takenKeys: readonly string[] = ['Ctrl+Alt+T'];
   autostart: AutostartView = { on: false, other: '', place: '/home/ada/.config/autostart/contextinfinity.desktop', why: '' };
   readonly #offers = seedOffers();
@@ -40,7 +40,7 @@ export class Program {
     };
   }
 
-  /** The desktop gives every combination but those that another program has. */
+  /** Every combination can be registered except those of another program. */
   quickKey(): QuickKeyView {
     const keys = this.valueOf('desktop.quick_ask_keys');
     const view = { keys, given: '', why: '', hint: '' };
@@ -132,7 +132,7 @@ export class Program {
     const known = this.keys.some((entry) => entry.provider === provider);
     if (!known) this.keys = [...this.keys, { provider, source, env: '', baseUrl: '', models: [], needed: true, keyringOk: true }];
     else this.keys = this.keys.map((entry) => (entry.provider === provider ? { ...entry, source } : entry));
-    // As in the program: a vendor's own models are there once its key is.
+    // As in the program, a vendor's own models appear when its key is set.
     const missing = this.#vendors.filter((model) => model.provider === provider && !this.models.some((other) => other.name === model.name));
     this.models = [...missing, ...this.models].map((model) => (model.provider === provider ? { ...model, usable: true, why: '' } : model));
     return this.keys;
@@ -144,7 +144,10 @@ export class Program {
     return this.keys;
   }
 
-  /** Keys that contain "bad" are refused, any other works; one of no known form is sent nowhere before its provider is named. */
+  /**
+   * Keys that contain "bad" are rejected, any other works. A key of unknown form is not sent anywhere until its
+   * provider is chosen.
+   */
   testKey(provider: string, key: string, baseURL: string): KeyTest {
     const nowhere = { ok: false, ms: 0, models: [], vendor: '', server: '' };
     if (provider === '' && key.startsWith('gsk_')) return { ...nowhere, message: 'This looks like a key for Groq. It was not sent anywhere. To use it, add https://api.groq.com/openai/v1 as a server under Settings, Providers.', provider: 'groq', vendor: 'Groq', server: 'https://api.groq.com/openai/v1' };

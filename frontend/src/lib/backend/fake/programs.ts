@@ -9,7 +9,7 @@ function client(world: World, name: string): ProgramClientView {
   return { name, scope: 'asked', sessions: [], folders: [], remember: false, claims: '', tokenAt: 0, createdAt: world.epoch, seenAt: 0, notes: '' };
 }
 
-/** One program that waits for an answer and one that sees everything; both have read something. */
+/** Two example programs, one with access to everything, and what they have read. */
 function seeded(world: World): { clients: ProgramClientView[]; accesses: ProgramAccessView[] } {
   const [row] = [...world.sessions.values()].map((session) => session.row);
   if (!row) return { clients: [], accesses: [] };

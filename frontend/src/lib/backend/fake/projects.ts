@@ -3,7 +3,7 @@ import type { ProjectFileView, ProjectScanView, ProjectsService, ProjectView } f
 import { errorView } from './shapes';
 import type { World } from './world';
 
-/** A project with what a person cannot see in its view: its files. */
+/** A project with its files, which the view does not contain. */
 export interface FakeProject {
   view: ProjectView;
   documents: ProjectFileView[];
@@ -14,7 +14,7 @@ export function scanView(more: Partial<ProjectScanView> = {}): ProjectScanView {
   return { at: 0, found: 0, new: [], changed: [], removed: [], newCount: 0, changedCount: 0, removedCount: 0, skipped: [], skippedFiles: [], error: '', ...more };
 }
 
-/** What a folder that is watched holds at first. */
+/** The initial contents of a watched folder. */
 const folder = ['notes/plan.md', 'notes/suppliers.md', 'recipes/rye.md'];
 const scopes = ['', 'lineage', 'session', 'project', 'all'];
 

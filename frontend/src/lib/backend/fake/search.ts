@@ -1,4 +1,4 @@
-/** The search of a program in memory: the same groups, marks and sums as backend/api gives. */
+/** The search of the fake program: the same groups, marks and totals as backend/api returns. */
 import type {
   BlockView,
   FindHit,
@@ -27,7 +27,7 @@ const mostPoints = 1000;
 const mostFinds = 5000;
 const before = 48;
 const length = 200;
-/** Dollars a million tokens, in and out, of the models that have a price. */
+/** Input and output price in dollars per million tokens, of the models that have a price. */
 const prices: Record<string, [number, number]> = { sonnet: [3, 15] };
 
 export function searchService(world: World): SearchService {
@@ -60,7 +60,7 @@ function everything(world: World, query: SearchQuery): SearchResult {
   return { ...result, groups: scored.slice(0, limit).map(({ group }) => group), truncated: scored.length > limit, totalMs: Math.round(performance.now() - started) };
 }
 
-/** What a session's turns hold, the best first. */
+/** The matches in a session's turns, best first. */
 function hitsOf(world: World, session: FakeSession, query: SearchQuery, terms: readonly Term[]): SearchHit[] {
   const active = new Set(world.lineage(session.row.activeBranch).map((turn) => turn.id));
   const hits: SearchHit[] = [];
@@ -84,7 +84,7 @@ function hitsOf(world: World, session: FakeSession, query: SearchQuery, terms: r
   return hits.sort((a, b) => b.score - a.score || b.at - a.at);
 }
 
-/** A word or, in quotes, several; what is written last may be half written. */
+/** A word, or a quoted phrase; the last one may be incomplete. */
 type Term = RegExp;
 
 function termsOf(text: string): Term[] {
@@ -94,7 +94,7 @@ function termsOf(text: string): Term[] {
 
 const literally = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 
-/** Where the terms stand, in order; nowhere unless all of them are there. */
+/** The positions of the terms, in order; empty unless all of them occur. */
 function marksOf(text: string, terms: readonly Term[]): Span[] {
   const marks: Span[] = [];
   for (const term of terms) {
@@ -105,7 +105,7 @@ function marksOf(text: string, terms: readonly Term[]): Span[] {
   return marks.sort((a, b) => a.from - b.from).filter((mark, i, all) => i === 0 || mark.from >= all[i - 1]!.to);
 }
 
-/** Stands for a comparison of vectors: a long word of the query, whatever its ending. */
+/** Simulates vector similarity: the text contains a long word of the query, with any ending. */
 function isAlike(text: string, terms: readonly Term[]): boolean {
   const stems = terms.flatMap((term) => term.source.match(/\p{L}{6,}/gu) ?? []).map((word) => word.slice(0, 5).toLowerCase());
   const lower = text.toLowerCase();
@@ -114,7 +114,7 @@ function isAlike(text: string, terms: readonly Term[]): boolean {
 
 const wordsOf = (blocks: readonly BlockView[]): string => blocks.filter((block) => block.kind === 'text').map((block) => block.text).join('\n');
 
-/** The words around the first mark on one line, and where the marks are in it. */
+/** The words around the first mark, on one line, and the positions of the marks in them. */
 function snippet(text: string, marks: readonly Span[]): { snippet: string; marks: Span[] } {
   const first = marks[0];
   let from = first ? Math.max(0, first.from - before) : 0;

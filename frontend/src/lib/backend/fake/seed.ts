@@ -1,4 +1,4 @@
-/** A year of someone's work: sessions old and new, one long, one with every state a turn can be in. */
+/** A year of example data: old and new sessions, a long one, and one with every state of a turn. */
 import type { RangeView, StateView, TurnView } from '../types';
 import { mathAnswer, messageAnswer, throttleAnswer } from './answers';
 import { block, errorView, jobView, utf8Length } from './shapes';
@@ -8,7 +8,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** `long` is how many turns the longest session has. */
+/** `long` is the number of turns of the longest session. */
 export function seed(world: World, long: number): void {
   seedOrders(world);
   seedStates(world);
@@ -35,7 +35,7 @@ export function seed(world: World, long: number): void {
   }
 }
 
-/** Sessions enough to need a virtual list. */
+/** Enough sessions to need a virtual list. */
 export function seedMany(world: World, count: number): void {
   for (let i = 0; i < count; i++) {
     const session = world.addSession(`Conversation ${i + 1}`);
@@ -116,7 +116,7 @@ function seedRanges(world: World): RangeView[] {
   return [range(1, 90, 'haiku', {}), range(91, 136, 'extract', { tokens: 610 }), range(1, 44, 'haiku', { orphan: true, inUse: false, createdAt: world.epoch - 9 * day }), range(45, 90, 'extract', { orphan: true, inUse: false, createdAt: world.epoch - 7 * day })];
 }
 
-/** Every state a turn can be in, one after another. */
+/** Every state of a turn, one after another. */
 function seedStates(world: World): void {
   const session = world.addSession('Every state of a turn', {}, 'local');
   const ago = (minutes: number) => world.epoch - minutes * minute;
@@ -140,7 +140,7 @@ function seedStates(world: World): void {
   add('Compare that with doing the cutover through logical replication.', 'Logical replication moves the risk from your code to the slot. You would stop dual writes, let the subscriber catch up, and switch once. What you gain is a single source of truth all the way through; what you give up is the way back, because after the switch the old primary no longer receives', { state: 'incomplete', phase: 'Responding', outcome: 'incomplete', canContinue: true, error: errorView('The program ended at 14:21:07 while this was arriving', '', 'unavailable') });
 }
 
-/** A history longer than any page shows. */
+/** A history that is longer than one page. */
 function seedLong(world: World, long: number): void {
   const session = world.addSession('Ten thousand turns');
   session.row.updatedAt = world.epoch - 8 * day;

@@ -1,4 +1,4 @@
-/** Tools at work: calls in every state a person may meet, and definitions of every kind. */
+/** Example tool calls in every state, and definitions of every kind. */
 import { block, utf8Length } from './shapes';
 import { toolDefinition, type FakeTools } from './tools';
 import type { World } from './world';

@@ -1,4 +1,4 @@
-/** MCP servers of a program in memory. */
+/** MCP servers of the fake program. */
 import type {
   ElicitationView,
   PromptText,
@@ -146,7 +146,7 @@ const hide = (values: ServerSettings['env']) => values.map((value) => (value.sec
 
 let lastImport: ServerImport | null = null;
 
-/** mcpServers as other programs write it. */
+/** Reads mcpServers as other programs write it. */
 function importOf(world: World, text: string): ServerImport {
   let parsed: { mcpServers?: Record<string, { command?: string; args?: string[]; url?: string; env?: Record<string, string> }> };
   try {

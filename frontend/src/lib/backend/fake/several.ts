@@ -1,4 +1,4 @@
-/** One message to several models in a program in memory, as backend/answers does it. */
+/** Sending one message to several models in the fake program, like backend/answers. */
 import { BackendError } from '../errors';
 import type { AnswerSet, SendResult, SentToSeveral, TurnView } from '../types';
 import { block, errorView } from './shapes';

@@ -1,6 +1,6 @@
 import type { BlockKind, BlockView, BranchView, Code, Draft, ErrorView, JobView, ModelView, SessionRow, Setting, TurnView } from '../types';
 
-/** Blocks and rows with everything a test does not care about filled in. */
+/** Builders of blocks and rows, with defaults for everything a test does not care about. */
 export function block(kind: BlockKind, text: string, more: Partial<BlockView> = {}): BlockView {
   return { kind, text, name: '', id: '', data: '', isError: false, tokens: 0, whole: false, ...more };
 }
@@ -59,7 +59,7 @@ export function emptyDraft(): Draft {
 
 export const utf8Length = (text: string): number => new TextEncoder().encode(text).length;
 
-/** What of the oldest turns is replaced, as the meter writes it: "", " [2S]", " [2S 1E]". */
+/** The number of replacements of the oldest turns, as the meter writes it: "", " [2S]", " [2S 1E]". */
 export function replacedMark(summaries: number, extracts: number): string {
   const marks = [summaries > 0 ? `${summaries}S` : '', extracts > 0 ? `${extracts}E` : ''].filter(Boolean);
   return marks.length > 0 ? ` [${marks.join(' ')}]` : '';

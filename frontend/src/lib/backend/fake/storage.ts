@@ -1,4 +1,4 @@
-/** The data directory of a program in memory: what lies in it, its copies, and what is erased from it. */
+/** The data directory of the fake program: its contents, its backups, and permanent deletion. */
 import type { BackupKind, BackupView, DeletePreview, ErasedPart, MovePreview, ReceiptView, RestorePreview, StoragePart, StorageService } from '../types';
 import { BackendError } from '../errors';
 import { block, errorView } from './shapes';
@@ -10,27 +10,27 @@ const megabyte = 1_000_000;
 const day = 86_400_000;
 const databaseBytes = 61 * megabyte;
 
-/** What erased messages say in place of their text (backend/store). */
+/** The text that replaces a permanently deleted message (backend/store). */
 const erasedMark = '[erased]';
 
-/** What tests and scripts may change about the disk. */
+/** The state of the disk that tests and scripts may change. */
 export class FakeDisk {
   free = 88_000 * megabyte;
   unmovable = '';
-  /** What the system's dialog to choose a folder gives; empty: it is closed. */
+  /** What the system's folder dialog returns; empty: cancelled. */
   folder = '/home/ada/Elsewhere';
-  /** Folders that hold something already. */
+  /** Folders that are not empty. */
   readonly full = ['/home/ada/Documents'];
   /** Newest first. */
   backups: BackupView[];
   /** Backups in other places, by path. */
   readonly elsewhere = new Map<string, BackupView>();
-  /** What verify would find in a backup, by its path. */
+  /** Problems that a verification would report, by path of the backup. */
   readonly findings = new Map<string, string[]>();
   receipts: ReceiptView[] = [];
-  /** What a check of everything finds. */
+  /** Problems that a full check reports. */
   wrong: string[] = [];
-  /** What the program would do first when it starts again. */
+  /** The operation that is pending for the next start. */
   pending = '';
   readonly dir: string;
 

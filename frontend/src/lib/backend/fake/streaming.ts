@@ -1,19 +1,19 @@
-/** Turns that run: what a program does between a message and its answer, at a pace one can watch. */
+/** Running turns: everything between a message and its answer, slow enough to watch. */
 import type { TurnView } from '../types';
 import { answers } from './answers';
 import { block, jobView, utf8Length } from './shapes';
 import type { World } from './world';
 
 export interface Pace {
-  /** Between two frames. */
+  /** Time between two frames. */
   frameMs: number;
-  /** Characters a frame. */
+  /** Characters per frame. */
   chars: number;
-  /** Between accepting and the first frame. */
+  /** Time between accepting the message and the first frame. */
   prepareMs: number;
-  /** Between two fsyncs of the journal. */
+  /** Time between two fsyncs of the journal. */
   syncMs: number;
-  /** Between the end of an answer and the commit of its state. */
+  /** Time between the end of an answer and the commit of its state. */
   commitMs: number;
 }
 
@@ -39,7 +39,7 @@ export class Streams {
     this.pace = pace;
   }
 
-  /** What is written so far of a step, as a journal would hold it. */
+  /** The part of a step written so far, as its journal would contain it. */
   find(step: string): Running | undefined {
     return [...this.#running.values()].find((run) => run.step === step);
   }
@@ -120,7 +120,7 @@ export class Streams {
     this.#sendQueued(turn.branchId);
   }
 
-  /** The turn's state becomes the head, in order. */
+  /** Makes the turn's state the head, in order. */
   commit(turn: TurnView): void {
     if (turn.state !== 'pending') return;
     const lineage = this.#world.lineage(turn.branchId);

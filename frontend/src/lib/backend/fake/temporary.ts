@@ -1,4 +1,4 @@
-/** Temporary chats of a program in memory: turns that belong to no session, streamed at the pace of all others. */
+/** Temporary chats of the fake program: their turns belong to no session and stream at the usual pace. */
 import type { ChatService, SendRequest, SendResult, TurnView } from '../types';
 import { BackendError } from '../errors';
 import { answers } from './answers';

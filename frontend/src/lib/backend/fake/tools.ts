@@ -1,4 +1,4 @@
-/** Tools of a program in memory: calls that wait, run and end, and what is permitted. */
+/** Tools of the fake program: calls that wait, run and end, and the permissions. */
 import type {
   BlockView,
   ToolCallView,
@@ -37,7 +37,7 @@ export class FakeTools {
   permissions: ToolPermissionView[] = [];
   problems: ToolProblemView[] = [];
   readonly sessionModes = new Map<string, string>();
-  /** How long a call runs, in ms; Infinity: until it is ended by hand. */
+  /** How long a call runs, in ms; Infinity: until a test ends it. */
   runMs = 5;
   readonly #world: World;
   readonly #results = new Map<string, { blocks: BlockView[]; isError: boolean }>();
@@ -46,7 +46,7 @@ export class FakeTools {
     this.#world = world;
   }
 
-  /** A model asks for tools: the answer so far is kept, and the turn waits. */
+  /** The model requests tools: the answer so far is kept, and the turn waits. */
   propose(turn: TurnView, calls: readonly Partial<ToolCallView>[]): ToolCallView[] {
     const made = calls.map((more) => toolCall({ id: this.#world.id('call'), toolUseId: this.#world.id('use'), turnId: turn.id, createdAt: this.#world.now(), ...more }));
     turn.calls = [...turn.calls, ...made];
@@ -56,7 +56,7 @@ export class FakeTools {
     return made;
   }
 
-  /** The whole result of a call, where it is more than its first part. */
+  /** Keeps the full result of a call that is longer than its preview. */
   keep(callId: string, blocks: BlockView[], isError = false): void {
     this.#results.set(callId, { blocks, isError });
   }
@@ -108,7 +108,7 @@ export class FakeTools {
     this.#world.changed('call', call.id, this.#world.sessionOf(this.#world.turn(call.turnId)).row.id);
   }
 
-  /** The turn waits while a call does; once each has its result it continues and ends. */
+  /** The turn waits while any of its calls waits. When all have results, it continues and ends. */
   #settle(turn: TurnView): void {
     const open = turn.calls.filter((call) => call.state !== 'done');
     const waits = open.some((call) => call.state === 'proposed' || call.state === 'unknown');

@@ -1,4 +1,4 @@
-/** Import and export as a program in memory does them. What a file is its name says: there are no files here. */
+/** Import and export in the fake program. There are no real files: the name determines the type. */
 import type { DraggedFile, DroppedFile, ExportPlan, ExportRequest, FileView, ImageUpload, ImportReport, TransferService } from '../types';
 import { BackendError } from '../errors';
 import { block, errorView } from './shapes';
@@ -6,16 +6,16 @@ import type { FakeTasks, TaskScript } from './work';
 import type { World } from './world';
 
 export interface FakeFiles {
-  /** What the system's dialogs answer next; closed without a choice when empty. */
+  /** The next results of the system's dialogs; if empty, the dialog is cancelled. */
   picked: string[];
   target: string;
-  /** Files that are there already. */
+  /** Files that already exist. */
   written: Set<string>;
-  /** What was shown in the file manager. */
+  /** Paths that were shown in the file manager. */
   revealed: string[];
-  /** That are there. */
+  /** Folders that exist. */
   folders: Set<string>;
-  /** What a page is not given that pastes: as WebKitGTK has it. */
+  /** An image that the page's paste event does not contain, as in WebKitGTK. */
   clipboard: ImageUpload;
 }
 
@@ -23,7 +23,7 @@ export const fakeFiles = (): FakeFiles => ({ picked: [], target: '', written: ne
 
 let dragged = 0;
 
-/** The file of a drag; nothing is written here. */
+/** The file of a drag; nothing is written. */
 export function draggedFile(request: ExportRequest): DraggedFile {
   const name = `${request.scope}.${request.format || 'cinf'}`;
   const path = `/home/ada/.local/share/contextinfinity/drags/${++dragged}/${name}`;
@@ -34,7 +34,7 @@ const home = '/home/ada/Documents';
 const megabyte = 1_000_000;
 const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1);
 
-/** By the end of the name; the first that fits. */
+/** By ending of the name; the first match applies. */
 const kinds: readonly [RegExp, Partial<DroppedFile>][] = [
   [/huge/, { kind: 'transcript', format: 'chatgpt', size: 9_400 * megabyte, reason: 'It has 9 400 MB, more than the 4 096 MB that are read. Export the history in parts.' }],
   [/missing/, { kind: 'unknown', reason: 'There is no such file.' }],

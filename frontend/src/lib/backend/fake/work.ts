@@ -1,20 +1,20 @@
-/** Long work of a program in memory: it goes forward step by step, ends as it was told to, and can be cancelled. */
+/** Tasks of the fake program: they advance step by step, end as scripted, and can be cancelled. */
 import type { Background, CheckReport, ErrorView, ImportReport, TaskView, TasksKind, WindowRequest, WorkService } from '../types';
 import { BackendError } from '../errors';
 import { errorView } from './shapes';
 import type { World } from './world';
 
-/** What a task does: how far each step brings it, and what it ends with. */
+/** The script of a task: the progress of each step, and its result. */
 export interface TaskScript {
   kind: TasksKind;
   title: string;
   unit: string;
   total: number;
-  /** What it is at, step by step. */
+  /** The text of the current step, one for each. */
   details: readonly string[];
   /** It fails after the last step. */
   fails?: ErrorView;
-  /** What is true once it is done, or as far as it got when it was cancelled. */
+  /** The result when it is done, or the partial result when it was cancelled. */
   ends: (cancelled: boolean) => { path?: string; import?: ImportReport; check?: CheckReport };
 }
 
@@ -63,7 +63,7 @@ export class FakeTasks {
     if (task.state === 'running') this.#end(task, 'cancelled', this.#scripts.get(id)?.ends(true) ?? {});
   }
 
-  /** Goes on with what is left; what a task of before this run did is not known here, and is taken for half of it. */
+  /** Continues an interrupted task. The progress of a task of an earlier run is unknown here and assumed to be half. */
   resume(id: string): TaskView {
     const task = this.find(id);
     if (!task.resumable) throw new BackendError(errorView('This cannot be taken up again', 'Start it again.'));

@@ -1,4 +1,4 @@
-/** The data of a program in memory: sessions, branches and turns, and who has to hear when they change. */
+/** The data of the fake program: sessions, branches and turns, and the notifications when they change. */
 import type { BranchView, Change, ChangeKind, Draft, Frame, Header, JobView, PinSuggestion, PinView, RangeView, ImportedInstructions, SessionRow, SessionSettings, SessionSnapshot, SessionStatus, StateView, TurnView } from '../types';
 import { branchView, emptyDraft, errorView, replacedMark, sessionRow, turnView } from './shapes';
 import { BackendError } from '../errors';
@@ -14,7 +14,7 @@ export interface FakeBranch {
   pins: PinView[];
   suggested: PinSuggestion[];
   states: StateView[];
-  /** Range summaries, oldest first, orphans last. */
+  /** Range summaries, oldest first, orphans at the end. */
   ranges: RangeView[];
 }
 
@@ -22,10 +22,10 @@ export interface FakeSession {
   row: SessionRow;
   model: string;
   settings: SessionSettings;
-  /** None, unless it was imported with some. */
+  /** Empty unless it was imported with instructions. */
   imported?: ImportedInstructions;
   branchIds: string[];
-  /** Its own scope of memory; empty: none. */
+  /** The session's own scope of memory; empty: none. */
   scope: string;
 }
 
@@ -38,7 +38,7 @@ export class World {
   rev = 1;
   /** false: plain chat. */
   infinity = true;
-  /** Moment all data is relative to; moves with the real clock from there. */
+  /** The time that all data is relative to; it advances with the real clock. */
   readonly epoch: number;
   readonly #started = performance.now();
   #ids = 0;
@@ -123,7 +123,7 @@ export class World {
     return this.projects.find(({ view }) => view.name === session.row.folder);
   }
 
-  /** Its own, else the project's, else the branch's past alone. */
+  /** The session's own scope, otherwise its project's, otherwise only the branch's past. */
   scopeOf(session: FakeSession): string {
     const project = this.projectOf(session);
     return (session.scope === 'project' && !project ? '' : session.scope) || (project ? 'project' : session.model === 'recall' ? 'all' : 'lineage');
@@ -148,7 +148,7 @@ export class World {
     return this.session(this.branch(turn.branchId).sessionId);
   }
 
-  /** A turn moved: everyone who shows it hears. */
+  /** A turn changed: notifies everyone who shows it. */
   touch(turn: TurnView): void {
     const session = this.sessionOf(turn);
     turn.updatedAt = this.now();

@@ -1,4 +1,4 @@
-/** The page of keys in the settings. */
+/** The page of shortcuts in the settings. */
 export default {
   lead: 'Choose a command\'s keys and press others. What Enter, Esc and the arrows do stays the same everywhere.',
   resetAll: 'Reset all keys',
