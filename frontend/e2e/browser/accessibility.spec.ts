@@ -4,7 +4,8 @@ import { overlays, panels, settingsPages, temporary, tour } from '../harness/scr
 import { workedIn } from '../harness/seed.ts';
 import { Conversation } from './conversation.ts';
 
-// A finding names its place by itself, and to record each of some hundred examinations takes longer than they do.
+// Each finding includes its location, and recording a trace of some hundred inspections takes longer than the
+// inspections.
 test.use({ trace: 'off' });
 
 test('first start: no serious finding', async ({ launch, page }) => {
@@ -20,7 +21,7 @@ test('where the system forces its colours, what is chosen and found can be seen'
   await new Conversation(page).askAndWait(1, 'A question', 'An answer.');
   await page.emulateMedia({ forcedColors: 'active' });
   const style = (css: string, name: string) => page.evaluate(([at, property]) => getComputedStyle(document.querySelector(at!)!).getPropertyValue(property!), [css, name]);
-  expect(await style('article .ask', 'outline-style')).toBe('solid'); // it has no background of its own
+  expect(await style('article .ask', 'outline-style')).toBe('solid'); // it has no background
 
   await page.keyboard.press('Control+k');
   await page.getByRole('dialog', { name: 'Commands' }).getByRole('combobox').fill('br');
@@ -63,7 +64,7 @@ test.describe('no serious finding, light, dark and in high contrast', () => {
     await new Conversation(page).ready();
   });
 
-  // In parts, because each picture is inspected three times.
+  // In several parts, because each screen is inspected three times.
   const parts = <T>(all: readonly T[], many: number) => Array.from({ length: many }, (_, part) => all.filter((_, at) => at % many === part));
 
   for (const [part, some] of parts(panels, 3).entries()) {

@@ -22,7 +22,7 @@ test('kill -9 while streaming: the part stands there, byte for byte what the jou
   await expect(chat.turn(1)).toHaveAccessibleName(/incomplete/i);
   await chat.says(1, journal.text);
   expect(recorded(home)).toBe(journal.text);
-  // The bytes that the window names are the journal's, however it groups their digits.
+  // The window shows the size of the journal, in whatever number format.
   const named = async () => (await chat.turn(1).innerText()).replace(/(\d)[\u202f\u00a0](?=\d)/g, '$1');
   await expect.poll(named).toContain(`${Buffer.byteLength(journal.text)} bytes`);
   expect(verb(home, 'verify')).toContain('No problems found');
@@ -77,7 +77,7 @@ test('a crash between answers loses nothing, nor what was being written', async 
   await expect(chat.composer).toHaveValue('half a thought');
 });
 
-/** The draft that the program holds for the newest session. */
+/** The saved draft of the newest session. */
 async function savedDraft(): Promise<string> {
   const { Sessions } = (window as unknown as { go: { api: { Sessions: Record<string, (...args: unknown[]) => Promise<any>> } } }).go.api;
   const [session] = await Sessions.List?.(false, '');
@@ -90,7 +90,7 @@ function onlyJournal(home: Home): Journal {
   return journals[0] as Journal;
 }
 
-/** What the database holds as the first turn's answer, by the command line. */
+/** The first turn's answer in the database, read by the command line. */
 function recorded(home: Home): string {
   const sessions = JSON.parse(verb(home, 'sessions', '--json')).sessions;
   const shown = JSON.parse(verb(home, 'show', sessions[0].session_id, '--json'));

@@ -4,7 +4,7 @@ import { command, openSessions, overlays } from '../harness/screens.ts';
 import { Seed } from '../harness/seed.ts';
 import { Conversation } from './conversation.ts';
 
-// What was out of place in pictures of the window: nothing of it shows in roles and texts.
+// Layout errors that were found in pictures of the window: roles and texts do not show them.
 test.beforeEach(({ home, provider }) => {
   home.configure(provider);
   provider.answer('', 'It is noted.');
@@ -35,7 +35,7 @@ test('in the settings: keys stand beside their command, a note at the edge of it
   expect(Math.abs((await middle(row.locator('dt'))) - (await middle(row.getByRole('button').first())))).toBeLessThanOrEqual(1);
 
   await nav.getByRole('button', { name: 'Models', exact: true }).click();
-  expect((await style(page.getByText(/^The working set is what/), 'padding-left'))).toBe('0px'); // a footnote of an answer has some
+  expect((await style(page.getByText(/^The working set is what/), 'padding-left'))).toBe('0px'); // a footnote of an answer is indented
 
   await page.setViewportSize({ width: 900, height: 600 });
   await nav.evaluate((list) => list.scrollTo(0, list.scrollHeight));
@@ -72,7 +72,7 @@ test('in the smallest window the tree has the larger part, and what one does to 
   }
 });
 
-// A test fails when an observer loops: the page tells its console (reportLoops).
+// A test fails if a ResizeObserver loops: the page reports that to its console (reportLoops).
 test('a list draws more lines than it held without a loop of its observer', async ({ launch, page }) => {
   await page.setViewportSize({ width: 640, height: 400 });
   await launch();

@@ -41,7 +41,7 @@ test('a prompt is inserted by keyboard where the caret is, can be undone, and is
   await expect(chat.composer).toHaveValue('Into English: Guten Morgen');
   expect(provider.questions()).toEqual([]);
 
-  // In the middle of a text, from the list; what is on the clipboard is read then.
+  // Inserted in the middle of a text; the clipboard is read at that moment.
   await chat.composer.fill('Before after');
   await chat.composer.evaluate((field: HTMLTextAreaElement) => field.setSelectionRange(7, 7));
   await page.evaluate(() => navigator.clipboard.writeText('copied'));
@@ -52,7 +52,7 @@ test('a prompt is inserted by keyboard where the caret is, can be undone, and is
   await list.getByRole('button', { name: /^Clip/ }).click();
   await expect(chat.composer).toHaveValue('Before <copied>after');
 
-  // The message becomes a prompt.
+  // Saves the message as a prompt.
   await page.getByRole('button', { name: 'Insert a prompt' }).click();
   await list.getByRole('button', { name: 'Save this message as a prompt…' }).click();
   const editor = page.getByRole('dialog', { name: 'New prompt' });
@@ -84,7 +84,7 @@ test('an assistant is made, a conversation is started with it, and follows it on
   await chat.askAndWait(1, 'About the sea', 'It is noted.');
   expect(JSON.stringify(provider.lastRequest())).toContain('Answer in rhymes.');
 
-  // From another start of the program: the session stays as it is.
+  // A change by another process does not affect the session.
   verb(home, 'assistants', 'set', 'Poet', '--instructions', 'Answer in prose.');
   await chat.askAndWait(2, 'And the moon', 'It is noted.');
   expect(JSON.stringify(provider.lastRequest())).not.toContain('Answer in prose.');

@@ -7,7 +7,7 @@ test.beforeEach(({ home, provider }) => home.configure(provider));
 
 const notice = (page: Page) => page.getByRole('region', { name: 'Notices' }).getByRole('group');
 
-/** Whatever is drawn under the notice and is not what it is in: a page, a drawer, a field. */
+/** Everything below the notice that does not contain it: a page, a drawer, a field. */
 function covered(page: Page): Promise<string[]> {
   return notice(page).evaluate((toast) => {
     const box = toast.getBoundingClientRect();
@@ -23,7 +23,7 @@ function covered(page: Page): Promise<string[]> {
   });
 }
 
-/** Shows a notice by a command that works everywhere, and the one that undoes it. */
+/** Shows a notice with a command that works everywhere, and another one with its inverse. */
 async function withNotice(page: Page, where: string): Promise<void> {
   for (const text of ['Background work is paused', 'Background work resumed']) {
     await command(page, 'Pause or resume background work');
@@ -47,7 +47,7 @@ for (const size of [{ width: 1280, height: 800 }, { width: 900, height: 600 }]) 
     await command(page, 'Pause or resume background work');
     await notice(page).getByRole('button', { name: 'Dismiss' }).click();
 
-    await panels.find(({ name }) => name === 'state')?.show(page); // a drawer, where there is no room beside the conversation
+    await panels.find(({ name }) => name === 'state')?.show(page); // a drawer, if there is no space beside the conversation
     await withNotice(page, 'an open inspector');
     await page.keyboard.press('Escape');
 
@@ -124,14 +124,17 @@ for (const language of ['en', 'de', 'zh-CN']) {
   });
 }
 
-/** What the fields of the header say and does not fit in. The names of sessions and projects, which are of any length, are not asked. */
+/**
+ * Texts in the fields of the header that are cut off. Names of sessions and projects have any length and are not
+ * checked.
+ */
 function cutOff(banner: Element): string[] {
   return [...banner.querySelectorAll<HTMLElement>('[data-field]:not([data-field="project"]) :is(.truncate, .cell__word > *)')]
     .filter((words) => words.scrollWidth > words.clientWidth && getComputedStyle(words).display !== 'inline')
     .map((words) => `${words.closest<HTMLElement>('[data-field]')?.dataset['field']}: ${words.textContent}`);
 }
 
-/** Fields that reach over their neighbour on the same row or out of the header, and those too narrow to be read. */
+/** Fields that overlap a neighbour in the same row or the edge of the header, and those too narrow to be readable. */
 function crowded(banner: Element): string[] {
   const boxes = [...banner.querySelectorAll<HTMLElement>('.header__where, [data-field], .header__end > :last-child')]
     .map((one) => ({ name: one.dataset['field'] ?? one.className, box: one.getBoundingClientRect() }));

@@ -3,11 +3,11 @@ import { until } from '../harness/process.ts';
 import { Conversation, plain, prose } from './conversation.ts';
 import { cutOff, dieAt, head, journalFile, Recovery, streamed } from './recovery.ts';
 
-/** What a person sees of each thing that a start can find, and what each of its buttons does (SPEC 11). */
+/** What the window shows for each thing that a start can find, and what each button does (SPEC 11). */
 
 test.beforeEach(({ home, provider }) => home.configure(provider));
 
-/** Presses a button as a person with a mouse, or with a keyboard, would. */
+/** Activates a button with the mouse or with the keyboard. */
 type Press = (button: import('@playwright/test').Locator) => Promise<void>;
 const presses: [string, Press][] = [
   ['the mouse', (button) => button.click()],
@@ -36,7 +36,7 @@ test('the report is told once, stays until it is put away, and is found again un
   await page.reload();
   await expect(chat.turn(1)).toHaveAccessibleName(/incomplete/i);
   await recovery.open();
-  await expect(recovery.news).toBeHidden(); // the page is new, the start is not
+  await expect(recovery.news).toBeHidden(); // only the page was reloaded
 });
 
 test('the report leads from its notice to Activity, and away from it to the turn of another session', async ({ provider, launch, page }) => {
@@ -117,7 +117,7 @@ for (const [hand, press] of presses) {
     const before = await head(chat);
     await press(chat.turn(1).getByRole('button', { name: 'Discard' }));
     await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, discarded');
-    await chat.says(1, part); // gone from the conversation, not from sight
+    await chat.says(1, part); // removed from the conversation, but still visible
     expect(await head(chat)).toBe(before);
     await expect(chat.composer).toBeFocused();
     await chat.askAndWait(2, 'Something else', 'Something else it is.');
@@ -139,7 +139,7 @@ for (const [hand, press] of presses) {
     await expect(chat.turn(1)).toContainText('The program ended before an answer arrived. Your message is saved.');
     const report = await new Recovery(page).open();
     await expect(report).toContainText('Nothing had arrived. The message is saved.');
-    expect(provider.questions()).toHaveLength(1); // nothing is asked by itself
+    expect(provider.questions()).toHaveLength(1); // nothing is sent automatically
     await press(chat.turn(1).getByRole('button', { name: 'Retry' }));
     await chat.says(2, 'Told now.');
     await expect(chat.composer).toBeFocused();
@@ -197,7 +197,8 @@ test('an answer that had arrived whole is final after the crash, without a quest
 });
 
 test('SRD 22.3: killed between the answer and its commit, the turn is committed once, by its job', async ({ home, provider, launch, page }) => {
-  // The librarian, who writes the state, is held while the program is killed, and is not given up meanwhile.
+  // The librarian, which writes the state, is held while the program is killed, with a timeout long enough not to
+  // expire meanwhile.
   home.configure(provider, '[librarian]\nmodel = "mock"\ntimeout_s = 600');
   const memory = 'Write the updated memory.';
   provider.answer(memory, 'never read', { holdAfter: 0 });

@@ -3,7 +3,7 @@ import { expect, test } from '../harness/fixtures.ts';
 import { command } from '../harness/screens.ts';
 import { Conversation } from './conversation.ts';
 
-/** Words that stand nowhere else. */
+/** Words that occur nowhere else. */
 const question = 'What did quillvane write about the heron?';
 const canary = 'The heron of Ostrakine sleeps at noon.';
 
@@ -112,7 +112,7 @@ test('sizes add up, a backup is made, checked and looked at before it is restore
   await expect(dialog.getByRole('button', { name: 'Restore and restart' })).toBeDisabled();
   await page.keyboard.press('Escape');
 
-  // To a place where something is already, the move is refused with its reason.
+  // Moving to a place that is not empty is refused with a reason.
   await page.getByRole('button', { name: 'Move…' }).click();
   await page.getByLabel('New folder').fill(home.root);
   await page.keyboard.press('Enter');

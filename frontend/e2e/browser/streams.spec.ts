@@ -18,7 +18,7 @@ test('two sessions stream at once, and each gets its own words', async ({ provid
   await expect(page.getByRole('article')).toHaveCount(0);
   await chat.ask('Tell me the blue one');
   await chat.shown(1, 60);
-  expect(provider.questions()).toHaveLength(2); // the second did not wait for the first
+  expect(provider.questions()).toHaveLength(2); // the second one did not wait for the first
   provider.release('Tell me the blue one');
   await chat.says(1, blue);
 

@@ -27,7 +27,7 @@ test('a temporary chat reaches the provider with its history, and no file', asyn
   await chat.composer.press('Enter');
   await expect(chat.answer(2)).toContainText('Also a stone.');
   await expect(chat.turn(2)).toContainText('Answered, not kept');
-  expect(JSON.stringify(provider.lastRequest())).toContain(secret); // what was said before goes with it
+  expect(JSON.stringify(provider.lastRequest())).toContain(secret); // earlier messages are sent with it
   await expect(page.getByRole('navigation', { name: /sessions/i }).getByText(secret)).toHaveCount(0);
 
   await page.keyboard.press('Control+n');

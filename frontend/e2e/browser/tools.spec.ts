@@ -21,7 +21,7 @@ test('a call is asked about, allowed by keyboard, and its result stands in its c
   await expect(card(page, 'write_file')).toContainText('Waits for you');
   await expect(page.getByText('1 tool call waits for you')).toBeVisible();
   await expect(chat.header).toContainText('Waiting for you');
-  await expect(chat.composer).toBeFocused(); // a question never takes the focus
+  await expect(chat.composer).toBeFocused(); // a waiting call never takes the focus
   expect(readFileSync(join(folder, 'alerts.yml'), 'utf8')).toContain('threshold: 10\n');
   await expect(card(page, 'write_file').getByRole('group', { name: /^Changes/ })).toContainText('threshold: 100');
   await inspect(page, 'a call that waits');
@@ -108,11 +108,11 @@ test('what there is and what was decided stands in the settings, and is taken ba
   await fits(page);
 });
 
-// 640 x 400 is a window of 1280 x 800 whose page is drawn at 200 %.
+// 640 x 400 is a window of 1280 x 800 with the page zoomed to 200 %.
 for (const size of [{ width: 900, height: 600 }, { width: 640, height: 400 }]) {
   test(`each screen of tools, servers and programs at ${size.width} x ${size.height}: no serious finding, and nothing wider than the window`, async ({ home, provider, launch, page }) => {
     test.skip(!installed, 'the MCP servers of test/mcp are not installed (scripts/setup test)');
-    test.setTimeout(600_000); // each wait has its own limit, which ends what hangs
+    test.setTimeout(600_000); // only stops a test that hangs; each wait has its own limit
     withTools(home, provider);
     await launch();
     const chat = new Conversation(page);
@@ -140,7 +140,7 @@ test('whether a model calls tools is asked in the conversation, once, and kept',
   const chat = new Conversation(page);
   await chat.askAndWait(1, 'Hello', 'Good morning.');
   const sent = () => (provider.lastRequest() as { tools?: unknown[] }).tools ?? [];
-  expect(sent()).not.toEqual([]); // nobody knows: it is offered them
+  expect(sent()).not.toEqual([]); // the outcome is unknown, so the choices are offered
   const question = page.getByText(/^Can .* call tools\?$/);
   await expect(question).toBeVisible();
   await expect(chat.composer).toBeFocused();

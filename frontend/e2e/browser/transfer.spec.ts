@@ -6,7 +6,7 @@ import type { Home } from '../harness/home.ts';
 import { repository } from '../harness/process.ts';
 import { Conversation } from './conversation.ts';
 
-/** A file of the readers' own tests, as somebody keeps it. */
+/** A file from the tests of the importers, under a name as a user would have it. */
 function given(home: Home, fixture: string): string {
   const path = join(home.root, fixture.replace('/', '-'));
   copyFileSync(join(repository, 'backend/transfer/testdata', fixture), path);
@@ -51,7 +51,7 @@ test('history comes in with a report, once, and can be gone on with', async ({ h
   await expect(page.getByRole('dialog')).toBeHidden();
   await expect(chat.turn(1)).toBeVisible();
 
-  // The same file again: nothing is added.
+  // Importing the same file again adds nothing.
   const sessions = await page.getByRole('navigation', { name: 'Sessions' }).locator('[data-session]').count();
   await list(page, [export_]);
   await page.getByRole('button', { name: 'Import 1 file' }).click();
@@ -59,7 +59,7 @@ test('history comes in with a report, once, and can be gone on with', async ({ h
   await page.keyboard.press('Escape');
   await expect(page.getByRole('navigation', { name: 'Sessions' }).locator('[data-session]')).toHaveCount(sessions);
 
-  // Reports stay through a new start of the page, until they are put away.
+  // Reports survive a reload of the page, until they are dismissed.
   await page.reload();
   await chat.ready();
   await page.getByRole('button', { name: 'More: import, export, theme' }).click();

@@ -7,12 +7,15 @@ import { call, workedIn } from '../harness/seed.ts';
 import { connectPrograms, connectServers, installed, toolScreens, withTools } from '../harness/toolscreens.ts';
 import { Conversation } from './conversation.ts';
 
-// A finding names its place by itself.
+// Each finding includes its location.
 test.use({ trace: 'off' });
-/** A screen may still be on its way when it is looked at for the first time. */
+/** A screen may still be changing at the first check. */
 const eventually = expect.configure({ soft: true, timeout: 15_000 });
 
-/** A window of 1280 x 800 at 200 %: by the engine, for which it becomes smaller, and by the program's own text size. */
+/**
+ * A window of 1280 x 800 at 200 %: with the zoom of the engine, which makes the viewport smaller, and with the
+ * program's text size.
+ */
 const ways = {
   'the engine’s zoom': (page: Page) => page.setViewportSize({ width: 640, height: 400 }),
   'the program’s text size': async (page: Page) => {
@@ -28,7 +31,7 @@ const settings = async (page: Page, name: string) => {
   await expect(page.getByRole('heading', { level: 1, name, exact: true })).toBeVisible();
 };
 
-/** A dialog that a button of a page of the settings opens. */
+/** A dialog opened by a button on a page of the settings. */
 const dialog = (at: string, button: string | RegExp): Screen => ({
   name: `${at}: ${button}`,
   async show(page) {
@@ -85,7 +88,7 @@ for (const [way, enlarge] of Object.entries(ways)) {
     });
 
     test('at the first start, in the settings and their dialogs, and in a temporary chat', async ({ launch, page }) => {
-      await launch({ OPENAI_API_KEY: canaryKey }); // nothing of a test reaches the vendor
+      await launch({ OPENAI_API_KEY: canaryKey }); // no request of a test reaches the vendor
       await enlarge(page);
       await expect(page.getByRole('button', { name: 'Start with recall' })).toBeVisible();
       await look(page)('first start');

@@ -10,7 +10,7 @@ import { essay, Seed, workedIn } from '../harness/seed.ts';
 import { Conversation } from '../browser/conversation.ts';
 import { bothSizes, opened, picture } from './shots.ts';
 
-// `make screens`, the second part: what each feature shows while it is used.
+// The second part of `make screens`: each feature while it is used.
 test.use({ deviceScaleFactor: 1, permissions: ['clipboard-read', 'clipboard-write'] });
 
 const noted = 'It is noted.';
@@ -21,7 +21,7 @@ async function settingsPage(page: Page, name: string): Promise<void> {
   await expect(page.getByRole('heading', { level: 1, name })).toBeVisible();
 }
 
-/** Leaves what lies over the conversation, a layer at a time. */
+/** Closes the views over the conversation, one at a time. */
 async function leave(page: Page, layers = 1): Promise<void> {
   for (let layer = 0; layer < layers; layer++) await page.keyboard.press('Escape');
   await expect(page.getByRole('dialog')).toHaveCount(0);
@@ -194,7 +194,7 @@ test('what it knows', async ({ home, provider, launch, page }) => {
 });
 
 test('the first minute', async ({ launch, page }) => {
-  await page.addInitScript(() => localStorage.setItem('contextinfinity.layout', '{}')); // the columns as they are at first
+  await page.addInitScript(() => localStorage.setItem('contextinfinity.layout', '{}')); // the default columns
   const server = await Provider.startAt(11434);
   try {
     server.models = ['llama3.2:3b', 'qwen3:8b'];
@@ -307,7 +307,7 @@ test('what is written: attachments, queue, editing, selection', async ({ home, p
   await bothSizes(page, 'notice');
 });
 
-/** A file of the readers' own tests, as somebody keeps it. */
+/** A file from the tests of the importers, under a name as a user would have it. */
 function given(home: Home, fixture: string): string {
   const path = join(home.root, fixture.replace('/', '-'));
   copyFileSync(join(repository, 'backend/transfer/testdata', fixture), path);
@@ -493,7 +493,7 @@ test('a model that holds less, a key that is pressed, a key that works, a sessio
 test('the small window of a quick question', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   provider.answer('What is the capital of Norway?', 'Oslo.');
-  // What the small window is told at its start; its process is the window tests' part.
+  // What the small window gets at its start; the window tests cover its process.
   await page.addInitScript(() => {
     let go: { api: { Settings: { Startup: () => Promise<object> } } };
     Object.defineProperty(window, 'go', {

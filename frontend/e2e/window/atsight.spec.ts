@@ -6,7 +6,7 @@ import { begun, composer, say, test } from './fixtures.ts';
 import { Room } from './room.ts';
 
 rooms.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which is Linux alone');
-rooms.describe.configure({ mode: 'default' }); // one window for the tests of a locale: they leave each other alone
+rooms.describe.configure({ mode: 'default' }); // the tests of a locale do not affect each other, so they share a window
 
 const small = '[models.small]\nprovider = "openai"\nmodel_id = "small-1"\nbase_url = "http://127.0.0.1:1/v1"\ncontext_limit = 2000\nmax_output = 200\n';
 const long = (about: string) => `${Array.from({ length: 60 }, (_, i) => `Sentence ${i + 1} about the ${about} is here.`).join(' ')} That is all of the ${about}.`;
@@ -32,7 +32,7 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
       for (const [name, words] of [['Pending', /pending|not summarised/i], ['State', /Head #/], ['Memory', /memories/], ['Activity', /running/]] as const) {
         await tab(name);
         await until(`the panel ${name}`, async () => words.test(await shown()));
-        // As long as the page is not drawn, a change is not seen: what is looked at is what a frame could show.
+        // Counts only states that a frame could show: mutation callbacks run after all changes of a task.
         await run(`window.emptied = 0;
           window.watching?.disconnect();
           window.watching = new MutationObserver(() => { if (!document.querySelector('[role="tabpanel"] [role="group"]')?.textContent.trim()) window.emptied++; });

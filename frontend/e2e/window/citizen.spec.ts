@@ -12,7 +12,7 @@ import { begun, field, pastFirstStart, said, say, test } from './fixtures.ts';
 test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which is Linux alone');
 
 const question = 'Tell me, tray';
-/** The newest session's turns, as the command line reads them beside the window. */
+/** The newest session's turns, read by the command line while the window is open. */
 const turns = (home: Home): any[] => {
   const [session] = JSON.parse(verb(home, 'sessions', '--json')).sessions;
   return session ? JSON.parse(verb(home, 'show', '--json', session.session_id ?? session.id)).turns : [];
@@ -84,7 +84,7 @@ test('the menu shows, begins a chat, pauses, puts in order and quits; a tap show
   await say(desktop, second);
   const phase = () => turns(home)[0]?.phase as string;
   await until('its turn is final', () => phase() === 'ResponseFinalized');
-  desk.click('Check for unfinished work'); // what is asked for is done, paused or not
+  desk.click('Check for unfinished work'); // a job requested by the user runs even while jobs are paused
   await until('it is committed and indexed', () => phase() === 'Done');
   desk.click('Pause background work');
   await until('it goes on', async () => !(await paused()));
@@ -126,7 +126,8 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     try {
       const id = await waitForWindow(program.pid);
       await until('the icon', () => told(panel).some((line) => line.registered));
-      // Now the window has the data, and what is sent is its work: a message sent before would be its sender's own.
+      // Now the window has the data open, so it sends the message itself; a message sent before would belong to the
+      // process of the sender.
       sender = new Child(built('contextinfinity'), ['send', '--new', question], home.env(), home.root);
       await new Child('wmctrl', ['-i', '-c', id], home.env(), home.root).ended;
       await until('the window is hidden', () => windowOf(program.pid) === '');

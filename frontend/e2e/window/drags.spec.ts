@@ -8,12 +8,13 @@ import { dragOut, dragWithin, middle, pull, xdotool } from './dragging.ts';
 import { Room } from './room.ts';
 
 test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which is Linux alone');
-// A window for each: after a drag of its own, the driven WebKitGTK did not always hear the next press.
+// A window for each test: after a drag from its own page, the driven WebKitGTK sometimes missed the next press.
 
 let room: Room;
 async function open(locale: string): Promise<void> {
   room = await Room.open({ LANG: locale });
-  // Before the first code: whether it is the worker that colours it, within the page's policy and from Wails' scheme.
+  // Installed before the first code is drawn: checks that the worker colours it, under the page's policy and from
+  // Wails' scheme.
   await room.desktop.page.run(`
     const Made = window.Worker;
     window.worked = 0;
@@ -30,7 +31,7 @@ interface Listed {
 const sessions = (home: Home) => (JSON.parse(verb(home, 'sessions', '--json')) as Listed).sessions;
 const run = <T>(body: string, ...args: unknown[]) => room.desktop.page.run<T>(body, ...args);
 
-/** Nothing is written while the button is only down. */
+/** Pressing the button alone writes no file. */
 const unwritten = async () => expect(existsSync(join(room.home.dataDir, 'drags'))).toBe(false);
 
 for (const locale of ['C', 'de_DE.UTF-8']) {
@@ -63,7 +64,7 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
       await dragWithin(room.desktop, await middle(room.desktop, `[data-session="${id}"]`, 0.25), await middle(room.desktop, '.folder', 0.4), unwritten);
       const folder = () => run<string>(`return window.go.api.Sessions.List(false, '').then((rows) => rows.find((row) => row.id === arguments[0]).folder)`, id);
       await until('it is in the folder', async () => (await folder()) === 'Voyages');
-      expect(await room.desktop.page.text('dialog[open]')).toBe(''); // its own file was not dropped on it
+      expect(await room.desktop.page.text('dialog[open]')).toBe(''); // its own file was not treated as dropped
     });
 
     test('a session dragged out of the window is a real file, and imports back equal', async () => {
@@ -74,7 +75,7 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
       expect(files).toHaveLength(1);
       const [file = ''] = files;
       expect(file).toMatch(/\.cinf$/);
-      expect(readFileSync(file).subarray(0, 2).toString()).toBe('PK'); // a bundle is a zip
+      expect(readFileSync(file).subarray(0, 2).toString()).toBe('PK'); // a bundle is a zip file
 
       const other = new Home();
       try {

@@ -8,7 +8,7 @@ import { composer, said } from './fixtures.ts';
 import { Room } from './room.ts';
 
 test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which is Linux alone');
-// One window for all: what is dropped on it leaves it as it was.
+// One window for all tests: each drop leaves the window unchanged.
 test.describe.configure({ mode: 'default' });
 
 let room: Room;
@@ -20,7 +20,7 @@ test.beforeAll(async () => {
 });
 test.afterAll(() => room?.close());
 
-/** The page never navigated, and the conversation is where it was. */
+/** The page has not navigated, and the conversation is unchanged. */
 test.afterEach(async () => {
   const { page } = room.desktop;
   expect(await page.run<unknown[]>('return [location.href, window.stillThere === true]')).toEqual([href, true]);

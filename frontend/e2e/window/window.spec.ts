@@ -26,7 +26,7 @@ test('from the first start to a whole answer; closed, and reopened on it', async
 
   desktop = await open();
   await until('the turn stands there again', async () => (await said(desktop)).includes('Sentence 40 of'));
-  // Without a keyring the pasted key was for that run alone, and was written nowhere.
+  // Without a keyring the pasted key was only for that run, and was not written anywhere.
   expect(home.filesHolding(canaryKey)).toEqual([]);
   expect(await desktop.close()).toBe(true);
 });
@@ -47,7 +47,7 @@ test('SRD 22.2: kill -9 while the window streams: the part is there again, byte 
   const [journal] = [...home.journals().values()];
   expect(journal?.end).toBe('');
   const held = journal?.text ?? 'no journal';
-  expect(Buffer.byteLength(held)).toBeGreaterThanOrEqual(shown.durable); // what was called durable is there
+  expect(Buffer.byteLength(held)).toBeGreaterThanOrEqual(shown.durable); // the journal contains the bytes that were shown as durable
   desktop = await open();
   await until('the turn is incomplete', async () => /incomplete/i.test(await turnName(desktop)));
   expect(plain(await said(desktop))).toContain(plain(held));
@@ -65,7 +65,8 @@ test('SRD 22.2: kill -9 while the window streams: the part is there again, byte 
 });
 
 test('SRD 22.3: kill -9 between the answer and its commit: the turn is whole, pending, and then committed once', async ({ provider, open, home }) => {
-  // The librarian, who writes the state, is held while the program is killed, and is not given up meanwhile.
+  // The librarian, which writes the state, is held while the program is killed, with a timeout long enough not to
+  // expire meanwhile.
   const memory = 'Write the updated memory.';
   home.configure(provider, '[librarian]\nmodel = "mock"\ntimeout_s = 600');
   provider.answer('Tell me, window', 'A whole answer.');

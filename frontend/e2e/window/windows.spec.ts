@@ -20,7 +20,7 @@ test('a second window shows another session, streams what the first one asks, an
   try {
     await until('the page of the second window', () => second.page.has(composer));
     expect(second.pid).not.toBe(first.pid);
-    // The same list, and nothing of its own on the disk: the first process has the data.
+    // The same list. The second window has no data of its own on disk: the first process has the data open.
     await until('the session of the first window is listed', async () => (await titles(second)).length > 0);
     await second.page.run(`document.querySelector('[data-session]')?.click()`);
     await until('what the first window said', async () => (await said(second)).includes('An answer for both.'));
@@ -29,11 +29,11 @@ test('a second window shows another session, streams what the first one asks, an
     await until('and in the first', async () => (await said(first)).includes('An answer asked for beside.'));
 
     await first.crash();
-    // The second one begins again in its own place, and has the data now.
+    // The second window restarts and now has the data.
     await until('the second window has the data', () => readFileSync(join(home.dataDir, 'writer.lock'), 'utf8').includes(String(second.pid)));
     expect(await waitForWindow(second.pid)).not.toBe('');
   } finally {
-    await second.abandon().catch(() => undefined); // its driver lost it when it began again
+    await second.abandon().catch(() => undefined); // its driver lost the connection when it restarted
   }
 });
 

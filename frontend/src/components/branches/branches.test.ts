@@ -194,7 +194,7 @@ describe('what one does to a run', () => {
     await press(user, 'More');
     await user.click(await screen.findByRole('menuitem', { name: /Archive branch/ }));
     await waitFor(() => expect(screen.queryByRole('treeitem', { name: /^big-bang-window/ })).not.toBeInTheDocument());
-    // What it forked off is one run again.
+    // The run that the archived branch had split is one run again.
     expect(node(/^#1 to #82/)).toBeInTheDocument();
     await user.click(screen.getByRole('button', { name: 'Show 1 archived' }));
     expect(node(/^big-bang-window.*archived/)).toBeInTheDocument();

@@ -176,7 +176,7 @@ describe('the composer', () => {
     expect(names()).toBe('bac');
     expect(remove('a')).toHaveFocus();
     expect(screen.getByText('Moved to place 2 of 3')).toBeInTheDocument();
-    await user.keyboard('{Alt>}{ArrowRight}{ArrowRight}{/Alt}'); // it is the last then
+    await user.keyboard('{Alt>}{ArrowRight}{ArrowRight}{/Alt}'); // it is the last one now
     expect(names()).toBe('bca');
     const data = new Map<string, string>();
     const dataTransfer = { get types() { return [...data.keys()]; }, setData: (type: string, text: string) => void data.set(type, text), getData: (type: string) => data.get(type) ?? '', effectAllowed: '', dropEffect: '' };
@@ -187,7 +187,7 @@ describe('the composer', () => {
     await drag('drop', item('b'));
     expect(names()).toBe('abc');
     await drag('dragstart', item('a'));
-    await drag('dragover', item('one.md')); // another kind keeps its own order
+    await drag('dragover', item('one.md')); // different kinds are not mixed
     await drag('drop', item('one.md'));
     expect(names()).toBe('abc');
     expect(item('one.md')).toHaveAttribute('draggable', 'false');
@@ -199,7 +199,7 @@ describe('the composer', () => {
     await app.navigation.openSession(app.conversation.sessionId);
     await user.type(field, 'Next{Enter}{Enter}');
     expect(backend.calls.some((call) => call.name === 'chat.send')).toBe(false);
-    // A second Enter, or typing on, must not decide: the focus stays where one writes.
+    // A second Enter, or continuing to type, must not decide: the focus stays in the field.
     expect(screen.getByRole('button', { name: 'Keep and send' })).toBeVisible();
     expect(field).toHaveFocus();
     await user.click(screen.getByRole('button', { name: 'Discard and send' }));

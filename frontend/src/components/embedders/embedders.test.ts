@@ -16,7 +16,7 @@ async function tab(...embedders: EmbedderView[]) {
   return mountWith(Inspector, (app) => (app.inspector.select('memory'), {}), { embedders });
 }
 
-/** The dialog as the window draws it once an option is reviewed. */
+/** The dialog as the window shows it while an option is reviewed. */
 async function review(option: EmbedderView, prepare?: Parameters<typeof mountWith>[3]) {
   const mounted = await mountWith(EmbedderDialog, { option }, { embedders: [ollamaEmbedder, openaiEmbedder] }, prepare);
   await mounted.app.embedders.look();

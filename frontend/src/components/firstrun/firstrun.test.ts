@@ -68,7 +68,7 @@ describe('a key', () => {
     await user.click(screen.getByRole('button', { name: 'Use it at api.perplexity.ai…' }));
     const form = within(await screen.findByRole('dialog'));
     expect(form.getByLabelText('Address')).toHaveValue('https://api.perplexity.ai');
-    expect(called('settings.testKey')).toEqual([['', 'pplx-pasted', '']]); // by its form alone
+    expect(called('settings.testKey')).toEqual([['', 'pplx-pasted', '']]); // recognised by its form
     await user.click(form.getByRole('button', { name: 'Test' }));
     await waitFor(() => expect(called('settings.testKey')[1]).toEqual(['chatcompletions', 'pplx-pasted', 'https://api.perplexity.ai']));
     await user.click(form.getByRole('button', { name: 'Save' }));
@@ -242,7 +242,7 @@ test('data that cannot be opened: what happened, what is safe, where it is, what
   expect(said).toHaveTextContent('/home/ada/.local/share/contextinfinity');
   expect(said).toHaveTextContent('Keep a copy of the folder, then restore a backup');
   await userEvent.click(screen.getByRole('button', { name: 'Try again' }));
-  expect(backend.disk.pending).toBe('reopen'); // data is opened at a start of the program, not of the page
+  expect(backend.disk.pending).toBe('reopen'); // data is opened when the program starts, not when the page loads
   expect(screen.queryByRole('button', { name: 'Start fresh…' })).toBeNull();
 });
 

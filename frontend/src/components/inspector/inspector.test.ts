@@ -269,7 +269,7 @@ describe('Activity', () => {
     const name = first!.textContent!;
     const { items } = (await backend.inspect.activity('')).recovery;
     const before = app.conversation.sessionId;
-    backend.world.turn(items[0]!.turnId).state = 'head'; // and no change has told of it yet
+    backend.world.turn(items[0]!.turnId).state = 'head'; // without a change event yet
     await user.click(first!);
     expect(app.toasts.list.map((toast) => toast.tone)).toEqual(['info']);
     expect(app.toasts.list[0]!.text).toMatch(/^Turn \d+ of .* has since been resolved or deleted\./);
@@ -342,7 +342,7 @@ describe('what stays on the screen', () => {
     const before = called(backend, 'inspect.pending').length;
     const release = backend.hold('inspect.pending');
     const { header } = app.conversation;
-    backend.world.changed('settings', '', ''); // the header is read again, as after each turn
+    backend.world.changed('settings', '', ''); // the header is reloaded, as after each turn
     await waitFor(() => expect(app.conversation.header).not.toBe(header));
     await Promise.resolve();
     expect(called(backend, 'inspect.pending')).toHaveLength(before);

@@ -37,7 +37,7 @@ describe('saved prompts in the message field', () => {
     const dialog = await screen.findByRole('dialog', { name: 'Translate a text' });
     const asked = within(dialog).getAllByRole('textbox');
     await waitFor(() => expect(asked[0]).toHaveFocus());
-    expect(asked.map((one) => one.closest('.field-row')!.querySelector('label')!.textContent)).toEqual(['language', 'text']); // today's date is known
+    expect(asked.map((one) => one.closest('.field-row')!.querySelector('label')!.textContent)).toEqual(['language', 'text']); // today's date is filled in
     await user.keyboard('{Tab}Haus{Enter}');
     await waitFor(() => expect(field.value).toMatch(/^Into English: Haus on \d{4}-\d\d-\d\d$/));
     expect([screen.queryByRole('dialog'), calls('chat.send')]).toEqual([null, []]);
@@ -138,7 +138,7 @@ describe('the assistant of a session', () => {
     await waitFor(() => expect([app.library.current.name, app.library.current.differs]).toEqual(['Poet', false]));
     await backend.library.saveAssistant({ ...poet, id, instructions: 'Never rhyme.' });
     await waitFor(() => expect(app.library.current.differs).toBe(true));
-    expect((await backend.sessions.sessionSettings(app.conversation.sessionId)).systemPrompt).toBe('Rhyme.'); // a change of the assistant changes no session
+    expect((await backend.sessions.sessionSettings(app.conversation.sessionId)).systemPrompt).toBe('Rhyme.'); // changing an assistant affects no session
   });
 
   it('is chosen where nothing was said yet, and by a command', async () => {

@@ -21,9 +21,9 @@ async function open(prepare?: Prepare, options: Parameters<typeof mountWith>[2] 
 }
 
 const calls = (backend: { calls: { name: string; args: unknown[] }[] }, name: string) => backend.calls.filter((call) => call.name === name).map((call) => call.args);
-const lines = () => [...document.querySelectorAll<HTMLElement>('[data-line]')]; // roles of 150 buttons take jsdom seconds
+const lines = () => [...document.querySelectorAll<HTMLElement>('[data-line]')]; // querying 150 buttons by role takes seconds in jsdom
 const field = () => screen.getByRole('searchbox', { name: 'Search memory' });
-/** Searches, and waits for the results of the whole query: a slow machine shows those of its beginning first. */
+/** Searches, and waits for the results of the complete query: a slow machine first shows those of its beginning. */
 async function search(user: ReturnType<typeof userEvent.setup>, backend: FakeBackend, query: string) {
   await user.type(field(), `${query}{Enter}`);
   await waitFor(() => expect(calls(backend, 'memory.search').at(-1)?.[1]).toBe(query));

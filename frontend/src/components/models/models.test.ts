@@ -124,7 +124,7 @@ describe('what nobody knows is asked once', () => {
     const added = backend.world.addTurn(app.conversation.branchId, { ...turn, model: 'sonnet' });
     if (calls.length > 0) {
       backend.toolbox.propose(added, calls);
-      added.state = turn.state; // it continued, and is whole
+      added.state = turn.state; // it continued and is complete
     }
     await app.navigation.openSession(app.conversation.sessionId);
     await waitFor(() => expect(screen.queryByText('Can sonnet call tools?')).toBeNull());

@@ -10,7 +10,7 @@ import { sectionsOf, type Item } from './items';
 import KeySheet from './KeySheet.svelte';
 import Palette from './Palette.svelte';
 
-beforeEach(() => void vi.spyOn(printing, 'printPage').mockResolvedValue()); // jsdom prints nothing
+beforeEach(() => void vi.spyOn(printing, 'printPage').mockResolvedValue()); // jsdom cannot print
 
 async function palette() {
   const started = await startedApp({ data: 'rich' });

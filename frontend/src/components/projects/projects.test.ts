@@ -25,7 +25,7 @@ async function opened() {
 
 const line = (name: string, count: number) => ({ id: `folder:${name}`, name, count, open: true, reachable: true, onrename: () => undefined, onfocus: () => undefined });
 
-/** A project that the open session belongs to. */
+/** A project that contains the open session. */
 async function inProject() {
   const started = await opened();
   const { app, backend, row } = started;
@@ -172,7 +172,7 @@ describe('chats of a project', () => {
     expect(within(screen.getByRole('menu')).queryByRole('menuitem', { name: /Archive/ })).toBeNull();
     await user.click(screen.getByRole('menuitem', { name: 'New chat in this project' }));
     await waitFor(() => expect(app.conversation.session?.folder).toBe('Bakery'));
-    // An empty chat is taken again in its own folder alone.
+    // An empty chat is only reused in its own folder.
     await app.navigation.newSessionIn('Bakery');
     expect(calls('projects.startSession')).toEqual([['Bakery']]);
     await app.navigation.newSession();
@@ -236,6 +236,16 @@ describe('how far memory reaches', () => {
     expect(screen.getAllByRole('menuitemradio').map((item) => item.textContent?.includes('project'))).toEqual([false, false, false]);
     await user.click(screen.getByRole('menuitemradio', { name: /^This chat/ }));
     await waitFor(() => expect(app.toasts.list.some(({ text }) => text.includes('The disk is full.'))).toBe(true));
+  });
+
+  it('is all chats with recall until it is chosen, because nothing is sent', async () => {
+    const { app, backend, row, user } = await opened();
+    await backend.chat.setModel(row.id, 'recall');
+    mountIn(app, ComposerBar, { onattach: () => undefined });
+    await user.click(await screen.findByRole('button', { name: 'Memory reaches: All chats. Change it' }));
+    await user.click(screen.getByRole('menuitemradio', { name: /^This branch/ }));
+    await user.click(await screen.findByRole('button', { name: 'Memory reaches: This branch. Change it' }));
+    expect(screen.getByRole('menuitem', { name: /^As usual/ })).toHaveTextContent('All chats, unless the settings say otherwise');
   });
 
   it('is looked at in the Memory tab, and falls back when the chat leaves its project', async () => {

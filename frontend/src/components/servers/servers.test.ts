@@ -82,7 +82,7 @@ describe('the page of tool servers', () => {
     backend.failNext('servers.setSecret', { message: 'The keyring is locked' });
     await userEvent.click(form.getByRole('button', { name: 'Save' }));
     expect(await form.findByRole('alert')).toHaveTextContent('The keyring is locked');
-    await userEvent.click(form.getByRole('button', { name: 'Save' })); // it is there by now, and only its secret is not
+    await userEvent.click(form.getByRole('button', { name: 'Save' })); // the server is saved by now, only its secret is not
     await waitFor(() => expect(server('web')).toHaveTextContent('oauth_client_secret'));
     expect(called(backend, 'addServer')).toMatchObject([[{ name: 'web', oauthClientId: 'by-hand', oauthPort: 8123 }]]);
     expect(called(backend, 'setSecret').at(-1)).toEqual(['web', 'oauth_client_secret', 'hush']);

@@ -44,7 +44,7 @@ describe('choosing several', () => {
   });
 });
 
-/** A drag's data, which jsdom has not. */
+/** A stub of DataTransfer, which jsdom does not have. */
 function transfer(): DataTransfer {
   const data = new Map<string, string>();
   return { get types() { return [...data.keys()]; }, setData: (type: string, text: string) => void data.set(type, text), getData: (type: string) => data.get(type) ?? '', effectAllowed: 'all', dropEffect: 'none' } as unknown as DataTransfer;
@@ -228,9 +228,9 @@ describe('arranging sessions', () => {
     mountIn(app, SessionList, {});
     const press = (key: string) => fireEvent.keyDown(screen.getByRole('group', { name: 'Sessions' }), { key });
     await press('Home');
-    for (let i = 0; i < 3; i++) await press('ArrowDown'); // past two pinned ones and the folder's line, to its first session
+    for (let i = 0; i < 3; i++) await press('ArrowDown'); // past two pinned sessions and the folder, to its first session
     await press('ArrowLeft'); // to the folder
-    await press('ArrowLeft'); // which closes
+    await press('ArrowLeft'); // which collapses
     expect([...app.arranging.collapsed]).toEqual(['Work']);
     await press('ArrowRight');
     expect([...app.arranging.collapsed]).toEqual([]);

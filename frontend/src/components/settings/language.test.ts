@@ -10,7 +10,7 @@ let app: App;
 let backend: FakeBackend;
 beforeEach(async () => void ({ app, backend } = await startedApp({ data: 'rich' })));
 afterEach(() => {
-  app.stop(); // or what it still has to read would change the language in the next test
+  app.stop(); // otherwise its pending loads would change the language during the next test
   return chooseLanguage('en');
 });
 

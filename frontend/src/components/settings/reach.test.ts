@@ -8,7 +8,7 @@ import Settings from './Settings.svelte';
 
 const user = userEvent.setup();
 
-/** The general settings. */
+/** The page of general settings. */
 const general = (prepare: (backend: FakeBackend) => void = () => {}) =>
   mountWith(Settings, (app) => (app.layout.openSettings('general'), {}), { data: 'empty' }, prepare);
 
@@ -60,7 +60,7 @@ describe('looking for a new version', () => {
       program.feed = { verdict: 'newer', newest: '9.0.0', page: 'https://example.org/9', at: Date.now() };
     });
     const button = await screen.findByRole('button', { name: 'Check for a new version' });
-    expect(screen.queryByText(/9\.0\.0/)).toBeNull(); // nothing is asked by itself
+    expect(screen.queryByText(/9\.0\.0/)).toBeNull(); // no check without a request
     await user.click(button);
     expect(await screen.findByText(/Version 9\.0\.0 is available\./)).toBeVisible();
     backend.failNext('settings.openExternal', { code: 'unavailable', message: 'No browser.' });

@@ -101,7 +101,7 @@ describe('a compatible server', () => {
     await user.click(within(dialog).getByRole('button', { name: 'Test' }));
     expect(await within(dialog).findByText('The server lists 2 models.')).toBeInTheDocument();
     expect(called('settings.testKey')).toEqual([['chatcompletions', 'secret', 'http://127.0.0.1:8000/v1']]);
-    // Only proposed: a value would leave its completions with what contains it.
+    // Only a placeholder: a value would filter its own completions.
     const model = within(dialog).getByLabelText('Model');
     expect(model).toHaveValue('');
     expect(model).toHaveAttribute('placeholder', 'llama3.3:70b');
@@ -177,7 +177,7 @@ describe('plain settings', () => {
       for (const label of document.querySelectorAll('label')) labels.add(label.textContent ?? '');
     }
     const { settings } = await backend.settings.settings();
-    expect(settings.filter(({ key }) => key !== 'keys.shortcuts').map((setting) => setting.label).filter((label) => !labels.has(label))).toEqual([]); // the keys have a list of their own
+    expect(settings.filter(({ key }) => key !== 'keys.shortcuts').map((setting) => setting.label).filter((label) => !labels.has(label))).toEqual([]); // shortcuts are listed separately
   });
 });
 

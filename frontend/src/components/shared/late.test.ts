@@ -17,7 +17,7 @@ test('an outline is drawn only for what takes longer than a moment', async () =>
 });
 
 test('an outline that is gone before the moment is over leaves no timer', () => {
-  const before = vi.getTimerCount(); // of what else goes on in this process
+  const before = vi.getTimerCount(); // timers of other code in this process
   const { unmount } = render(Skeleton, { props: { label: 'Figures' } });
   expect(vi.getTimerCount()).toBe(before + 1);
   unmount();

@@ -19,7 +19,7 @@ async function page(options: Partial<FakeOptions> = {}) {
   return started;
 }
 
-/** What a drag carries, which jsdom has not. */
+/** A stub of DataTransfer, which jsdom does not have. */
 function carries(data: Record<string, string>, files: File[] = []) {
   const held = new Map(Object.entries(data));
   return {
@@ -84,7 +84,7 @@ describe('whatever is dropped, the page stays', () => {
     drag('dragleave', document.body, files);
     drag('dragover', document.body, files);
     await new Promise((resolve) => setTimeout(resolve, 200));
-    expect(app.dropping.hovering).toBe(true); // it left a part of the window, not the window
+    expect(app.dropping.hovering).toBe(true); // it left an element, not the window
     drag('dragleave', document.body, files);
     await waitFor(() => expect(app.dropping.hovering).toBe(false));
   });
@@ -223,7 +223,7 @@ describe('dragging out of the window', () => {
     const hidden = { dataTransfer: carries({}, [new File([], 'x.md')]) } as unknown as DragEvent;
     expect([holdsTurn(hidden), takeTurn(hidden)]).toEqual([true, { turnId: 't1', seq: 4 }]);
     drag('dragover', document.body, hidden.dataTransfer as unknown as ReturnType<typeof carries>);
-    expect(app.dropping.hovering).toBe(false); // it is ours
+    expect(app.dropping.hovering).toBe(false); // it is our own drag
     const addresses = { dataTransfer: carries({ 'text/uri-list': 'file:///x.md' }) } as unknown as DragEvent; // WebKitGTK
     expect([holdsTurn(addresses), takeTurn(addresses)]).toEqual([true, { turnId: 't1', seq: 4 }]);
     dispatchEvent(new Event('dragend'));

@@ -27,7 +27,7 @@ describe('the right button', () => {
     article.innerHTML = '<p>Words and <a href="https://example.com/x">a link</a></p>';
     document.body.append(article);
     mountIn(app, ContextMenu, {});
-    expect(await fireEvent.contextMenu(article.querySelector('a')!, { clientX: 5, clientY: 6 })).toBe(false); // not the system's
+    expect(await fireEvent.contextMenu(article.querySelector('a')!, { clientX: 5, clientY: 6 })).toBe(false); // the system's menu is suppressed
     expect(lines()).toEqual(expect.arrayContaining(['Open link', 'Copy link address', 'Copy the message', 'Show the prompt']));
     await userEvent.click(screen.getByRole('menuitem', { name: 'Show the prompt' }));
     expect([app.inspector.tab, app.inspector.seen, lines()]).toEqual(['xray', turn.id, []]);
@@ -72,7 +72,7 @@ describe('the right button', () => {
     await userEvent.keyboard('{Escape}');
     expect(lines()).toEqual([]);
     expect(line).toHaveFocus();
-    expect(outer).not.toHaveBeenCalled(); // the list around it has keys of its own
+    expect(outer).not.toHaveBeenCalled(); // the list around it has its own keys
     document.body.removeEventListener('keydown', outer);
   });
 });
@@ -86,14 +86,14 @@ describe('a tooltip', () => {
     document.body.append(button);
     mountIn(app, Tooltip, {});
     await fireEvent.pointerOver(button);
-    expect(button).not.toHaveAttribute('title'); // the system's would come after a while
+    expect(button).not.toHaveAttribute('title'); // otherwise the system would show its own tooltip
     await vi.advanceTimersByTimeAsync(600);
     expect(screen.getByRole('tooltip')).toHaveTextContent('What it does');
     await fireEvent.pointerDown(button);
     expect(screen.queryByRole('tooltip')).toBeNull();
     await fireEvent.pointerOver(document.body);
     expect(button).toHaveAttribute('title', 'What it does');
-    button.setAttribute('aria-expanded', 'true'); // its menu is open: nothing lies over that
+    button.setAttribute('aria-expanded', 'true'); // its menu is open, and no tooltip may cover it
     await fireEvent.pointerOver(button);
     await vi.advanceTimersByTimeAsync(600);
     expect(screen.queryByRole('tooltip')).toBeNull();
@@ -136,7 +136,7 @@ describe('a tooltip', () => {
     const over = (x: number, target: Element) => target.dispatchEvent(new MouseEvent('pointerover', { bubbles: true, clientX: x, clientY: 40 }));
     const shown = async () => (await vi.advanceTimersByTimeAsync(600), screen.queryByRole('tooltip') !== null);
     over(40, document.body);
-    over(40, button); // a dialog over it closed
+    over(40, button); // a dialog above it closed
     expect(await shown()).toBe(false);
     over(80, document.body);
     over(41, button);
@@ -150,7 +150,7 @@ describe('a tooltip', () => {
 });
 
 describe('Esc', () => {
-  // WebKit's search field takes Esc for itself: the dialog's own cancelling, which jsdom has not either, never comes.
+  // WebKit's search field consumes Esc, so the dialog gets no cancel event; jsdom has none either.
   it('closes a dialog from its search field, and shortcuts do nothing beneath', async () => {
     const onclose = vi.fn();
     const { app } = await mountWith(ChooseBranch, (started) => ({ left: started.conversation.branchId, onchoose: () => undefined, onclose }));
@@ -242,7 +242,7 @@ describe('a notice of before a dialog', () => {
     app.toasts.show('Memory: all your chats');
     const dialog = mountIn(app, CloseWindow, {});
     expect(screen.queryByText('Memory: all your chats')).toBeNull();
-    expect(app.toasts.shown).toBeUndefined(); // in the window, under the dialog, it could not be reached
+    expect(app.toasts.shown).toBeUndefined(); // in the window, below the dialog, it could not be reached
     dialog.unmount();
     expect(app.toasts.shown?.text).toBe('Memory: all your chats');
   });
@@ -298,7 +298,7 @@ describe('closing in the middle of an answer', () => {
     expect(app.closing.asked).toBe(true);
     mountIn(app, CloseWindow, {});
     await userEvent.click(screen.getByRole('button', { name: 'Cancel' }));
-    app.closing.answer(true); // nobody asks any more
+    app.closing.answer(true); // the question is closed
     await waitFor(() => expect(backend.calls.filter(({ name }) => name === 'closeWindow').map(({ args }) => args)).toEqual([[false]]));
   });
 });

@@ -15,7 +15,7 @@ async function page(prepare: Prepare = () => undefined, options: Partial<FakeOpt
     app.layout.openSettings('storage');
     return {};
   }, options, prepare);
-  // Whichever of the two comes: waiting for one alone takes the whole time limit where the other is shown.
+  // Either of the two: waiting for only one would take the whole time limit if the other is shown.
   await waitFor(() => expect(screen.queryByText('There is no backup yet') ?? screen.queryByRole('list', { name: 'Backups' })).not.toBeNull());
   return mounted;
 }
@@ -74,7 +74,7 @@ describe('a check of everything', () => {
     await user.click(screen.getByRole('button', { name: 'Check everything' }));
     const card = await screen.findByRole('region', { name: 'Check everything' });
     expect(await within(card).findByText(/No problems found/)).toBeVisible();
-    expect(app.toasts.list).toEqual([]); // it was in sight
+    expect(app.toasts.list).toEqual([]); // it was visible
     expect(app.work.untold).toEqual([]);
   });
 

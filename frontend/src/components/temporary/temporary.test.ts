@@ -30,7 +30,7 @@ describe('the temporary chat in the window', () => {
     await waitFor(() => expect(field()).toHaveFocus());
     await user.type(field(), '/pin me{Enter}');
     await waitFor(() => expect(app.temporary.newest?.state).toBe('not kept'));
-    expect(app.temporary.newest!.user[0]!.text).toBe('/pin me'); // slash commands are a session's
+    expect(app.temporary.newest!.user[0]!.text).toBe('/pin me'); // slash commands exist only in sessions
     expect(screen.getByText('not kept')).toBeVisible();
     expect(screen.queryByText(/durable|buffered/)).toBeNull();
     expect(screen.queryByRole('button', { name: /Switch branch|Pending|Head/ })).toBeNull();

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import Arguments from './Arguments.svelte';
 import { argumentLine, argumentsOf } from './plain';
 
-/** What a person can read of arguments, with all that is folded opened; words of the program's own are taken out. */
+/** The readable text of arguments, with everything unfolded and without the program's own labels. */
 function readable(json: string): string {
   const { container, unmount } = render(Arguments, { json, redactions: 0 });
   for (const more of container.querySelectorAll<HTMLButtonElement>('button.more')) flushSync(() => more.click());
@@ -14,7 +14,7 @@ function readable(json: string): string {
   return texts.join('\n');
 }
 
-/** The same numbers in each run. */
+/** Reproducible random numbers. */
 function seeded(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -25,7 +25,7 @@ function seeded(seed: number): (below: number) => number {
 
 const names = ['old', 'new', 'before', 'after', 'original', 'replacement', 'oldText', 'newText', 'old_string', 'new_string', 'edits', 'path', 'replace_all', '__proto__', 'constructor'];
 
-/** Random arguments, with pairs of texts and lists of edits often among them; `words` are the names and scalars in them. */
+/** Random arguments that often contain pairs of texts and lists of edits; `words` are their names and scalars. */
 function randomArguments(seed: number): { json: string; words: string[] } {
   const below = seeded(seed);
   const words: string[] = [];
@@ -66,7 +66,7 @@ describe('the arguments of a call', () => {
       const hidden = [...counted(words)].filter(([word, count]) => (seen.get(word) ?? 0) < count);
       expect(hidden, json).toEqual([]);
     }
-    expect(pairs).toBeGreaterThan(10); // the cases are about pairs, too
+    expect(pairs).toBeGreaterThan(10); // enough cases contain pairs
   });
 
   it.each([

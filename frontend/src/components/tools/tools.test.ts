@@ -16,7 +16,7 @@ import WaitingStrip from './WaitingStrip.svelte';
 import { callState, queueWords } from './words';
 import { SettingsEditor } from '../settings/settings.svelte';
 
-/** A turn of the open session that asks for tools. */
+/** A turn of the open session that calls tools. */
 async function asked(calls: Partial<ToolCallView>[], prepare: (backend: FakeBackend) => void = () => undefined) {
   const { app, backend } = await startedApp();
   backend.toolbox.runMs = Infinity;
@@ -39,7 +39,7 @@ const decided = (backend: FakeBackend) => backend.calls.filter(({ name }) => nam
 /** The time at which the states below are drawn. */
 const now = Date.UTC(2026, 0, 2, 3, 4, 5);
 
-/** Every state a call can be in, and the words that must be there. */
+/** Every state of a call, and the text that must be shown. */
 const states: [string, Partial<ToolCallView>, RegExp][] = [
   ['waits', { state: 'proposed' }, /Waits for you/],
   ['is allowed', { state: 'allowed', decision: 'once' }, /Allowed, starts soon/],

@@ -14,7 +14,7 @@ async function drawn(more: Partial<TurnView>) {
   return { app, backend, turn, article: screen.getByRole('article') };
 }
 
-/** Every state a turn can be in: its name, words that must be there, and what can be done. */
+/** Every state of a turn: its name, the text that must be shown, and the available actions. */
 const states: [string, Partial<TurnView>, string, RegExp, string[]][] = [
   ['accepted', { state: 'accepted', outcome: '', assistant: [] }, 'Turn 9, accepted', /Saved, sending…/, []],
   ['preparing', { state: 'preparing', outcome: '', assistant: [] }, 'Turn 9, preparing', /Preparing the context/, []],

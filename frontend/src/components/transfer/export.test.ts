@@ -39,7 +39,7 @@ describe('exporting', () => {
     await user.click(screen.getByRole('radio', { name: 'Bundle (.cinf)' }));
     expect([exporting.format, path()]).toEqual(['md', '/home/ada/Documents/Orders to Postgres #150.md']);
     expect(asked('transfer.plan')).toMatchObject({ scope: 'turn', format: 'md', allBranches: false });
-    // The arrows pass over it.
+    // The arrow keys skip it.
     screen.getByRole('radio', { name: 'Markdown (.md)' }).focus();
     await user.keyboard('{ArrowLeft}');
     expect(exporting.format).toBe('json');

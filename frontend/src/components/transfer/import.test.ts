@@ -65,11 +65,11 @@ describe('importing', () => {
     await user.click(screen.getByRole('button', { name: 'Import 2 files' }));
     expect(backend.calls.find((call) => call.name === 'transfer.importFiles')?.args).toEqual([['/home/ada/conversations.json', '/home/ada/orders.cinf'], '']);
     await ended();
-    // What could not be begun stays, with its reason.
+    // A file that could not be started stays in the list, with its reason.
     expect(files.queryByText(/25\.4/)).toBeNull();
     expect(files.getByText('huge.zip')).toBeVisible();
     expect(screen.queryByRole('button', { name: /^Import \d/ })).toBeNull();
-    expect(screen.getAllByRole('button', { name: 'Close' }).at(-1)).toHaveFocus(); // not lost with the button that went
+    expect(screen.getAllByRole('button', { name: 'Close' }).at(-1)).toHaveFocus(); // not lost with the button that disappeared
   });
 
   it('takes what the system’s dialog gives, a path in quotes, and the same file once', async () => {
@@ -184,7 +184,7 @@ describe('long work', () => {
     await app.backend.transfer.importFiles(['/home/ada/conversations.json'], '');
     expect(await screen.findByText('Import conversations.json')).toBeVisible();
     await screen.findByRole('button', { name: /Import conversations\.json: done/ });
-    // A toast tells it, with a way to the report; the line stays when the toast has gone.
+    // A toast reports it, with a link to the report; the line stays when the toast has disappeared.
     expect(app.toasts.list.map((toast) => [toast.text, toast.action?.label])).toEqual([['Import conversations.json: done', 'Show report']]);
     app.toasts.act(app.toasts.list[0]!.id);
     expect(app.work.open).toBe(true);
@@ -211,7 +211,7 @@ describe('long work', () => {
     expect(screen.getByText('Free some space.')).toBeVisible();
     await user.click(card.getByRole('button', { name: 'Resume: Import old.zip' }));
     await waitFor(() => expect(app.work.tasks[0]!.state).toBe('done'));
-    expect(app.toasts.list).toEqual([]); // it ended in sight
+    expect(app.toasts.list).toEqual([]); // it was visible when it ended
     await user.click(screen.getByRole('button', { name: 'Clear finished' }));
     expect(await screen.findByText('No running tasks')).toBeVisible();
   });

@@ -42,7 +42,7 @@ describe('what the page tells the window', () => {
     told = [];
     let started = false;
     void announcePage().then(() => (started = true));
-    await vi.advanceTimersByTimeAsync(250); // the program's window is not there yet, and hears nothing
+    await vi.advanceTimersByTimeAsync(250); // the program's window does not exist yet and receives nothing
     const [[name, id, listens]] = told as [[string, string, boolean]];
     expect([name, listens, told.length, started]).toEqual(['ci:page', true, 3, false]);
     hear('of another page');

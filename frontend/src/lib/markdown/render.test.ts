@@ -23,9 +23,9 @@ describe('the tail that is not durable', () => {
   });
 });
 
-/** What the renderer's own buttons on code do; none of them acts without being pressed. */
+/** The actions of the renderer's own buttons on code; each needs a click. */
 const ownActs = new Set(['copy', 'wrap', 'save', 'preview']);
-/** And of footnotes. */
+/** Those of footnotes. */
 const isNotes = (button: HTMLElement) => button.dataset['act'] === 'back' || (button.dataset['act'] === 'note' && button.parentElement?.className === 'note-ref');
 
 describe('Markdown of a model', () => {

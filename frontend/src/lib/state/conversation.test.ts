@@ -25,7 +25,7 @@ async function started(options: Parameters<typeof fakeBackend>[0] = {}): Promise
   await app.start();
 }
 
-/** Lets timers run until the condition holds; fails if it never does. */
+/** Advances the timers until the condition holds; fails if it never does. */
 async function until(what: () => boolean): Promise<void> {
   for (let i = 0; i < 2_000 && !what(); i++) await vi.advanceTimersByTimeAsync(5);
   expect(what()).toBe(true);
@@ -91,7 +91,7 @@ describe('a conversation', () => {
       if (count % 3 === 0) return void held.push(frame);
       deliver(frame);
       for (const late of held.splice(0).reverse()) deliver(late);
-      if (count % 4 === 0) deliver(frame); // twice
+      if (count % 4 === 0) deliver(frame); // duplicated
     };
     await send('Hello');
     await until(() => shown().length > 200);
@@ -108,7 +108,7 @@ describe('a conversation', () => {
     await vi.advanceTimersByTimeAsync(500);
     const before = backend.calls.filter((call) => call.name === 'sessions.turn').length;
     const turn = app.conversation.newest!;
-    backend.world.rev -= 1; // the next change carries the snapshot's own revision
+    backend.world.rev -= 1; // the next change has the same revision as the snapshot
     backend.world.changed('turn', turn.id, app.conversation.sessionId);
     await vi.advanceTimersByTimeAsync(500);
     expect(backend.calls.filter((call) => call.name === 'sessions.turn').length).toBe(before);
@@ -238,7 +238,7 @@ describe('a conversation', () => {
     await started({ data: 'rich' });
     expect(app.recovery.text).toBe('2 things were found and put in order.');
     app.stop();
-    app = new App(backend); // the page is loaded again
+    app = new App(backend); // the page is reloaded
     await app.start();
     expect(app.recovery.text).toBe('');
   });
@@ -326,7 +326,7 @@ describe('a slow program', () => {
     backend.world.changed('draft', branchId, sessionId);
     await vi.advanceTimersByTimeAsync(10);
     app.draft.typed = 'Typed';
-    await vi.advanceTimersByTimeAsync(400); // and saved, so that nothing is unsaved when the old text comes
+    await vi.advanceTimersByTimeAsync(400); // saved, so that nothing is unsaved when the old text arrives
     backend.world.branch(branchId).draft = { text: 'Older', images: [], files: [], memories: [], queued: false };
     read();
     await vi.advanceTimersByTimeAsync(10);
@@ -378,7 +378,7 @@ describe('a draft', () => {
     app.draft.typed = 'Hello';
     await vi.advanceTimersByTimeAsync(400);
     expect(app.draft.unsavedWhy?.message).toBe('The disk is full');
-    await vi.advanceTimersByTimeAsync(3_000); // nothing more is typed
+    await vi.advanceTimersByTimeAsync(3_000); // without any further typing
     expect(backend.world.branch(app.conversation.branchId).draft.text).toBe('Hello');
     expect(app.draft.unsavedWhy).toBeNull();
   });

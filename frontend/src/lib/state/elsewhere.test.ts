@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { fakeBackend, type FakeBackend } from '$lib/backend/fake';
 import { App } from './app.svelte';
 
-// What was begun in one conversation, when one has gone to another before it was done.
+// Actions started in one conversation that end after the user has gone to another.
 
 let backend: FakeBackend;
 let app: App;
@@ -26,7 +26,7 @@ afterEach(() => {
 const settle = () => vi.advanceTimersByTimeAsync(1_000);
 const shownTurns = () => app.conversation.turns.map((turn) => turn.id);
 
-/** Goes to the other session while a call is held, then lets the call answer. */
+/** Goes to the other session while a call is delayed, then lets the call return. */
 async function leaveDuring(name: string, act: () => Promise<unknown>): Promise<void> {
   const release = backend.hold(name);
   const done = act();
@@ -88,7 +88,7 @@ describe('an edit', () => {
     await settle();
     app.turnActions.edit(app.conversation.turns.at(-5)!);
     app.draft.text = 'other words';
-    await settle(); // saved, as everything in the field is
+    await settle(); // saved, like everything in the field
     await app.composer.send();
     await settle();
     expect(words('other words')).toBe(true);
@@ -138,7 +138,7 @@ describe('an edit', () => {
     app.turnActions.edit(app.conversation.turns.at(-5)!);
     if (words) app.draft.text = words;
     await settle();
-    const again = new App(backend); // the first one never comes to tidy up
+    const again = new App(backend); // the first one does not get to save its draft
     await again.start();
     expect(again.draft.text).toBe(found);
     again.stop();

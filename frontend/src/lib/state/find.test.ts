@@ -31,7 +31,7 @@ describe('find in the conversation', () => {
     await settled();
     expect(app.find.result?.hits.map((hit) => hit.seq)).toEqual([77, ...Array.from({ length: 10 }, (_, i) => 770 + i)]);
     const there = app.find.result!.total;
-    // A find of the user's words and one of an answer that repeats them.
+    // One match in the user's message and one in an answer that repeats it.
     expect(app.find.position).toBe(1);
     expect(seqAt()).toBe(77);
     await app.find.step(-1);

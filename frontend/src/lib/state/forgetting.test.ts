@@ -3,7 +3,7 @@ import { fakeBackend, type FakeBackend } from '$lib/backend/fake';
 import { block } from '$lib/backend/fake/shapes';
 import { App } from './app.svelte';
 
-// What the window has read before, when it is true no more.
+// Loaded data that is no longer valid.
 
 let backend: FakeBackend;
 let app: App;
@@ -26,7 +26,7 @@ afterEach(() => {
   localStorage.clear();
 });
 
-/** A turn of the open session that says something no other says. */
+/** The text of a turn of the open session that occurs in no other. */
 function secret(): string {
   const turn = backend.world.lineage(app.conversation.branchId).at(-2)!;
   turn.user = [block('text', 'the word is xylophone')];
@@ -111,7 +111,7 @@ describe('what was erased', () => {
     expect(app.search.groups).toHaveLength(0);
     expect(app.branches.tree).not.toBeNull();
     expect(app.conversation.turns.find((turn) => turn.id === turnId)!.erasedAt).toBeGreaterThan(0);
-    expect(app.erasing.count).toBe(count + 1); // the list of receipts tells of the same one
+    expect(app.erasing.count).toBe(count + 1); // the list of receipts reports the same deletion
   });
 
   it('by the command line is forgotten as soon as it is told', async () => {

@@ -40,7 +40,7 @@ describe('the keys of the window', () => {
     await app.keymap.assign('new', 'Ctrl+Shift+M');
     expect(backend.program.valueOf('keys.shortcuts')).toBe('["new=Ctrl+Shift+M"]');
     expect([app.keymap.commandOf(press('n', ctrl)), app.keymap.commandOf(press('M', { ...ctrl, shiftKey: true })), app.keymap.label('New', 'new'), app.keymap.isChanged('new')]).toEqual([null, 'new', 'New (Ctrl+Shift+M)', true]);
-    await app.keymap.assign('fork', 'Ctrl+Shift+M'); // new has none now
+    await app.keymap.assign('fork', 'Ctrl+Shift+M'); // "new" has none now
     expect([app.keymap.keys('new'), app.keymap.keys('fork'), app.keymap.label('New', 'new')]).toEqual(['', 'Ctrl+Shift+M', 'New']);
     await app.keymap.assign('inspector', 'Ctrl+N');
     await app.keymap.reset('new');

@@ -7,7 +7,7 @@ import { ThemeState } from './theme.svelte';
 import { ToastsState } from './toasts.svelte';
 import { UndoState } from './undo.svelte';
 
-// Answers and writes that overtake each other.
+// Replies and writes that arrive out of order.
 
 describe('the session list', () => {
   it('shows what the last question found, whichever answer comes first', async () => {

@@ -16,7 +16,7 @@ test('one walks through the sessions in the order they were last open, while Ctr
   for (const id of ['c', 'gone', 'b', 'a']) recent.visited(id);
   await recent.step(1);
   recent.released();
-  await recent.step(1); // back to where one came from
+  await recent.step(1); // back to the first one
   recent.released();
   await recent.step(1);
   await recent.step(1);

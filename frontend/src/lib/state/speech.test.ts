@@ -39,7 +39,7 @@ describe('reading aloud', () => {
     expect(speech.reading).toBe('');
     speech.toggle('t2', 'Three.\n\nFour.');
     speech.toggle('t2', 'Three.\n\nFour.');
-    voice.heard[2]!.onend!(); // engines tell of the end of what was cancelled
+    voice.heard[2]!.onend!(); // engines also report the end of a cancelled utterance
     expect([voice.heard.length, speech.reading]).toEqual([3, '']);
   });
 

@@ -40,7 +40,7 @@ async function send(text: string): Promise<void> {
   await app.temporary.send();
 }
 
-/** What was answered to the question whether to leave; undefined while it stands. */
+/** The answer to the question whether to leave; undefined while it is open. */
 function asked(leaving: Promise<unknown>): { done: boolean } {
   const seen = { done: false };
   void leaving.then(() => (seen.done = true));
@@ -88,7 +88,7 @@ describe('a temporary chat', () => {
       if (count % 3 === 0) return void (late = frame);
       deliver(frame);
       if (late) deliver(late);
-      deliver(frame); // twice
+      deliver(frame); // duplicated
     };
     await send('Hello');
     await until(() => shown().length > 200);

@@ -6,7 +6,7 @@ import { program } from './program';
 import { chooseLanguage } from './words.svelte';
 import { program as zh } from './zh-CN';
 
-/** Go's tables of settings, as they are written. */
+/** Go's tables of settings, as source code. */
 const tables = readdirSync('../backend/config')
   .filter((name) => name.endsWith('.go') && !name.endsWith('_test.go'))
   .map((name) => readFileSync(`../backend/config/${name}`, 'utf8'))
@@ -15,9 +15,10 @@ const all = (pattern: RegExp): string[] => [...new Set([...tables.matchAll(patte
 const keys = all(/\bname: "([a-z_]+(?:\.[a-z_]+)+)"/g);
 const terms = [...all(/\bgroup\w+\s*= "([^"]+)"/g), ...all(/\bunit: "([^"]+)"/g)];
 
-/** Every string of Go's sources, those that are joined by a plus as one: what the program can say. */
+/** All strings in Go's sources, with those joined by a plus as one: everything the program can say. */
 const strings = new Set(sourcesOf('../backend').flatMap((path) => [...readFileSync(path, 'utf8').replace(/"\s*\+\s*"/g, '').matchAll(/"((?:[^"\\\n]|\\.)*)"/g)].map(([, text]) => text!.replace(/\\(.)/g, '$1'))));
-// Those that count are joined from one or many and the rest: counted(n, "document", "documents") + " removed".
+// Sentences with counts are joined from singular or plural and the rest: counted(n, "document", "documents") + "
+// removed".
 for (const path of sourcesOf('../backend')) {
   const source = readFileSync(path, 'utf8').replace(/"\s*\+\s*"/g, '');
   for (const [, before = '', one, many, after] of source.matchAll(/(?:"([^"]*)" \+ )?counted\(\w+, "([^"]+)", "([^"]+)"\) \+ "([^"]+)"/g)) {
@@ -25,7 +26,7 @@ for (const path of sourcesOf('../backend')) {
   }
 }
 const verbs = /%(?:\.\d+)?[sdvqfg]/g;
-/** Some are joined in Go from their parts and a value: "Import " + name. */
+/** Some are joined in Go from parts and a value: "Import " + name. */
 const isSaid = (english: string): boolean => [/\0/, '%s', /%s|(?=; )|(?=\.$)/].some((joint) => english.split(joint).every((part) => part === '' || strings.has(part)));
 
 function sourcesOf(directory: string): string[] {
@@ -35,9 +36,9 @@ function sourcesOf(directory: string): string[] {
     return entry.name.endsWith('.go') && !entry.name.endsWith('_test.go') ? [path] : [];
   });
 }
-/** Choices that English descriptions also use as words of their own. */
+/** Choices that English descriptions also use as ordinary words. */
 const words = ['session', 'project', 'all', 'bundle'];
-/** The choices of each setting that its description names. */
+/** The choices of each setting that its description mentions. */
 const choices = new Map([...tables.matchAll(/name: "([\w.]+)"[^}]*?choices:\s*\[\]string\{([^}]*)\}[^}]*?help:\s*((?:"(?:[^"\\]|\\.)*"[\s+]*)+)/g)].map(([, key, list, help]) => [key!, [...list!.matchAll(/"([^"]+)"/g)].map(([, one]) => one!).filter((one) => !words.includes(one) && new RegExp(`\\b${one}\\b`).test(help!))]));
 
 it('has the same sentences in every language', () => {

@@ -13,7 +13,7 @@ type Flat = Record<string, string>;
 const flat = (catalogue: Catalogue): Flat =>
   Object.fromEntries(Object.entries(catalogue).flatMap(([area, texts]) => Object.entries(texts as Flat).map(([name, text]) => [`${area}.${name}`, text])));
 
-/** The values and tags that a message names, sorted; with the kind of each: a text, a number, a plural. */
+/** The values and tags of a message, sorted, each with its kind: a text, a number, a plural. */
 function names(message: string): string[] {
   const found = new Set<string>();
   const walk = (elements: MessageFormatElement[]) => {

@@ -9,7 +9,7 @@ import Turn from '../../transcript/Turn.svelte';
 import { isFinal, isRunning, problemOf } from './words';
 
 const fast = { prepareMs: 5, frameMs: 5, chars: 400, syncMs: 5, commitMs: 5 };
-/** Answers that arrive, and never end by themselves. */
+/** Answers that stream and never end. */
 const endless = { prepareMs: 5, frameMs: 5, chars: 1, syncMs: 5, commitMs: 5 };
 
 async function opened(pace: Partial<typeof fast> = fast) {
@@ -18,7 +18,7 @@ async function opened(pace: Partial<typeof fast> = fast) {
   return { ...started, user: userEvent.setup() };
 }
 
-/** A message that went to both configured models, with their answers beside each other. */
+/** A message sent to both configured models, with the view of their answers open. */
 async function asked(pace = fast) {
   const started = await opened(pace);
   const { app, user } = started;
@@ -57,7 +57,7 @@ describe('one message to several models', () => {
     await waitFor(() => expect(app.conversation.newest?.model).toBe('local'));
     expect(screen.queryByRole('region', { name: 'Answers side by side' })).toBeNull();
     expect(backend.world.session(app.conversation.sessionId).row.activeBranch).toBe(app.conversation.branchId);
-    // They are found again from the turn, as after a restart.
+    // They are read again from the turn, as after a restart.
     await app.branches.refresh();
     mountIn(app, Turn, { turn: app.conversation.newest!, index: 0 });
     await user.click(await screen.findByRole('button', { name: 'Answers side by side' }));

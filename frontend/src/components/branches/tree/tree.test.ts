@@ -68,7 +68,7 @@ describe('the forest', () => {
   test('hides archived branches, joins what nothing stands beside any more, and brings them back when asked', () => {
     const { world, main, a, b, c, tree } = small();
     for (const id of [a, b]) world.branch(id).view.archived = true;
-    // c forked off a, so the turns of a that c continues from stay.
+    // c was forked from a, so the turns of a before that fork stay.
     const forest = grow(tree(), { current: main, archived: false });
     expect(plain(forest)).toEqual([['m1', '', 1, 2], ['m3', 'm1', 3, 4], ['a3', 'm1', 3, 3], ['c4', 'a3', 4, 4], ['d1', '', 1, 1]]);
     world.branch(c).view.archived = true;
@@ -77,7 +77,7 @@ describe('the forest', () => {
     expect(less.byId.get('m3')).toBe(less.nodes[0]);
     expect(less.nodes[0]!.run).toMatchObject({ lastTurn: 'm4', ends: true });
     expect(grow(tree(), { current: main, archived: true }).nodes).toHaveLength(7);
-    // The open one is always drawn.
+    // The open branch is always drawn.
     expect(grow(tree(), { current: c, archived: false }).nodes.find((node) => node.here)?.run.id).toBe('c4');
   });
 
@@ -240,7 +240,7 @@ describe('versions of a message', () => {
     expect(versions.get('a4')?.all.map((version) => version.turnId)).toEqual(['a4', 'c4']);
     expect(versions.get('m1')?.all.map((version) => version.turnId)).toEqual(['m1', 'd1']);
     expect(versions.get('m2')).toBeUndefined();
-    // The open branch is the one to stay on.
+    // The open branch is preferred.
     expect(versionsOf(tree(), a).get('m3')?.all[1]?.branchId).toBe(a);
   });
 

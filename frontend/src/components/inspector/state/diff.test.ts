@@ -4,7 +4,7 @@ import { byWords, common, compare, unified } from './diff';
 const text = (pieces: { text: string }[]) => pieces.map((piece) => piece.text).join('');
 const signed = (old: string, now: string) => unified(compare(old, now)).map((line) => `${{ same: ' ', add: '+', del: '-' }[line.change]}${text(line.pieces)}`);
 
-/** Small numbers from a seed, the same each time. */
+/** Reproducible small random numbers. */
 function random(seed: number): () => number {
   let state = seed;
   return () => (state = (state * 1_103_515_245 + 12_345) % 2_147_483_648) / 2_147_483_648;

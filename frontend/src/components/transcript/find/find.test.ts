@@ -19,7 +19,7 @@ describe('the bar that finds', () => {
     mountIn(started.app, FindBar, {});
     const field = screen.getByRole('textbox', { name: 'Find in this conversation' });
     const at = () => started.app.find.position;
-    /** Types words, and waits for what is found of all of them: a slow hand is answered in between. */
+    /** Types a text, and waits for the results of all of it: slow typing gets results in between. */
     const look = async (words: string) => {
       await started.user.type(field, words);
       await waitFor(() => expect(started.app.conversation.intent.marks?.terms).toEqual([words]));
