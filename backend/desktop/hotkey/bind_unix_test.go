@@ -29,7 +29,7 @@ func nowhere(t *testing.T) {
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
 }
 
-func TestADesktopWithNeitherSaysWhatElseCanBeDone(t *testing.T) {
+func TestADesktopWithoutShortcutsSuggestsAnAlternative(t *testing.T) {
 	nowhere(t)
 	for _, wayland := range []string{"", "wayland-0"} {
 		t.Setenv("WAYLAND_DISPLAY", wayland)
@@ -352,7 +352,7 @@ func TestThePortalMayEndIt(t *testing.T) {
 }
 
 // What a portal refuses is said, and a person's no is not gone around through X11.
-func TestAPortalsNoIsInWords(t *testing.T) {
+func TestAPortalsRefusalIsReported(t *testing.T) {
 	for name, c := range map[string]struct {
 		portal *fakePortal
 		code   chat.Code
@@ -374,7 +374,7 @@ func TestAPortalsNoIsInWords(t *testing.T) {
 }
 
 // A portal that waits for the person waits no longer than the program.
-func TestAPortalThatAsksCanBeLeft(t *testing.T) {
+func TestAPortalThatAsksCanBeCancelled(t *testing.T) {
 	nowhere(t)
 	conn := privateBus(t)
 	if _, err := conn.RequestName(portalName, dbus.NameFlagDoNotQueue); err != nil {

@@ -71,7 +71,7 @@ func (f *fakeDesktop) endIt() {
 }
 
 // A Keeper follows what is wanted: each combination is given back before the next is asked for.
-func TestAKeeperHoldsWhatIsWantedLast(t *testing.T) {
+func TestAKeeperKeepsTheLatestCombination(t *testing.T) {
 	desktop := &fakeDesktop{t: t}
 	states := make(chan State, 64)
 	var k *Keeper

@@ -18,9 +18,9 @@ func drawnAnswer(t *testing.T, answer string) (page, text string) {
 	return page, text
 }
 
-// TestFormulasStandAsTheyWereWritten, whatever Markdown makes of their marks; sums of money
+// TestFormulasAreUnchanged, whatever Markdown makes of their marks; sums of money
 // are none, and code is code.
-func TestFormulasStandAsTheyWereWritten(t *testing.T) {
+func TestFormulasAreUnchanged(t *testing.T) {
 	for _, answer := range []string{
 		`With $a_1 * b_2 * c_1$ it holds.`, `So \(x_i < y_i\) and \[ \sum_{i=1}^n x_i \] follow.`, "$$\n- a_1\n+ b_1 \\\\\n= c_1\n$$", `($\{x\}$, $\alpha\_b$).`,
 		"| a | b |\n|---|---|\n| $|x|$ | $y_1 _z_$ |", `# On $x_1 _y_$`, `**bold $a_b_c$**`, "- $p_1$ and $p_2$\n- $$q_*r_*$$",

@@ -132,7 +132,7 @@ func FuzzMarkdownStaysInItsPlace(f *testing.F) {
 	})
 }
 
-func TestMarkdownThatNeedsNothingIsLeftAsItIs(t *testing.T) {
+func TestMarkdownIsNotChangedNeedlessly(t *testing.T) {
 	for _, said := range []string{"plain *words*", "- a\n  - b\n\n1. c", "a `code` b", "    code", "> quote", "| a |\n|---|\n| b |", "x_y a\\b"} {
 		if out := written(t, render.Markdown, conversation(exchange(1, "q", said))); !strings.Contains(out, "\n\n"+said+"\n\n") {
 			t.Errorf("%q is not in\n%s", said, out)
@@ -151,7 +151,7 @@ func TestMarkdownHeadingsMoveTogether(t *testing.T) {
 	}
 }
 
-func TestTurnsThatAreNotOver(t *testing.T) {
+func TestRenderingUnfinishedTurns(t *testing.T) {
 	open := exchange(2, "unsent", "")
 	open.Assistant, open.Phase, open.Outcome = nil, chat.PhaseAccepted, chat.OutcomeNone
 	cut := exchange(3, "cut off", "")

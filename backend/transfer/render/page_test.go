@@ -146,7 +146,7 @@ func TestNothingOfAMessageActsOnThePage(t *testing.T) {
 	}
 }
 
-func TestHostileHTMLIsShownAsTheTextItIs(t *testing.T) {
+func TestHostileHTMLIsShownAsText(t *testing.T) {
 	for _, name := range []string{"script", "frame", "form", "svg", "comment", "details", "mutation", "deep", "table cell"} {
 		_, words := inspect(t, written(t, render.HTML, conversation(exchange(1, "q", hostile[name]))))
 		want := hostile[name]
@@ -229,7 +229,7 @@ func TestContentsOfBranches(t *testing.T) {
 	}
 }
 
-func TestATurnThatNobodysMessageBegan(t *testing.T) {
+func TestATurnWithoutAUserMessage(t *testing.T) {
 	turn := exchange(1, "", "hello")
 	turn.User.Blocks = transfer.NoMessage().Blocks
 	d := conversation(turn, exchange(2, "b", "c"), exchange(3, "d", "e"), exchange(4, "f", "g"), exchange(5, "h", "i"), exchange(6, "j", "k"))

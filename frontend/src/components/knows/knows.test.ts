@@ -87,4 +87,17 @@ describe('the scope of memory', () => {
     await app.navigation.newSession();
     expect(screen.queryByText('May earlier chats help here?')).toBeNull();
   });
+
+  it('is asked after the settings changed, and not asked while recall answers, which sends nothing', async () => {
+    const { app, backend, calls } = await opened();
+    mountIn(app, ScopeQuestion, {});
+    await backend.settings.set('retrieval.scope', 'all');
+    await app.navigation.newSession();
+    await waitFor(() => expect(calls('settings.settings').length).toBeGreaterThan(0));
+    expect(screen.queryByText('May earlier chats help here?')).toBeNull();
+    await backend.settings.reset('retrieval.scope');
+    expect(await screen.findByText('May earlier chats help here?')).toBeVisible();
+    await backend.chat.setModel(app.conversation.sessionId, 'recall');
+    await waitFor(() => expect(screen.queryByText('May earlier chats help here?')).toBeNull());
+  });
 });

@@ -238,6 +238,16 @@ describe('the scope of memory', () => {
     await waitFor(() => expect(app.toasts.list.some(({ text }) => text.includes('The disk is full.'))).toBe(true));
   });
 
+  it('is all chats with recall until it is chosen, because nothing is sent', async () => {
+    const { app, backend, row, user } = await opened();
+    await backend.chat.setModel(row.id, 'recall');
+    mountIn(app, ComposerBar, { onattach: () => undefined });
+    await user.click(await screen.findByRole('button', { name: 'Memory reaches: All chats. Change it' }));
+    await user.click(screen.getByRole('menuitemradio', { name: /^This branch/ }));
+    await user.click(await screen.findByRole('button', { name: 'Memory reaches: This branch. Change it' }));
+    expect(screen.getByRole('menuitem', { name: /^As usual/ })).toHaveTextContent('All chats, unless the settings say otherwise');
+  });
+
   it('is shown in the Memory tab, and reset when the chat leaves its project', async () => {
     const { app, backend, row, user } = await inProject();
     const { unmount } = mountIn(app, MemoryFilters, { memory: app.memory, inProject: true });
