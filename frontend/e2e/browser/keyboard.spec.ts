@@ -100,7 +100,7 @@ test.describe('with a provider', () => {
     await expect(keys.chat.turn(3)).toHaveAccessibleName(/failed/);
     provider.answer('Be refused', 'Well then.');
     await keys.activate(keys.chat.turn(3).getByRole('button', { name: 'Retry' }), 'Shift+Tab');
-    await expect(keys.chat.answer(4)).toContainText('Well then.'); // as a turn of its own
+    await expect(keys.chat.answer(4)).toContainText('Well then.'); // as a separate turn
 
     for (const [seq, what, name] of [[5, 'Keep', /kept/], [6, 'Discard', /discarded/]] as const) {
       provider.answer(`Break off ${seq}`, prose(60), { chunkSize: 20, dropAfter: 16 });

@@ -40,11 +40,11 @@ test('a project with keyboard and mouse, in the real window: its dialog, a docum
     xdotool('key', 'Return');
     await until('the question for a name', async () => (await focused(room)) === 'Name');
     xdotool('type', '--delay', 20, 'Bakery');
-    await until('it is saved', () => page.run<boolean>(`return document.activeElement.value === 'Bakery'`));
+    await until('the name is typed', () => page.run<boolean>(`return document.activeElement.value === 'Bakery'`));
     xdotool('key', 'Return');
     await until('its dialog', async () => (await focused(room)).startsWith('Instructions'));
     xdotool('type', '--delay', 20, 'Answer as a baker would.');
-    await until('they are saved', () => page.run<boolean>(`return document.activeElement.value === 'Answer as a baker would.'`));
+    await until('the instructions are typed', () => page.run<boolean>(`return document.activeElement.value === 'Answer as a baker would.'`));
 
     // With the mouse: a document. A driven window has no file chooser: it closes at once, and the dialog stays
     // unchanged.

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JobView } from '$lib/backend/types';
-import { canRetry, canSetAside, countdown, jobWord } from './jobs';
+import { canRetry, canDismiss, countdown, jobWord } from './jobs';
 import { moved, placeAt } from './reorder';
 
 const now = 1_000_000;
@@ -19,7 +19,7 @@ test.each([
 ])('%o is %s', (given, word, retry, aside) => {
   expect(jobWord(given, now).word).toBe(word);
   expect(canRetry(given)).toBe(retry);
-  expect(canSetAside(given)).toBe(aside);
+  expect(canDismiss(given)).toBe(aside);
 });
 
 test('a countdown never shows zero before the end', () => {

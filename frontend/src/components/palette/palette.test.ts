@@ -93,7 +93,7 @@ describe('the order of the palette', () => {
   const item = (id: string, more: Partial<Item> = {}): Item => ({ id, kind: 'command', title: id, run: () => undefined, ...more });
 
   it('starts with recent items, and no kind hides the others', () => {
-    const items = [item('alpha'), item('beta', { why: 'Not now' }), ...Array.from({ length: 30 }, (_, i) => item(`session ${i}`, { kind: 'session' }))];
+    const items = [item('alpha'), item('beta', { disabledReason: 'Not now' }), ...Array.from({ length: 30 }, (_, i) => item(`session ${i}`, { kind: 'session' }))];
     const shown = sectionsOf(items, '', ['alpha', 'beta', 'gone']).map(({ title, items: some }) => [title, some.length]);
     expect(shown).toEqual([['Recent', 1], ['Commands', 1], ['Sessions', 7]]);
     expect(sectionsOf(items, '>', ['alpha']).map(({ title }) => title)).toEqual(['Commands']);
@@ -146,7 +146,7 @@ describe('commands', () => {
     const done = new Set<string>();
     for (const { id, local } of entries) {
       if (local || id === 'new' || id === 'temporary') continue;
-      if (app.commands.why(id) === '') await app.commands.run(id, id === 'model' ? 'sonnet' : id === 'pin' ? 'x' : '').then(() => done.add(id), (error: Error) => expect(error.message).toBeTruthy());
+      if (app.commands.disabledReason(id) === '') await app.commands.run(id, id === 'model' ? 'sonnet' : id === 'pin' ? 'x' : '').then(() => done.add(id), (error: Error) => expect(error.message).toBeTruthy());
     }
     expect(done.size).toBeGreaterThan(25);
   });

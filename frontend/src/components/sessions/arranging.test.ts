@@ -147,7 +147,7 @@ describe('arranging sessions', () => {
 
   it('applies an action on a selected row to the whole selection, otherwise only to that row', () => {
     app.arranging.selection.all(['a', 'b']);
-    expect([app.arranging.meant('a'), app.arranging.meant('z')]).toEqual([['a', 'b'], ['z']]);
+    expect([app.arranging.targets('a'), app.arranging.targets('z')]).toEqual([['a', 'b'], ['z']]);
   });
 
   it('offers the actions of the bar', async () => {

@@ -113,7 +113,7 @@ describe('files with their paths', () => {
     await requestWindow(backend, app, ['/home/ada/notes.md']);
     expect([app.draft.files, app.importing.files.map((file) => file.name)]).toEqual([[], ['notes.md']]);
     app.layout.closeSettings();
-    expect(app.dropping.takes(app.importing.files[0]!)).toBe(true);
+    expect(app.dropping.accepts(app.importing.files[0]!)).toBe(true);
   });
 
   it('of a second start are listed, whatever they are', async () => {

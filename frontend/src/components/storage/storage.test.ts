@@ -75,7 +75,7 @@ describe('a full check', () => {
     const card = await screen.findByRole('region', { name: 'Check everything' });
     expect(await within(card).findByText(/No problems found/)).toBeVisible();
     expect(app.toasts.list).toEqual([]); // it was visible
-    expect(app.work.untold).toEqual([]);
+    expect(app.work.unopened).toEqual([]);
   });
 
   it('lists each record that is not intact', async () => {

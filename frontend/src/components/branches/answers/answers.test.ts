@@ -109,12 +109,12 @@ describe('one message to several models', () => {
     await app.composer.send();
     app.composer.useSeveral(['sonnet', 'local']);
     app.draft.typed = 'Two';
-    expect(app.composer.why).toBe('Several models can be asked once this answer is final');
+    expect(app.composer.disabledReason).toBe('Several models can be asked once this answer is final');
     expect(screen.getByRole('button', { name: /^Queue/ })).toBeDisabled();
     await app.composer.submit();
     expect(backend.calls.some((call) => call.name === 'chat.sendToSeveral')).toBe(false);
     app.composer.useSeveral([]);
-    expect(app.composer.why).toBe('');
+    expect(app.composer.disabledReason).toBe('');
   });
 
   it('shows as many answers of an edited message, beside it', async () => {
