@@ -40,7 +40,7 @@ func TestMarkdownOfEverything(t *testing.T) {
 	golden(t, "everything.md", written(t, render.Markdown, d))
 }
 
-// outline is the headings of level 1 to 3 that are at the top of a document.
+// outline returns the top-level headings of level 1 to 3 of a document.
 func outline(src string) []string {
 	_, body, _ := strings.Cut(strings.TrimPrefix(src, "---\n"), "\n---\n")
 	doc := goldmark.DefaultParser().Parse(text.NewReader([]byte(body)))
@@ -53,7 +53,7 @@ func outline(src string) []string {
 	return out
 }
 
-// leaks is the HTML in a document that is not the program's.
+// leaks returns HTML in a document that the program did not write.
 func leaks(src string) []string {
 	_, body, _ := strings.Cut(strings.TrimPrefix(src, "---\n"), "\n---\n")
 	b := []byte(body)
@@ -177,7 +177,7 @@ func TestRenderingUnfinishedTurns(t *testing.T) {
 	}
 }
 
-// branched is a document of all branches: the first, and one that forks after turn 1.
+// branched returns a document with all branches: the first one, and one that forks after turn 1.
 func branched() render.Document {
 	other := exchange(2, "other", "way")
 	other.BranchID = "01HZZZZZZZZZZZZZZZZZZZBR02"
