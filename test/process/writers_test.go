@@ -23,8 +23,12 @@ func TestASecondWriterIsRefusedAndTheFirstUnharmed(t *testing.T) {
 
 	session := h.LastSession()
 	writers := [][]string{
-		{"send", "--session", session, "--wait-turn", "0s", "Second."}, {"commit", session}, {"pin", session, "fact"}, {"reconcile"},
-		{"sessions", "rename", session, "Other"}, {"discard", h.Only(session).ID},
+		{"send", "--session", session, "--wait-turn", "0s", "Second."},
+		{"commit", session},
+		{"pin", session, "fact"},
+		{"reconcile"},
+		{"sessions", "rename", session, "Other"},
+		{"discard", h.Only(session).ID},
 	}
 	var refused []*harness.Process // each waits a little for the first one
 	for _, args := range writers {
