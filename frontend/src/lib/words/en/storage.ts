@@ -147,6 +147,7 @@ export default {
   checkedDamaged: '{count, plural, one {# backup} other {# backups}} read through and verified: {damaged, number} cannot be used.',
   checkedFaulty: '{count, plural, one {# backup} other {# backups}} read through and verified: problems in the data of {faulty, number}.',
   checkedBoth: '{count, plural, one {# backup} other {# backups}} read through and verified: {damaged, number} cannot be used, problems in the data of {faulty, number}.',
+  documentRecords: 'records of documents',
   removed_turns: '{count, plural, one {# message with its answer} other {# messages with their answers}}',
   removed_files: '{count, plural, one {# document} other {# documents}}',
   removed_blobs: '{count, plural, one {# image} other {# images}}',
