@@ -88,7 +88,7 @@ var modelTable = []modelKey{
 		func(m *Model) any { return &m.PriceCached }},
 	{spec{name: "price_output", label: "Price of output", unit: "per million tokens", def: 0.0, min: 0, max: 1e6, help: "What a million output tokens cost."},
 		func(m *Model) any { return &m.PriceOutput }},
-	{spec{name: "stream", label: "Stream", def: true, help: "Turn off for servers that stream badly: the answer appears when it is complete."},
+	{spec{name: "stream", label: "Stream", def: true, help: "Turn off for servers that do not stream well: answers then appear when they are complete."},
 		func(m *Model) any { return &m.Stream }},
 	{spec{name: "allow_plain_http", label: "Key over plain http", def: false, help: "Send the key to another machine over http, where others can read it on the way. For networks that you trust."},
 		func(m *Model) any { return &m.AllowPlainHTTP }},

@@ -223,7 +223,7 @@ describe('how far memory reaches', () => {
     await user.click(screen.getByRole('menuitemradio', { name: /^All chats/ }));
     await waitFor(() => expect(screen.getByRole('button', { name: 'Memory reaches: All chats. Change it' })).toHaveFocus());
     await user.keyboard('{Enter}');
-    await user.click(screen.getByRole('menuitem', { name: /^As usual/ }));
+    await user.click(screen.getByRole('menuitem', { name: /^Default/ }));
     expect(await screen.findByRole('button', { name: 'Memory reaches: This project. Change it' })).toBeVisible();
     expect(calls('projects.setScope')).toEqual([[row.id, 'all'], [row.id, '']]);
   });

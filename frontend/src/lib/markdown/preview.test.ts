@@ -77,6 +77,6 @@ describe('opened and closed', () => {
   it('says what it cannot draw', async () => {
     const block = code('```svg\nnothing\n```');
     await open(block);
-    expect(block.querySelector('.preview')?.textContent).toBe('This cannot be drawn: there is no SVG in it.');
+    expect(block.querySelector('.preview')?.textContent).toBe('This cannot be rendered: there is no SVG in it.');
   });
 });
