@@ -1,4 +1,4 @@
-# Everything one does with this repository. `make` alone explains itself.
+# Everything one does with this repository. `make` without a target lists the targets.
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
@@ -6,7 +6,7 @@ MAKEFLAGS += --no-builtin-rules
 
 STAMPS := .tools/stamps
 
-# What the window's page is made of.
+# The sources of the window's page.
 PAGE := $(shell find frontend/src frontend/public frontend/*.* -type f 2>/dev/null | grep -v '\.test\.')
 
 .PHONY: help setup run chat dev build cli types test test-race e2e crash fuzz bench lint fmt screens screenshots icons parts package package-test fresh-machine clean
@@ -48,7 +48,7 @@ e2e: ## Only the tests that drive the built program: browser and real window
 
 crash: ## Try to break it: kill -9, loss of power, I/O faults, damage (SEED=n repeats a run, RESTARTS=1000)
 	@CONTEXTINFINITY_CRASH=full go test -buildvcs=false -count=1 -timeout 2h -run 'TestACallRunsAtMostOnce' ./test/process
-	@CONTEXTINFINITY_CRASH=full go test -buildvcs=false -count=1 -timeout 1h -run 'TestAtMostOnceHoweverItDies' ./backend/turn
+	@CONTEXTINFINITY_CRASH=full go test -buildvcs=false -count=1 -timeout 1h -run 'TestAtMostOnceHoweverItIsKilled' ./backend/turn
 	@go run -buildvcs=false ./scripts/crash $(if $(SEED),-seed $(SEED)) $(if $(RESTARTS),-restarts $(RESTARTS))
 
 fuzz: ## Made-up bytes for everything that reads from outside: FUZZTIME=30s for each target
@@ -90,17 +90,17 @@ clean: ## Remove what was built; conversations are elsewhere and stay
 	@rm -rf build/bin build/package $(STAMPS) frontend/e2e/results
 	@find frontend/dist -mindepth 1 ! -name gitkeep -delete 2>/dev/null || true
 
-# ---------------------------------------------------------------- what the targets above stand on
+# ---------------------------------------------------------------- what the targets above need
 
 $(STAMPS):
 	@mkdir -p $@
 
-# Not a file: setup itself is quick when nothing is missing, and a machine changes without telling make.
+# Not a file: setup is fast if nothing is missing, and make would not notice a change of the machine.
 .PHONY: $(STAMPS)/setup-run
 $(STAMPS)/setup-run: | $(STAMPS)
 	@scripts/setup run
 
-# The page alone, for those who build the program by their own flags.
+# The page alone, for those who build the program with their own flags.
 .PHONY: page
 page: $(STAMPS)/setup-run $(STAMPS)/page
 

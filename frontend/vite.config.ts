@@ -6,7 +6,7 @@ import { defineConfig } from 'vitest/config';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
-/** KaTeX names each font in three formats; every engine this runs on takes the first. */
+/** KaTeX lists three formats of each font; all supported engines use the first. */
 function woff2Only(): Plugin {
   return {
     name: 'woff2-only',
@@ -18,29 +18,30 @@ function woff2Only(): Plugin {
 export default defineConfig({
   plugins: [woff2Only(), svelte(), svelteTesting()],
   resolve: {
-    dedupe: ['katex', 'dompurify', 'marked'], // Mermaid brings its own of each
+    dedupe: ['katex', 'dompurify', 'marked'], // Mermaid would add its own copy of each
     alias: { $lib: path('./src/lib'), $shared: path('./src/components/shared') },
   },
   server: { watch: { ignored: ['**/e2e/**', '**/dist/**'] } },
   build: {
-    target: 'es2022', // WebKitGTK 2.40 and WebView2, the oldest engines the program runs on
+    target: 'es2022', // WebKitGTK 2.40 and WebView2, the oldest supported engines
     outDir: 'dist',
-    assetsInlineLimit: 0, // the content security policy takes fonts from files only
+    assetsInlineLimit: 0, // the content security policy allows fonts only from files
     emptyOutDir: true, // public/gitkeep is copied back, so the directory is never empty for go:embed
     chunkSizeWarningLimit: 400,
-    // The page's files are in the program: to load them ahead saves nothing. WebKit warns of each that is not used soon.
+    // The files are part of the program, so preloading saves nothing, and WebKit warns about each preloaded file that
+    // is not used soon.
     modulePreload: false,
   },
   test: {
     environment: 'jsdom',
-    experimental: { fsModuleCache: true }, // compiled modules are kept by their contents: a quarter of the suite's time
+    experimental: { fsModuleCache: true }, // caches compiled modules by content, which saves a quarter of the suite's time
     include: ['src/**/*.test.ts'],
     setupFiles: ['src/test/setup.ts'],
-    // A process runs its files in one set of modules: to load the page again for each file took more than half of the suite's
-    // time. A file that changes what a module keeps (the language) puts it back; `--sequence.shuffle.files` looks for those
-    // that do not.
+    // All test files of a process share one set of modules: loading the page again for each file took more than half of
+    // the suite's time. A file that changes the state of a module (such as the language) must restore it;
+    // `--sequence.shuffle.files` finds those that do not.
     isolate: false,
-    testTimeout: 60_000, // a limit for what hangs, not a measure of speed
+    testTimeout: 60_000, // only stops tests that hang; not a measure of speed
     hookTimeout: 60_000,
   },
 });

@@ -12,11 +12,11 @@ import (
 	"contextinfinity/backend/store"
 )
 
-// cold is a data directory that BenchmarkColdStartData of backend/store made.
+// cold is a data directory that was made by BenchmarkColdStartData of backend/store.
 var cold = flag.String("cold", "", "data directory for the cold start")
 
-// BenchmarkColdStart is what a start of the window does before it can be used, with
-// 1 000 sessions and 100 000 units: the whole of it, and its parts.
+// BenchmarkColdStart measures what a start of the window does before it can be used, with 1 000 sessions and 100 000
+// units: all of it, and its parts.
 func BenchmarkColdStart(b *testing.B) {
 	if *cold == "" {
 		b.Skip("-cold DIRECTORY is not given")
@@ -75,7 +75,7 @@ func BenchmarkColdStart(b *testing.B) {
 	})
 }
 
-// firstPaint asks for what the first paint shows.
+// firstPaint requests what the first paint shows.
 func firstPaint(b *testing.B, s *api.Sessions) (list, snapshot time.Duration) {
 	b.Helper()
 	begun := time.Now()

@@ -14,8 +14,8 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// desk is the program opened once, with every verb run against it in this
-// process: a conversation of many turns would spend its time on starts.
+// desk opens the program once and runs every command against it in this process. Starting a process for each turn of
+// a long conversation would take too long.
 type desk struct {
 	*app
 	t      testing.TB
@@ -33,8 +33,8 @@ func newDesk(t testing.TB, config string) *desk {
 	return d
 }
 
-// memoryDir is a temporary directory in memory where there is one: what is tested
-// here is not what a disk keeps, and hundreds of turns would wait for its fsyncs.
+// memoryDir is a temporary directory in RAM if there is one. These tests do not depend on the disk, and hundreds of
+// turns would wait for its fsyncs.
 func memoryDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "contextinfinity-desk-")
@@ -45,8 +45,8 @@ func memoryDir(t testing.TB) string {
 	return dir
 }
 
-// open opens the data directory as the writer, as a window does; background work
-// runs only when a verb asks for it.
+// open opens the data directory as the writer, as a window does; background work runs only when a command asks for
+// it.
 func (d *desk) open() {
 	d.t.Helper()
 	storetest.Fill(d.t, d.dir)
@@ -66,7 +66,7 @@ func (d *desk) shut() {
 	}
 }
 
-// again is the next start of the program, with another configuration.
+// again restarts the program with another configuration.
 func (d *desk) again(config string) {
 	d.t.Helper()
 	d.shut()
@@ -74,7 +74,7 @@ func (d *desk) again(config string) {
 	d.open()
 }
 
-// Run runs a verb to its end.
+// Run runs a command to its end.
 func (d *desk) Run(args ...string) harness.Result {
 	d.t.Helper()
 	out, errs := harness.NewLockedBuffer(), harness.NewLockedBuffer()
@@ -95,7 +95,7 @@ func (d *desk) OK(args ...string) harness.Result {
 	return d.Run(args...).Exits(0)
 }
 
-// send sends to a session, or begins one.
+// send sends a message to a session, or to a new one.
 func (d *desk) send(session string, args ...string) harness.Sent {
 	d.t.Helper()
 	where := []string{"send", "--json", "--new"}
@@ -105,7 +105,7 @@ func (d *desk) send(session string, args ...string) harness.Sent {
 	return d.OK(append(where, args...)...).Sent()
 }
 
-// seen is what `context` shows of a turn, or of what comes next.
+// seen returns what `context` shows for a turn, or for the next request.
 func (d *desk) seen(session string, more ...string) harness.View {
 	d.t.Helper()
 	return harness.ViewOf(d.OK(append([]string{"context", session, "--json"}, more...)...))

@@ -9,17 +9,16 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// secretsTyped are what users paste: none may leave, each is kept as typed.
+// secretsTyped are secrets that users paste: none may leave the machine, and each is stored as typed.
 var secretsTyped = map[string]string{
 	"github-token": "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a",
 	"openai-key":   "sk-proj-" + "Tq7wZr4KpX9mVb2Ns6Yd8Hc3Fj5Lg1Ra",
 	"pattern":      "EMP-104233",
 }
 
-// SPEC 13: a secret typed in a message is on disk as it was typed and never on
-// the wire, not while it is pending, not from old history, its extract or its
-// summary, and not on its way to the librarian; `context` shows what was replaced.
-func TestSecretsStayAtHome(t *testing.T) {
+// SPEC 13: a secret in a message is stored as typed and is never sent: not while its turn is pending, not from old
+// history, its extract or summary, and not to the librarian. `context` shows what was replaced.
+func TestSecretsAreNeverSent(t *testing.T) {
 	t.Parallel()
 	for _, w := range harness.Wires {
 		t.Run(w.Name, func(t *testing.T) {
@@ -50,7 +49,7 @@ func TestSecretsStayAtHome(t *testing.T) {
 	}
 }
 
-// replaced looks at what `context` says of it, as a document and in words.
+// replaced checks the redactions that `context` shows, as JSON and as text.
 func replaced(t *testing.T, d *desk, s harness.Sent) {
 	t.Helper()
 	v := d.seen(s.SessionID, "--turn", s.TurnID)
@@ -68,7 +67,7 @@ func replaced(t *testing.T, d *desk, s harness.Sent) {
 	}
 }
 
-// leaksNothing looks for the secrets, and for any half of one.
+// leaksNothing searches for the secrets and for any half of one.
 func leaksNothing(t *testing.T, text string) {
 	t.Helper()
 	for rule, secret := range secretsTyped {
@@ -82,8 +81,8 @@ func leaksNothing(t *testing.T, text string) {
 	}
 }
 
-// When the rules change, an old turn says so; verify does not call it damage.
-func TestARuleAddedLaterIsSaid(t *testing.T) {
+// If the redaction rules changed, `context` says so for an old turn, and verify does not report it as damage.
+func TestARuleAddedLaterIsReported(t *testing.T) {
 	t.Parallel()
 	w := harness.ChatWire
 	r := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, nil)

@@ -14,15 +14,13 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// chatter is what the two sides say of a turn: prose with something to keep in
-// it, long enough that forty turns do not fit 8 000 tokens.
+// chatter is the text of a turn: prose with a decision in it, long enough that forty turns do not fit 8 000 tokens.
 func chatter(i int) string {
 	return fmt.Sprintf("In week %d we moved the green boxes. We decided to use shelf %d for them. ", i, 100+i) +
 		strings.Repeat("The weather was mild and nobody hurried, so that the talk went on for a while. ", 5) + "<b>&amp; größer 漢字</b>"
 }
 
-// conversation is a branch as the X-ray test drives it: which body was sent for
-// which turn.
+// conversation is a branch that the X-ray test drives, with the request body of each turn.
 type conversation struct {
 	*desk
 	wire    harness.WireProtocol
@@ -41,10 +39,9 @@ func (c *conversation) say(args ...string) harness.Sent {
 	return s
 }
 
-// The X-ray of any past turn, of each protocol: every byte of text that stood on
-// the wire belongs to exactly one item shown, and no item shows more; through
-// pins, pending turns, extracts, summaries by a model, a continuation, an image,
-// and a fork.
+// For any past turn and each protocol, every byte of text that was sent belongs to exactly one item of the X-ray, and
+// no item shows more. This covers pins, pending turns, extracts, summaries by a model, a continuation, an image, and
+// a fork.
 func TestXRayShowsWhatWasOnTheWire(t *testing.T) {
 	t.Parallel()
 	for _, w := range harness.Wires {
@@ -109,7 +106,7 @@ func fortyTurns(t *testing.T, w harness.WireProtocol) *conversation {
 	return c
 }
 
-// continued is a turn whose answer was cut, and that the model continued with.
+// continued adds a turn whose answer was cut off and then continued.
 func (c *conversation) continued(text string) {
 	c.t.Helper()
 	s := c.Run("send", "--json", "--session", c.session, "--model", "m", text).Exits(1).Sent()

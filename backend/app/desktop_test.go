@@ -11,10 +11,10 @@ import (
 	"contextinfinity/backend/desktop"
 )
 
-// Somebody who does not look at the window is notified when an answer ends, in words of
-// ours unless they want the answer's own; whoever looks, ended it, or wrote where
-// nothing is kept, is not.
-func TestWhoIsToldOfAnAnswersEnd(t *testing.T) {
+// A user who is not looking at the window is notified when an answer ends, with a fixed text unless they want to see
+// the answer's. There is no notification if they are looking, stopped the answer themselves, or are in a temporary
+// chat.
+func TestNotificationsOfAnAnswersEnd(t *testing.T) {
 	open := chat.Turn{Phase: chat.PhaseResponding}
 	done := chat.Turn{Phase: chat.PhaseResponseFinalized, Outcome: chat.OutcomeCompleted,
 		Assistant: &chat.Message{Blocks: chat.Blocks{chat.Text{Text: "The secret word"}}}}

@@ -18,8 +18,8 @@ import (
 	"contextinfinity/backend/models"
 )
 
-// compatibleServer is a server of a protocol compatible with OpenAI's that has a chat model and an
-// embedding model, as LM Studio and vLLM do. It refuses what they refuse.
+// compatibleServer is an OpenAI-compatible server with a chat model and an embedding model, like LM Studio and vLLM.
+// It rejects what they reject.
 type compatibleServer struct {
 	*httptest.Server
 	model  string
@@ -69,7 +69,7 @@ func (s *compatibleServer) sent() []string {
 	return slices.Clone(s.inputs)
 }
 
-// offering is a history with the built-in embedder beside a server that was found on this machine.
+// offering returns a history with the built-in embedder, and services that find a server on this machine.
 func offering(t *testing.T, name string, s *compatibleServer) (*embedded, *api.Embedders, *api.Memory) {
 	t.Helper()
 	e := newEmbedded(t, "")
@@ -83,8 +83,8 @@ func offering(t *testing.T, name string, s *compatibleServer) (*embedded, *api.E
 	return e, api.NewEmbedders(core, e.config, catalog.EmbedderOptions), api.NewMemory(core)
 }
 
-// A server on this machine that speaks OpenAI's protocol is offered, measured without the history, accepted,
-// and left again; meanwhile the former vectors are searched and the progress is told.
+// An OpenAI-compatible server on this machine is offered, measured without using the history, accepted, and left
+// again. While it builds, the old vectors are searched and the progress is reported.
 func TestLocalServerAsEmbedder(t *testing.T) {
 	t.Parallel()
 	for name, model := range map[string]string{"LM Studio": "text-embedding-nomic-embed-text-v1.5", "vLLM": "nomic-ai/nomic-embed-text-v1.5"} {

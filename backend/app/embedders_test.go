@@ -24,8 +24,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// embedded is a world with conversations, and the parts that make, keep and search
-// vectors, as the configuration says.
+// embedded is a world with conversations, and the components that make, store and search vectors, as configured.
 type embedded struct {
 	*world
 	made    *embedders
@@ -46,7 +45,7 @@ func newEmbedded(t *testing.T, config string) *embedded {
 	return e
 }
 
-// say tells recall things, each a turn, and indexes them.
+// say sends each text as a turn to recall, and indexes it.
 func (e *embedded) say(texts ...string) {
 	e.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), harness.Patience)
@@ -66,7 +65,7 @@ func (e *embedded) say(texts ...string) {
 	}
 }
 
-// complete makes all vectors of the configured embedder, and returns its namespace.
+// complete makes all vectors of the configured embedder and returns its namespace.
 func (e *embedded) complete() chat.Namespace {
 	e.t.Helper()
 	for more := true; more; {
@@ -82,7 +81,7 @@ func (e *embedded) complete() chat.Namespace {
 	return ns
 }
 
-// nearest is the text of the unit that the vectors alone find.
+// nearest returns the text of the unit that vectors alone find.
 func (e *embedded) nearest(ns chat.Namespace, question string) (text string, cosine float64) {
 	e.t.Helper()
 	ctx := context.Background()
@@ -105,7 +104,7 @@ func (e *embedded) nearest(ns chat.Namespace, question string) (text string, cos
 	return e.unitText(ns, hits[0].N), hits[0].Cosine
 }
 
-// unitText reads what a unit is indexed by.
+// unitText returns the text that a unit is indexed by.
 func (e *embedded) unitText(ns chat.Namespace, n int64) string {
 	e.t.Helper()
 	units, err := e.store.Units(context.Background(), chat.Within{Scope: chat.ScopeAll}, []int64{n})
@@ -119,8 +118,7 @@ func (e *embedded) unitText(ns chat.Namespace, n int64) string {
 	return chunks[0].Source[units[0].Start:units[0].End]
 }
 
-// A provider that no one here wrote gives every text a vector of its own; the one
-// that a text is asked by again is found by it.
+// A third-party server returns a distinct vector for each text, and each text is found by its own vector.
 func TestVectorsOfAProvider(t *testing.T) {
 	t.Parallel()
 	e := newEmbedded(t, "[retrieval]\nembedder = \"openai\"\nembedding_base_url = \""+harness.ProviderURL(t)+"/v1\"\n")
@@ -137,7 +135,7 @@ func TestVectorsOfAProvider(t *testing.T) {
 	if err != nil || len(units) != 0 {
 		t.Fatalf("%d units have no vector, %v", len(units), err)
 	}
-	// The texts as they are indexed: those of a namespace that has none of them yet.
+	// A namespace without vectors lists the texts as they are indexed.
 	other, err := e.store.OpenNamespace(t.Context(), chat.EmbedderID{Name: "none", Model: "m", Dimension: 3, Version: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -153,13 +151,12 @@ func TestVectorsOfAProvider(t *testing.T) {
 	}
 }
 
-// meanings are what the planted server understands: texts of one share a direction
-// and no word.
+// meanings are known to the planted server: texts of one meaning have the same direction and no word in common.
 var meanings = [][]string{
 	{"feline dozed", "cat asleep"}, {"automobile broke down", "car repair"}, {"precipitation all week", "rainy days"},
 }
 
-// plantedVector has the direction of a text's meaning, and a little of its own.
+// plantedVector has the direction of a text's meaning, and a small component of its own.
 func plantedVector(text string, dimension int) []float32 {
 	v := make([]float32, dimension)
 	for i, c := range []byte(text) {
@@ -173,7 +170,7 @@ func plantedVector(text string, dimension int) []float32 {
 	return v
 }
 
-// plantedServer speaks OpenAI's or Ollama's protocol, and remembers what it was sent.
+// plantedServer speaks OpenAI's or Ollama's protocol and records what it was sent.
 type plantedServer struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -205,14 +202,14 @@ func newPlantedServer(t *testing.T) *plantedServer {
 			_ = json.NewEncoder(w).Encode(map[string]any{"model": "m", "embeddings": plain})
 			return
 		}
-		slices.Reverse(items) // they go by index
+		slices.Reverse(items) // clients must sort them by index
 		_ = json.NewEncoder(w).Encode(map[string]any{"object": "list", "data": items})
 	}))
 	t.Cleanup(s.Close)
 	return s
 }
 
-// newBreakableServer serves planted vectors until it is broken: then it refuses each call.
+// newBreakableServer serves planted vectors until it is broken; then it rejects each call.
 func newBreakableServer(t *testing.T) (*httptest.Server, *atomic.Bool) {
 	broken := new(atomic.Bool)
 	planted := newPlantedServer(t)
@@ -233,8 +230,7 @@ func (s *plantedServer) sent() []string {
 	return slices.Clone(s.inputs)
 }
 
-// Where no word is shared, the vectors alone find what was meant; of either
-// protocol, through the whole of store, manager and index.
+// If no word is shared, vectors alone find the meaning, with either protocol and the real store, manager and index.
 func TestMeaningWithoutWords(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"openai", "ollama"} {
@@ -264,8 +260,8 @@ func TestMeaningWithoutWords(t *testing.T) {
 	}
 }
 
-// A change of the embedder is a reindex: the old vectors serve until the new ones
-// are complete, and with local configured nothing goes over the wire any more.
+// Changing the embedder reindexes: the old vectors are searched until the new ones are complete, and with the local
+// embedder nothing is sent any more.
 func TestEmbedderIsChanged(t *testing.T) {
 	t.Parallel()
 	s := newPlantedServer(t)
@@ -303,12 +299,12 @@ func TestEmbedderIsChanged(t *testing.T) {
 	}
 }
 
-// A server that does not answer keeps recall from nothing that is indexed: it answers
-// while the server is still being waited for, a stop ends it at once, and so does close.
+// Recall does not wait for an embedding server that does not answer: it still answers from what is indexed, and a
+// stop or close ends the request to the server at once.
 func TestRecallDoesNotWaitForASilentServer(t *testing.T) {
 	asked, waiting := make(chan struct{}, 64), atomic.Int64{}
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // only then is the end of the connection noticed
+		_, _ = io.Copy(io.Discard, r.Body) // otherwise the end of the connection is not noticed
 		waiting.Add(1)
 		defer waiting.Add(-1)
 		asked <- struct{}{}
@@ -337,7 +333,7 @@ func TestRecallDoesNotWaitForASilentServer(t *testing.T) {
 	if err != nil || got.Phase != chat.PhaseResponseFinalized {
 		t.Fatalf("%s, %v", got.Phase, err)
 	}
-	<-asked // the first turn is being indexed, and nobody answers
+	<-asked // the first turn is being indexed, and the server does not answer
 	indexPatience = time.Hour
 	h := ask("And what is blue?")
 	if _, err := e.turns.Stop(ctx, h.Turn.ID); err != nil {

@@ -15,7 +15,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// statesOf are a session's committed states, newest first.
+// statesOf returns a session's committed states, newest first.
 func (d *desk) statesOf(session string) []chat.State {
 	d.t.Helper()
 	var doc struct{ States []chat.State }
@@ -23,7 +23,7 @@ func (d *desk) statesOf(session string) []chat.State {
 	return doc.States
 }
 
-// A state is made by the librarian's model, and says so.
+// A state that the librarian's model made is marked as such.
 func TestTheLibrariansModelMakesTheState(t *testing.T) {
 	t.Parallel()
 	for _, w := range harness.Wires {
@@ -45,8 +45,8 @@ func TestTheLibrariansModelMakesTheState(t *testing.T) {
 	}
 }
 
-// Whatever the librarian's model does, there is a state in the same run, made by
-// rule, that kept what the user said must hold.
+// Whatever the librarian's model returns, the same run makes a state; the fallback is made by rules and keeps the
+// user's constraints.
 func TestAFailingLibrarianFallsBackInTheSameRun(t *testing.T) {
 	t.Parallel()
 	w := harness.ChatWire
@@ -82,7 +82,7 @@ func TestAFailingLibrarianFallsBackInTheSameRun(t *testing.T) {
 	}
 }
 
-// An answer that drops what must be kept is kept, and what it dropped is added.
+// If the model's summary drops a required fact, the summary is kept and the fact is added.
 func TestADroppedConstraintIsAdded(t *testing.T) {
 	t.Parallel()
 	w := harness.ChatWire
@@ -109,8 +109,8 @@ func TestADroppedConstraintIsAdded(t *testing.T) {
 	d.Clean()
 }
 
-// While the librarian hangs the chat continues: the next message is answered, with
-// the turn before in full, and the state is still to be made.
+// While the librarian's request hangs, the chat continues: the next message is answered, with the previous turn in
+// full, and the state is made later.
 func TestTheChatNeverWaitsForTheLibrarian(t *testing.T) {
 	t.Parallel()
 	w := harness.OpenAIWire
@@ -141,8 +141,8 @@ func TestTheChatNeverWaitsForTheLibrarian(t *testing.T) {
 	}
 }
 
-// SRD 22.4: a context over its limit shrinks in the defined order, each step is
-// in the log, and the same conversation shrinks the same way again.
+// SRD 22.4: a context over its limit shrinks in the defined order, each step is logged, and the same conversation
+// shrinks in the same way again.
 func TestSRD22_4ContextShrinkerDeterminism(t *testing.T) {
 	t.Parallel()
 	w := harness.ChatWire
@@ -169,7 +169,7 @@ func TestSRD22_4ContextShrinkerDeterminism(t *testing.T) {
 		if !strings.Contains(human, "shrunk 3: dropped pending turn") {
 			t.Errorf("context does not name what was dropped: %s", harness.Clip(human))
 		}
-		// The minute that the request names is the one thing that differs between two runs.
+		// Only the minute in the request differs between the two runs.
 		bodies = append(bodies, strings.ReplaceAll(string(r.LastBody(t)), v.Manifest.Inputs.Now, "now"))
 		logs = append(logs, strings.Join(v.Manifest.Shrink, "\n"))
 		d.Clean()
@@ -197,9 +197,9 @@ func (d *desk) Show(session string, more ...string) harness.Shown {
 	return s
 }
 
-// A summary by the model takes the place of an extract once the cut advances, and
-// keeps its place: the X-ray of the turn before still shows the extract.
-func TestSummarizeTakesThePlaceOfExtracts(t *testing.T) {
+// A model's summary replaces an extract when the cut advances, and stays from then on. The X-ray of an earlier turn
+// still shows the extract.
+func TestSummariesReplaceExtracts(t *testing.T) {
 	t.Parallel()
 	w := harness.AnthropicWire
 	r := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, harness.Summarizing(w))
@@ -228,7 +228,7 @@ func TestSummarizeTakesThePlaceOfExtracts(t *testing.T) {
 	d.Clean()
 }
 
-// summary.style is read from the configuration into the request for a range summary.
+// summary.style is used in the request for a range summary.
 func TestSummaryStyleReachesTheRequest(t *testing.T) {
 	t.Parallel()
 	w := harness.ChatWire

@@ -11,7 +11,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// talker is the real program, as a process of its own or at a desk.
+// talker is the real program, either as a process or as a desk.
 type talker interface {
 	Run(args ...string) harness.Result
 	OK(args ...string) harness.Result
@@ -19,9 +19,8 @@ type talker interface {
 	Clean()
 }
 
-// With memory off nothing derived is sent, everything is kept, and what does not
-// fit is an error with its numbers (SPEC 16, OXY 8.6): by the setting, and by the
-// environment.
+// With memory off, by setting or by environment, nothing derived is sent, everything is stored, and a context that
+// does not fit is an error with its numbers (SPEC 16, OXY 8.6).
 func TestPlainChatWithoutMemory(t *testing.T) {
 	t.Parallel()
 	for i, w := range harness.Wires {
@@ -29,7 +28,7 @@ func TestPlainChatWithoutMemory(t *testing.T) {
 			"setting": {"[context]\ninfinity = false\n", ""}, "environment": {"", "CONTEXTINFINITY=0"},
 		} {
 			if i > 0 && name == "environment" {
-				continue // the way it is turned off is the same for each protocol
+				continue // it is turned off in the same way for each protocol
 			}
 			t.Run(w.Name+" "+name, func(t *testing.T) {
 				t.Parallel()
@@ -49,7 +48,7 @@ func TestPlainChatWithoutMemory(t *testing.T) {
 	}
 }
 
-// plainTalk is a short conversation: each request is the messages and no more.
+// plainTalk has a short conversation and checks that each request contains only the messages.
 func plainTalk(t *testing.T, h talker, w harness.WireProtocol, r *harness.Relay) string {
 	t.Helper()
 	first := h.OK("send", "--new", "--json", "--model", "m", "--wait", "indexed", "One, with a decision: we use shelf 5.").Sent()
@@ -71,7 +70,7 @@ func plainTalk(t *testing.T, h talker, w harness.WireProtocol, r *harness.Relay)
 	return third.SessionID
 }
 
-// overBudget talks on until it does not fit.
+// overBudget sends messages until they no longer fit.
 func overBudget(t *testing.T, h talker, session string, r *harness.Relay) {
 	t.Helper()
 	long := strings.Repeat("a word or two more ", 160)
@@ -97,7 +96,7 @@ func overBudget(t *testing.T, h talker, session string, r *harness.Relay) {
 	t.Error("a plain chat outgrew its window without an error")
 }
 
-// Turned off and on again, history is as it was: nothing was lost meanwhile.
+// After memory was turned off and on again, nothing of the history is lost.
 func TestMemoryCanBeTurnedOffAndOn(t *testing.T) {
 	t.Parallel()
 	w := harness.OpenAIWire

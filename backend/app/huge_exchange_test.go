@@ -9,7 +9,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// huge is a text of about 40 kB, with one sentence in its middle that nothing else says.
+// huge is a text of about 40 kB with one unique sentence in the middle.
 func huge(about, fact string) string {
 	var b strings.Builder
 	for i := range 700 {
@@ -21,10 +21,10 @@ func huge(about, fact string) string {
 	return b.String()
 }
 
-// An exchange that is larger than the working set stops nothing: the next message is sent, the
-// X-ray and the command line say what was shortened, and what the prompt does not show of it is
-// recalled if the question asks for it. The turn itself stays whole.
-func TestAHugeExchangeStopsNothing(t *testing.T) {
+// After an exchange that is larger than the working set, the next message is still sent. The X-ray and the command
+// line show what was shortened, and what the prompt leaves out is recalled if the question needs it. The stored turn
+// stays complete.
+func TestAHugeExchangeDoesNotBlockTheConversation(t *testing.T) {
 	t.Parallel()
 	const fact = "The spare key of the boathouse hangs behind the barometer."
 	w := harness.ChatWire

@@ -13,8 +13,8 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// The window of a lost database offers an empty history, keeps the remaining files, and opens the
-// new one at its next start; of data that is open, or unreadable, nothing is moved.
+// If the database is lost, the window offers to start with an empty history: it keeps the remaining files and opens
+// the new data at its next start. Data that is open or unreadable is not moved.
 func TestTheWindowStartsFresh(t *testing.T) {
 	t.Parallel()
 	p, o, data := keeping(t)
@@ -59,19 +59,19 @@ func TestTheWindowStartsFresh(t *testing.T) {
 	verified(t, o)
 }
 
-// The window of data with a damaged log offers to drop it, keeps the files as they were, and
-// opens the data at its next start.
+// If the log is damaged, the window offers to drop it: it keeps a copy of the files and opens the data at its next
+// start.
 func TestTheWindowDropsADamagedLog(t *testing.T) {
 	t.Parallel()
 	p, o, data := keeping(t)
 	session := p.say(api.SendRequest{Text: "Remember me.", Model: "m"}).SessionID
-	p.window.Close() // this empties the log into the database
+	p.window.Close() // this checkpoints the log
 	p = openPageWith(t, o)
 	p.say(api.SendRequest{Text: "And this?", Model: "m"})
 	if _, err := p.storage.DropLog(); chat.CodeOf(err) != chat.CodeConflict {
 		t.Errorf("while the data is open: %v", err)
 	}
-	crashed := map[string][]byte{} // the files as a crash at this moment leaves them
+	crashed := map[string][]byte{} // the files as a crash at this moment would leave them
 	for _, name := range []string{store.DatabaseFile, store.DatabaseFile + "-wal", "confirmed.mark"} {
 		crashed[name] = must[[]byte](t)(os.ReadFile(filepath.Join(data, name)))
 	}

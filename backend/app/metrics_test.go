@@ -16,7 +16,7 @@ import (
 
 var capital = regexp.MustCompile(`[A-Z]`)
 
-// TestMetricsOfWindowAndCommandLine: both show the same figures of the same turns.
+// TestMetricsOfWindowAndCommandLine: both show the same figures for the same turns.
 func TestMetricsOfWindowAndCommandLine(t *testing.T) {
 	t.Parallel()
 	r := harness.NewRelay(t, harness.ChatWire, func(int) llmtest.Step { return llmtest.Stream(harness.ChatWire.Saying(true, "It is noted.")...) }, nil)
@@ -58,7 +58,7 @@ func TestMetricsOfWindowAndCommandLine(t *testing.T) {
 	}
 }
 
-// printedFigure is a figure of the command line by the window's name for it.
+// printedFigure returns a figure of the command line by its name in the window.
 func printedFigure(turn map[string]any, name string) any {
 	name = strings.ToLower(capital.ReplaceAllString(name, "_$0"))
 	usage, _ := turn["usage"].(map[string]any)

@@ -23,11 +23,10 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// Loss of power while answers stream: what the header had called durable is
-// still there, and with stream.durability = "write_ahead" all that was shown.
-// Each seed is a crash of eight streams at eight different places, and of what
-// was not fsynced a random part stays, as on a disk.
-func TestPowerLossKeepsWhatWasCalledDurable(t *testing.T) {
+// After a power failure while answers stream, everything that was reported as durable is still there, and with
+// stream.durability = "write_ahead" everything that was shown. Each seed cuts eight streams at different places, and
+// a random part of what was not fsynced survives, as on a real disk.
+func TestPowerLossKeepsWhatWasReportedDurable(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []journal.Durability{journal.Buffered, journal.WriteAhead} {
 		t.Run(string(mode), func(t *testing.T) {
@@ -43,7 +42,7 @@ func TestPowerLossKeepsWhatWasCalledDurable(t *testing.T) {
 	}
 }
 
-// The same crash with every fsync made to do nothing: the test above must see it.
+// The same crash with fsync disabled: the checks of the test above must fail.
 func TestPowerLossWithoutFsyncIsNoticed(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []journal.Durability{journal.Buffered, journal.WriteAhead} {
@@ -63,15 +62,15 @@ func TestPowerLossWithoutFsyncIsNoticed(t *testing.T) {
 
 const streamsAtOnce = 8
 
-// outage is what a loss of power left of some streams.
+// outage is what a power failure left of some streams.
 type outage struct {
-	before []sight // what the window had been told
+	before []sight // what the window had been sent
 	after  []chat.Turn
 	texts  []string // recovered
-	whole  []string // all that the provider had to say
+	whole  []string // everything that the provider would have sent
 }
 
-// broken names each promise that was not kept.
+// broken lists each promise that was not kept.
 func (o outage) broken(mode journal.Durability) []string {
 	var out []string
 	for i, saw := range o.before {
@@ -98,8 +97,8 @@ func (o outage) broken(mode journal.Durability) []string {
 
 func outageQuestion(i int) string { return fmt.Sprintf("Stream number %d, please.", i) }
 
-// powerCut streams several answers at once, takes the power away while more text
-// is coming, and recovers. rng decides when, and what of the rest the disk kept.
+// powerCut streams several answers at the same time, cuts the power while text is arriving, and recovers. rng decides
+// when, and how much of the unsynced data survives.
 func powerCut(t *testing.T, fs *journaltest.CrashFS, mode journal.Durability, rng *rand.Rand) outage {
 	t.Helper()
 	dir, copied := t.TempDir(), t.TempDir()
@@ -117,8 +116,8 @@ func powerCut(t *testing.T, fs *journaltest.CrashFS, mode journal.Durability, rn
 		o.whole = append(o.whole, source.whole(i))
 	}
 	w.awaitDurable(ids, rng)
-	// From the first frame on nothing of a stream is written to the database: a
-	// copy of now is what the disk holds of it when the power goes.
+	// After the first frame a stream is not written to the database, so a copy made now is what the disk has when the
+	// power fails.
 	database := filepath.Join(copied, "data", store.DatabaseFile)
 	if err := os.MkdirAll(filepath.Dir(database), 0o700); err != nil {
 		t.Fatal(err)
@@ -139,7 +138,7 @@ func powerCut(t *testing.T, fs *journaltest.CrashFS, mode journal.Durability, rn
 	return o
 }
 
-// survivors puts what the crash left of the journals where the next start finds it.
+// survivors copies what the crash left of the journals to where the next start finds it.
 func survivors(t *testing.T, fs *journaltest.CrashFS, from, to string) {
 	t.Helper()
 	names, err := fs.ReadDir(from)
@@ -151,8 +150,7 @@ func survivors(t *testing.T, fs *journaltest.CrashFS, from, to string) {
 	}
 }
 
-// awaitDurable waits until each stream has some text that is called durable, as
-// much as rng says.
+// awaitDurable waits until each stream has a random amount of durable text.
 func (w *world) awaitDurable(ids []chat.TurnID, rng *rand.Rand) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), harness.Patience)
@@ -186,8 +184,8 @@ func (o *outage) recover(t *testing.T, w *world, ids []chat.TurnID) {
 	}
 }
 
-// trickle is a provider that never comes to an end: every request gets text of
-// its own, a piece a millisecond, until its client goes.
+// trickle is a provider whose answers never end: each request gets its own text, one piece per millisecond, until the
+// client disconnects.
 type trickle struct{ url string }
 
 func newTrickle(t *testing.T) *trickle {
@@ -229,7 +227,7 @@ const tricklePieces = 20_000
 
 func (*trickle) piece(stream, n int) string { return fmt.Sprintf("%d.%d ß漢🌍 ", stream, n) }
 
-// whole is all that a stream would say.
+// whole returns everything that a stream would send.
 func (s *trickle) whole(stream int) string {
 	var b strings.Builder
 	for n := range tricklePieces {

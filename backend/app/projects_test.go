@@ -12,7 +12,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// project is a project in use: its watched folder, and what was sent for its sessions.
+// project is a project with a watched folder, and a relay that records requests.
 type project struct {
 	*desk
 	wire   harness.WireProtocol
@@ -53,15 +53,15 @@ func (p *project) rescan() chat.ProjectScan {
 	return doc.Scan
 }
 
-// ask sends a message in a new session of the project, and returns it with what was sent.
+// ask sends a message in a new session of the project and returns it with its request.
 func (p *project) ask(text string) (harness.Sent, string) {
 	p.t.Helper()
 	s := p.send("", "--project", "Bakery", text)
 	return s, string(p.relay.LastBody(p.t))
 }
 
-// A project's instructions, facts and files are in the contexts of its sessions and of no
-// others, every byte of them shown; its files follow the disk.
+// A project's instructions, facts and files are in the contexts of its sessions and of no others, and the X-ray shows
+// every byte of them. Its files follow changes on disk.
 func TestAProjectIsInTheContextsOfItsSessions(t *testing.T) {
 	t.Parallel()
 	p := newProject(t)
@@ -117,7 +117,7 @@ func TestAProjectIsInTheContextsOfItsSessions(t *testing.T) {
 	}
 }
 
-// firstBody is the request of a turn as it was kept.
+// firstBody returns the stored request of a turn.
 func (p *project) firstBody(s harness.Sent) []byte {
 	p.t.Helper()
 	steps, err := p.store.Steps(p.t.Context(), chat.TurnID(s.TurnID))
@@ -131,8 +131,8 @@ func (p *project) firstBody(s harness.Sent) []byte {
 	return kept.Request
 }
 
-// The sessions of a project remember each other, and nothing else does; a session may keep to
-// itself; an archived one is not remembered.
+// Sessions of a project share memory, and sessions outside do not see it. A session can limit its memory to itself,
+// and archived ones are not searched.
 func TestSessionsOfAProjectShareMemory(t *testing.T) {
 	t.Parallel()
 	p := newProject(t)
@@ -164,7 +164,7 @@ func TestSessionsOfAProjectShareMemory(t *testing.T) {
 	p.Clean()
 }
 
-// Deleting a project takes its files out of everything, and leaves its sessions.
+// Deleting a project removes its files everywhere and keeps its sessions.
 func TestAProjectIsDeletedPermanently(t *testing.T) {
 	t.Parallel()
 	p := newProject(t)
@@ -190,7 +190,7 @@ func TestAProjectIsDeletedPermanently(t *testing.T) {
 	}
 }
 
-// The window names a file by its path and place, and no turn that could be gone to.
+// For a project file the window shows its path and position, and no turn to open.
 func TestTheWindowNamesAFileOfAProject(t *testing.T) {
 	t.Parallel()
 	p := newProject(t)

@@ -6,8 +6,8 @@ import (
 	"contextinfinity/backend/api"
 )
 
-// A desktop that offers no keys is said to be one, in the settings, with what can be done instead; and nothing is asked of it
-// before keys are set.
+// If a desktop has no global shortcuts, the settings say so and suggest an alternative. The desktop is not asked
+// before a shortcut is set.
 func TestTheKeysOfQuickAskFollowTheSettings(t *testing.T) {
 	for _, name := range []string{"DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY"} {
 		t.Setenv(name, "")

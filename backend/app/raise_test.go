@@ -13,7 +13,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// socketDir is a home whose data directory's path a socket can have.
+// socketDir is a home whose path is short enough for a socket in its data directory.
 func socketDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "ci-")
@@ -24,8 +24,7 @@ func socketDir(t *testing.T) string {
 	return dir
 }
 
-// watchRaise counts, until the end of the test, how often the window is asked to
-// the front.
+// watchRaise reports each request to bring the window to the front, until the end of the test.
 func watchRaise(t *testing.T) <-chan struct{} {
 	t.Helper()
 	asked := make(chan struct{}, 256)
@@ -35,8 +34,8 @@ func watchRaise(t *testing.T) <-chan struct{} {
 	return asked
 }
 
-// A second start on the same data, by another path too, opens no window: it brings
-// the first one to the front and ends well. Verbs are carried out by the window.
+// A second start with the same data, even by another path, opens no window: it brings the first one to the front and
+// exits successfully. Commands are run by the window.
 func TestASecondWindowRaisesTheFirst(t *testing.T) {
 	asked := watchRaise(t)
 	dir := socketDir(t)
@@ -76,8 +75,8 @@ func TestASecondWindowRaisesTheFirst(t *testing.T) {
 	}
 }
 
-// Files that a second start is given reach the window that is there, by their whole
-// paths and with what they are; those of a first start wait for its page (SPEC 4).
+// Files that are passed to a second start reach the open window, with absolute paths and their types; those of the
+// first start wait for the page (SPEC 4).
 func TestFilesOfAStartReachTheWindow(t *testing.T) {
 	asked := watchRaise(t)
 	dir := socketDir(t)
@@ -108,15 +107,15 @@ func TestFilesOfAStartReachTheWindow(t *testing.T) {
 	if len(files) != 3 || files[0].Path != line || files[0].Kind != "transcript" || files[1].Kind != "folder" || list[1].X != -1 {
 		t.Errorf("%+v", files)
 	}
-	// What is not a file is a wrong word, as ever, and reaches nobody.
+	// A path that is not a file is a usage error, as usual, and does not reach the window.
 	h.Run("--data-dir", dir, filepath.Join(dir, "none.cinf")).Exits(2)
 	if list, _ := work.WindowRequests(); len(list) != 0 {
 		t.Errorf("%+v", list)
 	}
 }
 
-// Where a terminal has the data, a window says so and names it.
-func TestAWindowBesideAConversationInATerminal(t *testing.T) {
+// If a terminal has the data open, a window says so and names it.
+func TestAWindowWhileATerminalHasTheData(t *testing.T) {
 	h := harness.NewHome(t, harness.Shipped(t), "")
 	other := h.Host()
 	w := window(cli.OpenOptions{DataDir: h.DataDir(), ConfigPath: h.ConfigFile()}, Page{})
@@ -131,8 +130,8 @@ func TestAWindowBesideAConversationInATerminal(t *testing.T) {
 	other.Leave()
 }
 
-// Two starts at the same time, again and again: one opens the data, the other
-// brings that one's window to the front, and never do both or neither.
+// With two starts at the same time, one opens the data and the other brings that window to the front; never both,
+// never neither.
 func TestTwoStartsAtOnce(t *testing.T) {
 	asked := watchRaise(t)
 	dir := socketDir(t)
@@ -162,7 +161,7 @@ func TestTwoStartsAtOnce(t *testing.T) {
 	}
 }
 
-// start is what one of two starts came to.
+// start is the result of one of two starts.
 type start struct {
 	elsewhere bool
 	close     func()

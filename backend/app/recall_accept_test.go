@@ -54,7 +54,7 @@ func (f found) texts() string {
 	return b.String()
 }
 
-// things are conversations to be found again, one session each.
+// things are conversations to find again, one session each.
 var things = []string{
 	"The ryokan near Gion costs 180 a night, breakfast included.",
 	"parseInvoiceHeader in billing/invoice_reader.go drops the tax field.",
@@ -71,8 +71,7 @@ func newLibrary(t *testing.T, config string) *desk {
 	return d
 }
 
-// SRD 22.5: the indexing job of the same turn, run again, inserts no chunk, no unit,
-// no vector and no event.
+// SRD 22.5: running the indexing job of the same turn again inserts no chunk, unit, vector or event.
 func TestSRD22_5IdempotentIndexing(t *testing.T) {
 	t.Parallel()
 	d := newLibrary(t, "")
@@ -81,7 +80,7 @@ func TestSRD22_5IdempotentIndexing(t *testing.T) {
 		t.Fatalf("%+v %v", before, err)
 	}
 	for range 2 {
-		// As if a later version of the program cut texts in another way.
+		// As if a later version of the program chunked texts differently.
 		n, err := d.store.RequeueOlder(context.Background(), chunking.Version+1, 100)
 		if err != nil || n != len(things) {
 			t.Fatalf("%d turns are to be indexed again: %v", n, err)
@@ -98,8 +97,8 @@ func TestSRD22_5IdempotentIndexing(t *testing.T) {
 	d.Clean()
 }
 
-// search finds names, identifiers, other scripts, and says where; it writes nothing.
-func TestSearchVerb(t *testing.T) {
+// search finds names, identifiers and other scripts, shows where they are, and writes nothing.
+func TestSearchCommand(t *testing.T) {
 	t.Parallel()
 	d := newLibrary(t, "")
 	for query, want := range map[string]string{
@@ -141,8 +140,7 @@ func TestSearchVerb(t *testing.T) {
 	d.Run("search", " ").Exits(2)
 }
 
-// The index is derived: there is no file of it, and a program that starts without one
-// finds the same.
+// The index is derived data without a file of its own, and after a restart it finds the same.
 func TestIndexIsDerived(t *testing.T) {
 	t.Parallel()
 	d := newLibrary(t, "")
@@ -166,9 +164,8 @@ func TestIndexIsDerived(t *testing.T) {
 	}
 }
 
-// An embedder that fails stops no turn and hides nothing: what was said is stored and
-// found by its words, its job waits and says why, a request that could not search says
-// so, and when the embedder answers again all is made up for.
+// A failing embedder stops no turn and is reported: the text is stored and found by its words, its job waits with a
+// reason, and a request without a search says so. When the embedder works again, everything is made up for.
 func TestEmbedderFailureIsVisible(t *testing.T) {
 	t.Parallel()
 	gate, broken := newBreakableServer(t)
@@ -222,7 +219,7 @@ func TestEmbedderFailureIsVisible(t *testing.T) {
 	d.Clean()
 }
 
-// recall answers from all sessions by meaning and words, never from its own quotations.
+// recall answers from all sessions, by meaning and by words, and never from its own quotations.
 func TestRecallQuotesEverySession(t *testing.T) {
 	t.Parallel()
 	d := newLibrary(t, "")
@@ -239,8 +236,45 @@ func TestRecallQuotesEverySession(t *testing.T) {
 	}
 }
 
-// What is measured is what runs: the defaults of the configuration are the numbers of
-// the measurement, all of them.
+// TestRecallKeepsToTheScope: recall quotes other sessions only as far as memory reaches, and says what it searched. Until
+// somebody has chosen, that is every session, because nothing is sent.
+func TestRecallKeepsToTheScope(t *testing.T) {
+	t.Parallel()
+	d := newLibrary(t, "")
+	const all, chosen = "From your own history", "I found nothing about that in "
+	for _, c := range []struct{ configured, own, scope, says string }{
+		{"", "", "all", all},
+		{"lineage", "", "lineage", chosen + "this branch."},
+		{"lineage", "all", "all", all},
+		{"all", "session", "session", chosen + "this chat."},
+		{"session", "", "session", chosen + "this chat."},
+	} {
+		session := d.send("", "Good morning.", "--model", "recall").SessionID
+		if err := d.app.config.Reset("retrieval.scope"); err != nil {
+			t.Fatal(err)
+		}
+		if c.configured != "" {
+			if err := d.app.config.Set("retrieval.scope", c.configured); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if c.own != "" {
+			d.OK("sessions", "scope", session, c.own)
+		}
+		if got := strings.TrimSpace(d.OK("sessions", "scope", session).Stdout); got != c.scope {
+			t.Errorf("%+v: the scope is %s", c, got)
+		}
+		s := d.send(session, "What does the ryokan near Gion cost?", "--model", "recall")
+		if strings.Contains(s.Text, "180 a night") != (c.says == all) || !strings.Contains(s.Text, c.says) {
+			t.Errorf("%+v: %q", c, s.Text)
+		}
+		if m := d.seen(session, "--turn", s.TurnID); string(m.Manifest.Inputs.Scope) != c.scope {
+			t.Errorf("%+v: the request says %s", c, m.Manifest.Inputs.Scope)
+		}
+	}
+}
+
+// The defaults of the configuration are exactly the measured numbers.
 func TestDefaultsAreTheMeasuredNumbers(t *testing.T) {
 	t.Parallel()
 	cfg, err := config.Open(config.Options{Path: filepath.Join(t.TempDir(), "config.toml")})
@@ -252,8 +286,8 @@ func TestDefaultsAreTheMeasuredNumbers(t *testing.T) {
 	}
 }
 
-// chunks lists what memory holds, and of one chunk says in which request it stood and why.
-func TestChunksVerb(t *testing.T) {
+// chunks lists the content of memory, and for a chunk the requests that used it and why.
+func TestChunksCommand(t *testing.T) {
 	t.Parallel()
 	d := newLibrary(t, "[retrieval]\nscope = \"all\"\n")
 	asked := d.send("", "What did the ryokan near Gion cost?", "--model", "m")

@@ -14,7 +14,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// tree is a session that is forked at random; said is what each branch may know.
+// tree is a session that is forked at random; said contains what each branch may know.
 type tree struct {
 	*desk
 	session string
@@ -22,9 +22,8 @@ type tree struct {
 	turns   map[string][]string // branch -> turns of its lineage
 }
 
-// SPEC 2.7: whatever the branches of a session are, a request made on one of them holds
-// no word that was said on a sibling, in its memory block or anywhere else; its own past
-// is recalled.
+// SPEC 2.7: whatever branches a session has, a request on one of them contains no word from a sibling, in its memory
+// block or elsewhere; its own past is recalled.
 func TestBranchesNeverRecallTheirSiblings(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(4) {
@@ -64,7 +63,7 @@ func TestBranchesNeverRecallTheirSiblings(t *testing.T) {
 
 var zebras = regexp.MustCompile(`zebra\d+`)
 
-// grow says a word of its own in each turn, and forks now and then.
+// grow sends a unique word in each turn, and forks at random.
 func (tr *tree) grow(rnd *rand.Rand) {
 	tr.t.Helper()
 	branch := ""
@@ -82,7 +81,7 @@ func (tr *tree) grow(rnd *rand.Rand) {
 	}
 }
 
-// fork starts a branch after a random turn of a random branch, and goes there.
+// fork starts a branch after a random turn of a random branch, and switches to it.
 func (tr *tree) fork(rnd *rand.Rand) string {
 	tr.t.Helper()
 	all := slices.Sorted(func(yield func(string) bool) {

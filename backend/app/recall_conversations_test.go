@@ -21,16 +21,16 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// recallDir holds conversations that are imported, each with the questions a person asks about it later.
+// recallDir contains conversations to import, each with the questions that a person asks about it later.
 const recallDir = "testdata/recall"
 
 // laterQuestion is asked after a conversation has ended. Answer lists strings of the passages that answer it; one of
-// them suffices. By is who wrote the first of them.
+// them is enough. By is the author of the first.
 type laterQuestion struct {
 	Ask    string
 	Answer []string
 	By     chat.Role
-	Stale  string // of an earlier passage that the answer corrects; empty: there is none
+	Stale  string // from an earlier passage that the answer corrects, if any
 }
 
 // answeredBy reports whether a text contains the answer, however the text is wrapped or escaped.
@@ -60,14 +60,14 @@ type results struct {
 	texts []string
 }
 
-// importChat imports a conversation into a store of its own. No model is asked: the state is the deterministic
-// fallback, and the model that contexts are assembled for is never called.
+// importChat imports a conversation into a store of its own. No model is called: the state is the deterministic
+// fallback, and the model for which contexts are assembled is never used.
 func importChat(t *testing.T, name string) *importedChat {
 	t.Helper()
 	return importFile(t, name, filepath.Join(recallDir, name+".jsonl"))
 }
 
-// importFile imports a conversation from a file and asks it the questions of the named one.
+// importFile imports a conversation from a file, with the questions of the named conversation.
 func importFile(t *testing.T, name, file string) *importedChat {
 	t.Helper()
 	ctx := context.Background()
@@ -97,7 +97,7 @@ func importFile(t *testing.T, name, file string) *importedChat {
 	return c
 }
 
-// line is a message of a conversation as it is stored.
+// line is a message of a stored conversation.
 type line struct {
 	Conv    string    `json:"conv"`
 	Date    time.Time `json:"date"`
@@ -105,8 +105,8 @@ type line struct {
 	Text    string    `json:"text"`
 }
 
-// goingOn writes a conversation that continues about other things for at least so many bytes, and returns the file. The
-// other conversations follow again and again, a day at a time.
+// goingOn writes a file with a conversation that continues about other topics for at least this many bytes. The other
+// conversations are repeated, one day at a time.
 func goingOn(t *testing.T, name string, size int, others ...string) string {
 	t.Helper()
 	var all []line
@@ -135,8 +135,8 @@ func goingOn(t *testing.T, name string, size int, others ...string) string {
 	return file
 }
 
-// readQuestions reads the questions and checks that each has its answer in the conversation, from the person it names,
-// and does not contain it itself.
+// readQuestions reads the questions and checks that each has its answer in the conversation, from the author it
+// names, and does not contain the answer itself.
 func (c *importedChat) readQuestions() {
 	c.t.Helper()
 	var said []struct{ Speaker, Text string }
@@ -166,8 +166,8 @@ func readJSONLines[T any](t *testing.T, path string, into *[]T) {
 	}
 }
 
-// score asks every question and requires that at least goal of them pass. It reports each one that does not, with what
-// the Memory tab ranks above its answer.
+// score asks every question and requires that at least goal of them pass. It reports each failure with what the
+// Memory tab ranks above the answer.
 func (c *importedChat) score(what string, goal int, passes func(laterQuestion) bool) {
 	c.t.Helper()
 	var failed []string
@@ -185,8 +185,8 @@ func (c *importedChat) score(what string, goal int, passes func(laterQuestion) b
 	c.t.Log(result)
 }
 
-// context is what the next request would contain if the question were sent now. original reports whether the answer is
-// in it as part of the history, packed whether it is anywhere but in the question.
+// context assembles the next request as if the question were sent now. original reports whether the answer is in it
+// as part of the history, packed whether it is anywhere outside the question.
 func (c *importedChat) context(q laterQuestion, ceiling int) (packed, original bool) {
 	c.t.Helper()
 	p, budget, err := c.app.turns.Preview(context.Background(), c.branch, "m", chat.UserText(q.Ask))
@@ -205,8 +205,8 @@ func (c *importedChat) context(q laterQuestion, ceiling int) (packed, original b
 	return packed, original
 }
 
-// packsInContext requires answers in the context of a working set of so many tokens. At most originals of them may be
-// there because their turn is still part of the history: the rest prove that memory works.
+// packsInContext requires answers in a context with this working set. At most originals of them may be there because
+// their turn is still part of the history; the others prove that memory works.
 func (c *importedChat) packsInContext(workingSet, goal, originals int) {
 	c.t.Helper()
 	if err := c.app.config.Set("budget.working_set_tokens", strconv.Itoa(workingSet)); err != nil {
@@ -227,7 +227,7 @@ func (c *importedChat) packsInContext(workingSet, goal, originals int) {
 	}
 }
 
-// packsByRetrieval requires answers among the passages that a search alone packs into so many tokens.
+// packsByRetrieval requires answers among the passages that a search alone packs into this many tokens.
 func (c *importedChat) packsByRetrieval(maxTokens, goal int) {
 	c.t.Helper()
 	c.score(fmt.Sprintf("packed by a search alone into %d tokens", maxTokens), goal, func(q laterQuestion) bool {
@@ -242,7 +242,7 @@ func (c *importedChat) packsByRetrieval(maxTokens, goal int) {
 	})
 }
 
-// listed are the results of the Memory tab for a question.
+// listed returns the results of the Memory tab for a question.
 func (c *importedChat) listed(q laterQuestion) results {
 	c.t.Helper()
 	if r, ok := c.results[q.Ask]; ok {
@@ -259,7 +259,7 @@ func (c *importedChat) listed(q laterQuestion) results {
 	return r
 }
 
-// ranksFirst requires answers in the first or second result of the Memory tab.
+// ranksFirst requires answers in the first two results of the Memory tab.
 func (c *importedChat) ranksFirst(goal int) {
 	c.t.Helper()
 	c.score("first or second in the Memory tab", goal, func(q laterQuestion) bool {
@@ -286,14 +286,14 @@ func (c *importedChat) rankedAbove(q laterQuestion) string {
 	return b.String() + fmt.Sprintf("    the answer is at rank %d\n", rank+1)
 }
 
-// clipLine is the beginning of a text in one line.
+// clipLine returns the beginning of a text as one line.
 func clipLine(s string) string {
 	runes := []rune(oneLine(s))
 	return string(runes[:min(100, len(runes))])
 }
 
-// TestRepliesAreRemembered: an engineer's working conversation of 80 turns, full of tables, commands and corrections, in
-// which the same is asked again in other words. What the assistant answered is recalled as well as what the user said.
+// TestRepliesAreRemembered: an engineer's conversation of 80 turns, with tables, commands and corrections, whose
+// questions ask with other words. What the assistant answered is recalled as well as what the user said.
 func TestRepliesAreRemembered(t *testing.T) {
 	t.Parallel()
 	c := importChat(t, "working")
@@ -306,8 +306,8 @@ func TestRepliesAreRemembered(t *testing.T) {
 	c.ranksFirst(26)
 }
 
-// TestRepliesAreRememberedInLargeContexts: the same conversation continues about other things, until the history of a
-// large working set holds little of what is asked about.
+// TestRepliesAreRememberedInLargeContexts: the same conversation continues about other topics, until the history of a
+// large working set contains few of the answers.
 func TestRepliesAreRememberedInLargeContexts(t *testing.T) {
 	t.Parallel()
 	c := importFile(t, "working", goingOn(t, "working", 240_000, "household", "corrections", "pairs"))
@@ -317,7 +317,7 @@ func TestRepliesAreRememberedInLargeContexts(t *testing.T) {
 	c.ranksFirst(26)
 }
 
-// TestRepliesAreRememberedAtHome: another domain and register, a part of it in German.
+// TestRepliesAreRememberedAtHome: another domain and register, partly in German.
 func TestRepliesAreRememberedAtHome(t *testing.T) {
 	t.Parallel()
 	c := importChat(t, "household")
@@ -330,7 +330,7 @@ func TestRepliesAreRememberedAtHome(t *testing.T) {
 	c.ranksFirst(13)
 }
 
-// TestUniquePairsRankFirst: of twenty questions that share only common words with each other, each finds its own answer.
+// TestUniquePairsRankFirst: each of twenty questions, which share only common words, finds its own answer.
 func TestUniquePairsRankFirst(t *testing.T) {
 	t.Parallel()
 	c := importChat(t, "pairs")
@@ -340,9 +340,9 @@ func TestUniquePairsRankFirst(t *testing.T) {
 	c.ranksFirst(19)
 }
 
-// TestCorrectionsStandAboveWhatTheyCorrect: plans for a bakery that change, each time in other words. The changed value
-// is one of the first two results, and above the old one, which its own question often makes the better match.
-func TestCorrectionsStandAboveWhatTheyCorrect(t *testing.T) {
+// TestCorrectionsRankAboveWhatTheyCorrect: plans for a bakery that change, each time in other words. The new value is
+// one of the first two results, above the old one, which often matches the question better.
+func TestCorrectionsRankAboveWhatTheyCorrect(t *testing.T) {
 	t.Parallel()
 	c := importChat(t, "corrections")
 	if c.turns != 22 || len(c.questions) != 9 {

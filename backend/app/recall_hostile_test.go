@@ -15,8 +15,8 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// hostile are texts made to leave the memory block, to pass for another role, or to
-// say what no reader sees (testdata/hostile.txt, a Go string a line).
+// hostile are texts that try to leave the memory block, to pose as another role, or to contain invisible text
+// (testdata/hostile.txt, one Go string per line).
 func hostile(t *testing.T) []string {
 	t.Helper()
 	var out []string
@@ -34,15 +34,14 @@ func hostile(t *testing.T) []string {
 	return out
 }
 
-// marker is a word by which one of them is found.
+// marker is a word that finds one of the texts.
 func marker(i int) string { return fmt.Sprintf("hz%dq", i) }
 
-// together is how many are in one message.
+// together is how many texts one message contains.
 const together = 8
 
-// SPEC 2.8, SRD 14.2: whatever was said once and is recalled is in the memory
-// block of the last user message, and nowhere else; it cannot close the block, hides
-// nothing, and never reaches the system role. Looked at on the bytes that a server was sent.
+// SPEC 2.8, SRD 14.2: recalled text is in the memory block of the last user message and nowhere else. It cannot close
+// the block, hides nothing, and never reaches the system role. The test reads the bytes that a server received.
 func TestHostileMemoryStaysData(t *testing.T) {
 	t.Parallel()
 	texts := hostile(t)
@@ -85,7 +84,7 @@ func TestHostileMemoryStaysData(t *testing.T) {
 	}
 }
 
-// sendIn sends, has the turn indexed, and returns the session.
+// sendIn sends a message, waits until it is indexed, and returns the session.
 func (d *desk) sendIn(session, text string) string {
 	d.t.Helper()
 	return d.send(session, text, "--model", "m", "--wait", "indexed").SessionID
@@ -94,7 +93,7 @@ func (d *desk) sendIn(session, text string) string {
 // roleText is one message of a request.
 type roleText struct{ role, text string }
 
-// wireRoles reads who says what in a request, in any of the protocols.
+// wireRoles reads the role and text of each message of a request, in any protocol.
 func wireRoles(t *testing.T, body []byte) []roleText {
 	t.Helper()
 	var req struct {
@@ -120,10 +119,10 @@ func wireRoles(t *testing.T, body []byte) []roleText {
 	return out
 }
 
-// ownTag are the marks that the program itself sets inside its blocks.
+// ownTag matches the marks that the program itself puts into its blocks.
 var ownTag = regexp.MustCompile(`<m>|</?state_summary>|<turns from="\d+" to="\d+">|</turns>`)
 
-// memoryOf checks a request and returns what is in its memory block.
+// memoryOf checks a request and returns the content of its memory block.
 func memoryOf(t *testing.T, said []roleText, question string) string {
 	t.Helper()
 	for _, m := range said {
@@ -144,8 +143,8 @@ func memoryOf(t *testing.T, said []roleText, question string) string {
 	return inside
 }
 
-// insideBlock is what is in the block that a text begins with: nothing in it is a
-// tag of anybody else's, a control token, or invisible, and after it the rest follows.
+// insideBlock returns the content of the block at the beginning of a text, and checks that it contains no other tags,
+// control tokens or invisible characters, and that the rest follows it.
 func insideBlock(t *testing.T, text, rest string) string {
 	t.Helper()
 	const open, shut = "<memory>\n", "</memory>\n\n"

@@ -18,16 +18,16 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// part says how much of the answer must stand.
+// part is how much of the answer must be kept.
 type part int
 
 const (
 	nothing part = iota
-	some         // a beginning, not all
+	some         // a beginning, but not all
 	all
 )
 
-// calledFor is what a fault calls for (SPEC 4).
+// calledFor is the required end of a turn for a kind of fault (SPEC 4).
 type calledFor struct {
 	phase    chat.Phase
 	outcome  chat.Outcome
@@ -48,9 +48,8 @@ func leftOpen(code chat.Code) calledFor {
 	return calledFor{chat.PhaseResponding, chat.OutcomeIncomplete, code, 1, some}
 }
 
-// kindsOfFault is every kind of the schedule, with the end that SPEC 4 gives it:
-// retried only while nothing arrived and a retry may help, at most four tries;
-// text is never thrown away; without text there is no answer to keep.
+// kindsOfFault are all kinds of faults with their required ends (SPEC 4): a call is retried only if nothing arrived
+// and a retry may help, at most four attempts; text is never thrown away; without text there is no answer to keep.
 var kindsOfFault = map[string]calledFor{
 	"good":        final(chat.OutcomeCompleted, 1, all),
 	"whole":       final(chat.OutcomeCompleted, 1, all), // not streamed
@@ -60,7 +59,7 @@ var kindsOfFault = map[string]calledFor{
 	"limit_once":  final(chat.OutcomeCompleted, 2, all),
 	"server_once": final(chat.OutcomeCompleted, 2, all),
 	"stop":        final(chat.OutcomeStopped, 1, some),
-	"limit_long":  failedAs(chat.CodeRateLimited, 1), // asks for an hour: the user's choice
+	"limit_long":  failedAs(chat.CodeRateLimited, 1), // asks to wait for an hour, so the user decides
 	"server":      failedAs(chat.CodeUnavailable, turn.MaxAttempts),
 	"disconnect":  failedAs(chat.CodeUnavailable, turn.MaxAttempts),
 	"refused":     failedAs(chat.CodeUnavailable, turn.MaxAttempts),
@@ -79,12 +78,12 @@ const (
 	lanes          = 20
 )
 
-// planned is one send of the schedule.
+// planned is one message of the schedule.
 type planned struct {
 	number int
 	kind   string
 	wire   string
-	policy turn.IncompletePolicy // for what is in its way
+	policy turn.IncompletePolicy // for an incomplete answer before it
 }
 
 func (p planned) message() string {
@@ -102,8 +101,7 @@ func (p planned) model() string {
 	return p.wire
 }
 
-// schedule has every kind with every protocol three times, and some at random,
-// in random order.
+// schedule contains every kind with every protocol three times and some random ones, in random order.
 func schedule(rng *rand.Rand) []planned {
 	var names []string
 	for k := range kindsOfFault {
@@ -128,12 +126,12 @@ func schedule(rng *rand.Rand) []planned {
 	return out
 }
 
-// ran is a send that is over.
+// ran is a message whose turn has ended.
 type ran struct {
 	planned
 	id     chat.TurnID
 	answer string
-	want   calledFor // as it is now: a decision may have changed it
+	want   calledFor // the current expectation; a decision may have changed it
 }
 
 func TestFaultSchedule(t *testing.T) {
@@ -217,7 +215,7 @@ func (w *world) drive(branch chat.BranchID, mine []planned) []ran {
 	return done
 }
 
-// decide is what a policy makes of an open turn; its text stays.
+// decide applies a policy to an open turn; its text is kept.
 func (r *ran) decide(p turn.IncompletePolicy) {
 	r.want.phase, r.want.outcome = chat.PhaseFailed, chat.OutcomeDiscarded
 	if p == turn.IncompleteKeep {
@@ -225,7 +223,7 @@ func (r *ran) decide(p turn.IncompletePolicy) {
 	}
 }
 
-// refusedByOpenTurn checks that nothing overtakes an undecided answer.
+// refusedByOpenTurn checks that no message can be sent past an undecided answer.
 func (w *world) refusedByOpenTurn(branch chat.BranchID, p planned) {
 	_, err := w.turns.Send(context.Background(), turn.Message{
 		Branch: branch, Content: chat.UserText(p.message()), Model: p.model(), Incomplete: turn.IncompleteRefuse,
@@ -276,7 +274,7 @@ func (w *world) stopIfPlanned(ctx context.Context, p planned, id chat.TurnID) er
 	return err
 }
 
-// endedAs compares a turn that is over with what its fault calls for.
+// endedAs compares the end of a turn with the required one.
 func (w *world) endedAs(ctx context.Context, t chat.Turn, p planned, want calledFor) (string, error) {
 	var code chat.Code
 	if t.Failure != nil {
@@ -322,8 +320,8 @@ func (p part) holds(text, whole string) error {
 	return nil
 }
 
-// settledLane checks a lane after all background work: every prompt and answer
-// as they were, what is final committed, the head at the newest of it.
+// settledLane checks a lane after all background work: prompts and answers are unchanged, final turns are committed,
+// and the head is at the newest of them.
 func (w *world) settledLane(branch chat.BranchID, lane []ran) {
 	w.t.Helper()
 	ctx := context.Background()
@@ -360,7 +358,7 @@ func (w *world) settledLane(branch chat.BranchID, lane []ran) {
 	}
 }
 
-// nothingLeft checks that no run, job or journal remains and verify is clean.
+// nothingLeft checks that no run, job or journal remains and verify finds nothing.
 func (w *world) nothingLeft() {
 	w.t.Helper()
 	ctx := context.Background()

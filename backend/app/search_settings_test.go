@@ -7,8 +7,8 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
-// TestTheDefaultsAreTheMeasuredOnes: what docs/recall.md says was measured is what an
-// installation without a configuration searches with.
+// TestTheDefaultsAreTheMeasuredOnes: without a configuration, the program searches with the numbers that
+// docs/recall.md reports.
 func TestTheDefaultsAreTheMeasuredOnes(t *testing.T) {
 	if got := searchSettings(config.Default()); got != retrieval.Measured() {
 		t.Errorf("\n%+v, measured\n%+v", got, retrieval.Measured())

@@ -11,16 +11,16 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// A provider that refuses a request for its size at half of our ceiling is sent a smaller
-// one each time, in every protocol, below its own number where it names one; the steps
-// are in the manifest, and the third try is answered (SRD 7.2, 7.3).
+// If a provider rejects requests for their size at half of our ceiling, each following one is smaller, in every
+// protocol, and below the provider's limit if it names one. The steps are in the manifest, and the third attempt
+// succeeds (SRD 7.2, 7.3).
 func TestARefusalForSizeMakesTheRequestSmaller(t *testing.T) {
 	t.Parallel()
 	for _, w := range harness.Wires {
 		for name, c := range map[string]struct {
 			words    string
 			refusals int32
-			most     float64 // of the refused tokens, that may be left
+			most     float64 // the largest share of the rejected tokens that may remain
 		}{
 			"without a number": {"Your input exceeds the context window of this model.", 2, 0.81},
 			"with its number":  {"This model's maximum context length is 4000 tokens. However, your messages resulted in 5000 tokens.", 1, 0.8},

@@ -13,7 +13,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// calling is an answer of Chat Completions that asks for a tool.
+// calling is a Chat Completions answer that calls a tool.
 func calling(id, tool, arguments string) llmtest.Step {
 	events := llmtest.Events(
 		`{"id":"r","object":"chat.completion.chunk","model":"m-1","choices":[{"index":0,"delta":{"role":"assistant","content":"Let me look.","tool_calls":[{"index":0,"id":"`+id+
@@ -33,7 +33,7 @@ func streamed(events []chat.RawEvent) llmtest.Step {
 	return s
 }
 
-// toolPage is a window with tools on, a folder, and a provider that follows a script.
+// toolPage is a window with tools enabled, a folder, and a scripted provider.
 type toolPage struct {
 	*page
 	tools  *api.Tools
@@ -57,7 +57,7 @@ func newToolPage(t *testing.T, script ...llmtest.Step) *toolPage {
 	return p
 }
 
-// open opens the window on the data.
+// open opens the window with the data.
 func (p *toolPage) open(t *testing.T) {
 	t.Helper()
 	p.page = openPage(t, p.dir)
@@ -68,7 +68,7 @@ func (p *toolPage) open(t *testing.T) {
 	}
 }
 
-// waits returns the one call that waits for a person.
+// waits returns the only call that waits for a decision.
 func (p *toolPage) waits() api.WaitingCallView {
 	p.t.Helper()
 	var found api.WaitingCallView
@@ -100,7 +100,7 @@ func (p *toolPage) done(r api.SendResult) string {
 	return text
 }
 
-// TestAModelSearchesMemory: the reader runs without asking, and its result is what was said.
+// TestAModelSearchesMemory: the search tool runs without asking, and its result contains the earlier message.
 func TestAModelSearchesMemory(t *testing.T) {
 	p := newToolPage(t, saying("Noted."), calling("c1", "search_memory", `{"query":"orchard gate code"}`), saying("It is 4711."))
 	p.say(api.SendRequest{Text: "The orchard gate code is 4711, remember it."})
@@ -125,7 +125,7 @@ func TestAModelSearchesMemory(t *testing.T) {
 	}
 }
 
-// TestAFileIsWrittenOnceAPersonAllowedIt shows the change, survives a restart, and continues.
+// TestAFileIsWrittenOnceAPersonAllowedIt: the call shows the change, survives a restart, and runs once it is allowed.
 func TestAFileIsWrittenOnceAPersonAllowedIt(t *testing.T) {
 	p := newToolPage(t, calling("c1", "write_file", `{"path":"list.txt","content":"milk\nbread\n"}`), saying("Written."))
 	if err := os.WriteFile(filepath.Join(p.folder, "list.txt"), []byte("milk\n"), 0o600); err != nil {
@@ -161,8 +161,8 @@ func TestAFileIsWrittenOnceAPersonAllowedIt(t *testing.T) {
 	}
 }
 
-// TestACommandRunsInItsFolder is allowed for its session, and then not asked about again
-// where it is confined.
+// TestACommandRunsInItsFolder: after it is allowed for the session it is not asked about again, if it runs in the
+// sandbox.
 func TestACommandRunsInItsFolder(t *testing.T) {
 	var script []llmtest.Step
 	for i := range 2 {
@@ -192,7 +192,7 @@ func TestACommandRunsInItsFolder(t *testing.T) {
 	}
 }
 
-// TestToolsOfASession: a session's own mode holds, and its other settings stay as they are.
+// TestToolsOfASession: a session's own mode applies, and its other settings do not change.
 func TestToolsOfASession(t *testing.T) {
 	p := newToolPage(t, saying("One."), saying("Two."), saying("Three."))
 	r := p.say(api.SendRequest{Text: "First."})
@@ -230,8 +230,8 @@ func TestToolsOfASession(t *testing.T) {
 	}
 }
 
-// TestACommandIsCancelled: a call that may have had effects and was cut off is in question, and
-// a person says what the model is told.
+// TestACommandIsCancelled: the outcome of a cancelled call that may have had effects is unknown, and a person decides
+// what the model is told.
 func TestACommandIsCancelled(t *testing.T) {
 	p := newToolPage(t, calling("c1", "run_command", `{"command":"touch begun; sleep 1000"}`), saying("I see."))
 	r := must[api.SendResult](t)(p.chat.Send(api.SendRequest{Text: "Make it."}))

@@ -16,9 +16,9 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// A server that no one here wrote reads what a turn with tools sends over each protocol: the
-// definitions, and in every step each call with its result.
-func TestAnotherServerReadsTheStepsOfATurn(t *testing.T) {
+// A third-party server reads what a turn with tools sends over each protocol: the definitions, and in each step every
+// call with its result.
+func TestAThirdPartyServerReadsTheStepsOfATurn(t *testing.T) {
 	url := harness.ProviderURL(t)
 	for name, p := range map[string]llm.Provider{
 		"anthropic": anthropic.New(nil), "openai": openai.New(nil), "chatcompletions": chatcompletions.New(nil),
@@ -45,8 +45,8 @@ func TestAnotherServerReadsTheStepsOfATurn(t *testing.T) {
 	}
 }
 
-// readBy is what the server says at the end, as provider.mjs writes it, in its order. A
-// result is in the frame of what a tool says.
+// readBy returns what provider.mjs writes at the end of a turn, in its order. A result is inside the frame for tool
+// output.
 func readBy(steps int) []string {
 	parts := []string{"Offered: get_weather files__search\n"}
 	for i := range steps {
@@ -57,7 +57,7 @@ func readBy(steps int) []string {
 	return parts
 }
 
-// playTools asks, and answers every call, until an answer calls nothing: that one's text.
+// playTools sends requests and answers every tool call until an answer calls none, and returns its text.
 func playTools(t *testing.T, p llm.Provider, ep llm.Endpoint, steps int) string {
 	t.Helper()
 	var cycle []chat.Message
@@ -86,7 +86,7 @@ func playTools(t *testing.T, p llm.Provider, ep llm.Endpoint, steps int) string 
 	return ""
 }
 
-// askStep is the answer to one request of the turn.
+// askStep sends one request of the turn and returns the answer.
 func askStep(t *testing.T, p llm.Provider, ep llm.Endpoint, steps int, cycle []chat.Message) llm.Result {
 	t.Helper()
 	c, err := prompt.Assemble(prompt.Input{

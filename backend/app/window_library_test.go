@@ -8,7 +8,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// TestWindowLibrary: what the window keeps for many sessions, and how a session follows it.
+// TestWindowLibrary: assistants and saved prompts in the window, and how a session follows its assistant.
 func TestWindowLibrary(t *testing.T) {
 	p := openPage(t, t.TempDir())
 	lib := serviceOf[*api.Library](p)
@@ -27,7 +27,7 @@ func TestWindowLibrary(t *testing.T) {
 		t.Fatal(err)
 	}
 	if v := must[api.SessionAssistantView](t)(lib.SessionAssistant(row.ID)); v.ID != made.ID || !v.Differs {
-		t.Errorf("%+v", v) // the session still has it, and says that it differs
+		t.Errorf("%+v", v) // the session still has it, and shows that it differs
 	}
 	if err := lib.ApplyAssistant(row.ID, made.ID); err != nil {
 		t.Fatal(err)

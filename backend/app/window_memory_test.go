@@ -13,7 +13,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// openMemory is a window whose turns retrieve from every session, with something to find.
+// openMemory is a window whose turns retrieve from every session, with some content.
 func openMemory(t *testing.T, config string) *page {
 	t.Helper()
 	r := harness.NewRelay(t, harness.ChatWire, func(int) llmtest.Step { return llmtest.Stream(harness.ChatWire.Saying(true, "It is noted.")...) }, nil)
@@ -47,8 +47,8 @@ func retrievedItems(v api.ContextView) []api.ContextItem {
 	return out
 }
 
-// TestWindowMemory: memory is browsed and searched, one of its pieces is attached to a
-// message, and the context says of each why it is there.
+// TestWindowMemory: memory is browsed and searched, a chunk is attached to a message, and the context shows why each
+// chunk is in it.
 func TestWindowMemory(t *testing.T) {
 	t.Parallel()
 	p := openMemory(t, "")
@@ -106,8 +106,8 @@ func TestWindowMemory(t *testing.T) {
 	}
 }
 
-// TestWindowMemoryAttached: a draft keeps what is attached, also without words and when
-// it is gone; a message is refused with it, and nothing is made.
+// TestWindowMemoryAttached: a draft keeps attached memory, even without text or if the chunk is gone; a message with
+// a missing chunk is refused, and nothing is created.
 func TestWindowMemoryAttached(t *testing.T) {
 	t.Parallel()
 	p := openMemory(t, "")
@@ -184,8 +184,8 @@ func TestWindowMemoryRefuses(t *testing.T) {
 	}
 }
 
-// TestWindowMemoryFails: a turn whose memory could not be searched says why, in the
-// conversation and in its context; a search says that words alone were looked for.
+// TestWindowMemoryFails: a turn whose memory could not be searched says why, in the conversation and in its context;
+// a search says that it only used words.
 func TestWindowMemoryFails(t *testing.T) {
 	t.Parallel()
 	gate, broken := newBreakableServer(t)

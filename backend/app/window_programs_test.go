@@ -14,7 +14,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// programsOf is the window's service about other programs.
+// programsOf returns the window's service for other programs.
 func (p *page) programsOf() *api.Programs {
 	p.t.Helper()
 	for _, b := range p.window.Bind {
@@ -26,7 +26,7 @@ func (p *page) programsOf() *api.Programs {
 	return nil
 }
 
-// asked is a request of a program over HTTP: the answer's status, session and body.
+// asked sends a program's request over HTTP and returns the status, session and body of the response.
 func asked(t *testing.T, url, token, session, body string) (status int, inSession, answer string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
@@ -59,8 +59,8 @@ const (
 	noting     = `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"remember","arguments":{"text":"Orders runs on port 8080"}}}`
 )
 
-// TestWindowServesOtherPrograms: over HTTP once that is on, with a token and what a person
-// allowed; the window shows what was read, and its end, or the switch, ends the server.
+// TestWindowServesOtherPrograms: over HTTP, once it is enabled, with a token and the permissions that the user gave.
+// The window shows what was read; closing it or turning the setting off stops the server.
 func TestWindowServesOtherPrograms(t *testing.T) {
 	dir := t.TempDir()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -78,7 +78,7 @@ func TestWindowServesOtherPrograms(t *testing.T) {
 	if v := must[api.ProgramsPanel](t)(programs.Panel()); v.HTTP.On || v.HTTP.Running || len(v.Clients) > 0 || len(v.Snippets) != 3 {
 		t.Errorf("at first: %+v", v)
 	}
-	// The port is taken: the page says so, and the switch stands.
+	// The port is taken: the page says so, and the setting stays on.
 	if v := must[api.ProgramsPanel](t)(programs.SetHTTP(true)); !v.HTTP.On || v.HTTP.Running || !strings.Contains(v.HTTP.Problem, fmt.Sprint(port)) {
 		t.Errorf("on a port that is taken: %+v", v.HTTP)
 	}
@@ -141,9 +141,8 @@ func anyKind(changes []api.Change, kind chat.ChangeKind) bool {
 	return false
 }
 
-// TestWindowCarriesOutForPrograms: a program that starts mcp is served while the window has
-// the data, by the window.
-func TestWindowCarriesOutForPrograms(t *testing.T) {
+// TestWindowServesTheMcpCommand: while the window has the data open, it serves a program that runs the mcp command.
+func TestWindowServesTheMcpCommand(t *testing.T) {
 	dir := t.TempDir()
 	p := openPage(t, dir)
 	programs := p.programsOf()

@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// serviceOf is the service of a type that the window binds.
+// serviceOf returns the bound service of a type.
 func serviceOf[T any](p *page) T {
 	p.t.Helper()
 	for _, b := range p.window.Bind {
@@ -24,8 +24,8 @@ func serviceOf[T any](p *page) T {
 	return none
 }
 
-// TestWindowProjects: a project as the window makes it, what its sessions begin with, how far their memory reaches, and that
-// its deletion is told to the page.
+// TestWindowProjects: creating a project, the settings and memory scope of its sessions, and the event that tells the
+// page about its deletion.
 func TestWindowProjects(t *testing.T) {
 	p := openPage(t, t.TempDir())
 	s := serviceOf[*api.Projects](p)
@@ -79,7 +79,7 @@ func TestWindowProjects(t *testing.T) {
 	}
 }
 
-// projectFilesInWindow gives a project a document in two pieces and a watched folder, and changes what is in it.
+// projectFilesInWindow uploads a document in two pieces, watches a folder, and changes its files.
 func projectFilesInWindow(t *testing.T, s *api.Projects, id string) {
 	t.Helper()
 	send := func(part api.AttachPart, text string) api.AttachResult {

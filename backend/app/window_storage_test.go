@@ -20,7 +20,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// keeping is a window whose place is named by its configuration, and can be changed.
+// keeping is a window whose data directory is set in the configuration and can be changed.
 func keeping(t *testing.T) (*page, cli.OpenOptions, string) {
 	t.Helper()
 	r := harness.NewRelay(t, harness.ChatWire, func(int) llmtest.Step { return llmtest.Stream(harness.ChatWire.Saying(true, "It is noted.")...) }, nil)
@@ -31,7 +31,7 @@ func keeping(t *testing.T) (*page, cli.OpenOptions, string) {
 	return openPageWith(t, o), o, data
 }
 
-// verified runs verify on a data directory that nobody has open.
+// verified runs verify on a data directory that is not open.
 func verified(t *testing.T, o cli.OpenOptions) {
 	t.Helper()
 	app := commandLine()
@@ -42,7 +42,7 @@ func verified(t *testing.T, o cli.OpenOptions) {
 	}
 }
 
-// filesHolding are those of a folder in which a text stands as it is.
+// filesHolding returns the files of a folder that contain a text in plain form.
 func filesHolding(t *testing.T, dir, text string) []string {
 	t.Helper()
 	var out []string
@@ -62,7 +62,7 @@ func filesHolding(t *testing.T, dir, text string) []string {
 	return out
 }
 
-// TestWindowChecks: everything, as a task with a report; what is wrong is named by its record.
+// TestWindowChecks: a full check runs as a task with a report, which names the damaged record.
 func TestWindowChecks(t *testing.T) {
 	t.Parallel()
 	p, o, data := keeping(t)
@@ -85,8 +85,8 @@ func TestWindowChecks(t *testing.T) {
 	}
 }
 
-// TestWindowErases: by its name, typed; in other conversations what they remembered of it
-// goes too, their X-ray says so, and verify finds nothing.
+// TestWindowErases: a session is deleted after its name was typed. What other conversations quoted of it is removed
+// too, their X-ray says so, and verify finds nothing.
 func TestWindowErases(t *testing.T) {
 	t.Parallel()
 	p, o, data := keeping(t)
@@ -143,9 +143,8 @@ func TestWindowErases(t *testing.T) {
 	verified(t, o)
 }
 
-// TestWindowStartsAnew: a restore and a move are done by the next start, which tells what
-// became of them.
-func TestWindowStartsAnew(t *testing.T) {
+// TestWindowRestoresAndMovesAtTheNextStart: a restore and a move run at the next start, which reports their results.
+func TestWindowRestoresAndMovesAtTheNextStart(t *testing.T) {
 	p, o, data := keeping(t)
 	t.Cleanup(func() { wanted.Store(false) })
 	kept := p.say(api.SendRequest{Text: "the first albatross", Model: "m"})
@@ -211,7 +210,7 @@ func TestWindowStartsAnew(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(data, "MOVED.txt")); err != nil {
 		t.Error(err)
 	}
-	// One that cannot be done leaves everything, and says why.
+	// One that cannot be done changes nothing and says why.
 	if err := store.NewArchive(store.ArchiveOptions{DataDir: to}).SavePending(store.PendingOperation{Do: store.PendingRestore, Path: o.ConfigPath}); err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +226,7 @@ func TestWindowStartsAnew(t *testing.T) {
 	verified(t, o)
 }
 
-// told is the newest task of a kind, once it has ended so.
+// told waits for the newest task of a kind to reach a state.
 func (p *page) told(kind tasks.Kind, state tasks.State) api.TaskView {
 	p.t.Helper()
 	var out api.TaskView

@@ -17,7 +17,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// page is the window's services as the page sees them, and what was sent to it.
+// page is the window's services as the page sees them, and the events it was sent.
 type page struct {
 	t        *testing.T
 	window   desktop.Window
@@ -115,9 +115,8 @@ func (p *page) eventually(msg string, ok func() bool) {
 	}
 }
 
-// TestWindowConversation goes the way of a first user without a key: first
-// start, a message, its answer, pins, states, a fork, and the same after a
-// restart.
+// TestWindowConversation is a first session without a key: first start, a message, its answer, pins, states, a fork,
+// and the same data after a restart.
 func TestWindowConversation(t *testing.T) {
 	dir := t.TempDir()
 	p := openPage(t, dir)
@@ -195,7 +194,7 @@ func TestWindowConversation(t *testing.T) {
 	}
 }
 
-// framesAddUp checks that what was streamed is what stands.
+// framesAddUp checks that the streamed text is the stored one.
 func (p *page) framesAddUp(v api.TurnView) {
 	p.t.Helper()
 	frames, changes := p.seen()
@@ -287,8 +286,8 @@ func TestWindowSettings(t *testing.T) {
 	}
 }
 
-// TestWindowWithoutData: when the database cannot be read, the window says so,
-// every other call refuses, and the file is left as it is.
+// TestWindowWithoutData: if the database cannot be read, the window says so, every other call is refused, and the
+// file does not change.
 func TestWindowWithoutData(t *testing.T) {
 	dir := t.TempDir()
 	garbage := bytes.Repeat([]byte("this is not a database. "), 500)
@@ -319,7 +318,7 @@ func TestWindowWithoutData(t *testing.T) {
 	}
 }
 
-// TestSecondWindow does not touch what the first one writes.
+// TestSecondWindow: a second window does not touch the data of the first.
 func TestSecondWindow(t *testing.T) {
 	watchRaise(t)
 	dir := socketDir(t)

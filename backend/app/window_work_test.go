@@ -20,8 +20,8 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// TestWindowPausesBackgroundWork: paused, a conversation continues and nothing of it is
-// summarized or indexed, not after a restart either; resumed, all of it is.
+// TestWindowPausesBackgroundWork: while it is paused, conversations continue, but nothing is summarized or indexed,
+// even after a restart; after it is resumed, everything is.
 func TestWindowPausesBackgroundWork(t *testing.T) {
 	dir := t.TempDir()
 	p := openPage(t, dir)
@@ -59,7 +59,7 @@ func TestWindowPausesBackgroundWork(t *testing.T) {
 	}
 }
 
-// ended waits for long work and returns what is shown of it.
+// ended waits for a task to end and returns its view.
 func (p *page) ended(id string) api.TaskView {
 	p.t.Helper()
 	var found api.TaskView
@@ -74,7 +74,7 @@ func (p *page) ended(id string) api.TaskView {
 	return found
 }
 
-// imported brings in a file and returns the report.
+// imported imports a file and returns the report.
 func (p *page) imported(path string) api.ImportReport {
 	p.t.Helper()
 	begun := must[[]api.TaskView](p.t)(p.transfer.ImportFiles([]string{path}, ""))
@@ -85,8 +85,8 @@ func (p *page) imported(path string) api.ImportReport {
 	return *v.Import
 }
 
-// TestWindowImportsAndExports: another program's export becomes sessions that are found,
-// once; a session leaves as a bundle and comes in elsewhere as it was.
+// TestWindowImportsAndExports: another program's export becomes searchable sessions, once; an exported session is
+// identical when it is imported elsewhere.
 func TestWindowImportsAndExports(t *testing.T) {
 	p, outside := openPage(t, t.TempDir()), t.TempDir()
 	if err := p.settings.FinishFirstRun("recall"); err != nil {
@@ -140,8 +140,8 @@ func TestWindowImportsAndExports(t *testing.T) {
 	}
 }
 
-// TestWindowResumesAnImport: one that a kill cut short is found interrupted by the next
-// start, continues when asked, and is dismissed for good.
+// TestWindowResumesAnImport: after a kill, the next start lists the import as interrupted. It can be resumed, and
+// dismissed permanently.
 func TestWindowResumesAnImport(t *testing.T) {
 	dir := t.TempDir()
 	s, err := store.Open(t.Context(), store.Options{DataDir: dir})
@@ -179,9 +179,9 @@ func TestWindowResumesAnImport(t *testing.T) {
 	}
 }
 
-// TestAVerbErasesWhatTheWindowRemembers: a session that is deleted from a terminal leaves
-// nothing in the list of long work either.
-func TestAVerbErasesWhatTheWindowRemembers(t *testing.T) {
+// TestACommandErasesTheWindowsTasks: deleting a session from a terminal also removes it from the window's list of
+// tasks.
+func TestACommandErasesTheWindowsTasks(t *testing.T) {
 	p, dir := openPage(t, t.TempDir()), t.TempDir()
 	row := must[api.SessionRow](t)(p.sessions.Create("My secret plan"))
 	v := p.ended(must[api.TaskView](t)(p.transfer.Export(api.ExportRequest{Scope: "session", SessionID: row.ID, Format: "json", Path: dir + "/"})).ID)

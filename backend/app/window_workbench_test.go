@@ -15,7 +15,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// workbench is the services of the window that the workbench stands on.
+// workbench is the services of the window that the workbench uses.
 type workbench struct {
 	*page
 	branches *api.Branches
@@ -41,7 +41,7 @@ func openWorkbench(t *testing.T) workbench {
 
 var minute = regexp.MustCompile(`\[Now: [^\]]*\]`)
 
-// texts are a context's items without the minute that it names, which may pass between two of them.
+// texts returns a context's items without the minute in it, which may change between two calls.
 func texts(v api.ContextView) string {
 	var b strings.Builder
 	for _, s := range v.Sections {
@@ -52,7 +52,7 @@ func texts(v api.ContextView) string {
 	return minute.ReplaceAllString(b.String(), "[Now]")
 }
 
-// TestWindowLandmarks: a long run names turns on its way, a short one none.
+// TestWindowLandmarks: a long run has named turns along the way, a short one has none.
 func TestWindowLandmarks(t *testing.T) {
 	t.Parallel()
 	p := openWorkbench(t)
@@ -72,7 +72,7 @@ func TestWindowLandmarks(t *testing.T) {
 	}
 }
 
-// TestWindowBranches: the tree, what a fork would send, going back, comparing, putting away.
+// TestWindowBranches: the tree, the preview of a fork, rolling back, comparing, archiving.
 func TestWindowBranches(t *testing.T) {
 	t.Parallel()
 	p := openWorkbench(t)
@@ -96,7 +96,7 @@ func TestWindowBranches(t *testing.T) {
 	if back.Label != "rollback to #1: the first albatross" || !back.Active || back.Turns != 1 {
 		t.Errorf("%+v", back)
 	}
-	// What was foreseen is what the branch has.
+	// The preview was what the branch has now.
 	made := must[api.ContextView](t)(p.inspect.NextContext(back.ID, "m", api.Draft{}))
 	if x, y := texts(at), texts(made); x != y {
 		t.Errorf("foreseen:\n%s\nmade:\n%s", x, y)
@@ -131,7 +131,7 @@ func TestWindowBranches(t *testing.T) {
 	}
 }
 
-// TestWindowSearch: everything, a text in a branch, figures, copies and titles.
+// TestWindowSearch: all sessions, text in a branch, figures, copies and titles.
 func TestWindowSearch(t *testing.T) {
 	t.Parallel()
 	p := openWorkbench(t)
@@ -145,7 +145,7 @@ func TestWindowSearch(t *testing.T) {
 		if h.BranchID != one.BranchID || h.By != "words" || h.Role != "user" || len(h.Marks) != 1 {
 			t.Errorf("%+v", h)
 		}
-		if h.TurnID == one.TurnID && h.Marks[0] != (api.Span{From: 6, To: 14}) { // the bird counts two
+		if h.TurnID == one.TurnID && h.Marks[0] != (api.Span{From: 6, To: 14}) { // the emoji counts as two
 			t.Errorf("marks %+v in %q", h.Marks, h.Snippet)
 		}
 	}
@@ -153,7 +153,7 @@ func TestWindowSearch(t *testing.T) {
 		r := must[api.SearchResult](t)(p.search.Everything(api.SearchQuery{Text: "albatross flight", Meaning: true}))
 		return len(r.Groups) > 0 && len(r.Groups[0].Hits) > 0 && r.Groups[0].Hits[0].By == "both"
 	})
-	for query, marked := range map[string]string{"flihgt": "flight", "largest bird": "largest"} { // as the command line finds them
+	for query, marked := range map[string]string{"flihgt": "flight", "largest bird": "largest"} { // typos and phrases, as on the command line
 		if r := must[api.SearchResult](t)(p.search.Everything(api.SearchQuery{Text: query})); len(r.Groups) != 0 {
 			t.Errorf("%q is found by its words: %+v", query, r.Groups)
 		}

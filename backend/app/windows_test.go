@@ -14,7 +14,7 @@ import (
 	"contextinfinity/backend/desktop"
 )
 
-// beside is a further window on the data of a page, as its own page sees it.
+// beside is a further window with the data of a page, as its own page sees it.
 type beside struct {
 	t      *testing.T
 	window desktop.Window
@@ -47,7 +47,7 @@ func openBeside(t *testing.T, o cli.OpenOptions) *beside {
 	return b
 }
 
-// call is what the page does to call a method.
+// call calls a method as the page does.
 func (b *beside) call(result any, name string, args ...any) error {
 	b.t.Helper()
 	service, method, _ := strings.Cut(name, ".")
@@ -68,8 +68,8 @@ func (b *beside) heard(name string) int {
 	return b.events[name]
 }
 
-// A further window shows another session, has its calls carried out where the data is, and hears of everything. What the
-// first window shows is opened with it again.
+// A further window shows another session, forwards its calls to the process that has the data, and receives all
+// events. Reopening the first window shows its own session again.
 func TestAFurtherWindowShowsAnotherSession(t *testing.T) {
 	dir := socketDir(t)
 	p := openPage(t, dir)
@@ -114,7 +114,8 @@ func TestAFurtherWindowShowsAnotherSession(t *testing.T) {
 	p.eventually("windows that are closed hold the first one", func() bool { return !p.window.Held() })
 }
 
-// Errors arrive as they are worded for the page, also of what no window may call; a large picture passes.
+// Errors arrive as they are formatted for the page, including those for methods that no window may call. A large
+// picture is transferred.
 func TestAFurtherWindowsErrorsAndLimits(t *testing.T) {
 	dir := socketDir(t)
 	p := openPage(t, dir)
@@ -139,7 +140,7 @@ func TestAFurtherWindowsErrorsAndLimits(t *testing.T) {
 	if list := must[[]api.WindowRequest](t)(p.work.WindowRequests()); len(list) != 0 {
 		t.Errorf("the first window was asked for %+v", list)
 	}
-	text := bytes.Repeat([]byte("0123456789abcdef"), 1<<17) // 2 MB, far over a frame of the socket
+	text := bytes.Repeat([]byte("0123456789abcdef"), 1<<17) // 2 MB, far more than a frame of the socket
 	var tokens int
 	if err := b.call(&tokens, "Chat.CountTokens", string(text)); err != nil || tokens == 0 {
 		t.Errorf("%d tokens of a large text (%v)", tokens, err)
@@ -150,7 +151,7 @@ func TestAFurtherWindowsErrorsAndLimits(t *testing.T) {
 	}
 }
 
-// The end of the program ends its further windows, in order; one whose program was lost opens again automatically.
+// Closing the program closes its further windows properly; one whose program crashed reopens automatically.
 func TestAFurtherWindowEndsWithTheProgramOrOpensAgain(t *testing.T) {
 	dir := socketDir(t)
 	p := openPage(t, dir)
@@ -171,7 +172,7 @@ func TestAFurtherWindowEndsWithTheProgramOrOpensAgain(t *testing.T) {
 	wanted.Store(false)
 }
 
-// Without a program that has the data, a further window is the first.
+// If no program has the data open, a further window becomes the first.
 func TestAFurtherWindowMayBeTheFirst(t *testing.T) {
 	dir := socketDir(t)
 	p := openPageWith(t, cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml"), NewWindow: true})
@@ -180,7 +181,8 @@ func TestAFurtherWindowMayBeTheFirst(t *testing.T) {
 	}
 }
 
-// There is one small window: a second start shows it and opens none. What was asked in it continues in the first window.
+// There is one quick window: a second start shows it and opens none. What was asked in it continues in the first
+// window.
 func TestThereIsOneQuickWindow(t *testing.T) {
 	raised := watchRaise(t)
 	dir := socketDir(t)

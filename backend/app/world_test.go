@@ -17,15 +17,14 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// world is the real composition in this process, with a Publisher that
-// remembers, and numbers of its own where waiting would cost the tests time.
+// world is the real composition in this process, with a recording Publisher and shorter waiting times.
 type world struct {
 	*app
 	t    testing.TB
 	seen *witness
 }
 
-// tuning is what a test changes of the composition.
+// tuning is what a test changes in the composition.
 type tuning struct {
 	idle    time.Duration // 0: a minute
 	journal func(*journal.Options)
@@ -83,17 +82,17 @@ func (w *world) session(title string) chat.Branch {
 	return b
 }
 
-// witness is a Publisher that remembers what was shown of each turn.
+// witness is a Publisher that records what was shown of each turn.
 type witness struct {
 	mu    sync.Mutex
 	shown map[chat.TurnID]sight
 	moved chan struct{} // closed and replaced at each event
 }
 
-// sight is what the frames of a turn added up to.
+// sight is the sum of a turn's frames.
 type sight struct {
 	text               string
-	displayed, durable int64 // the greatest that was said
+	displayed, durable int64 // the largest reported
 	seq                int64
 	step               chat.StepID
 	gaps               int
@@ -140,7 +139,7 @@ func (w *witness) of(id chat.TurnID) sight {
 	return w.shown[id]
 }
 
-// await waits for an event after which cond holds.
+// await waits for an event after which cond is true.
 func (w *witness) await(ctx context.Context, cond func() bool) error {
 	for {
 		w.mu.Lock()

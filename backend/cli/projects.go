@@ -409,7 +409,8 @@ func (c *call) scopeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "scope SESSION [SCOPE]", Short: "Show or set the scope of a session's memory", Args: atMost("SESSION", "SCOPE"),
 		Long: `lineage is the branch's own past, session is all branches, project is the sessions and files of its
-project, all is every session. default uses the project's scope, otherwise retrieval.scope.`,
+project, all is every session. default uses the project's scope, otherwise retrieval.scope. If neither is set, the built-in
+model recall, which sends nothing, searches every session.`,
 	}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		if len(args) < 2 {
@@ -449,6 +450,6 @@ func (s *Services) scopeAnswer(ctx context.Context, typed string) (reply, error)
 		return reply{}, err
 	}
 	doc := scopeReply{Session: session.ID, Own: session.MemoryScope}
-	doc.Scope, err = s.Turns.MemoryScope(ctx, session.ID)
+	_, doc.Scope, err = s.Turns.Reach(ctx, session, "")
 	return reply{doc: doc, text: func(o *output) { o.printf("%s\n", doc.Scope) }}, err
 }

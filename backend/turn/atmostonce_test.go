@@ -14,13 +14,13 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// deaths is how many writes after a start the last kill comes; the whole turn takes fewer.
+// deaths is the number of writes at which the program is killed in turn; a whole turn takes fewer.
 const deaths = 60
 
-// TestAtMostOnceHoweverItDies kills the program at each of its writes, before it and after it, while a turn calls tools with effects and without. However it dies, no call
-// with effects runs twice unless a person says so, verification finds nothing, and the
-// conversation can continue. The long form kills it a second time at each write after that.
-func TestAtMostOnceHoweverItDies(t *testing.T) {
+// TestAtMostOnceHoweverItIsKilled kills the program before and after each of its writes, while a turn calls tools with
+// and without effects. However it is killed, no call with effects runs twice unless a person decides so, verify finds
+// nothing, and the conversation can continue. The long form kills it a second time at each later write.
+func TestAtMostOnceHoweverItIsKilled(t *testing.T) {
 	second := []int64{math.MaxInt32}
 	if os.Getenv("CONTEXTINFINITY_CRASH") == "full" {
 		second = nil
@@ -40,8 +40,8 @@ func TestAtMostOnceHoweverItDies(t *testing.T) {
 	}
 }
 
-// diesTwice runs a turn in a program that dies after so many writes, then in one that dies
-// after so many more, then to its end. It reports that the first did not die.
+// diesTwice runs a turn in a program that is killed after first writes, then in one that is killed after second
+// writes, then to its end. It reports whether the first run ended without being killed.
 func diesTwice(t *testing.T, first, second int64, before bool) (whole bool) {
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir(), provider: &scripted{}, seen: &recorder{}, window: 100000, tools: newToolbox()}
@@ -89,7 +89,7 @@ func diesTwice(t *testing.T, first, second int64, before bool) (whole bool) {
 	return whole
 }
 
-// settleAll waits for what runs, and tells the model of each outcome that nobody knows.
+// settleAll waits for running turns and resolves each call whose outcome is unknown by telling the model so.
 func (w *world) settleAll() {
 	ctx := context.Background()
 	for range 20 {
@@ -109,7 +109,7 @@ func (w *world) settleAll() {
 	}
 }
 
-// goesOn checks what the deaths left, and that the conversation continues.
+// goesOn checks what the kills left and that the conversation can continue.
 func (w *world) goesOn(first, second int64) {
 	w.t.Helper()
 	ran := map[string]int{}

@@ -12,8 +12,7 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// lineage gives a world a conversation of n turns that are committed, by the
-// store's own transactions, and one start of the program since.
+// lineage returns a world with a conversation of n committed turns, written with the store's own transactions.
 func lineage(b *testing.B, n int) *world {
 	b.Helper()
 	w := newWorld(b)
@@ -28,7 +27,7 @@ func lineage(b *testing.B, n int) *world {
 	return w
 }
 
-// oldTurn is a turn that was answered; its step is not of interest here.
+// oldTurn adds an answered turn; the content of its step does not matter here.
 func (w *world) oldTurn(i int) {
 	w.t.Helper()
 	ctx := context.Background()
@@ -56,7 +55,7 @@ func (w *world) oldTurn(i int) {
 	}
 }
 
-// commitAll makes one state of what is pending.
+// commitAll commits all pending turns as one state.
 func (w *world) commitAll() {
 	w.t.Helper()
 	ctx := context.Background()
@@ -85,8 +84,8 @@ func p95(b *testing.B, took []time.Duration) {
 	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
 }
 
-// BenchmarkAssembly is what the next request would hold, read from the store and
-// put together (SPEC 14: p95 under 20 ms at 10 000 turns, within 1.5 times of 100).
+// BenchmarkAssembly reads and assembles the context of the next request (SPEC 14: p95 under 20 ms at 10 000 turns,
+// and at most 1.5 times the time at 100).
 func BenchmarkAssembly(b *testing.B) {
 	for _, n := range []int{100, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -104,8 +103,8 @@ func BenchmarkAssembly(b *testing.B) {
 	}
 }
 
-// BenchmarkOwnWork is one turn from its acceptance until its request is sent
-// (SPEC 14: p95 under 100 ms at 10 000 turns), disk and all.
+// BenchmarkOwnWork measures a turn from its acceptance until its request is sent, including the disk (SPEC 14: p95
+// under 100 ms at 10 000 turns).
 func BenchmarkOwnWork(b *testing.B) {
 	for _, n := range []int{100, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

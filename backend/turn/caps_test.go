@@ -7,10 +7,10 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Pinned facts and instructions over their caps are refused before they are made; what
-// makes an overfull section smaller is not; and what another model leaves no room for is
-// an error in words when something is sent, never left out silently.
-func TestOverTheCapIsRefused(t *testing.T) {
+// Pinned facts and instructions over their caps are refused when they are added; a change that makes an oversized
+// section smaller is accepted. If the section does not fit the limits of another model, sending fails with an error
+// instead of leaving anything out silently.
+func TestSectionsOverTheirCapAreRefused(t *testing.T) {
 	w := newWorld(t)
 	w.window = 10_000 // ceiling 8312, caps 665
 	ctx := t.Context()
@@ -57,8 +57,8 @@ func TestOverTheCapIsRefused(t *testing.T) {
 	w.clean()
 }
 
-// The date of a request is when its message was accepted, is not in the prefix, and is
-// pinned: the context is made again byte for byte.
+// The date in a request is the time when its message was accepted. It is not in the cacheable prefix, and it is
+// recorded, so that the context can be rebuilt byte for byte.
 func TestNowIsPinned(t *testing.T) {
 	w := newWorld(t)
 	first := w.send("hello")

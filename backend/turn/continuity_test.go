@@ -10,16 +10,15 @@ import (
 	"contextinfinity/backend/tools"
 )
 
-// Where the flag is set, a step is sent what is new alone, as long as the provider holds the
-// same context; one that has forgotten is sent all of it. Without the flag nothing is based on
-// what a provider holds.
-func TestTheProviderStandsInForWhatItHolds(t *testing.T) {
+// With previous_response_id enabled, a step sends only what is new while the provider still has the earlier context;
+// if the provider has forgotten it, the whole context is sent. Without the setting nothing depends on the provider.
+func TestStepsContinueTheProvidersContext(t *testing.T) {
 	ended := func(id string) string { return event(wireEvent{T: "done", ID: id}) }
 	forgotten := &llm.Error{Code: chat.CodeInvalid, Status: 400, Message: "no such response", Forgotten: true}
 	for name, c := range map[string]struct {
 		off     bool
 		forgets bool
-		differs bool // what was sent before cannot be sent again as it was
+		differs bool // what was sent before can no longer be rebuilt identically
 	}{"holds": {}, "off": {off: true}, "forgot": {forgets: true}, "differs": {differs: true}} {
 		t.Run(name, func(t *testing.T) {
 			w := withTools(t)

@@ -17,7 +17,7 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// use is what a program holds of the machine.
+// use is the resources that a program holds.
 type use struct {
 	goroutines, files, journals, jobs int
 	heap                              uint64
@@ -47,7 +47,7 @@ func (p *program) use() use {
 	return u
 }
 
-// openFiles counts them; where the system does not tell, it is 0 always.
+// openFiles counts open files; 0 where the system does not list them.
 func openFiles(t testing.TB) int {
 	t.Helper()
 	list, err := os.ReadDir("/proc/self/fd")
@@ -65,12 +65,11 @@ const (
 	wakefulFor = 16 * time.Hour
 )
 
-// TestADayLeavesNothingBehind: 24 hours of turns that end well and badly, of defects, of
-// a disk that is full for minutes, and of a night's idling, on the bubble's time. What
-// the program holds at noon it holds at the end.
+// TestADayLeavesNothingBehind runs 24 hours of successful and failed turns, panics, minutes of a full disk, and an
+// idle night, on the fake clock of synctest. At the end the program must not hold more resources than at noon.
 func TestADayLeavesNothingBehind(t *testing.T) {
-	// Compressors that all stores share are made outside of the bubble: what is made in one
-	// works only there.
+	// Compressors that all stores share are created outside the bubble, because channels created inside one can only
+	// be used there.
 	first := newWorld(t)
 	first.send("hi")
 	if _, err := first.jobs.Drain(t.Context()); err != nil {
@@ -101,8 +100,8 @@ func TestADayLeavesNothingBehind(t *testing.T) {
 		begun := time.Now()
 		for hour := 0; time.Since(begun) < wakefulFor; hour++ {
 			d.hour()
-			if hour == 9 { // more than half of the turns, and all caches in use
-				time.Sleep(time.Hour) // what was begun is done
+			if hour == 9 { // more than half of the turns are done, and all caches are in use
+				time.Sleep(time.Hour) // all started work has finished
 				early = p.use()
 			}
 		}
@@ -128,13 +127,13 @@ func (d *day) hour() {
 	for n := range perHour {
 		if n == perHour/2 {
 			d.full++
-			d.life.left.Store(0) // from some write on, none reaches the disk
+			d.life.left.Store(0) // from here on no write reaches the disk
 		}
 		d.say()
 		if n == perHour/2 {
 			d.say()
 			time.Sleep(2 * time.Minute)
-			d.life.left.Store(math.MaxInt64) // there is space again; nobody restarts anything
+			d.life.left.Store(math.MaxInt64) // there is space again; nothing is restarted
 		}
 		time.Sleep(time.Hour / perHour)
 	}
@@ -158,24 +157,24 @@ func (d *day) say() {
 	d.seen.forget()
 }
 
-// compare asserts what may differ, and why.
+// compare checks that resources grew no more than expected.
 func (d *day) compare(early, late use) {
 	d.t.Helper()
-	// The pool of readers opens connections as it needs them: four, of up to three files
-	// and one goroutine. A leak by turn would be hundreds.
+	// The pool of readers opens up to four connections as needed, each with up to three files and one goroutine. A
+	// leak per turn would be hundreds.
 	if late.goroutines > early.goroutines+4 {
 		d.t.Errorf("goroutines grew from %d to %d", early.goroutines, late.goroutines)
 	}
 	if late.files > early.files+12 {
 		d.t.Errorf("open files grew from %d to %d", early.files, late.files)
 	}
-	// What stays of a turn is its size in the cache of sizes; the rest is caches that fill up
-	// (a compressor's window of 8 MB is there by half time). A turn's context, answer and
-	// journal are a hundred kilobytes: held on to, they would be ten megabytes by now.
+	// A turn leaves an entry in the cache of sizes; other growth is caches that fill up (a compressor's window of 8
+	// MB is allocated by noon). A turn's context, answer and journal are about a hundred kilobytes; if they leaked,
+	// it would be ten megabytes by now.
 	if late.heap > early.heap+2<<20 {
 		d.t.Errorf("the heap grew from %d to %d bytes", early.heap, late.heap)
 	}
-	if late.journals > 1 { // of the newest turn, if it is incomplete
+	if late.journals > 1 { // that of the newest turn, if it is incomplete
 		d.t.Errorf("%d journals are left", late.journals)
 	}
 	if most := 2 * 201; late.jobs > most { // the store keeps the 200 newest done ones of each type
@@ -183,7 +182,7 @@ func (d *day) compare(early, late use) {
 	}
 }
 
-// check asserts that the day brought all that was said to its end.
+// check asserts that every message of the day was completed.
 func (d *day) check() {
 	d.t.Helper()
 	ctx := context.Background()

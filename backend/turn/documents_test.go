@@ -13,7 +13,7 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// paragraphs are n of ten words each, told apart by their number.
+// paragraphs returns n numbered paragraphs of ten words each.
 func paragraphs(n int) string {
 	var sb strings.Builder
 	for i := range n {
@@ -42,14 +42,14 @@ func (w *world) sendBlocks(blocks ...chat.Block) (chat.Turn, error) {
 	return w.wait(h), nil
 }
 
-// The test's working set holds 50 000 words, so documents have 12 500 together.
+// The working set of this test is 50 000 words, so documents share 12 500.
 func TestDocumentsAreFrozen(t *testing.T) {
 	small, large, huge := paragraphs(10), paragraphs(1200), paragraphs(5000)
 	for _, c := range []struct {
 		name  string
 		texts []string
 		whole []bool
-		least []int // words that are in the message
+		least []int // words that must be in the message
 	}{
 		{"one that fits", []string{large}, []bool{true}, []int{12000}},
 		{"one that does not", []string{huge}, []bool{false}, []int{12000}},
@@ -91,8 +91,8 @@ func lastLine(s string) string {
 	return lines[len(lines)-1]
 }
 
-// The message that brings a large document is answered from it, not from its
-// beginning alone: the paragraph that its words lead to is in the prompt.
+// A message with a large document is answered from the relevant paragraph, not only from the beginning: the paragraph
+// that matches the question is in the prompt.
 func TestDocumentAnswersItsOwnMessage(t *testing.T) {
 	w := newWorld(t)
 	w.provider.script(answer("Ottilie"))
@@ -109,8 +109,8 @@ func TestDocumentAnswersItsOwnMessage(t *testing.T) {
 	}
 }
 
-// What is foreseen of a message with documents is what is sent.
-func TestDocumentsAreForeseen(t *testing.T) {
+// The preview of a message with documents is what is sent.
+func TestDocumentsInThePreview(t *testing.T) {
 	w := newWorld(t)
 	w.close()
 	w.clock = clock.NewFake(time.Now()).Now // both requests name the same minute
@@ -130,7 +130,7 @@ func TestDocumentsAreForeseen(t *testing.T) {
 	}
 }
 
-// Without memory there is nowhere to find the rest of a document again.
+// Without memory the rest of a document could not be retrieved, so it stays whole.
 func TestDocumentsStayWholeInPlainChat(t *testing.T) {
 	w := newWorld(t)
 	w.settings.Policy.History = prompt.HistoryOff
@@ -161,7 +161,7 @@ func TestDocumentNamedTwiceOrGone(t *testing.T) {
 	}
 }
 
-// A queued message is frozen when it is sent, and what the model saw can be made again.
+// A queued message's documents are frozen when it is sent, and its context can be rebuilt.
 func TestDocumentOfAQueuedDraft(t *testing.T) {
 	w := newWorld(t)
 	w.provider.script(answer("one"), answer("two"))

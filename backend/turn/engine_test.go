@@ -22,8 +22,7 @@ var (
 	errDropped    = &llm.Error{Code: chat.CodeUnavailable, Message: "connection reset", Retry: true}
 )
 
-// TestEndings: every way a stream can end leads to the phase and outcome that
-// SPEC 4 names.
+// TestEndings: every way in which a stream can end leads to the phase and outcome defined in SPEC 4.
 func TestEndings(t *testing.T) {
 	four := []call{{err: errOverloaded}, {err: errOverloaded}, {err: errOverloaded}, {err: errOverloaded}}
 	tests := []struct {
@@ -73,8 +72,7 @@ func failureCode(t chat.Turn) chat.Code {
 	return t.Failure.Code
 }
 
-// TestPromptIsDurableFirst: the prompt is in the database when the first
-// byte could leave.
+// TestPromptIsDurableFirst: the prompt is in the database before the first byte is sent.
 func TestPromptIsDurableFirst(t *testing.T) {
 	w := newWorld(t)
 	var found bool
@@ -88,7 +86,7 @@ func TestPromptIsDurableFirst(t *testing.T) {
 	}
 }
 
-// TestStop: what arrived becomes final, marked stopped; with nothing it failed.
+// TestStop: the text that arrived becomes a final answer, marked as stopped; without text the turn fails.
 func TestStop(t *testing.T) {
 	for _, events := range [][]string{{text("so far")}, nil} {
 		w := newWorld(t)
@@ -113,8 +111,8 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestContinueAfterStop: a stopped answer is final and stays as it is; asking
-// for the rest is a new message, and only at the end of the conversation.
+// TestContinueAfterStop: a stopped answer is final and does not change. Continuing it is a new message, which is
+// possible only at the end of the conversation.
 func TestContinueAfterStop(t *testing.T) {
 	w := newWorld(t)
 	begun := make(chan struct{})
@@ -139,7 +137,7 @@ func TestContinueAfterStop(t *testing.T) {
 	w.clean()
 }
 
-// TestIdleTimeout: a silent stream ends as an error.
+// TestIdleTimeout: a stream without events ends with an error.
 func TestIdleTimeout(t *testing.T) {
 	w := newWorld(t)
 	w.settings.IdleTimeout = 20 * time.Millisecond
@@ -188,7 +186,7 @@ func TestDecisions(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.is(got, chat.PhaseFailed, chat.OutcomeDiscarded, "")
-		if got.Failure == nil || got.Failure.Code != chat.CodeAuth { // why it failed is still known
+		if got.Failure == nil || got.Failure.Code != chat.CodeAuth { // the original reason is kept
 			t.Errorf("%+v", got.Failure)
 		}
 		if _, err := w.engine.Discard(t.Context(), failed.ID); chat.CodeOf(err) != chat.CodeConflict {
@@ -237,7 +235,7 @@ func TestDecisions(t *testing.T) {
 	})
 }
 
-// TestBlockedBranch: an incomplete turn blocks its branch until the policy says.
+// TestBlockedBranch: an incomplete turn blocks its branch until the policy decides about it.
 func TestBlockedBranch(t *testing.T) {
 	for policy, want := range map[turn.IncompletePolicy]chat.Outcome{
 		turn.IncompleteRefuse: chat.OutcomeIncomplete, turn.IncompleteKeep: chat.OutcomeKept, turn.IncompleteDiscard: chat.OutcomeDiscarded,
@@ -263,8 +261,7 @@ func TestBlockedBranch(t *testing.T) {
 	}
 }
 
-// TestSummaryLag is SRD 22.1: a turn sent at once after another streamed holds
-// that one as a pending turn, in full.
+// TestSummaryLag is SRD 22.1: a turn that is sent right after another contains that one in full, as a pending turn.
 func TestSummaryLag(t *testing.T) {
 	w := newWorld(t)
 	w.provider.script(call{events: []string{text("the answer is ELEPHANT"), done}})
@@ -293,8 +290,8 @@ func TestSummaryLag(t *testing.T) {
 	w.clean()
 }
 
-// TestFailedTurnsStayOut: a failed turn blocks nothing and is in no context;
-// retrying it makes a new turn that names it.
+// TestFailedTurnsStayOut: a failed turn blocks nothing and is in no context; retrying it makes a new turn that refers
+// to it.
 func TestFailedTurnsStayOut(t *testing.T) {
 	w := newWorld(t)
 	w.provider.script(call{err: errRefused})
@@ -314,7 +311,7 @@ func TestFailedTurnsStayOut(t *testing.T) {
 	w.clean()
 }
 
-// TestRetryFinalForks: answering a final turn again never overwrites it.
+// TestRetryFinalForks: regenerating a final answer never overwrites it.
 func TestRetryFinalForks(t *testing.T) {
 	w := newWorld(t)
 	w.send("one")
@@ -334,7 +331,7 @@ func TestRetryFinalForks(t *testing.T) {
 	w.clean()
 }
 
-// TestOverBudget: the prompt is kept and the error has numbers.
+// TestOverBudget: the prompt is kept and the error contains the numbers.
 func TestOverBudget(t *testing.T) {
 	w := newWorld(t)
 	w.window = 2000
@@ -348,7 +345,7 @@ func TestOverBudget(t *testing.T) {
 	}
 }
 
-// TestBadMessages are refused before anything is written.
+// TestBadMessages: they are refused before anything is written.
 func TestBadMessages(t *testing.T) {
 	w := newWorld(t)
 	for _, s := range []string{"", "  \n", "bad \xff byte"} {
@@ -362,7 +359,7 @@ func TestBadMessages(t *testing.T) {
 	}
 }
 
-// TestQueuedMessage is sent when the answer before it is final, once.
+// TestQueuedMessage: it is sent once, when the answer before it is final.
 func TestQueuedMessage(t *testing.T) {
 	w := newWorld(t)
 	gate, begun := make(chan struct{}), make(chan struct{})
@@ -396,8 +393,8 @@ func (w *world) eventually(msg string, ok func() bool) {
 	w.t.Fatal(msg)
 }
 
-// TestFrames: numbered without gaps, adding up to the answer, counting bytes,
-// durable never beyond displayed.
+// TestFrames: frames are numbered without gaps, add up to the answer, and count its bytes; durable never exceeds
+// displayed.
 func TestFrames(t *testing.T) {
 	for _, ahead := range []bool{false, true} {
 		w := newWorld(t)
@@ -434,7 +431,7 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// TestConcurrentBranches: two branches stream at once, one branch one at a time.
+// TestConcurrentBranches: two branches stream at the same time, but each branch runs one turn at a time.
 func TestConcurrentBranches(t *testing.T) {
 	w := newWorld(t)
 	base := w.send("base")
@@ -460,7 +457,7 @@ func TestConcurrentBranches(t *testing.T) {
 	w.clean()
 }
 
-// TestClose keeps what arrived.
+// TestClose keeps the text that arrived.
 func TestClose(t *testing.T) {
 	w := newWorld(t)
 	begun := make(chan struct{})
@@ -476,8 +473,8 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// TestSettleFails: when the database cannot take the end of a turn, its journal
-// still has it, and the next decision recovers it without a restart.
+// TestSettleFails: if the end of a turn cannot be written to the database, its journal still has it, and the next
+// decision recovers it without a restart.
 func TestSettleFails(t *testing.T) {
 	w := newWorld(t)
 	broken := &failing{Store: w.store, err: errors.New("disk full")}
@@ -531,7 +528,7 @@ func (f *failing) Finalize(ctx context.Context, in chat.Finalization) (chat.Turn
 	return f.Store.Finalize(ctx, in)
 }
 
-// TestWaitLevels: a turn's background work goes as far as asked.
+// TestWaitLevels: a turn's background work runs up to the requested level.
 func TestWaitLevels(t *testing.T) {
 	for level, want := range map[jobs.Level]chat.Phase{
 		jobs.LevelFinalized: chat.PhaseResponseFinalized, jobs.LevelCommitted: chat.PhaseStateCommitted, jobs.LevelIndexed: chat.PhaseDone,
@@ -545,8 +542,8 @@ func TestWaitLevels(t *testing.T) {
 	}
 }
 
-// TestShrunkOverBudget: a run whose second, smaller assembly does not fit fails
-// with the words of that, not with how its step was closed.
+// TestShrunkOverBudget: if the second, smaller context does not fit either, the turn fails with that error and not
+// with the one that ended its step.
 func TestShrunkOverBudget(t *testing.T) {
 	w := newWorld(t)
 	w.window = 8000
@@ -559,8 +556,7 @@ func TestShrunkOverBudget(t *testing.T) {
 	w.clean()
 }
 
-// TestStopBeforeTheRetryBegins: stopping at once after Retry leaves the turn as
-// it was, incomplete, with its text.
+// TestStopBeforeTheRetryBegins: stopping right after Retry leaves the turn incomplete, with its text.
 func TestStopBeforeTheRetryBegins(t *testing.T) {
 	for range 20 {
 		w := newWorld(t)
@@ -573,7 +569,7 @@ func TestStopBeforeTheRetryBegins(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if stopped.Outcome != chat.OutcomeStopped { // the retry had begun: its Stop is the user's word
+		if stopped.Outcome != chat.OutcomeStopped { // the retry had begun, so the user stopped it
 			w.is(stopped, chat.PhaseResponding, chat.OutcomeIncomplete, "half")
 		} else {
 			w.is(stopped, chat.PhaseResponseFinalized, chat.OutcomeStopped, "half")
@@ -581,8 +577,8 @@ func TestStopBeforeTheRetryBegins(t *testing.T) {
 	}
 }
 
-// TestQueuedDraftAfterRestart: what was queued behind a turn of an earlier run is
-// a plain draft again: nothing is sent automatically.
+// TestQueuedDraftAfterRestart: a message that was queued behind a turn of an earlier run becomes an ordinary draft;
+// nothing is sent automatically.
 func TestQueuedDraftAfterRestart(t *testing.T) {
 	w := newWorld(t)
 	begun := make(chan struct{})

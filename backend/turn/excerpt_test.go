@@ -9,9 +9,9 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
-// A pasted text has more words than a document is looked through for: the longest are
-// taken, from its beginning and its end.
-func TestWhatADocumentIsLookedThroughFor(t *testing.T) {
+// A pasted text can have more words than a document is searched for. The longest are used, from its beginning and its
+// end.
+func TestWordsSearchedInADocument(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("Alexandria's lighthouse ")
 	for i := range 5000 {
@@ -24,8 +24,8 @@ func TestWhatADocumentIsLookedThroughFor(t *testing.T) {
 	}
 }
 
-// Of a document that is in the prompt in part, what is there is not quoted again.
-func TestWhatStandsInThePromptIsNotRetrieved(t *testing.T) {
+// If a part of a document is in the prompt, that part is not retrieved again.
+func TestPartsInThePromptAreNotRetrieved(t *testing.T) {
 	const source = "The first paragraph.\n\nThe second one.\n\nThe third one."
 	doc := func(id chat.FileID, text string) chat.Turn {
 		return chat.Turn{User: chat.Message{Role: chat.RoleUser, Blocks: chat.Blocks{chat.Document{File: id, Text: text}}}}

@@ -6,7 +6,7 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// countingStore is a store of which only the number of erasures is asked.
+// countingStore only returns the number of permanent deletions.
 type countingStore struct {
 	HistoryStore
 	erasures int64
@@ -14,8 +14,8 @@ type countingStore struct {
 
 func (s *countingStore) Erasures() int64 { return s.erasures }
 
-// An extract that was made before a permanent deletion is made again after it.
-func TestAnExtractForgetsWhatWasErased(t *testing.T) {
+// An extract that was cached before a permanent deletion is made again after it.
+func TestExtractsAreRemadeAfterADeletion(t *testing.T) {
 	store := &countingStore{}
 	e := &Engine{past: store}
 	made := "The vault opens with 4711."

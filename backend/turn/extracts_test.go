@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// An extract is made once and stays the same: through a hundred requests and
-// another start, the contexts of old turns come out byte for byte.
-func TestExtractsAreRemembered(t *testing.T) {
+// An extract is made once and never changes, so that the contexts of old turns can be rebuilt byte for byte after
+// many requests and a restart.
+func TestExtractsNeverChange(t *testing.T) {
 	w := newWorld(t)
 	w.window = 4096
 	var last string

@@ -9,9 +9,9 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// TestADefectEndsItsTurnAlone: a panic while an answer streams, or in reading it, leaves
-// what had arrived, as a crash would; the next message continues, nothing is left open.
-func TestADefectEndsItsTurnAlone(t *testing.T) {
+// TestAPanicEndsOnlyItsTurn: a panic while an answer streams or is decoded leaves the text that had arrived, like a
+// crash; the next message can be sent, and nothing stays open.
+func TestAPanicEndsOnlyItsTurn(t *testing.T) {
 	boom := func(int) { panic("the user's secret words") }
 	for name, c := range map[string]struct {
 		call   call
@@ -49,9 +49,9 @@ func TestADefectEndsItsTurnAlone(t *testing.T) {
 	}
 }
 
-// TestUsageThatCannotBeSo: numbers that no call can have are dropped with a reason, in
-// the turn, its step, its metrics and what is learned from them; the answer stands.
-func TestUsageThatCannotBeSo(t *testing.T) {
+// TestImpossibleUsageIsDropped: impossible numbers are dropped, with a reason, from the turn, its step, its metrics and
+// the calibration; the answer is kept.
+func TestImpossibleUsageIsDropped(t *testing.T) {
 	for name, c := range map[string]struct{ reported, says string }{
 		"negative":                    {`{"output_tokens":-5}`, "negative"},
 		"over the window":             {`{"input_tokens":900000}`, "more than the"},

@@ -26,11 +26,11 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// world is an engine over a real database and real journals.
+// world is an engine with a real database and real journals.
 type world struct {
 	t        testing.TB
 	dir      string
-	clock    clock.Clock // nil: the system's
+	clock    clock.Clock // nil: the system clock
 	store    *store.Store
 	journals *journal.Journals
 	provider *scripted
@@ -40,28 +40,28 @@ type world struct {
 	seen     *recorder
 	settings turn.Settings
 	window   int
-	// alwaysMode is the mode that models have by themselves
+	// alwaysMode is the tools mode of the models themselves.
 	alwaysMode llm.ToolsMode
 	noTools    bool // models cannot call tools
 	retrieve   int  // budget.max_retrieval_tokens
 	memory     *fakeMemory
 	tools      *toolbox
 	redact     func(string) (string, []prompt.Redaction)
-	// refuseEnds is how many ends of calls the database does not take
+	// refuseEnds is how many ends of calls the database refuses.
 	refuseEnds atomic.Int32
-	// journalRoom is how many bytes a journal may have; 0: any
+	// journalRoom is how many bytes a journal may have; 0: any number.
 	journalRoom int
 
 	session chat.Session
 	branch  chat.Branch
 }
 
-// recorder keeps what was published.
+// recorder records what was published.
 type recorder struct {
 	mu      sync.Mutex
 	frames  []chat.Frame
 	changes []chat.Change
-	hear    func(chat.Change) // called at each change, if set
+	hear    func(chat.Change) // called for each change, if set
 }
 
 func (r *recorder) Frame(f chat.Frame) {
@@ -160,7 +160,7 @@ func (w *world) open() {
 	w.engine = turn.NewEngine(d)
 }
 
-// fullForCalls is a database that has no room for the ends of some calls.
+// fullForCalls is a database that refuses the ends of some calls for lack of space.
 type fullForCalls struct {
 	*store.Store
 	w *world
@@ -173,7 +173,7 @@ func (s fullForCalls) EndCall(ctx context.Context, e chat.CallEnd) error {
 	return s.Store.EndCall(ctx, e)
 }
 
-// roomFS is a disk on which a journal has so much room; 0: any.
+// roomFS is a disk with a limited size for a journal; 0: unlimited.
 type roomFS struct {
 	journal.FS
 	w *world
@@ -209,7 +209,7 @@ func (w *world) close() {
 	}
 }
 
-// send sends and waits for the end.
+// send sends a message and waits for the end of the turn.
 func (w *world) send(s string) chat.Turn {
 	w.t.Helper()
 	h := w.start(s)
@@ -236,7 +236,7 @@ func (w *world) wait(h *turn.Handle) chat.Turn {
 	return t
 }
 
-// is checks how a turn ended.
+// is checks the end of a turn.
 func (w *world) is(t chat.Turn, phase chat.Phase, outcome chat.Outcome, answer string) {
 	w.t.Helper()
 	if t.Phase != phase || t.Outcome != outcome {

@@ -11,8 +11,7 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// sentTexts are the texts of a request as the scripted provider was sent them,
-// in order.
+// sentTexts returns the texts of a request to the scripted provider, in order.
 func sentTexts(t *testing.T, body string) []string {
 	t.Helper()
 	var req struct {
@@ -31,9 +30,8 @@ func sentTexts(t *testing.T, body string) []string {
 	return out
 }
 
-// TestXRayShowsEveryByte: of any past turn, the text that was sent is the text of
-// the items shown, no more and no less, also after the cut advanced and the turn
-// was committed.
+// TestXRayShowsEveryByte: for any past turn, the X-ray shows exactly the text that was sent, even after the cut
+// advanced and the turn was committed.
 func TestXRayShowsEveryByte(t *testing.T) {
 	w := newWorld(t)
 	w.window = 6000
@@ -77,9 +75,8 @@ func TestXRayShowsEveryByte(t *testing.T) {
 	w.clean()
 }
 
-// TestPrefixThroughTheStore: with commits and range summaries going on in
-// between, sections 1 to 6 of a request are a prefix of the next one's until the
-// cut advances.
+// TestPrefixThroughTheStore: while turns are committed and range summaries are made, sections 1 to 6 of a request are
+// a prefix of the next request until the cut advances.
 func TestPrefixThroughTheStore(t *testing.T) {
 	w := newWorld(t)
 	w.window = 8192
@@ -117,8 +114,8 @@ func TestPrefixThroughTheStore(t *testing.T) {
 	}
 }
 
-// TestForcedSummaries: turns that still fit are summarized when somebody asks for it, all but the
-// newest, once; they are sent as they are until they no longer fit.
+// TestForcedSummaries: on request, all turns but the newest are summarized once although they still fit. They are
+// sent in full until they no longer fit.
 func TestForcedSummaries(t *testing.T) {
 	w := newWorld(t)
 	for i := range 8 {
@@ -152,11 +149,11 @@ func TestForcedSummaries(t *testing.T) {
 	w.clean()
 }
 
-// stablePart is what precedes the memory block and the message.
+// stablePart returns the texts before the memory block and the message.
 func stablePart(texts []string) []string { return texts[:len(texts)-2] }
 
-// TestSizeRejection: a provider that rejects the request for its size gets a
-// smaller one, at most three times, each logged; the turn then fails in words.
+// TestSizeRejection: if the provider rejects a request for its size, a smaller one is sent, up to three times, and
+// each attempt is logged. Then the turn fails with a clear error.
 func TestSizeRejection(t *testing.T) {
 	tooLarge := &llm.Error{Code: chat.CodeTooLarge, Status: 400, Message: "prompt is too long"}
 	for _, tt := range []struct {
@@ -195,8 +192,8 @@ func TestSizeRejection(t *testing.T) {
 	}
 }
 
-// TestCalibration: a provider that counts more than we do gets less, once the
-// cut advances, and never in between.
+// TestCalibration: if a provider counts more tokens than we do, less is sent, but only from the next advance of the
+// cut on.
 func TestCalibration(t *testing.T) {
 	w := newWorld(t)
 	w.window = 20000
@@ -225,8 +222,7 @@ func TestCalibration(t *testing.T) {
 	}
 }
 
-// TestPlainChat: with memory off, nothing derived is sent, and turns are still
-// kept.
+// TestPlainChat: with memory off, nothing derived is sent, and turns are still stored.
 func TestPlainChat(t *testing.T) {
 	w := newWorld(t)
 	w.settings.Policy.History = prompt.HistoryOff

@@ -17,11 +17,11 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// life is how many more writes of a program reach the disk. From then on none does, as
-// if it had been killed: what runs on in it finds out by errors alone.
+// life counts how many more writes of a program reach the disk. After that none does, as if it had been killed; code
+// that still runs only gets errors.
 type life struct {
 	left atomic.Int64
-	// before: it ends before its last write is done, else after it and unheard of.
+	// before: the last write is not done; otherwise it is done, but its caller gets an error.
 	before bool
 }
 
@@ -34,14 +34,14 @@ func (l *life) lives() error {
 	return nil
 }
 
-// mortal is a store whose writes end with a life. One in two is the last to reach the
-// disk without its caller hearing of it.
+// mortal is a store whose writes fail once a life is over. In half of the cases the last write reaches the disk, but
+// its caller gets an error.
 type mortal struct {
 	*store.Store
 	life *life
 }
 
-// wrote does a write, unless the life is over; the very last is done and not heard of.
+// wrote does a write unless the life is over; the last one may be done and still return an error.
 func wrote[T any](l *life, do func() (T, error)) (T, error) {
 	left := l.left.Add(-1)
 	var none T
@@ -167,7 +167,7 @@ func (m *mortal) PutSetting(ctx context.Context, key, value string) error {
 	return m.done(func() error { return m.Store.PutSetting(ctx, key, value) })
 }
 
-// mortalFS is a file system that ends with a life: a write of its last moment may be torn.
+// mortalFS is a file system whose writes fail once a life is over; the last write may be torn.
 type mortalFS struct {
 	journal.FS
 	life *life
@@ -205,7 +205,7 @@ func (f mortalFile) Write(p []byte) (int, error) {
 	return f.File.Write(p)
 }
 
-// program is one run of a program on a world's directory, with its reconciler.
+// program is one run of the program on a world's directory, with its reconciler.
 type program struct {
 	*world
 	life       *life
@@ -213,7 +213,7 @@ type program struct {
 	reconciler *jobs.Reconciler
 }
 
-// run opens the directory for so many writes.
+// run opens the directory for this many writes.
 func (w *world) run(c *clock.Fake, writes int64) *program {
 	w.t.Helper()
 	p := &program{world: w, life: &life{}, clock: c}
@@ -246,7 +246,7 @@ func (w *world) run(c *clock.Fake, writes int64) *program {
 	return p
 }
 
-// die ends a run as a kill does: from now on nothing it does reaches the disk.
+// die ends a run like a kill: nothing it does reaches the disk afterwards.
 func (p *program) die() {
 	p.life.left.Store(0)
 	p.reconciler.Stop()

@@ -9,12 +9,12 @@ import (
 
 const pause = `{"t":"pause"}`
 
-// searched is what a provider's own tool did, before its result is there.
+// searched is the event of a provider's own tool call, before its result arrives.
 var searched = event(wireEvent{T: "hosted", S: `{"type":"server_tool_use","id":"srv_1","name":"web_search"}`})
 
-// An answer that its provider paused continues in the turn's next step: it is sent back as it is, and
-// nothing is asked behind it.
-func TestAPausedAnswerGoesOn(t *testing.T) {
+// An answer that its provider paused is continued in the turn's next step: it is sent back unchanged, without a new
+// user message.
+func TestAPausedAnswerIsContinued(t *testing.T) {
 	w := newWorld(t)
 	for _, say := range []string{"I look. ", "And further. "} {
 		w.provider.script(call{events: []string{text(say), searched, pause}})
@@ -41,8 +41,8 @@ func TestAPausedAnswerGoesOn(t *testing.T) {
 	w.clean()
 }
 
-// The pauses of a turn are as bounded as its steps.
-func TestAnAnswerIsNotPausedForEver(t *testing.T) {
+// The steps limit of a turn also limits its pauses.
+func TestPausesAreLimited(t *testing.T) {
 	w := newWorld(t)
 	w.settings.MaxSteps = 3
 	for range 5 {
@@ -56,7 +56,7 @@ func TestAnAnswerIsNotPausedForEver(t *testing.T) {
 	w.clean()
 }
 
-// A kill right after a pause loses nothing: the person continues, and the answer is sent back as it is.
+// A kill right after a pause loses nothing: when the user continues, the answer is sent back unchanged.
 func TestAKillAfterAPause(t *testing.T) {
 	w, got := killed(t, text("I look. "), searched, pause)
 	w.recover()

@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/journal"
 )
 
-// step is the open step of a turn as the database holds it.
+// step returns a turn's newest step from the database.
 func (w *world) step(id chat.TurnID) chat.Step {
 	w.t.Helper()
 	steps, err := w.store.Steps(context.Background(), id)
@@ -20,8 +20,8 @@ func (w *world) step(id chat.TurnID) chat.Step {
 	return steps[len(steps)-1]
 }
 
-// TestReasoningCounts: while a model only reasons, what it reasoned is journalled, shown and counted, in the live
-// stream and in the database, and it can be read after a crash.
+// TestReasoningCounts: while a model only reasons, its reasoning is journalled, shown and counted, both in the live
+// stream and in the database, and can be read after a crash.
 func TestReasoningCounts(t *testing.T) {
 	for _, durability := range []journal.Durability{journal.Buffered, journal.WriteAhead} {
 		w := newWorld(t)
@@ -60,8 +60,8 @@ func TestReasoningCounts(t *testing.T) {
 	}
 }
 
-// TestProgressIsStoredWhileItStreams: the byte counters of a running step follow the stream, never fall, and are final
-// once the step has ended.
+// TestProgressIsStoredWhileItStreams: the byte counters of a running step follow the stream, never decrease, and are
+// final once the step has ended.
 func TestProgressIsStoredWhileItStreams(t *testing.T) {
 	w := newWorld(t)
 	w.settings.ProgressEvery = time.Millisecond

@@ -10,8 +10,7 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// A message that is queued behind an answer is sent when that ends, though recovery
-// comes by just then.
+// A message that is queued behind an answer is sent when the answer ends, even if recovery runs at the same moment.
 func TestRecoveryLeavesAQueuedMessageToItsTurn(t *testing.T) {
 	w := newWorld(t)
 	gate, begun := make(chan struct{}), make(chan struct{}, 2)
@@ -44,8 +43,8 @@ func TestRecoveryLeavesAQueuedMessageToItsTurn(t *testing.T) {
 	}
 }
 
-// between does something after the queued drafts were listed and before any is taken
-// back, which is when a message may be queued behind a turn of this run.
+// between calls do after the queued drafts were listed and before any is taken back, which is when a message may be
+// queued behind a turn of this run.
 type between struct {
 	*store.Store
 	do func()
@@ -60,8 +59,7 @@ func (b *between) LastTurn(ctx context.Context, branch chat.BranchID) (chat.Turn
 	return last, ok, err
 }
 
-// A message that takes the place of an old queued one, while recovery looks, continues
-// waiting with its own words.
+// A message that replaces an old queued one while recovery runs stays queued with its own text.
 func TestRecoveryLeavesAMessageQueuedMeanwhile(t *testing.T) {
 	w := newWorld(t)
 	ctx := context.Background()

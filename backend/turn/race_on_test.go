@@ -2,5 +2,5 @@
 
 package turn_test
 
-// watched: the race detector is on, and all of it takes several times as long.
+// watched: the race detector is on, which makes the tests several times slower.
 const watched = true

@@ -20,7 +20,7 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// fakeMemory finds the chunks it is told to, and keeps what it was asked.
+// fakeMemory finds the given chunks and records the queries.
 type fakeMemory struct {
 	store *store.Store
 
@@ -74,11 +74,11 @@ func (m *fakeMemory) questions() []retrieval.Query {
 	return append([]retrieval.Query{}, m.asked...)
 }
 
-// shortWindow holds less than the conversation of remembering.
+// shortWindow is too small for the conversation of remembering.
 const shortWindow = 3150
 
-// remembering is a world whose conversation is long enough that its beginning is not
-// in the prompt any more, and whose memory finds the words of the first two turns.
+// remembering is a world with a conversation whose beginning is no longer in the prompt, and a memory that finds the
+// words of the first two turns.
 func remembering(t testing.TB) *world {
 	t.Helper()
 	memory := &fakeMemory{}
@@ -108,8 +108,7 @@ func remembering(t testing.TB) *world {
 	return w
 }
 
-// memoryDir is a temporary directory in memory where there is one: what is tested
-// here is not what a disk keeps.
+// memoryDir is a temporary directory in RAM if there is one, because these tests do not depend on the disk.
 func memoryDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "contextinfinity-turn-")
@@ -120,7 +119,7 @@ func memoryDir(t testing.TB) string {
 	return dir
 }
 
-// chunksOf are the chunks that hold a word.
+// chunksOf returns the chunks that contain a word.
 func (w *world) chunksOf(word string) []chat.ChunkID {
 	w.t.Helper()
 	in := chat.Within{Scope: chat.ScopeLineage, Branch: w.branch.ID, Role: chat.RoleUser}
@@ -148,9 +147,9 @@ func (w *world) manifest(id chat.TurnID) prompt.Manifest {
 	return m
 }
 
-// What is found is in the memory block of the last message, is recorded with its
-// scores, and is made again byte for byte.
-func TestMemoryStandsInTheContext(t *testing.T) {
+// What memory finds goes into the memory block of the last message, is recorded with its scores, and is rebuilt byte
+// for byte.
+func TestMemoryIsInTheContext(t *testing.T) {
 	w := remembering(t)
 	got := w.send("Tell me about both keys and the clock.")
 	w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
@@ -203,8 +202,7 @@ func metricsOf(rows []chat.TurnMetricsRow, id chat.TurnID) chat.TurnMetrics {
 	return chat.TurnMetrics{}
 }
 
-// Another attempt, a smaller context and a continuation stand on the same memory: it
-// is searched once.
+// Memory is searched once: another attempt, a smaller context and a continuation use the same result.
 func TestMemoryIsChosenOnce(t *testing.T) {
 	unavailable := &llm.Error{Code: chat.CodeUnavailable, Status: 503, Message: "busy", Retry: true}
 	tooLarge := &llm.Error{Code: chat.CodeTooLarge, Status: 400, Message: "prompt is too long"}
@@ -215,7 +213,7 @@ func TestMemoryIsChosenOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := remembering(t)
 			p := &w.settings.Policy
-			p.PreserveRecent, p.CompactAt, p.CompactTo = 2, 0.95, 0.9 // there is history to make smaller
+			p.PreserveRecent, p.CompactAt, p.CompactTo = 2, 0.95, 0.9 // there is history that can be shortened
 			w.window = shortWindow + 100
 			w.provider.script(calls...)
 			got := w.send("Tell me about both keys and the clock.")
@@ -246,8 +244,7 @@ func TestMemoryIsChosenOnce(t *testing.T) {
 	})
 }
 
-// Whatever fails in memory, the turn is answered, its manifest says why, and nothing
-// of it is hidden (SRD 8.3).
+// If memory fails, the turn is still answered, and its manifest contains the reason (SRD 8.3).
 func TestMemoryFailureStopsNoTurn(t *testing.T) {
 	for name, c := range map[string]struct {
 		err   error
@@ -280,7 +277,7 @@ func TestMemoryFailureStopsNoTurn(t *testing.T) {
 	}
 }
 
-// Nothing is searched where nothing could be used.
+// Memory is not searched if the result could not be used.
 func TestMemoryIsNotSearched(t *testing.T) {
 	w := remembering(t)
 	for name, c := range map[string]struct {
@@ -312,12 +309,12 @@ func TestMemoryIsNotSearched(t *testing.T) {
 	}
 }
 
-// What the user attached has the first rank and is marked, is in its place in time, and
-// is not part of the conversation.
+// Memory that the user attached is ranked first, marked, and in chronological order; it does not become part of the
+// conversation.
 func TestAttachedMemory(t *testing.T) {
 	w := remembering(t)
 	mine := w.chunksOf("number3")[0]
-	w.memory.finds = append(w.memory.finds, mine) // found too: it must not stand twice
+	w.memory.finds = append(w.memory.finds, mine) // also found by the search; it must not appear twice
 	message := chat.Message{Role: chat.RoleUser, Blocks: chat.Blocks{chat.Text{Text: "What of this and both keys?"}, chat.Memory{Chunk: mine}}}
 	h, err := w.engine.Send(t.Context(), turn.Message{Branch: w.branch.ID, Content: message})
 	if err != nil {
@@ -340,7 +337,7 @@ func TestAttachedMemory(t *testing.T) {
 	}
 }
 
-// In plain chat nothing is remembered automatically; what the user attached goes anyway.
+// In plain chat nothing is retrieved automatically, but attached memory is sent.
 func TestAttachedMemoryInPlainChat(t *testing.T) {
 	w := remembering(t)
 	mine := w.chunksOf("number3")[0]
@@ -364,9 +361,9 @@ func TestAttachedMemoryInPlainChat(t *testing.T) {
 	w.clean()
 }
 
-// A question that names nothing is with the one before it; a long one is looked at
-// in its ends.
-func TestWhatIsAsked(t *testing.T) {
+// A question that names nothing is searched together with the one before it; of a long one, the beginning and end are
+// used.
+func TestMemoryQueries(t *testing.T) {
 	w := remembering(t)
 	w.send("How tall is the lighthouse of Alexandria?")
 	w.send("And the second one?")

@@ -21,13 +21,13 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// history is a conversation that is killed again and again.
+// history is a conversation whose program is killed again and again.
 type history struct {
 	t        *rapid.T
 	w        *world
 	p        *program
 	clock    *clock.Fake
-	accepted map[chat.TurnID]string // prompts that were acknowledged
+	accepted map[chat.TurnID]string // acknowledged prompts
 	n        int
 }
 
@@ -50,7 +50,7 @@ func newHistory(t *testing.T, rt *rapid.T) *history {
 	return h
 }
 
-// scripts are the ways an answer goes.
+// scripts are the ways in which an answer can go.
 var scripts = map[string]call{
 	"whole":       {events: []string{text("all "), text("of it"), done}},
 	"cut":         {events: []string{text("half ")}},
@@ -65,7 +65,7 @@ func (h *history) draw(what string, from ...string) string {
 	return rapid.SampledFrom(from).Draw(h.t, what)
 }
 
-// wait waits for a run to end, however it does.
+// wait waits for the end of a run, whatever its result.
 func (h *history) wait(run *turn.Handle, err error) {
 	if err != nil || run == nil {
 		return
@@ -77,7 +77,7 @@ func (h *history) wait(run *turn.Handle, err error) {
 	}
 }
 
-// act does one thing that a user or time does. Errors are what dying looks like.
+// act performs one action of a user or of time. Errors are expected, because the program may be dying.
 func (h *history) act() {
 	ctx, e := context.Background(), h.w.engine
 	names := make([]string, 0, len(scripts))
@@ -128,8 +128,7 @@ func (h *history) decide(e *turn.Engine, id chat.TurnID) {
 	}
 }
 
-// settle reconciles and does all work until nothing is due, and answers every byte of
-// the database then.
+// settle reconciles and works until nothing is due, then returns every byte of the database.
 func (h *history) settle() []byte {
 	ctx := context.Background()
 	if _, err := h.p.reconciler.Reconcile(ctx); err != nil {
@@ -152,7 +151,7 @@ func (h *history) settle() []byte {
 	return raw
 }
 
-// check asserts that nothing was lost, doubled or left open.
+// check asserts that nothing is lost, duplicated or left open.
 func (h *history) check() {
 	ctx := context.Background()
 	for id, words := range h.accepted {
@@ -225,11 +224,10 @@ func (h *history) checkBranch(b chat.Branch) {
 	}
 }
 
-// TestReconcilingTwiceIsOnce is SPEC 2.6 and SRD 6.5: random histories, killed at random
-// writes, some torn, some done without being heard of. After one reconciliation nothing
-// is lost, doubled or open; another one, in the same program or in the next, does not
-// change a byte of the database. Under the race detector there are fewer of them, unless
-// -rapid.checks says how many.
+// TestReconcilingTwiceIsOnce is SPEC 2.6 and SRD 6.5: random histories, killed at random writes, some of them torn,
+// some done without success being reported. After one reconciliation nothing is lost, duplicated or open; another
+// one, in the same run or the next, does not change a byte of the database. The race detector runs fewer histories
+// unless -rapid.checks says otherwise.
 func TestReconcilingTwiceIsOnce(t *testing.T) {
 	if checks := flag.Lookup("rapid.checks"); watched && checks.Value.String() == checks.DefValue {
 		if err := checks.Value.Set("35"); err != nil {

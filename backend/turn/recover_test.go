@@ -13,8 +13,7 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// crashed copies a world's files as a kill at this moment would leave them, and
-// opens them again.
+// crashed copies a world's files as a kill at this moment would leave them, and opens the copy.
 func (w *world) crashed() *world {
 	w.t.Helper()
 	dir := w.t.TempDir()
@@ -28,8 +27,7 @@ func (w *world) crashed() *world {
 	return c
 }
 
-// killed runs a world until the script's events have arrived, and returns what a
-// kill then leaves.
+// killed runs a world until the scripted events have arrived, and returns what a kill then leaves.
 func killed(t *testing.T, events ...string) (*world, chat.Turn) {
 	t.Helper()
 	w := newWorld(t)
@@ -60,8 +58,7 @@ func killed(t *testing.T, events ...string) (*world, chat.Turn) {
 	return c, got
 }
 
-// journaled waits until the event is in a journal's file: on a slow machine
-// an event may continue for a moment before it does.
+// journaled waits until the event is in a journal's file, which may take a moment on a slow machine.
 func (w *world) journaled(event string) {
 	w.t.Helper()
 	w.eventually("the event was not written", func() bool {
@@ -94,8 +91,8 @@ func (w *world) reload(id chat.TurnID) chat.Turn {
 	return t
 }
 
-// TestRecoverMidStream is SRD 22.2: the partial text is there, incomplete,
-// byte for byte what the journal holds; the head has not moved; once is enough.
+// TestRecoverMidStream is SRD 22.2: the partial text is recovered as incomplete, byte for byte as in the journal; the
+// head does not move; recovering again changes nothing.
 func TestRecoverMidStream(t *testing.T) {
 	w, got := killed(t, text("part "), text("of än answer"))
 	report := w.recover()
@@ -114,7 +111,7 @@ func TestRecoverMidStream(t *testing.T) {
 	w.clean()
 }
 
-// TestRecoverWhole: a journal that ends well becomes a whole turn, once.
+// TestRecoverWhole: a journal with a proper end becomes a completed turn, once.
 func TestRecoverWhole(t *testing.T) {
 	w, got := killed(t, text("all of it"), done)
 	report := w.recover()
@@ -131,7 +128,7 @@ func TestRecoverWhole(t *testing.T) {
 	w.clean()
 }
 
-// TestRecoverNothing: no event had arrived, so the turn failed; its prompt stays.
+// TestRecoverNothing: no event had arrived, so the turn fails; its prompt is kept.
 func TestRecoverNothing(t *testing.T) {
 	w, got := killed(t)
 	w.recover()
@@ -143,7 +140,7 @@ func TestRecoverNothing(t *testing.T) {
 	w.clean()
 }
 
-// TestRecoverTorn: a torn last line is dropped and said; the rest stands.
+// TestRecoverTorn: a torn last line is dropped and reported; the rest is kept.
 func TestRecoverTorn(t *testing.T) {
 	w, got := killed(t, text("kept "), text("torn"))
 	steps, _ := w.store.Steps(t.Context(), got.ID)
@@ -166,8 +163,8 @@ func TestRecoverTorn(t *testing.T) {
 	}
 }
 
-// TestRecoverUnsent: a turn that was accepted and never sent is not sent by
-// itself; sending and discarding it both work.
+// TestRecoverUnsent: a turn that was accepted but never sent is not sent automatically; sending and discarding it
+// both work.
 func TestRecoverUnsent(t *testing.T) {
 	for _, send := range []bool{true, false} {
 		w := newWorld(t)
@@ -196,7 +193,7 @@ func TestRecoverUnsent(t *testing.T) {
 	}
 }
 
-// TestRecoverContinuation: the text of the step before it counts.
+// TestRecoverContinuation: the text of the previous step is kept too.
 func TestRecoverContinuation(t *testing.T) {
 	w := newWorld(t)
 	begun := make(chan struct{})
@@ -224,8 +221,8 @@ func TestRecoverContinuation(t *testing.T) {
 	c.clean()
 }
 
-// TestPostStreamPreCommit is SRD 22.3: killed after TX-A and before the commit,
-// the reconciler commits the head, once.
+// TestPostStreamPreCommit is SRD 22.3: after a kill between TX-A and the commit, the reconciler commits the head,
+// once.
 func TestPostStreamPreCommit(t *testing.T) {
 	w := newWorld(t)
 	w.send("one")
@@ -245,13 +242,13 @@ func TestPostStreamPreCommit(t *testing.T) {
 		t.Fatalf("head #%d, %v", b.HeadSeq, err)
 	}
 	states, _ := c.store.States(t.Context(), c.branch.ID)
-	if len(states) != 3 { // root and one for each turn
+	if len(states) != 3 { // the root and one for each turn
 		t.Fatalf("%d states", len(states))
 	}
 	c.clean()
 }
 
-// TestSendOverCrash: sending past a turn that crashed recovers it first.
+// TestSendOverCrash: sending after a crashed turn recovers that turn first.
 func TestSendOverCrash(t *testing.T) {
 	w, got := killed(t, text("half"))
 	h, err := w.engine.Send(t.Context(), turn.Message{Branch: w.branch.ID, Content: chat.UserText("next"), Incomplete: turn.IncompleteKeep})
@@ -262,8 +259,8 @@ func TestSendOverCrash(t *testing.T) {
 	w.is(w.reload(got.ID), chat.PhaseResponseFinalized, chat.OutcomeKept, "half")
 }
 
-// TestUsageIsCheckedByTheWindowAfterACrash: what a journal reports is believed as far as
-// it was while it streamed, as long as the model is configured.
+// TestUsageIsCheckedByTheWindowAfterACrash: usage in a journal is checked like that of a live stream, as long as the
+// model is configured.
 func TestUsageIsCheckedByTheWindowAfterACrash(t *testing.T) {
 	for name, c := range map[string]struct {
 		usage    string

@@ -9,20 +9,19 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// scripted is a provider whose every call follows a script. Its wire events are
-// {"t":"text","s":...}, {"t":"reasoning","s":...}, {"t":"tool","id":...,"s":name,"in":arguments},
-// {"t":"hosted","s":a block as JSON}, {"t":"refused"}, {"t":"done"}, {"t":"pause"}, {"t":"error","code":...}.
+// scripted is a provider whose calls follow a script. Its wire events are {"t":"text","s":...},
+// {"t":"reasoning","s":...}, {"t":"tool","id":...,"s":name,"in":arguments}, {"t":"hosted","s":a block as JSON},
+// {"t":"refused"}, {"t":"done"}, {"t":"pause"}, {"t":"error","code":...}.
 type scripted struct {
 	mu    sync.Mutex
 	calls []call
 	sent  []json.RawMessage
 }
 
-// call is what one Stream call does: yield events, then wait for gate (if any),
-// then return err.
+// call scripts one Stream call: it yields events, waits for gate if set, and returns err.
 type call struct {
 	events []string
-	// after is called with the index of each event once it was yielded.
+	// after is called with the index of each event that was yielded.
 	after func(int)
 	gate  <-chan struct{}
 	err   error
@@ -90,7 +89,7 @@ func (p *scripted) script(calls ...call) {
 	p.calls = append(p.calls, calls...)
 }
 
-// forget drops what was scripted and sent.
+// forget drops the script and the recorded requests.
 func (p *scripted) forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -148,7 +147,7 @@ func (d *scriptedDecoder) Decode(ev chat.RawEvent) []llm.Delta {
 		d.r.Blocks[0] = chat.Text{Text: d.r.Blocks[0].(chat.Text).Text + w.S}
 		d.r.Items = chat.Items{chat.AssistantMessage{Blocks: d.r.Blocks}}
 		return []llm.Delta{{Kind: llm.DeltaText, Text: w.S}}
-	case "reasoning": // before any text
+	case "reasoning": // only before any text
 		if len(d.r.Blocks) == 0 {
 			d.r.Blocks = chat.Blocks{chat.Reasoning{}}
 		}
@@ -169,13 +168,13 @@ func (d *scriptedDecoder) Decode(ev chat.RawEvent) []llm.Delta {
 			}
 		}
 		d.r.Usage = &chat.Usage{InputTokens: 10, OutputTokens: 5}
-	case "hosted": // what the provider's own tools did
+	case "hosted": // a call of the provider's own tools
 		d.r.Blocks = append(d.r.Blocks, chat.Unknown{Provider: "scripted", Raw: json.RawMessage(w.S)})
-	case "refused": // before done
+	case "refused": // only before done
 		d.r.Refused = true
 	case "pause":
 		d.r.Terminal, d.r.Status, d.r.Reason = true, chat.StepPaused, llm.ReasonPauseTurn
-	case "usage": // after done
+	case "usage": // only after done
 		_ = json.Unmarshal([]byte(w.S), d.r.Usage)
 	case "error":
 		d.r.Terminal, d.r.Status, d.r.Err = true, chat.StepFailed, &llm.Error{Code: w.Code, Message: "the script said so"}

@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// ended waits until a temporary chat's newest turn is over.
+// ended waits until a temporary chat's newest turn has ended.
 func ended(w *world, c *turn.Temporary) chat.Turn {
 	w.t.Helper()
 	var last chat.Turn
@@ -23,8 +23,7 @@ func ended(w *world, c *turn.Temporary) chat.Turn {
 	return last
 }
 
-// TestTemporary: a temporary chat streams, remembers its own turns, can be
-// stopped, and leaves nothing on the disk.
+// TestTemporary: a temporary chat streams, remembers its own turns, can be stopped, and leaves nothing on disk.
 func TestTemporary(t *testing.T) {
 	w := newWorld(t)
 	before := w.bytesOnDisk()
@@ -79,7 +78,7 @@ func (w *world) bytesOnDisk() string {
 	return sb.String()
 }
 
-// TestTemporaryFailure is reported in words and blocks nothing.
+// TestTemporaryFailure: a failure is reported and blocks nothing.
 func TestTemporaryFailure(t *testing.T) {
 	w := newWorld(t)
 	c := w.engine.NewTemporary()
@@ -98,12 +97,11 @@ func TestTemporaryFailure(t *testing.T) {
 	}
 }
 
-// A temporary chat runs no tools, since nothing would tell of their effects: none is offered,
-// and a call is an error.
+// A temporary chat runs no tools, since their effects would not be recorded: none is offered, and a call is an error.
 func TestTemporaryChatsRunNoTools(t *testing.T) {
 	w := withTools(t)
 	w.tools.allow("write")
-	w.alwaysMode = llm.ToolsEnabled // as the configured models have it
+	w.alwaysMode = llm.ToolsEnabled // as configured models have it
 	w.answers([]string{asks("a", "box__write", `{}`)})
 	c := w.engine.NewTemporary()
 	if _, err := c.Send(t.Context(), chat.UserText("go"), ""); err != nil {

@@ -10,8 +10,8 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// What is sent after a refusal is below what was refused, and below the provider's own
-// number if it names one, whichever way it counts.
+// The request after a rejection is smaller than the rejected one, and below the provider's limit if it names one,
+// however the provider counts.
 func TestFitting(t *testing.T) {
 	for name, c := range map[string]struct {
 		limit, counted, want int
@@ -33,8 +33,8 @@ func TestFitting(t *testing.T) {
 	}
 }
 
-// The newest exchange is in the context as it was said, so the state summary's excerpt of
-// it is left out; what other sections hold stays as it is.
+// The newest exchange is in the context verbatim, so its excerpt is left out of the state summary; the other sections
+// are unchanged.
 func TestHeadText(t *testing.T) {
 	summary := "## Facts\n- a\n\n## " + librarian.LastExchange.Heading() + "\n- User: b\n- Assistant: ## no heading\n\n## More\n- c"
 	in := prompt.Input{Policy: prompt.DefaultPolicy(), Head: chat.State{Summary: summary}}
@@ -51,7 +51,7 @@ func TestHeadText(t *testing.T) {
 	}
 }
 
-// A state summary that was made for a larger window keeps to its cap.
+// A state summary that was made for a larger window is cut to its cap.
 func TestCapHead(t *testing.T) {
 	in := prompt.Input{
 		Policy: prompt.DefaultPolicy(), Count: func(s string) int { return (len(s) + 3) / 4 }, Head: chat.State{Summary: longSummary()},
@@ -85,7 +85,7 @@ func longSummary() string {
 	return s + "\n## Decisions\n\n## Constraints\n\n## Artifacts\n\n## Open tasks"
 }
 
-// withNothing is an input of a conversation that has not begun.
+// withNothing returns the input of a conversation that has not begun.
 func withNothing(in prompt.Input) prompt.Input {
 	in.Current, in.Now = chat.UserText("hello"), "Monday"
 	return in

@@ -2,7 +2,7 @@ package turn
 
 import "testing"
 
-// What a person is shown of arguments has to be all that a tool can take from them.
+// A repeated name could hide from the user what a tool will read, so such arguments are detected.
 func TestRepeatsName(t *testing.T) {
 	for raw, want := range map[string]struct{ exact, anyCase bool }{
 		`{}`: {},

@@ -15,16 +15,15 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// toolbox is a source with one tool that writes and one that reads, and what a person said
-// about them.
+// toolbox is a source with one tool that writes and one that reads, and the decisions about them.
 type toolbox struct {
 	mu        sync.Mutex
 	defs      []chat.ToolDefinition
 	decisions map[string]chat.ToolDecision // by tool
 	kept      []chat.ToolPermission
-	refused   map[string]bool // tools that are not accepted as they are
+	refused   map[string]bool // tools whose current definition is not accepted
 	ran       []string        // tool and arguments, in order
-	atOnce    int             // the most calls that ran side by side
+	atOnce    int             // the most calls that ran at the same time
 	running   int
 	do        func(context.Context, tools.Call) (tools.Output, error)
 }
@@ -55,14 +54,14 @@ func (b *toolbox) Offer(context.Context, chat.SessionID) ([]chat.ToolDefinition,
 	return slices.DeleteFunc(defs, func(d chat.ToolDefinition) bool { return b.refused[d.Tool] }), nil
 }
 
-// redefine has the server come back with another definition of its first tool.
+// redefine changes the definition of the server's first tool.
 func (b *toolbox) redefine() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.defs[0].Description += " And more."
 }
 
-// offers has the server offer other tools than before, which are returned.
+// offers replaces the tools that the server offers and returns the previous ones.
 func (b *toolbox) offers(defs []chat.ToolDefinition) (before []chat.ToolDefinition) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -151,14 +150,14 @@ func (w *world) restart() {
 	}
 }
 
-// answers scripts a call for each list of events; done is added.
+// answers scripts one call for each list of events; done is appended.
 func (w *world) answers(list ...[]string) {
 	for _, events := range list {
 		w.provider.script(call{events: append(append([]string{}, events...), done)})
 	}
 }
 
-// batch is the newest batch of a turn.
+// batch returns the newest batch of a turn.
 func (w *world) batch(id chat.TurnID) chat.ToolBatch {
 	w.t.Helper()
 	all, err := w.store.ToolBatches(context.Background(), []chat.TurnID{id})
@@ -168,7 +167,7 @@ func (w *world) batch(id chat.TurnID) chat.ToolBatch {
 	return all[id][len(all[id])-1]
 }
 
-// waits checks that a turn waits for so many decisions, and returns the calls.
+// waits checks that a turn waits for n decisions, and returns the calls.
 func (w *world) waits(t chat.Turn, n int) []chat.CallRecord {
 	w.t.Helper()
 	if t.Phase != chat.PhaseResponding || t.Outcome != chat.OutcomeNone || w.engine.IsRunning(t.ID) {
@@ -188,7 +187,7 @@ func (w *world) decide(call chat.CallRecord, d chat.ToolDecision) {
 	}
 }
 
-// ended waits for the run of a turn that continues, and returns the turn as it is then.
+// ended waits for the run of a turn and returns the turn as it is then.
 func (w *world) ended(id chat.TurnID) chat.Turn {
 	w.t.Helper()
 	deadline := time.Now().Add(time.Minute)
@@ -209,7 +208,7 @@ func (w *world) ended(id chat.TurnID) chat.Turn {
 	}
 }
 
-// told are the results that the final answer of a turn holds.
+// told returns the tool results in the final answer of a turn.
 func told(t chat.Turn) (out []string) {
 	if t.Assistant == nil {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// TestATooLongAnswerIsEnded: at the limit the stream is ended, and what arrived is kept as
-// incomplete, whatever it consists of; it can be kept and the conversation continues.
+// TestATooLongAnswerIsEnded: the stream ends at the limit, and what arrived is an incomplete answer, whatever it
+// consists of. It can be kept, and the conversation continues.
 func TestATooLongAnswerIsEnded(t *testing.T) {
 	for name, piece := range map[string]string{"text": text("word "), "reasoning": thought("think ")} {
 		t.Run(name, func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestATooLongAnswerIsEnded(t *testing.T) {
 	}
 }
 
-// TestTokensEndAnAnswer: the limit in tokens holds where it is reached first.
+// TestTokensEndAnAnswer: the token limit applies if it is reached first.
 func TestTokensEndAnAnswer(t *testing.T) {
 	w := newWorld(t)
 	w.settings.MaxAnswerTokens = 20
@@ -52,12 +52,12 @@ func TestTokensEndAnAnswer(t *testing.T) {
 	}
 }
 
-// TestALongStreamIsStoredWhole: the events of a stream that is not kept in memory are
-// stored from its journal, and the answer is read from them again.
+// TestALongStreamIsStoredWhole: the events of a stream that is too long for memory are stored from its journal, and
+// the answer can be decoded from them.
 func TestALongStreamIsStoredWhole(t *testing.T) {
 	w := newWorld(t)
 	piece := strings.Repeat("all-work-and-no-play-", 50_000)
-	w.provider.script(call{events: slices.Repeat([]string{text(piece)}, 10)}) // cut: no end
+	w.provider.script(call{events: slices.Repeat([]string{text(piece)}, 10)}) // cut off: no end event
 	got := w.send("hi")
 	answer, err := w.engine.Answer(t.Context(), got)
 	if whole := strings.Repeat(piece, 10); err != nil || !got.Incomplete() || answer.RenderedText() != whole {
@@ -74,8 +74,8 @@ func TestALongStreamIsStoredWhole(t *testing.T) {
 	w.clean()
 }
 
-// TestAJournalOverTheLimitBlocksOnlyItsTurn: what an earlier version let grow without end
-// is recovered up to the limit, and everything else continues.
+// TestAJournalOverTheLimitBlocksOnlyItsTurn: an oversized journal of an earlier version is recovered up to the limit,
+// and everything else continues.
 func TestAJournalOverTheLimitBlocksOnlyItsTurn(t *testing.T) {
 	piece := text(strings.Repeat("x", 1<<20))
 	before := newWorld(t)
@@ -104,8 +104,7 @@ func TestAJournalOverTheLimitBlocksOnlyItsTurn(t *testing.T) {
 	w.is(w.wait(h), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
 }
 
-// TestAJournalOfZerosBlocksOnlyItsTurn: a loss of power may leave a file of its length
-// without its contents.
+// TestAJournalOfZerosBlocksOnlyItsTurn: a power failure may leave a file with the right length but no content.
 func TestAJournalOfZerosBlocksOnlyItsTurn(t *testing.T) {
 	w, left := killed(t, text("some words"))
 	files, err := filepath.Glob(filepath.Join(w.dir, "streams", "*.jsonl"))
@@ -115,7 +114,7 @@ func TestAJournalOfZerosBlocksOnlyItsTurn(t *testing.T) {
 	if err := os.Truncate(files[0], 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(files[0], 2<<30); err != nil { // sparse: it takes no room
+	if err := os.Truncate(files[0], 2<<30); err != nil { // sparse: it takes no space
 		t.Skipf("no large files here: %v", err)
 	}
 	w.recover()
@@ -125,12 +124,12 @@ func TestAJournalOfZerosBlocksOnlyItsTurn(t *testing.T) {
 	w.is(w.send("on"), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
 }
 
-// TestAFullDiskSaysWhereTheRawEventsEnd: a journal that takes no more ends the stream; what
-// it holds is stored, and the call says that it is not all of it.
-func TestAFullDiskSaysWhereTheRawEventsEnd(t *testing.T) {
+// TestAFullDiskEndsTheRawEvents: the stream ends when its journal cannot grow; the events in it are stored,
+// and the step records that some are missing.
+func TestAFullDiskEndsTheRawEvents(t *testing.T) {
 	for name, c := range map[string]struct{ piece, room, pieces, stored int }{
 		"of a long stream":  {1 << 20, 9<<20 + 1<<19, 12, 9},
-		"of a short stream": {1 << 10, 5<<10 + 1<<9, 12, 4}, // of a piece a line takes some more
+		"of a short stream": {1 << 10, 5<<10 + 1<<9, 12, 4}, // the line of an event is a little longer than its text
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -156,7 +155,7 @@ func TestAFullDiskSaysWhereTheRawEventsEnd(t *testing.T) {
 	}
 }
 
-// A disk that takes nothing of a journal in which nothing stands does not change why a call failed.
+// If nothing can be written to an empty journal, the call still fails with its original error.
 func TestAnEmptyJournalThatCannotBeEnded(t *testing.T) {
 	w := newWorld(t)
 	w.journalRoom = 1
@@ -168,8 +167,8 @@ func TestAnEmptyJournalThatCannotBeEnded(t *testing.T) {
 	w.clean()
 }
 
-// The end of a long stream is stored without reading its journal again, which takes seconds
-// where a person pressed Ctrl-C in the midst of a flood.
+// The end of a long stream is stored without reading its journal again, which would take seconds after the user
+// pressed Ctrl-C.
 func TestTheEndOfALongStreamReadsNoJournal(t *testing.T) {
 	w := newWorld(t)
 	piece, left := 64<<10, 10<<20
@@ -179,7 +178,7 @@ func TestTheEndOfALongStreamReadsNoJournal(t *testing.T) {
 			return
 		}
 		files, _ := filepath.Glob(filepath.Join(w.dir, "streams", "*.jsonl"))
-		for _, f := range files { // what is left of it ends with the first event
+		for _, f := range files { // truncates the journal to less than its first event
 			_ = os.Truncate(f, int64(piece)*3/2)
 		}
 	}})

@@ -19,8 +19,8 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// Two calls at once, then a third, then words: each step is recorded, results go back in
-// order, and all of it is one answer.
+// Two calls at once, then a third, then text: each step is recorded, results are sent back in order, and all of it is
+// one answer.
 func TestToolLoop(t *testing.T) {
 	w := withTools(t)
 	w.tools.allow("read", "write")
@@ -57,7 +57,7 @@ func TestToolLoop(t *testing.T) {
 	w.clean()
 }
 
-// An answer that the provider refused ends there: what it asks for is not run, and the conversation continues.
+// A refused answer ends there: its calls are not run, and the conversation continues.
 func TestCallsOfARefusedAnswer(t *testing.T) {
 	w := withTools(t)
 	w.tools.allow("read", "write")
@@ -85,7 +85,7 @@ func TestAModelWithoutTools(t *testing.T) {
 	w.clean()
 }
 
-// A call that nobody allowed waits; the turn continues automatically when it is decided about.
+// A call without permission waits; after a decision the turn continues automatically.
 func TestACallWaitsForADecision(t *testing.T) {
 	for decision, ran := range map[chat.ToolDecision]bool{
 		chat.DecisionOnce: true, chat.DecisionSession: true, chat.DecisionAlways: true, chat.DecisionDeny: false, chat.DecisionNever: false,
@@ -98,7 +98,7 @@ func TestACallWaitsForADecision(t *testing.T) {
 			if len(w.tools.calls()) != 0 {
 				t.Fatal("it ran before it was allowed")
 			}
-			w.restart() // it waits on
+			w.restart() // it still waits
 			got, err := w.store.Turn(t.Context(), got.ID)
 			if err != nil {
 				t.Fatal(err)
@@ -121,8 +121,8 @@ func TestACallWaitsForADecision(t *testing.T) {
 	}
 }
 
-// Of two that decide about one call, one wins and the other is told; a decision about another
-// definition than the one that was shown is none.
+// If two decisions are made about the same call, one wins and the other is told so. A decision about a definition
+// other than the current one is refused.
 func TestOneDecisionWins(t *testing.T) {
 	w := withTools(t)
 	w.answers([]string{asks("a", "box__write", `{}`), asks("b", "box__write", `{"n":2}`)}, []string{text("ok")})
@@ -162,7 +162,7 @@ func TestOneDecisionWins(t *testing.T) {
 	w.clean()
 }
 
-// What cannot run is an honest result, and the conversation continues.
+// A call that cannot run gets an error as its result, and the conversation continues.
 func TestCallsThatCannotRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		call string
@@ -197,7 +197,7 @@ func TestCallsThatCannotRun(t *testing.T) {
 	}
 }
 
-// A model that never stops calling is told to answer, and if it calls still, its answer ends.
+// A model that never stops calling tools is told to answer; if it still calls, its answer ends.
 func TestTheLoopEnds(t *testing.T) {
 	w := withTools(t)
 	w.tools.allow("read")
@@ -217,7 +217,7 @@ func TestTheLoopEnds(t *testing.T) {
 	w.clean()
 }
 
-// Sixteen steps in one turn, the default, are run.
+// A turn can have sixteen steps, the default limit.
 func TestSixteenSteps(t *testing.T) {
 	w := withTools(t)
 	w.tools.allow("read")
@@ -232,8 +232,8 @@ func TestSixteenSteps(t *testing.T) {
 	w.clean()
 }
 
-// Calls without effects run side by side where that is allowed; those with effects one after
-// the other, in order, and nothing behind one that waits.
+// Calls without effects run in parallel where that is allowed. Calls with effects run one at a time, in order, and
+// none runs past one that waits.
 func TestTheOrderOfCalls(t *testing.T) {
 	for _, parallel := range []bool{false, true} {
 		w := withTools(t)
@@ -274,8 +274,8 @@ func TestTheOrderOfCalls(t *testing.T) {
 	}
 }
 
-// A call with effects that brings no readable result leaves an outcome that nobody knows; one
-// without effects is an error. What was never started is neither.
+// If a call with effects ends without a readable result, its outcome is unknown; one without effects has failed. A
+// call that never started is neither.
 func TestHowCallsEnd(t *testing.T) {
 	crash := func(context.Context, tools.Call) (tools.Output, error) { panic("secret") }
 	fails := func(err error) func(context.Context, tools.Call) (tools.Output, error) {
@@ -324,7 +324,7 @@ func TestHowCallsEnd(t *testing.T) {
 	}
 }
 
-// A running call says how far it is, and can be cancelled.
+// A running call reports its progress and can be cancelled.
 func TestCancelACall(t *testing.T) {
 	w := withTools(t)
 	w.tools.allow("write")
@@ -354,7 +354,7 @@ func TestCancelACall(t *testing.T) {
 	}
 }
 
-// The outcome of a call whose outcome is unknown is a person's word, said once.
+// A person decides the outcome of a call whose outcome is unknown, once.
 func TestResolveCall(t *testing.T) {
 	for as, c := range map[chat.Resolution]struct {
 		want string
@@ -377,7 +377,7 @@ func TestResolveCall(t *testing.T) {
 			w.answers([]string{asks("a", "box__write", `{}`)}, []string{text("ok")})
 			got := w.send("go")
 			call := w.waits(got, 1)[0]
-			w.restart() // it stays unknown, and is not run again
+			w.restart() // it stays unknown and is not run again
 			if err := w.engine.DecideCall(t.Context(), turn.CallChoice{Call: call.ID, Decision: chat.DecisionOnce, Hash: w.tools.hash("write")}); chat.CodeOf(err) != chat.CodeConflict {
 				t.Errorf("a plain decision about it: %v", err)
 			}
@@ -398,8 +398,8 @@ func TestResolveCall(t *testing.T) {
 	}
 }
 
-// A call runs again only as the tool that it was: not as another that came back with its
-// server, nor one that is not accepted, nor one that was forbidden since.
+// A call can be run again only with the same tool: not if its definition changed, is not accepted, or was forbidden
+// in the meantime.
 func TestRunAgainIsRefused(t *testing.T) {
 	for name, change := range map[string]func(*world, *turn.CallResolution){
 		"another definition":        func(w *world, _ *turn.CallResolution) { w.tools.redefine() },
@@ -432,8 +432,7 @@ func TestRunAgainIsRefused(t *testing.T) {
 	}
 }
 
-// The result of a call that the database did not take is known: Stop records it, and not
-// that nobody knows.
+// A result that could not be saved is still known: Stop records it instead of an unknown outcome.
 func TestStopKeepsAResultThatWasNotSaved(t *testing.T) {
 	w := withTools(t)
 	w.tools.allow("write")
@@ -454,7 +453,7 @@ func TestStopKeepsAResultThatWasNotSaved(t *testing.T) {
 	w.clean()
 }
 
-// What a person does about a turn whose calls wait: each way leaves a valid conversation.
+// Each decision about a turn with waiting calls leaves a valid conversation.
 func TestDecisionsAboutAWaitingTurn(t *testing.T) {
 	waiting := func(t *testing.T) (*world, chat.Turn) {
 		w := withTools(t)
@@ -525,7 +524,7 @@ func TestDecisionsAboutAWaitingTurn(t *testing.T) {
 	})
 }
 
-// Stop while a call with effects runs: its outcome is unknown, which the model is told.
+// If a turn is stopped while a call with effects runs, the outcome is unknown, and the model is told so.
 func TestStopWhileACallRuns(t *testing.T) {
 	w := withTools(t)
 	w.tools.allow("write")
@@ -549,7 +548,7 @@ func TestStopWhileACallRuns(t *testing.T) {
 	w.clean()
 }
 
-// A message queues behind a turn whose calls wait, and is sent after it.
+// A message can be queued behind a turn with waiting calls, and is sent after it.
 func TestAMessageQueuesBehindAWaitingTurn(t *testing.T) {
 	w := withTools(t)
 	w.answers([]string{asks("a", "box__write", `{}`)}, []string{text("one")}, []string{text("two")})
@@ -588,7 +587,7 @@ func TestAMessageQueuesBehindAWaitingTurn(t *testing.T) {
 	w.clean()
 }
 
-// A failure after tools ran keeps what they brought: retry and continue continue from it.
+// A failure after tool calls keeps their results: retry and continue start from there.
 func TestAFailureAfterTools(t *testing.T) {
 	for _, how := range []string{"retry", "continue", "keep"} {
 		t.Run(how, func(t *testing.T) {
@@ -623,7 +622,7 @@ func TestAFailureAfterTools(t *testing.T) {
 	}
 }
 
-// Secrets in arguments do not leave, and that they were taken out is recorded.
+// Secrets in arguments do not leave the machine, and the redaction is recorded.
 func TestArgumentsAreRedacted(t *testing.T) {
 	w := withTools(t)
 	w.redact = func(s string) (string, []prompt.Redaction) {
@@ -645,8 +644,8 @@ func TestArgumentsAreRedacted(t *testing.T) {
 	}
 }
 
-// The mode of a session holds over the configured one, and a stream is read again in the mode
-// in which it ran.
+// The tools mode of a session overrides the configured one, and a stream is decoded again in the mode in which it
+// ran.
 func TestModeOfASession(t *testing.T) {
 	w := withTools(t)
 	if err := w.store.SetSessionSettings(t.Context(), w.session.ID, chat.SessionSettings{ToolsMode: "parse_only"}); err != nil {
@@ -665,7 +664,7 @@ func TestModeOfASession(t *testing.T) {
 	w.clean()
 }
 
-// What a tool returned is found later, and erased with its turn.
+// The result of a tool becomes memory, and is deleted permanently with its turn.
 func TestResultsBecomeMemory(t *testing.T) {
 	w := withTools(t)
 	w.tools.allow("read")
@@ -701,7 +700,7 @@ func TestResultsBecomeMemory(t *testing.T) {
 	w.clean()
 }
 
-// An open batch is told with the model that asked for its calls and what it said.
+// An open batch is listed with the model that proposed its calls and the text before them.
 func TestRecoveredBatches(t *testing.T) {
 	w := withTools(t)
 	w.tools.allow("read")
@@ -719,8 +718,8 @@ func TestRecoveredBatches(t *testing.T) {
 	}
 }
 
-// A call of a tool whose server is not there yet waits on: it is neither run nor given up.
-func TestAServerThatIsNotThereYet(t *testing.T) {
+// A call of a tool whose server is not connected yet keeps waiting: it is neither run nor failed.
+func TestAServerThatIsNotConnectedYet(t *testing.T) {
 	w := withTools(t)
 	w.answers([]string{asks("a", "box__write", `{}`)}, []string{text("ok")})
 	got := w.send("go")
@@ -743,8 +742,7 @@ func TestAServerThatIsNotThereYet(t *testing.T) {
 	w.clean()
 }
 
-// Calls that were asked for elsewhere, as in a session that was imported, run by nobody's
-// decision but one that is made here.
+// Calls that were proposed elsewhere, for example in an imported session, run only after a decision on this machine.
 func TestCallsFromElsewhereAskAgain(t *testing.T) {
 	w := withTools(t)
 	w.answers([]string{asks("a", "box__write", `{"n":1}`), asks("b", "box__write", `{"n":2}`), asks("r", "box__read", `{}`)}, []string{text("ok")})
@@ -755,7 +753,7 @@ func TestCallsFromElsewhereAskAgain(t *testing.T) {
 	}
 	w.close()
 	w.open()
-	for _, c := range []chat.CallRecord{calls[0], calls[2]} { // as it was recorded there
+	for _, c := range []chat.CallRecord{calls[0], calls[2]} { // as recorded on the other machine
 		if err := w.store.DecideCall(t.Context(), once(c)); err != nil {
 			t.Fatal(err)
 		}
@@ -792,9 +790,9 @@ func TestCallsFromElsewhereAskAgain(t *testing.T) {
 	w.clean()
 }
 
-// The records of an import may say anything: a call that they call allowed, or started and without
-// effects, does not run even where nothing put them in order before the turn continues.
-func TestRecordsFromElsewhereRunNothing(t *testing.T) {
+// Imported records may claim anything: a call that is recorded as allowed, or as started and without effects, does
+// not run, even if recovery did not reset it before the turn continues.
+func TestImportedRecordsRunNothing(t *testing.T) {
 	w := withTools(t)
 	w.answers([]string{asks("w", "box__write", `{"n":1}`), asks("r", "box__read", `{}`), asks("b", "box__write", `{"n":2}`)}, []string{text("ok")})
 	got := w.send("go")
@@ -810,7 +808,7 @@ func TestRecordsFromElsewhereRunNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.tools.allow("read", "write")
-	w.decide(calls[2], chat.DecisionOnce) // the turn continues, and comes to the first two
+	w.decide(calls[2], chat.DecisionOnce) // the turn continues and reaches the first two
 	now := w.waits(w.ended(got.ID), 1)
 	if len(w.tools.calls()) != 0 || now[0].ID != calls[0].ID {
 		t.Fatalf("ran %q, %+v", w.tools.calls(), now)
@@ -830,9 +828,9 @@ func TestRecordsFromElsewhereRunNothing(t *testing.T) {
 	w.clean()
 }
 
-// The time limit of a call does not count what a person takes to answer a question of its server,
-// and its source is told which definition was allowed.
-func TestTheTimeOfACallStandsForAQuestion(t *testing.T) {
+// The time limit of a call does not include the time a person takes to answer a question of its server. The tool
+// source receives the definition that was allowed.
+func TestACallsTimeLimitExcludesQuestions(t *testing.T) {
 	w := withTools(t)
 	w.tools.allow("write")
 	w.settings.CallTimeout = 500 * time.Millisecond
@@ -854,8 +852,8 @@ func TestTheTimeOfACallStandsForAQuestion(t *testing.T) {
 	w.clean()
 }
 
-// Of calls from elsewhere none runs by what is allowed here, even if their records say that
-// they have no effects: a decision about one of them starts no other.
+// No call from elsewhere runs because of permissions on this machine, even if it is recorded as having no effects: a
+// decision about one of them starts no other.
 func TestCallsFromElsewhereAreNotAllowedByPolicy(t *testing.T) {
 	w := withTools(t)
 	w.answers([]string{asks("a", "box__write", `{}`), asks("r", "box__read", `{}`)}, []string{text("ok")})
@@ -880,8 +878,8 @@ func TestCallsFromElsewhereAreNotAllowedByPolicy(t *testing.T) {
 	w.clean()
 }
 
-// A permission that is taken back before a call begins does not let it run any more.
-func TestAPermissionTakenBackBeforeACallBegins(t *testing.T) {
+// A permission that is revoked before a call begins does not apply to it.
+func TestAPermissionRevokedBeforeACallBegins(t *testing.T) {
 	for now, state := range map[chat.ToolDecision]chat.ToolCallState{chat.DecisionNone: chat.CallProposed, chat.DecisionNever: chat.CallDone} {
 		t.Run("now "+string(now), func(t *testing.T) {
 			w := withTools(t)
@@ -910,8 +908,8 @@ func TestAPermissionTakenBackBeforeACallBegins(t *testing.T) {
 	}
 }
 
-// After a restore of a backup that was taken in the middle of a batch, no call with effects
-// runs by itself: each may have run since. What was to run a second time is unknown.
+// After a restore from the middle of a batch, no call with effects runs automatically, because it may have run since
+// the backup. The outcome of a call that was to be run again is unknown.
 func TestRestoredCallsAskAgain(t *testing.T) {
 	for _, byHand := range []bool{false, true} {
 		t.Run(fmt.Sprint("by hand: ", byHand), func(t *testing.T) { restoredCalls(t, byHand) })
@@ -940,7 +938,7 @@ func restoredCalls(t *testing.T, byHand bool) {
 	once(calls[1], chat.CallUnknown)
 	w.restore(byHand)
 
-	w.tools.allow("write") // what is allowed for good does not hold for these either
+	w.tools.allow("write") // a permanent permission does not apply to these calls either
 	if _, err := w.engine.Recover(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -966,7 +964,7 @@ func restoredCalls(t *testing.T, byHand bool) {
 	w.clean()
 }
 
-// restore puts a backup of the data in its place; by hand the journals that are there stay.
+// restore restores a backup. By hand it only replaces the database, and the existing journals stay.
 func (w *world) restore(byHand bool) {
 	w.t.Helper()
 	w.close()
@@ -989,7 +987,7 @@ func (w *world) restore(byHand bool) {
 }
 
 // The turns that a tool quoted are recorded with the call, for the X-ray.
-func TestWhatAToolQuotedIsRecorded(t *testing.T) {
+func TestTurnsQuotedByAToolAreRecorded(t *testing.T) {
 	w := withTools(t)
 	w.answers([]string{text("one")})
 	first := w.send("first")

@@ -18,7 +18,7 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// refusing is a store that refuses so many ends of turns, and counts what it took.
+// refusing is a store that refuses a number of ends of turns, and counts those it stored.
 type refusing struct {
 	*store.Store
 	mu                       sync.Mutex
@@ -55,8 +55,8 @@ func (r *refusing) counts() (refused, written int) {
 	return r.refused, r.written
 }
 
-// fullDisk is a run of a program, with its reconciler on its timer, whose database
-// refuses so many ends of turns. To be made in a bubble of synctest.
+// fullDisk runs the program with its reconciler on a timer and a database that refuses a number of ends of turns. It
+// must be called in a synctest bubble.
 func (w *world) fullDisk(refuse int) (s *refusing, stop func()) {
 	w.t.Helper()
 	opened, err := store.Open(context.Background(), store.Options{DataDir: w.dir, Scratch: true})
@@ -84,10 +84,10 @@ func (w *world) fullDisk(refuse int) (s *refusing, stop func()) {
 	}
 }
 
-// newFullDisk is a world of such a program, made in the bubble that f is.
+// newFullDisk calls f in a synctest bubble with a world of such a program.
 func newFullDisk(t *testing.T, refuse int, f func(w *world, s *refusing, restart func(refuse int) *refusing)) {
 	t.Helper()
-	warm := newWorld(t) // what is made once in a process is made outside the bubble
+	warm := newWorld(t) // process-wide values must be created outside the bubble
 	warm.send("hi")
 	settings := warm.settings
 	synctest.Test(t, func(t *testing.T) {
@@ -126,13 +126,13 @@ func (w *world) now(id chat.TurnID) chat.Turn {
 	return t
 }
 
-// TestAWholeAnswerBecomesFinalByItself: as often as the database refuses it, after pauses
-// that grow; once, with nobody asked and the provider not asked again.
+// TestAWholeAnswerBecomesFinalByItself: saving it is retried with growing pauses until the database accepts it. It is
+// saved once, without asking the user or the provider again.
 func TestAWholeAnswerBecomesFinalByItself(t *testing.T) {
 	for name, c := range map[string]struct {
 		refuse int
-		not    time.Duration // when it cannot be yet
-		then   time.Duration // when it is
+		not    time.Duration // it cannot be saved before this
+		then   time.Duration // it must be saved by then
 	}{
 		"once":    {1, 0, 100 * time.Millisecond},
 		"twice":   {2, 500 * time.Millisecond, 2 * time.Second},
@@ -167,8 +167,7 @@ func TestAWholeAnswerBecomesFinalByItself(t *testing.T) {
 	}
 }
 
-// TestAWholeAnswerOutlivesTheProgram: the next start makes it final from its journal, and
-// where that is refused too it continues trying.
+// TestAWholeAnswerOutlivesTheProgram: the next start saves it from its journal, and keeps trying if that fails too.
 func TestAWholeAnswerOutlivesTheProgram(t *testing.T) {
 	newFullDisk(t, 1000, func(w *world, _ *refusing, restart func(int) *refusing) {
 		w.provider.script(call{events: []string{text("precious"), done}})
@@ -196,8 +195,8 @@ func TestAWholeAnswerOutlivesTheProgram(t *testing.T) {
 	})
 }
 
-// TestAnAnswerCutShortStaysToBeDecided: what could not be written is written as it was.
-func TestAnAnswerCutShortStaysToBeDecided(t *testing.T) {
+// TestAnInterruptedAnswerStaysUndecided: an interrupted answer that could not be saved is saved as incomplete.
+func TestAnInterruptedAnswerStaysUndecided(t *testing.T) {
 	newFullDisk(t, 2, func(w *world, s *refusing, _ func(int) *refusing) {
 		w.provider.script(call{events: []string{text("half of")}}, call{err: context.DeadlineExceeded})
 		id := w.unsaved("hi")
@@ -217,8 +216,8 @@ func TestAnAnswerCutShortStaysToBeDecided(t *testing.T) {
 	})
 }
 
-// TestWhatWasShownIsWrittenWithoutItsJournal: the run that brought it has it all.
-func TestWhatWasShownIsWrittenWithoutItsJournal(t *testing.T) {
+// TestWhatWasShownIsSavedWithoutItsJournal: the run still has the whole answer in memory.
+func TestWhatWasShownIsSavedWithoutItsJournal(t *testing.T) {
 	newFullDisk(t, 3, func(w *world, _ *refusing, _ func(int) *refusing) {
 		w.provider.script(call{events: []string{text("all "), text("of it"), done}})
 		id := w.unsaved("hi")
@@ -231,7 +230,7 @@ func TestWhatWasShownIsWrittenWithoutItsJournal(t *testing.T) {
 	})
 }
 
-// TestAMessageQueuedBehindAnUnsavedAnswer is sent when that is final.
+// TestAMessageQueuedBehindAnUnsavedAnswer: it is sent once the answer is final.
 func TestAMessageQueuedBehindAnUnsavedAnswer(t *testing.T) {
 	newFullDisk(t, 3, func(w *world, _ *refusing, _ func(int) *refusing) {
 		gate, begun := make(chan struct{}), make(chan struct{})
@@ -259,12 +258,12 @@ func TestAMessageQueuedBehindAnUnsavedAnswer(t *testing.T) {
 	})
 }
 
-// TestKeepSavesAWholeAnswer: asked before it is tried again, it becomes what it is.
+// TestKeepSavesAWholeAnswer: keeping it before the next retry saves it as completed, not as kept.
 func TestKeepSavesAWholeAnswer(t *testing.T) {
 	newFullDisk(t, 2, func(w *world, _ *refusing, _ func(int) *refusing) {
 		w.provider.script(answer("precious"))
 		id := w.unsaved("hi")
-		synctest.Wait() // and refused once more
+		synctest.Wait() // it was refused once more
 		kept, err := w.engine.Keep(context.Background(), id)
 		if err != nil {
 			t.Fatal(err)

@@ -1,7 +1,7 @@
 /**
- * Measures the transcript in Chromium and prints a table: `npm run bench`, or as a part of `make bench`. The page is the
- * real one on Vite's server over the program in memory (?fake) with 10 000 turns, so the time of the program itself is
- * not in it. Times are this machine's.
+ * Measures the transcript in Chromium and prints a table: `npm run bench`, or as a part of `make bench`. It uses the
+ * real page on Vite's server with the fake program (?fake) and 10 000 turns, so the real program's time is not
+ * included. Times depend on the machine.
  */
 import { execSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -31,7 +31,7 @@ try {
   await page.goto(`${server.resolvedUrls.local[0]}?fake`);
   await page.getByText('Ten thousand turns').waitFor();
   await page.evaluate(tools);
-  await page.evaluate(() => open('Orders to Postgres')); // the first drawing of any turn loads what turns need
+  await page.evaluate(() => open('Orders to Postgres')); // the first turn drawn loads the chunks that all turns need
   await opening(page);
   await scrolling(page);
   await streaming(page);
@@ -62,7 +62,7 @@ async function scrolling(page) {
   row('DOM nodes after scrolling', await page.evaluate(() => document.querySelectorAll('*').length), '< 3 000');
 }
 
-/** 500 tokens a second are some 2 000 characters: 32 in each 16 ms, onto an answer that is 100 KB long already. */
+/** 500 tokens a second are about 2 000 characters: 32 every 16 ms, added to an answer that already has 100 KB. */
 async function streaming(page) {
   await page.evaluate(async () => {
     await open('Ten thousand turns');
@@ -87,8 +87,8 @@ async function streaming(page) {
 }
 
 /**
- * Minutes of hard use: going from session to session, reading back, a jump, an answer that streams. What streamed is taken
- * out of the program in memory again: that lies in the same heap, and is not the page's.
+ * Minutes of heavy use: switching sessions, scrolling back, a jump, a streaming answer. The streamed text is removed
+ * from the fake program again, because it is in the same heap but does not belong to the page.
  */
 async function memory(page) {
   const heap = () => page.evaluate(async () => {
@@ -171,7 +171,7 @@ function frames(what, deltas) {
 
 /** Runs in the page. */
 function tools() {
-  /** Opens a session as a click does; how long until its newest turn is painted. */
+  /** Opens a session as a click does; returns the time until its newest turn is painted. */
   window.open = async (title) => {
     while (![...document.querySelectorAll('.sessions *')].some((element) => element.textContent.trim() === title)) await new Promise(requestAnimationFrame);
     const line = [...document.querySelectorAll('.sessions *')].findLast((element) => element.textContent.trim() === title);

@@ -1,4 +1,4 @@
-// Before the first paint, so that no colour is ever seen changing: the look this machine had last.
+// Applies the last used appearance before the first paint, so that no change of colours is visible.
 (function () {
   var root = document.documentElement;
   var saved = {};

@@ -1,5 +1,5 @@
-// Draws src/parts in a browser and keeps what it drew: docs/parts/index.html, one file that needs no program, and a
-// picture of each theme. CHROMIUM names the browser where it is not found by itself.
+// Renders src/parts in a browser and saves the result: docs/parts/index.html, one file that works without the program,
+// and a picture of each theme. CHROMIUM names the browser if it is not found automatically.
 import { execSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -29,9 +29,9 @@ try {
   await server.close();
 }
 
-/** In the page: its styles without the fonts, which are files, and its elements without the scripts. */
+/** Runs in the page: returns its styles without the fonts, which are files, and its elements without the scripts. */
 function asOneFile() {
-  // As they were written: what a browser gives back of a shorthand that holds variables is empty.
+  // The styles as they were written: browsers return an empty value for a shorthand that contains variables.
   const rules = [...document.querySelectorAll('style')].map((style) => style.textContent.replace(/@font-face\s*{[^}]*}|\/\*[^]*?\*\//g, ''));
   for (const field of document.querySelectorAll('input')) field.setAttribute('value', field.value);
   for (const option of document.querySelectorAll('option')) option.toggleAttribute('selected', option.selected);

@@ -8,7 +8,10 @@ import type { Backend } from '$lib/backend/backend';
 import { wailsBackend } from '$lib/backend/wails';
 import { announcePage, tellWindow } from '$lib/backend/window';
 
-/** The program, or in development with ?fake one in memory; the condition is constant, so no build contains the fake. */
+/**
+ * Connects to the program, or in development with ?fake to the fake one. The condition is constant, so no build
+ * contains the fake.
+ */
 async function connect(): Promise<Backend> {
   if (import.meta.env.DEV) {
     const asked = new URLSearchParams(location.search);

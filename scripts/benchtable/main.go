@@ -1,7 +1,6 @@
-// Command benchtable reads the output of go test -bench and prints a table: the
-// time and memory of each benchmark, the figures it reports itself, and, among
-// the cases of one benchmark, how many times the first case's time each takes.
-// Times are the machine's; ratios are comparable between machines.
+// Command benchtable reads the output of go test -bench and prints a table: the time and memory of each benchmark,
+// its own metrics, and, for the cases of one benchmark, the time relative to the first case. Times depend on the
+// machine; ratios can be compared between machines.
 package main
 
 import (
@@ -16,14 +15,14 @@ import (
 	"text/tabwriter"
 )
 
-// result is one benchmark, the median of its runs.
+// result is one benchmark with the values of its runs.
 type result struct {
 	pkg, name string
 	runs      map[string][]float64 // by unit
-	order     []string             // units, as first seen
+	order     []string             // units, in order of appearance
 }
 
-// line is "BenchmarkName-2   1000   1234 ns/op   56 B/op ...".
+// line matches "BenchmarkName-2   1000   1234 ns/op   56 B/op ...".
 var line = regexp.MustCompile(`^(Benchmark\S*?)(-\d+)?\s+\d+\s+(.*)$`)
 
 func main() {
@@ -42,8 +41,7 @@ func main() {
 	}
 }
 
-// parse returns the benchmarks in order, and the lines worth showing beside
-// them: the machine's name and what failed.
+// parse returns the benchmarks in order, and other lines worth showing: the machine's name and failures.
 func parse(r io.Reader) (results []*result, rest []string, err error) {
 	byName := map[string]*result{}
 	pkg, cpu := "", ""
@@ -80,7 +78,7 @@ func failed(text string) bool {
 	return strings.HasPrefix(text, "FAIL") || strings.HasPrefix(text, "--- FAIL") || strings.HasPrefix(text, "panic:")
 }
 
-// add takes pairs of a number and its unit.
+// add adds pairs of a number and its unit.
 func (b *result) add(fields []string) {
 	for i := 0; i+1 < len(fields); i += 2 {
 		value, err := strconv.ParseFloat(fields[i], 64)
@@ -104,7 +102,7 @@ func (b *result) median(unit string) float64 {
 	return values[len(values)/2]
 }
 
-// group is the benchmark a case belongs to: cases of one are compared.
+// group is the benchmark that a case belongs to; cases of one benchmark are compared.
 func (b *result) group() string {
 	name, _, _ := strings.Cut(b.name, "/")
 	return b.pkg + " " + name
@@ -128,8 +126,7 @@ func printTable(w io.Writer, results []*result) {
 	_ = table.Flush() // to the terminal
 }
 
-// ratio compares with the first case of the same benchmark; alone there is
-// nothing to compare with.
+// ratio returns the time relative to the first case of the same benchmark, or "" without cases.
 func ratio(b, first *result) string {
 	base := first.median("ns/op")
 	if !strings.Contains(b.name, "/") || base == 0 {

@@ -7,21 +7,21 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// aimock is the provider that no one here wrote.
+// aimock is the third-party mock provider.
 type aimock struct{ *harness.Aimock }
 
-// aimockTags are what prompts of each kind are called there.
+// aimockTags maps kinds of prompts to their names there.
 var aimockTags = map[string]string{
 	kindGood: "good", kindSlow: "slow", kindCut: "cut", kindHold: "stall", kindOnce: "server_once", kindBad: "auth",
 }
 
-// answer implements answers: the same words as in provider.mjs.
+// answer implements answers; it returns the same text as provider.mjs.
 func (aimock) answer(n int) string { return harness.AnswerTo(n) }
 
-// sent implements answers: it does not say, and a whole answer is known by its end.
+// sent implements answers. aimock does not report what it sent; the end of a whole answer is recognizable.
 func (aimock) sent(int) bool { return true }
 
-// runAimock is a short loop of kills against it.
+// runAimock runs a short loop of kills with aimock as the provider.
 func runAimock(ctx context.Context, r *rig) ([]outcome, error) {
 	a, missing, err := harness.StartAimock()
 	if err != nil {

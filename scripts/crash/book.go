@@ -9,30 +9,30 @@ import (
 	"sync"
 )
 
-// book is what the program has told of itself: kept here, outside of it, it is
-// what the data directory is compared with after each crash.
+// book records what the program reported, outside of the program. The data directory is compared with it after each
+// crash.
 type book struct {
 	mu       sync.Mutex
-	tags     map[string]string // other names of kinds of prompts
-	first    int               // what the numbers of prompts count from
-	clock    int               // counts starts and ends of verbs
+	tags     map[string]string // other names for kinds of prompts
+	first    int               // the number before that of the first prompt
+	clock    int               // counts starts and ends of commands
 	prompts  []*prompt
 	byNumber map[int]*prompt
 	facts    []*fact
-	turns    []string // identifiers of turns, oldest first
+	turns    []string // ids of turns, oldest first
 	sessions []string
-	// continued is how often a turn was to be continued.
+	// continued is how many turns were asked to continue.
 	continued int
-	decided   map[string]bool // sessions in which someone asked to keep or discard
+	decided   map[string]bool // sessions in which keep or discard was requested
 }
 
-// standing is what is known of a verb's effect.
+// standing is what is known about the effect of a command.
 type standing int
 
 const (
-	unknown standing = iota // it was under way when the program died: done once, or not at all
-	told                    // the program said that it is stored
-	refused                 // the program said that it is not
+	unknown standing = iota // it was running when the program died: done once, or not at all
+	told                    // the program reported it as stored
+	refused                 // the program reported that it was not stored
 )
 
 // prompt is a message that was sent.
@@ -40,29 +40,29 @@ type prompt struct {
 	number  int
 	text    string
 	stands  standing
-	begun   int // book time of its start
-	told    int // book time of its acknowledgement
+	begun   int // book time when the command started
+	told    int // book time of the acknowledgement
 	session string
 	branch  string
 	turn    string
 	seq     int64
-	aimed   string // session it was sent to, empty for a new one
+	aimed   string // the session it was sent to, empty for a new one
 
-	steps       map[string]*stream // what frames told, by step
-	final       string             // text of an answer that was called final
+	steps       map[string]*stream // what frames reported, by step
+	final       string             // text of an answer that was reported as final
 	finalText   bool
-	interrupted bool // Ctrl-C was sent: the answer may be a stopped one
+	interrupted bool // Ctrl-C was sent, so the answer may be a stopped one
 }
 
-// stream is what frames told of a step.
+// stream is what frames reported about a step.
 type stream struct {
 	text    string
 	durable int64
 	seq     int64
-	err     string // frames that do not fit together
+	err     string // frames that contradict each other
 }
 
-// fact is something small that a verb stores once: a pin, a label, a title.
+// fact is a small value that a command stores once: a pin, a label or a title.
 type fact struct {
 	kind    string // pin, label, title
 	subject string // the session of a title
@@ -74,7 +74,7 @@ type fact struct {
 
 func newBook() *book { return &book{byNumber: map[int]*prompt{}, decided: map[string]bool{}} }
 
-// clone is a book that continues automatically.
+// clone returns an independent copy of the book.
 func (b *book) clone() *book {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -104,7 +104,7 @@ func (b *book) tick() int {
 	return b.clock
 }
 
-// prompt writes down that a message is about to be sent.
+// prompt records that a message is about to be sent.
 func (b *book) prompt(kind, session string) *prompt {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -121,7 +121,7 @@ func (b *book) prompt(kind, session string) *prompt {
 	return p
 }
 
-// erase writes down that the session of a prompt is to go.
+// erase records that the session of a prompt is about to be deleted permanently.
 func (b *book) erase(at *prompt) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -132,7 +132,7 @@ func (b *book) erase(at *prompt) {
 	}
 }
 
-// stays reports that the session of a prompt is there.
+// stays reports whether the session of a prompt must still exist.
 func (b *book) stays(at *prompt) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -157,7 +157,7 @@ type event struct {
 	Error   *struct{ Code, Message string }
 }
 
-// acknowledge writes down a line of --events of a prompt.
+// acknowledge records a line of --events for a prompt.
 func (b *book) acknowledge(p *prompt, line []byte) error {
 	var e event
 	if err := json.Unmarshal(line, &e); err != nil {
@@ -187,7 +187,7 @@ func (b *book) acknowledge(p *prompt, line []byte) error {
 	return nil
 }
 
-// rerun writes down a line of --events of a retry or a continuation.
+// rerun records a line of --events for a retry or a continuation.
 func (b *book) rerun(p *prompt, line []byte) error {
 	var e event
 	if err := json.Unmarshal(line, &e); err != nil {
@@ -201,8 +201,8 @@ func (b *book) rerun(p *prompt, line []byte) error {
 	return nil
 }
 
-// definite tells errors that say that nothing was stored from those that leave it
-// open, because the program went away in the middle.
+// definite reports whether an error means that nothing was stored. Other errors leave that open, because the program
+// may have died in between.
 func definite(code string) bool {
 	return slices.Contains([]string{"invalid", "incomplete", "conflict", "not_found", "locked", "config"}, code)
 }
@@ -226,10 +226,10 @@ func (p *prompt) frame(e event) {
 	s.durable = max(s.durable, e.Durable)
 }
 
-// durableText is what of a step's text was called durable.
+// durableText is the part of a step's text that was reported as durable.
 func (s *stream) durableText() string { return s.text[:min(s.durable, int64(len(s.text)))] }
 
-// fact writes down that something small is about to be stored.
+// fact records that a small value is about to be stored.
 func (b *book) fact(kind, subject string) *fact {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -238,7 +238,7 @@ func (b *book) fact(kind, subject string) *fact {
 	return f
 }
 
-// settle writes down how the verb of a fact ended.
+// settle records how the command of a fact ended.
 func (b *book) settle(f *fact, r result) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -253,8 +253,8 @@ func (b *book) settle(f *fact, r result) {
 	}
 }
 
-// titles are what a session may be called: no title that was told after it was
-// asked for can have been followed by an older one.
+// titles returns the titles that a session may have. A title that was acknowledged excludes all titles that were set
+// before it.
 func (b *book) titles(session string) (may []string, must bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -276,21 +276,21 @@ func (b *book) titles(session string) (may []string, must bool) {
 	return may, must
 }
 
-// decide writes down that someone asked to keep or discard in a session.
+// decide records that keep or discard was requested in a session.
 func (b *book) decide(session string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.decided[session] = true
 }
 
-// goesOn writes down that a turn is to be continued.
+// goesOn records that a turn is about to be continued.
 func (b *book) goesOn() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.continued++
 }
 
-// recent is one of the newest sessions or turns, chosen by u in [0, 1).
+// recent returns one of the newest sessions or turns, chosen by u in [0, 1).
 func recent(list []string, u float64) string {
 	if len(list) == 0 {
 		return ""
@@ -305,7 +305,7 @@ func (b *book) session(u float64) string {
 	return recent(b.sessions, u)
 }
 
-// answered is one of the newest prompts that has a turn, nil if there is none.
+// answered returns one of the newest prompts with a turn, or nil.
 func (b *book) answered(u float64) *prompt {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -317,8 +317,7 @@ func (b *book) answered(u float64) *prompt {
 	return b.prompts[i]
 }
 
-// overheard notes what a conversation in a terminal printed: an answer is shown
-// only of a message that is stored.
+// overheard records what a conversation in a terminal printed: an answer is only shown for a stored message.
 func (b *book) overheard(p *prompt, stdout, answer string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// counterFile is the environment variable that makes this command a tool server over stdio. Its
-// one tool has an effect that can be counted: a word more in the file that the variable names,
-// fsynced before it answers. A call takes a moment before and after, in which it can be killed.
+// counterFile is the environment variable that turns this command into a tool server over stdio. Its only tool has a
+// countable effect: it appends a word to the file named by the variable, and fsyncs before it responds. A call takes
+// a moment before and after that, in which it can be killed.
 const counterFile = "CONTEXTINFINITY_CRASH_COUNTER"
 
-// begunFile says that a call is under way.
+// begunFile exists while a call is running.
 func begunFile(path string) string { return path + ".begun" }
 
-// callPause is how long a call takes before it counts, and again after.
+// callPause is how long a call waits before the effect, and again after it.
 const callPause = 15 * time.Millisecond
 
-// serveCounter speaks as much of MCP as a client needs that calls one tool.
+// serveCounter implements the part of MCP that a client needs to call one tool.
 func serveCounter(path string) int {
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(nil, 1<<20)
@@ -80,7 +80,7 @@ func countWord(path, word string) error {
 	return err
 }
 
-// countedWords are how often each word was counted.
+// countedWords returns how often each word was written.
 func countedWords(path string) (map[string]int, error) {
 	data, err := os.ReadFile(path)
 	if err != nil && !os.IsNotExist(err) {

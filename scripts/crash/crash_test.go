@@ -14,8 +14,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// The short form: the seed is fixed, so that it is the same run each time. make
-// crash is the long one.
+// These tests are the short form, with a fixed seed so that each run is the same. make crash is the long form.
 
 var (
 	built sync.Once
@@ -84,7 +83,7 @@ func TestRandomKillsLoseNothing(t *testing.T) {
 	}
 }
 
-// Tool calls with effects are killed at random, lose their power and their disk: none runs twice.
+// Tool calls with effects are killed at random points, by power failures and by disk faults: none runs twice.
 func TestToolCallsRunAtMostOnce(t *testing.T) {
 	t.Parallel()
 	r := testRig(t, 5)
@@ -96,8 +95,8 @@ func TestToolCallsRunAtMostOnce(t *testing.T) {
 	}
 }
 
-// A turn dies at a part of its points; make crash takes every one of every scenario.
-func TestATurnDiesAtItsPoints(t *testing.T) {
+// A turn is killed at some of its points; make crash tries all points of all scenarios.
+func TestATurnIsKilledAtItsPoints(t *testing.T) {
 	t.Parallel()
 	r := testRig(t, 1)
 	s, err := r.staged(t.Context(), 0, scenarios[1], filepath.Join(r.work, "scene"))
@@ -117,9 +116,9 @@ func TestATurnDiesAtItsPoints(t *testing.T) {
 	}
 }
 
-// A permanent deletion, the import of what was exported before it, and a move of the data die at
-// some of theirs.
-func TestADeleteAnImportAndAMoveDieAtTheirPoints(t *testing.T) {
+// A permanent deletion, the import of an export from before it, and a move of the data are killed at some of their
+// points.
+func TestADeleteAnImportAndAMoveAreKilledAtTheirPoints(t *testing.T) {
 	t.Parallel()
 	r := testRig(t, 1)
 	last := len(scenarios)
@@ -143,8 +142,8 @@ func TestADeleteAnImportAndAMoveDieAtTheirPoints(t *testing.T) {
 	}
 }
 
-// A harness that sees nothing passes always: with a safeguard taken away it must not.
-func TestTheHarnessProvesItself(t *testing.T) {
+// With a safeguard removed, the harness must find a problem; otherwise its checks prove nothing.
+func TestTheHarnessFindsRemovedSafeguards(t *testing.T) {
 	t.Parallel()
 	for i, p := range proofs {
 		t.Run(p.what, func(t *testing.T) {
@@ -163,7 +162,7 @@ func TestTheHarnessProvesItself(t *testing.T) {
 	}
 }
 
-func TestDamageIsNamedAndTheRestReads(t *testing.T) {
+func TestDamageIsReportedAndTheRestReads(t *testing.T) {
 	t.Parallel()
 	r := testRig(t, 3)
 	r.stride = 120
@@ -184,7 +183,7 @@ func TestFlippedBytesAreFound(t *testing.T) {
 	}
 }
 
-// The outcome of a flip, with a program that sees nothing and one that sees all.
+// The outcome of a flip is counted correctly for a program that notices nothing and for one that notices everything.
 func TestAMissedFlipIsCounted(t *testing.T) {
 	t.Parallel()
 	h, err := newHome("", t.TempDir(), "# nothing\n")
@@ -221,7 +220,7 @@ func TestFailingTwiceIsFoundAndDiscardingIsNot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db.SetMaxOpenConns(1) // each connection would have a database of its own
+	db.SetMaxOpenConns(1) // each connection would have its own database
 	defer func() { _ = db.Close() }()
 	if _, err := db.ExecContext(t.Context(), `CREATE TABLE turns (id TEXT, outcome TEXT); CREATE TABLE events (type TEXT, entity_id TEXT);
 		INSERT INTO turns VALUES ('once', 'failed'), ('twice', 'failed'), ('failed, discarded', 'discarded'), ('and again', 'discarded');
@@ -235,8 +234,8 @@ func TestFailingTwiceIsFoundAndDiscardingIsNot(t *testing.T) {
 	}
 }
 
-// The oracles themselves, on answers that are wrong.
-func TestWhatTheOracleSees(t *testing.T) {
+// The oracle notices wrong answers.
+func TestTheOracleNoticesWrongAnswers(t *testing.T) {
 	t.Parallel()
 	b := newBook()
 	p := b.prompt(kindSlow, "")
@@ -289,7 +288,7 @@ func said(text string) message {
 	return message{Blocks: []struct{ Type, Text string }{{"text", text}}}
 }
 
-// knows is a provider of one answer, which was never sent to its end.
+// knows is a provider with one answer, which was never sent completely.
 type knows struct{ text string }
 
 func (k knows) answer(int) string { return k.text }

@@ -17,11 +17,11 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// damaged is one way to damage a copy of the specimen, and what must hold after.
+// damaged is one way to damage a copy of the specimen, with the expected result.
 type damaged struct {
 	name string
 	do   func(context.Context, *home) error
-	// named is what verify must name; empty: it may find nothing at all.
+	// named are the findings that verify must report; empty: anything.
 	named []string
 	// harmless: verify may find nothing if everything reads as before.
 	harmless bool
@@ -30,7 +30,7 @@ type damaged struct {
 	more   func(context.Context, *home, func(string, ...any)) error
 }
 
-// runDamage damages copies of data directories in every way there is.
+// runDamage damages copies of data directories in all known ways.
 func runDamage(ctx context.Context, r *rig) ([]outcome, error) {
 	cut, err := newSpecimen(ctx, r, filepath.Join(r.work, "cut"), false)
 	if err != nil {
@@ -68,7 +68,7 @@ func runDamage(ctx context.Context, r *rig) ([]outcome, error) {
 	return rows, nil
 }
 
-// every is each nth case, from the given one on, and the last.
+// every returns each nth case, starting with the given one, and the last.
 func every(cases []damaged, n, from int) []damaged {
 	var out []damaged
 	for i := min(from, len(cases)-1); i < len(cases); i += n {
@@ -118,7 +118,7 @@ func plain(r rune) rune {
 	return '-'
 }
 
-// try damages a copy and looks at what the program makes of it.
+// try damages a copy and checks what the program makes of it.
 func (s *specimen) try(ctx context.Context, c damaged, dir string) (found []string, err error) {
 	add := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
 	h, err := s.copy(dir)
@@ -157,7 +157,7 @@ func (s *specimen) try(ctx context.Context, c damaged, dir string) (found []stri
 	return found, err
 }
 
-// named checks what verify says of the damage.
+// named checks what verify reports about the damage.
 func (s *specimen) named(ctx context.Context, h *home, c damaged, add func(string, ...any)) error {
 	var doc struct {
 		OK       bool
@@ -227,7 +227,7 @@ func journalDamage(s *specimen, rng *rand.Rand) ([]damaged, error) {
 	return out, nil
 }
 
-// readsUpTo checks that a turn holds the text of these lines and no other.
+// readsUpTo checks that a turn contains exactly the text of these lines.
 func (s *specimen) readsUpTo(turn string, lines []byte) func(context.Context, *home, func(string, ...any)) error {
 	want := ""
 	for line := range bytes.Lines(lines) {
@@ -257,8 +257,8 @@ func (s *specimen) readsUpTo(turn string, lines []byte) func(context.Context, *h
 	}
 }
 
-// walDamage cuts the log at its frames and inside of them. What it had acknowledged
-// is gone then, as from any file that loses its end; what is left must fit together.
+// walDamage cuts the log at and inside its frames. Acknowledged data at its end is lost, as in any truncated file,
+// but the rest must be consistent.
 func walDamage(s *specimen, rng *rand.Rand) ([]damaged, error) {
 	wal, err := os.ReadFile(s.database() + "-wal")
 	if err != nil {
@@ -268,7 +268,7 @@ func walDamage(s *specimen, rng *rand.Rand) ([]damaged, error) {
 	if len(wal) < header {
 		return nil, fmt.Errorf("the log has %d bytes", len(wal))
 	}
-	frame := 24 + int(binary.BigEndian.Uint32(wal[8:])) // and its page
+	frame := 24 + int(binary.BigEndian.Uint32(wal[8:])) // with its page
 	var out []damaged
 	put := func(name string, data []byte) {
 		out = append(out, damaged{name: name, do: func(_ context.Context, h *home) error {
@@ -288,7 +288,7 @@ func walDamage(s *specimen, rng *rand.Rand) ([]damaged, error) {
 	return out, nil
 }
 
-// indexDamage is of what is made of the transcript and can be made again.
+// indexDamage damages data that is derived from the transcript and can be rebuilt.
 func indexDamage(s *specimen, _ *rand.Rand) ([]damaged, error) {
 	var out []damaged
 	for _, c := range []struct{ query, named string }{
@@ -307,8 +307,8 @@ func indexDamage(s *specimen, _ *rand.Rand) ([]damaged, error) {
 	return out, nil
 }
 
-// contentColumns are all that hold what was said, or what was made of it, with what
-// names their records.
+// contentColumns are all columns with content or data derived from it, and the expressions for the ids of their
+// records.
 var contentColumns = []struct{ table, columns, id string }{
 	{"sessions", "title", "id"}, {"branches", "label", "id"}, {"turns", "user_message_json final_assistant_message_json usage_json manifest user_hash assistant_hash", "id"},
 	{"steps", "request_json raw_events normalized_items_json items_z outcome_json usage_json", "id"}, {"states", "summary summary_z pinned_facts validation_json content_hash", "id"},
@@ -335,7 +335,7 @@ func valueDamage(s *specimen, rng *rand.Rand) ([]damaged, error) {
 	return out, nil
 }
 
-// flips are some bits of some values of a column.
+// flips returns flips of some bits of some values of a column.
 func flips(db *sql.DB, table, name, id string, rng *rand.Rand) ([]damaged, error) {
 	rows, err := db.Query(fmt.Sprintf(`SELECT rowid, %s, CAST(%s AS BLOB) FROM %s WHERE length(%[2]s) > 0 ORDER BY rowid`, id, name, table))
 	if err != nil {
@@ -365,8 +365,8 @@ func flips(db *sql.DB, table, name, id string, rng *rand.Rand) ([]damaged, error
 	return all[:min(len(all), 3)], nil
 }
 
-// fileDamage is of bits and lengths of the database's file, wherever they are. The
-// file is never written over, and what cannot be read is reported in words.
+// fileDamage flips bits and changes the length of the database file anywhere. The program must never overwrite the
+// file, and must report clearly what cannot be read.
 func fileDamage(s *specimen, rng *rand.Rand) ([]damaged, error) {
 	whole, err := os.ReadFile(s.database())
 	if err != nil {
@@ -382,7 +382,7 @@ func fileDamage(s *specimen, rng *rand.Rand) ([]damaged, error) {
 		flipped[at] ^= 1 << bit
 		put(fmt.Sprintf("database, bit %d of byte %d", bit, at), flipped)
 	}
-	for at := range 24 { // the head of the file
+	for at := range 24 { // the header of the file
 		flipped := bytes.Clone(whole)
 		flipped[at*4] ^= 1 << rng.IntN(8)
 		put(fmt.Sprintf("database, byte %d", at*4), flipped)

@@ -11,8 +11,8 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// TestDocsNameRealTests checks that each Go test, each end-to-end test and each source file that a page of promises
-// names exists, in the folder that the page says.
+// TestDocsNameRealTests checks that each Go test, end-to-end test and source file that durability.md and seeds.md
+// name exists in the folder they give.
 func TestDocsNameRealTests(t *testing.T) {
 	root, err := harness.Root()
 	if err != nil {
@@ -40,7 +40,7 @@ func TestDocsNameRealTests(t *testing.T) {
 	}
 }
 
-// checkSeeds checks the titles of end-to-end tests and the source files that docs/seeds.md names.
+// checkSeeds checks the end-to-end titles and source files named in docs/seeds.md.
 func checkSeeds(t *testing.T, root, doc, titles string) {
 	t.Helper()
 	for _, m := range regexp.MustCompile(`[|,] "([^"|\n]{15,})"`).FindAllStringSubmatch(doc, -1) {
@@ -57,7 +57,7 @@ func checkSeeds(t *testing.T, root, doc, titles string) {
 	}
 }
 
-// goTests maps the name of each Go test to the folders that have it, relative to the module.
+// goTests maps the name of each Go test to the folders that contain it, relative to the module.
 func goTests(t *testing.T, root string) map[string]map[string]bool {
 	t.Helper()
 	declared := regexp.MustCompile(`(?m)^func (Test[A-Z]\w+)\(`)
@@ -85,7 +85,7 @@ func endToEndTitles(t *testing.T, root string) string {
 	return all.String()
 }
 
-// walkFiles visits the files below a folder whose names end in a suffix, and skips what package managers install.
+// walkFiles visits the files below a folder with a suffix, and skips installed packages.
 func walkFiles(t *testing.T, root, suffix string, visit func(path string, data []byte)) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -10,25 +10,25 @@ import (
 	"strings"
 )
 
-// hashed are columns of packed values: a few bits of such formats mean nothing. verify
-// compares what they hold, unpacked, with a hash, so they are not compared here again.
+// hashed are columns with packed values. Such formats have a few bits without a meaning, and verify compares the
+// unpacked values with a hash, so the bytes are not compared here.
 var hashed = []string{
 	"events.payload", "snapshots.content", "turns.manifest", "steps.request_json", "steps.response_json", "steps.raw_events", "steps.items_z", "states.summary_z",
 }
 
-// unread are tables whose bytes are compared by what they say: those of the text index, by
-// its words, and the numbers that SQLite gave, of which verify finds those that are too low.
+// unread are tables whose bytes are not compared: those of the text index, which is compared by its words, and the
+// last row numbers, of which verify reports those that are too low.
 var unread = []string{"units_fts_data", "units_fts_idx", "sqlite_sequence"}
 
-// dump is all that a database holds, read without the program's code: its schema, the rows of
-// its tables, and the words of its text index.
+// dump returns everything in a database, read without the program's code: its schema, the rows of its tables, and the
+// words of its text index.
 func dump(ctx context.Context, path string) (string, error) {
 	dir, err := os.MkdirTemp(filepath.Dir(path), ".dump-")
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	copied := filepath.Join(dir, "copy.db") // opening a database brings its log into it
+	copied := filepath.Join(dir, "copy.db") // opening a database checkpoints its log
 	for _, suffix := range []string{"", "-wal"} {
 		if err := copyFile(path+suffix, copied+suffix); err != nil && (suffix == "" || !os.IsNotExist(err)) {
 			return "", err
@@ -39,7 +39,7 @@ func dump(ctx context.Context, path string) (string, error) {
 		return "", err
 	}
 	defer func() { _ = db.Close() }()
-	db.SetMaxOpenConns(1) // the table of words is the connection's own
+	db.SetMaxOpenConns(1) // the temporary table belongs to the connection
 	out, err := column(ctx, db, `SELECT type || ' ' || name || ' ' || tbl_name || ' ' || coalesce(sql, '') FROM sqlite_schema ORDER BY 1`)
 	if err != nil {
 		return "", err

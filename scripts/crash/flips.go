@@ -18,28 +18,28 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// flipArea is a kind of files of which single bytes are flipped.
+// flipArea is a kind of file in which single bytes are flipped.
 type flipArea struct {
 	name    string
 	percent int // of all flips
 	of      *specimen
-	files   []string // below the home, all of the same weight by byte
-	// says is what the program says of a home; empty: nothing is wrong with it.
+	files   []string // below the home; each byte has the same weight
+	// says is what the program reports about a home; empty: no problem.
 	says func(context.Context, *home) (string, error)
-	// reads is all that can be read from a home. What reads as before has not changed.
+	// reads is everything that can be read from a home. If it is the same as before, nothing changed.
 	reads func(context.Context, *home) (string, error)
-	// valid: what reads otherwise, and is as good as before, is not a miss: nobody can know
-	// what a person meant to write.
+	// valid: different content that is just as valid is not a miss, because nothing shows what the user meant to
+	// write.
 	valid bool
 }
 
-// flipCounts are the outcome of the flips of an area.
+// flipCounts are the results of the flips of an area.
 type flipCounts struct {
 	area                                   string
 	flips, found, harmless, valid, missing int
 }
 
-// flipOf is one flip: a bit of a byte of a file.
+// flipOf is one flip: a bit of a byte in a file.
 type flipOf struct {
 	file string
 	at   int
@@ -60,8 +60,8 @@ func (f flipOf) do(h *home) error {
 	return os.WriteFile(path, data, 0o600)
 }
 
-// runFlips flips bytes of the database, its log, journals, the configuration and backups,
-// one at a time: each is found, or changes nothing that can be read.
+// runFlips flips bytes of the database, its log, journals, the configuration and backups, one at a time. Each flip
+// must be reported, or change nothing that can be read.
 func runFlips(ctx context.Context, r *rig) ([]outcome, error) {
 	areas, err := r.flipAreas(ctx)
 	if err != nil {
@@ -109,10 +109,10 @@ func (r *rig) flipAreas(ctx context.Context) ([]flipArea, error) {
 
 func (h *home) backup() string { return filepath.Join(h.data(), "backups", "flipped.db") }
 
-// relative are paths below the home, as they are in a copy of it.
+// relative makes paths relative to the home, so that they apply to a copy of it.
 func (h *home) relative(paths ...string) []string {
 	for i, p := range paths {
-		paths[i], _ = filepath.Rel(h.Dir, p) // all are
+		paths[i], _ = filepath.Rel(h.Dir, p) // all are below the home
 	}
 	return paths
 }
@@ -184,8 +184,8 @@ func (c *flipCounts) String() string {
 	return fmt.Sprintf("%d found, %d in bytes that hold nothing, %d give another valid setting, %d missed", c.found, c.harmless, c.valid, c.missing)
 }
 
-// pick chooses a bit, each byte of the files with the same chance; with full, each byte that
-// is not zero: much of a small database is free.
+// pick chooses a bit; each byte of the files has the same chance. With full, only bytes that are not zero, because
+// much of a small database is free space.
 func (a flipArea) pick(rng *rand.Rand, full bool) (flipOf, error) {
 	var all []byte
 	var ends []int
@@ -211,7 +211,7 @@ func (a flipArea) pick(rng *rand.Rand, full bool) (flipOf, error) {
 	return flipOf{a.files[i], at, rng.IntN(8)}, nil
 }
 
-// try flips a bit of a copy, and tells the outcome of it; missed is what to say of a miss.
+// try flips a bit of a copy and returns the result; missed describes a flip that was not noticed.
 func (a flipArea) try(ctx context.Context, f flipOf, dir, want string) (what, missed string, err error) {
 	h, err := a.of.copy(dir)
 	if err != nil {
@@ -249,7 +249,7 @@ func firstDifference(want, got string) string {
 	return fmt.Sprintf("%d lines are now %d", len(a), len(b))
 }
 
-// verifySays is what verify finds: each problem names its record, and says what it is.
+// verifySays returns what verify finds. Each finding must name its record and describe the problem.
 func verifySays(ctx context.Context, h *home) (string, error) {
 	var doc struct {
 		Findings []struct{ Kind, Table, ID, Message string }
@@ -271,7 +271,7 @@ func verifySays(ctx context.Context, h *home) (string, error) {
 	return strings.Join(said, "\n"), nil
 }
 
-// configSays is what config check finds.
+// configSays returns what config check finds.
 func configSays(ctx context.Context, h *home) (string, error) {
 	return refusal(ctx, h, "config", "check")
 }
@@ -280,7 +280,7 @@ func backupSays(ctx context.Context, h *home) (string, error) {
 	return refusal(ctx, h, "backups", "--check")
 }
 
-// refusal is what a verb says that exits with an error or with problems; empty: it does not.
+// refusal returns what a command prints if it exits with an error or with problems, else "".
 func refusal(ctx context.Context, h *home, args ...string) (string, error) {
 	var doc json.RawMessage
 	r, err := h.document(ctx, &doc, args...)
@@ -295,7 +295,7 @@ func refusal(ctx context.Context, h *home, args ...string) (string, error) {
 	return r.stdout, nil
 }
 
-// configReads is every setting in force, and every model.
+// configReads returns every setting and every model.
 func configReads(ctx context.Context, h *home) (string, error) {
 	var said string
 	for _, args := range [][]string{{"config", "show", "--json"}, {"models", "--json"}} {
@@ -315,7 +315,7 @@ func databaseReads(ctx context.Context, h *home) (string, error) { return dump(c
 
 func backupReads(ctx context.Context, h *home) (string, error) { return dump(ctx, h.backup()) }
 
-// readsAll is what show says of each session, and all that the database holds.
+// readsAll returns what show prints for each session, and everything in the database.
 func (s *specimen) readsAll(ctx context.Context, h *home) (string, error) {
 	var out []string
 	for _, id := range s.sessions {
@@ -329,7 +329,7 @@ func (s *specimen) readsAll(ctx context.Context, h *home) (string, error) {
 	return strings.Join(append(out, rows), "\n"), err
 }
 
-// printFlips prints the outcome of the flips, by area.
+// printFlips prints the results of the flips, by area.
 func printFlips(w io.Writer, rows []outcome) {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	var all flipCounts

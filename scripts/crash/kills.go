@@ -13,61 +13,60 @@ import (
 	"time"
 )
 
-// kills is a loop of kill -9: a conversation in a terminal has the data open and
-// carries out what other starts of the program ask, several at once; all of them
-// are killed at some moment, also while they start, and started again.
+// kills is a loop of kill -9. A conversation in a terminal has the data open and runs the commands of other
+// processes, several at once. All of them are killed at some moment, even while they start, and are started again.
 type kills struct {
 	bin      string
-	faults   []string // environment of a build with fault points, for the self-proof
+	faults   []string // environment for a build with fault points, for the self-test
 	dir      string
 	seed     uint64
-	first    int // what the numbers of prompts count from
+	first    int // the number before that of the first prompt
 	restarts int
-	every    int // a full check after so many restarts
+	every    int // full check after this many restarts
 	provider answers
-	tags     map[string]string // what a provider calls the kinds, where it has other names
+	tags     map[string]string // the provider's names for the kinds of prompts, if they differ
 	config   string
 	say      func(format string, args ...any)
 }
 
-// outcome is what a part of the harness came to.
+// outcome is the result of a part of the harness.
 type outcome struct {
 	what   string
 	tried  int
 	detail string
 	found  []string
-	kept   string      // data directory, where something was found
-	flips  *flipCounts // nil: it is of no flips
+	kept   string      // data directory, if problems were found
+	flips  *flipCounts // nil for parts other than flips
 }
 
-// round is one life of the program, as the seed decides it.
+// round is one run of the program, as decided by the seed.
 type round struct {
-	stillborn time.Duration // killed so long after its start, before it is ready; 0: not
+	stillborn time.Duration // if not 0, killed this long after its start, before it is ready
 	acts      []act
-	lines     int           // killed when its verbs have told so many events in all; 0: not before death
-	death     time.Duration // and so long after that
-	orphans   bool          // the verbs are left to end by themselves
+	lines     int           // killed after its commands reported this many events; 0: only by time
+	death     time.Duration // and this long after that
+	orphans   bool          // the commands are not killed and end by themselves
 }
 
-// act is a verb that is handed over.
+// act is a command that is started during a round.
 type act struct {
 	at      time.Duration
 	verb    string
-	kind    string // of a prompt
+	kind    string // of prompts
 	policy  string
-	u, v    float64 // choose session and turn among those there are
+	u, v    float64 // choose the session and turn among the existing ones
 	stop    time.Duration
 	killing bool
 }
 
-// schedule is what happens in round n, from the seed alone.
+// schedule returns the actions of round n, which depend only on the seed.
 func (k *kills) schedule(n int) round {
 	rng := rand.New(rand.NewPCG(k.seed, uint64(n)))
 	if rng.IntN(5) == 0 {
 		return round{stillborn: time.Duration(1+rng.IntN(90)) * time.Millisecond}
 	}
 	r := round{death: time.Duration(rng.IntN(400)) * time.Millisecond, orphans: rng.IntN(3) == 0}
-	if rng.IntN(4) > 0 { // not by the clock, so that a busy machine does not keep it from being killed in the middle
+	if rng.IntN(4) > 0 { // not by the clock, so that on a busy machine it is still killed in the middle
 		r.lines, r.death = 1+rng.IntN(70), time.Duration(rng.IntN(25))*time.Millisecond
 	}
 	for range 3 + rng.IntN(5) {
@@ -86,17 +85,17 @@ func (k *kills) schedule(n int) round {
 
 func pick(rng *rand.Rand, from ...string) string { return from[rng.IntN(len(from))] }
 
-// killing is a loop under way.
+// killing is a running loop.
 type killing struct {
 	*kills
 	home *home
 	book *book
 	out  *outcome
 	host *process
-	life context.Context // ends when the verbs of a round are to be killed
-	born int             // how often the program was ready
-	told chan struct{}   // room for one signal: an event was told
-	seen atomic.Int64    // events told in this round
+	life context.Context // ends when the commands of a round are to be killed
+	born int             // how often the program became ready
+	told chan struct{}   // has room for one signal: an event was reported
+	seen atomic.Int64    // events reported in this round
 }
 
 func (k *kills) run(ctx context.Context) (outcome, error) {
@@ -151,7 +150,7 @@ func (l *killing) sum() string {
 		prompts, len(l.book.prompts), frames, durable, facts, l.born)
 }
 
-// live starts the program, has it work, and kills it.
+// live starts the program, gives it work, and kills it.
 func (l *killing) live(ctx context.Context, r round) error {
 	var err error
 	args := []string{"chat"}
@@ -188,7 +187,7 @@ func (l *killing) live(ctx context.Context, r round) error {
 	l.await(r.lines, done)
 	time.Sleep(r.death)
 	l.buried(l.host.kill(), nil)
-	if r.orphans { // they may become the writer themselves for a while
+	if r.orphans { // they may open the data as the writer for a while
 		time.AfterFunc(300*time.Millisecond, end)
 	} else {
 		end()
@@ -197,8 +196,7 @@ func (l *killing) live(ctx context.Context, r round) error {
 	return nil
 }
 
-// await waits until the round's verbs have told so many events, or have no more to
-// tell.
+// await waits until the round's commands have reported this many events, or have all ended.
 func (l *killing) await(lines int, done <-chan struct{}) {
 	late := time.After(longestRound)
 	for l.seen.Load() < int64(lines) {
@@ -214,10 +212,10 @@ func (l *killing) await(lines int, done <-chan struct{}) {
 	}
 }
 
-// longestRound ends a round in which an answer is held back forever.
+// longestRound ends a round whose answer is held back forever.
 const longestRound = 1500 * time.Millisecond
 
-// noting counts the events that a verb tells.
+// noting counts the events that a command reports.
 func (l *killing) noting(f func([]byte) error) func([]byte) {
 	return func(line []byte) {
 		if err := f(line); err != nil {
@@ -239,7 +237,7 @@ func (l *killing) add(format string, args ...any) {
 	l.out.found = append(l.out.found, fmt.Sprintf(format, args...))
 }
 
-// buried looks at how a process ended.
+// buried checks how a process ended.
 func (l *killing) buried(r result, err error) {
 	switch {
 	case err != nil:
@@ -249,7 +247,7 @@ func (l *killing) buried(r result, err error) {
 	}
 }
 
-// act has a verb carried out, or writes to the conversation itself.
+// act runs a command, or types into the conversation.
 func (l *killing) act(ctx context.Context, a act, begun time.Time) {
 	time.Sleep(time.Until(begun.Add(a.at)))
 	if l.life.Err() != nil {
@@ -274,7 +272,7 @@ func (l *killing) act(ctx context.Context, a act, begun time.Time) {
 	}
 }
 
-// end runs a verb until it ends or the round does, and returns how it ended.
+// end runs a command until it ends or the round does, and returns its result.
 func (l *killing) end(ctx context.Context, a act, lines func([]byte), args ...string) result {
 	p, err := l.home.start(ctx, false, lines, args...)
 	if err != nil {
@@ -317,13 +315,13 @@ func (l *killing) send(ctx context.Context, a act, session string) {
 func (l *killing) talk(a act) {
 	p := l.book.prompt(a.kind, "")
 	if _, err := io.WriteString(l.host.stdin, p.text+"\n"); err != nil {
-		return // it was killed before it could be asked
+		return // it was killed first
 	}
 	<-l.host.Ended
 	l.book.overheard(p, l.host.Out.String(), l.provider.answer(p.number))
 }
 
-// store has something small stored.
+// store stores a small value.
 func (l *killing) store(ctx context.Context, a act, session string) {
 	of := l.book.answered(a.v)
 	if session == "" || of == nil {
@@ -345,8 +343,7 @@ func (l *killing) store(ctx context.Context, a act, session string) {
 	l.book.settle(f, l.end(ctx, a, nil, args...))
 }
 
-// decide has something decided about one of the newest turns, which is refused
-// where there is nothing to decide.
+// decide requests a decision about one of the newest turns, which is refused if there is nothing to decide.
 func (l *killing) decide(ctx context.Context, a act) {
 	of := l.book.answered(a.v)
 	if of == nil {
@@ -357,8 +354,8 @@ func (l *killing) decide(ctx context.Context, a act) {
 		l.book.decide(of.session)
 		l.end(ctx, a, nil, a.verb, of.turn, "--json")
 	default:
-		// What it tells belongs to the same prompt; an answer again to a final turn is
-		// another turn, whose number is not the prompt's.
+		// Its events belong to the same prompt. Regenerating a final turn makes another turn, whose number differs
+		// from the prompt's.
 		a.stop = 0
 		if a.verb == "continue" {
 			l.book.goesOn()
@@ -367,8 +364,7 @@ func (l *killing) decide(ctx context.Context, a act) {
 	}
 }
 
-// check holds the data against the book: as the crash left it, and in full after
-// recovery.
+// check compares the data with the book: as the crash left it, and with full also after recovery.
 func (l *killing) check(ctx context.Context, full bool) error {
 	o := &oracle{book: l.book, provider: l.provider}
 	defer func() {
@@ -377,7 +373,7 @@ func (l *killing) check(ctx context.Context, full bool) error {
 		}
 	}()
 	if _, err := os.Stat(l.home.database()); errors.Is(err, os.ErrNotExist) {
-		return nil // it never lived long enough to make one
+		return nil // it was never alive long enough to create one
 	}
 	if err := o.rows(ctx, l.home, full); err != nil {
 		return err
@@ -397,7 +393,7 @@ func (l *killing) check(ctx context.Context, full bool) error {
 	return o.verify(ctx, l.home)
 }
 
-// glance shows the end of the newest session's transcript as it is.
+// glance checks the end of the newest session's transcript without recovering it.
 func (l *killing) glance(ctx context.Context, o *oracle) error {
 	session := l.book.session(0.99)
 	if session == "" {

@@ -1,13 +1,12 @@
-// Command crash tries to break what ContextInfinity promises: it kills the program
-// at every point and at random, has its disk fail, and damages its files, and after
-// each holds what is there against what the program had told, which it writes down
-// outside of it. It prints a table and ends with 1 if anything was found.
+// Command crash tries to break what ContextInfinity promises. It kills the program at every fault point and at
+// random, makes its disk fail, and damages its files. After each attempt it compares the data with what the program
+// had reported, which it records outside of the program. It prints a table and exits with 1 if it found a problem.
 //
 //	go run ./scripts/crash                  all parts, 1 000 restarts
 //	go run ./scripts/crash -only kills -seed 7 -restarts 100
 //	go run ./scripts/crash -only points -scene "a move"
 //
-// docs/durability.md says what is promised.
+// docs/durability.md describes the promises.
 package main
 
 import (
@@ -27,19 +26,19 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// plan is what the command line asks for.
+// plan is the parsed command line.
 type plan struct {
 	seed     uint64
 	restarts int
 	flips    int
-	stride   int // 1: every case; more: each nth
+	stride   int // 1: every case; n: each nth
 	only     []string
 	scene    string
 	work     string
 	quiet    bool
 }
 
-// parts are the parts in the order in which they run.
+// parts are the parts, in the order in which they run.
 var parts = []struct {
 	name string
 	run  func(context.Context, *rig) ([]outcome, error)
@@ -47,7 +46,7 @@ var parts = []struct {
 	{"points", runPoints}, {"power", runPower}, {"faults", runMatrix}, {"damage", runDamage}, {"flips", runFlips}, {"kills", runKills}, {"tools", runTools}, {"aimock", runAimock}, {"proof", runProofs},
 }
 
-// rig is what all parts need.
+// rig is shared by all parts.
 type rig struct {
 	plan
 	builds
@@ -98,7 +97,7 @@ func partNames() []string {
 	return out
 }
 
-// all runs the parts, prints the table and returns how much was found.
+// all runs the parts, prints the table and returns the number of problems.
 func all(ctx context.Context, p plan) (int, error) {
 	for _, name := range p.only {
 		if !slices.Contains(partNames(), name) {
@@ -131,8 +130,7 @@ func all(ctx context.Context, p plan) (int, error) {
 	return found, nil
 }
 
-// newRig builds the programs and starts the provider. end takes the work
-// directory away, unless it is to be kept.
+// newRig builds the programs and starts the provider. end removes the work directory, unless it is to be kept.
 func newRig(ctx context.Context, p plan) (r *rig, end func(clean bool), err error) {
 	r = &rig{plan: p}
 	if r.module, err = harness.Root(); err != nil {
@@ -159,8 +157,7 @@ func newRig(ctx context.Context, p plan) (r *rig, end func(clean bool), err erro
 	}, nil
 }
 
-// runKills runs a loop for each mode of durability, side by side: most of their
-// time they wait.
+// runKills runs a loop for each durability mode in parallel, because they mostly wait.
 func runKills(ctx context.Context, r *rig) ([]outcome, error) {
 	modes := []string{"buffered", "write_ahead"}
 	rows, errs := make([]outcome, len(modes)), make([]error, len(modes))

@@ -13,11 +13,11 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// matrixTests are the tests that fail every I/O site a turn, a start, a backup, a restore or a move meets, and those whose
-// answers are longest. They sample in `make test`, and try everything where CONTEXTINFINITY_CRASH is "full".
-const matrixTests = "TestEveryIOFaultOfATurn|TestEveryFaultOfARestore|TestEveryFaultOfABackup|TestEveryFaultOfAMove|TestEveryFaultOfAStart|TestTheDiskFillsUp|TestAFullDiskIsSaid|TestLossOfPower|TestALongAnswerIsReadInBoundedMemory"
+// matrixTests are the tests that fail every I/O site of a turn, a start, a backup, a restore or a move, and those
+// with the longest answers. In `make test` they try a sample; with CONTEXTINFINITY_CRASH=full they try everything.
+const matrixTests = "TestEveryIOFaultOfATurn|TestEveryFaultOfARestore|TestEveryFaultOfABackup|TestEveryFaultOfAMove|TestEveryFaultOfAStart|TestTheDiskFillsUp|TestAFullDiskIsReported|TestPowerLoss|TestALongAnswerIsReadInBoundedMemory"
 
-// runMatrix runs them in full.
+// runMatrix runs these tests in full.
 func runMatrix(ctx context.Context, r *rig) ([]outcome, error) {
 	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-timeout=30m", "-json", "-run", matrixTests, "./test/process")
 	cmd.Dir = r.module

@@ -9,7 +9,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// shown is what show --json prints, as far as it is looked at.
+// shown is the part of the output of show --json that is checked.
 type shown struct {
 	Session struct {
 		ID    string `json:"session_id"`
@@ -43,7 +43,7 @@ type message struct {
 	Blocks []struct{ Type, Text string }
 }
 
-// text is the visible text.
+// text returns the visible text.
 func (m *message) text() string {
 	var out []string
 	for _, b := range m.Blocks {
@@ -54,18 +54,18 @@ func (m *message) text() string {
 	return strings.Join(out, "\n\n")
 }
 
-// oracle holds a data directory against the book.
+// oracle compares a data directory with the book.
 type oracle struct {
 	book     *book
 	provider answers
 	found    []string
 }
 
-// answers is what is known of a provider without asking the program.
+// answers is what is known about a provider without asking the program.
 type answers interface {
-	// answer is all that a prompt is answered with.
+	// answer returns the whole answer to a prompt.
 	answer(n int) string
-	// sent reports whether an answer was ever sent to its end.
+	// sent reports whether an answer was ever sent completely.
 	sent(n int) bool
 }
 
@@ -76,8 +76,8 @@ func (o *oracle) add(format string, args ...any) {
 	o.found = append(o.found, fmt.Sprintf(format, args...))
 }
 
-// transcripts shows every branch of every session and checks each turn, once.
-// recovered: nothing may be open any more.
+// transcripts reads every branch of every session and checks each turn, once. recovered: nothing may be open any
+// more.
 func (o *oracle) transcripts(ctx context.Context, h *home, recovered bool) error {
 	var list struct {
 		Sessions []struct {
@@ -116,7 +116,7 @@ func (o *oracle) session(ctx context.Context, h *home, id string, turns map[stri
 	return nil
 }
 
-// lineage checks that a transcript is in order and collects its turns.
+// lineage checks the order of a transcript and collects its turns.
 func (o *oracle) lineage(list []shownTurn, turns map[string]shownTurn) {
 	seq := int64(0)
 	for _, t := range list {
@@ -128,11 +128,10 @@ func (o *oracle) lineage(list []shownTurn, turns map[string]shownTurn) {
 	}
 }
 
-// goOn is what a model is told by "continue" of a turn that is final: the program's
-// own words, as a turn of its own.
+// goOn is the message that "continue" sends for a final turn, as a new turn.
 const goOn = "Please continue exactly where you stopped."
 
-// prompts checks each prompt against the turns there are. all: these are all.
+// prompts checks each prompt against the turns; all says that these are all turns.
 func (o *oracle) prompts(turns map[string]shownTurn, all, recovered bool) {
 	o.book.mu.Lock()
 	defer o.book.mu.Unlock()
@@ -166,9 +165,8 @@ func (o *oracle) prompts(turns map[string]shownTurn, all, recovered bool) {
 	o.order()
 }
 
-// stored checks that a prompt is there as often as it was told to be. An answer to
-// a final turn again stands on another branch as a turn of the same prompt, which
-// names the turn it repeats.
+// stored checks that a prompt exists as often as it should. A regenerated answer to a final turn is a turn on another
+// branch with the same prompt, which refers to the turn it repeats.
 func (o *oracle) stored(p *prompt, copies []shownTurn, turns map[string]shownTurn) {
 	switch n := len(copies); {
 	case p.stands == told && n == 0:
@@ -192,11 +190,11 @@ func (o *oracle) stored(p *prompt, copies []shownTurn, turns map[string]shownTur
 	}
 }
 
-// order checks that prompts of a branch are in the order of their
-// acknowledgement, where one was told before the next was begun.
+// order checks that the prompts of a branch are in the order of their acknowledgements, if one was acknowledged
+// before the next was sent.
 func (o *oracle) order() {
 	last := map[string]*prompt{}
-	for _, p := range o.book.prompts { // by begin
+	for _, p := range o.book.prompts { // in the order in which they were sent
 		if p.turn == "" {
 			continue
 		}
@@ -217,7 +215,7 @@ func (t shownTurn) text() string {
 	return t.Partial
 }
 
-// turn checks what one turn holds.
+// turn checks the content of a turn.
 func (o *oracle) turn(p *prompt, t shownTurn, recovered bool) {
 	full := o.provider.answer(p.number)
 	for _, s := range t.Steps {
@@ -243,7 +241,7 @@ func (o *oracle) turn(p *prompt, t shownTurn, recovered bool) {
 	o.outcome(p, t, full)
 }
 
-// unprefixed takes the beginnings of an answer, one after another, off a text.
+// unprefixed removes beginnings of an answer from the start of a text.
 func unprefixed(text, full string) string {
 	head := full[:strings.Index(full, " ")+1]
 	if head == "" || !strings.HasPrefix(text, head) {
@@ -253,7 +251,7 @@ func unprefixed(text, full string) string {
 		text = strings.TrimLeft(text, "\n")
 		if !strings.HasPrefix(text, head) {
 			if strings.HasPrefix(head, text) {
-				return "" // cut within its first word
+				return "" // cut off within its first word
 			}
 			return text
 		}
@@ -265,8 +263,8 @@ func unprefixed(text, full string) string {
 	}
 }
 
-// step checks that what was called durable of a step is there. A continuation's
-// text is behind what was there before.
+// step checks that the text of a step that was reported as durable is there. The text of a continuation follows the
+// earlier text.
 func (o *oracle) step(p *prompt, id, text, full string) {
 	s := p.steps[id]
 	if s == nil {
@@ -283,7 +281,7 @@ func (o *oracle) step(p *prompt, id, text, full string) {
 	}
 }
 
-// outcome checks that nothing partial is final automatically.
+// outcome checks that no partial answer became final automatically.
 func (o *oracle) outcome(p *prompt, t shownTurn, full string) {
 	switch t.Outcome {
 	case "completed":

@@ -15,35 +15,34 @@ import (
 	"sync"
 )
 
-// scenario is something a person does, and what stood there before. The verb is
-// carried out by a build with fault points, which dies at each that it meets.
+// scenario is a user's action and what happened before it. The action is run by a build with fault points, which is
+// killed at each point that it reaches.
 type scenario struct {
 	name   string
-	before []step // by the program that is shipped
+	before []step // run by the shipped program
 	verb   step
-	mode   string // of durability; empty: write_ahead
+	mode   string // durability mode; empty: write_ahead
 }
 
-// step is a verb. SESSION and TURN are those of the newest prompt, NOTES and BUNDLE are
-// files.
+// step is a command. SESSION and TURN stand for those of the newest prompt, NOTES and BUNDLE for files.
 type step struct {
 	args   []string
-	prompt string // kind of a prompt that is added to args; empty: none
+	prompt string // kind of the prompt that is appended to args; empty: none
 	long   bool   // the prompt is long
-	types  bool   // the prompt is typed, and what goes on behind it has a second
-	dies   string // it dies by this fault
-	erases bool   // the session goes
-	moves  bool   // the window begins, and is to move the data first
+	types  bool   // the prompt is typed, and background work after it gets a second
+	dies   string // it is killed by this fault
+	erases bool   // it deletes the session permanently
+	moves  bool   // it starts the window, which is to move the data first
 }
 
 func sends(kind string, args ...string) step {
 	return step{args: append([]string{"send", "--events"}, args...), prompt: kind}
 }
 
-// began is a session with one turn.
+// began sends the first message of a session.
 var began = sends(kindGood, "--new", "--wait", "indexed")
 
-// here continues with it.
+// here sends to the same session.
 var here = []string{"--session", "SESSION", "--wait", "indexed"}
 
 var scenarios = []scenario{
@@ -95,26 +94,26 @@ var scenarios = []scenario{
 	{name: "a move of the data", before: []step{began, sends(kindCut, here...)}, verb: step{moves: true}},
 }
 
-// erased is the permanent deletion of a session: from then on it is there, or it is not.
+// erased deletes a session permanently: after a crash it is either there or gone.
 var erased = step{args: []string{"delete", "SESSION", "--hard", "--yes"}, erases: true}
 
-// long is a turn that fills a fifth of the working set.
+// long sends a prompt that fills a fifth of the working set.
 func long(session string) step {
 	s := sends(kindGood, "--session", session)
 	s.long = true
 	return s
 }
 
-// stage is a scenario that is ready to be played, again and again.
+// stage is a scenario that can be played repeatedly.
 type stage struct {
 	scenario
 	*specimen
 	rig  *rig
 	book *book
-	at   *prompt // the newest
+	at   *prompt // the newest prompt
 }
 
-// staged plays what comes before the verb.
+// staged plays what comes before the command.
 func (r *rig) staged(ctx context.Context, i int, sc scenario, dir string) (*stage, error) {
 	mode := sc.mode
 	if mode == "" {
@@ -134,7 +133,7 @@ func (r *rig) staged(ctx context.Context, i int, sc scenario, dir string) (*stag
 	return s, nil
 }
 
-// play carries out a step and writes down what it told.
+// play runs a step and records what it reported.
 func (s *stage) play(ctx context.Context, h *home, b *book, st step) (result, error) {
 	args := slices.Clone(st.args)
 	at := s.at
@@ -171,7 +170,7 @@ func (s *stage) play(ctx context.Context, h *home, b *book, st step) (result, er
 		s.rig.provider.forget(at.number)
 	}
 	if s.at != nil && s.at.session != "" {
-		b.decide(s.at.session) // keep, discard, or a message sent over an incomplete answer
+		b.decide(s.at.session) // keep, discard, or a message sent after an incomplete answer
 	}
 	if st.erases {
 		b.erase(at)
@@ -186,7 +185,7 @@ func (s *stage) play(ctx context.Context, h *home, b *book, st step) (result, er
 		if err := h.moving(); err != nil {
 			return result{}, err
 		}
-		h = h.as(h.Bin, "DISPLAY=:none") // this build has no window: it ends when it is to be shown
+		h = h.as(h.Bin, "DISPLAY=:none") // this build has no window: it exits when it would show one
 	}
 	p, err := h.start(ctx, st.types, lines, args...)
 	if err != nil {
@@ -205,7 +204,7 @@ func (s *stage) play(ctx context.Context, h *home, b *book, st step) (result, er
 	return r, failed
 }
 
-// moving leaves word for the window to move the data.
+// moving leaves a request for the window to move the data.
 func (h *home) moving() error {
 	text, err := json.Marshal(map[string]string{"do": "move", "path": filepath.Join(h.Dir, "moved", "here")})
 	if err != nil {
@@ -214,7 +213,7 @@ func (h *home) moving() error {
 	return os.WriteFile(filepath.Join(h.data(), "errand.json"), text, 0o600)
 }
 
-// trace is every point that the verb meets, with how often.
+// trace returns how often the command reaches each point.
 func (s *stage) trace(ctx context.Context, dir string) (map[string]int, error) {
 	h, err := s.copy(dir)
 	if err != nil {
@@ -235,7 +234,7 @@ func (s *stage) trace(ctx context.Context, dir string) (map[string]int, error) {
 	return met, os.RemoveAll(dir)
 }
 
-// die plays the verb on a copy with a fault and holds what is left against the book.
+// die plays the command on a copy with a fault and compares the result with the book.
 func (s *stage) die(ctx context.Context, fault, dir string) (found []string, died bool, err error) {
 	h, err := s.copy(dir)
 	if err != nil {
@@ -300,7 +299,7 @@ func (s *stage) aftermath(ctx context.Context, h *home, o *oracle) error {
 	return o.verify(ctx, h)
 }
 
-// all is what show says of every session, word for word.
+// all returns what show prints for every session.
 func (h *home) all(ctx context.Context) (string, error) {
 	var list struct {
 		Sessions []struct {
@@ -321,13 +320,13 @@ func (h *home) all(ctx context.Context) (string, error) {
 	return all.String(), nil
 }
 
-// task is one death of a stage.
+// task is one kill of a stage.
 type task struct {
 	stage *stage
 	fault string
 }
 
-// play carries tasks out, two at a time, each stage's one after another.
+// playAll runs tasks, two at a time, but one at a time for each stage.
 func (r *rig) playAll(ctx context.Context, what string, tasks []task) (outcome, int, error) {
 	out := outcome{what: what}
 	died := 0
@@ -370,8 +369,8 @@ func (r *rig) playAll(ctx context.Context, what string, tasks []task) (outcome, 
 	return out, died, failed
 }
 
-// runPoints has each scenario die at each point it meets: at the first time it does,
-// and at points that are met often also in the middle and at the last.
+// runPoints kills each scenario at each point that it reaches: the first time, and at points that are reached often
+// also in the middle and the last time.
 func runPoints(ctx context.Context, r *rig) ([]outcome, error) {
 	known, err := r.points(ctx)
 	if err != nil {
@@ -416,14 +415,14 @@ func runPoints(ctx context.Context, r *rig) ([]outcome, error) {
 	return []outcome{out}, err
 }
 
-// times are the hits at which a point that is met n times is tried.
+// times are the hits at which a point that is reached n times is tried.
 func times(n int) []int {
 	out := []int{1, (n + 1) / 2, n}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// points are the names of all fault points.
+// points returns the names of all fault points.
 func (r *rig) points(ctx context.Context) ([]string, error) {
 	cmd := exec.CommandContext(ctx, "go", "run", "-buildvcs=false", "./backend/internal/faults/points")
 	cmd.Dir = r.module
@@ -436,8 +435,8 @@ func (r *rig) points(ctx context.Context) ([]string, error) {
 	return strings.Fields(string(data)), nil
 }
 
-// runPower takes the power away at I/O sites all through a turn: what was not
-// fsynced is gone then, of the journals and of the database.
+// runPower cuts the power at I/O sites throughout a turn; whatever was not fsynced is lost, in the journals and in
+// the database.
 func runPower(ctx context.Context, r *rig) ([]outcome, error) {
 	var tasks []task
 	sites := 0

@@ -15,17 +15,16 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// builds are the programs that are driven: the one that is shipped, as far as it
-// needs no window, and the same with points at which it can be made to die.
+// builds are the programs under test: the shipped one without its window, and the same with fault points.
 type builds struct{ shipped, faults string }
 
-// build puts both into a folder.
+// build builds both programs into a folder.
 func build(ctx context.Context, dir string) (builds, error) {
 	b := builds{filepath.Join(dir, "contextinfinity"), filepath.Join(dir, "contextinfinity-faults")}
 	return b, errors.Join(harness.Build(ctx, b.shipped, ""), harness.Build(ctx, b.faults, "faults"))
 }
 
-// home is a machine on which the program is broken.
+// home is a machine on which the program is crashed.
 type home struct{ harness.Machine }
 
 func newHome(bin, dir, config string) (*home, error) {
@@ -36,9 +35,9 @@ func newHome(bin, dir, config string) (*home, error) {
 	return h, os.WriteFile(h.ConfigFile(), []byte(config), 0o600)
 }
 
-// data is the folder that the configuration names for it, or where it is by itself.
+// data returns the data directory from the configuration, or the default one.
 func (h *home) data() string {
-	text, _ := os.ReadFile(h.ConfigFile()) // without one the program makes its own
+	text, _ := os.ReadFile(h.ConfigFile()) // without a configuration the program creates one
 	if m := dataDir.FindSubmatch(text); m != nil {
 		return string(m[1])
 	}
@@ -50,21 +49,21 @@ var dataDir = regexp.MustCompile(`(?m)^\s*data_dir\s*=\s*["'](.+)["']`)
 func (h *home) database() string { return filepath.Join(h.data(), "contextinfinity.db") }
 func (h *home) streams() string  { return filepath.Join(h.data(), "streams") }
 
-// as is the same home with another build of the program and more environment.
+// as returns the same home with another build of the program and additional environment variables.
 func (h *home) as(bin string, env ...string) *home {
 	c := *h
 	c.Bin, c.Env = bin, append(slices.Clone(h.Env), env...)
 	return &c
 }
 
-// process is the program while it runs.
+// process is a running program.
 type process struct {
 	*harness.Program
-	stdin io.WriteCloser // nil unless asked for
+	stdin io.WriteCloser // nil for non-interactive commands
 }
 
-// start runs the program; lines, if not nil, gets each whole line of stdout as it
-// comes, from one goroutine that has ended when the process has.
+// start runs the program. If lines is set, it receives each complete line of stdout as it arrives, from one goroutine
+// that ends with the process.
 func (h *home) start(ctx context.Context, interactive bool, lines func([]byte), args ...string) (*process, error) {
 	if !interactive {
 		program, err := h.Launch(ctx, nil, lines, args...)
@@ -79,7 +78,7 @@ func (h *home) start(ctx context.Context, interactive bool, lines func([]byte), 
 	return &process{program, stdin}, err
 }
 
-// kill is kill -9: no deferred call runs, nothing is flushed.
+// kill is kill -9: no deferred call runs, and nothing is flushed.
 func (p *process) kill() result {
 	p.Kill()
 	return p.wait()
@@ -93,13 +92,13 @@ func (p *process) wait() result {
 	return result{p.Cmd.Args[1:], p.Cmd.ProcessState.ExitCode(), p.Out.String(), p.Err.String()}
 }
 
-// awaitErr waits until stderr contains a text; false if the process ended first.
+// awaitErr waits until stderr contains a text; it returns false if the process ended first.
 func (p *process) awaitErr(text string) bool { return p.Writes(p.Err, harness.Containing(text)) }
 
-// awaitOut waits until stdout contains a text; false if the process ended first.
+// awaitOut waits until stdout contains a text; it returns false if the process ended first.
 func (p *process) awaitOut(text string) bool { return p.Writes(p.Out, harness.Containing(text)) }
 
-// result is a process that has ended; code is -1 for one that was killed.
+// result is an ended process; code is -1 if it was killed.
 type result struct {
 	args   []string
 	code   int
@@ -111,13 +110,13 @@ func (r result) String() string {
 	return fmt.Sprintf("%s: exit code %d\n%s%s", harness.Clip(strings.Join(r.args, " ")), r.code, harness.Clip(r.stdout), harness.Clip(r.stderr))
 }
 
-// broken reports what no exit may show: a panic, or a data race's report.
+// broken reports whether the output contains what must never be there: a panic or the report of a data race.
 func (r result) broken() bool {
 	return strings.Contains(r.stderr, "panic:") || strings.Contains(r.stderr, "goroutine ") || strings.Contains(r.stderr, "fatal error:") ||
 		strings.Contains(r.stderr, "The verb crashed")
 }
 
-// run runs a verb to its end.
+// run runs a command to its end.
 func (h *home) run(ctx context.Context, args ...string) (result, error) {
 	p, err := h.start(ctx, false, nil, args...)
 	if err != nil {
@@ -126,7 +125,7 @@ func (h *home) run(ctx context.Context, args ...string) (result, error) {
 	return p.wait(), nil
 }
 
-// document runs a verb with --json, decodes what it printed and returns how it ended.
+// document runs a command with --json, decodes its output and returns the result.
 func (h *home) document(ctx context.Context, into any, args ...string) (result, error) {
 	r, err := h.run(ctx, append(args, "--json")...)
 	if err != nil {
@@ -138,7 +137,7 @@ func (h *home) document(ctx context.Context, into any, args ...string) (result, 
 	return r, nil
 }
 
-// ok is document of a verb that must succeed.
+// ok is document for a command that must succeed.
 func (h *home) ok(ctx context.Context, into any, args ...string) error {
 	r, err := h.document(ctx, into, args...)
 	if err == nil && r.code != 0 {

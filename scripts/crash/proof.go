@@ -8,25 +8,24 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// proof is a safeguard that is taken away: what the harness does then must find
-// something, or it sees nothing at all.
+// proof removes a safeguard. The harness must then find a problem; otherwise its checks prove nothing.
 type proof struct {
 	what string
-	// faults are tried one after the other, until something is found.
+	// faults are tried one after the other, until a problem is found.
 	faults func(counts map[string]int) []string
 }
 
 var proofs = []proof{
 	{"without the journal's fsync, power is lost", func(map[string]int) []string {
 		var out []string
-		for n := range 6 { // what was told by then depends on the clock
+		for n := range 6 { // what was reported by then depends on timing
 			out = append(out, fmt.Sprintf("io.journal.sync:skip,turn.event:%d:power", 8-n%2))
 		}
 		return out
 	}},
 	{"without transactions, killed between writes", func(counts map[string]int) []string {
 		var out []string
-		// From the acceptance of the message on; before it a start writes little.
+		// From the acceptance of the message on; the start before it writes little.
 		for n := 16; n <= counts["io.wal.write"]; n++ {
 			out = append(out, fmt.Sprintf("store.transaction:skip,io.wal.write:%d:exit", n))
 		}
@@ -34,8 +33,7 @@ var proofs = []proof{
 	}},
 }
 
-// fails has a stage die with a safeguard taken away, until something is found, and
-// returns what.
+// fails kills a stage with a safeguard removed until a problem is found, and returns the problems.
 func (p proof) fails(ctx context.Context, s *stage) (tried int, found []string, err error) {
 	counts, err := s.trace(ctx, s.Dir+"-trace")
 	if err != nil {
@@ -51,7 +49,7 @@ func (p proof) fails(ctx context.Context, s *stage) (tried int, found []string, 
 	return tried, nil, nil
 }
 
-// runProofs is a part that finds something where a proof finds nothing.
+// runProofs reports a problem for each proof that found none.
 func runProofs(ctx context.Context, r *rig) ([]outcome, error) {
 	var rows []outcome
 	for i, p := range proofs {

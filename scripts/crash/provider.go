@@ -14,9 +14,8 @@ import (
 	"time"
 )
 
-// provider is a server on the loopback that speaks Chat Completions. What it
-// answers follows from the end of the newest user message, "[[KIND N]]", so that
-// what a turn may hold is known without asking the program.
+// provider is a Chat Completions server on the loopback interface. Its answer follows from the end of the newest user
+// message, "[[KIND N]]", so that the expected content of a turn is known without asking the program.
 type provider struct {
 	url    string
 	server *http.Server
@@ -24,18 +23,18 @@ type provider struct {
 	mu    sync.Mutex
 	asked map[int]int // requests, by N
 	whole map[int]int // answers whose terminal event was sent, by N
-	calls map[int]int // how often tool calls were asked for, by N
+	calls map[int]int // how often tool calls were proposed, by N
 }
 
-// kinds are what a prompt can ask for.
+// kinds of answers that a prompt can request.
 const (
-	kindGood = "good" // an answer in some pieces
-	kindSlow = "slow" // one that takes a second
-	kindCut  = "cut"  // half of one, then the connection is dropped
-	kindHold = "hold" // half of one, then nothing until the client goes
-	kindOnce = "once" // the first request fails with 500, the next is good
-	kindBad  = "bad"  // every request is refused
-	kindTool = "tool" // two tool calls, and once their results are there an answer
+	kindGood = "good" // an answer in several pieces
+	kindSlow = "slow" // an answer that takes a second
+	kindCut  = "cut"  // half an answer, then the connection is dropped
+	kindHold = "hold" // half an answer, then nothing until the client disconnects
+	kindOnce = "once" // the first request fails with 500, the next succeeds
+	kindBad  = "bad"  // every request is rejected
+	kindTool = "tool" // two tool calls, then, with their results, an answer
 )
 
 func newProvider() (*provider, error) {
@@ -54,7 +53,7 @@ func newProvider() (*provider, error) {
 
 func (p *provider) close() { _ = p.server.Close() }
 
-// forget makes the next request of a prompt its first.
+// forget makes the next request of a prompt count as its first.
 func (p *provider) forget(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -62,7 +61,7 @@ func (p *provider) forget(n int) {
 	delete(p.whole, n)
 }
 
-// wholes is how often an answer was sent to its end.
+// wholes returns how often an answer was sent completely.
 func (p *provider) wholes(n int) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,7 +70,7 @@ func (p *provider) wholes(n int) int {
 
 var tagPattern = regexp.MustCompile(`\[\[([a-z_]+) ([0-9]+)\]\]`)
 
-// lastTag is the newest prompt's tag in a request or a text.
+// lastTag returns the newest prompt's tag in a request or a text.
 func lastTag(text string) (kind string, n int) {
 	all := tagPattern.FindAllStringSubmatch(text, -1)
 	if len(all) == 0 {
@@ -82,7 +81,7 @@ func lastTag(text string) (kind string, n int) {
 	return last[1], n
 }
 
-// pieces are an answer's text as it is streamed.
+// pieces returns an answer's text in the pieces in which it is streamed.
 func pieces(n int) []string {
 	rng := rand.New(rand.NewPCG(uint64(n), 1))
 	out := []string{fmt.Sprintf("A%d: ", n)}
@@ -120,7 +119,7 @@ func (p *provider) serve(w http.ResponseWriter, r *http.Request) {
 	p.stream(w, r, kind, n)
 }
 
-// resultsIn reports a request that ends with what tools returned.
+// resultsIn reports whether a request ends with tool results.
 func resultsIn(body []byte) bool {
 	var request struct{ Messages []struct{ Role string } }
 	n := 0
@@ -130,8 +129,8 @@ func resultsIn(body []byte) bool {
 	return n > 0 && request.Messages[n-1].Role == "tool"
 }
 
-// askForTools answers with two calls. Each time that a prompt is answered so they write other
-// words: a word that is written twice was written by one call.
+// askForTools answers with two calls. Each time a prompt is answered they write different words, so a word that is
+// written twice was written by one call.
 func (p *provider) askForTools(w http.ResponseWriter, n int) {
 	p.mu.Lock()
 	p.calls[n]++
@@ -174,14 +173,14 @@ func (p *provider) stream(w http.ResponseWriter, r *http.Request, kind string, n
 		time.Sleep(pause + time.Duration(rng.IntN(8))*time.Millisecond)
 	}
 	p.mu.Lock()
-	p.whole[n]++ // before it leaves: from now on the program may have it
+	p.whole[n]++ // counted before it is sent, because the program may have it from now on
 	p.mu.Unlock()
 	send(`{"id":"r","model":"m-1","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`)
 	send(`{"id":"r","model":"m-1","choices":[],"usage":{"prompt_tokens":12,"completion_tokens":5,"total_tokens":17}}`)
 	send(`[DONE]`)
 }
 
-// summarize is the librarian's model: it says something short after a moment.
+// summarize answers as the librarian's model, with a short text after a moment.
 func (p *provider) summarize(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	time.Sleep(10 * time.Millisecond)
@@ -195,11 +194,10 @@ func (p *provider) summarize(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, `data: {"id":"r","model":"m-1","choices":[{"index":0,"delta":{"role":"assistant","content":`+content+`},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
 }
 
-// config is a configuration that uses the provider. durability is SPEC 5's.
+// config returns a configuration that uses the provider, with a durability mode of SPEC 5.
 func (p *provider) config(durability string) string { return configFor(p.url, p.url, durability) }
 
-// configFor is a configuration that uses servers for answers and, if there is one,
-// for the librarian.
+// configFor returns a configuration with a server for answers and, optionally, one for the librarian.
 func configFor(server, librarian, durability string) string {
 	model := "librarian"
 	if librarian == "" {

@@ -10,11 +10,11 @@ import (
 
 	"contextinfinity/test/harness"
 
-	_ "github.com/glebarez/go-sqlite" // the database is read without the program's code
+	_ "github.com/glebarez/go-sqlite" // reads the database without the program's code
 )
 
-// rowRules are questions whose answer must be nothing. They do not rely on the
-// database's own unique indexes: +column keeps SQLite from answering out of one.
+// rowRules are queries that must return nothing. They do not rely on the database's own unique indexes: +column keeps
+// SQLite from using them.
 var rowRules = []struct{ what, query string }{
 	{"DOUBLED: states of a branch with one number", `SELECT branch_id || ' #' || state_seq FROM states GROUP BY +branch_id, +state_seq HAVING count(*) > 1`},
 	{"DOUBLED: states that cover the same", `SELECT branch_id || ' up to ' || covers_seq FROM states WHERE origin IN ('librarian', 'fallback') GROUP BY +branch_id, +covers_seq HAVING count(*) > 1`},
@@ -40,13 +40,13 @@ var rowRules = []struct{ what, query string }{
 		WHERE t.turn_seq <= s.covers_seq AND t.turn_seq > b.base_seq AND t.phase <> 'Failed' AND t.state_after IS NULL`},
 }
 
-// failedTwice finds turns that failed more than once. A turn that failed may be
-// discarded afterwards, which the ledger records as a second event of that type.
+// failedTwice finds turns that failed more than once. Discarding a failed turn records a second event of the same
+// type, which is allowed.
 const failedTwice = `SELECT e.type || ' ' || e.entity_id FROM events e LEFT JOIN turns t ON t.id = e.entity_id WHERE e.type = 'turn_failed'
 	GROUP BY +e.entity_id HAVING count(*) > iif(t.outcome = 'discarded', 2, 1)`
 
-// rows checks the tables themselves on a copy of the files, because opening a
-// database mends it. thorough adds SQLite's own check.
+// rows checks the tables on a copy of the files, because opening a database recovers it. thorough adds SQLite's
+// integrity check.
 func (o *oracle) rows(ctx context.Context, h *home, thorough bool) error {
 	dir, err := os.MkdirTemp(h.Dir, "look-")
 	if err != nil {
@@ -57,7 +57,7 @@ func (o *oracle) rows(ctx context.Context, h *home, thorough bool) error {
 	for _, suffix := range []string{"", "-wal"} {
 		if err := copyFile(h.database()+suffix, copied+suffix); err != nil {
 			if os.IsNotExist(err) && suffix == "" {
-				return nil // it died before there was anything
+				return nil // it died before there was a database
 			} else if !os.IsNotExist(err) {
 				return err
 			}
@@ -74,7 +74,7 @@ func (o *oracle) rows(ctx context.Context, h *home, thorough bool) error {
 		return nil
 	}
 	if tables == 0 {
-		return nil // it died before its schema stood
+		return nil // it died before the schema was created
 	}
 	for _, rule := range rowRules {
 		o.none(ctx, db, rule.what, rule.query)
@@ -96,7 +96,7 @@ func (o *oracle) none(ctx context.Context, db *sql.DB, what, query string) {
 	}
 }
 
-// facts checks what small things are stored.
+// facts checks which small values are stored.
 func (o *oracle) facts(ctx context.Context, db *sql.DB) error {
 	stored := map[string]int{}
 	for kind, query := range map[string]string{

@@ -13,18 +13,17 @@ import (
 	"time"
 )
 
-// specimen is a data directory that is damaged in copies: two sessions with all that
-// turns leave behind, and two answers that a kill cut off, whose journals and whose
-// part of the write-ahead log are there.
+// specimen is a data directory whose copies are damaged: two sessions with everything that turns store, and two
+// answers that a kill interrupted, with their journals and their part of the write-ahead log.
 type specimen struct {
 	*home
 	sessions []string
-	steps    map[string]string // journals: step to the turn it is of
-	shows    map[string]string // what show prints, by session
+	steps    map[string]string // journals: step to turn
+	shows    map[string]string // output of show, by session
 }
 
-// newSpecimen makes one. quiet: nothing is cut off and the log is written back, so
-// that the database is one file.
+// newSpecimen makes a specimen. quiet: nothing is interrupted and the log is checkpointed, so that the database is a
+// single file.
 func newSpecimen(ctx context.Context, r *rig, dir string, quiet bool) (*specimen, error) {
 	h, err := newHome(r.shipped, dir, r.provider.config("buffered"))
 	if err != nil {
@@ -46,7 +45,7 @@ func newSpecimen(ctx context.Context, r *rig, dir string, quiet bool) (*specimen
 			return nil, err
 		}
 	}
-	// A copy is read: opening a database writes its log back.
+	// A copy is read, because opening a database checkpoints its log.
 	read, err := s.copy(dir + "-read")
 	if err != nil {
 		return nil, err
@@ -65,7 +64,7 @@ func newSpecimen(ctx context.Context, r *rig, dir string, quiet bool) (*specimen
 	return s, nil
 }
 
-// talked makes a session with turns of all kinds.
+// talked makes a session with all kinds of turns.
 func (s *specimen) talked(ctx context.Context, b *book, i int, notes string) error {
 	var first struct {
 		Session string `json:"session_id"`
@@ -104,7 +103,7 @@ func (s *specimen) talked(ctx context.Context, b *book, i int, notes string) err
 	return nil
 }
 
-// cutOff kills a conversation while two answers stand half there.
+// cutOff kills a conversation while two answers are half complete.
 func (s *specimen) cutOff(ctx context.Context, b *book) error {
 	host, err := s.start(ctx, true, nil, "chat")
 	if err != nil {
@@ -134,7 +133,7 @@ func (s *specimen) cutOff(ctx context.Context, b *book) error {
 	return nil
 }
 
-// journals finds which turns of a session have one.
+// journals finds the turns of a session that have a journal.
 func (s *specimen) journals(shows string) error {
 	var doc shown
 	if err := json.Unmarshal([]byte(shows), &doc); err != nil {
@@ -164,7 +163,7 @@ func (p *process) typed(text, answer string) {
 	_ = p.stdin.Close()
 }
 
-// show is what show says of a session, word for word.
+// show returns what show prints for a session.
 func (h *home) show(ctx context.Context, session string) (string, error) {
 	r, err := h.run(ctx, "show", session, "--json")
 	if err == nil && r.code != 0 {
@@ -173,7 +172,7 @@ func (h *home) show(ctx context.Context, session string) (string, error) {
 	return r.stdout, err
 }
 
-// copy is the data directory again, elsewhere.
+// copy copies the data directory.
 func (s *specimen) copy(dir string) (*home, error) {
 	config, err := os.ReadFile(s.ConfigFile())
 	if err != nil {
@@ -206,8 +205,8 @@ func (s *specimen) copy(dir string) (*home, error) {
 	return h, nil
 }
 
-// statement changes the database as a bad disk, or a bad program, would: no trigger
-// and no constraint that can be switched off watches.
+// statement changes the database like a bad disk or a faulty program would: with triggers and constraints disabled as
+// far as possible.
 func (h *home) statement(ctx context.Context, query string, args ...any) error {
 	db, err := sql.Open("sqlite", h.database())
 	if err != nil {
@@ -224,7 +223,7 @@ func (h *home) statement(ctx context.Context, query string, args ...any) error {
 			return err
 		}
 	}
-	var triggers []string // made again afterwards: a missing one would be found instead of the damage
+	var triggers []string // recreated afterwards, because verify would report a missing one instead of the damage
 	if strings.HasPrefix(query, "UPDATE ") && !strings.Contains(query, "_fts") {
 		names, err := column(ctx, db, `SELECT name FROM sqlite_master WHERE type = 'trigger' ORDER BY name`)
 		if err != nil {

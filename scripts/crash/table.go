@@ -6,7 +6,7 @@ import (
 	"text/tabwriter"
 )
 
-// printTable prints what was tried and found, and returns how much was found.
+// printTable prints what was tried and found, and returns the number of problems.
 func printTable(w io.Writer, rows []outcome) int {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	_, _ = fmt.Fprintln(t, "WHAT\tHOW MANY\tFOUND\tMORE")

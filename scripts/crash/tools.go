@@ -13,24 +13,24 @@ import (
 	"time"
 )
 
-// counting is a home in which a model counts with a tool that has effects, and may do so
-// without asking. It is broken again and again: no word may ever be counted twice.
+// counting is a home in which a model may use the counter tool without asking. It is crashed again and again; no word
+// may ever be counted twice.
 type counting struct {
 	*home
 	rig     *rig
 	book    *book
-	file    string // what the tool writes
+	file    string // written by the tool
 	out     outcome
 	session string
 	inCall  int // rounds after which the outcome of a call was unknown
 }
 
-// roundsOfASession is after how many rounds a conversation ends and another begins, and all data
-// is verified: both take longer with all that a conversation holds already, and a thousand rounds in
-// one would take hours without meeting anything else.
+// roundsOfASession is the number of rounds after which a new conversation begins and all data is verified. Both take
+// longer the more a conversation contains, and a thousand rounds in one would take hours without covering anything
+// new.
 const roundsOfASession = 20
 
-// longestSend bounds a message that is sent to a broken disk.
+// longestSend limits a message that is sent to a broken disk.
 const longestSend = 2 * time.Minute
 
 func (r *rig) counting(ctx context.Context, what, dir string, first int) (*counting, error) {
@@ -52,7 +52,7 @@ func (c *counting) add(format string, args ...any) {
 	c.out.found = append(c.out.found, fmt.Sprintf(format, args...))
 }
 
-// sends starts a message whose answer counts twice.
+// sends starts a message whose answer calls the tool twice.
 func (c *counting) sends(ctx context.Context, env ...string) (*process, *prompt, error) {
 	_ = os.Remove(begunFile(c.file))
 	p := c.book.prompt(kindTool, "")
@@ -80,7 +80,7 @@ func (c *counting) undisturbed(ctx context.Context, env ...string) error {
 	return err
 }
 
-// aftermath recovers as a person would, holds the counter against the promise, and continues.
+// aftermath recovers as a user would, compares the counter with the promise, and continues.
 func (c *counting) aftermath(ctx context.Context, fault string) error {
 	c.out.tried++
 	unknown := false
@@ -124,7 +124,7 @@ func (c *counting) aftermath(ctx context.Context, fault string) error {
 	return c.verify(ctx, fault)
 }
 
-// verify has the program look through all of its data.
+// verify runs the program's check on all of its data.
 func (c *counting) verify(ctx context.Context, last string) error {
 	o := &oracle{book: c.book, provider: c.rig.provider}
 	err := o.verify(ctx, c.home)
@@ -134,7 +134,7 @@ func (c *counting) verify(ctx context.Context, last string) error {
 	return err
 }
 
-// recover does one thing that the newest turn needs, and reports whether there may be more.
+// recover takes one step that the newest turn needs, and reports whether there may be more.
 func (c *counting) recover(ctx context.Context) (open, unknown bool, err error) {
 	if err := c.ok(ctx, &struct{}{}, "reconcile"); err != nil {
 		return false, false, err
@@ -151,11 +151,11 @@ func (c *counting) recover(ctx context.Context) (open, unknown bool, err error) 
 	}
 	if len(waiting.Calls) > 0 {
 		call := waiting.Calls[0]
-		if call.State != "unknown" { // it died before the call was decided about; going on asks the server what it offers now
+		if call.State != "unknown" { // it died before the call was decided; continuing asks the server for its current tools
 			_, err := c.run(ctx, "continue", call.Turn)
 			return true, false, err
 		}
-		_, err := c.run(ctx, "tools", "resolve", call.ID, "tell") // the next look tells what it did
+		_, err := c.run(ctx, "tools", "resolve", call.ID, "tell") // the next check shows the effect
 		return true, true, err
 	}
 	if c.session == "" {
@@ -173,7 +173,7 @@ func (c *counting) recover(ctx context.Context) (open, unknown bool, err error) 
 	return true, false, err
 }
 
-// killed kills the program at random: most times soon after a call began, else at any moment.
+// killed kills the program at random, usually soon after a call began.
 func (c *counting) killed(ctx context.Context, rng *rand.Rand) error {
 	program, _, err := c.sends(ctx)
 	if err != nil {
@@ -202,7 +202,7 @@ func (c *counting) killed(ctx context.Context, rng *rand.Rand) error {
 	return c.aftermath(ctx, "kill -9")
 }
 
-// broken has the program meet a fault.
+// broken runs the program with a fault.
 func (c *counting) broken(ctx context.Context, fault string) error {
 	ctx, end := context.WithTimeout(ctx, longestSend)
 	defer end()
@@ -219,7 +219,7 @@ func (c *counting) broken(ctx context.Context, fault string) error {
 	return c.aftermath(ctx, fault)
 }
 
-// sites are the calls to the disk of an answer that counts, with how often each is made.
+// sites returns the disk operations of an answer with tool calls, and how often each occurs.
 func (c *counting) sites(ctx context.Context) (map[string]int, error) {
 	file := c.file + ".trace"
 	if err := c.undisturbed(ctx, "CONTEXTINFINITY_FAULT_TRACE="+file); err != nil {
@@ -235,7 +235,7 @@ func (c *counting) sites(ctx context.Context) (map[string]int, error) {
 	return met, err
 }
 
-// powerFaults lose the power at sites all through the answer.
+// powerFaults are power failures throughout the answer.
 func powerFaults(sites map[string]int, stride int) (out []string) {
 	all := 0
 	for _, n := range sites {
@@ -247,7 +247,7 @@ func powerFaults(sites map[string]int, stride int) (out []string) {
 	return out
 }
 
-// diskFaults have each site fail in each way it can.
+// diskFaults make each site fail in each possible way.
 func diskFaults(sites map[string]int, stride int) (out []string) {
 	i := 0
 	for _, site := range slices.Sorted(maps.Keys(sites)) {
@@ -266,7 +266,7 @@ func diskFaults(sites map[string]int, stride int) (out []string) {
 	return out
 }
 
-// done is the outcome of what was tried.
+// done returns the outcome.
 func (c *counting) done() outcome {
 	words, _ := countedWords(c.file)
 	c.out.detail = fmt.Sprintf("%d calls ran, %d rounds ended in a running call", len(words), c.inCall)
@@ -276,8 +276,7 @@ func (c *counting) done() outcome {
 	return c.out
 }
 
-// runTools kills an answer that calls tools with effects, takes the power away, and has its
-// disk fail.
+// runTools crashes answers that call tools with effects: by kills, power failures and disk faults.
 func runTools(ctx context.Context, r *rig) ([]outcome, error) {
 	var rows []outcome
 	killed, err := r.counting(ctx, "tool calls, kill -9 at random", filepath.Join(r.work, "tools-kills"), 4_000_000)
@@ -320,5 +319,5 @@ func runTools(ctx context.Context, r *rig) ([]outcome, error) {
 	return rows, err
 }
 
-// toolWord is what a call writes: the i-th of the k-th time that a prompt's answer asks for calls.
+// toolWord is what call i writes when the answer to prompt n calls tools for the k-th time.
 func toolWord(n, k, i int) string { return fmt.Sprintf("%d.%d.%d", n, k, i) }

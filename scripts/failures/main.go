@@ -1,9 +1,8 @@
-// Command failures says briefly what failed in a suite, from its log: the name of
-// each failed test and the first lines of its error. A log that is cut to its
-// tail then still names them.
+// Command failures prints a short summary of the failures in a suite's log: the name of each failed test and the
+// first lines of its error, so that they are visible even if only the end of a log is kept.
 //
-//	failures LINES LOG...   at most this many lines altogether
-//	failures -flaky LOG     the tests that only passed the second time
+//	failures LINES LOG...   at most this many lines in total
+//	failures -flaky LOG     the tests that only passed on the second attempt
 package main
 
 import (
@@ -14,18 +13,18 @@ import (
 	"strings"
 )
 
-// errorLines is how much of one failure is shown where there is room.
+// errorLines is how many lines of a failure are shown at most.
 const errorLines = 4
 
 // lineWidth is where a line is cut, in bytes.
 const lineWidth = 200
 
 var (
-	// heads begin a failure: gotestsum's, Playwright's, Vitest's.
+	// heads match the first line of a failure: gotestsum's, Playwright's, Vitest's.
 	heads = regexp.MustCompile(`^(=== (FAIL: |Errors)|  \d+\) \[|\s*FAIL  ?\S.* > )`)
-	// noise tells nothing of a failure: rules, attachments, the frame around a piece of source.
+	// noise matches lines without information: rules, attachments, the frame around a piece of source.
 	noise = regexp.MustCompile(`^\s*$|^[\s─⎯]+(\[\d+/\d+\])?[\s─⎯]*$|^\s*(attachment #|results/|Error Context:|\^|Retry #)`)
-	// closing counts what there was: no failure continues below it.
+	// closing matches the final counts, which end a failure.
 	closing = regexp.MustCompile(`^DONE |^\s*\d+ (passed|failed|flaky|skipped)|^\s*Tests? +\d|^\s*Test Files +\d`)
 	colour  = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 )
@@ -64,8 +63,8 @@ func lines(path string) []string {
 	return strings.Split(colour.ReplaceAllString(string(data), ""), "\n")
 }
 
-// digest is each failure's head with as many lines of its error as there is room
-// for; without any head, the end of the log.
+// digest returns each failure's first line with as many lines of its error as fit; without any failure, the end of
+// the log.
 func digest(log []string, most int) []string {
 	var found [][]string
 	for i, line := range log {
@@ -92,7 +91,7 @@ func digest(log []string, most int) []string {
 	return out
 }
 
-// words are the first lines that say something, up to the next failure.
+// words returns the first informative lines, up to the next failure.
 func words(log []string) []string {
 	var out []string
 	for _, line := range log {
@@ -116,7 +115,7 @@ func tail(log []string, most int) []string {
 	return out[max(0, len(out)-most):]
 }
 
-// flaky are the names below Playwright's closing count of them.
+// flaky returns the names below Playwright's count of flaky tests.
 func flaky(log []string) []string {
 	var out []string
 	below := false

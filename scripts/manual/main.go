@@ -1,5 +1,5 @@
-// Manual writes the manual page and the shells' completions into a directory, for
-// packages: contextinfinity.1, contextinfinity.bash, _contextinfinity, contextinfinity.fish.
+// Manual writes the manual page and the shell completions for packages into a directory: contextinfinity.1,
+// contextinfinity.bash, _contextinfinity, contextinfinity.fish.
 //
 //	go run ./scripts/manual -version 1.2.3 -epoch 1790000000 DIRECTORY
 package main

@@ -20,11 +20,11 @@ import (
 	"contextinfinity/test/sources"
 )
 
-// scratch holds the programs built for these tests.
+// scratch is the directory of the programs built for these tests.
 var scratch string
 
-// Main runs a package's tests without a keyring or a network, and returns the exit
-// code. It also proves that what ran in this process left no goroutine behind.
+// Main runs a package's tests without a keyring or network and returns the exit code. It also checks that no
+// goroutine of this process is left.
 func Main(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "contextinfinity-test-")
 	if err != nil {
@@ -48,8 +48,8 @@ func Main(m *testing.M) int {
 	return code
 }
 
-// atOnce lets more tests run side by side than there are processors, unless the
-// command line says how many: most of their time they wait for processes.
+// atOnce allows more parallel tests than processors, unless the command line sets a number, because they mostly wait
+// for processes.
 func atOnce() {
 	flag.Parse()
 	if f := flag.Lookup("test.parallel"); f.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
@@ -57,18 +57,16 @@ func atOnce() {
 	}
 }
 
-// Programs that the tests run as processes: the one that is shipped, as far as
-// it needs no window, and the same with points at which it can be made to die.
+// Programs that the tests run as processes: the shipped one without its window, and the same with fault points.
 var (
 	Shipped   = build("contextinfinity", "")
 	Breakable = build("contextinfinity-faults", "faults")
 )
 
-// programsVariable names the directory with the programs of the process that started
-// this one, which need not be built again.
+// programsVariable names the directory with the programs that the parent process already built.
 const programsVariable = "CONTEXTINFINITY_TEST_PROGRAMS"
 
-// build builds a program when the first test of this process wants it.
+// build returns a function that builds a program when the first test of this process needs it.
 func build(name, tags string) func(testing.TB) string {
 	made := sync.OnceValues(func() (string, error) {
 		if dir := os.Getenv(programsVariable); dir != "" {
@@ -89,8 +87,8 @@ func build(name, tags string) func(testing.TB) string {
 	}
 }
 
-// Build builds the program with these build tags into a new file. It is compiled once for
-// all packages and all runs: what was built is kept in .tools/tests until a source changes.
+// Build builds the program with these build tags into a new file. The result is cached in .tools/tests for all
+// packages and runs until a source changes.
 func Build(ctx context.Context, path, tags string) error {
 	root, err := Root()
 	if err != nil {
@@ -117,7 +115,7 @@ func Build(ctx context.Context, path, tags string) error {
 	return own(path, kept)
 }
 
-// own makes a program this run's: another run may replace the one that is kept.
+// own links or copies a cached program, because another run may replace the cached one.
 func own(path, kept string) error {
 	if os.Link(kept, path) == nil {
 		return nil
@@ -129,7 +127,7 @@ func own(path, kept string) error {
 	return os.WriteFile(path, data, 0o700)
 }
 
-// InModule is the path of a file of this module.
+// InModule returns the path of a file in this module.
 func InModule(parts ...string) string {
 	dir, err := Root()
 	if err != nil {
@@ -138,7 +136,7 @@ func InModule(parts ...string) string {
 	return filepath.Join(append([]string{dir}, parts...)...)
 }
 
-// Root is the directory that holds go.mod: the working directory of a test is its package.
+// Root returns the directory with go.mod; the working directory of a test is its package.
 func Root() (string, error) {
 	dir, err := os.Getwd()
 	for err == nil {
@@ -153,7 +151,7 @@ func Root() (string, error) {
 	return "", err
 }
 
-// missing skips a test for want of a tool; continuous integration has them all.
+// missing skips a test because a tool is not installed; in CI, which has all tools, it fails.
 func missing(t testing.TB, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("CI") != "" {
@@ -162,12 +160,12 @@ func missing(t testing.TB, format string, args ...any) {
 	t.Skipf(format, args...)
 }
 
-// RunWithMemoryOff runs tests of this package again, in a process with CONTEXTINFINITY=0,
-// and asserts that at least so many ran.
+// RunWithMemoryOff runs tests of this package again in a process with CONTEXTINFINITY=0, and asserts that at least
+// this many ran.
 func RunWithMemoryOff(t *testing.T, pattern string, least int) {
 	t.Helper()
 	if os.Getenv("CONTEXTINFINITY") == "0" {
-		return // this is that process, or everything runs so anyway
+		return // this is that process, or all tests run that way
 	}
 	cmd := exec.Command(os.Args[0], "-test.run="+pattern, "-test.v", "-test.count=1")
 	cmd.Env = append(os.Environ(), "CONTEXTINFINITY=0", programsVariable+"="+scratch)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// ForeignExport writes an export of ChatGPT: one conversation of many turns in which
-// every 30th answer was made again, and a short one.
+// ForeignExport writes an export of ChatGPT with a long conversation, in which every 30th answer was regenerated, and
+// a short one.
 func ForeignExport(t *testing.T, dir string, turns int) string {
 	t.Helper()
 	var b strings.Builder

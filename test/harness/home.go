@@ -15,13 +15,13 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Home is a machine for one test, which fails when something on it does.
+// Home is a Machine for one test, which fails when something on it fails.
 type Home struct {
 	Machine
 	T testing.TB
 }
 
-// NewHome is a machine with this configuration; empty: none.
+// NewHome returns a machine with this configuration; empty: none.
 func NewHome(t testing.TB, bin, config string) *Home {
 	t.Helper()
 	h := &Home{Machine: NewMachine(bin, t.TempDir()), T: t}
@@ -37,7 +37,7 @@ func (h *Home) Configure(text string) {
 	WriteFile(h.T, h.ConfigFile(), []byte(text))
 }
 
-// WriteFile writes a file and the directories that it is in.
+// WriteFile writes a file and creates its directories.
 func WriteFile(t testing.TB, path string, data []byte) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -48,27 +48,27 @@ func WriteFile(t testing.TB, path string, data []byte) {
 	}
 }
 
-// With is the same home with more environment.
+// With returns the same home with additional environment variables.
 func (h *Home) With(env ...string) *Home {
 	c := *h
 	c.Env = append(slices.Clone(h.Env), env...)
 	return &c
 }
 
-// Using is the same home with another build of the program.
+// Using returns the same home with another build of the program.
 func (h *Home) Using(bin string) *Home {
 	c := *h
 	c.Bin = bin
 	return &c
 }
 
-// Process is the program while it runs for a test.
+// Process is a running program of a test.
 type Process struct {
 	*Program
 	T testing.TB
 }
 
-// Start runs the program. It is killed at the end of the test at the latest.
+// Start runs the program. The end of the test kills it if it still runs.
 func (h *Home) Start(stdin io.Reader, args ...string) *Process {
 	h.T.Helper()
 	p, err := h.Launch(context.Background(), stdin, nil, args...)
@@ -79,10 +79,10 @@ func (h *Home) Start(stdin io.Reader, args ...string) *Process {
 	return &Process{p, h.T}
 }
 
-// Interrupt is Ctrl+C.
+// Interrupt sends Ctrl+C.
 func (p *Process) Interrupt() { _ = p.Cmd.Process.Signal(os.Interrupt) }
 
-// Await waits until the process has written what cond looks for.
+// Await waits until the output of the process fulfills cond.
 func (p *Process) Await(what string, b *LockedBuffer, cond func(string) bool) {
 	p.T.Helper()
 	if !p.Writes(b, cond) {
@@ -96,7 +96,7 @@ func (p *Process) AwaitOutput(part string) {
 	p.Await(fmt.Sprintf("it wrote %q", part), p.Out, Containing(part))
 }
 
-// Result is a process that has ended.
+// Result is an ended process.
 type Result struct {
 	T      testing.TB
 	Args   []string
@@ -112,19 +112,19 @@ func (p *Process) Wait() Result {
 	return Result{p.T, p.Cmd.Args[1:], p.Cmd.ProcessState.ExitCode(), p.Out.String(), p.Err.String()}
 }
 
-// Run runs a verb to its end.
+// Run runs a command to its end.
 func (h *Home) Run(args ...string) Result {
 	h.T.Helper()
 	return h.Start(nil, args...).Wait()
 }
 
-// RunIn runs a verb that reads this from stdin.
+// RunIn runs a command with this text as stdin.
 func (h *Home) RunIn(stdin string, args ...string) Result {
 	h.T.Helper()
 	return h.Start(strings.NewReader(stdin), args...).Wait()
 }
 
-// OK is run that must succeed.
+// OK runs a command that must succeed.
 func (h *Home) OK(args ...string) Result {
 	h.T.Helper()
 	return h.Run(args...).Exits(0)
@@ -159,7 +159,7 @@ func (r Result) Document(into any) {
 	}
 }
 
-// Sent is what send --json prints (SPEC 15).
+// Sent is the output of send --json (SPEC 15).
 type Sent struct {
 	SessionID string       `json:"session_id"`
 	BranchID  string       `json:"branch_id"`
@@ -181,7 +181,7 @@ type Failure struct {
 	Hint    string    `json:"hint"`
 }
 
-// Sent decodes what send --json printed.
+// Sent decodes the output of send --json.
 func (r Result) Sent() Sent {
 	r.T.Helper()
 	var s Sent
@@ -189,7 +189,7 @@ func (r Result) Sent() Sent {
 	return s
 }
 
-// Fails asserts a failed call with --json and returns its error.
+// Fails asserts that a command with --json failed, and returns its error.
 func (r Result) Fails(exit int, code chat.Code) Failure {
 	r.T.Helper()
 	r.Exits(exit)
@@ -201,7 +201,7 @@ func (r Result) Fails(exit int, code chat.Code) Failure {
 	return *doc.Error
 }
 
-// Shown is what show --json prints.
+// Shown is the output of show --json.
 type Shown struct {
 	Session  chat.Session  `json:"session"`
 	Branches []shownBranch `json:"branches"`
@@ -215,7 +215,7 @@ type shownBranch struct {
 	Pending   int    `json:"pending"`
 }
 
-// Other is the session's one branch that is not id.
+// Other returns the session's only branch other than id.
 func (s Shown) Other(t testing.TB, id string) shownBranch {
 	t.Helper()
 	rest := slices.DeleteFunc(slices.Clone(s.Branches), func(b shownBranch) bool { return b.ID == id })
@@ -225,7 +225,7 @@ func (s Shown) Other(t testing.TB, id string) shownBranch {
 	return rest[0]
 }
 
-// ShownTurn is a turn as show --json prints it.
+// ShownTurn is a turn in the output of show --json.
 type ShownTurn struct {
 	ID          string        `json:"turn_id"`
 	BranchID    string        `json:"branch_id"`
@@ -248,7 +248,7 @@ type ShownTurn struct {
 	} `json:"steps"`
 }
 
-// Text is the turn's answer, final or partial.
+// Text returns the turn's answer, final or partial.
 func (t ShownTurn) Text() string {
 	switch {
 	case t.Assistant != nil:
@@ -259,7 +259,7 @@ func (t ShownTurn) Text() string {
 	return ""
 }
 
-// Show is what show --json says of a session.
+// Show returns the output of show --json for a session.
 func (h *Home) Show(session string, more ...string) Shown {
 	h.T.Helper()
 	var s Shown
@@ -267,7 +267,7 @@ func (h *Home) Show(session string, more ...string) Shown {
 	return s
 }
 
-// Only is the one turn of a session.
+// Only returns the only turn of a session.
 func (h *Home) Only(session string) ShownTurn {
 	h.T.Helper()
 	s := h.Show(session)
@@ -277,7 +277,7 @@ func (h *Home) Only(session string) ShownTurn {
 	return s.Turns[0]
 }
 
-// LastSession is the session used last.
+// LastSession returns the session used last.
 func (h *Home) LastSession() string {
 	h.T.Helper()
 	var doc struct {
@@ -305,7 +305,7 @@ func (h *Home) Clean() {
 	}
 }
 
-// Copies are the backups of a home, newest first.
+// Copies returns the backups of a home, newest first.
 func (h *Home) Copies() []chat.Backup {
 	h.T.Helper()
 	var doc struct {
@@ -315,13 +315,13 @@ func (h *Home) Copies() []chat.Backup {
 	return doc.Backups
 }
 
-// Journals are the files of the stream journal.
+// Journals returns the files of the stream journal.
 func (h *Home) Journals() []string {
 	found, _ := filepath.Glob(filepath.Join(h.DataDir(), "streams", "*.jsonl"))
 	return found
 }
 
-// Summary is the head state's text.
+// Summary returns the text of the head state.
 func (h *Home) Summary(session string) string {
 	h.T.Helper()
 	var doc struct {
@@ -351,16 +351,16 @@ func ReadFile(t testing.TB, path string) []byte {
 	return data
 }
 
-// Host is a conversation in a terminal that has the data open and serves others.
+// Host is a conversation in a terminal that has the data open and serves other processes.
 type Host struct {
 	*Process
 	Stdin io.WriteCloser
 }
 
-// Host starts a conversation, and waits until it has the data open.
+// Host starts a conversation and waits until it has opened the data.
 func (h *Home) Host(args ...string) *Host {
 	h.T.Helper()
-	in, stdin, err := os.Pipe() // not one of this process: nobody would close it for a killed reader
+	in, stdin, err := os.Pipe() // a pipe of this process would not be closed when the reader is killed
 	if err != nil {
 		h.T.Fatal(err)
 	}
@@ -371,7 +371,7 @@ func (h *Home) Host(args ...string) *Host {
 	return p
 }
 
-// Leave ends the conversation in order.
+// Leave ends the conversation properly.
 func (p *Host) Leave() {
 	p.T.Helper()
 	_ = p.Stdin.Close()

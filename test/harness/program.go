@@ -1,6 +1,6 @@
-// Package harness builds the program once and runs it as a process on a machine of its own, with providers that answer it.
-// The acceptance tests, the tests of the composition and the crash suite share it: Machine and Program need no test, Home and
-// Process fail the one that they belong to.
+// Package harness builds the program once and runs it as a process on a machine of its own, with mock providers. The
+// acceptance tests, the tests of the composition and the crash suite share it: Machine and Program can be used
+// without a test, Home and Process fail their test.
 package harness
 
 import (
@@ -16,24 +16,22 @@ import (
 	"time"
 )
 
-// Patience is how long a process may take for anything. It is reached only when
-// something is wrong.
+// Patience is how long a process may take for anything. It is only reached if something is wrong.
 const Patience = 240 * time.Second
 
-// isolation keeps tests from a keyring, and from leaving the machine.
+// isolation keeps tests from using a keyring or the network.
 var isolation = map[string]string{
 	"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent", "HTTPS_PROXY": "http://127.0.0.1:9", "NO_PROXY": "127.0.0.1",
 }
 
-// Machine is a user's machine with nothing on it: configuration and data are where
-// the program puts them by itself.
+// Machine is a new user's machine, with configuration and data in their default places.
 type Machine struct {
 	Bin string // the program
 	Dir string // the home directory
 	Env []string
 }
 
-// NewMachine has its home directory in dir.
+// NewMachine returns a machine with its home directory in dir.
 func NewMachine(bin, dir string) Machine {
 	m := Machine{Bin: bin, Dir: dir, Env: []string{
 		"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "LC_ALL=C.UTF-8",
@@ -47,24 +45,23 @@ func NewMachine(bin, dir string) Machine {
 	return m
 }
 
-// ConfigFile is where the program looks for its configuration.
+// ConfigFile is the program's default configuration file.
 func (m Machine) ConfigFile() string {
 	return filepath.Join(m.Dir, "config", "contextinfinity", "config.toml")
 }
 
-// DataDir is where the program keeps its data, unless it is configured otherwise.
+// DataDir is the program's default data directory.
 func (m Machine) DataDir() string { return filepath.Join(m.Dir, "share", "contextinfinity") }
 
-// Program is the program while it runs.
+// Program is a running program.
 type Program struct {
 	Cmd      *exec.Cmd
 	Out, Err *LockedBuffer
 	Ended    chan struct{}
 }
 
-// Launch runs the program until it ends, ctx ends, or Patience is over. lines, if not nil,
-// gets each whole line of stdout as it comes, from one goroutine that has ended when the
-// process has.
+// Launch runs the program until it ends, ctx ends, or Patience is over. If lines is set, it receives each complete
+// line of stdout as it arrives, from one goroutine that ends with the process.
 func (m Machine) Launch(ctx context.Context, stdin io.Reader, lines func([]byte), args ...string) (*Program, error) {
 	ctx, cancel := context.WithTimeout(ctx, Patience)
 	cmd := exec.CommandContext(ctx, m.Bin, args...)
@@ -84,13 +81,13 @@ func (m Machine) Launch(ctx context.Context, stdin io.Reader, lines func([]byte)
 	return p, nil
 }
 
-// Kill is kill -9: no deferred call runs, nothing is flushed.
+// Kill is kill -9: no deferred call runs, and nothing is flushed.
 func (p *Program) Kill() {
 	_ = p.Cmd.Process.Kill()
 	<-p.Ended
 }
 
-// Writes waits until the program has written what cond looks for; false if it ended first.
+// Writes waits until the output of the program fulfills cond; it returns false if the program ended first.
 func (p *Program) Writes(b *LockedBuffer, cond func(string) bool) bool {
 	for {
 		if cond(b.String()) {
@@ -104,7 +101,7 @@ func (p *Program) Writes(b *LockedBuffer, cond func(string) bool) bool {
 	}
 }
 
-// Containing is a condition for Writes.
+// Containing returns a condition for Writes.
 func Containing(part string) func(string) bool {
 	return func(s string) bool { return strings.Contains(s, part) }
 }
@@ -115,10 +112,10 @@ type LockedBuffer struct {
 	buf   bytes.Buffer
 	read  int // how much of buf was passed to lines
 	lines func([]byte)
-	grown chan struct{} // room for one signal: something was written
+	grown chan struct{} // has room for one signal: something was written
 }
 
-// NewLockedBuffer is an empty one.
+// NewLockedBuffer returns an empty buffer.
 func NewLockedBuffer() *LockedBuffer { return &LockedBuffer{grown: make(chan struct{}, 1)} }
 
 // Write implements io.Writer.
@@ -146,14 +143,14 @@ func (b *LockedBuffer) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// String is what was written so far.
+// String returns what was written so far.
 func (b *LockedBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.buf.String()
 }
 
-// Clip shortens a text for a failure's message.
+// Clip shortens a text for a failure message.
 func Clip(s string) string {
 	s = strings.TrimSpace(s)
 	if len(s) > 900 {

@@ -17,15 +17,15 @@ import (
 	"contextinfinity/backend/llm/llmtest"
 )
 
-// Aimock is the provider that no one here wrote, driven by testdata/provider.mjs. It
-// needs Node and the browser tests' packages.
+// Aimock is a third-party mock provider, configured by testdata/provider.mjs. It needs Node and the packages of the
+// browser tests.
 type Aimock struct {
 	URL   string // without the /v1 that OpenAI's protocols add
 	stdin io.Closer
 	cmd   *exec.Cmd
 }
 
-// StartAimock is nil, with the reason, where it is not installed.
+// StartAimock returns nil and the reason if it is not installed.
 func StartAimock() (a *Aimock, absent string, err error) {
 	node, err := exec.LookPath("node")
 	if err != nil {
@@ -55,7 +55,7 @@ func StartAimock() (a *Aimock, absent string, err error) {
 	return a, "", nil
 }
 
-// Close ends it.
+// Close stops the server.
 func (a *Aimock) Close() {
 	_ = a.stdin.Close()
 	_ = a.cmd.Wait()
@@ -69,7 +69,7 @@ var provider struct {
 	err    error
 }
 
-// ProviderURL is the address of aimock, without the /v1 that OpenAI's protocols add.
+// ProviderURL returns the address of aimock, without the /v1 that OpenAI's protocols add.
 func ProviderURL(t testing.TB) string {
 	t.Helper()
 	provider.once.Do(func() { provider.aimock, provider.absent, provider.err = StartAimock() })
@@ -82,7 +82,7 @@ func ProviderURL(t testing.TB) string {
 	return provider.aimock.URL
 }
 
-// stopProvider ends it and the connections to it.
+// stopProvider stops the server and closes the connections to it.
 func stopProvider() {
 	if provider.aimock != nil {
 		provider.aimock.Close()
@@ -90,7 +90,7 @@ func stopProvider() {
 	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 }
 
-// AnswerTo is what the provider answers, the same words as in provider.mjs.
+// AnswerTo returns the provider's answer, with the same text as in provider.mjs.
 func AnswerTo(number int) string {
 	var sentences []string
 	for i := 1; i <= 8; i++ {
@@ -99,23 +99,23 @@ func AnswerTo(number int) string {
 	return strings.Join(sentences, " ")
 }
 
-// Tag ends a message so that the provider answers it with the given kind.
+// Tag returns the end of a message that requests an answer of a kind.
 func Tag(kind string, number int) string { return fmt.Sprintf("[[%s %d]]", kind, number) }
 
-// WireProtocol is a provider's protocol as a test speaks it.
+// WireProtocol is a provider's protocol for tests.
 type WireProtocol struct {
-	Name  string // of the adapter
-	path  string // what its base_url adds to a server's address
+	Name  string // name of the adapter
+	path  string // what its base_url appends to a server's address
 	Start func() []chat.RawEvent
 	Delta func(text string) chat.RawEvent
 	End   func() []chat.RawEvent
-	// refusal is a whole stream in which the provider declines with these words.
+	// refusal returns a complete stream in which the provider declines with this text.
 	Refusal func(words string) []chat.RawEvent
-	// fault is an error event in the middle of a stream.
+	// fault returns an error event in the middle of a stream.
 	Fault func(words string) chat.RawEvent
 }
 
-// Quoted is a text as a JSON string.
+// Quoted returns a text as a JSON string.
 func Quoted(s string) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -203,7 +203,7 @@ var ChatWire = WireProtocol{
 // Wires are all protocols.
 var Wires = []WireProtocol{OpenAIWire, AnthropicWire, ChatWire}
 
-// Saying is a stream of the given texts, with its end or without.
+// Saying returns a stream of the given texts, with its end events or without.
 func (w WireProtocol) Saying(whole bool, texts ...string) []chat.RawEvent {
 	events := w.Start()
 	for _, s := range texts {
@@ -215,12 +215,12 @@ func (w WireProtocol) Saying(whole bool, texts ...string) []chat.RawEvent {
 	return events
 }
 
-// Model is a table of config.toml for a server at url.
+// Model returns a table of config.toml for a server at url.
 func (w WireProtocol) Model(name, url string) string {
 	return fmt.Sprintf("[models.%s]\nprovider = %q\nmodel_id = \"m-1\"\nbase_url = %q\ncontext_limit = 128000\nmax_output = 4000\n\n", name, w.Name, url+w.path)
 }
 
-// AimockModels has one model for each protocol of aimock, named as the adapter.
+// AimockModels returns one model for each protocol of aimock, named like the adapter.
 func AimockModels(t testing.TB) string {
 	t.Helper()
 	url := ProviderURL(t)
@@ -231,11 +231,11 @@ func AimockModels(t testing.TB) string {
 	return b.String()
 }
 
-// HeldServer streams exact bytes to every request, then holds the connection
-// until the client goes away or release is called.
+// HeldServer streams exact bytes to every request, then holds the connection until the client disconnects or Release
+// is called.
 type HeldServer struct {
 	URL     string
-	Asked   chan []byte // bodies, in order
+	Asked   chan []byte // request bodies, in order
 	Release func()
 }
 

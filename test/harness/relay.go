@@ -12,8 +12,8 @@ import (
 	"contextinfinity/backend/llm/llmtest"
 )
 
-// Relay is the provider's end of the wire: it keeps every body as it came, and
-// tells the conversation's requests from those of the librarian.
+// Relay is the provider's side of the wire: it records every request body, and separates the conversation's requests
+// from the librarian's.
 type Relay struct {
 	URL string
 
@@ -22,8 +22,8 @@ type Relay struct {
 	librarian [][]byte
 }
 
-// NewRelay answers the conversation by say, the librarian by note; a nil note
-// refuses it.
+// NewRelay answers the conversation with say and the librarian with note; without note it rejects the librarian's
+// requests.
 func NewRelay(t testing.TB, w WireProtocol, say func(n int) llmtest.Step, note func(r *http.Request, body string) llmtest.Step) *Relay {
 	t.Helper()
 	s := &Relay{}
@@ -55,7 +55,7 @@ func (s *Relay) answer(r *http.Request, body []byte, say func(int) llmtest.Step,
 	return note(r, string(body))
 }
 
-// play writes one step; a held one ends when the client goes away.
+// play writes one step; a held one ends when the client disconnects.
 func play(w http.ResponseWriter, r *http.Request, step llmtest.Step) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	for k, v := range step.Header {
@@ -76,8 +76,7 @@ func play(w http.ResponseWriter, r *http.Request, step llmtest.Step) {
 	}
 }
 
-// isLibrarians knows the librarian's requests by the beginning of each of its
-// instructions (backend/librarian/prompts).
+// isLibrarians recognizes the librarian's requests by the beginnings of its instructions (backend/librarian/prompts).
 func isLibrarians(body []byte) bool {
 	for _, s := range []string{"You keep the memory of a long conversation", "You summarize one stretch", "You shorten the memory"} {
 		if strings.Contains(string(body), s) {
@@ -87,14 +86,14 @@ func isLibrarians(body []byte) bool {
 	return false
 }
 
-// Bodies are the conversation's requests so far.
+// Bodies returns the conversation's requests so far.
 func (s *Relay) Bodies() [][]byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([][]byte{}, s.chat...)
 }
 
-// LastBody is the newest of the conversation's requests.
+// LastBody returns the conversation's newest request.
 func (s *Relay) LastBody(t testing.TB) []byte {
 	t.Helper()
 	all := s.Bodies()
@@ -104,14 +103,14 @@ func (s *Relay) LastBody(t testing.TB) []byte {
 	return all[len(all)-1]
 }
 
-// Asked are the librarian's requests so far.
+// Asked returns the librarian's requests so far.
 func (s *Relay) Asked() [][]byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([][]byte{}, s.librarian...)
 }
 
-// Windowed is a model of a window of so many tokens, with what more a test sets.
+// Windowed returns a model with a context window of this many tokens.
 func (w WireProtocol) Windowed(name, url string, window int) string {
 	return strings.Replace(strings.Replace(w.Model(name, url), "context_limit = 128000", "context_limit = "+strconv.Itoa(window), 1), "max_output = 4000", "max_output = 1000", 1)
 }

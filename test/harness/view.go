@@ -13,7 +13,7 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// View is what `context --json` prints.
+// View is the output of `context --json`.
 type View struct {
 	SessionID string          `json:"session_id"`
 	TurnID    string          `json:"turn_id"`
@@ -32,7 +32,7 @@ type View struct {
 	} `json:"diff"`
 }
 
-// ViewOf decodes what context --json printed.
+// ViewOf decodes the output of context --json.
 func ViewOf(r Result) View {
 	r.T.Helper()
 	var v View
@@ -40,7 +40,7 @@ func ViewOf(r Result) View {
 	return v
 }
 
-// Sources counts the items by where they came from.
+// Sources counts the items by source.
 func (v View) Sources() map[string]int {
 	n := map[string]int{}
 	for _, it := range v.Items {
@@ -49,7 +49,7 @@ func (v View) Sources() map[string]int {
 	return n
 }
 
-// Text is all items as one text.
+// Text returns all items as one text.
 func (v View) Text() string {
 	var b strings.Builder
 	for _, it := range v.Items {
@@ -58,8 +58,7 @@ func (v View) Text() string {
 	return b.String()
 }
 
-// WireTexts are all texts of a request's body, in the order in which the model
-// reads them.
+// WireTexts returns all texts of a request body, in the order in which the model reads them.
 func WireTexts(t testing.TB, w WireProtocol, body []byte) []string {
 	t.Helper()
 	var req struct {
@@ -89,7 +88,7 @@ func WireTexts(t testing.TB, w WireProtocol, body []byte) []string {
 	return out
 }
 
-// ContentTexts reads a content that is one text, or a list of parts.
+// ContentTexts reads content that is either one text or a list of parts.
 func ContentTexts(t testing.TB, raw json.RawMessage) []string {
 	t.Helper()
 	if len(raw) == 0 || string(raw) == "null" {
@@ -110,8 +109,8 @@ func ContentTexts(t testing.TB, raw json.RawMessage) []string {
 	return out
 }
 
-// EveryByteIsShown: the items in their order are the texts on the wire, byte for
-// byte, and each item is what its part of the manifest says it is.
+// EveryByteIsShown asserts that the items, in order, are exactly the texts on the wire, and that each item matches
+// its entry in the manifest.
 func EveryByteIsShown(t testing.TB, w WireProtocol, v View, body []byte, where string) {
 	t.Helper()
 	if !v.Same {
@@ -144,13 +143,12 @@ func EveryByteIsShown(t testing.TB, w WireProtocol, v View, body []byte, where s
 	}
 }
 
-// Reply is the n-th answer, in one protocol.
+// Reply returns the n-th answer, in one protocol.
 func Reply(w WireProtocol, n int) llmtest.Step {
 	return llmtest.Stream(w.Saying(true, fmt.Sprintf("Answer %d. ", n), strings.Repeat("It is all noted, and the boxes stand where they should. ", 8), "Done 🌍.")...)
 }
 
-// Summarizing answers as a librarian that does its work: what it is told to keep
-// is in what it writes.
+// Summarizing answers as a well-behaved librarian: its summary contains what it is told to keep.
 func Summarizing(w WireProtocol) func(*http.Request, string) llmtest.Step {
 	return func(_ *http.Request, body string) llmtest.Step {
 		return llmtest.Stream(w.Saying(true, goodSummary(body))...)

@@ -12,9 +12,8 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// A backup made while an answer streams, beside the program that receives it, holds
-// what had arrived of it; restored elsewhere it is there to be decided on. Where
-// a program has the data open nothing is restored.
+// A backup that another process makes while an answer streams contains what had arrived. After a restore elsewhere
+// the user can decide about the answer. Nothing is restored while a program has the data open.
 func TestABackupOfARunningAnswerIsRestored(t *testing.T) {
 	t.Parallel()
 	server := harness.NewHeldServer(t, true, harness.OpenAIWire.Saying(false, "Half.")...)
@@ -52,8 +51,7 @@ func TestABackupOfARunningAnswerIsRestored(t *testing.T) {
 	}
 }
 
-// Who uses the command line alone has a backup each day, too, unless it is turned
-// off, and none of data that did not change.
+// The command line alone also makes a daily backup, unless it is turned off or the data did not change.
 func TestTheCommandLineMakesTheDailyBackup(t *testing.T) {
 	t.Parallel()
 	h := harness.NewHome(t, harness.Shipped(t), "[backup]\ndaily = false\n")

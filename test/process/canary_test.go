@@ -22,11 +22,11 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// canary is a key that must be found nowhere but in the header that carries it.
-// Its special characters make each way of writing it down a different text.
+// canary is a key that may occur nowhere but in the header that carries it. Its special characters make each way of
+// encoding it a different text.
 const canary = `sk-proj-Canary7+Q9x/K2mV4pL8=wR1tY6uB3nZ5`
 
-// canaryForms is the key in every form in which a program might leave it behind.
+// canaryForms are the encodings of the key in which a program might leave it behind.
 var canaryForms = sync.OnceValue(func() map[string]string {
 	escaped := strings.ReplaceAll(canary, "/", `\/`)
 	unicode := strings.NewReplacer("+", `\u002b`, "/", `\u002f`, "=", `\u003d`).Replace(canary)
@@ -35,7 +35,7 @@ var canaryForms = sync.OnceValue(func() map[string]string {
 		"json slash": escaped, "json unicode": unicode, "hex": hex.EncodeToString([]byte(canary)),
 		"its middle": "Q9x/K2mV4pL8", "its end": "wR1tY6uB3nZ5",
 	}
-	// Inside a longer text base64 has one of three alignments.
+	// Inside a longer text, base64 has one of three alignments.
 	for shift := range 3 {
 		padded := append(bytes.Repeat([]byte{'x'}, shift), canary...)
 		for name, enc := range map[string]*base64.Encoding{"std": base64.RawStdEncoding, "url": base64.RawURLEncoding} {
@@ -46,7 +46,7 @@ var canaryForms = sync.OnceValue(func() map[string]string {
 	return forms
 })
 
-// echoes is every way in which the mock sends the key back.
+// echoes are the ways in which the mock sends the key back.
 func echoes(w harness.WireProtocol) map[string]llmtest.Step {
 	words := harness.Quoted("Your key " + canary + " is not welcome here.")
 	slashed := strings.ReplaceAll(words, "/", `\/`)
@@ -69,8 +69,7 @@ func echoes(w harness.WireProtocol) map[string]llmtest.Step {
 	}
 }
 
-// SPEC 2.9: API keys are never written to disk, database, log, journal or error
-// text, whatever a provider sends back.
+// SPEC 2.9: API keys are never written to disk, database, log, journal or error text, whatever a provider sends back.
 func TestACanaryKeyIsFoundNowhere(t *testing.T) {
 	t.Parallel()
 	for _, w := range harness.Wires {
@@ -113,7 +112,7 @@ func TestACanaryKeyIsFoundNowhere(t *testing.T) {
 	}
 }
 
-// carriesKey proves that the test tests something: the key was in use.
+// carriesKey proves that the key was in use, so that the test is meaningful.
 func carriesKey(t *testing.T, r llmtest.Request) {
 	t.Helper()
 	sent := r.Header.Get("Authorization") + r.Header.Get("X-Api-Key")
@@ -123,7 +122,7 @@ func carriesKey(t *testing.T, r llmtest.Request) {
 	notIn(t, "the request's body", string(r.Body))
 }
 
-// notInOutput looks through everything that the verbs print of the last session.
+// notInOutput checks everything that commands print about the last session.
 func notInOutput(t *testing.T, h *harness.Home, name string) {
 	t.Helper()
 	session := h.LastSession()
@@ -142,8 +141,7 @@ func notInOutput(t *testing.T, h *harness.Home, name string) {
 	}
 }
 
-// notInLists looks through what the verbs print of the whole home, once all that the
-// key could have come into is in it.
+// notInLists checks what commands print about the whole home, after everything that could contain the key.
 func notInLists(t *testing.T, h *harness.Home) {
 	t.Helper()
 	for _, args := range [][]string{{"keys", "list", "--json"}, {"config", "show", "--json"}, {"models"}, {"jobs", "--json"}, {"sessions", "--json"}} {
@@ -152,7 +150,7 @@ func notInLists(t *testing.T, h *harness.Home) {
 	}
 }
 
-// killedWithKey leaves a journal behind, with an event that held the key.
+// killedWithKey leaves a journal behind with an event that contained the key.
 func killedWithKey(t *testing.T, h *harness.Home, w harness.WireProtocol) {
 	t.Helper()
 	events := append(w.Saying(false, "Half an answer"), w.Fault(strings.ReplaceAll(harness.Quoted("bad key "+canary), "/", `\/`)))
@@ -168,7 +166,7 @@ func killedWithKey(t *testing.T, h *harness.Home, w harness.WireProtocol) {
 	notInFiles(t, h)
 }
 
-// notIn fails when the key is in text in any form.
+// notIn fails if a text contains the key in any form.
 func notIn(t *testing.T, where, text string) {
 	t.Helper()
 	for form, s := range canaryForms() {
@@ -179,8 +177,7 @@ func notIn(t *testing.T, where, text string) {
 	}
 }
 
-// notInFiles reads every file of the home, raw and with each value of the
-// database unpacked.
+// notInFiles checks every file of the home, and each value of the database unpacked.
 func notInFiles(t *testing.T, h *harness.Home) {
 	t.Helper()
 	files, values := 0, 0
@@ -202,7 +199,7 @@ func notInFiles(t *testing.T, h *harness.Home) {
 	if err != nil || files < 3 {
 		t.Fatalf("%d files were read: %v", files, err)
 	}
-	// Without the write-ahead log the copy holds all rows: some must be packed.
+	// Without the write-ahead log the copy contains all rows; some of them must be packed.
 	copied := filepath.Join(t.TempDir(), "copy.db")
 	h.OK("backup", copied)
 	data, err := os.ReadFile(copied)
@@ -214,8 +211,8 @@ func notInFiles(t *testing.T, h *harness.Home) {
 	}
 }
 
-// notInValues unpacks every value of a database that is packed, and returns how
-// many that were compressed hold a message that was sent.
+// notInValues unpacks every packed value of a database, and returns how many of the compressed ones contain a message
+// that was sent.
 func notInValues(t *testing.T, db []byte) int {
 	t.Helper()
 	packed := 0
@@ -224,7 +221,7 @@ func notInValues(t *testing.T, db []byte) int {
 		eachBlob(payload, func(blob []byte) {
 			plain, err := codec.Unpack(blob)
 			if err != nil {
-				return // not a packed column: a hash
+				return // not packed: a hash
 			}
 			notIn(t, "a packed value", string(plain))
 			zstd := len(blob) > 4 && binary.LittleEndian.Uint32(blob[1:]) == 0xFD2FB528
@@ -236,7 +233,7 @@ func notInValues(t *testing.T, db []byte) int {
 	return packed
 }
 
-// The CLI opens no port while it streams.
+// The command line opens no port while it streams.
 func TestTheCommandLineListensOnNoPort(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -256,8 +253,7 @@ func TestTheCommandLineListensOnNoPort(t *testing.T) {
 	p.Kill()
 }
 
-// socketsOf counts the TCP and UDP sockets of a process, and names those that
-// wait for others to connect.
+// socketsOf counts the TCP and UDP sockets of a process and lists those that listen.
 func socketsOf(t *testing.T, pid int) (count int, listening []string) {
 	t.Helper()
 	inodes := map[string]bool{}
@@ -274,7 +270,7 @@ func socketsOf(t *testing.T, pid int) (count int, listening []string) {
 	for _, table := range []string{"tcp", "tcp6", "udp", "udp6"} {
 		f, err := os.Open(fmt.Sprintf("/proc/%d/net/%s", pid, table))
 		if err != nil {
-			continue // no such protocol here
+			continue // the system does not have this protocol
 		}
 		for lines := bufio.NewScanner(f); lines.Scan(); {
 			fields := strings.Fields(lines.Text())

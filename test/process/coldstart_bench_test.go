@@ -9,11 +9,11 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// cold is a data directory that BenchmarkColdStartData of backend/store made.
+// cold is a data directory that was made by BenchmarkColdStartData of backend/store.
 var cold = flag.String("cold", "", "data directory for the searches")
 
-// BenchmarkSearchProcess is the command `search` from its start to its end, over 1 000
-// sessions with 100 000 units: what words find, and what only vectors can.
+// BenchmarkSearchProcess runs the command `search` as a process with 1 000 sessions and 100 000 units: for words, and
+// for a question that only vectors can answer.
 func BenchmarkSearchProcess(b *testing.B) {
 	if *cold == "" {
 		b.Skip("-cold DIRECTORY is not given")
@@ -25,7 +25,7 @@ func BenchmarkSearchProcess(b *testing.B) {
 	}{
 		{"words", "Where did rare17 and rare42 meet odd3, and who saw odd11?", true},
 		{"common-words", "What are the common words of every day?", true},
-		{"vectors-alone", "everydayish commonplaces", false}, // nothing is similar enough, which takes comparing all
+		{"vectors-alone", "everydayish commonplaces", false}, // nothing is similar enough, so all vectors are compared
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			var took []time.Duration

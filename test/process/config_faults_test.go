@@ -9,9 +9,9 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// SPEC 16: a fault in config.toml is named by file, line and key; it stops
-// nothing that can continue without it.
-func TestAFaultyConfigurationIsNamedAndStopsNothing(t *testing.T) {
+// SPEC 16: an error in config.toml is reported with file, line and key, and whatever can work without that setting
+// continues.
+func TestAFaultyConfigurationIsReportedAndStopsNothing(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
 		name, text string
@@ -49,7 +49,7 @@ func TestAFaultyConfigurationIsNamedAndStopsNothing(t *testing.T) {
 	}
 }
 
-// A faulty file is not overwritten by a verb that changes a setting.
+// A command that changes a setting does not overwrite an invalid file.
 func TestAFaultyConfigurationIsNotOverwritten(t *testing.T) {
 	t.Parallel()
 	const text = "[budget]\nworking_set = 5 # mine\n"

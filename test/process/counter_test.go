@@ -8,8 +8,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// counterFile makes this program a tool server whose one tool has an effect that can be
-// counted: a line more in a file, fsynced before it answers.
+// counterFile turns this program into a tool server whose only tool has a countable effect: it appends a line to a
+// file and fsyncs before it responds.
 const counterFile = "CONTEXTINFINITY_TEST_COUNTER"
 
 type countArguments struct {

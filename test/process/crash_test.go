@@ -14,15 +14,15 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// crash is one way to die and what the next start must find.
+// crash is a way to die and what the next start must find.
 type crash struct {
 	name    string
-	fault   string // of the build with fault points; empty: kill -9 from outside
+	fault   string // for the build with fault points; empty: kill -9 from outside
 	texts   []string
-	whole   bool // the provider says its terminal event
+	whole   bool // the provider sends its terminal event
 	phase   chat.Phase
 	outcome chat.Outcome
-	partial bool // the text is there, incomplete
+	partial bool // the text is there, as incomplete
 }
 
 var crashTexts = []string{"Half of ", "an ansẅer ", "with 漢字 ", "and 🌍", "."}
@@ -38,8 +38,8 @@ var crashes = []crash{
 	{name: "between TX-A and prune", fault: "turn.settled:exit", texts: crashTexts, whole: true, phase: chat.PhaseResponseFinalized, outcome: chat.OutcomeCompleted},
 }
 
-// SRD 22.2: kill during streaming; restart; recovered partial output shows as
-// incomplete; head not advanced. And with it every other point of a turn.
+// SRD 22.2: kill during streaming; restart; recovered partial output shows as incomplete; head not advanced. The test
+// covers every other point of a turn too.
 func TestSRD22_2CrashRecoveryMidStream(t *testing.T) {
 	t.Parallel()
 	for i, c := range crashes {
@@ -61,8 +61,7 @@ func crashStream(w harness.WireProtocol, c crash) []chat.RawEvent {
 	return w.Saying(c.whole, c.texts...)
 }
 
-// die sends a message and ends the program as a power button would, short of
-// taking what the kernel holds.
+// die sends a message and ends the program like a power failure, except that written data stays in the kernel.
 func (c crash) die(t *testing.T, h *harness.Home, server *harness.HeldServer) {
 	t.Helper()
 	if c.fault != "" {
@@ -73,7 +72,7 @@ func (c crash) die(t *testing.T, h *harness.Home, server *harness.HeldServer) {
 	if len(c.texts) > 0 {
 		p.AwaitOutput(strings.Join(c.texts, ""))
 	} else {
-		<-server.Asked // its journal stands since before
+		<-server.Asked // its journal already exists
 	}
 	p.Kill()
 }
@@ -111,7 +110,7 @@ func (c crash) stands(t *testing.T, h *harness.Home) {
 	h.Clean()
 }
 
-// recovered checks what the first opening as the writer made of it.
+// recovered checks the result of the first opening as the writer.
 func (c crash) recovered(t *testing.T, h *harness.Home, session, held string) {
 	t.Helper()
 	doc := h.Show(session)
@@ -140,8 +139,8 @@ func (c crash) recovered(t *testing.T, h *harness.Home, session, held string) {
 	}
 }
 
-// journalText decodes a stream journal without any code of the program's: the
-// text of each provider event, in order, a torn last line left out.
+// journalText decodes a stream journal without the program's code: the text of each provider event, in order, without
+// a torn last line.
 func journalText(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -170,7 +169,7 @@ func journalText(t *testing.T, path string) string {
 	return text.String()
 }
 
-// deltaText is the visible text that one event of any of the protocols adds.
+// deltaText returns the visible text that an event of any protocol adds.
 func deltaText(payload json.RawMessage) string {
 	var ev struct {
 		Type    string
@@ -195,7 +194,7 @@ func deltaText(payload json.RawMessage) string {
 	return ""
 }
 
-// transcriptOf is everything show says of a session, as text to compare.
+// transcriptOf returns everything that show prints for a session, for comparison.
 func transcriptOf(t *testing.T, h *harness.Home, session string) string {
 	t.Helper()
 	return h.OK("show", session, "--json").Stdout
@@ -234,7 +233,7 @@ func TestSRD22_3CrashRecoveryPostStreamPreCommit(t *testing.T) {
 	}
 }
 
-// After a crash each of the four decisions does what it says, and nothing else.
+// After a crash each of the four decisions has exactly its effect.
 func TestDecisionsAboutARecoveredAnswer(t *testing.T) {
 	t.Parallel()
 	part := "Half of an ansẅer with 漢字 and 🌍."
@@ -309,7 +308,7 @@ func TestAnUnsentMessageWaitsForTheUser(t *testing.T) {
 	h.Clean()
 }
 
-// A process killed while it recovers leaves the same as one that was not.
+// A process that is killed during recovery leaves the same result as one that was not.
 func TestACrashDuringRecoveryChangesNothing(t *testing.T) {
 	t.Parallel()
 	for _, c := range []crash{crashes[4], crashes[6]} {
@@ -325,8 +324,8 @@ func TestACrashDuringRecoveryChangesNothing(t *testing.T) {
 	}
 }
 
-// A torn last line, as a full disk or a loss of power leaves, is dropped and
-// said; what is before it is the answer, and the file is not changed.
+// A torn last line, as left by a full disk or a power failure, is dropped and reported; the lines before it are the
+// answer, and the file does not change.
 func TestATornJournalIsReadUpToTheTear(t *testing.T) {
 	t.Parallel()
 	server := harness.NewHeldServer(t, true, harness.ChatWire.Saying(false, crashTexts...)...)
@@ -356,9 +355,8 @@ func TestATornJournalIsReadUpToTheTear(t *testing.T) {
 	h.Clean()
 }
 
-// A flipped bit in a journal is named by verify, before recovery and after; what
-// is before it is the answer.
-func TestADamagedJournalIsNamedByVerify(t *testing.T) {
+// verify reports a flipped bit in a journal, before and after recovery; the lines before it are the answer.
+func TestVerifyReportsADamagedJournal(t *testing.T) {
 	t.Parallel()
 	server := harness.NewHeldServer(t, true, harness.ChatWire.Saying(false, crashTexts...)...)
 	h := harness.NewHome(t, harness.Shipped(t), harness.ChatWire.Model("mortal", server.URL))
@@ -385,7 +383,7 @@ func TestADamagedJournalIsNamedByVerify(t *testing.T) {
 	}
 }
 
-// The recovery report of reconcile names what was found, once.
+// reconcile reports what it found once.
 func TestReconcileReportsOnce(t *testing.T) {
 	t.Parallel()
 	server := harness.NewHeldServer(t, true, harness.OpenAIWire.Saying(false, crashTexts...)...)

@@ -19,10 +19,10 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// mostMemory is what the program may take at its peak for an answer, in bytes.
+// mostMemory is the memory that the program may use at most for an answer, in bytes.
 const mostMemory = 300 << 20
 
-// thought and argument are pieces of reasoning and of a tool's arguments in each protocol.
+// thought and argument return pieces of reasoning and of a tool's arguments, for each protocol.
 var thought = map[string]func(string) chat.RawEvent{
 	"openai": func(s string) chat.RawEvent {
 		return llmtest.Event(`{"type":"response.reasoning_summary_text.delta","output_index":1,"summary_index":0,"delta":` + harness.Quoted(s) + `}`)
@@ -47,21 +47,21 @@ var argument = map[string]func(string) chat.RawEvent{
 	},
 }
 
-// callBegins opens the tool call that arguments belong to.
+// callBegins starts the tool call that the arguments belong to.
 var callBegins = map[string]string{
 	"openai":          `{"type":"response.output_item.added","output_index":1,"item":{"type":"custom_tool_call","id":"c","call_id":"c","name":"write"}}`,
 	"anthropic":       `{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"c","name":"write","input":{}}}`,
 	"chatcompletions": `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"write","arguments":""}}]}}]}`,
 }
 
-// floodServer streams start, then copies of a piece, up to so many (0: forever), then end.
+// floodServer streams start, then this many copies of a piece (0: forever), then end.
 func floodServer(t testing.TB, start []chat.RawEvent, piece chat.RawEvent, copies int, end ...chat.RawEvent) string {
 	t.Helper()
 	block := strings.Repeat(llmtest.SSE(piece), 64)
 	return streamServer(t, start, func(int) string { return block }, (copies+63)/64, end...)
 }
 
-// streamServer streams start, then pieces, up to so many (0: forever), then end.
+// streamServer streams start, then this many pieces (0: forever), then end.
 func streamServer(t testing.TB, start []chat.RawEvent, piece func(n int) string, pieces int, end ...chat.RawEvent) string {
 	t.Helper()
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -83,8 +83,7 @@ func streamServer(t testing.TB, start []chat.RawEvent, piece func(n int) string,
 	return h.URL
 }
 
-// measured runs the program and watches how much memory it takes at most, in bytes; 0
-// where the system does not tell.
+// measured runs the program and returns its peak memory in bytes; 0 if the system does not report it.
 func measured(h *harness.Home, args ...string) (harness.Result, int64) {
 	h.T.Helper()
 	p := h.Start(nil, args...)
@@ -100,7 +99,7 @@ func measured(h *harness.Home, args ...string) (harness.Result, int64) {
 	return p.Wait(), most
 }
 
-// peakOf is the most memory that a process has had in use.
+// peakOf returns the peak memory of a process.
 func peakOf(pid int) int64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -112,9 +111,8 @@ func peakOf(pid int) int64 {
 	return kb << 10
 }
 
-// An answer that never ends is ended at its limit, over each protocol and whatever it
-// consists of: it is kept as incomplete with the reason, in bounded memory, and the data
-// can be written afterwards.
+// An endless answer is ended at its limit, with each protocol and whatever it consists of. It is kept as incomplete
+// with the reason, in bounded memory, and the data can be written afterwards.
 func TestAnEndlessAnswerIsEnded(t *testing.T) {
 	t.Parallel()
 	for _, w := range harness.Wires {
@@ -152,8 +150,8 @@ func TestAnEndlessAnswerIsEnded(t *testing.T) {
 	}
 }
 
-// silentFloods are events that show nothing and are kept, in each protocol: encrypted
-// thinking, which does not become smaller by packing, and what grows.
+// silentFloods are events without visible text that are stored, for each protocol: encrypted thinking, which cannot
+// be compressed, and a growing list of items.
 var silentFloods = map[string]struct {
 	protocol, start string // start: the event before them
 	piece           func(n int, data string) string
@@ -172,9 +170,9 @@ var silentFloods = map[string]struct {
 	}},
 }
 
-// Events that show nothing are ended at their limit, in bounded memory and without looking at
-// all of them again for each: kept as incomplete, and the data can be written afterwards.
-func TestFloodsThatShowNothing(t *testing.T) {
+// Events without visible text are ended at their limit too, in bounded memory and without rescanning all of them for
+// each. The answer is kept as incomplete, and the data can be written afterwards.
+func TestFloodsWithoutVisibleText(t *testing.T) {
 	t.Parallel()
 	random := make([]byte, 3<<20)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(random)
@@ -207,8 +205,8 @@ func TestFloodsThatShowNothing(t *testing.T) {
 	}
 }
 
-// An answer that comes in one piece, as a document or as one event, is bounded as one that comes
-// in many: in its length, and in how many parts it has.
+// An answer in one piece, as a document or as one event, has the same limits of length and number of parts as a
+// streamed one.
 func TestAnAnswerInOnePiece(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("All work and no play. ", 23<<20/22)
@@ -247,8 +245,8 @@ func TestAnAnswerInOnePiece(t *testing.T) {
 	}
 }
 
-// mostAfterCtrlC is how much work, in processor time, the program may do after Ctrl-C, so that it
-// ends within two seconds. On a busy machine it takes longer, and is the same work.
+// mostAfterCtrlC limits the CPU time after Ctrl-C, so that the program ends within two seconds on an idle machine.
+// CPU time does not depend on the load.
 const mostAfterCtrlC = time.Second
 
 // One Ctrl-C ends an answer while its provider floods, and the text so far is the answer.
@@ -289,14 +287,13 @@ func TestCtrlCEndsAFlood(t *testing.T) {
 	}
 }
 
-// workOf is the processor time that a process has had, to a hundredth of a second; 0 where the
-// system does not tell.
+// workOf returns the CPU time of a process, to a hundredth of a second; 0 if the system does not report it.
 func workOf(pid int) time.Duration {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0
 	}
-	const userTime, systemTime, ticks = 11, 12, 100 // after the name, which may hold spaces; a second has so many ticks
+	const userTime, systemTime, ticks = 11, 12, 100 // fields after the name, which may contain spaces; ticks per second
 	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
 	var sum time.Duration
 	for _, at := range []int{userTime, systemTime} {
@@ -306,7 +303,7 @@ func workOf(pid int) time.Duration {
 	return sum
 }
 
-// BenchmarkAnswerMemory prints the memory that answers take, per MB of their text.
+// BenchmarkAnswerMemory reports the memory that answers take, per MB of text.
 func BenchmarkAnswerMemory(b *testing.B) {
 	for _, w := range harness.Wires {
 		for _, mb := range []int{1, 40} {
@@ -325,8 +322,8 @@ func BenchmarkAnswerMemory(b *testing.B) {
 	}
 }
 
-// A long answer is shown, checked, summarised and indexed in memory that is a small multiple
-// of its length: of 10 MB, and of 40 MB in the long form.
+// A long answer is shown, verified, summarized and indexed in memory that is a small multiple of its length: 10 MB,
+// and 40 MB in the long form.
 func TestALongAnswerIsReadInBoundedMemory(t *testing.T) {
 	t.Parallel()
 	w := harness.ChatWire
@@ -362,10 +359,9 @@ func TestALongAnswerIsReadInBoundedMemory(t *testing.T) {
 	}
 }
 
-// Much reasoning, and long arguments of a call, over each protocol and with the limits that
-// the program comes with: it is ended as too long and kept as incomplete, in bounded memory, and
-// the data can be written afterwards.
-func TestMuchThatIsNoText(t *testing.T) {
+// Much reasoning and long arguments of a call, with each protocol and the default limits: the answer ends as too long
+// and is kept as incomplete, in bounded memory, and the data can be written afterwards.
+func TestMuchReasoningAndLongArguments(t *testing.T) {
 	t.Parallel()
 	const reasoning, arguments = 100 << 20, 10 << 20
 	for _, w := range harness.Wires {

@@ -9,9 +9,8 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// Beside the program that receives an answer the session is exported as it is: Markdown
-// leaves the turn out and says so, JSON has what has arrived. When it is over, a bundle
-// of it is the same session on another machine.
+// While another process streams an answer, the session can be exported: Markdown leaves the turn out with a note, and
+// JSON contains what has arrived. Afterwards, importing a bundle on another machine gives the same session.
 func TestASessionIsExportedWhileItIsAnswered(t *testing.T) {
 	t.Parallel()
 	server := harness.NewHeldServer(t, true, harness.OpenAIWire.Saying(false, "Half.")...)

@@ -12,9 +12,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// onSmallDisk runs the program with its data on a disk that no one else sees, and
-// copies it back when the program has ended. The disk has room for the log as large as
-// it gets before it is emptied, 8 MB, beside the database.
+// onSmallDisk runs the program with its data on a private small disk, and copies the data back when the program has
+// ended. Beside the database, the disk has space for the log at its largest before a checkpoint, 8 MB.
 const onSmallDisk = `#!/bin/sh
 exec unshare -Urm sh -c '
 	mount -t tmpfs -o size=24m,mode=700 tmpfs "$DATA" && cp -a "$SEED/." "$DATA/" && rm -f "$DATA/writer.lock" || exit 99
@@ -25,8 +24,8 @@ exec unshare -Urm sh -c '
 	exit $code' sh "$@"
 `
 
-// A disk that is really full, with more and less room left: what cannot be kept is
-// refused with a clear word, and the same process works again when there is space.
+// On a disk that is really full, with different amounts of space left, whatever cannot be stored is refused with a
+// clear error, and the same process works again when there is space.
 func TestARealDiskFillsUp(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -58,7 +57,7 @@ func TestARealDiskFillsUp(t *testing.T) {
 		if err := os.Remove(ballast); err != nil {
 			t.Fatal(err)
 		}
-		replyTo(p, "/discard") // what stands incomplete; else there is nothing to discard
+		replyTo(p, "/discard") // any incomplete answer; otherwise it has no effect
 		if said := replyTo(p, lastQuestion); !strings.Contains(said, firstAnswer) {
 			t.Errorf("with space again the answer is %q", said)
 		}
@@ -86,7 +85,7 @@ func TestARealDiskFillsUp(t *testing.T) {
 	}
 }
 
-// fill writes a file until so many bytes are left.
+// fill writes a file until this many bytes are left.
 func fill(t *testing.T, path string, spare int) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)

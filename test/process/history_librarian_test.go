@@ -10,8 +10,8 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// SRD 22.1: turn N+1, submitted as soon as turn N has streamed, holds turn N
-// through its pending turns, though a librarian is to summarize it.
+// SRD 22.1: turn N+1, sent as soon as turn N has streamed, contains turn N as a pending turn, even if a librarian is
+// going to summarize it.
 func TestSRD22_1SummaryLagCorrectness(t *testing.T) {
 	t.Parallel()
 	for _, w := range harness.Wires {
@@ -45,8 +45,8 @@ func TestSRD22_1SummaryLagCorrectness(t *testing.T) {
 	}
 }
 
-// SRD 22.3 with a librarian: killed after the answer was final and before its
-// commit, the next start commits it once, by the model.
+// SRD 22.3 with a librarian: after a kill between the final answer and its commit, the next start commits it once,
+// with the model's summary.
 func TestSRD22_3WithALibrarian(t *testing.T) {
 	t.Parallel()
 	w := harness.AnthropicWire

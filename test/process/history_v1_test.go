@@ -13,9 +13,9 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// A database as the first version wrote it opens in the program: it migrates
-// after a backup, verifies, shows what its turns saw, and continues.
-func TestTheFirstVersionsDatabaseGoesOn(t *testing.T) {
+// The program opens a database of the first version: it migrates it after a backup, verifies it, shows the contexts
+// of its turns, and continues.
+func TestADatabaseOfTheFirstVersionIsUpgraded(t *testing.T) {
 	t.Parallel()
 	w := harness.ChatWire
 	r := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, nil)
@@ -58,7 +58,7 @@ func TestTheFirstVersionsDatabaseGoesOn(t *testing.T) {
 	h.Clean()
 }
 
-// firstVersion unpacks the kept database.
+// firstVersion unpacks the stored database.
 func firstVersion(t *testing.T, to string) {
 	t.Helper()
 	packed, err := os.Open(harness.InModule("backend", "store", "testdata", "v1.db.gz"))

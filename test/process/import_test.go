@@ -16,7 +16,7 @@ type importedDoc struct {
 	}
 }
 
-// checkWholeImport asserts that both conversations are there, once, and verify.
+// checkWholeImport asserts that both conversations are there, once, and pass verify.
 func checkWholeImport(h *harness.Home, turns int) {
 	h.T.Helper()
 	var list struct {
@@ -47,8 +47,8 @@ func checkWholeImport(h *harness.Home, turns int) {
 	h.Clean()
 }
 
-// An import that is killed at any of its steps, or that the disk fails, is completed by
-// the next; nothing is there twice, and what verify holds against the ledger agrees.
+// An import that is killed at any step, or stopped by a disk error, is completed by the next one without duplicates,
+// and verify finds nothing.
 func TestAKilledImportIsCompletedByTheNext(t *testing.T) {
 	t.Parallel()
 	const turns = 90
@@ -77,9 +77,9 @@ func TestAKilledImportIsCompletedByTheNext(t *testing.T) {
 	}
 }
 
-// What is imported is indexed by background work and found by its words; a program that
-// has the data open carries the verb out.
-func TestImportsAreFoundAndCarriedOut(t *testing.T) {
+// Imported conversations are indexed by background work and found by their words; a program that has the data open
+// runs the import for other processes.
+func TestImportsAreFoundAndForwarded(t *testing.T) {
 	t.Parallel()
 	h := harness.NewHome(t, harness.Shipped(t), "")
 	file := harness.ForeignExport(t, h.Dir, 31)
@@ -103,8 +103,8 @@ func TestImportsAreFoundAndCarriedOut(t *testing.T) {
 	h.Clean()
 }
 
-// A plan of a dated conversation that was imported is among the open tasks of the prompt's state
-// summary while its day is ahead, as seen from the conversation; one whose day is past does not.
+// A plan from an imported, dated conversation is an open task in the state summary as long as its date is in the
+// future, as seen from the conversation; otherwise it is not.
 func TestImportedPlansReachThePrompt(t *testing.T) {
 	t.Parallel()
 	h := harness.NewHome(t, harness.Shipped(t), "[budget]\nworking_set_tokens = 6000\n")

@@ -9,8 +9,8 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// Whatever is piped in has a clear outcome: it is kept byte for byte and
-// answered, or refused with a reason and nothing stored.
+// Whatever is piped in has a clear result: it is stored byte for byte and answered, or refused with a reason and not
+// stored.
 func TestBadInputHasAClearOutcome(t *testing.T) {
 	t.Parallel()
 	prose := strings.Repeat("The quick brown fox jumps over the lazy dog, and then it rains. ", 1<<14)
@@ -18,7 +18,7 @@ func TestBadInputHasAClearOutcome(t *testing.T) {
 	cases := []struct {
 		name, text string
 		model      string
-		code       chat.Code // "" is an answer
+		code       chat.Code // "": it is answered
 		stored     bool
 	}{
 		{"a 1 MB paste into a small window", prose[:1<<20], "small", chat.CodeOverBudget, true},
@@ -52,7 +52,7 @@ func TestBadInputHasAClearOutcome(t *testing.T) {
 			} else {
 				exit := 1
 				if strings.TrimSpace(c.text) == "" {
-					exit = 2 // of a message there is none
+					exit = 2 // there is no message, which is a usage error
 				}
 				r.Fails(exit, c.code)
 			}
@@ -62,7 +62,7 @@ func TestBadInputHasAClearOutcome(t *testing.T) {
 	}
 }
 
-// checkStored checks that the message is stored as it was sent, or that there is nothing.
+// checkStored checks that the message is stored exactly as it was sent, or that nothing is stored.
 func checkStored(h *harness.Home, text string, stored bool) {
 	h.T.Helper()
 	var doc struct {
@@ -86,7 +86,7 @@ func checkStored(h *harness.Home, text string, stored bool) {
 	}
 }
 
-// What a provider sends is not to be trusted to be text.
+// A provider may send invalid text.
 func TestBadBytesFromTheProviderHaveAClearOutcome(t *testing.T) {
 	t.Parallel()
 	for _, w := range harness.Wires {
@@ -106,7 +106,7 @@ func TestBadBytesFromTheProviderHaveAClearOutcome(t *testing.T) {
 			{"a pair cut in two", `\ud83c`, `\udf0d`, "🌍"},
 			{"a lone high surrogate", `a\ud83c`, `b`, "a\uFFFDb"},
 			{"a lone low surrogate", `\udf0d`, `c`, "\uFFFDc"},
-			{"half a pair at the end", `a`, `b\ud83c`, "ab"}, // it waits for its other half; the raw event has it
+			{"half a pair at the end", `a`, `b\ud83c`, "ab"}, // it waits for its other half; the raw event is stored
 			{"bytes that are no UTF-8", "a\xff", "b", "a\uFFFDb"},
 			{"an escaped NUL", `a\u0000`, "b", "a\x00b"},
 		}
@@ -125,7 +125,7 @@ func TestBadBytesFromTheProviderHaveAClearOutcome(t *testing.T) {
 	}
 }
 
-// A request that is one large event, an answer of one large event.
+// A large request and answer, each in one event, arrive completely.
 func TestALargeAnswerArrivesWhole(t *testing.T) {
 	t.Parallel()
 	want := strings.Repeat("größer als 漢字 🌍 ", 60_000)
@@ -164,5 +164,5 @@ func TestSessionTitles(t *testing.T) {
 		h.Clean()
 	}
 	h.Run("sessions", "rename", s.SessionID, "caf\xe9", "--json").Fails(1, chat.CodeInvalid)
-	h.Run("sessions", "rename", s.SessionID, "", "--json").Fails(2, chat.CodeInvalid) // nothing was said: wrong usage
+	h.Run("sessions", "rename", s.SessionID, "", "--json").Fails(2, chat.CodeInvalid) // an empty title is a usage error
 }

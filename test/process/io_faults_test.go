@@ -17,13 +17,13 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// The tests of I/O faults have the program go through a turn once with every call to
-// the disk written down, and then once for each of those calls with that call failing.
+// The tests of I/O faults run a turn once to record every disk operation, and then once for each of these operations
+// with that operation failing.
 
-// longForm reports that everything is tried, as `make crash` does. `make test` tries a part.
+// longForm reports whether everything is tried, as in `make crash`. `make test` tries a sample.
 func longForm() bool { return os.Getenv("CONTEXTINFINITY_CRASH") == "full" }
 
-// sampled is n cases of a matrix, evenly spread, in the short form; all in the long one.
+// sampled returns n cases of a matrix, evenly spread, in the short form, and all in the long form.
 func sampled[T any](all []T, n int) []T {
 	if longForm() || len(all) <= n {
 		return all
@@ -47,11 +47,11 @@ func readHits(t *testing.T, path string) hits {
 	return found
 }
 
-// mostHits bounds how many hits of one site are tried: the hundredth page of a
-// transaction is written as the ninetieth is.
+// mostHits limits how many hits of one site are tried; the hundredth page of a transaction is written like the
+// ninetieth.
 const mostHits = 12
 
-// matrix is every site with some of its hits and every way it can fail.
+// matrix returns every site with some of its hits and every way in which it can fail.
 func (found hits) matrix() []string {
 	var specs []string
 	for _, site := range slices.Sorted(maps.Keys(found)) {
@@ -80,7 +80,7 @@ const (
 	lastQuestion  = "And does it work again?"
 )
 
-// faultBench is a home with one answered turn, to be copied for each case.
+// faultBench is a home with one answered turn, which is copied for each case.
 type faultBench struct {
 	*harness.Home
 	session string
@@ -95,7 +95,7 @@ func newFaultBench(t *testing.T) faultBench {
 	return b
 }
 
-// fresh is a copy of the home as it was made.
+// fresh returns a copy of the home as it was made.
 func (b faultBench) fresh(t *testing.T) faultBench {
 	t.Helper()
 	copied := harness.NewHome(t, b.Bin, "")
@@ -108,7 +108,7 @@ func (b faultBench) fresh(t *testing.T) faultBench {
 	return faultBench{copied, b.session}
 }
 
-// reached is what a turn in this home calls.
+// reached returns the disk operations of a turn in this home.
 func (b faultBench) reached(t *testing.T) hits {
 	t.Helper()
 	h := b.fresh(t)
@@ -117,9 +117,8 @@ func (b faultBench) reached(t *testing.T) hits {
 	return readHits(t, trace)
 }
 
-// Every call to the disk that a turn makes fails once, in each way it can: the verb
-// succeeds or says why not, what was there before is there after, verify finds
-// nothing, and the next message is answered (SPEC 2, 11).
+// Every disk operation of a turn fails once in each possible way. The command succeeds or reports the reason, earlier
+// data is unchanged, verify finds nothing, and the next message is answered (SPEC 2, 11).
 func TestEveryIOFaultOfATurn(t *testing.T) {
 	t.Parallel()
 	bench := newFaultBench(t)
@@ -137,7 +136,7 @@ func TestEveryIOFaultOfATurn(t *testing.T) {
 	}
 }
 
-// survived checks what a call that met a fault said, and what is there after it.
+// survived checks what a command with a fault reported, and the data after it.
 func (b faultBench) survived(t *testing.T, spec string, r harness.Result) {
 	t.Helper()
 	var doc harness.Sent
@@ -163,8 +162,8 @@ func (b faultBench) survived(t *testing.T, spec string, r harness.Result) {
 	b.Clean()
 }
 
-// clear checks that an error has a code, and names a full disk where SQLite does. Of
-// files that it cannot open or make, it only says that it cannot.
+// clear checks that an error has a code, and reports a full disk where SQLite does. If SQLite cannot open or create a
+// file, it does not report why.
 func (b faultBench) clear(t *testing.T, spec string, r harness.Result, failed *harness.Failure) {
 	t.Helper()
 	if failed == nil || failed.Code == "" || failed.Message == "" {
@@ -180,8 +179,8 @@ func (b faultBench) clear(t *testing.T, spec string, r harness.Result, failed *h
 	}
 }
 
-// accepted checks the turn of the faulty call: one that was told of is there, with
-// all the text that was called final, and nothing is there twice.
+// accepted checks the turn of the command with the fault: if it was acknowledged, it is there with all text that was
+// reported as final, and nothing is there twice.
 func (b faultBench) accepted(t *testing.T, r harness.Result, doc harness.Sent, turns []harness.ShownTurn) {
 	t.Helper()
 	if len(turns) > 1 {
@@ -197,9 +196,8 @@ func (b faultBench) accepted(t *testing.T, r harness.Result, doc harness.Sent, t
 	}
 }
 
-// The disk fills up at some point of a turn in a conversation that continues, and has
-// space again later: each message is answered or refused with a clear word, and the
-// same process works again when there is space.
+// The disk fills up at some point of a turn in a running conversation, and has space again later. Each message is
+// answered or refused with a clear error, and the same process works again when there is space.
 func TestTheDiskFillsUpWhileTheProgramRuns(t *testing.T) {
 	t.Parallel()
 	bench := newFaultBench(t)
@@ -223,7 +221,7 @@ func TestTheDiskFillsUpWhileTheProgramRuns(t *testing.T) {
 	}
 }
 
-// opening is what a conversation in which nothing is said calls until it is open.
+// opening returns the disk operations of a conversation until it has opened the data.
 func (b faultBench) opening(t *testing.T) hits {
 	t.Helper()
 	h := b.fresh(t)
@@ -234,9 +232,8 @@ func (b faultBench) opening(t *testing.T) hits {
 	return found
 }
 
-// On a full disk nothing can be opened to be written: that is what is said, and
-// nothing comes of it.
-func TestAFullDiskIsSaidAtTheStart(t *testing.T) {
+// On a full disk the data cannot be opened for writing; the error says so, and nothing is changed.
+func TestAFullDiskIsReportedAtTheStart(t *testing.T) {
 	t.Parallel()
 	bench := newFaultBench(t)
 	full := filepath.Join(bench.Dir, "full")
@@ -274,7 +271,7 @@ func (b faultBench) fillsUpAt(t *testing.T, spec string) {
 	for _, turn := range b.Show(b.session).Turns {
 		texts = append(texts, turn.User.RenderedText())
 	}
-	texts = slices.Compact(texts) // the last question may have been asked twice
+	texts = slices.Compact(texts) // the last question may have been sent twice
 	if !slices.Equal(texts, []string{firstQuestion, faultQuestion, lastQuestion}) && !slices.Equal(texts, []string{firstQuestion, lastQuestion}) {
 		t.Errorf("the prompts are %q", texts)
 	}
@@ -286,22 +283,22 @@ func (b faultBench) withSpaceAgain(t *testing.T, p *harness.Host, full string) s
 	if err := os.Remove(full); err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}
-	replyTo(p, "/discard") // what is incomplete; else there is nothing to discard
+	replyTo(p, "/discard") // any incomplete answer; otherwise it has no effect
 	return replyTo(p, lastQuestion)
 }
 
-// replyTo types a line and answers all that is printed until it has been dealt with.
+// replyTo types a line and returns everything that is printed until it was processed.
 func replyTo(p *harness.Host, text string) string {
 	p.T.Helper()
 	out, err := len(p.Out.String()), len(p.Err.String())
-	// A command that there is not is refused when its turn comes.
+	// An unknown command is rejected when its turn comes, which marks the end.
 	const mark = "/that-was-it"
 	if _, err := io.WriteString(p.Stdin, text+"\n"+mark+"\n"); err != nil {
 		p.T.Fatal(err)
 	}
 	p.Await("it had dealt with "+text, p.Err, func(s string) bool { return strings.Contains(s[err:], mark) })
 	before, _, _ := strings.Cut(p.Err.String()[err:], "error: There is no command "+mark)
-	if !strings.HasPrefix(text, "/") && !strings.Contains(before, "error") { // what it printed before comes through another pipe
+	if !strings.HasPrefix(text, "/") && !strings.Contains(before, "error") { // stdout is another pipe, so the text may arrive later
 		p.Await("the answer to "+text+" is printed", p.Out, func(s string) bool { return strings.Contains(s[out:], "\n") })
 	}
 	return p.Out.String()[out:] + p.Err.String()[err:]

@@ -12,9 +12,9 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// A database that is gone while its history has left signs is not a new one: send and verify
-// say so, a restore brings it back, and only the word of a person begins another.
-func TestALostDatabaseIsTold(t *testing.T) {
+// A database that is missing although there are signs of it is not replaced by a new one: send and verify report it,
+// a restore brings it back, and only an explicit decision starts a new one.
+func TestALostDatabaseIsReported(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]func(path string) error{
 		"missing":  os.Remove,
@@ -51,8 +51,8 @@ func TestALostDatabaseIsTold(t *testing.T) {
 	}
 }
 
-// A damaged log is not written over; restore --drop-log leaves out what cannot be read of it,
-// keeps the files as they were, and the data can be written again.
+// A damaged log is not overwritten. restore --drop-log leaves out the unreadable part and keeps a copy of the files,
+// and the data can be written again.
 func TestADamagedLogIsDropped(t *testing.T) {
 	t.Parallel()
 	h := harness.NewHome(t, harness.Shipped(t), "")
@@ -74,7 +74,7 @@ func TestADamagedLogIsDropped(t *testing.T) {
 			t.Errorf("%s says nothing of the damaged log: %q", args[0], r.Stderr)
 		}
 	}
-	h.Run("restore", "--drop-log").Exits(2) // nobody is there to ask
+	h.Run("restore", "--drop-log").Exits(2) // there is no terminal to ask
 	if now, err := os.ReadFile(log); err != nil || !bytes.Equal(now, damaged) {
 		t.Fatalf("the log was changed before anybody agreed: %v", err)
 	}

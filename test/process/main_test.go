@@ -1,5 +1,5 @@
-// Package process drives the built program as its users do: as processes, in a home
-// directory of their own, on the command line. Among them are the crash tests.
+// Package process drives the built program as its users do: as processes on the command line, each with its own home
+// directory. It includes the crash tests.
 package process
 
 import (

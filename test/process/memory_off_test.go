@@ -6,8 +6,8 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// TestEarlierTestsWithMemoryOff runs the tests of sending, protocols and crashes
-// again in a process with CONTEXTINFINITY=0: plain chat is as durable (SPEC 16).
+// TestEarlierTestsWithMemoryOff runs the tests of sending, protocols and crashes again in a process with
+// CONTEXTINFINITY=0: plain chat is just as durable (SPEC 16).
 func TestEarlierTestsWithMemoryOff(t *testing.T) {
 	harness.Shipped(t)
 	harness.Breakable(t)

@@ -11,9 +11,8 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// moveTo leaves word that the data is to be moved, as the window does, and has the window
-// begin: this build has none, and ends when it is to be shown. What is to be done first
-// is done by then.
+// moveTo requests a move of the data, as the window does, and starts the window. This build has none and exits when
+// it would show one, after the pending operation was done.
 func moveTo(t *testing.T, h *harness.Home, to string) harness.Result {
 	t.Helper()
 	if err := store.NewArchive(store.ArchiveOptions{DataDir: h.DataDir()}).SavePending(store.PendingOperation{Do: store.PendingMove, Path: to}); err != nil {
@@ -22,7 +21,7 @@ func moveTo(t *testing.T, h *harness.Home, to string) harness.Result {
 	return h.With("DISPLAY=:none").Run()
 }
 
-// configuredDir is the folder that the configuration names for the data.
+// configuredDir returns the data directory in the configuration.
 func configuredDir(t *testing.T, h *harness.Home) string {
 	t.Helper()
 	var doc struct {
@@ -32,9 +31,9 @@ func configuredDir(t *testing.T, h *harness.Home) string {
 	return doc.DataDir
 }
 
-// Each call to the disk that a move makes fails, or the power goes there, or the program
-// dies at one of its steps: the configuration names a folder that is whole, what the other
-// one holds is whole or may be emptied, and a move that was not made can be made.
+// Each disk operation of a move fails, or the power fails there, or the program is killed at one of its steps. The
+// configuration must name a complete directory, the other directory must be complete or removable, and a move that
+// was not made can be repeated.
 func TestEveryFaultOfAMove(t *testing.T) {
 	t.Parallel()
 	bench := newFaultBench(t)
@@ -83,7 +82,7 @@ func (b faultBench) survivesAMove(t *testing.T, spec string) {
 	}
 	whole("after the fault")
 	if configuredDir(t, b.Home) == old {
-		if r := moveTo(t, b.Home, to); configuredDir(t, b.Home) != to { // what a death before the configuration named it had copied whole is left to people
+		if r := moveTo(t, b.Home, to); configuredDir(t, b.Home) != to { // killed before the configuration named it, so a complete copy is left to the user
 			if _, err := os.Stat(filepath.Join(to, store.DatabaseFile)); err != nil {
 				t.Fatalf("it cannot be moved any more: %s", r.Stderr)
 			}

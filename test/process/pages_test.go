@@ -2,11 +2,10 @@ package process
 
 import "encoding/binary"
 
-// A reader of SQLite's file format (sqlite.org/fileformat2.html), as far as
-// finding every value needs: it asks neither the store nor its driver what a
-// database holds, so neither can leave something out.
+// A reader of SQLite's file format (sqlite.org/fileformat2.html), as far as it is needed to find every value. It uses
+// neither the store nor its driver, so neither can hide a value.
 
-// Types of b-tree pages whose cells hold payload.
+// Types of b-tree pages with payload in their cells.
 const (
 	interiorIndex = 0x02
 	leafIndex     = 0x0a
@@ -44,7 +43,7 @@ func eachPayload(db []byte, f func([]byte)) {
 	}
 }
 
-// cellPayload is a cell's record with what overflowed onto other pages.
+// cellPayload returns a cell's record, including overflow pages.
 func cellPayload(db, page []byte, at int, kind byte, size, usable int) ([]byte, bool) {
 	if kind == interiorIndex {
 		at += 4 // the child page
@@ -75,7 +74,7 @@ func cellPayload(db, page []byte, at int, kind byte, size, usable int) ([]byte, 
 	return overflow(db, payload, length, int(binary.BigEndian.Uint32(page[at+local:])), size, usable)
 }
 
-// localLength is how much of a record is in its own page.
+// localLength returns how much of a record is in its own page.
 func localLength(length int, kind byte, usable int) int {
 	most := usable - 35
 	if kind != leafTable {
@@ -125,7 +124,7 @@ func eachBlob(record []byte, f func([]byte)) {
 	}
 }
 
-// valueLength is how many bytes a value of the given serial type takes.
+// valueLength returns the length in bytes of a value with a serial type.
 func valueLength(serial int) int {
 	switch {
 	case serial >= 12:
@@ -136,7 +135,7 @@ func valueLength(serial int) int {
 	return -1
 }
 
-// varint reads SQLite's big-endian variable length integer.
+// varint reads SQLite's big-endian variable-length integer.
 func varint(b []byte) (value, length int) {
 	for i := 0; i < 9 && i < len(b); i++ {
 		if i == 8 {

@@ -7,9 +7,9 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// Loss of power right after a prompt was accepted: it is there. With the log's fsync
-// taken away it is gone, so the simulation would notice; kill -9 alone takes nothing.
-func TestLossOfPowerKeepsWhatWasAccepted(t *testing.T) {
+// After a power failure right after a prompt was accepted, the prompt is there. Without the fsync of the log it is
+// lost, which proves that the simulation works; a mere kill -9 loses nothing.
+func TestPowerLossKeepsAcceptedPrompts(t *testing.T) {
 	t.Parallel()
 	bench := newFaultBench(t)
 	for fault, kept := range map[string]bool{
@@ -38,7 +38,7 @@ func TestLossOfPowerKeepsWhatWasAccepted(t *testing.T) {
 	}
 }
 
-// Nothing of the fault points is in the program that is shipped.
+// The shipped program contains no fault points.
 func TestTheShippedProgramHasNoFaultPoints(t *testing.T) {
 	t.Parallel()
 	for _, part := range []string{"CONTEXTINFINITY_FAULT", "internal/faults.(*plan)", "internal/faultfs.losePower", "backend/store/sqlite.vfsWrite"} {

@@ -12,10 +12,10 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// A block of text is for the eye: its commands would open the window.
+// Blocks of text are not run; their commands would open the window.
 var fenced = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```")
 
-// examplesOf are the command lines in the fenced blocks of a document.
+// examplesOf returns the command lines in the fenced blocks of a document.
 func examplesOf(t *testing.T, path string) []string {
 	t.Helper()
 	var out []string
@@ -26,7 +26,7 @@ func examplesOf(t *testing.T, path string) []string {
 		for line := range strings.Lines(strings.ReplaceAll(block[2], "\\\n", " ")) {
 			line = strings.TrimPrefix(strings.TrimSpace(line), "$ ")
 			command := strings.TrimSpace(strings.SplitN(line, " #", 2)[0])
-			// By itself the program opens the window: other tests drive that.
+			// Without arguments the program opens the window, which other tests cover.
 			if strings.Contains(command, program+" ") {
 				out = append(out, command)
 			}
@@ -37,7 +37,7 @@ func examplesOf(t *testing.T, path string) []string {
 
 const program = "contextinfinity"
 
-// guide are the pages of the user guide, and the README.
+// guide returns the pages of the user guide and the README.
 func guide(t *testing.T) []string {
 	t.Helper()
 	pages, err := filepath.Glob(harness.InModule("docs/guide/*.md"))
@@ -47,8 +47,8 @@ func guide(t *testing.T) []string {
 	return append(pages, harness.InModule("README.md"))
 }
 
-// Every example of the README and the user guide does what it says, as it is
-// there, in the page's order, on a machine that has one session.
+// Every example of the README and the user guide works as written, in the page's order, on a machine with one
+// session.
 func TestEveryExampleOfTheDocs(t *testing.T) {
 	t.Parallel()
 	var all []string
@@ -68,7 +68,7 @@ func TestEveryExampleOfTheDocs(t *testing.T) {
 func runExamples(t *testing.T, examples []string) {
 	h := harness.NewHome(t, harness.Shipped(t), "")
 	h.OK("send", "--new", "--wait", "indexed", "We decided to move the database on Friday.")
-	// A second turn, so that TURN is one that a branch can roll back to.
+	// A second turn, so that a branch can roll back to TURN.
 	h.OK("send", "--wait", "indexed", "We move it at 05:00.")
 	h.OK("pin", h.LastSession(), "A first fact.")
 	leaveExampleFiles(h)
@@ -76,10 +76,10 @@ func runExamples(t *testing.T, examples []string) {
 	things := placeholderValues(h)
 	for _, example := range examples {
 		command := placeholder.ReplaceAllStringFunc(example, func(name string) string { return things[name] })
-		// The example's own stdin is empty: a conversation ends at once.
+		// The example's stdin is empty, so a conversation ends at once.
 		r := shell.RunIn("", "-c", command)
 		if strings.Contains(command, "keys set") || strings.Contains(command, "keys remove") {
-			// There is no keyring here, and it says so instead of pretending.
+			// There is no keyring here, and the command must report that.
 			if r.Code == 1 && r.Stderr != "" {
 				continue
 			}
@@ -93,7 +93,7 @@ func runExamples(t *testing.T, examples []string) {
 
 var placeholder = regexp.MustCompile(`\b(SESSION|TURN|STATE|BRANCH|PIN|JOB|STEP|PATH|FILE|PROVIDER)\b`)
 
-// placeholderValues are what the placeholders of the examples can represent.
+// placeholderValues are the values for the placeholders in the examples.
 func placeholderValues(h *harness.Home) map[string]string {
 	h.T.Helper()
 	session := h.LastSession()
@@ -111,7 +111,7 @@ func placeholderValues(h *harness.Home) map[string]string {
 	}
 }
 
-// leaveExampleFiles puts what the examples name where they look for it.
+// leaveExampleFiles creates the files that the examples name.
 func leaveExampleFiles(h *harness.Home) {
 	h.T.Helper()
 	harness.WriteFile(h.T, filepath.Join(h.Dir, "notes.txt"), []byte("Some notes to send.\n"))
@@ -122,7 +122,7 @@ func leaveExampleFiles(h *harness.Home) {
 	} {
 		harness.WriteFile(h.T, filepath.Join(h.Dir, target), harness.ReadFile(h.T, harness.InModule("backend", "transfer", "testdata", source)))
 	}
-	// The guide's own example of plain lines is the file that it imports.
+	// The guide's example of plain lines is the file that it imports.
 	page := string(harness.ReadFile(h.T, harness.InModule("docs/guide/import.md")))
 	lines := regexp.MustCompile("(?s)```json\n(.*?)```").FindStringSubmatch(page)
 	if lines == nil {
@@ -131,8 +131,8 @@ func leaveExampleFiles(h *harness.Home) {
 	harness.WriteFile(h.T, filepath.Join(h.Dir, "messages.jsonl"), []byte(lines[1]))
 }
 
-// The guide's table of verbs is that of the program.
-func TestTheGuideNamesEveryVerb(t *testing.T) {
+// The guide's table lists exactly the program's commands.
+func TestTheGuideListsEveryCommand(t *testing.T) {
 	t.Parallel()
 	page := string(harness.ReadFile(t, harness.InModule("docs/guide/command-line.md")))
 	var named []string
@@ -147,8 +147,8 @@ func TestTheGuideNamesEveryVerb(t *testing.T) {
 	}
 }
 
-// Every link of the docs leads to a file that is there, and to a heading of it.
-func TestTheLinksOfTheDocsLeadSomewhere(t *testing.T) {
+// Every link in the docs leads to an existing file, and to an existing heading in it.
+func TestLinksInTheDocsAreValid(t *testing.T) {
 	t.Parallel()
 	for _, page := range append(guide(t), harness.InModule("CHANGELOG.md"), harness.InModule("docs/durability.md"), harness.InModule("docs/adr/README.md")) {
 		for _, link := range regexp.MustCompile(`\]\(([^)#]*)#?([^)]*)\)`).FindAllStringSubmatch(string(harness.ReadFile(t, page)), -1) {
@@ -160,7 +160,7 @@ func TestTheLinksOfTheDocsLeadSomewhere(t *testing.T) {
 				target = filepath.Join(filepath.Dir(page), link[1])
 			}
 			text, err := os.ReadFile(target)
-			if err != nil && link[2] == "" { // a directory can be linked to
+			if err != nil && link[2] == "" { // a link may name a directory
 				_, err = os.Stat(target)
 			}
 			if err != nil {
@@ -172,7 +172,7 @@ func TestTheLinksOfTheDocsLeadSomewhere(t *testing.T) {
 	}
 }
 
-// anchors are the names by which the headings of a page are linked to.
+// anchors returns the link names of the headings of a page.
 func anchors(page string) []string {
 	var found []string
 	for _, heading := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(page, -1) {

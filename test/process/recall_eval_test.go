@@ -12,8 +12,8 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// eval recall packs what answers each question, of its own conversation alone, within
-// the budget; the user's data is not touched, and a bad line is named.
+// eval recall packs the answer to each question, using only its own conversation, within the budget. The user's data
+// is not touched, and a bad line is reported.
 func TestEvalRecall(t *testing.T) {
 	t.Parallel()
 	h := harness.NewHome(t, harness.Shipped(t), "")

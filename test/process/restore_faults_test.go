@@ -14,7 +14,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// each is every I/O site with some of its hits, and each of the actions.
+// each returns every I/O site with some of its hits and each of the actions.
 func (found hits) each(actions ...string) []string {
 	var specs []string
 	for _, site := range slices.Sorted(maps.Keys(found)) {
@@ -31,8 +31,8 @@ func (found hits) each(actions ...string) []string {
 	return specs
 }
 
-// Each call to the disk that a restore makes fails, or the power goes there: the old
-// data or the new is there, whole, what was said of it is so, and the next restore works.
+// Each disk operation of a restore fails, or the power fails there: either the old or the new data is there,
+// complete, the reported result is true, and the next restore works.
 func TestEveryFaultOfARestore(t *testing.T) {
 	t.Parallel()
 	bench := newFaultBench(t)
@@ -82,9 +82,8 @@ func TestEveryFaultOfARestore(t *testing.T) {
 	}
 }
 
-// Each call to the disk that a backup makes fails, or the power goes there: a file with
-// the name is whole, but for one that has nothing in it; what was called written is
-// there, and a failure leaves no file.
+// Each disk operation of a backup fails, or the power fails there: a file with the final name is complete or empty, a
+// backup that was reported as written is there, and a failure leaves no file.
 func TestEveryFaultOfABackup(t *testing.T) {
 	t.Parallel()
 	bench := newFaultBench(t)
@@ -127,9 +126,8 @@ func TestEveryFaultOfABackup(t *testing.T) {
 	}
 }
 
-// Each call to the disk that a start on earlier data makes, or on none, fails, or the
-// power goes there: the next start works, nothing is missing, and of what is upgraded a
-// copy stands.
+// Each disk operation of a start, with data of an earlier version or with none, fails, or the power fails there: the
+// next start works, nothing is missing, and upgraded data has a backup.
 func TestEveryFaultOfAStart(t *testing.T) {
 	t.Parallel()
 	sessions := func(h *harness.Home) int {
@@ -153,7 +151,7 @@ func TestEveryFaultOfAStart(t *testing.T) {
 		if len(specs) < 60 || (want > 0) != upgrade {
 			t.Fatalf("%d sessions; a start reaches only %q", want, specs)
 		}
-		// Where the log is begun there is none yet to die in.
+		// When the log is created there is no log to fail in yet.
 		tried := append(sampled(specs, 5), "io.db.sync:1:power", "io.rollback.remove:1:eio")
 		for _, spec := range slices.Compact(slices.Sorted(slices.Values(tried))) {
 			t.Run(name+" "+spec, func(t *testing.T) {

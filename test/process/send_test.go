@@ -14,8 +14,8 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// A first message to each protocol of a provider that no one here wrote: the
-// text arrives in pieces, the document at the end says what was stored.
+// A first message to each protocol of a third-party mock: the text arrives in pieces, and the document at the end
+// reports what was stored.
 func TestSendStreamsFromEveryProtocol(t *testing.T) {
 	t.Parallel()
 	config := harness.AimockModels(t)
@@ -42,7 +42,7 @@ func streamsInPieces(t *testing.T, h *harness.Home, w harness.WireProtocol, numb
 		return len(s) >= len(want)
 	})
 	r := p.Wait().Exits(0)
-	if pieces < 2 { // how many is the machine's affair; all at once would be one
+	if pieces < 2 { // the number depends on the machine; without streaming it would be one
 		t.Errorf("the answer was seen in %d pieces: it did not stream", pieces)
 	}
 	if r.Stdout != want+"\n" || r.Stderr != "" {
@@ -107,7 +107,7 @@ func TestTextIsShownBeforeTheStreamEnds(t *testing.T) {
 	}
 }
 
-// With no key and no network the built-in model answers from the user's own history.
+// Without a key and a network, the built-in model answers from the user's own history.
 func TestSendToRecall(t *testing.T) {
 	t.Parallel()
 	h := harness.NewHome(t, harness.Shipped(t), "")
@@ -130,7 +130,7 @@ func TestSendToRecall(t *testing.T) {
 	h.Clean()
 }
 
-func TestWaitRunsBackgroundWorkAsFarAsAsked(t *testing.T) {
+func TestWaitRunsBackgroundWorkUpToItsLevel(t *testing.T) {
 	t.Parallel()
 	models := harness.AimockModels(t)
 	h := harness.NewHome(t, harness.Shipped(t), "[librarian]\nafter_send_s = 0\n"+models)
@@ -160,7 +160,7 @@ func TestWaitRunsBackgroundWorkAsFarAsAsked(t *testing.T) {
 	if f := h.Run("send", "--new", "--json", "--wait", "soon", "x").Fails(2, chat.CodeInvalid); !strings.Contains(f.Message, "soon") {
 		t.Errorf("a wrong --wait: %+v", f)
 	}
-	h.Configure(models) // by default what is due is done after the answer was printed
+	h.Configure(models) // by default background work is done after the answer was printed
 	s := h.OK("send", "--new", "--json", "--model", "openai", "Wait. "+harness.Tag("good", 310)).Sent()
 	if stored := h.Only(s.SessionID).Phase; s.Phase != chat.PhaseResponseFinalized || stored != chat.PhaseDone {
 		t.Errorf("send alone printed %s and left the turn %s", s.Phase, stored)
@@ -168,8 +168,8 @@ func TestWaitRunsBackgroundWorkAsFarAsAsked(t *testing.T) {
 	h.Clean()
 }
 
-// --session continues, --branch chooses, stdin is a message byte for byte.
-func TestSendGoesWhereItIsTold(t *testing.T) {
+// --session continues a session, --branch chooses a branch, and stdin is a message byte for byte.
+func TestSendToASessionAndBranch(t *testing.T) {
 	t.Parallel()
 	h := harness.NewHome(t, harness.Shipped(t), harness.AimockModels(t))
 	one := h.OK("send", "--new", "--json", "--model", "anthropic", "One. "+harness.Tag("good", 401)).Sent()

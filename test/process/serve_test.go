@@ -16,26 +16,25 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// lazily leaves turns pending until somebody asks, so that a program that runs
-// all the time does nothing that a verb alone would not.
+// lazily leaves turns pending until a command asks for background work, so that a program that keeps running does
+// nothing that a single command would not.
 const lazily = "[librarian]\ncommit = \"lazy\"\nmin_turns = 50\n\n[budget]\npending_window_tokens = 40000\n\n"
 
-// masked replaces what differs from one run to another: ids, hashes and times.
+// masked replaces what differs between runs: ids, hashes and times.
 func masked(s string) string {
 	for pattern, with := range map[string]string{
 		`\b[a-z]*_?[0-9A-HJKMNP-TV-Z]{26}\b`: "ID",
 		`(head #[0-9]+) [0-9A-Z]{4}\b`:       "$1 ID",
 		`"[0-9]{4}-[0-9T:.Z+-]+"`:            "TIME",
 		`\b[0-9a-f]{16,}\b`:                  "HASH",
-		`"jobs_run":[0-9]+`:                  "RUN", // a program that runs all the time has done some already
+		`"jobs_run":[0-9]+`:                  "RUN", // a program that keeps running has already done some
 	} {
 		s = regexp.MustCompile(pattern).ReplaceAllString(s, with)
 	}
 	return s
 }
 
-// seeded is a home with one session of two turns, made without anybody else, and
-// what verbs say about it.
+// seeded returns a home with one session of two turns, made by single commands.
 func seeded(t *testing.T, config string) (h *harness.Home, session string, turns []string) {
 	t.Helper()
 	h = harness.NewHome(t, harness.Shipped(t), config)
@@ -48,7 +47,7 @@ func seeded(t *testing.T, config string) (h *harness.Home, session string, turns
 	return h, session, turns
 }
 
-// copyOf is a home like h, of which nothing is running.
+// copyOf returns a copy of a home in which nothing runs.
 func copyOf(t *testing.T, h *harness.Home) *harness.Home {
 	t.Helper()
 	c := harness.NewHome(t, h.Bin, "")
@@ -58,14 +57,14 @@ func copyOf(t *testing.T, h *harness.Home) *harness.Home {
 	return c
 }
 
-// A verb says the same and ends with the same code whether it opens the data
-// itself or a running program carries it out.
-func TestAVerbIsCarriedOutAsItWouldBeAlone(t *testing.T) {
+// A command prints the same and exits with the same code, whether it opens the data itself or a running program runs
+// it.
+func TestAForwardedCommandBehavesAsAlone(t *testing.T) {
 	t.Parallel()
 	seed, session, turns := seeded(t, lazily)
 	for name, verb := range map[string]struct {
 		stdin string
-		args  []string // SESSION and TURN represent what there is
+		args  []string // SESSION and TURN are replaced by existing ones
 		code  int
 	}{
 		"send":               {args: []string{"send", "When do we deploy?"}},
@@ -121,9 +120,8 @@ func TestAVerbIsCarriedOutAsItWouldBeAlone(t *testing.T) {
 	}
 }
 
-// The answer streams to the caller, whose Ctrl-C stops it in the program that
-// receives it.
-func TestCtrlCStopsTheAnswerThere(t *testing.T) {
+// The answer streams to the calling process, and Ctrl-C there stops it in the program that receives it.
+func TestCtrlCStopsAForwardedAnswer(t *testing.T) {
 	t.Parallel()
 	server := harness.NewHeldServer(t, true, harness.AnthropicWire.Saying(false, "One ", "two ")...)
 	h := harness.NewHome(t, harness.Shipped(t), harness.AnthropicWire.Model("held", server.URL))
@@ -142,9 +140,9 @@ func TestCtrlCStopsTheAnswerThere(t *testing.T) {
 	h.Clean()
 }
 
-// The program that carries a verb out dies in the middle: the caller is told so,
-// with one document, and what had arrived is recovered as ever.
-func TestTheHolderIsKilledInTheMiddle(t *testing.T) {
+// If the program that runs a command for another process is killed, the caller gets an error as one document, and
+// what had arrived is recovered as usual.
+func TestTheServingProgramIsKilled(t *testing.T) {
 	t.Parallel()
 	server := harness.NewHeldServer(t, true, harness.OpenAIWire.Saying(false, "Half.")...)
 	h := harness.NewHome(t, harness.Shipped(t), harness.OpenAIWire.Model("held", server.URL))
@@ -169,7 +167,7 @@ func TestTheHolderIsKilledInTheMiddle(t *testing.T) {
 	if !strings.Contains(first, `"event":"accepted"`) || !strings.Contains(last, `"event":"settled","error":{"code":"unavailable"`) {
 		t.Errorf("the events begin with %s and end with %s", first, last)
 	}
-	// What it left of itself, socket and lock, is in nobody's way.
+	// The socket and lock that it left block nothing.
 	h.OK("reconcile")
 	if turn := h.Show(h.LastSession()).Turns; len(turn) != 1 {
 		t.Errorf("%d turns", len(turn))
@@ -177,9 +175,9 @@ func TestTheHolderIsKilledInTheMiddle(t *testing.T) {
 	h.Clean()
 }
 
-// The program that carries a verb out is left: its verbs end as they would by
-// SIGTERM, and what had arrived is kept.
-func TestTheHolderLeavesInTheMiddle(t *testing.T) {
+// If the program that runs a command for another process is closed, the command ends as by SIGTERM, and what had
+// arrived is kept.
+func TestTheServingProgramIsClosed(t *testing.T) {
 	t.Parallel()
 	server := harness.NewHeldServer(t, true, harness.ChatWire.Saying(false, "Half.")...)
 	h := harness.NewHome(t, harness.Shipped(t), harness.ChatWire.Model("held", server.URL))
@@ -199,8 +197,8 @@ func TestTheHolderLeavesInTheMiddle(t *testing.T) {
 	h.Clean()
 }
 
-// A verb that reads no input takes nothing of it from the script it is in.
-func TestAVerbLeavesInputThatItDoesNotRead(t *testing.T) {
+// A command that reads no input does not consume the input of the script it is in.
+func TestACommandLeavesInputThatItDoesNotRead(t *testing.T) {
 	t.Parallel()
 	h, session, _ := seeded(t, lazily)
 	other := h.Host()
@@ -218,7 +216,7 @@ func TestAVerbLeavesInputThatItDoesNotRead(t *testing.T) {
 	other.Leave()
 }
 
-// Who is configured otherwise would get another answer than alone: refused.
+// A command with another configuration would give another result than alone, so it is refused.
 func TestAnotherConfigurationIsRefused(t *testing.T) {
 	t.Parallel()
 	h, session, _ := seeded(t, "")
@@ -232,7 +230,7 @@ func TestAnotherConfigurationIsRefused(t *testing.T) {
 	other.Leave()
 }
 
-// Bytes that are not frames end their own connection and nothing else.
+// Bytes that are not frames only end their own connection.
 func TestHostileBytesOnTheSocket(t *testing.T) {
 	t.Parallel()
 	h, session, _ := seeded(t, "")
@@ -260,7 +258,7 @@ func throwBytes(t *testing.T, address, bytes string) {
 		t.Fatal(err)
 	}
 	defer func() { _ = c.Close() }()
-	_, _ = io.WriteString(c, bytes) // it may be closed before it has read all
+	_, _ = io.WriteString(c, bytes) // the connection may be closed before all is read
 	_ = c.CloseWrite()
 	_, _ = io.Copy(io.Discard, c)
 }

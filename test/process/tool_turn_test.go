@@ -8,10 +8,10 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// A turn with tools over each protocol of a provider that no one here wrote. It calls two
-// tools at once that nobody offers, in each of three steps: each call gets a result that says
-// so, the model reads every one, and the conversation continues over every protocol.
-func TestATurnGoesOnAfterCallsOfUnknownTools(t *testing.T) {
+// A turn with tools with each protocol of a third-party mock, which calls two unknown tools at once in each of three
+// steps. Each call gets an error as its result, the model receives all results, and the conversation continues with
+// every protocol.
+func TestATurnContinuesAfterCallsOfUnknownTools(t *testing.T) {
 	t.Parallel()
 	config := harness.AimockModels(t) + "\n[tools]\nmode = \"enabled\"\n"
 	for _, w := range harness.Wires {

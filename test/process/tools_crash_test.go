@@ -17,7 +17,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// toolModel answers a message with two tool calls, and their results with words.
+// toolModel answers a message with two tool calls, and their results with text.
 func toolModel(t *testing.T) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -50,7 +50,7 @@ func toolModel(t *testing.T) string {
 	return server.URL
 }
 
-// toolHome is a home in which a model may count without asking, and the file it counts in.
+// toolHome returns a home in which a model may use the counter without asking, and the counter's file.
 func toolHome(t *testing.T) (h *harness.Home, file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "counter")
@@ -61,7 +61,7 @@ func toolHome(t *testing.T) (h *harness.Home, file string) {
 	return h, file
 }
 
-// counted are the words in the file.
+// counted returns the words in the file.
 func counted(t *testing.T, file string) []string {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -71,8 +71,8 @@ func counted(t *testing.T, file string) []string {
 	return strings.Fields(string(data))
 }
 
-// pointsOfABatch are those that a turn with two calls meets, from the end of the answer that
-// asks for them to the next request.
+// pointsOfABatch are the fault points of a turn with two calls, from the end of the answer with the calls to the next
+// request.
 func pointsOfABatch() []string {
 	var out []string
 	for _, moment := range []string{"begun", "committing", "committed"} {
@@ -87,10 +87,10 @@ func pointsOfABatch() []string {
 	return append(out, "turn.batch_committed:1", "turn.step_begun:2")
 }
 
-// TestACallRunsAtMostOnce kills the program at each point of a batch, and takes its power away
-// at some: no call with effects runs twice, what nobody knows is asked, verification finds
-// nothing, and the conversation continues. The short form tries every other point, the long one
-// each of them, 1 000 times in all. backend/turn kills a turn at each of its writes.
+// TestACallRunsAtMostOnce kills the program at each point of a batch, and cuts the power at some. No call with
+// effects runs twice, the user is asked about unknown outcomes, verify finds nothing, and the conversation continues.
+// The short form tries every other point, the long form each of them, 1 000 times in all. backend/turn kills a turn
+// at each of its writes.
 func TestACallRunsAtMostOnce(t *testing.T) {
 	t.Parallel()
 	faults := sampled(pointsOfABatch(), 14)
@@ -115,7 +115,7 @@ func diesInABatch(t *testing.T, fault string) {
 	h, file := toolHome(t)
 	h.With("CONTEXTINFINITY_FAULT="+fault).Run("send", "--new", "Count for me").Exits(137)
 	session := h.LastSession()
-	for range 5 { // what recovery needs, as a person would do it
+	for range 5 { // the steps that recovery needs, as a user would take them
 		h.OK("reconcile")
 		h.OK("reconcile")
 		var waiting struct {

@@ -11,8 +11,8 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// Two processes on one data directory (SPEC 4): never two writers, reading
-// always works, and the first is not disturbed.
+// Two processes with one data directory (SPEC 4): there are never two writers, reading always works, and the first
+// writer is not disturbed.
 func TestASecondWriterIsRefusedAndTheFirstUnharmed(t *testing.T) {
 	t.Parallel()
 	text := []string{"One ", "two ", "three."}
@@ -50,8 +50,8 @@ func TestASecondWriterIsRefusedAndTheFirstUnharmed(t *testing.T) {
 	h.Clean()
 }
 
-// A verb that writes waits for one that is about to be done.
-func TestShortVerbsWaitForEachOther(t *testing.T) {
+// A command that writes waits for one that is about to end.
+func TestShortCommandsWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	server := harness.NewHeldServer(t, true, harness.AnthropicWire.Saying(true, "One.")...)
 	h := harness.NewHome(t, harness.Shipped(t), harness.AnthropicWire.Model("held", server.URL))
@@ -73,7 +73,7 @@ func TestShortVerbsWaitForEachOther(t *testing.T) {
 	h.Clean()
 }
 
-// A lock file that a killed process left behind blocks nobody.
+// A lock file that a killed process left behind does not block others.
 func TestAStaleLockDoesNotBlock(t *testing.T) {
 	t.Parallel()
 	server := harness.NewHeldServer(t, true, harness.OpenAIWire.Saying(false, "Half.")...)
@@ -89,7 +89,7 @@ func TestAStaleLockDoesNotBlock(t *testing.T) {
 	h.Clean()
 }
 
-// Data and configuration are the user's alone.
+// Data and configuration are readable only by their user.
 func TestFilesArePrivate(t *testing.T) {
 	t.Parallel()
 	server := harness.NewHeldServer(t, true, harness.ChatWire.Saying(false, "Half.")...)

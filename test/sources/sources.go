@@ -1,8 +1,7 @@
-// Package sources lets Go's memory of passed tests see what a program that a test
-// builds and starts is made of.
+// Package sources makes go test's cache depend on the sources of a program that a test builds and runs.
 //
-// go test runs a test again when what its package imports has changed, or a file of
-// the module that it looked at. A program made by go build is neither.
+// go test runs a test again if an import of its package has changed, or a file of the module that it opened. A
+// program made by go build is neither.
 package sources
 
 import (
@@ -12,8 +11,8 @@ import (
 	"strings"
 )
 
-// LookAt looks at each source file, and each file compiled in, of the program whose
-// main package is in dir, as built with these tags.
+// LookAt opens each source file and each embedded file of the program whose main package is in dir, built with these
+// tags.
 func LookAt(dir, tags string) error {
 	const files = `{{with .Module}}{{if .Main}}{{range $.GoFiles}}{{$.Dir}}/{{.}}
 {{end}}{{range $.EmbedFiles}}{{$.Dir}}/{{.}}

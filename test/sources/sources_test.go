@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// A test that starts a program is remembered, and runs again once a file of that
-// program changes which the test does not import.
-func TestAChangedProgramIsTestedAnew(t *testing.T) {
+// A test that starts a program is cached, and runs again once a file of that program changes, even if the test does
+// not import it.
+func TestAChangedProgramIsTestedAgain(t *testing.T) {
 	dir := t.TempDir()
-	old := time.Now().Add(-time.Hour) // what has just been written is never relied on
+	old := time.Now().Add(-time.Hour) // files that were just written are never cached
 	write := func(name, text string, at time.Time) {
 		t.Helper()
 		path := filepath.Join(dir, name)

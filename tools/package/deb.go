@@ -15,7 +15,7 @@ import (
 
 const (
 	maintainer = "ContextInfinity contributors <contextinfinity@users.noreply.github.com>"
-	revision   = "1" // of the package, of one version of the program
+	revision   = "1" // of the package, for one version of the program
 
 	description = `LLM conversations with unlimited, crash-proof history
 A desktop program, and a command line, for conversations with language
@@ -26,9 +26,8 @@ It talks to OpenAI, Anthropic and servers that speak their protocols, and
 answers from the person's own history without any of them.`
 )
 
-// writeDeb packs the program for Debian and Ubuntu. There are no scripts in it: icons,
-// desktop entry and file type are taken up and let go by the triggers of those who
-// keep such lists, and conversations are nobody's but their owner's.
+// writeDeb packs the program for Debian and Ubuntu. The package has no maintainer scripts: triggers of other packages
+// register icons, the desktop entry and the file type, and user data is never touched.
 func writeDeb(p *project, in inputs, out string) error {
 	needed, err := depends(in.binary)
 	if err != nil {
@@ -58,8 +57,8 @@ func writeDeb(p *project, in inputs, out string) error {
 	return create(out, func(f *os.File) error { return deb.Default.Package(info, f) })
 }
 
-// debVersion writes a version as Debian orders them: what comes before a release
-// begins with a tilde, and a hyphen belongs to the package's revision alone.
+// debVersion converts a version to Debian's ordering: pre-releases begin with a tilde, and a hyphen only separates
+// the package's revision.
 func debVersion(version string) string { return strings.Replace(version, "-", "~", 1) }
 
 func (p *project) debContents(in inputs, work string) (files.Contents, error) {
@@ -119,10 +118,10 @@ func (p *project) debContents(in inputs, work string) (files.Contents, error) {
 	return all, failed
 }
 
-// iconSizes are those of build/linux/icons.
+// iconSizes are the sizes in build/linux/icons.
 var iconSizes = []int{16, 24, 32, 48, 64, 128, 256, 512}
 
-// copyright is Debian's form of the licence.
+// copyright returns the licence in Debian's format.
 func (p *project) copyright(licence string) []byte {
 	const begins = "Permission is hereby granted"
 	_, rest, _ := strings.Cut(licence, begins)
@@ -141,15 +140,13 @@ func (p *project) copyright(licence string) []byte {
 	return []byte(b.String())
 }
 
-// debChangelog names the one version that the package holds; what changed for a
-// person is in changelog.gz.
+// debChangelog names only the version in the package; the changes are in changelog.gz.
 func (p *project) debChangelog() []byte {
 	return fmt.Appendf(nil, "%s (%s-%s) unstable; urgency=medium\n\n  * Version %s. What changed is in changelog.gz.\n\n -- %s  %s\n",
 		p.Name, debVersion(p.version), revision, p.version, maintainer, p.date.Format("Mon, 02 Jan 2006 15:04:05 -0700"))
 }
 
-// writeZipped compresses without a name or a date, so that equal contents are equal
-// files.
+// writeZipped compresses without a name or date, so that equal contents give equal files.
 func writeZipped(path string, data []byte) error {
 	var out bytes.Buffer
 	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)

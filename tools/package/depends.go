@@ -8,10 +8,9 @@ import (
 	"strings"
 )
 
-// librariesOf names Debian's package for each library that the program may be linked
-// to. One that is not here fails the build: a dependency nobody thought of must not
-// reach a person's machine as a program that does not start. Debian and Ubuntu renamed
-// some in 2024 (t64), when time became 64 bits wide elsewhere.
+// librariesOf maps each library that the program may be linked to, to Debian's package. Another library fails the
+// build: an unexpected dependency must not result in a program that does not start. Debian and Ubuntu renamed some
+// packages in 2024 (t64), when time became 64 bits wide on other architectures.
 var librariesOf = map[string]string{
 	"libgtk-3.so.0":                 "libgtk-3-0t64 | libgtk-3-0",
 	"libgdk-3.so.0":                 "libgtk-3-0t64 | libgtk-3-0",
@@ -32,11 +31,10 @@ var librariesOf = map[string]string{
 	"libX11.so.6":                   "libx11-6",
 }
 
-// ofTheSystem are parts of the C library's package, which gets a version.
+// ofTheSystem are parts of the C library's package, which needs a minimum version.
 var ofTheSystem = []string{"libc.so.6", "libpthread.so.0", "libdl.so.2", "libm.so.6", "librt.so.1", "libresolv.so.2", "ld-linux-x86-64.so.2"}
 
-// depends reads from a program what it must find on a machine: its libraries, and
-// which C library is new enough.
+// depends reads from a program what it needs on a machine: its libraries, and the minimum version of the C library.
 func depends(path string) ([]string, error) {
 	f, err := elf.Open(path)
 	if err != nil {
@@ -72,9 +70,9 @@ func packagesOf(libraries []string, symbols []elf.ImportedSymbol) ([]string, err
 	return append([]string{"libc6 (>= " + newestC(symbols) + ")"}, out...), nil
 }
 
-// newestC is the highest version of the C library that a symbol asks for.
+// newestC returns the highest version of the C library that a symbol needs.
 func newestC(symbols []elf.ImportedSymbol) string {
-	best := [2]int{2, 17} // the first on every machine that Go 1.26 runs on
+	best := [2]int{2, 17} // the minimum on every machine that Go 1.26 supports
 	for _, s := range symbols {
 		version, ok := strings.CutPrefix(s.Version, "GLIBC_")
 		if !ok {

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// writeBundle lays out ContextInfinity.app as Wails does. The program itself is
-// compiled on macOS alone: it needs Apple's frameworks.
+// writeBundle lays out ContextInfinity.app as Wails does. The program itself can only be compiled on macOS, because
+// it needs Apple's frameworks.
 func writeBundle(p *project, in inputs, dir string) error {
 	contents := filepath.Join(dir, p.Info.ProductName+".app", "Contents")
 	if err := p.renderTo(filepath.Join(contents, "Info.plist"), p.path("build/darwin/Info.plist")); err != nil {
@@ -49,15 +49,15 @@ func writeBundle(p *project, in inputs, dir string) error {
 	return os.Chmod(path, 0o755)
 }
 
-// icnsTypes are the sizes in pixels that the format takes as PNG, and its names for
-// them; 32 and 64 are also what 16 and 32 points are on a fine display.
+// icnsTypes are the sizes in pixels that the format takes as PNG, with their type names; 32 and 64 are also 16 and 32
+// points on a high-resolution display.
 var icnsTypes = []struct {
 	name string
 	size int
 }{{"ic11", 32}, {"ic12", 64}, {"ic07", 128}, {"ic13", 256}, {"ic08", 256}, {"ic14", 512}, {"ic09", 512}, {"ic10", 1024}}
 
-// icns puts the PNG files into macOS' container: a header, then for each its type, the
-// length with these eight bytes (big endian), and the file.
+// icns puts the PNG files into the macOS icon format: a header, then for each file its type, the length including
+// these eight bytes (big endian), and the data.
 func (p *project) icns() ([]byte, error) {
 	var body bytes.Buffer
 	for _, one := range icnsTypes {

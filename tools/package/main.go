@@ -1,12 +1,11 @@
-// Package makes what a person installs: the parts of it that a shell cannot. It is
-// called by scripts/package, and is a module of its own, because what it stands on is
-// no part of the program.
+// Package creates the parts of installation packages that a shell script cannot. scripts/package runs it. It is a
+// module of its own, so that its dependencies do not become dependencies of the program.
 //
 //	package [flags] deb OUT            a .deb of -binary, with -manual's pages
 //	package [flags] windows-object OUT the exe's icon, manifest and version, for Go's linker
-//	package [flags] nsis DIR           what the installer's script includes, in Wails' words
+//	package [flags] nsis DIR           the include files of the installer script, named as by Wails
 //	package [flags] macos DIR          ContextInfinity.app, with -binary in it if one is given
-//	package [flags] notices OUT        the licences of all that is compiled in
+//	package [flags] notices OUT        the licences of everything that is compiled in
 package main
 
 import (
@@ -16,13 +15,13 @@ import (
 	"time"
 )
 
-// inputs are what was made before.
+// inputs were made by earlier steps.
 type inputs struct {
 	binary  string // the program
-	manual  string // directory of scripts/manual
-	notices string // file of kind notices
-	wails   string // directory of Wails' module
-	tags    string // build tags, of notices
+	manual  string // output directory of scripts/manual
+	notices string // output of the kind notices
+	wails   string // directory of the Wails module
+	tags    string // build tags, for notices
 	arch    string
 }
 

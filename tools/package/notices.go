@@ -14,12 +14,11 @@ import (
 	"strings"
 )
 
-// component is something of others that is compiled in.
+// component is third-party code that is compiled in.
 type component struct{ name, version, dir string }
 
-// writeNotices gathers the licences of everything that is compiled into the program.
-// They ask for it: who hands the program on hands them on too. One without a licence
-// file fails the build.
+// writeNotices collects the licences of everything that is compiled into the program, as they require. A component
+// without a licence file fails the build.
 func writeNotices(p *project, in inputs, out string) error {
 	modules, err := p.goModules(in.tags)
 	if err != nil {
@@ -41,7 +40,7 @@ func writeNotices(p *project, in inputs, out string) error {
 	return writeFile(out, b.Bytes())
 }
 
-// goModules are the modules of the packages that the program is linked from, and Go.
+// goModules returns the modules of the packages that the program is linked from, and Go itself.
 func (p *project) goModules(tags string) ([]component, error) {
 	cmd := exec.Command("go", "list", "-deps", "-json=Module", "-tags", tags, ".")
 	cmd.Dir, cmd.Stderr = p.root, os.Stderr
@@ -73,8 +72,7 @@ func (p *project) goModules(tags string) ([]component, error) {
 	return sorted(out), nil
 }
 
-// npmPackages are those that the page is made of: what the lock file does not mark as
-// needed for development alone.
+// npmPackages returns the packages of the page: those that the lock file does not mark as development dependencies.
 func (p *project) npmPackages() ([]component, error) {
 	data, err := os.ReadFile(p.path("frontend/package-lock.json"))
 	if err != nil {
@@ -132,7 +130,7 @@ func (c component) licences() ([]string, error) {
 	return nil, fmt.Errorf("%s %s has no licence in %s", c.name, c.version, c.dir)
 }
 
-// saysLicence is what an npm package says in its description; empty for others.
+// saysLicence returns the licence that an npm package names in package.json; empty for others.
 func (c component) saysLicence() string {
 	data, err := os.ReadFile(filepath.Join(c.dir, "package.json"))
 	if err != nil {

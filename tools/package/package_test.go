@@ -43,7 +43,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-func TestWhatAProgramDependsOn(t *testing.T) {
+func TestDependenciesOfAProgram(t *testing.T) {
 	symbols := []elf.ImportedSymbol{{Name: "a", Version: "GLIBC_2.9"}, {Name: "b", Version: "GLIBC_2.34"}, {Name: "c", Version: "GCC_3.0"}, {Name: "d"}}
 	got, err := packagesOf([]string{"libgdk-3.so.0", "libwebkit2gtk-4.1.so.0", "libgtk-3.so.0", "libc.so.6"}, symbols)
 	want := []string{"libc6 (>= 2.34)", "libgtk-3-0t64 | libgtk-3-0", "libwebkit2gtk-4.1-0"}
@@ -55,7 +55,7 @@ func TestWhatAProgramDependsOn(t *testing.T) {
 	}
 }
 
-// What the packages say of the program is well-formed, and says the version.
+// The templates of the packages render to well-formed files with the version.
 func TestTemplates(t *testing.T) {
 	p := testProject(t, "7.8.9-dev.1+gabc")
 	for path, wants := range map[string][]string{
@@ -102,7 +102,7 @@ func TestMacOSIcon(t *testing.T) {
 	}
 }
 
-func TestCopyrightHoldsTheWholeLicence(t *testing.T) {
+func TestCopyrightContainsTheWholeLicence(t *testing.T) {
 	p := testProject(t, "1.0.0")
 	licence, err := os.ReadFile(p.path("LICENSE"))
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// project is what packages say of the program: wails.json, in the shape that Wails'
-// own templates ask it in, with the version of this build.
+// project describes the program for packages: wails.json, in the shape that Wails' templates expect, with the version
+// of this build.
 type project struct {
 	Name           string `json:"name"`
 	OutputFilename string `json:"outputfilename"`
@@ -26,7 +26,7 @@ type project struct {
 type info struct {
 	CompanyName      string        `json:"companyName"`
 	ProductName      string        `json:"productName"`
-	ProductVersion   string        `json:"productVersion"` // three numbers: all that Windows and macOS take
+	ProductVersion   string        `json:"productVersion"` // three numbers, as Windows and macOS require
 	Copyright        string        `json:"copyright"`
 	Comments         string        `json:"comments"`
 	FileAssociations []association `json:"fileAssociations"`
@@ -58,7 +58,7 @@ func readProject(root, version string, date time.Time) (*project, error) {
 
 var leadingNumbers = regexp.MustCompile(`^(\d+\.\d+\.\d+)($|[-+])`)
 
-// threeNumbers is the part of a version that everyone can read.
+// threeNumbers returns the numeric part of a version, which every system accepts.
 func threeNumbers(version string) (string, error) {
 	found := leadingNumbers.FindStringSubmatch(version)
 	if found == nil {
@@ -71,7 +71,7 @@ func (p *project) path(parts ...string) string {
 	return filepath.Join(append([]string{p.root}, parts...)...)
 }
 
-// render fills in one of Wails' templates.
+// render renders one of Wails' templates.
 func (p *project) render(path string) ([]byte, error) {
 	t, err := template.New(filepath.Base(path)).ParseFiles(path)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 
 var archs = map[string]winres.Arch{"amd64": winres.ArchAMD64, "arm64": winres.ArchARM64}
 
-// writeWindowsObject makes the object file that Go's linker puts into the exe, of the
-// same parts and under the same numbers as Wails does: its window looks its icon up.
+// writeWindowsObject makes the object file that Go's linker puts into the exe. It has the same parts with the same
+// ids as Wails' own, because the window looks up its icon by id.
 func writeWindowsObject(p *project, in inputs, out string) error {
 	arch, ok := archs[in.arch]
 	if !ok {
@@ -59,7 +59,7 @@ func setVersion(set *winres.ResourceSet, p *project) error {
 	if err := v.UnmarshalJSON(data); err != nil {
 		return fmt.Errorf("info.json: %w", err)
 	}
-	// The numbers above are all that fits there; this is what a person reads.
+	// The fields above only take numbers; this is the version that a user sees.
 	if err := v.Set(version.LangNeutral, version.ProductVersion, p.version); err != nil {
 		return err
 	}
@@ -67,9 +67,8 @@ func setVersion(set *winres.ResourceSet, p *project) error {
 	return nil
 }
 
-// writeInstallerParts writes beside the installer's script what `wails build --nsis`
-// would: the macros that it uses, with this project's names, and Microsoft's
-// installer of WebView2, for a Windows that has none.
+// writeInstallerParts writes what `wails build --nsis` puts beside the installer script: the macros that it uses,
+// with this project's names, and Microsoft's installer of WebView2, for a Windows without it.
 func writeInstallerParts(p *project, in inputs, dir string) error {
 	if err := p.renderTo(filepath.Join(dir, "wails_tools.nsh"), filepath.Join(in.wails, "pkg/buildassets/build/windows/installer/wails_tools.nsh")); err != nil {
 		return err

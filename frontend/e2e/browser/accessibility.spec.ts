@@ -4,7 +4,8 @@ import { overlays, panels, settingsPages, temporary, tour } from '../harness/scr
 import { workedIn } from '../harness/seed.ts';
 import { Conversation } from './conversation.ts';
 
-// A finding names its place by itself, and to record each of some hundred examinations takes longer than they do.
+// Each finding includes its location, and recording a trace of some hundred inspections takes longer than the
+// inspections.
 test.use({ trace: 'off' });
 
 test('first start: no serious finding', async ({ launch, page }) => {
@@ -13,14 +14,14 @@ test('first start: no serious finding', async ({ launch, page }) => {
   await inspect(page, 'first start');
 });
 
-test('where the system forces its colours, what is chosen and found can be seen', async ({ home, provider, launch, page }) => {
+test('with forced colours, selections and search results are visible', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   provider.answer('A question', 'An answer.');
   await launch();
   await new Conversation(page).askAndWait(1, 'A question', 'An answer.');
   await page.emulateMedia({ forcedColors: 'active' });
   const style = (css: string, name: string) => page.evaluate(([at, property]) => getComputedStyle(document.querySelector(at!)!).getPropertyValue(property!), [css, name]);
-  expect(await style('article .ask', 'outline-style')).toBe('solid'); // it has no background of its own
+  expect(await style('article .ask', 'outline-style')).toBe('solid'); // it has no background
 
   await page.keyboard.press('Control+k');
   await page.getByRole('dialog', { name: 'Commands' }).getByRole('combobox').fill('br');
@@ -34,7 +35,7 @@ test('where the system forces its colours, what is chosen and found can be seen'
   expect(await style('[role="menuitem"]:focus', 'outline-style')).toBe('solid');
 });
 
-test('Tab goes through the window as it is drawn, and shows where it is', async ({ home, provider, launch, page }) => {
+test('Tab follows the visual order of the window, and shows the focus', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   provider.answer('A question', 'An answer.');
   await launch();
@@ -56,14 +57,14 @@ test('Tab goes through the window as it is drawn, and shows where it is', async 
   expect(places).toEqual(['NAV', 'HEADER', 'MAIN', 'ASIDE']);
 });
 
-test.describe('no serious finding, light, dark and in high contrast', () => {
+test.describe('no serious finding in the light, dark and contrast themes', () => {
   test.beforeEach(async ({ home, provider, launch, page }) => {
     home.configure(provider);
     await launch();
     await new Conversation(page).ready();
   });
 
-  // In parts, because each picture is inspected three times.
+  // In several parts, because each screen is inspected three times.
   const parts = <T>(all: readonly T[], many: number) => Array.from({ length: many }, (_, part) => all.filter((_, at) => at % many === part));
 
   for (const [part, some] of parts(panels, 3).entries()) {
@@ -74,7 +75,7 @@ test.describe('no serious finding, light, dark and in high contrast', () => {
     });
   }
 
-  test('where nothing was said, and where an answer failed or was cut off', async ({ provider, page }) => {
+  test('with an empty conversation, and failed or interrupted answers', async ({ provider, page }) => {
     await inspect(page, 'an empty conversation');
     await workedIn(page, provider, 2);
     await new Conversation(page).ready();
@@ -86,7 +87,7 @@ test.describe('no serious finding, light, dark and in high contrast', () => {
   });
 
   for (const [part, some] of parts(overlays, 4).entries()) {
-    test(`in what lies over it, part ${part + 1}`, async ({ provider, page }) => {
+    test(`in views over it, part ${part + 1}`, async ({ provider, page }) => {
       await workedIn(page, provider, 3);
       await new Conversation(page).ready();
       await tour(page, some, (name) => inspect(page, name));

@@ -2,7 +2,7 @@ import { inspect } from '../harness/axe.ts';
 import { expect, test } from '../harness/fixtures.ts';
 import { Conversation } from './conversation.ts';
 
-test('one question to three models: side by side while they arrive, found again after a crash, gone on with, merged', async ({ home, provider, launch, page }) => {
+test('one question to three models: side by side while they arrive, found again after a crash, continued, merged', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   const question = 'Which index would you add?';
   const answer = 'On the table of orders I would add a partial index on those that are open. It is small, since most are closed within the hour, and the planner takes it for the query that lists them: at any moment few of them are open at once.';
@@ -25,11 +25,11 @@ test('one question to three models: side by side while they arrive, found again 
   const column = (model: string) => view.getByRole('region', { name: `Answer of ${model}`, exact: true });
   const models = ['mock', 'mock-messages', 'mock-chat'];
   await expect(view.getByRole('heading', { name: '3 answers to #2' })).toBeVisible();
-  // All of them stream at once, none waits for another.
+  // All of them stream at the same time; none waits for another.
   for (const model of models) await expect(column(model)).toContainText('B saved');
   const tops = await Promise.all(models.map(async (model) => (await column(model).locator('[data-answer]').boundingBox())!.y));
   expect(new Set(tops).size, 'they begin at one height').toBe(1);
-  // What does not fit beside each other is reached by scrolling, nothing is cut off.
+  // Columns that do not fit are reached by scrolling; nothing is cut off.
   await page.setViewportSize({ width: 900, height: 600 });
   await column('mock-chat').scrollIntoViewIfNeeded();
   await expect(column('mock-chat').getByRole('button', { name: 'Continue with mock-chat' })).toBeInViewport();
@@ -38,7 +38,7 @@ test('one question to three models: side by side while they arrive, found again 
   for (const model of models) await expect(column(model)).toContainText('few of them are open at once.');
   for (const model of models) await expect(column(model).getByRole('button', { name: /^Stop/ })).toBeHidden();
 
-  // Each answer is an ordinary turn: what the window held is not needed to find them again.
+  // Each answer is an ordinary turn: they are found again without any state of the window.
   await program.crash();
   await launch();
   await page.getByRole('button', { name: 'Answers side by side' }).click();
@@ -57,6 +57,6 @@ test('one question to three models: side by side while they arrive, found again 
   await expect(chat.answer(2)).toContainText('All three agree on the partial index.');
   await expect(chat.turn(2)).toContainText('3 models answered the question below');
   await expect(chat.turn(2).getByRole('group', { name: 'Versions of turn 2' })).toContainText('4/4');
-  // It answers another message, and has none beside it.
+  // It is the only answer to its message.
   await expect(page.getByRole('button', { name: 'Answers side by side' })).toHaveCount(0);
 });

@@ -4,7 +4,7 @@ import { Conversation } from './conversation.ts';
 
 test.beforeEach(({ home, provider }) => home.configure(provider));
 
-test('fork and switch: two ways on from the same turn, neither sees the other', async ({ provider, launch, page }) => {
+test('fork and switch: two branches from the same turn do not affect each other', async ({ provider, launch, page }) => {
   provider.answer('The common start', 'Where both begin.');
   provider.answer('The first way', 'Down the first way.');
   provider.answer('The other way', 'Down the other way.');
@@ -17,7 +17,7 @@ test('fork and switch: two ways on from the same turn, neither sees the other', 
   await chat.turn(1).getByRole('button', { name: /^Fork/ }).click();
   await expect(chat.turn(2)).toHaveCount(0);
   await expect(chat.answer(1)).toContainText('Where both begin.');
-  // The notice of it leaves free what is beside the conversation, and what one writes.
+  // The notice covers neither the inspector nor the message field.
   const notice = (await page.getByRole('region', { name: 'Notices' }).getByRole('group').first().boundingBox())!;
   const inspector = (await page.getByRole('complementary', { name: 'Inspector' }).boundingBox())!;
   const field = (await chat.composer.boundingBox())!;
@@ -29,7 +29,7 @@ test('fork and switch: two ways on from the same turn, neither sees the other', 
   await switchBranch(page, /^main/);
   await expect(chat.answer(2)).toContainText('Down the first way.');
   await expect(page.getByText('Down the other way.')).toHaveCount(0);
-  // What goes to the model on one branch holds nothing of its sibling.
+  // A request on one branch contains nothing of its sibling.
   provider.answer('What was said?', 'Only this.');
   await chat.askAndWait(3, 'What was said?', 'Only this.');
   const sent = JSON.stringify(provider.lastRequest());

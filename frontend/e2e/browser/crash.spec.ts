@@ -4,7 +4,7 @@ import { Conversation, plain, prose } from './conversation.ts';
 
 test.beforeEach(({ home, provider }) => home.configure(provider));
 
-test('kill -9 while streaming: the part stands there, byte for byte what the journal holds', async ({ home, provider, launch, page }) => {
+test('kill -9 while streaming: the text in the journal is shown again, byte for byte', async ({ home, provider, launch, page }) => {
   const text = `${prose(100, 'Grüße, 世界 👋')}`;
   provider.answer('Tell me', text, { chunkSize: 15, holdAfter: 40 });
   const program = await launch();
@@ -22,13 +22,13 @@ test('kill -9 while streaming: the part stands there, byte for byte what the jou
   await expect(chat.turn(1)).toHaveAccessibleName(/incomplete/i);
   await chat.says(1, journal.text);
   expect(recorded(home)).toBe(journal.text);
-  // The bytes that the window names are the journal's, however it groups their digits.
+  // The window shows the size of the journal, in whatever number format.
   const named = async () => (await chat.turn(1).innerText()).replace(/(\d)[\u202f\u00a0](?=\d)/g, '$1');
   await expect.poll(named).toContain(`${Buffer.byteLength(journal.text)} bytes`);
   expect(verb(home, 'verify')).toContain('No problems found');
 });
 
-test('killed twice, recovered twice: nothing stands there twice', async ({ home, provider, launch, page }) => {
+test('killed twice, recovered twice: nothing is duplicated', async ({ home, provider, launch, page }) => {
   provider.answer('Tell me', prose(100), { chunkSize: 15, holdAfter: 40 });
   const first = await launch();
   const chat = new Conversation(page);
@@ -46,7 +46,7 @@ test('killed twice, recovered twice: nothing stands there twice', async ({ home,
   await expect(page.getByRole('article')).toHaveCount(1);
 });
 
-test('after the crash the recovered answer can be kept, and the conversation goes on', async ({ home, provider, launch, page }) => {
+test('after a crash the recovered answer can be kept, and the conversation continues', async ({ home, provider, launch, page }) => {
   provider.answer('Tell me', prose(100), { chunkSize: 15, holdAfter: 40 });
   provider.answer('Go on then', 'On it goes.');
   const program = await launch();
@@ -63,7 +63,7 @@ test('after the crash the recovered answer can be kept, and the conversation goe
   await chat.askAndWait(2, 'Go on then', 'On it goes.');
 });
 
-test('a crash between answers loses nothing, nor what was being written', async ({ provider, launch, page }) => {
+test('a crash between answers loses nothing, including the draft', async ({ provider, launch, page }) => {
   provider.answer('First', 'One answer.');
   const program = await launch();
   const chat = new Conversation(page);
@@ -77,7 +77,7 @@ test('a crash between answers loses nothing, nor what was being written', async 
   await expect(chat.composer).toHaveValue('half a thought');
 });
 
-/** The draft that the program holds for the newest session. */
+/** The saved draft of the newest session. */
 async function savedDraft(): Promise<string> {
   const { Sessions } = (window as unknown as { go: { api: { Sessions: Record<string, (...args: unknown[]) => Promise<any>> } } }).go.api;
   const [session] = await Sessions.List?.(false, '');
@@ -90,14 +90,14 @@ function onlyJournal(home: Home): Journal {
   return journals[0] as Journal;
 }
 
-/** What the database holds as the first turn's answer, by the command line. */
+/** The first turn's answer in the database, read by the command line. */
 function recorded(home: Home): string {
   const sessions = JSON.parse(verb(home, 'sessions', '--json')).sessions;
   const shown = JSON.parse(verb(home, 'show', sessions[0].session_id, '--json'));
   return shown.turns[0].partial_text;
 }
 
-test('kill -9 while an old message is edited: what was written before it comes back, and the edit with it', async ({ provider, launch, page }) => {
+test('kill -9 while an old message is edited: the earlier draft is restored, and so is the edit', async ({ provider, launch, page }) => {
   provider.answer('The question', 'The answer.');
   const program = await launch();
   const chat = new Conversation(page);

@@ -5,11 +5,11 @@ import type { Home } from '../harness/home.ts';
 import { Conversation, prose } from './conversation.ts';
 import { head, read, streamed } from './recovery.ts';
 
-/** A disk that is full, or that fails, as a person sees it: what happened, what is safe, what to do (UX). */
+/** How the window presents a disk that is full or fails: what happened, what is safe, what to do (UX). */
 
 test.beforeEach(({ home, provider }) => home.configure(provider));
 
-/** The disk of a home, which can be full. */
+/** The disk of a home, which the test can fill. */
 function disk(home: Home) {
   const full = join(home.root, 'full');
   return {
@@ -19,7 +19,7 @@ function disk(home: Home) {
   };
 }
 
-test('a full disk takes no message, says so, keeps the text, and works again when there is space', async ({ home, provider, launch, page }) => {
+test('a full disk accepts no message, says so, keeps the text, and works again when there is space', async ({ home, provider, launch, page }) => {
   const { env, fill, free } = disk(home);
   provider.answer('First', 'One answer.');
   provider.answer('Second, which found no room', 'Another answer.');
@@ -27,7 +27,7 @@ test('a full disk takes no message, says so, keeps the text, and works again whe
   const chat = new Conversation(page);
   await chat.askAndWait(1, 'First', 'One answer.');
   await expect(chat.turn(1)).toHaveAccessibleName(/saved, latest/);
-  // The state moves once more when the turn is committed: what is compared below is the one after that.
+  // The state changes again when the turn is committed; the comparison below needs the state after that.
   await expect.poll(() => head(chat)).toMatch(/^Head #1 /);
   const before = await head(chat);
 
@@ -38,7 +38,7 @@ test('a full disk takes no message, says so, keeps the text, and works again whe
   const refused = page.getByRole('alert');
   await expect(refused).toContainText(/disk is full|no space/i);
   await expect(refused).toContainText('Your text is still here');
-  await expect(refused).not.toContainText('"code"'); // words, not what the bridge carries
+  await expect(refused).not.toContainText('"code"'); // the message, not the JSON of the bridge
   await expect(chat.composer).toHaveValue('Second, which found no room');
   await expect(page.getByRole('article', { name: /^Turn/ })).toHaveCount(1);
   expect(provider.questions()).toHaveLength(1);
@@ -53,7 +53,7 @@ test('a full disk takes no message, says so, keeps the text, and works again whe
   expect(verb(home, 'verify')).toContain('No problems found');
 });
 
-test('a disk that is full at the start: the window shows what is there, says that it can only be read, and takes nothing', async ({ home, provider, launch, page }) => {
+test('a disk that is full at the start: the window shows the data as read-only, and accepts nothing', async ({ home, provider, launch, page }) => {
   const { env, fill, free } = disk(home);
   provider.answer('First', 'One answer.');
   provider.answer('Second', 'Another answer.');
@@ -85,7 +85,7 @@ test('a disk that is full at the start: the window shows what is there, says tha
   expect(verb(home, 'verify')).toContain('No problems found');
 });
 
-test('a draft that a full disk refused is saved by itself when there is space', async ({ home, launch, page }) => {
+test('a draft that could not be saved on a full disk is saved automatically when there is space', async ({ home, launch, page }) => {
   const { env, fill, free } = disk(home);
   await launch(env);
   const chat = new Conversation(page);
@@ -95,12 +95,12 @@ test('a draft that a full disk refused is saved by itself when there is space', 
   const unsaved = page.getByRole('status').filter({ hasText: 'Not saved yet' });
   await expect(unsaved).toBeVisible();
   free();
-  await expect(unsaved).toBeHidden(); // nothing is typed meanwhile
+  await expect(unsaved).toBeHidden(); // without any further typing
   await page.reload();
   await expect(chat.composer).toHaveValue('half a thought');
 });
 
-test('a setting that a full disk refused is said beside it, and is written when there is space', async ({ home, launch, page }) => {
+test('a setting that could not be saved on a full disk shows an error, and is saved when there is space', async ({ home, launch, page }) => {
   const { env, fill, free } = disk(home);
   await launch(env);
   await new Conversation(page).ready();
@@ -117,7 +117,7 @@ test('a setting that a full disk refused is said beside it, and is written when 
   await expect(page.getByText(/disk is full|no space/i)).toHaveCount(0);
 });
 
-test('a disk that fills up while an answer arrives: what was shown stays, and can be decided on when there is space', async ({ home, provider, launch, page }) => {
+test('a disk that fills up while an answer arrives: the shown text stays, and can be kept or discarded when there is space', async ({ home, provider, launch, page }) => {
   const { env, fill, free } = disk(home);
   const text = prose(100);
   provider.answer('Tell me', text, { chunkSize: 15, holdAfter: 40 });
@@ -126,7 +126,7 @@ test('a disk that fills up while an answer arrives: what was shown stays, and ca
   const chat = new Conversation(page);
   await chat.ask('Tell me');
   const shown = await chat.shown(1, 150);
-  await expect(chat.header.getByText('saved', { exact: true })).toBeVisible(); // what was shown is fsynced
+  await expect(chat.header.getByText('saved', { exact: true })).toBeVisible(); // the displayed text is fsynced
   fill();
   provider.release('Tell me');
   await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, incomplete');
@@ -137,7 +137,7 @@ test('a disk that fills up while an answer arrives: what was shown stays, and ca
   expect(durable).toBeGreaterThan(0);
   expect(durable).toBeLessThanOrEqual(displayed);
 
-  // A refused decision is said where it is made, and stays to be read.
+  // An error of a decision is shown beside it, and stays.
   await chat.turn(1).getByRole('button', { name: 'Keep' }).press('Enter');
   await expect(chat.turn(1).getByRole('alert')).toContainText(/disk is full|no space/i);
   expect((await chat.text(1)).startsWith(shown)).toBe(true);
@@ -150,7 +150,7 @@ test('a disk that fills up while an answer arrives: what was shown stays, and ca
   expect(verb(home, 'verify')).toContain('No problems found');
 });
 
-test('a journal that cannot be fsynced: nothing is called durable that is not, and the window warns', async ({ home, provider, launch, page }) => {
+test('a journal that cannot be fsynced: bytes are never called durable by mistake, and the window warns', async ({ home, provider, launch, page }) => {
   const text = prose(400);
   provider.answer('Tell me', text, { chunkSize: 6, holdAfter: [60, 1200] });
   const trace = join(home.root, 'trace');
@@ -158,13 +158,13 @@ test('a journal that cannot be fsynced: nothing is called durable that is not, a
   const chat = new Conversation(page);
   await chat.ready();
   const cell = chat.header.getByRole('button', { name: /^Stream/ });
-  await cell.evaluate(watchWords); // every state the header shows, not those a poll happens to see
+  await cell.evaluate(watchWords); // every state that the header shows, not only those that polling sees
   await chat.ask('Tell me');
-  await expect.poll(async () => (await streamed(chat)).durable).toBeGreaterThan(0); // the first fsync went well
+  await expect.poll(async () => (await streamed(chat)).durable).toBeGreaterThan(0); // the first fsync succeeds
   provider.release('Tell me');
   await expect.poll(async () => (await streamed(chat)).displayed).toBeGreaterThan(3_000);
   await expect(cell).toContainText('buffered');
-  await expect.poll(() => readFileSync(trace, 'utf8').split('\n').filter((line) => line === 'io.journal.sync').length).toBeGreaterThan(1); // it was tried, and failed
+  await expect.poll(() => readFileSync(trace, 'utf8').split('\n').filter((line) => line === 'io.journal.sync').length).toBeGreaterThan(1); // another one was tried and failed
   provider.release('Tell me');
   await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, incomplete');
   await expect(chat.turn(1)).toContainText('could not be made durable');
@@ -179,12 +179,13 @@ test('a journal that cannot be fsynced: nothing is called durable that is not, a
   const last = await streamed(chat);
   expect(last.durable).toBeLessThan(last.displayed);
   expect(last.words).toContain('buffered');
-  // All of it is in the page, also what is out of sight and not laid out. Long lines are drawn in runs, without the spaces between.
+  // The page contains all of it, including the parts out of view that are not laid out. Long lines are drawn in runs,
+  // without the spaces between them.
   const drawn = (await chat.answer(1).evaluate((answer) => answer.textContent)) ?? '';
   expect(drawn.replace(/\s/g, '')).toBe(text.slice(0, last.displayed).replace(/\s/g, ''));
 });
 
-test('a database that fails for a moment: the message is not taken, and is when it works again; an answer is saved by itself', async ({ home, provider, launch, page }) => {
+test('a database that fails for a moment: the message is accepted once it works again; an answer is saved automatically', async ({ home, provider, launch, page }) => {
   provider.answer('Tell me', 'An answer.');
   const eio = ['turn.accept.committing:2', 'turn.finalize.committing:3', 'turn.finalize.committing:4', 'turn.finalize.committing:6'];
   await launch({ CONTEXTINFINITY_FAULT: eio.map((point) => `tx.${point}:eio`).join() });
@@ -198,11 +199,11 @@ test('a database that fails for a moment: the message is not taken, and is when 
     }).toPass();
   }
   await expect(page.getByRole('article', { name: /^Turn/ })).toHaveCount(4);
-  expect(provider.questions()).toHaveLength(4); // nothing was asked twice
+  expect(provider.questions()).toHaveLength(4); // no request was repeated
   expect(verb(home, 'verify')).toContain('No problems found');
 });
 
-test('a disk that is full as a whole answer is to be saved: the window says so, asks nothing, and it is saved by itself when there is space', async ({ home, provider, launch, page }) => {
+test('a disk that is full when a complete answer is saved: the window says so, and saves it automatically when there is space', async ({ home, provider, launch, page }) => {
   const { env, free } = disk(home);
   provider.answer('Tell me', 'All of an answer.');
   await launch({ ...env, CONTEXTINFINITY_FAULT: 'tx.turn.finalize.begun:1:full' });
@@ -219,13 +220,13 @@ test('a disk that is full as a whole answer is to be saved: the window says so, 
   await expect(turn.getByRole('alert')).toContainText(/disk is full/i);
 
   free();
-  await expect(turn).toHaveAccessibleName(/saved, latest/, { timeout: 60_000 }); // it is tried every half minute at least
+  await expect(turn).toHaveAccessibleName(/saved, latest/, { timeout: 60_000 }); // it is retried at least every half minute
   await expect(turn).toContainText('All of an answer.');
   expect(provider.questions()).toHaveLength(1);
   expect(verb(home, 'verify')).toContain('No problems found');
 });
 
-/** Records each state of a header's field as it is drawn. */
+/** Records each state that a field of the header shows. */
 function watchWords(cell: Element): void {
   const samples: string[] = [];
   (window as unknown as { samples: string[] }).samples = samples;

@@ -2,12 +2,12 @@ import { inspect } from '../harness/axe.ts';
 import { expect, test } from '../harness/fixtures.ts';
 import { Conversation } from './conversation.ts';
 
-/** A document far larger than a small prompt, with one fact in its middle that nothing else in it resembles. */
+/** A document far larger than a small prompt, with one fact in the middle that resembles nothing else in it. */
 const fact = 'The lighthouse keeper of Skagen was called Ottilie Vestergaard.';
 const chapter = (at: number) => `## Chapter ${at}\n\nOn the ${at}th day the harbour logged ${at * 3} ships, their cargo of timber, and the wind from the west.\n`;
 const book = ['# The harbour book', ...Array.from({ length: 400 }, (_, i) => chapter(i + 1) + (i === 199 ? `\n${fact}\n` : ''))].join('\n');
 
-test('a document is attached, read, and recalled by what stands in its middle', async ({ home, provider, launch, page }) => {
+test('a document is attached, read, and recalled by a fact in its middle', async ({ home, provider, launch, page }) => {
   home.configure(provider, '[budget]\nworking_set_tokens = 9000\n');
   provider.answer('What is this book?', 'A book about a harbour.');
   provider.answer('Who was the lighthouse keeper of Skagen?', 'Ottilie Vestergaard.');
@@ -18,10 +18,10 @@ test('a document is attached, read, and recalled by what stands in its middle', 
   const [picker] = await Promise.all([page.waitForEvent('filechooser'), page.getByRole('button', { name: 'Attach a document' }).click()]);
   await picker.setFiles({ name: 'harbour.md', mimeType: 'text/markdown', buffer: Buffer.from(book) });
   await expect(page.getByRole('button', { name: 'Remove harbour.md' })).toBeVisible();
-  await expect(page.getByRole('button', { name: 'Stop attaching harbour.md' })).toBeHidden(); // and its draft is saved
+  await expect(page.getByRole('button', { name: 'Stop attaching harbour.md' })).toBeHidden(); // its draft is saved too
   await page.reload();
   await chat.ready();
-  await expect(page.getByRole('button', { name: 'Remove harbour.md' })).toBeVisible(); // a draft keeps it
+  await expect(page.getByRole('button', { name: 'Remove harbour.md' })).toBeVisible(); // the draft contains it
 
   await chat.askAndWait(1, 'What is this book?', 'A book about a harbour.');
   await expect(chat.turn(1)).toContainText('harbour.md');
@@ -44,7 +44,7 @@ test('a document is attached, read, and recalled by what stands in its middle', 
   expect(second).toContain('<memory>');
 });
 
-test('what is no document is refused beside the field, and the text stays', async ({ home, provider, launch, page }) => {
+test('a file that is not a document is rejected beside the field, and the text stays', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   await launch();
   const chat = new Conversation(page);

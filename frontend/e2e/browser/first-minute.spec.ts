@@ -3,13 +3,10 @@ import { Provider } from '../harness/provider.ts';
 import { expect, test } from '../harness/fixtures.ts';
 import { Conversation, prose } from './conversation.ts';
 
-/** Words of the program's insides. A person who starts has never read about them. */
+/** Internal terms, which a new user has never read about. */
 const ledgerWords = /\b(?:durable|buffered|head|pending|epoch|journal|replay|chunk|manifest|ledger|commit(?:ted)?|lineage|librarian|fsync|embedd\w*)\b/i;
 
-/**
- * The text that is drawn, part by part: not what is hidden from the eye for those who are read to, and not what lies
- * outside of the window. Hints are not drawn before one points at something.
- */
+/** The visible text: neither text for screen readers only, nor text outside the window, nor tooltips. */
 function drawn(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -26,16 +23,16 @@ function drawn(page: Page): Promise<string[]> {
   });
 }
 
-/** Nothing that is drawn now has a word of the insides in it; and something is drawn. */
+/** Expects that the visible text matches `seen` and contains no internal terms. */
 async function speaksPlainly(page: Page, seen: RegExp): Promise<void> {
   let texts: string[] = [];
   await expect.poll(async () => (texts = await drawn(page)).join('\n')).toMatch(seen);
   expect(texts.filter((text) => ledgerWords.test(text))).toEqual([]);
 }
 
-test.beforeEach(({ page }) => page.addInitScript(() => localStorage.setItem('contextinfinity.layout', '{}'))); // as it is at first
+test.beforeEach(({ page }) => page.addInitScript(() => localStorage.setItem('contextinfinity.layout', '{}'))); // as on the first start
 
-test('a local server: one click and one message to the first answer, and no word of the insides on the screen', async ({ launch, page }) => {
+test('a local server: one click and one message to the first answer, and no internal terms on the screen', async ({ launch, page }) => {
   const local = await Provider.startAt(11434).catch(() => undefined);
   test.skip(local === undefined, 'something else listens on port 11434 of this machine');
   const server = local as Provider;
@@ -48,10 +45,10 @@ test('a local server: one click and one message to the first answer, and no word
     const start = page.getByRole('region', { name: 'Use this machine' }).getByRole('button', { name: 'Start with llama3.2:3b' });
     await expect(async () => {
       const again = page.getByRole('button', { name: 'Look again' });
-      if (await again.isVisible()) await again.click({ timeout: 2_000 }); // it was too busy to answer in time
+      if (await again.isVisible()) await again.click({ timeout: 2_000 }); // it was too busy to respond in time
       await expect(start).toBeVisible({ timeout: 10_000 });
     }).toPass();
-    await expect(ways.and(page.locator('[data-kind="primary"]'))).toHaveCount(1); // one filled button, which is that one
+    await expect(ways.and(page.locator('[data-kind="primary"]'))).toHaveCount(1); // exactly one primary button, which is this one
     await expect(start).toHaveAttribute('data-kind', 'primary');
     await speaksPlainly(page, /Use this machine/);
 

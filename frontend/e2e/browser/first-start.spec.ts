@@ -6,7 +6,7 @@ import { expect, test } from '../harness/fixtures.ts';
 import { Conversation } from './conversation.ts';
 
 test.describe('first start', () => {
-  test('with a key: tested at once, and a conversation with it', async ({ home, provider, launch, page }) => {
+  test('with a key: tested at once, then used in a conversation', async ({ home, provider, launch, page }) => {
     test.skip(process.platform !== 'linux', 'SSL_CERT_FILE is read on Linux alone');
     const vendors = await Vendors.start(home, provider);
     provider.answer('Hello there', 'A greeting from the vendor.');
@@ -14,7 +14,7 @@ test.describe('first start', () => {
 
     await page.getByLabel('API key').fill(canaryKey);
     await page.getByRole('button', { name: 'Test the key' }).click();
-    await expect(page.getByText(/does not show its provider/)).toBeVisible(); // a bare sk- is anybody's
+    await expect(page.getByText(/does not show its provider/)).toBeVisible(); // several vendors use a plain sk-
     expect(vendors.keys).toEqual(new Set());
     await page.getByRole('button', { name: 'OpenAI', exact: true }).click();
     await expect(page.getByRole('status').filter({ hasText: /OpenAI.*model/ })).toBeVisible();
@@ -38,7 +38,7 @@ test.describe('first start', () => {
       await launch();
       await expect(async () => {
         const again = page.getByRole('button', { name: 'Look again' });
-        if (await again.isVisible()) await again.click({ timeout: 2_000 }); // it was too busy to answer in time
+        if (await again.isVisible()) await again.click({ timeout: 2_000 }); // it was too busy to respond in time
         await expect(page.getByText('Ollama answered')).toBeVisible({ timeout: 10_000 });
       }).toPass();
       await page.getByRole('region', { name: 'Use this machine' }).getByRole('button', { name: /^Start with/ }).click();
@@ -52,7 +52,7 @@ test.describe('first start', () => {
     }
   });
 
-  test('with no key and no network: recall quotes what was said before', async ({ launch, page }) => {
+  test('without a key or network: recall quotes earlier messages', async ({ launch, page }) => {
     await launch();
     await page.getByRole('button', { name: 'Start with recall' }).click();
 
@@ -65,7 +65,7 @@ test.describe('first start', () => {
     await expect(chat.answer(2)).toContainText('ninth of May');
   });
 
-  test('is not asked again', async ({ launch, page }) => {
+  test('is shown only once', async ({ launch, page }) => {
     const first = await launch();
     await page.getByRole('button', { name: 'Start with recall' }).click();
     await expect(new Conversation(page).composer).toBeVisible();

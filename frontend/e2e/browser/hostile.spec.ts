@@ -5,7 +5,7 @@ import { Conversation } from './conversation.ts';
 
 test.beforeEach(({ home, provider }) => home.configure(provider));
 
-test('nothing that an answer tries runs, and no request leaves but those to the program', async ({ provider, launch, page }) => {
+test('nothing in an answer runs, and there are no requests except to the program', async ({ provider, launch, page }) => {
   const corpus = hostile.map(([name, text]) => `Case: ${name}\n\n${text}`).join('\n\n');
   provider.answer('Try everything', `${corpus}\n\nThe end of it.`, { chunkSize: 400 });
   const seen = watch(page);
@@ -13,15 +13,15 @@ test('nothing that an answer tries runs, and no request leaves but those to the 
   const chat = new Conversation(page);
   await chat.askAndWait(1, 'Try everything', 'The end of it.');
 
-  // Every case is there to be read, as words.
+  // Every case is readable as text.
   const answer = chat.answer(1);
   for (const [name] of hostile) await expect(answer).toContainText(`Case: ${name}`);
   await expect(answer).toContainText('alert(1)');
   expect(await answer.locator('script, style, iframe, object, embed, svg:not(.icon, .icon *), form, input, video, audio, link, meta, base, template').count()).toBe(0);
   expect(await answer.evaluate(acting)).toEqual([]);
-  // Its links are pressed as a person would: the page stays where it is.
+  // Clicking its links does not leave the page.
   for (const link of await answer.locator('a:not([href])').all()) await link.click();
-  // Once it is kept, it is drawn again from the store.
+  // After saving, it is drawn again from the store.
   await page.reload();
   await expect(chat.answer(1)).toContainText('The end of it.');
   expect(await answer.evaluate(acting)).toEqual([]);
@@ -31,14 +31,14 @@ test('nothing that an answer tries runs, and no request leaves but those to the 
   expect(seen.outside(served.url)).toEqual([]);
 });
 
-test('answers that hold a parser up leave the window answering: each is shown, and one can go on writing', async ({ provider, launch, page }) => {
-  // One of each kind: deep, long, ambiguous. The page alone is measured with all of them.
+test('answers that slow a parser down do not block the window: each is shown, and typing still works', async ({ provider, launch, page }) => {
+  // One of each kind: deep, long, ambiguous. All cases are measured in the unit tests.
   const chosen = ['10 000 quotes in quotes', 'a table of 20 000 rows', 'links that never close', 'paragraphs', 'formulas that grow'];
   const seen = watch(page);
   const served = await launch();
   const chat = new Conversation(page);
   for (const [name, make] of heavy.filter(([name]) => chosen.includes(name))) {
-    // A conversation each: together they are more than a model may be sent.
+    // One conversation for each: together they would exceed the context of the model.
     await page.keyboard.press('Control+n');
     await expect(chat.turn(1)).toHaveCount(0);
     provider.answer(`Now ${name}`, make(), { chunkSize: 40_000 });
@@ -56,7 +56,7 @@ test('answers that hold a parser up leave the window answering: each is shown, a
   expect(seen.outside(served.url)).toEqual([]);
 });
 
-// Marks, brackets and joiners, and a script whose letters join: engines lay each out as a whole.
+// Marks, brackets and joiners, and a script with joined letters: engines lay each of them out as one unit.
 const slow: [string, string][] = [
   ['half a million marks', `a${'\u0301'.repeat(500_000)}`],
   ['30 000 pictures without end', '![a]('.repeat(30_000)],
@@ -68,10 +68,10 @@ const slow: [string, string][] = [
   ['20 000 rules', '---\n\n'.repeat(20_000)],
 ];
 
-/** How many times as long as for ordinary words. What is laid out as a whole takes fifty times as long and more. */
+/** The limit relative to ordinary words. Text that is laid out as one unit takes at least fifty times as long. */
 const most = 20;
 
-test('what engines lay out slowly holds the page hardly longer than ordinary words', async ({ provider, launch, page, browser }) => {
+test('text that engines lay out slowly blocks the page hardly longer than ordinary words', async ({ provider, launch, page, browser }) => {
   await launch();
   const chat = new Conversation(page);
   const took: Record<string, number> = {};
@@ -87,18 +87,18 @@ test('what engines lay out slowly holds the page hardly longer than ordinary wor
     await expect(chat.answer(1)).not.toBeEmpty();
     return longest;
   };
-  const words = Math.max(30, (took['ordinary words'] = await measure('Now ordinary words', 'word '.repeat(20_000)))); // less than that is mostly chance
+  const words = Math.max(30, (took['ordinary words'] = await measure('Now ordinary words', 'word '.repeat(20_000)))); // smaller values are mostly noise
   for (const [name, text] of slow) {
     took[name] = Infinity;
-    // Processors that others use too take longer for the same: the least of three counts.
+    // A busy processor takes longer for the same work, so the smallest of three measurements counts.
     for (let n = 1; n <= 3 && took[name]! >= most * words; n++) took[name] = Math.min(took[name]!, await measure(`Now ${name}, ${n}`, text));
   }
   for (const [name] of slow) expect(took[name], `${name}: ${JSON.stringify(took)}`).toBeLessThan(most * words);
 });
 
 /**
- * Waits until an answer has come and nothing more is drawn of it. Assertions on the page would have it laid out again for each
- * element that they look at, within its own tasks: what is measured meanwhile is theirs.
+ * Waits until an answer is complete and completely drawn. Assertions on the page would cause a layout for each element
+ * they look at, in tasks of the page, and so distort the measurement.
  */
 const drawnToItsEnd = (page: Page) =>
   page.waitForFunction(
@@ -113,7 +113,10 @@ const drawnToItsEnd = (page: Page) =>
     { polling: 700 },
   );
 
-/** The longest task of the page's thread in a trace: milliseconds of processor time, which a busy machine does not change. */
+/**
+ * The longest task of the page's thread in a trace, in milliseconds of processor time, which does not depend on the
+ * load of the machine.
+ */
 function longestTask(trace: Buffer): number {
   const { traceEvents: events } = JSON.parse(trace.toString()) as { traceEvents: { name?: string; pid: number; tid: number; tdur?: number; args?: { name?: string } }[] };
   const thread = (event: { pid: number; tid: number }) => `${event.pid}/${event.tid}`;
@@ -123,7 +126,7 @@ function longestTask(trace: Buffer): number {
   return Math.max(...tasks) / 1000;
 }
 
-/** What of an answer's drawing could act by itself: handlers, and addresses that are not the web's or this history's. */
+/** Active content in an answer: event handlers, and addresses other than those of the web and of this history. */
 function acting(answer: Element): string[] {
   return [...answer.querySelectorAll('*')].flatMap((element) =>
     [...element.attributes]
@@ -135,7 +138,7 @@ function acting(answer: Element): string[] {
   );
 }
 
-/** All that would show that something ran or was fetched. */
+/** Records everything that would show that a script ran or a resource was loaded. */
 function watch(page: Page) {
   const ran: string[] = [];
   const requests: string[] = [];

@@ -3,7 +3,7 @@ import { expect, test } from '../harness/fixtures.ts';
 import { command } from '../harness/screens.ts';
 import { Conversation, prose } from './conversation.ts';
 
-/** Every task by the keyboard alone: no pointer of any kind may have been down in the page. */
+/** Every task with the keyboard only: no pointer may be pressed in the page. */
 test.beforeEach(async ({ page }) => {
   await page.addInitScript(() => {
     for (const kind of ['pointerdown', 'mousedown', 'touchstart']) addEventListener(kind, () => document.documentElement.setAttribute('data-pointed', kind), true);
@@ -29,7 +29,7 @@ class Keys {
     return this.page.keyboard.type(text);
   }
 
-  /** Tabs until it has the focus, as one would who sees where the focus is. */
+  /** Presses Tab until the target has the focus, like a user who sees the focus. */
   async tabTo(target: Locator, key = 'Tab'): Promise<void> {
     await expect(target).toBeAttached();
     for (let stops = 0; stops < 120; stops++) {
@@ -40,19 +40,19 @@ class Keys {
   }
 
   async activate(target: Locator, key = 'Tab'): Promise<void> {
-    await expect(target).toBeEnabled(); // until then Tab passes it by
+    await expect(target).toBeEnabled(); // Tab skips it while it is disabled
     await this.tabTo(target, key);
     await this.press('Enter');
   }
 
-  /** Goes to the message from wherever one is, writes it, and sends it or carries it out. */
+  /** Goes to the message field from anywhere, types the text, and sends or runs it. */
   async write(text: string): Promise<void> {
     await this.press('Control+l');
     await expect(this.chat.composer).toBeFocused();
     await this.type(text);
     const button = this.page.getByRole('button', { name: /^(Send|Queue|Run) \(Enter\)/ });
     await expect(button).toBeEnabled();
-    await expect(button).not.toHaveAttribute('aria-busy'); // while the one before is handed over, Enter keeps the text
+    await expect(button).not.toHaveAttribute('aria-busy'); // while the previous message is being sent, Enter does nothing
     await this.press('Enter');
   }
 
@@ -100,7 +100,7 @@ test.describe('with a provider', () => {
     await expect(keys.chat.turn(3)).toHaveAccessibleName(/failed/);
     provider.answer('Be refused', 'Well then.');
     await keys.activate(keys.chat.turn(3).getByRole('button', { name: 'Retry' }), 'Shift+Tab');
-    await expect(keys.chat.answer(4)).toContainText('Well then.'); // as a turn of its own
+    await expect(keys.chat.answer(4)).toContainText('Well then.'); // as a separate turn
 
     for (const [seq, what, name] of [[5, 'Keep', /kept/], [6, 'Discard', /discarded/]] as const) {
       provider.answer(`Break off ${seq}`, prose(60), { chunkSize: 20, dropAfter: 16 });
@@ -111,7 +111,7 @@ test.describe('with a provider', () => {
     }
   });
 
-  test('sessions: new, switched, renamed, in a folder, archived and back', async ({ provider, page }) => {
+  test('sessions: create, switch, rename, move to a folder, archive and restore', async ({ provider, page }) => {
     const keys = new Keys(page);
     const list = page.getByRole('group', { name: 'Sessions' });
     const line = (name: string) => list.locator('[data-session]').filter({ hasText: name });
@@ -122,7 +122,7 @@ test.describe('with a provider', () => {
     await expect(page.getByRole('article')).toHaveCount(0);
     await keys.ask(1, 'About gardens', 'Gardens it is.');
 
-    await keys.press('Tab'); // out of the field, where / is a letter
+    await keys.press('Tab'); // out of the field, where / is a character
     await keys.press('/');
     await keys.type('harb');
     await keys.press('Enter');
@@ -172,7 +172,7 @@ test.describe('with a provider', () => {
     await command(page, 'Show the tree at full size');
     const tree = page.getByRole('tree', { name: 'Branches' });
     const item = (name: RegExp) => tree.getByRole('treeitem', { name });
-    await expect(item(/^main/)).toBeFocused(); // where one is
+    await expect(item(/^main/)).toBeFocused(); // the current branch
     await keys.press('End', 'Home', 'ArrowDown');
     await expect(item(/^sideways/)).toBeFocused();
     await keys.press('Enter');
@@ -262,7 +262,7 @@ test.describe('with a provider', () => {
     await expect(pins.getByText('Bertha rests on Sundays.').last()).toBeVisible();
   });
 
-  test('the palette, the sheet, the settings, theme and text size', async ({ page }) => {
+  test('the palette, the shortcut sheet, the settings, theme and text size', async ({ page }) => {
     const keys = new Keys(page);
     const root = page.locator('html');
     await command(page, 'Dark theme');
@@ -289,7 +289,7 @@ test.describe('with a provider', () => {
     await expect.poll(size).toBe(1);
     await keys.press('Escape');
     await keys.chat.ready();
-    await page.reload(); // what was chosen was kept
+    await page.reload(); // the choice was saved
     await expect(root).toHaveAttribute('data-theme', 'light');
   });
 });

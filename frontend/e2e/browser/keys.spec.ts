@@ -8,10 +8,10 @@ test('a key is in no page, no storage, no file and no output, even when the prov
   const program = await launch();
   const chat = new Conversation(page);
   await chat.ask('Is my key good?');
-  await expect(chat.turn(1)).toHaveAccessibleName(/failed/); // the echo has arrived
+  await expect(chat.turn(1)).toHaveAccessibleName(/failed/); // the echo of the key has arrived
   await expect(chat.turn(1)).toContainText(/key/i);
 
-  // Every place of the window that could show it: the turn's raw request and response, and the settings.
+  // Everything in the window that could show it: the turn's raw request and response, and the settings.
   for (const tab of ['State', 'Activity', 'Pending']) {
     await page.getByRole('tab', { name: new RegExp(`^${tab}`) }).click();
     expect(await page.content()).not.toContain(canaryKey);
@@ -23,7 +23,7 @@ test('a key is in no page, no storage, no file and no output, even when the prov
   const stored = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie]));
   expect(stored).not.toContain(canaryKey);
 
-  expect([...provider.keys]).toEqual([canaryKey]); // it did go to the provider
+  expect([...provider.keys]).toEqual([canaryKey]); // it was sent to the provider
   await program.stop();
   expect(program.output).not.toContain(canaryKey);
   expect(home.filesHolding(canaryKey)).toEqual([]);

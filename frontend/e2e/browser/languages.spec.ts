@@ -5,7 +5,7 @@ import { overlays, panels, settingsPages, tour } from '../harness/screens.ts';
 import { call, workedIn } from '../harness/seed.ts';
 import { Conversation } from './conversation.ts';
 
-// A finding names its place by itself.
+// Each finding includes its location.
 test.use({ trace: 'off' });
 const eventually = expect.configure({ soft: true, timeout: 15_000 });
 
@@ -16,10 +16,10 @@ async function speak(page: Page, language: string): Promise<void> {
   await expect(page.locator('html')).toHaveAttribute('lang', language);
 }
 
-/** What workedIn says and names. */
+/** The texts and names that workedIn creates. */
 const seeded = /have to watch|measure first|you saw|of the night|Note the lag|to say about|to Postgres|by hand|two people|logical replication|sequences|triggers|on a Friday|cut-over|new cluster|orders service|the kitchen|Runbook/i;
 
-/** English sentences and labels of the window as it is drawn; nothing of what people and models wrote, of names and of code. */
+/** English sentences and labels that the window shows, apart from messages, answers, names and code. */
 async function english(page: Page): Promise<string[]> {
   return (await drawn(page)).filter((words) => !seeded.test(words));
 }
@@ -27,7 +27,7 @@ async function english(page: Page): Promise<string[]> {
 function drawn(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const common = /\b(?:the|of|and|to|is|are|were|not|with|from|for|your|you|this|that|it|each|before|after|user|assistant)\b/i;
-    // What stays open while the language changes was said when it was opened: menus, hints.
+    // Menus and tooltips that stay open keep the language in which they were opened.
     const written = 'article, [dir="auto"], pre, code, kbd, .mono, option, .text-input, .slash, [role="listbox"] .name, [role="option"] .preview, [data-session], h1, [role="menu"], [role="tooltip"]';
     const found = new Set<string>();
     const add = (text: string | null, element: Element) => {
@@ -42,8 +42,8 @@ function drawn(page: Page): Promise<string[]> {
 }
 
 for (const language of ['de', 'zh-CN'] as const) {
-  test.describe(`in ${language}, at 900 x 600, nothing is cut off, out of reach or in English`, () => {
-    // The screens are reached by their English names, and the window changes its language at once.
+  test.describe(`in ${language}, at 900 x 600, nothing is cut off, unreachable or in English`, () => {
+    // The screens are opened by their English names; then the window changes its language, which takes effect at once.
     const look = (page: Page) => async (name: string) => {
       await speak(page, language);
       await eventually.poll(() => unreachable(page), name).toEqual([]);
@@ -64,7 +64,7 @@ for (const language of ['de', 'zh-CN'] as const) {
       await tour(page, panels, look(page));
     });
 
-    test('in what lies over it', async ({ provider, page }) => {
+    test('in views over it', async ({ provider, page }) => {
       await workedIn(page, provider, 3);
       await small(page);
       await new Conversation(page).ready();

@@ -7,7 +7,7 @@ test.beforeEach(({ home, provider }) => home.configure(provider));
 
 const notice = (page: Page) => page.getByRole('region', { name: 'Notices' }).getByRole('group');
 
-/** Whatever is drawn under the notice and is not what it is in: a page, a drawer, a field. */
+/** Everything below the notice that does not contain it: a page, a drawer, a field. */
 function covered(page: Page): Promise<string[]> {
   return notice(page).evaluate((toast) => {
     const box = toast.getBoundingClientRect();
@@ -23,7 +23,7 @@ function covered(page: Page): Promise<string[]> {
   });
 }
 
-/** Shows a notice by a command that works everywhere, and the one that undoes it. */
+/** Shows a notice with a command that works everywhere, and another one with its inverse. */
 async function withNotice(page: Page, where: string): Promise<void> {
   for (const text of ['Background work is paused', 'Background work resumed']) {
     await command(page, 'Pause or resume background work');
@@ -35,7 +35,7 @@ async function withNotice(page: Page, where: string): Promise<void> {
 }
 
 for (const size of [{ width: 1280, height: 800 }, { width: 900, height: 600 }]) {
-  test(`a notice covers nothing, wherever one is, at ${size.width} by ${size.height}`, async ({ provider, launch, page }) => {
+  test(`a notice covers nothing in any view, at ${size.width} by ${size.height}`, async ({ provider, launch, page }) => {
     await page.setViewportSize(size);
     provider.answer('Tell me', 'Told.');
     await launch();
@@ -47,7 +47,7 @@ for (const size of [{ width: 1280, height: 800 }, { width: 900, height: 600 }]) 
     await command(page, 'Pause or resume background work');
     await notice(page).getByRole('button', { name: 'Dismiss' }).click();
 
-    await panels.find(({ name }) => name === 'state')?.show(page); // a drawer, where there is no room beside the conversation
+    await panels.find(({ name }) => name === 'state')?.show(page); // a drawer, if there is no space beside the conversation
     await withNotice(page, 'an open inspector');
     await page.keyboard.press('Escape');
 
@@ -65,7 +65,7 @@ for (const size of [{ width: 1280, height: 800 }, { width: 900, height: 600 }]) 
 }
 
 for (const language of ['en', 'de', 'zh-CN']) {
-  test(`no field of the header lies on another one, with a project and a narrow window, in ${language}`, async ({ home, provider, launch, page }) => {
+  test(`no field of the header overlaps another, with a project and in a narrow window, in ${language}`, async ({ home, provider, launch, page }) => {
     home.configure(provider, `[ui]\nlanguage = "${language}"`);
     provider.answer('Tell me', 'Told.');
     await page.setViewportSize({ width: 1280, height: 800 });
@@ -94,7 +94,7 @@ for (const language of ['en', 'de', 'zh-CN']) {
 }
 
 for (const language of ['en', 'de', 'zh-CN']) {
-  test(`nothing the header says is cut off at 1280 beside a long title, in ${language}`, async ({ home, provider, launch, page }) => {
+  test(`no text of the header is cut off at 1280 beside a long title, in ${language}`, async ({ home, provider, launch, page }) => {
     home.configure(provider, `[ui]\nlanguage = "${language}"`);
     const asked = 'Tell me how the bakery Miller and Sons delivers its invoices on Sundays';
     provider.answer(asked, 'Told.');
@@ -124,14 +124,17 @@ for (const language of ['en', 'de', 'zh-CN']) {
   });
 }
 
-/** What the fields of the header say and does not fit in. The names of sessions and projects, which are of any length, are not asked. */
+/**
+ * Texts in the fields of the header that are cut off. Names of sessions and projects have any length and are not
+ * checked.
+ */
 function cutOff(banner: Element): string[] {
   return [...banner.querySelectorAll<HTMLElement>('[data-field]:not([data-field="project"]) :is(.truncate, .cell__word > *)')]
     .filter((words) => words.scrollWidth > words.clientWidth && getComputedStyle(words).display !== 'inline')
     .map((words) => `${words.closest<HTMLElement>('[data-field]')?.dataset['field']}: ${words.textContent}`);
 }
 
-/** Fields that reach over their neighbour on the same row or out of the header, and those too narrow to be read. */
+/** Fields that overlap a neighbour in the same row or the edge of the header, and those too narrow to be readable. */
 function crowded(banner: Element): string[] {
   const boxes = [...banner.querySelectorAll<HTMLElement>('.header__where, [data-field], .header__end > :last-child')]
     .map((one) => ({ name: one.dataset['field'] ?? one.className, box: one.getBoundingClientRect() }));

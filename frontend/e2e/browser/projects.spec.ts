@@ -9,7 +9,7 @@ test.beforeEach(({ home, provider }) => {
   provider.answer('', 'It is noted.', { chunkSize: 200 });
 });
 
-test('a project is made, given instructions, facts and a folder, and its chats are answered with them', async ({ provider, launch, page }, info) => {
+test('a project is created with instructions, facts and a folder, and its chats use them', async ({ provider, launch, page }, info) => {
   const folder = info.outputPath('bakery');
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'rye.md'), '# Rye bread\n\nThe sourdough of the rye bread rests for nineteen hours.\n');
@@ -18,7 +18,7 @@ test('a project is made, given instructions, facts and a folder, and its chats a
   const chat = new Conversation(page);
   await chat.ready();
 
-  // By keyboard: the palette, the name, the instructions.
+  // With the keyboard: the palette, the name, the instructions.
   await page.keyboard.press('Control+k');
   await page.getByRole('dialog', { name: 'Commands' }).getByRole('combobox').fill('New project');
   await page.keyboard.press('Enter');
@@ -46,7 +46,7 @@ test('a project is made, given instructions, facts and a folder, and its chats a
   await dialog.getByRole('button', { name: 'Save', exact: true }).click();
   await expect(dialog).toBeHidden();
 
-  // A chat in it, from the list; its request holds what the project gives.
+  // A new chat in it, from the list; its request contains what the project adds.
   const list = page.getByRole('navigation', { name: 'Sessions' });
   await list.getByRole('button', { name: /^Bakery/ }).hover();
   await list.getByRole('button', { name: 'Actions for the folder Bakery' }).click();
@@ -60,7 +60,7 @@ test('a project is made, given instructions, facts and a folder, and its chats a
   for (const part of ['Always answer as a baker would.', 'The oven is called Hildegard.', 'nineteen hours']) expect(request).toContain(part);
   expect(request).not.toContain('hunter2');
 
-  // Kept to this branch, the file is not recalled.
+  // With memory limited to this branch, the file is not recalled.
   await reach.click();
   await page.getByRole('menuitemradio', { name: /^This branch/ }).click();
   await expect(reach).toHaveAccessibleName('Memory reaches: This branch. Change it');
@@ -73,14 +73,14 @@ test('a project is made, given instructions, facts and a folder, and its chats a
   await page.getByRole('button', { name: 'Previous turn' }).click();
   await expect(page.getByText('Memory was searched in: this project, “Bakery”')).toBeVisible();
 
-  // What changes in the folder is told.
+  // Changes in the folder are reported.
   rmSync(join(folder, 'rye.md'));
   await page.getByRole('button', { name: /^Project Bakery/ }).click();
   await page.getByRole('menuitem', { name: 'Documents and folder…' }).click();
   await dialog.getByRole('button', { name: 'Check now' }).click();
   await expect(dialog.getByText(/: 1 removed$/)).toBeVisible();
 
-  // Deleted, its chats stay.
+  // The chats of a deleted project stay.
   await dialog.getByRole('tab', { name: 'Settings' }).click();
   await dialog.getByRole('button', { name: 'Delete project…' }).click();
   const erase = page.getByRole('dialog', { name: 'Delete the project “Bakery” permanently' });

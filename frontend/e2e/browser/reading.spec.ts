@@ -14,18 +14,18 @@ const table = [
 ].join('\n');
 
 for (const [width, height] of [[1280, 800], [900, 600]] as const) {
-  test(`a wide table scrolls in itself and breaks no word, at ${width}x${height}`, async ({ provider, launch, page }) => {
+  test(`a wide table scrolls itself and breaks no word, at ${width}x${height}`, async ({ provider, launch, page }) => {
     await page.setViewportSize({ width, height });
     provider.answer('A table', `Here it is.\n\n${table}\n\nThe end of it.`);
     await launch();
     const chat = new Conversation(page);
     await chat.askAndWait(1, 'A table', 'The end of it.');
-    await page.reload(); // drawn whole, not as it came
+    await page.reload(); // drawn at once instead of while it arrives
     const scroller = chat.answer(1).locator('.data-scroll');
-    await expect(scroller).toHaveAttribute('tabindex', '0'); // by keyboard too
+    await expect(scroller).toHaveAttribute('tabindex', '0'); // reachable by keyboard too
     const shape = await scroller.evaluate((element) => ({
       inner: element.scrollWidth, outer: element.clientWidth, page: document.documentElement.scrollWidth - innerWidth,
-      // A cell that keeps to one line is as high as one; no cell is narrower than its longest word.
+      // Cells that must not wrap have one line; no cell is narrower than its longest word.
       lines: [...element.querySelectorAll<HTMLElement>('.number, .short')].map((cell) => {
         const style = getComputedStyle(cell);
         const range = document.createRange();
@@ -42,7 +42,7 @@ for (const [width, height] of [[1280, 800], [900, 600]] as const) {
   });
 }
 
-test('long code is folded with its count, opened by its button and by a find, wrapped and numbered', async ({ provider, launch, page }) => {
+test('long code is folded with its line count, unfolded by its button and by a search, wrapped and numbered', async ({ provider, launch, page }) => {
   provider.answer('A listing', `Before it.\n\n${fence}text listing.txt\n${lines.join('\n')}\n${fence}\n\nThe end of it.`, { chunkSize: 400, holdAfter: 6 });
   await launch();
   const chat = new Conversation(page);
@@ -54,7 +54,7 @@ test('long code is folded with its count, opened by its button and by a find, wr
   const code = chat.answer(1).locator('.code');
   const pre = code.locator('pre');
   const height = async () => (await pre.boundingBox())!.height;
-  await expect(code.locator('.code__more')).toBeHidden(); // what grew before one's eyes does not jump
+  await expect(code.locator('.code__more')).toBeHidden(); // code that grew while the user watched is not folded
   await page.reload();
   const more = code.getByRole('button', { name: 'Show all 120 lines' });
   await expect(more).toBeVisible();
@@ -85,7 +85,7 @@ test('long code is folded with its count, opened by its button and by a find, wr
   await expect(code.getByRole('button', { name: 'Copy code' })).toBeVisible();
 });
 
-test('footnotes lead to their words and back, by keyboard', async ({ provider, launch, page }) => {
+test('footnotes link to their text and back, with the keyboard', async ({ provider, launch, page }) => {
   provider.answer('With notes', `It is so[^a].\n\n${'More words.\n\n'.repeat(60)}[^a]: Because it was.\n\nThe end of it.`);
   await launch();
   const chat = new Conversation(page);
@@ -101,7 +101,7 @@ test('footnotes lead to their words and back, by keyboard', async ({ provider, l
   await expect(reference).toBeInViewport();
 });
 
-test('each paragraph has the direction of its words', async ({ provider, launch, page }) => {
+test('each paragraph has the direction of its text', async ({ provider, launch, page }) => {
   provider.answer('Directions', 'English first.\n\nשלום עולם, זו פסקה.\n\n- An item\n- פריט\n\nThe end of it.');
   await launch();
   const chat = new Conversation(page);
@@ -115,19 +115,19 @@ test('each paragraph has the direction of its words', async ({ provider, launch,
   expect([await side('English first.'), await side('שלום עולם, זו פסקה.'), await side('An item'), await side('פריט')]).toEqual(['left', 'right', 'left', 'right']);
 });
 
-test('formulas are drawn while the answer still arrives', async ({ provider, launch, page }) => {
+test('formulas are drawn while the answer is arriving', async ({ provider, launch, page }) => {
   provider.answer('A proof', `We know \\(a^2+b^2=c^2\\) and\n\n\\[ x = \\frac{1}{2} \\]\n\nand \\(y_1\\) in a paragraph ${'that goes on and on '.repeat(60)}.`, { chunkSize: 12, holdAfter: 24 });
   await launch();
   const chat = new Conversation(page);
   await chat.ask('A proof');
   await expect(chat.stop).toBeVisible();
-  await expect(chat.answer(1).locator('.katex')).toHaveCount(3); // the last in the paragraph that is growing
+  await expect(chat.answer(1).locator('.katex')).toHaveCount(3); // including the last one, in the paragraph that is still growing
   await expect(chat.stop).toBeVisible();
   provider.release('A proof');
 });
 
-test('a diagram, a picture and a page are shown in a frame that may do nothing', async ({ provider, launch, page }) => {
-  // What leaves the page arrives here: engines tell of requests that their policy refuses, too.
+test('a diagram, a picture and a page are shown in a frame without permissions', async ({ provider, launch, page }) => {
+  // Receives everything that leaves the page. Engines also report requests that the policy refuses.
   const outside: string[] = [];
   const elsewhere = createServer((asked, answer) => {
     outside.push(asked.url ?? '');
@@ -150,7 +150,7 @@ test('a diagram, a picture and a page are shown in a frame that may do nothing',
   const chat = new Conversation(page);
   await chat.askAndWait(1, 'Draw', 'The end of it.');
   const answer = chat.answer(1);
-  expect(await answer.locator('iframe').count()).toBe(0); // none before it is asked for
+  expect(await answer.locator('iframe').count()).toBe(0); // none before the user opens it
   for (const block of await answer.locator('.code').all()) {
     await block.getByRole('button', { name: 'Preview' }).click();
     await expect(block.locator('iframe')).toHaveAttribute('sandbox', '');
@@ -167,7 +167,7 @@ test('a diagram, a picture and a page are shown in a frame that may do nothing',
   await frames.nth(2).contentFrame().getByText('Away').click();
   await frames.nth(2).contentFrame().getByRole('button', { name: 'Go' }).click();
   await expect(frames.nth(2).contentFrame().getByText('Words of the page')).toBeVisible();
-  // By the keyboard: the list follows its end while a frame still grows, and a press of the mouse would land beside the button.
+  // With the keyboard: the list follows its end while a frame still grows, so a click would miss the button.
   await answer.getByRole('button', { name: 'Show the code' }).first().press('Enter');
   await expect(answer.locator('.code').first().locator('pre')).toBeVisible();
   expect(page.url()).toBe(`${served.url}/`);

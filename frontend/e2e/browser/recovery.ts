@@ -9,9 +9,9 @@ import { Conversation, plain, prose } from './conversation.ts';
 
 export type Launch = (extra?: Record<string, string>) => Promise<Served>;
 
-/** What a start found and did, as the window tells it. */
+/** The window's report of what a start found and did. */
 export class Recovery {
-  /** The line over the conversation. */
+  /** The line above the conversation. */
   readonly news: Locator;
   readonly report: Locator;
 
@@ -20,7 +20,7 @@ export class Recovery {
     this.report = page.getByRole('article', { name: 'Recovery report' });
   }
 
-  /** Opens the report from the inspector, wherever it is. */
+  /** Opens the report in the inspector, and the inspector if necessary. */
   async open(): Promise<Locator> {
     await this.page.getByRole('tab', { name: /^Activity/ }).click();
     await expect(this.report).toBeVisible();
@@ -28,7 +28,7 @@ export class Recovery {
   }
 }
 
-/** Asks, and kills the program while the answer arrives; what had been shown is given back. */
+/** Sends a message and kills the program while the answer arrives; returns the text shown until then. */
 export async function cutOff(launch: Launch, page: Page, provider: Provider, question = 'Tell me'): Promise<string> {
   provider.answer(question, prose(100), { chunkSize: 15, holdAfter: 40 });
   const program = await launch();
@@ -39,14 +39,14 @@ export async function cutOff(launch: Launch, page: Page, provider: Provider, que
   return shown;
 }
 
-/** Asks, and lets the build with fault points die at one of them. */
+/** Sends a message, and lets the build with fault points end at one of them. */
 export async function dieAt(launch: Launch, page: Page, point: string, question = 'Tell me'): Promise<void> {
   const program = await launch({ CONTEXTINFINITY_FAULT: `${point}:exit` });
   await new Conversation(page).ask(question);
   await until(`the program dies at ${point}`, () => !program.running);
 }
 
-/** The one journal there is, as bytes that can be damaged. */
+/** The only journal, with ways to damage it. */
 export function journalFile(home: Home): { text: string; tear: (line: string) => void; spoil: (line: number) => void } {
   const dir = join(home.dataDir, 'streams');
   const names = readdirSync(dir).filter((name) => name.endsWith('.jsonl'));
@@ -63,12 +63,12 @@ export function journalFile(home: Home): { text: string; tear: (line: string) =>
   };
 }
 
-/** Where the committed head stands, by the header. */
+/** The committed head as shown in the header. */
 export async function head(chat: Conversation): Promise<string> {
   return plain(await chat.header.getByRole('button', { name: /^Head/ }).innerText());
 }
 
-/** The bytes the header names: on disk, and shown. */
+/** The byte counts in the header: on disk, and shown. */
 export async function streamed(chat: Conversation): Promise<{ durable: number; displayed: number; words: string }> {
   return read(await chat.header.getByRole('button', { name: /^Stream/ }).innerText());
 }

@@ -3,7 +3,7 @@ import { expect, test } from '../harness/fixtures.ts';
 import { tenThousandTurns } from '../harness/seed.ts';
 import { Conversation } from './conversation.ts';
 
-test('10 000 turns: opens at its end, any turn is reached, words are found, and little of it is in the page', async ({ home, provider, launch, page }) => {
+test('10 000 turns: opens at its end, reaches any turn, finds text, and keeps little of it in the page', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   tenThousandTurns(home);
   await launch();
@@ -27,7 +27,7 @@ test('10 000 turns: opens at its end, any turn is reached, words are found, and 
   await expect(chat.turn(5_000)).toBeFocused();
   await expect(chat.answer(5_000)).toContainText('Answer 5000, in some words');
   await small(page);
-  // What is near it is there too, on both sides.
+  // The turns around it are loaded too, on both sides.
   await expect(chat.turn(4_999)).toHaveCount(1);
   await expect(chat.turn(5_001)).toHaveCount(1);
 
@@ -38,7 +38,7 @@ test('10 000 turns: opens at its end, any turn is reached, words are found, and 
   await expect(chat.turn(7_777)).toBeInViewport();
   expect(await painted(page)).toEqual(['Question 7777,']);
   await small(page);
-  // Esc leads back to where one was.
+  // Esc returns to the previous position.
   await page.keyboard.press('Escape');
   await expect(find).toBeHidden();
   await expect(chat.turn(5_000)).toBeInViewport();
@@ -64,7 +64,7 @@ async function small(page: Page): Promise<void> {
   expect(await page.evaluate(() => document.querySelectorAll('*').length)).toBeLessThan(3_000);
 }
 
-/** The words under the marks of finds, as the engine paints them. */
+/** The texts that the engine paints as search results. */
 function painted(page: Page): Promise<string[]> {
   return page.evaluate(() =>
     ['found', 'found-here'].flatMap((name) => [...(CSS.highlights.get(name) ?? [])].map(String)),

@@ -3,7 +3,7 @@ import { expect, test } from '../harness/fixtures.ts';
 import { command } from '../harness/screens.ts';
 import { Conversation } from './conversation.ts';
 
-/** Words that stand nowhere else. */
+/** Words that occur nowhere else. */
 const question = 'What did quillvane write about the heron?';
 const canary = 'The heron of Ostrakine sleeps at noon.';
 
@@ -15,7 +15,7 @@ async function storagePage(page: Page): Promise<void> {
 const bytesOf = (row: Locator) => row.evaluateAll((rows) => rows.map((one) => Number((one as HTMLElement).dataset['bytes'])));
 const sessions = (page: Page) => page.getByRole('navigation', { name: 'Sessions' }).locator('[data-session]');
 
-test('a session that is deleted for good is in no file any more, and its receipt is', async ({ home, provider, launch, page }) => {
+test('a permanently deleted session is in no file any more, except its receipt', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   provider.answer(question, canary);
   await launch();
@@ -48,7 +48,7 @@ test('a session that is deleted for good is in no file any more, and its receipt
   await expect(page.getByRole('list', { name: 'Receipts' })).toContainText('A session was permanently deleted');
 });
 
-test('an erased turn leaves its place, with the day', async ({ home, provider, launch, page }) => {
+test('a deleted turn leaves an empty place with the date', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   provider.answer(question, canary);
   provider.answer('And what else?', 'Nothing else.');
@@ -77,7 +77,7 @@ test('an erased turn leaves its place, with the day', async ({ home, provider, l
   await expect(chat.turn(1)).toContainText(/Deleted on \d/);
 });
 
-test('sizes add up, a backup is made, checked and looked at before it is restored', async ({ home, provider, launch, page }) => {
+test('sizes add up; a backup is made, verified and previewed before it is restored', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   provider.answer(question, canary);
   await launch();
@@ -112,7 +112,7 @@ test('sizes add up, a backup is made, checked and looked at before it is restore
   await expect(dialog.getByRole('button', { name: 'Restore and restart' })).toBeDisabled();
   await page.keyboard.press('Escape');
 
-  // To a place where something is already, the move is refused with its reason.
+  // Moving to a place that is not empty is refused with a reason.
   await page.getByRole('button', { name: 'Move…' }).click();
   await page.getByLabel('New folder').fill(home.root);
   await page.keyboard.press('Enter');

@@ -6,7 +6,7 @@ import type { Home } from '../harness/home.ts';
 import { repository } from '../harness/process.ts';
 import { Conversation } from './conversation.ts';
 
-/** A file of the readers' own tests, as somebody keeps it. */
+/** A file from the tests of the importers, under a name as a user would have it. */
 function given(home: Home, fixture: string): string {
   const path = join(home.root, fixture.replace('/', '-'));
   copyFileSync(join(repository, 'backend/transfer/testdata', fixture), path);
@@ -25,7 +25,7 @@ async function list(page: Page, paths: readonly string[]): Promise<void> {
 
 const task = (page: Page, title: string) => page.getByRole('region', { name: title });
 
-test('history comes in with a report, once, and can be gone on with', async ({ home, provider, launch, page }) => {
+test('history is imported once, with a report, and can be continued', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   await launch();
   const chat = new Conversation(page);
@@ -51,7 +51,7 @@ test('history comes in with a report, once, and can be gone on with', async ({ h
   await expect(page.getByRole('dialog')).toBeHidden();
   await expect(chat.turn(1)).toBeVisible();
 
-  // The same file again: nothing is added.
+  // Importing the same file again adds nothing.
   const sessions = await page.getByRole('navigation', { name: 'Sessions' }).locator('[data-session]').count();
   await list(page, [export_]);
   await page.getByRole('button', { name: 'Import 1 file' }).click();
@@ -59,7 +59,7 @@ test('history comes in with a report, once, and can be gone on with', async ({ h
   await page.keyboard.press('Escape');
   await expect(page.getByRole('navigation', { name: 'Sessions' }).locator('[data-session]')).toHaveCount(sessions);
 
-  // Reports stay through a new start of the page, until they are put away.
+  // Reports survive a reload of the page, until they are dismissed.
   await page.reload();
   await chat.ready();
   await page.getByRole('button', { name: 'More: import, export, theme' }).click();
@@ -69,7 +69,7 @@ test('history comes in with a report, once, and can be gone on with', async ({ h
   await expect(page.getByText('No running tasks')).toBeVisible();
 });
 
-test('a session goes out in each format, and never over a file without being told to', async ({ home, provider, launch, page }) => {
+test('a session is exported in each format, and replaces a file only after confirmation', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   provider.answer('Where is the key?', 'Under the third stone.');
   await launch();
@@ -109,7 +109,7 @@ test('a session goes out in each format, and never over a file without being tol
   expect(existsSync(join(home.root, 'no'))).toBe(false);
 });
 
-test('whatever is dropped on the page, it stays; what a page cannot read is asked for by its path', async ({ home, provider, launch, page }) => {
+test('the page stays whatever is dropped on it; files it cannot read are requested by path', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   await launch();
   const chat = new Conversation(page);

@@ -10,7 +10,7 @@ test.beforeEach(({ home, provider }) => {
   provider.answer('', 'It is noted.', { chunkSize: 200 });
 });
 
-test('a tree of 300 forks: find one, open it, compare, roll back, edit, archive; no sibling is ever seen', async ({ home, provider, launch, page }) => {
+test('a tree of 300 forks: find one, open it, compare, roll back, edit, archive; siblings never appear', async ({ home, provider, launch, page }) => {
   const tree = await grow(home, 6, 300);
   await launch();
   const chat = new Conversation(page);
@@ -19,7 +19,7 @@ test('a tree of 300 forks: find one, open it, compare, roll back, edit, archive;
   const log = page.getByRole('log', { name: 'Conversation' });
   const branches = new Branches(page);
 
-  // Found by its words, opened, named: header and conversation follow.
+  // Found by its text and opened: the header and the conversation follow.
   const [way, other] = [tree.get('Way 137')!, tree.get('Way 142')!];
   await branches.find('way 137');
   await expect(branches.card).toContainText('Way 137');
@@ -34,7 +34,7 @@ test('a tree of 300 forks: find one, open it, compare, roll back, edit, archive;
   await expect(chat.header).toContainText('Ferry');
   await expect.poll(async () => spoken(await log.innerText())).toEqual(way);
 
-  // What is sent, and what the X-ray shows of it, is this branch alone.
+  // The request, and its X-ray, contain only this branch.
   await chat.askAndWait(way.length + 1, 'Where are we?', 'It is noted.');
   expect(spoken(JSON.stringify(provider.lastRequest()))).toEqual(way);
   await expect(chat.header).toContainText(`Turn #${way.length + 1}`);
@@ -46,7 +46,7 @@ test('a tree of 300 forks: find one, open it, compare, roll back, edit, archive;
   await expect(xray.getByRole('button', { name: /tokens$/ }).filter({ hasText: 'Way 137' })).not.toHaveCount(0);
   expect(spoken(await xray.innerText())).toEqual(way);
 
-  // Beside another branch: each side holds its own turns.
+  // Compared with another branch: each side shows its own turns.
   await branches.find('way 142');
   await branches.card.getByRole('button', { name: 'Compare' }).click();
   const choose = page.getByRole('dialog', { name: /^Compare/ });
@@ -62,9 +62,9 @@ test('a tree of 300 forks: find one, open it, compare, roll back, edit, archive;
   await page.keyboard.press('Escape');
   await expect(compared).toBeHidden();
 
-  // Back to an earlier turn: a new branch; what came after it is gone from sight and from the request.
+  // Rolling back to an earlier turn creates a new branch; the turns after it are neither shown nor sent.
   await branches.find('Ferry');
-  await expect(branches.card.getByRole('button', { name: 'Roll back' })).toBeDisabled(); // at its own end that would be a copy
+  await expect(branches.card.getByRole('button', { name: 'Roll back' })).toBeDisabled(); // at its own end it would create a copy
   await page.keyboard.press('Escape');
   await chat.composer.fill(`/rollback #${way.length - 1}`);
   await chat.composer.press('Enter');
@@ -73,7 +73,7 @@ test('a tree of 300 forks: find one, open it, compare, roll back, edit, archive;
   await chat.askAndWait(way.length, 'And from here?', 'It is noted.');
   expect(spoken(JSON.stringify(provider.lastRequest()))).toEqual(way.slice(0, -1));
 
-  // An old message put otherwise: a branch of its own, and both versions side by side.
+  // Editing an old message creates a branch, and both versions can be selected.
   await chat.turn(1).hover();
   await chat.turn(1).getByRole('button', { name: /^Edit and resend/ }).click();
   await expect(chat.composer).toHaveValue('Trunk 1');
@@ -90,18 +90,18 @@ test('a tree of 300 forks: find one, open it, compare, roll back, edit, archive;
   await expect(chat.turn(1)).toContainText('Trunk 1');
   await expect(log).not.toContainText('A root of its own');
 
-  // Put away, and taken back. Nothing continues from this one, so that its turn goes with it.
+  // Archived and restored. No other branch continues from this one, so its turn disappears with it.
   await branches.find('way 144');
   await branches.more('Archive branch');
   await expect(branches.count).toHaveText('none');
   await page.getByRole('region', { name: 'Notices' }).getByRole('button', { name: 'Undo' }).last().click();
   await expect(branches.count).toHaveText('1 of 1');
-  // 300 forks, the first branch, a way back and one message put otherwise: nothing was lost.
+  // 300 forks, the first branch, a rollback and an edit: nothing was lost.
   const [session] = JSON.parse(verb(home, '--json', 'sessions')).sessions;
   expect(JSON.parse(verb(home, '--json', 'branches', session.session_id)).branches).toHaveLength(303);
 });
 
-test('everything is found over sessions and branches, opened at its turn and marked; commands and keys are a key away', async ({ home, launch, page }) => {
+test('the global search covers sessions and branches, opens results at their turn and marks them; commands and shortcuts work', async ({ home, launch, page }) => {
   await say(home, [
     'Let us talk about bread', 'The starter lives in the larder',
     '/new', 'A journey to the islands', 'The ferry leaves at nine', '/fork #1', 'The seaplane leaves at noon', '/fork #1', 'We go by rail after all',
@@ -114,7 +114,7 @@ test('everything is found over sessions and branches, opened at its turn and mar
   await page.getByRole('navigation', { name: 'Sessions' }).getByText('Let us talk about bread').click();
   await chat.ready();
 
-  // In a branch that is not the one its session was left on.
+  // In a branch that is not the session's open one.
   await page.keyboard.press('Control+Shift+F');
   const field = page.getByRole('combobox', { name: /^Search titles and messages/ });
   const found = page.getByRole('listbox', { name: 'Results' });
@@ -127,7 +127,7 @@ test('everything is found over sessions and branches, opened at its turn and mar
   await expect.poll(() => painted(page)).toEqual(['seaplane']);
   await expect(log).not.toContainText(/ferry|rail/);
 
-  // In two sessions: grouped, and walked with the arrows.
+  // Results from two sessions are grouped, and the arrow keys move through them.
   await page.keyboard.press('Control+Shift+F');
   await field.fill('larder');
   await expect(found.getByRole('group')).toHaveCount(2);
@@ -164,7 +164,7 @@ test('everything is found over sessions and branches, opened at its turn and mar
   await expect(sheet).toBeHidden();
 });
 
-/** The Branches tab, as a person finds it. */
+/** The Branches tab as a user finds it. */
 class Branches {
   readonly card: Locator;
   readonly count: Locator;
@@ -175,7 +175,7 @@ class Branches {
     this.count = panel.getByRole('group', { name: 'The tree' }).getByRole('status');
   }
 
-  /** Leaves the run that is found first selected. Behind it come branches that are named after what was said in it. */
+  /** Selects the first result. Branches named after its text come after it. */
   async find(words: string): Promise<void> {
     await this.page.getByRole('tab', { name: 'Branches' }).click();
     await this.page.getByRole('searchbox', { name: 'Find a turn or branch' }).fill(words);
@@ -188,7 +188,7 @@ class Branches {
   }
 }
 
-/** Says lines to one running `chat`, as through a pipe. */
+/** Sends lines to one running `chat` through a pipe. */
 async function say(home: Home, lines: readonly string[]): Promise<void> {
   const chat = spawn(built('contextinfinity'), ['chat'], { env: home.env(), stdio: ['pipe', 'pipe', 'pipe'] });
   let output = '';
@@ -198,7 +198,10 @@ async function say(home: Home, lines: readonly string[]): Promise<void> {
   if (code !== 0) throw new Error(`chat ended with ${code}:\n${output}`);
 }
 
-/** Grows a tree: a trunk, then forks at changing depths, each with a turn. Gives what was said on the way to each fork. */
+/**
+ * Creates a tree: a trunk, then forks at changing depths, each with a turn. Returns the messages on the path to each
+ * fork.
+ */
 async function grow(home: Home, trunk: number, forks: number): Promise<Map<string, string[]>> {
   const ways = new Map<string, string[]>();
   let path = Array.from({ length: trunk }, (_, i) => `Trunk ${i + 1}`);
@@ -213,12 +216,12 @@ async function grow(home: Home, trunk: number, forks: number): Promise<Map<strin
   return ways;
 }
 
-/** What of the tree's questions a text holds, each once, in order; names of branches quote some, and are left out. */
+/** The distinct messages of the tree that a text contains, in order, leaving out branch names that quote some. */
 function spoken(text: string): string[] {
   return [...new Set(text.replace(/(?:from|rollback to) #\d+: \w+ \d+/g, '').match(/(?:Trunk|Way) \d+/g) ?? [])];
 }
 
-/** The words under the marks of finds, as the engine paints them. */
+/** The texts that the engine paints as search results. */
 function painted(page: Page): Promise<string[]> {
   return page.evaluate(() => ['found', 'found-here'].flatMap((name) => [...(CSS.highlights.get(name) ?? [])].map(String)));
 }

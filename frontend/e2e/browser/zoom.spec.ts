@@ -7,12 +7,15 @@ import { call, workedIn } from '../harness/seed.ts';
 import { connectPrograms, connectServers, installed, toolScreens, withTools } from '../harness/toolscreens.ts';
 import { Conversation } from './conversation.ts';
 
-// A finding names its place by itself.
+// Each finding includes its location.
 test.use({ trace: 'off' });
-/** A screen may still be on its way when it is looked at for the first time. */
+/** A screen may still be changing at the first check. */
 const eventually = expect.configure({ soft: true, timeout: 15_000 });
 
-/** A window of 1280 x 800 at 200 %: by the engine, for which it becomes smaller, and by the program's own text size. */
+/**
+ * A window of 1280 x 800 at 200 %: with the zoom of the engine, which makes the viewport smaller, and with the
+ * program's text size.
+ */
 const ways = {
   'the engine’s zoom': (page: Page) => page.setViewportSize({ width: 640, height: 400 }),
   'the program’s text size': async (page: Page) => {
@@ -28,7 +31,7 @@ const settings = async (page: Page, name: string) => {
   await expect(page.getByRole('heading', { level: 1, name, exact: true })).toBeVisible();
 };
 
-/** A dialog that a button of a page of the settings opens. */
+/** A dialog opened by a button on a page of the settings. */
 const dialog = (at: string, button: string | RegExp): Screen => ({
   name: `${at}: ${button}`,
   async show(page) {
@@ -59,7 +62,7 @@ const dialogs: readonly Screen[] = [
 ];
 
 for (const [way, enlarge] of Object.entries(ways)) {
-  test.describe(`at 200 % by ${way} all can be reached and read`, () => {
+  test.describe(`at 200 % by ${way} everything is reachable and readable`, () => {
     const look = (page: Page) => async (name: string) => {
       await eventually.poll(() => unreachable(page), name).toEqual([]);
     };
@@ -74,7 +77,7 @@ for (const [way, enlarge] of Object.entries(ways)) {
       await tour(page, panels, look(page));
     });
 
-    test('in what lies over it', async ({ home, provider, launch, page }) => {
+    test('in views over it', async ({ home, provider, launch, page }) => {
       home.configure(provider);
       await launch();
       await new Conversation(page).ready();
@@ -84,8 +87,8 @@ for (const [way, enlarge] of Object.entries(ways)) {
       await tour(page, overlays, look(page));
     });
 
-    test('at the first start, in the settings and their dialogs, and in a temporary chat', async ({ launch, page }) => {
-      await launch({ OPENAI_API_KEY: canaryKey }); // nothing of a test reaches the vendor
+    test('on the first start, in the settings and their dialogs, and in a temporary chat', async ({ launch, page }) => {
+      await launch({ OPENAI_API_KEY: canaryKey }); // no request of a test reaches the vendor
       await enlarge(page);
       await expect(page.getByRole('button', { name: 'Start with recall' })).toBeVisible();
       await look(page)('first start');
@@ -96,7 +99,7 @@ for (const [way, enlarge] of Object.entries(ways)) {
       await tour(page, [temporary], look(page));
     });
 
-    test('of tools, their servers and other programs', async ({ home, provider, launch, page }) => {
+    test('for tools, their servers and other programs', async ({ home, provider, launch, page }) => {
       test.skip(!installed, 'the MCP servers of test/mcp are not installed (scripts/setup test)');
       withTools(home, provider);
       await launch();

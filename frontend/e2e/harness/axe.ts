@@ -3,13 +3,13 @@ import axe from 'axe-core';
 import { expect } from './fixtures.ts';
 import { draw } from './screens.ts';
 
-/** Serious and critical findings, each with where it is; by some rules alone if they are named. */
+/** Serious and critical findings with their locations; optionally by some rules only. */
 async function findings(page: Page, rules: string[] = []): Promise<string[]> {
-  // Once for each document: it is 1.3 MB, and to send it for each examination took longer than the examinations.
+  // Once for each document: it has 1.3 MB, and sending it for each inspection took longer than the inspections.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source);
   expect(page.frames(), 'a frame would not be examined').toHaveLength(1);
   const result = await page.evaluate((values) => {
-    // All is examined; what passed is not written down, which takes longer than to examine it.
+    // Reports only violations: listing what passed takes longer than the inspection.
     const options: axe.RunOptions = { resultTypes: ['violations'] };
     if (values.length > 0) options.runOnly = { type: 'rule', values };
     return (window as unknown as { axe: typeof axe }).axe.run(document, options);
@@ -19,7 +19,10 @@ async function findings(page: Page, rules: string[] = []): Promise<string[]> {
     .flatMap((violation) => violation.nodes.map((node) => `${violation.id}: ${node.target.join(' ')}: ${node.failureSummary}`));
 }
 
-/** No serious finding: all rules in the light; in the dark and in high contrast colours alone differ. */
+/**
+ * Expects no serious finding: with all rules in the light theme; the dark and the contrast theme differ only in
+ * colours.
+ */
 export async function inspect(page: Page, screen: string): Promise<void> {
   for (const theme of ['dark', 'contrast'] as const) {
     await draw(page, theme);
@@ -29,7 +32,7 @@ export async function inspect(page: Page, screen: string): Promise<void> {
   expect.soft(await findings(page), `${screen}, light`).toEqual([]);
 }
 
-/** Nothing is wider than the window. */
+/** Expects that nothing is wider than the window. */
 export async function fits(page: Page): Promise<void> {
   expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
 }

@@ -5,7 +5,7 @@ import { Home } from './home.ts';
 import { Child, built, freePort, listeningPorts, repository, until } from './process.ts';
 import { Provider } from './provider.ts';
 
-/** The dev build: the program itself, its page and services also served to Chromium on the loopback. */
+/** The dev build: the real program, which also serves its page and services to Chromium on the loopback. */
 export class Served {
   private constructor(
     private readonly child: Child,
@@ -17,15 +17,15 @@ export class Served {
     const env = home.env({
       devserver: `127.0.0.1:${port}`,
       assetdir: join(repository, 'frontend/dist'),
-      CONTEXTINFINITY_BLANK_WINDOW: '1', // Chromium has the page, and the program's own window must not open it beside it
-      // Nothing of a test may leave the machine; a test that needs the vendors sets its own.
+      CONTEXTINFINITY_BLANK_WINDOW: '1', // Chromium shows the page, so the program's own window stays blank
+      // No request of a test may leave the machine; a test that needs the vendors sets its own proxy.
       HTTPS_PROXY: 'http://127.0.0.1:9',
       ...extra,
     });
     const child = new Child(built('contextinfinity-dev'), [], env, home.root);
     const served = new Served(child, `http://127.0.0.1:${port}`);
     try {
-      await until('the page is served', () => served.answers());
+      await until('the page is available', () => served.answers());
     } catch (error) {
       await child.crash();
       throw new Error(`${error}\n${child.output}`);
@@ -62,13 +62,13 @@ interface Parts {
   home: Home;
   provider: Provider;
   /**
-   * Starts the program and opens its page; again after a crash, on the same home. A home with a configuration of its
-   * own is past the first start.
+   * Starts the program and opens its page; after a crash, again with the same home. If the home has a configuration,
+   * the first run is skipped.
    */
   launch: (extra?: Record<string, string>) => Promise<Served>;
 }
 
-/** A home, a provider, and a program started by the test itself. Everything is gone afterwards. */
+/** A home, a provider, and a program that the test starts. Everything is removed afterwards. */
 export const test = base.extend<Parts>({
   home: async ({}, use) => {
     const home = new Home();
@@ -102,7 +102,7 @@ export const test = base.extend<Parts>({
   },
 });
 
-/** Calls the service that the first start's buttons call; true if that was needed. */
+/** Calls the service that the buttons of the first run call; returns whether that was necessary. */
 async function passFirstStart(): Promise<boolean> {
   const { Settings } = (window as unknown as { go: { api: { Settings: Record<string, (...args: unknown[]) => Promise<any>> } } }).go.api;
   if (!(await Settings.Startup?.())?.firstRun) return false;
@@ -110,22 +110,25 @@ async function passFirstStart(): Promise<boolean> {
   return true;
 }
 
-/** The inspector is closed at first; tests are about someone who has opened it. What a test leaves is kept. A frame in the page has no storage. */
+/**
+ * Opens the inspector, which is closed by default and which most tests need. Changes by the test are kept. A frame in
+ * the page has no storage.
+ */
 function openInspector(): void {
   if (window !== window.top) return;
   const key = 'contextinfinity.layout';
   if (localStorage.getItem(key) === null) localStorage.setItem(key, JSON.stringify({ collapsed: { sessions: false, inspector: false } }));
 }
 
-/** An observer that loops is told to the window alone, and neither to the console nor to a test. */
+/** Writes a ResizeObserver loop to the console: the browser reports it only to the window, so no test would notice. */
 function reportLoops(): void {
   addEventListener('error', (event) => event.message.startsWith('ResizeObserver') && console.error(event.message));
 }
 
 /**
- * Errors and warnings of the page, but for the known noise of Wails' own script in a browser: it draws its overlay before the body
- * is there ('nodes'), and hands on an event before the page's runtime is loaded ('EventsNotify'), which nobody waits
- * for yet: a page starts from snapshots.
+ * Errors and warnings of the page, except known ones of Wails' own script in a browser: it draws its overlay before the
+ * body exists ('nodes'), and forwards an event before the page's runtime is loaded ('EventsNotify'). The latter is
+ * harmless, because a page starts with snapshots.
  */
 function watch(page: Page): string[] {
   const problems: string[] = [];
@@ -135,14 +138,14 @@ function watch(page: Page): string[] {
   page.on('console', (message) => {
     const text = message.text();
     const known = /favicon|WebSocket|ERR_CONNECTION|wails/i.test(text + message.location().url);
-    // The frame of a preview refuses what it is there to refuse.
+    // The frame of a preview reports what its policy refuses, as intended.
     const refused = /^(?:Blocked|Loading)/.test(text) && `${text} ${message.location().url}`.includes('about:srcdoc');
     if (['error', 'warning'].includes(message.type()) && !known && !refused) problems.push(text.replace(/(data:[^;,]*)[^'")\s]*/g, '$1'));
   });
   return problems;
 }
 
-/** Runs a verb of the same program on a home: what the command line says of it. */
+/** Runs a command of the same program on a home and returns its output. */
 export function verb(home: Home, ...args: string[]): string {
   return execFileSync(built('contextinfinity'), args, { env: home.env(), encoding: 'utf8' });
 }

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Provider } from './provider.ts';
 
-/** The key the program is given for the mock provider. It must be found nowhere that the program writes or shows. */
+/** The key for the mock provider. It must not appear in anything that the program writes or shows. */
 export const canaryKey = 'sk-canary-5f1d7c0e9b3a48268d2f';
 
 /**
- * A person's home directory, made for one test: configuration, data and cache in the XDG places, and an environment
- * that holds nothing of the machine's real user, in particular no key.
+ * A home directory for one test: configuration, data and cache in the XDG directories, and an environment that contains
+ * nothing of the machine's real user, in particular no key.
  */
 export class Home {
   readonly root = mkdtempSync(join(tmpdir(), 'contextinfinity-'));
@@ -42,7 +42,7 @@ export class Home {
     return env;
   }
 
-  /** Configures models that reach the provider over each protocol; the chosen one is the default. */
+  /** Configures models that reach the provider over each protocol; `chosen` is the default model. */
   configure(provider: Provider, more = '', chosen = 'mock'): void {
     const model = (name: string, protocol: string, base: string) => `
 [models.${name}]
@@ -57,9 +57,9 @@ max_output = 4096
     writeFileSync(
       this.configFile,
       `[general]\ndefault_model = "${chosen}"\n${more}\n` +
-        // Tests look for English texts under every locale. A test of languages says so itself.
+        // Tests look for English texts in every locale. A test of languages sets its own language.
         (more.includes('[ui]') ? '' : '[ui]\nlanguage = "en"\n') +
-        // Answers are counted: the program asks nothing of its own. A test of the librarian says so itself.
+        // Tests count requests, so the program sends none of its own. A test of the librarian enables it.
         (more.includes("[librarian]") ? "" : "[librarian]\nmodel = \"\"\n") +
         model('mock', 'openai', `${provider.url}/v1`) +
         model('mock-messages', 'anthropic', provider.url) +
@@ -67,7 +67,7 @@ max_output = 4096
     );
   }
 
-  /** What is in the stream journals, by step: the visible text of each, and whether it has an end. */
+  /** The stream journals by step: the visible text of each, and how it ended. */
   journals(): Map<string, Journal> {
     const found = new Map<string, Journal>();
     const dir = join(this.dataDir, 'streams');
@@ -77,7 +77,7 @@ max_output = 4096
     return found;
   }
 
-  /** Names of the files anywhere in this home that hold the text. */
+  /** Names of the files in this home that contain the text. */
   filesHolding(text: string): string[] {
     const wanted = Buffer.from(text);
     return filesBelow(this.root).filter((name) => readFileSync(name).includes(wanted));
@@ -90,12 +90,15 @@ max_output = 4096
 
 export interface Journal {
   text: string;
-  /** done, error or stopped; empty for a journal that was cut. */
+  /** done, error or stopped; empty for an incomplete journal. */
   end: string;
   lines: number;
 }
 
-/** Reads a journal of SPEC 5 as a stranger would: one JSON entry a line, the provider's event as its payload. */
+/**
+ * Reads a journal (SPEC 5) independently of the program: one JSON entry per line, with the provider's event as its
+ * payload.
+ */
 function readJournal(file: string): Journal {
   const journal: Journal = { text: '', end: '', lines: 0 };
   for (const line of readFileSync(file, 'utf8').split('\n')) {
@@ -104,7 +107,7 @@ function readJournal(file: string): Journal {
     try {
       entry = JSON.parse(line);
     } catch {
-      break; // a torn last line
+      break; // an incomplete last line
     }
     journal.lines++;
     if (entry.provider === 'contextinfinity') journal.end = entry.event_type;
@@ -118,7 +121,7 @@ function payloadOf(entry: { payload?: unknown; payload_b64?: string }): Record<s
   return JSON.parse(Buffer.from(entry.payload_b64, 'base64').toString('utf8'));
 }
 
-/** The text that an event of one of the three protocols adds to what is shown. */
+/** The text that an event of one of the three protocols adds to the visible text. */
 function visibleText(event: Record<string, any>): string {
   if (event.type === 'response.output_text.delta') return event.delta ?? '';
   if (event.type === 'content_block_delta') return event.delta?.text ?? '';
@@ -138,6 +141,6 @@ function listed(dir: string): string[] {
   try {
     return readdirSync(dir);
   } catch {
-    return []; // not made yet, or gone since
+    return []; // not created yet, or removed since
   }
 }

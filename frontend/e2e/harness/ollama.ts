@@ -4,20 +4,20 @@ const port = 11434;
 const dimension = 64;
 
 /**
- * An Ollama on this machine, where it listens by itself: one model that talks and one that embeds, whose vectors are those of
- * the words in a text. It can be held, so that what happens meanwhile is seen, and told to fail.
+ * An Ollama on its default port: one chat model and one embedding model, whose vectors represent the words of a text.
+ * It can be held, so that a test sees the state meanwhile, and made to fail.
  */
 export class Ollama {
   /** The texts that were embedded, in order. */
   readonly texts: string[] = [];
-  /** Why it embeds nothing: the words of its refusal. */
+  /** If set, embedding fails with this message. */
   failure = '';
   private held: Promise<void> | undefined;
   private letGo = () => {};
 
   private constructor(private readonly server: Server) {}
 
-  /** Undefined where something else listens there. */
+  /** Undefined if something else listens on the port. */
   static async start(): Promise<Ollama | undefined> {
     let ollama: Ollama | undefined;
     const server = createServer((request, response) => void ollama?.answer(request, response));
@@ -26,7 +26,7 @@ export class Ollama {
     return (ollama = new Ollama(server));
   }
 
-  /** Embeds nothing more until `release`. */
+  /** Embeds no more texts until `release`. */
   hold(): void {
     this.held = new Promise((resolve) => (this.letGo = resolve));
   }
@@ -56,7 +56,7 @@ export class Ollama {
   }
 }
 
-/** The same words give the same vector, and no text has one of length zero. */
+/** The same words give the same vector; no vector has length zero. */
 function vectorOf(text: string): number[] {
   const vector: number[] = Array.from({ length: dimension }, (_, i) => (i === 0 ? 0.1 : 0));
   for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {

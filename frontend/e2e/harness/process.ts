@@ -5,14 +5,14 @@ import { fileURLToPath } from 'node:url';
 
 export const repository = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** The path of a built program; what to do if it is not there. */
+/** The path of a built program; if it does not exist, the error says how to build it. */
 export function built(name: string): string {
   const path = `${repository}build/bin/${name}`;
   if (!existsSync(path)) throw new Error(`build/bin/${name} is not built: run make test, or scripts/build`);
   return path;
 }
 
-/** A child process in a group of its own, with all it said. */
+/** A child process in its own process group, with all of its output. */
 export class Child {
   readonly process: ChildProcess;
   readonly ended: Promise<void>;
@@ -39,14 +39,14 @@ export class Child {
     return this.pid > 0 && this.process.exitCode === null && this.process.signalCode === null;
   }
 
-  /** kill -9, of the program alone: what a crash or the kernel does. */
+  /** kill -9 of only the program, like a crash or the kernel. */
   async crash(): Promise<void> {
     this.process.kill('SIGKILL');
     await this.ended;
     this.sweep();
   }
 
-  /** Asks it to end, as a logout does; false if it had to be killed. */
+  /** Asks it to end, as at logout; false if it had to be killed. */
   async stop(patience = 60_000): Promise<boolean> {
     if (!this.running) return true;
     this.process.kill('SIGTERM');
@@ -56,12 +56,12 @@ export class Child {
     return gone;
   }
 
-  /** Ends what it started and left behind. */
+  /** Ends the processes that it started and left behind. */
   private sweep(): void {
     try {
       process.kill(-this.pid, 'SIGKILL');
     } catch {
-      // The usual case: nothing of the group is left.
+      // The usual case: the group is empty.
     }
   }
 }
@@ -74,7 +74,7 @@ export async function within(ms: number, promise: Promise<unknown>): Promise<boo
   return result;
 }
 
-/** Polls until the check gives something, or says what never came. */
+/** Polls until the check returns something; the error names what never came. */
 export async function until<T>(what: string, check: () => T | Promise<T>, patience = 90_000): Promise<NonNullable<T>> {
   const deadline = Date.now() + patience;
   for (;;) {
@@ -94,7 +94,7 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Ports a process listens on, by the sockets that it, not its neighbours, holds open. */
+/** The ports that a process listens on, found by the sockets it has open. */
 export function listeningPorts(pid: number): number[] {
   const inodes = new Set(
     entries(`/proc/${pid}/fd`).flatMap((fd) => {
@@ -115,7 +115,7 @@ export function listeningPorts(pid: number): number[] {
   );
 }
 
-/** A process and all its descendants. Each thread lists the children that it started itself. */
+/** A process and all its descendants. Each thread lists only the children that it started. */
 export function family(pid: number): number[] {
   const children = (thread: string): number[] => {
     try {
@@ -127,7 +127,7 @@ export function family(pid: number): number[] {
   return [pid, ...entries(`/proc/${pid}/task`).flatMap(children).flatMap(family)];
 }
 
-/** The processes that live in that home directory. */
+/** The processes whose home directory this is. */
 export function belonging(home: string): number[] {
   return entries('/proc')
     .filter((name) => /^\d+$/.test(name))

@@ -3,20 +3,20 @@ import { createServer, request as forward, type IncomingMessage, type Server, ty
 import type { AddressInfo } from 'node:net';
 
 export interface Pace {
-  /** Characters a piece. */
+  /** Characters per part. */
   chunkSize?: number;
-  /** Drop the connection once so many events of the stream have gone out. */
+  /** Drops the connection after this many events of the stream. */
   dropAfter?: number;
   /**
-   * Send so many events of the stream, then nothing more until `release`: no test depends on a machine's speed. Of
-   * several numbers each holds, and each `release` continues to the next.
+   * Sends this many events of the stream, then nothing until `release`, so that no test depends on the speed of the
+   * machine. With several numbers it stops at each of them, and each `release` continues to the next.
    */
   holdAfter?: number | number[];
-  /** What it reports as read. */
+  /** The reported number of input tokens. */
   inputTokens?: number;
 }
 
-/** How an answer is passed on. */
+/** How an answer is forwarded. */
 interface Passing {
   gates: Gate[];
   dropAfter: number;
@@ -47,14 +47,14 @@ type Request = { messages?: Message[]; input?: Message[] | string };
 type Message = { role?: string; content?: unknown };
 
 /**
- * A provider on the loopback that no one here wrote: aimock, with the answers a test gives it, behind a tap that can hold
- * an answer half-way. A question is matched by the end of the last user message, because in front of it stands the memory
- * block, which may quote older questions.
+ * A provider on the loopback that is not our own code: aimock, with the answers that a test defines, behind a proxy
+ * that can hold an answer midway. A question is recognised by the end of the last user message, because the memory
+ * block before it may quote older questions.
  */
 export class Provider {
-  /** Credentials that arrived; aimock's own record leaves them out. */
+  /** The credentials received; aimock's own record does not contain them. */
   readonly keys = new Set<string>();
-  /** The models that it lists; without any, those of aimock. */
+  /** The models that it lists; if empty, those of aimock. */
   models: readonly string[] = [];
   private readonly passing = new Map<string, Passing>();
   private readonly tap: Server;
@@ -74,7 +74,7 @@ export class Provider {
     return provider;
   }
 
-  /** Address without the /v1 that OpenAI's protocols add. */
+  /** The address without the /v1 that OpenAI's protocols add. */
   get url(): string {
     return `http://127.0.0.1:${(this.tap.address() as AddressInfo).port}`;
   }
@@ -85,12 +85,12 @@ export class Provider {
     this.prepend(question, response, chunkSize === undefined ? {} : { chunkSize });
   }
 
-  /** Lets an answer that is held continue. */
+  /** Continues an answer that is held. */
   release(question: string): void {
     this.passing.get(question)?.gates.find((held) => !held.released)?.release();
   }
 
-  /** The model asks for tools; what it says once it has their results. */
+  /** The model calls tools; `then` is its answer after it has their results. */
   callsTools(question: string, text: string, calls: readonly { name: string; arguments: object }[], then: string): void {
     const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
     const asked = (request: Request) => lastUserText(request).trimEnd().endsWith(question);
@@ -106,12 +106,12 @@ export class Provider {
     this.prepend(question, { error: { message, type: 'test_error' }, status }, {});
   }
 
-  /** The questions that arrived, in order, without the memory block before them. */
+  /** The questions received, in order, without the memory blocks before them. */
   questions(): string[] {
     return this.mock.getRequests().map((entry) => lastUserText((entry.body ?? {}) as Request).replace(/^<memory>[\s\S]*?<\/memory>\s*/, ''));
   }
 
-  /** The newest request's body, as the mock read it. */
+  /** The body of the newest request, as aimock parsed it. */
   lastRequest(): unknown {
     return this.mock.getLastRequest()?.body;
   }
@@ -128,7 +128,7 @@ export class Provider {
     this.mock.prependFixture({ match, response, ...pace } as Parameters<LLMock['prependFixture']>[0]);
   }
 
-  /** Hands a request on to the mock, and its answer back. */
+  /** Forwards a request to aimock, and its answer back. */
   private async pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const key = request.headers['x-api-key'] ?? request.headers.authorization;
     if (key !== undefined) this.keys.add(String(key).replace(/^Bearer /, ''));
@@ -154,7 +154,7 @@ export class Provider {
     return [...this.passing].find(([asked]) => question.endsWith(asked))?.[1] ?? { gates: [], dropAfter: Infinity };
   }
 
-  /** Copies an answer event by event: up to each gate, and no further than where the connection is to drop. */
+  /** Forwards an answer event by event: up to each gate, or up to where the connection is dropped. */
   private async give(answer: IncomingMessage, response: ServerResponse, { gates, dropAfter }: Passing): Promise<void> {
     let events = 0;
     try {
@@ -173,7 +173,7 @@ export class Provider {
   }
 }
 
-/** Writes, and waits until it has left this process: what was written before a connection drops has gone out. */
+/** Writes, and waits until the data has left this process, so that it is not lost when the connection is dropped. */
 function written(response: ServerResponse, piece: Buffer): Promise<void> {
   return new Promise((resolve, reject) => response.write(piece, (error) => (error ? reject(error) : resolve())));
 }

@@ -1,11 +1,11 @@
 import type { Page } from '@playwright/test';
 
 /**
- * What cannot be used or read of the screen as it is drawn now, a line each; nothing where all is well:
- * a control that scrolling does not bring into the window, or that something else covers; a box that scrolls sideways, or
- * that is wider than the window; a window that scrolls as a whole; a text that is cut off without its whole being told elsewhere.
+ * Problems of the current screen that make something unusable or unreadable, one per line: a control that scrolling
+ * does not bring into the window, or that something covers; a box that scrolls sideways, or is wider than the window; a
+ * window that scrolls as a whole; a text that is cut off and not available in full elsewhere.
  *
- * Looked at is the dialog, menu or drawer that lies on top, or the whole window where none does.
+ * Checks the topmost dialog, menu or drawer, or the whole window if there is none.
  */
 export async function unreachable(page: Page): Promise<string[]> {
   return page.evaluate(async () => {
@@ -23,7 +23,7 @@ export async function unreachable(page: Page): Promise<string[]> {
     if (edge.left < -1 || edge.top < -1 || edge.right > innerWidth + 1 || edge.bottom > innerHeight + 1) found.add(`beyond the window, at ${[edge.left, edge.top, edge.right, edge.bottom].map(Math.round).join(' ')}: ${nameOf(top)}`);
     if (document.documentElement.scrollWidth > innerWidth) found.add(`the page is ${document.documentElement.scrollWidth} wide, the window ${innerWidth}`);
 
-    // Code, tables of data, the tree and rows of tabs may be wider than their place: they have a way to scroll of their own.
+    // Code, data tables, the tree and tab lists may be wider than their place, because they scroll.
     const mayScroll = 'pre, .data-scroll, [role="tree"], [role="tablist"]';
     for (const element of top.querySelectorAll<HTMLElement>('*')) {
       if (!drawn(element) || element.closest(`svg, .katex, ${mayScroll}`)) continue;
@@ -50,7 +50,7 @@ export async function unreachable(page: Page): Promise<string[]> {
       const at = () => document.elementFromPoint(box.left + box.width / 2, Math.max(0, box.top) + Math.min(box.height, innerHeight) / 2);
       let hit = at();
       if (!within(hit, element)) {
-        // A list that scrolls takes no clicks for a moment, and may have drawn its lines anew.
+        // A list that scrolls takes no clicks for a moment, and may have redrawn its rows.
         await moment();
         if (!element.isConnected) continue;
         element.scrollIntoView({ block: 'center', inline: 'nearest', behavior: 'instant' });

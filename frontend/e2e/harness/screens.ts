@@ -1,15 +1,15 @@
 import type { Page } from '@playwright/test';
 import { expect } from './fixtures.ts';
 
-/** Something the window shows: how one comes to it, at any width. Each begins and ends at the conversation. */
+/** A screen of the window, and how to open it at any width. Each begins and ends at the conversation. */
 export interface Screen {
   name: string;
   show(page: Page): Promise<void>;
-  /** Esc, unless there is another way. */
+  /** By default, Esc. */
   leave?(page: Page): Promise<void>;
 }
 
-/** Carries out a command of the palette. */
+/** Runs a command of the palette. */
 export async function command(page: Page, title: string): Promise<void> {
   await page.keyboard.press('Control+k');
   const palette = page.getByRole('dialog', { name: 'Commands' });
@@ -36,12 +36,12 @@ async function compare(page: Page): Promise<void> {
   await expect(page.getByText(/shared, different after/)).toBeVisible();
 }
 
-/** The list of sessions, a drawer where there is no room beside the conversation. */
+/** Opens the list of sessions, which is a drawer if there is no space beside the conversation. */
 export async function openSessions(page: Page): Promise<void> {
   const sessions = page.getByRole('navigation', { name: 'Sessions' });
   if (await sessions.isVisible()) return;
   await page.keyboard.press('Control+b');
-  await expect(sessions.locator(':focus')).toHaveCount(1); // the drawer takes the focus once it is there
+  await expect(sessions.locator(':focus')).toHaveCount(1); // the drawer takes the focus when it is open
 }
 
 async function closeChosen(page: Page): Promise<void> {
@@ -53,7 +53,7 @@ async function choose(page: Page): Promise<void> {
   await openSessions(page);
   const lines = page.getByRole('navigation', { name: 'Sessions' }).locator('[data-session]');
   await expect(async () => {
-    await lines.last().focus(); // the list draws its lines once more when it has measured them
+    await lines.last().focus(); // the list redraws its rows after measuring them
     await page.waitForTimeout(100);
     await expect(lines.last()).toBeFocused({ timeout: 100 });
   }).toPass();
@@ -95,7 +95,7 @@ export const panels: readonly Screen[] = [
   panel('activity-charts', 'Show activity: jobs, figures, recovery', async (page) => page.getByRole('region', { name: 'Figures' }).scrollIntoViewIfNeeded()),
 ];
 
-/** What lies over the conversation, or in its place. */
+/** Views over the conversation, or in its place. */
 export const overlays: readonly Screen[] = [
   { name: 'tree', show: async (page) => { await command(page, 'Show the tree at full size'); await expect(page.getByRole('tree', { name: 'Branches' })).toBeVisible(); } },
   { name: 'compare', show: compare },
@@ -140,7 +140,7 @@ export const overlays: readonly Screen[] = [
   } },
   { name: 'tooltip', show: async (page) => { await page.getByRole('banner').locator('[data-field="context"]').hover(); await expect(page.getByRole('tooltip')).toBeVisible(); }, leave: (page) => page.mouse.move(1, 1) },
   { name: 'close-window', show: async (page) => {
-    // What the program sends when the window is closed in the middle of an answer and there is no tray.
+    // The program's question when the window is closed during an answer and there is no tray.
     await page.evaluate(() => (window as unknown as { runtime: { EventsEmit(name: string, data: object): void } }).runtime.EventsEmit('ci:window-request', { kind: 'close', sessionId: '', files: [], x: -1, y: -1 }));
     await expect(page.getByRole('dialog', { name: 'Quit while an answer is arriving?' })).toBeVisible();
   } },
@@ -158,14 +158,14 @@ export const overlays: readonly Screen[] = [
   { name: 'folder', show: async (page) => { await choose(page); await page.getByRole('button', { name: /^Move to a folder/ }).click(); }, leave: async (page) => { await page.keyboard.press('Escape'); await closeChosen(page); } },
 ];
 
-/** The temporary chat, from a conversation and back to it. */
+/** The temporary chat, opened from a conversation and left again. */
 export const temporary: Screen = {
   name: 'temporary-chat',
   show: async (page) => { await page.keyboard.press('Control+Shift+N'); await expect(page.getByRole('heading', { name: 'A temporary chat' })).toBeVisible(); },
   leave: (page) => page.getByRole('button', { name: 'End', exact: true }).click(),
 };
 
-/** Each page of the settings, which one walks through by its list. */
+/** Visits each page of the settings through the list. */
 export async function settingsPages(page: Page, look: (name: string) => Promise<void>): Promise<void> {
   await page.keyboard.press('Control+,');
   const links = page.getByRole('navigation', { name: 'Settings' }).locator('[data-page]');
@@ -185,7 +185,7 @@ export async function settingsPages(page: Page, look: (name: string) => Promise<
   await page.keyboard.press('Escape');
 }
 
-/** Goes through screens, and comes back from each. */
+/** Visits screens and leaves each of them. */
 export async function tour(page: Page, screens: readonly Screen[], look: (name: string) => Promise<void>): Promise<void> {
   for (const screen of screens) {
     await screen.show(page);
@@ -195,7 +195,10 @@ export async function tour(page: Page, screens: readonly Screen[], look: (name: 
   }
 }
 
-/** Draws the window in a theme without writing a choice to the configuration: the system's is followed, contrast is set. */
+/**
+ * Draws the window in a theme without writing to the configuration: the system's theme is emulated, contrast is set in
+ * the page.
+ */
 export async function draw(page: Page, theme: 'light' | 'dark' | 'contrast'): Promise<void> {
   if (theme !== 'contrast') await page.emulateMedia({ colorScheme: theme });
   await page.evaluate((name) => {

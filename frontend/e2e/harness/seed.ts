@@ -6,13 +6,13 @@ import type { Provider } from './provider.ts';
 
 type Services = Record<string, Record<string, (...args: unknown[]) => Promise<any>>>;
 
-/** Calls a service of the program as the page does: what a test has to have, it need not click for. */
+/** Calls a service of the program as the page does, to set up what a test needs without clicking. */
 export function call(page: Page, service: string, method: string, ...args: unknown[]): Promise<any> {
   const ask = ([name, verb, given]: [string, string, unknown[]]) => (window as unknown as { go: { api: Services } }).go.api[name]?.[verb]?.(...given);
   return page.evaluate(ask, [service, method, args] as [string, string, unknown[]]);
 }
 
-/** A branch that turns are put on, one after another. */
+/** A branch to which turns are added, one after another. */
 export class Seed {
   private constructor(
     private readonly page: Page,
@@ -25,7 +25,7 @@ export class Seed {
     return new Seed(page, row.id, row.activeBranch);
   }
 
-  /** Sends a message, and waits for the outcome of it; the turn's id. */
+  /** Sends a message and waits for its outcome; returns the turn's id. */
   async say(text: string): Promise<string> {
     const request = { sessionId: this.session, branchId: this.branch, text, images: [], files: [], memories: [], model: '', incomplete: '' };
     const { turnId } = await call(this.page, 'Chat', 'Send', request);
@@ -34,13 +34,13 @@ export class Seed {
     return turnId;
   }
 
-  /** A branch that continues after the turn. */
+  /** Creates a branch that continues after the turn. */
   async fork(turn: string, label: string): Promise<Seed> {
     const branch = await call(this.page, 'Sessions', 'Fork', turn, false, label);
     return new Seed(this.page, this.session, branch.id);
   }
 
-  /** Makes it the one its session opens with. */
+  /** Makes it the open branch of its session. */
   look(): Promise<void> {
     return call(this.page, 'Sessions', 'Switch', this.session, this.branch);
   }
@@ -52,7 +52,7 @@ export class Seed {
 
 const topics = ['the backfill', 'replication lag', 'the cut-over', 'the way back', 'the dual writes', 'the alert rules', 'the read path', 'the batch size'];
 
-/** A way of answering that reads like one: a list, now and then code or a table. */
+/** A realistic answer: a list, sometimes with code or a table. */
 export function essay(at: number): string {
   const topic = topics[at % topics.length];
   const words = `About **${topic}**, step ${at + 1}: measure first, change one thing, and write down what you saw. The figures of the night before are the ones to beat; anything slower goes back.`;
@@ -74,7 +74,7 @@ const besides = [
   ['With triggers instead?', 'Triggers write to both sides, and cost a tenth of the write rate.'],
 ] as const;
 
-/** Ways that were tried beside the main one, one of them from another. */
+/** Alternatives to the main branch, one of them forked from another. */
 async function branches(main: Seed, ids: string[]): Promise<void> {
   const hand = await main.fork(ids[1] ?? '', 'by hand');
   await hand.say(besides[0][0]);
@@ -87,11 +87,11 @@ async function branches(main: Seed, ids: string[]): Promise<void> {
 }
 
 /**
- * A window that has been worked in: a long session with branches, pins and folders, beside it one whose answer failed, one
- * that was cut off, and one without a turn. The long one is open afterwards.
+ * A window after some work: a long session with branches, pins and folders, one with a failed answer, one with an
+ * interrupted answer, and one without turns. The long one is open afterwards.
  */
 export async function workedIn(page: Page, provider: Provider, turns: number): Promise<void> {
-  for (let at = 0; at < turns; at++) provider.answer(question(at), essay(at), { inputTokens: 180 + 118 * at }); // about what is sent, or it is said to be cut
+  for (let at = 0; at < turns; at++) provider.answer(question(at), essay(at), { inputTokens: 180 + 118 * at }); // roughly the real size; otherwise the window would report that it was cut
   for (const [asked, said] of besides) provider.answer(asked, said, { inputTokens: 180 + 118 * turns });
   provider.answer('Plan the tests', 'Begin with the contract tests, then replay a day of traffic.');
   provider.refuse('Price it', 503, 'The model is overloaded');
@@ -118,7 +118,7 @@ export async function workedIn(page: Page, provider: Provider, turns: number): P
   await page.getByRole('navigation', { name: 'Sessions' }).locator(`[data-session="${main.session}"]`).click();
 }
 
-/** Makes the conversation by the row: said through the provider it would take minutes. */
+/** Writes the conversation directly: through the provider it would take minutes. */
 export function tenThousandTurns(home: Home): void {
   const make = ['test', '-run', '^$', '-bench', 'TranscriptData', '-benchtime', '1x', './backend/store', '-args', '-into', home.dataDir];
   execFileSync('go', make, { cwd: repository, stdio: 'pipe' });

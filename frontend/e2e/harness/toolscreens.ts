@@ -12,7 +12,7 @@ import { call } from './seed.ts';
 export const everything = join(repository, 'test/mcp/node_modules/@modelcontextprotocol/server-everything/dist/index.js');
 export const installed = existsSync(everything);
 
-/** Models may call tools in this home, and write in a folder of it. */
+/** Allows models of this home to call tools, and to write in a folder. */
 export function withTools(home: Home, provider: Provider, more = ''): string {
   const folder = join(home.root, 'project');
   mkdirSync(folder);
@@ -20,7 +20,10 @@ export function withTools(home: Home, provider: Provider, more = ''): string {
   return folder;
 }
 
-/** Adds the server, one that cannot be started and one that lacks its secret, and accepts all tools of the first but one. */
+/**
+ * Adds the server, another one that cannot start and one that lacks its secret, and accepts all tools of the first
+ * except one.
+ */
 export async function connectServers(page: Page): Promise<void> {
   const settings = { enabled: true, command: '', args: [], cwd: '', url: '', timeoutS: 0, env: [], headers: [], oauthClientId: '', oauthPort: 0 };
   await call(page, 'Servers', 'AddServer', { ...settings, name: 'everything', command: process.execPath, args: [everything, 'stdio'] });
@@ -31,7 +34,7 @@ export async function connectServers(page: Page): Promise<void> {
   for (const { source, tool, hash } of await known()) if (tool !== 'get-sum') await call(page, 'Tools', 'Accept', source, tool, hash);
 }
 
-/** Two programs that asked: one of them may see all, and searched; the other may see nothing yet. */
+/** Two programs that connected: one may see everything and has searched; the other may see nothing yet. */
 export async function connectPrograms(page: Page, home: Home): Promise<void> {
   await search(home, 'zed');
   await search(home, 'claude-desktop');
@@ -39,7 +42,7 @@ export async function connectPrograms(page: Page, home: Home): Promise<void> {
   await search(home, 'claude-desktop');
 }
 
-/** Searches as another program does that starts this one. */
+/** Searches like another program that starts this one. */
 async function search(home: Home, client: string): Promise<void> {
   const program = new Child(built('contextinfinity'), ['mcp', '--client', client], home.env(), home.root, 'pipe');
   const message = (id: number, method: string, params: object) => `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`;
@@ -61,7 +64,7 @@ const twice = async (page: Page) => {
   await expect(page.getByRole('dialog')).toHaveCount(0);
   await page.keyboard.press('Escape');
 };
-/** A page of the settings, and what is opened on it. */
+/** Something opened on a page of the settings. */
 const onPage = (name: string, at: string, show: (page: Page) => Promise<void>, leave?: Screen['leave']): Screen => ({
   name,
   async show(page) {
@@ -72,7 +75,7 @@ const onPage = (name: string, at: string, show: (page: Page) => Promise<void>, l
 });
 const server = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
-/** What the window shows of tools, of their servers and of the programs that use this memory. */
+/** The screens of tools, their servers and the programs that use this memory. */
 export const toolScreens: readonly Screen[] = [
   onPage('tools', 'Tools', async (page) => {
     await server(page, 'everything').getByText('get-sum').click();
@@ -117,7 +120,7 @@ export const toolScreens: readonly Screen[] = [
   { name: 'server-items', show: async (page) => { await command(page, 'Insert a prompt or attach a resource of a tool server'); await expect(page.getByRole('dialog', { name: 'Prompts and resources' })).toContainText('everything'); } },
 ];
 
-/** A question of the server in the middle of a call, opened. */
+/** Opens a question that the server asks during a call. */
 export async function elicit(page: Page, provider: Provider): Promise<void> {
   provider.callsTools('Ask me for it', 'I ask.', [{ name: 'everything__trigger-elicitation-request', arguments: {} }], 'Thank you.');
   await page.getByRole('textbox', { name: 'Your message' }).fill('Ask me for it');

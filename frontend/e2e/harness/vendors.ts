@@ -10,14 +10,14 @@ import type { Provider } from './provider.ts';
 const hosts = ['api.openai.com', 'api.anthropic.com'];
 
 /**
- * The vendors' own addresses, answered by the mock provider: the program is not told of it. A proxy of the test takes
- * every connection that leaves the machine, with a certificate that the environment declares trusted, so that the very
- * path of a pasted key is walked, and nothing reaches the internet.
+ * The vendors' addresses, served by the mock provider without changing the program: a proxy of the test takes every
+ * connection that leaves the machine, with a certificate that the environment declares trusted. So a pasted key takes
+ * its real path, but nothing reaches the internet.
  */
 export class Vendors {
   /** "host path" of each request, in order. */
   readonly requests: string[] = [];
-  /** Credentials that arrived. */
+  /** The credentials received. */
   readonly keys = new Set<string>();
 
   private constructor(

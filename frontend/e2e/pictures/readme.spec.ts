@@ -8,7 +8,7 @@ import { connectPrograms, toolScreens, withTools } from '../harness/toolscreens.
 import { workedIn } from '../harness/seed.ts';
 import { Conversation, plain } from '../browser/conversation.ts';
 
-// The README's pictures, of the program as it is: not tests, and not part of `make test`.
+// Takes the README's pictures of the real program. These are not tests, and not part of `make test`.
 const directory = join(repository, 'docs/screenshots');
 mkdirSync(directory, { recursive: true });
 
@@ -81,7 +81,7 @@ test('pictures for the README', async ({ home, provider, launch, page }) => {
 
   await chat.ask('When may we cut over?');
   await chat.shown(2, 380);
-  await expect(chat.header).toContainText('durable'); // the first part is fsynced, what follows is not yet
+  await expect(chat.header).toContainText('durable'); // the first part is fsynced, the rest is not yet
   provider.release('When may we cut over?');
   await chat.shown(2, 560);
   await expect(chat.header).toContainText('buffered');
@@ -111,7 +111,7 @@ test('pictures of the tree and of the search', async ({ home, provider, launch, 
 });
 
 test('pictures of the first minute', async ({ launch, page }) => {
-  await page.addInitScript(() => localStorage.setItem('contextinfinity.layout', '{}')); // the columns as they are at first
+  await page.addInitScript(() => localStorage.setItem('contextinfinity.layout', '{}')); // the default columns
   const server = await Provider.startAt(11434);
   try {
     server.models = ['llama3.2:3b'];
@@ -123,7 +123,7 @@ test('pictures of the first minute', async ({ launch, page }) => {
     await page.getByRole('button', { name: 'Start with llama3.2:3b' }).click();
     const chat = new Conversation(page);
     await chat.askAndWait(1, question, firstAnswer);
-    const window = page.getByRole('button', { name: /^Keep 8/ }); // how much the model holds: its server does not say
+    const window = page.getByRole('button', { name: /^Keep 8/ }); // the model's context window, which its server does not report
     if (await window.isVisible()) await window.click();
     await expect(chat.header).toContainText('All summarised');
     await page.screenshot({ path: join(directory, 'first-answer.png') });
@@ -132,7 +132,7 @@ test('pictures of the first minute', async ({ launch, page }) => {
   }
 });
 
-test('picture of a call that waits', async ({ home, provider, launch, page }) => {
+test('picture of a waiting call', async ({ home, provider, launch, page }) => {
   const folder = withTools(home, provider, '\n[appearance]\ntheme = "light"\n');
   writeFileSync(join(folder, 'alerts.yml'), 'alert: replication-lag\nfor: 5m\nthreshold: 10\n');
   provider.callsTools('Raise the threshold to 100', 'I write it into the file.', [{ name: 'write_file', arguments: { path: join(folder, 'alerts.yml'), content: 'alert: replication-lag\nfor: 5m\nthreshold: 100\n' } }], 'It is 100 now.');
@@ -144,7 +144,7 @@ test('picture of a call that waits', async ({ home, provider, launch, page }) =>
 
 test('picture of the programs that use this memory', async ({ home, provider, launch, page }) => {
   home.configure(provider, '\n[appearance]\ntheme = "light"\n');
-  // As it is where it is installed: the lines to paste name that place, and none of this test's.
+  // As if installed: the configuration to paste contains that path, not one of this test.
   await launch({ APPIMAGE: '/opt/ContextInfinity.AppImage', XDG_CONFIG_HOME: '', XDG_DATA_HOME: '' });
   await new Conversation(page).ask('What is the limit of the replication lag?');
   await connectPrograms(page, home);

@@ -9,7 +9,8 @@ import { essay, Seed, tenThousandTurns, workedIn } from '../harness/seed.ts';
 import { Conversation } from '../browser/conversation.ts';
 import { bothSizes, eachSize, picture } from './shots.ts';
 
-// `make screens`: every screen as it is, to be looked at. Not tests, and kept nowhere. What each feature shows while it is used is in features.spec.ts.
+// `make screens`: takes a picture of every screen for review. These are not tests, and the pictures are not kept.
+// features.spec.ts shows each feature while it is used.
 const longTurns = 40;
 
 test.use({ deviceScaleFactor: 1 });
@@ -69,8 +70,9 @@ test('after some work', async ({ home, provider, launch, page }) => {
   }
 });
 
-test('while it happens, and after a crash', async ({ home, provider, launch, page }) => {
-  // The librarian is held, so that a turn stays pending; by default it is given up after 30 s, and the turn committed without it.
+test('during work, and after a crash', async ({ home, provider, launch, page }) => {
+  // The librarian is held, so that a turn stays pending. With the default timeout of 30 s the turn would be committed
+  // without it.
   home.configure(provider, '\n[librarian]\nmodel = "mock"\ntimeout_s = 600\n\n[stream]\nfsync_ms = 4000\n');
   provider.answer('Write the updated memory.', 'never read', { holdAfter: 0 });
   provider.answer('Plan the tests', essay(3));
@@ -94,10 +96,10 @@ test('while it happens, and after a crash', async ({ home, provider, launch, pag
   await bothSizes(page, 'recovered');
 });
 
-test('what is suggested: a pin, and a model embedder', async ({ home, provider, launch, page }) => {
+test('suggestions: a pin, and a model embedder', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   provider.answer('always answer in metric units', 'Metric units it is.');
-  await launch({ OPENAI_API_KEY: canaryKey }); // an embedder that could be used; nothing of a test reaches the vendor
+  await launch({ OPENAI_API_KEY: canaryKey }); // an available embedder; no request of a test reaches the vendor
   const chat = new Conversation(page);
   await chat.askAndWait(1, 'From now on, always answer in metric units', 'Metric units it is.');
   await expect(chat.turn(1)).toHaveAccessibleName(/head|saved|latest/i);
@@ -139,7 +141,7 @@ test('tools, their servers, and other programs', async ({ home, provider, launch
 
   await chat.ask('Raise the threshold');
   await expect(page.getByText('2 tool calls wait for you')).toBeVisible();
-  await expect(page.getByRole('region', { name: 'Call of write_file' })).toBeInViewport(); // it has been a blank picture once
+  await expect(page.getByRole('region', { name: 'Call of write_file' })).toBeInViewport(); // in an earlier version the picture was blank
   await bothSizes(page, 'calls-wait');
   await page.keyboard.press('Control+Shift+A');
   await expect(page.getByRole('dialog', { name: '2 tool calls wait for you' })).toBeVisible();
@@ -191,7 +193,7 @@ test('ten thousand turns', async ({ home, provider, launch, page }) => {
   await eachSize(page, () => tour(page, panels.filter(({ name }) => ['conversation', 'branches', 'state', 'xray'].includes(name)), (name) => picture(page, `many-${name}`)));
 });
 
-test('a temporary chat that answered, and the data that cannot be opened', async ({ home, provider, launch, page }) => {
+test('a temporary chat with an answer, and data that cannot be opened', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   provider.answer('Show me', essay(0));
   const program = await launch();

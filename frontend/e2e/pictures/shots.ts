@@ -7,8 +7,8 @@ import { draw } from '../harness/screens.ts';
 import { call } from '../harness/seed.ts';
 import { Conversation } from '../browser/conversation.ts';
 
-// How pictures are taken. With UI_LANGUAGE=de they are in that language: the screens are reached by their English names,
-// and the window changes its language at once.
+// How pictures are taken. With UI_LANGUAGE=de they are in that language: the screens are opened by their English names,
+// and the change of language takes effect at once.
 const language = process.env['UI_LANGUAGE'] ?? 'en';
 const directory = join(repository, 'build/screens', language === 'en' ? '.' : language);
 const large = { width: 1280, height: 800 };
@@ -20,7 +20,7 @@ async function speak(page: Page, tongue: string): Promise<void> {
   await expect(page.locator('html')).toHaveAttribute('lang', tongue);
 }
 
-/** In both themes, at the size the window has. */
+/** In both themes, at the current window size. */
 export async function picture(page: Page, name: string): Promise<void> {
   mkdirSync(directory, { recursive: true });
   const { width, height } = page.viewportSize() ?? { width: 0, height: 0 };
@@ -32,7 +32,7 @@ export async function picture(page: Page, name: string): Promise<void> {
   await speak(page, 'en');
 }
 
-/** At each size again: columns that become drawers close. */
+/** Repeats it at each size: columns that become drawers close. */
 export async function eachSize(page: Page, look: () => Promise<void>): Promise<void> {
   for (const size of sizes) {
     await page.setViewportSize(size);
@@ -42,7 +42,7 @@ export async function eachSize(page: Page, look: () => Promise<void>): Promise<v
   await page.setViewportSize(large);
 }
 
-/** The same state of the window at each size, columns as they come. */
+/** The same state of the window at each size. */
 export async function bothSizes(page: Page, name: string): Promise<void> {
   for (const size of sizes) {
     await page.setViewportSize(size);
@@ -51,7 +51,7 @@ export async function bothSizes(page: Page, name: string): Promise<void> {
   await page.setViewportSize(large);
 }
 
-/** What a change of the window's size closes: opened at each size, and closed again. */
+/** For a view that closes when the size of the window changes: opens and closes it at each size. */
 export async function opened(page: Page, name: string, open: () => Promise<void>, close: () => Promise<void> = () => page.keyboard.press('Escape')): Promise<void> {
   for (const size of sizes) {
     await page.setViewportSize(size);

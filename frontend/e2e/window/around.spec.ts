@@ -13,51 +13,51 @@ import { composer, pastFirstStart, said, say, test } from './fixtures.ts';
 
 test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which is Linux alone');
 
-/** Windows of the program that are not the first one's, by the window manager's list: id and process. */
+/** The program's windows except the first one, from the window manager's list: id and process. */
 function others(first: Desktop): { id: string; pid: number }[] {
   const list = spawnSync('wmctrl', ['-lp'], { encoding: 'utf8' }).stdout.split('\n').map((line) => line.split(/\s+/));
   return list.filter((fields) => fields.slice(4).join(' ').includes('ContextInfinity') && Number(fields[2]) !== first.pid).map(([id = '', , pid]) => ({ id, pid: Number(pid) }));
 }
 
-/** Processes of the program that belong to this home, but for those that it starts for its web views. */
+/** The program's processes for this home, without those of its web views. */
 const processesOf = (home: Home) => belonging(home.root).filter((pid) => existsSync(`/proc/${pid}/exe`) && spawnSync('readlink', [`/proc/${pid}/exe`], { encoding: 'utf8' }).stdout.trim() === built('contextinfinity'));
 
 const sessions = (home: Home): { session_id: string; folder: string; turns: number }[] => JSON.parse(verb(home, 'sessions', '--json')).sessions;
 
-/** The session that is open, by the line that is marked in the list. */
+/** The title of the open session, from the marked row of the list. */
 const opened = ({ page }: Desktop) => page.run<string>(`return document.querySelector('[data-session] [aria-current], [data-session][aria-current]')?.closest('[data-session]')?.innerText.split('\\n')[0].trim() ?? ''`);
 
 for (const LANG of ['C', 'de_DE.UTF-8']) {
-  test(`keys and the tray open one small window from anywhere, and Esc closes it, under ${LANG}`, async ({ provider, open, home, desk }) => {
+  test(`shortcut and tray open one small window from anywhere, and Esc closes it, under ${LANG}`, async ({ provider, open, home, desk }) => {
     home.configure(provider, '[desktop]\nquick_ask_keys = "Ctrl+Alt+Space"');
     const panel = await desk.play('panel');
     const first = await open({ LANG });
     await pastFirstStart(first);
     await until('the icon', () => told(panel).some((line) => line.registered));
     const state = () => first.page.run<{ phase: string; keys: string }>('return window.go.api.Settings.QuickKey()');
-    await until('the X server gave the keys', async () => (await state()).phase === 'bound');
-    await first.hide(); // no window of the program is there to hear a key
+    await until('the X server registered the keys', async () => (await state()).phase === 'bound');
+    await first.hide(); // now no window of the program can receive a key
 
     for (const begin of [() => xdotool('key', 'ctrl+alt+space'), () => desk.click('Quick ask')]) {
       begin();
       const quick = await until('the small window', () => others(first)[0]);
       const focused = () => spawnSync('xdotool', ['getactivewindow', 'getwindowpid'], { encoding: 'utf8' }).stdout.trim();
       await until('it has the keyboard', () => focused() === String(quick.pid));
-      begin(); // it is there already: no second one opens
-      // Esc is heard as soon as its page is there.
-      await until('the small window has gone, and its process', () => {
+      begin(); // it is open already, so no second one opens
+      // Esc works as soon as the page has loaded.
+      await until('the small window and its process have ended', () => {
         expect(others(first).length).toBeLessThan(2);
         if (others(first).length === 0 && !existsSync(`/proc/${quick.pid}`)) return true;
         if (focused() === String(quick.pid)) xdotool('key', 'Escape');
         return false;
       });
-      await until('the second start has gone too', () => processesOf(home).length === 1);
+      await until('the second start has ended too', () => processesOf(home).length === 1);
     }
     expect(first.running).toBe(true);
   });
 }
 
-test('what is asked in the small window is kept in a session of its own, and Esc closes the window alone', async ({ provider, open, home, vendors }) => {
+test('questions in the small window have a session of their own, and Esc closes only the window', async ({ provider, open, home, vendors }) => {
   home.configure(provider);
   provider.answer('How high is the Zugspitze?', 'It is 2962 metres high.');
   const first = await open();
@@ -79,7 +79,7 @@ test('what is asked in the small window is kept in a session of its own, and Esc
   expect(verb(home, 'show', kept[0]?.session_id ?? '')).toContain('2962 metres');
 });
 
-test('when the first window is killed while the second one streams, nothing that came is lost, and the second one goes on', async ({ provider, open, home, vendors }) => {
+test('when the first window is killed while the second one streams, nothing is lost, and the second one continues', async ({ provider, open, home, vendors }) => {
   home.configure(provider);
   provider.answer('Tell me all', prose(60), { chunkSize: 24, holdAfter: 20 });
   const first = await open();
@@ -98,7 +98,7 @@ test('when the first window is killed while the second one streams, nothing that
     });
     expect(JSON.stringify(turn)).toContain('Sentence 3 of');
     expect(verb(home, 'verify')).toContain('No problems found');
-    // It is a whole window, which closes as the first one would.
+    // It is an ordinary window, which closes like the first one.
     xdotool('windowactivate', '--sync', await waitForWindow(second.pid));
     await until('the second window quits', () => {
       if (!second.running) return true;
@@ -106,11 +106,11 @@ test('when the first window is killed while the second one streams, nothing that
       return false;
     });
   } finally {
-    await second.abandon().catch(() => undefined); // its driver lost it when it began again
+    await second.abandon().catch(() => undefined); // its driver lost the connection when it restarted
   }
 });
 
-test('Ctrl+Tab, Ctrl+1 to 9 and Ctrl+W reach the page: sessions change, then the settings close, then the window', async ({ provider, open, home }) => {
+test('Ctrl+Tab, Ctrl+1 to 9 and Ctrl+W reach the page: they switch sessions, then close the settings, then the window', async ({ provider, open, home }) => {
   home.configure(provider);
   const desktop = await open();
   await pastFirstStart(desktop);
@@ -139,5 +139,5 @@ test('Ctrl+Tab, Ctrl+1 to 9 and Ctrl+W reach the page: sessions change, then the
   xdotool('key', 'ctrl+w');
   await until('the conversation again', conversation);
   xdotool('key', 'ctrl+w');
-  await desktop.ended(); // no tray is there to hide in
+  await desktop.ended(); // there is no tray to hide in
 });

@@ -1,13 +1,13 @@
-/* Lets WebKitWebDriver drive the unmodified production program, by preloading: its web view is made with automation
- * allowed, and handed over when the driver asks for one. What the page's console says is written to the program's
- * output, where the tests look for errors. Test only; nothing of it is in the program. */
+/* Preloaded into the unmodified production program, so that WebKitWebDriver can drive it: its web view is created with
+   automation allowed, and handed over when the driver asks for one. The page's console is written to the program's
+   output, where the tests look for errors. For tests only; not part of the program. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <webkit2/webkit2.h>
 
 static GtkWidget *view;
 
-/* Children (the web process, the browser a link opens) are not to be automated. */
+/* Children (the web process, the browser that a link opens) must not be automated. */
 __attribute__((constructor)) static void not_inherited(void) { unsetenv("LD_PRELOAD"); }
 
 static WebKitWebView *hand_over(WebKitAutomationSession *session, gpointer data) {
@@ -24,7 +24,7 @@ static void introduce(WebKitWebContext *context, WebKitAutomationSession *sessio
   g_signal_connect(session, "create-web-view", G_CALLBACK(hand_over), NULL);
 }
 
-/* Stands in front of WebKit's own, which the program calls once. */
+/* Replaces WebKit's own function, which the program calls once. */
 GtkWidget *webkit_web_view_new_with_user_content_manager(WebKitUserContentManager *manager) {
   WebKitWebContext *context = webkit_web_context_get_default();
   webkit_web_context_set_automation_allowed(context, TRUE);

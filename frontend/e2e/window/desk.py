@@ -1,16 +1,16 @@
-"""What surrounds the window in its tests: a panel with a tray, a server of notifications, a window to drag from and one
-to drop on. Test only. Says what happens on stdout, one JSON document a line; ends with its stdin.
+"""What surrounds the window in its tests: a panel with a tray, a notification server, a window to drag from and one
+to drop on. For tests only. Reports events on stdout, one JSON document per line; ends with its stdin.
 
     desk.py panel                       a StatusNotifierWatcher with a host
     desk.py notices                     org.freedesktop.Notifications; stdin: "click ID"
-    desk.py item                        the one registered item: icon, tooltip and menu, then ends
-    desk.py click LABEL                 clicks a line of its menu
+    desk.py item                        prints the only registered item: icon, tooltip and menu
+    desk.py click LABEL                 clicks an item of its menu
     desk.py tap                         clicks the icon
-    desk.py source X Y uris|text DATA   a small window at a place, from which DATA can be dragged
-    desk.py target X Y FOLDER           one that copies the files dropped on it, as a file manager does
-    desk.py picture                     owns the clipboard, with a picture in it, until it ends
-    desk.py pasted                      the text in the clipboard, then ends
-    desk.py red X Y WIDTH HEIGHT        how many pixels of that part of the screen are red, then ends
+    desk.py source X Y uris|text DATA   a small window at a position, from which DATA can be dragged
+    desk.py target X Y FOLDER           one that copies the files dropped on it, like a file manager
+    desk.py picture                     owns the clipboard, with a picture, until it ends
+    desk.py pasted                      prints the text in the clipboard
+    desk.py red X Y WIDTH HEIGHT        prints the number of red pixels in that part of the screen
 """
 import hashlib
 import json
@@ -183,8 +183,8 @@ def target(x, y, folder):
     at, tries = (int(x), int(y)), [0]
 
     def placed():
-        """GDK looks for what a drag is over by where it believes the window to be; at times it was told before the
-        window manager had placed it, and never again: it is moved until it knows."""
+        """GDK finds the target of a drag by its own record of the window's position. Sometimes it recorded the
+        position before the window manager placed the window, so the window is moved until the record is right."""
         if window.get_window().get_position() == at:
             say(ready="target")
             return False

@@ -3,7 +3,7 @@ import type { Home } from '../harness/home.ts';
 import { Child, repository, until } from '../harness/process.ts';
 
 const script = `${repository}frontend/e2e/window/desk.py`;
-// The system's own: it has GTK's bindings, one from elsewhere may not.
+// The system's Python has GTK's bindings; another one may not.
 const python = '/usr/bin/python3';
 
 export interface TrayItem {
@@ -15,13 +15,15 @@ export interface TrayItem {
   menu: { label: string; enabled: boolean; checked: boolean }[];
 }
 
-/** Programs around the window: a panel, a server of notifications, windows to drag from and to. desk.py plays them. */
+/**
+ * The programs around the window: a panel, a notification server, windows to drag from and to. desk.py implements them.
+ */
 export class Desk {
   private readonly played: Child[] = [];
 
   constructor(private readonly home: Home) {}
 
-  /** Begins to play a part, and waits until it is there. */
+  /** Starts a role of desk.py, and waits until it is ready. */
   async play(...args: string[]): Promise<Child> {
     const child = new Child(python, [script, ...args], this.home.env(), this.home.root, 'pipe');
     this.played.push(child);
@@ -32,7 +34,7 @@ export class Desk {
     return child;
   }
 
-  /** What the tray shows of the program. */
+  /** The program's tray icon. */
   item(): TrayItem {
     return JSON.parse(this.ask('item')) as TrayItem;
   }
@@ -50,7 +52,7 @@ export class Desk {
     return (JSON.parse(this.ask('pasted')) as { text: string }).text;
   }
 
-  /** Red pixels in a part of the screen. */
+  /** The number of red pixels in a part of the screen. */
   red({ x, y, width, height }: { x: number; y: number; width: number; height: number }): number {
     return (JSON.parse(this.ask('red', ...[x, y, width, height].map(String))) as { red: number }).red;
   }
@@ -66,7 +68,7 @@ export class Desk {
   }
 }
 
-/** What a part said, one document a line. */
+/** The output of a role: one document per line. */
 export function told(child: Child): Record<string, any>[] {
   return child.output.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Record<string, any>);
 }

@@ -22,7 +22,7 @@ export class Desktop {
     const address = `http://127.0.0.1:${port}`;
     await until('WebKitWebDriver starts', () => {
       if (!driver.running) throw new Error(`WebKitWebDriver ended: ${driver.output}`);
-      // Another program may have taken the port since it was chosen, and another test's driver would answer too.
+      // Another program may have taken the port since it was chosen, and the driver of another test would also reply.
       return listeningPorts(driver.pid).includes(port) && fetch(`${address}/status`).then((answer) => answer.ok, () => false);
     });
     const pidFile = join(home.root, 'pid');
@@ -41,7 +41,7 @@ export class Desktop {
     return existsSync(`/proc/${this.pid}`);
   }
 
-  /** What the page has written to its console, a message each. */
+  /** The messages that the page has written to its console. */
   get console(): string[] {
     return this.driver.output.split(/\n(?=CONSOLE )|^(?=CONSOLE )/).filter((message) => message.startsWith('CONSOLE '));
   }
@@ -51,7 +51,7 @@ export class Desktop {
     return windowOf(this.pid);
   }
 
-  /** Presses the window's close button, once there is one. The outcome of it is for the test to say. */
+  /** Presses the window's close button as soon as there is one. The test checks what happens. */
   async pressClose(): Promise<void> {
     spawnSync('wmctrl', ['-i', '-c', await waitForWindow(this.pid)]);
   }
@@ -65,13 +65,13 @@ export class Desktop {
     });
   }
 
-  /** Waits until the program has ended by itself. */
+  /** Waits until the program has ended. */
   async ended(): Promise<void> {
     await until('the program ends', () => !this.running);
     await this.endDriver();
   }
 
-  /** Closes the window as its close button does, and waits for the process to end. */
+  /** Closes the window with its close button, and waits for the process to end. */
   async close(): Promise<boolean> {
     await this.pressClose();
     const gone = until('the program ends', () => !this.running);
@@ -83,11 +83,11 @@ export class Desktop {
   /** kill -9. */
   async crash(): Promise<void> {
     process.kill(this.pid, 'SIGKILL');
-    await until('the killed program is gone', () => !this.running);
+    await until('the killed program has ended', () => !this.running);
     await this.endDriver();
   }
 
-  /** For the end of a test, whatever its outcome. */
+  /** For the end of a test, whether it passed or not. */
   async abandon(): Promise<void> {
     if (this.running) await this.crash();
     else await this.endDriver();
@@ -100,7 +100,7 @@ export class Desktop {
   }
 }
 
-/** A window of that process, by the window manager's list; waits for it to be mapped. */
+/** Waits until a window of the process is in the window manager's list, and returns it. */
 export function waitForWindow(pid: number): Promise<string> {
   return until(`a window of process ${pid}`, () => {
     if (!existsSync(`/proc/${pid}`)) throw new Error('the program ended before its window was there');
@@ -110,7 +110,7 @@ export function waitForWindow(pid: number): Promise<string> {
 
 /** The id of the process's window, or "" if there is none. */
 export function windowOf(pid: number): string {
-  // Before the first window ever, wmctrl has no list and fails: that is not a window.
+  // Before the first window exists, wmctrl has no list and fails.
   const list = spawnSync('wmctrl', ['-lp'], { encoding: 'utf8' });
   for (const line of list.stdout.split('\n')) {
     const [id, , owner, , ...name] = line.split(/\s+/);
@@ -120,8 +120,8 @@ export function windowOf(pid: number): string {
 }
 
 /**
- * The driver starts a binary with an environment of its own choice; this script names its process, adds the preloaded
- * library, and becomes the program.
+ * The driver starts a binary with its own choice of environment, so this script records the process id, adds the
+ * preloaded library, and becomes the program.
  */
 function launcher(home: Home, program: string, pidFile: string, args: readonly string[]): string {
   const file = join(home.root, 'launch');
@@ -130,7 +130,7 @@ function launcher(home: Home, program: string, pidFile: string, args: readonly s
   return file;
 }
 
-/** Compiles the preloaded library, once for each state of its source. */
+/** Compiles the preloaded library once per version of its source. */
 function automation(): string {
   const source = join(repository, 'frontend/e2e/window/automation.c');
   const library = join(repository, '.tools/automation.so');
@@ -139,7 +139,7 @@ function automation(): string {
   if (existsSync(library) && existsSync(stamp) && readFileSync(stamp, 'utf8') === text) return library;
   const flags = execFileSync('pkg-config', ['--cflags', '--libs', 'webkit2gtk-4.1'], { encoding: 'utf8' }).trim().split(/\s+/);
   execFileSync('cc', ['-shared', '-fPIC', '-O1', '-Wall', '-o', `${library}.${process.pid}`, source, ...flags], { stdio: 'inherit' });
-  renameSync(`${library}.${process.pid}`, library); // whole at once: another worker may be about to load it
+  renameSync(`${library}.${process.pid}`, library); // atomically, since another worker may be about to load it
   writeFileSync(stamp, text);
   return library;
 }

@@ -8,22 +8,22 @@ export interface Point {
   y: number;
 }
 
-/** Where the desk's small window stands, in a corner of the screen that the program's leaves free. */
+/** The position of desk.py's small window, in a corner of the screen that the program's window leaves free. */
 const corner = { x: 1300, y: 20 };
 const inCorner = { x: corner.x + 60, y: corner.y + 40 };
 
 export const xdotool = (...args: (string | number)[]) => spawnSync('xdotool', args.map(String), { encoding: 'utf8' }).stdout;
 
-/** Where a point of the window's page is on the screen. */
+/** The position on the screen of a point in the page. */
 export async function onScreen(desktop: Desktop, { x, y }: Point): Promise<Point> {
   const window = await waitForWindow(desktop.pid);
-  // Of xdotool and xwininfo, the latter allows for the window manager's frame.
+  // Unlike xdotool, xwininfo accounts for the window manager's frame.
   const place = spawnSync('xwininfo', ['-id', window], { encoding: 'utf8' }).stdout;
   const at = (axis: string) => Number(new RegExp(`Absolute upper-left ${axis}: +(-?\\d+)`).exec(place)?.[1]);
   return { x: at('X') + x, y: at('Y') + y };
 }
 
-/** The middle of what is drawn for the selector, or a point of it: parts of its width and height. */
+/** The middle of the element for the selector, or another point in it, in fractions of its width and height. */
 export function middle(desktop: Desktop, css: string, partX = 0.5, partY = 0.5): Promise<Point> {
   const script = `const box = document.querySelector(arguments[0])?.getBoundingClientRect();
     return box && box.width > 0 ? { x: Math.round(box.x + box.width * arguments[1]), y: Math.round(box.y + box.height * arguments[2]) } : null`;
@@ -31,8 +31,8 @@ export function middle(desktop: Desktop, css: string, partX = 0.5, partY = 0.5):
 }
 
 /**
- * A drag of the real pointer, in steps, since toolkits take it for one only so. The button stays down at the start until
- * `held`, and at the end until `seen`: whoever is to take the drag has answered.
+ * Drags with the real pointer, in steps, because toolkits recognise a drag only then. The button stays down at the
+ * start until `held`, and at the end until `seen`, so that the target has responded.
  */
 async function dragPointer(from: Point, to: Point, seen: () => boolean | Promise<boolean>, held: () => Promise<unknown> = async () => {}): Promise<void> {
   const step = (x: number, y: number) => xdotool('mousemove', Math.round(x), Math.round(y));
@@ -43,8 +43,8 @@ async function dragPointer(from: Point, to: Point, seen: () => boolean | Promise
     await held();
     for (let i = 1; i <= 20; i++) step(from.x + ((to.x - from.x) * i) / 20, from.y + ((to.y - from.y) * i) / 20);
     let trembling = 0;
-    await until('what is dragged is seen where it is to be dropped', async () => {
-      // Now and then off it and back: what was asked before there was anyone to answer is asked again.
+    await until('the target sees the drag', async () => {
+      // Sometimes moves away and back, so that the target is asked again if it could not respond the first time.
       const away = ++trembling % 20 === 0 ? 150 : 0;
       step(to.x + (trembling % 3) + away, to.y + away);
       if (away) step(to.x, to.y);
@@ -55,7 +55,10 @@ async function dragPointer(from: Point, to: Point, seen: () => boolean | Promise
   }
 }
 
-/** Has the page count what hovers near a point of it. A count of three: its answer to the first was received. */
+/**
+ * Counts dragover events near a point of the page. The third one means that the page's response to the first was
+ * received.
+ */
 async function hovered(desktop: Desktop, at: Point): Promise<() => Promise<boolean>> {
   await desktop.page.run(
     `if (!window.hovered) addEventListener('dragover', ({ clientX, clientY }) => {
@@ -78,7 +81,7 @@ export async function dragIn(desk: Desk, desktop: Desktop, at: Point, kind: 'uri
   return { taken };
 }
 
-/** Drags what is at a point of the page onto a file manager's window; the files it made of it. */
+/** Drags from a point of the page to a file manager's window; returns the files it received. */
 export async function dragOut(desk: Desk, desktop: Desktop, from: Point, folder: string, held: () => Promise<unknown>): Promise<string[]> {
   const target = await desk.play('target', String(corner.x), String(corner.y), folder);
   await dragPointer(await onScreen(desktop, from), inCorner, () => told(target).filter((line) => line.over).length >= 3, held);
@@ -94,7 +97,7 @@ export async function dragWithin(desktop: Desktop, from: Point, to: Point, held?
   await dragPointer(await onScreen(desktop, from), await onScreen(desktop, to), over, held);
 }
 
-/** Presses at a point of the page, moves and lets go: no drag of data, but of the view itself. */
+/** Presses at a point of the page, moves and releases: this moves a view instead of dragging data. */
 export async function pull(desktop: Desktop, from: Point, to: Point, seen: () => Promise<boolean>): Promise<void> {
   await dragPointer(await onScreen(desktop, from), await onScreen(desktop, to), seen);
 }

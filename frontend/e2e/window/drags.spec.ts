@@ -8,12 +8,13 @@ import { dragOut, dragWithin, middle, pull, xdotool } from './dragging.ts';
 import { Room } from './room.ts';
 
 test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which is Linux alone');
-// A window for each: after a drag of its own, the driven WebKitGTK did not always hear the next press.
+// A window for each test: after a drag from its own page, the driven WebKitGTK sometimes missed the next press.
 
 let room: Room;
 async function open(locale: string): Promise<void> {
   room = await Room.open({ LANG: locale });
-  // Before the first code: whether it is the worker that colours it, within the page's policy and from Wails' scheme.
+  // Installed before the first code is drawn: checks that the worker colours it, under the page's policy and from
+  // Wails' scheme.
   await room.desktop.page.run(`
     const Made = window.Worker;
     window.worked = 0;
@@ -30,14 +31,14 @@ interface Listed {
 const sessions = (home: Home) => (JSON.parse(verb(home, 'sessions', '--json')) as Listed).sessions;
 const run = <T>(body: string, ...args: unknown[]) => room.desktop.page.run<T>(body, ...args);
 
-/** Nothing is written while the button is only down. */
+/** Pressing the button alone writes no file. */
 const unwritten = async () => expect(existsSync(join(room.home.dataDir, 'drags'))).toBe(false);
 
 for (const locale of ['C', 'de_DE.UTF-8']) {
   test.describe(`under ${locale}`, () => {
     test.beforeEach(() => open(locale));
 
-    test('code is coloured by the worker, and attachments take another order by keyboard and by dragging', async () => {
+    test('code is coloured by the worker, and attachments are reordered with the keyboard and by dragging', async () => {
       await until('coloured code', () => run<boolean>(`return document.querySelector('article code [class*="hljs-"]') !== null`));
       expect(await run<number>('return window.worked')).toBeGreaterThan(0);
 
@@ -51,19 +52,19 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
       expect(await order()).toEqual(names);
       await run(`document.querySelector('button[aria-label="Remove one.md"]').focus()`);
       xdotool('key', 'alt+Right');
-      await until('the first is the second', async () => (await order()).join() === 'two.md,one.md,three.md');
+      await until('the first one is second', async () => (await order()).join() === 'two.md,one.md,three.md');
       await dragWithin(room.desktop, await middle(room.desktop, 'li[data-kind="files"][data-place="2"]', 0.3), await middle(room.desktop, 'li[data-kind="files"][data-place="0"]', 0.3));
-      await until('the last is the first', async () => (await order()).join() === 'three.md,two.md,one.md');
+      await until('the last one is first', async () => (await order()).join() === 'three.md,two.md,one.md');
     });
 
-    test('a session dragged to a folder goes there, although its drag carries a file', async () => {
+    test('a session dragged to a folder is moved there, although its drag contains a file', async () => {
       const id = await run<string>(`return document.querySelector('[data-session]').dataset.session`);
       await run(`return window.go.api.Sessions.Create('Kept apart').then(({ id }) => window.go.api.Sessions.SetFolder([id], 'Voyages'))`);
       await until('the folder is listed', () => run<boolean>(`return document.querySelector('.folder') !== null`));
       await dragWithin(room.desktop, await middle(room.desktop, `[data-session="${id}"]`, 0.25), await middle(room.desktop, '.folder', 0.4), unwritten);
       const folder = () => run<string>(`return window.go.api.Sessions.List(false, '').then((rows) => rows.find((row) => row.id === arguments[0]).folder)`, id);
       await until('it is in the folder', async () => (await folder()) === 'Voyages');
-      expect(await room.desktop.page.text('dialog[open]')).toBe(''); // its own file was not dropped on it
+      expect(await room.desktop.page.text('dialog[open]')).toBe(''); // its own file was not treated as dropped
     });
 
     test('a session dragged out of the window is a real file, and imports back equal', async () => {
@@ -74,7 +75,7 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
       expect(files).toHaveLength(1);
       const [file = ''] = files;
       expect(file).toMatch(/\.cinf$/);
-      expect(readFileSync(file).subarray(0, 2).toString()).toBe('PK'); // a bundle is a zip
+      expect(readFileSync(file).subarray(0, 2).toString()).toBe('PK'); // a bundle is a zip file
 
       const other = new Home();
       try {
@@ -89,7 +90,7 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
       }
     });
 
-    test('the tree is drawn and moved, and a turn dragged onto it forks', async () => {
+    test('the tree is drawn and moved, and dropping a turn on it forks', async () => {
       const id = await run<string>(`return document.querySelector('[data-session][aria-current]').dataset.session`);
       await room.talk('And further?', 'Further still.');
       await run(`[...document.querySelectorAll('[role="tab"]')].find((tab) => tab.innerText.trim() === 'Branches').click()`);
@@ -101,7 +102,7 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
       expect(await stage()).not.toBe(before);
 
       await dragWithin(room.desktop, await middle(room.desktop, '[role="treeitem"]'), from);
-      await until('a name is asked', async () => (await room.desktop.page.text('dialog[open]')).includes('New branch after #'));
+      await until('the question for a name', async () => (await room.desktop.page.text('dialog[open]')).includes('New branch after #'));
       await room.desktop.page.type('dialog[open] input', 'another way\uE007');
       await until('the branch is there', () => verb(room.home, 'branches', '--json', id).includes('another way'));
     });

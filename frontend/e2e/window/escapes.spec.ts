@@ -6,14 +6,17 @@ import { Room } from './room.ts';
 
 test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which is Linux alone');
 
-/** A field to search or write in, how one comes to it by the keyboard, and what Esc closes. */
+/** A text or search field, how to reach it with the keyboard, and what Esc closes. */
 interface Place {
   name: string;
   open: (room: Room) => Promise<void>;
   field: string;
-  /** What is there while it is open, and gone after Esc. Where it stays: Esc clears the field, and a second Esc leaves it. */
+  /**
+   * What exists while it is open, and not after Esc. If undefined, it stays: Esc clears the field, and a second Esc
+   * leaves it.
+   */
   closes?: string;
-  /** Esc clears what was typed before it closes. */
+  /** Esc first clears the text, then closes. */
   clearsFirst?: boolean;
 }
 
@@ -26,7 +29,7 @@ const command = (title: string) => async (room: Room) => {
   await page.type('dialog[aria-label="Commands"] input', `>${title}`);
   await until(`the command “${title}”`, async () => (await page.text('dialog[aria-label="Commands"] [role="option"][aria-selected="true"]')).includes(title.slice(0, 20)));
   xdotool('key', 'Return');
-  await until('the palette is gone', async () => !(await page.has('dialog[aria-label="Commands"]')));
+  await until('the palette is closed', async () => !(await page.has('dialog[aria-label="Commands"]')));
 };
 
 const dialog = 'dialog[open]';
@@ -53,9 +56,9 @@ const places: Place[] = [
   { name: 'the search of the shortcuts, in the settings', open: openShortcuts, field: '.settings [aria-label="Search keys and commands"]', closes: '.settings' },
 ];
 
-/** In WebKit a search field takes Esc for itself, and what is around it may never hear of it. */
-for (const locale of ['C', 'de_DE.UTF-8']) test(`Esc closes what it is pressed in, or clears its search, and stops no answer beneath, under ${locale}`, async () => {
-  const room = await Room.open({ LANG: locale }, undefined, '[stream]\nidle_timeout_s = 600'); // the answer is held all the while
+/** In WebKit a search field consumes Esc, and the elements around it may never receive it. */
+for (const locale of ['C', 'de_DE.UTF-8']) test(`Esc closes the focused view, or clears its search, and stops no answer below it, under ${locale}`, async () => {
+  const room = await Room.open({ LANG: locale }, undefined, '[stream]\nidle_timeout_s = 600'); // the answer is held during the whole test
   try {
     await room.talk('A first question', 'A first answer.');
     await room.desktop.page.run(`return window.go.api.Sessions.Fork(document.querySelector('article').dataset.turn, false, 'another way')`);
@@ -72,7 +75,7 @@ for (const locale of ['C', 'de_DE.UTF-8']) test(`Esc closes what it is pressed i
 async function escapes(room: Room, { name, open, field, closes, clearsFirst }: Place, typed: string): Promise<void> {
   const { page } = room.desktop;
   const value = () => page.run<string | null>(`return document.querySelector(arguments[0])?.value ?? null`, field);
-  await page.run(`document.activeElement?.blur()`); // a key that opens something is not text
+  await page.run(`document.activeElement?.blur()`); // in a text field, a shortcut that is a character would be typed
   await open(room);
   await until(`${name} opens`, () => page.has(field));
   await page.run(`document.querySelector(arguments[0]).focus()`, field);

@@ -12,10 +12,10 @@ test.skip(process.platform !== 'linux', 'the real window is driven through WebKi
 const table = '| Step | Rows copied | Amount | Explanation | Responsibility | Internationalization |\n|---|---|---|---|---|---|\n'
   + '| Extract | 12 480 | 1 234.50 EUR | It reads every row of the old system | Infrastructure | Postponed |\n| Transform | 99 | -3.5 % | Names and dates | Documentation | Unnecessary |\n\nThat is the plan.';
 
-// One window for each locale, as each start costs more than what is looked at in it. At its end the page's console must
-// have been silent (desktop.ts).
+// One window for each locale, because starting takes longer than the checks. At its end the page's console must be
+// empty (desktop.ts).
 for (const { locale, screen } of [{ locale: 'C', screen: '1440x1000' }, { locale: 'C.UTF-8', screen: '1440x1000' }, { locale: 'de_DE.UTF-8', screen: '1280x800' }]) {
-  test(`what a person sees and does first, under ${locale} on ${screen}`, async () => {
+  test(`the first impressions of a user, under ${locale} on ${screen}`, async () => {
     const room = await Room.open({ LANG: locale }, screen);
     try {
       await fitsTheScreen(room, screen);
@@ -55,7 +55,9 @@ async function fitsTheScreen(room: Room, screen: string): Promise<void> {
   });
 }
 
-/** A picture, by the real clipboard and keyboard; and nothing, which is said where it covers nothing. */
+/**
+ * Pastes a picture with the real clipboard and keyboard; then with an empty clipboard, whose notice must cover nothing.
+ */
 async function pastes(room: Room): Promise<void> {
   const owner = await room.desk.play('picture');
   await pointAt(room, composer, 1);
@@ -63,7 +65,7 @@ async function pastes(room: Room): Promise<void> {
   await until('the picture is attached', async () => (await room.desktop.page.text('form[aria-label="Message"]')).includes('Pasted picture'));
   await owner.crash();
   xdotool('key', 'ctrl+v');
-  await until('it is said that nothing was pasted', async () => (await room.desktop.page.text('[aria-label="Notices"]')).includes('The clipboard has no text or picture'));
+  await until('the notice about an empty clipboard', async () => (await room.desktop.page.text('[aria-label="Notices"]')).includes('The clipboard has no text or picture'));
   const covered = await run<number>(room, `const [notice, text, field] = ['[aria-label="Notices"]', 'main .place', 'form[aria-label="Message"]'].map((css) => document.querySelector(css).getBoundingClientRect());
     return Math.max(0, text.bottom - notice.top) + Math.max(0, notice.bottom - field.top)`);
   expect(covered).toBeLessThan(1);
@@ -80,7 +82,7 @@ async function marksSpelling(room: Room): Promise<void> {
   xdotool('type', 'helllo wrold tihs ');
   await until('the spelling is marked', () => room.desk.red(at) > 0);
 
-  // The system's menu over a word that is marked begins with what it may have been.
+  // The system's context menu of a misspelled word begins with suggestions.
   xdotool('key', 'ctrl+a', 'Delete');
   xdotool('type', 'helllo world ');
   await until('its spelling is marked', () => room.desk.red(at) > 0);
@@ -103,13 +105,13 @@ async function keepsWordsWhole(room: Room): Promise<void> {
     }
     return found`);
   expect(broken).toEqual([]);
-  // Too wide for its column, it scrolls in itself, and not the conversation.
+  // A table that is too wide scrolls itself, and not the conversation.
   await run(room, `document.querySelector('.data').style.minWidth = '80rem'`);
   expect(await run(room, `const inner = document.querySelector('.data-scroll'), outer = document.querySelector('[role="log"]');
     return [inner.scrollWidth > inner.clientWidth, outer.scrollWidth > outer.clientWidth]`)).toEqual([true, false]);
 }
 
-/** The windows of the program that are on the screen: its own, and a menu of the system's. */
+/** The number of the program's windows on the screen: its own, and a menu of the system. */
 const windows = (room: Room) => xdotool('search', '--onlyvisible', '--pid', room.desktop.pid).trim().split('\n').length;
 
 async function hasMenus(room: Room): Promise<void> {
@@ -121,7 +123,7 @@ async function hasMenus(room: Room): Promise<void> {
 
   await pointAt(room, 'article .block p', 3);
   await until('the menu of the text', async () => (await room.desktop.page.text('[role="menu"]')).includes('Copy the answer'));
-  expect(windows(room)).toBe(alone); // ours, not both
+  expect(windows(room)).toBe(alone); // only our menu, not both
   await pointAt(room, '[role="menu"] [role="menuitem"]:nth-of-type(3)', 1);
   await until('the answer is in the clipboard', () => room.desk.pasted().includes('That is the plan.'));
 
@@ -131,11 +133,14 @@ async function hasMenus(room: Room): Promise<void> {
   await until('it is closed', async () => !(await room.desktop.page.has('[role="menu"]')));
 }
 
-/** One line of Claude Code's transcripts. */
+/** One line of a Claude Code transcript. */
 const line = (id: number, role: string, content: unknown) =>
   JSON.stringify({ type: role, uuid: `u${id}`, parentUuid: id > 1 ? `u${id - 1}` : null, sessionId: 's', timestamp: `2025-06-01T10:00:0${id}.000Z`, message: { role, content } });
 
-/** A state covers several turns after an import: the head is named by its last turn, everywhere. Tools of it did run. */
+/**
+ * After an import a state covers several turns: the head is labelled with its last turn everywhere. The imported
+ * conversation's tools did run.
+ */
 async function numbersTheHead(room: Room): Promise<void> {
   const { page } = room.desktop;
   const history = [
@@ -155,15 +160,15 @@ async function numbersTheHead(room: Room): Promise<void> {
   await until('it is open', async () => (await said(room.desktop)).includes('Two birds.'));
   expect(await page.text('[aria-label="Call of Grep"]')).toMatch(/Ran/);
   const head = new RegExp(`#3\\s+${branch().head_state.slice(-4)}`);
-  await until('the header names it', async () => head.test(await field(room.desktop, 'head')));
+  await until('the header shows it', async () => head.test(await field(room.desktop, 'head')));
   await page.press('State');
   await until('the panel too', async () => (await page.text('[role="tabpanel"]')).includes('Head #3'));
   expect(verb(room.home, 'branches', session)).toMatch(head);
   await pointAt(room, `[data-session="${before}"]`, 1, 0.3);
-  await until('the other one is open again', async () => (await said(room.desktop)).includes('That is the plan.'));
+  await until('the other session is open again', async () => (await said(room.desktop)).includes('That is the plan.'));
 }
 
-/** In WebKit a search field takes Esc for itself. */
+/** In WebKit a search field consumes Esc. */
 async function escapesFromSearchFields(room: Room): Promise<void> {
   const { page } = room.desktop;
   const open = () => page.text('dialog[open]');
@@ -177,7 +182,7 @@ async function escapesFromSearchFields(room: Room): Promise<void> {
     await until('the question', async () => (await open()).includes('Compare'));
     if (typed) xdotool('type', typed);
     await until('it is typed into the field', () => run<boolean>(room, `return document.querySelector('dialog[open] input').value === arguments[0]`, typed));
-    xdotool('key', 'ctrl+n'); // nothing is done beneath
+    xdotool('key', 'ctrl+n'); // shortcuts do nothing below the dialog
     xdotool('key', 'Escape');
     await until('it is closed', async () => (await open()) === '');
   }
@@ -205,7 +210,7 @@ async function showsTooltips(room: Room): Promise<void> {
   const width = () => run<number>(room, `return document.querySelector('[data-session][aria-current] .truncate').parentElement.getBoundingClientRect().width - parseFloat(getComputedStyle(document.querySelector('[data-session][aria-current]')).paddingRight)`);
   const before = await width();
   await pointAt(room, '[data-session][aria-current]', undefined, 0.3);
-  await until('the line is hovered', () => run<boolean>(room, `return document.querySelector('.line:hover [data-session]') !== null`));
+  await until('the row is hovered', () => run<boolean>(room, `return document.querySelector('.line:hover [data-session]') !== null`));
   expect(await page.has('[role="tooltip"]')).toBe(false);
   expect(await width()).toBeGreaterThan(before * 0.88);
 }
@@ -214,7 +219,7 @@ async function asksForAWord(room: Room): Promise<void> {
   const { page } = room.desktop;
   await pointAt(room, '[data-session][aria-current]', 3, 0.3);
   await until('the menu', () => page.has('[role="menu"]'));
-  xdotool('key', 'End', 'Return'); // to delete it is the last line
+  xdotool('key', 'End', 'Return'); // Delete is the last item
   const ready = () => run<boolean>(room, `return document.querySelector('dialog[open] [data-kind="danger"]:not(:disabled)') !== null`);
   await until('the question', () => page.has('dialog[open] input:not(:disabled)'));
   expect(await ready()).toBe(false);
@@ -225,7 +230,7 @@ async function asksForAWord(room: Room): Promise<void> {
   await until('nothing is deleted', async () => !(await page.has('dialog[open]')));
 }
 
-/** A button of a turn, wherever it is scrolled to. */
+/** Presses a button of a turn, wherever the transcript is scrolled to. */
 async function pressInTurn(room: Room, words: string): Promise<void> {
   await until(`the button “${words}”`, () => run<boolean>(room, `const button = [...document.querySelectorAll('article button')].find((one) => one.innerText.trim() === arguments[0] && one.offsetParent);
     button?.click();
@@ -239,13 +244,13 @@ async function settlesFailures(room: Room): Promise<void> {
   await until('the turn failed', async () => (await said(room.desktop)).includes('No answer'));
   expect(await said(room.desktop)).not.toMatch(/base_url|api_key_env|contextinfinity keys/);
   await pressInTurn(room, 'Check the key');
-  await until('the page of the keys', async () => (await page.text()).includes('Providers and keys'));
+  await until('the page of shortcuts', async () => (await page.text()).includes('Providers and keys'));
   xdotool('key', 'Escape');
   await pressInTurn(room, 'Discard');
   await until('it is discarded', async () => /discarded/i.test(await said(room.desktop)) && !(await said(room.desktop)).includes('No answer'));
 }
 
-/** There is no tray here: to close would end the program in the middle of an answer. */
+/** There is no tray here: closing the window would end the program during an answer. */
 async function asksBeforeClosing(room: Room): Promise<void> {
   const { desktop, provider } = room;
   provider.answer('Take your time', 'word '.repeat(200), { chunkSize: 10, holdAfter: 20 });
@@ -260,5 +265,5 @@ async function asksBeforeClosing(room: Room): Promise<void> {
   await asked();
   await pointAt(room, 'dialog[open] [data-kind="danger"]', 1);
   await desktop.ended();
-  expect([...room.home.journals().values()].some(({ text }) => text.includes('word word'))).toBe(true); // what had arrived is kept
+  expect([...room.home.journals().values()].some(({ text }) => text.includes('word word'))).toBe(true); // the text that had arrived is saved
 }

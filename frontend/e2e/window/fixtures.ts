@@ -11,14 +11,14 @@ import { Desktop } from './desktop.ts';
 import { Surroundings } from './surroundings.ts';
 
 interface Parts {
-  /** A screen and a session bus of the test's own. */
+  /** The test's own screen and session bus. */
   surroundings: Surroundings;
   home: Home;
   provider: Provider;
   vendors: Vendors;
-  /** Opens the production window, with more variables of the environment; a picture of it is kept when the test fails. */
+  /** Opens the production window, with more environment variables; if the test fails, a picture of it is saved. */
   open: (extra?: Record<string, string>) => Promise<Desktop>;
-  /** What surrounds the window: nothing until the test puts it there, and nothing after it. */
+  /** The programs around the window: none until the test starts them, and none after it. */
   desk: Desk;
 }
 
@@ -32,8 +32,8 @@ export const test = base.extend<Parts>({
     void surroundings;
     const home = new Home();
     await use(home);
-    // A program that outlives its test is a fault of the one or the other.
-    await until('all that the test started has ended', () => belonging(home.root).length === 0);
+    // A process that outlives its test is a fault in the program or in the test.
+    await until('all processes of the test have ended', () => belonging(home.root).length === 0);
     home.remove();
   },
   provider: async ({}, use) => {
@@ -72,12 +72,12 @@ test.skip(process.platform !== 'linux', 'the real window is driven through WebKi
 
 export const composer = 'textarea[aria-label="Your message"]';
 
-/** The first page is drawn: the program is past its start, and hears what its window is told. */
+/** Waits until the first page is drawn: the program has then started and receives its window's events. */
 export async function begun({ page }: Desktop): Promise<void> {
   await until('the first start', () => page.has('input[type="password"]'));
 }
 
-/** Pastes a key, has it tested, and starts with what it opens. */
+/** Pastes a key, waits for its test, and starts with a model that it unlocks. */
 export async function firstStart(desktop: Desktop): Promise<void> {
   const { page } = desktop;
   await begun(desktop);
@@ -85,12 +85,12 @@ export async function firstStart(desktop: Desktop): Promise<void> {
   await page.press('Test the key');
   await page.press('OpenAI'); // the form of the key does not show its provider
   await until('the key is tested', async () => /OpenAI, .*model/.test(await page.text()));
-  await page.press('Start with'); // the first of the three ways, which is the key's
+  await page.press('Start with'); // the first of the three ways, the one with the key
   await until('an open conversation', async () => /branch/.test(await page.text('h1')));
   await openInspector(desktop);
 }
 
-/** The inspector is closed at first; tests are about someone who has opened it. */
+/** Opens the inspector, which is closed by default and which most tests need. */
 async function openInspector({ page }: Desktop): Promise<void> {
   const button = 'button[aria-label^="Show inspector"]';
   await page.run(`document.querySelector('${button}')?.click()`);
@@ -101,7 +101,7 @@ export function said(desktop: Desktop): Promise<string> {
   return desktop.page.run<string>(`return [...document.querySelectorAll('article')].map((turn) => turn.innerText).join('\\n')`);
 }
 
-/** A field of the header, as it reads. */
+/** The text of a field of the header. */
 export async function field(desktop: Desktop, name: string): Promise<string> {
   return plain(await desktop.page.text(`[data-field="${name}"]`));
 }
@@ -114,7 +114,7 @@ export function turnName(desktop: Desktop): Promise<string> {
   return desktop.page.run<string>(`return document.querySelector('article')?.getAttribute('aria-label') ?? ''`);
 }
 
-/** Starts with the model that the home is configured with. */
+/** Completes the first run with the configured model. */
 export async function pastFirstStart(desktop: Desktop): Promise<void> {
   await begun(desktop);
   await desktop.page.press('Use mock');
@@ -122,7 +122,7 @@ export async function pastFirstStart(desktop: Desktop): Promise<void> {
   await openInspector(desktop);
 }
 
-/** Sends a message, as a person does. */
+/** Types and sends a message. */
 export async function say({ page }: Desktop, text: string): Promise<void> {
   await until('the composer', () => page.has(composer));
   await page.type(composer, `${text}\uE007`);

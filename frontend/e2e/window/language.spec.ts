@@ -11,14 +11,14 @@ const language = (desktop: Desktop) => run<string>(desktop, 'return document.doc
 const message = 'main form textarea';
 const placeOf = (desktop: Desktop) => run<string>(desktop, 'return document.querySelector(arguments[0])?.getAttribute("aria-label") ?? ""', message);
 
-/** Past the first start without a model, whatever it is called there. */
+/** Completes the first run without a model, in any language. */
 async function start(desktop: Desktop): Promise<void> {
   await until('the first start', () => desktop.page.has('main.welcome button'));
   await run(desktop, `[...document.querySelectorAll('main.welcome .way:last-child button')].at(-1).click()`);
   await until('the message field', () => desktop.page.has(message));
 }
 
-test('the window is in the language of the system, and changes at once with what is written staying', async ({ provider, open, home, desk }) => {
+test('the window uses the language of the system, and a change takes effect at once and keeps the typed text', async ({ provider, open, home, desk }) => {
   home.configure(provider, '[ui]\nlanguage = "system"');
   const panel = await desk.play('panel');
   const german = await open({ LANG: 'de_DE.UTF-8' });
@@ -37,7 +37,7 @@ test('the window is in the language of the system, and changes at once with what
   expect(await run(german, 'return document.querySelector(arguments[0]).value', message)).toBe('Half a message');
   await choose('system');
   await until('it is in German again', async () => (await placeOf(german)) === 'Ihre Nachricht');
-  await german.abandon(); // closing would go to the tray
+  await german.abandon(); // closing it would hide it in the tray
 
   for (const [locale, expected] of [['C', 'en'], ['C.UTF-8', 'en'], ['POSIX', 'en'], ['fr_FR.UTF-8', 'en'], ['zh_CN.UTF-8', 'zh-CN'], ['zh_TW.UTF-8', 'en']] as const) {
     const desktop = await open({ LANG: locale });

@@ -18,7 +18,7 @@ const dangerous = {
   nothing: 'https://',
 };
 
-/** The system's browser, played by a script that writes down what it is asked to open, and its environment. */
+/** A fake system browser: a script that records the addresses it is asked to open, and its environment. */
 function playBrowser(home: Home): { path: string; opened: () => string[]; environment: () => string } {
   const bin = join(home.root, 'bin');
   const opened = join(home.root, 'opened');
@@ -32,7 +32,7 @@ function playBrowser(home: Home): { path: string; opened: () => string[]; enviro
   return { path: `${bin}:${process.env['PATH']}`, opened: () => read(opened).split('\n').filter(Boolean), environment: () => read(environment) };
 }
 
-test('a link opens in the system’s browser and never in the window; addresses that are no web page do nothing', async () => {
+test('a link opens in the system’s browser and never in the window; other addresses do nothing', async () => {
   let browser: ReturnType<typeof playBrowser> | undefined;
   const room = await Room.open((home) => ({ PATH: (browser = playBrowser(home)).path }));
   const { page } = room.desktop;
@@ -46,7 +46,7 @@ test('a link opens in the system’s browser and never in the window; addresses 
       xdotool('mousemove', x, y, ...keys.flatMap((key) => ['keydown', key]), 'click', button, ...keys.flatMap((key) => ['keyup', key]));
     };
 
-    // By the mouse in its ways, and by the keyboard.
+    // With every mouse button and with the keyboard.
     const link = `article a[href="${good}"]`;
     const ways = [() => press(link, 1), () => press(link, 2), () => press(link, 1, 'ctrl'), () => press(link, 1, 'shift'), async () => {
       await page.run(`document.querySelector(arguments[0]).focus()`, link);
@@ -60,7 +60,7 @@ test('a link opens in the system’s browser and never in the window; addresses 
     expect(environment()).toContain('HOME=');
     expect(environment()).not.toContain(canaryKey);
 
-    // What the answer says is made harmless before it is drawn. Links that are drawn anyway are refused where they are pressed.
+    // The content of an answer is made harmless before it is drawn. Clicks on links that exist anyway are refused.
     expect(await page.run<string[]>(`return [...document.querySelectorAll('article a')].map((one) => one.getAttribute('href')).filter((href) => !/^https:/.test(href ?? ''))`)).toEqual([]);
     await page.run(`const place = document.querySelector('article .answer');
       for (const [name, href] of Object.entries(arguments[0])) {
@@ -70,7 +70,7 @@ test('a link opens in the system’s browser and never in the window; addresses 
       }`, dangerous);
     const before = await page.run<string>('return location.href + document.title');
     for (const name of Object.keys(dangerous)) for (const button of [1, 2]) await press(`#link-${name}`, button);
-    await press(link, 1); // after them, in order: none of theirs is still on its way
+    await press(link, 1); // comes after all others, so none of them is still being processed
     await until('the last link is opened', () => opened().length > ways.length);
     expect(opened().slice(ways.length)).toEqual([good]);
     expect(await page.run<string>('return location.href + document.title')).toBe(before);

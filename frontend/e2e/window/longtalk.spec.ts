@@ -10,8 +10,8 @@ test.skip(process.platform !== 'linux', 'the real window is driven through WebKi
 
 const turns = 70;
 
-test(`a conversation of ${turns} turns, in two locales, without one message in the console`, async () => {
-  test.setTimeout(600_000); // on a busy machine a turn takes some seconds; each wait has its own limit, which ends what hangs
+test(`a conversation of ${turns} turns, in two locales, without any console message`, async () => {
+  test.setTimeout(600_000); // a turn takes some seconds on a busy machine; each wait has its own limit, which stops a test that hangs
   const room = await Room.open({ LANG: 'C' });
   try {
     for (let turn = 1; turn <= turns / 2; turn++) await talk(room, turn);
@@ -29,8 +29,8 @@ test(`a conversation of ${turns} turns, in two locales, without one message in t
 });
 
 /**
- * Prose, lists, code and tables in turn; sent by Enter as soon as the answer before it is there. The message is pasted, as
- * the driver types a key at a time.
+ * Alternates prose, lists, code and tables; each message is sent with Enter as soon as the previous answer is complete.
+ * It is pasted, because the driver types key by key.
  */
 async function talk({ desktop: { page }, provider }: Room, turn: number): Promise<void> {
   provider.answer(question(turn - 1), essay(turn - 1), { inputTokens: 180 + 118 * turn });
@@ -43,7 +43,7 @@ async function talk({ desktop: { page }, provider }: Room, turn: number): Promis
     turn, `all there is to say about step ${turn}.`);
 }
 
-/** One meaning, one number: the header and the command line agree about what was said. */
+/** The header and the command line must show the same numbers. */
 async function checkHeader({ desktop, home }: Room, last: number): Promise<void> {
   await until('every turn is in the head', async () => (await field(desktop, 'head')).includes(`#${last} `));
   await until('the newest turn is done', async () => (await field(desktop, 'phase')).startsWith(`Turn #${last} Done `));
@@ -57,7 +57,7 @@ async function checkHeader({ desktop, home }: Room, last: number): Promise<void>
   expect(await field(desktop, 'head')).toContain(branch?.head_state.slice(-4));
 }
 
-/** What each tab must say after that many turns. */
+/** What each tab must show after that many turns. */
 async function checkPanels({ desktop }: Room): Promise<void> {
   const { page } = desktop;
   const expected: [string, RegExp][] = [
@@ -74,7 +74,7 @@ async function checkPanels({ desktop }: Room): Promise<void> {
     await until(`the tab ${tab} shows ${words}`, async () => words.test(await shown()));
     expect(await shown(), tab).not.toMatch(/\bNaN\b|\bundefined\b|\[object|Invalid Date|\bnull\b/);
   }
-  const tokens = /([\d.]+)k/.exec(await field(desktop, 'context'))?.[1]; // as X-ray counts them
+  const tokens = /([\d.]+)k/.exec(await field(desktop, 'context'))?.[1]; // as the X-ray counts them
   await page.press('X-ray');
   await until('the X-ray and the header count the same', async () => {
     const exact = /([\d ]+) tokens of/.exec(plain(await page.text('[role="tabpanel"]')))?.[1]?.replace(/\s/g, '');

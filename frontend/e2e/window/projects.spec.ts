@@ -18,39 +18,40 @@ async function click(room: Room, css: string): Promise<void> {
 
 const focused = (room: Room) => room.desktop.page.run<string>(`const at = document.activeElement; return at?.getAttribute('aria-label') ?? at?.labels?.[0]?.innerText ?? at?.innerText ?? ''`);
 
-/** Marks the first element of a kind that is called so, for the pointer to find. */
+/** Marks the first element of a kind that has this name, so that the pointer can find it. */
 async function named(room: Room, kind: string, name: string): Promise<string> {
   await until(`${kind} “${name}”`, () => room.desktop.page.run<boolean>(`const found = [...document.querySelectorAll(arguments[0])].find((one) => one.checkVisibility() && (one.getAttribute('aria-label') ?? one.innerText).trim().startsWith(arguments[1]));
     document.querySelectorAll('[data-aimed]').forEach((one) => one.removeAttribute('data-aimed')); found?.setAttribute('data-aimed', ''); return found !== undefined`, kind, name));
   return '[data-aimed]';
 }
 
-test('a project by keyboard and by mouse, in the window itself: its dialog, a document, and how far memory reaches', async () => {
+test('a project with keyboard and mouse, in the real window: its dialog, a document, and the scope of memory', async () => {
   const room = await Room.open();
   const { page } = room.desktop;
   try {
     const window = await waitForWindow(room.desktop.pid);
     xdotool('windowactivate', '--sync', window);
 
-    // By keyboard: the palette, the name, the instructions.
+    // With the keyboard: the palette, the name, the instructions.
     xdotool('key', 'ctrl+k');
     await until('the palette', () => page.has(dialog));
     xdotool('type', '--delay', 20, 'New project');
     await until('the command is found', async () => (await page.text(dialog)).includes('New project'));
     xdotool('key', 'Return');
-    await until('the name is asked for', async () => (await focused(room)) === 'Name');
+    await until('the question for a name', async () => (await focused(room)) === 'Name');
     xdotool('type', '--delay', 20, 'Bakery');
-    await until('it is written', () => page.run<boolean>(`return document.activeElement.value === 'Bakery'`));
+    await until('the name is typed', () => page.run<boolean>(`return document.activeElement.value === 'Bakery'`));
     xdotool('key', 'Return');
     await until('its dialog', async () => (await focused(room)).startsWith('Instructions'));
     xdotool('type', '--delay', 20, 'Answer as a baker would.');
-    await until('they are written', () => page.run<boolean>(`return document.activeElement.value === 'Answer as a baker would.'`));
+    await until('the instructions are typed', () => page.run<boolean>(`return document.activeElement.value === 'Answer as a baker would.'`));
 
-    // By mouse: a document. A window that is driven has no file chooser: it is left at once, which leaves the dialog as it is.
+    // With the mouse: a document. A driven window has no file chooser: it closes at once, and the dialog stays
+    // unchanged.
     await click(room, await named(room, `${dialog} [role="tab"]`, 'Files'));
     await page.run(`document.querySelector('${dialog} input[type="file"]').addEventListener('cancel', () => document.body.setAttribute('data-left', ''))`);
     await click(room, await named(room, `${dialog} button`, 'Add documents'));
-    await until('the chooser is left', () => page.has('body[data-left]'));
+    await until('the file chooser is closed', () => page.has('body[data-left]'));
     await page.run(`const [input, carried] = [document.querySelector('${dialog} input[type="file"]'), new DataTransfer()];
       carried.items.add(new File(['# Prices\\n\\nA loaf of spelt costs seven francs.\\n'], 'prices.md', { type: 'text/markdown' }));
       input.files = carried.files; input.dispatchEvent(new Event('change', { bubbles: true }))`);
@@ -60,7 +61,7 @@ test('a project by keyboard and by mouse, in the window itself: its dialog, a do
     const [project] = JSON.parse(verb(room.home, 'projects', '--json')).projects;
     expect(project).toMatchObject({ name: 'Bakery', instructions: 'Answer as a baker would.', files: 1 });
 
-    // A chat in it; how far memory reaches, by mouse and by keyboard.
+    // A chat in it; its memory scope, with mouse and keyboard.
     await click(room, await named(room, 'nav [aria-label^="Actions for the folder"], aside [aria-label^="Actions for the folder"]', 'Actions for the folder Bakery'));
     await click(room, await named(room, '[role="menuitem"]', 'New chat in this project'));
     const reach = () => page.run<string>(`return document.querySelector('button.scope')?.getAttribute('aria-label') ?? ''`);

@@ -7,13 +7,13 @@ test.skip(process.platform !== 'linux', 'the real window is driven through WebKi
 
 const fence = '```';
 
-test('in the window itself: previews run nothing, a conversation is made ready to print, and Ctrl+Q quits', async () => {
+test('in the real window: previews run nothing, a conversation can be printed, and Ctrl+Q quits', async () => {
   const room = await Room.open();
   const { page } = room.desktop;
   try {
     const hostile = `<p>A page</p><script>window.webkit.messageHandlers.external.postMessage('Q'); parent.document.title = 'run'</script><img src="x" onerror="parent.document.title = 'run'">`;
     await room.talk('Draw', [`${fence}mermaid\ngraph TD\n  A[Client] --> B[Server]\n${fence}`, `${fence}html\n${hostile}\n${fence}`, `${fence}svg\n<svg viewBox="0 0 30 10" onload="parent.document.title = 'run'"><rect width="30" height="10"/></svg>\n${fence}`, 'That is all.'].join('\n\n'), 'That is all.');
-    const title = 'Draw · ContextInfinity'; // the session is called so a moment after its first message
+    const title = 'Draw · ContextInfinity'; // the session gets its title a moment after its first message
     await until('the window has its title', async () => (await page.run<string>('return document.title')) === title);
     await page.run(`for (const button of document.querySelectorAll('article [data-act="preview"]')) button.click()`);
     await until('each is shown', () => page.run<boolean>(`return document.querySelectorAll('article .preview iframe').length === 3`));
@@ -25,7 +25,7 @@ test('in the window itself: previews run nothing, a conversation is made ready t
     }
     expect([await page.run<string>('return document.title'), room.desktop.running]).toEqual([title, true]);
 
-    // A web view that is driven asks no one how to print: what would be printed is there.
+    // A driven web view shows no print dialog, but the page to print is created.
     await page.run(`document.querySelector('textarea').focus()`);
     xdotool('key', 'ctrl+p');
     await until('the page to print is made', () => page.run<boolean>(`return document.querySelector('.print-frame')?.contentDocument?.body?.textContent.includes('That is all.') ?? false`));

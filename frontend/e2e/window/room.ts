@@ -10,7 +10,7 @@ import { Desktop } from './desktop.ts';
 import { composer, pastFirstStart, said, say } from './fixtures.ts';
 import { Surroundings } from './surroundings.ts';
 
-/** One open window for the tests of a file that leave each other alone: a start costs more than what they do. */
+/** One open window shared by tests that do not affect each other, because starting takes longer than the tests. */
 export class Room {
   private constructor(
     readonly surroundings: Surroundings,
@@ -25,7 +25,9 @@ export class Room {
     return this.opened;
   }
 
-  /** With variables of the environment, which may name files of its home, a screen of that size, and more in the configuration file. */
+  /**
+   * Takes environment variables, which may refer to files of its home, the size of the screen, and more configuration.
+   */
   static async open(extra: Record<string, string> | ((home: Home) => Record<string, string>) = {}, screen?: string, more = ''): Promise<Room> {
     const surroundings = await Surroundings.stand(screen);
     const home = new Home();
@@ -38,14 +40,17 @@ export class Room {
     return room;
   }
 
-  /** Closes the window as a person does, and opens it again on the same home. */
+  /** Closes the window as a user does, and opens it again with the same home. */
   async reopen(extra: Record<string, string>): Promise<void> {
     if (!(await this.desktop.close())) throw new Error('the program did not end with its window');
     this.opened = await Desktop.start(this.home, built('contextinfinity'), { ...this.vendors.env, ...extra });
     await until('the conversation is open again', async () => /branch/.test(await this.desktop.page.text('h1')) && (await this.desktop.page.has(composer)));
   }
 
-  /** Asks, and waits until the answer's last words are shown and the turn is final: only then can a branch begin after it. */
+  /**
+   * Sends a message, and waits until the answer's last words are shown and the turn is final, which is required to fork
+   * after it.
+   */
   async talk(question: string, answer: string, last = answer): Promise<void> {
     this.provider.answer(question, answer);
     await say(this.desktop, question);
@@ -53,7 +58,7 @@ export class Room {
     await until('the turn is final', () => this.desktop.page.run<boolean>(`return !/accepted|preparing|responding/.test([...document.querySelectorAll('article[data-turn]')].at(-1)?.getAttribute('aria-label') ?? 'responding')`));
   }
 
-  /** Makes a file in the home, and gives its address. */
+  /** Creates a file in the home, and returns its address. */
   file(name: string, content: string | Buffer): string {
     writeFileSync(join(this.home.root, name), content);
     return pathToFileURL(join(this.home.root, name)).href;
@@ -64,7 +69,7 @@ export class Room {
     await this.desktop.abandon();
     await this.vendors.stop();
     await this.provider.stop();
-    await until('all that was started has ended', () => belonging(this.home.root).length === 0);
+    await until('all started processes have ended', () => belonging(this.home.root).length === 0);
     this.home.remove();
     await this.surroundings.clear();
   }

@@ -3,8 +3,8 @@ import { Child, repository, until, within } from '../harness/process.ts';
 const names = ['DISPLAY', 'DBUS_SESSION_BUS_ADDRESS', 'GSETTINGS_BACKEND', 'NO_AT_BRIDGE'];
 
 /**
- * A screen with a window manager and a session bus, for one test: what is dragged, registered or notified there is that
- * test's alone. While it stands, what this process starts belongs to it.
+ * A screen with a window manager and a session bus for one test, which shares drags, tray icons and notifications with
+ * no other. While it exists, processes started by this one belong to it.
  */
 export class Surroundings {
   private constructor(
@@ -13,7 +13,7 @@ export class Surroundings {
   ) {}
 
   static async stand(screen = '1440x1000'): Promise<Surroundings> {
-    // The command says where it is, and ends with its input.
+    // The command prints its addresses, and ends with its input.
     const say = names.map((name) => `echo "<${name}=$${name}>"`).join('; ');
     const child = new Child(`${repository}scripts/with-display`, ['sh', '-c', `${say}; echo '<ready>'; cat`], { ...process.env, SCREEN_SIZE: screen } as Record<string, string>, repository, 'pipe');
     await until('a screen and a bus', () => {
@@ -21,7 +21,7 @@ export class Surroundings {
       return child.output.includes('<ready>');
     });
     const before = Object.fromEntries(names.map((name) => [name, process.env[name]]));
-    // What else is said in between need not end its lines: hence the brackets.
+    // Other output may have no line ends, hence the brackets.
     for (const name of names) process.env[name] = new RegExp(`<${name}=([^>]*)>`).exec(child.output)?.[1] ?? '';
     return new Surroundings(child, before);
   }

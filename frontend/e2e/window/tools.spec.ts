@@ -15,29 +15,29 @@ const enter = '\uE007';
 const escape = '\uE00C';
 const long = 'trigger-long-running-operation';
 
-/** What another program has in its configuration: a real server, and what is sent to it is also written down. */
+/** The configuration of another program: a real server whose input is also recorded. */
 const configuration = (record: string) => JSON.stringify({
   mcpServers: { everything: { command: 'sh', args: ['-c', 'tee -a "$0" | exec "$1" "$2" stdio', record, process.execPath, everything] } },
 });
 
-/** How often the server was told to run a tool, over all its starts. */
+/** The number of calls of a tool that the server received, over all its starts. */
 function calls(record: string, tool: string): number {
   const lines = existsSync(record) ? readFileSync(record, 'utf8').split('\n').filter((line) => line.includes('"tools/call"')) : [];
   return lines.filter((line) => JSON.parse(line).params.name === tool).length;
 }
 
-/** Everything that a call says about itself, in its turn. */
+/** The full text of a call's card in its turn. */
 function card({ page }: Desktop, tool: string): Promise<string> {
   return page.text(`[aria-label="Call of everything.${tool}"]`);
 }
 
-/** The queue of calls, opened by its keys; what waits in it has the focus. */
+/** Opens the queue of calls with its keys; the waiting call has the focus. */
 async function openQueue({ page }: Desktop): Promise<void> {
   await page.keys(control, shift, 'A');
   await until('the waiting call has the focus', () => page.run<boolean>(`return document.activeElement.matches('dialog[open] [data-entry] [aria-expanded="true"]')`));
 }
 
-/** Brings the server in by the configuration of another program, and accepts two of its tools. */
+/** Imports the server from the configuration of another program, and accepts two of its tools. */
 async function connect({ page }: Desktop, text: string): Promise<void> {
   await page.keys(control, ',');
   await page.press('Tool servers', 'nav[aria-label="Settings"]');
@@ -45,7 +45,7 @@ async function connect({ page }: Desktop, text: string): Promise<void> {
   await until('a field to paste into', () => page.run<boolean>(`return document.activeElement.matches('dialog[open] textarea')`));
   await page.paste(text);
   await page.press('Review');
-  await until('the server is shown before it is taken', async () => (await page.text('dialog[open]')).includes('server-everything'));
+  await until('the server is previewed before the import', async () => (await page.text('dialog[open]')).includes('server-everything'));
   await page.press('Add 1 server');
   await until('the server runs', async () => /Running/.test(await page.text('section[aria-label="everything"]')));
   await page.press('Tools', 'nav[aria-label="Settings"]');
@@ -59,8 +59,8 @@ async function connect({ page }: Desktop, text: string): Promise<void> {
   await until('the conversation again', () => page.has(composer));
 }
 
-test('a real server: connected, asked, allowed by keyboard; killed in the middle of a call, whose outcome a person decides', async ({ provider, open, home }) => {
-  test.setTimeout(600_000); // each wait has its own limit, which ends what hangs
+test('a real server: imported, called, allowed with the keyboard; killed during a call, whose outcome the user decides', async ({ provider, open, home }) => {
+  test.setTimeout(600_000); // each wait has its own limit, which stops a test that hangs
   const record = join(home.root, 'sent.jsonl');
   home.configure(provider, '[tools]\nmode = "enabled"');
   provider.callsTools('Echo my greeting', 'I ask the server.', [{ name: 'everything__echo', arguments: { message: 'good morning' } }], 'The server echoed it.');
@@ -74,7 +74,7 @@ test('a real server: connected, asked, allowed by keyboard; killed in the middle
   await say(desktop, 'Echo my greeting');
   await until('the call waits', async () => (await card(desktop, 'echo')).includes('Waits for you'));
   const offered = ((provider.lastRequest() as { tools: { function?: { name: string }; name?: string }[] }).tools).map((tool) => tool.function?.name ?? tool.name);
-  expect(offered.filter((name) => name?.startsWith('everything__')).sort()).toEqual(['everything__echo', `everything__${long}`]); // and none that nobody accepted
+  expect(offered.filter((name) => name?.startsWith('everything__')).sort()).toEqual(['everything__echo', `everything__${long}`]); // only accepted ones
   expect(await desktop.page.run<boolean>('return document.activeElement.matches(arguments[0])', composer)).toBe(true);
   expect(calls(record, 'echo')).toBe(0);
   await openQueue(desktop);
@@ -89,9 +89,9 @@ test('a real server: connected, asked, allowed by keyboard; killed in the middle
   await openQueue(desktop);
   await desktop.page.keys('o');
   await until('the second call runs', async () => /Running/.test(await card(desktop, long)));
-  await until('the server has it', () => calls(record, long) === 1);
+  await until('the server received it', () => calls(record, long) === 1);
   await desktop.crash();
-  await until('nothing of the server is left', () => belonging(home.root).length === 0);
+  await until('the server has ended', () => belonging(home.root).length === 0);
 
   desktop = await open({ LANG: 'de_DE.UTF-8' });
   await until('its outcome is unknown', async () => (await card(desktop, long)).includes('Outcome unknown'));
@@ -101,10 +101,10 @@ test('a real server: connected, asked, allowed by keyboard; killed in the middle
   await until('a field for what was found', () => desktop.page.run<boolean>(`return document.activeElement.matches('dialog[open] textarea')`));
   await desktop.page.paste('Twelve rows were written.');
   await desktop.page.keys(control, enter);
-  await until('the model goes on with it', async () => (await said(desktop)).includes('As you found it.'));
+  await until('the model continues with it', async () => (await said(desktop)).includes('As you found it.'));
   expect(await card(desktop, long)).toContain('Twelve rows were written.');
   await say(desktop, 'And now?');
-  await until('the conversation goes on', async () => (await said(desktop)).includes('Now we go on.'));
+  await until('the conversation continues', async () => (await said(desktop)).includes('Now we go on.'));
   expect(calls(record, long)).toBe(1);
   expect(await desktop.close()).toBe(true);
   expect(verb(home, 'verify')).toContain('No problems found');

@@ -1,9 +1,9 @@
 import { until } from '../harness/process.ts';
 
-/** Milliseconds. A machine may be slow; a test that hangs is ended by the runner. */
+/** Milliseconds. A machine may be slow; the runner ends a test that hangs. */
 const patience = 90_000;
 
-/** The part of the W3C WebDriver protocol these tests need, over plain fetch. */
+/** The part of the W3C WebDriver protocol that these tests need, over plain fetch. */
 export class WebDriver {
   private constructor(
     private readonly base: string,
@@ -25,8 +25,8 @@ export class WebDriver {
   }
 
   /**
-   * Waits until the body of a function gives something true, looking whenever the page changes: one call, where polling
-   * asks a busy page again and again.
+   * Waits until the body of a function returns something true, checking whenever the page changes: one call, instead of
+   * polling a busy page.
    */
   awaitChange(body: string, ...args: unknown[]): Promise<void> {
     const script = `const [args, done] = arguments;
@@ -41,7 +41,7 @@ export class WebDriver {
     await this.post(`element/${await this.find(css)}/click`, {});
   }
 
-  /** Presses the button, or the line that unfolds, whose words begin so, as soon as it is there and can be pressed. */
+  /** Presses the first button or disclosure whose text begins with `words`, as soon as it exists and is enabled. */
   async press(words: string, within = 'body'): Promise<void> {
     const script = `return [...document.querySelectorAll(arguments[1] + ' :is(button, summary)')].find((button) => !button.disabled && button.offsetParent
       && (button.getAttribute('aria-label') ?? button.innerText).trim().startsWith(arguments[0])) ?? null`;
@@ -58,13 +58,13 @@ export class WebDriver {
     await this.post(`element/${typeof element === 'string' ? element : Object.values(element)[0]}/value`, { text });
   }
 
-  /** Presses keys together on the keyboard, wherever the focus is: the last one while the others are held. */
+  /** Presses keys together, wherever the focus is: the last one while the others are held. */
   async keys(...keys: string[]): Promise<void> {
     const actions = [...keys.map((value) => ({ type: 'keyDown', value })), ...keys.toReversed().map((value) => ({ type: 'keyUp', value }))];
     await this.post('actions', { actions: [{ type: 'key', id: 'keyboard', actions }] });
   }
 
-  /** Puts words into the focused field at once, as pasting does: the driver types a key at a time. */
+  /** Inserts text into the focused field at once, like pasting: the driver types key by key. */
   async paste(text: string): Promise<void> {
     await this.run(`document.execCommand('insertText', false, arguments[0])`, text);
   }
@@ -78,14 +78,14 @@ export class WebDriver {
     return this.run<boolean>('return document.querySelector(arguments[0]) !== null', css);
   }
 
-  /** A PNG. The first one after a resize may never come, hence the second try. */
+  /** A PNG. The first one after a resize may never arrive, hence the second try. */
   async screenshot(): Promise<Buffer> {
     const url = `${this.base}/session/${this.session}/screenshot`;
     const data = await call('GET', url, undefined, 10_000).catch(() => call('GET', url, undefined, patience));
     return Buffer.from(data, 'base64');
   }
 
-  /** Ends the session; the program may be gone already. */
+  /** Ends the session; the program may have ended already. */
   async close(): Promise<void> {
     await call('DELETE', `${this.base}/session/${this.session}`, undefined, 10_000).catch(() => undefined);
   }

@@ -1,6 +1,5 @@
 /**
- * Keys as they are called on this machine: lists write Ctrl, Alt and Shift; a Mac uses its symbols, German keyboards
- * say Strg.
+ * The names of keys on this system: lists write Ctrl, Alt and Shift; a Mac uses its symbols, German keyboards say Strg.
  */
 import { language, t, type PlainKey } from './words/words.svelte';
 
@@ -15,7 +14,7 @@ export const onMac = (): boolean => /^Mac|iPhone|iPad/.test(navigator.platform);
 
 const ending = /\(((?:Ctrl|Alt|Shift)\+.+|Esc|Delete)\)$/;
 
-/** A label that ends with its keys, "Settings (Ctrl+,)", as this machine writes them. */
+/** A label that ends with its keys, "Settings (Ctrl+,)", with this system's names. */
 export function withKeys(label: string, mac = onMac()): string {
   return mac || language() !== 'en' ? label.replace(ending, (_, keys: string) => `(${keysIn(keys, mac)})`) : label;
 }

@@ -1,6 +1,6 @@
 /**
- * What is dragged from this window. A drag with a file hides all its other data from the page (WebKit reports only
- * "Files", WebKitGTK only addresses), so the page remembers the data.
+ * The data of a drag that starts in this window. A drag with a file hides all its other data from the page (WebKit
+ * reports only "Files", WebKitGTK only URIs), so the page remembers the data.
  */
 let carried: ReadonlyMap<string, string> | null = null;
 
@@ -28,11 +28,11 @@ export function dataOf(event: DragEvent, type: string): string {
 /** Whether the current drag began in this window. */
 export const isOwn = (): boolean => carried !== null;
 
-/** Reports the end of a drag. Returns a function that ends the subscription. */
+/** Calls the listener when a drag ends. Returns a function that unsubscribes. */
 export function watchOwnDrags(): () => void {
   const over = () => (carried = null);
-  // A dragged row that was scrolled out of the page gets no dragend: a pointer that moves without a pressed button
-  // drags nothing.
+  // A dragged row that was scrolled out of the page gets no dragend event, but a pointer that moves without a pressed
+  // button means that no drag is in progress.
   const free = (event: PointerEvent) => event.buttons === 0 && over();
   addEventListener('dragend', over);
   addEventListener('pointermove', free);

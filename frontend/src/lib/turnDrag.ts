@@ -1,6 +1,6 @@
 import { carry, dataOf, holds } from './ownDrag';
 
-/** A turn that is dragged from the transcript or the tree to where it is dropped. */
+/** A turn being dragged from the transcript or the tree. */
 export interface DraggedTurn {
   turnId: string;
   seq: number;
@@ -8,7 +8,7 @@ export interface DraggedTurn {
 
 const type = 'application/x-contextinfinity-turn';
 
-/** A drag of a turn begins. For other programs it carries the turn's text. */
+/** A drag of a turn begins. For other programs it contains the turn's text. */
 export function putTurn(event: DragEvent, turn: DraggedTurn, words: string): void {
   if (!event.dataTransfer) return;
   carry(event, type, JSON.stringify(turn));

@@ -1,4 +1,7 @@
-/** The page of parts (`npm run parts`): the tokens and every shared component in each of its states. Not part of the program. */
+/**
+ * The page of parts (`npm run parts`): the tokens, and every shared component in each of its states. Not part of the
+ * program.
+ */
 import '../styles/fonts.css';
 import '../styles/tokens.css';
 import '../styles/base.css';

@@ -1,2 +1,5 @@
-/** What a test has started, to be ended after it by setup.ts: hooks of a module that several files share are those of the first file alone. */
+/**
+ * Clean-up functions of the current test, run after it by setup.ts. Hooks registered in a module that several files
+ * share would apply only to the first of them.
+ */
 export const endings = new Set<() => void>();

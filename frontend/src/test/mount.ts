@@ -4,10 +4,10 @@ import { fakeBackend, type FakeBackend, type FakeOptions } from '$lib/backend/fa
 import { App } from '$lib/state/app.svelte';
 import Mounted from './Mounted.svelte';
 
-/** A started App over a program in memory. */
+/** A started App with a fake program. */
 export async function startedApp(options: Partial<FakeOptions> = {}): Promise<{ app: App; backend: FakeBackend }> {
   localStorage.clear();
-  // As for someone who has opened the inspector: it is closed at first.
+  // With the inspector open, which is closed by default.
   localStorage.setItem('contextinfinity.layout', JSON.stringify({ collapsed: { sessions: false, inspector: false } }));
   const backend = fakeBackend({ data: 'empty', ...options });
   const app = new App(backend);
@@ -15,7 +15,7 @@ export async function startedApp(options: Partial<FakeOptions> = {}): Promise<{ 
   return { app, backend };
 }
 
-/** Draws a component inside the App's context. */
+/** Mounts a component in the context of the App. */
 export function mountIn<Props extends Record<string, unknown>>(app: App, component: Component<Props>, props: Props) {
   return render(Mounted as unknown as Component<Record<string, unknown>>, { props: { app, of: component, props } });
 }

@@ -4,11 +4,11 @@ import { afterEach } from 'vitest';
 import { watchOwnDrags } from '$lib/ownDrag';
 import { endings } from './endings';
 
-// How long findBy and waitFor look for something: a busy machine takes longer than the second they would give it.
+// The time limit of findBy and waitFor: a busy machine needs more than the default second.
 configure({ asyncUtilTimeout: 30_000 });
 
-// The files of a process share its document and its modules (isolate in vite.config.ts). Each begins with an empty document and
-// empty storage, and with no drag going on, whatever the file before it left.
+// The files of a process share its document and its modules (isolate in vite.config.ts). Each begins with an empty
+// document and storage, and without a drag, whatever the file before it left.
 document.body.replaceChildren();
 for (const element of [document.body, document.documentElement]) for (const { name } of [...element.attributes]) element.removeAttribute(name);
 localStorage.clear();
@@ -21,7 +21,7 @@ afterEach(() => {
   localStorage.clear();
 });
 
-// jsdom has no layout: what measures the page gets quiet stand-ins.
+// jsdom has no layout, so observers of sizes get stubs that do nothing.
 class NoObserver {
   observe(): void {}
   unobserve(): void {}

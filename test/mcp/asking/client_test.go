@@ -1,5 +1,5 @@
-// Package asking drives the MCP client of the program against servers that others wrote: the
-// official conformance suite in both revisions, and the reference servers.
+// Package asking tests the program's MCP client with third-party servers: the official conformance suite in both
+// revisions, and the reference servers.
 package asking
 
 import (
@@ -18,7 +18,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// scenarioEnv is set by the suite when it starts this test's binary as the client to be examined.
+// scenarioEnv is set by the suite when it starts this test binary as the client under test.
 const scenarioEnv = "MCP_CONFORMANCE_SCENARIO"
 
 func TestMain(m *testing.M) {
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(harness.Main(m))
 }
 
-// person answers every question with what it offers.
+// person answers every question with its default.
 type person struct{}
 
 func (person) Elicit(_ context.Context, q mcpclient.Question) (mcpclient.Answer, error) {
@@ -45,7 +45,7 @@ func (person) Elicit(_ context.Context, q mcpclient.Question) (mcpclient.Answer,
 	return mcpclient.Answer{Action: mcpclient.Accept, Values: values}, nil
 }
 
-// client is the program's client with one server.
+// client returns the program's client with one server.
 func client(server config.MCPServer, secrets map[string]string) *mcpclient.Manager {
 	var mu sync.Mutex
 	return mcpclient.NewManager(mcpclient.Deps{
@@ -67,7 +67,7 @@ func client(server config.MCPServer, secrets map[string]string) *mcpclient.Manag
 	})
 }
 
-// browse goes where a browser would, and comes back by the redirect.
+// browse requests the address as a browser would and follows the redirect.
 func browse(address string) error {
 	go func() {
 		if resp, err := http.Get(address); err == nil { // #nosec G107 -- of tests
@@ -77,7 +77,7 @@ func browse(address string) error {
 	return nil
 }
 
-// examine does what a scenario of the suite is about, as the program would.
+// examine does what a scenario of the suite requires, as the program would.
 func examine(scenario, address string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), harness.Patience)
 	defer cancel()
@@ -122,7 +122,7 @@ func examine(scenario, address string) error {
 	}
 	for _, d := range source.Definitions() {
 		_, err := source.Call(ctx, tools.Call{Tool: d.Tool, Arguments: argumentsFor(d.Tool, source)})
-		for tries := 0; err != nil && tries < 3; tries++ { // a scope that was missing: the person signs in for it
+		for tries := 0; err != nil && tries < 3; tries++ { // a scope was missing, so the user signs in again
 			settle(ctx, m)
 			if !signIn() {
 				break
@@ -136,7 +136,7 @@ func examine(scenario, address string) error {
 	return nil
 }
 
-// settle waits until what a failed call meant for the server is known.
+// settle waits until the client knows what a failed call means for the server.
 func settle(ctx context.Context, m *mcpclient.Manager) {
 	for range 100 {
 		if m.Statuses()[0].State != mcpclient.StateReady || ctx.Err() != nil {
@@ -150,7 +150,7 @@ func argumentsFor(tool string, source tools.Source) json.RawMessage {
 	switch tool {
 	case "add_numbers":
 		return json.RawMessage(`{"a": 5, "b": 3}`)
-	case "json_schema_echo": // the schema as it reached models
+	case "json_schema_echo": // the schema as models receive it
 		for _, d := range source.Definitions() {
 			if d.Tool == "json_schema_2020_12_tool" {
 				return json.RawMessage(`{"schema": ` + string(d.Schema) + `}`)

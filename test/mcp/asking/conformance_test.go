@@ -14,15 +14,16 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// scenarios of the official conformance suite for clients, by the version of the suite and the
-// revision of the protocol. Left out are:
+// scenarios of the official conformance suite for clients, by the version of the suite and the revision of the
+// protocol. Left out are:
 //
-//   - auth/basic-cimd: a client that is known by a document on the web. There is no such
-//     document of this program, so that it registers itself or is registered by hand;
-//   - auth/2025-03-26-oauth-metadata-backcompat in the suite of 2025: its metadata names another issuer than
-//     the address they are of, which has to be refused since (auth/metadata-issuer-mismatch); the suite of 2026 has it right;
-//   - drafts in the suite of 2025 that the suite of 2026 has as they became: auth/resource-mismatch, auth/offline-access-*;
-//   - extensions, which are not there: auth/client-credentials-*, auth/enterprise-managed-authorization,
+//   - auth/basic-cimd: a client that is identified by a document on the web. This program has none, so it registers
+//     itself or is registered by hand;
+//   - auth/2025-03-26-oauth-metadata-backcompat in the suite of 2025: its metadata names another issuer than its
+//     address, which must be rejected now (auth/metadata-issuer-mismatch); the suite of 2026 is correct;
+//   - drafts in the suite of 2025 that the suite of 2026 has in their final form: auth/resource-mismatch,
+//     auth/offline-access-*;
+//   - extensions that are not implemented: auth/client-credentials-*, auth/enterprise-managed-authorization,
 //     auth/cross-app-access-complete-flow, auth/dpop*, auth/wif-jwt-bearer, sep-2640-client-* (skills).
 var scenarios = map[string]map[string][]string{
 	"conformance-2025": {"": {
@@ -90,7 +91,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// packages is where scripts/setup test puts the counterparts.
+// packages returns where scripts/setup test installs the test servers.
 func packages(t *testing.T) string {
 	t.Helper()
 	dir := harness.InModule("test", "mcp", "node_modules")
@@ -103,7 +104,7 @@ func packages(t *testing.T) string {
 	return dir
 }
 
-// node is version 22, which the conformance suite wants.
+// node returns the path of Node 22, which the conformance suite needs.
 func node(t *testing.T) string {
 	t.Helper()
 	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]

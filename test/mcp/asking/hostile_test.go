@@ -11,14 +11,14 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// A server in another language that misbehaves: nothing hangs, and the outcome of each call is
-// known or said not to be. The same and more faults of a server in Go are in backend/mcpclient.
+// With a misbehaving server in another language nothing hangs, and the outcome of each call is either known or
+// reported as unknown. backend/mcpclient tests these and more faults with a server in Go.
 func TestServersThatMisbehave(t *testing.T) {
 	script := harness.InModule("test", "mcp", "asking", "hostile.mjs")
 	for fault, c := range map[string]struct {
 		state mcpclient.State
 		tools int
-		call  string // what a call answers, or in which words it fails
+		call  string // the result of a call, or a part of its error
 		fails bool
 	}{
 		"garbage":    {mcpclient.StateReady, 2, "ok", false},

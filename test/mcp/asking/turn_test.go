@@ -10,8 +10,8 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// A model uses a tool of a server: not before its definition was accepted, and not without being
-// allowed. The provider is one that no one here wrote; it asks for files__search, among others.
+// A model uses a server's tool only after its definition was accepted and the call was allowed. The third-party
+// provider calls files__search, among others.
 func TestATurnWithAServersTool(t *testing.T) {
 	t.Parallel()
 	script := harness.InModule("test", "mcp", "asking", "hostile.mjs")

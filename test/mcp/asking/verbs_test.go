@@ -9,8 +9,8 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// The verbs configure, start and ask a real server, and no secret is in anything that they print
-// or write.
+// said returns everything that a command prints. The commands configure, start and use a real server, and no secret
+// is in their output or in any file.
 func said(h *harness.Home, args ...string) string {
 	r := h.OK(args...)
 	return r.Stdout + r.Stderr

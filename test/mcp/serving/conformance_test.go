@@ -7,16 +7,16 @@ import (
 	"testing"
 )
 
-// scenarios of the official conformance suite that apply to this server, by the version of
-// the suite. The others want what a server may leave out, and this one does:
+// scenarios of the official conformance suite that apply to this server, by the version of the suite. The others test
+// optional features that this server does not have:
 //
-//   - tools of the suite's own: tools-call-* (text, image, audio, embedded resources, logging,
-//     errors, progress, sampling, elicitation), json-schema-2020-12, server-sse-polling,
-//     elicitation-sep1034-defaults, elicitation-sep1330-enums, http-custom-header-server-validation,
-//     input-required-result-* but for the one below, and server-stateless, of whose checks all
-//     that need no such tool are made by http-header-validation and the tests of this package;
+//   - tools of the suite's own: tools-call-* (text, image, audio, embedded resources, logging, errors, progress,
+//     sampling, elicitation), json-schema-2020-12, server-sse-polling, elicitation-sep1034-defaults,
+//     elicitation-sep1330-enums, http-custom-header-server-validation, input-required-result-* except for the one
+//     below, and server-stateless, whose checks that need no such tool are covered by http-header-validation and the
+//     tests of this package;
 //   - resources and prompts: resources-*, prompts-*, completion-complete, sep-2164-resource-not-found;
-//   - what was deprecated: logging-set-level;
+//   - deprecated features: logging-set-level;
 //   - extensions: tasks-*, sep-2640-skills-*.
 var scenarios = map[string]map[string][]string{
 	"conformance-2025": {"2025-11-25": {"server-initialize", "ping", "tools-list", "server-sse-multiple-streams", "dns-rebinding-protection"}},

@@ -1,5 +1,5 @@
-// Package serving drives the built program as other programs do that use its memory over
-// MCP: with the SDKs for Go and TypeScript, the inspector and the official conformance suite.
+// Package serving drives the built program as other programs do that use its memory over MCP: with the SDKs for Go
+// and TypeScript, the inspector and the official conformance suite.
 package serving
 
 import (
@@ -25,10 +25,10 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
 
-// said is what every home of these tests knows.
+// said is the message in every home of these tests.
 const said = "The deadline of Falcon is the 14th of March"
 
-// home has one session, which recall answered.
+// home returns a home with one session, answered by recall.
 func home(t *testing.T) *harness.Home {
 	t.Helper()
 	h := harness.NewHome(t, harness.Shipped(t), "")
@@ -36,7 +36,7 @@ func home(t *testing.T) *harness.Home {
 	return h
 }
 
-// packages is where scripts/setup test puts the counterparts.
+// packages returns where scripts/setup test installs the test clients.
 func packages(t *testing.T) string {
 	t.Helper()
 	dir := harness.InModule("test", "mcp", "node_modules")
@@ -49,7 +49,7 @@ func packages(t *testing.T) string {
 	return dir
 }
 
-// node is version 22, which the inspector and the conformance suite want.
+// node returns the path of Node 22, which the inspector and the conformance suite need.
 func node(t *testing.T) string {
 	t.Helper()
 	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
@@ -64,7 +64,7 @@ func node(t *testing.T) string {
 	return path
 }
 
-// script runs a program of Node in the environment of a home.
+// script runs a Node program in the environment of a home.
 func script(t *testing.T, h *harness.Home, path string, args ...string) (stdout string, code int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), harness.Patience)
@@ -81,7 +81,7 @@ func script(t *testing.T, h *harness.Home, path string, args ...string) (stdout 
 	return out.String(), code
 }
 
-// freePort is a port that nobody has now.
+// freePort returns a port that is free now.
 func freePort(t *testing.T) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -92,8 +92,8 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// overHTTP is a home whose memory is served over HTTP, the address, and a token of "Probe",
-// which may see all and write notes.
+// overHTTP returns a home whose memory is served over HTTP, the address, and a token of the program "Probe", which
+// may see everything and write notes.
 func overHTTP(t *testing.T) (h *harness.Home, address, token string) {
 	t.Helper()
 	h = home(t)
@@ -108,8 +108,8 @@ func overHTTP(t *testing.T) (h *harness.Home, address, token string) {
 	return h, fmt.Sprintf("http://127.0.0.1:%d/mcp", port), doc.Token
 }
 
-// authorized is the address of a proxy that adds the token: the conformance suite has none.
-// Hosts and origins pass, as if the proxy's port were the server's.
+// authorized returns the address of a proxy that adds the token, because the conformance suite sends none. Host and
+// Origin are passed on as if the proxy's port were the server's.
 func authorized(t *testing.T, address, token string) string {
 	t.Helper()
 	to, err := url.Parse(address)
@@ -136,7 +136,7 @@ func authorized(t *testing.T, address, token string) string {
 	return "http://localhost" + own + "/mcp"
 }
 
-// session is a connection of the SDK for Go over stdio.
+// session connects with the Go SDK over stdio.
 func session(t *testing.T, h *harness.Home, client string) *mcp.ClientSession {
 	t.Helper()
 	cmd := exec.Command(h.Bin, "mcp", "--client", client) // #nosec G204 -- of tests
@@ -148,7 +148,7 @@ func session(t *testing.T, h *harness.Home, client string) *mcp.ClientSession {
 	return s
 }
 
-// call runs a tool and returns what it said.
+// call runs a tool and returns its text.
 func call(t *testing.T, s *mcp.ClientSession, tool string, arguments map[string]any) (text string, isError bool) {
 	t.Helper()
 	r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments})

@@ -13,7 +13,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// probed is what the probes of both TypeScript SDKs print.
+// probed is the output of the probes with the TypeScript SDKs.
 type probed struct {
 	Server                                  string
 	Tools                                   []string
@@ -23,7 +23,7 @@ type probed struct {
 	}
 }
 
-// sees asserts what a program got that may see all and write notes.
+// sees asserts the results for a program that may see everything and write notes.
 func (p probed) sees(t *testing.T) {
 	t.Helper()
 	if p.Server != "contextinfinity" || !slices.Equal(p.Tools, []string{"get_turn", "list_sessions", "remember", "search_memory"}) {
@@ -47,8 +47,8 @@ type accesses struct {
 	}
 }
 
-// Programs written with either TypeScript SDK see nothing until they are allowed, then
-// everything, and all of it is recorded.
+// Programs with either TypeScript SDK see nothing until they are allowed, then everything, and each access is
+// recorded.
 func TestTypeScriptPrograms(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"probe1", "probe2"} {
@@ -113,7 +113,7 @@ func TestTheInspector(t *testing.T) {
 	h.OK("mcp", "clients", "allow", "Inspector", "--all")
 	inspector := inspectorPath(t)
 	var list struct{ Tools []struct{ Name string } }
-	// The inspector hands on no more of the environment than HOME and PATH, as many programs do.
+	// Like many programs, the inspector passes on only HOME and PATH from the environment.
 	server := []string{"--cli", h.Bin, "mcp", "--client", "Inspector", "--data-dir", h.DataDir(), "--method"}
 	out, code := script(t, h, inspector, append(server, "tools/list")...)
 	decode(t, out, &list)
@@ -126,7 +126,7 @@ func TestTheInspector(t *testing.T) {
 	}
 }
 
-// inspectorPath is the inspector's command.
+// inspectorPath returns the path of the inspector's command.
 func inspectorPath(t *testing.T) string {
 	t.Helper()
 	path, err := filepath.EvalSymlinks(filepath.Join(packages(t), ".bin", "mcp-inspector"))
@@ -136,8 +136,8 @@ func inspectorPath(t *testing.T) string {
 	return path
 }
 
-// One connection lives on while the data is opened and closed by another program, which
-// carries its requests out as long as it has the data.
+// A connection stays open while another program opens and closes the data; while it has the data, that program
+// answers the requests.
 func TestAnotherProgramHasTheData(t *testing.T) {
 	t.Parallel()
 	h := home(t)
@@ -170,9 +170,8 @@ func TestAnotherProgramHasTheData(t *testing.T) {
 	h.Clean()
 }
 
-// What a program may see ends at what it was given: not another session, not an archived
-// one, not one that was deleted.
-func TestWhatMayBeSeen(t *testing.T) {
+// A program sees only what it was given: no other session, no archived one, and no deleted one.
+func TestProgramsSeeOnlyWhatTheyWereGiven(t *testing.T) {
 	t.Parallel()
 	h := home(t)
 	open := h.OK("send", "--new", "--json", "--model", "recall", "The zebra is called Martha").Sent().SessionID
@@ -216,8 +215,7 @@ func TestWhatMayBeSeen(t *testing.T) {
 	h.Clean()
 }
 
-// Stdout carries the protocol and nothing else, whatever arrives; the end of the input ends
-// the program, and so does a signal.
+// Stdout contains only the protocol, whatever arrives; the end of the input ends the program, and so does a signal.
 func TestStdoutIsTheProtocol(t *testing.T) {
 	t.Parallel()
 	h := home(t)

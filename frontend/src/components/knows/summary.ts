@@ -1,4 +1,4 @@
-/** A summary, which is Markdown, without the headings that nothing stands under. */
+/** The Markdown of a summary without headings that have no text below them. */
 export function withoutEmptySections(summary: string): string {
   const kept: string[] = [];
   let next: number | undefined; // the level of the kept line below: 0 is text, undefined the end
@@ -10,7 +10,7 @@ export function withoutEmptySections(summary: string): string {
   return kept.reverse().join('\n').replace(/\n{3,}/g, '\n\n').trim();
 }
 
-/** Each line with the level of the heading that it is; 0: it is none, as in a block of code. */
+/** Each line with its heading level; 0: not a heading, for example a line of a code block. */
 function leveled(text: string): { line: string; level: number }[] {
   let code = false;
   return text.split('\n').map((line) => {

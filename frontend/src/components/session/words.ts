@@ -1,6 +1,6 @@
 import { t } from '$lib/words/words.svelte';
 
-/** What a model may be told about how long to think. */
+/** The levels of effort that a model can be asked for. */
 export function efforts(): { value: string; label: string }[] {
   return [
     { value: '', label: t('session.modelDefault') },
@@ -11,7 +11,7 @@ export function efforts(): { value: string; label: string }[] {
   ];
 }
 
-/** Why a temperature cannot be taken; empty if it can. A comma is a point. */
+/** Why a temperature is invalid; empty if it is valid. A comma counts as a decimal point. */
 export function temperatureFault(text: string): string {
   const trimmed = text.trim();
   if (trimmed === '') return '';
@@ -19,7 +19,7 @@ export function temperatureFault(text: string): string {
   return value >= 0 && value <= 2 ? '' : t('session.temperatureFault');
 }
 
-/** Whether models of a session may call tools. */
+/** Whether models may call tools in a session. */
 export function toolModes(): { value: string; label: string }[] {
   return [
     { value: '', label: t('session.toolsAsSet') },

@@ -1,14 +1,14 @@
-/** Sessions on their way to a folder. Which ones is told only when they are dropped, as browsers have it. */
+/** Dragging sessions to a folder. Browsers reveal which ones only when they are dropped. */
 import { carry, dataOf, holds } from '$lib/ownDrag';
 
 const type = 'application/x-contextinfinity-sessions';
 
-/** A drag begins. Elsewhere the sessions represent their titles. */
+/** A drag begins. Outside the list, a drop inserts the titles. */
 export function putSessions(event: DragEvent, ids: readonly string[], titles: string): void {
   if (!event.dataTransfer) return;
   carry(event, type, JSON.stringify(ids));
   event.dataTransfer.setData('text/plain', titles);
-  event.dataTransfer.effectAllowed = 'copyMove'; // into a folder it moves, out of the window it is copied
+  event.dataTransfer.effectAllowed = 'copyMove'; // moved into a folder, copied out of the window
 }
 
 export const holdsSessions = (event: DragEvent): boolean => holds(event, type);

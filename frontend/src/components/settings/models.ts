@@ -31,12 +31,12 @@ export function emptyModel(): ModelView {
   };
 }
 
-/** The model as it was configured: limits that were only looked up are left to be looked up again. */
+/** The model as configured: limits from the table are left out, so that they continue to come from there. */
 export function asConfigured(model: ModelView): ModelView {
   return model.limitSource === 'configured' ? model : { ...model, contextLimit: 0 };
 }
 
-/** A short name made from a model id, free of what a TOML table name cannot hold, and not yet taken. */
+/** A short unused name based on a model id, with only the characters that a TOML key allows. */
 export function suggestedName(modelId: string, taken: (name: string) => boolean): string {
   const base =
     modelId
@@ -50,14 +50,14 @@ export function suggestedName(modelId: string, taken: (name: string) => boolean)
   return name;
 }
 
-/** A typed limit in tokens: empty is 0, which means "look it up". Undefined for what is not a whole number. */
+/** A typed limit in tokens: empty is 0, which means "look it up". Undefined if it is not a whole number. */
 export function typedLimit(text: string): number | undefined {
   const digits = typedNumber(text, true);
   if (digits === '') return 0;
   return /^\d{1,9}$/.test(digits) ? Number(digits) : undefined;
 }
 
-/** What is wrong with provider options, or "". They are one JSON object, or nothing. */
+/** What is wrong with provider options, or "". They must be a single JSON object, or empty. */
 export function optionsProblem(text: string): string {
   if (text.trim() === '') return '';
   try {

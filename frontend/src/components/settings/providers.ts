@@ -8,19 +8,19 @@ const names: Record<string, string> = {
   recall: 'recall',
 };
 
-/** Protocols a compatible server may speak, as people know them. */
+/** The protocols of compatible servers, with their common names. */
 export const protocols = (): { value: string; label: string }[] => [
   { value: 'chatcompletions', label: t('settings.chatCompletions') },
   { value: 'openai', label: 'OpenAI Responses' },
   { value: 'anthropic', label: 'Anthropic Messages' },
 ];
 
-/** A provider's own name; a compatible server goes by its host. */
+/** A provider's name; for a compatible server its host. */
 export function providerName(provider: string): string {
   return names[provider] ?? provider;
 }
 
-/** Where a server is, without scheme and path. */
+/** The host of a server, without scheme and path. */
 export function hostOf(url: string): string {
   try {
     return new URL(url).host;
@@ -40,7 +40,7 @@ export function addressProblem(url: string): string {
   return /^https?:$/.test(parsed.protocol) ? '' : t('settings.addressBegins');
 }
 
-/** A key that is sent to this address could be read on the way: plain http to another machine. */
+/** Whether a key sent to this address could be intercepted: plain http to another machine. */
 export function exposesKey(address: string): boolean {
   let parsed: URL;
   try {
@@ -52,15 +52,15 @@ export function exposesKey(address: string): boolean {
 }
 
 /**
- * What a key is tried against: the protocol and the address. A vendor's key goes by its protocol; that of another
- * server by the server's host, so the protocol is that of the first model there.
+ * The protocol and the address for testing a key. A vendor's key has the vendor's protocol; the key of another server
+ * has the protocol of the first model on that server's host.
  */
 export function testedAt(key: KeyView, models: readonly ModelView[]): { protocol: string; baseUrl: string } {
   const model = models.find((candidate) => candidate.baseUrl !== '' && hostOf(candidate.baseUrl) === key.provider);
   return model ? { protocol: model.provider, baseUrl: model.baseUrl } : { protocol: key.provider, baseUrl: key.baseUrl };
 }
 
-/** The key's place, as one says it in a sentence. */
+/** Where the key is stored, as part of a sentence. */
 export function keyPlace(key: KeyView): string {
   switch (key.source) {
     case 'keyring':
@@ -74,7 +74,7 @@ export function keyPlace(key: KeyView): string {
   }
 }
 
-/** What pasting a key here will do, given where one is now and whether it can be kept. */
+/** What pasting a key here will do, depending on where the present one is and whether it can be stored. */
 export function keyHelp(key: KeyView): string {
   const { env } = key;
   const sentences = (...all: (string | false)[]) => all.filter(Boolean).join(' ');

@@ -3,18 +3,18 @@ import { program, settingWords } from '$lib/words/program';
 import { t, type PlainKey } from '$lib/words/words.svelte';
 import { choiceWords } from './words';
 
-/** A page of the settings, in the order of the list at the left. */
+/** A page of the settings, in the order of the list. */
 export interface Section {
   id: string;
   title: string;
   lead: string;
-  /** The names of fields that are no settings, for the search. */
+  /** The names of fields that are not settings, for the search. */
   fields?: string;
-  /** Listed under "All settings": a group of keys that few people change. */
+  /** Listed under "All settings": a group that is rarely changed. */
   detail?: boolean;
 }
 
-/** What a group of plain settings is about. A group without a sentence stands by its name. */
+/** One-sentence descriptions of groups; the others have only their names. */
 const leads: Record<string, PlainKey> = {
   'Context budget': 'settings.budgetLead',
   Streaming: 'settings.streamingLead',
@@ -24,7 +24,7 @@ const leads: Record<string, PlainKey> = {
   Providers: 'settings.providerOptionsLead',
 };
 
-/** The page of the settings of tools, which continues with the tools themselves. */
+/** The page of the tool settings, which also lists the tools. */
 export const toolsSection = 'group:Tools';
 
 /** The page of other programs that use this memory. */
@@ -33,7 +33,7 @@ export const programsSection = 'group:Other programs';
 /** The page of the memory settings, which begins with the embedder. */
 export const memorySection = 'group:Memory and search';
 
-/** What people change of the memory settings; the others are numbers of the search. */
+/** The memory settings that users change; the others are parameters of the search. */
 export const memoryFirst: readonly string[] = ['retrieval.scope', 'retrieval.embedder', 'retrieval.embedding_model', 'retrieval.embedding_base_url'];
 
 /** The page that lists every key of the configuration file. */
@@ -41,10 +41,10 @@ export const allSection = 'all';
 
 const costSection = 'group:Cost';
 
-/** A page that is a group of the program. */
+/** A page for a group of the program. */
 const ofGroup = (id: string, lead: string): Section => ({ id, title: groupTitle(id.replace('group:', '')), lead });
 
-/** What people change, the most common first. Groups of the program that are not here follow under "All settings". */
+/** The common pages, most used first. Groups of the program that are not listed here follow under "All settings". */
 const everyday = (): Section[] => [
   { id: 'general', title: t('settings.general'), lead: t('settings.generalLead') },
   { id: 'appearance', title: t('settings.appearance'), lead: t('settings.appearanceLead') },
@@ -62,19 +62,19 @@ const everyday = (): Section[] => [
   { id: 'shortcuts', title: t('settings.shortcuts'), lead: t('settings.shortcutsLead') },
 ];
 
-/** Groups that pages of their own take in. */
+/** Groups whose settings are on pages with other names. */
 const absorbed: Record<string, string> = { General: 'general', Appearance: 'appearance', 'Storage and backup': 'storage', Keyboard: 'shortcuts' };
 
 export function groupId(group: string): string {
   return absorbed[group] ?? `group:${group}`;
 }
 
-/** What a group of the program is called in the window. */
+/** The display name of a group. */
 export function groupTitle(group: string): string {
   return group === 'Providers' ? t('settings.providerOptions') : program(group);
 }
 
-/** All pages: what people change, then every key, then the remaining groups in the program's order. */
+/** All pages: the common ones, then the one with every key, then the remaining groups in the program's order. */
 export function sectionsOf(settings: readonly Setting[]): Section[] {
   const first = everyday();
   const groups = [...new Set(settings.map((setting) => setting.group))].filter((group) => !first.some(({ id }) => id === groupId(group)));
@@ -89,7 +89,10 @@ export function settingsOf(section: string, settings: readonly Setting[]): Setti
   return settings.filter((setting) => groupId(setting.group) === section);
 }
 
-/** Whether each word of the search is in what a person reads of a setting, its choices included, in its English name or in its key. */
+/**
+ * Whether every word of the search occurs in the displayed texts of a setting, including its choices, in its English
+ * name, or in its key.
+ */
 export function matches(setting: Setting, search: string): boolean {
   const { label, help } = settingWords(setting);
   const words = choiceWords[setting.key] ?? {};
@@ -97,7 +100,7 @@ export function matches(setting: Setting, search: string): boolean {
   return contains([label, help, groupTitle(setting.group), setting.label, setting.key, ...choices].join(' '), search);
 }
 
-/** Whether each word of the search is in the name of the page, in what it says of itself or in the names of its fields. */
+/** Whether every word of the search occurs in the name of the page, its description, or the names of its fields. */
 export function pageMatches(section: Section, search: string): boolean {
   return contains(`${section.title} ${section.lead} ${section.fields ?? ''}`, search);
 }

@@ -4,12 +4,12 @@ import type { Setting, SettingsView } from '$lib/backend/types';
 import { chooseLanguage } from '$lib/words/words.svelte';
 import { Loaded } from '$shared/loaded.svelte';
 
-/** The setting that says which language the window is in. */
+/** The setting of the window's language. */
 export const languageKey = 'ui.language';
 
 /**
- * The configuration as the settings screen edits it: each key on its own, written at
- * once, with the program's own refusal beside the key it refused.
+ * Editing the configuration on the settings screen: each key is saved individually and at once. An error is shown
+ * beside the key it rejected.
  */
 export class SettingsEditor {
   readonly view: Loaded<SettingsView>;
@@ -30,7 +30,7 @@ export class SettingsEditor {
     return this.#errors[key];
   }
 
-  /** The key that was written last: the row says so. */
+  /** The key that was saved last, whose row shows it. */
   get saved(): string {
     return this.#saved;
   }

@@ -2,7 +2,7 @@ import { languageNames } from '$lib/words/languages';
 import { t, table } from '$lib/words/words.svelte';
 import { formatChoices } from '../transfer/words';
 
-/** What the configuration file's values are called in the window, where their bare names say too little. */
+/** Display names of values whose names in the configuration file do not explain themselves. */
 export const choiceWords: Record<string, Readonly<Record<string, string>>> = {
   'ui.language': { ...languageNames, get system() { return t('settings.system'); } },
   'appearance.theme': table({ system: 'settings.system', light: 'settings.light', dark: 'settings.dark', contrast: 'settings.contrast' }),
@@ -21,14 +21,14 @@ export const choiceWords: Record<string, Readonly<Record<string, string>>> = {
   },
 };
 
-/** Where a model's window comes from: what the program says of it, in the language of the window. */
+/** The source of a model's context window, in the language of the window. */
 export function limitSource(source: string): string {
   if (source === 'configured') return t('settings.configured');
   if (source === 'server') return t('settings.server');
   return source === 'unknown window' ? t('settings.unknownWindow') : source;
 }
 
-/** A sentence of the program that begins with a value, beginning with what the window calls it instead. */
+/** Replaces the values at the beginning of sentences of a description by their display names. */
 export function helpIn(words: Readonly<Record<string, string>>, help: string): string {
   return help.replace(/(^|[.;] |[。；])([a-z_]+)\b/g, (all, before: string, value: string) => (Object.hasOwn(words, value) ? t('settings.quotedValue', { before, value: words[value]! }) : all));
 }

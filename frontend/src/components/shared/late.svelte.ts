@@ -1,7 +1,7 @@
-/** How long a wait may be without being shown, in ms: what comes sooner would only flicker. */
+/** How long a wait is not shown, in ms: a shorter one would only flicker. */
 const patience = 150;
 
-/** Becomes true once `waiting` has been for a while. Call it while a component is being set up. */
+/** Becomes true once `waiting` has been true for a while. Call it during component setup. */
 export function late(waiting: () => boolean): { readonly shown: boolean } {
   let shown = $state(false);
   $effect(() => {

@@ -1,11 +1,10 @@
 import { toBackendError, type BackendError } from '$lib/backend/errors';
 
 /**
- * A value the program is asked for, and asked for again when something changed.
+ * A value that is loaded from the program, and reloaded when something changed.
  *
- * Guarantees: one question is under way at a time; a refresh while one is under way
- * asks once more after it, however many there were; the answer to a question from
- * before a reset is dropped. The last good value stays while an error is shown.
+ * Guarantees: only one load runs at a time; any number of refreshes during a load cause one more load after it; the
+ * result of a load that started before a reset is dropped. The last value stays while an error is shown.
  */
 export class Loaded<T> {
   #value = $state.raw<T>();
@@ -31,7 +30,7 @@ export class Loaded<T> {
     return this.#loading;
   }
 
-  /** Takes a value that an act has just brought back, without asking. */
+  /** Sets a value that an action has returned, without loading it. */
   put(value: T): void {
     this.#generation++;
     this.#loading = false;
@@ -39,7 +38,7 @@ export class Loaded<T> {
     this.#error = undefined;
   }
 
-  /** Forgets everything: what it stood for is no longer what is looked at. */
+  /** Drops the value, because it belongs to something that is no longer shown. */
   reset(): void {
     this.#generation++;
     this.#again = false;
@@ -76,15 +75,15 @@ export class Loaded<T> {
 }
 
 /**
- * An act of the user that may fail: which one runs, and what the last one ended with.
- * The error stays until the next act, beside the button that caused it.
+ * An action of the user that may fail: which one is running, and the error of the last one. The error stays until the
+ * next action, beside the button that caused it.
  */
 export class Act {
   #running = $state('');
   #failed = $state('');
   #error = $state.raw<BackendError>();
 
-  /** The name of the act under way, or "". */
+  /** The name of the running action, or "". */
   get running(): string {
     return this.#running;
   }
@@ -93,7 +92,7 @@ export class Act {
     return this.#error;
   }
 
-  /** The error of the act of that name, if it is the one that failed. */
+  /** The error of the action with that name, if it is the one that failed. */
   errorOf(name: string): BackendError | undefined {
     return this.#failed === name ? this.#error : undefined;
   }
@@ -103,7 +102,7 @@ export class Act {
     this.#error = undefined;
   }
 
-  /** Runs one act at a time; says whether it went well. */
+  /** Runs one action at a time; returns whether it succeeded. */
   async run(name: string, work: () => Promise<unknown>): Promise<boolean> {
     if (this.#running) return false;
     this.clear();

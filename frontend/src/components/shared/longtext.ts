@@ -1,4 +1,4 @@
-/** Text of any size in pieces small enough to lay out one by one; joined they are the text, byte for byte. */
+/** Splits text of any size into parts small enough to be laid out one by one. Joined, they are exactly the text. */
 export function pieces(text: string, size = 4096): string[] {
   const result: string[] = [];
   for (let at = 0; at < text.length; ) {
@@ -9,7 +9,7 @@ export function pieces(text: string, size = 4096): string[] {
   return result;
 }
 
-/** Prefers a line's end, and never cuts a surrogate pair in two. */
+/** Prefers the end of a line, and never splits a surrogate pair. */
 function pieceEnd(text: string, from: number, size: number): number {
   const limit = from + size;
   if (limit >= text.length) return text.length;
@@ -20,9 +20,8 @@ function pieceEnd(text: string, from: number, size: number): number {
 }
 
 /**
- * JSON with line breaks and indents, every token exactly as it stood: numbers keep
- * their digits and doubled keys stay, which parsing and printing would lose.
- * Undefined when the text is not one JSON object or array.
+ * Adds line breaks and indentation to JSON and keeps every token unchanged: parsing and printing it would lose digits
+ * of numbers and duplicate keys. Undefined if the text is not one JSON object or array.
  */
 export function indentJSON(text: string): string | undefined {
   const source = text.trim();

@@ -1,26 +1,26 @@
 import type { LucideIcon } from '@lucide/svelte';
 
-/** A line of a menu. */
+/** An item of a menu. */
 export interface MenuItem {
   id: string;
   label: string;
-  /** A second, quieter line: what it does, or why it cannot. */
+  /** A second, less prominent line: what it does, or why it is not available. */
   detail?: string | undefined;
-  /** At the right edge: a number. */
+  /** A number at the right edge. */
   hint?: string | undefined;
-  /** At the right edge: its keys, "Ctrl+N", drawn with the names they have here. */
+  /** The shortcut at the right edge, "Ctrl+N", drawn with the key names of this system. */
   keys?: string | undefined;
   icon?: LucideIcon | undefined;
-  /** Set for a choice among several; the line is then a radio item. */
+  /** Set for one of several options; the item is then a radio item. */
   checked?: boolean | undefined;
-  /** Shown and reachable, so that its detail can say why, but not to be chosen. */
+  /** Shown and focusable, so that its detail can explain why it cannot be selected. */
   disabled?: boolean | undefined;
   danger?: boolean | undefined;
-  /** A heading is before the first line of each group. */
+  /** The heading shown above the first item of each group. */
   group?: string | undefined;
 }
 
-/** The line a key moves to, or -1 for a key that moves nowhere. */
+/** The item that a key moves to, or -1 if the key does not move. */
 export function menuTarget(key: string, at: number, count: number): number {
   if (count === 0) return -1;
   switch (key) {
@@ -38,8 +38,8 @@ export function menuTarget(key: string, at: number, count: number): number {
 }
 
 /**
- * The line that typed letters find, from the one after `at` onwards. One letter
- * pressed again and again walks through all lines that begin with it.
+ * The item that matches the typed letters, searching from the one after `at`. Repeating one letter goes through all
+ * items that begin with it.
  */
 export function typeAhead(labels: string[], typed: string, at: number): number {
   const same = [...typed].every((letter) => letter === typed[0]);
@@ -52,7 +52,7 @@ export function typeAhead(labels: string[], typed: string, at: number): number {
   return -1;
 }
 
-/** Where a menu of the given size goes so that it stays inside the window. */
+/** The position of a menu of the given size so that it stays inside the window. */
 export function placeMenu(
   anchor: { left: number; right: number; top: number; bottom: number },
   size: { width: number; height: number },

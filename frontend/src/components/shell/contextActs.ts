@@ -15,11 +15,11 @@ export interface ContextAct extends MenuItem {
   run: () => unknown;
 }
 
-/** Characters of a selection that name it in the menu, and that a search takes. */
+/** How many characters of a selection are shown in the menu and used for a search. */
 const namedLength = 24;
 const searchedLength = 200;
 
-/** What can be done at a place of the page; null where the system's own menu is better. */
+/** The actions for an element of the page; null if the system's own menu is better. */
 export function contextActs(app: App, target: Element): ContextAct[] | null {
   if (isTyping(target)) return null;
   return [...ofSelection(app, target), ...ofLink(app, target), ...ofCode(app, target), ...ofTurn(app, target)];

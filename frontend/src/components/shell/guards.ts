@@ -4,15 +4,18 @@ import type { App } from '$lib/state/app.svelte';
 import { looksLikeHistory } from '$lib/state/dropping.svelte';
 import { answerAct } from '../transcript/answerActs';
 
-/** Addresses within the history itself: contextinfinity://turn/ID. */
+/** Addresses of turns in the history: contextinfinity://turn/ID. */
 const turnAddress = /^contextinfinity:\/\/turn\/([\w-]+)$/;
 
-/** How long files may have left the window, in ms, before the hint goes: engines tell of leaving a part as of leaving the window. */
+/**
+ * How long, in ms, after files have left the window the hint is removed: engines report leaving an element like leaving
+ * the window.
+ */
 const leaveMs = 120;
 
 /**
- * Keeps the page where it is: a link never navigates, whatever is dropped never replaces the window, what is being
- * written is saved before the page goes, and a chat that would be gone with it asks first. Returns what takes the guards away.
+ * Keeps the page in place: a link never navigates, a drop never replaces the window, the draft is saved before the page
+ * closes, and a temporary chat asks first. Returns a function that removes the guards.
  */
 export function guardPage(app: App): () => void {
   const click = (event: MouseEvent) => followLink(app, event);
@@ -40,15 +43,15 @@ export function guardPage(app: App): () => void {
 }
 
 /**
- * Files of another program, not ours on their way within the window. WebKitGTK tells of a file manager's files as addresses
- * alone, so the window takes those too: an address of the web comes with no path, and nothing is done with it.
+ * Files of another program, not a drag within the window. WebKitGTK reports files of a file manager only as URIs, so
+ * those count too: a web address has no path, and is then ignored.
  */
 function bringsFiles(app: App, event: DragEvent): boolean {
   const types = event.dataTransfer?.types ?? [];
   return !isOwn() && (types.includes('Files') || (app.backend.nativeDrops && types.includes('text/uri-list')));
 }
 
-/** Words over a field that takes them: the field does what it always does. */
+/** Text dragged over a text field: the field's default behaviour applies. */
 function isForField(event: DragEvent): boolean {
   const { target } = event;
   const types = event.dataTransfer?.types ?? [];
@@ -56,7 +59,7 @@ function isForField(event: DragEvent): boolean {
   return isTyping(target) && !(target as HTMLInputElement).readOnly && !(target as HTMLInputElement).disabled;
 }
 
-/** Nothing that is dropped leaves the page: files are taken in, words go into fields, everything else is refused. */
+/** A drop never navigates: files are accepted, text goes into fields, everything else is rejected. */
 function guardDrops(app: App): () => void {
   const { dropping, importing } = app;
   let leaving: ReturnType<typeof setTimeout> | undefined;
@@ -79,7 +82,7 @@ function guardDrops(app: App): () => void {
     dropping.hover(false);
     if (isForField(event)) return;
     event.preventDefault();
-    if (!bringsFiles(app, event) || app.backend.nativeDrops) return; // the program tells of them, with their paths
+    if (!bringsFiles(app, event) || app.backend.nativeDrops) return; // the program reports them, with their paths
     const names = [...(event.dataTransfer?.files ?? [])].map((file) => file.name).filter(looksLikeHistory);
     if (names.length > 0) importing.showPathless(names);
   };

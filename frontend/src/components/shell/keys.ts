@@ -1,7 +1,7 @@
 import { isTyping } from '$lib/shortcuts';
 import type { App } from '$lib/state/app.svelte';
 
-/** Shortcuts of the whole window. Those of one part (Enter in the composer, F2 on a session) are heard there. */
+/** Window-wide shortcuts. Those of one part (Enter in the composer, F2 on a session) are handled there. */
 export function onWindowKey(app: App, event: KeyboardEvent): void {
   if (event.key === 'Escape' && !event.defaultPrevented && !event.isComposing) return escape(app, event);
   const id = app.keymap.commandOf(event);
@@ -10,16 +10,22 @@ export function onWindowKey(app: App, event: KeyboardEvent): void {
   if (!anywhere(id) && !ownsShortcut(app, id)) return event.preventDefault();
   if (app.startup.firstRun && !anywhere(id)) return;
   event.preventDefault();
-  if (app.commands.why(id) === '') void app.commands.try(id);
+  if (app.commands.disabledReason(id) === '') void app.commands.try(id);
 }
 
-/** Whether a key press is a character. A space scrolls or presses a button, and no message begins with one. */
+/**
+ * Whether a key press types a character. Space does not count: it scrolls or presses a button, and no message begins
+ * with one.
+ */
 function writes(event: KeyboardEvent): boolean {
   if (event.defaultPrevented || event.isComposing || event.metaKey || event.key === ' ' || [...event.key].length !== 1) return false;
   return event.getModifierState('AltGraph') || !(event.ctrlKey || event.altKey);
 }
 
-/** Whether what has the focus takes no characters itself, with nothing open over the conversation. Lists and menus are searched by their first letters. */
+/**
+ * Whether the focused element takes no characters itself, and nothing covers the conversation. Lists and menus use
+ * letters to search.
+ */
 function isOverChat(app: App, target: EventTarget | null): boolean {
   if (!app.startup.info || app.startup.fatal || app.startup.firstRun || !app.chatInFront || isTyping(target)) return false;
   if (target instanceof Element && target.closest('[role="tree"], [role="menu"], [role="listbox"], [popover]')) return false;
@@ -33,20 +39,23 @@ function writeInMessage(): void {
   field?.setSelectionRange(field.value.length, field.value.length);
 }
 
-/** What is done whatever is in front: the size of the text, and leaving. */
+/** Commands that work whatever is in front: text size, and closing. */
 const anywhere = (id: string): boolean => id.startsWith('zoom') || id === 'closeView' || id === 'quit';
 
-/** Ctrl is let go, or the window left: walking through the sessions ends. */
+/** Ctrl was released, or the window lost the focus: switching through sessions ends. */
 export function onWindowKeyUp(app: App, event: KeyboardEvent): void {
   if (event.key === 'Control' || event.key === 'Meta') app.recent.released();
 }
 
-/** Whether a shortcut is for what is in front: under an open dialog nothing is done that one does not see. */
+/** Whether a shortcut applies to what is in front: an open dialog blocks actions on what it covers. */
 function ownsShortcut(app: App, id: string): boolean {
   return app.palette.open !== '' || id === 'help' || document.querySelector('dialog[open]') === null;
 }
 
-/** Esc steps back: out of a drawer or a view over the conversation first, then out of a field beside it, then out of an edit; then it stops what streams here. */
+/**
+ * Esc goes back one step: it closes a drawer or a view over the conversation, leaves a field beside it, or cancels an
+ * edit; otherwise it stops the streaming answer.
+ */
 function escape(app: App, event: KeyboardEvent): void {
   if (app.layout.view !== 'chat' || document.querySelector('dialog[open]')) return;
   if (app.closeOver()) event.preventDefault();
@@ -57,7 +66,7 @@ function escape(app: App, event: KeyboardEvent): void {
   else if (app.startup.info?.quick) void app.draft.flush().then(() => app.backend.leaveWindow());
 }
 
-/** A text field beside the conversation keeps Esc: the key leaves it and does nothing else. */
+/** In a text field beside the conversation, Esc only leaves the field. */
 function leavesField(app: App, target: EventTarget | null): boolean {
   const field = target instanceof HTMLElement && target.matches('input:not([type="checkbox"], [type="radio"]), textarea, select') ? target : null;
   if (!field || field.closest('main')) return false;

@@ -6,9 +6,9 @@ import { App } from '$lib/state/app.svelte';
 import { mountIn } from '../../test/mount';
 import Chat from './Chat.svelte';
 
-it('a first conversation that could not be made stays said, and is made when one tries again', async () => {
+it('a first conversation that could not be created keeps its error, and is created on a retry', async () => {
   localStorage.clear();
-  // As for someone who has opened the inspector: it is closed at first.
+  // With the inspector open, which is closed by default.
   localStorage.setItem('contextinfinity.layout', JSON.stringify({ collapsed: { sessions: false, inspector: false } }));
   const backend = fakeBackend({ data: 'empty' });
   backend.failNext('sessions.create', { message: 'The disk did not take it', hint: 'Look after the disk.' });

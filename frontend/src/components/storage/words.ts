@@ -1,27 +1,27 @@
-/** What parts of the data, copies of it and what was erased are called. */
+/** Texts about parts of the data, backups and deletions. */
 import type { BackupView, ErasedPart, ReceiptView, StoragePart, StorageView } from '$lib/backend/types';
 import { program } from '$lib/words/program';
 import { t, type PlainKey } from '$lib/words/words.svelte';
 import { grouped, listed, percentage, sized } from '$shared/format';
 
-/** How parts look in the bar and in the table, in the program's order. */
+/** The texture of each part in the bar and in the table, in the program's order. */
 const fills: Record<string, string> = {
   database: 'var(--color-accent)', journals: 'var(--texture-striped)', backups: 'var(--color-ok-fill)', aside: 'var(--color-warn-fill)', other: 'var(--color-line-control)',
 };
 
 export const fillOf = (part: StoragePart): string => fills[part.name] ?? fills['other']!;
 
-/** "62 %"; a share that is there is never nothing. */
+/** "62 %"; a part that is not empty never has 0 %. */
 export function shareWords(bytes: number, of: number): string {
   if (bytes === 0 || of === 0) return percentage(0);
   const percent = (bytes / of) * 100;
   return percent < 1 ? t('storage.under', { share: percentage(1) }) : percentage(Math.round(percent));
 }
 
-/** So much has to be free for the next copy of the data and for what is said until then. */
+/** The free space needed for the next backup and for new messages until then. */
 const least = 1_000_000_000;
 
-/** Why the room on the disk is short; empty: it is not, or that is not known. */
+/** Why there is too little space on the disk; empty: there is enough, or it is unknown. */
 export function shortage(view: StorageView): string {
   const database = view.parts.find((part) => part.name === 'database')?.bytes ?? 0;
   if (view.free < 0 || view.free >= Math.max(least, 2 * database)) return '';
@@ -34,13 +34,13 @@ const kinds: Record<string, PlainKey> = { '': 'storage.unknownKind', by_hand: 's
 
 export const kindWords = (kind: string): string => (kinds[kind] ? t(kinds[kind]) : kind);
 
-/** "15 sessions, 480 turns"; of one that cannot be read nothing is known. */
+/** "15 sessions, 480 turns"; empty for a backup that cannot be read. */
 export function holdsWords(backup: Pick<BackupView, 'sessions' | 'turns' | 'problem'>): string {
   if (backup.problem !== '' && backup.turns === 0) return '';
   return t('storage.holds', { sessions: backup.sessions, turns: backup.turns });
 }
 
-/** The outcome of reading all backups through and verifying them. */
+/** The result of reading and verifying all backups. */
 export function checkedWords(list: readonly Pick<BackupView, 'problem' | 'problems'>[]): string {
   const damaged = list.filter((one) => one.problem !== '').length;
   const faulty = list.filter((one) => one.problem === '' && one.problems > 0).length;
@@ -49,7 +49,7 @@ export function checkedWords(list: readonly Pick<BackupView, 'problem' | 'proble
   return faulty > 0 ? t('storage.checkedFaulty', { count, faulty }) : t('storage.checkedFine', { count });
 }
 
-/** What one reads of what is removed, one and many; the rest hangs on these. */
+/** The removed records that are listed by name; the others are counted as related records. */
 const said = ['turns', 'files', 'blobs', 'pins', 'states', 'chunks', 'requests'] as const;
 
 /** "12 messages with their answers, 24 passages of memory, and 90 related records". */
@@ -66,7 +66,7 @@ export function removedWords(parts: readonly ErasedPart[]): string {
 
 export const receiptTitle = (receipt: ReceiptView): string => (receipt.kind === 'project' ? t('projects.deletedTitle') : receipt.kind === 'turn' ? t('storage.aTurnDeleted') : t('storage.aSessionDeleted'));
 
-/** What is gone, and from where: exactly, for copies in the data directory continue holding it. */
+/** What is deleted, and from where; precise, because backups in the data directory may still contain it. */
 export function goneWords(receipt: ReceiptView): string {
   const turn = receipt.kind === 'turn';
   const copies = receipt.backups.length;
@@ -83,7 +83,7 @@ export function receiptText(receipt: ReceiptView): string {
   ].join('\n').replace(/\u202f/g, ' ');
 }
 
-/** What a restore would lose of what is here, in words; empty: nothing that the numbers show. */
+/** What a restore would lose of the present data; empty: nothing, as far as the counts show. */
 export function behindWords(now: { sessions: number; turns: number }, then: { sessions: number; turns: number }): string {
   const [sessions, turns] = [now.sessions - then.sessions, now.turns - then.turns];
   if (sessions > 0) return turns > 0 ? t('storage.fewerBoth', { sessions, turns }) : t('storage.fewerSessions', { sessions });

@@ -3,7 +3,7 @@ import { isRunning } from '$lib/state/lineage';
 import { t } from '$lib/words/words.svelte';
 import type { Status } from '../transcript/words';
 
-/** How a turn of a temporary chat stands. None of the words promises that it is kept. */
+/** The state of a turn of a temporary chat. No text suggests that it is saved. */
 export function endOf(turn: TurnView): Pick<Status, 'words' | 'sign'> {
   if (isRunning(turn)) return { words: turn.live && turn.liveStep !== '' ? t('transcript.responding') : t('temporary.firstWord'), sign: 'live' };
   switch (turn.outcome) {

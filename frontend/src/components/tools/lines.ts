@@ -1,11 +1,11 @@
-/** Two texts line by line, exactly: where a definition or a file is compared, no space is too small to be said. */
+/** Compares two texts exactly, line by line: in a definition or a file, even a changed space is shown. */
 import { byWords, common, type Line, type Piece, type Row } from '../inspector/state/diff';
 import { t } from '$lib/words/words.svelte';
 
 const line = (change: Line['change'], pieces: Piece[]): Line => ({ change, heading: false, pieces });
 const whole = (text: string, change: Line['change']): Line => line(change, [{ text, changed: false }]);
 
-/** Unchanged lines that are kept around each change; the rest of a long run is left out. */
+/** Unchanged lines kept around each change; the rest of a long run is left out. */
 const beside = 3;
 
 export function lineDiff(before: string, after: string): Row[] {
@@ -20,7 +20,7 @@ export function lineDiff(before: string, after: string): Row[] {
   return shortened(rows);
 }
 
-/** A line diff of the program's own: each line begins with "+", "-" or a space. */
+/** Parses a line diff from the program: each line begins with "+", "-" or a space. */
 export function previewRows(text: string): Row[] {
   const lines = text.replace(/\n$/, '').split('\n');
   return lines.map((said): Row => {

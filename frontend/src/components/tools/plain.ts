@@ -16,7 +16,7 @@ export interface Argument {
   value: string;
 }
 
-/** A text that is replaced by another, and the names under which the two were given. */
+/** A text that is replaced by another, and the argument names of both. */
 export interface Replacement {
   old: string;
   now: string;

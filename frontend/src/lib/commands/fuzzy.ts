@@ -14,7 +14,7 @@ const gap = 0.15;
 /** Per letter on average; letters that are only scattered over a text are not a match. */
 const least = 5;
 
-/** null: no match. An empty query matches everything equally. Spaces in the query may stand for anything. */
+/** null: no match. An empty query matches everything equally. A space in the query matches any characters. */
 export function fuzzy(text: string, query: string): Fit | null {
   const wanted = [...query.toLowerCase()].filter((letter) => letter.trim() !== '');
   if (wanted.length === 0) return { score: 0, marks: [] };

@@ -1,6 +1,6 @@
 /**
- * Everything the window can be told to do: the one list behind the palette, the slash commands, the shortcuts and the
- * list of shortcuts. state/commands implements them.
+ * All commands of the window: the one list behind the palette, the slash commands, the shortcuts and the list of
+ * shortcuts. state/commands implements them.
  */
 import type titles from '$lib/words/en/commands';
 import { t } from '$lib/words/words.svelte';
@@ -45,7 +45,7 @@ export interface Entry {
   words?: string;
   /** A key with a meaning in one place only, or of no use in the palette: not offered there. */
   local?: true;
-  /** One of those that the whole window handles anyway, so its keys can be changed. */
+  /** One of those that work in the whole window, so its keys can be changed. */
   everywhere?: true;
   /** Its keys cannot be changed. */
   fixed?: true;

@@ -1,4 +1,4 @@
-/** Saved prompts and those of tool servers among the entries that `/` offers. Pure. */
+/** The saved prompts and those of tool servers in the list that `/` opens. Pure. */
 import type { SavedPromptView, ServerPromptView } from '$lib/backend/types';
 import { parse, type Suggestion } from './commands';
 import { fuzzy } from './fuzzy';

@@ -60,7 +60,9 @@ function valid(year: number, month: number, day: number): Date {
   return date.getMonth() === month - 1 && date.getDate() === day ? date : new Date(NaN);
 }
 
-/** The first number in [first, last] whose moment is at or after `at`; the last if none is. A lineage has no holes. */
+/**
+ * The first number in [first, last] whose time is at or after `at`; the last if there is none. A lineage has no gaps.
+ */
 export async function seqOfDay(at: number, first: number, last: number, momentOf: (seq: number) => Promise<number>): Promise<number> {
   let [low, high] = [first, last];
   while (low < high) {

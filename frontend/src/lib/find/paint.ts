@@ -1,6 +1,6 @@
 /**
- * Marks in drawn text without touching the page's nodes: the engine paints them over the text (CSS Custom Highlight
- * API), so what renders the page again never meets them.
+ * Marks drawn text without touching the page's nodes: the engine paints the marks over the text (CSS Custom Highlight
+ * API), so redrawing the page does not conflict with them.
  */
 interface Registry {
   get(name: string): Set<AbstractRange> | undefined;

@@ -1,4 +1,4 @@
-/** Colours code outside the page's thread: nothing waits for it, however long it takes. */
+/** Colours code outside the page's thread, so that slow code blocks nothing. */
 import hljs from 'highlight.js/lib/common';
 
 export interface Asked {

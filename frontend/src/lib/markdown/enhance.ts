@@ -1,6 +1,6 @@
 /**
- * What a block gets only when it is visible: colours in code, drawn mathematics. Both are separate chunks, loaded at
- * the first need; until then, and without them, the plain text is shown.
+ * The parts of a block that are drawn only when it is visible: colours in code, and formulas. Both are separate chunks,
+ * loaded when first needed; until then, and without them, the plain text is shown.
  */
 import { language, t } from '$lib/words/words.svelte';
 import { colours } from './colouring';
@@ -77,7 +77,7 @@ function atOnce(work: () => void): boolean {
 /** For {@attach}: runs again whenever the block's HTML, the line numbering or the language changes. */
 export function enhance(html: string, numbers = false): (node: HTMLElement) => () => void {
   return (node) => {
-    void language(); // a table that scrolls has a name
+    void language(); // the accessible name of a scrolling table depends on it
     const targets: HTMLElement[] = [];
     if (html.includes('data-lang=')) targets.push(...node.querySelectorAll<HTMLElement>('code[data-lang]'));
     if (html.includes('data-tex=')) targets.push(...node.querySelectorAll<HTMLElement>('.math[data-tex]'));

@@ -1,4 +1,7 @@
-/** Mathematics in Markdown: $…$, $$…$$, \(…\) and \[…\], as tokens of marked. Drawn later, when seen (enhance.ts). */
+/**
+ * Formulas in Markdown: $…$, $$…$$, \(…\) and \[…\], as tokens of marked. They are drawn later, when visible
+ * (enhance.ts).
+ */
 import type { MarkedExtension, Tokens } from 'marked';
 import { escapeHtml } from './escape';
 
@@ -7,7 +10,7 @@ interface MathToken extends Tokens.Generic {
   display: boolean;
 }
 
-// A dollar sign opens mathematics only if no space follows it and the closing one is not part of a price ("$5 and $6").
+// A dollar sign opens a formula only if no space follows it and the closing one is not part of a price ("$5 and $6").
 const inlineDollar = /^\$(?![\s$])((?:\\[^]|[^\\$\n])+?)(?<![\s\\])\$(?![\d\p{L}])/u;
 const inlineParen = /^\\\(((?:\\[^)]|[^\\])+?)\\\)/;
 const inlineDisplay = /^(?:\$\$((?:\\[^]|[^\\$])+?)\$\$|\\\[((?:\\[^\]]|[^\\])+?)\\\])/;

@@ -1,7 +1,7 @@
 /**
- * Shows code as what it draws: a Mermaid diagram, an SVG picture, an HTML page. Each is in its own frame that cannot
- * run scripts, has no origin, and may load nothing. A script in any frame of the window could reach the program itself,
- * so none runs, not even in a sandbox: what a page does by script is not shown.
+ * Previews code: a Mermaid diagram, an SVG picture, an HTML page. Each is in its own frame that cannot run scripts, has
+ * no origin, and may load nothing. A script in any frame of the window could reach the program itself, so none runs,
+ * not even in a sandbox: content that scripts would create is not shown.
  */
 import { t } from '$lib/words/words.svelte';
 import DOMPurify from 'dompurify';
@@ -148,7 +148,7 @@ export function sizeOf(svg: SVGElement): { width: number; height: number } | nul
   const [, , width = 0, height = 0] = (svg.getAttribute('viewBox') ?? '').trim().split(/[\s,]+/).map(Number);
   const own = { width: pixels(svg, 'width') || width, height: pixels(svg, 'height') || height };
   if (!(own.width > 0 && own.height > 0) || own.width / own.height > 50 || own.height / own.width > 50) return null;
-  if (!svg.hasAttribute('viewBox')) svg.setAttribute('viewBox', `0 0 ${own.width} ${own.height}`); // else it would not be scaled
+  if (!svg.hasAttribute('viewBox')) svg.setAttribute('viewBox', `0 0 ${own.width} ${own.height}`); // otherwise it would not be scaled
   return own;
 }
 

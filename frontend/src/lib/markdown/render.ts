@@ -120,7 +120,7 @@ const directed = (html: string): string => html.replaceAll('<li>', '<li dir="aut
 
 function draw(token: Token, cacheable: boolean): string {
   cacheable &&= !mayRefer(token.raw); // the footnote it refers to may still arrive
-  const key = `${language()}\n${token.raw}`; // what it says around code is in a language
+  const key = `${language()}\n${token.raw}`; // the labels around code are translated
   const known = cacheable ? drawn.get(key) : undefined;
   if (known !== undefined) return known;
   const html = token.type === 'plain' ? `<p class="plain">${escapeHtml(token.raw.trim())}</p>` : directed(sanitise(marked.parser([token])));
@@ -160,7 +160,7 @@ function lex(piece: Piece): TokensList {
  * answer costs no more per frame than a short one.
  */
 export class GrowingMarkdown {
-  /** The labels around code and footnotes are the window's. */
+  /** The language of the labels around code and footnotes. */
   #language = language();
   #settledText = '';
   #settled: readonly Block[] = [];

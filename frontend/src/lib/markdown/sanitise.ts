@@ -1,7 +1,7 @@
 /**
  * The second line of defence. The model's text is turned into HTML by our own renderer, which lets no HTML of the model
- * through (render.ts); this still holds if the renderer has an error: a closed list of tags, attributes, classes and
- * addresses.
+ * through (render.ts). In case the renderer has an error, this permits only a fixed list of tags, attributes, classes
+ * and addresses.
  */
 import DOMPurify from 'dompurify';
 

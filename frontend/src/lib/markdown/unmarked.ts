@@ -6,7 +6,7 @@ const fence = /^[ \t]*(?:```|~~~)[^\n]*\n([\s\S]*?)(?:^[ \t]*(?:```|~~~)[^\n]*\n
 const code = /(`+)([^`\n]+)\1(?!`)/g;
 const link = /!?\[([^[\]\n]*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?\)/g;
 const lineMark = /^[ \t]*(?:#{1,6}[ \t]+|(?:>[ \t]?)+|(?:\|(?:[ \t]*:?-+:?[ \t]*\|)+|-{3,})[ \t]*$)/gm;
-/** The outer bars of a table row; those between its cells keep the cells apart. */
+/** The outer bars of a table row; those between its cells stay as separators. */
 const bars = /^[ \t]*\|[ \t]*([^\n]*?)[ \t]*\|[ \t]*$/gm;
 const strong = /\*\*(?=\S)([^*\n]*[^*\s])\*\*|~~(?=\S)([^~\n]*[^~\s])~~/g;
 const emphasis = /(?<![\p{L}\p{N}_*])\*(?=\S)([^*\n]*[^*\s])\*(?![\p{L}\p{N}_*])/gu;

@@ -1,4 +1,4 @@
-/** Numbers and dates of a language, through Intl; what it makes is kept, as making it is slow. Pure. */
+/** Numbers and dates of a language, through Intl. Its formatters are cached, because creating them is slow. Pure. */
 import type { Formatters } from 'intl-messageformat';
 
 const narrow = '\u202f';
@@ -13,7 +13,10 @@ function kept<Made>(made: Map<string, Made>, locale: string, options: object | u
   return found;
 }
 
-/** A number as a language writes it. English groups digits by a narrow no-break space, which no country reads as a decimal sign. */
+/**
+ * A number in the format of a language. English groups digits by a narrow no-break space, which no country uses as a
+ * decimal sign.
+ */
 export function number(locale: string, value: number, options?: Intl.NumberFormatOptions): string {
   const written = kept(numbers, locale, options, () => new Intl.NumberFormat(locale, options));
   if (!locale.startsWith('en')) return written.format(value);
@@ -24,7 +27,7 @@ export function date(locale: string, at: number | Date, options: Intl.DateTimeFo
   return kept(dates, locale, options, () => new Intl.DateTimeFormat(locale, options)).format(at);
 }
 
-/** What messages are formatted with, so that a number in a sentence looks as it does beside one. */
+/** The formatters for messages, so that a number looks the same in a sentence and beside one. */
 export function formatters(locale: string): Formatters {
   return {
     getNumberFormat: (_, options) => ({ format: (value: number) => number(locale, value, options as Intl.NumberFormatOptions) }) as Intl.NumberFormat,

@@ -5,17 +5,17 @@ import { findFrozen, findLiterals } from './literals';
 
 const root = 'src';
 
-/** What is not text for people of this window: catalogues, names of programming languages, generated types, stand-ins, tests. */
+/** Files without displayed texts: catalogues, names of programming languages, generated types, fakes, tests. */
 const notTexts = ['lib/words', 'lib/markdown/languages.ts', 'lib/backend/types.ts', 'lib/backend/fake', 'lib/backend/fake.ts', 'lib/markdown/testing', 'components/shared/testing', 'parts', 'test'];
 
-/** Strings that look like texts and are none: file and line are left out, so that code may move. */
+/** Strings that look like displayed texts but are not; without file and line, so that code may move. */
 const allowed: Record<string, string[]> = {
-  'components/inspector/RawCall.svelte': ['`contextinfinity show SESSION --raw ${stepId}`', '`event: ${event.type}\\ndata: ${event.data}\\n\\n`'], // a command, and an event as it crossed the wire
+  'components/inspector/RawCall.svelte': ['`contextinfinity show SESSION --raw ${stepId}`', '`event: ${event.type}\\ndata: ${event.data}\\n\\n`'], // a command, and an event as it was transferred
   'components/inspector/activity/plot.ts': ["`${0.6875 * rem()}px ${style.getPropertyValue('--font-sans')}`", '`color-mix(in srgb, ${colour} 25%, transparent)`'], // CSS
   'components/servers/ServerForm.svelte': ['npx', 'https://example.com/mcp'], // examples
   'lib/shortcuts.ts': ["'Up'", "'Down'", "'Left'", "'Right'", "'Super'"], // names of keys, which Kbd draws
   'components/palette/Palette.svelte': ['Up', 'Down'], // names of keys, which Kbd draws
-  'components/palette/gather.ts': ['`model ${model.provider} ${model.modelId}`'], // what it is found by
+  'components/palette/gather.ts': ['`model ${model.provider} ${model.modelId}`'], // its search words
 };
 
 function filesOf(directory: string): string[] {
@@ -37,7 +37,7 @@ describe('texts in the code', () => {
     expect(files.flatMap(literalsIn)).toEqual([]);
   });
 
-  it('follow the language: none is made once and kept', () => {
+  it('follow the language: none is created once and stored', () => {
     expect(files.flatMap((path) => findFrozen(path, read(path)).map(({ line, text }) => `${path}:${line} ${text}`))).toEqual([]);
   });
 });
@@ -79,5 +79,5 @@ describe('the finder', () => {
     ["const label = () => t('a.b');", 0],
     ["class A { label = t('a.b'); get other() { return t('a.b'); } }", 1],
     ["const label = $derived(t('a.b'));", 0],
-  ])('kept texts: %s', (source, count) => expect(findFrozen('a.svelte.ts', source)).toHaveLength(count));
+  ])('stored texts: %s', (source, count) => expect(findFrozen('a.svelte.ts', source)).toHaveLength(count));
 });

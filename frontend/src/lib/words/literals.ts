@@ -1,6 +1,6 @@
 /**
- * Finds texts for people that are written in the code instead of in a catalogue, and calls of t() whose text would stay in the
- * language it was made in. For tests: it reads sources with the compilers of Svelte and TypeScript.
+ * Finds displayed texts that are written in code instead of a catalogue, and calls of t() whose text would not follow a
+ * change of the language. For tests: it reads the sources with the compilers of Svelte and TypeScript.
  */
 import { parse as parseSvelte } from 'svelte/compiler';
 import ts from 'typescript';
@@ -17,25 +17,25 @@ interface Node {
   [name: string]: unknown;
 }
 
-/** Attributes and properties that people read or hear, whatever they hold. */
+/** Attributes and properties that are shown or read aloud, whatever their value. */
 const shownNames = new Set(['aria-label', 'aria-description', 'aria-valuetext', 'aria-roledescription', 'title', 'placeholder', 'alt', 'label', 'help', 'detail', 'hint', 'lead', 'action', 'words', 'removeLabel', 'retryLabel', 'countLabel', 'smaller', 'larger', 'exact', 'message', 'group', 'why']);
 /** Attributes that are never shown. */
 const hiddenNames = /^(?:class|style|id|d|href|src|type|name|data-.*|role|for|style:.*|bind:.*|use:.*|on.*|of|xmlns|viewBox|points|transform|accept|rel|target|autocomplete|aria-(?:labelledby|describedby|controls|activedescendant|keyshortcuts|haspopup|live|relevant|autocomplete|current))$/;
-/** Functions that take selectors, names of events and the like. */
+/** Functions whose arguments are selectors, names of events and the like. */
 const technicalCalls = /^(?:closest|querySelector|querySelectorAll|matches|addEventListener|removeEventListener|getElementById|createElement|setProperty|getPropertyValue|setAttribute|getAttribute|removeAttribute|toggleAttribute|hasAttribute|getItem|setItem|import|split|join|startsWith|endsWith|includes|indexOf|replace|replaceAll|matchAll|test|execCommand|setData|getData|getContext|setContext|t|richParts|Symbol|RegExp|matchMedia|Worker|URL|toHaveTextContent|mock)$/;
 
 /** Names are the same in every language. */
 const properNames = /ContextInfinity|\brecall\b|OpenAI(?: Responses)?|Anthropic(?: Messages)?|Chat Completions|Ollama|LM Studio|ChatGPT|Claude(?: Desktop|\.ai)?|Mermaid|Markdown|JSON|HTML|SVG|MCP|URI|PDF|LaTeX/g;
 
-/** Names of keys and of what else the browser names. */
+/** Names of keys and other names defined by browsers. */
 const keyNames = /^(?:Arrow|Page)(?:Up|Down|Left|Right)$|^(?:Up|Down|Left|Right|Plus|Enter|Escape|Home|End|Tab|Delete|Backspace|Space|Control|Meta|Shift|Alt|Ctrl|Esc|Files|F\d+|Mac|Linux|Windows)$|^(?:Ctrl|Alt|Shift)\+/;
 
-/** A name, an address, a key or a symbol is not text; two letters of one are. */
+/** A name, an address, a key or a symbol is not text; a word of at least two letters is. */
 function isText(text: string): boolean {
   return /\p{L}{2}/u.test(text.replace(properNames, ''));
 }
 
-/** Whether a string of code reads like a text: it has a space between words, or begins like a sentence. */
+/** Whether a string in code looks like text: it contains a space between words, or begins like a sentence. */
 function readsLikeText(text: string): boolean {
   if (!isText(text) || /^[\w-]+:\/\/|^[a-z]+:\S|^[./#@]|[{};=<>]|^--/.test(text)) return false;
   if (keyNames.test(text)) return false;
@@ -116,14 +116,14 @@ function inScript(source: string, offset: number, add: Add): void {
   walk(file);
 }
 
-/** A value that is compared, looked up or given to a function that shows nothing. */
+/** A value that is compared, looked up, or passed to a function that displays nothing. */
 function isTechnical(node: ts.Node): boolean {
   const { parent } = node;
   if (ts.isBinaryExpression(parent) && [ts.SyntaxKind.EqualsEqualsEqualsToken, ts.SyntaxKind.ExclamationEqualsEqualsToken, ts.SyntaxKind.InKeyword].includes(parent.operatorToken.kind)) return true;
   if (ts.isCaseClause(parent) || ts.isElementAccessExpression(parent) || ts.isLiteralTypeNode(parent)) return true;
   if ((ts.isPropertyAssignment(parent) || ts.isPropertyDeclaration(parent) || ts.isMethodDeclaration(parent)) && parent.name === node) return true;
   if (ts.isPropertyAssignment(parent) && /^(?:keys|also|type|key|code|kind|id|state|status|tone)$/.test(parent.name.getText())) return true;
-  if (ts.isPropertyAssignment(parent) && parent.name.getText() === 'words' && !/\p{Lu}/u.test(node.getText())) return true; // what commands are found by
+  if (ts.isPropertyAssignment(parent) && parent.name.getText() === 'words' && !/\p{Lu}/u.test(node.getText())) return true; // search words of commands
   if (ts.isArrayLiteralExpression(parent) && ts.isPropertyAccessExpression(parent.parent)) return true; // ['a', 'b'].includes(x)
   const call = ts.isCallExpression(parent) || ts.isNewExpression(parent) ? parent.expression : undefined;
   if (!call) return false;
@@ -136,12 +136,12 @@ function isShownProperty(node: ts.Node): boolean {
   return property !== undefined && ts.isPropertyAssignment(property) && shownNames.has(property.name.getText().replace(/['"]/g, ''));
 }
 
-/** Calls of t() that are made once, while a module loads or a component or an object is created. */
+/** Calls of t() that run only once, when a module is loaded or a component or an object is created. */
 export function findFrozen(file: string, source: string): Finding[] {
   const findings: Finding[] = [];
   const within = (script: string, offset: number) => {
     const walk = (node: ts.Node): void => {
-      if (ts.isFunctionLike(node)) return; // called again whenever it is needed
+      if (ts.isFunctionLike(node)) return; // runs again whenever it is called
       if (ts.isCallExpression(node)) {
         if (/^\$derived/.test(node.expression.getText())) return;
         if (ts.isIdentifier(node.expression) && (node.expression.text === 't' || node.expression.text === 'richParts')) {

@@ -6,7 +6,7 @@ import { program } from './program';
 import { chooseLanguage } from './words.svelte';
 import { program as zh } from './zh-CN';
 
-/** Go's tables of settings, as they are written. */
+/** Go's tables of settings, as source code. */
 const tables = readdirSync('../backend/config')
   .filter((name) => name.endsWith('.go') && !name.endsWith('_test.go'))
   .map((name) => readFileSync(`../backend/config/${name}`, 'utf8'))
@@ -15,9 +15,10 @@ const all = (pattern: RegExp): string[] => [...new Set([...tables.matchAll(patte
 const keys = all(/\bname: "([a-z_]+(?:\.[a-z_]+)+)"/g);
 const terms = [...all(/\bgroup\w+\s*= "([^"]+)"/g), ...all(/\bunit: "([^"]+)"/g)];
 
-/** Every string of Go's sources, those that are joined by a plus as one: what the program can say. */
+/** All strings in Go's sources, with those joined by a plus as one: everything the program can say. */
 const strings = new Set(sourcesOf('../backend').flatMap((path) => [...readFileSync(path, 'utf8').replace(/"\s*\+\s*"/g, '').matchAll(/"((?:[^"\\\n]|\\.)*)"/g)].map(([, text]) => text!.replace(/\\(.)/g, '$1'))));
-// Those that count are joined from one or many and the rest: counted(n, "document", "documents") + " removed".
+// Sentences with counts are joined from singular or plural and the rest: counted(n, "document", "documents") + "
+// removed".
 for (const path of sourcesOf('../backend')) {
   const source = readFileSync(path, 'utf8').replace(/"\s*\+\s*"/g, '');
   for (const [, before = '', one, many, after] of source.matchAll(/(?:"([^"]*)" \+ )?counted\(\w+, "([^"]+)", "([^"]+)"\) \+ "([^"]+)"/g)) {
@@ -25,7 +26,7 @@ for (const path of sourcesOf('../backend')) {
   }
 }
 const verbs = /%(?:\.\d+)?[sdvqfg]/g;
-/** Some are joined in Go from their parts and a value: "Import " + name. */
+/** Some are joined in Go from parts and a value: "Import " + name. */
 const isSaid = (english: string): boolean => [/\0/, '%s', /%s|(?=; )|(?=\.$)/].some((joint) => english.split(joint).every((part) => part === '' || strings.has(part)));
 
 function sourcesOf(directory: string): string[] {
@@ -35,12 +36,12 @@ function sourcesOf(directory: string): string[] {
     return entry.name.endsWith('.go') && !entry.name.endsWith('_test.go') ? [path] : [];
   });
 }
-/** Choices that English descriptions also use as words of their own. */
+/** Choices that English descriptions also use as ordinary words. */
 const words = ['session', 'project', 'all', 'bundle'];
-/** The choices of each setting that its description names. */
+/** The choices of each setting that its description mentions. */
 const choices = new Map([...tables.matchAll(/name: "([\w.]+)"[^}]*?choices:\s*\[\]string\{([^}]*)\}[^}]*?help:\s*((?:"(?:[^"\\]|\\.)*"[\s+]*)+)/g)].map(([, key, list, help]) => [key!, [...list!.matchAll(/"([^"]+)"/g)].map(([, one]) => one!).filter((one) => !words.includes(one) && new RegExp(`\\b${one}\\b`).test(help!))]));
 
-it('has the same sentences in every language', () => {
+it('every language has the same sentences', () => {
   expect(Object.keys(zh.terms).sort()).toEqual(Object.keys(de.terms).sort());
   expect(Object.keys(zh.sentences).sort()).toEqual(Object.keys(de.sentences).sort());
 });
@@ -73,21 +74,21 @@ describe('a sentence of the program', () => {
 });
 
 describe.each([['de', de], ['zh-CN', zh]] as const)('the texts of the program in %s', (_, texts) => {
-  it('are those of Go’s settings, all and no others', () => {
+  it('are exactly those of the settings in Go', () => {
     expect(keys.length).toBeGreaterThan(90);
     expect(Object.keys(texts.settings).sort()).toEqual([...keys].sort());
     expect(Object.entries(texts.settings).filter(([, said]) => said.some((text) => text.trim() === ''))).toEqual([]);
   });
 
-  it('have its groups and units', () => {
+  it('include its groups and units', () => {
     expect([...new Set(terms)].filter((term) => !(term in texts.terms))).toEqual([]);
   });
 
-  it('are what the program says, word for word', () => {
+  it('match the English of the program exactly', () => {
     expect([...Object.keys(texts.terms), ...Object.keys(texts.sentences)].filter((english) => !isSaid(english))).toEqual([]);
   });
 
-  it('have all that the X-ray lists: items, what made them fit, why memory is here', () => {
+  it('include everything that the X-ray lists: items, measures to make it fit, reasons for memory', () => {
     const source = (path: string, from = '', to = '') => {
       const text = readFileSync(`../backend/${path}`, 'utf8');
       return text.slice(text.indexOf(from), to === '' ? undefined : text.indexOf(to));
@@ -103,12 +104,12 @@ describe.each([['de', de], ['zh-CN', zh]] as const)('the texts of the program in
     expect(groups.flat().filter((english) => !(english in texts.terms) && !(english in texts.sentences))).toEqual([]);
   });
 
-  it('have the values of each sentence, each once', () => {
+  it('use each value of a sentence once', () => {
     const wanted = (english: string) => (english.match(verbs) ?? []).map((_, i) => `{${i + 1}}`);
     expect(Object.entries(texts.sentences).filter(([english, said]) => ((said as string).match(/\{\d\}/g) ?? []).sort().join() !== wanted(english).join()).map(([english]) => english)).toEqual([]);
   });
 
-  it('name the choices that the English descriptions name', () => {
+  it('contain the choices that the English descriptions contain', () => {
     expect(choices.size).toBeGreaterThan(5);
     const settings: Record<string, readonly [string, string]> = texts.settings;
     expect([...choices].flatMap(([key, list]) => list.filter((choice) => !settings[key]![1].includes(choice)).map((choice) => `${key}: ${choice}`))).toEqual([]);

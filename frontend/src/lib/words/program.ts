@@ -1,7 +1,7 @@
 /**
- * Texts that come from the program and not from a catalogue: settings, labels, states of things, errors. Their English is in Go,
- * once, where the command line and the log show it too; the other languages have them by that English, or by what names them.
- * A test looks in Go's sources for every one, so that a sentence that changes there is missed here.
+ * Texts that come from the program instead of a catalogue: settings, labels, states, errors. Their English is defined
+ * in Go only, because the command line and the log use it too. Other languages translate them by their English text or
+ * by an identifier. A test searches Go's sources for every one, so that a changed sentence is noticed.
  */
 import { programWords } from './words.svelte';
 
@@ -12,14 +12,14 @@ export interface ProgramWords {
   /** Labels and descriptions of settings, by their keys. */
   settings: Readonly<Record<string, readonly [label: string, help: string]>>;
   /**
-   * Errors and other sentences by the English one as Go's fmt writes it: 'The data directory %s is in use' has its value at
-   * {1} in the translation.
+   * Errors and other sentences by the English format of Go's fmt: the value of 'The data directory %s is in use' is {1}
+   * in the translation.
    */
   sentences: Readonly<Record<string, string>>;
 }
 
 interface Sentence {
-  /** What the English one begins with, which tells most of them apart at once. */
+  /** The beginning of the English sentence, which rules out most patterns quickly. */
   start: string;
   pattern: RegExp;
   translation: string;
@@ -29,7 +29,7 @@ const verb = /%(?:\.\d+)?[sdvqfg]/;
 const ownWords = (english: string): number => english.split(verb).join('').length;
 const compiled = new WeakMap<ProgramWords, Sentence[]>();
 
-/** The sentences with values in them, as patterns; those with more words of their own come first. */
+/** The sentences with values, as patterns; those with the most fixed text come first. */
 function sentencesOf(words: ProgramWords): Sentence[] {
   let made = compiled.get(words);
   if (!made) {
@@ -46,8 +46,8 @@ function sentencesOf(words: ProgramWords): Sentence[] {
 }
 
 /**
- * A text of the program in the language of the window. As the program says it where there is no translation, and where a part
- * of it has none: two languages in one text would be worse.
+ * A text of the program in the language of the window. If it, or a part of it, has no translation, the whole text stays
+ * English: a mix of two languages would be worse.
  */
 export function program(text: string): string {
   const words = programWords();
@@ -58,7 +58,9 @@ export function program(text: string): string {
   return parts.length > 1 && parts.every((part) => part !== undefined) ? parts.join(' ') : text;
 }
 
-/** Several of them in a line, "Nearby: writes · repeats the question.": English where one has no translation. */
+/**
+ * A line of several such texts, "Nearby: writes · repeats the question."; English if any of them has no translation.
+ */
 export function programLine(text: string): string {
   const words = programWords();
   const parts = words && text.replace(/\.$/, '').split(' · ').map((part) => translated(words, part) ?? translated(words, part.charAt(0).toLowerCase() + part.slice(1)));
@@ -75,7 +77,7 @@ function translated(words: ProgramWords, text: string): string | undefined {
   return undefined;
 }
 
-/** What a setting is called, and what it does. */
+/** The label and the description of a setting. */
 export function settingWords(setting: { key: string; label: string; help: string }): { label: string; help: string } {
   const [label, help] = programWords()?.settings[setting.key] ?? [setting.label, setting.help];
   return { label, help };

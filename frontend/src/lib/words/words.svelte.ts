@@ -1,15 +1,16 @@
 /**
- * Every text that the window shows comes from here: `t('composer.send')`, `t('header.turns', { count: 3 })`.
+ * All texts of the window: `t('composer.send')`, `t('header.turns', { count: 3 })`.
  *
- * Catalogues are files of one area and one language: en/composer.ts, de/composer.ts, zh-CN/composer.ts. A message is a whole
- * sentence in ICU syntax: {name} represents a text, {count, number} for a number, {count, plural, one {# turn} other {# turns}}
- * for a text that depends on it. A key that does not exist, and a value that is missing, are type errors; a test lists
- * translations that are missing or name other values.
+ * A catalogue is a file for one area and one language: en/composer.ts, de/composer.ts, zh-CN/composer.ts. A message is
+ * a whole sentence in ICU syntax: {name} for a text, {count, number} for a number, {count, plural, one {# turn} other
+ * {# turns}} for a text that depends on a number. An unknown key and a missing value are type errors; a test lists
+ * translations that are missing or use other values.
  *
- * t() follows the language by itself in templates, in $derived and in functions that these call. Call it there, not once while
- * a module loads or a component is created: a text kept from then would stay in the old language (a test finds such calls).
+ * t() follows a change of the language in templates, in $derived and in functions called from these. Call it there, not
+ * while a module is loaded or a component is created: a text stored then would stay in the old language (a test finds
+ * such calls).
  *
- * Words inside a sentence that look different are tags: 'Press <kbd>Enter</kbd>, or <link>read more</link>.' is drawn by
+ * Formatted words inside a sentence are tags: 'Press <kbd>Enter</kbd>, or <link>read more</link>.' is drawn by
  * $shared/Rich.svelte, which knows <b>, <em>, <code> and <kbd>, and takes a snippet for any other tag.
  */
 import { IntlMessageFormat } from 'intl-messageformat';
@@ -22,20 +23,20 @@ import type { ProgramWords } from './program';
 type English = typeof en;
 type Area = keyof English & string;
 
-/** What names a message: its area and its name there. */
+/** Identifies a message: its area and its name in it. */
 export type Key = { [A in Area]: `${A}.${keyof English[A] & string}` }[Area];
 
 type Message<K extends Key> = K extends `${infer A extends Area}.${infer M}` ? (M extends keyof English[A] ? English[A][M] : never) : never;
 
-/** A message that is complete as it stands, for tables that give each value of an enumeration its text. */
+/** A message without values, for tables that map the values of an enumeration to texts. */
 export type PlainKey = { [K in Key]: Message<K> extends `${string}{${string}` ? never : K }[Key];
 
-/** What a message needs, by the names in the English one. */
+/** The values that a message needs, by their names in the English one. */
 export type Values<K extends Key> = GetICUArgs<Message<K>, { ICUArgument: string | number; ICUNumberArgument: number; ICUDateArgument: number | Date }>;
 
 type Given<K extends Key> = keyof Values<K> extends never ? [] : [values: Values<K>];
 
-/** The catalogue of another language: the same keys, of which some may be missing. */
+/** The catalogue of another language: the same keys, some of which may be missing. */
 export type Catalogue = { [A in Area]: Translation<English[A]> };
 export type Translation<Words> = Partial<Record<keyof Words, string>>;
 
@@ -46,12 +47,12 @@ const translations: Record<Exclude<Language, 'en'>, () => Promise<{ default: Cat
 
 interface Spoken {
   language: Language;
-  /** How numbers and dates are written: the language, with the region of the system where it is the same language. */
+  /** For numbers and dates: the language, with the system's region if that has the same language. */
   locale: string;
   catalogue: Catalogue;
-  /** Texts of the program; none in English, where they are as they come. */
+  /** Translated texts of the program; undefined for English. */
   program?: ProgramWords;
-  /** Messages that were parsed, by key; those of Rich have a mark before it. */
+  /** Parsed messages by key; for Rich the key has a prefix. */
   parsed: Map<string, IntlMessageFormat>;
 }
 
@@ -59,22 +60,25 @@ const english = (): Spoken => ({ language: 'en', locale: localeOf('en', []), cat
 let spoken = $state.raw<Spoken>(english());
 let requested = 0;
 
-/** The language of the window. Reading it makes what reads it follow. */
+/** The language of the window. Reactive: code that reads it runs again when it changes. */
 export function language(): Language {
   return spoken.language;
 }
 
-/** What Intl takes for the language. Never an invalid tag. */
+/** The locale for Intl; always a valid tag. */
 export function locale(): string {
   return spoken.locale;
 }
 
-/** The texts of the program in the language of the window; see program.ts. */
+/** The program's texts in the language of the window; see program.ts. */
 export function programWords(): ProgramWords | undefined {
   return spoken.program;
 }
 
-/** Shows the window in the language that a setting names; anything but a language means the system's. Loads its catalogue first. */
+/**
+ * Switches the window to the language that a setting names; any other value means the system's. Loads the catalogue
+ * first.
+ */
 export async function chooseLanguage(choice: string, preferred: readonly string[] = navigator.languages): Promise<void> {
   const request = ++requested;
   const chosen = languageOf(choice, preferred);
@@ -88,24 +92,24 @@ export async function chooseLanguage(choice: string, preferred: readonly string[
   document.documentElement.lang = chosen;
 }
 
-/** A message in the language of the window; in English where it has not been translated. */
+/** A message in the language of the window; in English if it is not translated. */
 export function t<K extends Key>(key: K, ...given: Given<K>): string {
   const message = messageOf(spoken.catalogue, key);
   if (!message.includes('{')) return message;
   return String(format(key, message, true).format(given[0] as Record<string, string | number | Date>));
 }
 
-/** A table of texts by name, each read in the language of the window: for enumerations. Spreading it takes its texts as they are then. */
+/** A table of texts for an enumeration, each translated when it is read. Spreading it copies the current texts. */
 export function table<Name extends string>(keys: Record<Name, PlainKey>): Readonly<Record<Name, string>> {
   const made = {} as Record<Name, string>;
   for (const name of Object.keys(keys) as Name[]) Object.defineProperty(made, name, { enumerable: true, get: () => t(keys[name] as Key) });
   return made;
 }
 
-/** A part of a sentence: text, or a tag with what it holds. */
+/** A part of a sentence: text, or a tag with its text. */
 export type RichPart = string | { tag: string; text: string };
 
-/** The same in parts, for a message with tags. Tags hold text, not other tags. */
+/** The parts of a message with tags. Tags contain text, not other tags. */
 export function richParts<K extends Key>(key: K, ...given: Given<K>): RichPart[] {
   const values: Record<string, unknown> = { ...(given[0] as object | undefined) };
   const message = messageOf(spoken.catalogue, key);

@@ -18,7 +18,7 @@ export interface Mounted {
   backend: FakeBackend;
 }
 
-/** Draws a component over a program in memory that has started, as the window would. */
+/** Mounts a component with a started fake program, as in the window. */
 export async function mountWith<P extends object>(
   component: Component<P>,
   props: P | ((app: App) => P),
@@ -27,7 +27,7 @@ export async function mountWith<P extends object>(
 ): Promise<Mounted> {
   const backend = fakeBackend(options);
   prepare(backend);
-  // As for someone who has opened the inspector: it is closed at first.
+  // With the inspector open, which is closed by default.
   if (localStorage.getItem('contextinfinity.layout') === null) localStorage.setItem('contextinfinity.layout', JSON.stringify({ collapsed: { sessions: false, inspector: false } }));
   const app = new App(backend);
   endings.add(() => app.stop());

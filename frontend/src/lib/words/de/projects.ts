@@ -2,7 +2,7 @@ import type en from '../en/projects';
 import type { Translation } from '../words.svelte';
 
 export default {
-  // Where projects are found.
+  // The header and the session list.
   project: 'Projekt',
   newProject: 'Neues Projekt …',
   newProjectTitle: 'Neues Projekt',
@@ -20,7 +20,7 @@ export default {
   chats: 'Chats in diesem Projekt',
   empty: 'Noch keine Chats',
 
-  // Its settings.
+  // The dialog of a project.
   title: 'Projekt „{name}“',
   parts: 'Teile des Projekts',
   partSettings: 'Einstellungen',
@@ -115,7 +115,7 @@ export default {
   whyText: 'Kein lesbarer Text',
   whyRead: 'Nicht lesbar',
 
-  // How far memory reaches.
+  // The scope of memory.
   scope: 'Wie weit das Gedächtnis reicht',
   scopeNow: 'Das Gedächtnis reicht: {scope}. Ändern',
   scopeLineage: 'Dieser Zweig',
@@ -128,13 +128,14 @@ export default {
   scopeAllMore: 'Alle, die nicht archiviert sind',
   scopeDefault: 'Wie üblich',
   scopeDefaultMore: 'Nach dem Projekt, sonst nach den Einstellungen',
+  scopeDefaultRecall: 'Alle Chats, wenn die Einstellungen nichts anderes sagen',
   searched: 'Das Gedächtnis wurde durchsucht in: {scope}',
   searchedProject: 'Das Gedächtnis wurde durchsucht in: diesem Projekt, „{name}“',
   willSearch: 'Das Gedächtnis wird durchsucht in: {scope}',
   willSearchProject: 'Das Gedächtnis wird durchsucht in: diesem Projekt, „{name}“',
   fromSession: '„{title}“, #{seq}',
 
-  // Deleting.
+  // Permanent deletion.
   deleteTitle: 'Projekt „{name}“ endgültig löschen',
   deleteThis: 'Dieses Projekt endgültig löschen',
   deletedTitle: 'Das Projekt wurde endgültig gelöscht',

@@ -1,5 +1,5 @@
 export default {
-  // Asked before something is done.
+  // Dialogs.
   renameSession: 'Rename session',
   renameBranch: 'Rename branch',
   rename: 'Rename',
@@ -58,7 +58,7 @@ export default {
   unsent: 'Not sent: the program ended first',
   noAnswer: 'No answer.',
 
-  // Two branches beside each other.
+  // Comparison of two branches.
   compared: 'Two branches compared',
   both: '{left} and {right}',
   two: 'Two branches',

@@ -1,4 +1,4 @@
-/** What each command does, by its id. */
+/** Descriptions of the commands, by id. */
 export default {
   palette: 'Find a command',
   help: 'Keys and commands',

@@ -9,7 +9,7 @@ export default {
   clipboardEmpty: 'The clipboard has no text or picture',
   commands: 'Commands',
 
-  // Under the field.
+  // Below the field.
   attachPicture: 'Attach a picture',
   attachDocument: 'Attach a document',
   modelAndEffort: 'Model and reasoning effort',
@@ -32,7 +32,7 @@ export default {
   keepAndSend: 'Keep and send',
   discardAndSend: 'Discard and send',
 
-  // What goes with the message.
+  // Attachments.
   attachments: 'Sent with the message',
   stopAttaching: 'Stop attaching {name}',
   attaching: 'attaching',
@@ -46,7 +46,7 @@ export default {
   emptyFile: '{name} is empty.',
   unreadable: '{name} could not be read.',
 
-  // What is in the way of sending, or beside it.
+  // Notices about sending.
   readOnly: 'Nothing is lost. You can read, search and export, and back up to another disk, but nothing can be sent or changed. Check the disk, then restart the program.',
   textKept: '{hint} Your text is still here.',
   noImages: '{model} does not take images',

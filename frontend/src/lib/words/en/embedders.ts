@@ -21,7 +21,7 @@ export default {
   sentTo: 'Your text is sent to {host}.',
   here: 'Runs on this computer.',
 
-  // Estimates: {cost} is a sum of money.
+  // Estimates: {cost} is an amount of money.
   costUnknown: 'Price not known: see the provider',
   free: 'Free',
   lessThan: 'Less than {cost}',

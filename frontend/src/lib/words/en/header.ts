@@ -1,11 +1,11 @@
-/** The fields of the header, by their words (label, value) and by their exact terms (title, exact). */
+/** The fields of the header: their short texts (label, value) and their exact terms (title, exact). */
 export default {
   showSessions: 'Show sessions (Ctrl+B)',
   showInspector: 'Show inspector (Ctrl+I)',
   hideInspector: 'Hide inspector (Ctrl+I)',
   fields: 'State of this conversation',
 
-  // Which model answers.
+  // The model selector.
   model: 'Model',
   models: 'Models',
   noModel: 'None',
@@ -35,7 +35,7 @@ export default {
   costsLess: 'Each request costs {tokens, number} tokens less.',
   nextInput: 'The next input costs about {cost}, before the answer.',
 
-  // The phase of the newest turn: its exact term, and what it means to someone who has not read about phases.
+  // The phase of the newest turn: its exact term, and a word for users who do not know the phases.
   phaseAccepted: 'Accepted',
   phasePreparing: 'Preparing',
   phaseResponding: 'Responding',
@@ -59,7 +59,7 @@ export default {
   turnTitle: 'Turn #{seq} is in phase {phase}: {word}. Opens Activity',
   noTurnTitle: 'Opens Activity',
 
-  // What the state summary covers, and what is not in it yet.
+  // The state summary and pending turns.
   summary: 'Summary',
   upTo: 'up to #{seq}',
   noneYet: 'none yet',
@@ -76,7 +76,7 @@ export default {
   noPendingTitle: 'Pending 0: all turns are summarised. Opens Pending',
   pendingTitle: 'Pending {count, number}: {count, plural, one {# turn} other {# turns}} not summarised yet. Opens Pending',
 
-  // The stream: bytes on disk, and bytes shown.
+  // The stream: bytes on disk and bytes shown.
   onDisk: 'On disk',
   streamExact: 'Stream {word} {bytes}',
   streamIdle: 'idle',
@@ -94,7 +94,7 @@ export default {
   behindTitle: 'Stream {bytes}, durable / displayed. {durable, number} bytes are on disk; {behind, number} more are being written. Opens Activity',
   unsavedTitle: 'Stream {bytes}, durable / displayed. {durable, number} bytes are on disk; {behind, number} more are shown but could not be saved. Opens Activity',
 
-  // The context: what the next request would contain.
+  // The context: the content of the next request.
   context: 'Context',
   contextExact: 'Context {state} {share} {summaries}',
   plenty: 'plenty',

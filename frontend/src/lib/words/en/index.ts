@@ -39,7 +39,7 @@ import units from './units';
 import updates from './updates';
 import windows from './windows';
 
-/** English, which every other language is translated from and falls back to. */
+/** English: all other languages are translated from it and fall back to it. */
 export default {
   autostart,
   branches,

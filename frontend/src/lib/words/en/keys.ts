@@ -1,4 +1,4 @@
-/** The page of keys in the settings. */
+/** The page of shortcuts in the settings. */
 export default {
   lead: 'Select the keys of a command, then press others. Enter, Esc and the arrows do the same everywhere and cannot be changed.',
   resetAll: 'Reset all keys',

@@ -9,7 +9,7 @@ export default {
   writeText: 'Write its text, then Enter',
   results: 'Results',
 
-  // The keys at the foot.
+  // The keys at the bottom.
   move: 'move',
   run: 'run',
   onlyCommands: 'only commands',

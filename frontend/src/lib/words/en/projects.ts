@@ -1,5 +1,5 @@
 export default {
-  // Where projects are found.
+  // The header and the session list.
   project: 'Project',
   newProject: 'New project…',
   newProjectTitle: 'New project',
@@ -17,7 +17,7 @@ export default {
   chats: 'Chats in this project',
   empty: 'No chats yet',
 
-  // Its settings.
+  // The dialog of a project.
   title: 'Project “{name}”',
   parts: 'Parts of the project',
   partSettings: 'Settings',
@@ -112,7 +112,7 @@ export default {
   whyText: 'No text that can be read',
   whyRead: 'Cannot be read',
 
-  // How far memory reaches.
+  // The scope of memory.
   scope: 'How far memory reaches',
   scopeNow: 'Memory reaches: {scope}. Change it',
   scopeLineage: 'This branch',
@@ -125,13 +125,14 @@ export default {
   scopeAllMore: 'All that are not archived',
   scopeDefault: 'Default',
   scopeDefaultMore: 'As set for the project, otherwise in the settings',
+  scopeDefaultRecall: 'All chats, unless the settings say otherwise',
   searched: 'Memory was searched in: {scope}',
   searchedProject: 'Memory was searched in: this project, “{name}”',
   willSearch: 'Memory is searched in: {scope}',
   willSearchProject: 'Memory is searched in: this project, “{name}”',
   fromSession: '“{title}”, #{seq}',
 
-  // Deleting.
+  // Permanent deletion.
   deleteTitle: 'Delete the project “{name}” permanently',
   deleteThis: 'Delete this project permanently',
   deletedTitle: 'The project was permanently deleted',

@@ -38,7 +38,7 @@ export default {
   openBehind: 'open in the background',
   closes: 'close',
 
-  // One line of what was found.
+  // One result.
   archived: 'Archived',
   byTitle: 'title',
   resultsOf: '{count, plural, one {# result} other {# results}}',
@@ -50,7 +50,7 @@ export default {
   meaning: 'similar text',
   both: 'words and similar text',
 
-  // How much was found. {time} is a span of time.
+  // The number of results. {time} is a duration.
   none: 'No results',
   foundTitles: '{sessions, plural, one {# session} other {# sessions}} by title, {time}',
   found: '{hits, plural, one {# result} other {# results}} in {sessions, plural, one {# session} other {# sessions}}, {time}',

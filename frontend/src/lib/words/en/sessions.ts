@@ -1,5 +1,5 @@
 export default {
-  // Over the list.
+  // Above the list.
   new: 'New conversation',
   temporary: 'Temporary chat, not saved',
   hide: 'Hide sessions',
@@ -48,7 +48,7 @@ export default {
   count: '{count, plural, one {# session} other {# sessions}}',
   noFolders: 'A folder exists as long as it contains a chat.',
 
-  // Several at once.
+  // Several sessions.
   selection: 'Selected sessions',
   selected: '{count, plural, one {# session} other {# sessions}} selected',
   moveSelected: 'Move to a folder… (M)',
@@ -84,7 +84,7 @@ export default {
   newTitleOf: 'New title of {title}',
   takesSuggestion: 'takes the suggestion',
 
-  // Under the list.
+  // Below the list.
   paused: 'Paused',
   jobsWorking: '{count, plural, one {# job} other {# jobs}} working',
   jobsQueued: '{count, plural, one {# job} other {# jobs}} queued',

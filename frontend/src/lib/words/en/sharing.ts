@@ -1,4 +1,4 @@
-/** The dialog that shares one conversation. */
+/** The dialog for sharing a conversation. */
 export default {
   title: 'Share “{title}”',
   untitled: 'New conversation',

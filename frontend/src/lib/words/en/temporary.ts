@@ -19,7 +19,7 @@ export default {
   end: 'End',
   endTitle: 'Back to the session; this chat is discarded',
 
-  // How a turn ended. None of these promises that it is kept.
+  // The outcome of a turn. No text may suggest that it is saved.
   firstWord: 'Waiting for the first word',
   ended: 'Ended early, not kept',
   truncated: 'Cut at the output limit, not kept',

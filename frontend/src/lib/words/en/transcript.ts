@@ -1,6 +1,6 @@
-/** The conversation as it is read: turns, what is under them, and what helps when one failed. */
+/** The conversation: turns, their footers, and remedies for failed ones. */
 export default {
-  // How a turn stands, in its footer.
+  // The state of a turn in its footer.
   savedSending: 'Saved, sending…',
   preparing: 'Preparing the context',
   responding: 'Responding',
@@ -22,7 +22,7 @@ export default {
   keptPending: 'Partial answer, kept, pending',
   pausedPending: 'Paused, pending',
 
-  // The same in the name of the turn, which a screen reader says: "Turn 147, saved".
+  // The state in the turn's accessible name: "Turn 147, saved".
   turn: 'Turn {seq}, {state}',
   outcomeAndState: '{outcome}, {state}',
   stateAccepted: 'accepted',
@@ -46,7 +46,7 @@ export default {
   outcomeKept: 'kept',
   outcomePaused: 'paused',
 
-  // What is read out when the newest turn moves on.
+  // Announced when the state of the newest turn changes.
   messageSaved: 'Message saved',
   arriving: 'The answer is arriving',
   callWaits: 'A tool call waits for you',
@@ -101,7 +101,7 @@ export default {
   callRan: 'Ran',
   callNotRun: 'Not run',
 
-  // Under a turn.
+  // Below a turn.
   bytesDurable: '{durable, number} of {displayed, number} B saved',
   bytes: '{bytes, number} B',
   tokens: '{input, number} in, {output, number} out',
@@ -157,7 +157,7 @@ export default {
   showAttempt: 'Show the attempt',
   sendToAnother: 'Send to another model',
 
-  // Where the settings help against a failed turn.
+  // Remedies for a failed turn, in the settings.
   authRemedy: 'Check the key of this provider, or send the message to another model.',
   authButton: 'Check the key',
   unavailableRemedy: 'Try again in a moment, check your connection and the address of the server, or send the message to another model.',
@@ -170,7 +170,7 @@ export default {
   toolsButton: 'Change the setting for tools',
   configRemedy: 'The settings do not fit this model.',
 
-  // Finding, and going to a turn.
+  // Find, and go to a turn.
   find: 'Find in this conversation',
   foundNone: 'none',
   foundAt: '{at, number} of {total, number}',

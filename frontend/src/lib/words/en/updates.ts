@@ -1,4 +1,4 @@
-/** Whether there is a newer version, in the general settings. */
+/** The check for a new version, in the general settings. */
 export default {
   check: 'Check for a new version',
   checking: 'Checking…',

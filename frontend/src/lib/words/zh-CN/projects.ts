@@ -2,7 +2,7 @@ import type en from '../en/projects';
 import type { Translation } from '../words.svelte';
 
 export default {
-  // Where projects are found.
+  // The header and the session list.
   project: '项目',
   newProject: '新建项目…',
   newProjectTitle: '新建项目',
@@ -20,7 +20,7 @@ export default {
   chats: '此项目中的聊天',
   empty: '还没有聊天',
 
-  // Its settings.
+  // The dialog of a project.
   title: '项目“{name}”',
   parts: '项目的各部分',
   partSettings: '设置',
@@ -115,7 +115,7 @@ export default {
   whyText: '没有可读取的文本',
   whyRead: '无法读取',
 
-  // How far memory reaches.
+  // The scope of memory.
   scope: '记忆的范围',
   scopeNow: '记忆范围：{scope}。更改',
   scopeLineage: '此分支',
@@ -128,13 +128,14 @@ export default {
   scopeAllMore: '所有未归档的聊天',
   scopeDefault: '照常',
   scopeDefaultMore: '依项目而定，否则依设置而定',
+  scopeDefaultRecall: '所有聊天，除非设置另有规定',
   searched: '已在以下范围搜索记忆：{scope}',
   searchedProject: '已在以下范围搜索记忆：此项目“{name}”',
   willSearch: '将在以下范围搜索记忆：{scope}',
   willSearchProject: '将在以下范围搜索记忆：此项目“{name}”',
   fromSession: '“{title}”，#{seq}',
 
-  // Deleting.
+  // Permanent deletion.
   deleteTitle: '永久删除项目“{name}”',
   deleteThis: '永久删除此项目',
   deletedTitle: '项目已永久删除',
