@@ -30,11 +30,16 @@ const (
 
 // openStore opens the data. It waits for a verb that will soon be done; a long-running program has recorded its
 // address, and handles the request.
-func openStore(ctx context.Context, o store.Options) (*store.Store, error) {
+func openStore(ctx context.Context, o store.Options, by cli.OpenOptions) (*store.Store, error) {
 	for begun := time.Now(); ; {
 		s, err := store.Open(ctx, o)
-		if chat.CodeOf(err) != chat.CodeLocked || o.ReadOnly || store.WriterAddress(o.DataDir) != "" || time.Since(begun) > verbTime {
+		waited := time.Since(begun)
+		if chat.CodeOf(err) != chat.CodeLocked || o.ReadOnly || store.WriterAddress(o.DataDir) != "" || waited > max(verbTime, by.Patience) {
 			return s, err
+		}
+		if waited > verbTime && by.Waits != nil {
+			by.Waits()
+			by.Waits = nil
 		}
 		select {
 		case <-ctx.Done():

@@ -25,7 +25,7 @@ export default {
   back: 'Back',
   insert: 'Insert',
   attach: 'Attach',
-  goOn: 'Continue',
+  continue: 'Continue',
   oneInALine: 'One per line.',
   cameWith: 'The import contains a value; leave this empty to use it.',
   keptInKeyring: 'Kept in the keyring.',
