@@ -301,7 +301,7 @@ func TestTheSystemLimitsThePDFProcess(t *testing.T) {
 		t.Skip("only Linux counts what a process maps against its limit")
 	}
 	if err := exec.Command(reader(t).Program, takeMemory).Run(); err == nil {
-		t.Errorf("it was given %d MB", 4*processMemory>>20)
+		t.Errorf("it got %d MB", 4*processMemory>>20)
 	}
 }
 

@@ -177,7 +177,7 @@ func TestFoldersThatAreRefused(t *testing.T) {
 	all := strings.Join(said, "\n")
 	for _, want := range []string{"root of the file system", "not a full path", "its own data", "cannot be opened"} {
 		if !strings.Contains(all, want) {
-			t.Errorf("%q is not said in:\n%s", want, all)
+			t.Errorf("%q is not in:\n%s", want, all)
 		}
 	}
 	if len(said) != 5 {
