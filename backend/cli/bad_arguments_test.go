@@ -50,7 +50,7 @@ func TestNothingToList(t *testing.T) {
 		"summaries S --orphans": "No range summary was replaced by another.",
 		"chunks --text zebra":   "No chunk contains this text.",
 		"chunks --offset 1000":  "No chunks after --offset: there are ",
-		"reconcile":             "Nothing to do: no work was left unfinished.",
+		"reconcile":             "No unfinished work was found.",
 		"reconcile --last":      "No run has found unfinished work yet.",
 	} {
 		if r := h.run(strings.Fields(strings.ReplaceAll(line, " S", " "+session))...).exits(0); !strings.HasPrefix(r.out, want) {

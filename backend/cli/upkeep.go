@@ -107,7 +107,7 @@ func printItems(o *output, r chat.RecoveryReport) {
 func (r reconcileReply) print(o *output) {
 	printItems(o, r.Recovery)
 	if len(r.Recovery.Items) == 0 && r.Requeued+r.Ran+r.Queued+r.Dead == 0 {
-		o.printf("Nothing to do: no work was left unfinished.\n")
+		o.printf("No unfinished work was found.\n")
 		return
 	}
 	o.printf("%d requeued, %d run, %d scheduled for later, %d failed.\n", r.Requeued, r.Ran, r.Queued, r.Dead)
