@@ -222,7 +222,7 @@ func (c *Core) notices(ctx context.Context, branch chat.BranchID, views []TurnVi
 		v := &views[i]
 		est, reported := estimates[v.ID], v.InputTokens
 		if reported > 0 && est > 1000 && reported < est/2 {
-			v.Notice += fmt.Sprintf("The server reported %d input tokens of about %d that were sent: it may have cut the conversation without saying so. Its context length may be set lower than configured here.", reported, est)
+			v.Notice += fmt.Sprintf("The server reported %d input tokens of about %d that were sent: it may have cut the conversation silently. Its context length may be set lower than configured here.", reported, est)
 		}
 	}
 	return nil

@@ -143,7 +143,7 @@ describe('unknown properties are asked once', () => {
     mountIn(app, Chat, {});
     app.costs.changed();
     const warning = await screen.findByText('8.50 of the monthly budget of 10.00 is used.');
-    expect(app.costs.words).toBe('Cost, estimated by the price list of 2026-08-05: last answer 0.03, session 0.4, this month 8.50 of 10.00.');
+    expect(app.costs.words).toBe('Cost, estimated from the price list of 2026-08-05: last answer 0.03, session 0.4, this month 8.50 of 10.00.');
     await userEvent.click(screen.getByRole('button', { name: 'Dismiss' }));
     expect(warning).not.toBeInTheDocument();
   });
