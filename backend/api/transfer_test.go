@@ -177,7 +177,7 @@ func TestImportFilesRefuses(t *testing.T) {
 		}
 	}
 	if len(d.reader.asked) != 0 {
-		t.Errorf("%q was begun", d.reader.asked)
+		t.Errorf("%q was started", d.reader.asked)
 	}
 }
 
@@ -275,7 +275,7 @@ func TestExport(t *testing.T) {
 	}
 	d.writer.err = errors.New("no such session")
 	if _, err := d.transfer.Export(ExportRequest{Scope: "session"}); err == nil {
-		t.Error("what cannot be planned was begun")
+		t.Error("an unplannable move was started")
 	}
 	// Deleting their sessions also removes both tasks.
 	for _, session := range []chat.SessionID{d.session.ID, "s"} {

@@ -248,7 +248,7 @@ func TestMeaningWithoutWords(t *testing.T) {
 				"Was a cat asleep?": "feline", "Who does car repair?": "automobile", "Were there rainy days?": "precipitation",
 			} {
 				if got, cosine := e.nearest(ns, question); !strings.Contains(got, want) || math.IsNaN(cosine) {
-					t.Errorf("%q finds %q at %.3f, want what says %q", question, got, cosine, want)
+					t.Errorf("%q finds %q at %.3f, want the passage with %q", question, got, cosine, want)
 				}
 			}
 			for _, text := range s.sent() {

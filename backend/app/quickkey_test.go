@@ -19,7 +19,7 @@ func TestTheKeysOfQuickAskFollowTheSettings(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	if _, err := settings.Set("desktop.quick_ask_keys", "Shift+A"); err == nil {
-		t.Error("a character was taken from everyone")
+		t.Error("a combination that types a character was accepted")
 	}
 	if _, err := settings.Set("desktop.quick_ask_keys", "Ctrl+Alt+Space"); err != nil {
 		t.Fatal(err)

@@ -154,7 +154,7 @@ func TestIndexIsDerived(t *testing.T) {
 		switch name := e.Name(); {
 		case strings.HasPrefix(name, "contextinfinity.db"), name == "writer.lock", name == "history.mark", name == "confirmed.mark", name == "streams", name == "backups":
 		default:
-			t.Errorf("%s holds what is not the store's", filepath.Join(d.dir, name))
+			t.Errorf("%s contains something that is not the store's", filepath.Join(d.dir, name))
 		}
 	}
 	d.open()
@@ -178,7 +178,7 @@ func TestEmbedderFailureIsVisible(t *testing.T) {
 	}
 	s := d.send(session, "Was a cat asleep somewhere, of all places?", "--model", "m", "--wait", "finalized")
 	if v := d.seen(session, "--turn", s.TurnID); !strings.Contains(v.Text(), "<m>") || !strings.Contains(v.Text(), "feline") || v.Manifest.Inputs.RetrievalError != "" {
-		t.Fatalf("no word is shared and its meaning is not recalled: %v %q", v.Sources(), v.Manifest.Inputs.RetrievalError)
+		t.Fatalf("without a shared word, the meaning is not recalled: %v %q", v.Sources(), v.Manifest.Inputs.RetrievalError)
 	}
 
 	broken.Store(true)
@@ -193,7 +193,7 @@ func TestEmbedderFailureIsVisible(t *testing.T) {
 		t.Errorf("the turn is %s with %q", last.Phase, harness.Clip(last.Text()))
 	}
 	if v := d.seen(session, "--turn", last.ID); !strings.Contains(v.Manifest.Inputs.RetrievalError, "no model is loaded") || v.Sources()["chunk"] != 0 || !v.Same {
-		t.Errorf("the request does not say why it holds no memory: %q", v.Manifest.Inputs.RetrievalError)
+		t.Errorf("the request does not say why it has no memory: %q", v.Manifest.Inputs.RetrievalError)
 	}
 	if shown := d.OK("context", session, "--turn", last.ID).Stdout; !strings.Contains(shown, "Memory was not searched: ") {
 		t.Errorf("context does not say it: %q", harness.Clip(shown))
@@ -232,7 +232,7 @@ func TestRecallQuotesEverySession(t *testing.T) {
 		t.Errorf("recall quotes itself: %s", harness.Clip(again.Text))
 	}
 	if s := d.send("", "Tell me of xylophones, quokkas and zithers.", "--model", "recall"); !strings.Contains(s.Text, "I found nothing about that") {
-		t.Errorf("of what was never said recall says %s", harness.Clip(s.Text))
+		t.Errorf("for what was never said, recall says %s", harness.Clip(s.Text))
 	}
 }
 
@@ -325,7 +325,7 @@ func TestChunksCommand(t *testing.T) {
 		t.Errorf("the request does not say why the chunk is in it: %s", r.Stdout)
 	}
 	if r := d.OK("chunks", "--limit", "2"); !strings.Contains(r.Stdout, "2 of ") {
-		t.Errorf("the list in words: %s", r.Stdout)
+		t.Errorf("the list as text: %s", r.Stdout)
 	}
 	d.Run("chunks", "--id", asked.TurnID).Exits(1)
 	d.Run("chunks", "--id", "ABCDEF").Exits(2)

@@ -327,7 +327,7 @@ func (w *world) settledLane(branch chat.BranchID, lane []ran) {
 	ctx := context.Background()
 	turns, err := w.store.Lineage(ctx, chat.LineageQuery{Branch: branch})
 	if err != nil || len(turns) != len(lane) {
-		w.t.Fatalf("%d turns stand, %d were sent: %v", len(turns), len(lane), err)
+		w.t.Fatalf("%d turns are stored, %d were sent: %v", len(turns), len(lane), err)
 	}
 	b, err := w.store.Branch(ctx, branch)
 	if err != nil {

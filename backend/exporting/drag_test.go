@@ -20,7 +20,7 @@ func TestADraggedFileIsWrittenOnce(t *testing.T) {
 	first, err := d.DragFile(d.ctx, r)
 	d.ok(err)
 	if rel, err := filepath.Rel(filepath.Join(d.dir, exporting.Dir, string(d.session.ID)), first.Path); err != nil || strings.HasPrefix(rel, "..") {
-		t.Errorf("it lies at %s", first.Path)
+		t.Errorf("it is at %s", first.Path)
 	}
 	u, err := url.Parse(first.URI)
 	if err != nil || u.Scheme != "file" || u.Host != "" || !strings.HasSuffix(filepath.ToSlash(first.Path), strings.TrimPrefix(u.Path, "/")) || first.Name != filepath.Base(first.Path) {

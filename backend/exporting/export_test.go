@@ -227,7 +227,7 @@ func TestScopes(t *testing.T) {
 					t.Errorf("%q are remembered", d.used)
 				}
 				if name == "turn" && strings.Contains(d.read(res.Path), "Be brief.") {
-					t.Error("a turn alone tells the session's instructions")
+					t.Error("a single turn shows the session's instructions")
 				}
 			})
 		}
@@ -494,7 +494,7 @@ func TestAnExportThatFailsLeavesNothing(t *testing.T) {
 		ctx, cancel := context.WithCancel(d.ctx)
 		_, err := d.Write(ctx, exporting.Request{Scope: exporting.ScopeSession, Session: d.session.ID, Format: exporting.FormatMarkdown, Path: path, Replace: replace}, func(int64, int64) { cancel() })
 		if chat.CodeOf(err) != chat.CodeCancelled {
-			t.Errorf("called off: %v", err)
+			t.Errorf("cancelled: %v", err)
 		}
 		files, err := os.ReadDir(d.out)
 		d.ok(err)

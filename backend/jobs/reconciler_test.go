@@ -130,10 +130,10 @@ func TestAFailedJobIsReported(t *testing.T) {
 	}
 	next := b.reconciler(&turns{}, b.runner(b.store), nil)
 	if again, err := next.Reconcile(t.Context()); err != nil || !again.Clean() {
-		t.Errorf("told again: %+v %v", again, err)
+		t.Errorf("reported again: %+v %v", again, err)
 	}
 	if asked, err := next.Reconcile(t.Context()); err != nil || kinds(asked) != "dead" {
-		t.Errorf("asked for, it says %+v %v", asked, err)
+		t.Errorf("on request, it says %+v %v", asked, err)
 	}
 }
 
@@ -195,7 +195,7 @@ func TestTheTimer(t *testing.T) {
 			told += strings.Count(kinds(e), string(chat.RecoveredDaily))
 		}
 		if days.Load() < 4 || told != 1 {
-			t.Errorf("%d times in four hours, told %d times", days.Load(), told)
+			t.Errorf("tried %d times in four hours, reported %d times", days.Load(), told)
 		}
 		r.Pause()
 		days.Store(0)

@@ -110,7 +110,7 @@ func TestArtifactsAreTheUsers(t *testing.T) {
 	}
 	s = stateOf("2026-03-01", [2]string{"Where can I look for flats?", answer}, [2]string{"I signed up at HomeFinder.", "Good."})
 	if !slices.Contains(s.Entries(librarian.Artifacts), "HomeFinder") {
-		t.Errorf("what the user took up is not among %q", s.Entries(librarian.Artifacts))
+		t.Errorf("what the user accepted is not among %q", s.Entries(librarian.Artifacts))
 	}
 }
 
@@ -126,12 +126,12 @@ func TestSamplesAreNotFacts(t *testing.T) {
 	}
 	for _, sample := range samples {
 		if got := stateOf("2026-03-01", [2]string{"Can you write it?", sample}).Entries(librarian.Facts); len(got) > 0 {
-			t.Errorf("%q is told as %q", sample, got)
+			t.Errorf("%q is reported as %q", sample, got)
 		}
 	}
 	real := stateOf("2026-03-01", [2]string{"How fast is it?", "### Result\n\nThe import took 38 ms."}).Entries(librarian.Facts)
 	if !slices.Equal(real, []string{"Assistant: The import took 38 ms."}) {
-		t.Errorf("the result is told as %q", real)
+		t.Errorf("the result is reported as %q", real)
 	}
 }
 

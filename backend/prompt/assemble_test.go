@@ -122,7 +122,7 @@ func TestMemoryIsEscaped(t *testing.T) {
 		t.Fatalf("memory block: %s", text)
 	}
 	if strings.Contains(strings.Join(c.System(), ""), "## Facts") {
-		t.Fatal("the summary stands in the system text")
+		t.Fatal("the summary is in the system text")
 	}
 }
 

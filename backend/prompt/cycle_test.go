@@ -89,7 +89,7 @@ func TestProviderDataIsSentOnlyWithinItsTurn(t *testing.T) {
 			}
 		}
 		if thoughts != want || extras != want {
-			t.Errorf("%s: %d thoughts and %d members go back, want %d each", provider, thoughts, extras, want)
+			t.Errorf("%s: %d thoughts and %d members are sent back, want %d each", provider, thoughts, extras, want)
 		}
 	}
 }

@@ -137,7 +137,7 @@ func TestNumbersHoweverTheyAreWritten(t *testing.T) {
 			m.exchange(80, "Report.", "The Heron depot holds 200 crates of rope, and 4 of chain.")
 			res := find(t, m.engine(), Query{Text: "crates at the Heron depot: " + asked})
 			if len(res.Hits) == 0 || !strings.Contains(res.Hits[0].Text, written) || !slices.ContainsFunc(res.Hits[0].Why.Words, func(w string) bool { return w == "4200" }) {
-				t.Errorf("%q asked for as %q: %q %+v", written, asked, textsOf(res.Hits), res.Hits[:min(1, len(res.Hits))])
+				t.Errorf("%q requested as %q: %q %+v", written, asked, textsOf(res.Hits), res.Hits[:min(1, len(res.Hits))])
 			}
 		}
 	}

@@ -28,7 +28,7 @@ func TestSlicesOfAChunk(t *testing.T) {
 		t.Fatalf("%+v", a)
 	}
 	if a.Text != Render(a.ChunkText, a.Form, a.Slices) {
-		t.Error("it cannot be made again")
+		t.Error("it cannot be rebuilt")
 	}
 	res = find(t, m.engine(), Query{Text: "Contoso pays", MaxTokens: 500}) // the neighbours' share includes the middle one
 	if a := res.Artifacts[0]; a.Form != chat.PackedFull || a.Slices != nil {

@@ -156,7 +156,7 @@ func TestStandingOrdersCountWhereARequestIsMade(t *testing.T) {
 	}
 	res := find(t, m.engine(), Query{Text: "What are the dates of the next Heron release?", MaxTokens: 120})
 	if !slices.ContainsFunc(res.Artifacts, func(a Artifact) bool { return a.Why.Standing && a.TurnSeq == 3 }) {
-		t.Error("the standing order was not packed")
+		t.Error("the standing instruction was not packed")
 	}
 }
 

@@ -50,7 +50,7 @@ func TestBackup(t *testing.T) {
 	f.ok(err)
 	if !b.Checked || b.Kind != chat.BackupByHand || b.Schema != stats.Schema || len(b.SHA256) != 64 ||
 		b.Counts["turns"] != int64(stats.Turns) || b.Counts["events"] != int64(stats.Events) {
-		t.Errorf("it says of itself %+v", b)
+		t.Errorf("its status is %+v", b)
 	}
 	copied(t, path).verifyClean()
 	ro, err := Open(f.ctx, Options{DataDir: f.dir, ReadOnly: true})
@@ -348,7 +348,7 @@ func TestDailyBackupRemovesOnlyItsOwn(t *testing.T) {
 	}
 	for _, left := range []string{stale, taken} {
 		if _, err := os.Stat(left); err == nil {
-			t.Errorf("%s, which a copy that was cut short left, is still there", left)
+			t.Errorf("%s, left by an interrupted copy, is still there", left)
 		}
 	}
 }
@@ -377,7 +377,7 @@ func TestBackupsAreListed(t *testing.T) {
 		if filepath.Base(b.Path) != "broken.db" {
 			got[b.Kind] = b
 		} else if b.Problem == "" {
-			t.Errorf("of a file that is none it says %+v", b)
+			t.Errorf("for a file that is not a backup it says %+v", b)
 		}
 	}
 	hand, old := got[chat.BackupByHand], got[chat.BackupMigration]

@@ -230,7 +230,7 @@ func TestEverySeededSessionCanBeExportedAndImported(t *testing.T) {
 		}
 		to.verifyClean()
 		if want, have := entries(t, b), entries(t, to.bundled(s)); fmt.Sprint(want) != fmt.Sprint(have) {
-			t.Errorf("session %s is exported as another: %s", s, firstDifference(fmt.Sprint(want), fmt.Sprint(have)))
+			t.Errorf("the export of session %s differs: %s", s, firstDifference(fmt.Sprint(want), fmt.Sprint(have)))
 		}
 	}
 	together := newFixture(t)

@@ -62,7 +62,7 @@ func TestOddPaths(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if _, err := os.Stat(filepath.Join(dir, sqlite.DatabaseFile)); err != nil {
-			t.Errorf("%s: the database is elsewhere: %v", name, err)
+			t.Errorf("%s: the database is in another place: %v", name, err)
 		}
 		if err := s.Close(); err != nil {
 			t.Error(err)

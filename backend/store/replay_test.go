@@ -186,7 +186,7 @@ func TestSnapshotsAreTakenWhenTheyAreDue(t *testing.T) {
 	n, _, err := f.Snapshot(f.ctx)
 	f.refused(err, chat.CodeCorrupt)
 	if n != 1 {
-		t.Errorf("%d snapshots beside a ledger that is broken", n)
+		t.Errorf("%d snapshots of a broken ledger", n)
 	}
 	_, _, err = f.Replay(f.ctx, broken.ID)
 	f.refused(err, chat.CodeCorrupt)
@@ -274,7 +274,7 @@ func TestADamagedSnapshotIsSkipped(t *testing.T) {
 	found, err := f.Verify(f.ctx)
 	f.ok(err)
 	if len(found) != 1 || found[0].Table != "snapshots" {
-		t.Errorf("a snapshot that the events do not make: %v", found)
+		t.Errorf("a snapshot that does not match the events: %v", found)
 	}
 }
 

@@ -133,7 +133,7 @@ func TestVerifyDoesNotChangeTheLog(t *testing.T) {
 	}
 	before := contents(t, dir)
 	if f.findsDamage(dir) {
-		t.Error("sound data has problems")
+		t.Error("valid data has problems")
 	}
 	if !maps.Equal(contents(t, dir), before) {
 		t.Error("the files are not as they were")

@@ -61,7 +61,7 @@ func TestEveryTableIsCovered(t *testing.T) {
 		}
 		how, known := coverage[table]
 		if !known {
-			t.Errorf("nobody thought of table %s: add it to coverage, and to verify", table)
+			t.Errorf("table %s is not covered: add it to coverage, and to verify", table)
 		} else if len(pages[table]) == 0 {
 			t.Errorf("table %s is covered by %q, and has no pages with rows", table, how)
 		}
@@ -92,7 +92,7 @@ func TestEveryTableIsCovered(t *testing.T) {
 	}
 	t.Logf("%d found, %d change nothing", found, unused)
 	if found < unused {
-		t.Error("more changed nothing than were found")
+		t.Error("fewer flips were found than changed nothing")
 	}
 }
 
@@ -230,7 +230,7 @@ func TestADamagedRowIsReportedByItsRecord(t *testing.T) {
 	f.ok(err)
 	at := bytes.Index(whole, []byte("last_session"))
 	if at < 0 {
-		t.Fatal("the setting is nowhere")
+		t.Fatal("the setting is missing")
 	}
 	at = at + bytes.Index(whole[at:], []byte(d.Session.ID)) + 3
 	whole[at] ^= 1

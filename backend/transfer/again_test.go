@@ -132,11 +132,11 @@ func TestProgress(t *testing.T) {
 		t.Errorf("the last progress is %+v of %d bytes, the report says %d", last, len(text), report.Bytes)
 	}
 	if steps := len(text) / progressStep; len(told) < steps || len(told) > steps+2 {
-		t.Errorf("told %d times of %d bytes", len(told), len(text))
+		t.Errorf("reported %d times with %d bytes", len(told), len(text))
 	}
 	for i := 1; i < len(told); i++ {
 		if told[i].Read < told[i-1].Read {
-			t.Fatalf("progress goes back: %+v then %+v", told[i-1], told[i])
+			t.Fatalf("progress decreases: %+v then %+v", told[i-1], told[i])
 		}
 	}
 }

@@ -30,7 +30,7 @@ func TestExtractsAreRemadeAfterADeletion(t *testing.T) {
 	before := get()
 	made = "The vault opens."
 	if get() != before {
-		t.Fatal("it is made for each request: the test shows nothing")
+		t.Fatal("it is made for each request, so the test proves nothing")
 	}
 	store.erasures++
 	if got := get(); got != made {

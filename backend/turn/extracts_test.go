@@ -38,7 +38,7 @@ func TestExtractsNeverChange(t *testing.T) {
 		}
 	}
 	if extracts == 0 || !strings.Contains(warm[last], "shelf") {
-		t.Fatalf("%d extracts were made: the test shows nothing", extracts)
+		t.Fatalf("%d extracts were made, so the test proves nothing", extracts)
 	}
 	w.close()
 	w.open()

@@ -52,7 +52,7 @@ func TestToolLoop(t *testing.T) {
 	}
 	w.send("and then?")
 	if next := w.provider.requests()[3]; strings.Count(next, "did read") != 2 || strings.Count(next, "<tool_output>") < 3 {
-		t.Errorf("history does not hold the calls with their results: %s", next)
+		t.Errorf("the history lacks the calls with their results: %s", next)
 	}
 	w.clean()
 }
@@ -131,7 +131,7 @@ func TestOneDecisionWins(t *testing.T) {
 	choice := turn.CallChoice{Call: calls[0].ID, Decision: chat.DecisionOnce, Hash: "another"}
 	for _, hash := range []string{"another", ""} {
 		if choice.Hash = hash; chat.CodeOf(w.engine.DecideCall(t.Context(), choice)) != chat.CodeConflict {
-			t.Errorf("a decision about the definition %q was taken", hash)
+			t.Errorf("a decision about the definition %q was accepted", hash)
 		}
 	}
 	choice.Hash = w.tools.hash("write")
@@ -440,7 +440,7 @@ func TestStopKeepsAResultThatWasNotSaved(t *testing.T) {
 	w.refuseEnds.Store(1)
 	h := w.start("go")
 	if _, err := h.Wait(t.Context()); chat.CodeOf(err) != chat.CodeNoSpace {
-		t.Fatalf("the end was refused, and what is told is %v", err)
+		t.Fatalf("the end could not be saved, and the error is %v", err)
 	}
 	got, err := w.engine.Stop(t.Context(), h.Turn.ID)
 	if err != nil {
@@ -497,7 +497,7 @@ func TestDecisionsAboutAWaitingTurn(t *testing.T) {
 	t.Run("continue", func(t *testing.T) {
 		w, got := waiting(t)
 		if _, err := w.engine.Continue(t.Context(), got.ID, ""); chat.CodeOf(err) != chat.CodeConflict {
-			t.Errorf("it went on over a call that waits: %v", err)
+			t.Errorf("it continued past a waiting call: %v", err)
 		}
 	})
 	t.Run("retry after a call ran", func(t *testing.T) {
@@ -695,7 +695,7 @@ func TestResultsBecomeMemory(t *testing.T) {
 		t.Errorf("it is found still: %+v %v", units, err)
 	}
 	if b := w.batch(got.ID); strings.Contains(string(b.Calls[0].Arguments), "xylophone") || strings.Contains(b.Calls[0].Result.Content.RenderedText(), "xylophone") {
-		t.Errorf("the journal says it still: %+v", b)
+		t.Errorf("the journal still contains it: %+v", b)
 	}
 	w.clean()
 }
@@ -728,7 +728,7 @@ func TestAServerThatIsNotConnectedYet(t *testing.T) {
 	w.tools.allow("write")
 	w.restart()
 	if n, err := w.engine.ResumeTools(t.Context()); n != 0 || err != nil {
-		t.Errorf("%d turns go on, %v", n, err)
+		t.Errorf("%d turns continue, %v", n, err)
 	}
 	w.waits(got, 1)
 	if err := w.engine.DecideCall(t.Context(), turn.CallChoice{Call: call.ID, Decision: chat.DecisionOnce, Hash: all[0].Hash()}); chat.CodeOf(err) != chat.CodeConflict {
@@ -736,7 +736,7 @@ func TestAServerThatIsNotConnectedYet(t *testing.T) {
 	}
 	w.tools.offers(all)
 	if n, err := w.engine.ResumeTools(t.Context()); n != 1 || err != nil {
-		t.Errorf("%d turns go on, %v", n, err)
+		t.Errorf("%d turns continue, %v", n, err)
 	}
 	w.is(w.ended(got.ID), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
 	w.clean()
@@ -768,7 +768,7 @@ func TestCallsFromElsewhereAskAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n, err := w.engine.ResumeTools(t.Context()); n != 0 || err != nil {
-		t.Errorf("%d turns go on, %v", n, err)
+		t.Errorf("%d turns continue, %v", n, err)
 	}
 	now := w.waits(got, 3)
 	if len(w.tools.calls()) != 0 || now[0].State != chat.CallProposed || now[0].Decision != chat.DecisionNone || now[2].State != chat.CallUnknown {
@@ -943,7 +943,7 @@ func restoredCalls(t *testing.T, byHand bool) {
 		t.Fatal(err)
 	}
 	if n, err := w.engine.ResumeTools(t.Context()); n != 0 || err != nil {
-		t.Errorf("%d turns go on, %v", n, err)
+		t.Errorf("%d turns continue, %v", n, err)
 	}
 	now := w.waits(got, 3)
 	if len(w.tools.calls()) != 0 || now[0].State != chat.CallProposed || now[1].State != chat.CallUnknown || now[2].State != chat.CallProposed {

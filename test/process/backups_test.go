@@ -47,7 +47,7 @@ func TestABackupOfARunningAnswerIsRestored(t *testing.T) {
 	}
 	h.OK("restore", filepath.Base(h.Copies()[0].Path), "--yes")
 	if turn := h.Only(session); turn.Outcome == chat.OutcomeIncomplete {
-		t.Errorf("what was replaced came back as %s", turn.Outcome)
+		t.Errorf("the replaced text is back as %s", turn.Outcome)
 	}
 }
 

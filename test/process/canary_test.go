@@ -237,7 +237,7 @@ func notInValues(t *testing.T, db []byte) int {
 func TestTheCommandLineListensOnNoPort(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
-		t.Skip("ports of a process are read from /proc, which is Linux alone")
+		t.Skip("ports of a process are read from /proc, which exists only on Linux")
 	}
 	server := harness.NewHeldServer(t, true, harness.OpenAIWire.Saying(false, "Talking.")...)
 	h := harness.NewHome(t, harness.Shipped(t), harness.OpenAIWire.Model("held", server.URL))

@@ -153,7 +153,7 @@ func TestSessionTitles(t *testing.T) {
 			var doc struct{ Session chat.Session }
 			r.Document(&doc)
 			if doc.Session.Title == "" {
-				t.Errorf("a title of %d bytes became none", len(title))
+				t.Errorf("a title of %d bytes was lost", len(title))
 			}
 		} else {
 			r.Fails(1, chat.CodeInvalid)

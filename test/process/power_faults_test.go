@@ -46,7 +46,7 @@ func TestTheShippedProgramHasNoFaultPoints(t *testing.T) {
 			t.Errorf("the shipped program holds %q", part)
 		}
 		if in := bytes.Contains(harness.ReadFile(t, harness.Breakable(t)), []byte(part)); !in {
-			t.Errorf("the other one does not hold %q: the check cannot fail", part)
+			t.Errorf("the other one lacks %q, so the check cannot fail", part)
 		}
 	}
 }

@@ -100,7 +100,7 @@ func TestTextIsShownBeforeTheStreamEnds(t *testing.T) {
 				t.Errorf("stderr: %q", harness.Clip(r.Stderr))
 			}
 			if turn := h.Only(h.LastSession()); turn.Outcome != chat.OutcomeStopped || turn.Text() != "First words, then silence 🌍" {
-				t.Errorf("a stopped answer stands as %s %q", turn.Outcome, turn.Text())
+				t.Errorf("a stopped answer is stored as %s %q", turn.Outcome, turn.Text())
 			}
 			h.Clean()
 		})

@@ -128,7 +128,7 @@ func TestAStaleLockDoesNotBlock(t *testing.T) {
 	p.Kill()
 	lock, err := os.ReadFile(filepath.Join(h.DataDir(), "writer.lock"))
 	if err != nil || strings.TrimSpace(string(lock)) != strconv.Itoa(p.Cmd.Process.Pid) {
-		t.Fatalf("the lock a crash leaves holds %q (%v), so this proves nothing", lock, err)
+		t.Fatalf("after a crash the lock contains %q (%v), so this proves nothing", lock, err)
 	}
 	h.OK("commit", h.LastSession())
 	h.Clean()

@@ -47,7 +47,7 @@ func TestEachRuleFindsItsViolation(t *testing.T) {
 		found[finding.File+" "+finding.Rule] = true
 		proved[finding.Rule] = true
 		if finding.Line == 0 || finding.Reason == "" {
-			t.Errorf("%s: a finding must say where and why", finding)
+			t.Errorf("%s: a finding must have a place and a reason", finding)
 		}
 	}
 	for file, rule := range expectations(t, root) {
@@ -57,7 +57,7 @@ func TestEachRuleFindsItsViolation(t *testing.T) {
 	}
 	for _, name := range ruleNames() {
 		if !proved[name] {
-			t.Errorf("no broken file proves that rule %q bites", name)
+			t.Errorf("no broken file proves that rule %q works", name)
 		}
 	}
 }

@@ -185,7 +185,7 @@ func TestRedact(t *testing.T) {
 	}
 	long := cleanWords(strings.Repeat("ä", maxWords/2-1)+"my-secret-key-1", "my-secret-key-1")
 	if strings.Contains(long, "my-") || len(long) > maxWords+len("…") {
-		t.Errorf("a cut left half a key: %q", long)
+		t.Errorf("a cut left part of a key: %q", long)
 	}
 }
 

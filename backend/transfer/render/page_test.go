@@ -140,7 +140,7 @@ func TestNothingOfAMessageActsOnThePage(t *testing.T) {
 				t.Error(f)
 			}
 			if !strings.HasSuffix(strings.TrimSpace(words), "the end") {
-				t.Errorf("what follows is swallowed: %.200q", words[max(0, len(words)-200):])
+				t.Errorf("the text after it is lost: %.200q", words[max(0, len(words)-200):])
 			}
 		})
 	}

@@ -40,7 +40,7 @@ func TestVerbs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if out := said(h, "mcp", "servers", "import", "--dry-run", file); !strings.Contains(out, "far-away: found, not added") || !strings.Contains(out, "broken") || strings.Contains(out, canary) {
-		t.Errorf("looked at: %s", out)
+		t.Errorf("checked: %s", out)
 	}
 	if out := said(h, "mcp", "servers", "import", file); !strings.Contains(out, "far-away: added") || strings.Contains(out, canary) {
 		t.Errorf("imported: %s", out)

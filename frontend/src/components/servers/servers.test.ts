@@ -146,7 +146,7 @@ describe('importing servers', () => {
     const paste = dialog.getByRole('textbox');
     await userEvent.click(paste);
     await userEvent.paste('{"mcpServers":{"git":{"command":"uvx","args":["mcp-server-git"]},"web":{"url":"https://x.example/mcp"}}}');
-    await userEvent.click(dialog.getByRole('button', { name: 'Look at it' }));
+    await userEvent.click(dialog.getByRole('button', { name: 'Review' }));
     expect(await dialog.findByRole('region', { name: 'git' })).toHaveTextContent('uvx mcp-server-git');
     expect(backend.mcp.list).toEqual([]);
     await userEvent.click(dialog.getByRole('checkbox', { name: 'web' }));
@@ -160,7 +160,7 @@ describe('importing servers', () => {
     app.servers.import();
     mountIn(app, ServerImportDialog, {});
     await userEvent.type(screen.getByRole('textbox'), 'no json');
-    await userEvent.click(screen.getByRole('button', { name: 'Look at it' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Review' }));
     expect(await screen.findByRole('alert')).toHaveTextContent('This is no JSON');
   });
 
@@ -256,7 +256,7 @@ describe('a question of a server', () => {
 
   it.each([
     [{ required: true }, [''], 'An answer is required.'], [{}, [''], ''], [{ type: 'integer' }, ['1.5'], 'It has to be a whole number.'], [{ type: 'number', max: '3' }, ['4'], 'It has to be at most 3.'],
-    [{ format: 'email' }, ['x'], 'It has to be an e-mail address.'], [{ format: 'uri' }, ['x'], 'It has to be an address, with https:// or the like.'], [{ min: '2' }, ['a'], 'Its length has to be at least 2.'],
+    [{ format: 'email' }, ['x'], 'It has to be an e-mail address.'], [{ format: 'uri' }, ['x'], 'It has to be an address, such as https://example.com.'], [{ min: '2' }, ['a'], 'Its length has to be at least 2.'],
     [{ type: 'choices', min: '2' }, ['a'], 'Choose at least 2.'], [{ type: 'boolean', required: true }, [], ''],
   ] as [Partial<ElicitationField>, string[], string][])('is checked: %o %j', (more, values, fault) => expect(faultOf(field(more), values)).toBe(fault));
 

@@ -151,7 +151,7 @@ describe('deleting a turn permanently', () => {
     const { id } = app.erasing.target!;
     expect(backend.world.turn(id).user[0]?.text).not.toBe('[erased]');
     await user.type(screen.getByLabelText(prompt), 'delete{Enter}');
-    expect(await screen.findByText('What it said is gone from the data directory.')).toBeVisible();
+    expect(await screen.findByText('Its content is gone from the data directory.')).toBeVisible();
     await waitFor(() => expect(app.conversation.turns.at(-1)!.user[0]?.text).toBe('[erased]'));
     expect(app.conversation.turns.at(-1)!.erasedAt).toBe(app.erasing.receipt!.at);
     expect(app.conversation.session?.title).toBe('Orders to Postgres');

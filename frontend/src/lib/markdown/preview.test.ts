@@ -84,6 +84,6 @@ describe('opening and closing', () => {
   it('shows an error if drawing fails', async () => {
     const block = code('```svg\nnothing\n```');
     await open(block);
-    expect(block.querySelector('.preview')?.textContent).toBe('This cannot be drawn: there is no SVG in it.');
+    expect(block.querySelector('.preview')?.textContent).toBe('This cannot be rendered: there is no SVG in it.');
   });
 });

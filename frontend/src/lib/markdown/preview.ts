@@ -9,7 +9,7 @@ import { previewKind, type PreviewKind } from './previewable';
 
 const diagramMost = 20_000;
 const edgesMost = 300;
-/** Opened previews stay open when the list draws them again. */
+/** How many opened previews stay open when the list draws them again. */
 const rememberMost = 40;
 const opened = new Set<string>();
 

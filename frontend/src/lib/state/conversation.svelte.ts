@@ -170,8 +170,8 @@ export class ConversationState {
   }
 
   /** Calls the listener before another branch replaces the open one. */
-  onNavigate(told: () => void): void {
-    this.#leaving.push(told);
+  onNavigate(listener: () => void): void {
+    this.#leaving.push(listener);
   }
 
   /**
@@ -189,7 +189,7 @@ export class ConversationState {
     this.#requests++;
     this.#opening = true;
     const elsewhere = sessionId !== this.sessionId || (branchId !== '' && branchId !== this.branchId);
-    if (elsewhere) for (const told of this.#leaving) told();
+    if (elsewhere) for (const listener of this.#leaving) listener();
     try {
       await (elsewhere ? this.#draft.leave() : this.#draft.flush());
       const snapshot = await this.#backend.sessions.open(sessionId, branchId);

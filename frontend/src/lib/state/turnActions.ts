@@ -61,11 +61,11 @@ export class TurnActions {
     const { branchId: before, sessionId } = this.#conversation;
     const still = this.#conversation.request();
     const branch = await this.#backend.sessions.fork(turn.id, false, label);
-    const told = t('state.forked', { branch: branch.label, seq: turn.seq });
-    if (!still()) return void this.#toasts.show(told);
+    const message = t('state.forked', { branch: branch.label, seq: turn.seq });
+    if (!still()) return void this.#toasts.show(message);
     await this.#conversation.open(sessionId, branch.id);
     const back = { label: t('state.back'), run: () => void this.#guard(() => this.#conversation.switchBranch(before, sessionId)) };
-    this.#toasts.show(told, { action: back });
+    this.#toasts.show(message, { action: back });
     this.#composer.focus();
   }
 
