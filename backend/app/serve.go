@@ -113,7 +113,7 @@ func (a *app) checkCall(c handover.Call, window bool) error {
 			return nil
 		}
 		return chat.Errorf(chat.CodeLocked, op, "A conversation in a terminal (pid %d) has this data open.", os.Getpid()).
-			WithHint("leave it first, or talk there")
+			WithHint("leave it first, or continue there")
 	}
 	if mine := realPath(a.config.Path()); c.Config != mine {
 		return chat.Errorf(chat.CodeConflict, op, "The program that has this data open is configured by %s, this call by %s; nothing was done.", mine, c.Config).

@@ -32,7 +32,7 @@ func (c *call) answersCommand() *cobra.Command {
 		Use:   "answers TURN",
 		Short: "List the answers of several models to one message, or merge them",
 		Long: `Lists the turns that put the message of TURN at the same place of the conversation,
-each on its branch. To go on with one of them: contextinfinity switch SESSION BRANCH.`,
+each on its branch. To continue with one of them: contextinfinity switch SESSION BRANCH.`,
 		Args: exactly("TURN"),
 	}
 	cmd.RunE = c.reads(func(ctx context.Context, s *Services, args []string) (reply, error) {
@@ -49,7 +49,7 @@ each on its branch. To go on with one of them: contextinfinity switch SESSION BR
 	})
 	cmd.AddCommand(
 		c.rerunCommand("also TURN", "Answer the message of a turn with another model too",
-			"The answer is on a new branch. The session's active branch stays as it is.", false,
+			"The answer is on a new branch. The session's active branch does not change.", false,
 			func(s *Services, ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error) {
 				return s.Answers.AskAlso(ctx, id, model)
 			}),

@@ -59,20 +59,20 @@ code is 1 (code "cancelled"). A second Ctrl-C quits immediately; what had arrive
 recovered at the next start.
 
 With --model given two to four times, all of them answer side by side, each on a branch of
-its own: contextinfinity answers. They are printed one after the other, each once it is
-whole; the active branch is the one of the first. The exit code is 0 only when the answer is final, and 4
-when it waits for you to decide about calls of tools: contextinfinity tools waiting.`,
+its own: contextinfinity answers. They are printed one after the other, each when it is complete; the active
+branch is that of the first. The exit code is 0 only when the answer is final, and 4
+when it waits for your decision about tool calls: contextinfinity tools waiting.`,
 		Args: atMost("TEXT"),
 	}
 	cmd.Flags().StringVar(&f.session, "session", "", "the session to continue")
 	cmd.Flags().BoolVar(&f.fresh, "new", false, "start a new session")
-	cmd.Flags().StringVar(&f.project, "project", "", "with --new: the project that the session begins in")
+	cmd.Flags().StringVar(&f.project, "project", "", "with --new: the project of the session")
 	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the session's active one")
 	cmd.Flags().StringVar(&f.incomplete, "incomplete", string(turn.IncompleteDiscard),
-		"what to do with an incomplete or unsent turn that is in the way: keep, discard, fail")
+		"what to do with an incomplete or unsent turn before it: keep, discard, fail")
 	cmd.Flags().StringArrayVar(&f.images, "image", nil, "attach an image file (may be repeated)")
 	cmd.Flags().StringArrayVar(&f.documents, "attach", nil, "attach a document: text, Markdown, source code, PDF, Word, Excel, PowerPoint, OpenDocument or EPUB (may be repeated)")
-	cmd.Flags().StringArrayVar(&f.allow, "allow", nil, "run this tool without asking, for this message alone (may be repeated)")
+	cmd.Flags().StringArrayVar(&f.allow, "allow", nil, "run this tool without asking, for this message only (may be repeated)")
 	cmd.Flags().StringArrayVar(&f.models, "model", nil, "a configured model, instead of the session's (two to four: all of them answer)")
 	cmd.Flags().StringVar(&f.assistant, "assistant", "", "start a new session with this assistant")
 	cmd.Flags().StringVar(&f.prompt, "prompt", "", "send this saved prompt instead of TEXT")
@@ -227,10 +227,10 @@ func (s *Services) allow(ctx context.Context, branch chat.BranchID, names []stri
 		case err != nil:
 			return none, err
 		case d.Pinned != tools.PinnedAccepted:
-			return none, chat.Errorf(chat.CodeConflict, "tools.allow", "Models are not offered %s. Nothing was sent.", clip(name, 80)).
+			return none, chat.Errorf(chat.CodeConflict, "tools.allow", "%s is not offered to models. Nothing was sent.", clip(name, 80)).
 				WithHint("look at it, then accept it: contextinfinity tools show %s", d.Name)
 		case d.AsksEachCall:
-			return none, chat.Errorf(chat.CodeInvalid, "tools.allow", "%s needs your approval for each call, because nothing confines it. Nothing was sent.", d.Name)
+			return none, chat.Errorf(chat.CodeInvalid, "tools.allow", "%s needs your approval for each call, because it is not confined. Nothing was sent.", d.Name)
 		}
 		names[i] = d.Name
 	}

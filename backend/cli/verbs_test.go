@@ -377,8 +377,8 @@ func TestVersionCheck(t *testing.T) {
 	}{
 		{found: updates.Result{Verdict: updates.VerdictNewer, Newest: "2.0.0", Page: "https://example.org/2"}, says: "contextinfinity 1.2.3 (abc)\nVersion 2.0.0 is available.\nhttps://example.org/2\n"},
 		{found: updates.Result{Verdict: updates.VerdictCurrent, Newest: "1.2.3"}, says: "There is no newer version (the newest release is 1.2.3).\n"},
-		{found: updates.Result{Verdict: updates.VerdictUnknown, Newest: "1.2.3"}, says: "This copy does not know its own version.\n"},
-		{err: chat.Errorf(chat.CodeConfig, "updates.check", "No release feed is configured, so nothing was asked."), code: 1, says: "nothing was asked"},
+		{found: updates.Result{Verdict: updates.VerdictUnknown, Newest: "1.2.3"}, says: "The version of this copy is not known.\n"},
+		{err: chat.Errorf(chat.CodeConfig, "updates.check", "No release feed is configured, so no request was sent."), code: 1, says: "no request was sent"},
 	} {
 		asked := 0
 		h.updates = func(context.Context) (updates.Result, error) { asked++; return c.found, c.err }

@@ -135,7 +135,7 @@ func TestInspectSpecialFiles(t *testing.T) {
 		"/dev/null":                {Unknown, "a device"},
 		filepath.Join(dir, "gone"): {Unknown, "no such file"},
 		link:                       {Unknown, "cannot be read"},
-		closed:                     {Unknown, "may not read"},
+		closed:                     {Unknown, "do not have permission to read"},
 		sparse:                     {Document, "200 MB"},
 		"notes.txt":                {Unknown, "full path"},
 		"":                         {Unknown, "full path"},

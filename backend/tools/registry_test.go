@@ -330,8 +330,8 @@ func TestInvalidDefinitionsAreRefused(t *testing.T) {
 	}})
 	got := f.problems()
 	for _, want := range []string{
-		"files/twice: The server offers 2 tools of this name", "files/***: The tool has no usable name.", "files/a.b: Models would get one name, files__a_b",
-		"files/a_b: Models would get one name", "files/list: The schema of its arguments is not a JSON object.", "files/null: The schema",
+		"files/twice: The server offers 2 tools of this name", "files/***: The tool has no usable name.", "files/a.b: Models would see the same name, files__a_b",
+		"files/a_b: Models would see the same name", "files/list: The schema of its arguments is not a JSON object.", "files/null: The schema",
 		`files/string: The schema of its arguments does not describe an object`, "files/broken: The schema", "files/invisible: The schema of its arguments holds characters that cannot be seen.",
 		"files/long: Its description is longer", "files/large: The schema of its arguments is larger",
 	} {

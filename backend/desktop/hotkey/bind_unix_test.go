@@ -363,7 +363,7 @@ func TestAPortalsRefusalIsReported(t *testing.T) {
 	}{
 		"not allowed": {&fakePortal{outcome: responseCancelled}, chat.CodeCancelled, "was not allowed"},
 		"left out":    {&fakePortal{}, chat.CodeConflict, "did not give the program this combination"},
-		"failed":      {&fakePortal{outcome: 2}, chat.CodeUnavailable, "did not answer as it should"},
+		"failed":      {&fakePortal{outcome: 2}, chat.CodeUnavailable, "gave an unexpected answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			startPortal(t, c.portal)

@@ -132,7 +132,7 @@ func TestAnswers(t *testing.T) {
 		{"words", `{"data":[{"index":0,"embedding":["a"]}]}`, "could not be read"},
 		{"no vector", `{"data":[]}`, "one vector for each text"},
 		{"two for one", `{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[1]}]}`, "one vector for each text"},
-		{"wrong index", `{"data":[{"index":7,"embedding":[1]}]}`, "which vector is whose"},
+		{"wrong index", `{"data":[{"index":7,"embedding":[1]}]}`, "assign its vectors to the texts"},
 		{"no JSON", `<html>`, "could not be read"},
 	}
 	for _, c := range cases {

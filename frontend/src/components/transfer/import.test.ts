@@ -96,7 +96,7 @@ describe('importing', () => {
     await add('/home/ada/conversations.json');
     await user.click(screen.getByRole('button', { name: 'Import 1 file' }));
     await ended();
-    expect(await screen.findByText('35 sessions made, 2 extended.')).toBeVisible();
+    expect(await screen.findByText('35 sessions created, 2 extended.')).toBeVisible();
     const skipped = within(await screen.findByRole('list', { name: 'Entries that were not read' }));
     expect(skipped.getByText('Garden plan')).toBeVisible();
     expect(skipped.getByText('A message names a parent that is not there.')).toBeVisible();

@@ -55,7 +55,7 @@ export default {
   continues: 'continues for {count, plural, one {# turn} other {# turns}}',
   incomplete: 'Incomplete answer.',
   incompleteWhy: 'Incomplete answer. {why}',
-  unsent: 'Not sent: the program ended before',
+  unsent: 'Not sent: the program ended first',
   noAnswer: 'No answer.',
 
   // Comparison of two branches.
@@ -145,7 +145,7 @@ export default {
   rollBackTo: 'Roll back to #{seq}',
   rollBackHelp: 'Creates a branch that ends there; nothing is deleted',
   rollBackLeaves: 'Creates a branch that ends there. {count, plural, one {# later turn stays} other {# later turns stay}} on “{label}”; nothing is deleted',
-  landmarks: 'Turns on the way',
+  landmarks: 'Turns in between',
   chooseTurn: 'Fork after #{seq} or roll back to it',
   whatWouldBeSent: 'What would be sent',
   renameThis: 'Rename branch…',
