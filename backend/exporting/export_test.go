@@ -365,7 +365,7 @@ func TestAllSessionsAreAZip(t *testing.T) {
 			t.Errorf("%s: %s", c.r.Format, got)
 		}
 		if last := told[len(told)-1]; res.Turns != c.turns || last[0] != int64(c.turns) || last[1] != int64(c.turns) {
-			t.Errorf("%+v, told %v", res, told)
+			t.Errorf("%+v, reported %v", res, told)
 		}
 		list := names["README.md"] + names["index.html"]
 		for name := range names {
