@@ -145,7 +145,7 @@ func (o *oracle) prompts(turns map[string]shownTurn, all, recovered bool) {
 		_, n := lastTag(t.User.text())
 		p := o.book.byNumber[n]
 		if p == nil || t.User.text() != p.text {
-			o.add("turn %s holds a prompt that was never sent: %q", t.ID, harness.Clip(t.User.text()))
+			o.add("turn %s contains a prompt that was never sent: %q", t.ID, harness.Clip(t.User.text()))
 			continue
 		}
 		o.turn(p, t, recovered)
@@ -236,7 +236,7 @@ func (o *oracle) turn(p *prompt, t shownTurn, recovered bool) {
 		}
 	}
 	if rest := strings.TrimSpace(unprefixed(t.text(), full)); rest != "" {
-		o.add("turn %s of prompt %d holds what was never sent: %q", t.ID, p.number, harness.Clip(rest))
+		o.add("turn %s of prompt %d contains what was never sent: %q", t.ID, p.number, harness.Clip(rest))
 	}
 	o.outcome(p, t, full)
 }
