@@ -206,7 +206,7 @@ func TestTheTimer(t *testing.T) {
 		r.Resume()
 		time.Sleep(time.Minute)
 		if days.Load() != 1 {
-			t.Error("resumed, it did not go on")
+			t.Error("after resuming, it did not continue")
 		}
 		r.Stop()
 		r.Stop()

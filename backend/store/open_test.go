@@ -22,7 +22,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-func TestFilesBelongToTheirOwnerAlone(t *testing.T) {
+func TestFilesAreAccessibleOnlyToTheirOwner(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no modes on Windows")
 	}

@@ -126,8 +126,8 @@ func TestArchivesThatAreRefusedWhole(t *testing.T) {
 	}
 }
 
-// TestADamagedFileInAnArchiveAffectsNoOther: a file that unpacks to more than declared, or with a wrong checksum, keeps what was
-// read and does not affect other files.
+// TestADamagedFileInAnArchiveAffectsNoOther: a file that unpacks to more than declared, or with a wrong checksum, keeps
+// what was read and does not affect other files.
 func TestADamagedFileInAnArchiveAffectsNoOther(t *testing.T) {
 	other := packed{name: "z.json", text: "[" + strings.Replace(small, "c1", "c2", 1) + "]"}
 	liar := "[" + small + strings.Repeat(" ", 4<<20) + "]"

@@ -14,7 +14,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-var update = flag.Bool("update", false, "write the golden files again")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // read reads a text as a file with this name.
 func read(t testing.TB, name, text string, opts Options) ([]Conversation, Report) {

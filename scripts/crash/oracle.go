@@ -186,7 +186,7 @@ func (o *oracle) stored(p *prompt, copies []shownTurn, turns map[string]shownTur
 	case t.Seq != p.seq || t.Branch != p.branch:
 		o.add("turn %s was acknowledged as %s #%d and is %s #%d", t.ID, p.branch, p.seq, t.Branch, t.Seq)
 	case p.finalText && (t.Outcome != "completed" || t.Assistant == nil || t.Assistant.text() != p.final):
-		o.add("LOST: the answer of turn %s was called final and is now %s: %q", t.ID, t.Outcome, harness.Clip(t.text()))
+		o.add("LOST: the answer of turn %s was reported as final and is now %s: %q", t.ID, t.Outcome, harness.Clip(t.text()))
 	}
 }
 
@@ -274,7 +274,7 @@ func (o *oracle) step(p *prompt, id, text, full string) {
 		o.add("step %s: %s", id, s.err)
 	}
 	if durable := s.durableText(); !strings.Contains(text, durable) {
-		o.add("LOST: step %s of prompt %d was called durable up to byte %d, and holds %d bytes: %q", id, p.number, len(durable), len(text), harness.Clip(text))
+		o.add("LOST: step %s of prompt %d was reported as durable up to byte %d, and has %d bytes: %q", id, p.number, len(durable), len(text), harness.Clip(text))
 	}
 	if !strings.HasPrefix(full, s.text) {
 		o.add("step %s of prompt %d showed what was never sent: %q", id, p.number, harness.Clip(s.text))

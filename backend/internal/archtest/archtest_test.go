@@ -34,7 +34,8 @@ func TestTheProjectFollowsItsRules(t *testing.T) {
 	}
 }
 
-// TestEachRuleFindsItsViolation checks a tree in which every file breaks one rule, which its first line names: "// breaks: NAME".
+// TestEachRuleFindsItsViolation checks a tree in which every file breaks one rule. Its first line names the rule:
+// "// breaks: NAME".
 func TestEachRuleFindsItsViolation(t *testing.T) {
 	root := filepath.Join("testdata", "broken")
 	report, err := Check(root)
