@@ -11,6 +11,7 @@ import WaitingStrip from '../tools/WaitingStrip.svelte';
 import { faultOf, valuesOf } from './elicitation';
 import ElicitationDialog from './ElicitationDialog.svelte';
 import PickDialog from './PickDialog.svelte';
+import SecretDialog from './SecretDialog.svelte';
 import ServerImportDialog from './ServerImportDialog.svelte';
 import ServersPage from './ServersPage.svelte';
 import { placeOf } from './words';
@@ -120,12 +121,20 @@ describe('the page of tool servers', () => {
     const { backend, server } = await page();
     await userEvent.click(within(server('staging-db')).getByRole('button', { name: 'Replace…' }));
     const dialog = within(screen.getByRole('dialog', { name: 'PGPASSWORD of staging-db' }));
+    expect(dialog.getByRole('button', { name: 'Forget it' })).toBeVisible();
     await userEvent.type(dialog.getByLabelText('Value'), 'hush');
     await userEvent.click(dialog.getByRole('button', { name: 'Keep' }));
     await waitFor(() => expect(called(backend, 'setSecret')).toEqual([['staging-db', 'PGPASSWORD', 'hush']]));
     await userEvent.click(within(server('files')).getByText('Log and self-description'));
     await waitFor(() => expect(server('files')).toHaveTextContent('Secure MCP Filesystem Server running on stdio'));
   });
+});
+
+it('a secret that is not stored cannot be forgotten', async () => {
+  const { app } = await startedApp();
+  mountIn(app, SecretDialog, { server: 'files', name: 'TOKEN', kept: false, onpanel: () => undefined, onclose: () => undefined });
+  expect(screen.getByRole('button', { name: 'Keep' })).toBeVisible();
+  expect(screen.queryByRole('button', { name: 'Forget it' })).toBeNull();
 });
 
 describe('importing servers', () => {

@@ -188,6 +188,7 @@ describe('texts', () => {
     expect(removedWords([part('turns', 1)])).toBe('1 message with its answer');
     expect(removedWords([part('steps', 1), part('turns', 2), part('chunks', 3)])).toBe('2 messages with their answers, 3 passages of memory and 1 related record');
     expect(removedWords([part('events', 4)])).toBe('4 records');
+    expect(removedWords([part('turns', 2), part('files', 2), part('chunks', 3), part('states', 1)], 'project')).toBe('2 documents, 3 passages of memory and 3 related records');
   });
 });
 

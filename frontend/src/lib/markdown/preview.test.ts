@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bareDiagram, close, htmlPage, isOpen, open, readSvg, sizeOf } from './preview';
+import { bareDiagram, close, htmlPage, isOpen, open, readSvg, shownWidth, sizeOf } from './preview';
 import { previewKind, previewMost } from './previewable';
 import { render } from './render';
 import { hostile } from './testing/hostile';
@@ -55,6 +55,13 @@ describe('previews', () => {
     expect(loose.getAttribute('viewBox')).toBe('0 0 30 10');
     expect(sizeOf(readSvg('<svg viewBox="0 0 1 9000"></svg>'))).toBeNull();
     expect(() => readSvg('no picture')).toThrow('no SVG');
+  });
+
+  it('enlarge only pictures that are small in both directions', () => {
+    expect(shownWidth({ width: 100, height: 280 })).toBe(100);
+    expect(shownWidth({ width: 20, height: 40 })).toBe(100);
+    expect(shownWidth({ width: 16, height: 16 })).toBe(200);
+    expect(shownWidth({ width: 900, height: 40 })).toBe(900);
   });
 
   it('show a diagram without its own configuration', () => {

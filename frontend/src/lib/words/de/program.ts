@@ -242,7 +242,6 @@ export default {
     'It is ready.': 'Er ist bereit.',
     'The program %q was not found. Install it, or give its full path.': 'Das Programm „{1}“ wurde nicht gefunden. Installieren Sie es oder geben Sie seinen vollen Pfad an.',
     'The value of %s goes to the keyring, not into the configuration.': 'Der Wert von {1} kommt in den Schlüsselbund, nicht in die Konfiguration.',
-    'The server reported %d input tokens of about %d that were sent: it may have cut the conversation silently. Its context length may be set lower than configured here.': 'Der Server meldete {1} Eingabe-Token von etwa {2} gesendeten: Möglicherweise hat er die Unterhaltung gekürzt, ohne es zu sagen. Seine Kontextlänge ist vielleicht kleiner eingestellt als hier.',
     'The call was cancelled while it ran. It may have had effects.': 'Der Aufruf wurde abgebrochen, während er lief. Er hat möglicherweise etwas bewirkt.',
     'The call took longer than tools.call_timeout_s. It may have had effects, and may still be running.': 'Der Aufruf dauerte länger als tools.call_timeout_s. Er hat möglicherweise etwas bewirkt und läuft vielleicht noch.',
     "The tool's server ended, or the connection to it, while the call ran. It may have had effects.": 'Der Werkzeugserver oder die Verbindung zu ihm endete, während der Aufruf lief. Er hat möglicherweise etwas bewirkt.',

@@ -143,6 +143,7 @@ export default {
   replaced: 'Replaced by a restore',
   unknownKind: 'Not known',
   holds: '{sessions, plural, one {# session} other {# sessions}}, {turns, plural, one {# turn} other {# turns}}',
+  documentRecords: 'records of documents',
   checkedFine: '{count, plural, one {# backup} other {# backups}} read and verified: no problems found.',
   checkedDamaged: '{count, plural, one {# backup} other {# backups}} read and verified: {damaged, number} cannot be used.',
   checkedFaulty: '{count, plural, one {# backup} other {# backups}} read and verified: problems in the data of {faulty, number}.',

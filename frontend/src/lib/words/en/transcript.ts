@@ -72,6 +72,8 @@ export default {
   // The message and the answer.
   drag: 'Drag to the tree to fork, or out of the window to export',
   promptCut: 'The server may have cut the prompt',
+  promptCutMore: 'The server reported {reported, number} input tokens of about {sent, number} that were sent: it may have cut the conversation silently. Its context length may be set lower than configured here.',
+  unreadable: 'What had arrived of this answer cannot be read',
   documents: 'Attached documents',
   memories: 'Attached memories',
   picture: 'Picture {n, number} of the message',

@@ -242,7 +242,6 @@ export default {
     'It is ready.': '已就绪。',
     'The program %q was not found. Install it, or give its full path.': '找不到程序“{1}”。请安装它，或给出其完整路径。',
     'The value of %s goes to the keyring, not into the configuration.': '{1} 的值会存入密钥环，而不是配置文件。',
-    'The server reported %d input tokens of about %d that were sent: it may have cut the conversation silently. Its context length may be set lower than configured here.': '服务器报告了 {1} 个输入 token，而发送了约 {2} 个：它可能在未告知的情况下截断了对话。其上下文长度可能设得比此处小。',
     'The call was cancelled while it ran. It may have had effects.': '该调用在运行时被取消。它可能已产生影响。',
     'The call took longer than tools.call_timeout_s. It may have had effects, and may still be running.': '该调用超过了 tools.call_timeout_s。它可能已产生影响，也可能仍在运行。',
     "The tool's server ended, or the connection to it, while the call ran. It may have had effects.": '该调用运行时，工具服务器或与其的连接中断。它可能已产生影响。',
