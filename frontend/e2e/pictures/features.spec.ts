@@ -249,8 +249,8 @@ test('answers with more than text', async ({ home, provider, launch, page }) => 
 
 test('writing: attachments, queue, editing, selection', async ({ home, provider, launch, page }) => {
   home.configure(provider);
-  provider.answer('', essay(1));
-  provider.answer('Slowly', essay(0).repeat(3), { chunkSize: 12, holdAfter: 20 });
+  provider.answer('', essay(1), { inputTokens: 3_400 });
+  provider.answer('Slowly', essay(0).repeat(3), { chunkSize: 12, holdAfter: 20, inputTokens: 3_400 });
   await launch();
   const chat = new Conversation(page);
   await chat.ready();
