@@ -1,10 +1,10 @@
-# Everything one does with this repository. `make` alone explains itself.
+# Everything one does with this repository. `make` without a target lists the targets.
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-builtin-rules
 
-# What the window's page is made of.
+# The sources of the window's page.
 PAGE := $(shell find frontend/src frontend/public frontend/*.* -type f 2>/dev/null | grep -v '\.test\.')
 
 .PHONY: help setup run chat dev build cli types test test-race e2e crash fuzz bench lint fmt screens screenshots icons parts package package-test fresh-machine clean
@@ -88,14 +88,14 @@ clean: ## Remove what was built; conversations are elsewhere and stay
 	@rm -rf build/bin build/package frontend/e2e/results
 	@find frontend/dist -mindepth 1 ! -name gitkeep -delete 2>/dev/null || true
 
-# ---------------------------------------------------------------- what the targets above stand on
+# ---------------------------------------------------------------- what the targets above need
 
-# Setup itself is quick when nothing is missing, and a machine changes without telling make.
+# Setup is fast if nothing is missing, and make would not notice a change of the machine.
 .PHONY: setup-run
 setup-run:
 	@scripts/setup run
 
-# The page alone, for those who build the program by their own flags.
+# The page alone, for those who build the program with their own flags.
 .PHONY: page
 page: setup-run frontend/dist/index.html
 

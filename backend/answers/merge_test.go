@@ -24,7 +24,7 @@ func TestNoAnswerEndsItsOwnQuotation(t *testing.T) {
 	}
 }
 
-func TestWhatWasAttachedGoesAlong(t *testing.T) {
+func TestAttachmentsAreSentToEveryModel(t *testing.T) {
 	t.Parallel()
 	asked := chat.UserText("What is this?")
 	picture := chat.Image{MediaType: "image/png", Source: json.RawMessage(`{"data":"AA=="}`)}
@@ -35,7 +35,7 @@ func TestWhatWasAttachedGoesAlong(t *testing.T) {
 	}
 }
 
-func TestQuestionsAreToldApart(t *testing.T) {
+func TestQuestionsAreDistinguished(t *testing.T) {
 	t.Parallel()
 	of := func(blocks ...chat.Block) chat.Message { return chat.Message{Role: chat.RoleUser, Blocks: blocks} }
 	text := chat.Text{Text: "Why?"}

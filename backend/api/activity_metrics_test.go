@@ -7,7 +7,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-func TestMetricsViewSaysWhatMemoryGave(t *testing.T) {
+func TestMetricsViewShowsMemoryUse(t *testing.T) {
 	row := chat.TurnMetricsRow{TurnSeq: 7, Metrics: chat.TurnMetrics{
 		SearchMs: 3, Candidates: 40, Selected: 5, PackedTokens: 900, SimilarityMin: 0.9, SimilarityMax: 0.99,
 	}}

@@ -21,7 +21,7 @@ type words struct{}
 
 func (words) Count(_, text string) int { return len(text) / 4 }
 
-// chatOver is the chat service over a real store, with a session to attach to.
+// chatOver returns the chat service with a real store, and a session to attach to.
 func chatOver(t *testing.T) (*Chat, *store.Store, chat.Session) {
 	t.Helper()
 	s, err := store.Open(context.Background(), store.Options{DataDir: t.TempDir()})
@@ -36,7 +36,7 @@ func chatOver(t *testing.T) (*Chat, *store.Store, chat.Session) {
 	return NewChat(coreOver(s)), s, session
 }
 
-// coreOver is what the services work with, over a real store and one small model.
+// coreOver returns the core of the services, with a real store and one small model.
 func coreOver(s *store.Store) *Core {
 	hub := NewHub()
 	engine := turn.NewEngine(turn.Deps{Turns: s, History: s, Contexts: s, Drafts: s, Calls: s, Models: small{}, Counter: bytesCounter{}, Settings: func() turn.Settings { return turn.Settings{} }})
@@ -54,7 +54,7 @@ func part(s chat.Session, upload, data string, last bool) AttachPart {
 	return AttachPart{BranchID: string(s.ActiveBranch), Name: "notes.md", Upload: upload, Data: base64.StdEncoding.EncodeToString([]byte(data)), Last: last}
 }
 
-// A document arrives in pieces, is kept, waits in a draft, and can be read.
+// A document is uploaded in pieces, stored, kept in a draft, and can be read.
 func TestAttachInPieces(t *testing.T) {
 	c, _, session := chatOver(t)
 	first, err := c.Attach(part(session, "", "The harbour ", false))

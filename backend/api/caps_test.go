@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// small is one model with a ceiling of 6 810 tokens.
+// small resolves to a model with a ceiling of 6 810 tokens.
 type small struct{}
 
 func (small) Resolve(context.Context, string) (turn.Model, error) {
@@ -27,8 +27,7 @@ type bytesCounter struct{ words }
 
 func (bytesCounter) Encoding(string) string { return "bytes" }
 
-// The window cannot pin or instruct more than its model leaves room for; nothing is
-// changed then.
+// Pins and instructions that the model leaves no room for are refused, and nothing changes.
 func TestWindowRefusesWhatIsOverItsCap(t *testing.T) {
 	c, s, session := chatOver(t)
 	core := c.c

@@ -13,7 +13,7 @@ import (
 	"contextinfinity/backend/models"
 )
 
-// history is a store of which only its size and settings matter.
+// history is a store of which only the size and settings are used.
 type history struct {
 	ChunkStore
 	SettingStore
@@ -34,7 +34,7 @@ func (h *history) PutSetting(_ context.Context, key, value string) error {
 	return nil
 }
 
-// heard is an embedder that keeps what it was sent.
+// heard is an embedder that records the texts it was sent.
 type heard struct{ texts []string }
 
 func (h *heard) Identity() chat.EmbedderID {
@@ -94,8 +94,8 @@ func (e *embedderEnv) view(t *testing.T) EmbeddersView {
 	return v
 }
 
-// TestEmbedderIsOfferedOnce: the offer is made while the built-in embedder is in use and
-// there is history, until it is answered.
+// TestEmbedderIsOfferedOnce: the offer is shown until it is answered, if the built-in embedder is in use and there is
+// history.
 func TestEmbedderIsOfferedOnce(t *testing.T) {
 	if v := newEmbedderEnv(t, 0, offered).view(t); v.Offer != "" || len(v.Options) != 3 {
 		t.Errorf("offered without history: %+v", v)
@@ -118,8 +118,7 @@ func TestEmbedderIsOfferedOnce(t *testing.T) {
 	}
 }
 
-// TestEmbedderEstimate: the cost is of all tokens at the known price; what is sent to
-// measure the time are samples.
+// TestEmbedderEstimate: the cost covers all tokens at the known price; only samples are sent to measure the time.
 func TestEmbedderEstimate(t *testing.T) {
 	e := newEmbedderEnv(t, 10_000, offered)
 	options := e.view(t).Options
@@ -139,8 +138,8 @@ func TestEmbedderEstimate(t *testing.T) {
 	}
 }
 
-// TestEmbedderSwitch: a switch sets all keys at once, answers the offer, and can be
-// taken back; what cannot be reached any more changes nothing.
+// TestEmbedderSwitch: a switch sets all settings at once and answers the offer, and can be undone; if the server
+// cannot be reached, nothing changes.
 func TestEmbedderSwitch(t *testing.T) {
 	e := newEmbedderEnv(t, 5, offered)
 	for _, key := range []config.Value{{Name: "retrieval.embedding_dimension", Value: "256"}, {Name: "retrieval.embedding_base_url", Value: "https://old.example"}} {

@@ -18,7 +18,7 @@ import (
 
 func TestExcerpt(t *testing.T) {
 	long := strings.Repeat("wörter sind da ", 100)
-	at := strings.Index(long, "sind") // of the first
+	at := strings.Index(long, "sind") // the first occurrence
 	middle := len(long) / 2
 	for name, c := range map[string]struct {
 		text  string
@@ -44,7 +44,7 @@ func TestExcerpt(t *testing.T) {
 	}
 }
 
-// TestMatchWhy: the window shows the search's own explanation as a sentence.
+// TestMatchWhy: the window shows the search's explanation as a sentence.
 func TestMatchWhy(t *testing.T) {
 	share := 0.978
 	m := retrieval.Match{Words: []string{"Deployments", "Gion"}, Similarity: share, Turn: 3, Reasons: []chat.Reason{chat.ReasonAnswer}}
@@ -62,7 +62,7 @@ func TestMatchWhy(t *testing.T) {
 	}
 }
 
-// TestMemoryChipBeginsWithWords: what an attached piece of memory is called has no markup.
+// TestMemoryChipBeginsWithWords: the title of attached memory has no markup.
 func TestMemoryChipBeginsWithWords(t *testing.T) {
 	c := chat.ChunkText{Chunk: chat.Chunk{Role: chat.RoleAssistant, Text: "## Lag\n\nAbout **replication lag**, `step` 50"}}
 	if m := memoryChip(c); m.Title != "Lag About replication lag, step 50" || m.Role != "assistant" {
@@ -70,8 +70,8 @@ func TestMemoryChipBeginsWithWords(t *testing.T) {
 	}
 }
 
-// TestChunkRowBeginsWithWords: what a row shows has no marks, list signs or line breaks
-// of Markdown, wherever in the text it begins; code keeps every sign.
+// TestChunkRowBeginsWithWords: the excerpt in a row has no Markdown marks, list signs or line breaks, wherever in the
+// text it begins; code stays unchanged.
 func TestChunkRowBeginsWithWords(t *testing.T) {
 	filler := strings.Repeat(" more of it here,", 60)
 	prose := func(text string) chat.ChunkText { return chat.ChunkText{Chunk: chat.Chunk{Text: text}} }
@@ -96,7 +96,7 @@ func TestChunkRowBeginsWithWords(t *testing.T) {
 	}
 }
 
-// givenUp is a store with dead jobs of indexing.
+// givenUp is a store with failed indexing jobs.
 type givenUp struct {
 	jobs.ListStore
 	HistoryStore
@@ -118,7 +118,7 @@ func (g *givenUp) Turn(_ context.Context, id chat.TurnID) (chat.Turn, error) {
 	return t, nil
 }
 
-// mine is a store whose branches are of one session.
+// mine is a store whose branches belong to one session.
 type mine struct{ sessions.Store }
 
 func (mine) Branch(context.Context, chat.BranchID) (chat.Branch, error) {
@@ -134,9 +134,9 @@ func (noVectors) Status(context.Context) ([]chat.Namespace, error) {
 	}, nil
 }
 
-// Status names the turns that were given up, those of the open conversation first; one
-// that cannot be read, or was made up for, is not among them.
-func TestStatusNamesWhatWasGivenUp(t *testing.T) {
+// Status lists the turns whose jobs failed, those of the open conversation first; turns that cannot be read, or were
+// indexed later, are not listed.
+func TestStatusListsFailedTurns(t *testing.T) {
 	turn := func(id chat.TurnID, session chat.SessionID, status chat.IndexStatus) chat.Turn {
 		return chat.Turn{ID: id, Seq: 4, SessionID: session, IndexStatus: status, User: chat.UserText("About " + string(id))}
 	}

@@ -8,7 +8,7 @@ import (
 	"contextinfinity/backend/store"
 )
 
-// committed makes a turn of the session's active branch that is part of its state.
+// committed adds a committed turn to the session's active branch.
 func committed(t *testing.T, s *store.Store, session chat.Session, user string) {
 	t.Helper()
 	ctx := context.Background()
@@ -33,7 +33,7 @@ func committed(t *testing.T, s *store.Store, session chat.Session, user string) 
 	must(err)
 }
 
-// A suggestion is pinned or dismissed by its id alone, once, and the window is told.
+// A suggestion is pinned or dismissed by its id, once, and the window gets an event.
 func TestSuggestedPinsOfTheWindow(t *testing.T) {
 	c, st, session := chatOver(t)
 	changes := 0

@@ -8,7 +8,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// longStep is a step with so many events and a long response.
+// longStep is a store with one step that has many events or a long response.
 type longStep struct {
 	HistoryStore
 	events   int
@@ -29,7 +29,7 @@ func (s longStep) StepEvents(_ context.Context, _ chat.StepID, yield func(chat.R
 	return nil
 }
 
-// TestARawStepIsBounded: of a long step the window gets the ends, and how much is between.
+// TestARawStepIsBounded: for a long step the window gets the beginning and end, and the size of what is between.
 func TestARawStepIsBounded(t *testing.T) {
 	for name, step := range map[string]longStep{
 		"short":        {events: 3, data: "abc"},

@@ -6,7 +6,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-func TestRecoveryViewLeavesOutWhatIsSettled(t *testing.T) {
+func TestRecoveryViewOmitsWhatIsSettled(t *testing.T) {
 	item := func(id chat.TurnID) chat.RecoveryItem {
 		return chat.RecoveryItem{Kind: chat.RecoveredIncomplete, TurnID: id, Message: "about " + string(id)}
 	}

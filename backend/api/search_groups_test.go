@@ -7,8 +7,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// TestGroupsShowSoMany: a group shows some of its finds and counts the others.
-func TestGroupsShowSoMany(t *testing.T) {
+// TestGroupsShowALimitedNumber: a group shows some of its results and the number of the others.
+func TestGroupsShowALimitedNumber(t *testing.T) {
 	t.Parallel()
 	found := chat.TextResult{Sessions: map[chat.SessionID]chat.Session{"s": {ID: "s"}}}
 	for i := range 9 {

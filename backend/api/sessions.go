@@ -269,7 +269,7 @@ func (c *Core) header(ctx context.Context, sess chat.Session, b chat.Branch, mod
 	if err := c.headerTurn(ctx, &h, b); err != nil {
 		return h, err
 	}
-	project, scope, err := c.Turns.Reach(ctx, sess)
+	project, scope, err := c.Turns.Reach(ctx, sess, model)
 	if err != nil {
 		return h, err
 	}

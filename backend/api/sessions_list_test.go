@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// manySessions has as many sessions as are asked of it, with titles of a megabyte.
+// manySessions has as many sessions as requested, with titles of a megabyte.
 type manySessions struct {
 	sessions.Store
 	CallStore
@@ -32,7 +32,7 @@ func (s manySessions) Sessions(_ context.Context, q chat.SessionQuery) ([]chat.S
 
 func (manySessions) WaitingCalls(context.Context) ([]chat.WaitingCall, error) { return nil, nil }
 
-// TestTheListIsBounded: in sessions, and in what each is called.
+// TestTheListIsBounded: the number of sessions and the length of titles are limited.
 func TestTheListIsBounded(t *testing.T) {
 	many := manySessions{n: 100_000, title: strings.Repeat("x", 1<<20)}
 	c := &Core{Sessions: sessions.New(sessions.Deps{Store: many}), Calls: many, Turns: &turn.Engine{}}

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// What comes before the page is kept, in order and bounded; once the page asked, it
-// hears of each as it comes, once.
-func TestSummonsesWaitForThePage(t *testing.T) {
+// Requests that arrive before the page are queued, in order and up to a limit; after the page asked for them it gets
+// each new one as an event, once.
+func TestWindowRequestsWaitForThePage(t *testing.T) {
 	var heard []WindowRequest
 	h := NewHub()
 	h.Attach(func(name string, data any) {

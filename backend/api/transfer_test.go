@@ -18,7 +18,7 @@ import (
 	"contextinfinity/backend/tasks"
 )
 
-// reader imports what it is told; a nil step reads nothing.
+// reader is a scripted importer; without step it reads nothing.
 type reader struct {
 	asked  []string
 	report ImportReport
@@ -33,12 +33,12 @@ func (r *reader) Import(ctx context.Context, path, format string, tell Tell) (Im
 	return r.report, r.step(ctx, tell)
 }
 
-// writer plans and writes what it is told.
+// writer is a scripted exporter.
 type writer struct {
 	plan  ExportPlan
 	wrote []ExportRequest
 	err   error
-	size  int // of what WriteTo writes, beside its beginning
+	size  int // size of what WriteTo writes after its first bytes
 }
 
 func (w *writer) Plan(_ context.Context, r ExportRequest) (ExportPlan, error) {
@@ -64,7 +64,7 @@ func (w *writer) DragFile(_ context.Context, r ExportRequest) (DraggedFile, erro
 	return DraggedFile{Path: "/drags/" + r.SessionID, Name: r.SessionID}, w.err
 }
 
-// desk is the services over a real store.
+// desk is the services with a real store.
 type desk struct {
 	*testing.T
 	core     *Core
@@ -82,7 +82,7 @@ func newDesk(t *testing.T) *desk {
 	return deskOver(t, c.c, s, session)
 }
 
-// deskOver is the program started on what is stored.
+// deskOver starts the services with what is stored.
 func deskOver(t *testing.T, core *Core, s *store.Store, session chat.Session) *desk {
 	t.Helper()
 	m, err := tasks.New(t.Context(), tasks.Deps{Store: s, Publish: core.Hub})
@@ -96,7 +96,7 @@ func deskOver(t *testing.T, core *Core, s *store.Store, session chat.Session) *d
 	return d
 }
 
-// ended waits for a task and returns what the page is shown of it.
+// ended waits for a task and returns its view.
 func (d *desk) ended(id string) TaskView {
 	d.Helper()
 	if _, err := d.core.Tasks.Wait(d.Context(), id); err != nil {
@@ -122,7 +122,7 @@ func (d *desk) file(name, content string) string {
 	return path
 }
 
-// An import is a task for each file, which shows its report until it is dismissed.
+// An import is a task for each file, which keeps its report until it is dismissed.
 func TestImportFiles(t *testing.T) {
 	d := newDesk(t)
 	d.reader.report = ImportReport{Format: "chatgpt", Sessions: 2, Turns: 9, SkippedCount: 300, FirstSession: "s"}
@@ -160,7 +160,7 @@ func TestImportFiles(t *testing.T) {
 	}
 }
 
-// What cannot be begun is said before anything is.
+// What cannot be imported is refused before any task begins.
 func TestImportFilesRefuses(t *testing.T) {
 	d := newDesk(t)
 	for name, c := range map[string]struct {
@@ -181,7 +181,7 @@ func TestImportFilesRefuses(t *testing.T) {
 	}
 }
 
-// An import that is cancelled says what came in; so does one that fails.
+// An import that is cancelled or fails reports what was imported.
 func TestImportThatEndsEarly(t *testing.T) {
 	d := newDesk(t)
 	d.reader.report = ImportReport{Sessions: 1}
@@ -215,8 +215,8 @@ func TestImportThatEndsEarly(t *testing.T) {
 	}
 }
 
-// What the end of the program interrupts continues after its next start, with the same
-// file and format.
+// An import that the end of the program interrupts can be resumed after the next start, with the same file and
+// format.
 func TestImportIsResumedAfterARestart(t *testing.T) {
 	d := newDesk(t)
 	running := make(chan struct{})
@@ -247,7 +247,7 @@ func TestImportIsResumedAfterARestart(t *testing.T) {
 	}
 }
 
-// An export is planned before it is begun: what is there is replaced only when asked.
+// An export is planned before it begins; an existing file is replaced only on request.
 func TestExport(t *testing.T) {
 	d := newDesk(t)
 	d.writer.plan = ExportPlan{Name: "Harbours.md", Path: "/home/x/Harbours.md", Turns: 4}
@@ -277,7 +277,7 @@ func TestExport(t *testing.T) {
 	if _, err := d.transfer.Export(ExportRequest{Scope: "session"}); err == nil {
 		t.Error("what cannot be planned was begun")
 	}
-	// Both are forgotten with their sessions.
+	// Deleting their sessions also removes both tasks.
 	for _, session := range []chat.SessionID{d.session.ID, "s"} {
 		if err := d.core.Tasks.Forget(t.Context(), session, chat.ErasePreview{Session: string(session)}.NamedIn); err != nil {
 			t.Fatal(err)
@@ -288,8 +288,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// Documents are kept in the session, images go with the draft, and the rest is refused
-// with a reason.
+// Documents are stored in the session, images in the draft, and anything else is refused with a reason.
 func TestAttachByPath(t *testing.T) {
 	d := newDesk(t)
 	branch := string(d.session.ActiveBranch)
@@ -325,7 +324,7 @@ func TestAttachByPath(t *testing.T) {
 	}
 }
 
-// What files are, is said of each by itself.
+// The type of each file is reported separately.
 func TestInspectFiles(t *testing.T) {
 	d := newDesk(t)
 	got, err := d.transfer.Inspect([]string{d.file("a.md", "# x\n"), "gone.txt"})
@@ -337,7 +336,7 @@ func TestInspectFiles(t *testing.T) {
 	}
 }
 
-// Without a window around it the page is told to type paths.
+// Without a native window, the page is told to let the user type paths.
 func TestWithoutAShell(t *testing.T) {
 	d := newDesk(t)
 	_, files := d.transfer.PickFiles()
@@ -358,7 +357,7 @@ func TestWithoutAShell(t *testing.T) {
 	}
 }
 
-// While the data is not open nothing of it is touched.
+// While the data is not open, every call is refused.
 func TestTransferWithoutData(t *testing.T) {
 	core := &Core{Hub: NewHub(), Fatal: chat.Errorf(chat.CodeCorrupt, "store.open", "The data is damaged.")}
 	x, w := NewTransfer(core), NewWork(core)
@@ -380,8 +379,8 @@ func TestTransferWithoutData(t *testing.T) {
 	}
 }
 
-// A task that waits says so; the page hears of it by a change.
-func TestTasksAreTold(t *testing.T) {
+// The page gets an event for each change of a task, including while it waits.
+func TestTaskChangesArePublished(t *testing.T) {
 	d := newDesk(t)
 	var mu sync.Mutex
 	var told []string
@@ -411,7 +410,7 @@ func TestTasksAreTold(t *testing.T) {
 	}
 }
 
-// A text of the page is saved where the person says, whole, and under a name that is none but a name.
+// A text of the page is saved completely where the user chooses, under a plain file name.
 func TestSaveText(t *testing.T) {
 	d := newDesk(t)
 	if _, err := d.transfer.SaveText("a.go", "x"); chat.CodeOf(err) != chat.CodeUnavailable || chat.AsError(err).Hint == "" {
@@ -419,7 +418,7 @@ func TestSaveText(t *testing.T) {
 	}
 	dir, suggested := t.TempDir(), ""
 	d.core.Shell.PickTarget = func(s string) (string, error) { suggested = s; return filepath.Join(dir, "here.go"), nil }
-	for _, text := range []string{"package a\n", "package b\n"} { // the second replaces the first: the dialog asked
+	for _, text := range []string{"package a\n", "package b\n"} { // the second replaces the first, because the dialog asked
 		path, err := d.transfer.SaveText("../../etc/pass\u202ewd.go", text)
 		got, rerr := os.ReadFile(path)
 		if err != nil || rerr != nil || string(got) != text || strings.ContainsAny(suggested, "/\\\u202e") || filepath.Ext(suggested) != ".go" {
@@ -435,7 +434,7 @@ func TestSaveText(t *testing.T) {
 	}
 }
 
-// What is printed is the page of an export, whole or not at all.
+// The printed page is that of an export, complete or refused.
 func TestPrintable(t *testing.T) {
 	d := newDesk(t)
 	got, err := d.transfer.Printable(ExportRequest{Scope: "branch", BranchID: "b1", Format: "md", Path: "/x"})

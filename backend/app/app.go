@@ -213,8 +213,16 @@ func (a *app) turnSettings() turn.Settings {
 		CallTimeout: time.Duration(c.Tools.CallTimeoutS) * time.Second, AllowParallel: c.Tools.AllowParallel, Continuity: c.Tools.ProviderContinuity,
 		Policy: models.Policy(c), RedactionRules: a.outbound.rules(),
 		MaxAnswerBytes: c.Stream.MaxAnswerBytes, MaxAnswerTokens: c.Stream.MaxAnswerTokens,
-		Scope: chat.Scope(c.Retrieval.Scope), EmbedsRemotely: c.Retrieval.Embedder != config.EmbedderLocal,
+		Scope: chosenScope(c), EmbedsRemotely: c.Retrieval.Embedder != config.EmbedderLocal,
 	}
+}
+
+// chosenScope is retrieval.scope if the user has set it, otherwise empty.
+func chosenScope(c *config.Config) chat.Scope {
+	if c.Origin("retrieval.scope") == config.OriginDefault {
+		return ""
+	}
+	return chat.Scope(c.Retrieval.Scope)
 }
 
 func (a *app) commitPolicy() jobs.CommitPolicy {

@@ -236,6 +236,44 @@ func TestRecallQuotesEverySession(t *testing.T) {
 	}
 }
 
+// TestRecallKeepsToTheScope: recall quotes other sessions only as far as memory reaches, and says what it searched. Until
+// somebody has chosen, that is every session, because nothing is sent.
+func TestRecallKeepsToTheScope(t *testing.T) {
+	t.Parallel()
+	d := newLibrary(t, "")
+	const all, chosen = "From your own history", "I found nothing about that in "
+	for _, c := range []struct{ configured, own, scope, says string }{
+		{"", "", "all", all},
+		{"lineage", "", "lineage", chosen + "this branch."},
+		{"lineage", "all", "all", all},
+		{"all", "session", "session", chosen + "this chat."},
+		{"session", "", "session", chosen + "this chat."},
+	} {
+		session := d.send("", "Good morning.", "--model", "recall").SessionID
+		if err := d.app.config.Reset("retrieval.scope"); err != nil {
+			t.Fatal(err)
+		}
+		if c.configured != "" {
+			if err := d.app.config.Set("retrieval.scope", c.configured); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if c.own != "" {
+			d.OK("sessions", "scope", session, c.own)
+		}
+		if got := strings.TrimSpace(d.OK("sessions", "scope", session).Stdout); got != c.scope {
+			t.Errorf("%+v: the scope is %s", c, got)
+		}
+		s := d.send(session, "What does the ryokan near Gion cost?", "--model", "recall")
+		if strings.Contains(s.Text, "180 a night") != (c.says == all) || !strings.Contains(s.Text, c.says) {
+			t.Errorf("%+v: %q", c, s.Text)
+		}
+		if m := d.seen(session, "--turn", s.TurnID); string(m.Manifest.Inputs.Scope) != c.scope {
+			t.Errorf("%+v: the request says %s", c, m.Manifest.Inputs.Scope)
+		}
+	}
+}
+
 // The defaults of the configuration are exactly the measured numbers.
 func TestDefaultsAreTheMeasuredNumbers(t *testing.T) {
 	t.Parallel()

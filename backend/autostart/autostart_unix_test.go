@@ -22,8 +22,8 @@ func entry(t *testing.T, program string) (*Entry, string) {
 	return e, filepath.Join(dir, "autostart", "contextinfinity.desktop")
 }
 
-// What is turned on is in the desktop's folder, in its own words; what is turned off is gone.
-func TestTheEntryComesAndGoes(t *testing.T) {
+// Turning autostart on writes an entry into the desktop's folder in its format; turning it off removes it.
+func TestTurningAutostartOnAndOff(t *testing.T) {
 	e, path := entry(t, "/opt/a b/Context Infinity")
 	is := func(want State) {
 		t.Helper()
@@ -41,7 +41,7 @@ func TestTheEntryComesAndGoes(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), `Exec="/opt/a b/Context Infinity" "--hidden" "--data-dir" "/data/50%% \\"off\\" \\$HOME\\\\x"`+"\n") {
 		t.Errorf("%s (%v)", text, err)
 	}
-	for range 2 { // the second finds nothing, which is what it wants
+	for range 2 { // the second time there is nothing to remove
 		if err := e.Set(false); err != nil {
 			t.Fatal(err)
 		}
@@ -52,8 +52,9 @@ func TestTheEntryComesAndGoes(t *testing.T) {
 	}
 }
 
-// What the system's own settings change is seen, and an entry of another copy is named and replaced.
-func TestTheStateIsTheSystems(t *testing.T) {
+// Changes made in the system's settings are noticed, and an entry of another copy of the program is reported and
+// replaced.
+func TestTheStateFollowsTheSystem(t *testing.T) {
 	e, path := entry(t, "/usr/bin/contextinfinity")
 	for text, want := range map[string]State{
 		"[Desktop Entry]\nExec=contextinfinity\nHidden=true\n":                              {},
@@ -83,9 +84,9 @@ func TestTheStateIsTheSystems(t *testing.T) {
 	}
 }
 
-func TestAFolderThatCannotBeWrittenIsNamed(t *testing.T) {
+func TestAnUnwritableFolderIsReported(t *testing.T) {
 	e, path := entry(t, "/usr/bin/contextinfinity")
-	if err := os.WriteFile(filepath.Dir(path), nil, 0o600); err != nil { // a file in the folder's place
+	if err := os.WriteFile(filepath.Dir(path), nil, 0o600); err != nil { // a file in place of the folder
 		t.Fatal(err)
 	}
 	if err := e.Set(true); err == nil || !strings.Contains(err.Error(), "sign-in") {
@@ -96,7 +97,7 @@ func TestAFolderThatCannotBeWrittenIsNamed(t *testing.T) {
 	}
 }
 
-func TestCommandsComeBack(t *testing.T) {
+func TestCommandsRoundTrip(t *testing.T) {
 	for _, want := range [][]string{{"/a"}, {"/a b", "", `x"y`, "`$HOME`", `back\slash\\`, "100%%", "größer\ttab\nline"}} {
 		if got := unquote(quote(want)); !reflect.DeepEqual(got, want) {
 			t.Errorf("%q came back as %q (%s)", want, got, quote(want))

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzMessage: any JSON is a message or an error; what is one is stored the same when it
-// is read and written again, and has a text and a title that are text.
+// FuzzMessage: any JSON is a message or an error; a message is encoded the same after it was decoded, and has a valid
+// text and title.
 func FuzzMessage(f *testing.F) {
 	for _, s := range []string{
 		`{"role":"user","blocks":[{"type":"text","text":"a <b>"}]}`, `{"role":"assistant","blocks":[{"type":"tool_use","tool_use_id":"t","name":"n","input":{"a":1}},{"type":"new","x":[1]}]}`,
@@ -24,7 +24,7 @@ func FuzzMessage(f *testing.F) {
 		}
 		stored, err := MarshalJSON(m)
 		if err != nil {
-			return // an item without its JSON is not made by any adapter
+			return // no adapter creates an item without its JSON
 		}
 		var back Message
 		if err := json.Unmarshal(stored, &back); err != nil {

@@ -12,7 +12,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// texts that are hard to encode piece by piece.
+// longTexts are texts that are difficult to encode in pieces.
 func longTexts() map[string]string {
 	return map[string]string{
 		"plain":          strings.Repeat("All work and no play. ", 400),
@@ -34,8 +34,7 @@ func written(t *testing.T, write func(*bytes.Buffer) error) string {
 	return b.String()
 }
 
-// A long message is written piece by piece with the bytes that MarshalJSON gives, and read
-// to what Unmarshal gives.
+// A long message is written in pieces with the same bytes as MarshalJSON, and read with the same result as Unmarshal.
 func TestLongTextsKeepTheirBytes(t *testing.T) {
 	t.Parallel()
 	for name, text := range longTexts() {
@@ -46,7 +45,7 @@ func TestLongTextsKeepTheirBytes(t *testing.T) {
 				chat.Text{Text: text}, chat.ToolUse{Name: "n", Input: chat.RawJSON([]byte(text))}, chat.Refusal{Text: text},
 				chat.Text{Text: "\x00long 1\x00"},
 			}
-			for _, n := range []int{0, 3, 5, 6, -1} { // the last two hold what looks like a mark
+			for _, n := range []int{0, 3, 5, 6, -1} { // the last two contain what looks like a mark
 				blocks := slices.Clone(blocks)
 				if n < 0 {
 					blocks[1] = chat.Text{Text: "\x00long 0\x00"}
@@ -90,7 +89,7 @@ func TestLongTextsKeepTheirBytes(t *testing.T) {
 	}
 }
 
-// What is not a message is refused as Unmarshal refuses it.
+// Invalid messages are refused like Unmarshal does.
 func TestLongMessagesThatAreDamagedAreRefused(t *testing.T) {
 	t.Parallel()
 	whole, err := chat.MarshalJSON(chat.AssistantText(strings.Repeat("word \n", 2_000)))
@@ -108,7 +107,7 @@ func TestLongMessagesThatAreDamagedAreRefused(t *testing.T) {
 	}
 }
 
-// Encoding and decoding a long answer takes no second copy of it.
+// Encoding and decoding a long answer does not copy it.
 func TestLongTextsAreNotCopied(t *testing.T) {
 	text := strings.Repeat("All work and no play. ", 150_000) // 3 MB
 	m := chat.AssistantText(text)
@@ -121,7 +120,7 @@ func TestLongTextsAreNotCopied(t *testing.T) {
 	if raw, err := chat.MarshalJSON(m); err != nil || int(size) != len(raw) {
 		t.Fatalf("%d bytes were written: %v", size, err)
 	}
-	if garbage := uint64(4 * len(text)); took > garbage { // small pieces that are free again at once, more with the race detector
+	if garbage := uint64(4 * len(text)); took > garbage { // small pieces that are freed at once, more with the race detector
 		t.Errorf("writing %d bytes allocated %d", len(text), took)
 	}
 	raw, _ := chat.MarshalJSON(m)
@@ -146,7 +145,7 @@ func TestLongTextsAreNotCopied(t *testing.T) {
 	}
 }
 
-// counted is a writer that keeps nothing.
+// counted is a writer that only counts bytes.
 type counted int
 
 func (c *counted) Write(b []byte) (int, error) {
@@ -154,7 +153,7 @@ func (c *counted) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// allocated is how many bytes f allocates in sum, freed or not.
+// allocated returns how many bytes f allocates in total, freed or not.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

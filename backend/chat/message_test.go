@@ -7,8 +7,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Messages are stored as JSON and hashed: what was written before names existed
-// must be written the same today.
+// Messages are stored as JSON and hashed, so a message without a name must be encoded as it was before names existed.
 func TestMessageJSON(t *testing.T) {
 	named := chat.UserText("Hi.")
 	named.Name = "Ana"

@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/chunking"
 )
 
-// BenchmarkChunk tells how fast ordinary texts are cut, in bytes and chunks.
+// BenchmarkChunk measures how fast ordinary texts are divided, in bytes and chunks.
 func BenchmarkChunk(b *testing.B) {
 	for _, name := range []string{"reply.md", "service.go", "minutes.txt"} {
 		text, err := os.ReadFile("testdata/golden/" + name)
@@ -18,7 +18,7 @@ func BenchmarkChunk(b *testing.B) {
 			b.Fatal(err)
 		}
 		var long strings.Builder
-		for i := 0; long.Len() < 1<<20; i++ { // numbered: what stands twice is kept once
+		for i := 0; long.Len() < 1<<20; i++ { // numbered, because repeated text is kept only once
 			long.WriteString(strings.ReplaceAll(string(text), " the ", fmt.Sprintf(" the %d. ", i)) + "\n")
 		}
 		benchmark(b, name, long.String(), name)
@@ -26,14 +26,14 @@ func BenchmarkChunk(b *testing.B) {
 	benchmark(b, "short reply", "All is well. We go on tomorrow.", "")
 }
 
-// BenchmarkHostile tells that texts made to be slow are not: 1 MB of each.
+// BenchmarkHostile measures 1 MB of each text that was made to be slow.
 func BenchmarkHostile(b *testing.B) {
 	for name, text := range hostile(1 << 20) {
 		benchmark(b, name, text, "")
 	}
 }
 
-// benchmark cuts a text as a reply, or as a document of that name.
+// benchmark chunks a text as an answer, or as a document with this name.
 func benchmark(b *testing.B, name, text, file string) {
 	b.Run(name, func(b *testing.B) {
 		b.SetBytes(int64(len(text)))

@@ -42,7 +42,7 @@ func TestChunk(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotIndexed(t *testing.T) {
+func TestTextThatIsNotIndexed(t *testing.T) {
 	recall := turnOf("what did I say?", "You said: x")
 	recall.Provider = "recall"
 	unanswered := turnOf("question", "")
@@ -77,7 +77,7 @@ func TestType(t *testing.T) {
 		"Here:\n```go\n" + code + "\n```\n":                           chat.ChunkCode,
 		"~~~\n" + code + "\n~~~":                                      chat.ChunkCode,
 		"````\n```\n" + code + "\n```\n````":                          chat.ChunkCode,
-		"```go\n" + code:                                              chat.ChunkCode, // cut inside the block
+		"```go\n" + code:                                              chat.ChunkCode, // cut off inside the block
 		"A long explanation of what `x` does and why.\n```\nx\n```\n": chat.ChunkExplanation,
 		"``inline``": chat.ChunkExplanation,
 		"plain":      chat.ChunkExplanation,
@@ -95,8 +95,8 @@ func TestType(t *testing.T) {
 	}
 }
 
-// What tools returned becomes chunks of their own, in the text that offsets are of; what the
-// memory tools quote does not become memory again.
+// Tool results become chunks of their own, with offsets into the rendered text; what the memory tools quote does not
+// become memory again.
 func TestToolResultsAreIndexed(t *testing.T) {
 	turn := turnOf("What does the file say?", "")
 	result := func(id, text string) chat.ToolResult {

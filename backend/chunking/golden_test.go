@@ -14,8 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files again")
 
-// TestGolden shows how texts of many kinds are cut. The sizes are small ones, so
-// that a page of text is enough to see it.
+// TestGolden shows how many kinds of texts are divided. The sizes are small, so that a page of text is enough.
 func TestGolden(t *testing.T) {
 	opt := chunking.Options{MinTokens: 60, MaxTokens: 180, UnitMin: 30, UnitMax: 90}
 	names, err := filepath.Glob("testdata/golden/*.*")

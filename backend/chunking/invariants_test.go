@@ -15,7 +15,7 @@ import (
 	"contextinfinity/backend/chunking"
 )
 
-// sourceOf is the text that a chunk's offsets count in.
+// sourceOf returns the text that a chunk's offsets refer to.
 func sourceOf(turn chat.Turn, files []chat.FileText, c chat.Chunk) string {
 	for _, f := range files {
 		if c.File == f.File.ID {
@@ -28,13 +28,13 @@ func sourceOf(turn chat.Turn, files []chat.FileText, c chat.Chunk) string {
 	return turn.User.RenderedText()
 }
 
-// failing is what a check reports by: a test's or a property's.
+// failing is implemented by *testing.T and *rapid.T.
 type failing interface {
 	Helper()
 	Fatalf(format string, args ...any)
 }
 
-// check holds chunks against what must always be true of them.
+// check checks the invariants of chunks.
 func check(t failing, turn chat.Turn, opt chunking.Options, files ...chat.FileText) []chat.Chunk {
 	t.Helper()
 	chunks := chunking.Chunk(turn, opt, files...)
@@ -91,7 +91,7 @@ func checkUnits(t failing, source string, c chat.Chunk) {
 	}
 }
 
-// checkCover reports what is visible and in no chunk, unless the same bytes are.
+// checkCover reports visible text that is in no chunk, unless the same text is in another.
 func checkCover(t failing, turn chat.Turn, chunks []chat.Chunk, files []chat.FileText) {
 	t.Helper()
 	said := map[string]bool{}
@@ -121,8 +121,8 @@ func checkCover(t failing, turn chat.Turn, chunks []chat.Chunk, files []chat.Fil
 	}
 }
 
-// repeats reports text that is made of chunks that stand elsewhere. failed are the
-// lengths of rests that are not.
+// repeats reports whether a text consists of texts that are in chunks. failed contains the lengths of rests for which
+// it does not.
 func repeats(s string, said map[string]bool, failed map[int]bool) bool {
 	if s == "" {
 		return true
@@ -139,7 +139,7 @@ func repeats(s string, said map[string]bool, failed map[int]bool) bool {
 	return false
 }
 
-// anyText draws texts that look like what is pasted, and texts that do not.
+// anyText draws texts that look like pasted ones, and random texts.
 func anyText(rt *rapid.T, label string) string {
 	switch rapid.IntRange(0, 3).Draw(rt, label+" form") {
 	case 0:
@@ -171,9 +171,8 @@ func TestProperties(t *testing.T) {
 	})
 }
 
-// hostile are texts on which a parser of Markdown, or a careless loop, takes
-// time that grows with the square of their size, stack that grows with it, or
-// memory that has no bound.
+// hostile are texts on which a Markdown parser or a careless loop could need quadratic time, deep recursion, or
+// unlimited memory.
 func hostile(size int) map[string]string {
 	random := make([]byte, size)
 	rand.New(rand.NewSource(1)).Read(random)

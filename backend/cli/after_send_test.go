@@ -12,7 +12,7 @@ import (
 	"contextinfinity/backend/cli"
 )
 
-// remembering lets background work run after each send, and tells before when it begins.
+// remembering enables background work after each send, and calls begins when it starts.
 func (h *home) remembering(begins func()) {
 	h.opened = func(s *cli.Services) {
 		s.AfterSend = func() time.Duration {
@@ -22,8 +22,8 @@ func (h *home) remembering(begins func()) {
 	}
 }
 
-// TestSendAloneIsRemembered: a script that only sends has its turns committed and indexed,
-// after the answer, the document or the last event was printed.
+// TestSendAloneIsRemembered: a script that only sends has its turns committed and indexed, after the answer, the
+// document or the last event was printed.
 func TestSendAloneIsRemembered(t *testing.T) {
 	t.Parallel()
 	for name, flags := range map[string][]string{"text": nil, "json": {"--json"}, "events": {"--events"}} {
@@ -47,12 +47,12 @@ func TestSendAloneIsRemembered(t *testing.T) {
 	}
 }
 
-// TestInterruptedAfterTheAnswer: Ctrl-C while background work runs leaves a send that
-// succeeded, and what was not done is done by the next one.
+// TestInterruptedAfterTheAnswer: after Ctrl-C during background work the send has still succeeded, and the next one
+// does the remaining work.
 func TestInterruptedAfterTheAnswer(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	h.signals = make(chan os.Signal) // without a buffer: sent means received
+	h.signals = make(chan os.Signal) // unbuffered: a completed send means that it was received
 	h.remembering(func() { h.signals <- syscall.SIGINT })
 	if r := h.run("send", "--new", "hi").exits(0); strings.Contains(r.err, "error") {
 		t.Errorf("stderr %q", r.err)
@@ -66,8 +66,8 @@ func TestInterruptedAfterTheAnswer(t *testing.T) {
 	}
 }
 
-// TestDroppedPendingTurnsAreReported: without background work the oldest pending turns
-// leave the request at some point, and standard error says which.
+// TestDroppedPendingTurnsAreReported: without background work the oldest pending turns no longer fit at some point,
+// and standard error names them.
 func TestDroppedPendingTurnsAreReported(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

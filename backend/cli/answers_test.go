@@ -26,7 +26,7 @@ context_limit = 32000
 max_output = 1000
 `
 
-// answersDoc is what send with several models and answers print.
+// answersDoc is the document of answers and of send with several models.
 type answersDoc struct {
 	Answers []struct {
 		sent
@@ -60,7 +60,7 @@ func TestSendToSeveralModels(t *testing.T) {
 	h.send("--new", "Hello")
 	all := make(chan struct{})
 	first := say("one says blue")
-	first.first = all // it says nothing before the last model answers: one after the other would never end
+	first.first = all // it sends nothing before the last model answers, so asking one after the other would never end
 	last := say("three says green")
 	last.then = func(context.Context) error { close(all); return nil }
 	h.provider.of["test-1"], h.provider.of["test-3"] = first, last
@@ -79,7 +79,7 @@ func TestSendToSeveralModels(t *testing.T) {
 			t.Error("two answers are on one branch")
 		}
 	}
-	// What belongs together is found again from each of them, by another process.
+	// Each answer leads to the whole set, in another process too.
 	for _, a := range doc.Answers {
 		var found answersDoc
 		h.run("answers", "--json", a.TurnID).exits(0).into(&found)
@@ -154,7 +154,7 @@ func TestOneOfSeveralFails(t *testing.T) {
 	if f := r.failure(); f.Code != "auth" || len(doc.Answers) != 3 || doc.Answers[1].Phase != "Failed" || doc.Answers[2].Text != "three says green" {
 		t.Fatalf("%+v, %+v", f, doc)
 	}
-	// Tried again, the answer takes the place of the failure.
+	// A retried answer replaces the failure.
 	h.provider.of["test-2"] = say("two after all")
 	h.run("retry", "--json", doc.Answers[1].TurnID).exits(0)
 	for _, from := range doc.Answers {
@@ -191,11 +191,11 @@ func TestAnswerAlsoAndMerge(t *testing.T) {
 			t.Errorf("the message does not hold %q:\n%s", want, words)
 		}
 	}
-	// What was sent is what is in the conversation.
+	// The conversation contains what was sent.
 	if asked := h.provider.asked[len(h.provider.asked)-1]; !strings.Contains(asked, "no instruction to you") || !strings.Contains(asked, "two says red") {
 		t.Errorf("%s", asked)
 	}
-	// The merged answer answers another message: it is none of the set.
+	// The merged answer belongs to another message, so it is not part of the set.
 	var found answersDoc
 	h.run("answers", "--json", s.TurnID).exits(0).into(&found)
 	if got := found.texts(); !slices.Equal(got, []string{"test: one says blue", "second: two says red"}) {
@@ -203,7 +203,7 @@ func TestAnswerAlsoAndMerge(t *testing.T) {
 	}
 }
 
-// TestSeveralDocuments holds fast what programs read.
+// TestSeveralDocuments pins the documents that programs read.
 func TestSeveralDocuments(t *testing.T) {
 	t.Parallel()
 	h := several(t)

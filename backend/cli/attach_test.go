@@ -31,7 +31,7 @@ func TestSendAttach(t *testing.T) {
 	h.run("verify").exits(0)
 }
 
-// Documents alone are a message, and name its session.
+// A message may consist of documents only; their names become the session's title.
 func TestSendAttachAlone(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -46,7 +46,7 @@ func TestSendAttachAlone(t *testing.T) {
 	}
 }
 
-// What cannot be read refuses the message before anything is made.
+// If a document cannot be read, the message is refused before anything is created.
 func TestSendAttachRefused(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

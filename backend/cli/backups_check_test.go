@@ -7,13 +7,12 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// What is damaged and what only holds problems are told apart: the one cannot be
-// restored, the other can.
-func TestWrongWithBackups(t *testing.T) {
+// Damaged backups, which cannot be restored, are distinguished from readable ones that contain problems.
+func TestProblemsFoundInBackups(t *testing.T) {
 	damaged, faulty := chat.Backup{Problem: "torn", Problems: 1}, chat.Backup{Problems: 2}
 	for name, c := range map[string]struct {
 		list []chat.Backup
-		says string // empty: nothing is wrong
+		says string // empty: no error
 		hint string
 	}{
 		"none":     {},

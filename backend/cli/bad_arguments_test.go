@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Bad arguments are answered with what is wrong and what to do instead.
+// For invalid arguments the error says what is wrong and what to do instead.
 func TestBadArguments(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -40,7 +40,7 @@ func TestBadArguments(t *testing.T) {
 	}
 }
 
-// Where there is nothing to list, that is said, and what would make something.
+// If there is nothing to list, the output says so, and how to create something.
 func TestNothingToList(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -58,7 +58,7 @@ func TestNothingToList(t *testing.T) {
 		}
 	}
 	empty := newHome(t)
-	empty.writer() // makes the data
+	empty.writer() // creates the data
 	for line, want := range map[string]string{
 		"chunks": "No chunks. Turns are indexed", "metrics --all": "Nothing has been measured yet.", "sessions": "No sessions.",
 	} {

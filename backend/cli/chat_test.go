@@ -29,7 +29,7 @@ func TestChat(t *testing.T) {
 	}
 }
 
-func TestChatGoesOnWithASession(t *testing.T) {
+func TestChatContinuesASession(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.send("--new", "hi")
@@ -61,7 +61,7 @@ func TestChatCommands(t *testing.T) {
 	if got := h.show(earlier.SessionID); got.Turns[1].User.RenderedText() != "back here" {
 		t.Errorf("%+v", got)
 	}
-	// /pins before a session is an error, and a pipe reports it at its end.
+	// /pins before a session is an error, which a pipe reports in its exit code.
 	r.exits(1)
 	var list struct {
 		Sessions []struct{ Title string }
@@ -94,7 +94,7 @@ func TestChatDecisions(t *testing.T) {
 	}
 }
 
-func TestChatTellsANewcomerOfRecall(t *testing.T) {
+func TestChatIntroducesRecall(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.configure("")
@@ -138,7 +138,7 @@ func TestSecondCtrlCLeavesAtOnce(t *testing.T) {
 	begun, release := make(chan struct{}), make(chan struct{})
 	stuck := hang(begun, "so far")
 	wait := stuck.then
-	stuck.then = func(ctx ctxt) error { defer func() { <-release }(); return wait(ctx) } // deaf to its end
+	stuck.then = func(ctx ctxt) error { defer func() { <-release }(); return wait(ctx) } // does not react until released
 	h.provider.script(stuck)
 	told := watchFor("again quits immediately")
 	go func() {

@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// narrow makes a conversation outgrow the window of "test".
+// narrow gives "test" a small window, so that a conversation outgrows it.
 var narrow = strings.Replace(configText, "context_limit = 32000", "context_limit = 2048", 1)
 
-// TestContextDocuments holds the documents of `context` and `summarize` fast.
+// TestContextDocuments pins the documents of `context` and `summarize`.
 func TestContextDocuments(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -27,7 +27,7 @@ func TestContextDocuments(t *testing.T) {
 	step("summarize", 0, "summarize", first.SessionID)
 }
 
-func TestContextInWords(t *testing.T) {
+func TestContextAsText(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	first := h.send("--new", "--wait", "committed", "Name a colour")
@@ -52,9 +52,8 @@ func TestContextInWords(t *testing.T) {
 	}
 }
 
-// Pinned facts over their cap are refused when they are made; those that another model
-// leaves no room for are an error with its numbers, one document, and the next request
-// shows the same without being sent.
+// Pinned facts over their cap are refused when they are pinned. If another model leaves no room for them, sending
+// fails with one document that contains the numbers, and `context` shows the same without sending.
 func TestContextOverBudget(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -84,8 +83,8 @@ func TestContextOverBudget(t *testing.T) {
 	}
 }
 
-// timeless is a document about contexts without what depends on the time of day: the
-// line that says it, and the hash and size of all that it is a part of.
+// timeless removes from a document what depends on the time of day: the line with the time, and the hashes and sizes
+// that include it.
 func timeless(v any) any {
 	switch v := v.(type) {
 	case []any:

@@ -11,8 +11,7 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// crashed is a home as a kill -9 in the middle of an answer leaves it: a copy of
-// the files made while the answer streams.
+// crashed returns a home as a kill -9 during an answer leaves it: a copy of the files made while the answer streams.
 func crashed(t *testing.T, said string) (*home, chat.Turn) {
 	t.Helper()
 	h := newHome(t)
@@ -36,8 +35,7 @@ func crashed(t *testing.T, said string) (*home, chat.Turn) {
 	return after, handle.Turn
 }
 
-// journaled waits until a journal's file holds what was said: the provider has
-// said it, and the program writes it down a moment later.
+// journaled waits until a journal contains the text, which is written a moment after the provider sent it.
 func journaled(t *testing.T, h *home, said string) {
 	t.Helper()
 	for {
@@ -58,7 +56,7 @@ func journaled(t *testing.T, h *home, said string) {
 	}
 }
 
-func TestShowReadsWhatACrashLeft(t *testing.T) {
+func TestShowReadsAnInterruptedAnswer(t *testing.T) {
 	t.Parallel()
 	h, turn := crashed(t, "said before the end")
 	got := h.show(string(turn.SessionID)).Turns[0]
@@ -67,7 +65,7 @@ func TestShowReadsWhatACrashLeft(t *testing.T) {
 	}
 }
 
-// An answer that streams in another process and so far is reasoning only is not hidden: show counts it.
+// show counts the reasoning of an answer that streams in another process and has no text yet.
 func TestShowCountsReasoningOfAnotherProcess(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -103,7 +101,7 @@ func TestShowCountsReasoningOfAnotherProcess(t *testing.T) {
 	}
 }
 
-func TestTheNextWritingVerbRecovers(t *testing.T) {
+func TestTheNextWritingCommandRecovers(t *testing.T) {
 	t.Parallel()
 	h, turn := crashed(t, "said before the end")
 	r := h.run("sessions", "rename", string(turn.SessionID), "named").exits(0)

@@ -10,8 +10,8 @@ import (
 	"contextinfinity/backend/cli"
 )
 
-// TestDeleteAsksForAWord: it has to be told, agreed to by typing a word that any keyboard has, and leaves a receipt.
-func TestDeleteAsksForAWord(t *testing.T) {
+// TestDeleteAsksForConfirmation: a deletion is confirmed by typing a word that any keyboard can type, and leaves a receipt.
+func TestDeleteAsksForConfirmation(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.send("--new", "a matter of narwhals")
@@ -64,7 +64,7 @@ func TestDeleteAsksForAWord(t *testing.T) {
 	}
 	h.run("verify").exits(0)
 	w := h.writer()
-	h.run("delete", other.SessionID, "--hard", "--yes").exits(1) // somebody has it open who serves nobody
+	h.run("delete", other.SessionID, "--hard", "--yes").exits(1) // another process has it open and serves no others
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}

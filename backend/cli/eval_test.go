@@ -8,7 +8,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-func TestEvalNeverWritesOverWhatItReads(t *testing.T) {
+func TestEvalNeverOverwritesItsInput(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string) string {
 		path := filepath.Join(dir, name)

@@ -35,7 +35,7 @@ func (r result) events() []told {
 	return out
 }
 
-func TestEventsTellWhatIsDurable(t *testing.T) {
+func TestEventsReportWhatIsDurable(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		answer  answer
@@ -62,7 +62,7 @@ func TestEventsTellWhatIsDurable(t *testing.T) {
 				t.Errorf("settled: %+v", last)
 			}
 			var text string
-			shown := 0 // of every kind: what the model reasons counts as it arrives
+			shown := 0 // of every kind: reasoning counts as it arrives
 			var before told
 			for _, e := range all[1 : len(all)-1] {
 				if e.Event != "frame" || e.Number != before.Number+1 || e.Durable > e.Displayed || e.Durable < before.Durable || e.TurnID != first.TurnID || e.Step == "" {
@@ -80,8 +80,8 @@ func TestEventsTellWhatIsDurable(t *testing.T) {
 	}
 }
 
-// What ends before a message is stored is one line, and the wrong words are none.
-func TestEventsOfWhatDidNotBegin(t *testing.T) {
+// A failure before the message is stored is a single line; a usage error prints none.
+func TestEventsOfAFailureBeforeTheMessage(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	for want, args := range map[string][]string{
@@ -100,7 +100,7 @@ func TestEventsOfWhatDidNotBegin(t *testing.T) {
 	}
 }
 
-// retry and continue tell of their own frames alone.
+// retry and continue report only their own frames.
 func TestEventsOfTheDecisions(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

@@ -24,7 +24,7 @@ type exported struct {
 	Open     int `json:"open_turns"`
 }
 
-// in runs a verb in a folder.
+// in runs a command in a folder.
 func (h *home) in(dir string, args ...string) result {
 	h.t.Helper()
 	var out, errs bytes.Buffer
@@ -43,7 +43,7 @@ func (h *home) fileText(path string) string {
 	return string(data)
 }
 
-// twoBranches is a session of two turns, and a branch that goes off after the first.
+// twoBranches is a session of two turns, with a branch after the first.
 func twoBranches(t *testing.T) (*home, sent, sent) {
 	h := newHome(t)
 	h.provider.script(say("first answer"), say("second answer"), say("third answer"))
@@ -121,7 +121,7 @@ func TestExportOfAll(t *testing.T) {
 	}
 }
 
-// A window may be open meanwhile: export only reads.
+// Export works while a window is open, because it only reads.
 func TestExportBesideAWriter(t *testing.T) {
 	h, one, _ := twoBranches(t)
 	h.writer()
@@ -130,7 +130,7 @@ func TestExportBesideAWriter(t *testing.T) {
 	}
 }
 
-func TestExportIsToldWhatItCannotDo(t *testing.T) {
+func TestExportRejectsInvalidRequests(t *testing.T) {
 	h, one, two := twoBranches(t)
 	for name, args := range map[string][]string{
 		"nothing": {}, "both": {one.SessionID, "--all"}, "a part of all": {"--all", "--branch", two.BranchID}, "a part and all branches": {one.SessionID, "--turn", two.TurnID, "--all-branches"},
@@ -151,7 +151,7 @@ func TestExportIsToldWhatItCannotDo(t *testing.T) {
 	}
 }
 
-// A reader who went away stops the writing, without a word.
+// If the reader of the output goes away, export stops without an error message.
 func TestExportIntoAClosedPipe(t *testing.T) {
 	h, one, _ := twoBranches(t)
 	var errs bytes.Buffer

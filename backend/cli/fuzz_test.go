@@ -9,8 +9,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// FuzzMessage: what is typed, pasted or piped is kept as it is or refused, and the
-// refusal says where it is not text.
+// FuzzMessage: typed, pasted or piped text is kept unchanged or refused, and the error says where it is not valid
+// text.
 func FuzzMessage(f *testing.F) {
 	for _, s := range []string{"words", "", " \n\t", "\xff", "ok\xc3", "a\xed\xa0\x80", "\x00", "漢字\uFFFD"} {
 		f.Add(s)
@@ -30,8 +30,8 @@ func FuzzMessage(f *testing.F) {
 	})
 }
 
-// FuzzCommand: whatever is typed at the prompt is a message, a known command, or none
-// that is known; numbers of turns are numbers.
+// FuzzCommand: anything typed at the prompt is a message, a known command or an unknown one; turn numbers are
+// numbers.
 func FuzzCommand(f *testing.F) {
 	for _, s := range []string{"/help", "/pin  a fact ", "//etc/passwd", "/", "/ x", "/nö\x00such", "#12", "999999999", "#0", "٣"} {
 		f.Add(s)

@@ -49,14 +49,14 @@ type home struct {
 	provider *scripted
 	keys     *fakeKeys
 	signals  chan os.Signal
-	sources  []tools.Source // of servers
-	// opened is called with the services that a verb opened.
+	sources  []tools.Source // MCP servers
+	// opened is called with the services that a command opened.
 	opened func(*cli.Services)
-	// updates is what a release feed says.
+	// updates returns the result of checking for updates.
 	updates func(context.Context) (updates.Result, error)
 }
 
-// configText makes "test" a model that the scripted provider answers.
+// configText defines the model "test", which the scripted provider answers.
 const configText = `[general]
 default_model = "test"
 
@@ -79,8 +79,8 @@ func newHome(t *testing.T) *home {
 	return h
 }
 
-// memoryDir is a temporary directory in memory where there is one: what is tested
-// here is not what a disk keeps, and dozens of homes would wait for its fsyncs.
+// memoryDir is a temporary directory in RAM if there is one. These tests do not depend on the disk, and dozens of
+// homes would wait for its fsyncs.
 func memoryDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "contextinfinity-cli-")
@@ -98,7 +98,7 @@ func (h *home) configure(text string) {
 	}
 }
 
-// result is what one command line did.
+// result is the result of a command line.
 type result struct {
 	t    *testing.T
 	code int
@@ -106,7 +106,7 @@ type result struct {
 	err  string
 }
 
-// run runs a verb with nothing on stdin.
+// run runs a command with empty stdin.
 func (h *home) run(args ...string) result { return h.runWith(strings.NewReader(""), args...) }
 
 func (h *home) runWith(in io.Reader, args ...string) result {
@@ -138,10 +138,10 @@ func (h *home) app() cli.App {
 	}
 }
 
-// canary is a key that a provider echoes.
+// canary is a key that a provider sends back.
 const canary = "sk-canary-0123456789"
 
-// describing is a scripted provider whose models are listed by a real server.
+// describing is a scripted provider whose list of models comes from a real server.
 type describing struct {
 	llm.Provider
 	llm.ModelDescriber
@@ -226,7 +226,7 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 	return s, nil
 }
 
-// writer holds the data open for writing, as a window does.
+// writer opens the data for writing, as a window does.
 func (h *home) writer() *cli.Services {
 	h.t.Helper()
 	s, err := h.open(context.Background(), cli.OpenOptions{DataDir: h.dir, ConfigPath: h.config, Publish: nobody{}})
@@ -246,7 +246,7 @@ type words struct{}
 
 func (words) Count(_, s string) int { return len(strings.Fields(s)) }
 
-// catalog is the model catalog as the command line wants it.
+// catalog adapts the model catalog to the command line.
 type catalog struct{ *models.Catalog }
 
 func (c catalog) List(context.Context) ([]cli.ModelInfo, error) {
@@ -311,7 +311,7 @@ func (k *fakeKeys) Remove(_ context.Context, name string) error {
 	return nil
 }
 
-// code requires an exit code.
+// exits requires an exit code.
 func (r result) exits(code int) result {
 	r.t.Helper()
 	if r.code != code {
@@ -340,7 +340,7 @@ func (r result) document() map[string]any {
 	return doc
 }
 
-// into decodes the document.
+// into decodes the document into v.
 func (r result) into(v any) {
 	r.t.Helper()
 	r.document()
@@ -349,7 +349,7 @@ func (r result) into(v any) {
 	}
 }
 
-// failure is the error of the document, which must be whole.
+// failure returns the document's error, which must be complete.
 func (r result) failure() failure {
 	r.t.Helper()
 	var doc struct{ Error *failure }
@@ -378,7 +378,7 @@ type sent struct {
 	Error     *failure
 }
 
-// send sends in a new session unless args say otherwise.
+// send sends a message; the flags choose the session.
 func (h *home) send(args ...string) sent {
 	h.t.Helper()
 	var s sent

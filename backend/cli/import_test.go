@@ -12,7 +12,7 @@ import (
 	"contextinfinity/backend/importing"
 )
 
-// exported writes lines of people who spoke, a conversation each for the given names.
+// exported writes a file with one conversation for each of the names.
 func (h *home) exported(name string, conversations ...string) string {
 	h.t.Helper()
 	var b strings.Builder
@@ -44,9 +44,9 @@ type imported struct {
 	Error *struct{ Code, Message string }
 }
 
-// TestImportVerb: what is made, what was there, what was skipped; a file that is none
-// keeps no other out.
-func TestImportVerb(t *testing.T) {
+// TestImportCommand: the output lists what was created, what was already there, and what was skipped; an invalid file
+// does not prevent the import of others.
+func TestImportCommand(t *testing.T) {
 	h := newHome(t)
 	path := h.exported("talk.jsonl", "first", "second")
 	r := h.run("import", path)
@@ -93,8 +93,8 @@ func must(b []byte, err error) []byte {
 	return b
 }
 
-// TestImportVerbRefuses wrong calls and files in words, with the exit code they have.
-func TestImportVerbRefuses(t *testing.T) {
+// TestImportCommandRefuses: invalid calls and files have clear errors and exit codes.
+func TestImportCommandRefuses(t *testing.T) {
 	h := newHome(t)
 	path := h.exported("talk.jsonl", "first")
 	for _, c := range []struct {
@@ -113,8 +113,9 @@ func TestImportVerbRefuses(t *testing.T) {
 	}
 }
 
-// TestImportOfNothingIsNoSuccess: of a file that is cut off in its first conversation nothing is said to be imported.
-func TestImportOfNothingIsNoSuccess(t *testing.T) {
+// TestImportOfNothingIsAnError: if a file is cut off in its first conversation, the output does not claim that
+// something was imported.
+func TestImportOfNothingIsAnError(t *testing.T) {
 	h := newHome(t)
 	path := filepath.Join(filepath.Dir(h.dir), "conversations.json")
 	torn := `[{"id":"c1","title":"Boats","create_time":1700000000,"current_node":"b","mapping":{"a":{"id":"a","message":{"author":{"role":"user"},"content":{"content_type":"text","par`
@@ -128,8 +129,8 @@ func TestImportOfNothingIsNoSuccess(t *testing.T) {
 	}
 }
 
-// TestImportVerbShowsProgress on a terminal alone, and takes the line away.
-func TestImportVerbShowsProgress(t *testing.T) {
+// TestImportCommandShowsProgress: only on a terminal, and the line is removed at the end.
+func TestImportCommandShowsProgress(t *testing.T) {
 	h := newHome(t)
 	path := h.exported("talk.jsonl", "first")
 	app := h.app()
@@ -143,8 +144,8 @@ func TestImportVerbShowsProgress(t *testing.T) {
 	}
 }
 
-// TestImportVerbIsInterrupted: a Ctrl-C ends it in order, and says what is in.
-func TestImportVerbIsInterrupted(t *testing.T) {
+// TestImportCommandIsInterrupted: Ctrl-C ends the import properly, and the output says what was imported.
+func TestImportCommandIsInterrupted(t *testing.T) {
 	h := newHome(t)
 	var names []string
 	for i := range 9 {
@@ -169,7 +170,7 @@ func TestImportVerbIsInterrupted(t *testing.T) {
 	}
 }
 
-// interrupting has somebody press Ctrl-C while a file is imported.
+// interrupting presses Ctrl-C while a file is imported.
 type interrupting struct {
 	cli.Importer
 	press func()
@@ -181,8 +182,8 @@ func (i interrupting) Import(ctx context.Context, path string, o importing.Optio
 	return i.Importer.Import(ctx, path, o)
 }
 
-// Instructions that come with an import are named, shown whole, and used once somebody
-// said yes to them; over their cap they are refused.
+// Imported instructions are listed, shown in full, and used only after the user agrees; instructions over their cap
+// are refused.
 func TestImportedInstructionsAreAdoptedByHand(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

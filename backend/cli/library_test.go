@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// lastRequest is the newest request that was sent.
+// lastRequest returns the newest request.
 func (p *scripted) lastRequest() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

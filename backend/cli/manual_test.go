@@ -15,7 +15,7 @@ func manualPage(t *testing.T) string {
 	return out.String()
 }
 
-func TestTheManualHoldsEveryVerb(t *testing.T) {
+func TestTheManualListsEveryCommand(t *testing.T) {
 	page := manualPage(t)
 	for _, verb := range Verbs() {
 		if !strings.Contains(page, ".SS \""+verb+" ") && !strings.Contains(page, ".SS \""+verb+"\"") {
@@ -29,8 +29,7 @@ func TestTheManualHoldsEveryVerb(t *testing.T) {
 	}
 }
 
-// A line that begins with a dot or an apostrophe is a request to the formatter: only
-// ours may.
+// A line that begins with a dot or an apostrophe is a request to the formatter, so text must not begin like that.
 func TestTheManualHasNoStrayRequests(t *testing.T) {
 	known := map[string]bool{".TH": true, ".SH": true, ".SS": true, ".TP": true, ".IP": true, ".B": true, ".I": true, ".br": true}
 	for line := range strings.Lines(manualPage(t)) {

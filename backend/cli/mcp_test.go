@@ -13,7 +13,7 @@ import (
 	"contextinfinity/backend/store"
 )
 
-// programs are other programs, whose reader lists the sessions that it may show.
+// programs lists the sessions that a program may see.
 type programs struct {
 	*store.Store
 	*mcpserver.Desk
@@ -49,8 +49,7 @@ func (r reader) Read(ctx context.Context, s mcpserver.Sight, _ string, _ json.Ra
 	return out, err
 }
 
-// peer is a program that mcp serves on pipes. It speaks the protocol in bare lines: the SDK is
-// tested where it is used.
+// peer is a program that mcp serves over pipes. It writes the protocol's lines itself; other tests use the SDK.
 type peer struct {
 	t     *testing.T
 	to    io.WriteCloser
@@ -81,7 +80,7 @@ func (p *peer) send(line string) {
 	}
 }
 
-// ask sends a request and returns the line that answers it.
+// ask sends a request and returns the response line.
 func (p *peer) ask(line string) string {
 	p.t.Helper()
 	p.send(line)
@@ -91,7 +90,7 @@ func (p *peer) ask(line string) string {
 	return p.from.Text()
 }
 
-// list calls the reader.
+// list calls the tool that lists sessions.
 func (p *peer) list() (text string, isError bool) {
 	p.t.Helper()
 	var doc struct {
@@ -147,7 +146,7 @@ func TestMCP(t *testing.T) {
 	h.run("verify").exits(0)
 }
 
-func TestMCPIsAskedWrongly(t *testing.T) {
+func TestMCPUsageErrors(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.send("--new", "hi")

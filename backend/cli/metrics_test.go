@@ -38,7 +38,7 @@ type measuredDoc struct {
 	Backlog struct{ Queued, Unindexed int }
 }
 
-// metrics prints what SRD 15.1 asks for, of each turn, of each call, and in sum.
+// metrics prints the figures of SRD 15.1 for each turn, for each call, and in total.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/models"
 )
 
-// TestModelsOfAProvider: the models of a server are listed with what they hold, found by words, and added by id.
+// TestModelsOfAProvider: a server's models are listed with their limits, found by name, and added by id.
 func TestModelsOfAProvider(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -58,7 +58,7 @@ func TestModelPresets(t *testing.T) {
 	}
 }
 
-// TestKeyOfAnotherProvider is neither tried nor stored.
+// TestKeyOfAnotherProvider: it is neither tried nor stored.
 func TestKeyOfAnotherProvider(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

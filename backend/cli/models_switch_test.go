@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestSwitchPreview: what another model would change is said before it is chosen, and a
-// switch that leaves turns without a summary says that it needs summarisation.
+// TestSwitchPreview shows what another model would change before it is chosen, and that a switch needs summarization
+// if turns without a summary would no longer fit.
 func TestSwitchPreview(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

@@ -11,8 +11,8 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
-// A place that is named and is none is a wrong call: nothing is opened or made.
-func TestPlacesThatAreNone(t *testing.T) {
+// A given path that does not exist is a usage error, and nothing is opened or created.
+func TestGivenPathsMustExist(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	none := filepath.Join(filepath.Dir(h.config), "none.toml")
@@ -40,7 +40,7 @@ func TestPlacesThatAreNone(t *testing.T) {
 }
 
 // The usual configuration file may be missing.
-func TestUsualPlacesMayBeMissing(t *testing.T) {
+func TestDefaultPathsMayBeMissing(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	var out, errs bytes.Buffer
@@ -51,8 +51,8 @@ func TestUsualPlacesMayBeMissing(t *testing.T) {
 	}
 }
 
-// Files that are to be opened and are not there are told as files, not as verbs.
-func TestMissingFilesAreNoVerbs(t *testing.T) {
+// Arguments that look like files are reported as missing files, not as unknown commands.
+func TestMissingFilesAreNotReportedAsCommands(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	for args, want := range map[string]string{
@@ -72,8 +72,8 @@ func (nothingFound) Search(ctxt, retrieval.Query) (retrieval.Result, error) {
 	return retrieval.Result{}, nil
 }
 
-// Where nothing is found, it is told how much is not indexed yet.
-func TestSearchTellsWhatIsNotIndexed(t *testing.T) {
+// If nothing is found, search reports how much is not indexed yet.
+func TestSearchReportsWhatIsNotIndexed(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.opened = func(s *cli.Services) { s.Memory = nothingFound{} }

@@ -407,7 +407,8 @@ func (c *call) scopeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "scope SESSION [SCOPE]", Short: "Show or set how far a session's memory reaches", Args: atMost("SESSION", "SCOPE"),
 		Long: `lineage is the branch's own past, session all branches, project the sessions and files of its project, all every session.
-default uses the project's scope, else retrieval.scope.`,
+default uses the project's scope, else retrieval.scope. Where neither is set, the built-in model recall,
+which sends nothing, searches every session.`,
 	}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		if len(args) < 2 {
@@ -447,6 +448,6 @@ func (s *Services) scopeAnswer(ctx context.Context, typed string) (reply, error)
 		return reply{}, err
 	}
 	doc := scopeReply{Session: session.ID, Own: session.MemoryScope}
-	doc.Scope, err = s.Turns.MemoryScope(ctx, session.ID)
+	_, doc.Scope, err = s.Turns.Reach(ctx, session, "")
 	return reply{doc: doc, text: func(o *output) { o.printf("%s\n", doc.Scope) }}, err
 }

@@ -94,9 +94,9 @@ func TestTheScopeOfASession(t *testing.T) {
 	scope("lineage")
 }
 
-// A file of a project is no conversation: every verb that takes an id refuses its session and
-// says whose file it is, and no list shows it.
-func TestAProjectFileIsNoSession(t *testing.T) {
+// A project file is not a conversation: every command that takes an id refuses its session and names the project, and
+// no list shows it.
+func TestAProjectFileIsNotASession(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	dir := t.TempDir()

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// A restore that undoes a deletion for good says so before it is agreed to, and in its
-// document; one that undoes none does not speak of it.
-func TestRestoreTellsOfDeletions(t *testing.T) {
+// If a restore undoes a permanent deletion, the confirmation and the document say so; otherwise deletions are not
+// mentioned.
+func TestRestoreMentionsUndoneDeletions(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.send("--new", "the first")

@@ -9,17 +9,16 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// scripted is a provider whose calls follow a script; without one it answers
-// "ok". Its wire events are {"k":kind,"b":block,"s":text}, kind text, refusal,
-// reasoning, call, pause, done or refused.
+// scripted is a provider whose calls follow a script; without one it answers "ok". Its wire events are
+// {"k":kind,"b":block,"s":text}, with the kinds text, refusal, reasoning, call, pause, done and refused.
 type scripted struct {
 	mu    sync.Mutex
 	calls []answer
-	of    map[string]answer // by the id of the model, over calls
+	of    map[string]answer // by model id; takes precedence over calls
 	asked []string
 }
 
-// answer is what one call does: wait for first, yield events, then end.
+// answer scripts one call: it waits for first, yields events, then ends.
 type answer struct {
 	first  <-chan struct{}
 	events []string
@@ -46,13 +45,13 @@ func say(parts ...string) answer {
 	return a
 }
 
-// asks says something and asks for a tool.
+// asks returns an answer with text and a tool call.
 func asks(words, id, name, input string) answer {
 	use, _ := chat.MarshalJSON(map[string]string{"ID": id, "Name": name, "Input": input})
 	return answer{events: []string{ev("text", 0, words), ev("call", 1, string(use)), ev("pause", 0, "")}}
 }
 
-// cut says something and then fails as a dropped connection does.
+// cut returns an answer that fails like a dropped connection.
 func cut(parts ...string) answer {
 	a := say(parts...)
 	a.events = a.events[:len(a.events)-1]
@@ -62,7 +61,7 @@ func cut(parts ...string) answer {
 	return a
 }
 
-// hang says something and then waits; begun is closed before it does.
+// hang returns an answer that waits after its text; begun is closed before it does.
 func hang(begun chan<- struct{}, parts ...string) answer {
 	a := cut(parts...)
 	a.then = func(ctx context.Context) error {
@@ -159,7 +158,7 @@ func (d *decoder) Decode(raw chat.RawEvent) []llm.Delta {
 func (d *decoder) Result() llm.Result { return d.r }
 func (d *decoder) Parts() int         { return len(d.r.Blocks) }
 
-// named is the provider under another adapter's name.
+// named is the provider under another name.
 type named struct {
 	*scripted
 	name string

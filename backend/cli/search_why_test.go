@@ -16,8 +16,7 @@ func hit(id, text string, rank int, similarity float64) retrieval.Hit {
 	return h
 }
 
-// Only what was asked for is listed, however much would be packed; what is packed of it
-// is marked.
+// Only the requested number of results is listed, even if more would be packed; packed results are marked.
 func TestResultsAreBounded(t *testing.T) {
 	a, b, c := hit("a", "one", 1, 0.9), hit("b", "two", 2, 0.8), hit("c", "three", 3, 0.7)
 	doc := newSearchReply("one", chat.Within{}, retrieval.Result{
@@ -32,8 +31,8 @@ func TestResultsAreBounded(t *testing.T) {
 	}
 }
 
-// A result says which of the question's words it holds, and how similar it is, in the
-// document and in words; the excerpt shows them.
+// A result shows which words of the question it contains and how similar it is, in the document and in the text; the
+// excerpt shows the words.
 func TestWhyAResultWasFound(t *testing.T) {
 	long := strings.Repeat("nothing of it here, ", 40)
 	for _, c := range []struct {

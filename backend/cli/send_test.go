@@ -48,7 +48,7 @@ func TestSendStreamsTheStoredText(t *testing.T) {
 	}
 }
 
-// onlySession shows the one session there is.
+// onlySession shows the only session.
 func (h *home) onlySession() shown {
 	h.t.Helper()
 	var list struct {
@@ -65,7 +65,7 @@ func (h *home) onlySession() shown {
 	return h.show(list.Sessions[0].ID)
 }
 
-func TestSendOutOfOrderPartsAreToldOf(t *testing.T) {
+func TestSendReportsOutOfOrderParts(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.provider.script(answer{events: []string{ev("text", 0, "a"), ev("text", 1, "b"), ev("text", 0, "c"), ev("done", 0, "")}})
@@ -195,7 +195,7 @@ func TestSendFailure(t *testing.T) {
 	}
 }
 
-func TestSendTellsOfAttempts(t *testing.T) {
+func TestSendReportsAttempts(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	busy := &llm.Error{Code: chat.CodeRateLimited, Status: 429, Message: "slow down", Retry: true}
@@ -215,7 +215,7 @@ func TestSendTellsOfAttempts(t *testing.T) {
 	}
 }
 
-// watched is a writer that says when a text has been written.
+// watched is a writer that signals when a text has been written.
 type watched struct {
 	strings.Builder
 	text string
@@ -372,7 +372,7 @@ func (b *brokenPipe) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// The answer is stored whole, and nothing more is done than that.
+// The answer is stored completely, but no background work is done.
 func TestClosedStdoutDoesNotStopTheAnswer(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -390,8 +390,8 @@ func TestClosedStdoutDoesNotStopTheAnswer(t *testing.T) {
 	}
 }
 
-// While it continues, who waits for the program is told why, and can stop it.
-func TestAnAnswerThatNobodyReadsIsToldOf(t *testing.T) {
+// The process that waits for the program is told why it continues, and can stop it.
+func TestAnAnswerThatNobodyReadsIsReported(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	begun := make(chan struct{})
@@ -406,7 +406,7 @@ func TestAnAnswerThatNobodyReadsIsToldOf(t *testing.T) {
 	}
 }
 
-// heard does something once when some words are written to it.
+// heard calls a function once when a text is written to it.
 type heard struct {
 	text  strings.Builder
 	words string
@@ -436,7 +436,7 @@ func TestAChatThatNobodyReadsEnds(t *testing.T) {
 	}
 }
 
-// A call that cannot be carried out as it is typed ends with 2, whichever verb it is.
+// Invalid usage exits with 2, whatever the command.
 func TestWrongUsageIsTheSameEverywhere(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

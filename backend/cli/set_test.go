@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/cli"
 )
 
-// --set holds for one run, is checked before anything is opened, and is not written.
+// --set applies to one run, is checked before anything is opened, and is not stored.
 func TestSetForOneRun(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -42,9 +42,8 @@ func TestSetForOneRun(t *testing.T) {
 	}
 }
 
-// A program that has the data open works by its own settings: a verb with --set is not
-// handed over to it.
-func TestSetIsNotHandedOver(t *testing.T) {
+// A program that has the data open uses its own settings, so a command with --set is not forwarded to it.
+func TestSetIsNotForwarded(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.send("--new", "hi")

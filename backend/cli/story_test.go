@@ -13,8 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// masks replace what differs from run to run: ids by their order of appearance,
-// moments, and paths.
+// masks replace what differs between runs: ids (numbered in order of appearance), times, and paths.
 type masks struct {
 	ids   map[string]string
 	paths []string
@@ -41,7 +40,7 @@ func (m *masks) apply(doc string) string {
 	})
 }
 
-// golden compares a document with testdata/NAME.json: programs read these.
+// golden compares a document with testdata/NAME.json, because programs read these documents.
 func (m *masks) golden(t *testing.T, name string, doc map[string]any) {
 	t.Helper()
 	raw, err := json.MarshalIndent(doc, "", "  ")
@@ -70,7 +69,7 @@ func (m *masks) golden(t *testing.T, name string, doc map[string]any) {
 	}
 }
 
-// TestDocuments runs every verb through one story and holds its document fast.
+// TestDocuments runs every command in one story and pins its document.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -126,7 +125,7 @@ func TestDocuments(t *testing.T) {
 	step("failure_not_found", 1, "show", "01ARZ3NDEKTSV4RRFFQ69G5FAV")
 }
 
-// TestEveryFailureIsOneDocument makes every verb fail, in its usage and in its work.
+// TestEveryFailureIsOneDocument makes every command fail, with invalid usage and at work.
 func TestEveryFailureIsOneDocument(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

@@ -18,7 +18,7 @@ import (
 // notebook is a server with tools that read and add notes.
 type notebook struct {
 	mu      sync.Mutex
-	words   string // of the description of add
+	words   string // in the description of add
 	calls   []string
 	breaks  bool // the next call is cut off
 	preview string
@@ -58,7 +58,7 @@ func (n *notebook) called() []string {
 	return slices.Clone(n.calls)
 }
 
-// newToolHome is a home with a notebook, whose tool add is accepted.
+// newToolHome is a home with a notebook whose tool add is accepted.
 func newToolHome(t *testing.T) (*home, *notebook) {
 	t.Helper()
 	h, n := newHome(t), &notebook{}
@@ -78,7 +78,7 @@ type waitingDoc struct {
 	}
 }
 
-// waiting is the one call that waits.
+// waiting returns the id of the only waiting call.
 func (h *home) waiting() string {
 	h.t.Helper()
 	var doc waitingDoc
@@ -174,7 +174,7 @@ func TestASendWaitsForADecision(t *testing.T) {
 	}
 }
 
-func TestDeniedAndForGood(t *testing.T) {
+func TestDeniedOnceAndPermanently(t *testing.T) {
 	t.Parallel()
 	h, n := newToolHome(t)
 	h.provider.script(asks("", "u1", "notes__add", addMilk), say("Then not."))
@@ -260,7 +260,7 @@ func TestAnUnknownOutcomeIsResolved(t *testing.T) {
 	}
 }
 
-// chatAt talks at a terminal.
+// chatAt runs chat on a terminal.
 func (h *home) chatAt(lines ...string) result {
 	h.t.Helper()
 	app := h.app()
@@ -294,7 +294,7 @@ func TestChatAsksAtTheTerminal(t *testing.T) {
 	}
 }
 
-func TestChatLeavesWaitingWhereNobodySits(t *testing.T) {
+func TestChatWithoutATerminalLeavesCallsWaiting(t *testing.T) {
 	t.Parallel()
 	h, n := newToolHome(t)
 	h.provider.script(asks("First.", "u1", "notes__add", addMilk))
@@ -306,7 +306,7 @@ func TestChatLeavesWaitingWhereNobodySits(t *testing.T) {
 	}
 }
 
-// TestToolDocuments holds the documents of the verbs about tools fast.
+// TestToolDocuments pins the documents of the commands about tools.
 func TestToolDocuments(t *testing.T) {
 	t.Parallel()
 	h, n := newToolHome(t)

@@ -118,14 +118,14 @@ func TestForkSwitchesOnlyWhenAsked(t *testing.T) {
 	}
 }
 
-func TestRollbackGoesOnFromAnEarlierState(t *testing.T) {
+func TestRollbackContinuesFromAnEarlierState(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.send("--new", "--wait", "committed", "one")
 	first := h.show(s.SessionID).Turns[0].StateAfter
 	h.send("--wait", "committed", "two")
 	last := h.show(s.SessionID).Turns[1]
-	for _, here := range [][]string{{"--to", string(last.StateAfter)[18:]}, {"--turn", string(last.ID)}} { // a copy of the branch is nothing to roll back to
+	for _, here := range [][]string{{"--to", string(last.StateAfter)[18:]}, {"--turn", string(last.ID)}} { // a copy of the branch is not something to roll back to
 		if r := h.run(append([]string{"rollback", s.SessionID}, here...)...).exits(1); !strings.Contains(r.err, "already ends there") {
 			t.Errorf("%v: %s", here, r.err)
 		}
@@ -163,7 +163,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-func TestBrokenConfigurationIsToldAndDoesNotStop(t *testing.T) {
+func TestAnInvalidConfigurationIsReportedAndIgnored(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.configure("[general]\ndefault_modle = \"x\"\n")
@@ -194,8 +194,7 @@ func TestJobsByHand(t *testing.T) {
 	}
 }
 
-// A pause holds for the verbs after it, and none of them does background work but what
-// it is asked for.
+// A pause also applies to later commands; they only do the background work that they are explicitly asked for.
 func TestPauseByHand(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -313,8 +312,7 @@ func TestBackupIsAWholeDatabase(t *testing.T) {
 	}
 }
 
-// A person is shown what is replaced by what, and asked; what was replaced can be
-// had back.
+// The user is shown what a restore replaces and asked to confirm it; the replaced data can be recovered.
 func TestRestoreAsks(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -367,7 +365,7 @@ func TestRestoreAsks(t *testing.T) {
 	}
 }
 
-// A look for a new version says what it found, and nobody is asked without --check.
+// The check for a new version reports its result; without --check nothing is requested from the network.
 func TestVersionCheck(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Long work is shown on a terminal while it continues and leaves nothing behind; what is
-// short, or has no terminal, shows nothing.
+// Long work shows its progress on a terminal and removes it at the end; short work, or work without a terminal, shows
+// nothing.
 func TestWatch(t *testing.T) {
 	jobs := func() progress { return progress{more: "7 jobs queued"} }
 	half := func() progress { return progress{done: 5, total: 10, more: "5 turns"} }

@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-// said are the turns of a session, as show --json tells them.
+// said returns the turns of a session from show --json.
 func (h *home) said(session string) []any {
 	h.t.Helper()
 	turns, _ := h.run("show", "--json", session).exits(0).document()["turns"].([]any)
 	return turns
 }
 
-// TestTheTreeIsDrawn: forks, the active branch, and archived ones only when asked for.
+// TestTheTreeIsDrawn: forks, the active branch, and archived branches only on request.
 func TestTheTreeIsDrawn(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -59,7 +59,7 @@ func TestTheTreeIsDrawn(t *testing.T) {
 	if out := h.run("rollback", first.SessionID, "--turn", first.TurnID).exits(0).out; !strings.Contains(out, "rollback to #1: ") || !strings.Contains(out, "1 later turn stays on main") {
 		t.Errorf("%s", out)
 	}
-	h.run("rollback", first.SessionID, "--turn", second.TurnID).exits(1) // of the branch that was left
+	h.run("rollback", first.SessionID, "--turn", second.TurnID).exits(1) // a turn of the branch that was left
 	h.run("verify").exits(0)
 }
 

@@ -69,7 +69,7 @@ func TestRemoveKeepsEverythingElse(t *testing.T) {
 	}
 }
 
-// A form the editor does not master is refused, not guessed at.
+// A form of TOML that the editor cannot edit is refused.
 func TestUneditableFormIsRefused(t *testing.T) {
 	_, err := setValue([]byte("stream = {}\n"), []string{"stream", "fsync_ms"}, 5)
 	if !errors.Is(err, errByHand) {

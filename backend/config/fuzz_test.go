@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzEdit: setting a text and taking it back changes no other value and no comment,
-// and what was set is read as it was given.
+// FuzzEdit: setting a value and removing it again changes no other value and no comment, and the value is read as it
+// was set.
 func FuzzEdit(f *testing.F) {
 	for _, s := range []string{
 		srd18, "# first\n[models.a] # beside\nprovider = \"openai\" # why\n# last\n", "models = { \"a\" = { provider = \"x\" } } # inline\n",
@@ -25,7 +25,7 @@ func FuzzEdit(f *testing.F) {
 		path := []string{table, name}
 		set, err := setValue(data, path, value)
 		if err != nil {
-			return // a form that is edited by hand
+			return // a form that must be edited by hand
 		}
 		after, err := parseDocument(set)
 		if err != nil {
@@ -52,7 +52,7 @@ func FuzzEdit(f *testing.F) {
 	})
 }
 
-// keepsLines reports that every comment of a text is in another, in order.
+// keepsLines reports whether every comment of a text is in another one, in order.
 func keepsLines(before, after []byte) bool {
 	for line := range bytes.Lines(before) {
 		line = bytes.TrimSpace(line)

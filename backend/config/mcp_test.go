@@ -45,7 +45,7 @@ func TestServersAreRead(t *testing.T) {
 	}
 }
 
-func TestServersThatAreWrong(t *testing.T) {
+func TestInvalidServersAreReported(t *testing.T) {
 	for text, want := range map[string]string{
 		"[mcp.servers]\nx = 1":                                                            "must be a table",
 		"[mcp]\nservers = 1":                                                              "must hold tables",

@@ -50,7 +50,7 @@ func TestBuiltInModelsFollowTheKeys(t *testing.T) {
 	}
 }
 
-// A vendor's key never goes to another server by itself.
+// A vendor's key is never sent to another server automatically.
 func TestKeysBelongToServers(t *testing.T) {
 	cases := []struct {
 		m         Model

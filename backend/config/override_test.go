@@ -33,7 +33,7 @@ base_url = "http://127.0.0.1:1/v1"
 model_id = "m"
 `
 
-// A setting of the run holds over the file, is never written to it, and the rest stays.
+// A setting for one run overrides the file and is never written to it; other settings are not affected.
 func TestOverrides(t *testing.T) {
 	s, err := openWith(t, overriddenFile, "0", "budget.compact_at=0.6", "budget.compact_at = 0.7", "context.infinity=true",
 		`redaction.patterns=["x+"]`, "models.m.1.context_limit=4096", "retrieval.embedding_base_url=http://localhost:1/v1")
@@ -62,7 +62,7 @@ func TestOverrides(t *testing.T) {
 	}
 }
 
-// Overrides are checked as the file is, by themselves and with the file.
+// Overrides are checked like the file, separately and in combination with it.
 func TestWrongOverrides(t *testing.T) {
 	for set, words := range map[string]string{
 		"budget.compact_at":              "has no value",
@@ -90,7 +90,7 @@ func TestWrongOverrides(t *testing.T) {
 	}
 }
 
-// CONTEXTINFINITY turns memory on or off over the file.
+// CONTEXTINFINITY turns memory on or off and overrides the file.
 func TestMemoryByTheEnvironment(t *testing.T) {
 	for _, c := range []struct {
 		file, env string

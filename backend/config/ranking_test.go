@@ -10,7 +10,7 @@ func TestAdjustmentsFollowTheProfile(t *testing.T) {
 		``:                                       {0, false},
 		`profile = "srd"`:                        {0.1, true},
 		"profile = \"srd\"\nrecency_boost = 0.3": {0.3, true},
-		// The measured defaults, but set.
+		// The measured defaults, but set explicitly.
 		"profile = \"srd\"\nrecency_boost = 0.0\nenable_mmr = false": {0, false},
 		"recency_boost = 0.2\nenable_mmr = true":                     {0.2, true},
 	} {

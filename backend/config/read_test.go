@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// srd18 is the example of SRD 18, word for word but for the data folder.
+// srd18 is the example of SRD 18, with another data directory.
 const srd18 = `[general]
 default_model = "sonnet"
 data_dir = "~/.contextinfinity"
@@ -58,7 +58,7 @@ parallel_tool_calls = false
 disable_parallel_tool_use = true
 `
 
-// The SRD's own values are our defaults but for one, and its example is read as it is.
+// Our defaults equal the SRD's values with one exception, and its example can be read.
 func TestReadsTheExampleOfTheSRD(t *testing.T) {
 	c, err := Parse("config.toml", []byte(srd18))
 	if err != nil {
@@ -66,7 +66,7 @@ func TestReadsTheExampleOfTheSRD(t *testing.T) {
 	}
 	want := Default()
 	want.General.DefaultModel, want.General.DataDir = "sonnet", "~/.contextinfinity"
-	want.Retrieval.EnableMMR = true // ours is measured: it gains nothing
+	want.Retrieval.EnableMMR = true // ours is measured: MMR improves nothing
 	want.Configured = []Model{
 		{Name: "sonnet", Provider: "anthropic", ModelID: "claude-sonnet-4-20250514", ContextLimit: 200000, APIKeyEnv: "ANTHROPIC_API_KEY", Stream: true, omit: []string{}},
 		{Name: "gpt", Provider: "openai", ModelID: "gpt-5.2", ContextLimit: 400000, APIKeyEnv: "OPENAI_API_KEY", Stream: true, omit: []string{}},
@@ -85,7 +85,7 @@ func TestReadsTheExampleOfTheSRD(t *testing.T) {
 	}
 }
 
-// Defaults the specification gives and that no example above covers.
+// Defaults from the specification that the example does not contain.
 func TestDefaultsOfTheSpecification(t *testing.T) {
 	want := map[string]string{
 		"budget.working_set_tokens": "50000", "budget.compact_at": "0.85", "budget.compact_to": "0.5",
@@ -116,8 +116,8 @@ func TestDefaultsOfTheSpecification(t *testing.T) {
 	}
 }
 
-// The table is sound: unique names, words for people, defaults that its own
-// rules accept, and every field reached by exactly one key.
+// The table is valid: names are unique, texts are complete, defaults pass their own rules, and every field has
+// exactly one key.
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
 	fields := map[any]string{}
@@ -144,7 +144,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// Every fault names file, line and key, and all faults are told at once.
+// Every error names file, line and key, and all errors are reported at once.
 func TestFaultsNameFileLineAndKey(t *testing.T) {
 	model := "[models.m]\nprovider = \"openai\"\nmodel_id = \"x\"\n"
 	cases := map[string]struct{ text, want string }{
@@ -204,7 +204,7 @@ func TestFaultsNameFileLineAndKey(t *testing.T) {
 	}
 }
 
-func TestAllFaultsAreToldInOrder(t *testing.T) {
+func TestAllErrorsAreReportedInOrder(t *testing.T) {
 	_, err := Parse("c.toml", []byte("[stream]\nfsync_ms = 1\nfluhs_ms = 2\n[budget]\ncompact_at = 7\nx = 1\n[nothing]\n"))
 	var problems Problems
 	if !errors.As(err, &problems) {
@@ -219,7 +219,7 @@ func TestAllFaultsAreToldInOrder(t *testing.T) {
 	}
 }
 
-// An API key put in the wrong place is not repeated by the error about it.
+// An error about an API key in the wrong place does not repeat the key.
 func TestErrorsNeverRepeatAKey(t *testing.T) {
 	const canary = "sk-ant-canary-0123456789abcdef"
 	for _, text := range []string{
@@ -279,8 +279,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// What is good can be edited, or is refused as it is; taking the edit
-		// back gives the same values.
+		// A valid file can be edited, or the edit is refused; undoing the edit gives the same values.
 		set, err := setValue(data, path, 1234)
 		if err != nil {
 			return

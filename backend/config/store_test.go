@@ -137,7 +137,7 @@ func TestSetThenResetRestoresTheFile(t *testing.T) {
 			t.Errorf("reset %s: %v", info.Key, err)
 		}
 	}
-	// Headers of sections that were not there stay; every line that was is as it was.
+	// Headers of new sections stay; every original line is unchanged.
 	if got := content(t, s); !strings.HasPrefix(got, text) {
 		t.Fatalf("got\n%s\nwant it to begin with\n%s", got, text)
 	}
@@ -291,7 +291,7 @@ func TestEnvironmentTurnsInfinityOff(t *testing.T) {
 	}
 }
 
-func TestFolderInPlaceOfTheFileIsAnErrorInWords(t *testing.T) {
+func TestAFolderInPlaceOfTheFileIsReported(t *testing.T) {
 	s, err := Open(Options{Path: t.TempDir(), Getenv: noEnv})
 	if chat.CodeOf(err) != chat.CodeConfig || s.Config() == nil {
 		t.Fatalf("error %v", err)
@@ -301,8 +301,7 @@ func TestFolderInPlaceOfTheFileIsAnErrorInWords(t *testing.T) {
 	}
 }
 
-// TestFaultyFileKeepsItsDataDir: a fault elsewhere must not make the
-// conversations seem gone.
+// TestFaultyFileKeepsItsDataDir: an error elsewhere in the file must not make the conversations seem to be gone.
 func TestFaultyFileKeepsItsDataDir(t *testing.T) {
 	for _, fault := range []string{"[stream]\nfsync_ms = -1\n", "[stream\n", "[general]\n"} {
 		dir := t.TempDir()
@@ -318,7 +317,7 @@ func TestFaultyFileKeepsItsDataDir(t *testing.T) {
 	}
 }
 
-// TestSetAll: several keys are set at once, with one notice, or none of them is.
+// TestSetAll: several keys are set at once with one notification, or none of them is.
 func TestSetAll(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.toml")
 	s, err := Open(Options{Path: path, DataDir: t.TempDir(), Getenv: func(string) string { return "" }})

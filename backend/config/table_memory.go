@@ -13,7 +13,7 @@ var memoryTable = []key{
 		name: "retrieval.scope", group: groupRetrieval, label: "Scope", def: "lineage",
 		choices: []string{"lineage", "session", "project", "all"},
 		help: "What may be remembered: this branch's own past, the whole session, the session's project (without one, this branch's past), or all sessions. " +
-			"The last two let the text of one session reach the provider of another. Sessions of a project share its memory unless all sessions are chosen; each may be set apart.",
+			"The last two let the text of one session reach the provider of another. Sessions of a project share its memory unless all sessions are chosen; each may be set apart. Until you set this, recall, which sends nothing, searches all sessions outside projects.",
 	}, func(c *Config) any { return &c.Retrieval.Scope }},
 	{spec{
 		name: "retrieval.embedder", group: groupRetrieval, label: "Embedder", def: EmbedderLocal,

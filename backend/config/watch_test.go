@@ -10,14 +10,14 @@ import (
 	"contextinfinity/backend/config"
 )
 
-// What another process writes is in force here soon; what has an error is not, and is described.
+// A change by another process takes effect soon; an invalid one does not, and its errors are reported.
 func TestWatch(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.toml")
 	write := func(text string) {
 		t.Helper()
 		err := os.WriteFile(path+".new", []byte(text), 0o600)
 		if err == nil {
-			err = os.Rename(path+".new", path) // as editors do; the interval of this test is shorter than writing takes
+			err = os.Rename(path+".new", path) // as editors do; the polling interval of this test is shorter than writing takes
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -65,7 +65,7 @@ func TestWatch(t *testing.T) {
 	}
 	<-adopted
 
-	// Its own edits are in force at once, and are no news.
+	// Its own edits take effect at once, without a notification.
 	if err := s.Set("budget.working_set_tokens", "25000"); err != nil {
 		t.Fatal(err)
 	}

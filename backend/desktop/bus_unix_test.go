@@ -18,8 +18,7 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// privateBus starts a session bus that starts no services, for one test, and gives a
-// connection of a stranger's to it.
+// privateBus starts a session bus without services for one test, and returns a connection to it for mock services.
 func privateBus(t *testing.T) *dbus.Conn {
 	t.Helper()
 	daemon, err := exec.LookPath("dbus-daemon")
@@ -58,7 +57,7 @@ func privateBus(t *testing.T) *dbus.Conn {
 	return stranger
 }
 
-// serve puts an object under a name on the bus.
+// serve exports an object under a name on the bus.
 func serve(t *testing.T, conn *dbus.Conn, name string, path dbus.ObjectPath, methods map[string]any, face string) {
 	t.Helper()
 	if err := conn.ExportMethodTable(methods, path, face); err != nil {
@@ -69,8 +68,8 @@ func serve(t *testing.T, conn *dbus.Conn, name string, path dbus.ObjectPath, met
 	}
 }
 
-// The window may hide while a host is registered, and learns of each change: of hosts,
-// of the watcher's end, and of the bus' own.
+// The window may hide to the tray only while a host is registered. It notices when hosts come and go, and when the
+// watcher or the bus ends.
 func TestTheTraysHostIsWatched(t *testing.T) {
 	stranger := privateBus(t)
 	said := make(chan bool, 8)
@@ -118,8 +117,7 @@ func TestWithoutABusThereIsNoTray(t *testing.T) {
 	}
 }
 
-// answered is what a service of the test was asked: its answers are given elsewhere than
-// where the test waits for them.
+// answered records requests to a mock service, because the service and the test run in different goroutines.
 type answered[T any] struct {
 	mu   sync.Mutex
 	list []T
@@ -138,8 +136,8 @@ func (a *answered[T]) all() []T {
 	return slices.Clone(a.list)
 }
 
-// A notification names the session, quotes markup away, takes the place of the
-// session's last one, and a click opens the session in a window that is shown.
+// A notification names the session, escapes markup and replaces the session's last notification. A click on it shows
+// the window with the session.
 func TestANotificationOpensItsSession(t *testing.T) {
 	stranger := privateBus(t)
 	type shownNotice struct {
@@ -167,7 +165,7 @@ func TestANotificationOpensItsSession(t *testing.T) {
 	if !reflect.DeepEqual(got.all(), want) {
 		t.Errorf("%+v", got.all())
 	}
-	for _, number := range []uint32{7, 42} { // a stranger's, then ours
+	for _, number := range []uint32{7, 42} { // another program's, then ours
 		if err := stranger.Emit(noticePath, noticeName+".ActionInvoked", number, "default"); err != nil {
 			t.Fatal(err)
 		}
@@ -182,8 +180,7 @@ func TestANotificationOpensItsSession(t *testing.T) {
 	}
 }
 
-// The session manager may always end the session, and the work is put away before it
-// is told to continue.
+// The session manager may end the session at any time, but the program saves its work before it agrees.
 func TestTheSessionWaitsForTheWork(t *testing.T) {
 	for _, m := range sessionManagers {
 		t.Run(m.name, func(t *testing.T) {
@@ -230,8 +227,8 @@ func TestTheSessionWaitsForTheWork(t *testing.T) {
 	}
 }
 
-// The file manager is asked for the file itself, byte for byte; where none is on the
-// bus, its folder is opened.
+// The file manager is asked to show the file itself, with its exact name; without a file manager on the bus, its
+// folder is opened.
 func TestAFileIsRevealed(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "größer & 100%.cinf")
@@ -266,7 +263,7 @@ func TestAFileIsRevealed(t *testing.T) {
 	}
 }
 
-// waitFor polls for a file that another process writes; the test's own limit ends it.
+// waitFor polls for a file that another process writes; the test's timeout ends it.
 func waitFor(t *testing.T, path, want string) {
 	t.Helper()
 	for {

@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// Each mood has an icon of its own, of the program's picture: 64 pixels wide, not
-// blank, the same but for the badge.
-func TestFacesTellMoodsApart(t *testing.T) {
+// Each status has its own version of the program's icon: 64 pixels wide, not blank, and different only in the badge.
+func TestEachStatusHasItsOwnIcon(t *testing.T) {
 	picture, err := os.ReadFile("../../build/appicon.png")
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +51,7 @@ func TestFacesTellMoodsApart(t *testing.T) {
 	}
 }
 
-// An icon file says where its picture is and how long.
+// The header of an icon file contains the position and length of its picture.
 func TestAnIconFileHoldsItsPicture(t *testing.T) {
 	file := asICO([]byte("a picture"))
 	size, at := binary.LittleEndian.Uint32(file[14:]), binary.LittleEndian.Uint32(file[18:])
@@ -61,7 +60,7 @@ func TestAnIconFileHoldsItsPicture(t *testing.T) {
 	}
 }
 
-func TestTheTraySaysWhatGoesOn(t *testing.T) {
+func TestTheTrayShowsTheStatus(t *testing.T) {
 	for _, c := range []struct {
 		w    fakeWork
 		want status
@@ -94,7 +93,7 @@ func (f *fakeWork) Busy() (running, queued int) { return f.running, f.queued }
 func (f *fakeWork) Attention() string           { return f.attention }
 func (f *fakeWork) Changed(func())              {}
 
-func TestNoticesFitABubble(t *testing.T) {
+func TestNotificationsAreShort(t *testing.T) {
 	for in, want := range map[string]string{
 		"a\nb\t c\x00": "a b c", "": "", "<b>&": "<b>&",
 	} {

@@ -37,7 +37,7 @@ func (a *asked) is(t *testing.T, want ...string) {
 	a.list = nil
 }
 
-// fakeTray is a tray that has a host or not.
+// fakeTray is a tray with or without a host.
 type fakeTray struct {
 	host  bool
 	shown []status
@@ -48,7 +48,7 @@ func (f *fakeTray) hosted() bool  { return f.host }
 func (f *fakeTray) show(s status) { f.shown = append(f.shown, s) }
 func (f *fakeTray) end()          { f.ended++ }
 
-// living is a life with a window that only records.
+// living returns a life with a recording window.
 func living(w Window) (*life, *asked, *fakeTray) {
 	if w.Close == nil {
 		w.Close = func() {}
@@ -61,8 +61,7 @@ func living(w Window) (*life, *asked, *fakeTray) {
 
 func wishes(s Settings) func() Settings { return func() Settings { return s } }
 
-// Closing hides where a tray host is and the user wants it; in every other case it
-// quits (UX, Around it).
+// Closing hides the window if there is a tray host and the user wants it; otherwise it quits (UX, Around it).
 func TestClosingHidesOnlyIntoATray(t *testing.T) {
 	for name, c := range map[string]struct{ host, wanted, hides bool }{
 		"host and wanted": {true, true, true}, "not wanted": {true, false, false},
@@ -90,14 +89,14 @@ func TestClosingHidesOnlyIntoATray(t *testing.T) {
 					t.Errorf("closed %d times", closed)
 				}
 				time.Sleep(2 * partingTime)
-				a.is(t, "exit 0") // what holds the window up does not hold the program up
+				a.is(t, "exit 0") // a window that does not close does not keep the program running
 			})
 		})
 	}
 }
 
-// A window that only the tray could call back comes back when its host goes.
-func TestTheWindowComesBackWhenTheTrayGoes(t *testing.T) {
+// If the tray host goes away, a window that only the tray could show again is shown.
+func TestTheWindowIsShownWhenTheTrayGoes(t *testing.T) {
 	l, a, f := living(Window{Settings: wishes(Settings{CloseToTray: true})})
 	l.hostGone()
 	a.is(t)
@@ -109,8 +108,8 @@ func TestTheWindowComesBackWhenTheTrayGoes(t *testing.T) {
 	a.is(t)
 }
 
-// A program that starts at sign-in begins in the tray, waits for one that comes later, and shows itself where none does.
-func TestAWindowThatBeginsHiddenWaitsForATray(t *testing.T) {
+// A program that starts at sign-in starts hidden, waits for a tray, and shows its window if none appears.
+func TestAWindowThatStartsHiddenWaitsForATray(t *testing.T) {
 	for name, c := range map[string]struct {
 		host bool
 		want []string
@@ -120,7 +119,7 @@ func TestAWindowThatBeginsHiddenWaitsForATray(t *testing.T) {
 				l, a, f := living(Window{})
 				f.host = false
 				l.beginHidden()
-				l.hostGone() // told at once that there is none yet
+				l.hostGone() // reported at once: there is none yet
 				if there, _ := l.watched(); there {
 					t.Error("the window is there")
 				}
@@ -135,7 +134,7 @@ func TestAWindowThatBeginsHiddenWaitsForATray(t *testing.T) {
 	}
 }
 
-// answeringWork has answers that end while it is looked at.
+// answeringWork has answers that end while the program waits for them.
 type answeringWork struct {
 	fakeWork
 	answers atomic.Int32
@@ -143,7 +142,8 @@ type answeringWork struct {
 
 func (w *answeringWork) Answering() int { return int(w.answers.Load()) }
 
-// Closing the first window while further ones stand hides it; with the last of them the program ends, but not before its answers.
+// Closing the first window hides it while further ones are open. Closing the last one quits, after the running
+// answers have ended.
 func TestFurtherWindowsKeepTheProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var further atomic.Bool
@@ -161,7 +161,7 @@ func TestFurtherWindowsKeepTheProgram(t *testing.T) {
 		a.is(t, "hide")
 		further.Store(false)
 		go l.lastLeft()
-		time.Sleep(5*time.Second + answersEvery/2) // between two looks
+		time.Sleep(5*time.Second + answersEvery/2) // between two checks
 		a.is(t)
 		work.answers.Store(0)
 		time.Sleep(answersEvery)
@@ -170,7 +170,7 @@ func TestFurtherWindowsKeepTheProgram(t *testing.T) {
 		time.Sleep(time.Minute)
 		a.is(t, "exit 0")
 	})
-	synctest.Test(t, func(t *testing.T) { // one that was shown again stays
+	synctest.Test(t, func(t *testing.T) { // one that was shown again stays open
 		l, a, _ := living(Window{Held: func() bool { return true }})
 		l.beforeClose(context.Background())
 		l.show()
@@ -180,9 +180,9 @@ func TestFurtherWindowsKeepTheProgram(t *testing.T) {
 	})
 }
 
-// Quitting closes once, from however many places it is asked for, and what begins to
-// quit is not hidden into the tray nor called back.
-func TestQuittingIsOnceAndForAll(t *testing.T) {
+// Quitting closes the program once, however often it is requested, and a program that is quitting is neither hidden
+// nor shown again.
+func TestQuittingHappensOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		closed := 0
 		l, a, f := living(Window{Settings: wishes(Settings{CloseToTray: true}), Close: func() { closed++ }})
@@ -205,7 +205,7 @@ func TestQuittingIsOnceAndForAll(t *testing.T) {
 	})
 }
 
-// Work that cannot be put away does not keep the program: it ends with a bad code.
+// If the work cannot be saved in time, the program still ends, with a non-zero exit code.
 func TestTheEndIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stuck := make(chan struct{})
@@ -217,7 +217,7 @@ func TestTheEndIsBounded(t *testing.T) {
 	})
 }
 
-// A signal ends the program, though closing would hide it.
+// A signal ends the program, even if closing would hide it.
 func TestASignalQuits(t *testing.T) {
 	gone := make(chan struct{})
 	l, _, _ := living(Window{Settings: wishes(Settings{CloseToTray: true}), Close: func() { close(gone) }})
@@ -232,7 +232,7 @@ func TestASignalQuits(t *testing.T) {
 	<-gone
 }
 
-func TestThePageSaysWhetherItHasTheKeyboard(t *testing.T) {
+func TestThePageReportsItsFocus(t *testing.T) {
 	l, _, _ := living(Window{})
 	for _, c := range []struct {
 		said    []any
@@ -245,8 +245,8 @@ func TestThePageSaysWhetherItHasTheKeyboard(t *testing.T) {
 	}
 }
 
-// The paths of a drop count once the page says that files were dropped on it, in
-// whichever order the two come, once, and not for another drop.
+// Dropped paths count once the page confirms that files were dropped on it, in either order, once, and only for the
+// same drop.
 func TestDropsNeedBothHalves(t *testing.T) {
 	paths := []string{"/tmp/a b.json", "/tmp/x/../c"}
 	want := WindowRequest{Kind: RequestFiles, Paths: []string{"/tmp/a b.json", "/tmp/c"}, X: 7, Y: 9}
@@ -298,8 +298,8 @@ func TestDialogsNeedAWindow(t *testing.T) {
 	Notify(Notice{Title: "nobody sees this"})
 }
 
-// Closing would cut an answer short where there is no tray: the page asks first. Whoever closes again, or says so, is
-// obeyed; a signal and the tray's menu do not ask.
+// If closing would cut off an answer because there is no tray, the page asks first. Closing again, or confirming,
+// closes the window; a signal and the tray's menu do not ask.
 func TestClosingAsksWhileAnswersArrive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		work := &fakeWork{answering: 1}
@@ -333,7 +333,7 @@ func TestClosingAsksWhileAnswersArrive(t *testing.T) {
 	})
 }
 
-// The first window fits on the screen with its frame (UX: usable at 1280 by 800).
+// The first window fits on the screen, including its frame (UX: usable at 1280 by 800).
 func TestTheFirstWindowFitsItsScreen(t *testing.T) {
 	for screen, want := range map[[2]int][2]int{
 		{1920, 1080}: {1280, 800}, {1280, 800}: {1264, 704}, {1366, 768}: {1280, 672}, {800, 480}: {900, 600},
@@ -344,8 +344,8 @@ func TestTheFirstWindowFitsItsScreen(t *testing.T) {
 	}
 }
 
-// Events go to the page that listens: a script in one that has no runtime yet would fail. Each announcement is confirmed,
-// as a page repeats the one that came too early.
+// Events are sent only to a page that listens, because a script fails in a page without the runtime. Each
+// announcement of the page is confirmed, because it repeats one that came too early.
 func TestEventsWaitForAPage(t *testing.T) {
 	l, _, _ := living(Window{})
 	var confirmed []any

@@ -17,7 +17,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// TestMain is also the process that reads a PDF, as main is in the program.
+// TestMain also runs the process that reads a PDF, like main in the program.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == ReadArgument {
 		os.Exit(ReadFile(os.Stdin, os.Stdout))
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// takeMemory is the argument with which the test takes more memory than the process may have.
+// takeMemory is the argument with which the test allocates more memory than the process may use.
 const takeMemory = "take-memory"
 
 func reader(t testing.TB) Reader {
@@ -128,7 +128,7 @@ func TestReadPDF(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d, err := reader(t).Read(context.Background(), "a.pdf", c.data)
-			if c.want == "" { // offsets are off by the junk: words, or an error in words
+			if c.want == "" { // offsets are shifted by the junk: either text or a clear error
 				if err == nil && d.Text != "words" {
 					t.Errorf("text %q", d.Text)
 				}
@@ -144,8 +144,7 @@ func TestReadPDF(t *testing.T) {
 	}
 }
 
-// What no reader of the page sees is named as that: it may be the recognized text of a
-// scan, or a text that was hidden for programs.
+// Invisible text is marked, because it may be the recognized text of a scan or text that was hidden for programs.
 func TestTextThatIsNotVisible(t *testing.T) {
 	hidden := func(visible, text string) string { return strings.TrimLeft(visible+"\n\n", "\n") + notVisible + text }
 	boxed := func(content string) []byte {
@@ -193,11 +192,10 @@ func TestTextThatIsNotVisible(t *testing.T) {
 	}
 }
 
-// A page that cannot be got through ends the reading; the pages before it are there, and
-// the text says where it ends.
+// If a page takes too long, reading ends: the pages before it are kept, and the text says where it ends.
 func TestReadingEndsAtAPage(t *testing.T) {
 	r := reader(t)
-	r.timeout = 12 * time.Second // for a busy machine: the page never ends
+	r.timeout = 12 * time.Second // enough for a busy machine; the page never ends
 	d, err := r.Read(context.Background(), "slow.pdf", simplePDF("BT /F1 12 Tf (one) Tj ET", "BT /F1 12 Tf (two) Tj ET", "<", "BT /F1 12 Tf (four) Tj ET"))
 	const want = "[Reading ended after page 2 of 4: the next page took too long. What follows is not in this text.]\n\none\n\ftwo"
 	if err != nil || d.Text != want {
@@ -219,7 +217,7 @@ func TestReadingEndsAtAPage(t *testing.T) {
 	}
 }
 
-// The process that takes a file apart is given no key.
+// The process that parses a file gets no keys.
 func TestThePDFProcessHasNoKeys(t *testing.T) {
 	sh, err := exec.LookPath("sh")
 	if err != nil {
@@ -238,7 +236,7 @@ func TestThePDFProcessHasNoKeys(t *testing.T) {
 	}
 }
 
-// Whatever a file does to the library, it does to a process that is thrown away.
+// Whatever a file does to the library happens in a disposable process.
 func TestHostilePDF(t *testing.T) {
 	deep := strings.Repeat("[", 4<<20)
 	for _, c := range []struct {
@@ -272,7 +270,7 @@ func TestHostilePDF(t *testing.T) {
 	}
 }
 
-// A page that takes too much memory ends reading, and what stands before it is kept.
+// A page that needs too much memory ends reading, and the pages before it are kept.
 func TestPDFTakesTooMuchMemory(t *testing.T) {
 	t.Parallel()
 	var packed bytes.Buffer
@@ -296,8 +294,8 @@ func TestPDFTakesTooMuchMemory(t *testing.T) {
 	}
 }
 
-// Whatever the library does between two looks at its memory, the system ends the process.
-func TestTheSystemHoldsThePDFProcess(t *testing.T) {
+// If the library allocates too much between two checks, the system ends the process.
+func TestTheSystemLimitsThePDFProcess(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux counts what a process maps against its limit")
@@ -307,7 +305,7 @@ func TestTheSystemHoldsThePDFProcess(t *testing.T) {
 	}
 }
 
-// A file that takes forever is given up, and its process with it.
+// A file that takes forever is given up, and its process is ended.
 func TestPDFTakesTooLong(t *testing.T) {
 	r := reader(t)
 	r.timeout = time.Second

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzPDF reads any file as the process for PDFs does, but in this one: it ends in one of
-// the known ways, and text is text. The library's reader of hexadecimal strings does not
-// stop at the end of its input; such files are what the process and its time are for.
+// FuzzPDF reads any file like the process for PDFs, but in this process: it must end in one of the known ways with
+// valid text. The library's reader of hexadecimal strings does not stop at the end of its input; for such files there
+// is the process with its time limit.
 func FuzzPDF(f *testing.F) {
 	f.Add(simplePDF("BT /F1 12 Tf 1 0 0 1 72 700 Tm (one) Tj 0 -14 Td [(t) -250 (wo)] TJ (three) ' ET", "q 2 0 0 2 0 0 cm BT (page two) Tj ET Q"))
 	f.Add(formPDF())
@@ -44,7 +44,7 @@ func FuzzPDF(f *testing.F) {
 	})
 }
 
-// FuzzOffice reads any archive as the process for documents does, but in this one.
+// FuzzOffice reads any archive like the process for documents, but in this process.
 func FuzzOffice(f *testing.F) {
 	f.Add(word(f, "<w:p>"+run("one")+"</w:p><w:tbl><w:tr><w:tc><w:p>"+run("two")+"</w:p></w:tc></w:tr></w:tbl>"))
 	f.Add(openDocument(f, "text", `<text:h text:outline-level="1">one</text:h><text:p>two<text:s text:c="3"/></text:p>`))
@@ -60,8 +60,7 @@ func FuzzOffice(f *testing.F) {
 	})
 }
 
-// endless reports a file with a hexadecimal string that does not end where its stream,
-// or the file, does.
+// endless reports whether a file has a hexadecimal string that does not end before its stream or the file does.
 func endless(data []byte) bool {
 	for part := range bytes.SplitSeq(data, []byte("endstream")) {
 		if bytes.LastIndexByte(part, '<') > bytes.LastIndexByte(part, '>') {

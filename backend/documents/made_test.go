@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// makePDF writes objects 1, 2, ... with the table that finds them.
+// makePDF writes objects 1, 2, ... with their cross-reference table.
 func makePDF(objects []string, trailer ...string) []byte {
 	var b bytes.Buffer
 	b.WriteString("%PDF-1.4\n")
@@ -30,7 +30,7 @@ func stream(dict, content string) string {
 	return fmt.Sprintf("<< %s /Length %d >>\nstream\n%s\nendstream", dict, len(content), content)
 }
 
-// simplePDF has a page for each content.
+// simplePDF has one page for each content.
 func simplePDF(contents ...string) []byte {
 	objects := []string{"<< /Type /Catalog /Pages 2 0 R >>", "", helvetica}
 	var kids []string
@@ -51,7 +51,7 @@ func formPDF() []byte {
 	})
 }
 
-// encryptedPDF has a password that is not the empty one.
+// encryptedPDF has a password that is not empty.
 func encryptedPDF() []byte {
 	key := strings.Repeat("00", 32)
 	return makePDF([]string{"<< /Type /Catalog >>"}, fmt.Sprintf("/ID [<00112233445566778899aabbccddeeff> <00112233445566778899aabbccddeeff>] "+

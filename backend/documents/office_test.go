@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// parts are the files of a zip archive in their order: name, content, name, content.
+// zipOf returns a zip archive with these files: name, content, name, content.
 func zipOf(t testing.TB, parts ...string) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -34,7 +34,7 @@ func zipOf(t testing.TB, parts ...string) []byte {
 const (
 	wordHead = `<?xml version="1.0"?><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:mc="m" xmlns:r="r"><w:body>`
 	wordTail = `</w:body></w:document>`
-	// A German Word calls its styles in German; their names stay English.
+	// A German Word has German style ids, but English style names.
 	wordStyles = `<w:styles xmlns:w="w"><w:style w:type="paragraph" w:styleId="berschrift2"><w:name w:val="heading 2"/><w:pPr><w:outlineLvl w:val="1"/></w:pPr></w:style>
 		<w:style w:styleId="Titel"><w:name w:val="Title"/></w:style><w:style w:styleId="Eigene"><w:name w:val="Own"/><w:pPr><w:outlineLvl w:val="2"/></w:pPr></w:style></w:styles>`
 )

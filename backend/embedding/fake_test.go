@@ -10,13 +10,13 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// fake is an embedder whose vectors are made of a text's hash, or that fails.
+// fake is an embedder whose vectors are hashes of texts, or that fails.
 type fake struct {
 	id    chat.EmbedderID
 	mu    sync.Mutex
 	asked [][]string // texts of each request
 	err   func(texts []string) error
-	out   func(texts []string) [][]float32 // in place of the vectors
+	out   func(texts []string) [][]float32 // replaces the vectors
 }
 
 func newFake(name, model string, dimension int) *fake {
@@ -53,14 +53,14 @@ func (f *fake) requests() [][]string {
 	return f.asked
 }
 
-// fails makes every request fail, nil none.
+// fails makes every request fail; nil makes them succeed.
 func (f *fake) fails(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.err = func([]string) error { return err }
 }
 
-// texts is how many texts were asked for, all requests together.
+// texts returns the number of texts in all requests.
 func (f *fake) texts() int {
 	n := 0
 	for _, r := range f.requests() {
@@ -83,7 +83,7 @@ func vectorOf(id chat.EmbedderID, s string) []float32 {
 	return v
 }
 
-// waits remembers pauses in place of making them.
+// waits records pauses instead of waiting.
 type waits struct{ made []time.Duration }
 
 func (w *waits) wait(ctx context.Context, d time.Duration) error {

@@ -13,7 +13,7 @@ import (
 	"contextinfinity/backend/internal/clock"
 )
 
-// bench is a manager whose target can be changed.
+// bench is a manager with an exchangeable target.
 type bench struct {
 	*Manager
 	store  *memoryStore
@@ -34,7 +34,7 @@ func newBench(units int, target *fake, others ...*fake) *bench {
 	return b
 }
 
-// restart is the manager after the program's next start.
+// restart replaces the manager, as at the program's next start.
 func (b *bench) restart() {
 	b.Manager = NewManager(ManagerDeps{
 		Store: b.store,
@@ -62,7 +62,7 @@ func (b *bench) use(e Embedder, err error) {
 	b.target, b.err = e, err
 }
 
-// finish steps until nothing is left to do.
+// finish calls Step until nothing is left to do.
 func (b *bench) finish(t *testing.T) {
 	t.Helper()
 	for range 1000 {
@@ -121,12 +121,12 @@ func TestReindexServesTheOldUntilTheNewIsComplete(t *testing.T) {
 	b.use(remote, nil)
 	b.step(t)
 	b.is(t, "hashed:serving:150", "large:building:64")
-	// What is said meanwhile gets both kinds of vectors.
+	// New text gets both kinds of vectors during the reindex.
 	both, err := b.Vectors(t.Context(), []string{"said meanwhile"})
 	if err != nil || len(both[1]) != 1 || len(both[2]) != 1 {
 		t.Fatalf("%v, %v", both, err)
 	}
-	// A restart continues where it stopped.
+	// A restart continues the reindex.
 	b.restart()
 	b.finish(t)
 	b.is(t, "hashed:retired:0", "large:serving:150")
@@ -150,7 +150,7 @@ func checkVectors(s *memoryStore, ns int64, id chat.EmbedderID) error {
 	return nil
 }
 
-func TestChangeOfMindHalfWay(t *testing.T) {
+func TestTheTargetChangesDuringAReindex(t *testing.T) {
 	local, first, second := newFake(Local, "hashed", 8), newFake("openai", "first", 16), newFake("ollama", "second", 4)
 	cases := []struct {
 		name string
@@ -195,8 +195,8 @@ func TestTheSameTextIsNeverEmbeddedTwice(t *testing.T) {
 	}
 }
 
-// TestTheRemoteIsGone: what serves continues, the failure is shown until it works again.
-func TestTheRemoteIsGone(t *testing.T) {
+// TestTheRemoteIsUnavailable: the serving namespace continues, and the failure is shown until the server works again.
+func TestTheRemoteIsUnavailable(t *testing.T) {
 	local, remote := newFake(Local, "hashed", 8), newFake("openai", "m", 16)
 	b := newBench(10, local, remote)
 	b.finish(t)
@@ -215,7 +215,7 @@ func TestTheRemoteIsGone(t *testing.T) {
 	b.finish(t)
 	b.lastErrors(t, "", "")
 	b.is(t, "hashed:retired:0", "m:serving:10")
-	// Now it is what serves: a turn is told.
+	// Now it is the serving one, so a turn gets the error.
 	remote.fails(chat.Errorf(chat.CodeAuth, "embed", "the key is refused"))
 	if _, err := b.Vectors(t.Context(), []string{"y"}); chat.CodeOf(err) != chat.CodeAuth {
 		t.Errorf("error %v", err)
@@ -236,7 +236,7 @@ func (b *bench) lastErrors(t *testing.T, want ...string) {
 	}
 }
 
-// TestTargetCannotBeMade: an embedder that was not even found out stops nothing.
+// TestTargetCannotBeMade: an embedder that cannot be created stops nothing.
 func TestTargetCannotBeMade(t *testing.T) {
 	local := newFake(Local, "hashed", 8)
 	b := newBench(5, local)
@@ -254,7 +254,7 @@ func TestTargetCannotBeMade(t *testing.T) {
 	if err != nil || e.Identity() != local.id {
 		t.Errorf("%v, %v: the serving namespace's embedder is there", e, err)
 	}
-	// With nothing at all there is nothing to answer with.
+	// Without any namespace there is no embedder to use.
 	empty := newBench(0, local)
 	empty.use(nil, b.err)
 	if _, err := empty.Vectors(t.Context(), []string{"x"}); chat.CodeOf(err) != chat.CodeUnavailable {
@@ -274,7 +274,7 @@ func (b *bench) serving(t *testing.T) chat.Namespace {
 func TestForRefusesAnotherIdentity(t *testing.T) {
 	local, old := newFake(Local, "hashed", 8), newFake("openai", "old", 8)
 	b := newBench(0, local)
-	b.made[old.id] = local // what is configured under that name makes other vectors now
+	b.made[old.id] = local // the embedder with this name makes other vectors now
 	if _, err := b.For(t.Context(), chat.Namespace{ID: 9, Embedder: old.id}); chat.CodeOf(err) != chat.CodeConfig {
 		t.Errorf("error %v", err)
 	}
@@ -302,8 +302,8 @@ func TestRemoteTextsAreRedactedAndLocalOnesAreNot(t *testing.T) {
 	}
 }
 
-// TestTurnsAreIndexedWhileVectorsAreMade: a unit that comes between the last batch
-// and the promotion is filled in first.
+// TestTurnsAreIndexedWhileVectorsAreMade: a unit that is added between the last batch and the promotion is embedded
+// first.
 func TestTurnsAreIndexedWhileVectorsAreMade(t *testing.T) {
 	f := newFake("openai", "m", 8)
 	b := newBench(64, f)
@@ -356,8 +356,8 @@ func TestVectorsAndStepTogether(t *testing.T) {
 	}
 }
 
-// TestOneTextThatIsRefused: what the model takes no vector of, for whatever reason of its
-// own, keeps no other text from having one, now or at the next change of embedder.
+// TestOneTextThatIsRefused: if the model refuses one text, for whatever reason, all others still get vectors, now and
+// at the next change of embedder.
 func TestOneTextThatIsRefused(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -398,8 +398,8 @@ func TestOneTextThatIsRefused(t *testing.T) {
 	}
 }
 
-// TestTurnsDoNotWaitForASilentServer: one turn waits for it, those after it have their
-// words at once, until it has answered or a while has passed.
+// TestTurnsDoNotWaitForASilentServer: one turn waits for it; later ones are indexed by words at once, until the
+// server has responded or some time has passed.
 func TestTurnsDoNotWaitForASilentServer(t *testing.T) {
 	local, remote := newFake(Local, "hashed", 8), newFake("openai", "m", 16)
 	b := newBench(10, local, remote)

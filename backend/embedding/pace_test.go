@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/internal/clock"
 )
 
-// paced is an embedder that takes a time for each text, and a long one to load.
+// paced is an embedder that takes some time for each text, and longer to load.
 type paced struct {
 	clock *clock.Fake
 	sent  []string

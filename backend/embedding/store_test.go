@@ -9,14 +9,14 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// memoryStore keeps units and vectors as the database does.
+// memoryStore stores units and vectors like the database does.
 type memoryStore struct {
 	mu         sync.Mutex
 	units      []chat.UnitText
 	namespaces []chat.Namespace
 	vectors    map[int64]map[int64][]float32 // by namespace and n
-	beforePut  func()                        // runs unlocked before vectors are put
-	saved      int                           // how often they were saved
+	beforePut  func()                        // runs unlocked before vectors are stored
+	saved      int                           // number of saves
 }
 
 func newStore(units int) *memoryStore {
@@ -27,7 +27,7 @@ func newStore(units int) *memoryStore {
 	return s
 }
 
-// add is a unit as a turn brings it, without vectors.
+// add adds a unit without vectors, as a turn does.
 func (s *memoryStore) add(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,7 +148,7 @@ func (s *memoryStore) DropRetired(_ context.Context, limit int) (bool, error) {
 	return left > 0, nil
 }
 
-// states is the namespaces as "model:state:done".
+// states lists the namespaces as "model:state:done".
 func (s *memoryStore) states() []string {
 	all, _ := s.Namespaces(context.Background())
 	var out []string

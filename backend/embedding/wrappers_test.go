@@ -15,7 +15,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-func TestCheckedRefusesWhatIsNoVector(t *testing.T) {
+func TestCheckedRefusesInvalidVectors(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	cases := []struct {
 		name string
@@ -51,7 +51,7 @@ func TestCheckedRefusesWhatIsNoVector(t *testing.T) {
 	}
 }
 
-func TestNothingIsAskedForNothing(t *testing.T) {
+func TestNoRequestForNoTexts(t *testing.T) {
 	f := newFake("x", "m", 2)
 	got, err := Cached(Redacted(Batched(Retried(Checked(f), nil), Limits{Texts: 2}), nil), NewCache(3)).Embed(t.Context(), Query, nil)
 	if err != nil || len(got) != 0 || len(f.asked) != 0 {
@@ -91,8 +91,8 @@ func TestBatchedKeepsTheLimits(t *testing.T) {
 	}
 }
 
-// TestTooLongIsHalved: a model that takes fewer bytes than the table says gets each
-// text as long as it takes it, and the others of its request whole.
+// TestTooLongIsHalved: if a model takes fewer bytes than its table entry says, each long text is shortened as far as
+// necessary, and the other texts of the request are sent in full.
 func TestTooLongIsHalved(t *testing.T) {
 	f := newFake("x", "m", 4)
 	f.err = func(texts []string) error {
@@ -142,7 +142,7 @@ func TestRetries(t *testing.T) {
 	cases := []struct {
 		name   string
 		kind   Kind
-		errs   []error // of the requests, then it works
+		errs   []error // of the first requests; later ones succeed
 		waited []time.Duration
 		fails  bool
 	}{
@@ -190,7 +190,7 @@ func TestRetriesEndWithTheContext(t *testing.T) {
 	}
 }
 
-func TestCacheRemembersQuestionsAlone(t *testing.T) {
+func TestCacheStoresOnlyQuestions(t *testing.T) {
 	f, other := newFake("x", "m", 4), newFake("x", "m2", 4)
 	cache := NewCache(2)
 	e, e2 := Cached(f, cache), Cached(other, cache)
@@ -198,7 +198,7 @@ func TestCacheRemembersQuestionsAlone(t *testing.T) {
 		e     Embedder
 		kind  Kind
 		texts []string
-		asked []string // of the embedder; nil: nothing
+		asked []string // texts sent to the embedder; nil: none
 	}{
 		{e, Query, []string{"a"}, []string{"a"}},
 		{e, Query, []string{"a"}, nil},
@@ -265,7 +265,7 @@ func TestKnownModels(t *testing.T) {
 			t.Errorf("%s: prefixed %q", c.name, got)
 		}
 	}
-	// A version names one pair of prefixes.
+	// A version belongs to one pair of prefixes.
 	by := map[int][2]string{}
 	for _, k := range known {
 		prefixes, ok := by[k.Version]

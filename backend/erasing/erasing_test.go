@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// kept is a store with one session; it notes what is done to it.
+// kept is a store with one session that records the calls.
 type kept struct {
 	Store
 	reason string
@@ -36,7 +36,7 @@ func (k *kept) publish(c chat.Change) {
 	k.done = append(k.done, string(c.Kind)+" "+string(c.Session)+c.ID)
 }
 
-// What is erased is looked at, agreed to and forgotten before, and everybody learns of it afterwards.
+// A deletion is previewed, confirmed and forgotten by tasks before it is done, and published afterwards.
 func TestErase(t *testing.T) {
 	agree := func(chat.ErasePreview) error { return nil }
 	refuse := func(chat.ErasePreview) error { return chat.Errorf(chat.CodeCancelled, "test", "no") }
@@ -44,7 +44,7 @@ func TestErase(t *testing.T) {
 	for name, c := range map[string]struct {
 		reason string
 		broken error
-		alone  bool // a process without long work
+		alone  bool // a process without tasks
 		kind   string
 		agree  func(chat.ErasePreview) error
 		want   []string

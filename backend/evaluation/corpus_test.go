@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// shape writes turns as "name: text | name: text", one a line, with their moments.
+// shape writes turns as "name=text | name=text", one per line, with their times.
 func shape(turns []Exchange) string {
 	var out []string
 	for _, x := range turns {
@@ -50,8 +50,7 @@ func TestExchanges(t *testing.T) {
 	}
 }
 
-// A date is read in the forms of package dates; one that is not is named, and no other
-// date is put in its place.
+// A date is read in the formats of package dates; another one is reported and not replaced.
 func TestDatesOfACorpus(t *testing.T) {
 	for in, want := range map[string]string{
 		"1:56 pm on 8 May, 2023": "2023-05-08 13:56", "March-15-2024": "2024-03-15 00:00", "2024-03-15": "2024-03-15 00:00", "30.12.2023": "2023-12-30 00:00",
@@ -72,7 +71,7 @@ func TestDatesOfACorpus(t *testing.T) {
 	}
 }
 
-// A line that cannot be read is named, and nothing is taken of the rest.
+// An unreadable line is reported, and nothing is read.
 func TestMalformedLinesAreNamed(t *testing.T) {
 	good := `{"conv":"a","speaker":"user","text":"one"}`
 	for _, bad := range []string{"{", `{"conv":"a","text":"x"}`, `{"conv":["a"],"speaker":"user","text":"x"}`, `[]`} {

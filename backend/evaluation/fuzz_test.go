@@ -8,8 +8,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// FuzzReadCorpus: any file is conversations or an error that names a line of it; what
-// was said in it is said once, by whom it was.
+// FuzzReadCorpus: any file gives conversations or an error that names a line; every message occurs once, with its
+// speaker.
 func FuzzReadCorpus(f *testing.F) {
 	for _, s := range []string{
 		`{"conv":"a","speaker":"Ann","text":"hello","date":"2026-01-02"}` + "\n" + `{"conv":"a","speaker":"Bob","text":"hi"}`,

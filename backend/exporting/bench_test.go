@@ -11,8 +11,8 @@ import (
 	"contextinfinity/backend/exporting"
 )
 
-// BenchmarkExport writes a session of 10 000 turns, 2 KB of Markdown each, and tells how
-// much memory was in use at most beside what was before.
+// BenchmarkExport exports a session of 10 000 turns with 2 KB of Markdown each, and reports the peak of additional
+// memory.
 func BenchmarkExport(b *testing.B) {
 	d := longDesk(b)
 	for _, format := range []exporting.Format{exporting.FormatMarkdown, exporting.FormatJSON, exporting.FormatHTML, exporting.FormatBundle} {
@@ -37,7 +37,7 @@ func BenchmarkExport(b *testing.B) {
 	}
 }
 
-// BenchmarkDrag is how long the pointer waits: a file that is there, and one that is not.
+// BenchmarkDrag measures how long a drag waits for its file, with and without an existing one.
 func BenchmarkDrag(b *testing.B) {
 	d := longDesk(b)
 	r := exporting.Request{Scope: exporting.ScopeSession, Session: d.session.ID, Format: exporting.FormatMarkdown}

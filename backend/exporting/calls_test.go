@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/exporting"
 )
 
-// asks is a turn whose model called two tools of one id, with a result each.
+// asks adds a turn whose model called two tools with the same id, with a result each.
 func (d *desk) asks(branch chat.BranchID) {
 	d.Helper()
 	turn, err := d.store.Accept(d.ctx, chat.Acceptance{BranchID: branch, User: chat.UserText("look twice"), Provider: "recall", Model: "recall"})
@@ -44,9 +44,9 @@ func (d *desk) asks(branch chat.BranchID) {
 	d.ok(err)
 }
 
-// TestResultsStandAfterTheirCalls: the results of tool calls are in the journal of tools, not
-// in the answer. A file to read has them where they belong, as text and never as markup.
-func TestResultsStandAfterTheirCalls(t *testing.T) {
+// TestResultsFollowTheirCalls: the results of tool calls are stored with the calls, not in the answer. An
+// exported file has them after their calls, as text and never as markup.
+func TestResultsFollowTheirCalls(t *testing.T) {
 	d := newDesk(t)
 	session, _, err := d.store.CreateSession(d.ctx, chat.NewSession{Title: "House"})
 	d.ok(err)

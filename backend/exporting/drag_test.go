@@ -50,8 +50,8 @@ func TestADraggedFileIsWrittenOnce(t *testing.T) {
 	}
 }
 
-// A turn that continues brings no event with each word: what is dragged is written again.
-func TestADragWhileAnAnswerRunsIsWrittenAnew(t *testing.T) {
+// A running turn sends no event for each word, so a dragged file is always written again.
+func TestADragDuringAnAnswerIsWrittenAgain(t *testing.T) {
 	d := forked(t)
 	_, err := d.store.Accept(d.ctx, chat.Acceptance{BranchID: d.session.ActiveBranch, User: chat.UserText("open"), Provider: "p", Model: "m"})
 	d.ok(err)
@@ -91,13 +91,13 @@ func TestOldDragsAreRemoved(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(d.dir, exporting.Dir)); err == nil {
 		t.Error("the folder is not swept")
 	}
-	exporting.Sweep(d.dir) // nothing is there
+	exporting.Sweep(d.dir) // there is no folder
 	if _, err := d.DragFile(d.ctx, exporting.Request{Scope: exporting.ScopeAll}); chat.CodeOf(err) != chat.CodeInvalid {
 		t.Errorf("all at once: %v", err)
 	}
 }
 
-// A link in the folder is removed, not what it leads to.
+// A link in the folder is removed, but not its target.
 func TestSweepFollowsNoLink(t *testing.T) {
 	d := newDesk(t)
 	outside := filepath.Join(d.out, "precious")
@@ -110,8 +110,8 @@ func TestSweepFollowsNoLink(t *testing.T) {
 	d.read(outside)
 }
 
-// A permanent deletion of a session removes what was dragged out of it.
-func TestDragsLieWhereADeleteLooksForThem(t *testing.T) {
+// Deleting a session permanently also removes the files that were dragged out of it.
+func TestDeletionsRemoveDraggedFiles(t *testing.T) {
 	if exporting.Dir != store.DragDir {
 		t.Errorf("%q, and a delete looks in %q", exporting.Dir, store.DragDir)
 	}

@@ -24,13 +24,13 @@ import (
 	"contextinfinity/backend/transfer"
 )
 
-// desk is a data directory with a conversation of two branches in it, and an Exporter.
+// desk is a data directory with a conversation of two branches, and an Exporter.
 type desk struct {
 	testing.TB
 	*exporting.Exporter
 	ctx     context.Context
 	store   *store.Store
-	dir     string // of the data
+	dir     string // the data directory
 	out     string // an empty folder
 	now     time.Time
 	format  exporting.Format
@@ -40,15 +40,15 @@ type desk struct {
 
 var day = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
-// newDesk is a desk without a session. Each has a copy of data that was made once: the
-// making of a database takes longer than any test here.
+// newDesk is a desk without sessions. Each desk gets a copy of the same data, because creating a database takes
+// longer than any test here.
 func newDesk(t testing.TB) *desk {
 	t.Helper()
 	return deskOf(t, empty)
 }
 
-// forked has turns one, two and three; two-b and three-c go off after the first, and
-// from that three-b, the active branch.
+// forked has turns one, two and three; two-b and three-c branch off after the first, and three-b, the active branch,
+// after two-b.
 func forked(t testing.TB) *desk {
 	t.Helper()
 	d := deskOf(t, told)
@@ -58,7 +58,7 @@ func forked(t testing.TB) *desk {
 	return d
 }
 
-// Data to be copied.
+// Data that is copied.
 var (
 	empty = sync.OnceValue(func() string { return made(func(*desk) {}) })
 	told  = sync.OnceValue(func() string {
@@ -69,7 +69,7 @@ var (
 	})
 )
 
-// made is the folder of data that fill fills. TestMain removes it.
+// made returns a folder with data created by fill. TestMain removes it.
 func made(fill func(*desk)) string {
 	d := &desk{TB: new(testing.B), ctx: context.Background(), dir: filepath.Join(scratch, chat.NewID(day))}
 	var err error
@@ -100,7 +100,7 @@ func deskOf(t testing.TB, data func() string) *desk {
 	return d
 }
 
-// answers has what arrived of every answer.
+// answers returns the partial text of every answer.
 type answers struct{}
 
 func (answers) Received(context.Context, chat.Turn) (chat.Message, error) {
@@ -114,14 +114,14 @@ func (d *desk) ok(err error) {
 	}
 }
 
-// tells imports a conversation, left at the third turn, if there are as many: each of
-// turns is "key parent", said and answered by it.
+// tells imports a conversation, whose current turn is the third if there is one. Each turn is "key parent", and the
+// key is in its question and answer.
 func (d *desk) tells(id, title string, turns ...string) chat.Session {
 	d.Helper()
 	return d.tellsAs(id, title, chat.Message{}, turns...)
 }
 
-// tellsAs is tells with this answer to everything, if it has one.
+// tellsAs is tells with the same answer for all turns, if it is given.
 func (d *desk) tellsAs(id, title string, said chat.Message, turns ...string) chat.Session {
 	d.Helper()
 	c := transfer.Conversation{Source: transfer.SourceJSONL, ID: id, Key: id, Title: title, CreatedAt: day, UpdatedAt: day.Add(time.Hour), Model: "test", SystemPrompt: "Be brief."}
@@ -172,7 +172,7 @@ func (d *desk) read(path string) string {
 	return string(data)
 }
 
-// said are the questions in a text, in their order.
+// said returns the questions in a text, in order.
 func said(text string) string {
 	var out []string
 	for _, line := range strings.FieldsFunc(text, func(r rune) bool { return r != '-' && (r < 'a' || r > 'z') }) {
@@ -212,7 +212,7 @@ func TestScopes(t *testing.T) {
 				if res.Turns != c.said || plan.Turns != c.said || plan.Branches != c.branches || res.Sessions != 1 || res.Bytes != int64(len(text)) {
 					t.Errorf("plan %+v, written %+v", plan, res)
 				}
-				_, text, _ = strings.Cut(text, "<main") // titles in the contents and the head are not what is counted
+				_, text, _ = strings.Cut(text, "<main") // ignores the titles in the head and the table of contents
 				if format != exporting.FormatHTML {
 					text = d.read(res.Path)
 				}
@@ -234,7 +234,7 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-func TestABundleIsImportedAgain(t *testing.T) {
+func TestAnExportedBundleCanBeImported(t *testing.T) {
 	d := forked(t)
 	res, text := d.write(exporting.Request{Scope: exporting.ScopeSession, Session: d.session.ID})
 	if filepath.Ext(res.Path) != ".cinf" || res.Branches != 3 || res.Turns != 6 {
@@ -270,7 +270,7 @@ func TestFormatsOfParts(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotThere(t *testing.T) {
+func TestMissingScopes(t *testing.T) {
 	d := forked(t)
 	other := d.tells("s2", "Other", "x")
 	turn, err := d.store.Lineage(d.ctx, chat.LineageQuery{Branch: other.ActiveBranch})
@@ -383,7 +383,7 @@ func sorted(m map[string]string) []string {
 	return slices.Sorted(maps.Keys(m))
 }
 
-func TestWhereAFileGoes(t *testing.T) {
+func TestTargetsOfAnExport(t *testing.T) {
 	d := forked(t)
 	r := exporting.Request{Scope: exporting.ScopeSession, Session: d.session.ID, Format: exporting.FormatMarkdown}
 	base := func(r exporting.Request) string {
@@ -439,7 +439,7 @@ func TestNothingIsWrittenThroughALink(t *testing.T) {
 	}
 }
 
-func TestWhereNothingCanBeWritten(t *testing.T) {
+func TestUnwritableTargets(t *testing.T) {
 	d := forked(t)
 	d.ok(os.WriteFile(filepath.Join(d.out, "file"), nil, 0o600))
 	d.ok(os.Mkdir(filepath.Join(d.out, "closed"), 0o500))
@@ -452,7 +452,7 @@ func TestWhereNothingCanBeWritten(t *testing.T) {
 		"closed/x.md": {chat.CodeInvalid, "may be written"}, strings.Repeat("x", 300) + ".md": {chat.CodeInvalid, "could not be written"},
 	} {
 		if strings.HasPrefix(path, "closed") && (os.Geteuid() == 0 || runtime.GOOS == "windows") {
-			continue // nothing is closed to the superuser
+			continue // the superuser may write everywhere
 		}
 		r.Path = d.out + string(filepath.Separator) + path
 		if _, err := d.Write(d.ctx, r, nil); chat.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.says) || chat.AsError(err).Hint == "" {
@@ -468,8 +468,8 @@ func TestWhereNothingCanBeWritten(t *testing.T) {
 	}
 }
 
-// What fails, or is cancelled, leaves neither a file nor a part of one, and what was
-// to be replaced as it was.
+// An export that fails or is cancelled leaves no file and no part of one, and does not change the file that it was to
+// replace.
 func TestAnExportThatFailsLeavesNothing(t *testing.T) {
 	d := forked(t)
 	for _, replace := range []bool{false, true} {

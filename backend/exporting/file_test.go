@@ -16,7 +16,7 @@ import (
 	"contextinfinity/backend/internal/faultfs"
 )
 
-func TestWhatTheSystemSaysIsSaidInWords(t *testing.T) {
+func TestSystemErrorsAreExplained(t *testing.T) {
 	at := func(err error) error {
 		return &fs.PathError{Op: "write", Path: "/home/a/.contextinfinity-export-1.tmp", Err: err}
 	}
@@ -40,8 +40,8 @@ func TestWhatTheSystemSaysIsSaidInWords(t *testing.T) {
 	}
 }
 
-// A disk that fills is met while the file is written, flushed, or closed.
-func TestAFileThatCannotBeWrittenIsNone(t *testing.T) {
+// A full disk is noticed while the file is written, flushed or closed.
+func TestAFailedWriteLeavesNoFile(t *testing.T) {
 	dir := t.TempDir()
 	f, err := faultfs.CreateTemp(faultfs.Export, dir, "closed")
 	if err != nil {
@@ -62,7 +62,7 @@ func TestAFileThatCannotBeWrittenIsNone(t *testing.T) {
 	}
 }
 
-// A name that another program took while the file was written is not replaced.
+// A file that another program created in the meantime is not replaced.
 func TestANameThatWasTakenMeanwhile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	_, err := save(context.Background(), path, false, func(w io.Writer) error {

@@ -7,7 +7,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// scratch is a folder of all tests.
+// scratch is a folder that all tests share.
 var scratch string
 
 func TestMain(m *testing.M) {

@@ -11,8 +11,7 @@ import (
 	"contextinfinity/backend/store"
 )
 
-// TestNothingIsExportedOverTheData: neither with a word nor through a link, and not into
-// a folder that the data directory has.
+// TestNothingIsExportedOverTheData: neither with --replace nor through a link, and not into the data directory.
 func TestNothingIsExportedOverTheData(t *testing.T) {
 	d := forked(t)
 	database := filepath.Join(d.dir, store.DatabaseFile)

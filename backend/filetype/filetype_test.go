@@ -33,7 +33,7 @@ func zipOf(t *testing.T, files map[string]string) string {
 	return b.String()
 }
 
-// sqlite is the header of a database with this application id.
+// sqlite returns the header of a database with this application id.
 func sqlite(id uint32) string {
 	head := make([]byte, 100)
 	copy(head, "SQLite format 3\x00")
@@ -46,13 +46,13 @@ const (
 	claude  = `[{"uuid":"u","name":"n","account":{"uuid":"a"},"chat_messages":[]}]`
 )
 
-// What a file is follows from what it holds, whatever it is called.
+// The type of a file is detected from its content, whatever its name is.
 func TestInspect(t *testing.T) {
 	for name, c := range map[string]struct {
 		file, content string
 		kind          Kind
 		format        string
-		reason        string // a part of it
+		reason        string // a part of the reason
 	}{
 		"an export":                   {"conversations.json", chatgpt, Transcript, "chatgpt", ""},
 		"an export by another name":   {"notes.txt", chatgpt, Transcript, "chatgpt", ""},
@@ -98,8 +98,8 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// What is not a file is told from one, and nothing waits for it.
-func TestInspectWhatIsNoFile(t *testing.T) {
+// Pipes, sockets and other special files are recognized without waiting for them.
+func TestInspectSpecialFiles(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no sockets, no rights of this kind")
 	}
@@ -141,7 +141,7 @@ func TestInspectWhatIsNoFile(t *testing.T) {
 		"":                         {Unknown, "full path"},
 	} {
 		if path == closed && os.Getuid() == 0 {
-			continue // root may read all
+			continue // root may read all files
 		}
 		got := Detect(path)
 		if got.Kind != c.kind || (got.Reason == "") != (c.reason == "") || !strings.Contains(got.Reason, c.reason) {

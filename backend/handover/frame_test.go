@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func TestFramesComeBack(t *testing.T) {
+func TestFramesRoundTrip(t *testing.T) {
 	call := NewCall([]string{"send", "\xff\x00größer"})
 	given := ToFront([]string{"/tmp/\xff a"}, true)
 	if got := given.Paths(); len(got) != 1 || got[0] != "/tmp/\xff a" || len(given.Words()) != 0 {
@@ -56,8 +56,7 @@ func TestBrokenFramesAreErrors(t *testing.T) {
 	}
 }
 
-// FuzzReadFrame: any bytes are a frame or an error, and what is a frame can be
-// sent again and means the same.
+// FuzzReadFrame: any bytes are a frame or an error, and a frame can be encoded again with the same meaning.
 func FuzzReadFrame(f *testing.F) {
 	for _, seed := range []frame{
 		{Kind: kindHello, Hello: &hello{protocol, "1", NewCall([]string{"pin"})}}, {Kind: kindWant, Number: 7}, {Kind: kindIn, Data: []byte("x")},
@@ -77,7 +76,7 @@ func FuzzReadFrame(f *testing.F) {
 		}
 		again, err := appendFrame(nil, got)
 		if err != nil {
-			return // escaping made it larger than a frame may be
+			return // escaping made it larger than the limit of a frame
 		}
 		if back, err := readFrame(bytes.NewReader(again)); err != nil || !sameFrame(back, got) {
 			t.Errorf("%+v became %+v (%v)", got, back, err)
@@ -85,7 +84,7 @@ func FuzzReadFrame(f *testing.F) {
 	})
 }
 
-// sameFrame compares as the wire does, on which nothing and empty are one.
+// sameFrame compares encoded frames, in which nil and empty are the same.
 func sameFrame(a, b frame) bool {
 	x, errX := appendFrame(nil, a)
 	y, errY := appendFrame(nil, b)

@@ -52,12 +52,12 @@ func holder(t *testing.T, run func(Call, Streams) int) (*Server, string) {
 func stop(t *testing.T, s *Server) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	cancel() // what has not ended is cut off
+	cancel() // cuts off what has not ended
 	s.Stop(ctx)
 	s.wg.Wait()
 }
 
-// shortDir is a directory whose path a socket can have.
+// shortDir is a directory with a path that is short enough for a socket.
 func shortDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "ci-")
@@ -70,7 +70,7 @@ func shortDir(t *testing.T) string {
 
 func nothing() Asker { return Asker{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard} }
 
-func TestACallIsCarriedOut(t *testing.T) {
+func TestACallIsRun(t *testing.T) {
 	large := strings.Repeat("0123456789abcdef", 3*maxPiece/16) + "\xff"
 	_, address := holder(t, func(c Call, s Streams) int {
 		in, err := io.ReadAll(s.In)
@@ -113,7 +113,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestNobodyListens(t *testing.T) {
+func TestNoListener(t *testing.T) {
 	dir := shortDir(t)
 	address := filepath.Join(dir, "s")
 	if _, err := Ask(t.Context(), address, "1.0", Call{}, nothing()); !errors.Is(err, ErrNobody) {
@@ -133,7 +133,7 @@ func TestNobodyListens(t *testing.T) {
 		t.Fatalf("a dead socket is in the way: %v", err)
 	}
 	_ = again.Close()
-	// What is not a socket is somebody's, and stays.
+	// A file that is not a socket is left alone.
 	if err := os.WriteFile(address, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestInterruptsArePassedOnUntilTheCallerLeaves(t *testing.T) {
 		for {
 			sig := <-s.Signals
 			got <- sig
-			if sig != os.Interrupt { // it does not obey Ctrl-C
+			if sig != os.Interrupt { // it ignores Ctrl-C
 				return 7
 			}
 		}
@@ -191,7 +191,7 @@ func TestTheEndOfTheContextEndsTheCallInOrder(t *testing.T) {
 	}
 }
 
-func TestTheHolderStops(t *testing.T) {
+func TestTheServerStops(t *testing.T) {
 	begun := make(chan *Server, 1)
 	s, address := holder(t, func(_ Call, st Streams) int {
 		begun <- nil
@@ -214,7 +214,7 @@ func TestTheHolderStops(t *testing.T) {
 	}
 }
 
-func TestTheHolderGoesAwayInTheMiddle(t *testing.T) {
+func TestTheServerDisappearsDuringACall(t *testing.T) {
 	hold := make(chan struct{})
 	var s *Server
 	s, address := holder(t, func(_ Call, st Streams) int {
@@ -230,7 +230,7 @@ func TestTheHolderGoesAwayInTheMiddle(t *testing.T) {
 	}
 }
 
-// cut closes all connections as the death of the process does.
+// cut closes all connections, as the death of the process does.
 func cut(s *Server) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -272,7 +272,7 @@ type failing struct{}
 
 func (failing) Read([]byte) (int, error) { return 0, errors.New("the disk is gone") }
 
-func TestAPanicIsTheCallsAlone(t *testing.T) {
+func TestAPanicEndsOnlyItsCall(t *testing.T) {
 	first := true
 	_, address := holder(t, func(Call, Streams) int {
 		if first {
@@ -322,7 +322,7 @@ func TestAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = l.Close()
-	// Without a run-time directory: one of the user's own among the temporary files.
+	// Without a run-time directory, a private directory among the temporary files is used.
 	temp := shortDir(t)
 	t.Setenv("XDG_RUNTIME_DIR", "")
 	t.Setenv("TMPDIR", temp)
@@ -338,10 +338,10 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// exhausted is a listener that fails at first, as where no file descriptors are left.
+// exhausted is a listener that fails at first, as without free file descriptors.
 type exhausted struct {
 	net.Listener
-	failed bool // of the one goroutine that accepts
+	failed bool // used only by the accepting goroutine
 }
 
 func (l *exhausted) Accept() (net.Conn, error) {
@@ -352,8 +352,8 @@ func (l *exhausted) Accept() (net.Conn, error) {
 	return l.Listener.Accept()
 }
 
-// A listener that fails for a moment is listened on again.
-func TestAFailedAcceptEndsNothing(t *testing.T) {
+// After a temporary failure the listener continues.
+func TestAFailedAcceptIsRetried(t *testing.T) {
 	address, err := Address(shortDir(t))
 	if err != nil {
 		t.Fatal(err)
@@ -371,8 +371,8 @@ func TestAFailedAcceptEndsNothing(t *testing.T) {
 	}
 }
 
-// TestHalfFramesAreBounded: callers that announce much, send most of it and stop are
-// given no memory together, and no other caller waits for them forever.
+// TestHalfFramesAreBounded: callers that announce large frames, send most of them and stop cannot exhaust memory
+// together, and no other caller waits for them forever.
 func TestHalfFramesAreBounded(t *testing.T) {
 	_, address := holder(t, func(Call, Streams) int { return 7 })
 	head := binary.BigEndian.AppendUint32(nil, maxFrame)
@@ -390,7 +390,7 @@ func TestHalfFramesAreBounded(t *testing.T) {
 		conns = append(conns, c)
 		wg.Go(func() {
 			_ = c.SetWriteDeadline(time.Now().Add(2 * time.Second))
-			_, _ = c.Write(half) // as much as is taken
+			_, _ = c.Write(half) // as much as is accepted
 		})
 	}
 	wg.Wait()
@@ -415,7 +415,7 @@ func TestHalfFramesAreBounded(t *testing.T) {
 	}
 }
 
-// A frame that stops in the middle, and one that is too large for input, end their call.
+// A frame that stops in the middle, or that is too large for input, ends its call.
 func TestFramesOfACallAreBounded(t *testing.T) {
 	ended := make(chan os.Signal, 1)
 	_, address := holder(t, func(_ Call, s Streams) int { ended <- <-s.Signals; return 0 })
@@ -431,7 +431,7 @@ func TestFramesOfACallAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Write(large); err != nil && !errors.Is(err, syscall.EPIPE) { // it is whole, and refused by what it announces
+	if _, err := c.Write(large); err != nil && !errors.Is(err, syscall.EPIPE) { // the frame is complete, but its announced size is refused
 		t.Fatal(err)
 	}
 	select {
@@ -441,7 +441,7 @@ func TestFramesOfACallAreBounded(t *testing.T) {
 	}
 }
 
-// Callers that say nothing leave their places to others.
+// Callers that send nothing lose their places.
 func TestSilentCallersAreSentAway(t *testing.T) {
 	t.Parallel()
 	_, address := holder(t, func(Call, Streams) int { return 7 })

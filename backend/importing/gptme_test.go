@@ -9,8 +9,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// TestBranchesOfGptmeAreBranches: gptme keeps each branch as a log of its own in a folder
-// below the conversation's; its events and shortened views are not conversations.
+// TestBranchesOfGptmeAreBranches: gptme stores each branch as a separate log in a folder below the conversation; its
+// events and shortened views are not conversations.
 func TestBranchesOfGptmeAreBranches(t *testing.T) {
 	w := newWorld(t)
 	line := func(role, text string, second int) string {

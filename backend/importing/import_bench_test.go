@@ -17,7 +17,7 @@ import (
 
 var full = flag.Bool("full", false, "import an export of 500 MB with 5 000 conversations, not of 10 MB with 100")
 
-// speech is prose of a vocabulary of which some words are common.
+// speech is prose from a vocabulary in which some words are frequent.
 type speech struct {
 	*rand.Rand
 	words []string
@@ -45,8 +45,7 @@ func (s speech) say(b *strings.Builder, n int) {
 	}
 }
 
-// bigExport writes an export of ChatGPT of that many conversations, of 100 messages and
-// some 100 kB each.
+// bigExport writes a ChatGPT export with this many conversations, of 100 messages and about 100 kB each.
 func bigExport(b *testing.B, conversations int) string {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "conversations.json")
@@ -81,8 +80,8 @@ func bigExport(b *testing.B, conversations int) string {
 	return path
 }
 
-// BenchmarkImportExport imports an export into a real store. peak-heap-MB is the most the
-// heap held, garbage included, which is to stay below 500 for 500 MB.
+// BenchmarkImportExport imports an export into a real store. peak-heap-MB is the peak heap size including garbage,
+// which must stay below 500 for 500 MB.
 func BenchmarkImportExport(b *testing.B) {
 	conversations := 100
 	if *full {
@@ -112,8 +111,8 @@ func BenchmarkImportExport(b *testing.B) {
 	b.ReportMetric(float64(info.Size())/(1<<20), "file-MB")
 }
 
-// BenchmarkImportTiny imports an export of many conversations of one exchange each.
-// conversations/min is to stay above 10 000 on two cores.
+// BenchmarkImportTiny imports an export with many conversations of one exchange each. conversations/min must stay
+// above 10 000 on two cores.
 func BenchmarkImportTiny(b *testing.B) {
 	conversations := 2_000
 	if *full {

@@ -75,7 +75,7 @@ func (w *world) imports(path string) importing.Report {
 	return r
 }
 
-// said is what each branch of a session says, in order.
+// said returns the text of each branch of a session, in order.
 func (w *world) said(s chat.SessionID) map[string]string {
 	w.Helper()
 	branches, err := w.Branches(context.Background(), s)
@@ -95,7 +95,7 @@ func (w *world) said(s chat.SessionID) map[string]string {
 	return out
 }
 
-// index does what is due, as the window does behind an import.
+// index does the work that is due, as the window does after an import.
 func (w *world) index() {
 	w.Helper()
 	for {
@@ -126,8 +126,8 @@ func (w *world) verified() {
 	}
 }
 
-// chatgpt is an export of conversations "id title", each of a question and an answer,
-// and of more in the given places.
+// chatgpt returns an export with conversations "id title", each with a question and an answer, and additional nodes
+// after a "|".
 func chatgpt(conversations ...string) string {
 	var out []string
 	for _, c := range conversations {
@@ -151,8 +151,8 @@ func chatgpt(conversations ...string) string {
 	return "[" + strings.Join(out, ",\n") + "]"
 }
 
-// TestImportOfAnExport: made, known, grown; found by its words; what cannot be read is
-// told and costs nothing else.
+// TestImportOfAnExport: conversations are created, recognized and extended, and found by their words; unreadable ones
+// are reported and do not affect others.
 func TestImportOfAnExport(t *testing.T) {
 	w := newWorld(t)
 	path := w.file("conversations.json", chatgpt("c1 First", "c2 Second"))
@@ -189,7 +189,7 @@ func TestImportOfAnExport(t *testing.T) {
 	}
 }
 
-// TestImportOfAFolder reads what is an export in it, and passes by what is none.
+// TestImportOfAFolder: it imports the exports in the folder and ignores other files.
 func TestImportOfAFolder(t *testing.T) {
 	w := newWorld(t)
 	line := `{"type":"user","uuid":"u%d","parentUuid":null,"sessionId":"s%d","timestamp":"2026-01-01T00:00:00Z","cwd":"/src","message":{"role":"user","content":"hello %d"}}` + "\n" +
@@ -232,7 +232,7 @@ func TestImportOfAZip(t *testing.T) {
 	}
 }
 
-// TestImportRefuses what cannot be imported, in words.
+// TestImportRefuses: what cannot be imported is refused with a clear error.
 func TestImportRefuses(t *testing.T) {
 	w := newWorld(t)
 	w.ok(os.MkdirAll(filepath.Join(w.dir, "empty"), 0o700))
@@ -252,7 +252,7 @@ func TestImportRefuses(t *testing.T) {
 	}
 }
 
-// failing is before a store whose n-th conversation from now meets an error.
+// failing is a store in which writing the n-th conversation from now fails.
 type failing struct {
 	*store.Store
 	n   int
@@ -266,13 +266,13 @@ func (f *failing) ImportConversation(ctx context.Context, c transfer.Conversatio
 	return f.Store.ImportConversation(ctx, c, rules)
 }
 
-// ImportTogether implements importing.Store: each has to be written by itself.
+// ImportTogether implements importing.Store: it fails, so that each conversation is written separately.
 func (f *failing) ImportTogether(context.Context, []transfer.Conversation, []chat.ImportRules) ([]chat.Imported, error) {
 	return nil, errors.New("not together")
 }
 
-// TestConversationsAreWrittenTogether: many small ones share a transaction, and one that is
-// there already, or stands twice in the file with other turns, harms none of its batch.
+// TestConversationsAreWrittenTogether: many small ones share a transaction; one that exists already, or occurs twice
+// in the file with other turns, does not affect the others.
 func TestConversationsAreWrittenTogether(t *testing.T) {
 	w := newWorld(t)
 	w.imports(w.file("first.json", chatgpt("c3 Third")))
@@ -294,7 +294,7 @@ func TestConversationsAreWrittenTogether(t *testing.T) {
 	w.verified()
 }
 
-// together counts what is written together.
+// together counts the conversations that are written together.
 type together struct {
 	*store.Store
 	batches, apart int
@@ -313,8 +313,8 @@ func (s *together) ImportConversation(ctx context.Context, c transfer.Conversati
 	return s.Store.ImportConversation(ctx, c, rules)
 }
 
-// TestImportMeetsAnError: one conversation's own is skipped; a full disk or a cancel ends
-// the import, says what is in, and the next continues.
+// TestImportMeetsAnError: a conversation that fails is skipped; a full disk or a cancellation ends the import, the
+// report lists what was imported, and the next import continues.
 func TestImportMeetsAnError(t *testing.T) {
 	for name, c := range map[string]struct {
 		err     error
@@ -349,7 +349,7 @@ func TestImportMeetsAnError(t *testing.T) {
 	}
 }
 
-// TestImportIsCancelled between two conversations, and continues where it ended.
+// TestImportIsCancelled between two conversations, and the next import continues there.
 func TestImportIsCancelled(t *testing.T) {
 	w := newWorld(t)
 	path := w.file("conversations.json", chatgpt("c1 First", "c2 Second", "c3 Third"))
@@ -370,7 +370,7 @@ func TestImportIsCancelled(t *testing.T) {
 	}
 }
 
-// cancelling calls the import off once the store answers with an error.
+// cancelling cancels the import once the store returns an error.
 type cancelling struct {
 	*failing
 	cancel context.CancelFunc
@@ -384,7 +384,7 @@ func (c cancelling) ImportConversation(ctx context.Context, conv transfer.Conver
 	return im, err
 }
 
-// TestImportOfABundle passes on what the store says of it.
+// TestImportOfABundle: the report contains the store's result.
 func TestImportOfABundle(t *testing.T) {
 	w := newWorld(t)
 	path := w.file("session.cinf", "PK\x03\x04")
@@ -395,8 +395,8 @@ func TestImportOfABundle(t *testing.T) {
 	}
 }
 
-// TestImportOfAnArchiveOfBundles, as all sessions are exported: each is brought in, one
-// that is refused is told of, and what is beside them is counted.
+// TestImportOfAnArchiveOfBundles, as made by an export of all sessions: each bundle is imported, a refused one is
+// reported, and other files are counted.
 func TestImportOfAnArchiveOfBundles(t *testing.T) {
 	w := newWorld(t)
 	from := newWorld(t)
@@ -448,8 +448,7 @@ func (bundles) ImportBundle(_ context.Context, _ io.ReaderAt, size int64, name s
 	return chat.Imported{Session: "S", Outcome: chat.ImportCopied, Turns: 7, Notice: "a copy"}, []transfer.Notice{{Text: "torn", Count: 1}}, nil
 }
 
-// fixtures is the folder of exports of real programs, where it is at hand: beside the
-// checkout, or where CONTEXTINFINITY_SHARED says.
+// fixtures returns the folder with exports of real programs: outside the repository, or in CONTEXTINFINITY_SHARED.
 func fixtures(t *testing.T) string {
 	t.Helper()
 	roots := []string{os.Getenv("CONTEXTINFINITY_SHARED")}
@@ -468,7 +467,7 @@ func fixtures(t *testing.T) string {
 	return ""
 }
 
-// TestFixtures imports exports of real programs, each found by a word of each turn.
+// TestFixtures imports exports of real programs and finds each by a word of each turn.
 func TestFixtures(t *testing.T) {
 	w := newWorld(t)
 	r := w.imports(fixtures(t))

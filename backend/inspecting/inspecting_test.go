@@ -7,9 +7,9 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
-// TestTheReasonIsTakenFromTheQuestionAlone: the numbers of an attached table are no part of the question, and the hour
-// of a passage is no part of its text.
-func TestTheReasonIsTakenFromTheQuestionAlone(t *testing.T) {
+// TestReasonsUseOnlyTheQuestion: the numbers in an attached table are not part of the question, and the
+// time in front of a passage is not part of its text.
+func TestReasonsUseOnlyTheQuestion(t *testing.T) {
 	text := func(source, text string) prompt.Text {
 		return prompt.Text{Part: prompt.Part{Source: source}, Text: text}
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TestJumpsOfTheClockAreNoticed: in both directions, each once, and not where time only passed.
+// TestJumpsOfTheClockAreNoticed: jumps in both directions are detected, once each, and normal progress is not.
 func TestJumpsOfTheClockAreNoticed(t *testing.T) {
 	var l clockJumps
 	wall, steady := time.Now(), time.Now()

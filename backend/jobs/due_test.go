@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/jobs"
 )
 
-// unasked fails the test when a model is called.
+// unasked is a model that must not be called.
 type unasked struct{ t *testing.T }
 
 func (unasked) Name() string    { return "unasked" }
@@ -20,8 +20,8 @@ func (u unasked) Complete(context.Context, string, string, int) (string, *chat.U
 	return "", nil, errors.New("asked")
 }
 
-// TestRunDueAsksNoModel: the bounded work commits and indexes everything that is due,
-// by rule, although a librarian model is configured.
+// TestRunDueAsksNoModel: the limited work after a send commits and indexes everything that is due, with the
+// rule-based summary even if a librarian model is configured.
 func TestRunDueAsksNoModel(t *testing.T) {
 	b := newBench(t)
 	r := jobs.NewRunner(b.deps(unasked{t}))
@@ -37,7 +37,7 @@ func TestRunDueAsksNoModel(t *testing.T) {
 	}
 }
 
-// TestRunDueWhilePaused: a pause holds for the work after a send too.
+// TestRunDueWhilePaused: a pause also applies to the work after a send.
 func TestRunDueWhilePaused(t *testing.T) {
 	b := newBench(t)
 	r := jobs.NewRunner(b.deps(nil))
@@ -49,7 +49,7 @@ func TestRunDueWhilePaused(t *testing.T) {
 	}
 }
 
-// slowVectors never come before the caller gives up.
+// slowVectors do not arrive before the caller gives up.
 type slowVectors struct {
 	asked chan struct{}
 	fast  bool
@@ -66,8 +66,8 @@ func (v *slowVectors) Vectors(ctx context.Context, _ []string) (map[int64][][]fl
 
 func (*slowVectors) Step(context.Context) (bool, error) { return false, nil }
 
-// TestRunDueEndsInTime: when the time is over during a call of an embedder, the turn is
-// searchable by its words, the job waits without a counted try, and the next run ends it.
+// TestRunDueEndsInTime: if the time runs out during an embedder's call, the turn is searchable by words, the attempt
+// does not count, and the next run finishes it.
 func TestRunDueEndsInTime(t *testing.T) {
 	b := newBench(t)
 	v := &slowVectors{asked: make(chan struct{})}
@@ -96,8 +96,8 @@ func TestRunDueEndsInTime(t *testing.T) {
 	}
 }
 
-// TestWaitIndexedCoversEarlierTurns: waiting for one turn indexes what earlier runs of the
-// program left of its session.
+// TestWaitIndexedCoversEarlierTurns: waiting for one turn also indexes what earlier runs of the program left in its
+// session.
 func TestWaitIndexedCoversEarlierTurns(t *testing.T) {
 	b := newBench(t)
 	r := jobs.NewRunner(b.deps(nil))
@@ -120,8 +120,7 @@ func TestWaitIndexedCoversEarlierTurns(t *testing.T) {
 	}
 }
 
-// TestInstructionsAreAnnounced: the window is notified when a commit may have something to
-// suggest as a pin, and only then.
+// TestInstructionsAreAnnounced: the window gets an event if a commit may have a pin to suggest, and only then.
 func TestInstructionsAreAnnounced(t *testing.T) {
 	b := newBench(t)
 	r := jobs.NewRunner(b.deps(nil))

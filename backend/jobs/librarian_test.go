@@ -16,7 +16,7 @@ import (
 	"contextinfinity/backend/store"
 )
 
-// say makes a turn with a final answer.
+// say adds a turn with a final answer.
 func (b *bench) say(user, answer string) chat.Turn {
 	b.t.Helper()
 	ctx := b.t.Context()
@@ -33,7 +33,7 @@ func (b *bench) say(user, answer string) chat.Turn {
 	return turn
 }
 
-// deps are those of a runner with a model.
+// deps returns the dependencies of a runner with a model.
 func (b *bench) deps(m librarian.Model) jobs.Deps {
 	d := jobs.Deps{Queue: b.store, Store: b.store, Publish: &b.changes, Counter: bytesCount{}, TargetTokens: func() int { return 600 }}
 	if m != nil {
@@ -49,8 +49,8 @@ func (b *bench) state() chat.State {
 	return st
 }
 
-// TestStatesByAModel: after a fallback the model is given every turn since its own
-// last state, and not the fallback's text.
+// TestStatesByAModel: after a fallback the model is given every turn since its own last state, instead of the
+// fallback's text.
 func TestStatesByAModel(t *testing.T) {
 	b := newBench(t)
 	m := &faulty{r: rand.New(rand.NewPCG(1, 1)), limit: 100_000} //nolint:gosec // a seeded test
@@ -92,8 +92,8 @@ func TestStatesByAModel(t *testing.T) {
 	}
 }
 
-// TestAModelTitlesASession: its first state brings a title in place of the first words, unless somebody chose one
-// before or while it was made; no later one does.
+// TestAModelTitlesASession: the first state brings a title that replaces the first words, unless the user chose one
+// before or in the meantime; later states do not.
 func TestAModelTitlesASession(t *testing.T) {
 	const said = "We decided to use plan alpha."
 	for name, test := range map[string]struct{ before, meanwhile, want string }{
@@ -130,7 +130,7 @@ func TestAModelTitlesASession(t *testing.T) {
 	}
 }
 
-// titling is a model that gives a title when it is asked for one.
+// titling is a model that returns a title when asked for one.
 type titling struct {
 	asked     int
 	meanwhile func()
@@ -156,8 +156,8 @@ func (broke) Complete(context.Context, string, string, int) (string, *chat.Usage
 	return "", nil, errors.New("down")
 }
 
-// TestLazyCommit: turns wait until there is enough of them, and one state takes
-// them all; CommitPending and waiting for a turn do not wait.
+// TestLazyCommit: turns wait until there are enough of them and are then committed in one state; CommitPending and
+// waiting for a turn commit at once.
 func TestLazyCommit(t *testing.T) {
 	b := newBench(t)
 	d := b.deps(nil)
@@ -230,9 +230,8 @@ func (g *gated) Commit(ctx context.Context, c chat.Commit) (chat.State, error) {
 	return g.Store.Commit(ctx, c)
 }
 
-// TestRaceOnAHead: two runners prepare on the same head. Whichever comes second
-// finds it moved, and does its work again on the new head or finds it done; each
-// turn is committed once.
+// TestRaceOnAHead: two runners prepare a state for the same head. The second to commit finds the head moved, and
+// repeats its work or finds it done; each turn is committed once.
 func TestRaceOnAHead(t *testing.T) {
 	for name, jobFirst := range map[string]bool{"the job is stale": false, "the other is stale": true} {
 		t.Run(name, func(t *testing.T) {
@@ -240,7 +239,7 @@ func TestRaceOnAHead(t *testing.T) {
 			first, second := b.final(1), b.final(2)
 			slow := &gated{Store: b.store, ready: make(chan struct{}), proceed: make(chan struct{})}
 			stale, quick := b.runner(slow), b.runner(b.store)
-			ids := [2]chat.Turn{second, first} // the stale one wants both, the quick one the first
+			ids := [2]chat.Turn{second, first} // the stale one commits both, the quick one the first
 			if jobFirst {
 				ids = [2]chat.Turn{first, second}
 			}
@@ -278,8 +277,8 @@ func TestRaceOnAHead(t *testing.T) {
 	}
 }
 
-// TestRangeJobs: a range is made of what is in it, supersedes that but for
-// what the newest request was made with, and a second writer changes nothing.
+// TestRangeJobs: a range summary is made from the summaries in it and supersedes them, except for those in the newest
+// request; a second writer changes nothing.
 func TestRangeJobs(t *testing.T) {
 	b := newBench(t)
 	r := jobs.NewRunner(b.deps(&faulty{r: rand.New(rand.NewPCG(1, 1)), limit: 100_000})) //nolint:gosec // a seeded test
@@ -303,7 +302,7 @@ func TestRangeJobs(t *testing.T) {
 	if len(live) != 2 || live[0].GeneratedBy != "faulty" || live[0].TokenCount >= live[0].OriginalTokens || !strings.Contains(live[1].Content, "plan 7") {
 		t.Fatalf("%+v", live)
 	}
-	for _, s := range live { // how it was checked is kept with it, as with a state
+	for _, s := range live { // the validation is stored with it, as for a state
 		if c := s.Check(); c.Tries < 1 || c.Result != chat.CheckPassed && c.Result != chat.CheckRepaired {
 			t.Errorf("turns %d to %d: %+v of %s", s.From, s.To-1, c, s.Validation)
 		}
@@ -335,7 +334,7 @@ func TestRangeJobs(t *testing.T) {
 	}
 }
 
-// setManifest makes a turn of the branch look as if it had been sent with a summary.
+// setManifest adds a turn that looks as if it had been sent with a summary.
 func setManifest(b *bench, after chat.Turn, summary string) error {
 	ctx := b.t.Context()
 	turn, err := b.store.Accept(ctx, chat.Acceptance{BranchID: after.BranchID, User: chat.UserText("x"), Provider: "p", Model: "m"})
@@ -345,8 +344,7 @@ func setManifest(b *bench, after chat.Turn, summary string) error {
 	return b.store.Prepare(ctx, chat.Preparation{TurnID: turn.ID, Manifest: []byte(`{"history":{"pieces":[{"from":5,"to":9,"summary":"` + summary + `"}]}}`)})
 }
 
-// TestRangeWaitsForCommits: a range of turns that are not committed yet is put
-// off, and no model is asked.
+// TestRangeWaitsForCommits: a range with turns that are not committed yet is deferred, and no model is called.
 func TestRangeWaitsForCommits(t *testing.T) {
 	b := newBench(t)
 	m := &faulty{r: rand.New(rand.NewPCG(1, 1)), limit: 100_000} //nolint:gosec // a seeded test
@@ -365,8 +363,7 @@ func TestRangeWaitsForCommits(t *testing.T) {
 	}
 }
 
-// TestStopDoesNotFallBack: a run that is stopped commits nothing; its job is
-// picked up again.
+// TestStopDoesNotFallBack: a run that is stopped commits nothing, and its job is claimed again.
 func TestStopDoesNotFallBack(t *testing.T) {
 	b := newBench(t)
 	turn := b.final(1)
@@ -396,8 +393,7 @@ func (h hanging) Complete(ctx context.Context, _, _ string, _ int) (string, *cha
 	return "", nil, ctx.Err()
 }
 
-// TestIndexingDoesNotWait: while the model takes its time, another turn becomes
-// searchable.
+// TestIndexingDoesNotWait: while a model is working, another turn becomes searchable.
 func TestIndexingDoesNotWait(t *testing.T) {
 	b := newBench(t)
 	first := b.final(1)

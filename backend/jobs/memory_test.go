@@ -12,11 +12,10 @@ import (
 	"contextinfinity/backend/store"
 )
 
-// memory is what the queue needs of a store, without a disk: one branch, states,
-// summaries and jobs with the store's rules, so that a long conversation is a
-// matter of seconds. What the real store makes of the same is tested beside it.
+// memory implements what the queue needs of a store without a disk: one branch with states, summaries and jobs, and
+// the store's rules. A long conversation then takes only seconds; other tests use the real store.
 type memory struct {
-	*store.Store // nil: a method that is not here is a defect of the test
+	*store.Store // nil: calling a method that is missing here is an error in the test
 
 	mu        sync.Mutex
 	branch    chat.Branch
@@ -56,7 +55,7 @@ func (m *memory) say(user, answer string) chat.Turn {
 
 func (m *memory) ClaimJob(_ context.Context, _ time.Duration, types ...chat.JobType) (chat.Job, bool, error) {
 	for _, kind := range types {
-		for i := len(m.jobs) - 1; i >= max(0, len(m.jobs)-50); i-- { // older ones are long done
+		for i := len(m.jobs) - 1; i >= max(0, len(m.jobs)-50); i-- { // older ones are done
 			if j := &m.jobs[i]; j.Type == kind && j.State == chat.JobQueued {
 				j.State, j.Attempts = chat.JobRunning, j.Attempts+1
 				return *j, true, nil
@@ -66,12 +65,12 @@ func (m *memory) ClaimJob(_ context.Context, _ time.Duration, types ...chat.JobT
 	return chat.Job{}, false, nil
 }
 
-// NextJob: nothing fails here, so that nothing waits.
+// NextJob: no job fails here, so none waits.
 func (*memory) NextJob(context.Context, ...chat.JobType) (time.Duration, bool, error) {
 	return 0, false, nil
 }
 
-// JobFor: nobody else works here.
+// JobFor: there is no other worker.
 func (*memory) JobFor(context.Context, chat.TurnID, chat.JobType) (chat.Job, bool, error) {
 	return chat.Job{}, false, nil
 }
@@ -85,7 +84,7 @@ func (m *memory) FinishJob(_ context.Context, h chat.Lease) error {
 
 func (m *memory) FailJob(_ context.Context, h chat.Lease, msg string, _ time.Duration) (chat.Job, error) {
 	j := &m.jobs[h.Job-1]
-	j.State, j.LastError = chat.JobDead, msg // the simulation has no failures of the store's
+	j.State, j.LastError = chat.JobDead, msg // the simulated store never fails
 	return *j, nil
 }
 

@@ -9,8 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// TestAPauseIsRemembered: the next run is paused as this one was, until it is told to
-// continue, and so is the one after it.
+// TestAPauseIsRemembered: later runs are paused too, until background work is resumed.
 func TestAPauseIsRemembered(t *testing.T) {
 	b := newBench(t)
 	run := func(want bool) (set func(bool)) {
@@ -35,8 +34,8 @@ func TestAPauseIsRemembered(t *testing.T) {
 	run(false)
 }
 
-// TestAPauseThatCannotBeKeptHolds for this run, and says so.
-func TestAPauseThatCannotBeKeptHolds(t *testing.T) {
+// TestAPauseThatCannotBeSavedStillApplies: it applies to this run, and the error is reported.
+func TestAPauseThatCannotBeSavedStillApplies(t *testing.T) {
 	b := newBench(t)
 	r := b.reconciler(&turns{}, b.runner(b.store), nil)
 	b.must(b.store.Close())
@@ -45,7 +44,7 @@ func TestAPauseThatCannotBeKeptHolds(t *testing.T) {
 	}
 }
 
-// TestAPauseLeavesNoTurnUnsettled: what belongs to the person's own turn continues.
+// TestAPauseLeavesNoTurnUnsettled: work that completes the user's own turn continues.
 func TestAPauseLeavesNoTurnUnsettled(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		b := newBenchAt(t, nil)

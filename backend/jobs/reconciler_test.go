@@ -16,7 +16,7 @@ import (
 	"contextinfinity/backend/store"
 )
 
-// turns represents the engine: what it finds, runs and could not settle.
+// turns stands in for the engine.
 type turns struct {
 	mu        sync.Mutex
 	found     []chat.RecoveryItem
@@ -71,9 +71,9 @@ func kinds(r chat.RecoveryReport) string {
 	return strings.Join(out, " ")
 }
 
-// TestAReportSaysAllAndIsKept: what is found is one report, in words; pending turns are
-// told once they are committed; what stands is reported once; the next run knows the last.
-func TestAReportSaysAllAndIsKept(t *testing.T) {
+// TestReportsAreCompleteAndStored: findings become one report; pending turns are reported once they are committed; what
+// stays open is reported once; the next run still has the last report.
+func TestReportsAreCompleteAndStored(t *testing.T) {
 	b := newBench(t)
 	b.final(1)
 	b.final(2)
@@ -110,8 +110,8 @@ func TestAReportSaysAllAndIsKept(t *testing.T) {
 	}
 }
 
-// TestADeadJobIsTold: when it dies, with what to do, and not again by the next run.
-func TestADeadJobIsTold(t *testing.T) {
+// TestAFailedJobIsReported: a failed job is reported once, with what to do, and not again by the next run.
+func TestAFailedJobIsReported(t *testing.T) {
 	b := newBench(t)
 	b.final(1)
 	runner := b.runner(&broken{Store: b.store, err: errors.New("The index broke")})
@@ -137,9 +137,9 @@ func TestADeadJobIsTold(t *testing.T) {
 	}
 }
 
-// TestTheTimer: with nothing written, it looks at nothing; what is written is looked
-// after; a turn that could not be settled is tried soon; the daily work comes up hourly
-// and its failure is reported once; and it all stops.
+// TestTheTimer: if nothing was written, nothing is checked, otherwise the work is done; a turn that could not be
+// settled is retried soon; the daily work is tried every hour, and its failure is reported once; Stop ends
+// everything.
 func TestTheTimer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		b := newBenchAt(t, nil)
@@ -171,7 +171,7 @@ func TestTheTimer(t *testing.T) {
 			t.Errorf("idle, the log has %d bytes", n)
 		}
 		b.final(1)
-		time.Sleep(12 * time.Minute) // at the first look the jobs begin, at the second they are done
+		time.Sleep(12 * time.Minute) // the first check starts the jobs, the second finds them done
 		if f.looks() != looked+2 || b.store.LogBytes() != 0 {
 			t.Errorf("after a turn, it looked %d times, the log has %d bytes", f.looks()-looked, b.store.LogBytes())
 		}
@@ -213,7 +213,7 @@ func TestTheTimer(t *testing.T) {
 	})
 }
 
-// TestTheLogIsNotCheckpointedBesideATurn: unless it is large.
+// TestTheLogIsNotCheckpointedBesideATurn: while a turn runs, only a large log is checkpointed.
 func TestTheLogIsNotCheckpointedBesideATurn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		b := newBenchAt(t, nil)
@@ -245,7 +245,7 @@ func TestTheLogIsNotCheckpointedBesideATurn(t *testing.T) {
 	})
 }
 
-// watched counts checkpoints, and may say that the log is large.
+// watched counts checkpoints and can simulate a large log.
 type watched struct {
 	*store.Store
 	large      atomic.Bool

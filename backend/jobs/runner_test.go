@@ -52,8 +52,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// newBenchAt is a bench with a clock of its own, or with the system's, which is that of
-// the bubble in one.
+// newBenchAt is a bench with its own clock, or with the system's, which in a synctest bubble is the fake one.
 func newBenchAt(t *testing.T, c clock.Clock) *bench {
 	t.Helper()
 	b := &bench{t: t}
@@ -69,8 +68,8 @@ func newBenchAt(t *testing.T, c clock.Clock) *bench {
 	return b
 }
 
-// bubble runs a test on the time of a bubble. Compressors that all stores share are made
-// outside of it first, since what is made in a bubble works only there.
+// bubble runs a test in a synctest bubble. It first creates the compressors that all stores share, because channels
+// created in a bubble can only be used there.
 func bubble(t *testing.T, f func(*testing.T)) {
 	t.Helper()
 	b := newBench(t)
@@ -82,7 +81,7 @@ func bubble(t *testing.T, f func(*testing.T)) {
 
 func (b *bench) close() { _ = b.store.Close() }
 
-// kept is a store of jobs and of what they are about.
+// kept is a store of jobs and of the data they work on.
 type kept interface {
 	jobs.Queue
 	jobs.Store
@@ -92,7 +91,7 @@ func (b *bench) runner(s kept) *jobs.Runner {
 	return jobs.NewRunner(jobs.Deps{Queue: s, Store: s, Publish: &b.changes, Counter: bytesCount{}, TargetTokens: func() int { return 1200 }})
 }
 
-// final makes a turn with a final answer.
+// final adds a turn with a final answer.
 func (b *bench) final(n int) chat.Turn {
 	b.t.Helper()
 	return b.answered(fmt.Sprintf("We decided to use plan %d.", n), fmt.Sprintf("Answer %d.", n))
@@ -135,7 +134,7 @@ func (b *bench) head() chat.Branch {
 	return br
 }
 
-// TestDrain: finalized turns become committed and indexed, in order, one state each.
+// TestDrain: final turns are committed and indexed, in order, with one state each.
 func TestDrain(t *testing.T) {
 	b := newBench(t)
 	var turns []chat.Turn
@@ -162,8 +161,8 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// TestLateJobFirst: the job of a later turn commits the earlier ones too; no
-// head skips a turn, and their own jobs then find nothing to do.
+// TestLateJobFirst: the job of a later turn also commits the earlier ones, so that no head skips a turn; their own
+// jobs then have nothing to do.
 func TestLateJobFirst(t *testing.T) {
 	b := newBench(t)
 	first, last := b.final(1), b.final(2)
@@ -196,8 +195,8 @@ func (l *losing) Commit(ctx context.Context, c chat.Commit) (chat.State, error) 
 	return l.Store.Commit(ctx, c)
 }
 
-// TestStaleWriterRetries: a lost race is run again on the new head and never
-// overwrites (OXY 7).
+// TestStaleWriterRetries: a worker that lost the race repeats its work with the new head and never overwrites it (OXY
+// 7).
 func TestStaleWriterRetries(t *testing.T) {
 	b := newBench(t)
 	turn := b.final(1)
@@ -222,9 +221,9 @@ func (s *broken) Index(ctx context.Context, i chat.Indexing) error {
 	return s.Store.Index(ctx, i)
 }
 
-// TestDeadAndDegraded: after 8 tries the job is dead, the turn is shown as not
-// searchable, nothing runs forever, and a retry by hand repairs it.
-func TestDeadAndDegraded(t *testing.T) {
+// TestFailedAndDegraded: after 8 attempts the job has failed and the turn is shown as not searchable; nothing runs
+// forever, and a manual retry repairs it.
+func TestFailedAndDegraded(t *testing.T) {
 	b := newBench(t)
 	turn := b.final(1)
 	s := &broken{Store: b.store, err: errors.New("index broke")}
@@ -261,8 +260,7 @@ func TestDeadAndDegraded(t *testing.T) {
 	}
 }
 
-// TestBackground: started, the runner works by itself; stopped twice, it stays
-// stopped.
+// TestBackground: a started runner works on its own; it stays stopped after two calls of Stop.
 func TestBackground(t *testing.T) {
 	b := newBench(t)
 	turn := b.final(1)
@@ -279,8 +277,7 @@ func TestBackground(t *testing.T) {
 	r.Stop()
 }
 
-// TestIndexTwice is SRD 22.5 for the whole path: running index_turn again
-// inserts nothing.
+// TestIndexTwice is SRD 22.5 for the whole path: running index_turn again inserts nothing.
 func TestIndexTwice(t *testing.T) {
 	b := newBench(t)
 	turn := b.final(1)

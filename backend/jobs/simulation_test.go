@@ -14,12 +14,11 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// faulty is a model that keeps what it is told to, or, at random, does one of the
-// things models do.
+// faulty is a model that returns what it should, or, at random, one of the typical errors of models.
 type faulty struct {
 	mu    sync.Mutex
 	r     *rand.Rand
-	share float64 // of each of the five faults
+	share float64 // probability of each of the five faults
 	calls int
 	limit int
 	over  int // inputs over the limit
@@ -62,8 +61,7 @@ func (f *faulty) Complete(_ context.Context, system, user string, _ int) (string
 	return faithful(system, user), usage, nil
 }
 
-// faithful writes down every decision and rule of its input, the last ones if
-// there are too many.
+// faithful keeps every decision and rule of its input, or the last ones if there are too many.
 func faithful(system, user string) string {
 	by, seen := map[string][]string{}, map[string]bool{}
 	for _, line := range strings.Split(user, "\n") {
@@ -94,9 +92,9 @@ func faithful(system, user string) string {
 	return b.String()
 }
 
-// TestThousandTurns: 1 000 turns with a model that does each of five bad things a
-// fifth of the time, with one that works half of the time, and with none: every
-// turn is committed once, nothing grows, nothing loops, no pinned fact is touched.
+// TestThousandTurns: 1 000 turns with a model that makes each of five errors a fifth of the time, with one that is
+// right half of the time, and with none. Every turn is committed once, nothing grows, nothing loops, and pinned facts
+// do not change.
 func TestThousandTurns(t *testing.T) {
 	for name, m := range map[string]*faulty{"always bad": {share: 0.2}, "often bad": {share: 0.1}, "none": nil} {
 		t.Run(name, func(t *testing.T) { simulate(t, m) })
@@ -105,7 +103,7 @@ func TestThousandTurns(t *testing.T) {
 
 const simulated = 1000
 
-// simulation is a long conversation and the plan of its history.
+// simulation is a long conversation with the plan of its history.
 type simulation struct {
 	*memory
 	budget prompt.Budget
@@ -158,7 +156,7 @@ func simulate(t *testing.T, m *faulty) {
 	s.check(t, m)
 }
 
-// made is how often a model was called; a model that is not there, never.
+// made returns how often a model was called; 0 without a model.
 func (f *faulty) made() int {
 	if f == nil {
 		return 0

@@ -12,7 +12,7 @@ import (
 	"contextinfinity/backend/jobs"
 )
 
-// steps is a manager of vectors that has so many steps to do, and may fail.
+// steps is a vector manager with a number of steps to do, which may fail.
 type steps struct {
 	mu    sync.Mutex
 	left  int
@@ -38,14 +38,14 @@ func (s *steps) set(left int, err error) {
 	s.left, s.err = left, err
 }
 
-// idleStore has no job and nothing to renew.
+// idleStore has no jobs and nothing to renew.
 type idleStore struct{ *memory }
 
 func (idleStore) RequeueOlder(context.Context, int, int) (int, error) { return 0, nil }
 
-// The lane of vectors continues until nothing is missing, waits after a failure, and
-// begins again when it is woken: another embedder was chosen.
-func TestVectorsHaveALaneOfTheirOwn(t *testing.T) {
+// The vector worker continues until nothing is missing, waits after a failure, and starts again when it is woken
+// because another embedder was chosen.
+func TestVectorsHaveTheirOwnWorker(t *testing.T) {
 	s := &steps{left: 3, tried: make(chan int, 100)}
 	r := jobs.NewRunner(jobs.Deps{Queue: idleStore{newMemory()}, Publish: &recorder{}, Counter: bytesCount{}, TargetTokens: func() int { return 1200 }, Vectors: s})
 	r.Start()
@@ -74,7 +74,7 @@ func TestVectorsHaveALaneOfTheirOwn(t *testing.T) {
 	}
 }
 
-// asking is a manager of vectors that looks what can be found when it is asked.
+// asking is a vector manager that records what can be found when it is called.
 type asking struct {
 	look func() int
 	seen []int
@@ -88,9 +88,9 @@ func (a *asking) Vectors(context.Context, []string) (map[int64][][]float32, erro
 
 func (*asking) Step(context.Context) (bool, error) { return false, nil }
 
-// A long message, or a document, is found by its words before its vectors are made, and
-// is reported to the ledger and stored once.
-func TestWordsOfMuchAreFoundBeforeItsVectorsAreMade(t *testing.T) {
+// A long message or document is found by its words before its vectors are made, and is recorded in the ledger and
+// stored only once.
+func TestLongTextsAreFoundByWordsBeforeTheirVectorsExist(t *testing.T) {
 	for _, failure := range []error{nil, errors.New("the embedder is gone")} {
 		b := newBench(t)
 		var long strings.Builder

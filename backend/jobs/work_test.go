@@ -14,11 +14,11 @@ import (
 	"contextinfinity/backend/store"
 )
 
-// poisoned panics at one turn's answer, as a defect in a handler would.
+// poisoned panics for one turn's answer, like a bug in a handler.
 type poisoned struct {
 	*store.Store
 	turn    chat.TurnID
-	indexed bool // it is the index that panics
+	indexed bool // the index panics
 	cured   bool
 }
 
@@ -37,10 +37,10 @@ func (p *poisoned) Commit(ctx context.Context, c chat.Commit) (chat.State, error
 	return p.Store.Commit(ctx, c)
 }
 
-// TestADefectFailsItsJobAlone: a handler that panics fails its job, with words that say
-// where and not what; other turns are indexed, other branches committed, those that
-// follow it in its own wait for it, and a retry by hand brings all in order.
-func TestADefectFailsItsJobAlone(t *testing.T) {
+// TestAPanicFailsOnlyItsJob: a handler that panics fails its job, with an error that names the place but no
+// content. Other turns are indexed, other branches committed, later turns of the same branch wait, and a manual retry
+// completes everything.
+func TestAPanicFailsOnlyItsJob(t *testing.T) {
 	b := newBench(t)
 	first, second := b.final(1), b.final(2)
 	own := b.branch
@@ -87,7 +87,7 @@ func TestADefectFailsItsJobAlone(t *testing.T) {
 	}
 }
 
-// slow takes a time to answer.
+// slow takes some time to answer.
 type slow struct {
 	takes time.Duration
 	asked atomic.Int32
@@ -105,8 +105,8 @@ func (s *slow) Complete(ctx context.Context, _, user string, _ int) (string, *ch
 	}
 }
 
-// TestALeaseIsRenewedWhileItsJobIsWorkedOn: a librarian that takes longer than a lease
-// keeps its job; another worker that looks meanwhile finds nothing.
+// TestALeaseIsRenewedWhileItsJobIsWorkedOn: a librarian that takes longer than a lease keeps its job, and another
+// worker finds nothing to do.
 func TestALeaseIsRenewedWhileItsJobIsWorkedOn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		b := newBenchAt(t, nil)
@@ -132,13 +132,13 @@ func TestALeaseIsRenewedWhileItsJobIsWorkedOn(t *testing.T) {
 	})
 }
 
-// deaf never hears that its lease could be renewed: its process hangs, or sleeps.
+// deaf cannot renew its lease, as if its process hung or slept.
 type deaf struct{ *store.Store }
 
 func (deaf) RenewJob(context.Context, chat.Lease, time.Duration) error { return errors.New("deaf") }
 
-// TestADeadWorkersJobIsTakenOver: after its lease another worker does it, once; the
-// first, come back to life, changes nothing.
+// TestADeadWorkersJobIsTakenOver: after its lease another worker does the job, once; if the first one wakes up, it
+// changes nothing.
 func TestADeadWorkersJobIsTakenOver(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		b := newBenchAt(t, nil)
@@ -166,8 +166,8 @@ func TestADeadWorkersJobIsTakenOver(t *testing.T) {
 	})
 }
 
-// TestALostJobIsNotGoneOnWith: what would be refused is not waited for.
-func TestALostJobIsNotGoneOnWith(t *testing.T) {
+// TestWorkOnALostJobStops: a worker stops at once if its result would be rejected.
+func TestWorkOnALostJobStops(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		b := newBenchAt(t, nil)
 		defer b.close()
@@ -192,7 +192,7 @@ func TestALostJobIsNotGoneOnWith(t *testing.T) {
 	})
 }
 
-// counting counts how often the database is asked for anything by the workers.
+// counting counts the workers' calls to the database.
 type counting struct {
 	*broken
 	asked atomic.Int64
@@ -203,8 +203,8 @@ func (c *counting) ClaimJob(ctx context.Context, l time.Duration, types ...chat.
 	return c.Store.ClaimJob(ctx, l, types...)
 }
 
-// TestIdleWorkersSleep: with nothing due nobody looks, for days; a job that failed is
-// looked at when it is due, and when one is woken.
+// TestIdleWorkersSleep: with nothing due the database is not called for days; a failed job is checked when it is due,
+// or when the runner is woken.
 func TestIdleWorkersSleep(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		b := newBenchAt(t, nil)
@@ -235,7 +235,7 @@ func TestIdleWorkersSleep(t *testing.T) {
 	})
 }
 
-// TestPause: nothing is begun while it is paused, but for what somebody asks for.
+// TestPause: while paused, no work starts except what is explicitly requested.
 func TestPause(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		b := newBenchAt(t, nil)
@@ -263,10 +263,9 @@ func TestPause(t *testing.T) {
 	})
 }
 
-// TestALeapOfTheClockSpreadsWhatFailed: the clock is set on by days, or the machine slept,
-// while jobs waited for their next try: they are not tried all at once, and all soon. Set
-// back, it has none wait for longer than it would have.
-func TestALeapOfTheClockSpreadsWhatFailed(t *testing.T) {
+// TestAClockJumpSpreadsRetries: if the clock is set forward by days, or the machine slept, failed jobs are
+// not retried all at once, but all soon. If it is set back, none waits longer than intended.
+func TestAClockJumpSpreadsRetries(t *testing.T) {
 	for name, leap := range map[string]time.Duration{"on": 72 * time.Hour, "back": -72 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -283,13 +282,13 @@ func TestALeapOfTheClockSpreadsWhatFailed(t *testing.T) {
 				}
 				r.Start()
 				defer r.Stop()
-				time.Sleep(20 * time.Second) // each has failed some times
+				time.Sleep(20 * time.Second) // each has failed a few times
 				synctest.Wait()
 				was := b.tries()
 				off.Add(int64(leap))
 				r.Wake()
 				synctest.Wait()
-				if n := b.tries() - was; n > 2 { // the first of them, and one whose moment this was
+				if n := b.tries() - was; n > 2 { // the first of them, and one that was due now anyway
 					t.Errorf("%d of %d were tried at once", n, many)
 				}
 				time.Sleep(10 * time.Minute)
@@ -301,7 +300,7 @@ func TestALeapOfTheClockSpreadsWhatFailed(t *testing.T) {
 	}
 }
 
-// tries counts the tries of all jobs that index.
+// tries counts the attempts of all indexing jobs.
 func (b *bench) tries() int {
 	b.t.Helper()
 	list, err := b.store.Jobs(b.t.Context(), chat.JobQuery{Type: chat.JobIndexTurn})
@@ -313,9 +312,9 @@ func (b *bench) tries() int {
 	return n
 }
 
-// TestAskedForWhatAnotherHas: who waits for a turn's work waits for the worker that has
-// begun it, and does at once what a policy had put off.
-func TestAskedForWhatAnotherHas(t *testing.T) {
+// TestWaitingForAnotherWorkersJob: waiting for a turn's work waits for the worker that has started it, and does at once
+// what a policy deferred.
+func TestWaitingForAnotherWorkersJob(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		b := newBenchAt(t, nil)
 		defer b.close()

@@ -16,14 +16,14 @@ import (
 	"contextinfinity/backend/journal/journaltest"
 )
 
-// schedule is one life of a journal, up to the loss of power.
+// schedule is the run of a journal up to a power failure.
 type schedule struct {
 	Mode    journal.Durability
 	Appends []int // visible bytes of each event
-	Pauses  []int // milliseconds after each
+	Pauses  []int // milliseconds after each event
 	Faults  []fault
 	End     bool
-	Seed    uint64 // of what the disk keeps besides; 0: nothing
+	Seed    uint64 // decides what else the disk keeps; 0: nothing
 }
 
 type fault struct {
@@ -53,8 +53,7 @@ func anySchedule(mode journal.Durability) *rapid.Generator[schedule] {
 	})
 }
 
-// claims collects the most that the writer ever called durable, from every
-// place where it says so.
+// claims records the most that the writer ever reported as durable, in any place.
 type claims struct {
 	mu   sync.Mutex
 	most journal.Progress
@@ -73,8 +72,7 @@ func (c *claims) note(p journal.Progress) {
 	c.most = p
 }
 
-// check runs the schedule and says what, if anything, was called durable and is
-// not there after the crash.
+// check runs the schedule and returns an error if something was reported as durable and is not there after the crash.
 func (s schedule) check(t *testing.T, ignoreSync bool) (result error) {
 	synctest.Test(t, func(t *testing.T) {
 		fs := journaltest.NewCrashFS()
@@ -102,8 +100,8 @@ func (s schedule) check(t *testing.T, ignoreSync bool) (result error) {
 	return result
 }
 
-// live appends until the schedule or the disk ends. After synctest.Wait no
-// callback runs, so that claims are noted in the order they were made.
+// live appends until the schedule ends or the disk fails. After synctest.Wait no callback runs, so claims are
+// recorded in the order in which they were made.
 func (s schedule) live(w *journal.Writer, c *claims) {
 	for i, n := range s.Appends {
 		_, err := w.Append(text(strings.Repeat("x", n)), n)
@@ -142,7 +140,7 @@ func (c *claims) compare(rep journal.Replayed, s schedule) error {
 	return nil
 }
 
-func TestWhatIsCalledDurableSurvivesACrash(t *testing.T) {
+func TestDurableTextSurvivesACrash(t *testing.T) {
 	for _, mode := range []journal.Durability{journal.Buffered, journal.WriteAhead} {
 		t.Run(string(mode), func(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) {
@@ -154,7 +152,7 @@ func TestWhatIsCalledDurableSurvivesACrash(t *testing.T) {
 	}
 }
 
-// The property above is worth something only if it fails once fsync does nothing.
+// The property above proves something only if it fails when fsync does nothing.
 func TestTheCheckNoticesAMissingFsync(t *testing.T) {
 	for _, mode := range []journal.Durability{journal.Buffered, journal.WriteAhead} {
 		caught := 0
@@ -171,7 +169,7 @@ func TestTheCheckNoticesAMissingFsync(t *testing.T) {
 	}
 }
 
-// A crash keeps what a sync covered and nothing else of certain.
+// After a crash only synced data is certain.
 func TestCrashFS(t *testing.T) {
 	fs := journaltest.NewCrashFS()
 	_ = fs.MkdirAll("d")

@@ -2,8 +2,8 @@ package journal
 
 import "contextinfinity/backend/chat"
 
-// Abandon closes without an end entry, as if the process ended; what was written is
-// fsynced. After End it does nothing.
+// Abandon closes the journal without an end entry, as if the process ended, but syncs what was written. After End it
+// does nothing.
 func (w *Writer) Abandon() error {
 	w.appending.Lock()
 	defer w.appending.Unlock()
@@ -18,7 +18,7 @@ func (w *Writer) Abandon() error {
 	return err
 }
 
-// Replayed is a journal with all its events, in order, end entry not included.
+// Replayed is a journal with all its events in order, without the end entry.
 type Replayed struct {
 	Replay
 	Events []chat.RawEvent

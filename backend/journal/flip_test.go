@@ -10,8 +10,7 @@ import (
 	"contextinfinity/backend/journal"
 )
 
-// Any byte that changes in any line is found, in that line, and what is before
-// it is read.
+// A changed byte is found in its line, wherever it is, and the lines before it are read.
 func TestAChangedByteIsFoundInItsLine(t *testing.T) {
 	events := []chat.RawEvent{text("größer"), {Type: "\xff", Data: []byte("not JSON")}, text("漢字 🌍")}
 	whole := written(t, journal.EndDone, events...)
@@ -33,8 +32,8 @@ func TestAChangedByteIsFoundInItsLine(t *testing.T) {
 	}
 }
 
-// What the first version wrote has no sums and is read; where such a line is not
-// what that version would write, it is damaged.
+// Journals of the first version have no checksums and can be read; a line that this version would not write is
+// damaged.
 func TestJournalsWithoutSumsAreRead(t *testing.T) {
 	events := []chat.RawEvent{text("größer"), {Type: "\xff", Data: []byte("not JSON")}, {Type: `a"b`, Data: []byte(`{ "a" : 1 }`)}}
 	whole := regexp.MustCompile(`,"sum":"[0-9a-f]{8}"`).ReplaceAllString(written(t, journal.EndStopped, events...), "")

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 
 func newStep() chat.StepID { return chat.StepID(chat.NewID(time.Now())) }
 
-// text is an event whose visible text is s.
+// text returns an event whose visible text is s.
 func text(s string) chat.RawEvent {
 	data, _ := chat.MarshalJSON(map[string]string{"delta": s})
 	return chat.RawEvent{Type: "response.output_text.delta", Data: data}

@@ -22,9 +22,9 @@ const childDir = "CONTEXTINFINITY_JOURNAL_TEST_DIR"
 
 const childStep = chat.StepID("01K00000000000000000000000")
 
-// appendUntilKilled says each number after it has appended it.
+// appendUntilKilled prints each number after it was appended.
 func appendUntilKilled() {
-	// No line may wait in memory, as lines may while the disk stalls or the machine is busy.
+	// Lines must not be buffered, which happens when the disk stalls or the machine is busy.
 	j := journal.New(journal.Options{Dir: os.Getenv(childDir), FlushBytes: 1})
 	w, err := j.Begin(childStep, "openai")
 	if err != nil {
@@ -150,7 +150,7 @@ func (fullFS) Create(string) (journal.File, error) {
 	return os.OpenFile("/dev/full", os.O_WRONLY, 0)
 }
 
-// SPEC 14: under 10 microseconds a delta, at least 100 000 deltas a second.
+// SPEC 14: under 10 microseconds for a delta, at least 100 000 deltas a second.
 func BenchmarkAppend(b *testing.B) {
 	for _, mode := range []journal.Durability{journal.Buffered, journal.WriteAhead} {
 		b.Run(string(mode), func(b *testing.B) {

@@ -38,7 +38,7 @@ func written(t testing.TB, kind journal.EndKind, events ...chat.RawEvent) string
 	return bytesOf(fs, step)
 }
 
-// replayOf replays content and checks that reading left it alone.
+// replayOf replays content and checks that reading does not change it.
 func replayOf(t testing.TB, content string) journal.Replayed {
 	t.Helper()
 	fs := journaltest.NewCrashFS()
@@ -108,8 +108,8 @@ func TestMissingJournal(t *testing.T) {
 	}
 }
 
-// A provider has events of its own named as ends are.
-func TestProvidersOwnErrorEventIsNoEnd(t *testing.T) {
+// A provider's own events may have the same names as end entries.
+func TestAProvidersErrorEventIsNotAnEnd(t *testing.T) {
 	events := []chat.RawEvent{{Type: "error", Data: []byte(`{"reason":"x"}`)}, {Type: "done", Data: []byte("[DONE]")}}
 	rep := replayOf(t, written(t, "", events...))
 	if rep.End != "" || !reflect.DeepEqual(rep.Events, events) {
@@ -173,7 +173,7 @@ func anyEvent() *rapid.Generator[chat.RawEvent] {
 	})
 }
 
-// Real streams, as providers sent them.
+// Real streams, as recorded from providers.
 func TestRecordedStreamsSurvive(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join(sharedDir(t), "fixtures", "provider-streams", "*", "*.txt"))
 	if len(files) == 0 {
@@ -195,7 +195,7 @@ func TestRecordedStreamsSurvive(t *testing.T) {
 	}
 }
 
-// sharedDir finds the reference material beside a checkout, or skips.
+// sharedDir returns the reference material outside the repository, or skips.
 func sharedDir(t *testing.T) string {
 	t.Helper()
 	if env := os.Getenv("CONTEXTINFINITY_SHARED"); env != "" {

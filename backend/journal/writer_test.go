@@ -16,7 +16,7 @@ import (
 	"contextinfinity/backend/journal/journaltest"
 )
 
-// The tests of time run in a bubble: time.Sleep there moves a fake clock, at no cost.
+// The tests of timing run in a synctest bubble, where time.Sleep advances a fake clock at once.
 
 func TestAppendIsWrittenBeforeItReturns(t *testing.T) {
 	fs := journaltest.NewCrashFS()
@@ -98,7 +98,7 @@ func TestWriteAheadGroups(t *testing.T) {
 				}
 			}
 		})
-		for i := range int64(1000) { // one a millisecond: a second of a fast stream
+		for i := range int64(1000) { // one per millisecond: a second of a fast stream
 			mu.Lock()
 			sent[i+1] = time.Now()
 			mu.Unlock()
@@ -310,7 +310,7 @@ func TestCloseErrorIsReported(t *testing.T) {
 	wantCode(t, err, chat.CodeInternal)
 }
 
-func TestErrorsHoldNoPrompt(t *testing.T) {
+func TestErrorsContainNoPrompt(t *testing.T) {
 	fs := journaltest.NewCrashFS()
 	fs.FailNth(journaltest.OpWrite, 1, syscall.ENOSPC)
 	_, _, w := begin(t, fs, journal.Options{})

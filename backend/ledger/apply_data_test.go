@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestDataOf: what a payload tells is the same whether it is read in place or decoded.
+// TestDataOf: a payload's data is the same whether it is read in place or decoded.
 func TestDataOf(t *testing.T) {
 	canonical, err := Payload(map[string]any{"a": []int{1}, "b": "}"})
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzDecode: any bytes are a whole state or an error, and what is a state encodes to
-// the same state and can be compared and continued from.
+// FuzzDecode: any bytes are a complete state or an error; a state encodes to the same state, can be compared, and
+// events can be applied to it.
 func FuzzDecode(f *testing.F) {
 	whole := encoded(f, replayed(f, history(f)))
 	f.Add(whole)
@@ -30,13 +30,12 @@ func FuzzDecode(f *testing.F) {
 		}
 		for _, e := range history(t) {
 			e.SessionID, e.Seq = s.SessionID, s.EventSeq+1
-			_ = s.Apply(e) // some apply, some do not; none ends the program
+			_ = s.Apply(e) // some apply and some do not, but none panics
 		}
 	})
 }
 
-// FuzzDecodeSnapshot is FuzzDecode for what surrounds a state, and for the points that
-// are read from a summary.
+// FuzzDecodeSnapshot is FuzzDecode for snapshots, including the points that are read from a summary.
 func FuzzDecodeSnapshot(f *testing.F) {
 	s := replayed(f, history(f))
 	whole, err := Snapshot{SnapshotVersion, s, MemoryOf("## Facts\n- a\n## Open tasks\n- b\n", []string{"pin"})}.Encode()
@@ -73,8 +72,8 @@ func FuzzDecodeSnapshot(f *testing.F) {
 	})
 }
 
-// FuzzApply: an event of any type with any payload is applied or is an error; an error
-// changes nothing, and what was applied encodes and comes back.
+// FuzzApply: an event of any type with any payload is applied or gives an error; an error changes nothing, and the
+// new state can be encoded and decoded.
 func FuzzApply(f *testing.F) {
 	for _, e := range history(f) {
 		f.Add(string(e.Type), e.Entity, e.Payload)

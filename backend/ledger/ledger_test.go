@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// history is a small ledger, chained.
+// history is a small ledger with a hash chain.
 func history(t testing.TB) []Event {
 	t.Helper()
 	var out []Event
@@ -65,7 +65,7 @@ func encoded(t testing.TB, s *State) []byte {
 	return b
 }
 
-func TestAStateComesBackFromItsBytes(t *testing.T) {
+func TestAStateRoundTrips(t *testing.T) {
 	want := encoded(t, replayed(t, history(t)))
 	s, err := Decode(want)
 	if err != nil || !bytes.Equal(encoded(t, s), want) {

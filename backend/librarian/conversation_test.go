@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/librarian"
 )
 
-// readTurns reads a conversation from testdata: messages under "### User" and "### Assistant".
+// readTurns reads a conversation from testdata, with messages under "### User" and "### Assistant".
 func readTurns(t *testing.T, name string) []chat.Turn {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("testdata", name)) //nolint:gosec // a fixed name
@@ -28,7 +28,7 @@ func readTurns(t *testing.T, name string) []chat.Turn {
 	return turns
 }
 
-// clinicEssentials were written by hand from reading the conversation.
+// clinicEssentials were written by hand after reading the conversation.
 var clinicEssentials = []essential{
 	{"the user's name", []string{"nadia"}},
 	{"her role", []string{"practice manager"}},
@@ -63,14 +63,14 @@ var clinicEssentials = []essential{
 	{"the contact", []string{"it@lindenstreet.example"}},
 }
 
-// clinicNoise must not be in a memory: headings and agenda items, rows of a table and
-// footnotes, advice, what was replaced, names that are only words.
+// clinicNoise must not be in a memory: headings and agenda items, table rows and footnotes, advice, replaced
+// statements, and names that are ordinary words.
 var clinicNoise = []string{
 	"Opening Statements", "Follow-Up", "Agenda", "Next Steps", "| SQLite |", "2,000 writes", "12,000 writes", "on a laptop", "three copies",
 	"skip user interviews", "We decided to use SQLite", "October 1, 2026", "console.log", "response.json", "annoying",
 }
 
-// clinicState is the state after the whole conversation, made by rule alone.
+// clinicState returns the state after the whole conversation, made only by rules.
 func clinicState(t *testing.T, target int) string {
 	t.Helper()
 	summary, count := "", counter()
@@ -104,7 +104,7 @@ func TestConversationFallback(t *testing.T) {
 	}
 }
 
-// TestStandingOrdersLast: where little fits, the standing instructions stay.
+// TestStandingOrdersLast: if there is little space, the standing instructions are kept.
 func TestStandingOrdersLast(t *testing.T) {
 	summary := clinicState(t, 300)
 	orders := clinicEssentials[4:9]
@@ -117,7 +117,7 @@ func TestStandingOrdersLast(t *testing.T) {
 	}
 }
 
-// TestConversationRepaired: a model that forgets what it should keep loses nothing that the user said.
+// TestConversationRepaired: if a model forgets required facts, nothing that the user said is lost.
 func TestConversationRepaired(t *testing.T) {
 	summary, count := "", counter()
 	for _, tn := range readTurns(t, "clinic.md") {
@@ -137,8 +137,8 @@ func TestConversationRepaired(t *testing.T) {
 	}
 }
 
-// TestLanguages: conversations in German and Chinese are remembered by rule, and a model's
-// summary of them in its own words is accepted.
+// TestLanguages: conversations in German and Chinese are remembered by rules, and a model's summary of them in its
+// own words is accepted.
 func TestLanguages(t *testing.T) {
 	cases := map[string]struct {
 		turns      []chat.Turn

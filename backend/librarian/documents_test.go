@@ -15,8 +15,8 @@ func attached(text string) chat.Turn {
 	}}}
 }
 
-// A model is given a document's name and beginning; an extract and the deterministic
-// summary its name, and nothing that it says as if the user had said it.
+// A model is given a document's name and beginning. An extract and the rule-based summary contain only its name, and
+// nothing from it as if the user had said it.
 func TestDocumentsInSummaries(t *testing.T) {
 	turn := attached("We decided to close the gate at nine. The deadline is 2031-05-06." + strings.Repeat(" 日本", 4000))
 	passages := passagesOf([]chat.Turn{turn}, newMask(nil))

@@ -9,11 +9,11 @@ import (
 	"contextinfinity/backend/librarian"
 )
 
-// toldState is an exchange, and the state after it as a careful reader wrote it.
+// toldState is an exchange and the state after it, as written by a careful reader.
 type toldState struct{ user, assistant, state string }
 
-// otherDomains are conversations that are not about programs: dinner, law, a journey. Numbers are
-// written in words and in figures, and what was dropped or refused is said in other words.
+// otherDomains are conversations that are not about software: a dinner, a legal case, a journey. Numbers are written
+// as words and as digits, and dropped or rejected plans are expressed in different ways.
 var otherDomains = map[string][]toldState{
 	"cooking": {
 		{
@@ -68,8 +68,8 @@ var otherDomains = map[string][]toldState{
 	},
 }
 
-// TestOtherDomains: states in other words than the user's are taken at the first try, and what is
-// added to them is what they did lose.
+// TestOtherDomains: states with other words than the user's are accepted at the first attempt, and only what they
+// really lost is added.
 func TestOtherDomains(t *testing.T) {
 	required, added := 0, []string{}
 	for name, list := range otherDomains {

@@ -6,16 +6,15 @@ import (
 	"strings"
 )
 
-// essential is a short fact that a memory of a conversation has to hold. Each of
-// its forms is a list of words that must occur in one line of the summary; one
-// form is enough. A form is written as "word+word".
+// essential is a short fact that a memory of a conversation must contain. Each of its forms is a list of words that
+// must occur in one line of the summary; one form is enough. A form is written as "word+word".
 type essential struct {
 	name  string
 	forms []string
 }
 
-// codeEssentials were written by hand from reading the twelve exchanges of the
-// recorded conversation, before the librarian was tuned to keep them.
+// codeEssentials were written by hand after reading the twelve exchanges of the recorded conversation, before the
+// librarian was tuned to keep them.
 var codeEssentials = []essential{
 	{"date of the meeting", []string{"march 15, 2024"}},
 	{"time of the meeting", []string{"09:00 cet", "9:00 cet", "9 am cet"}},
@@ -51,7 +50,7 @@ var codeEssentials = []essential{
 	{"the debounce delay", []string{"debounce+300ms", "debounce+300 ms"}},
 }
 
-// missingEssentials lists what a summary does not hold, by name.
+// missingEssentials lists the names of essentials that are not in a summary.
 func missingEssentials(summary string, list []essential) []string {
 	var missing []string
 	for _, e := range list {

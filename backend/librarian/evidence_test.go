@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestHolds: a summary says what was said in other words, and a loss of a number, a
-// name or a negation is one.
+// TestHolds: a summary may use other words, but the loss of a number, a name or a negation is detected.
 func TestHolds(t *testing.T) {
 	cases := []struct {
 		statement, summary string
@@ -69,9 +68,9 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestTakesPlace: a later statement ends an earlier one by name or by saying that
-// something of the same subject has changed, and nothing else.
-func TestTakesPlace(t *testing.T) {
+// TestReplaces: a later statement replaces an earlier one if it names it or says that something about the same
+// subject has changed, and not otherwise.
+func TestReplaces(t *testing.T) {
 	cases := []struct {
 		sec            Section
 		earlier, later string
@@ -97,7 +96,7 @@ func TestTakesPlace(t *testing.T) {
 	}
 }
 
-// TestWithoutRequests: what is asked is told apart from what is stated.
+// TestWithoutRequests: requests are separated from statements.
 func TestWithoutRequests(t *testing.T) {
 	cases := []struct{ sentence, stated, asked string }{
 		{"I'm building a shop with Go 1.24, can you help me structure it?", "I'm building a shop with Go 1.24", "structure it"},
@@ -117,7 +116,7 @@ func TestWithoutRequests(t *testing.T) {
 	}
 }
 
-// TestDivide: nothing is lost, and no part ends within a clause where another cut is possible.
+// TestDivide: nothing is lost, and no part ends within a clause if another cut is possible.
 func TestDivide(t *testing.T) {
 	text := "The first clause is about the server in Graz, the second one is about its 16 GB of memory; the third has no end and goes on, as people do. Then a sentence follows."
 	parts := divide(text, 60)

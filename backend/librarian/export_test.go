@@ -1,7 +1,7 @@
 package librarian
 
-// Entities are those of a text of nobody in particular, in order, each once.
+// Entities returns the entities of a text by an unspecified speaker, in order, without duplicates.
 func Entities(text string) []Entity { return read(text, anybody) }
 
-// Entries are a section's, oldest first.
+// Entries returns a section's entries, oldest first.
 func (s Summary) Entries(sec Section) []string { return s.entries[sec] }

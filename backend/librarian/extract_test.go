@@ -41,8 +41,8 @@ func TestExtract(t *testing.T) {
 	}
 }
 
-// TestExtractPrefersTheUser: where not all fits, what the user told stands and
-// what the assistant said goes.
+// TestExtractPrefersTheUser: if not everything fits, what the user said is kept and what the assistant said is
+// dropped.
 func TestExtractPrefersTheUser(t *testing.T) {
 	var turns []chat.Turn
 	for i := range 20 {
@@ -54,7 +54,7 @@ func TestExtractPrefersTheUser(t *testing.T) {
 	}
 }
 
-// TestLongRangesAreReadAtTheirEnds: 100 turns at the beginning, 300 at the end.
+// TestLongRangesAreReadAtTheirEnds: the first 100 and the last 300 turns are read.
 func TestLongRangesAreReadAtTheirEnds(t *testing.T) {
 	var turns []chat.Turn
 	for i := range 1000 {
@@ -97,8 +97,8 @@ func TestExtractProperties(t *testing.T) {
 	})
 }
 
-// TestExtractIsFast: under a millisecond a turn of ordinary length; the bound
-// leaves room for a slow machine under the race detector.
+// TestExtractIsFast: it takes less than a millisecond for an ordinary turn; the limit leaves room for a slow machine
+// with the race detector.
 func TestExtractIsFast(t *testing.T) {
 	var turns []chat.Turn
 	for i := range 400 {

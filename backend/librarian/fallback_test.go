@@ -74,7 +74,7 @@ func TestPinsNeverPassThrough(t *testing.T) {
 	}
 }
 
-// What recall quotes may come from any session; the summary goes to a provider.
+// Quotations by recall may come from any session, and the summary is sent to a provider, so they are left out.
 func TestRecallsQuotationsStayOut(t *testing.T) {
 	quoted := turn("What did we decide?", "You said: we decided to leave `SecretProject` in secret/plan.md.")
 	quoted.Provider = "recall"
@@ -151,7 +151,7 @@ func TestParseReadsAModelsMarkdown(t *testing.T) {
 	}
 	for text, want := range map[string][]string{
 		"One line\nand another":                {"One line", "and another"}, // no heading: all of it is the summary
-		"Memory:\n- one\ntwo\n## Facts\nthree": {"one", "two", "three"},     // what follows the first entry is no introduction
+		"Memory:\n- one\ntwo\n## Facts\nthree": {"one", "two", "three"},     // after the first entry nothing counts as an introduction
 	} {
 		if got := librarian.Parse(text).Entries(librarian.Facts); !reflect.DeepEqual(got, want) {
 			t.Errorf("the facts of %q are %q, expected %q", text, got, want)
@@ -198,7 +198,7 @@ func TestProperties(t *testing.T) {
 		"quarter": quarter,
 		"runes":   func(s string) int { return len([]rune(s)) },
 		"words":   func(s string) int { return len(strings.Fields(s)) },
-		// A whole that costs more than its parts.
+		// The whole costs more than its parts.
 		"superadditive": func(s string) int { return len(s)/4 + len(s)*len(s)/20000 },
 	}
 	fragment := rapid.OneOf(
@@ -240,8 +240,8 @@ func TestProperties(t *testing.T) {
 	})
 }
 
-// A quarter of a megabyte of anything, and of a whole one in the benchmark, is
-// read to its end and leaves a summary of the form and size it must have.
+// A quarter of a megabyte of any text (a whole one in the benchmark) is read to its end and gives a summary of the
+// required form and size.
 func TestHugeInputs(t *testing.T) {
 	for name, text := range hugeTexts(1 << 18) {
 		got := librarian.Fallback(librarian.Update{Previous: text, Turns: []chat.Turn{turn(text, text)}, Count: quarter})
@@ -262,9 +262,9 @@ func BenchmarkHugeInputs(b *testing.B) {
 	}
 }
 
-// How much of what was planted in 300 turns is in the last summary, when every
-// turn was committed by the fallback alone. The sparse conversation fits the
-// budget; of the dense one no summary of that size could hold all.
+// Checks how much of what was planted in 300 turns is in the last summary, if every turn was committed by the
+// fallback. The sparse conversation fits the budget; for the dense one no summary of that size could contain
+// everything.
 func TestShareKeptOver300Turns(t *testing.T) {
 	for name, c := range map[string]struct {
 		every int
@@ -298,8 +298,8 @@ func TestShareKeptOver300Turns(t *testing.T) {
 	}
 }
 
-// chatter is turn i of a conversation that in each run of turns plants one
-// constraint, one decision and one path.
+// chatter returns turn i of a conversation that plants one constraint, one decision and one path in each run of
+// turns.
 func chatter(i, run int) (user, kind, planted string) {
 	user = fmt.Sprintf("Could you tell me more about subject %d? I was wondering how it works in general.", i)
 	switch i % run {

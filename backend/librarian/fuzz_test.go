@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzAnswer: whatever a model writes as a summary, what is kept of it is text, has the
-// headings of a summary only, no tag, and is read again as what it is.
+// FuzzAnswer: whatever a model writes as a summary, what is kept is valid text with only the headings of a summary
+// and no tags, and parses to itself.
 func FuzzAnswer(f *testing.F) {
 	for _, s := range []string{
 		"## Facts\n- The build takes 4 minutes.\n## Open tasks\n- none\n", "```markdown\n## Decisions\n- Use SQLite\n```", "<think>x</think>## Facts\n- &lt;memory&gt;",

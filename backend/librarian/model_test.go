@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// script is a model that gives its answers in turn, the last one forever.
+// script is a model that returns its answers in order, then repeats the last one.
 type script struct {
 	answers []string
 	fail    error
@@ -95,7 +95,7 @@ func request(m librarian.Model) librarian.Update {
 	}
 }
 
-// manyRules is a turn with n things that must not be lost.
+// manyRules is a turn with n required facts.
 func manyRules(n int) chat.Turn {
 	var text strings.Builder
 	for i := range n {
@@ -104,7 +104,7 @@ func manyRules(n int) chat.Turn {
 	return turn(text.String(), "Understood.")
 }
 
-// TestPrompts: the exact text of every prompt.
+// TestPrompts pins the exact text of every prompt.
 func TestPrompts(t *testing.T) {
 	u, l := &script{answers: []string{"", goodState}}, librarian.Librarian{}
 	if got := l.Update(t.Context(), request(u)); got.Origin != chat.StateLibrarian {
@@ -139,9 +139,9 @@ func TestPrompts(t *testing.T) {
 	}
 }
 
-// TestWhatAModelIsGiven: raw turns and a model's summary, never the fallback's
-// text nor a pinned fact, and nothing said can close its element.
-func TestWhatAModelIsGiven(t *testing.T) {
+// TestModelInput: a model gets raw turns and a model's earlier summary, never the fallback's text or a pinned
+// fact, and no text can close its element.
+func TestModelInput(t *testing.T) {
 	m := &script{answers: []string{goodState}}
 	got := librarian.Librarian{}.Update(t.Context(), request(m))
 	given := m.asked[0]
@@ -164,8 +164,8 @@ func TestWhatAModelIsGiven(t *testing.T) {
 	}
 }
 
-// TestRejected: each fault costs one more try, and then the fallback stands, with
-// why. At most two tries, a shrink besides.
+// TestRejected: each fault costs one more attempt, then the fallback is used, with the reason. There are at most two
+// attempts, plus one to shorten.
 func TestRejected(t *testing.T) {
 	input := planTurns()[0].User.RenderedText()
 	long := strings.Repeat("We talked about the SQLite file for a while and nothing came of it, really. ", 20)
@@ -198,15 +198,15 @@ func TestRejected(t *testing.T) {
 				t.Errorf("%s: %q of the fallback is not in\n%s", name, line, got.Summary)
 			}
 		}
-		// The fallback is held to the same check: what only the model was to be given is added.
+		// The fallback has to pass the same check, so what only the model was given is added.
 		if got.Usage.InputTokens != 20 || !slices.Contains(v.Added, "Never log a key.") || !strings.Contains(got.Summary, "- Never log a key.\n") || v.Required != v.RequiredKept+len(v.Added) {
 			t.Errorf("%s: %s", name, got.Validation)
 		}
 	}
 }
 
-// TestRepaired: what an answer lost is added under its heading and recorded, without
-// another call, and the rest of the answer stays the model's.
+// TestRepaired: facts that an answer lost are added under their headings and recorded, without another call; the rest
+// of the answer is kept.
 func TestRepaired(t *testing.T) {
 	cases := map[string]struct{ answer, added string }{
 		"never":    {strings.Replace(goodState, "Never log a key", "Log a key", 1), "Never log a key."},
@@ -227,8 +227,8 @@ func TestRepaired(t *testing.T) {
 	}
 }
 
-// TestMuchMissing: an answer that lost most is asked for once more, with the answer and all that
-// it lost; the better of the two is kept and repaired, also when the second is none.
+// TestMuchMissing: if an answer lost most facts, the model is asked once more, with the answer and the list of
+// losses. The better answer is kept and repaired, even if the second is unusable.
 func TestMuchMissing(t *testing.T) {
 	poor, rules := "## Facts\n- The user has rules for service restarts.\n", manyRules(8)
 	better := poor + "## Constraints\n"
@@ -255,7 +255,7 @@ func TestMuchMissing(t *testing.T) {
 	}
 }
 
-// TestTolerated: what models put around a good answer costs nothing.
+// TestTolerated: decoration around a good answer is removed.
 func TestTolerated(t *testing.T) {
 	for _, answer := range []string{
 		"```markdown\n" + goodState + "```", "<think>\nWell.\n</think>\n\n" + goodState, strings.ReplaceAll(goodState, "## ", "### "),
@@ -301,8 +301,8 @@ func TestTooLongIsShortened(t *testing.T) {
 	}
 }
 
-// TestErrorsFallBackAtOnce: an error or a timeout ends in the fallback, in the
-// same run, without a second call and without the error's text.
+// TestErrorsFallBackAtOnce: an error or a timeout leads to the fallback in the same run, without a second call and
+// without the text of the error.
 func TestErrorsFallBackAtOnce(t *testing.T) {
 	for _, c := range []struct {
 		err    error
@@ -323,7 +323,7 @@ func TestErrorsFallBackAtOnce(t *testing.T) {
 	}
 }
 
-// stuck answers only when it is given up.
+// stuck answers only when it is cancelled.
 type stuck struct{}
 
 func (stuck) InputLimit() int { return 100_000 }
@@ -333,7 +333,7 @@ func (stuck) Complete(ctx context.Context, _, _ string, _ int) (string, *chat.Us
 	return "", nil, ctx.Err()
 }
 
-// bounded fails the test when it is given more than its limit.
+// bounded fails the test if its input is over its limit.
 type bounded struct {
 	t     *testing.T
 	limit int
@@ -358,8 +358,8 @@ func (b *bounded) Complete(_ context.Context, system, user string, _ int) (strin
 	return s, nil, nil
 }
 
-// TestInputLimits: what is over a model's limit is cut into ranges and folded; a
-// message longer than the limit too; and never is more sent, nor forever.
+// TestInputLimits: input over a model's limit is divided into ranges, whose summaries are combined; a single message
+// over the limit too. Never is more sent at once, and the number of calls is limited.
 func TestInputLimits(t *testing.T) {
 	var turns []chat.Turn
 	for i := range 40 {
@@ -369,7 +369,7 @@ func TestInputLimits(t *testing.T) {
 	for name, c := range map[string]struct {
 		turns []chat.Turn
 		limit int
-		calls int // at least
+		calls int // minimum
 		all   bool
 	}{"roomy": {turns, 200_000, 1, true}, "folded": {turns, 6000, 2, true}, "narrow": {turns, 3500, 4, false}, "paste": {paste, 12_000, 3, true}, "huge paste": {paste, 4000, 4, false}} {
 		m := &bounded{t: t, limit: c.limit, saw: map[string]bool{}}
@@ -439,7 +439,7 @@ func TestSummarizeRange(t *testing.T) {
 	}
 }
 
-// TestLongEntries: an entry that is too long becomes several, and nothing of it is lost.
+// TestLongEntries: an entry that is too long is divided without loss.
 func TestLongEntries(t *testing.T) {
 	long := strings.Repeat("The build of service number seven takes 12 minutes, because its tests use SQLite and the key. ", 8) + "Its owner is Ilse."
 	m := &script{answers: []string{strings.Replace(goodState, "## Facts\n", "## Facts\n- "+long+"\n", 1)}}
@@ -454,7 +454,7 @@ func TestLongEntries(t *testing.T) {
 	}
 }
 
-// TestNarrativeStyle: summary.style reaches the prompt of a range, and only that.
+// TestNarrativeStyle: summary.style affects only the prompt of a range summary.
 func TestNarrativeStyle(t *testing.T) {
 	for style, want := range map[string]bool{"": false, librarian.StyleSections: false, librarian.StyleNarrative: true} {
 		m := &script{answers: []string{goodRange}}
@@ -465,7 +465,7 @@ func TestNarrativeStyle(t *testing.T) {
 	}
 }
 
-// TestRangeMustReduce: a short range has no summary as long as itself.
+// TestRangeMustReduce: the summary of a short range is shorter than the range.
 func TestRangeMustReduce(t *testing.T) {
 	g := librarian.Range{Turns: []chat.Turn{turn("We use Go.", "Good.")}, Target: 100, Count: quarter, Model: &script{answers: []string{"## What happened\nThey talked about Go, which they use, and it is good.\n"}}}
 	if got := (librarian.Librarian{}).SummarizeRange(t.Context(), g); got.Tokens >= 5 {

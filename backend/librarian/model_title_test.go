@@ -8,8 +8,8 @@ import (
 	"contextinfinity/backend/librarian"
 )
 
-// TestATitleOfAModel: where a title is asked for, an answer may begin with one; the summary
-// is the same with it, without it, and with one that is none.
+// TestATitleOfAModel: if a title was requested, an answer may begin with one; the summary is the same with a title,
+// without one, and with an invalid one.
 func TestATitleOfAModel(t *testing.T) {
 	plain := librarian.Librarian{}.Update(t.Context(), request(&script{answers: []string{goodState}}))
 	for given, want := range map[string]string{

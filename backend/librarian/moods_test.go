@@ -9,8 +9,8 @@ import (
 	"contextinfinity/backend/librarian"
 )
 
-// What the user hopes or fears binds nobody; a demand in the same breath does.
-func TestMoodsAreNoConstraints(t *testing.T) {
+// Hopes and fears of the user are not constraints, but a demand in the same sentence is.
+func TestMoodsAreNotConstraints(t *testing.T) {
 	for said, binds := range map[string]bool{
 		"I'm a bit worried that we must not be late again.":                     false,
 		"I’m worried I don't want to look unprepared in front of the board.":    false,
@@ -34,8 +34,8 @@ func TestMoodsAreNoConstraints(t *testing.T) {
 	}
 }
 
-// Half of a sentence binds nobody; the half that states something by itself does.
-func TestHalfSentencesAreNoConstraints(t *testing.T) {
+// A fragment of a sentence is not a constraint; a clause that is complete by itself is.
+func TestFragmentsAreNotConstraints(t *testing.T) {
 	for said, want := range map[string]bool{
 		"I've also installed the required packages using pip:":                                                 false,
 		"Could you review my Flask login, as well as the loader, ensuring that sessions must never be shared?": false,
@@ -61,8 +61,8 @@ func TestHalfSentencesAreNoConstraints(t *testing.T) {
 	}
 }
 
-// Of an assistant's code addresses, paths and settings are remembered, and what the user asked for by name; not every
-// function that it declares, every member that it sets and every label that it mentions.
+// From the assistant's code, addresses, paths and settings are remembered, and what the user asked for by name; not
+// every function, member and label in it.
 func TestSnippetsOfTheAssistant(t *testing.T) {
 	var code strings.Builder
 	for i := range 20 {

@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/librarian"
 )
 
-// The day of a plan is read in the forms that people write it in.
+// The date of a plan is read in the common formats.
 func TestDaysOfPlans(t *testing.T) {
 	for day, ahead := range map[string]bool{
 		"May 14, 2024": true, "May-14-2024": true, "14-May-2024": true, "14 May": true, "2024-05-14": true, "May-14": true,
@@ -26,9 +26,9 @@ func TestDaysOfPlans(t *testing.T) {
 	}
 }
 
-// A plan whose day is still ahead outlasts newer tasks without a date, when the summary is made and
-// when it is cut to a smaller cap; a task that is overdue has no such privilege.
-func TestAPlanAheadOutlastsNewerTasks(t *testing.T) {
+// A plan with a future date is kept in preference to newer tasks without a date, both when the summary is made and
+// when it is cut to a smaller cap; an overdue task is not.
+func TestAFuturePlanOutlastsNewerTasks(t *testing.T) {
 	const plan, overdue = "I have an interview with Wyndham Partners on May 14, 2024", "I need to send the tax form by February 2, 2024"
 	said := []chat.Turn{turn(overdue+".", "Noted."), turn(plan+", and I'm a bit nervous.", "Good luck.")}
 	for i := range 30 {

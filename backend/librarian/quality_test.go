@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/librarian"
 )
 
-// stateOf is the state after some exchanges, each given as what the user said and what was answered.
+// stateOf returns the state after some exchanges, each given as the user's message and the answer.
 func stateOf(day string, exchanges ...[2]string) librarian.Summary {
 	summary := ""
 	for _, e := range exchanges {
@@ -28,11 +28,11 @@ func told(lines ...string) (out [][2]string) {
 	return out
 }
 
-// TestWhatBinds: an intention, a feeling and a promise are not constraints, a worry is not a decision.
-func TestWhatBinds(t *testing.T) {
+// TestConstraintsAndDecisions: intentions, feelings and promises are not constraints, and a worry is not a decision.
+func TestConstraintsAndDecisions(t *testing.T) {
 	cases := []struct {
 		said string
-		want map[librarian.Section][]string // what each of these sections holds
+		want map[librarian.Section][]string // the required entries of each section
 	}{
 		{"I'll be careful to read all of it and make sure I understand the lease.", map[librarian.Section][]string{librarian.Constraints: nil, librarian.Decisions: nil}},
 		{"I want to make sure the bathroom in our Lisbon flat is dry by May 4.", map[librarian.Section][]string{
@@ -63,7 +63,7 @@ func TestWhatBinds(t *testing.T) {
 	}
 }
 
-// TestRepeatedOnce: what is said again in nearly the same words stands once, in the newest wording.
+// TestRepeatedOnce: a statement that is repeated in nearly the same words is kept once, in the newest wording.
 func TestRepeatedOnce(t *testing.T) {
 	cases := []struct {
 		first, then string
@@ -90,8 +90,8 @@ func TestRepeatedOnce(t *testing.T) {
 	}
 }
 
-// TestArtifactsAreTheUsers: gaps of templates, suggested links and invented addresses are not artifacts; what the
-// user names and what code holds are.
+// TestArtifactsAreTheUsers: placeholders in templates, suggested links and invented addresses are not artifacts; what
+// the user names and what code contains are.
 func TestArtifactsAreTheUsers(t *testing.T) {
 	answer := "Save it as `.odt` or `.rtf` and send it to `[Hiring Manager]`. Write to mara.lind@mail.example for `<role>`.\n\n" +
 		"Sites to try:\n\n- **HomeFinder**: https://homefinder.io/\n- **FlatHub**: https://flathub-rent.io/search\n\n" +
@@ -114,8 +114,8 @@ func TestArtifactsAreTheUsers(t *testing.T) {
 	}
 }
 
-// TestSamplesAreNoFacts: what an assistant writes as an example or in the user's name is not told as a fact.
-func TestSamplesAreNoFacts(t *testing.T) {
+// TestSamplesAreNotFacts: examples and drafts that an assistant writes are not facts.
+func TestSamplesAreNotFacts(t *testing.T) {
 	samples := []string{
 		`Example: "The team saved 40 hours a month."`,
 		"For example, a shop with 12 employees saved 30 hours.",
@@ -135,8 +135,8 @@ func TestSamplesAreNoFacts(t *testing.T) {
 	}
 }
 
-// TestPlansAreOpen: what the user has before them is open until its day is past, and then a fact.
-func TestPlansAreOpen(t *testing.T) {
+// TestPlansAreOpenTasks: a plan of the user is an open task until its date has passed, and then a fact.
+func TestPlansAreOpenTasks(t *testing.T) {
 	const plan = "My hearing at the Riga court is scheduled for June 9."
 	summary := librarian.Summary{}
 	at := func(day string, previous string, lines ...string) string {
@@ -168,8 +168,8 @@ func TestPlansAreOpen(t *testing.T) {
 	}
 }
 
-// TestOutcomesBeforeRemarks: where little fits, what has numbers and names stays, and a newer value
-// takes the place of an older one.
+// TestOutcomesBeforeRemarks: if there is little space, statements with numbers and names are kept, and a newer value
+// replaces an older one.
 func TestOutcomesBeforeRemarks(t *testing.T) {
 	outcome := "Our stall in Ghent sold 340 jars on April 6, up from 210 in Bruges."
 	lines := []string{outcome}
@@ -189,7 +189,7 @@ func TestOutcomesBeforeRemarks(t *testing.T) {
 	}
 }
 
-// TestLinesEndWithClauses: a long breath is divided where a clause ends, without the comma and the word between.
+// TestLinesEndWithClauses: a long sentence is divided at the end of a clause, without the comma and the conjunction.
 func TestLinesEndWithClauses(t *testing.T) {
 	breath := "I have a viewing of the flat in Antwerp on May 7, and I've asked the landlord about the boiler, especially since the last one broke twice in the winter of 2024 and cost 600 euros, " +
 		"and I'm also looking forward to the meeting on May 12 with the neighbours, which includes Pieter from the second floor, who has 3 dogs and a boat in Ostend, and my sister comes along."

@@ -18,7 +18,7 @@ import (
 	"contextinfinity/backend/tokens"
 )
 
-// record is one request to a real model and what it answered.
+// record is one request to a real model with its answer.
 type record struct {
 	Name, Kind           string
 	Retry                bool
@@ -26,7 +26,7 @@ type record struct {
 	System, User, Answer string
 }
 
-// recordings reads the answers of a real model that are kept beside the project.
+// recordings reads a real model's answers, which are not part of the repository.
 func recordings(t *testing.T) []record {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "fixtures", "librarian", "code.json"))
@@ -50,7 +50,7 @@ var (
 	earlier = regexp.MustCompile(`(?s)^<memory>\n(.*?)\n</memory>`)
 )
 
-// recordedTurns are the turns whose words the requests hold, oldest first.
+// recordedTurns returns the turns in the requests, oldest first.
 func recordedTurns(records []record, kind string) []chat.Turn {
 	var turns []chat.Turn
 	for _, r := range records {
@@ -76,7 +76,7 @@ func turnsOf(r record) []chat.Turn {
 	return turns
 }
 
-// answersOf are the first answer to a request, and to its second try if there was one.
+// answersOf returns the first answer to a request and, if there was one, the answer to its second attempt.
 func answersOf(records []record, i int) *script {
 	s := &script{answers: []string{records[i].Answer}}
 	if i+1 < len(records) && records[i+1].Retry {
@@ -89,8 +89,8 @@ func counter() func(string) int {
 	return tokens.New().CountText
 }
 
-// TestRecordedStates: the state updates of a real model are accepted at the first
-// try, and what they lost is added, so that the last state holds all that it must.
+// TestRecordedStates: a real model's state updates are accepted at the first attempt, and what they lost is added, so
+// that the last state contains everything required.
 func TestRecordedStates(t *testing.T) {
 	records := recordings(t)
 	count := counter()
@@ -120,7 +120,7 @@ func TestRecordedStates(t *testing.T) {
 	}
 }
 
-// TestRecordedFallback: the same conversation without a model.
+// TestRecordedFallback summarizes the same conversation without a model.
 func TestRecordedFallback(t *testing.T) {
 	summary, count := "", counter()
 	for _, tn := range recordedTurns(recordings(t), "state")[:12] {
@@ -133,7 +133,7 @@ func TestRecordedFallback(t *testing.T) {
 	t.Logf("%d tokens, lacks %q\n%s", count(summary), missing, summary)
 }
 
-// TestRecordedRanges: the range summaries of a real model are accepted at the first try.
+// TestRecordedRanges: a real model's range summaries are accepted at the first attempt.
 func TestRecordedRanges(t *testing.T) {
 	records := recordings(t)
 	count, first, ranges := counter(), 0, 0
@@ -173,8 +173,8 @@ func (u *unable) Complete(ctx context.Context, system, user string, n int) (stri
 	return u.script.Complete(ctx, system, user, n)
 }
 
-// TestRecordedForgetting: a memory of about 900 tokens comes down to 500 by losing what is oldest,
-// and stays the model's. What binds is not forgotten.
+// TestRecordedForgetting: a memory of about 900 tokens is shortened to 500 by dropping the oldest entries, and stays
+// the model's. Constraints are kept.
 func TestRecordedForgetting(t *testing.T) {
 	records := recordings(t)
 	count, forgot := counter(), 0
@@ -194,7 +194,7 @@ func TestRecordedForgetting(t *testing.T) {
 		if len(after.Entries(librarian.Constraints)) < len(before.Entries(librarian.Constraints)) {
 			t.Errorf("%s: constraints were forgotten: %q", r.Name, after.Entries(librarian.Constraints))
 		}
-		if r.Name == "A018" { // in the other recording the model itself shortened the memory
+		if r.Name == "A018" { // in the other recording the model shortened the memory itself
 			forgot += oldestForgotten(t, before.Entries(librarian.Artifacts), after.Entries(librarian.Artifacts))
 		}
 	}
@@ -203,8 +203,8 @@ func TestRecordedForgetting(t *testing.T) {
 	}
 }
 
-// oldestForgotten requires that no entry was forgotten that is newer than one that was kept, and returns
-// how many were. Entries stand oldest first.
+// oldestForgotten requires that no dropped entry is newer than a kept one, and returns how many were dropped. Entries
+// are ordered oldest first.
 func oldestForgotten(t *testing.T, before, after []string) int {
 	t.Helper()
 	forgot, kept := 0, ""

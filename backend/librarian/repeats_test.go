@@ -7,7 +7,7 @@ import (
 	"contextinfinity/backend/librarian"
 )
 
-// A line of a range summary is a repetition only if the state summary says all of it.
+// A line of a range summary counts as a repetition only if the state summary contains all of it.
 func TestRepeatedLines(t *testing.T) {
 	const state = "## Facts\n- The office in Bergen opens in March with 12 desks.\n\n## Decisions\n- We decided to store sessions in PostgreSQL.\n\n" +
 		"## Constraints\n- Always answer in metric units.\n- Never deploy the billing service on Fridays.\n\n## Artifacts\n- backend/store/open.go\n- MAX_CONN=42\n\n" +

@@ -37,7 +37,7 @@ func TestTitle(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			for range 5 { // maps have no order
+			for range 5 { // the order of maps is random
 				if got := Title(tt.turns); got != tt.want {
 					t.Fatalf("%q, want %q", got, tt.want)
 				}

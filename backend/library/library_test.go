@@ -171,7 +171,7 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestApplyChecksTheModelThatWillAnswer: the assistant's, else the session's.
+// TestApplyChecksTheModelThatWillAnswer: the assistant's model or, without one, the session's.
 func TestApplyChecksTheModelThatWillAnswer(t *testing.T) {
 	refuses := chat.Errorf(chat.CodeConfig, "", "There is no such model.")
 	s := &shelf{assistants: []chat.Assistant{{ID: "own", Name: "Own", Model: "small"}, {ID: "any", Name: "Any"}}, session: chat.Session{Model: "big"}}

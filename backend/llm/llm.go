@@ -46,8 +46,9 @@ type Endpoint struct {
 	ParallelToolCalls bool
 	CacheKey          string // OpenAI prompt_cache_key, one per branch
 
-	// Branch is the turn's branch: recall excludes its siblings.
+	// Branch is the turn's branch: recall excludes its siblings. Scope is what recall searches; empty: every session.
 	Branch chat.BranchID
+	Scope  chat.Scope
 
 	// Session settings; nil means the provider's default.
 	Temperature *float64

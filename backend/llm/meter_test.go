@@ -7,7 +7,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// TestMeter: each of the limits ends an answer, and what is within all of them does not.
+// TestMeter: each of the limits ends an answer, and an answer within all of them is not ended.
 func TestMeter(t *testing.T) {
 	say := func(text string) []Delta { return []Delta{{Kind: DeltaText, Text: text}} }
 	words := func(s string) int { return len(strings.Fields(s)) }
@@ -15,7 +15,7 @@ func TestMeter(t *testing.T) {
 		meter Meter
 		event chat.RawEvent
 		shows []Delta
-		want  int // events, the one that was too much included
+		want  int // number of events, including the one over the limit
 	}{
 		"bytes":             {Meter{MaxBytes: 100}, chat.RawEvent{}, say("0123456789"), 11},
 		"reasoning":         {Meter{MaxBytes: 100}, chat.RawEvent{}, []Delta{{Kind: DeltaReasoning, Text: "0123456789"}}, 11},

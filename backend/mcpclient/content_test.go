@@ -6,7 +6,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// An image is what its bytes say.
+// The type of an image is detected from its bytes, not from its declared type.
 func TestImagesAreWhatTheirBytesSay(t *testing.T) {
 	if b, ok := image("image/png", []byte("\xff\xd8\xff\xe0 jpeg")).(chat.Image); !ok || b.MediaType != "image/jpeg" {
 		t.Errorf("a JPEG that is said to be a PNG: %+v", b)

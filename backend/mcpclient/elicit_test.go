@@ -9,8 +9,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// An answer holds what its schema takes: no choice at all is an empty list where the schema allows
-// one, is left out where it does not and need not be there, and is refused where it must.
+// An answer contains what its schema allows: an empty choice is an empty list if the schema allows it, is left out if
+// it is optional, and is refused if it is required.
 func TestAnEmptyChoiceOfMany(t *testing.T) {
 	for name, c := range map[string]struct {
 		field, required, want string // want empty: it is refused

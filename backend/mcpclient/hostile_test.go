@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// hostileEnv makes the test binary a server that misbehaves: its value names the fault.
+// hostileEnv turns the test binary into a misbehaving server; its value names the fault.
 const hostileEnv = "MCP_TEST_FAULT"
 
 type message struct {
@@ -127,7 +127,7 @@ func answerHostile(fault string, m message, generation *int) {
 			for i := range 200_000 {
 				say(object{"jsonrpc": "2.0", "id": 1000 + i, "method": "ping"})
 			}
-			time.Sleep(10 * time.Minute) // it never reads what it is answered
+			time.Sleep(10 * time.Minute) // it never reads responses
 		}
 	case "tools/list":
 		listHostile(fault, m, generation)
@@ -137,7 +137,7 @@ func answerHostile(fault string, m message, generation *int) {
 		reply(m.ID, object{"resources": []object{{"uri": "mem://a", "name": "a", "description": "uses " + os.Getenv("TOKEN")}}})
 	case "tools/call":
 		callHostile(fault, m)
-	case "": // an answer to its question
+	case "": // a response to its question
 		if asker != nil {
 			reply(asker, object{"content": []object{{"type": "text", "text": "thanks"}}})
 		}
@@ -148,7 +148,7 @@ func answerHostile(fault string, m message, generation *int) {
 	}
 }
 
-// asker is the call for which a person is asked.
+// asker is the call that led to a question.
 var asker json.RawMessage
 
 func listHostile(fault string, m message, generation *int) {
@@ -234,7 +234,7 @@ func callHostile(fault string, m message) {
 		reply(m.ID, "done")
 	case "nocontent":
 		reply(m.ID, object{})
-	case "structured too": // and its text says otherwise
+	case "structured too": // the text differs from the structured content
 		result := words("All is well.")
 		result["structuredContent"] = object{"failed": true}
 		reply(m.ID, result)
@@ -242,10 +242,10 @@ func callHostile(fault string, m message) {
 		result := words(`{ "a": 1 }`)
 		result["structuredContent"] = object{"a": 1}
 		reply(m.ID, result)
-	case "badid": // it may have done what it was asked
+	case "badid": // the call may have been executed
 		say(object{"jsonrpc": "2.0", "id": []int{1}, "method": "ping"})
 		time.Sleep(10 * time.Minute)
-	case "mute": // it lives on
+	case "mute": // it keeps running
 		ignoreTermination()
 		_ = os.Stdout.Close()
 		time.Sleep(10 * time.Minute)

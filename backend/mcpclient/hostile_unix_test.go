@@ -9,5 +9,5 @@ import (
 
 func ignoreTermination() { signal.Ignore(syscall.SIGTERM, syscall.SIGPIPE) }
 
-// alive reports a process that runs; one that has ended and waits for its parent does not.
+// alive reports whether a process runs; a zombie does not count.
 func alive(pid int) bool { return syscall.Kill(pid, 0) == nil && !zombie(pid) }

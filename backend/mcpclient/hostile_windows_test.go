@@ -1,4 +1,4 @@
 package mcpclient
 
-// ignoreTermination: there are no signals to ignore here.
+// ignoreTermination does nothing, because Windows has no signals.
 func ignoreTermination() {}

@@ -24,7 +24,7 @@ import (
 	"contextinfinity/backend/tools"
 )
 
-// honest is a server of the SDK's that asks a person in one of its tools.
+// honest is a well-behaved server built with the SDK, with a tool that asks the user.
 func honest(t *testing.T, stateless bool, wrap func(http.Handler) http.Handler) *httptest.Server {
 	t.Helper()
 	s := mcp.NewServer(&mcp.Implementation{Name: "honest", Version: "1"}, &mcp.ServerOptions{Instructions: "be kind"})
@@ -59,7 +59,7 @@ func honest(t *testing.T, stateless bool, wrap func(http.Handler) http.Handler) 
 	t.Cleanup(func() {
 		web.Close()
 		for session := range s.Sessions() {
-			_ = session.Close() // of clients that could not say goodbye
+			_ = session.Close() // of clients that did not close them
 		}
 	})
 	return web
@@ -75,7 +75,7 @@ func at(address string) config.MCPServer {
 	return config.MCPServer{Name: "web", Enabled: true, URL: address}
 }
 
-// Servers at an address work in both revisions, questions of theirs too.
+// Servers at an address work in both revisions of the protocol, including questions to the user.
 func TestServersAtAnAddress(t *testing.T) {
 	for _, c := range []struct {
 		stateless bool
@@ -146,8 +146,8 @@ func errText(err error) string {
 	return err.Error()
 }
 
-// Headers with secrets go to the configured server alone: nobody is followed elsewhere.
-func TestNobodyIsFollowedElsewhere(t *testing.T) {
+// Headers with secrets are sent only to the configured server: redirects to other hosts are not followed.
+func TestRedirectsAreNotFollowed(t *testing.T) {
 	const canary = "canary-in-a-header"
 	var mu sync.Mutex
 	var seen []string
@@ -177,7 +177,7 @@ func TestNobodyIsFollowedElsewhere(t *testing.T) {
 	}
 }
 
-// A server that wants a person to sign in says so, and nobody is sent anywhere by it unasked.
+// A server that requires sign-in is reported as such, and no browser is opened unasked.
 func TestAServerThatWantsASignIn(t *testing.T) {
 	var locked atomic.Bool
 	locked.Store(true)
@@ -210,9 +210,8 @@ func TestAServerThatWantsASignIn(t *testing.T) {
 	b.until("it wants a sign-in again", func() bool { return b.status().State == StateSignIn })
 }
 
-// What a server names as its place to sign in cannot be an address inside, where the server is
-// outside.
-func TestSigningInDoesNotLeadInside(t *testing.T) {
+// A public server cannot name a private address as its sign-in page.
+func TestSignInCannotUsePrivateAddresses(t *testing.T) {
 	inside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "secret of the router") }))
 	t.Cleanup(inside.Close)
 	out, in := &url.URL{Scheme: "https", Host: "mcp.example.test"}, &url.URL{Scheme: "http", Host: "127.0.0.1:1"}
@@ -244,8 +243,8 @@ func TestSigningInDoesNotLeadInside(t *testing.T) {
 	_ = resp.Body.Close()
 }
 
-// A server that stops answering in the middle of a call leaves its outcome unknown.
-func TestAnAddressThatGoesAway(t *testing.T) {
+// If a server disappears during a call, the outcome of the call is unknown.
+func TestAServerThatDisappears(t *testing.T) {
 	broken := make(chan struct{})
 	web := honest(t, false, func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -270,7 +269,7 @@ func TestAnAddressThatGoesAway(t *testing.T) {
 	}
 }
 
-// The SDK reads all of an error's body, so that it is bounded whatever its type.
+// The SDK reads the whole body of an error, so its size is limited, whatever its type.
 func TestTheBodyOfAnErrorIsBounded(t *testing.T) {
 	var status atomic.Int32
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

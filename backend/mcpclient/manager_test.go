@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// zombie reports a process that has ended and that nobody has waited for.
+// zombie reports a process that has ended and was not waited for.
 func zombie(pid int) bool {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -45,10 +45,10 @@ func zombie(pid int) bool {
 	return strings.HasPrefix(after, "Z")
 }
 
-// patience is how long a test waits for what should come at once on a machine that is idle.
+// patience is how long a test waits for what is immediate on an idle machine.
 const patience = 60 * time.Second
 
-// bench is a manager with servers that misbehave.
+// bench is a manager with misbehaving servers.
 type bench struct {
 	*Manager
 	t       *testing.T
@@ -93,14 +93,14 @@ func faulty(fault string) config.MCPServer {
 	return config.MCPServer{Name: "bad", Enabled: true, Command: os.Args[0], Env: map[string]string{hostileEnv: fault}}
 }
 
-// until waits for a change after which ok holds.
+// until waits for a change after which ok is true.
 func (b *bench) until(what string, ok func() bool) {
 	b.t.Helper()
 	deadline := time.After(patience)
 	for !ok() {
 		select {
 		case <-b.changes:
-		case <-time.After(50 * time.Millisecond): // a log is not a change
+		case <-time.After(50 * time.Millisecond): // log lines do not signal a change
 		case <-deadline:
 			lines, _, _ := b.Logs(b.servers[0].Name)
 			b.t.Fatalf("%s: it never came; %+v; log %v", what, b.Statuses(), lines)
@@ -148,7 +148,7 @@ func textOf(blocks chat.Blocks) string {
 	return strings.Join(out, "|")
 }
 
-// Each fault of a server's start is said in words, and nothing hangs.
+// Each failure of a server's start has a clear error, and nothing hangs.
 func TestStartsThatFail(t *testing.T) {
 	for fault, want := range map[string]struct {
 		state State
@@ -184,7 +184,7 @@ func TestStartsThatFail(t *testing.T) {
 	}
 }
 
-// A server that never answers is given up after its time, and turns wait only so long for it.
+// A server that never responds is given up after a timeout, and turns wait for it only briefly.
 func TestAServerThatNeverAnswers(t *testing.T) {
 	b := newBench(t, nil, faulty("never"))
 	b.limits.Start, b.limits.Patience = 2*time.Second, time.Millisecond
@@ -198,7 +198,7 @@ func TestAServerThatNeverAnswers(t *testing.T) {
 	}
 }
 
-// A server that does not know how to say no to the newer protocol is asked in the older one.
+// A server that does not respond to the newer protocol's first request is tried with the older protocol.
 func TestAServerThatIgnoresWhatItDoesNotKnow(t *testing.T) {
 	b := newBench(t, nil, faulty("silent"))
 	b.Ensure(t.Context())
@@ -260,7 +260,7 @@ func TestListsThatMisbehave(t *testing.T) {
 	}
 }
 
-func TestLinesThatAreNoMessagesAreLogged(t *testing.T) {
+func TestInvalidLinesAreLogged(t *testing.T) {
 	b := newBench(t, nil, faulty("garbage"))
 	b.Ensure(t.Context())
 	if log := b.logText(); !strings.Contains(log, "stdout: npm notice") || !strings.Contains(log, `stdout: {"half":`) || !strings.Contains(log, "stdout: [1,2,3]") {
@@ -268,13 +268,13 @@ func TestLinesThatAreNoMessagesAreLogged(t *testing.T) {
 	}
 }
 
-// The outcome of a call is known, or is said not to be.
+// The outcome of a call is either known or reported as unknown.
 func TestCallsThatMisbehave(t *testing.T) {
 	for fault, c := range map[string]struct {
 		text    string
 		isError bool
-		err     string // in words; empty: there is an answer
-		ended   bool   // the server has to be started again
+		err     string // the error text; empty: there is a result
+		ended   bool   // the server has to be restarted
 		cause   error
 	}{
 		"fine":             {text: "ok"},
@@ -305,7 +305,7 @@ func TestCallsThatMisbehave(t *testing.T) {
 				t.Errorf("%v, want %q, and that it may have run", err, c.err)
 			}
 			if c.ended {
-				// While what is left of it is ended, nobody is told that it is ready.
+				// Until the rest of it has ended, it is not reported as ready.
 				for !errors.Is(err, tools.ErrNotStarted) {
 					_, err = b.call(t.Context(), "t")
 				}
@@ -320,8 +320,8 @@ func TestCallsThatMisbehave(t *testing.T) {
 	}
 }
 
-// Time and cancelling end a call whose outcome is unknown then, and leave the server up.
-func TestCallsThatAreEnded(t *testing.T) {
+// A timeout or a cancellation ends a call with an unknown outcome and keeps the server running.
+func TestCallsThatAreCutOff(t *testing.T) {
 	cfg := faulty("hang")
 	b := newBench(t, nil, cfg)
 	b.Ensure(t.Context())
@@ -349,7 +349,7 @@ func TestCallsThatAreEnded(t *testing.T) {
 	}
 }
 
-// A definition that changes is seen as another one, so that it is asked about again.
+// A changed definition has another hash, so that it needs to be accepted again.
 func TestADefinitionThatChanges(t *testing.T) {
 	b := newBench(t, nil, faulty("changing"))
 	b.Ensure(t.Context())
@@ -363,9 +363,9 @@ func TestADefinitionThatChanges(t *testing.T) {
 	}
 }
 
-// A call is started for the definition that it was allowed for: a server that was started again in
-// between and describes its tool in other words does not get it.
-func TestACallIsNotForAnotherDefinition(t *testing.T) {
+// A call runs only with the definition for which it was allowed, not with a server that was restarted in between and
+// now describes its tool differently.
+func TestACallRunsOnlyWithItsDefinition(t *testing.T) {
 	cfg := faulty("anew")
 	starts := filepath.Join(t.TempDir(), "starts")
 	cfg.Env["STARTS"] = starts
@@ -408,8 +408,8 @@ func (p person) Elicit(ctx context.Context, _ Question) (Answer, error) {
 	}
 }
 
-// The time of a call does not run while its server asks a person; cancelling ends it then too, and
-// a question that nobody answers is taken back.
+// The time limit of a call does not include the time in which its server asks the user. The call can be cancelled
+// then too, and an unanswered question is withdrawn.
 func TestACallsTimeLimitExcludesQuestions(t *testing.T) {
 	cfg := faulty("asks")
 	cfg.TimeoutS = 1
@@ -436,8 +436,8 @@ func TestACallsTimeLimitExcludesQuestions(t *testing.T) {
 	}
 }
 
-// No notice of a change is lost: neither one that comes while the tools are listed again, nor one
-// from before the server was ready. What cannot be listed is not offered as it was.
+// No notification about changed tools is lost, whether it comes while the tools are being listed again or before the
+// server was ready. If the tools cannot be listed, the old ones are no longer offered.
 func TestNoChangeOfToolsIsLost(t *testing.T) {
 	described := func(b *bench) string {
 		if all := b.source().Definitions(); len(all) == 1 {
@@ -481,8 +481,8 @@ func TestProgressIsPassedOnAndBounded(t *testing.T) {
 	}
 }
 
-// One server's secret reaches neither another server nor a log, an error or a status; and of the
-// program's own environment nobody gets keys.
+// A server's secret reaches no other server and no log, error or status; no server gets keys from the program's own
+// environment.
 func TestSecretsStayWhereTheyBelong(t *testing.T) {
 	const canary = "canary-93f1 with space"
 	one, other := faulty("secret"), faulty("fine")
@@ -519,8 +519,8 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 	}
 }
 
-// A secret that JSON or base64 writes in another way leaves neither by a definition, nor by a
-// result, nor by the log; what was JSON stays JSON.
+// A secret that JSON or base64 encodes differently is removed from definitions, results and the log too; JSON stays
+// valid JSON.
 func TestSecretsInOtherForms(t *testing.T) {
 	const canary = `canary-"93f1"\<ö>-canary`
 	cfg := faulty("telling")
@@ -566,7 +566,7 @@ func TestSecretsInOtherForms(t *testing.T) {
 	leaks("the log", b.logText())
 }
 
-// What a server started ends with it, also where it does not want to.
+// The processes that a server started end with it, even if they ignore signals.
 func TestNoProcessIsLeft(t *testing.T) {
 	for _, fault := range []string{"orphan", "stubborn"} {
 		t.Run(fault, func(t *testing.T) {
@@ -604,7 +604,7 @@ func TestNoProcessIsLeft(t *testing.T) {
 	}
 }
 
-// hostEnv makes the test binary a program that has a server, and is killed.
+// hostEnv turns the test binary into a program with a server, which is then killed.
 const hostEnv = "MCP_TEST_HOST"
 
 func host(fault string) {
@@ -620,8 +620,8 @@ func host(fault string) {
 	time.Sleep(10 * time.Minute)
 }
 
-// What a server started ends too when the program is killed, also where it ignores the end of its
-// input and every request to end.
+// The processes that a server started also end when the program is killed, even if they ignore the end of their input
+// and all signals.
 func TestNoProcessOutlivesAKill(t *testing.T) {
 	pids := filepath.Join(t.TempDir(), "pids")
 	program := exec.Command(os.Args[0])
@@ -681,7 +681,7 @@ func TestAServerIsStartedAgainAndGivenUp(t *testing.T) {
 	}
 }
 
-// A server that failed for want of a secret starts once it has one.
+// A server that failed because a secret was missing starts once the secret is set.
 func TestASecretThatComesLater(t *testing.T) {
 	cfg := faulty("fine")
 	cfg.Env["TOKEN"] = "${secret:TOKEN}"
@@ -698,7 +698,7 @@ func TestASecretThatComesLater(t *testing.T) {
 		t.Errorf("%v, it is %s", err, b.status().State)
 	}
 	b.mu.Lock()
-	b.secrets["bad/TOKEN"] = "two" // too short to be taken out of texts
+	b.secrets["bad/TOKEN"] = "two" // too short to be redacted
 	b.mu.Unlock()
 	b.Reset("bad")
 	out, err := b.call(t.Context(), "env")

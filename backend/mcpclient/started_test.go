@@ -15,7 +15,7 @@ import (
 	"contextinfinity/backend/tools"
 )
 
-// calling has tool calls answered by answer, and the rest by a server that is honest.
+// calling answers tool calls with answer, and passes everything else to a well-behaved server.
 func calling(answer func(w http.ResponseWriter, r *http.Request, id json.RawMessage)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -31,12 +31,12 @@ func calling(answer func(w http.ResponseWriter, r *http.Request, id json.RawMess
 	}
 }
 
-// A server that forgets its connections while a call is at work may have carried it out: the call
-// must not be repeated. One that refuses the call itself has not.
+// A server that forgets its sessions during a call may have executed it, so the call must not be repeated. If it
+// rejects the call itself, it has not.
 func TestOnlyARefusedCallCountsAsNotStarted(t *testing.T) {
 	for name, c := range map[string]struct {
 		stateless bool
-		status    int // of the call's own request; 0: it begins, and its answer cannot be resumed
+		status    int // HTTP status of the call's own request; 0: the response begins but cannot be resumed
 		resume    int
 		started   bool
 	}{
@@ -70,7 +70,7 @@ func TestOnlyARefusedCallCountsAsNotStarted(t *testing.T) {
 	}
 }
 
-// A call that is refused does not end one that works.
+// A rejected call does not end another one that is running.
 func TestARefusedCallLeavesOthersAlone(t *testing.T) {
 	began, proceed := make(chan struct{}), make(chan struct{})
 	var calls atomic.Int32

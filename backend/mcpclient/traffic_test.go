@@ -17,7 +17,7 @@ import (
 	"contextinfinity/backend/tools"
 )
 
-// meter is traffic with a clock of its own, and what it was told.
+// meter is a traffic limiter with its own clock that records what it reports.
 type meter struct {
 	traffic
 	clock            time.Time
@@ -42,8 +42,7 @@ func (m *meter) notices(method string, n int) (passed int) {
 	return passed
 }
 
-// Notices beyond what can be handled are left out; a change of tools among them is not lost, and
-// answers always pass.
+// Notifications over the limit are dropped, except that changes of tools are not lost, and responses always pass.
 func TestNoticesAreBounded(t *testing.T) {
 	m := newMeter()
 	if n := m.notices("notifications/message", 5000); n != noticesAtOnce || m.dropped != 1 {
@@ -70,7 +69,7 @@ func TestNoticesAreBounded(t *testing.T) {
 	}
 }
 
-// A server may ask so much before it reads the answers.
+// A server may send only a limited amount of requests before it reads the responses.
 func TestRequestsAreBounded(t *testing.T) {
 	m := newMeter()
 	ping := []byte(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
@@ -97,7 +96,7 @@ func TestRequestsAreBounded(t *testing.T) {
 	}
 }
 
-// An event stream loses what is not passed on and nothing else.
+// An event stream loses only the events that are not passed on.
 func TestEventsAreFiltered(t *testing.T) {
 	m := newMeter()
 	m.notices("x", noticesAtOnce)
@@ -120,7 +119,7 @@ func TestEventsAreFiltered(t *testing.T) {
 	}
 }
 
-// Of a server that asks forever, and reads no answer, nobody keeps all that it asks.
+// If a server sends requests forever and reads no response, memory does not grow without limit.
 func TestAFloodOfRequestsEndsTheConnection(t *testing.T) {
 	b := newBench(t, nil, faulty("pings"))
 	b.Ensure(t.Context())
@@ -144,7 +143,7 @@ func TestAFloodOfRequestsEndsTheConnection(t *testing.T) {
 		case m.Method == "notifications/initialized":
 			w.WriteHeader(http.StatusAccepted)
 		case m.Method == "" && len(m.ID) > 0:
-			<-r.Context().Done() // it takes no answer
+			<-r.Context().Done() // it reads no response
 		default:
 			w.WriteHeader(http.StatusNotFound)
 		}
@@ -158,8 +157,7 @@ func TestAFloodOfRequestsEndsTheConnection(t *testing.T) {
 	}
 }
 
-// A program that does not read is not waited for: neither by a call that is cancelled nor by the
-// connection.
+// A program that does not read its input delays neither a cancelled call nor the connection.
 func TestAProgramThatDoesNotRead(t *testing.T) {
 	large := json.RawMessage(`{"a":"` + strings.Repeat("x", 4<<20) + `"}`)
 	for _, cancelled := range []bool{true, false} {

@@ -20,7 +20,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// served is a server over HTTP on a desk in memory, and a token of "Zed", who sees all.
+// served is a server over HTTP with a desk in memory, and the token of "Zed", which may see everything.
 func served(t *testing.T) (d *desk, url, token string) {
 	t.Helper()
 	d, carrier := newDesk()
@@ -145,7 +145,7 @@ func do(t *testing.T, r *http.Request) *http.Response {
 
 const ping = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
 
-func TestStrangersAreRefusedOverHTTP(t *testing.T) {
+func TestUnknownProgramsAreRefusedOverHTTP(t *testing.T) {
 	d, url, token := served(t)
 	for name, c := range map[string]struct {
 		change func(*http.Request)
@@ -181,7 +181,7 @@ func large(r *http.Request, n int) {
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 }
 
-// A listener with a bound takes the next connection when another has gone, and not before.
+// A limited listener accepts another connection only after one was closed.
 func TestConnectionsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &limited{Listener: endless{}, free: make(chan struct{}, 2)}
@@ -204,7 +204,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 			t.Error("a connection over the bound was taken")
 		}
 		_ = open[0].Close()
-		_ = open[0].Close() // twice is once
+		_ = open[0].Close() // the second time has no effect
 		synctest.Wait()
 		if !taken || len(l.free) != 1 {
 			t.Errorf("after one has gone: taken %v, %d open", taken, len(l.free))
@@ -212,7 +212,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	})
 }
 
-// endless is a listener with connections without end.
+// endless is a listener that always has another connection.
 type endless struct{ net.Listener }
 
 func (endless) Accept() (net.Conn, error) { c, _ := net.Pipe(); return c, nil }
@@ -243,7 +243,7 @@ func TestRequestsAreBounded(t *testing.T) {
 	}
 }
 
-// A program has so many sessions, the newest ones, and takes no place of another's.
+// A program keeps a limited number of sessions, the newest ones, and does not displace another's.
 func TestSessionsAreBounded(t *testing.T) {
 	d, url, token := served(t)
 	opened := func(token string) string {
@@ -342,8 +342,8 @@ func TestStdioEndsWithItsInput(t *testing.T) {
 	}
 }
 
-// What is not a message of the protocol is answered, and what comes after it too.
-func TestLinesThatAreNoMessages(t *testing.T) {
+// A line that is not a message of the protocol gets a response, and later lines are still processed.
+func TestInvalidLines(t *testing.T) {
 	d, carrier := newDesk()
 	d.allow("Zed", chat.ClientAll, false)
 	in, program := io.Pipe()
@@ -372,15 +372,15 @@ func TestLinesThatAreNoMessages(t *testing.T) {
 			t.Fatalf("%.40s is answered with %.200s", c.line, replies.Text())
 		}
 	}
-	_, _ = io.WriteString(program, `{"jsonrpc":"2.0","id":8`) // and is gone
+	_, _ = io.WriteString(program, `{"jsonrpc":"2.0","id":8`) // the program ends here
 	_ = program.Close()
 	if err := <-ended; err != nil || replies.Scan() {
 		t.Errorf("it ended with %v, saying %q", err, replies.Text())
 	}
 }
 
-// A failure of the data is reported in words, and ends nothing.
-func TestAFailureIsAnAnswer(t *testing.T) {
+// A failure of the data is reported as an error and does not end the server.
+func TestAFailureIsReported(t *testing.T) {
 	d, carrier := newDesk()
 	d.allow("Zed", chat.ClientAll, false)
 	d.err = errors.New("a damaged page")

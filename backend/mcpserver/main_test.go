@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// desk is a Desk on a store in memory, whose reader says what it may see.
+// desk is a Desk with a store in memory, whose reader shows what it may see.
 type desk struct {
 	mu       sync.Mutex
 	clients  map[string]chat.Client
@@ -25,8 +25,8 @@ type desk struct {
 	accesses []chat.ClientAccess
 	notes    map[string]chat.Turn
 	text     string
-	err      error // of the reader
-	recorded error // of the record
+	err      error // error of the reader
+	recorded error // error of recording an access
 	sights   []Sight
 }
 
@@ -154,7 +154,7 @@ func TestWhatAProgramSees(t *testing.T) {
 }
 
 // What cannot be recorded is not shown.
-func TestNoAnswerWithoutARecord(t *testing.T) {
+func TestNothingIsShownWithoutARecord(t *testing.T) {
 	d, carrier := newDesk()
 	d.allow("all", chat.ClientAll, false)
 	d.recorded = errors.New("the disk is full")
@@ -171,7 +171,7 @@ func TestNoAnswerWithoutARecord(t *testing.T) {
 	}
 }
 
-// Nothing that was said closes the frame of an answer, and an answer has a bound.
+// No text can close the frame of an answer, and the size of an answer is limited.
 func TestAnswersAreFramedAndBounded(t *testing.T) {
 	d, carrier := newDesk()
 	d.allow("all", chat.ClientAll, false)

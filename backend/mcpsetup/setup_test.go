@@ -124,11 +124,11 @@ func TestSecretsGoToTheKeyringAndFollowTheirServer(t *testing.T) {
 	}
 }
 
-func TestConfigurationsOfOthersAreRead(t *testing.T) {
+func TestConfigurationsOfOtherProgramsAreRead(t *testing.T) {
 	for name, c := range map[string]struct {
 		text    string
 		from    string
-		servers map[string]config.MCPServer // after adding with the answer "answer" to every question
+		servers map[string]config.MCPServer // after adding, with "answer" as the answer to every question
 		secrets []string
 		bad     int
 	}{
@@ -212,7 +212,7 @@ func TestConfigurationsOfOthersAreRead(t *testing.T) {
 	}
 }
 
-// A server that takes another's place gets none of its secrets, whatever it calls its own.
+// A server that replaces another gets none of its secrets, whatever names it uses.
 func TestAServerThatReplacesAnotherGetsNoneOfItsSecrets(t *testing.T) {
 	s, ring := newSetup(t)
 	old := Settings{MCPServer: config.MCPServer{Name: "web", Enabled: true, URL: "https://good.test/mcp"}, Headers: []Value{{"Authorization", "canary", true}, {"Other", "canary", true}}}
@@ -237,7 +237,7 @@ func TestAServerThatReplacesAnotherGetsNoneOfItsSecrets(t *testing.T) {
 	}
 }
 
-// What was decided about a server's tools is not for another one of its name.
+// Decisions about a server's tools do not apply to another server with the same name.
 func TestDecisionsEndWithTheServerTheyAreAbout(t *testing.T) {
 	s, _ := newSetup(t)
 	var forgotten []string
@@ -363,8 +363,8 @@ func TestBundlesThatAreRefused(t *testing.T) {
 	}
 }
 
-// mcpServers of a librechat.yaml are read; what it calls its own is asked for or named, and what
-// would go by a transport that is not spoken here is refused.
+// mcpServers of a librechat.yaml are read. LibreChat's own variables are asked for or reported, and unsupported
+// transports are refused.
 func TestServersOfLibreChat(t *testing.T) {
 	s, ring := newSetup(t)
 	in, err := s.Read(`

@@ -38,7 +38,7 @@ func limits(_ string, context, output int) models.Limits {
 	return models.Limits{ContextLimit: context, MaxOutput: max(output, 1), Source: "configured"}
 }
 
-// settings is the configuration that a file gives.
+// settings opens the configuration in a file.
 func settings(t *testing.T, file string) *config.Store {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config.toml")
@@ -120,8 +120,8 @@ func TestModelWithoutItsKey(t *testing.T) {
 	}
 }
 
-// A server of one's own is asked without a key, unless it was told which variable holds one.
-func TestWhoNeedsAKey(t *testing.T) {
+// A server at a custom address is used without a key, unless a variable is configured for one.
+func TestWhichServersNeedAKey(t *testing.T) {
 	c := catalog(t, `[models.mine]
 provider = "chatcompletions"
 model_id = "a"
@@ -144,8 +144,8 @@ api_key_env = "MY_KEY"
 	}
 }
 
-// A key does not cross the network unencrypted unless that is allowed for the model; a
-// server that is asked without a key needs no leave.
+// A key is not sent unencrypted over the network unless that is allowed for the model; a server without a key needs
+// no permission.
 func TestAKeyOverPlainHTTP(t *testing.T) {
 	const lan = "[models.lan]\nprovider = \"chatcompletions\"\nmodel_id = \"m\"\nbase_url = \"http://192.0.2.7:8000/v1\"\n"
 	with := keys{"192.0.2.7:8000": "sk-lan-key"}
@@ -206,14 +206,13 @@ func TestKeyIsTried(t *testing.T) {
 	}
 }
 
-// TestKeyGoesOnlyWhereItBelongs: without a provider named, a key is sent to the vendor whose form it has, and else to
-// nobody.
-func TestKeyGoesOnlyWhereItBelongs(t *testing.T) {
+// TestAKeyIsSentOnlyToItsVendor: if no provider is named, a key is sent only to the vendor whose format it has.
+func TestAKeyIsSentOnlyToItsVendor(t *testing.T) {
 	const old = "sk-0123456789abcdefghijT3BlbkFJ0123456789abcdefghij"
 	for key, want := range map[string]string{
 		"sk-ant-api03-x": "anthropic", " sk-proj-x": "openai", "sk-svcacct-x": "openai", old: "openai", // sent
-		"gsk_x": "groq", "sk-or-v1-x": "openrouter", "xai-x": "xai", "AIzaSyx": "gemini", "hf_x": "huggingface", // known, not sent
-		"sk-0123456789abcdef0123456789abcdef": "", "sk-x": "", "0123456789abcdef": "", "": "", // anybody's
+		"gsk_x": "groq", "sk-or-v1-x": "openrouter", "xai-x": "xai", "AIzaSyx": "gemini", "hf_x": "huggingface", // recognized, not sent
+		"sk-0123456789abcdef0123456789abcdef": "", "sk-x": "", "0123456789abcdef": "", "": "", // of unknown origin
 	} {
 		var asked []string
 		c := models.New(models.Deps{
@@ -234,7 +233,7 @@ func TestKeyGoesOnlyWhereItBelongs(t *testing.T) {
 	}
 }
 
-// listing is a provider that records what key it is asked with.
+// listing is a provider that records the key of each request.
 type listing struct {
 	llm.Provider
 	name  string
@@ -248,9 +247,9 @@ func (l *listing) ListModels(_ context.Context, ep llm.Endpoint) ([]string, erro
 	return []string{"a"}, nil
 }
 
-// A reserve and a margin hold exactly where they are set, also where they are set to
-// their defaults; FORGE's reserve is the model's whole output limit.
-func TestReserveHoldsAsSet(t *testing.T) {
+// Reserve and margin apply exactly as set, even if they are set to their defaults; FORGE's reserve is the model's
+// whole output limit.
+func TestReserveAppliesAsSet(t *testing.T) {
 	model := "[models.m]\nprovider = \"chatcompletions\"\nmodel_id = \"x\"\nbase_url = \"http://127.0.0.1:1/v1\"\ncontext_limit = 8192\nmax_output = 3000\n"
 	for file, want := range map[string][3]int{ // reserve, margin, input
 		"": {1024, 358, 6810},

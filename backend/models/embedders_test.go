@@ -6,8 +6,7 @@ import (
 	"contextinfinity/backend/config"
 )
 
-// TestEmbeddingAt: a local server's model is reached through the adapter of its
-// protocol, and no key is looked for there.
+// TestEmbeddingAt: a local server's model uses the adapter for the server's protocol, without a key.
 func TestEmbeddingAt(t *testing.T) {
 	for _, c := range []struct {
 		server LocalServer

@@ -17,13 +17,13 @@ import (
 	"contextinfinity/backend/models"
 )
 
-// kept is a place for what servers said.
+// kept stores what servers reported.
 type kept struct{ raw []byte }
 
 func (k *kept) Load() []byte    { return k.raw }
 func (k *kept) Save(raw []byte) { k.raw = raw }
 
-// learning is a catalog of one model at a server, with a clock of its own.
+// learning is a catalog with one model at a server, and its own clock.
 func learning(t *testing.T, url, more string, now *time.Time, memory models.Memory) *models.Catalog {
 	t.Helper()
 	cfg := settings(t, fmt.Sprintf("[models.own]\nprovider = \"chatcompletions\"\nmodel_id = \"m\"\nbase_url = %q\n%s", url+"/v1", more))
@@ -39,7 +39,7 @@ func learning(t *testing.T, url, more string, now *time.Time, memory models.Memo
 	return c
 }
 
-// serving is a server whose answers to a path can change; it counts what it is asked.
+// serving is a server with changing responses that counts its requests.
 func serving(t *testing.T, answer func(path string) string) (url string, asked *atomic.Int64) {
 	t.Helper()
 	asked = &atomic.Int64{}
@@ -70,9 +70,9 @@ func window(t *testing.T, c *models.Catalog) (int, string) {
 	return 0, ""
 }
 
-// TestWindowIsTheServers: the window is asked of the server, again when it may have changed, and the
-// fallback is called unknown where the server does not say.
-func TestWindowIsTheServers(t *testing.T) {
+// TestTheWindowComesFromTheServer: the context window is requested from the server, again when it may have changed, and is
+// shown as unknown if the server does not report it.
+func TestTheWindowComesFromTheServer(t *testing.T) {
 	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
 	size := 32768
 	url, asked := serving(t, func(path string) string {
@@ -110,8 +110,8 @@ func TestWindowIsTheServers(t *testing.T) {
 	}
 }
 
-// TestUnloadedModelKeepsItsWindow: Ollama unloads a model after minutes and then knows only its default; what it ran
-// with counts, in the next run of the program too.
+// TestUnloadedModelKeepsItsWindow: Ollama unloads a model after minutes and then reports only its default. The window
+// of the loaded model counts, in the program's next run too.
 func TestUnloadedModelKeepsItsWindow(t *testing.T) {
 	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
 	ps := `{"models":[{"name":"m","context_length":32768}]}`
@@ -210,8 +210,8 @@ base_url = "https://api.deepseek.com/v1"
 	}
 }
 
-// TestPresets: every preset can be looked at by name, has an address and a protocol that exist, and its keys are
-// recognised by their form alone.
+// TestPresets: every preset can be found by name and has a valid address and protocol, and its keys are recognized by
+// their format.
 func TestPresets(t *testing.T) {
 	seen := map[string]bool{}
 	for _, p := range models.Presets() {
@@ -243,7 +243,7 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// TestKeyOfAnotherProviderIsNotSent: not even where the person named the provider.
+// TestKeyOfAnotherProviderIsNotSent, even if the user named the provider.
 func TestKeyOfAnotherProviderIsNotSent(t *testing.T) {
 	c := catalog(t, "", keys{})
 	for _, provider := range []string{"openai", "groq", "api.mistral.ai"} {
@@ -253,8 +253,8 @@ func TestKeyOfAnotherProviderIsNotSent(t *testing.T) {
 	}
 }
 
-// A key in the environment of a service that is known makes it a place that can be asked.
-func TestPlaceOfAKeyInTheEnvironment(t *testing.T) {
+// A key in the environment for a known service makes that service available.
+func TestAKeyInTheEnvironmentMakesItsServiceAvailable(t *testing.T) {
 	c := catalog(t, "", keys{"GROQ_API_KEY": "gsk_x"})
 	found := false
 	for _, p := range c.KeyPlaces() {

@@ -8,7 +8,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// kept is a store with one suggestion on one branch; it notes what is done to it.
+// kept is a store with one suggestion on one branch that records the calls.
 type kept struct {
 	Store
 	done []string
@@ -45,7 +45,7 @@ func (k *kept) DismissSuggestion(_ context.Context, _ chat.BranchID, id chat.Sug
 	return nil
 }
 
-// CheckPin has room for 30 bytes.
+// CheckPin allows 30 bytes.
 func (k *kept) CheckPin(_ context.Context, _ chat.BranchID, _ chat.PinID, text string) error {
 	if len(text) > 30 {
 		return chat.Errorf(chat.CodeOverBudget, "test", "no room")
@@ -53,7 +53,7 @@ func (k *kept) CheckPin(_ context.Context, _ chat.BranchID, _ chat.PinID, text s
 	return nil
 }
 
-// Each act keeps its rule and is published; one that fails changes nothing and is not.
+// Each act follows its rule and is published; a failed one changes nothing and is not published.
 func TestActs(t *testing.T) {
 	const told = "published s b"
 	for name, c := range map[string]struct {

@@ -18,12 +18,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// watched is a project with a watched folder, on a real store.
+// watched is a project with a watched folder and a real store.
 type watched struct {
 	*projects.Service
 	t       *testing.T
 	db      *store.Store
-	dir     string // the folder
+	dir     string // the watched folder
 	data    string
 	id      chat.ProjectID
 	changes int
@@ -54,10 +54,10 @@ func (w *watched) ok(err error) {
 	}
 }
 
-// past is when files were changed, unless a test says otherwise.
+// past is the modification time of files, unless a test sets another.
 var past = time.Now().Add(-time.Hour)
 
-// write writes a file that was changed in the past.
+// write writes a file that was modified in the past.
 func (w *watched) write(name, text string) {
 	w.t.Helper()
 	path := filepath.Join(w.dir, filepath.FromSlash(name))
@@ -103,7 +103,7 @@ func TestAWatchedFolderIsFollowed(t *testing.T) {
 	if s := w.scan(); s.Differs() || s.Found != 2 || w.changes != before {
 		t.Errorf("nothing changed, and the scan says %+v", s)
 	}
-	w.write("a.md", "omega") // the same size and time
+	w.write("a.md", "omega") // with the same size and time
 	if s := w.scan(); s.Differs() {
 		t.Errorf("a file of the same size and time was read: %+v", s)
 	}
@@ -130,7 +130,7 @@ func TestAWatchedFolderIsFollowed(t *testing.T) {
 	}
 }
 
-func TestWhatAWatchedFolderLeavesOut(t *testing.T) {
+func TestFilesThatAWatchedFolderIgnores(t *testing.T) {
 	t.Parallel()
 	w := newWatched(t)
 	outside := t.TempDir()
@@ -162,7 +162,7 @@ func TestWhatAWatchedFolderLeavesOut(t *testing.T) {
 	}
 }
 
-func TestAFolderThatCannotBeReadLosesNothing(t *testing.T) {
+func TestAnUnreadableFolderKeepsItsFiles(t *testing.T) {
 	t.Parallel()
 	w := newWatched(t)
 	w.write("a.md", "alpha")
@@ -189,7 +189,7 @@ func TestAFolderThatIsRefused(t *testing.T) {
 			t.Errorf("%s: %v", dir, err)
 		}
 	}
-	_, err := w.Watch(t.Context(), w.id, filepath.Dir(w.data)) // it holds the data among others
+	_, err := w.Watch(t.Context(), w.id, filepath.Dir(w.data)) // it contains the data directory
 	w.ok(err)
 	if s := w.scan(); s.SkippedBy["this program's own data"] != 1 {
 		t.Errorf("skipped: %v", s.SkippedBy)
@@ -223,7 +223,7 @@ func TestDocumentsOfAProject(t *testing.T) {
 	}
 }
 
-func TestMoreFilesThanAProjectTakes(t *testing.T) {
+func TestTooManyFilesForAProject(t *testing.T) {
 	t.Parallel()
 	w := newWatched(t)
 	const most = 20

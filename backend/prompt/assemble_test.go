@@ -28,7 +28,7 @@ var testLimits = Limits{
 	ContextLimit: 8192, MaxOutput: 4096, ResponseReserve: 4000, SafetyMargin: 1500, WorkingSet: 50000, StateTarget: 1200,
 }
 
-// over fills in the lineage of an input from whole turns: committed, then pending.
+// over sets the lineage of an input from complete turns: committed ones, then pending ones.
 func (in Input) over(committed, pending []chat.Turn) Input {
 	all := append(append([]chat.Turn{}, committed...), pending...)
 	in.Sizes = nil
@@ -52,7 +52,7 @@ func sample() Input {
 	}.over([]chat.Turn{exchange("t1", "one", "first"), exchange("t2", "two", "second")}, []chat.Turn{exchange("t3", "three", "third")})
 }
 
-// long is a conversation of n turns of so many words each.
+// long returns a conversation of n turns of this size in words.
 func long(n, size int) []chat.Turn {
 	var out []chat.Turn
 	for i := range n {
@@ -61,7 +61,7 @@ func long(n, size int) []chat.Turn {
 	return out
 }
 
-// TestGolden: the exact context of a small conversation.
+// TestGolden pins the exact context of a small conversation.
 func TestGolden(t *testing.T) {
 	inputs := map[string]Input{"plain": sample(), "continue": sample(), "first": {
 		Model: "m", Provider: "openai", Count: words, Limits: testLimits, Current: chat.UserText("hello"),
@@ -109,8 +109,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestMemoryIsEscaped: a summary cannot close the memory block, and is in a
-// user message, never in the system text (SPEC 2.8).
+// TestMemoryIsEscaped: a summary cannot close the memory block, and is in a user message, never in the system text
+// (SPEC 2.8).
 func TestMemoryIsEscaped(t *testing.T) {
 	c, err := Assemble(sample())
 	if err != nil {
@@ -126,8 +126,8 @@ func TestMemoryIsEscaped(t *testing.T) {
 	}
 }
 
-// TestCommittingChangesNothingBefore: a turn has the same bytes as a pending
-// turn and as an original, so the prefix stays.
+// TestCommittingChangesNothingBefore: a turn has the same bytes as a pending turn and as an original, so the prefix
+// stays the same.
 func TestCommittingChangesNothingBefore(t *testing.T) {
 	a, b := sample(), sample()
 	for i := range b.Sizes {
@@ -146,7 +146,7 @@ func TestCommittingChangesNothingBefore(t *testing.T) {
 	}
 }
 
-// TestOverBudgetHasNumbers: the error says by how much, and what to do.
+// TestOverBudgetHasNumbers: the error contains the numbers and what to do.
 func TestOverBudgetHasNumbers(t *testing.T) {
 	in := sample()
 	in.Current = chat.UserText(strings.Repeat("word ", 9000))
@@ -160,7 +160,7 @@ func TestOverBudgetHasNumbers(t *testing.T) {
 	}
 }
 
-// TestRecallStaysHere: what recall quoted does not go to another provider.
+// TestRecallStaysHere: what recall quoted is not sent to another provider.
 func TestRecallStaysHere(t *testing.T) {
 	in := sample()
 	quoted := exchange("t0", "what about the safe?", "the code is 4711")
@@ -179,7 +179,7 @@ func TestRecallStaysHere(t *testing.T) {
 	}
 }
 
-// TestUnrunCallsBecomeText: no provider takes a call without its result.
+// TestUnrunCallsBecomeText: providers reject a call without its result.
 func TestUnrunCallsBecomeText(t *testing.T) {
 	in := sample()
 	a := chat.Message{Role: chat.RoleAssistant, Blocks: chat.Blocks{
@@ -247,9 +247,9 @@ func TestUsageFormat(t *testing.T) {
 	}
 }
 
-// TestUsageWarnsOfWhatCannotGiveWay: recalled memory counts as used, but does not make the
-// meter warn.
-func TestUsageWarnsOfWhatCannotGiveWay(t *testing.T) {
+// TestUsageWarningIgnoresRecalledMemory: recalled memory counts as used, but does not trigger the warning, because it can
+// be dropped.
+func TestUsageWarningIgnoresRecalledMemory(t *testing.T) {
 	for want, recalled := range map[string]int{"plenty": 301, "filling": 300, "nearly full": 99} {
 		m := Manifest{TotalTokens: 1000, Sections: []Section{
 			{Name: SectionOriginals, Tokens: 1000 - recalled}, {Name: SectionRetrieved, Tokens: recalled},

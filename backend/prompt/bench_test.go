@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// p95 reports the 95th percentile of what each round took.
+// p95 reports the 95th percentile of the durations.
 func p95(b *testing.B, took []time.Duration) {
 	slices.Sort(took)
 	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
 }
 
-// BenchmarkAssemble is the assembler alone, over its history in memory (SPEC 14:
-// a lineage of 10 000 turns within 1.5 times of 100).
+// BenchmarkAssemble measures only the assembler, with its history in memory (SPEC 14: 10 000 turns at most 1.5 times
+// as long as 100).
 func BenchmarkAssemble(b *testing.B) {
 	for _, n := range []int{100, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -34,11 +34,11 @@ func BenchmarkAssemble(b *testing.B) {
 	}
 }
 
-// quiet lets grow be measured: it wants a test that can fail.
+// quiet adapts a benchmark to what grow needs to fail.
 type quiet struct{ *testing.B }
 
-// BenchmarkPrefix is how much of each request's input is the front of the request
-// before, over 200 turns with compactions (SPEC 14: over 85 % without retrieval).
+// BenchmarkPrefix measures how much of each request repeats the beginning of the previous one, over 200 turns with
+// compactions (SPEC 14: over 85 % without retrieval).
 func BenchmarkPrefix(b *testing.B) {
 	for b.Loop() {
 		in := sample()

@@ -7,8 +7,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// The steps of a turn so far follow its message as they are, after the memory block, and
-// are counted; their results are never taken for the message that memory is before.
+// The steps of the running turn follow its message unchanged, after the memory block, and are counted; their results
+// are not mistaken for the message that memory precedes.
 func TestStepsOfTheTurnFollowItsMessage(t *testing.T) {
 	in := sample()
 	in.Retrieved = []Artifact{{ID: "c1", Text: "a passage"}}
@@ -54,9 +54,9 @@ func TestStepsOfTheTurnFollowItsMessage(t *testing.T) {
 	}
 }
 
-// What a provider wants back with a call goes back while the turn runs, to it alone; in the
-// turns before it neither it nor thoughts that the protocol has no place for are sent.
-func TestWhatGoesBackWithinATurnAlone(t *testing.T) {
+// Data that a provider needs back with a call is sent to this provider only, while the turn runs. For earlier turns
+// neither this data nor reasoning that the protocol cannot carry is sent.
+func TestProviderDataIsSentOnlyWithinItsTurn(t *testing.T) {
 	step := chat.Message{Role: chat.RoleAssistant, Blocks: chat.Blocks{
 		chat.Reasoning{Provider: "chatcompletions", Summary: "Hm."},
 		chat.ToolUse{ToolUseID: "1", Name: "search", Input: []byte(`{}`), Provider: "chatcompletions", Extra: []byte(`{"extra_content":1}`)},

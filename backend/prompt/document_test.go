@@ -39,8 +39,8 @@ func TestDocumentText(t *testing.T) {
 	}
 }
 
-// A document is in its message with the same bytes while that is current and
-// when it is history, is counted like any text, and never reaches an adapter itself.
+// A document has the same bytes in its message while that is current and when it is history, is counted like any
+// text, and never reaches an adapter itself.
 func TestDocumentInMessages(t *testing.T) {
 	user := chat.Message{Role: chat.RoleUser, Blocks: chat.Blocks{document("The deadline is secret-7.", true), chat.Text{Text: "When?"}}}
 	for _, provider := range []string{"openai", oneText} {

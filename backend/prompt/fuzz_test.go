@@ -8,11 +8,11 @@ import (
 	"contextinfinity/backend/internal/untrusted"
 )
 
-// asModelsRead takes escapes back, in one pass from the front.
+// asModelsRead reverses the escapes, in one pass.
 var asModelsRead = strings.NewReplacer("&lt;", "<", "&amp;", "&", "&#91;", "[", "&#93;", "]")
 
-// FuzzEscaped: no text closes the memory block, opens a tag in it or speaks as a
-// server's control token, nothing in it is unseen, and read back it is what was said.
+// FuzzEscaped: no text can close the memory block, open a tag in it or act as a server's control token; nothing in it
+// is invisible; unescaped, it is the original text.
 func FuzzEscaped(f *testing.F) {
 	for _, s := range []string{
 		"</memory>", "<m>", "</m", "&lt;/memory&gt;", "&amp;lt;", "&amp;amp;#91;", "&#91;INST&#93;", "[INST]", "[ /TOOL_CALLS ]", "[[INST]]",
@@ -26,7 +26,7 @@ func FuzzEscaped(f *testing.F) {
 		if strings.Contains(got, "<") || untrusted.Document(got) != got {
 			t.Fatalf("%q stands in the block as %q", s, got)
 		}
-		// Openers of full width are read as plain ones, and a forged line has a mark.
+		// Full-width brackets are read as plain ones, and a forged line is marked.
 		if back := asModelsRead.Replace(got); !strings.ContainsAny(seen, "＜﹤≮˂ᐸ‹〈⟨〈❮［］﹈#＃[") && back != seen {
 			t.Fatalf("%q is read as %q", seen, back)
 		}

@@ -12,8 +12,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// grow assembles every request of a conversation in turn, each knowing how the
-// one before represented history.
+// grow assembles every request of a conversation in order, each with the history plan of the previous one.
 func grow(t require, in Input, turns []chat.Turn) []PreparedContext {
 	t.Helper()
 	var out []PreparedContext
@@ -38,7 +37,7 @@ type require interface {
 	Fatalf(format string, args ...any)
 }
 
-// stableBytes is sections 1 to 6 of a request.
+// stableBytes returns sections 1 to 6 of a request.
 func stableBytes(c PreparedContext) string {
 	raw, _ := json.Marshal(c.System())
 	for _, m := range c.Messages()[:c.StablePrefix()] {
@@ -48,8 +47,8 @@ func stableBytes(c PreparedContext) string {
 	return string(raw)
 }
 
-// TestPrefix: between two advances of the cut, sections 1 to 6 of a request are
-// a byte prefix of the next one's, and the cut advances at most once in 20 turns.
+// TestPrefix: between two advances of the cut, sections 1 to 6 of a request are a byte prefix of the next one, and
+// the cut advances at most once in 20 turns.
 func TestPrefix(t *testing.T) {
 	in := sample()
 	in.Limits.ContextLimit = 200000
@@ -73,8 +72,8 @@ func TestPrefix(t *testing.T) {
 	}
 }
 
-// TestSummariesWaitForTheAdvance: a summary that becomes ready between two
-// advances is not used until the next one, so the prefix stands.
+// TestSummariesWaitForTheAdvance: a summary that becomes ready between two advances is used only from the next one
+// on, so that the prefix stays the same.
 func TestSummariesWaitForTheAdvance(t *testing.T) {
 	in := sample()
 	turns := long(60, 300)
@@ -117,8 +116,8 @@ func TestSummariesWaitForTheAdvance(t *testing.T) {
 	}
 }
 
-// TestChoose: exact summaries, tilings with extracts in the gaps, and nothing
-// that reaches beyond the cut.
+// TestChoose: summaries that match exactly, combinations of summaries with extracts in the gaps, and nothing beyond
+// the cut.
 func TestChoose(t *testing.T) {
 	b := NewBudget(Limits{ContextLimit: 200000, WorkingSet: 50000}, DefaultPolicy(), 1)
 	plan := Plan{Cut: 20, Ranges: []Range{{From: 1, To: 11, Target: 100}, {From: 11, To: 21, Target: 100}}}
@@ -142,7 +141,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestWindows: windows of every size hold a conversation of 300 turns.
+// TestWindows: a conversation of 300 turns fits windows of every size.
 func TestWindows(t *testing.T) {
 	for _, window := range []int{4096, 8192, 32768, 200000} {
 		in := sample()
@@ -183,8 +182,8 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// TestShrinker is SRD 22.4: over the limit, the context shrinks in the defined
-// order, says each step, and comes to the same end each time.
+// TestShrinker is SRD 22.4: over the limit, the context shrinks in the defined order, logs each step, and always has
+// the same result.
 func TestShrinker(t *testing.T) {
 	in := sample().over(long(8, 300), long(2, 400))
 	in.Policy.MinKeep = 1
@@ -229,8 +228,8 @@ func TestShrinker(t *testing.T) {
 	}
 }
 
-// TestRecentMessagesTooLarge is a typed error with numbers: so many messages are never summarized
-// that they do not fit however short they are.
+// TestRecentMessagesTooLarge: if so many messages must stay unsummarized that they cannot fit even when shortened,
+// the result is a typed error with numbers.
 func TestRecentMessagesTooLarge(t *testing.T) {
 	in := sample()
 	in.Policy.PreserveRecent = 400
@@ -241,8 +240,7 @@ func TestRecentMessagesTooLarge(t *testing.T) {
 	}
 }
 
-// TestRedaction happens before hashing and is counted, and the text of an item
-// is the text that is sent.
+// TestRedaction: redaction happens before hashing and is counted, and an item shows the text that is sent.
 func TestRedaction(t *testing.T) {
 	in := sample()
 	in.Redact = func(s string) (string, []Redaction) {
@@ -262,8 +260,8 @@ func TestRedaction(t *testing.T) {
 	}
 }
 
-// TestRedactionSeesWhatIsSent: a character without a width inside a secret hides it from no
-// rule, in the result of a tool nor in what memory recalls.
+// TestRedactionSeesWhatIsSent: a zero-width character inside a secret does not hide it from a rule, neither in a tool
+// result nor in recalled memory.
 func TestRedactionSeesWhatIsSent(t *testing.T) {
 	in := sample()
 	in.Redact = func(s string) (string, []Redaction) {
@@ -288,7 +286,7 @@ func TestRedactionSeesWhatIsSent(t *testing.T) {
 	}
 }
 
-// TestEveryByteIsAccountedFor: the items' texts, put together, are the context.
+// TestEveryByteIsAccountedFor: the texts of the items, concatenated, are the context.
 func TestEveryByteIsAccountedFor(t *testing.T) {
 	in := sample().over(long(40, 300), long(1, 50))
 	in.Retrieved = []Artifact{{ID: "c1", Text: "remember </memory>", Score: 1}}
@@ -320,9 +318,8 @@ func TestEveryByteIsAccountedFor(t *testing.T) {
 	}
 }
 
-// TestProperties: whatever the conversation, a context fits, is the same each
-// time, alternates, keeps pending turns and pairs whole, and the cut never moves
-// back while the budget stands.
+// TestProperties: whatever the conversation, a context fits, is deterministic, alternates roles, and keeps pending
+// turns and pairs complete; the cut never moves back while the budget is the same.
 func TestProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := sample()

@@ -8,7 +8,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// linesIn finds the lines of a text that are in a state word for word.
+// linesIn returns the lines of a text that are in a state verbatim.
 func linesIn(text, state string) []int {
 	var out []int
 	for i, line := range strings.Split(text, "\n") {
@@ -19,7 +19,7 @@ func linesIn(text, state string) []int {
 	return out
 }
 
-// repeating is a long conversation of which range and state say partly the same.
+// repeating is a long conversation whose range summaries and state overlap.
 func repeating(state string) Input {
 	in := sample().over(long(40, 300), nil)
 	in.Head.Summary = state
@@ -28,8 +28,8 @@ func repeating(state string) Input {
 	return in
 }
 
-// What the state summary says is not said again by the ranges of turns before it, and what that saves is
-// room for recalled memory.
+// Lines that the state summary contains are left out of the range summaries before it, and the space goes to recalled
+// memory.
 func TestTheStateIsNotRepeated(t *testing.T) {
 	whole, state := repeating("- the port is 8080"), "- the port is 8080"
 	whole.Repeats = nil
@@ -52,8 +52,8 @@ func TestTheStateIsNotRepeated(t *testing.T) {
 	}
 }
 
-// While the plan holds, the same lines are left out whatever becomes of the state, so that the prompt
-// begins with the same bytes; an assembly of the manifest gives the same prompt.
+// While the plan is the same, the same lines are left out even if the state changes, so that the prompt begins with
+// the same bytes; assembling from the manifest gives the same prompt.
 func TestOmittedLinesStayOmitted(t *testing.T) {
 	first := must(t, repeating("- the port is 8080"))
 	m := first.Manifest()
@@ -89,8 +89,8 @@ func TestOmittedLinesStayOmitted(t *testing.T) {
 	}
 }
 
-// A dropped line that no longer fits beside the state goes before anything recalled does.
-func TestDroppedLinesYield(t *testing.T) {
+// A line that the state dropped and that no longer fits is left out before recalled memory is.
+func TestDroppedLinesAreLeftOutFirst(t *testing.T) {
 	first := must(t, repeating("- the port is 8080"))
 	m := first.Manifest()
 	next := repeating("- the owner is Ada")
@@ -113,8 +113,8 @@ func TestDroppedLinesYield(t *testing.T) {
 	}
 }
 
-// TestDroppedLinesStayWithinTheCapOfTheState: the section of a state summary with the lines that it dropped is never
-// over its cap.
+// TestDroppedLinesStayWithinTheCapOfTheState: the section with the state summary and the lines that it dropped never
+// exceeds its cap.
 func TestDroppedLinesStayWithinTheCapOfTheState(t *testing.T) {
 	port := "- the port is 8080" + strings.Repeat(" still", 3*stateOverhead)
 	with := func(state string) Input {
@@ -153,7 +153,7 @@ func must(t *testing.T, in Input) PreparedContext {
 	return c
 }
 
-// sent is the text of the given sections, of all if none is given.
+// sent returns the text of the given sections, or of all.
 func sent(c PreparedContext, sections ...string) string {
 	var b strings.Builder
 	for _, text := range c.Texts() {

@@ -8,9 +8,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// What an item shows is what its adapter can send: nothing blank, nothing opaque
-// of another producer, and an empty line between texts only where a protocol
-// makes one text of them, and then as part of the item.
+// An item shows what its adapter can send: nothing blank and no opaque data of another provider. An empty line
+// between texts is part of the item where a protocol joins them into one text.
 func TestAnItemShowsWhatCanBeSent(t *testing.T) {
 	mixed := chat.Message{Role: chat.RoleAssistant, Blocks: chat.Blocks{
 		chat.Text{Text: "\n\n"}, chat.Reasoning{Provider: "anthropic", Summary: "own"}, chat.Text{Text: "One."},
@@ -48,8 +47,8 @@ func TestAnItemShowsWhatCanBeSent(t *testing.T) {
 	}
 }
 
-// With memory off nothing is dropped to make room: what does not fit is an error
-// with its numbers, though turns are pending that the shrinker might drop.
+// With memory off nothing is dropped to make space: a context that does not fit is an error with its numbers, even if
+// there are pending turns that the shrinker could drop.
 func TestPlainChatIsNotShrunk(t *testing.T) {
 	in := sample()
 	in.Policy.History, in.Pins, in.Head.Summary = HistoryOff, nil, ""

@@ -8,11 +8,10 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// TestAHugeExchangeNeverStopsTheNext: a message or an answer that is larger than the ceiling
-// is shortened in the prompt, at any place among the newest turns, committed or pending. The
-// next message is sent, some room is left for recalled memory, the log and the items say what
-// was shortened, and nothing else is touched.
-func TestAHugeExchangeNeverStopsTheNext(t *testing.T) {
+// TestAHugeExchangeNeverBlocksTheNextMessage: a message or answer that is larger than the ceiling is shortened in the prompt,
+// wherever it is among the newest turns, committed or pending. The next message is sent, some space is left for
+// recalled memory, the log and the items show what was shortened, and nothing else changes.
+func TestAHugeExchangeNeverBlocksTheNextMessage(t *testing.T) {
 	huge := func(word string) string {
 		var b strings.Builder
 		for i := range 20_000 {
@@ -93,9 +92,8 @@ func checkShortened(t *testing.T, in Input, ceiling int, extreme bool) {
 	}
 }
 
-// TestOnlyTheLongIsShortened: what is short stays as it was said, and while everything fits
-// nothing is shortened.
-func TestOnlyTheLongIsShortened(t *testing.T) {
+// TestOnlyLongMessagesAreShortened: short messages stay unchanged, and nothing is shortened while everything fits.
+func TestOnlyLongMessagesAreShortened(t *testing.T) {
 	in := sample()
 	in.Limits = Limits{ContextLimit: 128_000, MaxOutput: 4096, ResponseReserve: 4000, SafetyMargin: 1500, WorkingSet: 8000, StateTarget: 1200, Retrieval: 6000}
 	for words, want := range map[int]int{5000: 0, 9000: 1} {
@@ -112,8 +110,7 @@ func TestOnlyTheLongIsShortened(t *testing.T) {
 	}
 }
 
-// TestAShortenedMessageKeepsItsForm: calls keep their results, results their frame, images are
-// said to be missing.
+// TestAShortenedMessageKeepsItsForm: calls keep their results, results their frame, and missing images are noted.
 func TestAShortenedMessageKeepsItsForm(t *testing.T) {
 	long := strings.Repeat("line\n", 5000)
 	m := reduced(chat.Message{Role: chat.RoleAssistant, Blocks: chat.Blocks{

@@ -9,8 +9,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// TestNothingLeavesTheMemoryBlock: whatever is recalled, it is in one block of
-// the last user message, has no tag of its own, and is shown whole in the manifest.
+// TestNothingLeavesTheMemoryBlock: recalled text is always in one block of the last user message, contains no tags of
+// its own, and is shown completely in the manifest.
 func TestNothingLeavesTheMemoryBlock(t *testing.T) {
 	pieces := []string{
 		"</memory>", "</artifact>", "<", ">", "&lt;", "&", "\u200b", "\u202e", "\x00", "\xff", "[INST]", "[/INST]", "<|im_end|>",
@@ -43,7 +43,7 @@ func TestNothingLeavesTheMemoryBlock(t *testing.T) {
 	})
 }
 
-// ArtifactCost and MemoryCost together are exactly what the section weighs.
+// ArtifactCost and MemoryCost together are exactly the size of the section.
 func TestArtifactCost(t *testing.T) {
 	in := sample()
 	in.Head.Summary = ""
@@ -66,7 +66,7 @@ func TestArtifactCost(t *testing.T) {
 	}
 }
 
-// What the user attached goes last, and the manifest says in which form each stands.
+// Attached memory is dropped last, and the manifest shows the form of each artifact.
 func TestAttachedIsDroppedLast(t *testing.T) {
 	in := sample().over(nil, nil)
 	in.Policy.MinKeep = 1
@@ -85,7 +85,7 @@ func TestAttachedIsDroppedLast(t *testing.T) {
 	}
 }
 
-// Memories attached by hand are not part of the conversation that follows.
+// Memory that was attached by hand does not become part of the conversation.
 func TestMemoryBlocksAreNotSent(t *testing.T) {
 	in := sample()
 	with := exchange("t1", "one", "first")

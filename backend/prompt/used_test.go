@@ -13,8 +13,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// eight is a conversation of n turns of so many words under a ceiling of 8 000 tokens,
-// with room for recalled memory.
+// eight is a conversation of n turns of this size in words, with a ceiling of 8 000 tokens and space for recalled
+// memory.
 func eight(n, size int) Input {
 	in := sample()
 	in.Limits = Limits{ContextLimit: 128_000, MaxOutput: 4096, ResponseReserve: 4000, SafetyMargin: 1500, WorkingSet: 8000, StateTarget: 1200, Retrieval: 6000}
@@ -22,7 +22,7 @@ func eight(n, size int) Input {
 	return in.over(long(n, size), nil)
 }
 
-// found are artifacts of so many words each, best first, from the newest to the oldest.
+// found returns n artifacts of this size in words, best first, from newest to oldest.
 func found(n, size int) []Artifact {
 	var out []Artifact
 	for i := range n {
@@ -34,8 +34,8 @@ func found(n, size int) []Artifact {
 	return out
 }
 
-// While everything fits everything is sent, to the last token; the state summary, which
-// says less than the turns, is left out before one of them.
+// While everything fits, everything is sent, to the last token; the state summary, which contains less than the
+// turns, is left out before any of them.
 func TestEverythingIsSentWhileItFits(t *testing.T) {
 	most := 0
 	for n := 1; n <= 40; n++ {
@@ -63,8 +63,7 @@ func TestEverythingIsSentWhileItFits(t *testing.T) {
 
 func count(s string) int { return len(strings.Fields(s)) }
 
-// After the first cut recalled memory takes what the other sections leave, up to its
-// setting and never more.
+// After the first cut, recalled memory gets what the other sections leave, up to its setting and never more.
 func TestRecallFillsWhatIsLeft(t *testing.T) {
 	for n := 40; n < 80; n++ {
 		in := eight(n, 240)
@@ -96,8 +95,8 @@ func TestRecallFillsWhatIsLeft(t *testing.T) {
 	}
 }
 
-// The cut and with it the prefix do not depend on what changes from turn to turn: the
-// sizes of the state summary, of the message, and of what is recalled.
+// The cut, and with it the prefix, does not depend on what changes with each turn: the sizes of the state summary,
+// the message and the recalled memory.
 func TestTheCutDoesNotJitter(t *testing.T) {
 	for seed := range uint64(4) {
 		draw := rand.New(rand.NewPCG(seed, 1))
@@ -138,7 +137,7 @@ func TestTheCutDoesNotJitter(t *testing.T) {
 	}
 }
 
-// One pinned fact more does not move the cut: they are computed in quarters of their cap.
+// One more pinned fact does not move the cut, because their size is rounded to quarters of their cap.
 func TestPinsMoveTheCutInSteps(t *testing.T) {
 	cuts := map[int64]bool{}
 	for n := range 28 {
@@ -157,7 +156,7 @@ func TestPinsMoveTheCutInSteps(t *testing.T) {
 	}
 }
 
-// Instructions and pinned facts over their caps are refused in words, with numbers.
+// Instructions and pinned facts over their caps are refused, with the numbers.
 func TestCapsAreEnforced(t *testing.T) {
 	for section, change := range map[string]func(*Input){
 		SectionPinned: func(in *Input) {
@@ -175,7 +174,7 @@ func TestCapsAreEnforced(t *testing.T) {
 	}
 }
 
-// The message alone may take what the others leave, and the manifest says so.
+// Only the message may use the space that others leave, and the manifest shows it.
 func TestMessageOverItsCap(t *testing.T) {
 	in := eight(60, 240)
 	in.Current = chat.UserText(strings.Repeat("w ", 3000))
@@ -189,8 +188,8 @@ func TestMessageOverItsCap(t *testing.T) {
 	}
 }
 
-// After a refusal for its size a context is smaller than what was refused, even where it
-// was far below its ceiling, and each step is logged.
+// After a rejection for its size a context is smaller than the rejected one, even if that was far below the ceiling,
+// and each step is logged.
 func TestReducedBelowTheCeiling(t *testing.T) {
 	in := eight(15, 240)
 	in.Head.Summary = strings.Repeat("fact ", 100)
@@ -212,9 +211,9 @@ func TestReducedBelowTheCeiling(t *testing.T) {
 	}
 }
 
-// Recalled passages are in the order of time whatever their rank, with each day once,
-// and the manifest keeps the rank.
-func TestPassagesAreInOrderOfTime(t *testing.T) {
+// Recalled passages are in chronological order whatever their rank, with each day named once, and the manifest keeps
+// the rank.
+func TestPassagesAreInChronologicalOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := eight(60, 240)
 		for i := range rapid.IntRange(1, 30).Draw(t, "found") {

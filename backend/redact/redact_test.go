@@ -8,7 +8,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// fill makes n characters of an alphabet, with nothing of a real secret.
+// fill returns n characters of an alphabet that contain nothing of a real secret.
 func fill(alphabet string, n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -32,8 +32,7 @@ func outbound(t testing.TB, patterns ...string) *Redactor {
 	return r
 }
 
-// secrets are one of each kind, in words around them; the part between ‹ and › is
-// the secret.
+// secrets contains one or more of each kind, within other text; the part between ‹ and › is the secret.
 func secrets() map[string][]string {
 	return map[string][]string{
 		"private-key": {
@@ -112,7 +111,7 @@ func TestEachRuleFinds(t *testing.T) {
 	}
 }
 
-// Near misses: what looks like a secret to the careless and is none.
+// Near misses: text that looks like a secret but is not one.
 func TestNearMisses(t *testing.T) {
 	r := outbound(t)
 	for _, text := range []string{
@@ -179,8 +178,7 @@ func TestOffAndRules(t *testing.T) {
 	}
 }
 
-// Much of what makes naive expressions slow: where the time would grow with the
-// square of the length, this would not end within the limit of the suite.
+// Much of what makes naive expressions slow. With quadratic time this would exceed the time limit of the suite.
 func TestHugeInputs(t *testing.T) {
 	r := outbound(t, "e")
 	for _, unit := range []string{"a", "sk-", "password=", "-----BEGIN ", "-----BEGIN RSA PRIVATE KEY-----\n", "eyJ.", "://a:", "token: \"", "Authorization: ", "[redacted:", "e"} {

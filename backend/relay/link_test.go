@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// pair is two ends that are joined until the test ends.
+// pair returns two connected links until the test ends.
 func pair(t *testing.T, one, other Handler) (a, b *Link) {
 	t.Helper()
 	aIn, bOut := io.Pipe()
@@ -26,7 +26,7 @@ func pair(t *testing.T, one, other Handler) (a, b *Link) {
 	for _, l := range []*Link{a, b} {
 		go func() {
 			_ = l.Run()
-			for _, end := range []io.Closer{aIn, bOut, bIn, aOut} { // as the stream goes with either of its ends
+			for _, end := range []io.Closer{aIn, bOut, bIn, aOut} { // a stream closes with either of its ends
 				_ = end.Close()
 			}
 			done <- struct{}{}
@@ -44,7 +44,7 @@ func words(err error) any { return "words of " + err.Error() }
 
 var none = Handler{Call: func(string, json.RawMessage) (any, error) { return nil, nil }, Words: words, Event: func(string, json.RawMessage) {}}
 
-func TestCallsAreAnsweredSideBySide(t *testing.T) {
+func TestCallsRunInParallel(t *testing.T) {
 	var second atomic.Pointer[Link]
 	first, other := pair(t, Handler{
 		Call:  func(method string, args json.RawMessage) (any, error) { return method + string(args), nil },
@@ -54,7 +54,7 @@ func TestCallsAreAnsweredSideBySide(t *testing.T) {
 			if method == "fail" {
 				return nil, errors.New("it")
 			}
-			var back string // the one that is called calls back before it answers
+			var back string // the called end calls back before it returns
 			err := second.Load().Call(context.Background(), "asked by "+method, json.RawMessage("[1]"), &back)
 			return back, err
 		},
@@ -117,10 +117,10 @@ func TestEventsComeInOrder(t *testing.T) {
 	}
 }
 
-// An end that takes nothing is given up, and whoever waits for it is told.
-func TestAnEndThatLagsIsGivenUp(t *testing.T) {
+// An end that reads nothing is given up, and calls that wait for it get an error.
+func TestASlowEndIsGivenUp(t *testing.T) {
 	in, hold := io.Pipe()
-	_, out := io.Pipe() // nobody reads
+	_, out := io.Pipe() // nothing reads from it
 	l := New(in, out, none)
 	ended := make(chan error, 1)
 	go func() { ended <- l.Run() }()
@@ -148,7 +148,7 @@ func TestACallWaitsNoLongerThanItsContext(t *testing.T) {
 	close(hold)
 }
 
-func TestWhatIsNoFrameEndsTheLink(t *testing.T) {
+func TestInvalidFramesEndTheLink(t *testing.T) {
 	long := binary.BigEndian.AppendUint32(nil, maxFrame+1)
 	for name, bad := range map[string][]byte{
 		"too long": long, "no JSON": append([]byte{0, 0, 0, 2}, "[["...), "no kind": append([]byte{0, 0, 0, 2}, "{}"...), "cut off": {0, 0, 0, 9, '{'}, "nothing": nil,

@@ -28,8 +28,8 @@ func serve(t *testing.T, status int, body string, got func(*http.Request, reques
 	return s.URL
 }
 
-// TestRerank: scores come back in the order of the passages, whatever order and further
-// fields a server answers with.
+// TestRerank: scores are returned in the order of the passages, whatever the order and additional fields of the
+// server's response.
 func TestRerank(t *testing.T) {
 	const body = `{"id":"1","model":"m","usage":{"total_tokens":9},"results":[{"index":1,"relevance_score":0.9,"document":{"text":"b"}},{"index":0,"relevance_score":-2.5}]}`
 	for _, tail := range []string{"/v1", "/v1/", "/v1/rerank", "/v1/rerank/"} {
@@ -61,8 +61,8 @@ func TestRerank(t *testing.T) {
 	}
 }
 
-// TestRerankRefuses: an answer that does not score each passage once is an error, and
-// no error holds the key.
+// TestRerankRefuses: a response that does not score each passage exactly once is an error, and no error contains the
+// key.
 func TestRerankRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		status int
@@ -108,7 +108,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// A key goes to another machine over plain http only where that is allowed.
+// A key is sent to another machine over plain http only if that is allowed.
 func TestAKeyOverPlainHTTP(t *testing.T) {
 	for allowed, want := range map[bool]int{false: 0, true: 1} {
 		sent := 0

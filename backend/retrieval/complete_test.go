@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// planned is a conversation with one reply that answers by all of its paragraphs, only the
-// first of which names the subject, among many short mentions of that subject.
+// planned is a conversation with one reply whose paragraphs together answer the question, of which only the first
+// names the subject, among many short mentions of that subject.
 func planned() (m *memory, paragraphs []string) {
 	m = chatter()
 	paragraphs = []string{
@@ -40,8 +40,8 @@ func packedParagraphs(t *testing.T, query string, budget int) int {
 	return n
 }
 
-// TestABestReplyIsPackedWhole: who asks how something was recommended wants all of the
-// recommendation, unless it would take too much of the budget.
+// TestABestReplyIsPackedWhole: a question about a recommendation is answered with the whole recommendation, unless
+// that takes too much of the budget.
 func TestABestReplyIsPackedWhole(t *testing.T) {
 	const query = "How did you recommend structuring the kiln firing?"
 	if n := packedParagraphs(t, query, 800); n != 5 {
@@ -55,8 +55,7 @@ func TestABestReplyIsPackedWhole(t *testing.T) {
 	}
 }
 
-// TestLargerBudgetsReachFurther: what only stands near a match is taken once the matches
-// themselves have room.
+// TestLargerBudgetsReachFurther: passages near a match are packed once there is space for the matches themselves.
 func TestLargerBudgetsReachFurther(t *testing.T) {
 	s := Measured()
 	small, medium, large, huge := s.effective(1500), s.effective(5000), s.effective(6000), s.effective(50000)

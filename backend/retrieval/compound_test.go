@@ -7,7 +7,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// TestCompoundsAreFound: what a question names by a part of a word, or by a longer word, is found by words.
+// TestCompoundsAreFound: a question with a part of a compound word, or with a longer word, finds the word.
 func TestCompoundsAreFound(t *testing.T) {
 	m := chatter()
 	m.say(line{seq: 40, text: "Zuerst wird die Kellerdecke mit Wolle belegt."}, line{seq: 50, text: "Danach kommt die Heizung heraus."},
@@ -30,7 +30,8 @@ func TestCompoundsAreFound(t *testing.T) {
 	}
 }
 
-// TestCharactersStandInForPairs: only those of pairs that memory does not hold, and none that says nothing.
+// TestCharactersStandInForPairs: single characters replace only pairs that memory does not contain, and never
+// uninformative ones.
 func TestCharactersStandInForPairs(t *testing.T) {
 	m := chatter()
 	m.say(line{seq: 40, text: "集"}, line{seq: 41, text: "度"}, line{seq: 42, text: "的"}, line{seq: 43, text: "周"})

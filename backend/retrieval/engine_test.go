@@ -13,7 +13,7 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// small talk: what a search must find its way through.
+// chatter is small talk among which a search must find its results.
 func chatter() *memory {
 	m := newMemory()
 	for i := range 30 {
@@ -48,13 +48,13 @@ func TestSearch(t *testing.T) {
 	if a := res.Artifacts[0]; a.Form != chat.PackedFull || a.Slices != nil || a.Text != "#31 16:00 user: We pay the invoice for Contoso on Fridays." {
 		t.Errorf("%+v", a)
 	}
-	// The answer shares no word with the question, but is beside it.
+	// The answer shares no word with the question but is next to it.
 	if !slices.ContainsFunc(res.Artifacts, func(a Artifact) bool { return strings.Contains(a.Text, "Fridays it is") }) {
 		t.Error("the neighbour was not packed")
 	}
 }
 
-// TestVectorsFindWhatWordsMiss: other forms, parts of compounds, misspellings.
+// TestVectorsFindWhatWordsMiss: inflected forms, parts of compounds, misspellings.
 func TestVectorsFindWhatWordsMiss(t *testing.T) {
 	m := chatter()
 	m.say(line{seq: 40, text: "Die Rechnungsnummer lautet 4711."})
@@ -89,7 +89,7 @@ func TestScopeHolds(t *testing.T) {
 	}
 }
 
-func TestNothingIsNoError(t *testing.T) {
+func TestNoResultIsNotAnError(t *testing.T) {
 	for name, m := range map[string]*memory{"an empty memory": newMemory(), "no such word": chatter()} {
 		for _, text := range []string{"", "   ", "?!", "zzzzqqqq"} {
 			if res := find(t, m.engine(), Query{Text: text, MaxTokens: 100}); len(res.Hits)+len(res.Artifacts) != 0 {
@@ -192,7 +192,7 @@ func TestDecisionsAndRecency(t *testing.T) {
 	}
 }
 
-// TestTiesAreBroken by what is newer, then by chunk.
+// TestTiesAreBroken: newer passages come first, then the order of chunks decides.
 func TestTiesAreBroken(t *testing.T) {
 	m := newMemory()
 	for i := range 5 {
@@ -242,7 +242,7 @@ func TestWorkIsBounded(t *testing.T) {
 	if got := affordable([]string{"a", "b", "c", "d", "e"}, freq, 1_000_000); !slices.Equal(got, []string{"b", "c", "e"}) {
 		t.Errorf("%q", got)
 	}
-	// Of words that stand nearly everywhere, one is searched for if there is no other.
+	// Of terms that occur nearly everywhere, one is used if there is no other.
 	for want, terms := range map[string][]string{"d": {"a", "d"}, "b": {"a", "b", "d"}} {
 		if got := affordable(terms, freq, 120_000); !slices.Equal(got, []string{want}) {
 			t.Errorf("%q of %q, want %q", got, terms, want)

@@ -16,8 +16,8 @@ func explained(text string, why Why, similarity, keyword float64) Hit {
 	return h
 }
 
-// TestMatchOfAHit: a hit is explained by the words that the ranking matched, written as the
-// passage writes them, and by what else the ranking knows.
+// TestMatchOfAHit: a hit is explained by the words that the ranking matched, as the passage spells them, and by the
+// other reasons of the ranking.
 func TestMatchOfAHit(t *testing.T) {
 	const text = "**Dual writes** to Gion copied 2 410 000 rows."
 	for name, c := range map[string]struct {
@@ -56,7 +56,7 @@ func TestMatchOfAHit(t *testing.T) {
 	}
 }
 
-// TestMatchOfAStoredPassage: what a request stores explains it as the search did.
+// TestMatchOfAStoredPassage: the explanation from a stored request equals that of the search.
 func TestMatchOfAStoredPassage(t *testing.T) {
 	h := explained("Dual writes copied the rows.", Why{Words: []string{"rows"}, Answers: "How many?", Overview: true}, 0.5, 1)
 	part := prompt.Part{Similarity: 0.5, Keyword: 1, Reasons: h.Why.Reasons()}
@@ -71,7 +71,7 @@ func TestMatchOfAStoredPassage(t *testing.T) {
 	}
 }
 
-// TestMatchIsBounded: neither the words nor the sentence grow with the question.
+// TestMatchIsBounded: neither the words nor the sentence grow without limit.
 func TestMatchIsBounded(t *testing.T) {
 	all := "alpha bravo charlie delta foxtrot golf hotel"
 	if got := MatchOf(all, all, prompt.Part{}, 1).String(); got != "matched: alpha, bravo, charlie, delta, foxtrot and 2 more" {

@@ -17,8 +17,8 @@ import (
 	"contextinfinity/backend/internal/lexical"
 )
 
-// memory is a store in memory, with real BM25, of one session: line after line of one
-// branch, each line a turn of a user's and an assistant's message.
+// memory is a store in memory with real BM25 and one session. Each line is a message of a turn, on one branch by
+// default.
 type memory struct {
 	mu      sync.Mutex
 	units   []chat.UnitRef
@@ -36,7 +36,7 @@ func newMemory() *memory {
 	return &memory{texts: map[chat.ChunkID]chat.ChunkText{}, serving: true, fail: map[string]error{}, asked: map[string]int{}}
 }
 
-// line is a message and what a test wants to know of it.
+// line is a message with its attributes.
 type line struct {
 	role    chat.Role
 	speaker string
@@ -44,7 +44,7 @@ type line struct {
 	kind    chat.ChunkType
 	seq     int64
 	text    string
-	units   []int // where units end; none: one unit
+	units   []int // ends of units; empty: one unit
 }
 
 func (m *memory) say(list ...line) {
@@ -91,7 +91,7 @@ func firstWords(s string, n int) string {
 }
 
 func (m *memory) enter(ctx context.Context, method string) error {
-	m.mu.Lock() // the halves of a search ask side by side
+	m.mu.Lock() // both halves of a search run at the same time
 	defer m.mu.Unlock()
 	m.asked[method]++
 	return cmp.Or(m.fail[method], ctx.Err())
@@ -130,7 +130,7 @@ func (m *memory) TermFrequencies(ctx context.Context, terms []string) (map[strin
 	return out, m.enter(ctx, "TermFrequencies")
 }
 
-// Vocabulary knows words as they are written.
+// Vocabulary knows words as they are spelled.
 func (m *memory) Vocabulary(ctx context.Context, term string, letters, margin int) (string, []chat.TermCount, error) {
 	count := map[string]int{}
 	for _, u := range m.units {
@@ -242,7 +242,7 @@ func (m *memory) VectorsOf(ctx context.Context, _ int64, units []int64) (map[int
 // Warm implements Vectors.
 func (m *memory) Warm(ctx context.Context, _ chat.Namespace) error { return m.enter(ctx, "warm") }
 
-// Search implements Vectors. It knows of no scope: the engine must not rely on it.
+// Search implements Vectors. It ignores scopes, so the engine must not rely on it for them.
 func (m *memory) Search(ctx context.Context, q VectorQuery) ([]chat.VectorHit, error) {
 	var out []chat.VectorHit
 	for i, v := range m.vectors {

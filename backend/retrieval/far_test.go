@@ -9,10 +9,9 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// TestWhatIsLeftOfABudgetGoesToWhatWasSaidAboutAMatch: the answer came some turns after the one
-// message that shares words with the question. It is packed where there is room, is no hit, and
-// takes no place from what matches.
-func TestWhatIsLeftOfABudgetGoesToWhatWasSaidAboutAMatch(t *testing.T) {
+// TestTheRestOfABudgetGoesToTurnsAfterAMatch: the answer came some turns after the only message that shares
+// words with the question. It is packed if there is space, is not a hit, and displaces no match.
+func TestTheRestOfABudgetGoesToTurnsAfterAMatch(t *testing.T) {
 	m := newMemory()
 	for i := range 40 {
 		text := fmt.Sprintf("The weather of day %d.", i)
@@ -50,8 +49,8 @@ func TestWhatIsLeftOfABudgetGoesToWhatWasSaidAboutAMatch(t *testing.T) {
 	}
 }
 
-// TestShortLinesAreOneStep: between people, the answer that comes some short lines after a match is
-// as near as the next long message would be, and goes before what only shares a common word.
+// TestShortLinesAreOneStep: in a chat between people, several short lines after a match count as one step, so the
+// answer among them ranks before a passage that only shares a common word.
 func TestShortLinesAreOneStep(t *testing.T) {
 	near := func(text string) int {
 		p := &pool{s: Measured()}
@@ -65,9 +64,9 @@ func TestShortLinesAreOneStep(t *testing.T) {
 	}
 }
 
-// TestAWeakMatchLendsNothingFarAway: what was said some turns after a message that shares one common word with the
-// question is not about the question, however much room there is.
-func TestAWeakMatchLendsNothingFarAway(t *testing.T) {
+// TestAWeakMatchDoesNotReachFar: what follows some turns after a message that shares only one common word with
+// the question is not packed, however much space there is.
+func TestAWeakMatchDoesNotReachFar(t *testing.T) {
 	m := newMemory()
 	say := func(branch chat.BranchID, at map[int]string) {
 		for i := range 40 {

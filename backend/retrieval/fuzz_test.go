@@ -7,8 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzTerms: of any question the terms are distinct, lower case and not empty, and all
-// are in it.
+// FuzzTerms: the terms of any question are distinct, lower case and not empty, and all occur in it.
 func FuzzTerms(f *testing.F) {
 	for _, s := range []string{"What did the ryokan cost?", "我爱猫 GPT模型", "the of", "\xff\xfe x", "İstanbul ǅ ß", "a\u0301b", strings.Repeat("é", 5000)} {
 		f.Add(s)

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestHitsAnswerBeforeTheyAsk: the answer is the first hit, whatever the request before it
-// looks like, and whatever was said of it afterwards.
-func TestHitsAnswerBeforeTheyAsk(t *testing.T) {
+// TestAnswersRankBeforeTheirQuestions: the answer is the first hit, before the request that led to it and before later
+// remarks about it.
+func TestAnswersRankBeforeTheirQuestions(t *testing.T) {
 	exchanges := []struct{ ask, reply, query, answer string }{
 		{"How big should the Kestrel instance be and what does it cost", "Take 8 GB. The size is called m6.large, for 210 EUR a month.", "size and cost of the Kestrel instance", "210 EUR"},
 		{"can you give me the reconciliation query for invoices", "Sure: SELECT id FROM ledger EXCEPT SELECT id FROM bank.", "the reconciliation query for invoices", "EXCEPT"},
@@ -30,9 +30,9 @@ func TestHitsAnswerBeforeTheyAsk(t *testing.T) {
 	}
 }
 
-// TestHitsStatementsOfTheUserStay: a message that states the answer and asks something
-// else is a hit before replies that only touch the subject.
-func TestHitsStatementsOfTheUserStay(t *testing.T) {
+// TestStatementsOfTheUserRankBeforeReplies: a message that states the answer and asks something else ranks before replies that
+// only mention the subject.
+func TestStatementsOfTheUserRankBeforeReplies(t *testing.T) {
 	m := chatter()
 	m.exchange(100, "I'm having trouble with Orion. I've set Orion up with 3 workers, can you review it?", "Orion looks good. More memory would help it.")
 	m.exchange(102, "What about logs for Orion?", "Send the logs of Orion to a file.")
@@ -44,8 +44,8 @@ func TestHitsStatementsOfTheUserStay(t *testing.T) {
 	}
 }
 
-// TestHitsSayWhatIsAsked: a standing order that says nothing of the query is below what does.
-func TestHitsSayWhatIsAsked(t *testing.T) {
+// TestUnrelatedInstructionsRankBelowAnswers: a standing instruction that has nothing to do with the query ranks below the answer.
+func TestUnrelatedInstructionsRankBelowAnswers(t *testing.T) {
 	m := chatter()
 	m.exchange(100, "Always give exact figures.", "I will.")
 	m.exchange(101, "What does the lighthouse weigh?", "The lighthouse weighs 410 tonnes.")
@@ -65,8 +65,8 @@ func textsOf(hits []Hit) []string {
 	return out
 }
 
-// TestStatementsArePackedBeforeRequests: of two messages of the user that say the same
-// words, the one that states them has the preference.
+// TestStatementsArePackedBeforeRequests: of two messages of the user with the same words, the one that states them is
+// preferred.
 func TestStatementsArePackedBeforeRequests(t *testing.T) {
 	m := chatter()
 	m.exchange(100, "The heron pump is in the cellar, tell me more.", "Noted.")
@@ -80,9 +80,9 @@ func TestStatementsArePackedBeforeRequests(t *testing.T) {
 	}
 }
 
-// TestALaterAnswerStandsAboveWhatItCorrects: the value was changed, the later of two answers
-// is what holds, and a mere repetition or another subject changes nothing.
-func TestALaterAnswerStandsAboveWhatItCorrects(t *testing.T) {
+// TestALaterAnswerRanksAboveWhatItCorrects: if a value was changed, the later answer ranks first; a repetition or
+// another subject does not count as a change.
+func TestALaterAnswerRanksAboveWhatItCorrects(t *testing.T) {
 	for name, tt := range map[string]struct{ older, later, query, first string }{
 		"number":        {"The pump of Heron needs a pressure of 4 bar.", "Since the test the pump of Heron needs a higher pressure, 6 bar.", "pressure of the Heron pump", "6 bar"},
 		"nearly alike":  {"The Heron crew meets on Tuesday in the boat house.", "The Heron crew meets on Thursday in the large boat house.", "Where and when does the Heron crew meet?", "Thursday"},
@@ -98,8 +98,8 @@ func TestALaterAnswerStandsAboveWhatItCorrects(t *testing.T) {
 	}
 }
 
-// TestHitsSayANumberWhereOneIsAsked: what has no number does not answer "how many".
-func TestHitsSayANumberWhereOneIsAsked(t *testing.T) {
+// TestHitsContainANumberIfOneIsAsked: a passage without a number does not answer "how many".
+func TestHitsContainANumberIfOneIsAsked(t *testing.T) {
 	m := chatter()
 	m.exchange(40, "Tell me.", "The berths at Heron quay: 14 of them rented.")
 	m.exchange(80, "Please go on.", "The berths at Heron quay: all of them rented.")
@@ -110,8 +110,8 @@ func TestHitsSayANumberWhereOneIsAsked(t *testing.T) {
 	}
 }
 
-// TestHitsSayItInWords: a number or a day that is written as a word answers as well as figures do.
-func TestHitsSayItInWords(t *testing.T) {
+// TestSpelledOutNumbersAndDaysCount: a number or a day that is spelled out counts like digits.
+func TestSpelledOutNumbersAndDaysCount(t *testing.T) {
 	for _, x := range []struct{ query, answer, other string }{
 		{"How many berths at Heron quay are rented?", "The berths at Heron quay: twelve of them are rented.", "The berths at Heron quay: all of them are rented."},
 		{"Wie viele Boote liegen am Kai von Heron?", "Am Kai von Heron liegen zwölf von den Boote genannten.", "Am Kai von Heron liegen alle von den Boote genannten."},
@@ -127,8 +127,8 @@ func TestHitsSayItInWords(t *testing.T) {
 	}
 }
 
-// TestNumbersHoweverTheyAreWritten: a number in groups is the one without separators, in what is
-// found, in the order of hits and in what corrects what.
+// TestNumbersHoweverTheyAreWritten: a number with group separators equals the same number without them, in search, in
+// the order of hits and in corrections.
 func TestNumbersHoweverTheyAreWritten(t *testing.T) {
 	for _, written := range []string{"4,200", "4.200", "4 200", "4\u00a0200", "4’200", "4200"} {
 		for _, asked := range []string{"4,200", "4.200", "4 200", "4200"} {
@@ -143,11 +143,11 @@ func TestNumbersHoweverTheyAreWritten(t *testing.T) {
 	}
 }
 
-// TestADayThatIsNamedCounts: of passages that say the same, the one of that day is first.
-func TestADayThatIsNamedCounts(t *testing.T) {
+// TestANamedDayCounts: among equal passages, the one from the named day is first.
+func TestANamedDayCounts(t *testing.T) {
 	m := chatter()
 	m.exchange(31, "We are away in June and July.", "Have a good time.")
-	const day = 24 // turns of the memory are an hour apart
+	const day = 24 // the turns of this memory are an hour apart
 	m.exchange(33*day, "Report.", "The stock of the Heron chandlery is 70 ropes and some buoys.")
 	m.exchange(53*day, "Report.", "The stock of the Heron chandlery is 55 ropes and some buoys.")
 	m.exchange(72*day, "Report.", "The stock of the Heron chandlery is 38 ropes and some buoys.")

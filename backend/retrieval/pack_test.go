@@ -30,7 +30,7 @@ func TestSlicesOfAChunk(t *testing.T) {
 	if a.Text != Render(a.ChunkText, a.Form, a.Slices) {
 		t.Error("it cannot be made again")
 	}
-	res = find(t, m.engine(), Query{Text: "Contoso pays", MaxTokens: 500}) // the neighbours' share brings the middle in
+	res = find(t, m.engine(), Query{Text: "Contoso pays", MaxTokens: 500}) // the neighbours' share includes the middle one
 	if a := res.Artifacts[0]; a.Form != chat.PackedFull || a.Slices != nil {
 		t.Errorf("%+v", a)
 	}
@@ -50,8 +50,8 @@ func TestOversized(t *testing.T) {
 	}
 }
 
-// TestWhatDoesNotFitIsPassedOver: what follows may be smaller.
-func TestWhatDoesNotFitIsPassedOver(t *testing.T) {
+// TestWhatDoesNotFitIsSkipped: later artifacts may be smaller.
+func TestWhatDoesNotFitIsSkipped(t *testing.T) {
 	m := newMemory()
 	m.say(line{seq: 5, text: "Contoso pays in May. " + strings.Repeat("Contoso. ", 40)}, line{seq: 50, text: "Contoso is in Oslo."}, line{seq: 90, text: "Contoso: two offices."})
 	res := find(t, m.engine(), Query{Text: "Contoso pays May", MaxTokens: 45})
@@ -78,8 +78,8 @@ func anyText(rt *rapid.T, label string) string {
 	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(wordList), 1, 120).Draw(rt, label), " ")
 }
 
-// TestPacking: never over the budget, never outside the scope, in bounds and on rune
-// borders, each chunk once, to be made again, and always alike.
+// TestPacking: the result is within the budget and the scope, spans are in bounds and on rune boundaries, each chunk
+// occurs once, rebuilding gives the same text, and the result is deterministic.
 func TestPacking(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := newMemory()

@@ -40,7 +40,7 @@ func TestPartsOf(t *testing.T) {
 	}
 }
 
-// TestPartsAreInOrderAndWithinBounds, whatever the text.
+// TestPartsAreInOrderAndWithinBounds for any text.
 func TestPartsAreInOrderAndWithinBounds(t *testing.T) {
 	words := []string{"```", "\n", "| a | b |", "|---|", "- x", "# h", "end:", ". ", "naïve", "数据库。", "1. y", "text ", strings.Repeat("z", 300)}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -80,7 +80,7 @@ func TestIntentOf(t *testing.T) {
 	}
 }
 
-func TestOnlyAsks(t *testing.T) {
+func TestMessagesThatOnlyAsk(t *testing.T) {
 	for text, want := range map[string]bool{
 		"How many rows were copied?":          true,
 		"Why? And how?":                       true,
@@ -89,7 +89,7 @@ func TestOnlyAsks(t *testing.T) {
 		"We moved to Postgres. Is that fine?": false,
 		"It is fine.":                         false,
 		"":                                    false,
-		"Is 4.5 bar right?":                   false, // a full stop inside: better kept than dropped
+		"Is 4.5 bar right?":                   false, // a full stop inside: rather kept than dropped
 		strings.Repeat("What of the garden ", 5) + "?": false, // long enough to describe something
 	} {
 		if got := onlyAsks(text); got != want {
@@ -106,8 +106,8 @@ func TestMatcherFindsFormsOfTerms(t *testing.T) {
 	}
 }
 
-// TestALabelIsNeverPackedAlone: a heading that names what is asked for says nothing without
-// what it introduces, also where it is all that one unit of a reply holds.
+// TestALabelIsNeverPackedAlone: a heading that names the subject is useless without the text it introduces, even if
+// it is the whole unit of a reply.
 func TestALabelIsNeverPackedAlone(t *testing.T) {
 	m := chatter()
 	reply := "Two things to prepare before the fair opens, and both have to be with the printer by the end of the month at the latest.\n\n" +

@@ -18,8 +18,7 @@ func plainly(change ...func(*Settings)) func(*Settings) {
 	}
 }
 
-// facts are what a person said once, each with a question about it in other words of the
-// same kind a person would use.
+// facts are statements of a person, each with a question about it in that person's own words.
 var facts = [][2]string{
 	{"We moved the nightly backup to Rotterdam because Dublin ran out of space.", "Where does the nightly backup go?"},
 	{"Ines approved the budget of 41000 euros on Tuesday.", "How large is the budget that Ines approved?"},
@@ -38,7 +37,7 @@ var facts = [][2]string{
 	{"Cache entries expire after 15 minutes unless pinned.", "When do cache entries expire?"},
 }
 
-// smallTalk is one of many sentences that have little in common.
+// smallTalk returns one of many sentences that have little in common.
 func smallTalk(n int) string {
 	pick := func(step int, list ...string) string { return list[n*step%len(list)] }
 	return pick(1, "This morning", "Later", "In the end", "Between two calls", "As usual", "After lunch", "On the train") + " " +
@@ -48,7 +47,7 @@ func smallTalk(n int) string {
 			"some thunder", "the menu", "two oranges", "a map of Iceland", "the elevator") + "."
 }
 
-// workday is a conversation in which the facts are said, far apart.
+// workday is a conversation that contains the facts, far apart.
 func workday() *memory {
 	m := newMemory()
 	for i, fact := range facts {
@@ -61,8 +60,7 @@ func workday() *memory {
 	return m
 }
 
-// TestPlainProfileRecalls: what was said is packed, with the embedder that needs no model
-// and the defaults of SRD 8.2.
+// TestPlainProfileRecalls: the facts are packed with the built-in embedder and the defaults of SRD 8.2.
 func TestPlainProfileRecalls(t *testing.T) {
 	e, found := workday().engine(plainly()), 0
 	for _, fact := range facts {
@@ -79,7 +77,7 @@ func TestPlainProfileRecalls(t *testing.T) {
 	}
 }
 
-// TestPlainProfileKeepsToItsNumbers: each key of SRD 8.2 does what it says.
+// TestPlainProfileKeepsToItsNumbers: each setting of SRD 8.2 has its effect.
 func TestPlainProfileKeepsToItsNumbers(t *testing.T) {
 	m := newMemory()
 	for i := range 40 {
@@ -101,14 +99,14 @@ func TestPlainProfileKeepsToItsNumbers(t *testing.T) {
 	if got := ask("harbour report 3", candidates(0.1)); !strings.Contains(first(got), "report 3:") || got.Hits[0].Score > 1.1 {
 		t.Errorf("a mild boost is not to outweigh the best match: %+v", got.Hits[0])
 	}
-	// A form that no word matches: vectors alone, by the threshold.
+	// A form that no word matches is found by vectors alone, above the threshold.
 	if r := ask("reharbouring", func(s *Settings) { s.Recency = 0 }); len(r.Hits) == 0 || r.Hits[0].Similarity < 0.72 {
 		t.Errorf("%+v", r.Hits)
 	}
 	if r := ask("reharbouring", func(s *Settings) { s.Recency, s.Threshold = 0, 1 }); len(r.Hits) != 0 {
 		t.Errorf("%d hits above the threshold of 1, the first at %f", len(r.Hits), r.Hits[0].Similarity)
 	}
-	// The threshold applies after the boost.
+	// The threshold applies after the boost for recency.
 	if r := ask("reharbouring", func(s *Settings) { s.Recency, s.Threshold = 1, 1 }); len(r.Hits) == 0 {
 		t.Error("what is new was not lifted over the threshold")
 	}
@@ -117,7 +115,7 @@ func TestPlainProfileKeepsToItsNumbers(t *testing.T) {
 	}
 }
 
-// TestPlainProfilePrefersVariety: MMR chooses among all candidates what is packed.
+// TestPlainProfilePrefersVariety: MMR selects what is packed from all candidates.
 func TestPlainProfilePrefersVariety(t *testing.T) {
 	m := newMemory()
 	for i := range 8 {

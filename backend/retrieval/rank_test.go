@@ -6,9 +6,9 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// TestARepliesWordsAreItsQuestions: of two messages that say the same, the one whose
-// reply says more of what is asked is packed first; between people it does not.
-func TestARepliesWordsAreItsQuestions(t *testing.T) {
+// TestARepliesWordsCountForItsQuestion: of two messages with the same words, the one whose reply contains more of the
+// question's words is packed first; in chats between people the reply does not count.
+func TestARepliesWordsCountForItsQuestion(t *testing.T) {
 	alone := func(s *Settings) { s.NearbyBest, s.NeighbourSum, s.NeighbourWord = 0, 0, 0 }
 	for name, tt := range map[string]struct {
 		person string

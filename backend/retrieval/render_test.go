@@ -9,8 +9,8 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// A passage begins with its turn, hour and speaker; a day that is known without its hour
-// gives none, and what another conversation said is marked as that.
+// A passage begins with its turn, time and speaker. If only the day is known there is no time, and passages from
+// other conversations are marked.
 func TestPassage(t *testing.T) {
 	at := time.Date(2026, 5, 2, 16, 5, 0, 0, time.FixedZone("", 2*60*60))
 	c := chat.ChunkText{Chunk: chat.Chunk{ID: "c", SessionID: "s", Role: chat.RoleUser, Text: " words ", Ordinal: 3}, TurnSeq: 12, At: at}
@@ -39,7 +39,7 @@ func TestPassage(t *testing.T) {
 	}
 }
 
-// A document that has pages names its page, also if it has one only and so no page break.
+// A document with pages is cited by page, even if it has only one page and so no page break.
 func TestPlace(t *testing.T) {
 	for _, x := range []struct{ media, source, want string }{
 		{"application/pdf", "one\ntwo", "page 1"},
@@ -55,8 +55,8 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// The lines of days are part of the budget, and each is paid for once.
-func TestDaysArePaidFor(t *testing.T) {
+// The lines with days count towards the budget, once for each day.
+func TestDayLinesCountTowardsTheBudget(t *testing.T) {
 	k := newPacker(Query{MaxTokens: 120, Count: bytesOf}, Settings{TopK: 9})
 	day := func(n int) chat.ChunkText {
 		return chat.ChunkText{Chunk: chat.Chunk{Role: chat.RoleUser}, At: time.Date(2026, 5, n, 1, 0, 0, 0, time.UTC)}
@@ -83,8 +83,8 @@ func TestQuoted(t *testing.T) {
 	}
 }
 
-// TestUnframed: what explains a passage is its own text and the name of who said it; the turn's number, the hour and
-// the lines of a document are the program's and match nothing.
+// TestUnframed: only a passage's own text and its speaker's name take part in the explanation; the turn's number, the
+// time and the line numbers of a document are added by the program and match nothing.
 func TestUnframed(t *testing.T) {
 	for rendered, want := range map[string]string{
 		"#12 14:05 user: at 6: words":               "at 6: words",

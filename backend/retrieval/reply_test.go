@@ -10,13 +10,13 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// exchange adds a turn of a question and its reply.
+// exchange adds a turn with a question and its reply.
 func (m *memory) exchange(seq int64, question, reply string) {
 	m.say(line{seq: seq, text: question}, line{seq: seq, role: chat.RoleAssistant, text: reply})
 }
 
-// copies is a conversation in which the same question is asked eight times; the number
-// is in a row of a table among other advice.
+// copies is a conversation in which the same question is asked eight times; the answer is in a table row among other
+// advice.
 func copies() *memory {
 	m := chatter()
 	reply := `Here is what the run on Monday gave, for all the ways in which we tried to move the data to the new cluster.
@@ -59,7 +59,7 @@ func TestTheRowThatAnswersIsFoundAmongRepeatedQuestions(t *testing.T) {
 	}
 }
 
-// TestAQuestionIsPackedWithItsAnswerOrNotAtAll.
+// TestAQuestionIsPackedWithItsAnswerOrNotAtAll, whatever the budget.
 func TestAQuestionIsPackedWithItsAnswerOrNotAtAll(t *testing.T) {
 	m := chatter()
 	m.exchange(40, "How do I rotate the Contoso keys?", "Run `keyctl rotate` on the gateway.")
@@ -133,8 +133,8 @@ func TestUniquePairs(t *testing.T) {
 	}
 }
 
-// TestWhoseWordsAreAskedFor: the same words, said by both sides.
-func TestWhoseWordsAreAskedFor(t *testing.T) {
+// TestTheRequestedSpeakersWordsRankFirst: both sides said the same words, and the query decides whose are meant.
+func TestTheRequestedSpeakersWordsRankFirst(t *testing.T) {
 	m := chatter()
 	m.say(line{seq: 40, text: "Contoso gets a discount of ten percent, that is what I want."}, line{seq: 40, role: chat.RoleAssistant, text: "A discount of five percent would do for Contoso."})
 	for query, want := range map[string]chat.Role{
@@ -181,8 +181,8 @@ func TestAnOverviewIsSpreadOverDays(t *testing.T) {
 	}
 }
 
-// TestASummaryOfASubjectIsAboutIt: what began a day takes no place from a subject that is named, and does where the
-// whole conversation or the order of things is meant.
+// TestASummaryOfASubjectIsAboutIt: openings of days are preferred only if the whole conversation or its order is
+// meant, not if a subject is named.
 func TestASummaryOfASubjectIsAboutIt(t *testing.T) {
 	for query, openingFirst := range map[string]bool{
 		"Please summarise the greenhouse": false, "Fasse bitte das Gewächshaus zusammen": false,

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestClausesThatAsk: brackets mark what only asks.
+// TestClausesThatAsk: brackets mark the parts that only ask.
 func TestClausesThatAsk(t *testing.T) {
 	for _, want := range []string{
 		"[How big should the instance be and what does it cost]",
@@ -39,7 +39,7 @@ func TestClausesThatAsk(t *testing.T) {
 	}
 }
 
-// TestClausesLoseNothing, whatever the text.
+// TestClausesLoseNothing for any text.
 func TestClausesLoseNothing(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		text := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"can you ", "I've ", "and ", ", ", "? ", ". ", "\n", "(", "的", "。", "naïve ", "\xff", "1.5", "’s "})).Draw(rt, "text"), "")

@@ -12,12 +12,12 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// judge is a reranker that likes passages with a word best.
+// judge is a reranker that prefers passages with a word.
 type judge struct {
 	word   string
 	err    error
 	few    bool
-	bound  time.Duration // until the deadline it was asked with
+	bound  time.Duration // time until the deadline of the call
 	asked  []string
 	called int
 }
@@ -60,8 +60,8 @@ func texts(r Result) []string {
 	return out
 }
 
-// TestRerank: the best candidates are put in the reranker's order and keep the scores of
-// their ranks, so that these still fall.
+// TestRerank: the best candidates get the reranker's order and the scores of their ranks, so that scores still
+// decrease.
 func TestRerank(t *testing.T) {
 	m := rerankMemory()
 	q := Query{Text: "harbour crane", Limit: 3, MaxTokens: 500}
@@ -85,7 +85,7 @@ func TestRerank(t *testing.T) {
 	}
 }
 
-// TestRerankFails: whatever goes wrong, the plain order is returned, with the reason.
+// TestRerankFails: on any failure the plain order is returned, with the reason.
 func TestRerankFails(t *testing.T) {
 	m := rerankMemory()
 	q := Query{Text: "harbour crane", Limit: 3}
@@ -112,8 +112,8 @@ func TestRerankFails(t *testing.T) {
 	}
 }
 
-// TestRerankIsLeftOut: without a reranker, with the specification's profile and with
-// nothing to order, none is asked.
+// TestRerankIsLeftOut: no reranker is called if there is none, with the specification's profile, or if there is
+// nothing to order.
 func TestRerankIsLeftOut(t *testing.T) {
 	m := rerankMemory()
 	none := m.engine()
@@ -131,7 +131,7 @@ func TestRerankIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestWhatIsRerankedIsBounded(t *testing.T) {
+func TestRerankingIsBounded(t *testing.T) {
 	many, long := newMemory(), newMemory()
 	for range 2 * reranked {
 		many.say(line{text: "crane"})

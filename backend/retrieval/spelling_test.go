@@ -29,7 +29,7 @@ func TestLikeness(t *testing.T) {
 		{"mark", "mail", false},
 		{"parse", "horse", false},
 		{"configure", "confident", false},
-		{"contract", "contrast", true}, // the price of guessing: only for a word that memory does not hold
+		{"contract", "contrast", true}, // the price of guessing, which is only done for words that memory does not contain
 		{"planning", "platform", false},
 		{"test", "testament", false},
 	} {
@@ -50,7 +50,7 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-// TestMisspeltNamesAreFound: by words, not by the vectors of the whole scope.
+// TestMisspeltNamesAreFound: by words, without searching all vectors.
 func TestMisspeltNamesAreFound(t *testing.T) {
 	m := chatter()
 	m.say(line{seq: 40, text: "Fahim starts in the warehouse on Monday."}, line{seq: 41, text: "Die Rechnung von Kowalczyk ist offen."})
@@ -76,7 +76,7 @@ func TestMisspeltSpeakersAreNamed(t *testing.T) {
 	}
 }
 
-// TestGuessesAreFewAndOnlyForUnknownWords: what memory holds is searched for as it is.
+// TestGuessesAreFewAndOnlyForUnknownWords: words that memory contains are not changed.
 func TestGuessesAreFewAndOnlyForUnknownWords(t *testing.T) {
 	known := []chat.TermCount{
 		{Term: "contrast", Units: 9},
@@ -125,8 +125,7 @@ func TestGuessesAreFewAndOnlyForUnknownWords(t *testing.T) {
 	}
 }
 
-// TestAGuessCountsLessThanTheWord: of two words of the same rarity, the one that was asked
-// for decides.
+// TestAGuessCountsLessThanTheWord: of two equally rare words, the one in the question decides.
 func TestAGuessCountsLessThanTheWord(t *testing.T) {
 	m := chatter()
 	m.say(line{seq: 40, text: "Fahim lives in Bergen."}, line{seq: 50, text: "Oslo hosts a regatta."})
@@ -136,8 +135,8 @@ func TestAGuessCountsLessThanTheWord(t *testing.T) {
 	}
 }
 
-// TestVastMemoriesAreLookedUpNarrowly: words then agree in two letters, so that little of
-// the index is read.
+// TestVastMemoriesAreLookedUpNarrowly: in a large memory words must agree in two letters, so that little of the index
+// is read.
 func TestVastMemoriesAreLookedUpNarrowly(t *testing.T) {
 	m := chatter()
 	m.say(line{seq: 40, text: "Fahim starts on Monday."})

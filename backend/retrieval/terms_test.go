@@ -35,9 +35,9 @@ func TestRarest(t *testing.T) {
 	}
 }
 
-// A pasted file is a question by its ends, and all of its terms are found in one pass:
-// a million distinct ones would take an hour two by two.
-func TestTermsOfMuch(t *testing.T) {
+// Only the beginning and end of a pasted file are used as a question, and all of its terms are collected in one pass;
+// comparing a million distinct terms in pairs would take an hour.
+func TestTermsOfALongText(t *testing.T) {
 	var b strings.Builder
 	for i := range 200_000 {
 		fmt.Fprintf(&b, "Word%d ", i)
@@ -56,16 +56,16 @@ func TestTermsOfMuch(t *testing.T) {
 	}
 }
 
-// A term that seems to occur in more units than there are, as both counts are approximate, has a
-// rarity that can be compared.
+// Because both counts are approximate, a term may seem to occur in more units than there are; its rarity must still
+// be comparable.
 func TestRarityIsANumber(t *testing.T) {
 	if r := rarity(10, 12); !(r < rarity(10, 9)) {
 		t.Errorf("rarity %v", r)
 	}
 }
 
-// TestAnOverviewIsAboutItsSubject: words that say which form the answer is to have count less
-// than those that say what it is about; in other questions they count in full.
+// TestAnOverviewIsAboutItsSubject: words about the form of the answer count less than words about its subject; in
+// other questions they count fully.
 func TestAnOverviewIsAboutItsSubject(t *testing.T) {
 	m := chatter()
 	m.say(line{seq: 40, text: "I put a different list of topics into another order."})

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestSmallNumbersCarryNothingAlone: a passage that shares nothing with a question but a number of one or two digits
-// is not found, unless the question is only that number.
-func TestSmallNumbersCarryNothingAlone(t *testing.T) {
+// TestSmallNumbersAloneAreNotAMatch: a passage that shares only a number of one or two digits with the question is
+// not found, unless the question is only that number.
+func TestSmallNumbersAloneAreNotAMatch(t *testing.T) {
 	m := newMemory()
 	m.say(
 		line{seq: 1, text: "The wedding guests had the trout."},

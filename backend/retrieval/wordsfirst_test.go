@@ -7,8 +7,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// TestWordsFirst: vectors that hardly count are read for what words found, and searched
-// only where words found nothing.
+// TestWordsFirst: vectors with a low weight are read only for the results of words, and searched only if words found
+// nothing.
 func TestWordsFirst(t *testing.T) {
 	for _, tt := range []struct {
 		name, query string
@@ -34,7 +34,7 @@ func TestWordsFirst(t *testing.T) {
 	}
 }
 
-// TestWordsFirstComparesExactly: the cosine of what words found is the one an index gives.
+// TestWordsFirstComparesExactly: the cosine of a result of words is the same as in a search of the index.
 func TestWordsFirstComparesExactly(t *testing.T) {
 	q := Query{Text: "garden number 7 weather", Within: chat.Within{Branch: "b"}, Limit: 100}
 	cosines := func(weight float64) map[chat.ChunkID]float64 {
@@ -62,7 +62,7 @@ func TestWarm(t *testing.T) {
 	for range 4 { // enough to sample noise from
 		m.say(line{text: "We pay on Fridays."})
 	}
-	m.fail["Embedder"] = errBroken // nobody is asked
+	m.fail["Embedder"] = errBroken // the embedder is not called
 	e := m.engine()
 	if err := e.Warm(t.Context()); err != nil || m.asked["warm"] != 1 || m.asked["SampleVectors"] == 0 || m.asked["TermFrequencies"] == 0 {
 		t.Errorf("%v %v", err, m.asked)

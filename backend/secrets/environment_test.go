@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// TestHideEnvironment: processes that are started later inherit no key, and the program
-// itself still finds it.
+// TestHideEnvironment: processes that are started later inherit no key, but the program itself still finds it.
 func TestHideEnvironment(t *testing.T) {
 	t.Setenv("MY_PROVIDER", "sk-hidden-key")
 	t.Setenv("DISPLAY", ":99")

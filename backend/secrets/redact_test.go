@@ -15,7 +15,7 @@ import (
 )
 
 func TestRedactShapes(t *testing.T) {
-	var r *Redactor // shapes need no key known
+	var r *Redactor // shapes need no known key
 	cases := map[string]string{
 		"":                                            "",
 		"nothing here about a monkey":                 "nothing here about a monkey",
@@ -46,7 +46,7 @@ func TestRedactKnownKeysInEveryForm(t *testing.T) {
 	r.Add(key)
 	r.Add("short")                  // too short to be replaced everywhere
 	r.Add("canary-key")             //
-	r.Add("canary-key-with-a-tail") // contains the one before
+	r.Add("canary-key-with-a-tail") // contains the previous one
 	in := fmt.Sprintf("%s %q %s %s canary-key-with-a-tail short", key, key, url.QueryEscape(key), url.PathEscape(key))
 	got := r.Redact(in)
 	for _, leak := range []string{"can/ary", "ary%2B", "-tail", "canary"} {
@@ -71,7 +71,7 @@ func TestUserPatterns(t *testing.T) {
 	}
 }
 
-func TestErrorsAreRedactedAndStillAnswer(t *testing.T) {
+func TestErrorsAreRedactedAndStillUnwrap(t *testing.T) {
 	r := NewRedactor()
 	r.Add(canary)
 	inner := fmt.Errorf("server said %s: %w", canary, io.ErrUnexpectedEOF)
@@ -115,7 +115,7 @@ type valuer struct{}
 
 func (valuer) LogValue() slog.Value { return slog.StringValue("valued " + canary) }
 
-// The canary reaches the log by no way of passing it.
+// The canary does not reach the log, however it is passed.
 func TestLogHandler(t *testing.T) {
 	for name, inner := range map[string]func(io.Writer) slog.Handler{
 		"text": func(w io.Writer) slog.Handler { return slog.NewTextHandler(w, nil) },

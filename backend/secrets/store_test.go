@@ -20,7 +20,7 @@ type memoryKeyring struct {
 	mu   sync.Mutex
 	keys map[string]string
 	err  error
-	gate chan struct{} // when set, calls wait for it
+	gate chan struct{} // if set, calls wait for it
 	gets int
 }
 
@@ -118,7 +118,7 @@ func TestSetAndRemove(t *testing.T) {
 		t.Fatalf("%s, %v", source, err)
 	}
 	expect(t, s, "openai", "E", canary, SourceKeyring)
-	for range 2 { // removing what is not there is no error
+	for range 2 { // removing a missing key is not an error
 		if err := s.Remove("openai"); err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func TestSetAndRemove(t *testing.T) {
 	expect(t, s, "openai", "E", "from-env", SourceEnvironment)
 }
 
-func TestSetRefusesWhatIsNoKey(t *testing.T) {
+func TestSetRefusesInvalidKeys(t *testing.T) {
 	s, k, _ := newTest(nil, nil)
 	for _, c := range []struct{ provider, text string }{
 		{"openai", "  "}, {"", "abc"}, {"openai", "two words"}, {"openai", "line\nbreak"}, {"openai", strings.Repeat("x", 20<<10)}, {"openai", "clé"}, {"openai", "a\x00b"},
@@ -144,8 +144,8 @@ func TestSetRefusesWhatIsNoKey(t *testing.T) {
 	}
 }
 
-// Without a keyring a pasted key lasts for this run, wins over the environment,
-// and is said to be so.
+// Without a keyring, a pasted key is used for this run, takes precedence over the environment, and is reported as
+// temporary.
 func TestWithoutAKeyring(t *testing.T) {
 	s, k, _ := newTest(nil, map[string]string{"E": "from-env"})
 	k.err = errors.New("org.freedesktop.secrets was not provided")
@@ -166,13 +166,13 @@ func TestWithoutAKeyring(t *testing.T) {
 	}
 }
 
-// A keyring that hangs costs one caller the timeout; its late answer counts.
+// A hanging keyring delays one caller until the timeout; its late response is still used.
 func TestAKeyringThatHangs(t *testing.T) {
 	s, k, _ := newTest(map[string]string{"openai": canary}, map[string]string{"E": "from-env"})
 	gate := make(chan struct{})
 	k.set(func() { k.gate = gate })
 	expect(t, s, "openai", "E", "from-env", SourceEnvironment)
-	s.opts.Timeout = time.Hour // from here on any wait would hang the test
+	s.opts.Timeout = time.Hour // from here on, any waiting would hang the test
 	expect(t, s, "openai", "E", "from-env", SourceEnvironment)
 	expect(t, s, "another", "E", "from-env", SourceEnvironment)
 	if s.KeyringOK() {
@@ -198,8 +198,8 @@ func TestSetWhileTheKeyringHangs(t *testing.T) {
 	close(gate)
 }
 
-// A change by another process is seen once the answer is no longer fresh, and a
-// keyring that fails later does not lose what it said before.
+// A change by another process is noticed once the cached response is stale, and if the keyring fails later, its last
+// response is kept.
 func TestAnswersGoStale(t *testing.T) {
 	s, k, c := newTest(map[string]string{"openai": "first-key"}, nil)
 	expect(t, s, "openai", "", "first-key", SourceKeyring)
@@ -245,7 +245,7 @@ func TestKeyDoesNotPrint(t *testing.T) {
 	}
 }
 
-// Whatever was looked up or set is known to the redactor from then on.
+// Every key that was looked up or set is known to the redactor.
 func TestLookupsFeedTheRedactor(t *testing.T) {
 	s, _, _ := newTest(map[string]string{"a": "plain-looking-one"}, map[string]string{"E": "plain-looking-two"})
 	s.Get("a", "")

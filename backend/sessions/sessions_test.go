@@ -51,7 +51,7 @@ func (b *bench) made(n chat.NewSession) chat.Session {
 	return s
 }
 
-// of is the session as it is kept.
+// of returns the stored session.
 func (b *bench) of(id chat.SessionID) chat.Session {
 	b.Helper()
 	s, err := b.Session(b.Context(), id)
@@ -61,7 +61,7 @@ func (b *bench) of(id chat.SessionID) chat.Session {
 	return s
 }
 
-// Each act keeps its rule and is published; one that fails changes nothing and is not.
+// Each act follows its rule and is published; a failed one changes nothing and is not published.
 func TestActs(t *testing.T) {
 	b := newBench(t)
 	ctx := t.Context()

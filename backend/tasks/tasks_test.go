@@ -16,7 +16,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// settings are small application state in memory; full says that none can be written.
+// settings are application settings in memory; with full, writing fails.
 type settings struct {
 	mu     sync.Mutex
 	kept   map[string]string
@@ -50,7 +50,7 @@ func (s *settings) DropSetting(_ context.Context, key string) error {
 	return nil
 }
 
-// changes are what the window was told.
+// changes records the notifications to the window.
 type changes struct {
 	mu  sync.Mutex
 	all []time.Time
@@ -99,7 +99,7 @@ func at(t *testing.T, m *Manager, id string) Task {
 	return task
 }
 
-// untilStopped is work that ends only when it is ended.
+// untilStopped is work that ends only when it is stopped.
 func untilStopped(ctx context.Context, _ *Progress) (Result, error) {
 	<-ctx.Done()
 	return Result{Path: "half"}, context.Cause(ctx)
@@ -107,8 +107,8 @@ func untilStopped(ctx context.Context, _ *Progress) (Result, error) {
 
 func instantly(context.Context, *Progress) (Result, error) { return Result{}, nil }
 
-// How work ends is what its task says, in memory and for the next start.
-func TestWorkEndsAsItsTaskSays(t *testing.T) {
+// The state of a task shows how its work ended, in memory and after a restart.
+func TestATaskShowsHowItsWorkEnded(t *testing.T) {
 	full := chat.Errorf(chat.CodeNoSpace, "export.write", "The disk is full.").WithHint("free some")
 	for name, c := range map[string]struct {
 		run   Run
@@ -163,12 +163,12 @@ func TestWorkEndsAsItsTaskSays(t *testing.T) {
 	}
 }
 
-// At most two run, in the order they were begun; what must be alone is.
-func TestWhoRunsWhen(t *testing.T) {
+// At most two tasks run, in the order in which they were started; exclusive ones run alone.
+func TestOrderOfTasks(t *testing.T) {
 	for name, c := range map[string]struct {
 		kinds []Kind
-		first string // which run at first, by their places
-		then  string // which run when the first has ended
+		first string // indexes of those that run first
+		then  string // indexes of those that run after the first has ended
 	}{
 		"two at once":                       {[]Kind{Export, Export, Export, Export}, "01", "12"},
 		"imports one after another":         {[]Kind{Import, Import, Export}, "02", "12"},
@@ -223,8 +223,7 @@ func TestWhoRunsWhen(t *testing.T) {
 	}
 }
 
-// Cancelling a task that waits lets those continue that waited for it alone.
-// TestARestartIsNotCancelled: the errand is written down, and the next start does it.
+// TestARestartIsNotCancelled: a pending operation is recorded, and the next start does it.
 func TestARestartIsNotCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, _ := open(t, memory())
@@ -257,8 +256,8 @@ func TestCancelWhileWaiting(t *testing.T) {
 	})
 }
 
-// However often work says how far it is, the window hears it ten times a second, the
-// last word among them, and the database every few seconds.
+// However often work reports its progress, the window is notified ten times a second, including the last report, and
+// the database is written every few seconds.
 func TestProgressIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := memory()
@@ -292,8 +291,8 @@ func TestProgressIsBounded(t *testing.T) {
 	})
 }
 
-// A program that ends in the middle leaves tasks that the next one shows as interrupted,
-// as far as they were known to be; an import continues.
+// If the program ends in the middle, the next start shows its tasks as interrupted, with the last stored progress; an
+// import can be resumed.
 func TestRestart(t *testing.T) {
 	for name, stop := range map[string]func(*Manager){
 		"in order":  func(m *Manager) { _ = m.Close(context.Background()) },
@@ -352,7 +351,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// Close waits for what ends in time and leaves the rest, which the next start finds.
+// Close waits a limited time; unfinished tasks are shown as interrupted at the next start.
 func TestCloseIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := memory()
@@ -384,8 +383,8 @@ func TestCloseIsBounded(t *testing.T) {
 	})
 }
 
-// What ended stays until it is dismissed, the newest fifty; what failed outlives what
-// went well.
+// Ended tasks stay until they are dismissed, but only the newest fifty; failed ones are kept longer than successful
+// ones.
 func TestEndedTasksAreKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := memory()
@@ -434,7 +433,7 @@ func TestRunningIsNotDismissed(t *testing.T) {
 	})
 }
 
-// Only so many wait; the next is told so and nothing of it is kept.
+// The number of waiting tasks is limited; another one is refused and not stored.
 func TestTooManyAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, _ := open(t, memory())
@@ -451,7 +450,7 @@ func TestTooManyAtOnce(t *testing.T) {
 	})
 }
 
-// Where nothing can be stored the work is done anyway.
+// If nothing can be stored, the work is done anyway.
 func TestFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, _ := open(t, &settings{kept: map[string]string{}, full: true})
@@ -462,7 +461,7 @@ func TestFullDisk(t *testing.T) {
 	})
 }
 
-// Of an erased session no title and no file name stays.
+// After a permanent deletion, no title or file name of the session is left.
 func TestForget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := memory()
@@ -475,7 +474,7 @@ func TestForget(t *testing.T) {
 		start(t, m, Spec{Kind: Import}, func(context.Context, *Progress) (Result, error) {
 			return Result{Report: json.RawMessage(`{"skipped":[{"title":"of \"my secret\""}]}`)}, nil
 		})
-		start(t, m, Spec{Kind: Export, Title: "Export all of -my secret-.md"}, instantly) // a file, called as it was before
+		start(t, m, Spec{Kind: Export, Title: "Export all of -my secret-.md"}, instantly) // a file named after the old title
 		other := start(t, m, Spec{Kind: Export, Title: "Export of another", Session: "two"}, instantly)
 		stopped := start(t, m, Spec{Kind: Import}, func(ctx context.Context, p *Progress) (Result, error) {
 			p.Detail("3 conversations. of my secret")
@@ -500,7 +499,7 @@ func TestForget(t *testing.T) {
 	})
 }
 
-// What cannot be read, of a damaged record or another version, is skipped and kept.
+// Records that cannot be read, because they are damaged or from another version, are skipped and kept.
 func TestUnreadableRecord(t *testing.T) {
 	s := memory()
 	s.kept[prefix+"x"] = "{"
@@ -512,8 +511,8 @@ func TestUnreadableRecord(t *testing.T) {
 	}
 }
 
-// Everything at once keeps its order; for the race detector.
-func TestManyHands(t *testing.T) {
+// Concurrent use keeps the state consistent; run it with the race detector.
+func TestConcurrentUseOfTasks(t *testing.T) {
 	s := memory()
 	m, _ := open(t, s)
 	var hands sync.WaitGroup
@@ -546,7 +545,7 @@ func TestManyHands(t *testing.T) {
 	}
 }
 
-// Task is one of them.
+// Task returns the task with an id.
 func (m *Manager) Task(id string) (Task, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

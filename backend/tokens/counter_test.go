@@ -11,7 +11,7 @@ import (
 	loader "github.com/pkoukk/tiktoken-go-loader"
 )
 
-// Counts published for the two encodings.
+// Published counts of both encodings.
 func TestKnownCounts(t *testing.T) {
 	cases := []struct {
 		text         string
@@ -35,7 +35,7 @@ func TestKnownCounts(t *testing.T) {
 	}
 }
 
-// prose is text as people write it, with every class of character.
+// prose is natural text with every class of characters.
 func prose(bytes int) string {
 	words := strings.Fields("the quick Brown fox's 12345 it's über naïve — “quoted” (x)==y; 日本語の文章 привет ❤️ https://example.com/a_b?c=1 tab\tend. résumé")
 	r := rand.New(rand.NewPCG(1, 2))
@@ -47,8 +47,8 @@ func prose(bytes int) string {
 	return b.String()
 }
 
-// Cutting for size changes no count of ordinary text: the encoder itself, fed
-// the whole, is the oracle.
+// Dividing long text does not change the count of ordinary text; the encoder applied to the whole text gives the
+// expected count.
 func TestCuttingDoesNotChangeOrdinaryCounts(t *testing.T) {
 	text := prose(200 << 10)
 	for _, enc := range []*encoding{cl100k, o200k} {
@@ -63,8 +63,7 @@ func TestCuttingDoesNotChangeOrdinaryCounts(t *testing.T) {
 	}
 }
 
-// Unbroken runs are cut, so that no run of quadratic length reaches the encoder,
-// and nothing is lost or split inside a character by it.
+// Long runs are divided, so that the encoder's quadratic time stays limited, without losing or splitting a character.
 func TestPiecesBoundEveryRun(t *testing.T) {
 	cases := map[string]string{
 		"one letter":     strings.Repeat("a", 64<<10),
@@ -101,8 +100,8 @@ func TestPiecesBoundEveryRun(t *testing.T) {
 	}
 }
 
-// longestRun is, independently of the cutter, the longest stretch without a
-// change between letters, digits, spaces and symbols; marks never break one.
+// longestRun returns the longest run without a change between letters, digits, spaces and symbols; marks do not end a
+// run. It does not use the code under test.
 func longestRun(s string) int {
 	longest, run, last := 0, 0, class(-1)
 	for _, r := range s {
@@ -138,7 +137,7 @@ func FuzzCount(f *testing.F) {
 			joined.WriteString(p)
 		}
 		n := New().CountText(s)
-		// A token is at least a byte as the encoder sees it, and an invalid byte is three.
+		// A token has at least one byte, and an invalid byte is encoded as three.
 		if joined.String() != s || n < 0 || n > 3*len(s) || (n == 0) != (s == "") {
 			t.Fatalf("%d tokens of %d bytes", n, len(s))
 		}
@@ -166,7 +165,7 @@ func TestCacheForgetsTheLeastUsed(t *testing.T) {
 	if n, ok := c.get(key(1)); !ok || n != 11 {
 		t.Fatal("1 was forgotten too early")
 	}
-	c.put(key(4), 44) // 2 is dropped, 1 was used and stays
+	c.put(key(4), 44) // 2 is dropped; 1 was used and stays
 	if _, ok := c.get(key(2)); ok {
 		t.Fatal("2 was kept")
 	}
@@ -175,7 +174,7 @@ func TestCacheForgetsTheLeastUsed(t *testing.T) {
 	}
 }
 
-// A count is served from the cache, and per encoding.
+// Counts are cached, separately for each encoding.
 func TestCountIsCachedByContent(t *testing.T) {
 	calls := 0
 	enc := &encoding{name: "test", load: func() encoder { calls++; return cl100k.load() }}
@@ -249,8 +248,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// The pastes that must count in under a second together (issue: 1 MB of text,
-// 64 KB of one letter, 60 KB of Chinese without a stop).
+// BenchmarkPastes counts the pastes that must take less than a second together (target: 1 MB of text, 64 KB of one
+// letter, 60 KB of Chinese without punctuation).
 func BenchmarkPastes(b *testing.B) {
 	texts := []struct{ name, text string }{
 		{"1MB", prose(1 << 20)},
@@ -277,8 +276,8 @@ func BenchmarkCachedMessage(b *testing.B) {
 	}
 }
 
-// TestTheRanksAreTiktokens: reading them ourselves reads what its own loader does.
-func TestTheRanksAreTiktokens(t *testing.T) {
+// TestRanksEqualTiktokens: our reader of the rank files gives the same result as tiktoken's loader.
+func TestRanksEqualTiktokens(t *testing.T) {
 	for _, name := range rankFiles {
 		want, err := loader.NewOfflineLoader().LoadTiktokenBpe(name)
 		if err != nil || len(want) < 100_000 {
@@ -305,7 +304,7 @@ func ranksOf(t testing.TB, name string) map[string]int {
 	return ranks
 }
 
-// BenchmarkLoad is what the first count of a program takes.
+// BenchmarkLoad measures the first count of a program.
 func BenchmarkLoad(b *testing.B) {
 	for _, name := range rankFiles {
 		b.Run(name, func(b *testing.B) {

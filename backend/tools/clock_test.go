@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ends says after how long a clock of ten seconds, which may represent a minute, ends a call.
+// ends returns the time after which a clock of ten seconds, which may be held for up to a minute, ends a call.
 func ends(t *testing.T, do func(*Clock)) (after time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

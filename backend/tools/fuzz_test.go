@@ -11,8 +11,8 @@ import (
 
 var providersPattern = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-// FuzzDefinitions: whatever a server offers, what is offered on has a name that providers take
-// and a schema that is an object, and people see all of its words.
+// FuzzDefinitions: whatever a server offers, the definition for providers has a valid name and an object as its
+// schema, and users see all of its text.
 func FuzzDefinitions(f *testing.F) {
 	f.Add("read", "Reads.", `{"type":"object"}`, `{}`)
 	f.Add("bad name <b>", "\u202Ex\u200B", `{"type":"object","a":"\u200b"}`, `[`)

@@ -16,7 +16,7 @@ import (
 	"contextinfinity/backend/tools"
 )
 
-// server is a source that offers what a test says.
+// server is a source with scripted definitions.
 type server struct {
 	name     string
 	defs     []chat.ToolDefinition
@@ -38,7 +38,7 @@ func definition(tool string) chat.ToolDefinition {
 	return chat.ToolDefinition{Tool: tool, Name: tool, Description: "Does " + tool + ".", Schema: json.RawMessage(`{"type":"object"}`)}
 }
 
-// fixture is a registry over a real store.
+// fixture is a registry with a real store.
 type fixture struct {
 	*testing.T
 	*tools.Registry
@@ -84,7 +84,7 @@ func (f *fixture) refused(err error, code chat.Code) {
 	}
 }
 
-// offered are the names that models get.
+// offered returns the names that models get.
 func (f *fixture) offered() []string {
 	f.Helper()
 	defs, err := f.Offer(f.Context(), f.session)
@@ -137,7 +137,7 @@ func (f *fixture) problems() string {
 	return strings.Join(lines, "\n")
 }
 
-func TestADefinitionIsOfferedOnceItWasAccepted(t *testing.T) {
+func TestADefinitionIsOfferedAfterItWasAccepted(t *testing.T) {
 	s := &server{name: "files", defs: []chat.ToolDefinition{definition("write"), definition("read")}}
 	f := newFixture(t, s)
 	f.SetBuiltin(&server{name: chat.ToolSourceBuiltin, defs: []chat.ToolDefinition{definition("search_memory")}})
@@ -166,7 +166,7 @@ func TestADefinitionIsOfferedOnceItWasAccepted(t *testing.T) {
 	f.accept("files", "read")
 	f.offers("search_memory", "files__read", "files__write")
 
-	s.defs[1].Description = "Does read." // as it was once: it is asked about again anyway
+	s.defs[1].Description = "Does read." // the original text again, which still has to be accepted again
 	if d := f.of("files", "read"); d.Pinned != tools.PinnedChanged {
 		t.Errorf("a tool that changed back: %+v", d)
 	}
@@ -208,7 +208,7 @@ func TestPrecedence(t *testing.T) {
 	f.decides(other.ID, "files", "read", chat.DecisionAlways)
 	permit("", "", chat.DecisionNever)
 	permit("read", "", chat.DecisionAlways)
-	f.decides(f.session, "files", "read", chat.DecisionNever) // a server that is forbidden has no exceptions
+	f.decides(f.session, "files", "read", chat.DecisionNever) // a forbidden server has no exceptions
 	f.offers()
 	f.ok(f.Forget(t.Context(), "files", "", ""))
 	f.decides(other.ID, "files", "read", chat.DecisionAlways)
@@ -222,8 +222,8 @@ func TestPrecedence(t *testing.T) {
 	}
 }
 
-// TestAPermissionHoldsForOneDefinition: what was allowed of another text allows nothing, and
-// what was forbidden stays forbidden.
+// TestAPermissionHoldsForOneDefinition: a permission for another definition allows nothing, and what was forbidden
+// stays forbidden.
 func TestAPermissionHoldsForOneDefinition(t *testing.T) {
 	s := &server{name: "files", defs: []chat.ToolDefinition{definition("read"), definition("write")}}
 	f := newFixture(t, s)
@@ -287,7 +287,7 @@ func TestBuiltInDefaultsAndQuestionsEachTime(t *testing.T) {
 	defer f.AllowFor(f.session, []string{"search_memory"})()
 	f.decides(f.session, chat.ToolSourceBuiltin, "search_memory", chat.DecisionNone)
 	f.refused(f.Permit(t.Context(), chat.ToolPermission{Source: chat.ToolSourceBuiltin, Tool: "search_memory", Decision: chat.DecisionAlways, Definition: f.of(chat.ToolSourceBuiltin, "search_memory").Hash}), chat.CodeInvalid)
-	// A server cannot claim what only the program's own tools may.
+	// A server cannot claim privileges of the built-in tools.
 	f.SetServers([]tools.Source{&server{name: "x", defs: []chat.ToolDefinition{definition("t")}, allowed: true}})
 	f.accept("x", "t")
 	f.decides(f.session, "x", "t", chat.DecisionNone)
@@ -304,7 +304,7 @@ func TestAllowedForOneMessage(t *testing.T) {
 	f.decides(f.session, "files", "read", chat.DecisionNone)
 }
 
-func TestWhatIsRefused(t *testing.T) {
+func TestInvalidDefinitionsAreRefused(t *testing.T) {
 	with := func(tool string, change func(*chat.ToolDefinition)) chat.ToolDefinition {
 		d := definition(tool)
 		change(&d)
@@ -379,7 +379,7 @@ func TestManyToolsAreBounded(t *testing.T) {
 	}
 }
 
-// TestTheOrderIsStable: a server that shuffles its list changes no request.
+// TestTheOrderIsStable: if a server lists its tools in another order, requests do not change.
 func TestTheOrderIsStable(t *testing.T) {
 	s := &server{name: "a", defs: []chat.ToolDefinition{definition("one"), definition("two"), definition("three")}}
 	f := newFixture(t, &server{name: "b", defs: []chat.ToolDefinition{definition("x")}}, s)
@@ -421,7 +421,7 @@ type limited struct{ server }
 
 func (*limited) CallLimit(tools.Call) time.Duration { return time.Hour }
 
-// What a source says of its calls' time is heard through the registry.
+// The registry passes on a source's own time limit for calls.
 func TestCallLimit(t *testing.T) {
 	f := newFixture(t, &limited{server{name: "slow"}}, &server{name: "usual"})
 	for name, want := range map[string]time.Duration{"slow": time.Hour, "usual": 0} {
@@ -441,7 +441,7 @@ func (*previewing) Preview(_ context.Context, c tools.Call) (string, error) {
 	return "+" + a.Content, err
 }
 
-// A preview is of what leaves, shows what nobody would see, and says what it leaves out.
+// A preview shows the redacted arguments, makes invisible characters visible, and notes what it leaves out.
 func TestPreview(t *testing.T) {
 	f := newFixture(t, &previewing{server{name: "files"}})
 	f.RedactArguments(func(raw json.RawMessage) json.RawMessage {

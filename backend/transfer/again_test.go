@@ -12,8 +12,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// TestReadingTwiceIsTheSame: every case gives the same conversations and keys again, no
-// two of which share a content key.
+// TestReadingTwiceIsTheSame: reading a file again gives the same conversations and keys, and no two conversations
+// share a content key.
 func TestReadingTwiceIsTheSame(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join("testdata", "*", "*.json*"))
 	keys := map[string]string{}
@@ -47,7 +47,7 @@ func TestReadingTwiceIsTheSame(t *testing.T) {
 	}
 }
 
-// TestALongerExportAddsItsNewTurnsAlone, in each format that continues in one file.
+// TestALongerExportAddsItsNewTurnsAlone, for each format that grows in one file.
 func TestALongerExportAddsItsNewTurnsAlone(t *testing.T) {
 	for _, c := range []struct {
 		name, before, more string
@@ -124,7 +124,7 @@ func TestCancelledAndResumed(t *testing.T) {
 }
 
 func TestProgress(t *testing.T) {
-	text := many(12_000) // some 1.6 MB
+	text := many(12_000) // about 1.6 MB
 	var told []Progress
 	_, report := read(t, "x.json", text, Options{Progress: func(p Progress) { told = append(told, p) }})
 	last := told[len(told)-1]
@@ -141,7 +141,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-func TestAnErrorOfWhoeverWritesEndsIt(t *testing.T) {
+func TestAWriterErrorStopsReading(t *testing.T) {
 	full := chat.Errorf(chat.CodeNoSpace, "store", "The disk is full.")
 	report, err := Read(context.Background(), fileOf("x.json", many(9)), Options{}, func(c Conversation) error {
 		if c.ID == "c3" {
@@ -154,8 +154,8 @@ func TestAnErrorOfWhoeverWritesEndsIt(t *testing.T) {
 	}
 }
 
-// TestEveryCutOfAFile: wherever a file was torn, what is before is read, and the
-// report says so unless the cut left a whole file.
+// TestEveryCutOfAFile: wherever a file is cut off, the part before is read, and the report says so unless the cut
+// left a complete file.
 func TestEveryCutOfAFile(t *testing.T) {
 	text := many(3)
 	for i := 1; i < len(text); i++ {
@@ -171,7 +171,7 @@ func TestEveryCutOfAFile(t *testing.T) {
 	}
 }
 
-func TestConversationsThatStandTwice(t *testing.T) {
+func TestDuplicateConversations(t *testing.T) {
 	grown := strings.TrimSuffix(small, "}}}") + `,"children":["v"]},"v":{"parent":"u","message":{"author":{"role":"user"},"content":{"content_type":"text","parts":["More"]}}}}}`
 	got, report := read(t, "x.json", "["+small+","+small+","+grown+"]", Options{})
 	if len(got) != 2 || report.Already != 1 || got[0].ID != got[1].ID || len(got[1].Turns) != 2 ||

@@ -13,14 +13,14 @@ import (
 // codeLog writes a session as Claude Code does.
 type codeLog struct {
 	lines  []string
-	parent string // of the next line, as it is written
+	parent string // of the next line, as JSON
 	n      int
-	said   []string // texts, calls and results that were written
+	said   []string // the written texts, calls and results
 }
 
 func newCodeLog() *codeLog { return &codeLog{parent: "null"} }
 
-// put writes a line below the one before it, and returns its quoted uuid.
+// put writes a line with the previous line as its parent, and returns its quoted uuid.
 func (l *codeLog) put(kind, rest string) string {
 	l.n++
 	uuid := fmt.Sprintf("%q", fmt.Sprintf("id-%d", l.n))
@@ -44,7 +44,7 @@ func (l *codeLog) answer() {
 	l.put("assistant", fmt.Sprintf(`"message":{"id":"m%d","role":"assistant","content":[{"type":"text","text":%q}]}`, l.n, l.word("text")))
 }
 
-// apiError is what Claude Code writes in the model's name where the provider failed.
+// apiError writes what Claude Code logs in the model's name if the provider fails.
 func (l *codeLog) apiError() {
 	l.put("assistant", `"isApiErrorMessage":true,"message":{"id":"e","model":"<synthetic>","role":"assistant","content":[{"type":"text","text":"API Error: 529"}]}`)
 }
@@ -53,8 +53,8 @@ func (l *codeLog) progress(event string) {
 	l.put("progress", fmt.Sprintf(`"data":{"type":"hook_progress","hookEvent":%q}`, event))
 }
 
-// calls writes n calls of one message, each a line, and their results: below their own
-// calls, those of the later ones first if late.
+// calls writes n calls of one message, one line each, and their results, each with its own call as parent; with late,
+// the results of later calls come first.
 func (l *codeLog) calls(n int, hooks, late bool) {
 	message, first := l.n, len(l.said)
 	at := make([]string, n)
@@ -85,7 +85,7 @@ func (l *codeLog) compact(logical string) {
 
 func (l *codeLog) String() string { return strings.Join(l.lines, "\n") }
 
-// lineOf is the turns up to the one at which a conversation was left, the first first.
+// lineOf returns the turns from the first to the current one.
 func lineOf(c Conversation) []Turn {
 	at := map[string]Turn{}
 	for _, turn := range c.Turns {
@@ -98,7 +98,7 @@ func lineOf(c Conversation) []Turn {
 	return out
 }
 
-// wordsOn is what stands on the active branch: texts, ids of calls, words of results.
+// wordsOn returns what is on the active branch: texts, ids of calls, texts of results.
 func wordsOn(c Conversation) map[string]int {
 	out := map[string]int{}
 	for _, turn := range lineOf(c) {
@@ -120,10 +120,9 @@ func wordsOn(c Conversation) map[string]int {
 	return out
 }
 
-// TestClaudeCodeWithoutEditsHasOneBranch: whatever hooks, progress lines, parallel calls,
-// compactions and errors of the provider leave in the log, and whichever parents were never
-// written, a session in which nothing was edited is one line that holds every prompt, text,
-// call and result, in turns that have an answer.
+// TestClaudeCodeWithoutEditsHasOneBranch: whatever hooks, progress lines, parallel calls, compactions and provider
+// errors are in the log, and whichever parents are missing, a session without edits is one line with every prompt,
+// text, call and result, and each turn has an answer.
 func TestClaudeCodeWithoutEditsHasOneBranch(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		l := newCodeLog()
@@ -141,7 +140,7 @@ func TestClaudeCodeWithoutEditsHasOneBranch(t *testing.T) {
 			case 2:
 				l.parent = fmt.Sprintf(`"lost-%d"`, l.n)
 			case 3:
-				if len(l.said) > 0 { // the session was resumed, its hooks ran again
+				if len(l.said) > 0 { // the session was resumed, and its hooks ran again
 					l.parent = "null"
 					l.progress("SessionStart")
 				}
@@ -193,8 +192,8 @@ func TestClaudeCodeWithoutEditsHasOneBranch(t *testing.T) {
 	})
 }
 
-// TestClaudeCodeEditsAreBranches: two prompts of a person with one place are two branches,
-// whatever is between them and it, and the later one is the active.
+// TestClaudeCodeEditsAreBranches: two prompts with the same parent are two branches, even with other lines in
+// between, and the later one is active.
 func TestClaudeCodeEditsAreBranches(t *testing.T) {
 	for name, write := range map[string]func(l *codeLog){
 		"the first prompt": func(l *codeLog) {
@@ -253,9 +252,8 @@ func TestClaudeCodeEditsAreBranches(t *testing.T) {
 	}
 }
 
-// TestClaudeCodeRecordsAreNoEdits: a command of the program and an interruption are not
-// edits of the prompt that has the same parent.
-func TestClaudeCodeRecordsAreNoEdits(t *testing.T) {
+// TestClaudeCodeRecordsAreNotEdits: commands and interruptions are not edits of a prompt with the same parent.
+func TestClaudeCodeRecordsAreNotEdits(t *testing.T) {
 	for _, text := range []string{"<command-name>/model</command-name>", "<local-command-stdout>set</local-command-stdout>", "[Request interrupted by user]"} {
 		l := newCodeLog()
 		l.prompt()
@@ -271,8 +269,8 @@ func TestClaudeCodeRecordsAreNoEdits(t *testing.T) {
 	}
 }
 
-// TestClaudeCodeAgents: an agent's conversation is one line too, whoever its calls ran
-// beside, and is below the session.
+// TestClaudeCodeAgents: an agent's conversation is one line too, even if its calls ran in parallel, and belongs to
+// the session.
 func TestClaudeCodeAgents(t *testing.T) {
 	l := newCodeLog()
 	l.prompt()
@@ -285,8 +283,8 @@ func TestClaudeCodeAgents(t *testing.T) {
 	}
 }
 
-// TestAnyClaudeCodeLog: whatever the parents, in cycles, later, their own or missing,
-// every prompt, text and call is in some turn.
+// TestAnyClaudeCodeLog: with any parents, including cycles, later lines, the line itself and missing ones, every
+// prompt, text and call is in some turn.
 func TestAnyClaudeCodeLog(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		l := newCodeLog()

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// dated are files of each format, each with one message whose date is to be filled in as
-// JSON.
+// dated contains a file of each format with one message, whose date is filled in as JSON.
 var dated = map[string]string{
 	"a.jsonl": `{"conv":"a","date":%s,"role":"user","text":"hi"}
 {"conv":"a","role":"assistant","text":"hello"}`,
@@ -23,8 +22,8 @@ var dated = map[string]string{
 	"webui.json": `[{"id":"c","title":"t","chat":{"title":"t","history":{"currentId":"u","messages":{"u":{"id":"u","parentId":null,"childrenIds":[],"role":"user","content":"hi","timestamp":%s}}}}}]`,
 }
 
-// TestDatesOfEveryFormat: a date in any form that the guide lists is read in every format,
-// and one that is ambiguous is named in the report and replaced by no other.
+// TestDatesOfEveryFormat: a date in any form that the guide lists is read in every format; an ambiguous one is
+// reported and not guessed.
 func TestDatesOfEveryFormat(t *testing.T) {
 	want := time.Date(2023, 12, 30, 15, 4, 0, 0, time.UTC)
 	for name, file := range dated {
@@ -46,7 +45,7 @@ func TestDatesOfEveryFormat(t *testing.T) {
 	}
 }
 
-// TestManyUnreadDates: the report counts all and names a few.
+// TestManyUnreadDates: the report counts all and quotes a few.
 func TestManyUnreadDates(t *testing.T) {
 	var file strings.Builder
 	for i := range 100 {

@@ -47,7 +47,7 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-func TestDetectRefusesWhatItDoesNotKnow(t *testing.T) {
+func TestDetectRefusesUnknownFormats(t *testing.T) {
 	for _, head := range []string{"", "  ", "hello", "[1,2,3]", `{"a":1}`, `{"type":"x"}`, `[{"header":"YouTube","title":"Watched x","time":"2024-01-01T00:00:00Z","products":["YouTube"]}]`, `{"seq":1,"ts":"2025-01-01T10:00:00+00:00","type":"message_append","payload":{"message":{"role":"user"}}}`, "%PDF-1.7", "\x00\x01", `["mapping"]`, `"mapping":1`} {
 		if got, err := Detect("x.json", []byte(head)); chat.CodeOf(err) != chat.CodeInvalid || got != "" {
 			t.Errorf("%q: got %q, %v", head, got, err)
@@ -55,7 +55,7 @@ func TestDetectRefusesWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-// A file in which nothing can be read is refused with the reason that its bytes show.
+// A file in which nothing can be read is refused with a reason that fits its content.
 func TestUnreadableSaysWhy(t *testing.T) {
 	for words, head := range map[string]string{
 		"is empty":                       "",

@@ -18,8 +18,7 @@ func claudeChat(id, text string) string {
 	return fmt.Sprintf(`{"uuid":%q,"name":"Chat %s","chat_messages":[{"uuid":"q","sender":"human","text":%q},{"uuid":"a","sender":"assistant","text":"Yes."}]}`, id, id, text)
 }
 
-// TestEveryDocumentOfAFileIsRead: a list after a list, objects after a list, and what is
-// no JSON is named.
+// TestEveryDocumentOfAFileIsRead: a list after a list, and objects after a list; text that is not JSON is reported.
 func TestEveryDocumentOfAFileIsRead(t *testing.T) {
 	a, b, c := claudeChat("a", "one"), claudeChat("b", "two"), claudeChat("c", "three")
 	for name, text := range map[string]string{
@@ -48,8 +47,8 @@ func TestEveryDocumentOfAFileIsRead(t *testing.T) {
 	}
 }
 
-// TestAConversationWithoutMessagesIsNormal: it is counted and harms nothing; one whose
-// messages cannot be read is skipped.
+// TestAConversationWithoutMessagesIsNormal: it is counted and is not an error; one whose messages cannot be read is
+// skipped.
 func TestAConversationWithoutMessagesIsNormal(t *testing.T) {
 	for name, text := range map[string]string{
 		"claude":      `[{"uuid":"e","name":"","account":{},"chat_messages":[]}]`,
@@ -82,8 +81,8 @@ func inUTF16(text string, order binary.AppendByteOrder, mark bool) string {
 	return string(out)
 }
 
-// TestUTF16IsRead: of both orders, with and without a byte order mark, in a zip too, and
-// the same as in UTF-8.
+// TestUTF16IsRead: in both byte orders, with and without a byte order mark, also in a zip, with the same result as
+// UTF-8.
 func TestUTF16IsRead(t *testing.T) {
 	text := "[" + claudeChat("a", "Grüße 🌍 "+strings.Repeat("é🌍", 60_000)) + "," + claudeChat("b", "two") + "]"
 	want, _ := read(t, "conversations.json", text, Options{})
@@ -119,8 +118,8 @@ func zipped(t *testing.T, name, text string) string {
 	return out.String()
 }
 
-// TestUTF16FileReadsAnywhere: each part of it is that part of its text, pairs across the
-// borders of blocks and halves of pairs included.
+// TestUTF16FileReadsAnywhere: each range of the file gives the same range of the text, even if surrogate pairs cross
+// the borders of blocks or are incomplete.
 func TestUTF16FileReadsAnywhere(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2)) // #nosec G404 -- the same on every run
 	var units []byte
@@ -147,8 +146,8 @@ func TestUTF16FileReadsAnywhere(t *testing.T) {
 	}
 }
 
-// TestALongValueHidesNoFormat: what is before the members that tell a format may be
-// longer than the beginning that is looked at.
+// TestALongValueHidesNoFormat: the members that identify a format may come after a value that is longer than the part
+// used for detection.
 func TestALongValueHidesNoFormat(t *testing.T) {
 	long := strings.Repeat(`long \" title `, 400_000)
 	nested := "[" + strings.Repeat(`{"a":"b"},`, 20_000) + `{}]`

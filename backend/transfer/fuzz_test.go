@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// seeds are the cases in testdata of a format, each also cut in the middle.
+// seeds adds the cases of a format in testdata, each also cut in the middle.
 func seeds(f *testing.F, format Format) {
 	files, _ := filepath.Glob(filepath.Join("testdata", string(format), "*.json*"))
 	if len(files) == 0 {
@@ -29,8 +29,8 @@ func seeds(f *testing.F, format Format) {
 	f.Add([]byte("[[[[\"\xff\\u0000\\"))
 }
 
-// fuzzFormat reads anything as one format: it ends, what it emits is sound, and
-// nothing is both read and skipped unseen.
+// fuzzFormat reads any bytes as one format: reading ends, what it emits is valid, and nothing is both read and
+// skipped.
 func fuzzFormat(f *testing.F, format Format, name string) {
 	seeds(f, format)
 	f.Fuzz(func(t *testing.T, data []byte) { readAnything(t, name, data, format) })
@@ -69,7 +69,7 @@ func FuzzGptme(f *testing.F)      { fuzzFormat(f, FormatGptme, "conversation.jso
 func FuzzJSONL(f *testing.F)      { fuzzFormat(f, FormatJSONL, "messages.jsonl") }
 func FuzzMessages(f *testing.F)   { fuzzFormat(f, FormatMessages, "messages.json") }
 
-// FuzzAuto lets the reader find out what it is given, archives among it.
+// FuzzAuto reads any bytes, including archives, with automatic detection.
 func FuzzAuto(f *testing.F) {
 	for _, format := range Formats() {
 		if format != FormatZip {
@@ -80,13 +80,13 @@ func FuzzAuto(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		format := FormatAuto
 		if strings.HasPrefix(string(data), "PK") {
-			format = FormatZip // its offsets are of what is unpacked
+			format = FormatZip // its offsets are those of unpacked data
 		}
 		readAnything(t, "export", data, format)
 	})
 }
 
-// FuzzDetect looks at anything.
+// FuzzDetect detects the format of any bytes.
 func FuzzDetect(f *testing.F) {
 	f.Add("a.json", []byte(`[{"mapping":{}}]`))
 	f.Add("a.zip", []byte("PK\x03\x04"))
@@ -98,7 +98,7 @@ func FuzzDetect(f *testing.F) {
 	})
 }
 
-// FuzzMoment reads anything as a time, which is plausible or none.
+// FuzzMoment reads any bytes as a time: the result is plausible or zero.
 func FuzzMoment(f *testing.F) {
 	for _, s := range []string{"1700000000.5", `"2023-11-14T22:13:20Z"`, "1e308", `"`} {
 		f.Add([]byte(s))
@@ -110,7 +110,7 @@ func FuzzMoment(f *testing.F) {
 	})
 }
 
-// FuzzRepair: what was JSON stays JSON, and holds no NUL and no half of a pair.
+// FuzzRepair: valid JSON stays valid, without NUL and without unpaired surrogates.
 func FuzzRepair(f *testing.F) {
 	for _, s := range []string{`"\u0000\ud83d\ude00\ud83d"`, `"\\u0000"`, "\"\xff\"", `"\ud83d\u0000"`, `"\u`} {
 		f.Add([]byte(s))

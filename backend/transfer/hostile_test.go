@@ -16,17 +16,17 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// small is an entry of ChatGPT.
+// small is a conversation of a ChatGPT export.
 const small = `{"id":"c1","title":"Small","mapping":{"u":{"id":"u","message":{"author":{"role":"user"},"content":{"content_type":"text","parts":["Hi"]}}}}}`
 
 // packed is a file of an archive.
 type packed struct {
 	name, text string
 	method     uint16
-	change     func(*zip.FileHeader) // nil: as it is
+	change     func(*zip.FileHeader) // nil: unchanged
 }
 
-// zipOf writes an archive, with headers that may lie.
+// zipOf writes an archive whose headers may be wrong.
 func zipOf(t testing.TB, files ...packed) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -126,9 +126,9 @@ func TestArchivesThatAreRefusedWhole(t *testing.T) {
 	}
 }
 
-// TestAFileInAnArchiveEndsAlone: one that unpacks to more than it says, or not to what
-// it was, keeps what was read of it and harms no other.
-func TestAFileInAnArchiveEndsAlone(t *testing.T) {
+// TestADamagedFileInAnArchiveAffectsNoOther: a file that unpacks to more than declared, or with a wrong checksum, keeps what was
+// read and does not affect other files.
+func TestADamagedFileInAnArchiveAffectsNoOther(t *testing.T) {
 	other := packed{name: "z.json", text: "[" + strings.Replace(small, "c1", "c2", 1) + "]"}
 	liar := "[" + small + strings.Repeat(" ", 4<<20) + "]"
 	for _, c := range []struct {
@@ -191,8 +191,8 @@ func TestLimitsOfEntries(t *testing.T) {
 	}
 }
 
-// TestBranchesThatRepeatTooMuch: a long answer that parts at each of its messages would
-// hold itself once for each.
+// TestBranchesThatRepeatTooMuch: a long answer with a branch at each of its messages would be stored once for each
+// branch.
 func TestBranchesThatRepeatTooMuch(t *testing.T) {
 	d := newDraft("test")
 	d.add(node{key: "u", kind: kindUser, blocks: texts("Go")})
@@ -207,7 +207,7 @@ func TestBranchesThatRepeatTooMuch(t *testing.T) {
 	}
 }
 
-func TestTextIsRepairedAndSaid(t *testing.T) {
+func TestTextIsRepairedAndReported(t *testing.T) {
 	text := "[" + strings.Replace(small, "Hi", "a\xff\xfeb \\u0000 \\ud83d \\ude00 \\ud83d\\ude00 \\\\u0000", 1) + "]"
 	c := one(t, "x.json", text)
 	if got, want := c.Turns[0].User.RenderedText(), "a\uFFFDb \uFFFD \uFFFD \uFFFD \U0001F600 \\u0000"; got != want {
@@ -222,8 +222,8 @@ func TestTextIsRepairedAndSaid(t *testing.T) {
 	}
 }
 
-// TestCallsWithoutEnd: an answer of gptme that is nothing but calls, beside each other or
-// in each other, is read a few times over and not once for each call.
+// TestCallsWithoutEnd: an answer of gptme that consists of calls, consecutive or nested, is scanned a few times and
+// not once for each call.
 func TestCallsWithoutEnd(t *testing.T) {
 	copied := func(text string) (blocks chat.Blocks, bytes uint64) {
 		var before, after runtime.MemStats
@@ -257,8 +257,8 @@ func TestCallsWithoutEnd(t *testing.T) {
 	}
 }
 
-// cherryOf is a backup of Cherry Studio: an assistant whose prompt is that long has topics
-// t0, t1 and so on, each of a question that lists the one block, which is that long too.
+// cherryOf is a backup of Cherry Studio: an assistant with a prompt of this length has topics t0, t1 and so on, each
+// with one question that refers to the same block of this length.
 func cherryOf(t testing.TB, topics, prompt, block int) string {
 	t.Helper()
 	quoted := func(value any) string {
@@ -278,7 +278,7 @@ func cherryOf(t testing.TB, topics, prompt, block int) string {
 		`},"indexedDB":{"topics":[` + strings.Join(lists, ",") + `],"message_blocks":[{"id":"b","type":"main_text","content":` + quoted(strings.Repeat("b", block)) + `}]}}`
 }
 
-// TestAPromptOfManyTopics is held once, whatever the number of topics that begin with it.
+// TestAPromptOfManyTopics: it is kept in memory once, however many topics use it.
 func TestAPromptOfManyTopics(t *testing.T) {
 	text := cherryOf(t, 1000, 1<<20, 10)
 	storage := text[strings.Index(text, `{"persist`):strings.Index(text, `,"indexedDB"`)]
@@ -296,8 +296,8 @@ func TestAPromptOfManyTopics(t *testing.T) {
 	}
 }
 
-// TestWhatTopicsShareIsBounded: a prompt or a block of a megabyte that many conversations
-// hold is not written once for each of them.
+// TestWhatTopicsShareIsBounded: a large prompt or block that many conversations share is not written once for each of
+// them.
 func TestWhatTopicsShareIsBounded(t *testing.T) {
 	for name, text := range map[string]string{"a prompt": cherryOf(t, 40, 1<<20, 10), "a block": cherryOf(t, 40, 10, 1<<20)} {
 		taken, most := 0, 3*len(text)+MaxCherryRepeats

@@ -7,8 +7,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// TestNothingOfAnAnswerVanishes: what of its HTML does not become text is kept with it,
-// and what is after a tag that needs no end is text.
+// TestNothingOfAnAnswerVanishes: HTML that does not become text is kept beside it, and what follows a void tag is
+// text.
 func TestNothingOfAnAnswerVanishes(t *testing.T) {
 	for _, c := range []struct {
 		html, text string

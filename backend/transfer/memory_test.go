@@ -13,8 +13,7 @@ import (
 	"testing"
 )
 
-// exportOf writes an export of ChatGPT of that many bytes, conversations of some
-// 100 kB each, and opens it.
+// exportOf writes a ChatGPT export of this size, with conversations of about 100 kB each, and opens it.
 func exportOf(t testing.TB, size int) Input {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), fmt.Sprintf("conversations-%d.json", size))
@@ -52,9 +51,8 @@ func exportOf(t testing.TB, size int) Input {
 	return Input{Name: name, Size: int64(written) + 1, Data: file}
 }
 
-// peakOf reads an export and returns the most that was held of the heap beyond what was
-// before, in bytes. What is no longer reachable is collected first: the peak is of what
-// the reading holds, not of when the collector runs.
+// peakOf reads an export and returns the peak growth of the heap in bytes. Garbage is collected before each sample,
+// so that the result does not depend on when the collector runs.
 func peakOf(t testing.TB, in Input) (peak uint64, report Report) {
 	t.Helper()
 	held := func() uint64 {
@@ -79,9 +77,8 @@ func peakOf(t testing.TB, in Input) (peak uint64, report Report) {
 	return peak, report
 }
 
-// TestMemoryIsThatOfOneConversation: an export four times as large needs no more memory.
-// A build that the race detector watches has one without it look: it holds more memory
-// than the program does, and takes ten times as long.
+// TestMemoryIsThatOfOneConversation: an export that is four times as large needs no more memory. Under the race
+// detector the test runs itself without it, because the detector needs more memory and ten times as long.
 func TestMemoryIsThatOfOneConversation(t *testing.T) {
 	if raced {
 		cmd := exec.CommandContext(t.Context(), "go", "test", "-race=false", "-count=1", "-v", "-run", "^"+t.Name()+"$", ".") // #nosec G204 -- this test
@@ -103,8 +100,8 @@ func TestMemoryIsThatOfOneConversation(t *testing.T) {
 	}
 }
 
-// BenchmarkRead reads exports of several sizes; peak-heap-MB is the most the heap holds,
-// garbage included, which the size must not change.
+// BenchmarkRead reads exports of several sizes. peak-heap-MB is the peak heap size including garbage, which must not
+// depend on the size.
 func BenchmarkRead(b *testing.B) {
 	for _, mb := range []int{25, 100} {
 		b.Run(fmt.Sprintf("%dMB", mb), func(b *testing.B) {

@@ -2,5 +2,5 @@
 
 package transfer
 
-// raced: the race detector watches this build, whose memory is not the program's.
+// raced reports whether the race detector is on, which changes the memory that the program needs.
 const raced = false

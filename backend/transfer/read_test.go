@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files again")
 
-// read reads a text as a file of that name.
+// read reads a text as a file with this name.
 func read(t testing.TB, name, text string, opts Options) ([]Conversation, Report) {
 	t.Helper()
 	var out []Conversation
@@ -34,7 +34,7 @@ func fileOf(name, text string) Input {
 	return Input{Name: name, Size: int64(len(text)), Data: strings.NewReader(text)}
 }
 
-// one reads a text of one conversation.
+// one reads a text with one conversation.
 func one(t testing.TB, name, text string) Conversation {
 	t.Helper()
 	got, report := read(t, name, text, Options{})
@@ -44,7 +44,7 @@ func one(t testing.TB, name, text string) Conversation {
 	return got[0]
 }
 
-// TestGolden compares the neutral form of every case in testdata, and its report.
+// TestGolden compares the normalized form and the report of every case in testdata.
 func TestGolden(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join("testdata", "*", "*.json*"))
 	seen := map[Format]int{}
@@ -102,7 +102,7 @@ func compareGolden(t *testing.T, name string, value any) {
 	}
 }
 
-// checkSound is what holds for every conversation, whatever it was read from.
+// checkSound checks what holds for every conversation, whatever its format.
 func checkSound(t testing.TB, c Conversation) {
 	t.Helper()
 	if c.ID == "" || c.Key == "" || c.Source == "" || len(c.Turns) == 0 {
@@ -130,7 +130,7 @@ func checkSound(t testing.TB, c Conversation) {
 	}
 }
 
-// checkBlocks reads a turn's messages back from JSON: what is stored must be.
+// checkBlocks encodes and decodes a turn's messages, because they will be stored as JSON.
 func checkBlocks(t testing.TB, turn Turn) {
 	t.Helper()
 	for _, m := range []*chat.Message{&turn.User, turn.Assistant} {
@@ -151,7 +151,7 @@ func checkBlocks(t testing.TB, turn Turn) {
 	}
 }
 
-// TestSharedFixtures reads exports that are not this project's.
+// TestSharedFixtures reads exports that are not part of the repository.
 func TestSharedFixtures(t *testing.T) {
 	dir := filepath.Join(sharedDir(t), "fixtures", "imports")
 	for _, c := range []struct {
@@ -190,7 +190,7 @@ func TestSharedFixtures(t *testing.T) {
 	}
 }
 
-// sharedDir finds the reference material beside a checkout, or skips.
+// sharedDir returns the reference material outside the repository, or skips.
 func sharedDir(t *testing.T) string {
 	t.Helper()
 	if env := os.Getenv("CONTEXTINFINITY_SHARED"); env != "" {

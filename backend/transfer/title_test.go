@@ -8,7 +8,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// TestATitleOfAMegabyteIsCutAndKept: whole in the first turn, where nobody shows it.
+// TestATitleOfAMegabyteIsCutAndKept: the whole title is kept in the first turn, where it is not displayed.
 func TestATitleOfAMegabyteIsCutAndKept(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	c := one(t, "conversations.json", fmt.Sprintf(`[{"uuid":"u","name":%q,"project":{"name":%q},"chat_messages":[{"uuid":"q","sender":"human","text":"Hi"}]}]`, long, long))

@@ -13,8 +13,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// anyNodes are messages of every kind, with parents that may be missing, later, or
-// their own children, and ids that may be taken.
+// anyNodes returns messages of every kind, with parents that may be missing, later, or their own children, and ids
+// that may be duplicates.
 func anyNodes(rt *rapid.T) []node {
 	n := rapid.IntRange(1, 24).Draw(rt, "messages")
 	nodes := make([]node, n)
@@ -55,9 +55,8 @@ func draftOf(nodes []node) *draft {
 	return d
 }
 
-// TestAnyTreeBecomesTurns: whatever the messages, the turns are a tree, everything a
-// user, an assistant or a tool said is in one of them, the same messages make the
-// same turns, and each turn's content is one line through the messages.
+// TestAnyTreeBecomesTurns: for any messages the turns are a tree and contain everything that a user, an assistant or
+// a tool said; the same messages make the same turns, and each turn follows one path through the messages.
 func TestAnyTreeBecomesTurns(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		nodes := anyNodes(rt)
@@ -87,9 +86,9 @@ func TestAnyTreeBecomesTurns(t *testing.T) {
 	})
 }
 
-// TestATreeThatGrewHasItsTurns: messages that come after others leave the turns those
-// made as they were, but for a turn that was not over.
-func TestATreeThatGrewHasItsTurns(t *testing.T) {
+// TestAGrownTreeKeepsItsTurns: additional messages do not change existing turns, except for a turn that was not
+// complete.
+func TestAGrownTreeKeepsItsTurns(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var nodes []node
 		n := rapid.IntRange(1, 20).Draw(rt, "messages")
@@ -125,8 +124,8 @@ func TestATreeThatGrewHasItsTurns(t *testing.T) {
 	})
 }
 
-// goesOn is true of a turn that ended with a message, where an answer continued from it,
-// or from what is not shown below it, among the messages from cut on.
+// goesOn reports whether an answer continued from a message, or from hidden messages below it, among the messages
+// from cut on.
 func goesOn(nodes []node, cut int, key string) bool {
 	below := map[string]bool{key: true}
 	for i, m := range nodes {
@@ -142,8 +141,7 @@ func goesOn(nodes []node, cut int, key string) bool {
 	return false
 }
 
-// TestRegeneratedAnswersAreSiblings: answers to one message share its turn's parent and
-// the user's message, whatever was made again.
+// TestRegeneratedAnswersAreSiblings: answers to one message share the parent turn and the user's message.
 func TestRegeneratedAnswersAreSiblings(t *testing.T) {
 	d := draftOf([]node{
 		{key: "u", kind: kindUser, blocks: texts("Ask")},

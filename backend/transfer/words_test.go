@@ -10,8 +10,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// TestWhyAFileOfAnArchiveIsLeftOut, in words that say what to do, and without those of
-// the library that read it.
+// TestWhyAFileOfAnArchiveIsLeftOut: the reason says what to do, without the wording of the zip library.
 func TestWhyAFileOfAnArchiveIsLeftOut(t *testing.T) {
 	inner := zipOf(t, packed{name: "conversations.json", text: "[" + small + "]"})
 	for _, c := range []struct {
@@ -39,8 +38,8 @@ func TestWhyAFileOfAnArchiveIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestAMessageOfAnUnknownRole is kept raw and told of, where roles are played; where none
-// is, roles are people.
+// TestAMessageOfAnUnknownRole: in a conversation with user and assistant it is kept raw and reported; otherwise roles
+// are names of people.
 func TestAMessageOfAnUnknownRole(t *testing.T) {
 	text := `{"role":"user","content":"Hi"}
 {"role":"assistant","content":"Hello."}
@@ -76,8 +75,8 @@ func TestAMessageOfAnUnknownRole(t *testing.T) {
 	}
 }
 
-// TestNoWordsOfTheLibrary: of whatever is torn, an error's own words are plain.
-func TestNoWordsOfTheLibrary(t *testing.T) {
+// TestErrorsHaveNoLibraryWording: errors about damaged archives do not contain the wording of the zip library.
+func TestErrorsHaveNoLibraryWording(t *testing.T) {
 	whole := zipOf(t, packed{name: "conversations.json", text: "[" + small + "]", method: zip.Deflate})
 	for cut := range whole {
 		report, err := Read(context.Background(), fileOf("x.zip", whole[:cut]+"\x00"+whole[min(cut+1, len(whole)):]), Options{}, func(Conversation) error { return nil })

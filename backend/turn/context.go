@@ -117,7 +117,7 @@ func (e *Engine) contextInput(ctx context.Context, a *assembly) (prompt.Input, e
 	if in.Project = promptProject(project, belongs); in.Project != nil && in.Policy.History == prompt.HistoryOff {
 		in.Project.Files = false // plain chat has no memory
 	}
-	in.Scope = e.scopeOf(s, belongs)
+	in.Scope = e.scopeOf(s, belongs, in.Provider)
 	if in.Tools, err = e.offer(ctx, a.model, s.ID); err != nil {
 		return in, err
 	}

@@ -275,7 +275,9 @@ func (e *Engine) modelFor(ctx context.Context, branch chat.BranchID, name string
 		ep.ToolsMode = mode
 	}
 	ep.CacheKey, ep.Branch, ep.Temperature, ep.Effort = string(branch), branch, s.Temperature, s.Effort
-	return m, nil
+	_, inProject, err := e.projectOf(ctx, s)
+	ep.Scope = e.scopeOf(s, inProject, ep.Provider)
+	return m, err
 }
 
 // start starts a run in its first state. index is the step to run.

@@ -146,7 +146,7 @@ type Settings struct {
 	RedactionRules string
 	// Policy is how history is represented (SPEC 6).
 	Policy prompt.Policy
-	// Scope is the default scope of memory: retrieval.scope.
+	// Scope is the chosen scope of memory: retrieval.scope. Empty: the user has not chosen one.
 	Scope chat.Scope
 	// ProgressEvery is how often a stream's byte counters are stored; 0: every second.
 	ProgressEvery time.Duration

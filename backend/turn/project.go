@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -26,37 +27,49 @@ func promptProject(p chat.Project, ok bool) *prompt.Project {
 	return out
 }
 
-// scopeOf is the scope of a session's memory: the session's own setting; otherwise the project's sessions, or the
-// configured scope if that is wider or there is no project.
-func (e *Engine) scopeOf(s chat.Session, inProject bool) chat.Scope {
-	configured := e.settings().Scope
+// scopeOf is the scope of a session's memory with a provider: the session's own setting; otherwise the project's
+// sessions, or the configured scope if that is wider or there is no project. Recall sends nothing to anybody, so without
+// a project it searches all sessions until the user has chosen a scope.
+func (e *Engine) scopeOf(s chat.Session, inProject bool, provider string) chat.Scope {
+	own, configured := s.MemoryScope, e.settings().Scope
+	if own == chat.ScopeProject && !inProject { // it was removed from its project
+		own = ""
+	}
 	switch {
-	case s.MemoryScope == chat.ScopeProject && !inProject: // it was removed from its project
-	case s.MemoryScope != "":
-		return s.MemoryScope
+	case own != "":
+		return own
 	case inProject && configured != chat.ScopeAll:
 		return chat.ScopeProject
-	}
-	if configured == "" || configured == chat.ScopeProject && !inProject {
+	case configured == "" && provider == recallModel:
+		return chat.ScopeAll
+	case configured == "", configured == chat.ScopeProject:
 		return chat.ScopeLineage
 	}
 	return configured
 }
 
-// Reach is the project of a session, empty if it has none, and the scope of its memory.
-func (e *Engine) Reach(ctx context.Context, s chat.Session) (chat.Project, chat.Scope, error) {
+// Reach is the project of a session, empty if it has none, and the scope of its memory with a model ("": the
+// session's).
+func (e *Engine) Reach(ctx context.Context, s chat.Session, model string) (chat.Project, chat.Scope, error) {
 	p, ok, err := e.projectOf(ctx, s)
-	return p, e.scopeOf(s, ok), err
+	if err != nil {
+		return p, "", err
+	}
+	m, unresolved := e.models.Resolve(ctx, cmp.Or(model, s.Model))
+	if unresolved != nil { // sending says why; until then the scope is that of any provider
+		return p, e.scopeOf(s, ok, ""), nil
+	}
+	return p, e.scopeOf(s, ok, m.Endpoint.Provider), nil
 }
 
-// MemoryScope is the scope of a session's memory.
+// MemoryScope is the scope of a session's memory for the tools that a model may use.
 func (e *Engine) MemoryScope(ctx context.Context, id chat.SessionID) (chat.Scope, error) {
 	s, err := e.past.Session(ctx, id)
 	if err != nil {
 		return "", err
 	}
-	_, scope, err := e.Reach(ctx, s)
-	return scope, err
+	_, inProject, err := e.projectOf(ctx, s)
+	return e.scopeOf(s, inProject, ""), err
 }
 
 // toolsMode is the mode of a session's next step (SRD 12.1): its own, otherwise its project's, otherwise the

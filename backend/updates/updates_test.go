@@ -20,7 +20,7 @@ func checker(feed, running string) *Checker {
 	return &Checker{Feed: func() string { return feed }, Daily: func() bool { return false }, Running: running, Client: NewClient(), Now: time.Now}
 }
 
-// answering is a feed that answers every request alike, and keeps what it was sent.
+// answering is a feed with the same response for every request, which records the requests.
 func answering(t *testing.T, status int, header http.Header, body string) (url string, got *[]*http.Request) {
 	t.Helper()
 	got = new([]*http.Request)
@@ -39,7 +39,7 @@ func answering(t *testing.T, status int, header http.Header, body string) (url s
 const list = `[{"tag_name":"v1.9.0","html_url":"https://example.org/1.9.0"},{"tag_name":"v1.10.0","html_url":"https://example.org/1.10.0"},
 	{"tag_name":"v2.0.0","draft":true},{"tag_name":"v2.0.1","prerelease":true},{"tag_name":"v2.0.2-rc.1"},{"tag_name":"nightly"},{"tag_name":"v3"}]`
 
-// Versions are compared by their meaning, and drafts, prereleases and other tags are no releases.
+// Versions are compared by precedence; drafts, prereleases and other tags are not releases.
 func TestTheNewestReleaseIsFound(t *testing.T) {
 	url, _ := answering(t, 200, nil, list)
 	for running, want := range map[string]Verdict{
@@ -63,7 +63,7 @@ func TestTheNewestReleaseIsFound(t *testing.T) {
 	}
 }
 
-// The request says nothing about the machine, the person or the version.
+// The request contains nothing about the machine, the user or the version.
 func TestNothingIsSentButTheRequest(t *testing.T) {
 	url, got := answering(t, 200, http.Header{"Set-Cookie": {"id=1"}}, list)
 	c := checker(url, "1.9.9")
@@ -87,7 +87,7 @@ func TestNothingIsSentButTheRequest(t *testing.T) {
 	}
 }
 
-func TestWhatGoesWrongIsSaid(t *testing.T) {
+func TestFailuresAreReported(t *testing.T) {
 	moved := 0
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { moved++ }))
 	defer elsewhere.Close()
@@ -129,8 +129,8 @@ type answers func(*http.Request) (*http.Response, error)
 
 func (a answers) RoundTrip(r *http.Request) (*http.Response, error) { return a(r) }
 
-// By itself it asks only while that is switched on: at once, and then once a day.
-func TestItAsksOnceADayWhereThatIsWanted(t *testing.T) {
+// Automatic checks run only while they are enabled: at once, and then once a day.
+func TestDailyChecks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked, told atomic.Int32
 		var on atomic.Bool
@@ -152,7 +152,7 @@ func TestItAsksOnceADayWhereThatIsWanted(t *testing.T) {
 		on.Store(true)
 		wake <- struct{}{}
 		is(1, "when it is switched on")
-		wake <- struct{}{} // another setting
+		wake <- struct{}{} // another setting changed
 		time.Sleep(23 * time.Hour)
 		is(1, "within a day")
 		time.Sleep(2 * time.Hour)
@@ -165,8 +165,8 @@ func TestItAsksOnceADayWhereThatIsWanted(t *testing.T) {
 	})
 }
 
-// A feed that never answers is left after a while.
-func TestASilentFeedIsLeft(t *testing.T) {
+// A feed that does not respond is given up after a timeout.
+func TestASilentFeedTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := checker("https://example.org", "1.0.0")
 		c.Client = &http.Client{Transport: answers(func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, r.Context().Err() })}

@@ -11,8 +11,7 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
-// madeSource yields vectors that it makes from their number: a million fit in no
-// test's memory.
+// madeSource generates vectors from their numbers, because a million would not fit in memory.
 type madeSource struct {
 	count     int
 	dimension int
@@ -23,7 +22,7 @@ func (s madeSource) VectorGeneration(context.Context) (int64, error) { return 1,
 func (s madeSource) vector(n int64) []float32 { return normalized(s.codes(n)) }
 
 func (s madeSource) codes(n int64) []int8 {
-	r := rand.New(rand.NewPCG(uint64(n), 7)) //nolint:gosec // a number, not a secret
+	r := rand.New(rand.NewPCG(uint64(n), 7)) //nolint:gosec // a random number, not a secret
 	v := make([]int8, s.dimension)
 	for i := 0; i < len(v); {
 		for x := r.Uint64(); x != 0 && i < len(v); i, x = i+1, x>>8 {
@@ -61,15 +60,14 @@ func (s madeSource) VectorsOf(_ context.Context, _ int64, ns []int64) (map[int64
 	return out, nil
 }
 
-// open lets everything through, but by asking.
+// open is a scope that contains everything.
 type open struct{}
 
 func (open) Span(chat.SessionID, chat.BranchID) (after, upTo int64, ok bool) { return 0, 1 << 40, true }
 
-// The benchmarks compare the index with plain chromem-go over vectors of no
-// structure. chromem-go alone would take 600 MB for 100 000 of 1536 dimensions and
-// more than 1 GB for a million, so there the index stands alone. What reading
-// candidates from the database costs is store's benchmark.
+// The benchmarks compare the index with plain chromem-go, using random vectors. chromem-go needs 600 MB for 100 000
+// vectors of 1536 dimensions and more than 1 GB for a million, so these sizes only run with the index. Reading
+// candidates from the database is measured by a benchmark of store.
 
 func BenchmarkSearch10kx256(b *testing.B) { beside(b, madeSource{10_000, 256}) }
 
@@ -79,7 +77,7 @@ func BenchmarkSearch100kx1536(b *testing.B) { indexed(b, madeSource{100_000, 153
 
 func BenchmarkSearch1Mx256(b *testing.B) { indexed(b, madeSource{1_000_000, 256}, "") }
 
-// BenchmarkSearchSession is the largest session that chromem-go serves.
+// BenchmarkSearchSession uses the largest session that chromem-go serves.
 func BenchmarkSearchSession(b *testing.B) { indexed(b, madeSource{maxChromem - 1, 256}, "s") }
 
 func beside(b *testing.B, src madeSource) {

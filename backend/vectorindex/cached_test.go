@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestCachedVectorsAreAsTheRows: however many of the rows come in blocks, and whether that
-// fails at its end, a search finds the same, and what comes later too.
-func TestCachedVectorsAreAsTheRows(t *testing.T) {
+// TestCachedVectorsEqualTheRows: a search finds the same however many rows come from the cache, whether reading the
+// cache fails at its end, and after more rows are added.
+func TestCachedVectorsEqualTheRows(t *testing.T) {
 	for _, v := range variants {
 		t.Run(v.name, func(t *testing.T) {
 			for _, cached := range []int{0, 1, 100, 500} {
@@ -30,7 +30,7 @@ func TestCachedVectorsAreAsTheRows(t *testing.T) {
 	}
 }
 
-// TestWhatIsCachedIsNotReadAgain: only rows after the last of the blocks are.
+// TestWhatIsCachedIsNotReadAgain: only the rows after the last block are read.
 func TestWhatIsCachedIsNotReadAgain(t *testing.T) {
 	b := newBed(variants[slices.IndexFunc(variants, func(v variant) bool { return v.name == "codes" })])
 	b.fill(500)

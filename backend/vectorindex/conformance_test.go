@@ -15,7 +15,7 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
-// variant makes a search take one of the engines.
+// variant makes searches use one of the engines.
 type variant struct {
 	name      string
 	dimension int
@@ -30,7 +30,7 @@ var variants = []variant{
 	{"signs", 520, "", func(e engine) bool { _, ok := e.(*signs); return ok }},
 }
 
-// each runs a test against every engine, and makes sure that it was that engine.
+// each runs a test with every engine and checks that this engine was used.
 func each(t *testing.T, test func(t *testing.T, b *bed)) {
 	t.Helper()
 	for _, v := range variants {
@@ -47,7 +47,7 @@ func each(t *testing.T, test func(t *testing.T, b *bed)) {
 	}
 }
 
-// bed is a source, and an index over it.
+// bed is a source with an index over it.
 type bed struct {
 	variant
 	source *memorySource
@@ -64,7 +64,7 @@ func (b *bed) row(n int64, branch chat.BranchID, seq int64) chat.VectorRow {
 	return chat.VectorRow{N: n, Session: "s1", Branch: branch, Seq: seq, Codes: stored(randomVector(b.random, b.dimension))}
 }
 
-// fill puts rows on three branches, by n.
+// fill adds rows on three branches, in order of n.
 func (b *bed) fill(count int) {
 	start := int64(len(b.source.rows))
 	for i := start; i < start+int64(count); i++ {
@@ -79,14 +79,14 @@ func (b *bed) query(q []float32, scope chat.ScopeFilter, limit int) retrieval.Ve
 	}
 }
 
-// fataler is a *testing.T or a *rapid.T.
+// fataler is implemented by *testing.T and *rapid.T.
 type fataler interface {
 	Helper()
 	Fatal(args ...any)
 	Fatalf(format string, args ...any)
 }
 
-// agrees searches and compares with exact.
+// agrees searches and compares the result with exact.
 func (b *bed) agrees(t fataler, q []float32, scope chat.ScopeFilter, limit int) []chat.VectorHit {
 	t.Helper()
 	got, err := b.index.Search(context.Background(), b.query(q, scope, limit))
@@ -97,7 +97,7 @@ func (b *bed) agrees(t fataler, q []float32, scope chat.ScopeFilter, limit int) 
 	return got
 }
 
-// same allows cosines to differ in their last bits, and then the order with them.
+// same allows differences in the last bits of cosines, and in the order that results from them.
 func same(t fataler, got, want []chat.VectorHit) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -120,7 +120,7 @@ func TestEngineFindsTheNearest(t *testing.T) {
 		count int
 		scope chat.ScopeFilter
 		limit int
-		want  int // hits
+		want  int // number of hits
 	}{
 		{"empty", 0, nil, 5, 0},
 		{"one", 1, nil, 1, 1},
@@ -148,7 +148,7 @@ func TestEngineFindsTheNearest(t *testing.T) {
 	})
 }
 
-func TestEqualsAreByNumber(t *testing.T) {
+func TestTiesAreOrderedByNumber(t *testing.T) {
 	each(t, func(t *testing.T, b *bed) {
 		v := stored(randomVector(b.random, b.dimension))
 		for n := int64(1); n <= 2500; n++ {
@@ -163,7 +163,7 @@ func TestEqualsAreByNumber(t *testing.T) {
 	})
 }
 
-func TestGrowthIsSeenByTheNextSearch(t *testing.T) {
+func TestTheNextSearchSeesNewRows(t *testing.T) {
 	each(t, func(t *testing.T, b *bed) {
 		b.fill(40)
 		q := randomVector(b.random, b.dimension)
@@ -261,7 +261,7 @@ func TestConcurrentSearches(t *testing.T) {
 				}
 			})
 		}
-		wg.Go(func() { // one change for each two searches, so that they meet
+		wg.Go(func() { // one change for every two searches, so that they overlap
 			for i := range 20 * len(queries) {
 				<-searched
 				switch {
@@ -277,7 +277,7 @@ func TestConcurrentSearches(t *testing.T) {
 	})
 }
 
-func TestAnInterruptedLoadGoesOn(t *testing.T) {
+func TestAnInterruptedLoadContinues(t *testing.T) {
 	each(t, func(t *testing.T, b *bed) {
 		b.fill(3 * addBatch)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -303,7 +303,7 @@ func TestAnythingGoes(t *testing.T) {
 	})
 }
 
-// anything is a random history of a source: what is found is always what is exact.
+// anything runs a random history of a source: every search must find exactly the nearest vectors.
 func anything(t *rapid.T, b *bed) {
 	b.random = rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 	var next int64
@@ -315,7 +315,7 @@ func anything(t *rapid.T, b *bed) {
 			case 0:
 				r.Codes = nil
 			case 1, 2:
-				if len(b.source.rows) > 0 { // an equal
+				if len(b.source.rows) > 0 { // a duplicate vector
 					r.Codes = b.source.rows[b.random.IntN(len(b.source.rows))].Codes
 				}
 			}

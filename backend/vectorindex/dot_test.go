@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestDot compares the sum of two products in one multiplication with the plain one,
-// at lengths around a word and with the largest numbers.
+// TestDot compares the dot product that packs two products into one multiplication with the plain one, at lengths
+// around a word and with the largest numbers.
 func TestDot(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for n := 1; n <= maxCodes; n += 1 + n/16 {

@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/internal/clock"
 )
 
-// timers are the calls that an index asked for, run by hand.
+// timers are the calls that an index scheduled; the test runs them.
 type timers struct {
 	calls []func()
 	after []time.Duration
@@ -38,7 +38,7 @@ func (b *bed) search(t *testing.T, session chat.SessionID) {
 	}
 }
 
-func TestIdleShardsAreGivenUp(t *testing.T) {
+func TestIdleShardsAreReleased(t *testing.T) {
 	b, now, timer := newTimed(variants[0])
 	b.fill(10)
 	b.search(t, "s1")
@@ -74,7 +74,7 @@ func TestClosedIndexHoldsNothing(t *testing.T) {
 	if st := b.index.Stats(); st != (Stats{}) {
 		t.Errorf("stats %+v", st)
 	}
-	b.search(t, "") // a turn that ends late
+	b.search(t, "") // a search that ends late
 	if len(timer.calls) != 1 {
 		t.Error("a closed index started a timer")
 	}
@@ -92,7 +92,7 @@ func TestMemoryIsBoundedAndInProportionToTheScope(t *testing.T) {
 	if b.source.reads != 100 || one.Vectors != 100 {
 		t.Fatalf("%d rows read, %d held for a session of 100", b.source.reads, one.Vectors)
 	}
-	b.index.o.MaxBytes = 2*one.Bytes + one.Bytes/2 // room for two sessions
+	b.index.o.MaxBytes = 2*one.Bytes + one.Bytes/2 // space for two sessions
 	for _, s := range []chat.SessionID{"s2", "s1", "s3"} {
 		now.Advance(time.Second)
 		b.search(t, s)
@@ -147,8 +147,7 @@ func mustSearch(t *testing.T, b *bed, q []float32) []chat.VectorHit {
 	return got
 }
 
-// TestSignsFillTheLimit: the nearest by sign bits are not there any more when they
-// are read, so that more must be.
+// TestSignsFillTheLimit: if the nearest vectors by sign bits are deleted before they are read, more are read.
 func TestSignsFillTheLimit(t *testing.T) {
 	b := newBed(variants[3])
 	b.source.gone = map[int64]bool{}
@@ -174,7 +173,7 @@ func TestSignsFillTheLimit(t *testing.T) {
 	}
 }
 
-// TestSignsFindTheNearestOfMany: dense vectors lose nothing at the depth that is read.
+// TestSignsFindTheNearestOfMany: with clustered vectors, no neighbour is missed at the depth that is read.
 func TestSignsFindTheNearestOfMany(t *testing.T) {
 	b := newBed(variants[3])
 	centres := make([][]float32, 20)
@@ -216,7 +215,7 @@ func TestSignsFindTheNearestOfMany(t *testing.T) {
 	}
 }
 
-func TestAQueryThatIsNoVectorIsRefused(t *testing.T) {
+func TestAnInvalidQueryVectorIsRefused(t *testing.T) {
 	b := newBed(variants[1])
 	b.fill(5)
 	nan := randomVector(b.random, b.dimension)
@@ -231,7 +230,7 @@ func TestAQueryThatIsNoVectorIsRefused(t *testing.T) {
 	}
 }
 
-// TestWarmIsBounded: vectors that would not fit are left to the searches that need them.
+// TestWarmIsBounded: vectors that would not fit are not loaded ahead, but by the searches that need them.
 func TestWarmIsBounded(t *testing.T) {
 	for _, v := range variants[1:] {
 		b := newBed(v)
@@ -249,8 +248,8 @@ func TestWarmIsBounded(t *testing.T) {
 	}
 }
 
-// TestASessionIsSearchedAmongAll: what is held for all sessions is not read again for one,
-// unless it is out of date.
+// TestASessionIsSearchedAmongAll: vectors that are loaded for all sessions are not loaded again for one, unless they
+// are outdated.
 func TestASessionIsSearchedAmongAll(t *testing.T) {
 	b := newBed(variants[1])
 	for n := int64(1); n <= 300; n++ {
@@ -273,7 +272,7 @@ func TestASessionIsSearchedAmongAll(t *testing.T) {
 	}
 }
 
-// Stats is the present content of the index.
+// Stats is the current content of the index.
 type Stats struct {
 	Shards  int
 	Vectors int

@@ -10,8 +10,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// memorySource is a store of vectors in memory, as the database keeps them: bytes
-// with a scale that makes their length 1.
+// memorySource is a store of vectors in memory, in the database's format: bytes with a scale that makes their length
+// 1.
 type memorySource struct {
 	mu         sync.RWMutex
 	rows       []chat.VectorRow // by n
@@ -20,7 +20,7 @@ type memorySource struct {
 	fail       error          // of VectorRows
 	cached     int            // rows that CachedVectors yields
 	failCached error          // of CachedVectors, at its end
-	gone       map[int64]bool // VectorsOf does not find them any more
+	gone       map[int64]bool // no longer found by VectorsOf
 }
 
 func (s *memorySource) VectorGeneration(context.Context) (int64, error) {
@@ -47,7 +47,7 @@ func (s *memorySource) VectorRows(_ context.Context, ns int64, session chat.Sess
 	return fail
 }
 
-// CachedVectors yields the first of the rows in blocks of three.
+// CachedVectors yields the first rows in blocks of three.
 func (s *memorySource) CachedVectors(_ context.Context, ns, generation int64, yield func(chat.VectorBlock) error) error {
 	s.mu.RLock()
 	rows, fail := slices.Clone(s.rows[:min(s.cached, len(s.rows))]), s.failCached
@@ -64,12 +64,12 @@ func (s *memorySource) CachedVectors(_ context.Context, ns, generation int64, yi
 		if err := yield(b); err != nil {
 			return err
 		}
-		clear(b.Codes) // they are the index's during the call alone
+		clear(b.Codes) // the index may use them only during the call
 	}
 	return fail
 }
 
-// block is rows of a namespace by column.
+// block returns rows of a namespace by column.
 func block(rows []chat.VectorRow, ns int64) (b chat.VectorBlock) {
 	for _, r := range rows {
 		if namespaceOf(r.N) != ns || r.Codes == nil {
@@ -100,8 +100,7 @@ func (s *memorySource) VectorsOf(_ context.Context, _ int64, units []int64) (map
 	return out, nil
 }
 
-// namespaceOf tells the two namespaces of a test apart by n: the second's begin at
-// a million.
+// namespaceOf distinguishes the two namespaces of a test by n: the second begins at a million.
 func namespaceOf(n int64) int64 { return 1 + n/1_000_000 }
 
 func (s *memorySource) put(rows ...chat.VectorRow) {
@@ -117,7 +116,7 @@ func (s *memorySource) remove(n int64) {
 	s.generation++
 }
 
-// stored is v as the database keeps it.
+// stored returns v in the database's format.
 func stored(v []float32) []int8 {
 	var largest float64
 	for _, x := range v {
@@ -158,7 +157,7 @@ func (s spans) Span(_ chat.SessionID, b chat.BranchID) (after, upTo int64, ok bo
 	return w.after, w.upTo, ok
 }
 
-// exact is what every engine must find.
+// exact returns what every engine must find.
 func exact(rows []chat.VectorRow, ns int64, session chat.SessionID, q []float32, scope chat.ScopeFilter, limit int) []chat.VectorHit {
 	var hits []chat.VectorHit
 	for _, r := range rows {

@@ -15,7 +15,7 @@ import (
 
 // matrixTests are the tests that fail every I/O site of a turn, a start, a backup, a restore or a move, and those
 // with the longest answers. In `make test` they try a sample; with CONTEXTINFINITY_CRASH=full they try everything.
-const matrixTests = "TestEveryIOFaultOfATurn|TestEveryFaultOfARestore|TestEveryFaultOfABackup|TestEveryFaultOfAMove|TestEveryFaultOfAStart|TestTheDiskFillsUp|TestAFullDiskIsSaid|TestLossOfPower|TestALongAnswerIsReadInBoundedMemory"
+const matrixTests = "TestEveryIOFaultOfATurn|TestEveryFaultOfARestore|TestEveryFaultOfABackup|TestEveryFaultOfAMove|TestEveryFaultOfAStart|TestTheDiskFillsUp|TestAFullDiskIsReported|TestPowerLoss|TestALongAnswerIsReadInBoundedMemory"
 
 // runMatrix runs these tests in full.
 func runMatrix(ctx context.Context, r *rig) ([]outcome, error) {

@@ -20,7 +20,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// nowhere is a machine without a bus and without a display.
+// nowhere is an environment without a bus and without a display.
 func nowhere(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "XDG_SESSION_TYPE"} {
@@ -29,12 +29,12 @@ func nowhere(t *testing.T) {
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
 }
 
-func TestADesktopWithNeitherSaysWhatElseCanBeDone(t *testing.T) {
+func TestADesktopWithoutShortcutsSuggestsAnAlternative(t *testing.T) {
 	nowhere(t)
 	for _, wayland := range []string{"", "wayland-0"} {
 		t.Setenv("WAYLAND_DISPLAY", wayland)
 		if wayland != "" {
-			t.Setenv("DISPLAY", ":7") // of old programs: it would accept the combination, and never deliver it
+			t.Setenv("DISPLAY", ":7") // of XWayland: it would accept the combination but never deliver it
 		}
 		_, err := systemBind(t.Context(), Combination{Ctrl: true, Key: "A"}, "", nil)
 		if chat.CodeOf(err) != chat.CodeUnavailable || !strings.Contains(chat.AsError(err).Hint, "contextinfinity --quick") {
@@ -43,7 +43,7 @@ func TestADesktopWithNeitherSaysWhatElseCanBeDone(t *testing.T) {
 	}
 }
 
-// screen starts an X server, which is this process's display until the test or end ends it.
+// screen starts an X server as this process's display until the test ends or end is called.
 func screen(t *testing.T) (end func()) {
 	t.Helper()
 	nowhere(t)
@@ -72,7 +72,7 @@ func screen(t *testing.T) (end func()) {
 	return end
 }
 
-// keyboard types on the display as a person does.
+// keyboard sends key events to the display.
 type keyboard struct {
 	t    *testing.T
 	conn *xgb.Conn
@@ -92,7 +92,7 @@ func newKeyboard(t *testing.T) *keyboard {
 	return &keyboard{t: t, conn: conn, g: &grabber{conn: conn}}
 }
 
-// move presses or releases the first key that makes a keysym.
+// move presses or releases the first key for a keysym.
 func (k *keyboard) move(sym uint32, kind byte) {
 	k.t.Helper()
 	lowest, width, syms, err := k.g.keyboard()
@@ -111,7 +111,8 @@ func (k *keyboard) move(sym uint32, kind byte) {
 	k.t.Fatalf("no key makes %#x", sym)
 }
 
-// pause stands before each combination: a press within the millisecond of the last release would be a repetition.
+// pause waits before each combination, because a press within a millisecond of the last release would count as a
+// repetition.
 func (k *keyboard) pause() { time.Sleep(5 * time.Millisecond) }
 
 func (k *keyboard) press(syms ...uint32) {
@@ -129,7 +130,8 @@ const (
 	symSpace                        = 0x20
 )
 
-// Under X11 a combination arrives wherever the keyboard is, with Caps Lock and Num Lock too, and once while it is held down.
+// Under X11 a combination arrives wherever the focus is, also with Caps Lock and Num Lock, and once while it is held
+// down.
 func TestX11DeliversACombination(t *testing.T) {
 	screen(t)
 	presses := make(chan string, 16)
@@ -150,7 +152,7 @@ func TestX11DeliversACombination(t *testing.T) {
 			t.Fatalf("nothing was heard %s", when)
 		}
 	}
-	keys.press(symControl, symSpace) // another one
+	keys.press(symControl, symSpace) // another combination
 	keys.press(symControl, symAlt, symSpace)
 	heard("of the combination")
 	for _, lock := range []uint32{symCapsLock, symNumLock} {
@@ -163,7 +165,7 @@ func TestX11DeliversACombination(t *testing.T) {
 		keys.move(sym, xproto.KeyPress)
 	}
 	heard("of a key that stays down")
-	time.Sleep(1200 * time.Millisecond) // the server repeats it meanwhile
+	time.Sleep(1200 * time.Millisecond) // the server repeats the key during this time
 	for _, sym := range []uint32{symSpace, symAlt, symControl} {
 		keys.move(sym, xproto.KeyRelease)
 	}
@@ -182,7 +184,7 @@ func TestX11DeliversACombination(t *testing.T) {
 	again.close()
 }
 
-// A display that ends is an end that is told.
+// The end of the display is reported.
 func TestTheEndOfTheDisplayIsSeen(t *testing.T) {
 	end := screen(t)
 	b, err := bindX11(Combination{Key: "F9"}, nil)
@@ -199,13 +201,13 @@ func TestTheEndOfTheDisplayIsSeen(t *testing.T) {
 	b.close()
 }
 
-// fakePortal answers as xdg-desktop-portal does: by a Request object and its Response signal.
+// fakePortal responds like xdg-desktop-portal: with a Request object and its Response signal.
 type fakePortal struct {
 	t       *testing.T
 	conn    *dbus.Conn
-	bound   chan map[string]dbus.Variant // of the shortcut that was asked for
+	bound   chan map[string]dbus.Variant // properties of the requested shortcut
 	outcome uint32                       // of BindShortcuts
-	given   string                       // its trigger in words; empty: the shortcut is left out
+	given   string                       // the description of its trigger; empty: the shortcut is left out
 	closed  chan struct{}
 }
 
@@ -219,7 +221,8 @@ type fakeShortcut struct {
 func (f *fakePortal) answer(sender dbus.Sender, options map[string]dbus.Variant, outcome uint32, results map[string]dbus.Variant) dbus.ObjectPath {
 	token, _ := options["handle_token"].Value().(string)
 	path := dbus.ObjectPath("/org/freedesktop/portal/desktop/request/" + strings.ReplaceAll(strings.TrimPrefix(string(sender), ":"), ".", "_") + "/" + token)
-	// Before the method has returned: a signal may overtake the path, which is why both sides know it beforehand.
+	// Sent before the method returns: the signal may arrive before the path, which is why both sides compute it in
+	// advance.
 	if err := f.conn.Emit(path, requestFace+".Response", outcome, results); err != nil {
 		f.t.Error(err)
 	}
@@ -298,7 +301,7 @@ func privateBus(t *testing.T) *dbus.Conn {
 	return conn
 }
 
-// The portal is asked with the combination in its own words, and tells of presses with the token for a window's focus.
+// The portal gets the combination in its own format, and passes on each press with the activation token for a window.
 func TestThePortalDeliversACombination(t *testing.T) {
 	f := &fakePortal{given: "Press <Control><Alt>space"}
 	startPortal(t, f)
@@ -330,13 +333,13 @@ func TestThePortalDeliversACombination(t *testing.T) {
 		}
 	}
 	b.close()
-	<-f.closed // the session was given back
+	<-f.closed // the session was closed
 	if len(tokens) != 0 {
 		t.Error("others' presses count")
 	}
 }
 
-// A portal that ends the session ends the binding.
+// If the portal ends the session, the binding ends.
 func TestThePortalMayEndIt(t *testing.T) {
 	f := &fakePortal{given: "F9"}
 	startPortal(t, f)
@@ -351,8 +354,8 @@ func TestThePortalMayEndIt(t *testing.T) {
 	b.close()
 }
 
-// What a portal refuses is said, and a person's no is not gone around through X11.
-func TestAPortalsNoIsInWords(t *testing.T) {
+// A portal's refusal is reported, and X11 is not used to circumvent it.
+func TestAPortalsRefusalIsReported(t *testing.T) {
 	for name, c := range map[string]struct {
 		portal *fakePortal
 		code   chat.Code
@@ -373,8 +376,8 @@ func TestAPortalsNoIsInWords(t *testing.T) {
 	}
 }
 
-// A portal that waits for the person waits no longer than the program.
-func TestAPortalThatAsksCanBeLeft(t *testing.T) {
+// The program does not wait longer for a portal than for its own end.
+func TestAPortalThatAsksCanBeCancelled(t *testing.T) {
 	nowhere(t)
 	conn := privateBus(t)
 	if _, err := conn.RequestName(portalName, dbus.NameFlagDoNotQueue); err != nil {

@@ -32,7 +32,7 @@ func TestCombinationsAreRead(t *testing.T) {
 	}
 }
 
-// fakeDesktop gives one combination at a time, and "Ctrl+T" to nobody.
+// fakeDesktop binds one combination at a time, and always refuses "Ctrl+T".
 type fakeDesktop struct {
 	t    *testing.T
 	mu   sync.Mutex
@@ -63,15 +63,15 @@ func (f *fakeDesktop) holds() string {
 	return f.held
 }
 
-// endIt is the desktop's own end of what it delivers.
+// endIt ends the binding from the desktop's side.
 func (f *fakeDesktop) endIt() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	close(f.end)
 }
 
-// A Keeper follows what is wanted: each combination is given back before the next is asked for.
-func TestAKeeperHoldsWhatIsWantedLast(t *testing.T) {
+// A Keeper follows the latest combination: each is released before the next is requested.
+func TestAKeeperKeepsTheLatestCombination(t *testing.T) {
 	desktop := &fakeDesktop{t: t}
 	states := make(chan State, 64)
 	var k *Keeper
@@ -94,7 +94,7 @@ func TestAKeeperHoldsWhatIsWantedLast(t *testing.T) {
 	if s := until(PhaseBound, "Ctrl+A"); s.Given != "A" || s.Means != MeansX11 {
 		t.Errorf("%+v", s)
 	}
-	for range 20 { // faster than anything is bound
+	for range 20 { // faster than bindings are made
 		k.Want("Ctrl+B")
 		k.Want("Ctrl+C")
 	}
@@ -109,7 +109,7 @@ func TestAKeeperHoldsWhatIsWantedLast(t *testing.T) {
 	if s := until(PhaseFailed, "Ctrl+D"); s.Err == nil {
 		t.Error("it ended, and nobody is told")
 	}
-	k.Want("Ctrl+D") // what failed is asked for again
+	k.Want("Ctrl+D") // requested again after it failed
 	until(PhaseBound, "Ctrl+D")
 	k.Want("")
 	until(PhaseOff, "")

@@ -30,7 +30,7 @@ func cosine(a, b []float32) float64 {
 	return s
 }
 
-// TestWhatIsNear: each text is nearer to its question than the text after it.
+// TestWhatIsNear: each text is nearer to its question than the third text.
 func TestWhatIsNear(t *testing.T) {
 	for _, tt := range []struct{ query, near, far string }{
 		{"running tests", "the test ran, tests run each night", "a recipe for bread"},
@@ -101,8 +101,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestVectorsStay: a vector that changes needs another version, or old ones would be
-// compared with new ones.
+// TestVectorsStay: changed vectors need a new version, otherwise old and new ones would be compared.
 func TestVectorsStay(t *testing.T) {
 	v := vector(t, "[2 May 2026] user: The invoices of 我们 parseHeader, über alles")
 	h := uint64(offset)

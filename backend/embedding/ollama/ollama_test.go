@@ -13,7 +13,7 @@ import (
 	"contextinfinity/backend/embedding"
 )
 
-// server answers as Ollama does and keeps what was asked.
+// server responds like Ollama and records the requests.
 type server struct {
 	*httptest.Server
 	paths, bodies, auth []string
@@ -113,7 +113,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestVectorsAreChecked: what this adapter hands over as it came, Checked refuses.
+// TestVectorsAreChecked: the adapter passes invalid vectors on, and Checked refuses them.
 func TestVectorsAreChecked(t *testing.T) {
 	for name, body := range map[string]string{
 		"none": `{}`, "one for two": `{"embeddings":[[1,2]]}`, "empty": `{"embeddings":[[],[1,2]]}`,
@@ -145,7 +145,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// A key goes to another machine over plain http only where that is allowed.
+// A key is sent to another machine over plain http only if that is allowed.
 func TestAKeyOverPlainHTTP(t *testing.T) {
 	for allowed, want := range map[bool]int{false: 0, true: 1} {
 		sent := 0

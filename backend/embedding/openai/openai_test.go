@@ -21,7 +21,7 @@ import (
 
 const key = "sk-test-0123456789abcdef"
 
-// server answers every request with a status and a body and keeps what was asked.
+// server responds to every request with a status and a body, and records the requests.
 type server struct {
 	*httptest.Server
 	paths, bodies, auth []string
@@ -210,7 +210,7 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// TestVendorNeedsAKey: nothing is sent to the vendor without one.
+// TestVendorNeedsAKey: without a key nothing is sent to the vendor.
 func TestVendorNeedsAKey(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "sk-of-the-environment-000")
 	sent := 0
@@ -253,7 +253,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// A key goes to another machine over plain http only where that is allowed.
+// A key is sent to another machine over plain http only if that is allowed.
 func TestAKeyOverPlainHTTP(t *testing.T) {
 	for allowed, want := range map[bool]int{false: 0, true: 1} {
 		sent := 0

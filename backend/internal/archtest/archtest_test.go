@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// TestTheProjectKeepsItsRules is the check itself.
-func TestTheProjectKeepsItsRules(t *testing.T) {
+// TestTheProjectFollowsItsRules checks the project.
+func TestTheProjectFollowsItsRules(t *testing.T) {
 	root := moduleRoot(t)
 	report, err := Check(root)
 	if err != nil {
@@ -28,22 +28,21 @@ func TestTheProjectKeepsItsRules(t *testing.T) {
 			t.Errorf("%s holds %d files and can be taken out of largeRooms", dir, n)
 		}
 	}
-	// A walk that looked in the wrong place would find nothing wrong.
+	// A check of the wrong directory would find no problems.
 	if report.GoFiles < 20 || report.PageFiles < 5 {
 		t.Errorf("looked at only %d Go files and %d page files below %s", report.GoFiles, report.PageFiles, root)
 	}
 }
 
-// TestEachRuleBites checks a tree in which every file breaks one rule, and says
-// which in its first line: "// breaks: NAME".
-func TestEachRuleBites(t *testing.T) {
+// TestEachRuleFindsItsViolation checks a tree in which every file breaks one rule, which its first line names: "// breaks: NAME".
+func TestEachRuleFindsItsViolation(t *testing.T) {
 	root := filepath.Join("testdata", "broken")
 	report, err := Check(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := map[string]bool{}  // file and rule
-	proved := map[string]bool{} // rule
+	found := map[string]bool{}  // by file and rule
+	proved := map[string]bool{} // by rule
 	for _, finding := range report.Findings {
 		found[finding.File+" "+finding.Rule] = true
 		proved[finding.Rule] = true
@@ -63,7 +62,7 @@ func TestEachRuleBites(t *testing.T) {
 	}
 }
 
-// TestWhatIsAllowed checks a tree of near misses: nothing in it breaks a rule.
+// TestWhatIsAllowed checks a tree of near misses, none of which breaks a rule.
 func TestWhatIsAllowed(t *testing.T) {
 	report, err := Check(filepath.Join("testdata", "sound"))
 	if err != nil {
@@ -77,7 +76,7 @@ func TestWhatIsAllowed(t *testing.T) {
 	}
 }
 
-// TestARoomIsNotTooLarge counts files in a tree made for it.
+// TestARoomIsNotTooLarge counts the files in a tree made for the test.
 func TestARoomIsNotTooLarge(t *testing.T) {
 	root := t.TempDir()
 	fill := func(dir string, files int) {
@@ -108,7 +107,8 @@ func TestARoomIsNotTooLarge(t *testing.T) {
 	}
 }
 
-// TestAPortIsNotTooLarge counts the methods of interfaces in a tree made for it, those that come from other packages too.
+// TestAPortIsNotTooLarge counts the methods of interfaces in a tree made for the test, including embedded ones from
+// other packages.
 func TestAPortIsNotTooLarge(t *testing.T) {
 	root := t.TempDir()
 	methods := func(n int) string {
@@ -146,8 +146,8 @@ func TestAPortIsNotTooLarge(t *testing.T) {
 	}
 }
 
-// TestTheLinterSaysTheSame compares with .golangci.yml: a place that a rule
-// here allows, and everything it keeps apart, must be named there too.
+// TestTheLinterSaysTheSame compares the rules with .golangci.yml: each place that a rule allows, and each import that
+// it restricts, must be named there too.
 func TestTheLinterSaysTheSame(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(moduleRoot(t), ".golangci.yml"))
 	if err != nil {
@@ -165,8 +165,7 @@ func TestTheLinterSaysTheSame(t *testing.T) {
 	}
 }
 
-// TestTheLinterFreesTheRoot: the linter allows the composition root what the rules here
-// allow it, and nothing more.
+// TestTheLinterFreesTheRoot: the linter's exceptions for the composition root equal those of the rules here.
 func TestTheLinterFreesTheRoot(t *testing.T) {
 	root := moduleRoot(t)
 	text, err := os.ReadFile(filepath.Join(root, ".golangci.yml"))
@@ -192,7 +191,7 @@ func TestTheLinterFreesTheRoot(t *testing.T) {
 	}
 }
 
-// exempted are the directories that the linter's rule for an import leaves out.
+// exempted returns the directories that the linter's rule for an import leaves out.
 func exempted(t *testing.T, config, target string) []string {
 	t.Helper()
 	files := ""
@@ -243,7 +242,7 @@ func ruleNames() []string {
 	return names
 }
 
-// expectations reads the rule that each broken file says it breaks.
+// expectations reads the rule that each broken file names.
 func expectations(t *testing.T, root string) map[string]string {
 	t.Helper()
 	expected := map[string]string{}

@@ -12,7 +12,7 @@ import (
 
 var update = flag.Bool("update", false, "write the page's types again")
 
-// TestThePageHasTheTypesOfTheProgram compares the page's types with what backend/api says now. With -update it writes them.
+// TestThePageHasTheTypesOfTheProgram compares the page's types with backend/api. -update writes them.
 func TestThePageHasTheTypesOfTheProgram(t *testing.T) {
 	root := moduleRoot(t)
 	want, err := pagetypes.Generate(root)

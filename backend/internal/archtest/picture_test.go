@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestThePictureIsTrue reads docs/ARCHITECTURE.md: every directory in its tree exists, every package and every
-// directory of components is in it, and every path in its text is one of the project.
-func TestThePictureIsTrue(t *testing.T) {
+// TestTheArchitecturePageIsTrue reads docs/ARCHITECTURE.md: every directory in its tree exists, every package and every
+// directory of components is in the tree, and every path in the text exists.
+func TestTheArchitecturePageIsTrue(t *testing.T) {
 	root := moduleRoot(t)
 	data, err := os.ReadFile(filepath.Join(root, "docs", "ARCHITECTURE.md"))
 	if err != nil {
@@ -54,14 +54,14 @@ func TestThePictureIsTrue(t *testing.T) {
 	}
 }
 
-// drawnIn returns the directories of a tree that is drawn by indentation. A line begins with the names of one or more.
+// drawnIn returns the directories of a tree that is drawn by indentation. A line begins with one or more names.
 func drawnIn(tree string) []string {
-	var out, above []string // above: the directory at each step of indentation
+	var out, above []string // above: the directory at each level of indentation
 	for line := range strings.Lines(tree) {
 		step := (len(line) - len(strings.TrimLeft(line, " "))) / 2
 		names := strings.Fields(line)
 		if step > len(above) || !strings.HasSuffix(names[0], "/") {
-			continue // a line that continues the one above it, or a file
+			continue // continues the line above, or a file
 		}
 		above = above[:step]
 		for _, name := range names {
@@ -102,7 +102,7 @@ var (
 	placeholder = regexp.MustCompile(`<[a-z]+>|\b[A-Z]{3,}\b|\{[^}]*\}`)
 )
 
-// pathsIn returns the paths that a text has in backquotes.
+// pathsIn returns the paths in backquotes in a text.
 func pathsIn(text string) []string {
 	var out []string
 	for _, span := range codeSpan.FindAllStringSubmatch(text, -1) {
@@ -113,7 +113,7 @@ func pathsIn(text string) []string {
 	return out
 }
 
-// exists reports whether something has a path, in which a placeholder is any name.
+// exists reports whether a path exists; placeholders in it match any name.
 func exists(root, path string) bool {
 	pattern := placeholder.ReplaceAllString(path, "*")
 	for _, dir := range []string{"backend", "frontend/src", "."} {

@@ -38,18 +38,18 @@ var replacedWords = []string{
 	"what nobody knows", "No effect on the token budget", "was not found; check", "Nothing to do",
 	// deleting permanently
 	"for good", "Erase this", "Erase a", "erased for good", "is erased", "was erased for", "Erased on",
-	// words in an order or a sense that nobody speaks
+	// words in an order or with a meaning that nobody uses
 	"mend ", " anew", "not there any more", " stands here", "no longer stands", "nobody signs in", "nobody who ", "nobody can be asked", "how it went",
 	"hold no conversations", "is as it was", "that is no number", "leaves at once", "goes by itself", "started again by itself", "of them at most",
 }
 
-// replacedInProse are phrases that the documents and the comments no longer use.
+// replacedInProse are phrases that the docs and comments no longer use.
 var replacedInProse = []string{
 	" anew", "mend its", "as it stands", "as they stand", "where it stands", "stands as it was", "is told of ", "are told of ", "is told, and", "stands in [",
 	"stands beside ", "stands there,", "eleting for good", "deletions for good", "be had",
 }
 
-// TestProseIsPlain reads the documents and the comments of the program.
+// TestProseIsPlain reads the docs and the comments of the program.
 func TestProseIsPlain(t *testing.T) {
 	root := moduleRoot(t)
 	lines := 0
@@ -91,7 +91,7 @@ func TestProseIsPlain(t *testing.T) {
 	}
 }
 
-// allowedWords are strings that contain a replaced phrase and are not read by a person.
+// allowedWords are strings that contain a replaced phrase but are not shown to users.
 var allowedWords = map[string]string{
 	"put away delete remove": "search words of the command that archives a session",
 }

@@ -72,7 +72,7 @@ func TestWriteFollowsALink(t *testing.T) {
 	}
 }
 
-// Whatever step fails, the old content stands and no temporary file is left.
+// Whatever step fails, the old content stays and no temporary file is left.
 func TestAnyFailureLeavesTheOldFile(t *testing.T) {
 	full := &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}
 	broken := errors.New("input/output error")
@@ -117,7 +117,7 @@ func TestFolderFlushFailureIsReported(t *testing.T) {
 	}
 }
 
-// The content is flushed before the name points at it, and the name after.
+// The content is flushed before the rename, and the folder after it.
 func TestOrderOfSteps(t *testing.T) {
 	var steps []string
 	w := Writer{

@@ -48,7 +48,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// What could be two dates, or is none, is not read.
+// Ambiguous and invalid dates are not read.
 func TestNotRead(t *testing.T) {
 	for _, text := range []string{
 		"", " ", "soon", "yesterday", "0", "-5", "5", "2023", "45290", "1e300", "Inf", "NaN", "true",
@@ -63,7 +63,7 @@ func TestNotRead(t *testing.T) {
 	}
 }
 
-// Anything is a plausible date or none, and a date written as ISO 8601 is read as itself.
+// Any text is a plausible date or none, and an ISO 8601 date is read as itself.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"1700000000.5", "30.12.2023 15:04", "3 pm on 2 May, 2023", "1e308", "(", "2023年1月2日", "20231230T150405+0100"} {
 		f.Add(s)

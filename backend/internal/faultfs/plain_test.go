@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/internal/faultfs"
 )
 
-// In a normal build there is nothing between the program and package os.
+// In a normal build nothing is between the program and package os.
 func TestAFileIsTheSystemsOwn(t *testing.T) {
 	if reflect.TypeFor[faultfs.File]() != reflect.TypeFor[os.File]() {
 		t.Error("a normal build wraps files")
@@ -42,7 +42,7 @@ func TestASmallFile(t *testing.T) {
 	}
 }
 
-// BenchmarkAppend is the hot path of a stream: with disk and with package os.
+// BenchmarkAppend measures the hot path of a stream, with faultfs and with package os.
 func BenchmarkAppend(b *testing.B) {
 	line := make([]byte, 200)
 	b.Run("disk", func(b *testing.B) {

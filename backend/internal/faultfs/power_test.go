@@ -17,7 +17,7 @@ import (
 	"contextinfinity/backend/internal/faults"
 )
 
-// Environment of a child process: which scenario, and where.
+// Environment of a child process: its scenario and directory.
 const (
 	childScenario = "CONTEXTINFINITY_DISK_TEST_SCENARIO"
 	childDir      = "CONTEXTINFINITY_DISK_TEST_DIR"
@@ -53,7 +53,7 @@ func fresh(name string) *File {
 
 func put(f *File, text string) { must(f.Write([]byte(text))) }
 
-// replace is what atomicfile does, up to a step.
+// replace replaces a file like atomicfile does, up to a step.
 func replace(steps int) {
 	f := must(CreateTemp(Config, ".", ".tmp-*"))
 	put(f, "new")
@@ -69,8 +69,8 @@ func replace(steps int) {
 	}
 }
 
-// outages are what a program did before the power went, and what is there after.
-// Before it there is a file old with the content "old".
+// outages are what a program did before a power failure, and the expected files afterwards. Before it there is a file
+// old with the content "old".
 var outages = map[string]struct {
 	do    func()
 	after map[string]string
@@ -129,7 +129,7 @@ var outages = map[string]struct {
 	}, map[string]string{"old": "o"}},
 }
 
-// dark runs a scenario in a process of its own and answers what is there after.
+// dark runs a scenario in a process of its own and returns the files it left.
 func dark(t *testing.T, name, spec string) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
@@ -152,7 +152,7 @@ func dark(t *testing.T, name, spec string) map[string]string {
 	return found
 }
 
-func TestLossOfPower(t *testing.T) {
+func TestPowerFailure(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(outages)) {
 		if got := dark(t, name, "test.end:power"); !maps.Equal(got, outages[name].after) {
 			t.Errorf("%s: found %q, want %q", name, got, outages[name].after)
@@ -160,16 +160,16 @@ func TestLossOfPower(t *testing.T) {
 	}
 }
 
-// kill -9 takes nothing away: what the kernel has is there.
-func TestDyingIsNotALossOfPower(t *testing.T) {
+// kill -9 loses nothing that the kernel has.
+func TestAKillIsNotAPowerFailure(t *testing.T) {
 	if got := dark(t, "a file without fsync", "test.end:exit"); got["a"] != "text" {
 		t.Errorf("found %q", got)
 	}
 }
 
-// An fsync that failed, or that was taken away, made nothing durable; nor does the
-// next one bring back what the failed one lost.
-func TestLossOfPowerWithoutFsync(t *testing.T) {
+// An fsync that failed or was skipped made nothing durable, and the next one does not bring back what the failed one
+// lost.
+func TestPowerFailureWithoutFsync(t *testing.T) {
 	for _, spec := range []string{"io.journal.sync:skip,test.end:power", "io.journal.syncdir:skip,test.end:power"} {
 		if got := dark(t, "all of it", spec); got["a"] != "" {
 			t.Errorf("%s: found %q", spec, got)
@@ -186,7 +186,7 @@ func TestLossOfPowerWithoutFsync(t *testing.T) {
 	check(f.Close())
 }
 
-func TestAFileThatIsDurableIsForgotten(t *testing.T) {
+func TestDurableFilesAreNotTracked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a")
 	before := len(account.nodes)
 	f := must(OpenFile(Journal, path, os.O_WRONLY|os.O_CREATE, 0o600))

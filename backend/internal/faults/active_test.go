@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// hitThreeTimes answers with the number of the hit that failed.
+// hitThreeTimes returns the number of the hit that failed.
 func hitThreeTimes() int {
 	for hit := 1; hit <= 3; hit++ {
 		if err := Point("test.here"); errors.Is(err, ErrInjected) {
@@ -36,7 +36,7 @@ func hitThreeTimes() int {
 	return 0
 }
 
-// callThreeTimes prints the outcome of three writes, an fsync and a read.
+// callThreeTimes prints the results of three writes, an fsync and a read.
 func callThreeTimes() {
 	OnPowerLoss(func() { fmt.Print("dark ") })
 	if Skipped("store.transaction") {
@@ -62,7 +62,7 @@ func callThreeTimes() {
 func run(t *testing.T, mode string, env ...string) (code int, out string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	// The race detector would hold each child for a second at its exit.
+	// Otherwise the race detector delays the exit of each child by a second.
 	cmd.Env = append(append(os.Environ(), "GORACE=atexit_sleep_ms=0", child+"="+mode), env...)
 	raw, _ := cmd.CombinedOutput()
 	return cmd.ProcessState.ExitCode(), strings.TrimSpace(string(raw))
@@ -82,7 +82,7 @@ func TestPoint(t *testing.T) {
 	}
 }
 
-func TestAFaultThatCannotHappenEndsTheProgram(t *testing.T) {
+func TestAnUnknownFaultEndsTheProgram(t *testing.T) {
 	for _, spec := range []string{
 		"test.here", "test.here:", ":exit", "test.here:0:exit", "test.here:x:exit", "test.here:+:exit", "test.here:crash",
 		"test.here:1:2:exit", "no.such.point:exit", "turn.event:short", "turn.event:skip", "io.db.sync:short", "io.db.open:skip",

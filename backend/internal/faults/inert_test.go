@@ -22,14 +22,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// The environment that kills a test build does nothing to a normal one.
+// The environment variable that kills a test build has no effect on a normal one.
 func TestInertInANormalBuild(t *testing.T) {
 	if faults.Enabled {
 		t.Error("a normal build says it has fault points")
 	}
 	for _, spec := range []string{"test.here:exit", "test.here:err", "test.here:1:exit", "test.here:power", "io.*:eio", "not a specification"} {
 		cmd := exec.Command(os.Args[0])
-		// The race detector would hold each child for a second at its exit.
+		// Otherwise the race detector delays the exit of each child by a second.
 		cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", child+"=1", "CONTEXTINFINITY_FAULT="+spec)
 		if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
 			t.Errorf("with %q a normal build ended with %v: %s", spec, err, out)

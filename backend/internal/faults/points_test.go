@@ -15,7 +15,7 @@ import (
 	"contextinfinity/backend/internal/faults"
 )
 
-// source is the program's code, tests left out.
+// source is the program's code without tests.
 type source struct {
 	t     *testing.T
 	files map[string][]*ast.File // by directory
@@ -43,7 +43,7 @@ func readSource(t *testing.T, root string) source {
 	return s
 }
 
-// points are the names in calls of faults.Point.
+// points returns the names in calls of faults.Point.
 func (s source) points() []string {
 	var names []string
 	for _, files := range s.files {
@@ -63,8 +63,8 @@ func (s source) points() []string {
 	return names
 }
 
-// operations are what Write of the store's rooms is called with: a text, a constant of the
-// function, or a parameter of it, which its callers give.
+// operations returns the names that the Write methods in the store are called with: a literal, a constant of the
+// function, or a parameter, whose values come from the callers.
 func (s source) operations(dir, callee string, arg int) []string {
 	var ops []string
 	for _, f := range s.files[dir] {
@@ -121,7 +121,7 @@ func eachCall(f *ast.File, visit func(*ast.CallExpr, *ast.FuncDecl)) {
 	}
 }
 
-// selector is a call's x.name where x is a plain name, or its name alone.
+// selector returns the parts of a call x.name if x is an identifier, or only the name.
 func selector(c *ast.CallExpr) (on, name string) {
 	if f, ok := c.Fun.(*ast.Ident); ok {
 		return "", f.Name
@@ -136,7 +136,7 @@ func selector(c *ast.CallExpr) (on, name string) {
 	return "", ""
 }
 
-// imported reports that a name is that of a package: what is called is not a method.
+// imported reports whether a name is that of a package, so that the call is not a method call.
 func imported(f *ast.File, name string) bool {
 	return slices.ContainsFunc(f.Imports, func(i *ast.ImportSpec) bool {
 		p, err := strconv.Unquote(i.Path.Value)
@@ -153,9 +153,9 @@ func literal(e ast.Expr) (string, bool) {
 	return value, err == nil
 }
 
-// A harness walks Points: a point that is in the code and not in the list would
-// never be tried, one that is in the list alone would be tried in vain.
-func TestPointsAreThoseOfTheCode(t *testing.T) {
+// A harness iterates over Points: a point that is missing in the list would never be tried, and one that is missing
+// in the code would be tried in vain.
+func TestPointsMatchTheCode(t *testing.T) {
 	const root = "../../.."
 	s := readSource(t, root)
 	code := s.points()

@@ -32,7 +32,7 @@ func TestFinder(t *testing.T) {
 	} {
 		spans, n := NewFinder(tt.needle, tt.matchCase).Spans(tt.text, 10)
 		if tt.needle == "\xff" {
-			continue // any answer is right where neither is text; it must only end
+			continue // any result is right for invalid text; it must only end
 		}
 		if got := marked(tt.text, spans); !slices.Equal(got, tt.want) || n != len(tt.want) {
 			t.Errorf("%q in %q: %q (%d), want %q", tt.needle, tt.text, got, n, tt.want)
@@ -77,7 +77,7 @@ func TestParseAndSpans(t *testing.T) {
 		spans, _, all := All(text, Parse(tt.query))
 		got := marked(text, spans)
 		for i, g := range got {
-			if strings.HasPrefix(g, "Runn") || strings.HasPrefix(g, "runn") { // of a word that is typed its beginning is marked
+			if strings.HasPrefix(g, "Runn") || strings.HasPrefix(g, "runn") { // of a word that is being typed, the beginning is marked
 				got[i] = map[bool]string{true: "Running", false: "runner"}[g[0] == 'R']
 			}
 		}

@@ -18,7 +18,7 @@ func TestOf(t *testing.T) {
 		"Мы решили взять Go.":              {intent.Decision, true},
 		"我们决定用 Redis。":                     {intent.Decision, true},
 		"We must never log keys.":          {intent.Constraint, true},
-		"TODO: we decided to test it.":     {intent.Task, true}, // an open task first
+		"TODO: we decided to test it.":     {intent.Task, true}, // open tasks take precedence
 		"My name is Ana.":                  {intent.Fact, true},
 		"The sky is blue.":                 {"", true},
 		"Have we decided?":                 {"", false},

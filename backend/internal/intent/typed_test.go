@@ -7,7 +7,7 @@ import (
 	"contextinfinity/backend/internal/intent"
 )
 
-// Of a long message only the beginning is read.
+// Only the beginning of a long message is read.
 func TestTypedInstructions(t *testing.T) {
 	paste := strings.Repeat("A line of a log file.\n", 5000)
 	for text, want := range map[string]int{

@@ -136,7 +136,7 @@ export type Kind =
   | 'list'
   | 'turn';
 `,
-		// Where lists are: not in Plain, which has none, nor in Asked, which never comes.
+		// Which types contain lists: not Plain, which has none, nor Asked, which is never returned.
 		`= {
   Note: { rows: 'Row[]', words: '[]' },
   Row: { note: 'Note', self: 'Row' },
@@ -154,7 +154,7 @@ export type Kind =
 	}
 }
 
-func TestWhatThePageCannotBeGiven(t *testing.T) {
+func TestUnsupportedTypes(t *testing.T) {
 	for more, want := range map[string]string{
 		"type A struct { B chan int `json:\"b\"` }":                     "A.b: a type that is not provided for",
 		"type A struct { B time.Time `json:\"b\"` }":                    "the page cannot be given a time.Time",

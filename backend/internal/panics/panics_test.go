@@ -14,7 +14,7 @@ func do(f func()) (err *chat.Error, stack string) {
 	return nil, ""
 }
 
-// A panic becomes an error that says where, and never what the panic held.
+// A panic becomes an error with its place, but never with its value.
 func TestRecover(t *testing.T) {
 	var none map[string]int
 	for name, c := range map[string]struct {

@@ -2,7 +2,7 @@ package pattern
 
 import "testing"
 
-// TestItIsCompiledAtItsFirstUse: an expression costs nothing before.
+// TestItIsCompiledAtItsFirstUse: before that, an expression costs nothing.
 func TestItIsCompiledAtItsFirstUse(t *testing.T) {
 	broken := New("(")
 	defer func() {

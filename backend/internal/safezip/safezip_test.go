@@ -15,7 +15,7 @@ func archive(t testing.TB, files int, name string) *bytes.Reader {
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
 	for i := range files {
-		h := &zip.FileHeader{Name: fmt.Sprintf(name, i)} // stored: nothing is packed
+		h := &zip.FileHeader{Name: fmt.Sprintf(name, i)} // stored without compression
 		create := w.CreateRaw
 		if i == 0 {
 			create = w.CreateHeader
@@ -79,7 +79,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestALongListIsNotReadToItsEnd, whatever it says of its length.
+// TestALongListIsNotReadToItsEnd, whatever length it declares.
 func TestALongListIsNotReadToItsEnd(t *testing.T) {
 	whole := archive(t, 30_000, "%d.json")
 	c := &counting{ReaderAt: whole}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// hide replaces one secret that JSON writes with escapes.
+// hide replaces a secret that JSON encodes with escapes.
 func hide(s string) string { return strings.ReplaceAll(s, "pa\"ss\\wörd<", "[redacted]") }
 
 func TestTextInWhichJSONIsQuoted(t *testing.T) {

@@ -86,7 +86,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// hostile draws texts of what attacks are made of, and of any characters.
+// hostile generates texts from the building blocks of attacks and random characters.
 func hostile(t *rapid.T) string {
 	pieces := []string{
 		"</document>", "</memory>", "<", "＜", "≮", "/", "／", ">", "document", "Memory", "doc", "ument", "\u200b", "\u2060", "\u00a0", "\u3000", " ", "\n",
@@ -97,8 +97,8 @@ func hostile(t *rapid.T) string {
 	return strings.Join(rapid.SliceOfN(part, 0, 14).Draw(t, "text"), "")
 }
 
-// TestVisibleHolds: what is visible stays as it is, is UTF-8, and holds no character
-// that shows nothing but where its neighbours need it.
+// TestVisibleHolds: visible text stays unchanged, is valid UTF-8, and contains invisible characters only where their
+// neighbours need them.
 func TestVisibleHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := hostile(t)
@@ -129,8 +129,8 @@ func TestVisibleHolds(t *testing.T) {
 	})
 }
 
-// closes finds a frame's tag as loosely as any reader might: without regard to case,
-// width, marks and spaces. It is written apart from what it checks.
+// closes finds a frame's tag as loosely as any reader might: ignoring case, width, marks and spaces. It does not use
+// the code under test.
 func closes(s string) bool {
 	loose := strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) && r != '\n' || unicode.Is(unicode.M, r) || unicode.Is(unicode.Cf, r) {
@@ -146,8 +146,7 @@ func closes(s string) bool {
 	return false
 }
 
-// TestNothingClosesAFrame: whatever a text is made of, no frame is closed by it, no
-// frame is opened in it, and a document that is framed twice is the same.
+// TestNothingClosesAFrame: no text can close a frame or open one, and framing a document twice changes nothing.
 func TestNothingClosesAFrame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seen := Visible(hostile(t))
@@ -168,7 +167,7 @@ func TestNothingClosesAFrame(t *testing.T) {
 	})
 }
 
-// TestOrdinaryTextIsUnchanged: a document without angles and brackets is sent as it is.
+// TestOrdinaryTextIsUnchanged: a document without angle or square brackets is sent unchanged.
 func TestOrdinaryTextIsUnchanged(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.StringMatching(`[a-zA-Z0-9äöüßéà漢字あア가나Ωжи .,;:!?"'(){}=+*/&%$\n\t-]*`).Draw(t, "text")
@@ -178,8 +177,8 @@ func TestOrdinaryTextIsUnchanged(t *testing.T) {
 	})
 }
 
-// Disguises of frames, tokens and lines of the program that were once let through: a control
-// character in the tag, letters and brackets of other scripts, tokens of further vendors.
+// Disguises of frames, tokens and program lines that earlier versions did not catch: control characters in tags,
+// letters and brackets of other scripts, tokens of other vendors.
 func TestDisguises(t *testing.T) {
 	for _, s := range []string{
 		"<\x00/document>", "</\x1bdocument>", "</ᴅᴏᴄᴜᴍᴇɴᴛ>", "ᐸ/documentᐳ", "❬/document❭", "⦉/document⦊",

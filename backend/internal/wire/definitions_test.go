@@ -61,8 +61,8 @@ func TestArgumentsAreAnObject(t *testing.T) {
 	}
 }
 
-// A provider gets the tools that the request offers in their order, then those of the
-// options, never two of one name, and none at all where tools are off or options say so.
+// A provider gets the tools of the request in their order, then those of the options, never two with the same name,
+// and none if tools are off or the options say so.
 func TestToolsOfTheRequestAndOfTheOptions(t *testing.T) {
 	offered := []chat.ToolDefinition{{Name: "b"}, {Name: "a"}, {Name: "hosted"}}
 	hosted := map[string]any{"type": "web_search", "name": "hosted"}
@@ -96,7 +96,7 @@ func TestToolsOfTheRequestAndOfTheOptions(t *testing.T) {
 	}
 }
 
-func TestWordsForNoToolsAndForgottenAnswers(t *testing.T) {
+func TestErrorsAboutToolsAndForgottenAnswers(t *testing.T) {
 	for _, c := range []struct {
 		status             int
 		words              Words
@@ -132,7 +132,7 @@ func TestWordsForNoToolsAndForgottenAnswers(t *testing.T) {
 	}
 }
 
-// Every call of an answer has an id of its own, the same whenever it is decoded.
+// Every call of an answer has a unique id, which is the same whenever the answer is decoded.
 func TestEveryCallHasAnIDOfItsOwn(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		ids := rapid.SliceOfN(rapid.SampledFrom([]string{"", "a", "b", "call-1", "call-2", "call-3"}), 1, 8).Draw(rt, "ids")

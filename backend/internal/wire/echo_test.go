@@ -14,7 +14,7 @@ import (
 
 const echoKey = "sk-proj-abab/ac+0123456789"
 
-// echoed passes events through and returns what came out.
+// echoed passes events through and returns the output.
 func echoed(t interface{ Fatal(...any) }, events ...string) []string {
 	var out []string
 	e := newEchoes(echoKey, func(ev chat.RawEvent) error {
@@ -87,8 +87,8 @@ func TestAKeyThatIsEchoedInPieces(t *testing.T) {
 	}
 }
 
-// TestNoSplitShowsTheKey: however a text with keys in it is cut into events, what
-// arrives does not hold one; a text without one arrives exactly, in order.
+// TestNoSplitShowsTheKey: however a text with keys is split into events, the output contains no key; a text without
+// one passes unchanged, in order.
 func TestNoSplitShowsTheKey(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		parts := rapid.SliceOfN(rapid.SampledFrom([]string{echoKey, echoKey[:9], echoKey[9:], "a", "sk-", " ", "words and words", "ä\n\""}), 1, 9).Draw(t, "parts")
@@ -123,8 +123,8 @@ func TestNoSplitShowsTheKey(t *testing.T) {
 	})
 }
 
-// TestWithheldEventsAreBounded: a server that begins the key and continues with something
-// else holds up no more than a few events, and what was begun is taken out.
+// TestWithheldEventsAreBounded: if a server sends the beginning of the key and continues differently, only a few
+// events are delayed, and the beginning is removed.
 func TestWithheldEventsAreBounded(t *testing.T) {
 	arrived := 0
 	e := newEchoes(echoKey, func(chat.RawEvent) error { arrived++; return nil })
@@ -154,7 +154,7 @@ func TestWithheldEventsAreBounded(t *testing.T) {
 	}
 }
 
-// The name of an event is kept in the journal like its data.
+// The name of an event is stored in the journal like its data, so it is redacted too.
 func TestTheNameOfAnEventIsRedacted(t *testing.T) {
 	e := newEchoes(echoKey, func(ev chat.RawEvent) error {
 		if strings.Contains(ev.Type, echoKey) {

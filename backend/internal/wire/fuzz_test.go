@@ -11,8 +11,8 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// FuzzText: a text that comes as JSON strings, cut anywhere, is valid UTF-8 at every
-// moment; what was shown adds up to it, and whole it is what any JSON reader reads.
+// FuzzText: a text that arrives as JSON strings, split anywhere, is valid UTF-8 at any time; the pieces shown add up
+// to it, and the result is what a JSON decoder reads.
 func FuzzText(f *testing.F) {
 	f.Add(`"plain `, `text"`, 3)
 	f.Add(`"\ud83d\ude00"`, `"\ud83d"`, 7)
@@ -51,8 +51,8 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-// FuzzFailure: whatever a server says when it refuses, the error has words a person can
-// read, of a length to read, without the key; a listing of models likewise.
+// FuzzFailure: whatever a server responds to a rejected request, the error is readable, of limited length and without
+// the key; so is a list of models.
 func FuzzFailure(f *testing.F) {
 	const key = "sk-canary-4f9a1c77d2e84b0fa6"
 	for _, s := range []string{

@@ -17,7 +17,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// endless is a body without an end, and without a line break.
+// endless is a body without an end and without line breaks.
 type endless struct {
 	read   int64
 	closed bool
@@ -30,14 +30,14 @@ func (e *endless) Read(p []byte) (int, error) {
 
 func (e *endless) Close() error { e.closed = true; return nil }
 
-// answering is a server that answers every request with the same.
+// answering is a server that gives every request the same response.
 func answering(status int, kind string, body io.ReadCloser) Server {
 	return Server{Base: "http://127.0.0.1:9", Client: Client(&http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {kind}}, Body: body}, nil
 	})})}
 }
 
-// No answer without an end is read for longer than its bound, and each is closed.
+// An endless response is read only up to its limit and then closed.
 func TestEndlessAnswers(t *testing.T) {
 	stream := func(s Server) error {
 		return s.Stream(t.Context(), "/x", nil, func(chat.RawEvent) error { return nil })
@@ -84,7 +84,7 @@ func TestEndlessAnswers(t *testing.T) {
 	}
 }
 
-// A request that is cancelled while its error is read is cancelled, whatever the status was.
+// If a request is cancelled while its error is being read, the result is the cancellation, whatever the status was.
 func TestCancelledInsideAnError(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	body := struct {
@@ -104,8 +104,8 @@ type readFunc func([]byte) (int, error)
 
 func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 
-// An error whose text breaks off is judged by its status and by what came.
-func TestErrorThatBreaksOff(t *testing.T) {
+// An error whose body breaks off is judged by its status and the part that arrived.
+func TestAnErrorThatIsCutOff(t *testing.T) {
 	body := struct {
 		io.Reader
 		io.Closer
@@ -117,7 +117,7 @@ func TestErrorThatBreaksOff(t *testing.T) {
 	}
 }
 
-// A key that no header can carry is not sent, and not tried again.
+// A key that cannot be in a header is not sent, and the request is not retried.
 func TestKeyThatCannotBeSent(t *testing.T) {
 	for _, key := range []llm.Secret{"sk-one\nsk-two", "sk-one\x00", "sk-one\x7f"} {
 		sent := 0

@@ -6,8 +6,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Bodies with which servers refuse a request for its size, each with the numbers in it,
-// and some that only look like it.
+// Response bodies with which servers reject a request for its size, with the numbers in them, and some that only look
+// similar.
 func TestRefusalsOfServers(t *testing.T) {
 	for _, c := range []struct {
 		status         int

@@ -38,8 +38,8 @@ func TestToolNames(t *testing.T) {
 	}
 }
 
-// TestToolNamesAreReversible: a name that is sent escaped is the tool's own again in what a
-// model answers, and no name that needs no escape changes on the way.
+// TestToolNamesAreReversible: a name that is sent escaped is the original name again in a model's answer, and a name
+// that needs no escape is not changed.
 func TestToolNamesAreReversible(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		name := rapid.StringN(1, 12, 16).Draw(rt, "name")
@@ -55,10 +55,9 @@ func TestToolNamesAreReversible(t *testing.T) {
 	}
 }
 
-// TestAnyCallsCanBeSent: whatever calls and results a conversation holds, every call that
-// is sent has a name and an id that providers take, ids are unique, the results of its
-// group are the calls' own in their order, two tools never have one name, no word of a
-// result is lost, and the user's words are alone in their block.
+// TestAnyCallsCanBeSent: whatever calls and results a conversation contains, every call that is sent has a valid name
+// and a unique id, its group is followed by the results in order, two tools never have the same name, no text of a
+// result is lost, and the user's text is in a block of its own.
 func TestAnyCallsCanBeSent(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		ids := rapid.SampledFrom([]string{"a", "b", "a.b", "", "call-1", strings.Repeat("i", 70)})

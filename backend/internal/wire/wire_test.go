@@ -60,7 +60,7 @@ func TestEventReader(t *testing.T) {
 	for _, c := range cases {
 		for _, slow := range []bool{false, true} {
 			var src io.Reader = strings.NewReader(c.in)
-			if slow { // one byte at a time: no border may matter
+			if slow { // one byte at a time, because boundaries must not matter
 				src = iotest.OneByteReader(src)
 			}
 			got, err := readAll(src)
@@ -98,7 +98,7 @@ func FuzzEventReader(f *testing.F) {
 		if err != nil || !reflect.DeepEqual(fast, slow) {
 			t.Fatalf("borders matter: %q and %q, %v", fast, slow, err)
 		}
-		var again strings.Builder // what is read, written out, reads the same
+		var again strings.Builder // what was read, encoded again, reads the same
 		for _, ev := range fast {
 			if strings.ContainsAny(ev.name, "\r\n") || ev.name == "message" {
 				return
@@ -134,7 +134,7 @@ func TestText(t *testing.T) {
 		{[]string{`"\\ud83d"`, `"x"`}, `\ud83dx`},
 		{[]string{`"\ud83d"`, `"x"`}, "\uFFFDx"},
 		{[]string{`"\ude00"`}, "\uFFFD"},
-		{[]string{`"a\ud83d"`}, "a"}, // its other half never came
+		{[]string{`"a\ud83d"`}, "a"}, // its other half is missing
 		{[]string{"\"\xff\""}, "\uFFFD"},
 		{[]string{`null`, `7`, `{}`, ``, `"`}, ""},
 	}
@@ -189,7 +189,7 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// Whatever a decoder of JSON would read as the key goes; all else stays exact.
+// Whatever a JSON decoder would read as the key is removed; everything else stays exact.
 func TestRedactRaw(t *testing.T) {
 	const key = `sk/a+b="c\9`
 	cases := map[string]string{
@@ -320,7 +320,7 @@ func BenchmarkEventReader(b *testing.B) {
 	}
 }
 
-// The numbers of a refusal, in the words of the vendors and servers that name them.
+// The numbers in rejections, in the wording of the vendors and servers that state them.
 func TestSizesOfARefusal(t *testing.T) {
 	for words, want := range map[string][2]int{
 		"This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens. Please reduce the length of the messages.":                    {8192, 9000},
@@ -345,8 +345,8 @@ func TestSizesOfARefusal(t *testing.T) {
 	}
 }
 
-// An event of very many small values takes far more memory than its text, and is refused;
-// a long text is none, whatever it holds.
+// An event with very many small values would need far more memory than its text and is rejected; a long text is not,
+// whatever it contains.
 func TestDenseEvents(t *testing.T) {
 	for data, want := range map[string]bool{
 		`{"a":[` + strings.Repeat(`{},`, maxValues) + `{}]}`:       true,

@@ -38,7 +38,7 @@ func because(reason string) string {
 	return `{"type":"message_delta","delta":{"stop_reason":"` + reason + `","stop_sequence":null},"usage":{"output_tokens":5}}`
 }
 
-// textAt is a whole text block.
+// textAt returns a complete text block.
 func textAt(index int, pieces ...string) []string {
 	out := []string{startBlock(index, `{"type":"text","text":""}`)}
 	for _, p := range pieces {
@@ -47,7 +47,7 @@ func textAt(index int, pieces ...string) []string {
 	return append(out, stopBlock(index))
 }
 
-// recorded is a whole recording, its end included.
+// recorded returns a complete recording.
 func recorded(reason string, parts ...[]string) []chat.RawEvent {
 	all := []string{started, `{"type":"ping"}`}
 	for _, p := range parts {
@@ -56,7 +56,7 @@ func recorded(reason string, parts ...[]string) []chat.RawEvent {
 	return llmtest.Events(append(all, because(reason), stop)...)
 }
 
-// step is an answer within a turn that calls tools.
+// step returns an answer within a turn that calls tools.
 func step(s llmtest.ToolStep) []chat.RawEvent {
 	events := []string{strings.Replace(started, "resp_1", s.ID, 1)}
 	n := 0
@@ -154,8 +154,8 @@ func BenchmarkDecode(b *testing.B) {
 	llmtest.BenchmarkDecode(b, harness, llmtest.Event(`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":" word"}}`))
 }
 
-// A block that nobody knows grows by its deltas without being copied for each of them: a
-// provider that never ends one would else keep a processor busy for hours.
+// A block of unknown type is extended by its deltas without being copied each time; otherwise a provider that never
+// ends one would keep a CPU busy for hours.
 func TestUnknownBlocksGrow(t *testing.T) {
 	decode := func(deltas ...string) llm.Result {
 		d := New(nil).NewDecoder(llm.ToolsEnabled)
@@ -185,7 +185,7 @@ func TestUnknownBlocksGrow(t *testing.T) {
 	}
 }
 
-// An answer of very many parts that show nothing fills no memory, in one event or in many.
+// An answer with very many parts without visible text does not exhaust memory, in one event or in many.
 func TestTooManyParts(t *testing.T) {
 	const many = llm.MaxParts + 1000
 	for name, block := range map[string]string{

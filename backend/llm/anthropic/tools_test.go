@@ -12,7 +12,7 @@ import (
 	"contextinfinity/backend/llm/llmtest"
 )
 
-// encode is the body of a request with tools, which has to obey the rules of the API.
+// encode returns the body of a request with tools, which must follow the rules of the API.
 func encode(t *testing.T, c llmtest.Context, options map[string]any) []byte {
 	t.Helper()
 	body, err := New(nil).Encode(llm.Request{
@@ -28,9 +28,9 @@ func encode(t *testing.T, c llmtest.Context, options map[string]any) []byte {
 	return body
 }
 
-// An answer that the API paused goes back as it is, half of a hosted pair and all, and the
-// request ends with it.
-func TestAPausedAnswerGoesBackAsItIs(t *testing.T) {
+// An answer that the API paused is sent back unchanged, including half of a hosted tool's pair, as the end of the
+// request.
+func TestAPausedAnswerIsSentBackUnchanged(t *testing.T) {
 	hosted := `{"type":"server_tool_use","id":"srv_1","name":"web_search","input":{"query":"rain"}}`
 	p := llmtest.Play(t, New(nil), llm.ToolsEnabled, recorded("pause_turn", textAt(0, `"I look."`), []string{startBlock(1, hosted), stopBlock(1)}))
 	if p.Result.Status != chat.StepPaused || p.Result.Reason != "pause_turn" {
@@ -54,9 +54,9 @@ func TestAPausedAnswerGoesBackAsItIs(t *testing.T) {
 	}
 }
 
-// Thoughts and what the API says of a call go back byte for byte while the turn runs; what
-// it says of a call is left out of the turns before.
-func TestThoughtsAndCallersGoBackVerbatim(t *testing.T) {
+// Reasoning and the API's data about a call are sent back byte for byte while the turn runs; in later turns the data
+// about a call is left out.
+func TestReasoningAndCallersAreSentBackVerbatim(t *testing.T) {
 	call := `{"type":"tool_use","id":"call_1","name":"get_weather","input":{"a":1.50},"caller":{"type":"code_execution_20250825","tool_id":"srv_1"}}`
 	p := llmtest.Play(t, New(nil), llm.ToolsEnabled, recorded("tool_use", []string{
 		startBlock(0, `{"type":"thinking","thinking":"","signature":""}`), blockDelta(0, "thinking_delta", "thinking", `"Hm <&> \u00fc."`),
@@ -82,8 +82,7 @@ func TestThoughtsAndCallersGoBackVerbatim(t *testing.T) {
 	}
 }
 
-// The API takes four breakpoints. Those that the options set come first, then those of the
-// longest parts.
+// The API accepts four breakpoints. Those in the options come first, then those after the longest parts.
 func TestAtMostFourBreakpoints(t *testing.T) {
 	messages := []chat.Message{
 		chat.UserText("One"), chat.AssistantText("1"), chat.UserText("Weather?"),
@@ -104,8 +103,8 @@ func TestAtMostFourBreakpoints(t *testing.T) {
 	}
 }
 
-// A property with a name that the API refuses is offered under another, and has its own name
-// in what is stored and run; the call goes back as the model wrote it.
+// A property whose name the API rejects is offered under another name and has its own name in what is stored and run;
+// the call is sent back as the model wrote it.
 func TestPropertiesWithNamesThatAreRefused(t *testing.T) {
 	long := strings.Repeat("l", 70)
 	tool := chat.ToolDefinition{Name: "list_apps", Schema: json.RawMessage(`{"type":"object","properties":{"filter[id]":{"type":"string"},"a.b-c_d":{},"` + long + `":{}},"required":["filter[id]","` + long + `"]}`)}

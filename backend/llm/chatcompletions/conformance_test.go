@@ -39,7 +39,7 @@ func stream(reason string, deltas ...string) []chat.RawEvent {
 	return llmtest.Events(append(all, finished(reason), counts, "[DONE]")...)
 }
 
-// step is an answer within a turn that calls tools.
+// step returns an answer within a turn that calls tools.
 func step(s llmtest.ToolStep) []chat.RawEvent {
 	var deltas []string
 	if s.Thought != "" {
@@ -109,7 +109,7 @@ func BenchmarkDecode(b *testing.B) {
 	llmtest.BenchmarkDecode(b, harness, llmtest.Event(piece(content(`"w\u00f6rld"`))))
 }
 
-// An answer of very many parts that show nothing fills no memory, in one event or in many.
+// An answer with very many parts without visible text does not exhaust memory, in one event or in many.
 func TestTooManyParts(t *testing.T) {
 	const many = llm.MaxParts + 1000
 	list := func(one string) string { return strings.Repeat(one+`,`, many) + one }
@@ -128,7 +128,7 @@ func TestTooManyParts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			llmtest.TooManyParts(t, New(nil), whole(message(list)))
-			if name == "annotations" { // those of the last event stand
+			if name == "annotations" { // those of the last event replace earlier ones
 				return
 			}
 			one := llmtest.Event(`{"choices":[{"index":0,"delta":` + message(func(one string) string { return one }) + `}]}`)

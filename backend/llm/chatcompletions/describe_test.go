@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/llm/chatcompletions"
 )
 
-// described are the cards of a server that answers by path; what it has no answer for is not found.
+// described returns the cards of a server with a response for each path; other paths are not found.
 func described(t *testing.T, answers map[string]string, ep llm.Endpoint) ([]llm.ModelCard, []string, error) {
 	t.Helper()
 	var asked []string
@@ -103,8 +103,8 @@ func TestDescribeModels(t *testing.T) {
 	}
 }
 
-// TestDescribeModelsIsBounded: a server that lists very many is read to a bound, and asked
-// for the details of a few, or of the one that is named.
+// TestDescribeModelsIsBounded: a server with very many models is read up to a limit, and only a few models, or the
+// named one, are requested in detail.
 func TestDescribeModelsIsBounded(t *testing.T) {
 	var list strings.Builder
 	for i := range 6000 {

@@ -11,14 +11,14 @@ import (
 	"contextinfinity/backend/llm/llmtest"
 )
 
-// decode is the answer of a stream with tools on.
+// decode decodes a stream with tools enabled.
 func decode(t *testing.T, events []chat.RawEvent) llm.Result {
 	t.Helper()
 	return llmtest.Play(t, New(nil), llm.ToolsEnabled, events).Result
 }
 
-// sentBack is the body of the request that answers every call of an answer, while its turn
-// runs or in a later turn.
+// sentBack returns the body of the request that answers every call of an answer, while its turn runs or in a later
+// turn.
 func sentBack(t *testing.T, r llm.Result, running bool) string {
 	t.Helper()
 	results := chat.Message{Role: chat.RoleUser}
@@ -41,7 +41,7 @@ func sentBack(t *testing.T, r llm.Result, running bool) string {
 	return string(body)
 }
 
-// calledAs is every call of an answer in a line.
+// calledAs returns all calls of an answer as one line.
 func calledAs(r llm.Result) string {
 	var out []string
 	for _, b := range r.Blocks {
@@ -54,8 +54,8 @@ func calledAs(r llm.Result) string {
 
 func call(body string) string { return `{"tool_calls":[` + body + `]}` }
 
-// Servers write calls in many ways; each call comes out once, with an id of its own.
-func TestCallsAsServersWriteThem(t *testing.T) {
+// Servers encode calls in many ways; each call is decoded once, with a unique id.
+func TestCallsInTheFormsOfManyServers(t *testing.T) {
 	for name, c := range map[string]struct {
 		deltas []string
 		want   string
@@ -93,9 +93,8 @@ func TestCallsAsServersWriteThem(t *testing.T) {
 	}
 }
 
-// Gemini's signature of a thought comes beside the call, and goes back with it while the
-// turn runs.
-func TestASignatureGoesBackWithItsCall(t *testing.T) {
+// Gemini's signature of its reasoning comes with the call, and is sent back with it while the turn runs.
+func TestASignatureIsSentBackWithItsCall(t *testing.T) {
 	r := decode(t, stream("tool_calls", call(`{"index":0,"id":"i","type":"function","function":{"name":"a","arguments":"{}"},"extra_content":{"google":{"thought_signature":"Cg=="}}}`),
 		call(`{"index":1,"id":"k","function":{"name":"b","arguments":"{}"},"extra_content":null}`)))
 	signed := `{"extra_content":{"google":{"thought_signature":"Cg=="}},"function":{"arguments":"{}","name":"a"},"id":"i","type":"function"}`
@@ -107,9 +106,9 @@ func TestASignatureGoesBackWithItsCall(t *testing.T) {
 	}
 }
 
-// What the model thought goes back in the form it came in: as details put together again,
-// or as the text of the member that held it.
-func TestThoughtsGoBackAsTheyCame(t *testing.T) {
+// The model's reasoning is sent back in the form in which it arrived: as joined details, or as the text of the same
+// member.
+func TestReasoningIsSentBackUnchanged(t *testing.T) {
 	detail := func(s string) string { return `{"reasoning":"x","reasoning_details":[` + s + `]}` }
 	tool := call(`{"index":0,"id":"i","function":{"name":"a","arguments":"{}"}}`)
 	for name, c := range map[string]struct {
@@ -140,7 +139,7 @@ func TestThoughtsGoBackAsTheyCame(t *testing.T) {
 	}
 }
 
-// Arguments that come whole in one event are shown, and so counted, like those in pieces.
+// Arguments that arrive in one event are shown and counted like those in pieces.
 func TestWholeArgumentsAreShown(t *testing.T) {
 	args := `{"x":"` + strings.Repeat("y", 1000) + `"}`
 	for _, raw := range []string{args, string(mustQuote(args))} {
@@ -161,13 +160,13 @@ func TestWholeArgumentsAreShown(t *testing.T) {
 func mustQuote(s string) []byte {
 	raw, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // a string always encodes
+		panic(err) // a string can always be encoded
 	}
 	return raw
 }
 
-// A call keeps the id of its server while its turn runs: Kimi's models read it. In later
-// turns, which another server may get, ids are such as Mistral's takes.
+// A call keeps its server's id while its turn runs, because Kimi's models read it. In later turns, which may go to
+// another server, ids have the form that Mistral accepts.
 func TestIDsOfCalls(t *testing.T) {
 	r := decode(t, stream("tool_calls", call(`{"index":0,"id":"functions.a:0","function":{"name":"a","arguments":"{}"}}`),
 		call(`{"index":1,"id":"call_2","function":{"name":"a","arguments":"{}"}}`), call(`{"index":2,"id":"D681PevKs","function":{"name":"a","arguments":"{}"}}`)))

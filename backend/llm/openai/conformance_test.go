@@ -51,7 +51,7 @@ func said(deltas ...string) []chat.RawEvent {
 	return llmtest.Events(append(events, completed(""))...)
 }
 
-// step is an answer within a turn that calls tools.
+// step returns an answer within a turn that calls tools.
 func step(s llmtest.ToolStep) []chat.RawEvent {
 	events := []string{strings.Replace(created, "resp_1", s.ID, 1)}
 	n := 0
@@ -144,7 +144,7 @@ func BenchmarkDecode(b *testing.B) {
 	llmtest.BenchmarkDecode(b, harness, llmtest.Event(`{"type":"response.output_text.delta","output_index":0,"content_index":0,"item_id":"msg_0","sequence_number":7,"delta":" word","logprobs":[],"obfuscation":"abc"}`))
 }
 
-// An answer of very many parts that show nothing fills no memory, in one event or in many.
+// An answer with very many parts without visible text does not exhaust memory, in one event or in many.
 func TestTooManyParts(t *testing.T) {
 	const many = llm.MaxParts + 1000
 	list := func(one string) string { return strings.Repeat(one+`,`, many) + one }
@@ -158,7 +158,7 @@ func TestTooManyParts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			llmtest.TooManyParts(t, New(nil), whole(list(item)))
 			var events []chat.RawEvent
-			for n := many; n > 0; n-- { // the last first
+			for n := many; n > 0; n-- { // in reverse order
 				events = append(events, llmtest.Event(fmt.Sprintf(`{"type":"response.output_item.done","output_index":%d,"item":%s}`, n, item)))
 			}
 			llmtest.TooManyParts(t, New(nil), events...)

@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/llm/llmtest"
 )
 
-// encode is the body of a request with tools, which has to obey the rules of the API.
+// encode returns the body of a request with tools, which must follow the rules of the API.
 func encode(t *testing.T, r llm.Request, c llmtest.Context) string {
 	t.Helper()
 	r.Endpoint.ModelID, r.Endpoint.ToolsMode = "gpt-5", llm.ToolsEnabled
@@ -35,8 +35,7 @@ func called(id, name, input string) chat.ToolUse {
 	return chat.ToolUse{ToolUseID: id, Name: name, Input: json.RawMessage(input)}
 }
 
-// What the provider holds is not sent again; the answer that it kept is named, and this one
-// is kept too.
+// What the provider stores is not sent again; the request names the stored answer, and this answer is stored too.
 func TestARequestContinuesAnAnswer(t *testing.T) {
 	c := llmtest.Context{System: []string{"S"}, Cycle: 2, Messages: []chat.Message{
 		chat.UserText("Weather?"),
@@ -68,7 +67,7 @@ func TestARequestContinuesAnAnswer(t *testing.T) {
 	}
 }
 
-// Later steps continue later answers, and only what came after is sent.
+// Later steps continue later answers, and only what came after them is sent.
 func TestEachStepContinuesTheOneBefore(t *testing.T) {
 	messages := []chat.Message{chat.UserText("Weather?")}
 	for _, id := range []string{"call_1", "call_2", "call_3"} {
@@ -80,9 +79,9 @@ func TestEachStepContinuesTheOneBefore(t *testing.T) {
 	}
 }
 
-// Where the server stores answers, a call goes back with the id that the server gave it, as
-// the reasoning before it does; where it stores none, neither has an id.
-func TestIDsGoBackOnlyWhereTheyAreKnown(t *testing.T) {
+// If the server stores answers, calls and the reasoning before them are sent back with the server's ids; otherwise
+// without.
+func TestIDsAreSentBackOnlyIfStored(t *testing.T) {
 	p := llmtest.Play(t, New(nil), llm.ToolsEnabled, step(llmtest.ToolStep{ID: "resp_1", Thought: "Hm.", Calls: []llmtest.StepCall{{ID: "call_1", Name: "get_weather"}}}))
 	c := llmtest.Context{Messages: []chat.Message{chat.UserText("Weather?"), {Role: chat.RoleAssistant, Blocks: p.Result.Blocks}, result("call_1", "rain")}, Cycle: 2}
 	for _, store := range []bool{true, false} {
@@ -96,8 +95,8 @@ func TestIDsGoBackOnlyWhereTheyAreKnown(t *testing.T) {
 	}
 }
 
-// The ids that gateways make up for each event are refused, and not sent.
-func TestMadeUpIDsDoNotGoBack(t *testing.T) {
+// Ids that gateways generate for each event would be rejected, so they are not sent.
+func TestGeneratedIDsAreNotSentBack(t *testing.T) {
 	odd := called("call_1", "get_weather", `{}`)
 	odd.Provider, odd.Extra = Name, json.RawMessage(`{"id":"Xi0028z==","namespace":"n"}`)
 	body := encode(t, llm.Request{Endpoint: llm.Endpoint{Store: true}}, llmtest.Context{Cycle: 2, Messages: []chat.Message{
@@ -108,7 +107,7 @@ func TestMadeUpIDsDoNotGoBack(t *testing.T) {
 	}
 }
 
-// A function that is offered never becomes a custom tool, whatever its arguments look like.
+// A function call stays one, whatever its arguments look like, and never becomes a custom tool call.
 func TestGarbledArgumentsStayAFunctionCall(t *testing.T) {
 	body := encode(t, llm.Request{}, llmtest.Context{Cycle: 2, Messages: []chat.Message{
 		chat.UserText("Weather?"), {Role: chat.RoleAssistant, Blocks: chat.Blocks{called("call_1", "get_weather", `"{\"city\":"`)}}, result("call_1", "no JSON"),

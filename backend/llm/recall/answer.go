@@ -19,12 +19,15 @@ func (p *Provider) answer(ctx context.Context, req request) (string, []chat.Turn
 	if len(terms) == 0 {
 		return p.sayNoFind(ctx, w, w.noWords)
 	}
-	found, err := p.memory.Search(ctx, Query{Text: req.Query, Branch: req.Branch, Limit: req.Limit})
+	found, err := p.memory.Search(ctx, Query{Text: req.Query, Branch: req.Branch, Scope: req.Scope, Limit: req.Limit})
 	if err != nil {
 		return "", nil, err
 	}
 	found = choose(found, req.Limit)
 	if len(found) == 0 {
+		if place := w.places[req.Scope]; place != "" {
+			return fmt.Sprintf(w.nothingThere, place), nil, nil
+		}
 		return p.sayNoFind(ctx, w, w.nothing)
 	}
 	var sb strings.Builder

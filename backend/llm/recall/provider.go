@@ -22,10 +22,10 @@ import (
 // Name is the adapter's name, and that of its model.
 const Name = "recall"
 
-// Memory searches all conversations by words and by meaning. It chooses the relevant part of a long text.
+// Memory searches conversations by words and by meaning. It chooses the relevant part of a long text.
 type Memory interface {
-	// Search returns at most q.Limit relevant passages, best first. It excludes the siblings of q.Branch and earlier
-	// answers of recall.
+	// Search returns at most q.Limit relevant passages within q.Scope, best first. Except in the scope of a session, it
+	// excludes the siblings of q.Branch; it always excludes earlier answers of recall.
 	Search(ctx context.Context, q Query) ([]Passage, error)
 }
 
@@ -33,6 +33,7 @@ type Memory interface {
 type Query struct {
 	Text   string
 	Branch chat.BranchID // of the current turn
+	Scope  chat.Scope    // empty: every session
 	Limit  int
 }
 
@@ -92,6 +93,7 @@ func (*Provider) ListModels(context.Context, llm.Endpoint) ([]string, error) {
 type request struct {
 	Query  string        `json:"query"`
 	Branch chat.BranchID `json:"branch,omitempty"`
+	Scope  chat.Scope    `json:"scope,omitempty"`
 	Limit  int           `json:"limit"`
 	Stream bool          `json:"stream"`
 }
@@ -104,6 +106,9 @@ func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 	}
 	body := map[string]any{
 		"query": question(groups[len(groups)-1].Blocks), "branch": r.Endpoint.Branch, "limit": defaultLimit, "stream": r.Endpoint.Stream,
+	}
+	if r.Endpoint.Scope != "" {
+		body["scope"] = r.Endpoint.Scope
 	}
 	return wire.Marshal(wire.Merge(body, r.Endpoint.Options))
 }

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var now = time.Date(2026, 5, 3, 12, 0, 0, 0, time.UTC)
 
-// memory answers with what it is given.
+// memory returns fixed passages.
 type memory struct {
 	found  []Passage
 	err    error
@@ -67,7 +67,7 @@ var kyoto = []Passage{
 	{TurnID: "T6", SessionID: "S1", Role: chat.RoleAssistant, Score: 0.5, At: now.Add(-3 * time.Hour), Name: "Ann", Text: "The ryokan is **mine**."},
 }
 
-// ask runs a question through Encode, Stream and the decoder.
+// ask passes a question through Encode, Stream and the decoder.
 func ask(t *testing.T, p *Provider, question string, stream bool) ([]chat.RawEvent, llmtest.Played) {
 	t.Helper()
 	ep := llm.Endpoint{Provider: Name, Stream: stream, Branch: "B1"}
@@ -127,8 +127,8 @@ func TestSaysPlainly(t *testing.T) {
 	}
 }
 
-// TestTheLanguageOfTheWindow: the program's own sentences, the speakers and the dates are in the language of the
-// window when the answer is made; quotations and titles stay as they are.
+// TestTheLanguageOfTheWindow: the program's own sentences, the speakers and the dates are in the window's language at
+// the time of the answer; quotations and titles are not changed.
 func TestTheLanguageOfTheWindow(t *testing.T) {
 	language := "de"
 	p := provider(&memory{found: kyoto, turns: 4})
@@ -152,7 +152,7 @@ func TestTheLanguageOfTheWindow(t *testing.T) {
 	}
 }
 
-func TestEncodeTakesTheQuestionAlone(t *testing.T) {
+func TestEncodeTakesOnlyTheQuestion(t *testing.T) {
 	messages := []chat.Message{
 		chat.UserText("Earlier"), chat.AssistantText("Answer"),
 		{Role: chat.RoleUser, Blocks: chat.Blocks{
@@ -168,8 +168,8 @@ func TestEncodeTakesTheQuestionAlone(t *testing.T) {
 	}
 }
 
-// TestDocumentsAreNoQuestion: through the assembler itself, which makes texts of them.
-func TestDocumentsAreNoQuestion(t *testing.T) {
+// TestDocumentsAreNotPartOfTheQuestion: tested with the assembler itself, which turns documents into text.
+func TestDocumentsAreNotPartOfTheQuestion(t *testing.T) {
 	for name, d := range map[string]chat.Document{
 		"whole": {File: "F", Name: `a "plan".md`, Text: "Fares to Osaka.\n", Whole: true, Tokens: 4},
 		"part":  {File: "F", Name: "plan.md", Text: "Fares to Osaka.", Tokens: 90_000},
@@ -224,7 +224,7 @@ func TestCancel(t *testing.T) {
 	})
 	t.Run("while speaking", func(t *testing.T) {
 		p := provider(&memory{found: kyoto})
-		p.pacing = time.Hour // only the cancel can end a pause
+		p.pacing = time.Hour // only a cancellation can end a pause
 		ctx, cancel := context.WithCancel(t.Context())
 		n := 0
 		err := p.Stream(ctx, llm.Endpoint{}, body, func(chat.RawEvent) error {

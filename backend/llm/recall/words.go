@@ -11,6 +11,8 @@ import (
 type texts struct {
 	found                     string // with the date: a quotation may be read a year later, so every date is complete
 	nothing, empty, noWords   string
+	nothingThere              string // with one of places: less than every session was searched
+	places                    map[chat.Scope]string
 	quoted                    string // speaker, date and turn of a quotation
 	document                  string // with its name
 	untitled, user, assistant string
@@ -23,6 +25,11 @@ var english = texts{
 		"This is **recall**: it searches every conversation kept here, by words and by similarity, and quotes what it finds. " +
 		"Try a name, a number or a rarer word from the conversation. " +
 		"For an answer instead of a quotation, choose a model with a key, or a local server.\n",
+	nothingThere: "I found nothing about that in %s.\n\n" +
+		"This is **recall**: it quotes what it finds as far as memory reaches, by words and by similarity. " +
+		"You choose how far beside the message field, or with `contextinfinity sessions scope`. " +
+		"For an answer instead of a quotation, choose a model with a key, or a local server.\n",
+	places: map[chat.Scope]string{chat.ScopeLineage: "this branch", chat.ScopeSession: "this chat", chat.ScopeProject: "this project"},
 	empty: "Your history is still empty, so there is nothing to quote yet. Your message is saved.\n\n" +
 		"This is **recall**, the built-in model. It works without a key and without a network: " +
 		"it searches everything you say here and every answer, in all sessions, and answers with quotations " +
@@ -42,6 +49,11 @@ var german = texts{
 		"Dies ist **recall**: Es durchsucht jede hier aufbewahrte Unterhaltung nach Wörtern und nach Ähnlichkeit und zitiert, was es findet. " +
 		"Versuchen Sie es mit einem Namen, einer Zahl oder einem selteneren Wort aus der Unterhaltung. " +
 		"Für eine Antwort statt eines Zitats wählen Sie ein Modell mit Schlüssel oder einen lokalen Server.\n",
+	nothingThere: "Dazu habe ich %s nichts gefunden.\n\n" +
+		"Dies ist **recall**: Es zitiert, was es nach Wörtern und nach Ähnlichkeit findet, soweit das Gedächtnis reicht. " +
+		"Wie weit, wählen Sie neben dem Nachrichtenfeld oder mit `contextinfinity sessions scope`. " +
+		"Für eine Antwort statt eines Zitats wählen Sie ein Modell mit Schlüssel oder einen lokalen Server.\n",
+	places: map[chat.Scope]string{chat.ScopeLineage: "in diesem Zweig", chat.ScopeSession: "in diesem Chat", chat.ScopeProject: "in diesem Projekt"},
 	empty: "Ihr Verlauf ist noch leer, es gibt also noch nichts zu zitieren. Ihre Nachricht ist gespeichert.\n\n" +
 		"Dies ist **recall**, das eingebaute Modell. Es funktioniert ohne Schlüssel und ohne Netz: " +
 		"Es durchsucht alles, was Sie hier sagen, und jede Antwort, in allen Sitzungen, und antwortet mit Zitaten " +
@@ -67,6 +79,11 @@ var chinese = texts{
 		"这是 **recall**：它按词语和相似度搜索保存在此的所有对话，并引用找到的内容。" +
 		"请试试对话中的名称、数字或较少见的词语。" +
 		"如果需要回答而不是引文，请选择有密钥的模型或本地服务器。\n",
+	nothingThere: "在%s中没有找到相关内容。\n\n" +
+		"这是 **recall**：它在记忆范围内按词语和相似度搜索，并引用找到的内容。" +
+		"记忆范围可以在消息输入框旁选择，也可以用 `contextinfinity sessions scope` 设置。" +
+		"如果需要回答而不是引文，请选择有密钥的模型或本地服务器。\n",
+	places: map[chat.Scope]string{chat.ScopeLineage: "此分支", chat.ScopeSession: "此聊天", chat.ScopeProject: "此项目"},
 	empty: "您的历史记录还是空的，因此还没有可以引用的内容。您的消息已保存。\n\n" +
 		"这是内置模型 **recall**。它不需要密钥，也不需要网络：" +
 		"它会搜索您在所有会话中说过的内容和得到的每个回答，并用引文及其出处的链接来回答。\n\n" +

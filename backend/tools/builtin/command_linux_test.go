@@ -16,7 +16,7 @@ import (
 	"contextinfinity/backend/tools"
 )
 
-// runners are the ways in which commands are run here.
+// runners are the available ways of running commands.
 func runners(t *testing.T) map[Confinement]*Commands {
 	t.Helper()
 	program, err := os.Executable()
@@ -63,8 +63,8 @@ func TestCommands(t *testing.T) {
 	})
 }
 
-// TestConfinedCommands: what is outside can neither be read nor changed, and the environment
-// of this process cannot be read through /proc.
+// TestConfinedCommands: files outside can be neither read nor changed, and this process's environment cannot be read
+// through /proc.
 func TestConfinedCommands(t *testing.T) {
 	eachRunner(t, func(t *testing.T, d *desk, c Confinement) {
 		if c == ConfinedNot {
@@ -100,7 +100,7 @@ func must(s string, err error) string {
 	return s
 }
 
-// TestBubblewrapHasNoNetwork listens on the loopback: nobody comes.
+// TestBubblewrapHasNoNetwork listens on the loopback interface and expects no connection.
 func TestBubblewrapHasNoNetwork(t *testing.T) {
 	k, ok := runners(t)[ConfinedBubblewrap]
 	if !ok {
@@ -110,7 +110,7 @@ func TestBubblewrapHasNoNetwork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close() //nolint:errcheck // nobody was served
+	defer l.Close() //nolint:errcheck // no connection was accepted
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	d := newDesk(t, k)
 	if shell, err := exec.LookPath("bash"); err == nil {
@@ -122,8 +122,8 @@ func TestBubblewrapHasNoNetwork(t *testing.T) {
 	}
 }
 
-// TestWhatIsSaidOfConfinement: a person reads it at approval.
-func TestWhatIsSaidOfConfinement(t *testing.T) {
+// TestTheDescriptionOfTheSandbox: the description, which the user reads before approving a call, describes the sandbox.
+func TestTheDescriptionOfTheSandbox(t *testing.T) {
 	for c, want := range map[Confinement]string{ConfinedBubblewrap: "there is no network", ConfinedLandlock: "The network is not cut off", ConfinedNot: "It is not confined"} {
 		d := newDesk(t, &Commands{look: func() (Confinement, string) { return c, "" }})
 		defs := d.Definitions()
@@ -133,8 +133,8 @@ func TestWhatIsSaidOfConfinement(t *testing.T) {
 	}
 }
 
-// TestNothingRunsOn: a command that ended, was cancelled or took too long leaves no process.
-func TestNothingRunsOn(t *testing.T) {
+// TestCommandsLeaveNoProcess: a command that ended, was cancelled or timed out leaves no process.
+func TestCommandsLeaveNoProcess(t *testing.T) {
 	eachRunner(t, func(t *testing.T, d *desk, _ Confinement) {
 		const left = "sleep 987654 >/dev/null 2>&1 </dev/null & setsid sleep 987654 >/dev/null 2>&1 </dev/null & (setsid sleep 987654 &) ; echo started"
 		d.answers("run_command", map[string]any{"command": left}, "started")
@@ -161,7 +161,7 @@ func (d *desk) exists(name string) bool {
 	return err == nil
 }
 
-// noneLeft fails if a process runs in the folder. One that was killed may take a moment.
+// noneLeft fails if a process still runs in the folder. A killed one may take a moment to end.
 func (d *desk) noneLeft(when string) {
 	d.Helper()
 	var found []string
@@ -185,7 +185,7 @@ func (d *desk) processes() []string {
 	return out
 }
 
-func TestMuchOutputIsBounded(t *testing.T) {
+func TestOutputIsBounded(t *testing.T) {
 	eachRunner(t, func(t *testing.T, d *desk, _ Confinement) {
 		got, _ := d.call("run_command", map[string]any{"command": "echo first; yes | head -c 5000000; printf '\\033[31mlast'"})
 		if len(got) > maxOutput+1024 || !strings.HasPrefix(got, "exit code 0\nfirst\ny\n") || !strings.HasSuffix(got, "\uFFFD[31mlast") || !strings.Contains(got, "bytes are left out]") {
@@ -194,7 +194,7 @@ func TestMuchOutputIsBounded(t *testing.T) {
 	})
 }
 
-// TestTheProbeChooses: without bubblewrap Landlock, without both nothing.
+// TestTheProbeChooses: without bubblewrap it chooses Landlock, and without both no sandbox.
 func TestTheProbeChooses(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	abi, err := llsys.LandlockGetABIVersion()

@@ -41,7 +41,7 @@ func (d *desk) put(name, content string) {
 	}
 }
 
-// call returns what a tool answers, and whether it is an error.
+// call returns a tool's result, and whether it is an error.
 func (d *desk) call(tool string, arguments map[string]any) (string, bool) {
 	d.Helper()
 	out, err := d.Call(d.Context(), tools.Call{Tool: tool, Arguments: argumentsOf(d.T, arguments)})
@@ -101,8 +101,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestNoPathLeadsOut: neither names nor links do, for reading or for writing.
-func TestNoPathLeadsOut(t *testing.T) {
+// TestNoPathLeavesTheFolder: neither names nor links lead out of the folder, for reading or writing.
+func TestNoPathLeavesTheFolder(t *testing.T) {
 	d := newDesk(t, nil)
 	secret := filepath.Join(d.outside, "secret.txt")
 	if err := os.WriteFile(secret, []byte("hidden treasure"), 0o600); err != nil {

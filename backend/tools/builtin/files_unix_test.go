@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestAPipeIsNotRead: opening one would wait for a writer forever.
+// TestAPipeIsNotRead: opening one would wait forever for a writer.
 func TestAPipeIsNotRead(t *testing.T) {
 	d := newDesk(t, nil)
 	if err := syscall.Mkfifo(filepath.Join(d.dir, "pipe"), 0o600); err != nil {

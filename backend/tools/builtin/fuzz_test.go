@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// FuzzLocate: a path that is taken lies in the folder, before any link is looked at.
+// FuzzLocate: an accepted path is in the folder, before links are resolved.
 func FuzzLocate(f *testing.F) {
 	for _, path := range []string{"a/b", "../x", "/given/a", "/given/../x", "/real/./a", "", ".", "a/../../x", "/given", "//given//a", "a\x00", "..a"} {
 		f.Add(path)
@@ -23,7 +23,7 @@ func FuzzLocate(f *testing.F) {
 	})
 }
 
-// FuzzLineDiff: the lines that stay and come are the new text, those that stay and go the old.
+// FuzzLineDiff: kept and added lines form the new text, kept and removed lines the old one.
 func FuzzLineDiff(f *testing.F) {
 	f.Add("a\nb\nc\n", "a\nx\nc\n")
 	f.Add("", "a")

@@ -8,9 +8,8 @@ import (
 	"contextinfinity/backend/tools"
 )
 
-// TestTheLimitOfACommandIsItsOwn: a call is not given up before its command is ended, whose
-// outcome is known then.
-func TestTheLimitOfACommandIsItsOwn(t *testing.T) {
+// TestACommandHasItsOwnLimit: a call is not given up before its command was ended, so that its outcome is known.
+func TestACommandHasItsOwnLimit(t *testing.T) {
 	d := newDesk(t, &Commands{look: func() (Confinement, string) { return ConfinedNot, "" }})
 	for arguments, own := range map[string]time.Duration{
 		`{"command":"x"}`: usualTime, `{"command":"x","timeout_s":600}`: 10 * time.Minute, `{"command":"x","timeout_s":99999}`: longestTime,

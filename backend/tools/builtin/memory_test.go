@@ -14,7 +14,7 @@ import (
 	"contextinfinity/backend/tools"
 )
 
-// past is a store of a few sessions, and a search that finds what a test says.
+// past is a store with a few sessions, and a search with scripted results.
 type past struct {
 	sessions []chat.SessionSummary
 	turns    []chat.Turn
@@ -106,7 +106,7 @@ func (p *past) hit(session, turn string, seq int64, words string) {
 	}})
 }
 
-// ask calls a reader as a model of session S1 does.
+// ask calls a memory tool like a model in session S1.
 func (p *past) ask(t *testing.T, scope chat.Scope, tool string, arguments map[string]any) (string, bool) {
 	t.Helper()
 	s := New(&Memory{Store: p, Search: p, Settings: func() (bool, chat.Scope) { return true, scope }}, nil)
@@ -169,7 +169,7 @@ func TestGetTurn(t *testing.T) {
 	}{
 		{chat.ScopeSession, map[string]any{"turn_id": "T3"}}, {chat.ScopeSession, map[string]any{"session_id": "S2", "number": 1}},
 		{chat.ScopeLineage, map[string]any{"turn_id": "T3"}}, {chat.ScopeAll, map[string]any{"turn_id": "T4"}}, // archived
-		{chat.ScopeAll, map[string]any{"turn_id": "T2"}}, // the one that asks
+		{chat.ScopeAll, map[string]any{"turn_id": "T2"}}, // the running turn itself
 		{chat.ScopeAll, map[string]any{"turn_id": "nowhere"}}, {chat.ScopeAll, map[string]any{"number": 7}}, {chat.ScopeAll, map[string]any{}},
 	} {
 		if got, isError := p.ask(t, c.scope, "get_turn", c.a); !isError {
@@ -202,7 +202,7 @@ func TestListSessions(t *testing.T) {
 	}
 }
 
-// TestAViewOfOthers: another program sees the sessions that it may see, and no others.
+// TestAViewOfOthers: another program sees only the sessions that it may see.
 func TestAViewOfOthers(t *testing.T) {
 	p := newPast()
 	for i := range 30 {
@@ -226,7 +226,7 @@ func TestAViewOfOthers(t *testing.T) {
 	}
 }
 
-func TestReadersAreOffWithoutMemory(t *testing.T) {
+func TestMemoryToolsAreOffWithoutMemory(t *testing.T) {
 	s := New(&Memory{Settings: func() (bool, chat.Scope) { return false, chat.ScopeAll }}, nil)
 	if defs := s.Definitions(); len(defs) != 0 {
 		t.Errorf("offered: %+v", defs)
@@ -239,8 +239,8 @@ func TestReadersAreOffWithoutMemory(t *testing.T) {
 	}
 }
 
-// What a reader quoted is reported with its answer, and which sessions it named.
-func TestReadersTellWhatTheyQuoted(t *testing.T) {
+// A memory tool reports which turns it quoted and which sessions it named.
+func TestMemoryToolsReportWhatTheyQuoted(t *testing.T) {
 	p := newPast()
 	p.hit("S2", "T3", 1, "Iron.")
 	p.hit("S1", "T1", 1, "beans")

@@ -17,7 +17,7 @@ import (
 
 const sessionID = "01KDYAK348M6KSDC06SG2A2KN5"
 
-// chained are events of a session that say these payloads.
+// chained returns events of a session with these payloads.
 func chained(payloads ...string) []ledger.Event {
 	tail := ledger.Genesis()
 	var out []ledger.Event
@@ -44,7 +44,7 @@ func listed[V any](list []V) iter.Seq2[V, error] {
 	}
 }
 
-// written is a bundle of events and contents.
+// written returns a bundle with events and contents.
 func written(tb testing.TB, events []ledger.Event, contents ...Content) []byte {
 	tb.Helper()
 	last := events[len(events)-1]
@@ -62,7 +62,7 @@ func written(tb testing.TB, events []ledger.Event, contents ...Content) []byte {
 	return b.Bytes()
 }
 
-// read is what a bundle holds.
+// read returns the content of a bundle.
 func read(b []byte) (meta Meta, events []ledger.Event, contents []Content, torn bool, err error) {
 	r, err := Open(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
@@ -75,8 +75,8 @@ func read(b []byte) (meta Meta, events []ledger.Event, contents []Content, torn 
 	return r.Meta, events, contents, torn, err
 }
 
-// TestWrittenIsRead: payloads and contents come back byte for byte, whatever they are.
-func TestWrittenIsRead(t *testing.T) {
+// TestBundlesRoundTrip: payloads and contents are read back byte for byte, whatever they are.
+func TestBundlesRoundTrip(t *testing.T) {
 	events := chained(`{"v":1,"data":{}}`, `{"v":1,"data":{"text":"<b> & ‽ \\u0000"}}`, "{\"v\":1,\n\"data\":{}}", "\xff\x00 no JSON", ` {"v":1}`, `null`, `""`)
 	erased := chained(`gone`)[0]
 	erased.Seq, erased.PrevHash, erased.Payload = 8, events[6].Hash, nil
@@ -112,7 +112,7 @@ func TestWrittenIsRead(t *testing.T) {
 	}
 }
 
-// TestDamagedIsNotWritten: what does not hold together is not passed off as a bundle.
+// TestDamagedIsNotWritten: inconsistent events are not written as a bundle.
 func TestDamagedIsNotWritten(t *testing.T) {
 	for name, damage := range map[string]func([]ledger.Event) []ledger.Event{
 		"a payload": func(e []ledger.Event) []ledger.Event { e[1].Payload = []byte(`{"v":1}`); return e },
@@ -132,7 +132,7 @@ func TestDamagedIsNotWritten(t *testing.T) {
 	}
 }
 
-// TestLyingSizes: an entry that unpacks to more than it says ends there.
+// TestLyingSizes: an entry that unpacks to more than its declared size ends there.
 func TestLyingSizes(t *testing.T) {
 	b := written(t, chained(`{"v":1}`))
 	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
@@ -141,7 +141,7 @@ func TestLyingSizes(t *testing.T) {
 	}
 	size := z.File[1].UncompressedSize64
 	lying := bytes.Clone(b)
-	at := bytes.LastIndex(lying, []byte("events.ndjson")) - 46 // its header in the list at the end
+	at := bytes.LastIndex(lying, []byte("events.ndjson")) - 46 // its header in the central directory
 	if size > 0xffff || lying[at+24] != byte(size) {
 		t.Fatal("the header is not where it was")
 	}

@@ -9,8 +9,7 @@ import (
 	"contextinfinity/backend/ledger"
 )
 
-// FuzzOpen: any bytes are a bundle whose events follow on each other, or an error of a
-// kind that can be told.
+// FuzzOpen: any bytes are a bundle with a valid chain of events, or a known kind of error.
 func FuzzOpen(f *testing.F) {
 	whole := written(f, chained(`{"v":1,"data":{}}`, `{"v":1,"data":{"text":"a"}}`), Content{1, Request, []byte("request")}, Content{2, Document, []byte("words")})
 	f.Add(whole)
@@ -23,8 +22,7 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// FuzzParts is FuzzOpen for what is in the entries, which no change of an archive's
-// bytes would get past its checksums.
+// FuzzParts is FuzzOpen for the content of the entries, because changed bytes of an archive would fail its checksums.
 func FuzzParts(f *testing.F) {
 	events := chained(`{"v":1,"data":{}}`, "\xff")
 	whole := written(f, events, Content{1, Request, []byte("request")})

@@ -14,7 +14,7 @@ import (
 
 var at = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
-// conversation is a document of one branch of these turns.
+// conversation returns a document with one branch of these turns.
 func conversation(turns ...render.Turn) render.Document {
 	b := chat.BranchSummary{Branch: chat.Branch{ID: "01HZZZZZZZZZZZZZZZZZZZBR01", Label: "main", CreatedAt: at}, Turns: len(turns), LastSeq: int64(len(turns))}
 	return render.Document{
@@ -54,7 +54,7 @@ func written(t *testing.T, write func(io.Writer, render.Document) error, d rende
 
 const onePixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
-// everything is a turn with each kind of block there is.
+// everything is a turn with each kind of block.
 func everything() render.Turn {
 	image := chat.Image{MediaType: "image/png", Source: json.RawMessage(`{"data":"` + onePixel + `"}`)}
 	t := exchange(1, "", "")
@@ -81,7 +81,7 @@ func everything() render.Turn {
 	return t
 }
 
-// hostile is what a text may try: to act, to fetch, to leave its place.
+// hostile are texts that try to run code, to load something, or to leave their place.
 var hostile = map[string]string{
 	"script": "<script>alert(1)</script>", "handler": "<img src=x onerror=alert(1)>", "handler on a kept tag": `<b onclick="alert(1)">x</b>`,
 	"javascript": "[x](javascript:alert(1))", "javascript in disguise": "[x](&#106;avascript:alert(1))", "javascript, broken": "<a href=\"java\nscript:alert(1)\">x</a>",

@@ -7,7 +7,7 @@ import (
 	"contextinfinity/backend/transfer/render"
 )
 
-// drawnAnswer is the page of one answer, and its text as a browser reads it.
+// drawnAnswer returns the page of one answer, and its text as a browser reads it.
 func drawnAnswer(t *testing.T, answer string) (page, text string) {
 	t.Helper()
 	page = written(t, render.HTML, conversation(exchange(1, "?", answer)))
@@ -18,9 +18,9 @@ func drawnAnswer(t *testing.T, answer string) (page, text string) {
 	return page, text
 }
 
-// TestFormulasStandAsTheyWereWritten, whatever Markdown makes of their marks; sums of money
-// are none, and code is code.
-func TestFormulasStandAsTheyWereWritten(t *testing.T) {
+// TestFormulasAreUnchanged, whatever Markdown syntax they contain; amounts of money are not formulas, and code stays
+// code.
+func TestFormulasAreUnchanged(t *testing.T) {
 	for _, answer := range []string{
 		`With $a_1 * b_2 * c_1$ it holds.`, `So \(x_i < y_i\) and \[ \sum_{i=1}^n x_i \] follow.`, "$$\n- a_1\n+ b_1 \\\\\n= c_1\n$$", `($\{x\}$, $\alpha\_b$).`,
 		"| a | b |\n|---|---|\n| $|x|$ | $y_1 _z_$ |", `# On $x_1 _y_$`, `**bold $a_b_c$**`, "- $p_1$ and $p_2$\n- $$q_*r_*$$",
@@ -48,7 +48,7 @@ func TestFormulasStandAsTheyWereWritten(t *testing.T) {
 	}
 }
 
-// TestAnAnswerOfJSON keeps its lines.
+// TestAnAnswerOfJSON: it keeps its line breaks.
 func TestAnAnswerOfJSON(t *testing.T) {
 	const answer = "{\n  \"a_b_c\": [1,\n    2],\n  \"*\": \"*\"\n}"
 	page, text := drawnAnswer(t, "\n"+answer+"\n")

@@ -40,7 +40,7 @@ func TestMarkdownOfEverything(t *testing.T) {
 	golden(t, "everything.md", written(t, render.Markdown, d))
 }
 
-// outline is the headings of level 1 to 3 that are at the top of a document.
+// outline returns the top-level headings of level 1 to 3 of a document.
 func outline(src string) []string {
 	_, body, _ := strings.Cut(strings.TrimPrefix(src, "---\n"), "\n---\n")
 	doc := goldmark.DefaultParser().Parse(text.NewReader([]byte(body)))
@@ -53,7 +53,7 @@ func outline(src string) []string {
 	return out
 }
 
-// leaks is the HTML in a document that is not the program's.
+// leaks returns HTML in a document that the program did not write.
 func leaks(src string) []string {
 	_, body, _ := strings.Cut(strings.TrimPrefix(src, "---\n"), "\n---\n")
 	b := []byte(body)
@@ -132,7 +132,7 @@ func FuzzMarkdownStaysInItsPlace(f *testing.F) {
 	})
 }
 
-func TestMarkdownThatNeedsNothingIsLeftAsItIs(t *testing.T) {
+func TestMarkdownIsNotChangedNeedlessly(t *testing.T) {
 	for _, said := range []string{"plain *words*", "- a\n  - b\n\n1. c", "a `code` b", "    code", "> quote", "| a |\n|---|\n| b |", "x_y a\\b"} {
 		if out := written(t, render.Markdown, conversation(exchange(1, "q", said))); !strings.Contains(out, "\n\n"+said+"\n\n") {
 			t.Errorf("%q is not in\n%s", said, out)
@@ -151,7 +151,7 @@ func TestMarkdownHeadingsMoveTogether(t *testing.T) {
 	}
 }
 
-func TestTurnsThatAreNotOver(t *testing.T) {
+func TestRenderingUnfinishedTurns(t *testing.T) {
 	open := exchange(2, "unsent", "")
 	open.Assistant, open.Phase, open.Outcome = nil, chat.PhaseAccepted, chat.OutcomeNone
 	cut := exchange(3, "cut off", "")
@@ -177,7 +177,7 @@ func TestTurnsThatAreNotOver(t *testing.T) {
 	}
 }
 
-// branched is a document of all branches: the first, and one that forks after turn 1.
+// branched returns a document with all branches: the first one, and one that forks after turn 1.
 func branched() render.Document {
 	other := exchange(2, "other", "way")
 	other.BranchID = "01HZZZZZZZZZZZZZZZZZZZBR02"

@@ -19,11 +19,11 @@ import (
 	"contextinfinity/backend/transfer/render"
 )
 
-// tags are all that a page is made of.
+// tags are the tags that a page may contain.
 var tags = strings.Fields(`html head meta title style body a header h1 h2 h3 h4 h5 h6 dl dt dd time p details summary section ul ol li main article span bdi div
 	pre code img nav strong em del blockquote hr br table thead tbody tr th td`)
 
-// attributes are those that each tag may have, beside those that every one may.
+// attributes are the allowed attributes of each tag, besides the global ones.
 var attributes = map[string][]string{
 	"html": {"lang"}, "meta": {"charset", "http-equiv", "content", "name"}, "a": {"href", "title", "rel"}, "img": {"src", "alt"}, "time": {"datetime"},
 	"ol": {"start"}, "th": {"align"}, "td": {"align"},
@@ -36,7 +36,7 @@ var (
 	safeData = regexp.MustCompile(`^data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+=*$`)
 )
 
-// inspect reads a page as a browser would, and returns what it must not hold.
+// inspect parses a page like a browser, and returns its forbidden content and its text.
 func inspect(t *testing.T, src string) (faults []string, text string) {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader(src))
@@ -146,7 +146,7 @@ func TestNothingOfAMessageActsOnThePage(t *testing.T) {
 	}
 }
 
-func TestHostileHTMLIsShownAsTheTextItIs(t *testing.T) {
+func TestHostileHTMLIsShownAsText(t *testing.T) {
 	for _, name := range []string{"script", "frame", "form", "svg", "comment", "details", "mutation", "deep", "table cell"} {
 		_, words := inspect(t, written(t, render.HTML, conversation(exchange(1, "q", hostile[name]))))
 		want := hostile[name]
@@ -162,7 +162,7 @@ func TestHostileHTMLIsShownAsTheTextItIs(t *testing.T) {
 	}
 }
 
-// The policy is the wall behind the other: it names the one style by its hash.
+// The policy is a second line of defence: it allows only the style with this hash.
 func TestThePolicyForbidsEverythingElse(t *testing.T) {
 	page := written(t, render.HTML, conversation(exchange(1, "a", "b")))
 	_, rest, _ := strings.Cut(page, "<style>")
@@ -178,7 +178,7 @@ func TestThePolicyForbidsEverythingElse(t *testing.T) {
 	}
 }
 
-// colours are the custom properties of a block of CSS.
+// colours returns the custom properties in a block of CSS.
 func colours(css string) map[string]string {
 	out := map[string]string{}
 	for _, m := range regexp.MustCompile(`(--color-[\w-]+):\s*([^;]+);`).FindAllStringSubmatch(css, -1) {
@@ -229,7 +229,7 @@ func TestContentsOfBranches(t *testing.T) {
 	}
 }
 
-func TestATurnThatNobodysMessageBegan(t *testing.T) {
+func TestATurnWithoutAUserMessage(t *testing.T) {
 	turn := exchange(1, "", "hello")
 	turn.User.Blocks = transfer.NoMessage().Blocks
 	d := conversation(turn, exchange(2, "b", "c"), exchange(3, "d", "e"), exchange(4, "f", "g"), exchange(5, "h", "i"), exchange(6, "j", "k"))
@@ -257,7 +257,7 @@ func TestTheListOfConversations(t *testing.T) {
 	}
 }
 
-// A writer that fails ends the reading, and its error is what is returned.
+// If writing fails, reading ends, and the writer's error is returned.
 func TestAFullDiskEndsTheWriting(t *testing.T) {
 	for name, write := range map[string]func(*full, render.Document) error{
 		"md": func(w *full, d render.Document) error { return render.Markdown(w, d) }, "json": func(w *full, d render.Document) error { return render.JSON(w, d) },

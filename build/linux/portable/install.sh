@@ -1,6 +1,6 @@
 #!/bin/sh
-# Puts ContextInfinity into your own menu: into ~/.local, or the directory in $PREFIX. No rights are needed, and
-# nothing else is touched. It also runs from this folder as it is: bin/contextinfinity
+# Installs ContextInfinity into your own menu: into ~/.local, or the directory in $PREFIX. No special permissions are
+# needed, and nothing else is changed. The program also runs from this folder: bin/contextinfinity
 set -eu
 cd "$(dirname "$0")"
 prefix="${PREFIX:-$HOME/.local}"
@@ -18,14 +18,14 @@ if command -v ldd >/dev/null 2>&1; then
 fi
 
 mkdir -p "$kept"
-if [ -e "$kept/files" ]; then sh "$kept/uninstall.sh" --quiet; mkdir -p "$kept"; fi # what an older version had and this one has not
+if [ -e "$kept/files" ]; then sh "$kept/uninstall.sh" --quiet; mkdir -p "$kept"; fi # files that only an older version had
 find bin share -type f | while read -r file; do
   mkdir -p "$prefix/$(dirname "$file")"
-  echo "$file" >>"$kept/files" # before the file: an installation that breaks off can be removed
+  echo "$file" >>"$kept/files" # recorded first, so that an interrupted installation can be removed
   cp "$file" "$prefix/$file"
 done
 chmod 755 "$prefix/bin/contextinfinity"
-# A menu does not look in ~/.local/bin everywhere: the entry names the program by its whole path.
+# Some desktops do not search ~/.local/bin for menu entries, so the entry has the program's absolute path.
 entry="$prefix/share/applications/contextinfinity.desktop"
 quoted="$(printf '%s' "$prefix/bin/contextinfinity" | sed 's/[\\&|]/\\&/g')"
 sed -i "s|^Exec=contextinfinity|Exec=\"$quoted\"|" "$entry"

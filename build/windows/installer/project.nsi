@@ -1,6 +1,6 @@
-# The Windows installer. scripts/package windows runs makensis on it; `wails build --target windows/amd64 --nsis` would
-# too. Either writes wails_tools.nsh beside this file, with the names and the version of wails.json and the macros used
-# below. Installs for one person, without administrator rights, and leaves the conversations alone when it is removed.
+# The Windows installer. scripts/package windows runs makensis on it; `wails build --target windows/amd64 --nsis` works
+# too. Both write wails_tools.nsh beside this file, with the names and the version from wails.json and the macros used
+# below. It installs for one user, without administrator rights, and keeps the conversations when it is removed.
 Unicode true
 
 !define REQUEST_EXECUTION_LEVEL "user"
@@ -53,7 +53,7 @@ Section
     File "/oname=third-party-licences.txt" "${ARG_NOTICES}"
   !endif
   !insertmacro wails.associateFiles
-  # The macro leaves the program's path unquoted, which a folder with a space in its name would break.
+  # The macro does not quote the program's path, which would fail with a space in the folder's name.
   WriteRegStr SHELL_CONTEXT "Software\Classes\ContextInfinity.Bundle\shell\open\command" "" '"$INSTDIR\${PRODUCT_EXECUTABLE}" "%1"'
   CreateShortcut "$SMPROGRAMS\${INFO_PRODUCTNAME}.lnk" "$INSTDIR\${PRODUCT_EXECUTABLE}"
   CreateShortcut "$DESKTOP\${INFO_PRODUCTNAME}.lnk" "$INSTDIR\${PRODUCT_EXECUTABLE}"
@@ -62,9 +62,9 @@ SectionEnd
 
 Section "uninstall"
   !insertmacro wails.setShellContext
-  # The web view's cache goes; the data directory, which holds the conversations, stays.
+  # The web view's cache is removed; the data directory with the conversations stays.
   RMDir /r "$AppData\${PRODUCT_EXECUTABLE}"
-  # File by file: the folder was chosen by a person, and may hold things of theirs.
+  # File by file, because the user chose the folder, and it may contain other files.
   Delete "$INSTDIR\${PRODUCT_EXECUTABLE}"
   Delete "$INSTDIR\LICENSE.txt"
   Delete "$INSTDIR\third-party-licences.txt"

@@ -14,7 +14,7 @@ test('first start: no serious finding', async ({ launch, page }) => {
   await inspect(page, 'first start');
 });
 
-test('where the system forces its colours, what is chosen and found can be seen', async ({ home, provider, launch, page }) => {
+test('with forced colours, selections and search results are visible', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   provider.answer('A question', 'An answer.');
   await launch();
@@ -35,7 +35,7 @@ test('where the system forces its colours, what is chosen and found can be seen'
   expect(await style('[role="menuitem"]:focus', 'outline-style')).toBe('solid');
 });
 
-test('Tab goes through the window as it is drawn, and shows where it is', async ({ home, provider, launch, page }) => {
+test('Tab follows the visual order of the window, and shows the focus', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   provider.answer('A question', 'An answer.');
   await launch();
@@ -57,7 +57,7 @@ test('Tab goes through the window as it is drawn, and shows where it is', async 
   expect(places).toEqual(['NAV', 'HEADER', 'MAIN', 'ASIDE']);
 });
 
-test.describe('no serious finding, light, dark and in high contrast', () => {
+test.describe('no serious finding in the light, dark and contrast themes', () => {
   test.beforeEach(async ({ home, provider, launch, page }) => {
     home.configure(provider);
     await launch();
@@ -75,7 +75,7 @@ test.describe('no serious finding, light, dark and in high contrast', () => {
     });
   }
 
-  test('where nothing was said, and where an answer failed or was cut off', async ({ provider, page }) => {
+  test('with an empty conversation, and failed or interrupted answers', async ({ provider, page }) => {
     await inspect(page, 'an empty conversation');
     await workedIn(page, provider, 2);
     await new Conversation(page).ready();
@@ -87,7 +87,7 @@ test.describe('no serious finding, light, dark and in high contrast', () => {
   });
 
   for (const [part, some] of parts(overlays, 4).entries()) {
-    test(`in what lies over it, part ${part + 1}`, async ({ provider, page }) => {
+    test(`in views over it, part ${part + 1}`, async ({ provider, page }) => {
       await workedIn(page, provider, 3);
       await new Conversation(page).ready();
       await tour(page, some, (name) => inspect(page, name));

@@ -2,7 +2,7 @@ import { inspect } from '../harness/axe.ts';
 import { expect, test } from '../harness/fixtures.ts';
 import { Conversation } from './conversation.ts';
 
-test('one question to three models: side by side while they arrive, found again after a crash, gone on with, merged', async ({ home, provider, launch, page }) => {
+test('one question to three models: side by side while they arrive, found again after a crash, continued, merged', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   const question = 'Which index would you add?';
   const answer = 'On the table of orders I would add a partial index on those that are open. It is small, since most are closed within the hour, and the planner takes it for the query that lists them: at any moment few of them are open at once.';

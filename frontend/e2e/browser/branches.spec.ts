@@ -4,7 +4,7 @@ import { Conversation } from './conversation.ts';
 
 test.beforeEach(({ home, provider }) => home.configure(provider));
 
-test('fork and switch: two ways on from the same turn, neither sees the other', async ({ provider, launch, page }) => {
+test('fork and switch: two branches from the same turn do not affect each other', async ({ provider, launch, page }) => {
   provider.answer('The common start', 'Where both begin.');
   provider.answer('The first way', 'Down the first way.');
   provider.answer('The other way', 'Down the other way.');

@@ -32,7 +32,7 @@ test('a long answer ends in view', async ({ provider, launch, page }) => {
   await expect(page.getByText('Sentence 120 of the answer is here.')).toBeInViewport();
 });
 
-test('what is written before the conversation has opened is kept', async ({ provider, launch, page }) => {
+test('text typed before the conversation has opened is kept', async ({ provider, launch, page }) => {
   provider.answer('Quick fingers', 'Nothing is lost.');
   await launch();
   await page.reload();
@@ -55,7 +55,7 @@ for (const [model, protocol] of [['mock-messages', 'Messages'], ['mock-chat', 'C
   });
 }
 
-test('stop: what was shown stays, marked stopped, and the next message goes out', async ({ home, provider, launch, page }) => {
+test('stop: the shown text stays, marked as stopped, and the next message is sent', async ({ home, provider, launch, page }) => {
   const text = prose(200);
   provider.answer('Go on for ever', text, { chunkSize: 15, holdAfter: 30 });
   provider.answer('And now?', 'Now something short.');
@@ -75,7 +75,7 @@ test('stop: what was shown stays, marked stopped, and the next message goes out'
   expect(home.journals().size).toBeLessThanOrEqual(2);
 });
 
-test('error and retry: the words of the provider, the question kept, and a second chance', async ({ provider, launch, page }) => {
+test('error and retry: the message of the provider, the question kept, and a second try', async ({ provider, launch, page }) => {
   provider.refuse('Will this work?', 400, 'The model is resting today');
   await launch();
   const chat = new Conversation(page);
@@ -89,7 +89,7 @@ test('error and retry: the words of the provider, the question kept, and a secon
   await expect(page.getByText('This time it does.')).toBeVisible();
 });
 
-test('a connection that drops: the part stays, incomplete, and can be discarded', async ({ provider, launch, page }) => {
+test('a dropped connection: the received part stays, incomplete, and can be discarded', async ({ provider, launch, page }) => {
   const text = prose(40);
   provider.answer('Half of it', text, { chunkSize: 20, dropAfter: 16 });
   await launch();
@@ -104,7 +104,7 @@ test('a connection that drops: the part stays, incomplete, and can be discarded'
   await expect(chat.turn(1)).not.toHaveAccessibleName(/incomplete/i);
 });
 
-test('a message sent while an answer streams waits its turn', async ({ provider, launch, page }) => {
+test('a message sent while an answer streams is queued', async ({ provider, launch, page }) => {
   provider.answer('Long one', prose(60), { chunkSize: 20, holdAfter: 20 });
   provider.answer('Short one', 'Here it is.');
   await launch();
@@ -118,7 +118,7 @@ test('a message sent while an answer streams waits its turn', async ({ provider,
   await chat.says(1, prose(60));
 });
 
-test('hostile Markdown draws as text: no script runs and nothing is fetched', async ({ provider, launch, page }) => {
+test('hostile Markdown is shown as text: no script runs and nothing is loaded', async ({ provider, launch, page }) => {
   const text =
     'Look: <img src="https://example.com/x.png" onerror="window.harmed=true"> <script>window.harmed=true</script>\n\n' +
     '[a link](javascript:window.harmed=true) ![remote](https://example.com/y.png)\n\nThe end of it.';

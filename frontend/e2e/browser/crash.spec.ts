@@ -4,7 +4,7 @@ import { Conversation, plain, prose } from './conversation.ts';
 
 test.beforeEach(({ home, provider }) => home.configure(provider));
 
-test('kill -9 while streaming: the part stands there, byte for byte what the journal holds', async ({ home, provider, launch, page }) => {
+test('kill -9 while streaming: the text in the journal is shown again, byte for byte', async ({ home, provider, launch, page }) => {
   const text = `${prose(100, 'Grüße, 世界 👋')}`;
   provider.answer('Tell me', text, { chunkSize: 15, holdAfter: 40 });
   const program = await launch();
@@ -28,7 +28,7 @@ test('kill -9 while streaming: the part stands there, byte for byte what the jou
   expect(verb(home, 'verify')).toContain('No problems found');
 });
 
-test('killed twice, recovered twice: nothing stands there twice', async ({ home, provider, launch, page }) => {
+test('killed twice, recovered twice: nothing is duplicated', async ({ home, provider, launch, page }) => {
   provider.answer('Tell me', prose(100), { chunkSize: 15, holdAfter: 40 });
   const first = await launch();
   const chat = new Conversation(page);
@@ -46,7 +46,7 @@ test('killed twice, recovered twice: nothing stands there twice', async ({ home,
   await expect(page.getByRole('article')).toHaveCount(1);
 });
 
-test('after the crash the recovered answer can be kept, and the conversation goes on', async ({ home, provider, launch, page }) => {
+test('after a crash the recovered answer can be kept, and the conversation continues', async ({ home, provider, launch, page }) => {
   provider.answer('Tell me', prose(100), { chunkSize: 15, holdAfter: 40 });
   provider.answer('Go on then', 'On it goes.');
   const program = await launch();
@@ -63,7 +63,7 @@ test('after the crash the recovered answer can be kept, and the conversation goe
   await chat.askAndWait(2, 'Go on then', 'On it goes.');
 });
 
-test('a crash between answers loses nothing, nor what was being written', async ({ provider, launch, page }) => {
+test('a crash between answers loses nothing, including the draft', async ({ provider, launch, page }) => {
   provider.answer('First', 'One answer.');
   const program = await launch();
   const chat = new Conversation(page);
@@ -97,7 +97,7 @@ function recorded(home: Home): string {
   return shown.turns[0].partial_text;
 }
 
-test('kill -9 while an old message is edited: what was written before it comes back, and the edit with it', async ({ provider, launch, page }) => {
+test('kill -9 while an old message is edited: the earlier draft is restored, and so is the edit', async ({ provider, launch, page }) => {
   provider.answer('The question', 'The answer.');
   const program = await launch();
   const chat = new Conversation(page);

@@ -19,7 +19,7 @@ function disk(home: Home) {
   };
 }
 
-test('a full disk takes no message, says so, keeps the text, and works again when there is space', async ({ home, provider, launch, page }) => {
+test('a full disk accepts no message, says so, keeps the text, and works again when there is space', async ({ home, provider, launch, page }) => {
   const { env, fill, free } = disk(home);
   provider.answer('First', 'One answer.');
   provider.answer('Second, which found no room', 'Another answer.');
@@ -53,7 +53,7 @@ test('a full disk takes no message, says so, keeps the text, and works again whe
   expect(verb(home, 'verify')).toContain('No problems found');
 });
 
-test('a disk that is full at the start: the window shows what is there, says that it can only be read, and takes nothing', async ({ home, provider, launch, page }) => {
+test('a disk that is full at the start: the window shows the data as read-only, and accepts nothing', async ({ home, provider, launch, page }) => {
   const { env, fill, free } = disk(home);
   provider.answer('First', 'One answer.');
   provider.answer('Second', 'Another answer.');
@@ -85,7 +85,7 @@ test('a disk that is full at the start: the window shows what is there, says tha
   expect(verb(home, 'verify')).toContain('No problems found');
 });
 
-test('a draft that a full disk refused is saved by itself when there is space', async ({ home, launch, page }) => {
+test('a draft that could not be saved on a full disk is saved automatically when there is space', async ({ home, launch, page }) => {
   const { env, fill, free } = disk(home);
   await launch(env);
   const chat = new Conversation(page);
@@ -100,7 +100,7 @@ test('a draft that a full disk refused is saved by itself when there is space', 
   await expect(chat.composer).toHaveValue('half a thought');
 });
 
-test('a setting that a full disk refused is said beside it, and is written when there is space', async ({ home, launch, page }) => {
+test('a setting that could not be saved on a full disk shows an error, and is saved when there is space', async ({ home, launch, page }) => {
   const { env, fill, free } = disk(home);
   await launch(env);
   await new Conversation(page).ready();
@@ -117,7 +117,7 @@ test('a setting that a full disk refused is said beside it, and is written when 
   await expect(page.getByText(/disk is full|no space/i)).toHaveCount(0);
 });
 
-test('a disk that fills up while an answer arrives: what was shown stays, and can be decided on when there is space', async ({ home, provider, launch, page }) => {
+test('a disk that fills up while an answer arrives: the shown text stays, and can be kept or discarded when there is space', async ({ home, provider, launch, page }) => {
   const { env, fill, free } = disk(home);
   const text = prose(100);
   provider.answer('Tell me', text, { chunkSize: 15, holdAfter: 40 });
@@ -150,7 +150,7 @@ test('a disk that fills up while an answer arrives: what was shown stays, and ca
   expect(verb(home, 'verify')).toContain('No problems found');
 });
 
-test('a journal that cannot be fsynced: nothing is called durable that is not, and the window warns', async ({ home, provider, launch, page }) => {
+test('a journal that cannot be fsynced: bytes are never called durable by mistake, and the window warns', async ({ home, provider, launch, page }) => {
   const text = prose(400);
   provider.answer('Tell me', text, { chunkSize: 6, holdAfter: [60, 1200] });
   const trace = join(home.root, 'trace');
@@ -185,7 +185,7 @@ test('a journal that cannot be fsynced: nothing is called durable that is not, a
   expect(drawn.replace(/\s/g, '')).toBe(text.slice(0, last.displayed).replace(/\s/g, ''));
 });
 
-test('a database that fails for a moment: the message is not taken, and is when it works again; an answer is saved by itself', async ({ home, provider, launch, page }) => {
+test('a database that fails for a moment: the message is accepted once it works again; an answer is saved automatically', async ({ home, provider, launch, page }) => {
   provider.answer('Tell me', 'An answer.');
   const eio = ['turn.accept.committing:2', 'turn.finalize.committing:3', 'turn.finalize.committing:4', 'turn.finalize.committing:6'];
   await launch({ CONTEXTINFINITY_FAULT: eio.map((point) => `tx.${point}:eio`).join() });
@@ -203,7 +203,7 @@ test('a database that fails for a moment: the message is not taken, and is when 
   expect(verb(home, 'verify')).toContain('No problems found');
 });
 
-test('a disk that is full as a whole answer is to be saved: the window says so, asks nothing, and it is saved by itself when there is space', async ({ home, provider, launch, page }) => {
+test('a disk that is full when a complete answer is saved: the window says so, and saves it automatically when there is space', async ({ home, provider, launch, page }) => {
   const { env, free } = disk(home);
   provider.answer('Tell me', 'All of an answer.');
   await launch({ ...env, CONTEXTINFINITY_FAULT: 'tx.turn.finalize.begun:1:full' });

@@ -7,7 +7,7 @@ const fact = 'The lighthouse keeper of Skagen was called Ottilie Vestergaard.';
 const chapter = (at: number) => `## Chapter ${at}\n\nOn the ${at}th day the harbour logged ${at * 3} ships, their cargo of timber, and the wind from the west.\n`;
 const book = ['# The harbour book', ...Array.from({ length: 400 }, (_, i) => chapter(i + 1) + (i === 199 ? `\n${fact}\n` : ''))].join('\n');
 
-test('a document is attached, read, and recalled by what stands in its middle', async ({ home, provider, launch, page }) => {
+test('a document is attached, read, and recalled by a fact in its middle', async ({ home, provider, launch, page }) => {
   home.configure(provider, '[budget]\nworking_set_tokens = 9000\n');
   provider.answer('What is this book?', 'A book about a harbour.');
   provider.answer('Who was the lighthouse keeper of Skagen?', 'Ottilie Vestergaard.');
@@ -44,7 +44,7 @@ test('a document is attached, read, and recalled by what stands in its middle', 
   expect(second).toContain('<memory>');
 });
 
-test('what is no document is refused beside the field, and the text stays', async ({ home, provider, launch, page }) => {
+test('a file that is not a document is rejected beside the field, and the text stays', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   await launch();
   const chat = new Conversation(page);

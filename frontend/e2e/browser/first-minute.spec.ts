@@ -32,7 +32,7 @@ async function speaksPlainly(page: Page, seen: RegExp): Promise<void> {
 
 test.beforeEach(({ page }) => page.addInitScript(() => localStorage.setItem('contextinfinity.layout', '{}'))); // as on the first start
 
-test('a local server: one click and one message to the first answer, and no word of the insides on the screen', async ({ launch, page }) => {
+test('a local server: one click and one message to the first answer, and no internal terms on the screen', async ({ launch, page }) => {
   const local = await Provider.startAt(11434).catch(() => undefined);
   test.skip(local === undefined, 'something else listens on port 11434 of this machine');
   const server = local as Provider;

@@ -6,7 +6,7 @@ import { expect, test } from '../harness/fixtures.ts';
 import { Conversation } from './conversation.ts';
 
 test.describe('first start', () => {
-  test('with a key: tested at once, and a conversation with it', async ({ home, provider, launch, page }) => {
+  test('with a key: tested at once, then used in a conversation', async ({ home, provider, launch, page }) => {
     test.skip(process.platform !== 'linux', 'SSL_CERT_FILE is read on Linux alone');
     const vendors = await Vendors.start(home, provider);
     provider.answer('Hello there', 'A greeting from the vendor.');
@@ -52,7 +52,7 @@ test.describe('first start', () => {
     }
   });
 
-  test('with no key and no network: recall quotes what was said before', async ({ launch, page }) => {
+  test('without a key or network: recall quotes earlier messages', async ({ launch, page }) => {
     await launch();
     await page.getByRole('button', { name: 'Start with recall' }).click();
 
@@ -65,7 +65,7 @@ test.describe('first start', () => {
     await expect(chat.answer(2)).toContainText('ninth of May');
   });
 
-  test('is not asked again', async ({ launch, page }) => {
+  test('is shown only once', async ({ launch, page }) => {
     const first = await launch();
     await page.getByRole('button', { name: 'Start with recall' }).click();
     await expect(new Conversation(page).composer).toBeVisible();

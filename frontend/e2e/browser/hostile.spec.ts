@@ -5,7 +5,7 @@ import { Conversation } from './conversation.ts';
 
 test.beforeEach(({ home, provider }) => home.configure(provider));
 
-test('nothing that an answer tries runs, and no request leaves but those to the program', async ({ provider, launch, page }) => {
+test('nothing in an answer runs, and there are no requests except to the program', async ({ provider, launch, page }) => {
   const corpus = hostile.map(([name, text]) => `Case: ${name}\n\n${text}`).join('\n\n');
   provider.answer('Try everything', `${corpus}\n\nThe end of it.`, { chunkSize: 400 });
   const seen = watch(page);
@@ -31,7 +31,7 @@ test('nothing that an answer tries runs, and no request leaves but those to the 
   expect(seen.outside(served.url)).toEqual([]);
 });
 
-test('answers that hold a parser up leave the window answering: each is shown, and one can go on writing', async ({ provider, launch, page }) => {
+test('answers that slow a parser down do not block the window: each is shown, and typing still works', async ({ provider, launch, page }) => {
   // One of each kind: deep, long, ambiguous. All cases are measured in the unit tests.
   const chosen = ['10 000 quotes in quotes', 'a table of 20 000 rows', 'links that never close', 'paragraphs', 'formulas that grow'];
   const seen = watch(page);
@@ -71,7 +71,7 @@ const slow: [string, string][] = [
 /** The limit relative to ordinary words. Text that is laid out as one unit takes at least fifty times as long. */
 const most = 20;
 
-test('what engines lay out slowly holds the page hardly longer than ordinary words', async ({ provider, launch, page, browser }) => {
+test('text that engines lay out slowly blocks the page hardly longer than ordinary words', async ({ provider, launch, page, browser }) => {
   await launch();
   const chat = new Conversation(page);
   const took: Record<string, number> = {};

@@ -100,7 +100,7 @@ test.describe('with a provider', () => {
     await expect(keys.chat.turn(3)).toHaveAccessibleName(/failed/);
     provider.answer('Be refused', 'Well then.');
     await keys.activate(keys.chat.turn(3).getByRole('button', { name: 'Retry' }), 'Shift+Tab');
-    await expect(keys.chat.answer(4)).toContainText('Well then.'); // as a turn of its own
+    await expect(keys.chat.answer(4)).toContainText('Well then.'); // as a separate turn
 
     for (const [seq, what, name] of [[5, 'Keep', /kept/], [6, 'Discard', /discarded/]] as const) {
       provider.answer(`Break off ${seq}`, prose(60), { chunkSize: 20, dropAfter: 16 });
@@ -111,7 +111,7 @@ test.describe('with a provider', () => {
     }
   });
 
-  test('sessions: new, switched, renamed, in a folder, archived and back', async ({ provider, page }) => {
+  test('sessions: create, switch, rename, move to a folder, archive and restore', async ({ provider, page }) => {
     const keys = new Keys(page);
     const list = page.getByRole('group', { name: 'Sessions' });
     const line = (name: string) => list.locator('[data-session]').filter({ hasText: name });
@@ -262,7 +262,7 @@ test.describe('with a provider', () => {
     await expect(pins.getByText('Bertha rests on Sundays.').last()).toBeVisible();
   });
 
-  test('the palette, the sheet, the settings, theme and text size', async ({ page }) => {
+  test('the palette, the shortcut sheet, the settings, theme and text size', async ({ page }) => {
     const keys = new Keys(page);
     const root = page.locator('html');
     await command(page, 'Dark theme');

@@ -42,7 +42,7 @@ function drawn(page: Page): Promise<string[]> {
 }
 
 for (const language of ['de', 'zh-CN'] as const) {
-  test.describe(`in ${language}, at 900 x 600, nothing is cut off, out of reach or in English`, () => {
+  test.describe(`in ${language}, at 900 x 600, nothing is cut off, unreachable or in English`, () => {
     // The screens are opened by their English names; then the window changes its language, which takes effect at once.
     const look = (page: Page) => async (name: string) => {
       await speak(page, language);
@@ -64,7 +64,7 @@ for (const language of ['de', 'zh-CN'] as const) {
       await tour(page, panels, look(page));
     });
 
-    test('in what lies over it', async ({ provider, page }) => {
+    test('in views over it', async ({ provider, page }) => {
       await workedIn(page, provider, 3);
       await small(page);
       await new Conversation(page).ready();

@@ -13,7 +13,7 @@ test.beforeEach(({ home, provider }) => {
 const box = async (target: Locator) => (await target.boundingBox())!;
 const style = (target: Locator, name: string) => target.evaluate((element, property) => getComputedStyle(element).getPropertyValue(property), name);
 
-test('a button that cannot be pressed looks the same under the pointer', async ({ launch, page }) => {
+test('a disabled button looks the same under the pointer', async ({ launch, page }) => {
   await launch();
   const chat = new Conversation(page);
   await chat.ready();
@@ -24,7 +24,7 @@ test('a button that cannot be pressed looks the same under the pointer', async (
   expect(await style(chat.send, 'background-color')).toBe(before);
 });
 
-test('in the settings: keys stand beside their command, a note at the edge of its table, the search stays', async ({ launch, page }) => {
+test('in the settings: shortcuts are beside their command, a note is aligned with its table, the search stays visible', async ({ launch, page }) => {
   await launch();
   await new Conversation(page).ready();
   await page.keyboard.press('Control+,');
@@ -42,7 +42,7 @@ test('in the settings: keys stand beside their command, a note at the edge of it
   await expect(page.getByRole('searchbox', { name: 'Search settings' })).toBeInViewport({ ratio: 1 });
 });
 
-test('to share begins at the chosen format; a list within a task is indented', async ({ provider, launch, page }) => {
+test('the share dialog focuses the selected format; a list within a task is indented', async ({ provider, launch, page }) => {
   provider.answer('Tasks', '- [ ] Not done\n  - Within it\n\nThe end of it.');
   await launch();
   const chat = new Conversation(page);
@@ -53,7 +53,7 @@ test('to share begins at the chosen format; a list within a task is indented', a
   await expect(page.getByRole('dialog', { name: /^Share/ }).getByRole('radio', { checked: true })).toBeFocused();
 });
 
-test('in the smallest window the tree has the larger part, and what one does to a run is in sight', async ({ launch, page }) => {
+test('in the smallest window the tree gets most of the space, and the actions on a run are visible', async ({ launch, page }) => {
   await launch();
   await new Conversation(page).ready();
   const seed = await Seed.session(page, 'A long talk');
@@ -73,7 +73,7 @@ test('in the smallest window the tree has the larger part, and what one does to 
 });
 
 // A test fails if a ResizeObserver loops: the page reports that to its console (reportLoops).
-test('a list draws more lines than it held without a loop of its observer', async ({ launch, page }) => {
+test('a list that grows causes no ResizeObserver loop', async ({ launch, page }) => {
   await page.setViewportSize({ width: 640, height: 400 });
   await launch();
   await new Conversation(page).ready();

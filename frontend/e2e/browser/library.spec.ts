@@ -16,7 +16,7 @@ async function openPage(page: Page, name: string): Promise<void> {
   await expect(page.getByRole('heading', { level: 1, name })).toBeVisible();
 }
 
-test('a prompt is inserted by keyboard where the caret is, can be undone, and is not sent', async ({ home, provider, launch, page }) => {
+test('a prompt is inserted at the caret with the keyboard, can be undone, and is not sent', async ({ home, provider, launch, page }) => {
   verb(home, 'prompts', 'new', 'Translate a text', 'Into {{language:English}}: {{text}}');
   verb(home, 'prompts', 'new', 'Clip', '<{{clipboard}}>');
   await launch();
@@ -63,7 +63,7 @@ test('a prompt is inserted by keyboard where the caret is, can be undone, and is
   expect(JSON.parse(verb(home, 'prompts', 'show', 'Mine', '--json')).prompt.text).toBe('Before <copied>after');
 });
 
-test('an assistant is made, a conversation is started with it, and follows it only when told to', async ({ home, provider, launch, page }) => {
+test('an assistant is created, a conversation starts with it, and applies its changes only on request', async ({ home, provider, launch, page }) => {
   await launch();
   const chat = new Conversation(page);
   await chat.ready();
@@ -98,7 +98,7 @@ test('an assistant is made, a conversation is started with it, and follows it on
   expect(JSON.stringify(provider.lastRequest())).toContain('Answer in prose.');
 });
 
-test('what it knows is found with its source, corrected and removed; the scope of memory is asked once', async ({ home, launch, page }) => {
+test('known facts are listed with their source, corrected and removed; the scope of memory is asked once', async ({ home, launch, page }) => {
   const first = JSON.parse(verb(home, 'send', '--new', '--model', 'recall', '--wait', 'indexed', 'Always answer in French. Who are you?', '--json'));
   verb(home, 'pin', first.session_id, 'I live in Bern');
   await launch();

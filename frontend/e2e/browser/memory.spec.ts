@@ -3,7 +3,7 @@ import { Conversation, prose } from './conversation.ts';
 
 const question = 'The harbour crane is called Bertha. Remember that.';
 
-test('what was said is found in Memory, led back to, attached, and seen in the X-ray with its reason', async ({ home, provider, launch, page }) => {
+test('an earlier message is found in Memory, opened, attached, and shown in the X-ray with its reason', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   provider.answer(question, 'Noted: the crane is Bertha.');
   provider.answer('Tell me about tulips.', `${prose(60, 'the tulips')} The end of tulips.`);

@@ -35,7 +35,7 @@ async function withNotice(page: Page, where: string): Promise<void> {
 }
 
 for (const size of [{ width: 1280, height: 800 }, { width: 900, height: 600 }]) {
-  test(`a notice covers nothing, wherever one is, at ${size.width} by ${size.height}`, async ({ provider, launch, page }) => {
+  test(`a notice covers nothing in any view, at ${size.width} by ${size.height}`, async ({ provider, launch, page }) => {
     await page.setViewportSize(size);
     provider.answer('Tell me', 'Told.');
     await launch();
@@ -65,7 +65,7 @@ for (const size of [{ width: 1280, height: 800 }, { width: 900, height: 600 }]) 
 }
 
 for (const language of ['en', 'de', 'zh-CN']) {
-  test(`no field of the header lies on another one, with a project and a narrow window, in ${language}`, async ({ home, provider, launch, page }) => {
+  test(`no field of the header overlaps another, with a project and in a narrow window, in ${language}`, async ({ home, provider, launch, page }) => {
     home.configure(provider, `[ui]\nlanguage = "${language}"`);
     provider.answer('Tell me', 'Told.');
     await page.setViewportSize({ width: 1280, height: 800 });
@@ -94,7 +94,7 @@ for (const language of ['en', 'de', 'zh-CN']) {
 }
 
 for (const language of ['en', 'de', 'zh-CN']) {
-  test(`nothing the header says is cut off at 1280 beside a long title, in ${language}`, async ({ home, provider, launch, page }) => {
+  test(`no text of the header is cut off at 1280 beside a long title, in ${language}`, async ({ home, provider, launch, page }) => {
     home.configure(provider, `[ui]\nlanguage = "${language}"`);
     const asked = 'Tell me how the bakery Miller and Sons delivers its invoices on Sundays';
     provider.answer(asked, 'Told.');

@@ -9,7 +9,7 @@ test.beforeEach(({ home, provider }) => {
   provider.answer('', 'It is noted.', { chunkSize: 200 });
 });
 
-test('a project is made, given instructions, facts and a folder, and its chats are answered with them', async ({ provider, launch, page }, info) => {
+test('a project is created with instructions, facts and a folder, and its chats use them', async ({ provider, launch, page }, info) => {
   const folder = info.outputPath('bakery');
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'rye.md'), '# Rye bread\n\nThe sourdough of the rye bread rests for nineteen hours.\n');

@@ -14,7 +14,7 @@ const table = [
 ].join('\n');
 
 for (const [width, height] of [[1280, 800], [900, 600]] as const) {
-  test(`a wide table scrolls in itself and breaks no word, at ${width}x${height}`, async ({ provider, launch, page }) => {
+  test(`a wide table scrolls itself and breaks no word, at ${width}x${height}`, async ({ provider, launch, page }) => {
     await page.setViewportSize({ width, height });
     provider.answer('A table', `Here it is.\n\n${table}\n\nThe end of it.`);
     await launch();
@@ -42,7 +42,7 @@ for (const [width, height] of [[1280, 800], [900, 600]] as const) {
   });
 }
 
-test('long code is folded with its count, opened by its button and by a find, wrapped and numbered', async ({ provider, launch, page }) => {
+test('long code is folded with its line count, unfolded by its button and by a search, wrapped and numbered', async ({ provider, launch, page }) => {
   provider.answer('A listing', `Before it.\n\n${fence}text listing.txt\n${lines.join('\n')}\n${fence}\n\nThe end of it.`, { chunkSize: 400, holdAfter: 6 });
   await launch();
   const chat = new Conversation(page);
@@ -85,7 +85,7 @@ test('long code is folded with its count, opened by its button and by a find, wr
   await expect(code.getByRole('button', { name: 'Copy code' })).toBeVisible();
 });
 
-test('footnotes lead to their words and back, by keyboard', async ({ provider, launch, page }) => {
+test('footnotes link to their text and back, with the keyboard', async ({ provider, launch, page }) => {
   provider.answer('With notes', `It is so[^a].\n\n${'More words.\n\n'.repeat(60)}[^a]: Because it was.\n\nThe end of it.`);
   await launch();
   const chat = new Conversation(page);
@@ -101,7 +101,7 @@ test('footnotes lead to their words and back, by keyboard', async ({ provider, l
   await expect(reference).toBeInViewport();
 });
 
-test('each paragraph has the direction of its words', async ({ provider, launch, page }) => {
+test('each paragraph has the direction of its text', async ({ provider, launch, page }) => {
   provider.answer('Directions', 'English first.\n\nשלום עולם, זו פסקה.\n\n- An item\n- פריט\n\nThe end of it.');
   await launch();
   const chat = new Conversation(page);
@@ -115,7 +115,7 @@ test('each paragraph has the direction of its words', async ({ provider, launch,
   expect([await side('English first.'), await side('שלום עולם, זו פסקה.'), await side('An item'), await side('פריט')]).toEqual(['left', 'right', 'left', 'right']);
 });
 
-test('formulas are drawn while the answer still arrives', async ({ provider, launch, page }) => {
+test('formulas are drawn while the answer is arriving', async ({ provider, launch, page }) => {
   provider.answer('A proof', `We know \\(a^2+b^2=c^2\\) and\n\n\\[ x = \\frac{1}{2} \\]\n\nand \\(y_1\\) in a paragraph ${'that goes on and on '.repeat(60)}.`, { chunkSize: 12, holdAfter: 24 });
   await launch();
   const chat = new Conversation(page);
@@ -126,7 +126,7 @@ test('formulas are drawn while the answer still arrives', async ({ provider, lau
   provider.release('A proof');
 });
 
-test('a diagram, a picture and a page are shown in a frame that may do nothing', async ({ provider, launch, page }) => {
+test('a diagram, a picture and a page are shown in a frame without permissions', async ({ provider, launch, page }) => {
   // Receives everything that leaves the page. Engines also report requests that the policy refuses.
   const outside: string[] = [];
   const elsewhere = createServer((asked, answer) => {

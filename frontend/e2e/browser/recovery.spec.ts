@@ -17,7 +17,7 @@ const presses: [string, Press][] = [
   }],
 ];
 
-test('the report is told once, stays until it is put away, and is found again under Activity', async ({ home, provider, launch, page }) => {
+test('the report is shown once, stays until it is dismissed, and remains available under Activity', async ({ home, provider, launch, page }) => {
   await cutOff(launch, page, provider);
   const bytes = Buffer.byteLength([...home.journals().values()][0]!.text);
   await launch();
@@ -39,7 +39,7 @@ test('the report is told once, stays until it is put away, and is found again un
   await expect(recovery.news).toBeHidden(); // only the page was reloaded
 });
 
-test('the report leads from its notice to Activity, and away from it to the turn of another session', async ({ provider, launch, page }) => {
+test('the report links from its notice to Activity, and from there to the turn of another session', async ({ provider, launch, page }) => {
   provider.answer('Tell me first', prose(100), { chunkSize: 15, holdAfter: 40 });
   provider.answer('Tell me second', prose(100), { chunkSize: 15, holdAfter: 40 });
   const program = await launch();
@@ -124,12 +124,12 @@ for (const [hand, press] of presses) {
     expect(JSON.stringify(provider.lastRequest())).not.toContain('Sentence 1 of');
   });
 
-  test(`a question that got no word of an answer is asked again, with ${hand}`, async ({ provider, launch, page }) => {
+  test(`a question without any answer is sent again, with ${hand}`, async ({ provider, launch, page }) => {
     provider.answer('Tell me', prose(10), { holdAfter: 0 });
     const program = await launch();
     const chat = new Conversation(page);
     await chat.ask('Tell me');
-    await until('the question has left', () => provider.questions().length === 1);
+    await until('the request was sent', () => provider.questions().length === 1);
     await expect(chat.turn(1)).toHaveAccessibleName(/responding/);
     await program.crash();
 
@@ -145,7 +145,7 @@ for (const [hand, press] of presses) {
     await expect(chat.composer).toBeFocused();
   });
 
-  test(`a message that never left is sent, with ${hand}`, async ({ provider, launch, page }) => {
+  test(`an unsent message is sent, with ${hand}`, async ({ provider, launch, page }) => {
     provider.answer('Tell me', 'Told now.');
     await dieAt(launch, page, 'turn.prepared');
     expect(provider.questions()).toEqual([]);
@@ -163,7 +163,7 @@ for (const [hand, press] of presses) {
     expect(provider.questions()).toEqual(['Tell me']);
   });
 
-  test(`a message that never left is discarded, with ${hand}`, async ({ provider, launch, page }) => {
+  test(`an unsent message is discarded, with ${hand}`, async ({ provider, launch, page }) => {
     await dieAt(launch, page, 'turn.prepared');
     provider.answer('Another', 'Another answer.');
     await launch();
@@ -177,7 +177,7 @@ for (const [hand, press] of presses) {
   });
 }
 
-test('an answer that had arrived whole is final after the crash, without a question', async ({ home, provider, launch, page }) => {
+test('an answer that was complete before the crash is final without a question', async ({ home, provider, launch, page }) => {
   const text = prose(12, 'Grüße, 世界 👋');
   provider.answer('Tell me', text);
   await dieAt(launch, page, 'turn.journal_sealed');
@@ -224,7 +224,7 @@ test('SRD 22.3: killed between the answer and its commit, the turn is committed 
   expect(verb(home, 'verify')).toContain('No problems found');
 });
 
-test('a torn last line of a journal is dropped, and said', async ({ home, provider, launch, page }) => {
+test('a damaged last line of a journal is dropped, and reported', async ({ home, provider, launch, page }) => {
   await cutOff(launch, page, provider);
   const part = [...home.journals().values()][0]!.text;
   journalFile(home).tear('{"ts":"2026-01-01T00:00:00Z","provider":"openai","event_ty');
@@ -236,7 +236,7 @@ test('a torn last line of a journal is dropped, and said', async ({ home, provid
   await expect(report).toContainText('The last line of the journal was torn and is not used');
 });
 
-test('what stands before an unreadable line of a journal is used, and the rest is said to be left', async ({ home, provider, launch, page }) => {
+test('the part before an unreadable line of a journal is used, and the rest is reported as kept aside', async ({ home, provider, launch, page }) => {
   const shown = await cutOff(launch, page, provider);
   journalFile(home).spoil(20);
   await launch();

@@ -3,7 +3,7 @@ import { expect, test } from '../harness/fixtures.ts';
 import { tenThousandTurns } from '../harness/seed.ts';
 import { Conversation } from './conversation.ts';
 
-test('10 000 turns: opens at its end, any turn is reached, words are found, and little of it is in the page', async ({ home, provider, launch, page }) => {
+test('10 000 turns: opens at its end, reaches any turn, finds text, and keeps little of it in the page', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   tenThousandTurns(home);
   await launch();

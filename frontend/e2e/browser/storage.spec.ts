@@ -15,7 +15,7 @@ async function storagePage(page: Page): Promise<void> {
 const bytesOf = (row: Locator) => row.evaluateAll((rows) => rows.map((one) => Number((one as HTMLElement).dataset['bytes'])));
 const sessions = (page: Page) => page.getByRole('navigation', { name: 'Sessions' }).locator('[data-session]');
 
-test('a session that is deleted for good is in no file any more, and its receipt is', async ({ home, provider, launch, page }) => {
+test('a permanently deleted session is in no file any more, except its receipt', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   provider.answer(question, canary);
   await launch();
@@ -48,7 +48,7 @@ test('a session that is deleted for good is in no file any more, and its receipt
   await expect(page.getByRole('list', { name: 'Receipts' })).toContainText('A session was permanently deleted');
 });
 
-test('an erased turn leaves its place, with the day', async ({ home, provider, launch, page }) => {
+test('a deleted turn leaves an empty place with the date', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   provider.answer(question, canary);
   provider.answer('And what else?', 'Nothing else.');
@@ -77,7 +77,7 @@ test('an erased turn leaves its place, with the day', async ({ home, provider, l
   await expect(chat.turn(1)).toContainText(/Deleted on \d/);
 });
 
-test('sizes add up, a backup is made, checked and looked at before it is restored', async ({ home, provider, launch, page }) => {
+test('sizes add up; a backup is made, verified and previewed before it is restored', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   provider.answer(question, canary);
   await launch();

@@ -3,7 +3,7 @@ import { Conversation, plain, prose } from './conversation.ts';
 
 test.beforeEach(({ home, provider }) => home.configure(provider));
 
-test('two sessions stream at once, and each gets its own words', async ({ provider, launch, page }) => {
+test('two sessions stream at the same time, and each shows its own text', async ({ provider, launch, page }) => {
   const red = prose(70, 'the red story');
   const blue = prose(70, 'the blue story');
   provider.answer('Tell me the red one', red, { chunkSize: 16, holdAfter: 20 });
@@ -34,7 +34,7 @@ test('two sessions stream at once, and each gets its own words', async ({ provid
   await chat.says(1, blue);
 });
 
-test('reload of the page while it streams: it goes on where it was', async ({ provider, launch, page }) => {
+test('reloading the page during a stream continues it in the same place', async ({ provider, launch, page }) => {
   const text = prose(120);
   provider.answer('Tell me', text, { chunkSize: 15, holdAfter: 30 });
   await launch();
@@ -52,7 +52,7 @@ test('reload of the page while it streams: it goes on where it was', async ({ pr
   expect(provider.questions()).toHaveLength(1);
 });
 
-test('scrolling up while it streams is left alone, and a button leads back', async ({ provider, launch, page }) => {
+test('scrolling up during a stream is respected, and a button leads back', async ({ provider, launch, page }) => {
   provider.answer('A long first', prose(200));
   provider.answer('A slow second', prose(100, 'the second'), { chunkSize: 15, holdAfter: 20 });
   await launch();

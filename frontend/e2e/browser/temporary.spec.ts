@@ -3,7 +3,7 @@ import { Conversation, plain, prose } from './conversation.ts';
 
 test.beforeEach(({ home, provider }) => home.configure(provider));
 
-test('a temporary chat reaches the provider with its history, and no file', async ({ home, provider, launch, page }) => {
+test('a temporary chat is sent to the provider with its history, and saved in no file', async ({ home, provider, launch, page }) => {
   const secret = 'heliotrope';
   const answer = prose(60, 'the quince letter');
   provider.answer(`What is a ${secret}?`, answer, { chunkSize: 16, holdAfter: 20 });
@@ -42,7 +42,7 @@ test('a temporary chat reaches the provider with its history, and no file', asyn
   expect(program.output).not.toContain(secret);
 });
 
-test('a temporary chat keeps what arrived when it is stopped, and sends again what was refused', async ({ home, provider, launch, page }) => {
+test('a temporary chat keeps the received part when it is stopped, and sends a refused message again', async ({ home, provider, launch, page }) => {
   const answer = prose(60);
   provider.answer('Tell me', answer, { chunkSize: 16, holdAfter: 20 });
   provider.refuse('Be refused', 400, 'No such thing');

@@ -10,7 +10,7 @@ import { Conversation } from './conversation.ts';
 const card = (page: Page, tool: string) => page.getByRole('region', { name: `Call of ${tool}` });
 const queue = (page: Page) => page.getByRole('dialog', { name: /wait|outcome/ });
 
-test('a call is asked about, allowed by keyboard, and its result stands in its card', async ({ home, provider, launch, page }) => {
+test('a call waits for a decision, is allowed with the keyboard, and shows its result in its card', async ({ home, provider, launch, page }) => {
   const folder = withTools(home, provider, 'run_commands = true\n');
   writeFileSync(join(folder, 'alerts.yml'), 'alert: drift\nthreshold: 10\n');
   provider.callsTools('Raise the threshold', 'I write it.', [{ name: 'write_file', arguments: { path: join(folder, 'alerts.yml'), content: 'alert: drift\nthreshold: 100\n' } }], 'It is 100 now.');
@@ -41,7 +41,7 @@ test('a call is asked about, allowed by keyboard, and its result stands in its c
   expect(verb(home, 'verify')).toContain('No problems found');
 });
 
-test('a denied call is not run, and the model is told', async ({ home, provider, launch, page }) => {
+test('a denied call does not run, and the model is informed', async ({ home, provider, launch, page }) => {
   const folder = withTools(home, provider, 'run_commands = true\n');
   provider.callsTools('Write it', 'I write it.', [{ name: 'write_file', arguments: { path: join(folder, 'new.txt'), content: 'x' } }], 'Then not.');
   await launch();
@@ -53,7 +53,7 @@ test('a denied call is not run, and the model is told', async ({ home, provider,
   expect(existsSync(join(folder, 'new.txt'))).toBe(false);
 });
 
-test('killed in the middle of a call: its outcome is unknown, it is not run again, and a person decides', async ({ home, provider, launch, page }) => {
+test('killed during a call: its outcome is unknown, it does not run again, and the user decides', async ({ home, provider, launch, page }) => {
   const folder = withTools(home, provider, 'run_commands = true\n');
   const counter = join(folder, 'ran');
   provider.callsTools('Run the repair', 'I run it.', [{ name: 'run_command', arguments: { command: `echo run >> ran; sleep 600`, folder, timeout_s: 600 } }], 'As you found it.');
@@ -84,7 +84,7 @@ test('killed in the middle of a call: its outcome is unknown, it is not run agai
   expect(verb(home, 'verify')).toContain('No problems found');
 });
 
-test('what there is and what was decided stands in the settings, and is taken back there', async ({ home, provider, launch, page }) => {
+test('tools and decisions are listed in the settings, and revoked there', async ({ home, provider, launch, page }) => {
   const folder = withTools(home, provider, 'run_commands = true\n');
   provider.callsTools('Write it', 'I write it.', [{ name: 'write_file', arguments: { path: join(folder, 'new.txt'), content: 'x' } }], 'Then not.');
   await launch();
@@ -132,7 +132,7 @@ for (const size of [{ width: 900, height: 600 }, { width: 640, height: 400 }]) {
   });
 }
 
-test('whether a model calls tools is asked in the conversation, once, and kept', async ({ home, provider, launch, page }) => {
+test('whether a model calls tools is asked once in the conversation, and saved', async ({ home, provider, launch, page }) => {
   withTools(home, provider);
   provider.answer('Hello', 'Good morning.');
   provider.answer('And now?', 'Without tools.');

@@ -25,7 +25,7 @@ async function list(page: Page, paths: readonly string[]): Promise<void> {
 
 const task = (page: Page, title: string) => page.getByRole('region', { name: title });
 
-test('history comes in with a report, once, and can be gone on with', async ({ home, provider, launch, page }) => {
+test('history is imported once, with a report, and can be continued', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   await launch();
   const chat = new Conversation(page);
@@ -69,7 +69,7 @@ test('history comes in with a report, once, and can be gone on with', async ({ h
   await expect(page.getByText('No running tasks')).toBeVisible();
 });
 
-test('a session goes out in each format, and never over a file without being told to', async ({ home, provider, launch, page }) => {
+test('a session is exported in each format, and replaces a file only after confirmation', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   provider.answer('Where is the key?', 'Under the third stone.');
   await launch();
@@ -109,7 +109,7 @@ test('a session goes out in each format, and never over a file without being tol
   expect(existsSync(join(home.root, 'no'))).toBe(false);
 });
 
-test('whatever is dropped on the page, it stays; what a page cannot read is asked for by its path', async ({ home, provider, launch, page }) => {
+test('the page stays whatever is dropped on it; files it cannot read are requested by path', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   await launch();
   const chat = new Conversation(page);

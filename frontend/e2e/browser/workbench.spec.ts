@@ -10,7 +10,7 @@ test.beforeEach(({ home, provider }) => {
   provider.answer('', 'It is noted.', { chunkSize: 200 });
 });
 
-test('a tree of 300 forks: find one, open it, compare, roll back, edit, archive; no sibling is ever seen', async ({ home, provider, launch, page }) => {
+test('a tree of 300 forks: find one, open it, compare, roll back, edit, archive; siblings never appear', async ({ home, provider, launch, page }) => {
   const tree = await grow(home, 6, 300);
   await launch();
   const chat = new Conversation(page);
@@ -101,7 +101,7 @@ test('a tree of 300 forks: find one, open it, compare, roll back, edit, archive;
   expect(JSON.parse(verb(home, '--json', 'branches', session.session_id)).branches).toHaveLength(303);
 });
 
-test('everything is found over sessions and branches, opened at its turn and marked; commands and keys are a key away', async ({ home, launch, page }) => {
+test('the global search covers sessions and branches, opens results at their turn and marks them; commands and shortcuts work', async ({ home, launch, page }) => {
   await say(home, [
     'Let us talk about bread', 'The starter lives in the larder',
     '/new', 'A journey to the islands', 'The ferry leaves at nine', '/fork #1', 'The seaplane leaves at noon', '/fork #1', 'We go by rail after all',

@@ -62,7 +62,7 @@ const dialogs: readonly Screen[] = [
 ];
 
 for (const [way, enlarge] of Object.entries(ways)) {
-  test.describe(`at 200 % by ${way} all can be reached and read`, () => {
+  test.describe(`at 200 % by ${way} everything is reachable and readable`, () => {
     const look = (page: Page) => async (name: string) => {
       await eventually.poll(() => unreachable(page), name).toEqual([]);
     };
@@ -77,7 +77,7 @@ for (const [way, enlarge] of Object.entries(ways)) {
       await tour(page, panels, look(page));
     });
 
-    test('in what lies over it', async ({ home, provider, launch, page }) => {
+    test('in views over it', async ({ home, provider, launch, page }) => {
       home.configure(provider);
       await launch();
       await new Conversation(page).ready();
@@ -87,7 +87,7 @@ for (const [way, enlarge] of Object.entries(ways)) {
       await tour(page, overlays, look(page));
     });
 
-    test('at the first start, in the settings and their dialogs, and in a temporary chat', async ({ launch, page }) => {
+    test('on the first start, in the settings and their dialogs, and in a temporary chat', async ({ launch, page }) => {
       await launch({ OPENAI_API_KEY: canaryKey }); // no request of a test reaches the vendor
       await enlarge(page);
       await expect(page.getByRole('button', { name: 'Start with recall' })).toBeVisible();
@@ -99,7 +99,7 @@ for (const [way, enlarge] of Object.entries(ways)) {
       await tour(page, [temporary], look(page));
     });
 
-    test('of tools, their servers and other programs', async ({ home, provider, launch, page }) => {
+    test('for tools, their servers and other programs', async ({ home, provider, launch, page }) => {
       test.skip(!installed, 'the MCP servers of test/mcp are not installed (scripts/setup test)');
       withTools(home, provider);
       await launch();

@@ -25,7 +25,7 @@ export class Served {
     const child = new Child(built('contextinfinity-dev'), [], env, home.root);
     const served = new Served(child, `http://127.0.0.1:${port}`);
     try {
-      await until('the page is served', () => served.answers());
+      await until('the page is available', () => served.answers());
     } catch (error) {
       await child.crash();
       throw new Error(`${error}\n${child.output}`);

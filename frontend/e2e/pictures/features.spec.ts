@@ -167,7 +167,7 @@ test('assistants and prompts', async ({ home, provider, launch, page }) => {
   await bothSizes(page, 'assistant-differs');
 });
 
-test('what it knows', async ({ home, provider, launch, page }) => {
+test('what the program knows', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   provider.answer('', noted);
   const first = JSON.parse(verb(home, 'send', '--new', '--model', 'recall', '--wait', 'indexed', 'Always answer in French. Who are you?', '--json'));
@@ -231,7 +231,7 @@ const reading: Record<string, string> = {
   diagram: `${fence}mermaid\ngraph LR\n  A[Client] --> B[Server] --> C[(Postgres)]\n${fence}\n\n${fence}svg\n<svg viewBox="0 0 300 80"><rect width="300" height="80" fill="teal"/></svg>\n${fence}`,
 };
 
-test('answers that are more than words', async ({ home, provider, launch, page }) => {
+test('answers with more than text', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   for (const [name, text] of Object.entries(reading)) provider.answer(`Show me ${name}`, `${text}\n\nThe end of it.`);
   await launch();
@@ -247,7 +247,7 @@ test('answers that are more than words', async ({ home, provider, launch, page }
   }
 });
 
-test('what is written: attachments, queue, editing, selection', async ({ home, provider, launch, page }) => {
+test('writing: attachments, queue, editing, selection', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   provider.answer('', essay(1));
   provider.answer('Slowly', essay(0).repeat(3), { chunkSize: 12, holdAfter: 20 });
@@ -314,7 +314,7 @@ function given(home: Home, fixture: string): string {
   return path;
 }
 
-test('files in, files out, backups and deletions', async ({ home, provider, launch, page }) => {
+test('import, export, backups and deletions', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   provider.answer('', essay(1));
   await launch();
@@ -389,7 +389,7 @@ test('files in, files out, backups and deletions', async ({ home, provider, laun
   await bothSizes(page, 'restore');
 });
 
-test('beside the conversation: what opens on each tab', async ({ home, provider, launch, page }) => {
+test('beside the conversation: the views that each tab opens', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   await launch();
   const chat = new Conversation(page);
@@ -453,7 +453,7 @@ test('beside the conversation: what opens on each tab', async ({ home, provider,
   await bothSizes(page, 'xray-events');
 });
 
-test('a model that holds less, a key that is pressed, a key that works, a session that is renamed', async ({ home, provider, launch, page }) => {
+test('a smaller model, a pressed shortcut, a working key, a renamed session', async ({ home, provider, launch, page }) => {
   home.configure(provider, `\n[models.small]\nprovider = "openai"\nmodel_id = "small-1"\nbase_url = "${provider.url}/v1"\napi_key_env = "CONTEXTINFINITY_E2E_KEY"\ncontext_limit = 4000\nmax_output = 500\n`);
   provider.answer('', essay(1), { inputTokens: 400 });
   await launch();

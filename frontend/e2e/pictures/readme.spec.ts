@@ -132,7 +132,7 @@ test('pictures of the first minute', async ({ launch, page }) => {
   }
 });
 
-test('picture of a call that waits', async ({ home, provider, launch, page }) => {
+test('picture of a waiting call', async ({ home, provider, launch, page }) => {
   const folder = withTools(home, provider, '\n[appearance]\ntheme = "light"\n');
   writeFileSync(join(folder, 'alerts.yml'), 'alert: replication-lag\nfor: 5m\nthreshold: 10\n');
   provider.callsTools('Raise the threshold to 100', 'I write it into the file.', [{ name: 'write_file', arguments: { path: join(folder, 'alerts.yml'), content: 'alert: replication-lag\nfor: 5m\nthreshold: 100\n' } }], 'It is 100 now.');

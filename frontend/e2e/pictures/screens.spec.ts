@@ -70,7 +70,7 @@ test('after some work', async ({ home, provider, launch, page }) => {
   }
 });
 
-test('while it happens, and after a crash', async ({ home, provider, launch, page }) => {
+test('during work, and after a crash', async ({ home, provider, launch, page }) => {
   // The librarian is held, so that a turn stays pending. With the default timeout of 30 s the turn would be committed
   // without it.
   home.configure(provider, '\n[librarian]\nmodel = "mock"\ntimeout_s = 600\n\n[stream]\nfsync_ms = 4000\n');
@@ -96,7 +96,7 @@ test('while it happens, and after a crash', async ({ home, provider, launch, pag
   await bothSizes(page, 'recovered');
 });
 
-test('what is suggested: a pin, and a model embedder', async ({ home, provider, launch, page }) => {
+test('suggestions: a pin, and a model embedder', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   provider.answer('always answer in metric units', 'Metric units it is.');
   await launch({ OPENAI_API_KEY: canaryKey }); // an available embedder; no request of a test reaches the vendor
@@ -193,7 +193,7 @@ test('ten thousand turns', async ({ home, provider, launch, page }) => {
   await eachSize(page, () => tour(page, panels.filter(({ name }) => ['conversation', 'branches', 'state', 'xray'].includes(name)), (name) => picture(page, `many-${name}`)));
 });
 
-test('a temporary chat that answered, and the data that cannot be opened', async ({ home, provider, launch, page }) => {
+test('a temporary chat with an answer, and data that cannot be opened', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   provider.answer('Show me', essay(0));
   const program = await launch();

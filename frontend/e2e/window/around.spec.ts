@@ -28,14 +28,14 @@ const sessions = (home: Home): { session_id: string; folder: string; turns: numb
 const opened = ({ page }: Desktop) => page.run<string>(`return document.querySelector('[data-session] [aria-current], [data-session][aria-current]')?.closest('[data-session]')?.innerText.split('\\n')[0].trim() ?? ''`);
 
 for (const LANG of ['C', 'de_DE.UTF-8']) {
-  test(`keys and the tray open one small window from anywhere, and Esc closes it, under ${LANG}`, async ({ provider, open, home, desk }) => {
+  test(`shortcut and tray open one small window from anywhere, and Esc closes it, under ${LANG}`, async ({ provider, open, home, desk }) => {
     home.configure(provider, '[desktop]\nquick_ask_keys = "Ctrl+Alt+Space"');
     const panel = await desk.play('panel');
     const first = await open({ LANG });
     await pastFirstStart(first);
     await until('the icon', () => told(panel).some((line) => line.registered));
     const state = () => first.page.run<{ phase: string; keys: string }>('return window.go.api.Settings.QuickKey()');
-    await until('the X server gave the keys', async () => (await state()).phase === 'bound');
+    await until('the X server registered the keys', async () => (await state()).phase === 'bound');
     await first.hide(); // now no window of the program can receive a key
 
     for (const begin of [() => xdotool('key', 'ctrl+alt+space'), () => desk.click('Quick ask')]) {
@@ -45,19 +45,19 @@ for (const LANG of ['C', 'de_DE.UTF-8']) {
       await until('it has the keyboard', () => focused() === String(quick.pid));
       begin(); // it is open already, so no second one opens
       // Esc works as soon as the page has loaded.
-      await until('the small window has gone, and its process', () => {
+      await until('the small window and its process have ended', () => {
         expect(others(first).length).toBeLessThan(2);
         if (others(first).length === 0 && !existsSync(`/proc/${quick.pid}`)) return true;
         if (focused() === String(quick.pid)) xdotool('key', 'Escape');
         return false;
       });
-      await until('the second start has gone too', () => processesOf(home).length === 1);
+      await until('the second start has ended too', () => processesOf(home).length === 1);
     }
     expect(first.running).toBe(true);
   });
 }
 
-test('what is asked in the small window is kept in a session of its own, and Esc closes the window alone', async ({ provider, open, home, vendors }) => {
+test('questions in the small window have a session of their own, and Esc closes only the window', async ({ provider, open, home, vendors }) => {
   home.configure(provider);
   provider.answer('How high is the Zugspitze?', 'It is 2962 metres high.');
   const first = await open();
@@ -79,7 +79,7 @@ test('what is asked in the small window is kept in a session of its own, and Esc
   expect(verb(home, 'show', kept[0]?.session_id ?? '')).toContain('2962 metres');
 });
 
-test('when the first window is killed while the second one streams, nothing that came is lost, and the second one goes on', async ({ provider, open, home, vendors }) => {
+test('when the first window is killed while the second one streams, nothing is lost, and the second one continues', async ({ provider, open, home, vendors }) => {
   home.configure(provider);
   provider.answer('Tell me all', prose(60), { chunkSize: 24, holdAfter: 20 });
   const first = await open();
@@ -110,7 +110,7 @@ test('when the first window is killed while the second one streams, nothing that
   }
 });
 
-test('Ctrl+Tab, Ctrl+1 to 9 and Ctrl+W reach the page: sessions change, then the settings close, then the window', async ({ provider, open, home }) => {
+test('Ctrl+Tab, Ctrl+1 to 9 and Ctrl+W reach the page: they switch sessions, then close the settings, then the window', async ({ provider, open, home }) => {
   home.configure(provider);
   const desktop = await open();
   await pastFirstStart(desktop);

@@ -42,13 +42,13 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
       }
     });
 
-    rooms('Memory keeps the search and the open card of each session for that session', async () => {
+    rooms('Memory keeps the search and the expanded card of each session for that session', async () => {
       const { page } = room.desktop;
       const first = await session();
       const state = () => run<[string, boolean]>(`return [document.querySelector(arguments[0])?.value, document.querySelector('${panel} .card[data-open]') !== null]`, search);
       await tab('Memory');
       await page.type(search, 'compass');
-      await until('what was found', async () => /result/.test(await shown()));
+      await until('the results', async () => /result/.test(await shown()));
       await run(`document.querySelector('${panel} [data-line]').click()`);
       await until('its card is open', async () => (await state())[1]);
 
@@ -61,7 +61,7 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
       await until('its search and its card', async () => (await state()).join() === 'compass,true');
     });
 
-    rooms('rolling back at the head is not offered, and asked for by a command it makes no branch', async () => {
+    rooms('rolling back to the head is not offered, and creates no branch when requested by a command', async () => {
       const { page } = room.desktop;
       const before = await branches();
       await tab('Branches');
@@ -74,16 +74,16 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
 
       const last = await run<string>(`return [...document.querySelectorAll('article[data-turn]')].at(-1).getAttribute('aria-label').match(/\\d+/)[0]`);
       await say(room.desktop, `/rollback #${last}`);
-      await until('it is said why not', async () => (await page.text()).includes('no branch was made'));
+      await until('the reason is shown', async () => (await page.text()).includes('no branch was made'));
       expect(await branches()).toBe(before);
       await run(`const field = document.querySelector(arguments[0]); field.focus(); field.select(); document.execCommand('delete')`, composer);
     });
 
-    rooms('Pending names the turn that waits for a decision, in words and on its tab', async () => {
+    rooms('Pending names the turn that waits for a decision, in its text and on its tab', async () => {
       const { page } = room.desktop;
       const badge = () => page.text('#inspector-tab-pending .badge');
       await tab('Pending');
-      await until('nothing waits yet', async () => (await shown()).includes('Nothing pending'));
+      await until('nothing is waiting yet', async () => (await shown()).includes('Nothing pending'));
       room.provider.answer('Break off', 'word '.repeat(200), { chunkSize: 10, dropAfter: 20 });
       await say(room.desktop, 'Break off');
       await until('the turn waits for a decision', async () => (await shown()).includes('1 turn needs your decision'));
@@ -93,7 +93,7 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
       await until('it is decided', async () => (await shown()).includes('Nothing pending') && (await badge()) === '');
     });
 
-    rooms('a switch to a smaller model says that it needs summarisation, before it is made', async () => {
+    rooms('switching to a smaller model first says that it needs summarisation', async () => {
       const { page } = room.desktop;
       const model = () => page.text('[data-field="model"]');
       const choose = async () => {
@@ -115,7 +115,7 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
 }
 
 for (const locale of ['C', 'de_DE.UTF-8']) {
-  test(`a key of no known form is sent to nobody before a person says whose it is, under ${locale}`, async ({ open, provider, vendors }) => {
+  test(`a key of unknown form is not sent before the user chooses its provider, under ${locale}`, async ({ open, provider, vendors }) => {
     const desktop = await open({ LANG: locale });
     const { page } = desktop;
     await begun(desktop);
@@ -123,14 +123,14 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
       await page.run(`const field = document.querySelector('input[type="password"]'); field.focus(); field.select()`);
       await page.paste(key);
       await page.click('form button[type="submit"]');
-      await until('it is asked where it belongs', () => page.has('.whose'));
+      await until('the question about its provider', () => page.has('.whose'));
       expect([vendors.requests, [...vendors.keys], [...provider.keys]]).toEqual([[], [], []]);
     }
     await page.run(`const field = document.querySelector('input[type="password"]'); field.focus(); field.select()`);
     await page.paste('f81d4fae7dec11d0a76500a0c91e6bf6');
     await page.click('form button[type="submit"]');
     await page.press('Anthropic', '.whose');
-    await until('it is tried at the one that was named', () => vendors.keys.size > 0);
+    await until('it is tested with the chosen provider', () => vendors.keys.size > 0);
     expect([...new Set(vendors.requests.map((request) => request.split(' ')[0]))]).toEqual(['api.anthropic.com']);
     expect([...vendors.keys]).toEqual(['f81d4fae7dec11d0a76500a0c91e6bf6']);
   });

@@ -18,7 +18,7 @@ const turns = (home: Home): any[] => {
   return session ? JSON.parse(verb(home, 'show', '--json', session.session_id ?? session.id)).turns : [];
 };
 
-test('closing hides into the tray, a turn is finished, committed and indexed behind it, and its notification leads back', async ({ provider, open, home, desk }) => {
+test('closing hides the window in the tray; a turn is finished, committed and indexed, and its notification opens the window', async ({ provider, open, home, desk }) => {
   home.configure(provider);
   const text = prose(30);
   provider.answer(question, text, { chunkSize: 24, holdAfter: 10 });
@@ -34,7 +34,7 @@ test('closing hides into the tray, a turn is finished, committed and indexed beh
   await until('the answer begins', async () => (await said(desktop)).includes('Sentence 1 of'));
 
   await desktop.hide();
-  await until('the tray says that it works', () => desk.item().tooltip.includes('Working'));
+  await until('the tray shows work in progress', () => desk.item().tooltip.includes('Working'));
   expect(desk.item().icon).not.toBe(idle.icon);
   provider.release(question);
   await until('the turn is committed and indexed, behind the tray', () => turns(home)[0]?.phase === 'Done');
@@ -42,7 +42,7 @@ test('closing hides into the tray, a turn is finished, committed and indexed beh
   const [notice] = told(notices).filter((line) => line.notice);
   expect(notice).toMatchObject({ text: 'Your answer is ready.', actions: ['default', 'Open'] });
   expect(JSON.stringify(notice)).not.toContain('Sentence');
-  await until('nothing is left to do', () => desk.item().tooltip.includes('Idle'));
+  await until('no work is left', () => desk.item().tooltip.includes('Idle'));
   expect(desk.item().icon).toBe(idle.icon);
 
   notices.process.stdin?.write(`click ${notice?.notice}\n`);
@@ -52,7 +52,7 @@ test('closing hides into the tray, a turn is finished, committed and indexed beh
   expect(desktop.running).toBe(true);
 });
 
-test('the menu shows, begins a chat, pauses, puts in order and quits; a tap shows too', async ({ provider, open, home, desk }) => {
+test('the menu shows the window, starts a chat, pauses, checks for unfinished work and quits; a click on the icon shows it too', async ({ provider, open, home, desk }) => {
   home.configure(provider);
   await desk.play('panel');
   const desktop = await open();
@@ -71,12 +71,12 @@ test('the menu shows, begins a chat, pauses, puts in order and quits; a tap show
   await desktop.hide();
   desk.click('New chat');
   await waitForWindow(desktop.pid);
-  await until('an empty chat is open', async () => !(await said(desktop)).includes('Here.'));
+  await until('an empty conversation is open', async () => !(await said(desktop)).includes('Here.'));
 
   const paused = () => desktop.page.run<boolean>('return window.go.api.Work.Background().then((work) => work.paused)');
   desk.click('Pause background work');
   await until('it is paused', paused);
-  await until('the tray says so', () => desk.item().menu.some((line) => line.label === 'Pause background work' && line.checked));
+  await until('the tray shows it', () => desk.item().menu.some((line) => line.label === 'Pause background work' && line.checked));
   expect(desk.item().tooltip).toContain('paused');
 
   const second = 'Tell me more';
@@ -87,15 +87,15 @@ test('the menu shows, begins a chat, pauses, puts in order and quits; a tap show
   desk.click('Check for unfinished work'); // a job requested by the user runs even while jobs are paused
   await until('it is committed and indexed', () => phase() === 'Done');
   desk.click('Pause background work');
-  await until('it goes on', async () => !(await paused()));
-  await until('the tray says so', () => desk.item().menu.every((line) => !line.checked));
+  await until('the work is resumed', async () => !(await paused()));
+  await until('the tray shows it', () => desk.item().menu.every((line) => !line.checked));
 
   desk.click('Quit');
   await desktop.ended();
   expect(verb(home, 'verify')).toContain('No problems found');
 });
 
-test('the window comes back when the tray goes, and then closing quits', async ({ provider, open, home, desk }) => {
+test('the window appears again when the tray disappears, and then closing quits', async ({ provider, open, home, desk }) => {
   home.configure(provider);
   const panel = await desk.play('panel');
   const desktop = await open();
@@ -107,7 +107,7 @@ test('the window comes back when the tray goes, and then closing quits', async (
   expect(await desktop.close()).toBe(true);
 });
 
-test('closing quits where the user wants no tray', async ({ provider, open, home, desk }) => {
+test('closing quits if the user has disabled the tray', async ({ provider, open, home, desk }) => {
   home.configure(provider, '[desktop]\nclose_to_tray = false');
   const panel = await desk.play('panel');
   const desktop = await open();
@@ -117,7 +117,7 @@ test('closing quits where the user wants no tray', async ({ provider, open, home
 });
 
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
-  test(`${signal} while an answer streams into a window in the tray: it ends well and in time, and nothing that came is lost`, async ({ provider, home, desk }) => {
+  test(`${signal} while an answer streams into a hidden window: the program ends in time, and loses nothing it received`, async ({ provider, home, desk }) => {
     home.configure(provider);
     provider.answer(question, prose(100), { chunkSize: 16, holdAfter: 40 });
     const panel = await desk.play('panel');
@@ -147,7 +147,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
   });
 }
 
-test('a second start raises the window with its files, and says nothing', async ({ provider, open, home }) => {
+test('a second start shows the window with its files, and prints nothing', async ({ provider, open, home }) => {
   home.configure(provider);
   const desktop = await open();
   await pastFirstStart(desktop);

@@ -83,7 +83,7 @@ export class Desktop {
   /** kill -9. */
   async crash(): Promise<void> {
     process.kill(this.pid, 'SIGKILL');
-    await until('the killed program is gone', () => !this.running);
+    await until('the killed program has ended', () => !this.running);
     await this.endDriver();
   }
 

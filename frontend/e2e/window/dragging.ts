@@ -43,7 +43,7 @@ async function dragPointer(from: Point, to: Point, seen: () => boolean | Promise
     await held();
     for (let i = 1; i <= 20; i++) step(from.x + ((to.x - from.x) * i) / 20, from.y + ((to.y - from.y) * i) / 20);
     let trembling = 0;
-    await until('what is dragged is seen where it is to be dropped', async () => {
+    await until('the target sees the drag', async () => {
       // Sometimes moves away and back, so that the target is asked again if it could not respond the first time.
       const away = ++trembling % 20 === 0 ? 150 : 0;
       step(to.x + (trembling % 3) + away, to.y + away);

@@ -38,7 +38,7 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
   test.describe(`under ${locale}`, () => {
     test.beforeEach(() => open(locale));
 
-    test('code is coloured by the worker, and attachments take another order by keyboard and by dragging', async () => {
+    test('code is coloured by the worker, and attachments are reordered with the keyboard and by dragging', async () => {
       await until('coloured code', () => run<boolean>(`return document.querySelector('article code [class*="hljs-"]') !== null`));
       expect(await run<number>('return window.worked')).toBeGreaterThan(0);
 
@@ -52,12 +52,12 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
       expect(await order()).toEqual(names);
       await run(`document.querySelector('button[aria-label="Remove one.md"]').focus()`);
       xdotool('key', 'alt+Right');
-      await until('the first is the second', async () => (await order()).join() === 'two.md,one.md,three.md');
+      await until('the first one is second', async () => (await order()).join() === 'two.md,one.md,three.md');
       await dragWithin(room.desktop, await middle(room.desktop, 'li[data-kind="files"][data-place="2"]', 0.3), await middle(room.desktop, 'li[data-kind="files"][data-place="0"]', 0.3));
-      await until('the last is the first', async () => (await order()).join() === 'three.md,two.md,one.md');
+      await until('the last one is first', async () => (await order()).join() === 'three.md,two.md,one.md');
     });
 
-    test('a session dragged to a folder goes there, although its drag carries a file', async () => {
+    test('a session dragged to a folder is moved there, although its drag contains a file', async () => {
       const id = await run<string>(`return document.querySelector('[data-session]').dataset.session`);
       await run(`return window.go.api.Sessions.Create('Kept apart').then(({ id }) => window.go.api.Sessions.SetFolder([id], 'Voyages'))`);
       await until('the folder is listed', () => run<boolean>(`return document.querySelector('.folder') !== null`));
@@ -90,7 +90,7 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
       }
     });
 
-    test('the tree is drawn and moved, and a turn dragged onto it forks', async () => {
+    test('the tree is drawn and moved, and dropping a turn on it forks', async () => {
       const id = await run<string>(`return document.querySelector('[data-session][aria-current]').dataset.session`);
       await room.talk('And further?', 'Further still.');
       await run(`[...document.querySelectorAll('[role="tab"]')].find((tab) => tab.innerText.trim() === 'Branches').click()`);
@@ -102,7 +102,7 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
       expect(await stage()).not.toBe(before);
 
       await dragWithin(room.desktop, await middle(room.desktop, '[role="treeitem"]'), from);
-      await until('a name is asked', async () => (await room.desktop.page.text('dialog[open]')).includes('New branch after #'));
+      await until('the question for a name', async () => (await room.desktop.page.text('dialog[open]')).includes('New branch after #'));
       await room.desktop.page.type('dialog[open] input', 'another way\uE007');
       await until('the branch is there', () => verb(room.home, 'branches', '--json', id).includes('another way'));
     });

@@ -46,13 +46,13 @@ test('a transcript is offered for import', async () => {
   await offered('a talk.jsonl');
 });
 
-test('a folder is named, with what can be done with it', async () => {
+test('a folder is listed with the possible actions', async () => {
   mkdirSync(join(room.home.root, 'a folder'), { recursive: true });
   await drop(await transcript(), 'uris', pathToFileURL(join(room.home.root, 'a folder')).href);
   await offered('a folder');
 });
 
-test('a file of 200 MB is refused in words', async () => {
+test('a file of 200 MB is rejected with a message', async () => {
   const path = join(room.home.root, 'large.bin');
   const large = openSync(path, 'w');
   ftruncateSync(large, 200 << 20);
@@ -61,7 +61,7 @@ test('a file of 200 MB is refused in words', async () => {
   await offered(/large\.bin[^]*209\.7\sMB[^]*is not text/);
 });
 
-test('documents and pictures go with the message, each once', async () => {
+test('documents and pictures are attached to the message, each once', async () => {
   await drop(await field(), 'uris', room.file('notes.md', '# Notes\n\nThe backfill ran for nine hours.\n'));
   await until('the document is attached', () => attached('notes.md'));
   const picture = await room.desktop.page.screenshot();
@@ -73,7 +73,7 @@ test('documents and pictures go with the message, each once', async () => {
   expect([await dialog(), await typed()]).toEqual(['', '']);
 });
 
-test('words and a link over the conversation are refused, and bring no file of a drop before', async () => {
+test('text and a link over the conversation are rejected, and do not repeat the files of an earlier drop', async () => {
   expect(await drop(await transcript(), 'text', 'Some words of another program')).toEqual({ taken: false });
   await drop(await transcript(), 'uris', 'https://example.com/');
   await drop(await transcript(), 'uris', room.file('last.jsonl', '{"role":"user","content":"Good morning"}\n{"role":"assistant","content":"And to you"}\n'));
@@ -83,7 +83,7 @@ test('words and a link over the conversation are refused, and bring no file of a
   expect(await typed()).toBe('');
 });
 
-test('words go into the message', async () => {
+test('text goes into the message', async () => {
   expect(await drop(await field(), 'text', 'Some words of another program')).toEqual({ taken: true });
-  await until('the words are in the field', async () => (await typed()) === 'Some words of another program');
+  await until('the text is in the field', async () => (await typed()) === 'Some words of another program');
 });

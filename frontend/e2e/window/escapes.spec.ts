@@ -29,7 +29,7 @@ const command = (title: string) => async (room: Room) => {
   await page.type('dialog[aria-label="Commands"] input', `>${title}`);
   await until(`the command “${title}”`, async () => (await page.text('dialog[aria-label="Commands"] [role="option"][aria-selected="true"]')).includes(title.slice(0, 20)));
   xdotool('key', 'Return');
-  await until('the palette is gone', async () => !(await page.has('dialog[aria-label="Commands"]')));
+  await until('the palette is closed', async () => !(await page.has('dialog[aria-label="Commands"]')));
 };
 
 const dialog = 'dialog[open]';
@@ -57,7 +57,7 @@ const places: Place[] = [
 ];
 
 /** In WebKit a search field consumes Esc, and the elements around it may never receive it. */
-for (const locale of ['C', 'de_DE.UTF-8']) test(`Esc closes what it is pressed in, or clears its search, and stops no answer beneath, under ${locale}`, async () => {
+for (const locale of ['C', 'de_DE.UTF-8']) test(`Esc closes the focused view, or clears its search, and stops no answer below it, under ${locale}`, async () => {
   const room = await Room.open({ LANG: locale }, undefined, '[stream]\nidle_timeout_s = 600'); // the answer is held during the whole test
   try {
     await room.talk('A first question', 'A first answer.');

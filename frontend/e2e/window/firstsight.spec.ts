@@ -15,7 +15,7 @@ const table = '| Step | Rows copied | Amount | Explanation | Responsibility | In
 // One window for each locale, because starting takes longer than the checks. At its end the page's console must be
 // empty (desktop.ts).
 for (const { locale, screen } of [{ locale: 'C', screen: '1440x1000' }, { locale: 'C.UTF-8', screen: '1440x1000' }, { locale: 'de_DE.UTF-8', screen: '1280x800' }]) {
-  test(`what a person sees and does first, under ${locale} on ${screen}`, async () => {
+  test(`the first impressions of a user, under ${locale} on ${screen}`, async () => {
     const room = await Room.open({ LANG: locale }, screen);
     try {
       await fitsTheScreen(room, screen);
@@ -65,7 +65,7 @@ async function pastes(room: Room): Promise<void> {
   await until('the picture is attached', async () => (await room.desktop.page.text('form[aria-label="Message"]')).includes('Pasted picture'));
   await owner.crash();
   xdotool('key', 'ctrl+v');
-  await until('it is said that nothing was pasted', async () => (await room.desktop.page.text('[aria-label="Notices"]')).includes('The clipboard has no text or picture'));
+  await until('the notice about an empty clipboard', async () => (await room.desktop.page.text('[aria-label="Notices"]')).includes('The clipboard has no text or picture'));
   const covered = await run<number>(room, `const [notice, text, field] = ['[aria-label="Notices"]', 'main .place', 'form[aria-label="Message"]'].map((css) => document.querySelector(css).getBoundingClientRect());
     return Math.max(0, text.bottom - notice.top) + Math.max(0, notice.bottom - field.top)`);
   expect(covered).toBeLessThan(1);
@@ -160,12 +160,12 @@ async function numbersTheHead(room: Room): Promise<void> {
   await until('it is open', async () => (await said(room.desktop)).includes('Two birds.'));
   expect(await page.text('[aria-label="Call of Grep"]')).toMatch(/Ran/);
   const head = new RegExp(`#3\\s+${branch().head_state.slice(-4)}`);
-  await until('the header names it', async () => head.test(await field(room.desktop, 'head')));
+  await until('the header shows it', async () => head.test(await field(room.desktop, 'head')));
   await page.press('State');
   await until('the panel too', async () => (await page.text('[role="tabpanel"]')).includes('Head #3'));
   expect(verb(room.home, 'branches', session)).toMatch(head);
   await pointAt(room, `[data-session="${before}"]`, 1, 0.3);
-  await until('the other one is open again', async () => (await said(room.desktop)).includes('That is the plan.'));
+  await until('the other session is open again', async () => (await said(room.desktop)).includes('That is the plan.'));
 }
 
 /** In WebKit a search field consumes Esc. */
@@ -210,7 +210,7 @@ async function showsTooltips(room: Room): Promise<void> {
   const width = () => run<number>(room, `return document.querySelector('[data-session][aria-current] .truncate').parentElement.getBoundingClientRect().width - parseFloat(getComputedStyle(document.querySelector('[data-session][aria-current]')).paddingRight)`);
   const before = await width();
   await pointAt(room, '[data-session][aria-current]', undefined, 0.3);
-  await until('the line is hovered', () => run<boolean>(room, `return document.querySelector('.line:hover [data-session]') !== null`));
+  await until('the row is hovered', () => run<boolean>(room, `return document.querySelector('.line:hover [data-session]') !== null`));
   expect(await page.has('[role="tooltip"]')).toBe(false);
   expect(await width()).toBeGreaterThan(before * 0.88);
 }
@@ -244,7 +244,7 @@ async function settlesFailures(room: Room): Promise<void> {
   await until('the turn failed', async () => (await said(room.desktop)).includes('No answer'));
   expect(await said(room.desktop)).not.toMatch(/base_url|api_key_env|contextinfinity keys/);
   await pressInTurn(room, 'Check the key');
-  await until('the page of the keys', async () => (await page.text()).includes('Providers and keys'));
+  await until('the page of shortcuts', async () => (await page.text()).includes('Providers and keys'));
   xdotool('key', 'Escape');
   await pressInTurn(room, 'Discard');
   await until('it is discarded', async () => /discarded/i.test(await said(room.desktop)) && !(await said(room.desktop)).includes('No answer'));

@@ -33,7 +33,7 @@ export const test = base.extend<Parts>({
     const home = new Home();
     await use(home);
     // A process that outlives its test is a fault in the program or in the test.
-    await until('all that the test started has ended', () => belonging(home.root).length === 0);
+    await until('all processes of the test have ended', () => belonging(home.root).length === 0);
     home.remove();
   },
   provider: async ({}, use) => {

@@ -18,7 +18,7 @@ async function start(desktop: Desktop): Promise<void> {
   await until('the message field', () => desktop.page.has(message));
 }
 
-test('the window is in the language of the system, and changes at once with what is written staying', async ({ provider, open, home, desk }) => {
+test('the window uses the language of the system, and a change takes effect at once and keeps the typed text', async ({ provider, open, home, desk }) => {
   home.configure(provider, '[ui]\nlanguage = "system"');
   const panel = await desk.play('panel');
   const german = await open({ LANG: 'de_DE.UTF-8' });

@@ -32,7 +32,7 @@ function playBrowser(home: Home): { path: string; opened: () => string[]; enviro
   return { path: `${bin}:${process.env['PATH']}`, opened: () => read(opened).split('\n').filter(Boolean), environment: () => read(environment) };
 }
 
-test('a link opens in the system’s browser and never in the window; addresses that are no web page do nothing', async () => {
+test('a link opens in the system’s browser and never in the window; other addresses do nothing', async () => {
   let browser: ReturnType<typeof playBrowser> | undefined;
   const room = await Room.open((home) => ({ PATH: (browser = playBrowser(home)).path }));
   const { page } = room.desktop;

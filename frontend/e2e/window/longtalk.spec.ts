@@ -10,7 +10,7 @@ test.skip(process.platform !== 'linux', 'the real window is driven through WebKi
 
 const turns = 70;
 
-test(`a conversation of ${turns} turns, in two locales, without one message in the console`, async () => {
+test(`a conversation of ${turns} turns, in two locales, without any console message`, async () => {
   test.setTimeout(600_000); // a turn takes some seconds on a busy machine; each wait has its own limit, which stops a test that hangs
   const room = await Room.open({ LANG: 'C' });
   try {

@@ -6,7 +6,7 @@ import { until } from '../harness/process.ts';
 import { waitForWindow } from './desktop.ts';
 import { pastFirstStart, said, say, test, turnName } from './fixtures.ts';
 
-test('a lost database: start fresh and restart, in the window; the program begins an empty history in the same process', async ({ provider, open, home }) => {
+test('a lost database: start fresh and restart, in the window; the program creates an empty history in the same process', async ({ provider, open, home }) => {
   home.configure(provider);
   provider.answer('Remember me', 'It is noted.');
   let desktop = await open();
@@ -22,7 +22,7 @@ test('a lost database: start fresh and restart, in the window; the program begin
   await desktop.page.press('Start fresh…');
   await until('the question', async () => (await desktop.page.text('dialog')).includes('Nothing is deleted'));
   await desktop.page.run(`[...document.querySelectorAll('dialog button')].find((button) => button.innerText.trim() === 'Start fresh').click()`);
-  await until('what is kept', async () => (await desktop.page.text('dialog')).includes('replaced'));
+  await until('the saved text', async () => (await desktop.page.text('dialog')).includes('replaced'));
   await desktop.page.press('Restart').catch(() => undefined); // the page ends during the click, and the driver loses it
   // The same process restarts: only it creates the new database, and then its window.
   await until('a new database', () => readdirSync(home.dataDir).includes('contextinfinity.db'));

@@ -25,7 +25,7 @@ async function named(room: Room, kind: string, name: string): Promise<string> {
   return '[data-aimed]';
 }
 
-test('a project by keyboard and by mouse, in the window itself: its dialog, a document, and how far memory reaches', async () => {
+test('a project with keyboard and mouse, in the real window: its dialog, a document, and the scope of memory', async () => {
   const room = await Room.open();
   const { page } = room.desktop;
   try {
@@ -38,20 +38,20 @@ test('a project by keyboard and by mouse, in the window itself: its dialog, a do
     xdotool('type', '--delay', 20, 'New project');
     await until('the command is found', async () => (await page.text(dialog)).includes('New project'));
     xdotool('key', 'Return');
-    await until('the name is asked for', async () => (await focused(room)) === 'Name');
+    await until('the question for a name', async () => (await focused(room)) === 'Name');
     xdotool('type', '--delay', 20, 'Bakery');
-    await until('it is written', () => page.run<boolean>(`return document.activeElement.value === 'Bakery'`));
+    await until('the name is typed', () => page.run<boolean>(`return document.activeElement.value === 'Bakery'`));
     xdotool('key', 'Return');
     await until('its dialog', async () => (await focused(room)).startsWith('Instructions'));
     xdotool('type', '--delay', 20, 'Answer as a baker would.');
-    await until('they are written', () => page.run<boolean>(`return document.activeElement.value === 'Answer as a baker would.'`));
+    await until('the instructions are typed', () => page.run<boolean>(`return document.activeElement.value === 'Answer as a baker would.'`));
 
     // With the mouse: a document. A driven window has no file chooser: it closes at once, and the dialog stays
     // unchanged.
     await click(room, await named(room, `${dialog} [role="tab"]`, 'Files'));
     await page.run(`document.querySelector('${dialog} input[type="file"]').addEventListener('cancel', () => document.body.setAttribute('data-left', ''))`);
     await click(room, await named(room, `${dialog} button`, 'Add documents'));
-    await until('the chooser is left', () => page.has('body[data-left]'));
+    await until('the file chooser is closed', () => page.has('body[data-left]'));
     await page.run(`const [input, carried] = [document.querySelector('${dialog} input[type="file"]'), new DataTransfer()];
       carried.items.add(new File(['# Prices\\n\\nA loaf of spelt costs seven francs.\\n'], 'prices.md', { type: 'text/markdown' }));
       input.files = carried.files; input.dispatchEvent(new Event('change', { bubbles: true }))`);

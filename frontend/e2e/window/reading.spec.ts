@@ -7,7 +7,7 @@ test.skip(process.platform !== 'linux', 'the real window is driven through WebKi
 
 const fence = '```';
 
-test('in the window itself: previews run nothing, a conversation is made ready to print, and Ctrl+Q quits', async () => {
+test('in the real window: previews run nothing, a conversation can be printed, and Ctrl+Q quits', async () => {
   const room = await Room.open();
   const { page } = room.desktop;
   try {

@@ -36,7 +36,7 @@ async function talkLong(room: Room): Promise<void> {
 }
 
 for (const locale of ['C', 'de_DE.UTF-8']) {
-  test(`memory and X-ray after ${turns} turns: rows begin with their words, and are pinned and attached where they stand, under ${locale}`, async () => {
+  test(`memory and X-ray after ${turns} turns: rows begin with their text, and are pinned and attached in place, under ${locale}`, async () => {
     const room = await Room.open({ LANG: locale });
     const { page } = room.desktop;
     const tab = (name: string) => page.press(name, '[role="tablist"]');
@@ -45,15 +45,15 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
     try {
       await talkLong(room);
       await tab('Memory');
-      await until('all is indexed', async () => new RegExp(`${turns * 2} memories, index up to date`).test(await shown()));
+      await until('everything is indexed', async () => new RegExp(`${turns * 2} memories, index up to date`).test(await shown()));
       for (const row of await rows('.card')) expect(row).toMatch(/^(?:What do we have to watch|About [^*]+, step \d+:|That is all)[\s\S]*\n(?:you|the model) · #\d+ · \d\d:\d\d/);
 
       await page.type(search, 'the lag at the start of the hour');
-      await until('what was found', async () => /\d results/.test(await shown()));
+      await until('the results', async () => /\d results/.test(await shown()));
       for (const row of (await rows('.card')).slice(0, 10)) expect(row.match(/\d+\s%/g), row).toHaveLength(1); // one score
       expect(await shown()).not.toMatch(/Matched:/); // the reasons are shown only on request
       xdotool('key', 'Down', 'Return');
-      await until('its card is open, and says why', async () => /Why\s+Matched: /.test(await shown()));
+      await until('its card is open and shows the reason', async () => /Why\s+Matched: /.test(await shown()));
 
       // The search and the open card stay unchanged while a turn goes through its states.
       room.provider.answer('And now?', 'Now nothing.', { inputTokens: 7_300 });
@@ -67,7 +67,7 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
       // With the keyboard on the open card, and with the mouse on another.
       await page.run(`document.querySelector('${panel} .card[data-open] button[aria-label^="Pin "]').focus()`);
       xdotool('key', 'Return');
-      await until('what is pinned can be shortened', () => page.has(`${panel} .editor textarea`)); // it is longer than a pinned fact should be
+      await until('the editor to shorten the pin', () => page.has(`${panel} .editor textarea`)); // it is longer than a pinned fact should be
       await page.press('Pin', `${panel} .editor`);
       await until('it is pinned', async () => (await page.text()).includes('Pinned: sent word for word'));
       await page.press('Attach', `${panel} li:nth-child(2)`);
@@ -80,9 +80,9 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
 
       await tab('X-ray');
       await page.press('Saw', panel);
-      await until('what the turn saw', async () => /Against #\d+/.test(await shown()));
+      await until('the context of the turn', async () => /Against #\d+/.test(await shown()));
       await page.run(`[...document.querySelectorAll('${panel} summary')].find((one) => one.innerText.includes('Retrieved memory')).click()`);
-      await until('what was retrieved', async () => (await rows('[data-section="retrieved"] li')).some((row) => /^About [^*<]+, step \d+/.test(row)));
+      await until('the retrieved memory', async () => (await rows('[data-section="retrieved"] li')).some((row) => /^About [^*<]+, step \d+/.test(row)));
       expect((await rows('.changes li')).filter((row) => /\*\*|<m>|##/.test(row))).toEqual([]); // the exact text is shown only when expanded
       await page.run(`document.querySelector('${panel} [data-section="retrieved"] li:last-child').scrollIntoView({ block: 'center' })`);
       expect(await page.run('return document.querySelector("header").getBoundingClientRect().top')).toBe(0); // the panel scrolls, not the window
@@ -92,7 +92,7 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
     }
   });
 
-  test(`an Ollama that runs is offered once as embedder, with cost and time, its progress and the way back, under ${locale}`, async () => {
+  test(`a running Ollama is offered once as embedder, with cost and time, its progress and the way back, under ${locale}`, async () => {
     const found = await Ollama.start();
     test.skip(found === undefined, 'something else listens on port 11434 of this machine');
     const ollama = found as Ollama;
@@ -123,15 +123,15 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
       await until('its progress', () => page.has(`${panel} [role="progressbar"][aria-label*="embed-words"]`));
       expect(await offered()).toBe(false);
       await page.type(search, 'masts'); // found by the previous embedder
-      await until('what was found', async () => /\d results?/.test(await shown()));
+      await until('the results', async () => /\d results?/.test(await shown()));
       ollama.release();
-      await until('it serves', async () => (await shown()).includes('index up to date') && ollama.texts.join('\n').includes('Bertha'));
+      await until('it is in use', async () => (await shown()).includes('index up to date') && ollama.texts.join('\n').includes('Bertha'));
 
       await room.reopen({ LANG: locale });
       page = room.desktop.page;
       xdotool('key', 'ctrl+comma');
       await page.press('Memory and search', 'nav[aria-label="Settings"]');
-      await until('which is in use', async () => /embed-words on Ollama\s+Runs on this computer\.\s+in use/.test(await page.text()));
+      await until('it is in use', async () => /embed-words on Ollama\s+Runs on this computer\.\s+in use/.test(await page.text()));
       for (const field of ['Reranker server', 'Reranker model']) expect(await page.text()).toContain(field);
       await page.press('Switch back');
       await until('the built-in one is in use', async () => /Built-in \(hashed word features\)\s+[^\n]+\s+in use/.test(await page.text()));
@@ -146,7 +146,7 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
     }
   });
 
-  test(`the State tab says of each summary what \`states --json\` says: origin, tries, reason, missing, added, under ${locale}`, async () => {
+  test(`the State tab shows for each summary what \`states --json\` reports: origin, tries, reason, missing, added, under ${locale}`, async () => {
     const room = await Room.open({ LANG: locale }, undefined, '[librarian]\nmodel = "mock"\n');
     const { page } = room.desktop;
     const shown = () => page.text(panel);

@@ -69,7 +69,7 @@ export class Room {
     await this.desktop.abandon();
     await this.vendors.stop();
     await this.provider.stop();
-    await until('all that was started has ended', () => belonging(this.home.root).length === 0);
+    await until('all started processes have ended', () => belonging(this.home.root).length === 0);
     this.home.remove();
     await this.surroundings.clear();
   }

@@ -45,7 +45,7 @@ async function connect({ page }: Desktop, text: string): Promise<void> {
   await until('a field to paste into', () => page.run<boolean>(`return document.activeElement.matches('dialog[open] textarea')`));
   await page.paste(text);
   await page.press('Look at it');
-  await until('the server is shown before it is taken', async () => (await page.text('dialog[open]')).includes('server-everything'));
+  await until('the server is previewed before the import', async () => (await page.text('dialog[open]')).includes('server-everything'));
   await page.press('Add 1 server');
   await until('the server runs', async () => /Running/.test(await page.text('section[aria-label="everything"]')));
   await page.press('Tools', 'nav[aria-label="Settings"]');
@@ -59,7 +59,7 @@ async function connect({ page }: Desktop, text: string): Promise<void> {
   await until('the conversation again', () => page.has(composer));
 }
 
-test('a real server: connected, asked, allowed by keyboard; killed in the middle of a call, whose outcome a person decides', async ({ provider, open, home }) => {
+test('a real server: imported, called, allowed with the keyboard; killed during a call, whose outcome the user decides', async ({ provider, open, home }) => {
   test.setTimeout(600_000); // each wait has its own limit, which stops a test that hangs
   const record = join(home.root, 'sent.jsonl');
   home.configure(provider, '[tools]\nmode = "enabled"');
@@ -89,9 +89,9 @@ test('a real server: connected, asked, allowed by keyboard; killed in the middle
   await openQueue(desktop);
   await desktop.page.keys('o');
   await until('the second call runs', async () => /Running/.test(await card(desktop, long)));
-  await until('the server has it', () => calls(record, long) === 1);
+  await until('the server received it', () => calls(record, long) === 1);
   await desktop.crash();
-  await until('nothing of the server is left', () => belonging(home.root).length === 0);
+  await until('the server has ended', () => belonging(home.root).length === 0);
 
   desktop = await open({ LANG: 'de_DE.UTF-8' });
   await until('its outcome is unknown', async () => (await card(desktop, long)).includes('Outcome unknown'));
@@ -101,10 +101,10 @@ test('a real server: connected, asked, allowed by keyboard; killed in the middle
   await until('a field for what was found', () => desktop.page.run<boolean>(`return document.activeElement.matches('dialog[open] textarea')`));
   await desktop.page.paste('Twelve rows were written.');
   await desktop.page.keys(control, enter);
-  await until('the model goes on with it', async () => (await said(desktop)).includes('As you found it.'));
+  await until('the model continues with it', async () => (await said(desktop)).includes('As you found it.'));
   expect(await card(desktop, long)).toContain('Twelve rows were written.');
   await say(desktop, 'And now?');
-  await until('the conversation goes on', async () => (await said(desktop)).includes('Now we go on.'));
+  await until('the conversation continues', async () => (await said(desktop)).includes('Now we go on.'));
   expect(calls(record, long)).toBe(1);
   expect(await desktop.close()).toBe(true);
   expect(verb(home, 'verify')).toContain('No problems found');

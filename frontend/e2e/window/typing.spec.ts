@@ -5,7 +5,7 @@ import { Room } from './room.ts';
 
 test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which is Linux alone');
 
-test('what is typed after a click in the conversation goes into the message, and no ring is drawn round the conversation', async () => {
+test('typing after a click in the conversation goes into the message, and no focus ring is drawn around the conversation', async () => {
   const room = await Room.open();
   const { page } = room.desktop;
   try {
@@ -19,7 +19,7 @@ test('what is typed after a click in the conversation goes into the message, and
     expect(await ring()).toBe('none');
     xdotool('type', 'Half a ?');
     const typed = () => page.run<string>(`return document.querySelector('[data-message-field]').value`);
-    await until('all of it is in the message', async () => (await typed()) === 'Half a ?');
+    await until('the whole text is in the message', async () => (await typed()) === 'Half a ?');
     expect(await page.has('dialog[open]')).toBe(false);
   } finally {
     await room.close();

@@ -25,20 +25,20 @@ test('from the first start to a whole answer; closed, and reopened on it', async
   expect(await desktop.close()).toBe(true);
 
   desktop = await open();
-  await until('the turn stands there again', async () => (await said(desktop)).includes('Sentence 40 of'));
+  await until('the turn is shown again', async () => (await said(desktop)).includes('Sentence 40 of'));
   // Without a keyring the pasted key was only for that run, and was not written anywhere.
   expect(home.filesHolding(canaryKey)).toEqual([]);
   expect(await desktop.close()).toBe(true);
 });
 
-test('SRD 22.2: kill -9 while the window streams: the part is there again, byte for byte, incomplete, and the head has not moved', async ({ provider, open, home }) => {
+test('SRD 22.2: kill -9 while the window streams: the received part is shown again, byte for byte, incomplete, and the head is unchanged', async ({ provider, open, home }) => {
   const text = prose(200);
   provider.answer('Tell me, window', text, { chunkSize: 16, holdAfter: 40 });
   let desktop = await open();
   await firstStart(desktop);
   await desktop.page.type(composer, 'Tell me, window\uE007');
   await until('some of the answer is shown', async () => (await said(desktop)).includes('Sentence 6 of'));
-  await until('what is shown is durable', async () => (await streamed(desktop)).words.includes('durable'));
+  await until('the shown text is durable', async () => (await streamed(desktop)).words.includes('durable'));
   const shown = await streamed(desktop);
   expect(shown.durable).toBe(shown.displayed);
   const head = await field(desktop, 'head');
@@ -55,7 +55,7 @@ test('SRD 22.2: kill -9 while the window streams: the part is there again, byte 
   expect(await streamed(desktop)).toMatchObject({ durable: bytes, displayed: bytes });
   expect(await field(desktop, 'head')).toBe(head);
   expect(await field(desktop, 'phase')).toContain('Incomplete');
-  await until('the window says what was recovered', async () => (await desktop.page.text('[aria-label="Recovery"]')).includes(`${bytes} bytes`));
+  await until('the window reports the recovery', async () => (await desktop.page.text('[aria-label="Recovery"]')).includes(`${bytes} bytes`));
 
   await desktop.page.press('Keep');
   await until('the kept answer is the head', async () => (await said(desktop)).includes('Partial answer, kept') && (await field(desktop, 'head')).includes('#1'));
@@ -64,7 +64,7 @@ test('SRD 22.2: kill -9 while the window streams: the part is there again, byte 
   expect(verb(home, 'verify')).toContain('No problems found');
 });
 
-test('SRD 22.3: kill -9 between the answer and its commit: the turn is whole, pending, and then committed once', async ({ provider, open, home }) => {
+test('SRD 22.3: kill -9 between the answer and its commit: the turn is complete, pending, and then committed once', async ({ provider, open, home }) => {
   // The librarian, which writes the state, is held while the program is killed, with a timeout long enough not to
   // expire meanwhile.
   const memory = 'Write the updated memory.';
@@ -91,7 +91,7 @@ test('SRD 22.3: kill -9 between the answer and its commit: the turn is whole, pe
   expect(verb(home, 'verify')).toContain('No problems found');
 });
 
-test('the production program listens on no port, and ends when told to', async ({ home }) => {
+test('the production program listens on no port, and ends on request', async ({ home }) => {
   const program = new Child(built('contextinfinity'), [], home.env(), home.root);
   try {
     await waitForWindow(program.pid);
@@ -102,7 +102,7 @@ test('the production program listens on no port, and ends when told to', async (
   }
 });
 
-test('what the check for ports would find, it finds', async ({ home }) => {
+test('the check for ports works', async ({ home }) => {
   const script = "require('http').createServer().listen(0, '127.0.0.1', () => console.log('listening'))";
   const program = new Child(process.execPath, ['-e', script], home.env(), home.root);
   await until('the server listens', () => program.output.includes('listening'));

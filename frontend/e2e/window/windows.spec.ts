@@ -7,7 +7,7 @@ import { composer, pastFirstStart, said, say, test } from './fixtures.ts';
 
 const titles = ({ page }: Desktop) => page.run<string[]>(`return [...document.querySelectorAll('[data-session]')].map((line) => line.innerText.trim())`);
 
-test('a second window shows another session, streams what the first one asks, and takes over when the first one is lost', async ({ provider, open, home, vendors }) => {
+test('a second window shows another session, streams answers requested in the first, and takes over when the first one crashes', async ({ provider, open, home, vendors }) => {
   home.configure(provider);
   provider.answer('From the first window', 'An answer for both.');
   provider.answer('From the second window', 'An answer asked for beside.');
@@ -23,7 +23,7 @@ test('a second window shows another session, streams what the first one asks, an
     // The same list. The second window has no data of its own on disk: the first process has the data open.
     await until('the session of the first window is listed', async () => (await titles(second)).length > 0);
     await second.page.run(`document.querySelector('[data-session]')?.click()`);
-    await until('what the first window said', async () => (await said(second)).includes('An answer for both.'));
+    await until('the message from the first window', async () => (await said(second)).includes('An answer for both.'));
     await say(second, 'From the second window');
     await until('its answer, in the second window', async () => (await said(second)).includes('An answer asked for beside.'));
     await until('and in the first', async () => (await said(first)).includes('An answer asked for beside.'));
@@ -37,7 +37,7 @@ test('a second window shows another session, streams what the first one asks, an
   }
 });
 
-test('closing the first window leaves the second one at work, and with the last one the program ends', async ({ provider, open, home, vendors }) => {
+test('closing the first window keeps the second one working, and closing the last one ends the program', async ({ provider, open, home, vendors }) => {
   home.configure(provider);
   provider.answer('Still there?', 'Still there.');
   const first = await open();

@@ -4,18 +4,18 @@ import { chooseLanguage } from './words/words.svelte';
 
 afterEach(() => chooseLanguage('en', []));
 
-it('names keys as German keyboards do', async () => {
+it('uses the names of German keyboards', async () => {
   await chooseLanguage('de', []);
   expect(capsOf('Ctrl+Shift+N', false)).toEqual(['Strg', 'Umschalt', 'N']);
   expect(keysIn('Ctrl+Space', false)).toBe('Strg+Leertaste');
   expect([withKeys('Archivieren (Delete)', false), withKeys('Einstellungen (Ctrl+,)', false), withKeys('Schließen', false)]).toEqual(['Archivieren (Entf)', 'Einstellungen (Strg+,)', 'Schließen']);
 });
 
-it('a Mac shows its signs in every language', async () => {
+it('uses Mac symbols in every language', async () => {
   await chooseLanguage('de', []);
   expect([keysIn('Ctrl+N', true), withKeys('Archivieren (Delete)', true), capsOf('Ctrl+PageUp', true)]).toEqual(['⌘N', 'Archivieren (⌫)', ['⌘', 'Bild↑']]);
 });
 
-it('and English ones are named as lists write them', () => {
+it('uses the names of lists in English', () => {
   expect([keysIn('Ctrl+Shift+PageUp', false), withKeys('Archive (Delete)', false)]).toEqual(['Ctrl+Shift+PageUp', 'Archive (Delete)']);
 });

@@ -1,7 +1,7 @@
-// A provider on the loopback that no one here wrote: aimock. What it does with a request is chosen by the end of the
-// newest user message, "[[KIND N]]", so that every request has its fault fixed before it is sent.
+// A third-party mock provider on the loopback interface: aimock. The end of the newest user message, "[[KIND N]]",
+// selects the response, so that the fault of every request is known before it is sent.
 //
-//   node provider.mjs PATH_OF_AIMOCK    prints its address on the first line, ends when stdin ends
+//   node provider.mjs PATH_OF_AIMOCK    prints its address on the first line and ends when stdin ends
 import { pathToFileURL } from 'node:url';
 
 const { LLMock } = await import(pathToFileURL(process.argv[2]).href);

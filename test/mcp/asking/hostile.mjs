@@ -1,4 +1,4 @@
-// A server that misbehaves on purpose: FAULT says how.
+// A server that misbehaves on purpose; FAULT names the fault.
 import readline from 'node:readline';
 
 const fault = process.env.FAULT;

@@ -1,4 +1,5 @@
-// What both versions of the SDK are asked to do: node probeN.mjs http URL TOKEN, or node probeN.mjs stdio COMMAND ARGUMENT...
+// The requests of the probes for both versions of the SDK: node probeN.mjs http URL TOKEN, or node probeN.mjs stdio
+// COMMAND ARGUMENT...
 export async function probe(client, { StdioClientTransport, StreamableHTTPClientTransport }) {
   const [kind, where, ...rest] = process.argv.slice(2);
   const transport =

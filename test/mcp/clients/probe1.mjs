@@ -1,5 +1,5 @@
-// The TypeScript SDK, version 1, as a client: connects to the program that is named, lists its tools, searches and writes
-// a note, and prints what it got as JSON.
+// The TypeScript SDK, version 1, as a client: connects to the given program, lists its tools, searches, writes a note,
+// and prints the results as JSON.
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';

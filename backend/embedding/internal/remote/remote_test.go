@@ -8,8 +8,7 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// TestFailureEndsOnce: what the wire says is ended as a sentence, and one that ends already
-// gets no second mark.
+// TestFailureEndsOnce: the error message becomes a sentence with exactly one punctuation mark at the end.
 func TestFailureEndsOnce(t *testing.T) {
 	for said, end := range map[string]string{
 		"nothing answers at host; is the server running?": "running?",

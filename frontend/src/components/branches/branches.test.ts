@@ -27,7 +27,7 @@ const calls = (backend: FakeBackend, name: string) => backend.calls.filter((call
 const branchCalled = (backend: FakeBackend, label: string) => [...backend.world.branches.values()].find((branch) => branch.view.label === label)!;
 
 describe('the tree', () => {
-  test('names every run with all its signs, and says where one is', async () => {
+  test('names every run with all its signs, and marks the current position', async () => {
     await open();
     expect(screen.getAllByRole('treeitem')).toHaveLength(7);
     expect(node(/^dual-write, #143 to #150, 8 turns, .*you are here, .*2 pending, head #148/)).toHaveAttribute('aria-selected', 'true');
@@ -36,7 +36,7 @@ describe('the tree', () => {
     expect(screen.getAllByRole('treeitem').filter((item) => item.tabIndex === 0)).toHaveLength(1);
   });
 
-  test('is walked by arrows, Home and End, and Enter opens', async () => {
+  test('moves with arrows, Home and End, and opens with Enter', async () => {
     const { app, user } = await open();
     node(/^dual-write/).focus();
     await user.keyboard('{Home}');
@@ -53,7 +53,7 @@ describe('the tree', () => {
     await waitFor(() => expect(focused()).toMatch(/^big-bang-window/));
   });
 
-  test('a run in the middle is opened at its first turn, without leaving the branch', async () => {
+  test('a run in the middle opens at its first turn, on the same branch', async () => {
     const { app, user } = await open();
     const before = app.conversation.branchId;
     await user.dblClick(node(/^#36 to #82/));
@@ -61,7 +61,7 @@ describe('the tree', () => {
     expect(app.conversation.branchId).toBe(before);
   });
 
-  test('is searched by label, words and turn, forwards and back', async () => {
+  test('searches labels, words and turns, forwards and backwards', async () => {
     const { user } = await open();
     const field = screen.getByRole('searchbox', { name: 'Find a turn or branch' });
     await user.type(field, 'cost us');
@@ -83,7 +83,7 @@ describe('the tree', () => {
     expect(await screen.findByText('none')).toBeInTheDocument();
   });
 
-  test('the menu key opens what can be done; what cannot says why', async () => {
+  test('the menu key opens the actions; unavailable ones explain why', async () => {
     const { user } = await open();
     node(/^dual-write/).focus();
     await user.keyboard('{Shift>}{F10}{/Shift}');
@@ -95,7 +95,7 @@ describe('the tree', () => {
     await waitFor(() => expect(focused()).toMatch(/^dual-write/));
   });
 
-  test('zooms by keys, and moves nothing else of the window', async () => {
+  test('zooms with keys, and moves nothing else in the window', async () => {
     const { user } = await open();
     const width = () => Number(/width:\s*([\d.]+)px/.exec(node(/^dual-write/).getAttribute('style') ?? '')?.[1]);
     const before = width();
@@ -106,7 +106,7 @@ describe('the tree', () => {
     await waitFor(() => expect(width()).toBeLessThan(before));
   });
 
-  test('of three hundred forks only what is seen is in the page', async () => {
+  test('only the visible part of three hundred forks is in the page', async () => {
     const mounted = await mountWith(Shell, (app) => {
       app.inspector.select('branches');
       return {};
@@ -119,7 +119,7 @@ describe('the tree', () => {
     expect(screen.getByRole('button', { name: 'Show 17 archived' })).toBeInTheDocument();
   });
 
-  test('an empty conversation says what will grow there; a failure says so and can be tried again', async () => {
+  test('an empty conversation explains the tree; a failure is shown with a retry', async () => {
     const { backend } = await mountWith(Shell, (app) => {
       app.inspector.select('branches');
       return {};
@@ -130,7 +130,7 @@ describe('the tree', () => {
   });
 });
 
-describe('what one does to a run', () => {
+describe('actions on a run', () => {
   async function selected(name: RegExp) {
     const mounted = await open();
     await mounted.user.click(node(name));
@@ -139,7 +139,7 @@ describe('what one does to a run', () => {
   }
   const press = (user: ReturnType<typeof userEvent.setup>, name: string | RegExp) => user.click(within(card()).getByRole('button', { name }));
 
-  test('fork, under a name, after its last turn or another', async () => {
+  test('forks under a name, after its last turn or another', async () => {
     const { app, backend, user } = await selected(/^#36 to #82/);
     await user.type(within(card()).getByRole('spinbutton', { name: /after turn/ }), '40');
     await waitFor(() => expect(calls(backend, 'sessions.turns').at(-1)?.slice(1)).toEqual([40, 40]));
@@ -154,7 +154,7 @@ describe('what one does to a run', () => {
     await waitFor(() => expect(app.conversation.header?.branchLabel).toBe('dual-write'));
   });
 
-  test('roll back to it, and back again', async () => {
+  test('rolls back to it, and undoes that', async () => {
     const { app, backend, user } = await selected(/^#36 to #82/);
     const before = app.conversation.branchId;
     await press(user, 'Roll back');
@@ -164,7 +164,7 @@ describe('what one does to a run', () => {
     await waitFor(() => expect(app.conversation.branchId).toBe(before));
   });
 
-  test('a long run names turns on its way: one is chosen, and a rollback says what it leaves', async () => {
+  test('a long run offers a choice of its turns, and a rollback says what it leaves', async () => {
     const { backend, user } = await selected(/^#36 to #82/);
     const marks = within(await screen.findByRole('list', { name: 'Turns on the way' })).getAllByRole('button');
     expect(marks).toHaveLength(5);
@@ -176,7 +176,7 @@ describe('what one does to a run', () => {
     await waitFor(() => expect(calls(backend, 'branches.rollbackTo').at(-1)?.[1]).toBe('t0051'));
   });
 
-  test('rename it, and take that back', async () => {
+  test('renames it, and undoes that', async () => {
     const { app, backend, user } = await selected(/^throttled-backfill/);
     await press(user, 'More');
     await user.click(await screen.findByRole('menuitem', { name: /Rename branch/ }));
@@ -189,7 +189,7 @@ describe('what one does to a run', () => {
     expect(branchCalled(backend, 'throttled-backfill')).toBeDefined();
   });
 
-  test('archive it: out of sight until asked for, and brought back by Undo', async () => {
+  test('archives it: hidden until requested, and restored by Undo', async () => {
     const { app, user } = await selected(/^big-bang-window/);
     await press(user, 'More');
     await user.click(await screen.findByRole('menuitem', { name: /Archive branch/ }));
@@ -203,7 +203,7 @@ describe('what one does to a run', () => {
     await waitFor(() => expect(node(/^big-bang-window/)).toBeInTheDocument());
   });
 
-  test('what fails is told, and changes nothing', async () => {
+  test('a failure is reported, and changes nothing', async () => {
     const { app, backend, user } = await selected(/^#36 to #82/);
     const before = app.conversation.branchId;
     backend.failNext('branches.rollbackTo', { message: 'The state could not be written', hint: 'Free some space.' });
@@ -212,13 +212,13 @@ describe('what one does to a run', () => {
     expect(app.conversation.branchId).toBe(before);
   });
 
-  test('a branch is not rolled back to its own end: that would be a copy of it', async () => {
+  test('a branch cannot be rolled back to its own end, which would be a copy', async () => {
     await selected(/^big-bang-window/);
     expect(screen.getByRole('button', { name: 'Roll back' })).toBeDisabled();
     expect(screen.getByRole('button', { name: 'Roll back' })).toHaveAttribute('title', 'The branch ends here');
   });
 
-  test('look at what would be sent after it', async () => {
+  test('previews the next request after it', async () => {
     const { backend, user } = await selected(/^#36 to #82/);
     await press(user, 'More');
     await user.click(await screen.findByRole('menuitem', { name: /What would be sent/ }));
@@ -227,7 +227,7 @@ describe('what one does to a run', () => {
     expect(calls(backend, 'branches.contextAt')[0]?.slice(1)).toEqual(['t0082', '']);
   });
 
-  test('a turn dropped on empty canvas asks for the new branch’s name; on a run it asks nothing', async () => {
+  test('a turn dropped on the empty canvas asks for a branch name; dropped on a run it does not', async () => {
     const { app } = await open();
     const data = { types: ['application/x-contextinfinity-turn'], getData: () => JSON.stringify({ turnId: 't0012', seq: 12 }) };
     await fireEvent.drop(node(/^big-bang-window/), { dataTransfer: data });
@@ -240,14 +240,14 @@ describe('what one does to a run', () => {
 });
 
 describe('over the whole conversation', () => {
-  test('the tree stays open in a session whose branches were not shown before', async () => {
+  test('the tree stays open in a session whose branches were not loaded before', async () => {
     const { app } = await startedApp({ data: 'rich' });
     app.branches.showWide();
     app.branches.follow(app.conversation.sessionId); // as the tree does once it is drawn
     expect(app.branches.wide).toEqual({ face: 'tree' });
   });
 
-  test('the tree is drawn at full size, Esc goes back and gives the focus back', async () => {
+  test('the tree is drawn at full size; Esc closes it and returns the focus', async () => {
     const { app, user } = await open();
     await user.click(screen.getByRole('button', { name: 'Full size' }));
     const wide = await screen.findByRole('region', { name: 'Branches, full size' });
@@ -262,7 +262,7 @@ describe('over the whole conversation', () => {
     expect(screen.getByRole('button', { name: 'Full size' })).toHaveFocus();
   });
 
-  test('two branches stand beside each other: what they share, what differs, each with its turns', async () => {
+  test('two branches are compared side by side: the common turns, the differences, and the turns of each', async () => {
     const { app, backend, user } = await open((fake) => {
       const other = branchCalled(fake, 'logical-replication');
       other.pins = [{ id: 'p9', text: 'Slots need version 17.', position: 0, tokens: 5, version: 1, createdAt: 0, inherited: false }];
@@ -302,7 +302,7 @@ describe('the switcher', () => {
   }
   const names = (panel: HTMLElement, list: string) => within(within(panel).getByRole('list', { name: list })).getAllByRole('listitem').map((item) => item.querySelector('.label')?.textContent);
 
-  test('lists the open branch first, then by use, archived ones apart', async () => {
+  test('lists the open branch first, then by last use, archived ones separately', async () => {
     const { panel } = await opened((fake) => {
       branchCalled(fake, 'throttled-backfill').view.updatedAt = 1;
       branchCalled(fake, 'big-bang-window').view.archived = true;
@@ -311,7 +311,7 @@ describe('the switcher', () => {
     expect(names(panel, 'Archived')).toEqual(['big-bang-window']);
   });
 
-  test('is searched and used without a mouse', async () => {
+  test('searches and works without a mouse', async () => {
     const { app, panel, user } = await opened();
     expect(within(panel).getByRole('searchbox', { name: 'Find a branch' })).toHaveFocus();
     await user.keyboard('window');
@@ -322,7 +322,7 @@ describe('the switcher', () => {
     expect(screen.getByRole('button', { name: /Orders to Postgres/, expanded: false })).toHaveFocus();
   });
 
-  test('archives a branch in place, renames one, and leads to the tree', async () => {
+  test('archives a branch in place, renames one, and opens the tree', async () => {
     const { app, panel, user } = await opened();
     expect(within(panel).queryByRole('button', { name: 'Archive dual-write' })).not.toBeInTheDocument();
     await user.click(within(panel).getByRole('button', { name: 'Archive big-bang-window' }));
@@ -337,7 +337,7 @@ describe('the switcher', () => {
     expect(await screen.findByRole('textbox', { name: 'Name' })).toHaveValue('big-bang-window');
   });
 
-  test('of many branches it lists the newest and says how many more there are', () => {
+  test('lists the newest of many branches and the number of the others', () => {
     const all = Array.from({ length: 300 }, (_, i) => ({ id: `b${i}`, label: `fork ${i}`, updatedAt: i, archived: i % 10 === 0 }));
     const found = list(all, '', 'b5', 50);
     expect(found.branches.slice(0, 3).map((branch) => branch.id)).toEqual(['b5', 'b299', 'b298']);

@@ -18,8 +18,8 @@ async function rich() {
 
 const asked = (app: App) => [app.exporting.scope, app.exporting.target?.title, app.exporting.target?.branchLabel, app.exporting.target?.seq];
 
-describe('an export is asked for', () => {
-  it('of a branch, and of the session, from where branches are switched', async () => {
+describe('an export can be started', () => {
+  it('for a branch and for the session, in the branch switcher', async () => {
     const { app } = await rich();
     mountIn(app, BranchSwitcher, {});
     const open = () => user.click(screen.getByRole('button', { name: /Orders to Postgres/ }));
@@ -31,7 +31,7 @@ describe('an export is asked for', () => {
     expect(asked(app)).toEqual(['session', 'Orders to Postgres', 'dual-write', 0]);
   });
 
-  it('of a turn, under it; not of one without a final answer', async () => {
+  it('for a turn, below it; not for one without a final answer', async () => {
     const { app } = await rich();
     const turn = app.conversation.newest!;
     const under = mountIn(app, TurnActions, { turn, selected: '' });
@@ -42,7 +42,7 @@ describe('an export is asked for', () => {
     expect(screen.queryByRole('button', { name: 'Export this turn…' })).toBeNull();
   });
 
-  it('of any session, from its line; of all, from under the list', async () => {
+  it('for any session, from its row; for all, below the list', async () => {
     const { app } = await rich();
     const row = app.sessions.list.find((one) => one.title === 'Rye loaf, wetter dough')!;
     mountIn(app, SessionLine, { row, open: false, reachable: true, renaming: false, onrename: () => undefined, onrenamed: () => undefined, onfocus: () => undefined, onchoose: () => undefined });

@@ -12,7 +12,7 @@ async function written(messages: string[]) {
   return { app, backend, user: userEvent.setup() };
 }
 
-test.each([1, 2, 3])('turn %i, said otherwise, becomes one of two versions to walk between', async (seq) => {
+test.each([1, 2, 3])('editing turn %i makes it one of two versions that can be switched', async (seq) => {
   const { app, backend, user } = await written(['One', 'Two', 'Three']);
   const { conversation } = app;
   const main = conversation.branchId;
@@ -43,7 +43,7 @@ test.each([1, 2, 3])('turn %i, said otherwise, becomes one of two versions to wa
   await waitFor(() => expect(conversation.branchId).not.toBe(main));
 });
 
-test('a message that was put one way has no versions', async () => {
+test('a message that was not edited has no versions', async () => {
   const { app } = await written(['One', 'Two']);
   app.branches.follow(app.conversation.sessionId);
   await app.branches.refresh();
@@ -52,7 +52,7 @@ test('a message that was put one way has no versions', async () => {
   expect(screen.queryByRole('group', { name: /^Versions/ })).not.toBeInTheDocument();
 });
 
-test('the number of a turn can be carried to the tree', async () => {
+test('the number of a turn can be dragged to the tree', async () => {
   const { app } = await written(['One']);
   mountIn(app, Turn, { turn: app.conversation.newest!, index: 0 });
   const number = within(screen.getByRole('article')).getByText('1', { selector: '.seq' });

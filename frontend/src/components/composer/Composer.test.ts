@@ -32,12 +32,12 @@ describe('keys of the message field', () => {
   ])('%s', (_, event, state, does) => expect(composerKey(event, state)).toBe(does));
 });
 
-describe('words of the composer', () => {
-  it.each([[12, 14_088, 50_000, 'next 14.1k / 50k', false], [1_200, 49_000, 50_000, 'over budget by 200', true], [3, 0, 0, 'next 3 / 0', false]])('%d tokens on %d of %d', (tokens, context, ceiling, words, over) => {
+describe('texts of the composer', () => {
+  it.each([[12, 14_088, 50_000, 'next 14.1k / 50k', false], [1_200, 49_000, 50_000, 'over budget by 200', true], [3, 0, 0, 'next 3 / 0', false]])('%d tokens with %d of %d', (tokens, context, ceiling, words, over) => {
     expect(budgetWords(tokens, context, ceiling)).toEqual({ words, over });
   });
 
-  it('refuses what cannot be sent, and says why', () => {
+  it('rejects files that cannot be sent, with the reason', () => {
     expect(refusal({ name: 'a.png', type: 'image/png', size: 10 })).toBe('');
     expect(refusal({ name: 'a.svg', type: 'image/svg+xml', size: 10 })).toContain('not a picture that can be sent');
     expect(refusal({ name: 'a.png', type: 'image/png', size: 6_000_000 })).toContain('larger than 5 MB');
@@ -52,21 +52,21 @@ async function composer(options: Parameters<typeof startedApp>[0] = {}) {
 }
 
 describe('the composer', () => {
-  it('sends with Enter, breaks with Shift+Enter, and is empty then', async () => {
+  it('sends with Enter, breaks the line with Shift+Enter, and is empty afterwards', async () => {
     const { app, field, user, backend } = await composer();
     await user.type(field, 'One{Shift>}{Enter}{/Shift}two{Enter}');
     await waitFor(() => expect(field.value).toBe(''));
     expect(backend.world.lineage(app.conversation.branchId)[0]!.user[0]!.text).toBe('One\ntwo');
   });
 
-  it('does not send a message without words', async () => {
+  it('does not send an empty message', async () => {
     const { field, user, backend } = await composer();
     await user.type(field, '   {Enter}');
     expect(screen.getByRole('button', { name: /Send/ })).toBeDisabled();
     expect(backend.calls.some((call) => call.name === 'chat.send')).toBe(false);
   });
 
-  it('says why attached memory alone is not sent, and sends it with words', async () => {
+  it('explains why attached memory alone cannot be sent, and sends it with a text', async () => {
     const { app, backend, field, user } = await composer();
     app.draft.memories = [{ id: 'c1', at: 1, role: 'user', speaker: '', document: '', title: 'a piece' }];
     const button = screen.getByRole('button', { name: /Send/ });
@@ -77,7 +77,7 @@ describe('the composer', () => {
     await waitFor(() => expect(backend.calls.find((call) => call.name === 'chat.send')?.args[0]).toMatchObject({ text: 'What of it?', memories: [{ id: 'c1' }] }));
   });
 
-  it('sends a document alone', async () => {
+  it('sends a document without text', async () => {
     const { app, backend, user } = await composer();
     app.draft.files = [{ id: 'f1', name: 'notes.md', mediaType: 'text/markdown', tokens: 5 }];
     await user.click(screen.getByRole('button', { name: /Send/ }));
@@ -94,7 +94,7 @@ describe('the composer', () => {
     expect(backend.calls.some((call) => call.name === 'chat.send')).toBe(true);
   });
 
-  it('says that the data can only be read, where one would write', async () => {
+  it('says that the data is read-only, in place of the field', async () => {
     const { app, backend } = await composer();
     expect(screen.queryByText(/reading only/)).toBeNull();
     backend.program.startup.readOnly = 'The disk is full, so the data is open for reading only.';
@@ -104,7 +104,7 @@ describe('the composer', () => {
     expect(screen.getByText(/Nothing is lost\. Read, search and export what is here.*restart the program\./)).toBeVisible();
   });
 
-  it('keeps the text and says what to do when sending fails', async () => {
+  it('keeps the text and shows an error when sending fails', async () => {
     const { field, user, backend } = await composer();
     backend.failNext('chat.send', { message: 'Over budget by 1 200 tokens', hint: 'Shorten it.' });
     await user.type(field, 'Words{Enter}');
@@ -112,7 +112,7 @@ describe('the composer', () => {
     expect(field).toHaveValue('Words');
   });
 
-  it('edits the last message with Ctrl+Up, and gives up with Cancel', async () => {
+  it('edits the last message with Ctrl+Up, and cancels', async () => {
     const { app, backend, field, user } = await composer();
     backend.world.addTurn(app.conversation.branchId, { user: [block('text', 'First words')], state: 'head' });
     await app.navigation.openSession(app.conversation.sessionId);
@@ -124,7 +124,7 @@ describe('the composer', () => {
     expect(field).toHaveValue('');
   });
 
-  it('walks through one’s earlier messages with Up and Down, and leaves with Esc', async () => {
+  it('recalls earlier messages with Up and Down, and leaves them with Esc', async () => {
     const { app, backend, field, user } = await composer();
     for (const text of ['One', 'Two', 'Two', 'Three\nof lines']) backend.world.addTurn(app.conversation.branchId, { user: [block('text', text)], state: 'committed' });
     await app.navigation.openSession(app.conversation.sessionId);
@@ -145,7 +145,7 @@ describe('the composer', () => {
     expect(app.history.shown).toBeNull();
   });
 
-  it('takes an earlier message that was changed for one’s own, and never a draft for an earlier message', async () => {
+  it('treats a changed earlier message as a draft, and a draft never as an earlier message', async () => {
     const { app, backend, field, user } = await composer();
     for (const text of ['One', 'Two']) backend.world.addTurn(app.conversation.branchId, { user: [block('text', text)], state: 'committed' });
     await app.navigation.openSession(app.conversation.sessionId);
@@ -163,7 +163,7 @@ describe('the composer', () => {
     expect(app.draft.typed).toBe('Mine');
   });
 
-  it('brings attachments into another order, by keyboard and by dragging', async () => {
+  it('reorders attachments with the keyboard and by dragging', async () => {
     const { app, user } = await composer();
     const picture = (name: string) => ({ mediaType: 'image/png', data: 'iVBORw==', name });
     app.draft.images = [picture('a'), picture('b'), picture('c')];
@@ -193,7 +193,7 @@ describe('the composer', () => {
     expect(item('one.md')).toHaveAttribute('draggable', 'false');
   });
 
-  it('asks to keep or discard an incomplete answer first', async () => {
+  it('first asks whether to keep or discard an incomplete answer', async () => {
     const { app, backend, field, user } = await composer();
     backend.world.addTurn(app.conversation.branchId, { state: 'incomplete', outcome: 'incomplete' });
     await app.navigation.openSession(app.conversation.sessionId);
@@ -206,7 +206,7 @@ describe('the composer', () => {
     expect(backend.calls.find((call) => call.name === 'chat.send')?.args[0]).toMatchObject({ text: 'Next', incomplete: 'discard' });
   });
 
-  it('takes a picture that is pasted, and lets go of it', async () => {
+  it('attaches a pasted picture, and removes it', async () => {
     const { app, field, user } = await composer();
     const file = new File([new Uint8Array([137, 80, 78, 71])], 'dot.png', { type: 'image/png' });
     await fireEvent.paste(field, { clipboardData: { files: [file], getData: () => '' } });
@@ -216,7 +216,7 @@ describe('the composer', () => {
     expect(app.draft.images).toEqual([]);
   });
 
-  it('puts a pasted book beside the field', async () => {
+  it('shows a very long pasted text beside the field', async () => {
     const { app, field } = await composer();
     const book = 'word '.repeat(20_000);
     await fireEvent.paste(field, { clipboardData: { files: [], getData: () => book } });

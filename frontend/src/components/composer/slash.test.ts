@@ -17,7 +17,7 @@ async function composer() {
 }
 
 describe('slash commands', () => {
-  it('are listed, moved through and taken by keyboard, and the field says which line is meant', async () => {
+  it('are listed and selected with the keyboard, and the field announces the active row', async () => {
     const { app, field, user } = await composer();
     await user.type(field, '/co');
     expect(screen.getByRole('listbox', { name: 'Commands' })).toBeVisible();
@@ -29,7 +29,7 @@ describe('slash commands', () => {
     await waitFor(() => expect([app.inspector.tab, app.inspector.seen, field.value]).toEqual(['xray', '', '']));
   });
 
-  it('Esc closes the list and stops nothing, Tab only writes the name out', async () => {
+  it('Esc only closes the list, Tab only completes the name', async () => {
     const { field, user, calls } = await composer();
     await user.type(field, '/pi');
     await user.keyboard('{Escape}');
@@ -51,7 +51,7 @@ describe('slash commands', () => {
     expect(calls('chat.send')).toEqual([]);
   });
 
-  it('what is written and sent while a command is carried out follows it', async () => {
+  it('a message sent while a command runs is sent after it', async () => {
     const { backend, field, user, calls } = await composer();
     const release = backend.hold('inspect.addPin');
     await user.type(field, '/pin Never on a Friday.{Enter}');
@@ -64,7 +64,7 @@ describe('slash commands', () => {
     expect([calls('inspect.addPin').length, field.value]).toEqual([1, '']);
   });
 
-  it('forks under a label, and leaves nothing of the command behind', async () => {
+  it('forks with a label, and clears the command', async () => {
     const { app, backend, field, user } = await composer();
     const before = app.conversation.branchId;
     await user.type(field, '/fork second try{Enter}');
@@ -79,7 +79,7 @@ describe('slash commands', () => {
     await waitFor(() => expect(calls('sessions.rollback')).toEqual([[app.conversation.sessionId, state]]));
   });
 
-  it('looks in the memory, and sends nothing', async () => {
+  it('searches the memory, and sends nothing', async () => {
     const { app, field, user, calls } = await composer();
     await user.type(field, '/recall what did we promise?{Enter}');
     await waitFor(() => expect(app.inspector.tab).toBe('memory'));
@@ -88,7 +88,7 @@ describe('slash commands', () => {
     expect(calls('chat.send')).toEqual([]);
   });
 
-  it.each([['/commit', 'inspect.commitNow', []], ['/summarize', 'inspect.summarize', [false]]])('%s does its work', async (typed, name, more) => {
+  it.each([['/commit', 'inspect.commitNow', []], ['/summarize', 'inspect.summarize', [false]]])('%s works', async (typed, name, more) => {
     const { app, field, user, calls } = await composer();
     const branch = app.conversation.branchId;
     await user.type(field, `${typed}{Enter}`);
@@ -102,7 +102,7 @@ describe('slash commands', () => {
     await waitFor(() => expect(app.sessionSettings.open).toBe(true));
   });
 
-  it('shows what another model changes before it is taken', async () => {
+  it('previews the effects of another model before the switch', async () => {
     const { app, field, user, calls } = await composer();
     await user.type(field, '/model local{Enter}');
     await waitFor(() => expect(app.modelSwitch.preview?.model).toBe('local'));
@@ -111,7 +111,7 @@ describe('slash commands', () => {
     expect(await screen.findByRole('alert')).toHaveTextContent('gpt cannot be used: There is no key for openai');
   });
 
-  it('asks before it sends what no command is called', async () => {
+  it('asks before sending an unknown command as text', async () => {
     const { field, user, calls } = await composer();
     await user.type(field, '/nope x{Enter}');
     expect(screen.getByRole('status')).toHaveTextContent('There is no command /nope');
@@ -120,7 +120,7 @@ describe('slash commands', () => {
     await waitFor(() => expect(calls('chat.send')).toMatchObject([[{ text: '/nope x' }]]));
   });
 
-  it('forgets the hint when the text changes', async () => {
+  it('hides the hint when the text changes', async () => {
     const { field, user, calls } = await composer();
     await user.type(field, '/nope{Enter}y');
     expect(screen.queryByRole('status')).toBeNull();
@@ -134,7 +134,7 @@ describe('slash commands', () => {
     expect(await screen.findByRole('alert')).toHaveTextContent('/pin needs some text after it');
   });
 
-  it('sends a slash that is doubled as one', async () => {
+  it('sends a doubled slash as a single one', async () => {
     const { field, user, calls } = await composer();
     await user.type(field, '//pin is a command{Enter}');
     await waitFor(() => expect(calls('chat.send')).toMatchObject([[{ text: '/pin is a command' }]]));
@@ -149,7 +149,7 @@ describe('keys of the list', () => {
   ])('%s', (_, event, count, typed, does) => expect(listKey(event, { count, typed })).toBe(does));
 });
 
-describe('commands that lead elsewhere', () => {
+describe('commands that open something else', () => {
   it.each([
     ['/search what we promised', (app: App) => [app.layout.searching, app.search.text], [true, 'what we promised']],
     ['/find lag', (app: App) => [app.find.open, app.find.text], [true, 'lag']],
@@ -166,7 +166,7 @@ describe('commands that lead elsewhere', () => {
     expect(calls('chat.send')).toEqual([]);
   });
 
-  it('/archive puts the session away, and it can be taken back', async () => {
+  it('/archive archives the session, and can be undone', async () => {
     const { app, backend, field, user } = await composer();
     const id = app.conversation.sessionId;
     await user.type(field, '/archive{Enter}');
@@ -175,7 +175,7 @@ describe('commands that lead elsewhere', () => {
     expect(backend.world.session(id).row.archived).toBe(false);
   });
 
-  it('/compare says which branches there are', async () => {
+  it('/compare lists the branches', async () => {
     const { field, user } = await composer();
     await user.type(field, '/compare nobody{Enter}');
     expect(await screen.findByRole('alert')).toHaveTextContent('There is no other branch “nobody”');

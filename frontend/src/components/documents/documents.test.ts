@@ -35,7 +35,7 @@ describe('documents in the composer', () => {
     expect(screen.queryByRole('list', { name: 'Goes with the message' })).toBeNull();
   });
 
-  it('is a message without words, and no command', async () => {
+  it('is a message even without text, and not a command', async () => {
     const { app, backend, field, user } = await composer();
     drop(notes());
     await chips();
@@ -47,7 +47,7 @@ describe('documents in the composer', () => {
     await waitFor(() => expect(backend.world.lineage(app.conversation.branchId)).toHaveLength(1));
   });
 
-  it('keeps documents in the draft of their branch, and lets go of them', async () => {
+  it('keeps documents in the draft of their branch, and removes them', async () => {
     const { app, backend, user } = await composer();
     drop(notes());
     await screen.findByRole('button', { name: 'Remove notes.md' });
@@ -57,7 +57,7 @@ describe('documents in the composer', () => {
     expect(app.draft.files).toEqual([]);
   });
 
-  it('sends nothing while a document is still arriving, and can stop it', async () => {
+  it('sends nothing while a document is still being attached, which can be cancelled', async () => {
     const { app, backend, field, user } = await composer();
     const release = backend.hold('chat.attach');
     drop(notes());
@@ -70,7 +70,7 @@ describe('documents in the composer', () => {
     expect(app.draft.files).toEqual([]);
   });
 
-  it('puts a document that arrives late into the draft it was meant for', async () => {
+  it('adds a document that arrives late to the draft where it was attached', async () => {
     const { app, backend } = await composer();
     const meant = app.draft.branchId;
     const other = backend.world.addSession('Other');
@@ -82,7 +82,7 @@ describe('documents in the composer', () => {
     expect(app.draft.files).toEqual([]);
   });
 
-  it('says beside the field why a file cannot be attached, until that is dismissed', async () => {
+  it('explains beside the field why a file cannot be attached, until that is dismissed', async () => {
     const { app, user } = await composer();
     drop(new File(['a\0b'], 'photo.raw'));
     expect(await screen.findByRole('alert')).toHaveTextContent(/photo\.raw is not a text file; nothing was attached\..*Text, Markdown/s);
@@ -96,7 +96,7 @@ describe('documents in the composer', () => {
     expect(app.documents.error?.message).toContain('empty.txt is empty');
   });
 
-  it('sends a large file in pieces', async () => {
+  it('sends a large file in parts', async () => {
     const { app, backend } = await composer();
     const size = 7 * 1024 * 1024;
     expect(await app.documents.attach(notes('a'.repeat(size)))).toBe(true);
@@ -129,7 +129,7 @@ describe('a long paste', () => {
     expect((await backend.chat.document(app.draft.files[0]!.id)).text).toBe(essay);
   });
 
-  it('stays in the message when that is wished, and when it cannot be attached', async () => {
+  it('stays in the message if the user prefers, and if it cannot be attached', async () => {
     const { app, backend, user } = await pasted(essay);
     backend.failNext('chat.attach', { message: 'The disk is full' });
     await user.click(await screen.findByRole('button', { name: 'Attach as document' }));
@@ -141,7 +141,7 @@ describe('a long paste', () => {
     expect(app.draft.text).toBe(essay);
   });
 
-  it('is offered for a book beside the field too, and not once the text is gone', async () => {
+  it('is also offered for a very long text beside the field, and no longer when the text was removed', async () => {
     const book = 'word '.repeat(20_000);
     const { app } = await pasted(book);
     expect(await screen.findByRole('button', { name: 'Attach as document' })).toBeVisible();
@@ -149,14 +149,14 @@ describe('a long paste', () => {
     await waitFor(() => expect(screen.queryByRole('button', { name: 'Attach as document' })).toBeNull());
   });
 
-  it('is not offered when it is short', async () => {
+  it('is not offered for a short one', async () => {
     await pasted('A few words.');
     expect(screen.queryByRole('button', { name: 'Attach as document' })).toBeNull();
   });
 });
 
 describe('documents of a turn', () => {
-  it('open to be read, and close', async () => {
+  it('open for reading, and close', async () => {
     const { app, backend } = await startedApp();
     await app.documents.attach(notes('The harbour opens at seven.'));
     const file = app.draft.files[0]!;
@@ -172,14 +172,14 @@ describe('documents of a turn', () => {
     expect(await screen.findByRole('alert')).toHaveTextContent(/That document cannot be read.*Run verify/s);
   });
 
-  it('stand above the words, and say when only a part is in the message', async () => {
+  it('are shown above the text, and say when the message contains only a part', async () => {
     const { app } = await startedApp();
     mountIn(app, UserMessage, { blocks: [block('document', '', { id: 'f', name: 'book.pdf', tokens: 90_000 }), block('text', 'Who did it?')] });
     expect(screen.getByRole('list', { name: 'Attached documents' })).toHaveTextContent(/book\.pdf\s*90.000 tokens, in part/);
     expect(screen.getByText('Who did it?')).toBeVisible();
   });
 
-  it('cannot be attached to a temporary chat, which keeps nothing', async () => {
+  it('cannot be attached to a temporary chat, which saves nothing', async () => {
     const { app } = await startedApp();
     await app.temporary.start('sonnet');
     mountIn(app, TemporaryComposer, {});

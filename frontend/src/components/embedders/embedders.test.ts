@@ -24,7 +24,7 @@ async function review(option: EmbedderView, prepare?: Parameters<typeof mountWit
 }
 
 describe('the offer of a model embedder', () => {
-  test('is made in the Memory tab, and never again once it was declined', async () => {
+  test('is shown in the Memory tab, and never again after it was declined', async () => {
     const { app, backend } = await tab(ollamaEmbedder);
     expect(await screen.findByText('Ollama is running: search can use its embedding model')).toBeInTheDocument();
     expect([called(backend, 'embedders.estimate'), called(backend, 'embedders.use')]).toEqual([[], []]);
@@ -38,7 +38,7 @@ describe('the offer of a model embedder', () => {
     expect(app.embedders.offer).toBeUndefined();
   });
 
-  test('is not made where there is none, and servers are looked for once', async () => {
+  test('is not shown if there is none, and servers are searched only once', async () => {
     const { app, backend } = await tab();
     await screen.findByText('Newest first');
     app.inspector.select('state');
@@ -48,7 +48,7 @@ describe('the offer of a model embedder', () => {
     expect(called(backend, 'embedders.embedders')).toHaveLength(1);
   });
 
-  test('shows cost and time before anything is switched; a local one is free', async () => {
+  test('shows cost and time before switching; a local one is free', async () => {
     const { backend, reviewed } = await review(ollamaEmbedder);
     const accept = screen.getByText('Index').closest('button')!;
     expect(accept).toBeDisabled();
@@ -62,7 +62,7 @@ describe('the offer of a model embedder', () => {
     await waitFor(() => expect(called(backend, 'embedders.use')).toEqual([[ollamaEmbedder.id]]));
   });
 
-  test('of a remote one says what it costs and that the text leaves the computer', async () => {
+  test('of a remote one shows the cost and that the text leaves the computer', async () => {
     const { app, backend, reviewed } = await review(openaiEmbedder);
     await reviewed;
     expect(await screen.findByText('About $0.02')).toBeInTheDocument();
@@ -71,7 +71,7 @@ describe('the offer of a model embedder', () => {
     expect([app.embedders.reviewing, called(backend, 'embedders.use')]).toEqual([undefined, []]);
   });
 
-  test('cannot be accepted while it could not be measured', async () => {
+  test('cannot be accepted if measuring failed', async () => {
     const { reviewed } = await review(ollamaEmbedder, (backend) => backend.failNext('embedders.estimate', { message: 'Ollama does not answer', hint: 'Start it.' }));
     await reviewed;
     expect(await screen.findByText(/Ollama does not answer/)).toBeInTheDocument();
@@ -82,7 +82,7 @@ describe('the offer of a model embedder', () => {
 });
 
 describe('the embedder in the settings', () => {
-  test('is called what it is, is switched after a review, and switched back', async () => {
+  test('is shown by name, is switched after a review, and switched back', async () => {
     const { app, backend } = await mountWith(EmbedderPart, {}, { embedders: [ollamaEmbedder, openaiEmbedder] });
     const part = await screen.findByLabelText('Embedder');
     expect(await within(part).findByText('Built-in (hashed word features)')).toBeInTheDocument();
@@ -95,13 +95,13 @@ describe('the embedder in the settings', () => {
     await waitFor(() => expect(within(part).queryByText('Switch back')).not.toBeInTheDocument());
   });
 
-  test('says how to get one where there is none', async () => {
+  test('explains how to get one if there is none', async () => {
     await mountWith(EmbedderPart, {});
     expect(await screen.findByText(/No embedding model was found/)).toBeInTheDocument();
   });
 });
 
-describe('words', () => {
+describe('texts', () => {
   test.each([[-1, /not known/], [0, /^Free$/], [0.004, /^Less than \$0\.01$/], [0.0192, /^About \$0\.02$/]])('%d costs', (cost, words) => expect(costWords(cost)).toMatch(words));
   test.each([[0, 'Less than a minute'], [61_000, 'About 1 minute'], [3_600_000, 'About 60 minutes'], [7_200_000, 'About 2 hours']])('%d ms', (ms, words) => expect(timeWords(ms)).toBe(words));
   test('names and places', () => {

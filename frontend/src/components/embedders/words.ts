@@ -1,4 +1,4 @@
-/** Texts of the embedder offer: what an embedder is, what it costs, how long it takes. */
+/** Texts of the embedder offer: the embedder, its cost, its duration. */
 import type { EmbedderEstimate, EmbedderView } from '$lib/backend/types';
 import { t } from '$lib/words/words.svelte';
 

@@ -18,7 +18,7 @@ async function open(options: Partial<FakeOptions> = {}, prepare?: Parameters<typ
 }
 
 describe('a key', () => {
-  test('is tested when pasted, its provider found, and kept once it works', async () => {
+  test('is tested when pasted, its provider recognised, and stored if it works', async () => {
     const { called, begun, user } = await open();
     await user.click(screen.getByLabelText('API key'));
     await user.paste('sk-ant-good');
@@ -30,7 +30,7 @@ describe('a key', () => {
     expect(called('settings.finishFirstRun')).toEqual([['sonnet']]);
   });
 
-  test('that is refused says why, is not kept, and blocks no other way', async () => {
+  test('that is rejected shows why, is not stored, and blocks no other way', async () => {
     const { called, begun, user } = await open();
     await user.click(screen.getByLabelText('API key'));
     await user.paste('sk-ant-bad');
@@ -41,7 +41,7 @@ describe('a key', () => {
     expect(called('settings.setKey')).toEqual([]);
   });
 
-  test('of a form that names nobody is sent only to the provider that is chosen', async () => {
+  test('of an ambiguous form is sent only to the chosen provider', async () => {
     const { called, begun, user } = await open();
     await user.click(screen.getByLabelText('API key'));
     await user.paste('sk-anybody');
@@ -58,7 +58,7 @@ describe('a key', () => {
     expect(called('settings.setKey')).toEqual([['openai', 'sk-anybody']]);
   });
 
-  test('of another vendor is sent nowhere; its server is added once the person agrees to the host', async () => {
+  test('of another vendor is not sent; its server is added after the user confirms the host', async () => {
     const { app, called, begun, user } = await open();
     await user.click(screen.getByLabelText('API key'));
     await user.paste('pplx-pasted');
@@ -80,7 +80,7 @@ describe('a key', () => {
     expect(called('settings.finishFirstRun')).toEqual([['llama3-3-70b']]);
   });
 
-  test('of a service whose address is known is used there once the person agrees, with a model of its list', async () => {
+  test('of a service with a known address is used there after confirmation, with a model from its list', async () => {
     const { called, begun, user } = await open();
     await user.click(screen.getByLabelText('API key'));
     await user.paste('gsk_pasted');
@@ -97,7 +97,7 @@ describe('a key', () => {
     expect(called('settings.finishFirstRun')).toEqual([['qwen3-32b']]);
   });
 
-  test('pasted over one still being tested is the one that counts', async () => {
+  test('pasted during the test of another one replaces it', async () => {
     const { backend, called, user } = await open();
     const release = backend.hold('settings.testKey');
     const field = screen.getByLabelText('API key');
@@ -112,7 +112,7 @@ describe('a key', () => {
     expect(screen.queryByText(/refused/)).not.toBeInTheDocument();
   });
 
-  test('in the environment is offered, and sent nowhere before one asks', async () => {
+  test('in the environment is offered, and not sent before the user starts', async () => {
     const { called, begun, user } = await open({}, (backend) => {
       backend.program.setKey('anthropic', 'sk-ant-there');
       backend.program.keys = backend.program.keys.map((key) => (key.provider === 'anthropic' ? { ...key, source: 'environment' } : key));
@@ -125,18 +125,18 @@ describe('a key', () => {
     expect(called('settings.setKey')).toEqual([]);
   });
 
-  test('without a keyring is said to last for this run', async () => {
+  test('without a keyring is only for this run, and says so', async () => {
     await open({ keyringOk: false });
     expect(await screen.findByText(/kept in memory for this run/)).toBeInTheDocument();
   });
 });
 
-describe('a model that is configured already', () => {
+describe('an already configured model', () => {
   const configure = (change: object) => (backend: FakeBackend) => {
     backend.program.models = backend.program.models.map((model) => ({ ...model, default: false, ...(model.name === 'local' ? { default: true, usable: true, why: '', ...change } : {}) }));
   };
 
-  test('is the first way in, and is taken without writing it again', async () => {
+  test('is the first way to start, and is not written again', async () => {
     const { called, begun, user } = await open({}, configure({}));
     await screen.findByRole('button', { name: 'Use local' });
     expect(screen.getAllByRole('region')[0]).toHaveAccessibleName('Use local');
@@ -145,7 +145,7 @@ describe('a model that is configured already', () => {
     expect(called('settings.finishFirstRun')).toEqual([['']]);
   });
 
-  test('gives way to another that is chosen', async () => {
+  test('is deselected when another way is chosen', async () => {
     const { called, begun, user } = await open({}, configure({}));
     await screen.findByRole('button', { name: 'Use local' });
     await user.click(screen.getByRole('button', { name: 'Start with recall' }));
@@ -157,7 +157,7 @@ describe('a model that is configured already', () => {
     ['cannot be used', { usable: false, why: 'There is no key for it' }],
     ['is only there because of a key in the environment', { builtIn: true }],
     ['is recall, which has its own way', { provider: 'recall' }],
-  ])('is not offered where it %s', async (_, change) => {
+  ])('is not offered if it %s', async (_, change) => {
     const { app, called } = await open({}, configure(change));
     await waitFor(() => expect(called('settings.settings').length).toBeGreaterThan(1));
     await waitFor(() => expect(app.models.find('local')?.default).toBe(true));
@@ -167,7 +167,7 @@ describe('a model that is configured already', () => {
 });
 
 describe('this machine', () => {
-  test('a server found here, its model configured and begun with', async () => {
+  test('a server found here is configured with its model and used', async () => {
     const { called, begun, user } = await open();
     await user.selectOptions(await screen.findByLabelText('Local model'), 'llama3.3:70b');
     await user.click(screen.getByRole('button', { name: 'Start with llama3.3:70b' }));
@@ -176,7 +176,7 @@ describe('this machine', () => {
     expect(called('settings.finishFirstRun')).toEqual([['llama3-3-70b']]);
   });
 
-  test('a model that is configured already is taken as it is', async () => {
+  test('an already configured model is used unchanged', async () => {
     const { called, begun, user } = await open();
     await user.click(await screen.findByRole('button', { name: 'Start with qwen3:8b' }));
     await begun();
@@ -184,7 +184,7 @@ describe('this machine', () => {
     expect(called('settings.finishFirstRun')).toEqual([['local']]);
   });
 
-  test('no server: says what to do, and looks again', async () => {
+  test('without a server: says what to do, and searches again', async () => {
     const { called, user } = await open({ localServers: [] });
     expect(await screen.findByText(/No model server answered/)).toBeInTheDocument();
     await user.click(screen.getByRole('button', { name: 'Look again' }));
@@ -192,7 +192,7 @@ describe('this machine', () => {
   });
 });
 
-describe('the one filled button', () => {
+describe('the primary button', () => {
   const filled = () => screen.getAllByRole('button').filter((button) => button.dataset['kind'] === 'primary').map((button) => button.textContent?.trim());
   const prepareKey = (backend: FakeBackend) => {
     backend.program.setKey('anthropic', 'sk-ant-there');
@@ -207,7 +207,7 @@ describe('the one filled button', () => {
     await waitFor(() => expect(filled()).toEqual([name]));
   });
 
-  test('is the key once one is pasted', async () => {
+  test('is the one with the key when a key was pasted', async () => {
     const { user } = await open();
     await user.click(screen.getByLabelText('API key'));
     await user.paste('sk-ant-good');
@@ -223,7 +223,7 @@ describe('recall', () => {
     expect(called('settings.finishFirstRun')).toEqual([['recall']]);
   });
 
-  test('a choice that cannot be written says so and can be tried again', async () => {
+  test('a choice that cannot be saved shows an error and a retry', async () => {
     const { app, backend, begun, user } = await open();
     backend.failNext('settings.finishFirstRun', { message: 'The configuration could not be written', hint: 'Free some space.' });
     await user.click(screen.getByRole('button', { name: 'Start with recall' }));
@@ -246,7 +246,7 @@ test('data that cannot be opened: what happened, what is safe, where it is, what
   expect(screen.queryByRole('button', { name: 'Start fresh…' })).toBeNull();
 });
 
-test('a lost database: an empty history is started once it is confirmed, and the folder with the old files is named', async () => {
+test('a lost database: an empty history is created after confirmation, and the folder with the old files is shown', async () => {
   const { backend } = await mountWith(FatalError, (app) => ({ error: app.startup.fatal! }), { data: 'fatal' }, (prepared) => (prepared.program.startup.lost = true));
   expect(screen.getByRole('alert')).toHaveTextContent('Put the file back and try again, restore a backup, or start fresh');
   const started = () => backend.calls.filter((call) => call.name === 'storage.startFresh').length;
@@ -264,7 +264,7 @@ test('a lost database: an empty history is started once it is confirmed, and the
   expect([started(), backend.disk.pending]).toEqual([2, 'reopen']);
 });
 
-test('a damaged log: the changes that cannot be read are dropped once it is confirmed, and the folder with the files is named', async () => {
+test('a damaged log: unreadable changes are dropped after confirmation, and the folder with the files is shown', async () => {
   const { backend } = await mountWith(FatalError, (app) => ({ error: app.startup.fatal! }), { data: 'fatal' }, (prepared) => (prepared.program.startup.damagedLog = true));
   expect(screen.getByRole('alert')).toHaveTextContent('continue without the changes that cannot be read');
   expect(screen.queryByRole('button', { name: 'Start fresh…' })).toBeNull();
@@ -280,7 +280,7 @@ test('a damaged log: the changes that cannot be read are dropped once it is conf
   expect([dropped(), backend.disk.pending]).toEqual([1, 'reopen']);
 });
 
-test('the newest backups that can be used stand on the page, each with its way to restore it', async () => {
+test('the newest usable backups are listed, each with a button to restore it', async () => {
   const { app, backend } = await mountWith(FatalError, (started) => ({ error: started.startup.fatal! }), { data: 'fatal' });
   const [newest, damaged] = backend.disk.backups;
   const list = within(await screen.findByRole('region', { name: 'Backups' }));
@@ -290,7 +290,7 @@ test('the newest backups that can be used stand on the page, each with its way t
   expect([app.storage.asking, app.storage.path]).toEqual(['restore', newest?.path]);
 });
 
-test.each([['corrupt', true], ['newer_version', true], ['locked', false]] as const)('data that cannot be opened (%s): a backup in its place is offered: %s', async (code, offered) => {
+test.each([['corrupt', true], ['newer_version', true], ['locked', false]] as const)('data that cannot be opened (%s): restoring a backup is offered: %s', async (code, offered) => {
   const { app } = await mountWith(FatalError, (started) => ({ error: { ...started.startup.fatal!, code } }), { data: 'fatal' });
   const button = screen.queryByRole('button', { name: 'Restore a backup…' });
   if (!offered) return void expect(button).toBeNull();
@@ -298,8 +298,8 @@ test.each([['corrupt', true], ['newer_version', true], ['locked', false]] as con
   expect(app.storage.asking).toBe('restore');
 });
 
-describe('history of before', () => {
-  test('is offered, comes in beside the ways in, and opens none of them', async () => {
+describe('importing existing history', () => {
+  test('is offered beside the ways to start, and starts none of them', async () => {
     const { app, backend, begun, user } = await open();
     await user.click(screen.getByRole('button', { name: 'Import…' }));
     expect(app.importing.open).toBe(true);

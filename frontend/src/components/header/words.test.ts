@@ -9,8 +9,8 @@ import { answerWord, contextParts, historyWords, savedBytes, contextTitle, pendi
 
 const n = '\u202f';
 
-describe('words of the header', () => {
-  it('writes bytes durable first, digits in groups', () => {
+describe('texts of the header', () => {
+  it('shows durable bytes first, with grouped digits', () => {
     expect(streamBytes(2948, 3412)).toBe(`2${n}948 / 3${n}412 B`);
     expect(streamBytes(1_234_567, 1_234_567)).toBe(`1${n}234${n}567 / 1${n}234${n}567 B`);
   });
@@ -19,14 +19,14 @@ describe('words of the header', () => {
     expect(streamWord(durable, displayed, false)).toBe(word);
   });
 
-  it('is waiting while nothing has arrived of a running stream', () => {
+  it('is waiting while a running stream has produced nothing', () => {
     expect(streamWord(0, 0, true)).toBe('waiting');
     expect(streamWord(0, 12, true)).toBe('buffered');
     expect(streamTitle(0, 0, true)).toContain('no text has arrived yet');
     expect(streamTitle(0, 0, false)).toContain('Nothing has streamed yet');
   });
 
-  it('never calls durable what is only shown', () => {
+  it('never calls bytes durable that are only shown', () => {
     expect(streamTitle(10, 12, true)).toContain('10 bytes are on disk; 2 more are being written');
     expect(streamTitle(10, 12, false)).toContain('2 more are shown but could not be saved');
   });
@@ -37,7 +37,7 @@ describe('words of the header', () => {
     ['12.4k / 50k (25%) [2S 3E]', { main: `12.4k / 50k (25${n}%)`, summaries: '[2S 3E]' }],
     ['0 / 50k (0%)', { main: `0 / 50k (0${n}%)`, summaries: '' }],
     ['', { main: '', summaries: '' }],
-  ])('takes %s apart', (format, parts) => expect(contextParts(format)).toEqual(parts));
+  ])('splits %s', (format, parts) => expect(contextParts(format)).toEqual(parts));
 
   it.each([
     ['', '', 'No turn yet', false], ['Accepted', '', 'Accepted', true], ['ContextPrepared', '', 'Preparing', true], ['Responding', '', 'Responding', true],
@@ -47,15 +47,15 @@ describe('words of the header', () => {
 
   it.each([
     ['Responding', 'incomplete', 'warn'], ['Failed', 'failed', 'danger'], ['Failed', 'discarded', undefined], ['Responding', '', undefined], ['Done', 'completed', undefined],
-  ])('phase %s %s asks for the reader: %s', (phase, outcome, tone) => expect(phaseTone(phase, outcome)).toBe(tone));
+  ])('phase %s %s asks for attention: %s', (phase, outcome, tone) => expect(phaseTone(phase, outcome)).toBe(tone));
 
   it.each([[0, 'None'], [1, '1 turn'], [2, '2 turns']])('%d pending', (count, words) => expect(pendingWords(count)).toBe(words));
 });
 
-describe('words for who has read nothing', () => {
+describe('texts for users who do not know the phases', () => {
   it.each([['', '', 'No message yet'], ['Responding', '', 'Answering'], ['StateCommitted', 'completed', 'Saved'], ['Responding', 'incomplete', 'Incomplete'], ['Failed', 'failed', 'Failed']])(
     'phase %s %s is %s', (phase, outcome, word) => expect(answerWord(phase, outcome)).toBe(word));
-  it('names no ledger word', () => {
+  it('contain no internal terms', () => {
     expect([historyWords(0, 0, 0), historyWords(0, 3, 3), historyWords(1, 3, 2), historyWords(0, 1, 0)]).toEqual(['Empty', 'All summarised', '1 turn to summarise', 'Nothing to summarise']);
     expect([savedBytes(0, 0), savedBytes(935, 935), savedBytes(10, 1_200)]).toEqual(['Nothing yet', `935${n}B`, `10 of 1${n}200${n}B`]);
   });
@@ -63,16 +63,16 @@ describe('words for who has read nothing', () => {
 
 describe('the context meter', () => {
   const header = { contextTokens: 7_900, contextCeiling: 8_000, contextRecalled: 0, contextState: 'plenty', summaries: 0, extracts: 0, infinity: true } as HeaderView;
-  it('says how much of it is recalled memory', () => {
+  it('shows how much of it is recalled memory', () => {
     expect(contextTitle({ ...header, contextRecalled: 3_100 })).toMatch(/: plenty\. 3.100 of them are recalled memory, which gives way/);
     expect(contextTitle(header)).not.toMatch(/recalled/);
   });
 
   it.each([[1, 0, '1 range summary replaces'], [2, 0, '2 range summaries replace'], [0, 3, '3 extracts replace'], [2, 1, '2 range summaries and 1 extract replace']])(
-    'calls summaries and extracts what they are: %i and %i', (summaries, extracts, said) => expect(contextTitle({ ...header, summaries, extracts })).toContain(`${said} the oldest turns.`));
+    'labels summaries and extracts correctly: %i and %i', (summaries, extracts, said) => expect(contextTitle({ ...header, summaries, extracts })).toContain(`${said} the oldest turns.`));
 });
 
-describe('another model', () => {
+describe('switching the model', () => {
   const preview = (more: Partial<SwitchPreview>): SwitchPreview => ({ model: 'local', kind: '', oldCeiling: 0, newCeiling: 0, oldTokens: 5_000, newTokens: 5_000, returning: 0, compressed: 0, needsSummarization: false, unsummarized: 0, dropped: 0, cost: '', message: 'Nothing changes.', error: null, ...more });
   it.each([
     [{}, 'Nothing changes.'],
@@ -81,7 +81,7 @@ describe('another model', () => {
     [{ compressed: 40, newTokens: 3_000 }, `40 turns will be represented by summaries; the transcript is complete, and a larger model gets them in full again. Each request costs 2${n}000 tokens less.`],
     [{ compressed: 40, needsSummarization: true, unsummarized: 12 }, '40 turns will be represented by summaries; the transcript is complete, and a larger model gets them in full again. It needs summarisation: 12 turns have no summary yet, so extracts are sent until summaries are made in the background.'],
     [{ needsSummarization: true, dropped: 1 }, 'It needs summarisation: 1 pending turn is left out until committed.'],
-  ])('says what it changes', (more, words) => expect(switchWords(preview(more))).toBe(words));
+  ])('shows the effects', (more, words) => expect(switchWords(preview(more))).toBe(words));
 
   const asking = async () => {
     const { app, backend } = await startedApp({ data: 'rich' });
@@ -92,7 +92,7 @@ describe('another model', () => {
     return { app, backend, dialog: await screen.findByRole('dialog', { name: 'Switch to local?' }) };
   };
 
-  it('is taken only when confirmed', async () => {
+  it('needs a confirmation', async () => {
     const { app, backend, dialog } = await asking();
     expect(dialog).toHaveTextContent(/146 turns will be represented by summaries.*6.144 tokens/s);
     expect(backend.world.session(app.conversation.sessionId).model).toBe('sonnet');
@@ -101,7 +101,7 @@ describe('another model', () => {
     expect(screen.queryByRole('dialog')).toBeNull();
   });
 
-  it('is let go of, and a switch that fails says so where it was asked', async () => {
+  it('can be cancelled, and a failure is shown in the dialog', async () => {
     const { app, backend } = await asking();
     backend.failNext('chat.setModel', { message: 'The disk is full' });
     await userEvent.click(screen.getByRole('button', { name: 'Switch' }));
@@ -120,7 +120,7 @@ describe('the header', () => {
     expect(screen.getByRole('button', { name: /^Context plain chat/ })).toHaveAttribute('title', expect.stringContaining('Unlimited history is off'));
   });
 
-  it('holds every mandatory field, and each opens what explains it', async () => {
+  it('contains every mandatory field, and each opens its details', async () => {
     const { app, backend } = await startedApp({ data: 'rich' });
     await app.navigation.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id);
     mountIn(app, Header, {});
@@ -132,7 +132,7 @@ describe('the header', () => {
     expect(screen.getByRole('button', { name: /Orders to Postgres dual-write/ })).toBeVisible();
   });
 
-  it('shows models that cannot be used, says why, and changes to one that can', async () => {
+  it('lists unusable models with the reason, and switches to a usable one', async () => {
     const { app, backend } = await startedApp();
     mountIn(app, Header, {});
     await userEvent.click(screen.getByRole('button', { name: /^Model/ }));

@@ -30,7 +30,7 @@ describe('tabs', () => {
 });
 
 describe('jobs', () => {
-  test('what is done is folded away from what is not', async () => {
+  test('done jobs are folded away from the others', async () => {
     const { user } = await open('activity', ({ world }) => void world.jobs.push({ ...world.jobs[0]!, id: 90, state: 'done', turnSeq: 90 }));
     const fold = await screen.findByText('1 job finished recently');
     expect(screen.queryByRole('button', { name: /Postgres #90$/ })).not.toBeInTheDocument();
@@ -41,7 +41,7 @@ describe('jobs', () => {
 });
 
 describe('background work', () => {
-  test('is paused and let go on where its jobs stand, in words', async () => {
+  test('is paused and resumed beside the jobs, with a text', async () => {
     const { app, backend, user } = await open('activity');
     await user.click(await screen.findByRole('button', { name: 'Pause' }));
     expect(await screen.findByText('Background work is paused')).toBeInTheDocument();
@@ -58,7 +58,7 @@ describe('background work', () => {
 });
 
 describe('Pending', () => {
-  test('says why each turn waits, in order', async () => {
+  test('shows why each turn is pending, in order', async () => {
     await open('pending');
     const cards = await screen.findAllByRole('article');
     expect(cards).toHaveLength(2);
@@ -66,14 +66,14 @@ describe('Pending', () => {
     expect(within(cards[1]!).getByText('It waits for #149')).toBeInTheDocument();
   });
 
-  test('Commit now empties it, and the empty panel teaches', async () => {
+  test('Commit now empties it, and the empty panel explains itself', async () => {
     const { app, backend, user } = await open('pending');
     await user.click(await screen.findByRole('button', { name: 'Commit now' }));
     expect(called(backend, 'inspect.commitNow')).toEqual([[app.conversation.branchId]]);
     expect(await screen.findByText('All turns are summarised')).toBeInTheDocument();
   });
 
-  test('a session without turns is not said to be summarised', async () => {
+  test('a session without turns is not called summarised', async () => {
     const { app } = await open('pending');
     await app.navigation.newSession();
     await waitFor(() => expect(app.conversation.header?.turnSeq).toBe(0));
@@ -81,7 +81,7 @@ describe('Pending', () => {
     expect(screen.queryByText('All turns are summarised')).toBeNull();
   });
 
-  test('a refused commit stands in the panel, with what to do', async () => {
+  test('a failed commit is shown in the panel, with what to do', async () => {
     const { backend, user } = await open('pending');
     backend.failNext('inspect.commitNow', { message: 'The disk is full', hint: 'Free some space and commit again.' });
     await user.click(await screen.findByRole('button', { name: 'Commit now' }));
@@ -90,7 +90,7 @@ describe('Pending', () => {
     expect(screen.getAllByRole('article')).toHaveLength(2);
   });
 
-  test('a job is set aside and retried', async () => {
+  test('a job is dismissed and retried', async () => {
     const { backend, user } = await open('pending');
     await user.click(await screen.findByRole('button', { name: 'Dismiss' }));
     expect(called(backend, 'inspect.killJob')).toHaveLength(1);
@@ -98,7 +98,7 @@ describe('Pending', () => {
     expect(called(backend, 'inspect.retryJob')).toEqual(called(backend, 'inspect.killJob'));
   });
 
-  test('an answer that needs a decision stands there with its choices', async () => {
+  test('an answer that needs a decision is listed with the choices', async () => {
     const { app, backend, user } = await open('pending');
     await app.navigation.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Every state of a turn')!.row.id);
     expect(await screen.findByText('Needs your decision')).toBeInTheDocument();
@@ -107,14 +107,14 @@ describe('Pending', () => {
     await waitFor(() => expect(screen.queryByText('Needs your decision')).not.toBeInTheDocument());
   });
 
-  test('the number of a turn leads to it', async () => {
+  test('the number of a turn links to it', async () => {
     const { app, user } = await open('pending');
     await user.click(await screen.findByRole('button', { name: '#149' }));
     await waitFor(() => expect(app.conversation.intent.to).toBe('turn'));
     expect(app.conversation.turns.find((turn) => turn.id === app.conversation.intent.turnId)?.seq).toBe(149);
   });
 
-  test('a change of the jobs is seen without asking', async () => {
+  test('a change of the jobs appears without a reload', async () => {
     const { app, backend } = await open('pending');
     await screen.findAllByRole('article');
     await backend.inspect.commitNow(app.conversation.branchId);
@@ -123,7 +123,7 @@ describe('Pending', () => {
 });
 
 describe('State', () => {
-  test('a pin is edited into a new version', async () => {
+  test('editing a pin creates a new version', async () => {
     const { backend, user } = await open('state');
     await user.click(await screen.findByRole('button', { name: 'Edit fact 1' }));
     const field = screen.getByRole('textbox', { name: 'Edit fact 1' });
@@ -134,7 +134,7 @@ describe('State', () => {
     expect(screen.getByRole('button', { name: 'Edit fact 1' })).toBeInTheDocument();
   });
 
-  test('Esc leaves a pin as it was', async () => {
+  test('Esc leaves a pin unchanged', async () => {
     const { backend, user } = await open('state');
     await user.click(await screen.findByRole('button', { name: 'Edit fact 1' }));
     await user.type(screen.getByRole('textbox', { name: 'Edit fact 1' }), ' x{Escape}');
@@ -142,7 +142,7 @@ describe('State', () => {
     expect(called(backend, 'inspect.editPin')).toEqual([]);
   });
 
-  test('a refused edit keeps what was typed', async () => {
+  test('a failed edit keeps the typed text', async () => {
     const { backend, user } = await open('state');
     backend.failNext('inspect.editPin', { message: 'The fact is too long', hint: 'Shorten it.' });
     await user.click(await screen.findByRole('button', { name: 'Edit fact 1' }));
@@ -151,7 +151,7 @@ describe('State', () => {
     expect(screen.getByRole('textbox', { name: 'Edit fact 1' })).toHaveValue('No change goes out on a Friday. and more');
   });
 
-  test('arrows on the grip reorder, and the focus goes along', async () => {
+  test('arrows on the grip reorder, and keep the focus', async () => {
     const { backend, user } = await open('state');
     const grip = await screen.findByRole('button', { name: /Move fact 1 of 2/ });
     grip.focus();
@@ -161,7 +161,7 @@ describe('State', () => {
     expect(screen.getByText('Fact moved to place 2 of 2')).toBeInTheDocument();
   });
 
-  test('an unpinned fact comes back, at its place', async () => {
+  test('undo restores an unpinned fact in its position', async () => {
     const { user } = await open('state');
     await user.click(await screen.findByRole('button', { name: 'Unpin fact 1' }));
     await waitFor(() => expect(screen.queryByText('No change goes out on a Friday.')).not.toBeInTheDocument());
@@ -180,7 +180,7 @@ describe('State', () => {
     expect(called(backend, 'inspect.addPin')).toHaveLength(1);
   });
 
-  test('an older state is read, and rolled back to only after asking', async () => {
+  test('an older state is shown, and rolled back to only after a confirmation', async () => {
     const { app, backend, user } = await open('state');
     await user.click(await screen.findByRole('button', { name: /#146/ }));
     await user.click(screen.getByRole('button', { name: 'Roll back' }));
@@ -195,8 +195,8 @@ describe('State', () => {
   });
 });
 
-describe('State: how it came about', () => {
-  test('says how a state was checked, and why another was made without a model', async () => {
+describe('State: how it was made', () => {
+  test('shows how a state was checked, and why another was made without a model', async () => {
     const { user } = await open('state');
     expect(await screen.findByText('Passed on try 1')).toBeInTheDocument();
     expect(screen.getByText('Numbers').closest('div')).toHaveTextContent('22 of 22');
@@ -207,7 +207,7 @@ describe('State: how it came about', () => {
     expect(await screen.findByText('drift --all')).toBeInTheDocument();
   });
 
-  test('says what the model left out and what was added by rule', async () => {
+  test('shows what the model lost and what was added by rule', async () => {
     const { user } = await open('state');
     await user.click(await screen.findByRole('button', { name: /#147/ }));
     expect(screen.getByText('Repaired after 2 tries: 1 entry added')).toBeInTheDocument();
@@ -217,7 +217,7 @@ describe('State: how it came about', () => {
     expect(await screen.findByText('Never run drift --all.')).toBeInTheDocument();
   });
 
-  test('any two states are held against each other, in one column or two', async () => {
+  test('any two states can be compared, in one column or two', async () => {
     const { user } = await open('state');
     const changes = await screen.findByRole('group', { name: 'Changes from #147 K147 to #148 K148' });
     expect(changes).toHaveTextContent('gone: −The backfill copies 2 000 rows a second.');
@@ -227,7 +227,7 @@ describe('State: how it came about', () => {
     expect(screen.getByRole('group', { name: '#145 K145 beside #148 K148' })).toHaveTextContent('Throttle the backfill.');
   });
 
-  test('ranges stand beside the turns they cover, superseded ones folded', async () => {
+  test('ranges are shown beside the turns they cover, superseded ones folded', async () => {
     const { app, backend, user } = await open('state');
     await user.click(await screen.findByRole('button', { name: 'Extract of turns 91 to 136' }));
     expect(screen.getByRole('group', { name: 'Extract of turns 91 to 136' })).toHaveTextContent('Turns 91 to 136: the orders tables');
@@ -248,21 +248,21 @@ describe('State: how it came about', () => {
 });
 
 describe('Activity', () => {
-  test('a dead job is retried', async () => {
+  test('a failed job is retried', async () => {
     const { backend, user } = await open('activity');
     await user.click(await screen.findByRole('button', { name: /Retry index_turn of turn 144/ }));
     expect(called(backend, 'inspect.retryJob')).toHaveLength(1);
     await waitFor(() => expect(screen.queryByText('database or disk is full')).not.toBeInTheDocument());
   });
 
-  test('the recovery report leads to the turn to decide on', async () => {
+  test('the recovery report links to the turn to decide on', async () => {
     const { app, user } = await open('activity');
     const report = await screen.findByRole('article', { name: 'Recovery report' });
     await user.click(within(report).getAllByRole('button', { name: /Decide/ })[0]!);
     await waitFor(() => expect(app.conversation.intent.to).toBe('turn'));
   });
 
-  test('a finding that was decided or deleted meanwhile goes quietly', async () => {
+  test('a finding that was decided or deleted meanwhile disappears', async () => {
     const { app, backend, user } = await open('activity');
     const report = await screen.findByRole('article', { name: 'Recovery report' });
     const [first] = within(report).getAllByRole('button', { name: /Decide/ });
@@ -279,7 +279,7 @@ describe('Activity', () => {
     expect(app.conversation.sessionId).toBe(before);
   });
 
-  test('raw bytes are fetched only when asked for, and shown as they are', async () => {
+  test('raw bytes are loaded only on request, and shown unchanged', async () => {
     const { backend, user } = await open('activity');
     await user.click(await screen.findByRole('button', { name: '#148' }));
     await screen.findByRole('article', { name: /Attempt 1/ });
@@ -295,7 +295,7 @@ describe('Activity', () => {
     expect(within(dialog).getByText('The response was a stream')).toBeInTheDocument();
   });
 
-  test('a very long stream says where events are left out, and numbers those behind', async () => {
+  test('a very long stream shows where events are left out, and keeps the numbers of the others', async () => {
     const { backend, user } = await open('activity');
     const step = { ...(await backend.inspect.rawStep('s')), leftOut: 1_000, leftOutAfter: 2, leftOutBytes: 5_000_000 };
     backend.inspect.rawStep = async () => step;
@@ -318,7 +318,7 @@ describe('Activity', () => {
     [{ retrievalFailed: true, retrievalError: '' }, 'Memory could not be searched at first; a later attempt could.'],
     [{ validationResult: 'repaired', validationTries: 2 }, 'State summary: repaired, 2 tries'],
     [{ embedMs: 4321 }, '4.3 s'],
-  ])('says what was given from memory %#', async (metrics, words) => {
+  ])('shows the memory used %#', async (metrics, words) => {
     const { app, backend } = await open('pending');
     const activity = await backend.inspect.activity(app.conversation.branchId);
     const turn = { ...activity.turns[0]!, ...metrics };
@@ -327,7 +327,7 @@ describe('Activity', () => {
     expect(await screen.findByText(words)).toBeInTheDocument();
   });
 
-  test('attempts asked for from the transcript stand open', async () => {
+  test('requested attempts are expanded', async () => {
     const { app } = await open('pending');
     const turn = app.conversation.turns.at(-1)!;
     app.inspector.show('activity', turn.id);
@@ -335,8 +335,8 @@ describe('Activity', () => {
   });
 });
 
-describe('what stays on the screen', () => {
-  test('a panel is not emptied by another turn of the same branch', async () => {
+describe('content that stays on the screen', () => {
+  test('another turn of the same branch does not clear a panel', async () => {
     const { app, backend } = await open('pending');
     await screen.findByRole('article', { name: 'Turn 150, pending' });
     const before = called(backend, 'inspect.pending').length;
@@ -350,7 +350,7 @@ describe('what stays on the screen', () => {
     release();
   });
 
-  test('a turn that needs a decision is counted, and nothing says that there is none', async () => {
+  test('a turn that needs a decision is counted', async () => {
     const { app } = await open('pending', (backend) => {
       const session = [...backend.world.sessions.values()].find(({ row }) => row.title === 'Orders to Postgres')!;
       for (const turn of backend.world.lineage(session.row.activeBranch)) if (turn.state === 'pending') turn.state = 'committed';
@@ -362,7 +362,7 @@ describe('what stays on the screen', () => {
     expect(screen.getByRole('tab', { name: /Pending.*1/ })).toBeVisible();
   });
 
-  test('a turn whose tool calls wait is counted, with the way to decide', async () => {
+  test('a turn with waiting tool calls is counted, with a link to decide', async () => {
     const { app, user } = await open('pending', (backend) => {
       const session = [...backend.world.sessions.values()].find(({ row }) => row.title === 'Orders to Postgres')!;
       for (const turn of backend.world.lineage(session.row.activeBranch)) if (turn.state === 'pending') turn.state = 'committed';

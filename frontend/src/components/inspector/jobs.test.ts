@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JobView } from '$lib/backend/types';
-import { canRetry, canSetAside, countdown, jobWord } from './jobs';
+import { canRetry, canDismiss, countdown, jobWord } from './jobs';
 import { moved, placeAt } from './reorder';
 
 const now = 1_000_000;
@@ -19,16 +19,16 @@ test.each([
 ])('%o is %s', (given, word, retry, aside) => {
   expect(jobWord(given, now).word).toBe(word);
   expect(canRetry(given)).toBe(retry);
-  expect(canSetAside(given)).toBe(aside);
+  expect(canDismiss(given)).toBe(aside);
 });
 
-test('a countdown never says that nothing is left while something is', () => {
+test('a countdown never shows zero before the end', () => {
   expect(countdown(1)).toBe('0:01');
   expect(countdown(60_000)).toBe('1:00');
   expect(countdown(3_700_000)).toBe('1 h 1 min');
 });
 
-test('a dragged line takes the place it is over', () => {
+test('a dragged row takes the position below the pointer', () => {
   const rows = [{ top: 0, bottom: 20 }, { top: 20, bottom: 60 }, { top: 60, bottom: 80 }];
   expect([-5, 9, 11, 45, 71, 500].map((y) => placeAt(y, rows))).toEqual([0, 0, 1, 2, 2, 2]);
   expect(moved(['a', 'b', 'c'], 0, 2)).toEqual(['b', 'c', 'a']);

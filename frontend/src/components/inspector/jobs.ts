@@ -47,6 +47,6 @@ export function canRetry(job: JobView): boolean {
 }
 
 /** It can be removed from the queue; a running job is left to end. */
-export function canSetAside(job: JobView): boolean {
+export function canDismiss(job: JobView): boolean {
   return job.id !== 0 && job.state === 'queued';
 }

@@ -30,7 +30,7 @@ describe('beside the composer', () => {
     expect(branch.pins.map(({ id }) => id)).not.toContain(pin!.id);
   });
 
-  test('one of an old turn is not offered', async () => {
+  test('one from an old turn is not offered', async () => {
     const { app } = await mountWith(ComposerNotices, {}, {}, suggested(2));
     await waitFor(() => expect(app.suggestions.list).toHaveLength(1));
     expect(screen.queryByText(/Pin for every request/)).not.toBeInTheDocument();
@@ -45,7 +45,7 @@ describe('in the State tab', () => {
     return { ...mounted, jumped: () => jumped };
   }
 
-  test('all are listed, some at first, each with its turn', async () => {
+  test('all are listed, only some at first, each with its turn', async () => {
     const { jumped } = await list(9, 8, 7, 6, 5, 4);
     expect(screen.getAllByRole('listitem')).toHaveLength(5);
     await user.click(screen.getByText('Show all 6'));
@@ -54,7 +54,7 @@ describe('in the State tab', () => {
     expect(jumped()).toBe('t7');
   });
 
-  test('one is pinned or dismissed, and the group goes with the last', async () => {
+  test('one is pinned or dismissed, and the group disappears with the last', async () => {
     const { app, backend } = await list(9, 8);
     await user.click(screen.getByLabelText('Pin: Always answer in German (9)'));
     await waitFor(() => expect(screen.getAllByRole('listitem')).toHaveLength(1));
@@ -64,7 +64,7 @@ describe('in the State tab', () => {
     expect(called(backend, 'inspect.dismissSuggestedPin')).toHaveLength(1);
   });
 
-  test('a refusal keeps the suggestion', async () => {
+  test('an error keeps the suggestion', async () => {
     const { app, backend } = await list(9);
     backend.failNext('inspect.acceptSuggestedPin', { message: 'The disk is full', hint: '' });
     await app.suggestions.accept(app.suggestions.list[0]!);

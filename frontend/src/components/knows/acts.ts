@@ -1,4 +1,4 @@
-/** The acts on something remembered. */
+/** The actions on something remembered. */
 export type KnownAct = 'edit' | 'remove' | 'pin' | 'dismiss' | 'correct' | 'erase';
 
 /**

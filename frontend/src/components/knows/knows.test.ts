@@ -24,7 +24,7 @@ describe('a summary', () => {
   });
 });
 
-describe('what it knows', () => {
+describe('what the program knows', () => {
   it('lists pinned facts with their source, corrects and removes them', async () => {
     const { app, backend, calls, row, user } = await opened();
     const pin = await backend.inspect.addPin(row.activeBranch, 'I live in Bern');
@@ -52,7 +52,7 @@ describe('what it knows', () => {
     expect(within(entry).queryByRole('button')).toBeNull();
   });
 
-  it('finds instructions and summaries, and says what corrects a summary', async () => {
+  it('lists instructions and summaries, and explains how to correct a summary', async () => {
     const { app, backend, calls, row, user } = await opened();
     await backend.sessions.setSessionSettings(row.id, { systemPrompt: 'Be very brief.', temperature: '1', effort: '' });
     mountIn(app, KnowsPage, {});
@@ -73,8 +73,8 @@ describe('what it knows', () => {
   });
 });
 
-describe('how far memory reaches', () => {
-  it('is asked once, before the first message of a conversation that has others beside it', async () => {
+describe('the scope of memory', () => {
+  it('is asked once, before the first message of a conversation, if there are other conversations', async () => {
     const { app, backend, calls, user } = await opened();
     mountIn(app, ScopeQuestion, {});
     expect(screen.queryByText('May earlier chats help here?')).toBeNull();
@@ -86,5 +86,18 @@ describe('how far memory reaches', () => {
     await backend.sessions.create('another');
     await app.navigation.newSession();
     expect(screen.queryByText('May earlier chats help here?')).toBeNull();
+  });
+
+  it('is asked after the settings changed, and not asked while recall answers, which sends nothing', async () => {
+    const { app, backend, calls } = await opened();
+    mountIn(app, ScopeQuestion, {});
+    await backend.settings.set('retrieval.scope', 'all');
+    await app.navigation.newSession();
+    await waitFor(() => expect(calls('settings.settings').length).toBeGreaterThan(0));
+    expect(screen.queryByText('May earlier chats help here?')).toBeNull();
+    await backend.settings.reset('retrieval.scope');
+    expect(await screen.findByText('May earlier chats help here?')).toBeVisible();
+    await backend.chat.setModel(app.conversation.sessionId, 'recall');
+    await waitFor(() => expect(screen.queryByText('May earlier chats help here?')).toBeNull());
   });
 });

@@ -23,7 +23,7 @@ async function opened() {
 const prompt = (name: string, text: string) => ({ id: '', name, text, variables: [] });
 
 describe('saved prompts in the message field', () => {
-  it('are found behind a slash, ask for their variables, and are inserted without being sent', async () => {
+  it('are offered after a slash, ask for their variables, and are inserted without being sent', async () => {
     const { app, backend, calls, user } = await opened();
     await backend.library.savePrompt(prompt('Translate a text', 'Into {{language:English}}: {{text}} on {{date}}'));
     await backend.library.savePrompt(prompt('Plain', 'no variables'));
@@ -46,7 +46,7 @@ describe('saved prompts in the message field', () => {
     await waitFor(() => expect(field.value).toBe('no variables'));
   });
 
-  it('have the keyboard in their filter, also when they are read late and when one comes back to them', async () => {
+  it('focus their filter, also when they load late and after going back', async () => {
     const { app, backend, user } = await opened();
     mountIn(app, PromptDialog, {});
     app.library.choose();
@@ -84,7 +84,7 @@ describe('saved prompts in the message field', () => {
     await waitFor(() => expect(app.library.prompts.map(({ name, text }) => [name, text])).toContainEqual(['plain two', 'Before no variables']));
   });
 
-  it('are suggested by name and never in the place of a command with its argument', () => {
+  it('are suggested by name, but not in place of a command with its argument', () => {
     const all = [{ id: 'p', name: 'Sum up', text: 'x', variables: [] }, { id: 'q', name: 'model answer', text: 'y', variables: [] }];
     const names = (typed: string) => suggestPrompts(typed, all, []).map(({ label }) => label);
     expect([names('/'), names('/sum u'), names('/model answer'), names('/usr/bin'), names('sum'), names('/fork up')]).toEqual([['Sum up', 'model answer'], ['Sum up'], [], [], [], []]);
@@ -92,7 +92,7 @@ describe('saved prompts in the message field', () => {
 });
 
 describe('pages of the library', () => {
-  it('make, change, duplicate and delete an assistant', async () => {
+  it('create, change, duplicate and delete an assistant', async () => {
     const { app, user } = await opened();
     mountIn(app, AssistantsPage, {});
     expect(screen.getByText('No assistants')).toBeVisible();
@@ -141,7 +141,7 @@ describe('the assistant of a session', () => {
     expect((await backend.sessions.sessionSettings(app.conversation.sessionId)).systemPrompt).toBe('Rhyme.'); // changing an assistant affects no session
   });
 
-  it('is chosen where nothing was said yet, and by a command', async () => {
+  it('is chosen in an empty conversation, and with a command', async () => {
     const { app, backend, user } = await opened();
     await backend.library.saveAssistant(poet);
     await app.library.load();

@@ -34,7 +34,7 @@ const everything = { scope: 'all', sessionId: '', branchId: '', type: '', role: 
 const status = (more: Partial<IndexStatus>): IndexStatus => ({ on: true, scope: 'lineage', units: 0, spaces: [], degraded: [], ...more });
 
 describe('the list', () => {
-  test('Esc clears the search and does nothing else; in an empty field it is left to the window', async () => {
+  test('Esc only clears the search; in an empty field the window handles it', async () => {
     const { user, app } = await open();
     const heard: boolean[] = [];
     const hear = (event: KeyboardEvent) => event.key === 'Escape' && heard.push(event.defaultPrevented);
@@ -46,7 +46,7 @@ describe('the list', () => {
     removeEventListener('keydown', hear);
   });
 
-  test('shows what is newest first, a page at a time', async () => {
+  test('shows the newest first, one page at a time', async () => {
     const { user } = await open();
     await screen.findByText('Newest first');
     expect(lines()).toHaveLength(50);
@@ -56,7 +56,7 @@ describe('the list', () => {
     expect(new Set(lines().map((line) => line.getAttribute('aria-label'))).size).toBe(100);
   });
 
-  test('arrows, Home and End move through it, Enter opens, and only one line is a tab stop', async () => {
+  test('arrows, Home and End move through it, Enter expands, and only one row is a tab stop', async () => {
     const { app, user } = await open();
     await screen.findByText('Newest first');
     field().focus();
@@ -81,7 +81,7 @@ describe('the list', () => {
     ['source', true, '', 'f(**a, **b)', 'f(**a, **b)'],
     ['a document of source', false, 'run.py', 'f(**a, **b)', 'f(**a, **b)'],
     ['a document of Markdown', false, 'notes.md', 'It is **late**.', 'It is late.'],
-  ])('an open card shows %s without the marks of Markdown, and source as it is', (_, code, document, text, shown) => {
+  ])('an expanded card shows %s without Markdown marks, and source code unchanged', (_, code, document, text, shown) => {
     expect(readable(text, code, document)).toBe(shown);
   });
 
@@ -89,11 +89,11 @@ describe('the list', () => {
     ['About the **backfill**: measure first, …', true],
     ['About the backfill: measure first, and write it down.', true],
     ['The backfill needs measuring.', false],
-  ])('a summary that repeats the beginning of its text is left out: %s', (summary, left) => {
+  ])('hides a summary that repeats the beginning of its text: %s', (summary, left) => {
     expect(isBeginning(summary, 'About **the backfill**: measure first,\n\nand write it down.')).toBe(left);
   });
 
-  test('an open card draws no marks of Markdown', async () => {
+  test('an expanded card shows no Markdown marks', async () => {
     const { backend, user } = await open();
     await screen.findByText('Newest first');
     const { chunks } = await backend.memory.chunks({ ...everything, limit: 1 } as MemoryFilter);
@@ -105,7 +105,7 @@ describe('the list', () => {
     expect(screen.getByText('Late at night')).toBeVisible();
   });
 
-  test('is narrowed by type, person and day, and widened again', async () => {
+  test('can be filtered by type, speaker and day', async () => {
     const { backend, user } = await open();
     await screen.findByText('Newest first');
     await user.click(screen.getByRole('button', { name: 'Filter' }));
@@ -121,7 +121,7 @@ describe('the list', () => {
     await waitFor(() => expect(calls(backend, 'memory.chunks').at(-1)).toMatchObject([{ scope: 'all', type: '', role: '', until: 0 }]));
   });
 
-  test('teaches when there is nothing', async () => {
+  test('explains itself when it is empty', async () => {
     await open(undefined, { data: 'empty' });
     expect(await screen.findByText('No memories yet')).toBeInTheDocument();
     expect(screen.getByText('Nothing is indexed yet')).toBeInTheDocument();
@@ -134,7 +134,7 @@ describe('the list', () => {
     expect(screen.queryByRole('searchbox')).not.toBeInTheDocument();
   });
 
-  test('a failure stands in the panel and is tried again', async () => {
+  test('shows a failure in the panel, with a retry', async () => {
     const { user } = await open((backend) => backend.failNext('memory.chunks', { message: 'The disk is away', hint: 'Plug it in.' }));
     expect(await screen.findByRole('alert')).toHaveTextContent('The disk is away');
     await user.click(screen.getByRole('button', { name: 'Try again' }));
@@ -143,7 +143,7 @@ describe('the list', () => {
 });
 
 describe('a search', () => {
-  test('shows each result by its words, with who, when and one score; the rest on demand', async () => {
+  test('shows each result with its text, speaker, time and one score; the rest on demand', async () => {
     const { backend, user } = await open();
     await search(user, backend, 'drift check on staging');
     const first = document.querySelector<HTMLElement>('ul[aria-label="Memories"] > li')!;
@@ -156,7 +156,7 @@ describe('a search', () => {
     expect(await within(first).findByText(/Matched: drift, check, on, staging · more similar than 97 % of unrelated text\. Result 1\./)).toBeInTheDocument();
   });
 
-  test('that finds nothing says what to try, and cleared it is the list again', async () => {
+  test('without results suggests what to try; clearing it shows the list again', async () => {
     const { user } = await open();
     await user.type(field(), 'zygomorphic');
     expect(await screen.findByText('No results')).toBeInTheDocument();
@@ -164,7 +164,7 @@ describe('a search', () => {
     expect(await screen.findByText('Newest first')).toBeInTheDocument();
   });
 
-  test('asked for from elsewhere shows the tab with it', async () => {
+  test('started elsewhere shows the tab with it', async () => {
     const { app } = await open();
     app.inspector.select('state');
     app.memory.search('drift check');
@@ -172,7 +172,7 @@ describe('a search', () => {
     expect(field()).toHaveValue('drift check');
   });
 
-  test('by words alone says so', async () => {
+  test('by words only says so', async () => {
     const { backend, user } = await open();
     const [chunk] = (await backend.memory.chunks(everything)).chunks;
     const hit = { chunk: chunk!, rank: 1, score: 0.4, why: { words: ['drift'], similarity: null, role: 'user', reason: 'Matched: drift.' } };
@@ -184,8 +184,8 @@ describe('a search', () => {
   });
 });
 
-describe('a piece', () => {
-  test('leads to its turn, on this branch and in another session', async () => {
+describe('a memory', () => {
+  test('opens its turn, on this branch and in another session', async () => {
     const { app, backend, user } = await open();
     await search(user, backend, 'drift check on staging');
     await user.click(lines()[0]!);
@@ -203,7 +203,7 @@ describe('a piece', () => {
     await waitFor(() => expect(app.conversation.turns.some((turn) => turn.id === app.conversation.intent.turnId)).toBe(true));
   });
 
-  test('is attached from its row once, and says so', async () => {
+  test('is attached once from its row, with a confirmation', async () => {
     const { app, user } = await open();
     await screen.findByText('Newest first');
     const asked = app.composer.focusAsked;
@@ -217,7 +217,7 @@ describe('a piece', () => {
     expect(app.draft.memories).toHaveLength(1);
   });
 
-  test('is pinned from its row with its own words, and unpinned by undo', async () => {
+  test('is pinned verbatim from its row, and unpinned by undo', async () => {
     const { app, backend, user } = await open();
     await screen.findByText('Newest first');
     await user.click(screen.getByLabelText('Pin turn 148, you'));
@@ -228,7 +228,7 @@ describe('a piece', () => {
     expect(calls(backend, 'inspect.removePin')).toHaveLength(1);
   });
 
-  test('that is long is shortened before it is pinned; a refusal keeps the text', async () => {
+  test('that is long is shortened before it is pinned; an error keeps the text', async () => {
     const { backend, user } = await open();
     await screen.findByText('Newest first');
     const long = 'A very long answer. '.repeat(40).trim();
@@ -248,7 +248,7 @@ describe('a piece', () => {
     expect(calls(backend, 'inspect.addPin').at(-1)?.[1]).toBe('Just this');
   });
 
-  test('is refused where a message has as many as it takes', async () => {
+  test('cannot be attached when a message has the maximum', async () => {
     const { app } = await open();
     const chip = (id: string) => ({ id, at: 1, role: 'user', speaker: '', document: '', title: 'y' });
     app.draft.memories = Array.from({ length: mostAttached }, (_, i) => chip(`c${i}`));
@@ -257,7 +257,7 @@ describe('a piece', () => {
     expect(app.draft.memories).toHaveLength(mostAttached);
   });
 
-  test('is called by when and by whom it was said, in the language of the window', async () => {
+  test('is labelled with its time and speaker, in the language of the window', async () => {
     const at = Date.UTC(2026, 4, 2, 12);
     const mine = { id: 'c1', at, role: 'user', speaker: '', document: '', title: 'y' };
     const labels = () => [mine, { ...mine, role: 'assistant' }, { ...mine, speaker: 'Ada' }, { ...mine, document: 'plan.md' }, { ...mine, id: '01JZ3KF2', at: 0 }].map(chipLabel);
@@ -267,7 +267,7 @@ describe('a piece', () => {
     await chooseLanguage('en', []);
   });
 
-  test('that is gone says so, and nothing is attached', async () => {
+  test('that no longer exists is reported, and not attached', async () => {
     const { app } = await open();
     await app.memory.attach('no such chunk');
     expect(await screen.findByText('This piece of memory no longer exists')).toBeInTheDocument();
@@ -275,7 +275,7 @@ describe('a piece', () => {
     expect(app.memory.attaching).toBe('');
   });
 
-  test('opened from elsewhere stands above a list that does not hold it, and its use opens the X-ray', async () => {
+  test('opened from elsewhere is shown above a list without it, and its use opens the X-ray', async () => {
     const { app, backend, user } = await open();
     const old = (await backend.memory.chunks({ ...everything, scope: 'lineage', branchId: app.conversation.branchId, offset: 200 })).chunks[0]!;
     const detail = await backend.memory.chunk(old.id);
@@ -288,7 +288,7 @@ describe('a piece', () => {
 });
 
 describe('sessions and turns', () => {
-  test('each session keeps its own search, filter and open card', async () => {
+  test('each session keeps its own search, filter and expanded card', async () => {
     const { app, backend, user } = await open();
     await search(user, backend, 'drift check');
     app.memory.narrow({ role: 'user' });
@@ -307,7 +307,7 @@ describe('sessions and turns', () => {
     expect(await screen.findByRole('group', { name: 'Its whole text' })).toBeInTheDocument();
   });
 
-  test('a turn searches nothing again until more is indexed, and the list never empties', async () => {
+  test('a turn does not repeat the search until more is indexed, and the list is never empty', async () => {
     const { app, backend, user } = await open();
     await search(user, backend, 'drift check');
     await waitFor(() => expect(screen.getByRole('group', { name: 'Memory' })).toHaveAttribute('aria-busy', 'false'));
@@ -332,7 +332,7 @@ describe('sessions and turns', () => {
     expect(emptied).toBe(false);
   });
 
-  test('coming back to the tab shows the last list at once', async () => {
+  test('returning to the tab shows the last list at once', async () => {
     const { app } = await open();
     await screen.findByText('Newest first');
     app.inspector.select('state');
@@ -344,7 +344,7 @@ describe('sessions and turns', () => {
 });
 
 describe('the index', () => {
-  test('that is being made again says how far it is, and goes on by itself', async () => {
+  test('shows the progress of a reindex, and updates automatically', async () => {
     let done = 430;
     const { backend } = await open((prepared) => {
       prepared.memory.status = async () => status({ units: 1000, spaces: [
@@ -360,7 +360,7 @@ describe('the index', () => {
     expect(screen.getByText(/99.%/)).toBeInTheDocument();
   });
 
-  test('a turn that could not be indexed is named, and retried', async () => {
+  test('names a turn that could not be indexed, with a retry', async () => {
     const { backend, user } = await open((prepared) => {
       prepared.memory.status = async () => status({ units: 3, degraded: [{ turnId: 't1', turnSeq: 31, sessionId: 's', title: 'What of the lag?', jobId: 77, error: 'No answer' }] });
     });
@@ -369,7 +369,7 @@ describe('the index', () => {
   });
 });
 
-describe('words', () => {
+describe('texts', () => {
   const local: IndexSpace = { embedder: 'local/hashed/256/v1', state: 'serving', done: 12_840, total: 12_840, error: '' };
 
   test.each([
@@ -381,7 +381,7 @@ describe('words', () => {
     [status({ on: false, units: 5, spaces: [local] }), '5 memories, index up to date. Memory is off: nothing is recalled into prompts'],
   ])('of the index %#', (index, words) => expect(indexWords(index)).toBe(words));
 
-  test('a share is whole only when all is made', () => {
+  test('a share is 100 % only when everything is done', () => {
     expect(spaceShare({ done: 999, total: 1000 })).toBe(99);
     expect(spaceShare({ done: 1000, total: 1000 })).toBe(100);
     expect(spaceShare({ done: 0, total: 0 })).toBe(100);
@@ -393,14 +393,14 @@ describe('words', () => {
     expect(markWords('nothing', [])).toEqual([{ text: 'nothing', marked: false }]);
   });
 
-  test('a card begins shortly before the first matched word, where that would be cut off', () => {
+  test('a card begins shortly before the first matched word if that would be cut off', () => {
     const said = (text: string) => fromMatch(markWords(text, ['lag'])).map((piece) => piece.text).join('');
     expect(said(`${'before it '.repeat(20)}the replication lag grew`)).toBe('… it before it the replication lag grew');
     expect(said('the replication lag grew')).toBe('the replication lag grew');
     expect(said('x '.repeat(100))).toBe('x '.repeat(100));
   });
 
-  test('days are whole, in the user’s zone', () => {
+  test('days are whole, in the time zone of the user', () => {
     const start = startOfDay('2026-03-29');
     expect(dayOf(start)).toBe('2026-03-29');
     expect(dayOf(startOfDay('2026-03-29', 1) - 1)).toBe('2026-03-29');
@@ -408,7 +408,7 @@ describe('words', () => {
     expect(dayOf(0)).toBe('');
   });
 
-  test('people, vectors and times', () => {
+  test('speakers, vectors and times', () => {
     expect(whoSaid({ speaker: 'Mira', role: 'user' })).toBe('Mira');
     expect(whoSaid({ speaker: '', role: 'assistant' })).toBe('the model');
     expect(embedderName('local/hashed/256/v1')).toBe('built-in (hashed word features)');

@@ -10,8 +10,8 @@ import { abilityWords, choiceGroups, priceWords, windowWord } from './words';
 
 const calls = (backend: Awaited<ReturnType<typeof startedApp>>['backend'], name: string) => backend.calls.filter((call) => call.name === name).map((call) => call.args);
 
-describe('words of models', () => {
-  it('say what is known and no more', () => {
+describe('texts about models', () => {
+  it('contain only what is known', () => {
     expect([windowWord(200_000), windowWord(8_192, 'unknown window'), windowWord(0), windowWord(900)]).toEqual(['200k', '?', '?', '900']);
     expect(abilityWords({ images: 'yes', tools: '', reasoning: 'no' })).toBe('images');
     expect(priceWords({ priceInput: 3, priceOutput: 15, priceSource: 'configured' })).toBe('3 in, 15 out');
@@ -20,7 +20,7 @@ describe('words of models', () => {
     expect(priceWords({ priceInput: 0, priceOutput: 0, priceSource: 'configured' })).toBe('no cost');
   });
 
-  it('put favourites first, then what was used last, then the others, then what places offer', () => {
+  it('put favourites first, then recent ones, then the others, then those of each place', () => {
     const models = ['a', 'b', 'c'].map((name) => modelView({ name, provider: 'chatcompletions', modelId: `${name}-id`, favourite: name === 'c' }));
     const place = { id: 'p', name: 'Place', protocol: 'chatcompletions', baseUrl: '', env: '', local: false };
     const offers = Array.from({ length: 100 }, (_, i) => offerView({ modelId: `m${i}` }));
@@ -38,7 +38,7 @@ describe('choosing a model beside the message', () => {
     return { app, backend, dialog: await screen.findByRole('dialog', { name: 'Model and effort' }) };
   };
 
-  it('for the next message alone: it goes with that one, and no other', async () => {
+  it('applies to the next message only', async () => {
     const { app, backend, dialog } = await open();
     await userEvent.click(within(dialog).getByRole('radio', { name: 'Next message only' }));
     await userEvent.selectOptions(within(dialog).getByRole('combobox', { name: 'Reasoning effort' }), 'High');
@@ -64,7 +64,7 @@ describe('choosing a model beside the message', () => {
     await expect.poll(() => app.modelPicker.recent[0]).toBe('claude-opus');
   });
 
-  it('stars a model, and says which place does not answer', async () => {
+  it('marks a model as favourite, and shows which place does not respond', async () => {
     const { backend, dialog } = await open();
     backend.failNext('settings.offeredModels', { message: 'The models could not be listed' });
     await userEvent.click(within(dialog).getByRole('button', { name: 'Favourite: local' }));
@@ -73,8 +73,8 @@ describe('choosing a model beside the message', () => {
   });
 });
 
-describe('what nobody knows is asked once', () => {
-  it('the window of a model, and the answer is kept', async () => {
+describe('unknown properties are asked once', () => {
+  it('the context window of a model, and the answer is stored', async () => {
     const { app, backend } = await startedApp();
     backend.program.models = backend.program.models.map((model) => (model.name === 'sonnet' ? { ...model, limitSource: 'unknown window', contextLimit: 8_192 } : model));
     await app.models.load();
@@ -93,7 +93,7 @@ describe('what nobody knows is asked once', () => {
     return { app, backend };
   };
 
-  it('whether a model takes images, once there is one to send', async () => {
+  it('whether a model supports images, when there is one to send', async () => {
     const { app, backend } = await unsaid();
     expect(screen.queryByText('Does sonnet take images?')).toBeNull();
     app.draft.images = [{ mediaType: 'image/png', data: 'iVBORw0KGgo=', name: 'a.png' }];
@@ -104,7 +104,7 @@ describe('what nobody knows is asked once', () => {
     expect(calls(backend, 'settings.saveModel')).toMatchObject([[{ name: 'sonnet', images: 'no', tools: '' }]]);
   });
 
-  it('whether it calls tools, where tools are on', async () => {
+  it('whether it calls tools, if tools are enabled', async () => {
     const { app, backend } = await unsaid();
     expect(screen.queryByText('Can sonnet call tools?')).toBeNull();
     await backend.tools.setSessionMode(app.conversation.sessionId, 'enabled');
@@ -130,14 +130,14 @@ describe('what nobody knows is asked once', () => {
     await waitFor(() => expect(screen.queryByText('Can sonnet call tools?')).toBeNull());
   });
 
-  it.each([{ provider: 'anthropic', baseUrl: '' }, { images: 'yes' }, { usable: false, why: 'no key' }])('nothing is asked of what is known: %o', async (known) => {
+  it.each([{ provider: 'anthropic', baseUrl: '' }, { images: 'yes' }, { usable: false, why: 'no key' }])('no question about known properties: %o', async (known) => {
     const { app } = await unsaid(known);
     app.draft.images = [{ mediaType: 'image/png', data: 'iVBORw0KGgo=', name: 'a.png' }];
     await new Promise((done) => setTimeout(done, 50));
     expect(screen.queryByText('Does sonnet take images?')).toBeNull();
   });
 
-  it('a budget that is nearly used warns, until that is dismissed', async () => {
+  it('a budget that is nearly used up shows a warning until it is dismissed', async () => {
     const { app, backend } = await startedApp();
     backend.program.costs = { turn: '0.03', session: '0.4', month: '8.50', estimate: true, pricesDate: '2026-08-05', unpriced: 0, budget: '10.00', state: 'near' };
     mountIn(app, Chat, {});

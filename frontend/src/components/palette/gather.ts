@@ -25,7 +25,7 @@ function commands(app: App): Item[] {
     .filter((entry) => !entry.local && entry.id !== 'model')
     .map((entry) => ({
       id: `command:${entry.id}`, kind: 'command', title: entry.title, words: `${entry.slash?.name ?? ''} ${entry.words ?? ''}`.trim(), keys: app.keymap.keys(entry.id) || undefined,
-      detail: entry.id === 'undo' ? app.undo.next : entry.slash && !app.keymap.keys(entry.id) ? `/${entry.slash.name}` : undefined, why: app.commands.why(entry.id), argument: entry.slash?.needed && entry.id !== 'find' && entry.id !== 'searchAll' ? entry.title : undefined,
+      detail: entry.id === 'undo' ? app.undo.next : entry.slash && !app.keymap.keys(entry.id) ? `/${entry.slash.name}` : undefined, disabledReason: app.commands.disabledReason(entry.id), argument: entry.slash?.needed && entry.id !== 'find' && entry.id !== 'searchAll' ? entry.title : undefined,
       run: (argument) => app.commands.try(entry.id, argument),
     }));
 }
@@ -37,7 +37,7 @@ const branch = (app: App, one: BranchView): Item => ({ id: `branch:${one.id}`, k
 function models(app: App): Item[] {
   return app.models.list.map((model) => ({
     id: `model:${model.name}`, kind: 'model', title: t('palette.answerWith', { model: model.name }), words: `model ${model.provider} ${model.modelId}`, detail: model.name === app.conversation.model ? t('palette.inUse') : model.provider,
-    why: model.usable ? app.commands.why('model') : model.why, run: () => app.commands.try('model', model.name),
+    disabledReason: model.usable ? app.commands.disabledReason('model') : model.why, run: () => app.commands.try('model', model.name),
   }));
 }
 
@@ -54,11 +54,11 @@ function setting(app: App, one: Setting): Item {
 function turnOf(app: App, typed: string): Item[] {
   const seq = Number(/^#\s*(\d+)$/.exec(typed.trim())?.[1] ?? 0);
   if (seq === 0) return [];
-  const why = app.commands.why('goTo') || (seq < app.conversation.firstSeq || seq > app.conversation.lastSeq ? t('palette.thereAre', { first: app.conversation.firstSeq, last: app.conversation.lastSeq }) : '');
-  return [{ id: 'turn', kind: 'turn', title: t('palette.goToTurn', { seq }), why, run: () => app.conversation.jumpToSeq(seq) }];
+  const disabledReason = app.commands.disabledReason('goTo') || (seq < app.conversation.firstSeq || seq > app.conversation.lastSeq ? t('palette.thereAre', { first: app.conversation.firstSeq, last: app.conversation.lastSeq }) : '');
+  return [{ id: 'turn', kind: 'turn', title: t('palette.goToTurn', { seq }), disabledReason, run: () => app.conversation.jumpToSeq(seq) }];
 }
 
-/** Messages are found by the search of everything. */
+/** A row that searches messages with the global search. */
 function messages(app: App, typed: string): Item[] {
   const text = typed.trim();
   return text === '' || /^[>#]/.test(text) ? [] : [{ id: 'search', kind: 'search', title: t('palette.searchMessages', { text }), keys: app.keymap.keys('searchAll') || undefined, run: () => app.search.show(text) }];

@@ -16,7 +16,7 @@ export interface Item {
   detail?: string | undefined;
   keys?: string | undefined;
   /** Why it is not available now; empty: it is. */
-  why?: string | undefined;
+  disabledReason?: string | undefined;
   /** The text that must be entered first. */
   argument?: string | undefined;
   run: (argument: string) => unknown;
@@ -48,14 +48,14 @@ export function sectionsOf(items: readonly Item[], typed: string, recent: readon
     const fit = fitOf(item, query);
     return fit ? [{ item: { ...item, marks: fit.marks }, score: fit.score + (recent.includes(item.id) ? recently : 0) }] : [];
   });
-  scored.sort((a, b) => b.score - a.score || Number(Boolean(a.item.why)) - Number(Boolean(b.item.why)));
+  scored.sort((a, b) => b.score - a.score || Number(Boolean(a.item.disabledReason)) - Number(Boolean(b.item.disabledReason)));
   const kinds = [...new Set(scored.map(({ item }) => item.kind))].sort((a, b) => Number(a === 'search') - Number(b === 'search'));
   return kinds.map((kind) => ({ title: t(`palette.${kind}`), items: scored.filter(({ item }) => item.kind === kind).slice(0, most[kind]).map(({ item }) => item) }));
 }
 
 function unasked(items: readonly Item[], recent: readonly string[], all: boolean): Section[] {
   const plain = (item: Item): Shown => ({ ...item, marks: [] });
-  const lately = recent.flatMap((id) => items.find((item) => item.id === id && !item.why) ?? []);
+  const lately = recent.flatMap((id) => items.find((item) => item.id === id && !item.disabledReason) ?? []);
   const rest = items.filter((item) => !lately.includes(item) && (all || item.kind === 'command' || item.kind === 'session'));
   const kinds: ItemKind[] = ['command', 'session'];
   return [

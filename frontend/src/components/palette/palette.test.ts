@@ -30,7 +30,7 @@ async function palette() {
 }
 
 describe('the palette', () => {
-  it('finds a command by a few letters and carries it out', async () => {
+  it('finds a command by a few letters and runs it', async () => {
     const { app, field, chosen, user } = await palette();
     expect(field()).toHaveFocus();
     await user.type(field(), 'fullsize');
@@ -40,7 +40,7 @@ describe('the palette', () => {
     expect([app.palette.open, app.palette.recent]).toEqual(['', ['command:tree']]);
   });
 
-  it('finds sessions, branches, models, settings, turns, and hands words to the search', async () => {
+  it('finds sessions, branches, models, settings and turns, and passes words to the search', async () => {
     const { app, field, user, again } = await palette();
     const under = (group: string) => within(screen.getByRole('group', { name: group }));
     await user.type(field(), 'lofoten');
@@ -64,7 +64,7 @@ describe('the palette', () => {
     await waitFor(() => expect([app.layout.searching, app.search.text]).toEqual([true, 'nothing is called so']));
   });
 
-  it('says why a command cannot be done now, and does not do it', async () => {
+  it('shows why a command is not available, and does not run it', async () => {
     const { app, field, chosen, user } = await palette();
     await user.type(field(), 'undo');
     expect(chosen()).toHaveTextContent('Nothing to undo');
@@ -73,14 +73,14 @@ describe('the palette', () => {
     expect(app.palette.open).toBe('commands');
   });
 
-  it('asks a command for its text', async () => {
+  it('asks for the text of a command', async () => {
     const { backend, field, user } = await palette();
     await user.type(field(), 'pin a fact{Enter}');
     await user.type(screen.getByRole('combobox', { name: /^Pin a fact/ }), 'Never on a Friday.{Enter}');
     await waitFor(() => expect(backend.calls.filter(({ name }) => name === 'inspect.addPin').map(({ args }) => args[1])).toEqual(['Never on a Friday.']));
   });
 
-  it('steps back with Esc', async () => {
+  it('goes back with Esc', async () => {
     const { app, field, user } = await palette();
     await user.type(field(), 'pin a fact{Enter}{Escape}');
     expect(screen.getByRole('combobox', { name: /^Find a command/ })).toBeVisible();
@@ -89,18 +89,18 @@ describe('the palette', () => {
   });
 });
 
-describe('what the palette shows', () => {
+describe('the order of the palette', () => {
   const item = (id: string, more: Partial<Item> = {}): Item => ({ id, kind: 'command', title: id, run: () => undefined, ...more });
 
-  it('is recent first, and lets no kind bury the others', () => {
-    const items = [item('alpha'), item('beta', { why: 'Not now' }), ...Array.from({ length: 30 }, (_, i) => item(`session ${i}`, { kind: 'session' }))];
+  it('starts with recent items, and no kind hides the others', () => {
+    const items = [item('alpha'), item('beta', { disabledReason: 'Not now' }), ...Array.from({ length: 30 }, (_, i) => item(`session ${i}`, { kind: 'session' }))];
     const shown = sectionsOf(items, '', ['alpha', 'beta', 'gone']).map(({ title, items: some }) => [title, some.length]);
     expect(shown).toEqual([['Recent', 1], ['Commands', 1], ['Sessions', 7]]);
     expect(sectionsOf(items, '>', ['alpha']).map(({ title }) => title)).toEqual(['Commands']);
     expect(sectionsOf(items, 'session', [])[0]!.items).toHaveLength(7);
   });
 
-  it('puts what is meant by its other words behind its title, and what was used lately before', () => {
+  it('ranks matches in other words below titles, and recent items higher', () => {
     const items = [item('Show the memory', { words: 'chunks' }), item('Chunks of wood', { kind: 'session' }), item('Chunk one'), item('Chunk two')];
     const ids = (recent: string[]) => sectionsOf(items, 'chunk', recent).flatMap(({ items: some }) => some.map(({ id }) => id));
     expect(ids([]).at(0)).toBe('Chunk one');
@@ -109,8 +109,8 @@ describe('what the palette shows', () => {
   });
 });
 
-describe('the sheet of keys', () => {
-  it('lists every key and every written command once, and is searched', async () => {
+describe('the shortcut sheet', () => {
+  it('lists every shortcut and slash command once, and can be searched', async () => {
     const { app } = await startedApp();
     app.palette.showKeys();
     mountIn(app, KeySheet, {});
@@ -130,23 +130,23 @@ describe('the sheet of keys', () => {
   it.each([['Ctrl+Shift+N', false, ['Ctrl', 'Shift', 'N']], ['Ctrl+Shift+N', true, ['⌘', '⇧', 'N']], ['Ctrl++', false, ['Ctrl', '+']], ['Alt+Up', true, ['⌥', '↑']], ['?', true, ['?']], ['+', false, ['+']]])('names %s (Mac: %s)', (keys, mac, caps) => expect(capsOf(keys, mac)).toEqual(caps));
 });
 
-it('labels name their keys as the machine does', () => {
+it('labels use the key names of this system', () => {
   expect([withKeys('Settings (Ctrl+,)', true), withKeys('Settings (Ctrl+,)', false), withKeys('Close', true), withKeys('Theme: Light. Changes it', true)]).toEqual(['Settings (⌘,)', 'Settings (Ctrl+,)', 'Close', 'Theme: Light. Changes it']);
 });
 
 describe('commands', () => {
-  it('each have an id of their own, and slash commands a name', () => {
+  it('have unique ids, and slash commands have names', () => {
     expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
     expect(new Set(commands.map(({ name }) => name)).size).toBe(commands.length);
   });
 
-  it('that the palette offers are all carried out or say why', async () => {
+  it('in the palette all run or explain why they cannot', async () => {
     const { app } = await startedApp({ data: 'rich' });
     app.conversation.stop();
     const done = new Set<string>();
     for (const { id, local } of entries) {
       if (local || id === 'new' || id === 'temporary') continue;
-      if (app.commands.why(id) === '') await app.commands.run(id, id === 'model' ? 'sonnet' : id === 'pin' ? 'x' : '').then(() => done.add(id), (error: Error) => expect(error.message).toBeTruthy());
+      if (app.commands.disabledReason(id) === '') await app.commands.run(id, id === 'model' ? 'sonnet' : id === 'pin' ? 'x' : '').then(() => done.add(id), (error: Error) => expect(error.message).toBeTruthy());
     }
     expect(done.size).toBeGreaterThan(25);
   });

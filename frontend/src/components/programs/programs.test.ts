@@ -17,7 +17,7 @@ async function open(options: Partial<FakeOptions> = {}, prepare?: Parameters<typ
 const row = (name: string) => screen.findByRole('article', { name });
 
 describe('programs', () => {
-  test('one that asks sees nothing, and is allowed with one press', async () => {
+  test('a new one sees nothing until it is allowed with one click', async () => {
     const { called, user } = await open();
     const zed = await row('Zed');
     expect(within(zed).getByText('asks for access')).toBeInTheDocument();
@@ -27,7 +27,7 @@ describe('programs', () => {
     expect(called('allow')).toEqual([[{ name: 'Zed', scope: 'all', remember: false, sessions: [], folders: [] }]]);
   });
 
-  test('chosen sessions are added and taken away again', async () => {
+  test('chosen sessions are added and removed', async () => {
     const { backend, called, user } = await open();
     const zed = await row('Zed');
     await user.click(within(zed).getByRole('radio', { name: 'Chosen sessions' }));
@@ -40,20 +40,20 @@ describe('programs', () => {
     expect(await within(zed).findByText('sees nothing')).toBeInTheDocument();
   });
 
-  test('from all to chosen, everything else is hidden at once', async () => {
+  test('changing from all to chosen hides everything else at once', async () => {
     const { called, user } = await open();
     await user.click(within(await row('Claude Desktop')).getByRole('radio', { name: 'Chosen sessions' }));
     expect(await within(await row('Claude Desktop')).findByText('sees nothing')).toBeInTheDocument();
     expect(called('allow')).toEqual([[{ name: 'Claude Desktop', scope: 'chosen', remember: true, sessions: [], folders: [] }]]);
   });
 
-  test('notes are allowed by themselves', async () => {
+  test('notes have a separate permission', async () => {
     const { called, user } = await open();
     await user.click(within(await row('Zed')).getByRole('checkbox', { name: 'May write notes' }));
     expect(called('allow')).toEqual([[{ name: 'Zed', scope: 'none', remember: true, sessions: [], folders: [] }]]);
   });
 
-  test('one is removed only after asking', async () => {
+  test('one is removed only after a confirmation', async () => {
     const { called, user } = await open();
     await user.click(within(await row('Zed')).getByRole('button', { name: 'Remove Zed' }));
     expect(called('forget')).toEqual([]);
@@ -68,7 +68,7 @@ describe('programs', () => {
     expect(await row('Cursor')).toBeInTheDocument();
   });
 
-  test('a refusal stands beside the program it was about', async () => {
+  test('an error is shown beside its program', async () => {
     const { backend, user } = await open();
     backend.failNext('programs.allow', { message: 'The data is open for reading only' });
     const zed = await row('Zed');
@@ -78,14 +78,14 @@ describe('programs', () => {
 });
 
 describe('connecting', () => {
-  test('the lines to paste name each program', async () => {
+  test('the configurations to paste name each program', async () => {
     const { user } = await open();
     expect(await screen.findByLabelText('Lines for Claude Desktop')).toHaveTextContent('"mcp", "--client", "Claude Desktop"');
     await user.click(screen.getByRole('radio', { name: 'Zed' }));
     expect(screen.getByLabelText('Lines for Zed')).toHaveTextContent('context_servers');
   });
 
-  test('HTTP is off until it is switched on, and then says where it is', async () => {
+  test('HTTP is off until enabled, and then shows its address', async () => {
     const { called, user } = await open();
     const http = within(await screen.findByRole('radiogroup', { name: 'Serve other programs over HTTP' }));
     expect(http.getByRole('radio', { name: 'Off' })).toBeChecked();
@@ -94,7 +94,7 @@ describe('connecting', () => {
     expect(called('setHTTP')).toEqual([[true]]);
   });
 
-  test('a token is shown once, with its lines', async () => {
+  test('a token is shown once, with its configuration', async () => {
     const { called, user } = await open();
     await user.type(await screen.findByRole('textbox', { name: 'Token' }), 'Editor');
     await user.click(screen.getByRole('button', { name: 'Make token' }));
@@ -110,7 +110,7 @@ describe('connecting', () => {
 });
 
 describe('the access record', () => {
-  test('says who asked what and what was shown, and leads there', async () => {
+  test('shows who asked what and which results were shown, with links', async () => {
     const { app, backend, user } = await open();
     const list = await screen.findByRole('list', { name: 'Accesses' });
     const entries = within(list).getAllByText(/Claude Desktop|Zed/).map((entry) => entry.parentElement?.textContent);
@@ -123,7 +123,7 @@ describe('the access record', () => {
     expect(app.layout.view).not.toBe('settings');
   });
 
-  test('is emptied only after asking', async () => {
+  test('is cleared only after a confirmation', async () => {
     const { called, user } = await open();
     await user.click(await screen.findByRole('button', { name: 'Clear…' }));
     expect(called('clearAccesses')).toEqual([]);

@@ -37,21 +37,21 @@ async function inProject() {
   return { ...started, id: made.id };
 }
 
-describe('what a look at a folder found', () => {
+describe('the result of scanning a folder', () => {
   it.each([
     [{ newCount: 3, changedCount: 1, removedCount: 2 }, '3 new, 1 changed, 2 removed'],
     [{ newCount: 0, changedCount: 1, removedCount: 0 }, '1 changed'],
     [{ newCount: 0, changedCount: 0, removedCount: 0 }, 'no changes'],
-  ])('in words', (counts, words) => expect(changeWords(counts)).toBe(words));
+  ])('as text', (counts, words) => expect(changeWords(counts)).toBe(words));
 
-  it('says why files were left out, also for a reason that it does not know', () => {
+  it('shows why files were skipped, also for an unknown reason', () => {
     expect([reasonWords('may hold secrets'), reasonWords('of another moon')]).toEqual(['May hold secrets', 'of another moon']);
     expect(skippedCount({ skipped: [{ why: 'a', count: 2 }, { why: 'b', count: 3 }] })).toBe(5);
   });
 });
 
 describe('a project', () => {
-  it('is made by its name, given instructions, a model, tools and facts, and saved as a whole', async () => {
+  it('is created by name, given instructions, a model, tools and facts, and saved together', async () => {
     const { app, backend, calls, user } = await opened();
     mountIn(app, ProjectDialogs, {});
     app.projects.ask();
@@ -79,7 +79,7 @@ describe('a project', () => {
     expect((await backend.projects.project(app.projects.list[0]!.id)).facts).toEqual(['Rye on Monday.', 'The oven is Hildegard.']);
   });
 
-  it('keeps what is written when saving is refused, and says why', async () => {
+  it('keeps the text when saving fails, and shows why', async () => {
     const { app, backend, user } = await opened();
     await backend.projects.create('Garden');
     const { id } = await backend.projects.create('Bakery');
@@ -94,7 +94,7 @@ describe('a project', () => {
     expect(name).toHaveValue('Garden');
   });
 
-  it('takes documents, removes them after a question, and watches a folder', async () => {
+  it('adds documents, removes them after a confirmation, and watches a folder', async () => {
     const { app, backend, calls, user } = await opened();
     const { id } = await backend.projects.create('Bakery');
     mountIn(app, ProjectDialogs, {});
@@ -122,7 +122,7 @@ describe('a project', () => {
     expect(calls('projects.watch').at(-1)).toEqual([id, '']);
   });
 
-  it('is deleted by the dialog that tells what goes', async () => {
+  it('is deleted with a dialog that lists what is removed', async () => {
     const { app, backend, user } = await opened();
     const { id } = await backend.projects.create('Bakery');
     mountIn(app, ProjectDialogs, {});
@@ -136,7 +136,7 @@ describe('a project', () => {
     expect(app.projects.list).toEqual([]);
   });
 
-  it('says why its folder could not be looked at', async () => {
+  it('shows why its folder could not be scanned', async () => {
     const { app, backend } = await opened();
     const { id } = await backend.projects.create('Bakery');
     await backend.projects.watch(id, '/srv/bakery');
@@ -146,7 +146,7 @@ describe('a project', () => {
     expect(await screen.findByText(/The folder cannot be read/)).toBeVisible();
   });
 
-  it('stays open with what was written when the file chooser is left without a file', async () => {
+  it('stays open with its text when the file chooser is cancelled', async () => {
     const { app, user } = await opened();
     await app.projects.create('Bakery');
     mountIn(app, ProjectDialogs, {});
@@ -161,7 +161,7 @@ describe('a project', () => {
 });
 
 describe('chats of a project', () => {
-  it('stand in the list below it, which is there before any; new ones begin in it', async () => {
+  it('are listed below it; an empty project is listed too, and new chats start in it', async () => {
     const { app, backend, calls, user } = await opened();
     await backend.projects.create('Bakery');
     await app.projects.load();
@@ -191,7 +191,7 @@ describe('chats of a project', () => {
     expect(app.projects.open?.part).toBe('settings');
   });
 
-  it('can be moved into a project in which nothing is yet', async () => {
+  it('can be moved into an empty project', async () => {
     const { app, backend, row, user } = await opened();
     await backend.projects.create('Bakery');
     await app.projects.load();
@@ -214,8 +214,8 @@ describe('chats of a project', () => {
   });
 });
 
-describe('how far memory reaches', () => {
-  it('is switched beside the message field, for this chat, and back to what is usual', async () => {
+describe('the scope of memory', () => {
+  it('is changed beside the message field, for this chat, and reset to the default', async () => {
     const { app, calls, row, user } = await inProject();
     mountIn(app, ComposerBar, { onattach: () => undefined });
     await user.click(screen.getByRole('button', { name: 'Memory reaches: This project. Change it' }));
@@ -228,7 +228,7 @@ describe('how far memory reaches', () => {
     expect(calls('projects.setScope')).toEqual([[row.id, 'all'], [row.id, '']]);
   });
 
-  it('offers no project where there is none, and says what went wrong', async () => {
+  it('does not offer a project if there is none, and shows errors', async () => {
     const { app, backend, user } = await opened();
     backend.failNext('projects.setScope', { message: 'The disk is full.' });
     mountIn(app, ComposerBar, { onattach: () => undefined });
@@ -238,7 +238,17 @@ describe('how far memory reaches', () => {
     await waitFor(() => expect(app.toasts.list.some(({ text }) => text.includes('The disk is full.'))).toBe(true));
   });
 
-  it('is looked at in the Memory tab, and falls back when the chat leaves its project', async () => {
+  it('is all chats with recall until it is chosen, because nothing is sent', async () => {
+    const { app, backend, row, user } = await opened();
+    await backend.chat.setModel(row.id, 'recall');
+    mountIn(app, ComposerBar, { onattach: () => undefined });
+    await user.click(await screen.findByRole('button', { name: 'Memory reaches: All chats. Change it' }));
+    await user.click(screen.getByRole('menuitemradio', { name: /^This branch/ }));
+    await user.click(await screen.findByRole('button', { name: 'Memory reaches: This branch. Change it' }));
+    expect(screen.getByRole('menuitem', { name: /^As usual/ })).toHaveTextContent('All chats, unless the settings say otherwise');
+  });
+
+  it('is shown in the Memory tab, and reset when the chat leaves its project', async () => {
     const { app, backend, row, user } = await inProject();
     const { unmount } = mountIn(app, MemoryFilters, { memory: app.memory, inProject: true });
     await user.click(screen.getByRole('radio', { name: 'Project' }));
@@ -249,7 +259,7 @@ describe('how far memory reaches', () => {
     await waitFor(() => expect(app.memory.filter.scope).toBe('lineage'));
   });
 
-  it('can be the project when it is asked for, and this chat alone is then so in the project too', async () => {
+  it('can be the project when it is asked, and "this chat" then applies in the project too', async () => {
     const { app, backend, calls, user } = await inProject();
     mountIn(app, ScopeQuestion, {});
     await app.navigation.newSessionIn('Bakery');
@@ -262,7 +272,7 @@ describe('how far memory reaches', () => {
 });
 
 describe('a document that cannot be sent', () => {
-  it('is refused before anything leaves', async () => {
+  it('is rejected before anything is sent', async () => {
     const { checkDocument } = await import('$lib/state/documents.svelte');
     expect(() => checkDocument({ name: 'empty.md', size: 0 })).toThrow(BackendError);
     expect(() => checkDocument({ name: 'whole.md', size: 5 })).not.toThrow();

@@ -23,8 +23,8 @@ async function panel() {
   return { ...started, field, chosen, calls, user: userEvent.setup() };
 }
 
-describe('search of everything', () => {
-  it('finds as one types, in groups, and the field names the line that Enter opens', async () => {
+describe('the global search', () => {
+  it('searches while the user types, groups results, and the field announces the active row', async () => {
     const { field, chosen, user } = await panel();
     expect(field).toHaveFocus();
     expect(screen.getByText('Search all your conversations')).toBeVisible();
@@ -36,7 +36,7 @@ describe('search of everything', () => {
     expect([chosen().querySelector('mark')!.textContent, chosen().textContent]).toEqual(['orders sche', expect.stringContaining('by words')]);
   });
 
-  it('Enter while new words are looked for opens nothing that the old ones found', async () => {
+  it('Enter during a new search does not open an old result', async () => {
     const { backend, app, field, user } = await panel();
     await user.type(field, 'orders');
     await screen.findByRole('group', { name: 'Orders to Postgres' });
@@ -50,7 +50,7 @@ describe('search of everything', () => {
     expect([app.conversation.sessionId, app.search.opened]).toEqual([before, '']);
   });
 
-  it('walks over all lines, and opens the turn in its branch with its words marked', async () => {
+  it('moves through all rows, and opens the turn in its branch with its words marked', async () => {
     const { app, field, chosen, user } = await panel();
     await user.type(field, '"slots survive"');
     await screen.findByRole('group', { name: 'Orders to Postgres' });
@@ -72,7 +72,7 @@ describe('search of everything', () => {
     expect(app.layout.searching).toBe(true);
   });
 
-  it('goes away where it lies over the conversation, and is as it was when it comes back', async () => {
+  it('closes if it covers the conversation, and is unchanged when it opens again', async () => {
     const { app, field, user } = await panel();
     app.layout.measured(56);
     await user.type(field, 'standby first');
@@ -83,7 +83,7 @@ describe('search of everything', () => {
     expect([app.search.text, app.search.groups.length > 0, app.search.opened !== '']).toEqual(['standby first', true, true]);
   });
 
-  it('brings the rest of a session’s finds', async () => {
+  it('loads all results of a session', async () => {
     const { app, field, chosen, user, calls } = await panel();
     await user.type(field, '"orders schema"');
     const found = await screen.findByRole('group', { name: 'Orders to Postgres' });
@@ -93,7 +93,7 @@ describe('search of everything', () => {
     expect([chosen().id, screen.queryByText(/more results? in/)]).toEqual([within(found).getAllByRole('option')[6]!.id, null]);
   });
 
-  it('never lets an older answer stand for a newer question', async () => {
+  it('never shows the results of an older query', async () => {
     const { app, backend, calls } = await panel();
     const release = backend.hold('search.everything');
     app.search.text = 'lofoten';
@@ -106,7 +106,7 @@ describe('search of everything', () => {
     expect(calls('search.everything').length).toBe(2);
   });
 
-  it('says what failed, and tries again', async () => {
+  it('shows an error with a retry', async () => {
     const { backend, field, user } = await panel();
     backend.failNext('search.everything', { message: 'The index is locked', hint: 'Wait a moment.' });
     await user.type(field, 'lofoten');
@@ -116,7 +116,7 @@ describe('search of everything', () => {
     expect(screen.queryByRole('alert')).toBeNull();
   });
 
-  it('teaches where nothing was found, and narrows', async () => {
+  it('explains empty results, and filters', async () => {
     const { field, user, calls } = await panel();
     await user.type(field, 'old shed');
     await user.clear(field);
@@ -142,8 +142,8 @@ describe('search of everything', () => {
   });
 });
 
-describe('lines of what was found', () => {
-  it('leave no way to more where all is shown or the title alone matches', () => {
+describe('rows of results', () => {
+  it('have no link to more if everything is shown or only the title matches', () => {
     const hit = { turnId: 't', branchId: 'b', branchLabel: 'main', seq: 1, role: 'user', at: 0, snippet: '', marks: [], by: 'words', score: 1 };
     const kinds = (one: SearchGroup) => lineGroups([one])[0]!.lines.map((line) => line.kind);
     expect([kinds(group({ hits: [hit], more: 3 })), kinds(group({ hits: [hit] })), kinds(group({ more: 0 }))]).toEqual([['title', 'hit', 'more'], ['title', 'hit'], ['title']]);

@@ -32,17 +32,17 @@ describe('the page of tool servers', () => {
     ['notes', /Restarts soon.*Next try at.*uvx: no such command/s],
     ['browser', /Off/],
     ['staging-db', /search: Its schema is no JSON object.*PGPASSWORD.*kept in the keyring/s],
-  ])('says how %s is', async (name, words) => {
+  ])('shows the state %s', async (name, words) => {
     const { server } = await page();
     expect(server(name).textContent).toMatch(words);
   });
 
-  it('teaches while there is none', async () => {
+  it('explains itself when there is none', async () => {
     await page(false);
     expect(await screen.findByText('No tool servers')).toBeVisible();
   });
 
-  it('adds one by its form, whose secret never comes back', async () => {
+  it('adds one with its form, whose secret is never shown again', async () => {
     const { backend, server } = await page();
     await userEvent.click(screen.getByRole('button', { name: 'Add a server…' }));
     const form = within(screen.getByRole('dialog', { name: 'Add a tool server' }));
@@ -63,7 +63,7 @@ describe('the page of tool servers', () => {
     expect(server('git')).not.toHaveTextContent('hush');
   });
 
-  it('takes the client that was registered by hand, and its secret once', async () => {
+  it('accepts a manually registered client, and its secret once', async () => {
     const { backend, server } = await page();
     await userEvent.click(screen.getByRole('button', { name: 'Add a server…' }));
     const form = within(screen.getByRole('dialog', { name: 'Add a tool server' }));
@@ -89,7 +89,7 @@ describe('the page of tool servers', () => {
     expect(server('web')).not.toHaveTextContent('hush');
   });
 
-  it('keeps what was entered where it is refused', async () => {
+  it('keeps the input when it is rejected', async () => {
     const { backend } = await page();
     await userEvent.click(screen.getByRole('button', { name: 'Add a server…' }));
     const form = within(screen.getByRole('dialog', { name: 'Add a tool server' }));
@@ -102,7 +102,7 @@ describe('the page of tool servers', () => {
     expect(form.getByLabelText('Address')).toHaveValue('https://x.example/mcp');
   });
 
-  it('switches one off, restarts it, signs in, and removes it only when confirmed', async () => {
+  it('disables one, restarts it, signs in, and removes it only after a confirmation', async () => {
     const { backend, server } = await page();
     await userEvent.click(within(server('files')).getByRole('checkbox', { name: 'files is on' }));
     await waitFor(() => expect(server('files')).toHaveTextContent('It is off.'));
@@ -116,7 +116,7 @@ describe('the page of tool servers', () => {
     await waitFor(() => expect(screen.queryByRole('region', { name: 'browser' })).toBeNull());
   });
 
-  it('takes a secret, and shows the log', async () => {
+  it('stores a secret, and shows the log', async () => {
     const { backend, server } = await page();
     await userEvent.click(within(server('staging-db')).getByRole('button', { name: 'Replace…' }));
     const dialog = within(screen.getByRole('dialog', { name: 'PGPASSWORD of staging-db' }));
@@ -128,8 +128,8 @@ describe('the page of tool servers', () => {
   });
 });
 
-describe('bringing servers in', () => {
-  it('shows what was pasted before any of it is taken', async () => {
+describe('importing servers', () => {
+  it('shows the pasted servers before any is added', async () => {
     const { app, backend } = await startedApp();
     app.servers.import();
     mountIn(app, ServerImportDialog, {});
@@ -146,7 +146,7 @@ describe('bringing servers in', () => {
     expect(app.servers.importing).toBe(false);
   });
 
-  it('says what is wrong with what was pasted', async () => {
+  it('shows what is wrong with the pasted text', async () => {
     const { app } = await startedApp();
     app.servers.import();
     mountIn(app, ServerImportDialog, {});
@@ -155,7 +155,7 @@ describe('bringing servers in', () => {
     expect(await screen.findByRole('alert')).toHaveTextContent('This is no JSON');
   });
 
-  it('reads a file that cannot be read once, and takes another', async () => {
+  it('reads an unreadable file once, and accepts another', async () => {
     const { app, backend } = await startedApp();
     app.servers.import('/tmp/broken.mcpb');
     mountIn(app, ServerImportDialog, {});
@@ -165,7 +165,7 @@ describe('bringing servers in', () => {
     await waitFor(() => expect(called(backend, 'importFile')).toEqual([['/tmp/broken.mcpb'], ['/tmp/other.json']]));
   });
 
-  it('asks what a bundle needs, and does not add it without', async () => {
+  it('asks for the values that a bundle needs, and does not add it without them', async () => {
     const { app, backend } = await startedApp();
     backend.mcp.imports = {
       id: 'i1', from: 'a bundle', problems: [], servers: [{
@@ -183,7 +183,7 @@ describe('bringing servers in', () => {
     await waitFor(() => expect(called(backend, 'applyImport')).toEqual([[{ id: 'i1', servers: [{ original: 'Weather', name: 'weather', enabled: true, replace: false, answers: [{ name: 'key', value: 'hush', secret: true }] }] }]]));
   });
 
-  it('does not demand an answer that came with what is brought in', async () => {
+  it('does not ask for a value that the import contains', async () => {
     const { app, backend } = await startedApp();
     backend.mcp.imports = {
       id: 'i1', from: 'mcpServers JSON', problems: [], servers: [{
@@ -219,7 +219,7 @@ describe('a question of a server', () => {
     expect(app.servers.question?.id).toBe('q1');
   });
 
-  it('is answered once all of it is sound, and drawn as text alone', async () => {
+  it('is sent when all values are valid, and shown as plain text', async () => {
     const { app, backend } = await startedApp();
     backend.mcp.ask(question());
     await app.servers.load();
@@ -234,7 +234,7 @@ describe('a question of a server', () => {
     expect(app.servers.question).toBeUndefined();
   });
 
-  it('shows the whole address of a page before it is opened', async () => {
+  it('shows the full address of a page before it is opened', async () => {
     const { app, backend } = await startedApp();
     backend.mcp.ask(question({ mode: 'url', url: 'https://login.example/a?b=c', host: 'login.example', fields: [] }));
     await app.servers.load();
@@ -251,7 +251,7 @@ describe('a question of a server', () => {
     [{ type: 'choices', min: '2' }, ['a'], 'Choose at least 2.'], [{ type: 'boolean', required: true }, [], ''],
   ] as [Partial<ElicitationField>, string[], string][])('is checked: %o %j', (more, values, fault) => expect(faultOf(field(more), values)).toBe(fault));
 
-  it('is sent whole, with no value where a default was taken out', () => {
+  it('is sent completely, with no value for a cleared default', () => {
     expect(valuesOf([field({ name: 'd', default: ['EU'] })], { d: [''] })).toEqual([{ name: 'd', values: [] }]);
     expect(valuesOf([field({ name: 'a' }), field({ name: 'b', type: 'boolean' }), field({ name: 'c', type: 'choices' })], { a: [''], b: [], c: ['x', 'y'] })).toEqual([{ name: 'a', values: [] }, { name: 'b', values: ['false'] }, { name: 'c', values: ['x', 'y'] }]);
   });
@@ -268,7 +268,7 @@ describe('prompts and resources', () => {
     return { app, backend };
   };
 
-  it('begins at the filter, once there is something to find', async () => {
+  it('focuses the filter once there is something to find', async () => {
     await picker();
     await waitFor(() => expect(screen.getByRole('textbox', { name: 'Filter' })).toHaveFocus());
     await userEvent.click(screen.getByText('Explain a query'));
@@ -276,7 +276,7 @@ describe('prompts and resources', () => {
     await waitFor(() => expect(screen.getByRole('textbox', { name: 'Filter' })).toHaveFocus());
   });
 
-  it('a prompt becomes words of the message, once they were seen', async () => {
+  it('a prompt becomes text of the message after it was shown', async () => {
     const { app } = await picker();
     app.draft.text = 'Before.';
     await userEvent.click(screen.getByText('Daily report'));
@@ -287,7 +287,7 @@ describe('prompts and resources', () => {
     expect(app.servers.picking).toBe(false);
   });
 
-  it('a prompt is given what it asks for', async () => {
+  it('a prompt gets its arguments', async () => {
     const { backend } = await picker();
     await userEvent.click(screen.getByText('Explain a query'));
     expect(screen.getByRole('button', { name: 'Continue' })).toBeDisabled();
@@ -296,7 +296,7 @@ describe('prompts and resources', () => {
     await waitFor(() => expect(called(backend, 'getPrompt')).toEqual([['staging-db', 'explain_query', [{ name: 'sql', value: 'select 1', secret: false }]]]));
   });
 
-  it('a resource goes with the message as a document', async () => {
+  it('a resource is attached to the message as a document', async () => {
     const { app, backend } = await picker();
     backend.mcp.resourceText = { server: 'files', uri: '', name: 'README.md', blocks: [block('text', '# Project')] };
     await userEvent.click(screen.getByText('README.md'));
@@ -305,8 +305,8 @@ describe('prompts and resources', () => {
   });
 });
 
-describe('where a server is', () => {
-  it('is written so that its arguments are told apart', () => {
+describe('the address of a server', () => {
+  it('separates its arguments unambiguously', () => {
     expect(placeOf({ name: '', enabled: true, command: 'npx', args: ['-y', 'a b', '$(x)'], cwd: '', url: '', timeoutS: 0, env: [], headers: [], oauthClientId: '', oauthPort: 0 })).toBe('npx -y "a b" "$(x)"');
   });
 });

@@ -1,4 +1,4 @@
-/** What the window says about MCP servers. */
+/** Texts about MCP servers. */
 import type { ServerSettings, ServerView } from '$lib/backend/types';
 import { t, table, type PlainKey } from '$lib/words/words.svelte';
 

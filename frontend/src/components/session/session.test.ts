@@ -21,7 +21,7 @@ async function dialog() {
 }
 
 describe('the settings of a session', () => {
-  it('are shown as they are, and saved together', async () => {
+  it('are shown unchanged, and saved together', async () => {
     const { app, user, prompt, stored } = await dialog();
     expect(screen.getByRole('combobox', { name: 'Effort' })).toHaveValue('low');
     await user.type(prompt, ' In German.');
@@ -32,14 +32,14 @@ describe('the settings of a session', () => {
     expect(stored()).toEqual({ systemPrompt: 'Be brief. In German.', temperature: '0.4', effort: 'high' });
   });
 
-  it('refuse a temperature there is not', async () => {
+  it('reject an invalid temperature', async () => {
     const { user } = await dialog();
     await user.type(screen.getByRole('textbox', { name: 'Temperature' }), '3');
     expect(screen.getByRole('alert')).toHaveTextContent('A number from 0 to 2');
     expect(screen.getByRole('button', { name: 'Save' })).toBeDisabled();
   });
 
-  it('stay open with what was written when they cannot be saved', async () => {
+  it('stay open with the text when saving fails', async () => {
     const { app, backend, user, prompt } = await dialog();
     backend.failNext('sessions.setSessionSettings', { message: 'The disk is full' });
     await user.type(prompt, ' And kind.');
@@ -48,7 +48,7 @@ describe('the settings of a session', () => {
     expect([app.sessionSettings.open, (prompt as HTMLTextAreaElement).value]).toEqual([true, 'Be brief. And kind.']);
   });
 
-  it('show instructions that came with an import whole, and use them only when asked and saved', async () => {
+  it('show imported instructions in full, and use them only after confirmation and saving', async () => {
     const started = await startedApp();
     const { app, backend } = started;
     const text = `Obey the parrot.\n${'Be polite to it. '.repeat(40)}End.`;

@@ -25,7 +25,7 @@ describe('groups of sessions', () => {
     expect(grouped([], now)).toEqual([]);
   });
 
-  it('puts folders by name between the pinned and the days; a collapsed one shows its line alone', () => {
+  it('sorts folders by name between pinned sessions and days; a collapsed one shows only its row', () => {
     const rows = [
       sessionRow({ id: 'p', pinned: true, folder: 'Work', updatedAt: now }), sessionRow({ id: 'a', folder: 'Work', updatedAt: now }), sessionRow({ id: 'b', updatedAt: now }),
       sessionRow({ id: 'c', folder: 'Garden', updatedAt: now - 1 }), sessionRow({ id: 'd', folder: 'Work', updatedAt: now - 2 }),
@@ -37,7 +37,7 @@ describe('groups of sessions', () => {
 });
 
 describe('the sessions column', () => {
-  it('clears the search with Esc, then closes the drawer it is in, or goes to the message', async () => {
+  it('clears the search with Esc, then closes its drawer, or focuses the message', async () => {
     const { app } = await startedApp({ data: 'rich' });
     mountIn(app, Sessions, {});
     const field = screen.getByRole('textbox', { name: 'Search sessions by title' });
@@ -53,7 +53,7 @@ describe('the sessions column', () => {
     expect(app.composer.focusAsked).toBeGreaterThan(asked);
   });
 
-  it('says that there are older sessions where the list holds as many as it can', async () => {
+  it('says that there are older sessions if the list has its maximum length', async () => {
     const { app } = await startedApp({ data: 'rich' });
     mountIn(app, Sessions, {});
     expect(screen.queryByText(/Search finds older ones/)).toBeNull();
@@ -82,7 +82,7 @@ describe('the sessions column', () => {
     await waitFor(() => expect(app.sessions.list.length).toBeGreaterThan(10));
   });
 
-  it('archives with a way back, and opens another session', async () => {
+  it('archives with undo, and opens another session', async () => {
     const { app, backend } = await startedApp({ data: 'rich' });
     const id = app.conversation.sessionId;
     await app.sessionActions.archive(id, true);
@@ -101,14 +101,14 @@ async function line(more = {}) {
   return { app, backend, chosen, renamed, props };
 }
 
-describe('a session’s line', () => {
-  it.each([['streaming', 'an answer is arriving'], ['incomplete', 'an answer is incomplete'], ['failed', 'the last turn failed'], ['unsent', 'a message was not sent'], ['pending', 'turns are pending']])('says that it is %s', async (status, words) => {
+describe('the row of a session', () => {
+  it.each([['streaming', 'an answer is arriving'], ['incomplete', 'an answer is incomplete'], ['failed', 'the last turn failed'], ['unsent', 'a message was not sent'], ['pending', 'turns are pending']])('shows that it is %s', async (status, words) => {
     const { app, props } = await line({ status });
     mountIn(app, SessionLine, props);
     expect(screen.getByRole('button', { name: new RegExp(`Rye loaf.*${words}`) })).toBeVisible();
   });
 
-  it('renames in place: Enter takes the title, Esc leaves it', async () => {
+  it('renames in place: Enter accepts the title, Esc cancels', async () => {
     const { app, renamed, props } = await line();
     mountIn(app, SessionLine, { ...props, renaming: true });
     const field = screen.getByRole('textbox', { name: 'New title of Rye loaf' });
@@ -118,7 +118,7 @@ describe('a session’s line', () => {
     expect(renamed).toEqual([null, 'Wheat']);
   });
 
-  it.each([['{Control>}', 'one'], ['{Shift>}', 'range']])('is chosen, not opened, by a click with %s', async (held, how) => {
+  it.each([['{Control>}', 'one'], ['{Shift>}', 'range']])('is selected, not opened, by a click with %s', async (held, how) => {
     const { app, chosen, props } = await line();
     const before = app.conversation.sessionId;
     mountIn(app, SessionLine, props);
@@ -128,7 +128,7 @@ describe('a session’s line', () => {
     expect([chosen, app.conversation.sessionId]).toEqual([[how], before]);
   });
 
-  it('offers a title made from what was said; Tab takes it, Enter keeps it', async () => {
+  it('suggests a title from the conversation; Tab accepts it, Enter saves it', async () => {
     const { app, backend, renamed, props } = await line();
     const session = backend.world.addSession('Rye loaf');
     backend.world.addTurn(session.row.activeBranch, { user: [block('text', 'How wet is a rye dough? I have 500 g.')] });
@@ -140,7 +140,7 @@ describe('a session’s line', () => {
     expect(renamed).toEqual(['How wet is a rye dough']);
   });
 
-  it('renames without a suggestion when none can be had', async () => {
+  it('renames without a suggestion if there is none', async () => {
     const { app, backend, renamed, props } = await line();
     backend.failNext('sessions.suggestTitle', { message: 'The disk is full' });
     mountIn(app, SessionLine, { ...props, renaming: true });
@@ -149,7 +149,7 @@ describe('a session’s line', () => {
   });
 });
 
-it('a list asked for while another is on its way ends as that of the last words', async () => {
+it('a load during another one ends with the result for the last text', async () => {
   const { app, backend } = await startedApp();
   backend.world.addSession('About harbours');
   backend.world.addSession('About gardens');

@@ -13,9 +13,9 @@ import SelectionBar from './SelectionBar.svelte';
 import { putSessions, takeSessions } from './sessionDrag';
 import SessionList from './SessionList.svelte';
 
-describe('choosing several', () => {
+describe('selecting several', () => {
   const order = ['a', 'b', 'c', 'd', 'e'];
-  it('toggles one, extends from the last one chosen in both directions, and takes all or none', () => {
+  it('toggles one, extends from the last selected one in both directions, and selects all or none', () => {
     const selection = new SelectionState();
     selection.toggle('c');
     selection.extend(order, 'e');
@@ -30,13 +30,13 @@ describe('choosing several', () => {
     expect(selection.size).toBe(0);
   });
 
-  it('begins a range where the focus was when nothing was chosen', () => {
+  it('begins a range at the focus if nothing was selected', () => {
     const selection = new SelectionState();
     selection.extend(order, 'd', 'b');
     expect(selection.ids).toEqual(['b', 'c', 'd']);
   });
 
-  it('lets go of what is no longer in the list', () => {
+  it('deselects what is no longer in the list', () => {
     const selection = new SelectionState();
     selection.all(order);
     selection.keep(['b', 'x']);
@@ -51,14 +51,14 @@ function transfer(): DataTransfer {
 }
 
 describe('dragging sessions', () => {
-  it('tells a drop which ones, and elsewhere their titles', () => {
+  it('passes the ids to a drop in the list, and the titles elsewhere', () => {
     const event = { dataTransfer: transfer() } as unknown as DragEvent;
     putSessions(event, ['a', 'b'], 'Rye\nOats');
     expect([takeSessions(event), event.dataTransfer!.getData('text/plain')]).toEqual([['a', 'b'], 'Rye\nOats']);
     expect(takeSessions({ dataTransfer: transfer() } as unknown as DragEvent)).toEqual([]);
   });
 
-  it('says in words what a drop would do, and does it', async () => {
+  it('describes the effect of a drop, and performs it', async () => {
     const { app } = await startedApp();
     const dropped: string[][] = [];
     const children = createRawSnippet(() => ({ render: () => '<h2>Work</h2>' }));
@@ -89,7 +89,7 @@ describe('arranging sessions', () => {
   const folder = (title: string) => [...backend.world.sessions.values()].find((session) => session.row.title === title)!.row.folder;
   const undo = () => app.undo.undo();
 
-  it('moves several into a folder, and undo puts each back where it was', async () => {
+  it('moves several into a folder, and undo restores the folder of each', async () => {
     await app.arranging.move([row('Invoice number formats').id], 'Work');
     const ids = [row('Invoice number formats').id, row('On-call rota for December').id];
     expect(await app.arranging.move(ids, ' Office ')).toBe(true);
@@ -98,20 +98,20 @@ describe('arranging sessions', () => {
     await waitFor(() => expect([folder('Invoice number formats'), folder('On-call rota for December')]).toEqual(['Work', '']));
   });
 
-  it('asks for nothing when all are there already', async () => {
+  it('does nothing if all are already in the folder', async () => {
     const before = backend.calls.length;
     expect(await app.arranging.move([row('Invoice number formats').id], '')).toBe(true);
     expect(backend.calls.length).toBe(before);
   });
 
-  it('says why when it cannot be done, and keeps what was chosen', async () => {
+  it('shows why it failed, and keeps the selection', async () => {
     backend.failNext('sessions.setFolder', { message: 'The disk is full' });
     app.arranging.selection.toggle(row('Invoice number formats').id);
     expect(await app.arranging.move(app.arranging.selection.ids, 'Work')).toBe(false);
     expect([app.toasts.list.at(-1)?.text, app.arranging.selection.size, folder('Invoice number formats')]).toEqual(['The disk is full', 1, '']);
   });
 
-  it('renames a folder with the archived sessions in it', async () => {
+  it('renames a folder with its archived sessions', async () => {
     const shed = [...backend.world.sessions.values()].find((session) => session.row.archived)!;
     shed.row.folder = 'Work';
     await app.arranging.move([row('Invoice number formats').id], 'Work');
@@ -121,7 +121,7 @@ describe('arranging sessions', () => {
     await waitFor(() => expect([folder('Invoice number formats'), shed.row.folder]).toEqual(['Work', 'Work']));
   });
 
-  it('archives several with the open one among them: another opens, and undo brings all back', async () => {
+  it('archives several including the open one: another opens, and undo restores all', async () => {
     const open = app.conversation.sessionId;
     const ids = [open, row('Invoice number formats').id];
     await app.sessionActions.archiveAll(ids, true);
@@ -131,26 +131,26 @@ describe('arranging sessions', () => {
     await waitFor(() => expect(away()).toEqual([false, false]));
   });
 
-  it('opens a copy and says what is not in it', async () => {
+  it('opens a copy and says what it does not contain', async () => {
     await app.sessionActions.duplicate(row('Every state of a turn').id);
     const made = backend.world.session(app.conversation.sessionId).row;
     expect(made.title).toBe('Every state of a turn (copy)');
     expect(app.toasts.list.at(-1)?.hint).toBe('2 turns are still open in the original and not in the copy.');
   });
 
-  it('remembers which folders are collapsed, and opens one that something is moved into', async () => {
+  it('remembers collapsed folders, and expands one that something is moved into', async () => {
     app.arranging.collapse('Work', true);
     expect(localStorage.getItem('contextinfinity.folders.collapsed')).toBe('["Work"]');
     await app.arranging.move([row('Invoice number formats').id], 'Work');
     expect(app.arranging.collapsed.has('Work')).toBe(false);
   });
 
-  it('does to all that is chosen what is done to one of it, and to one alone otherwise', () => {
+  it('applies an action on a selected row to the whole selection, otherwise only to that row', () => {
     app.arranging.selection.all(['a', 'b']);
-    expect([app.arranging.meant('a'), app.arranging.meant('z')]).toEqual([['a', 'b'], ['z']]);
+    expect([app.arranging.targets('a'), app.arranging.targets('z')]).toEqual([['a', 'b'], ['z']]);
   });
 
-  it('offers what the bar can do with what is chosen', async () => {
+  it('offers the actions of the bar', async () => {
     const ids = [row('Invoice number formats').id, row('On-call rota for December').id];
     app.arranging.selection.all(ids);
     mountIn(app, SelectionBar, {});
@@ -161,7 +161,7 @@ describe('arranging sessions', () => {
     await waitFor(() => expect(ids.every((id) => backend.world.session(id).row.archived)).toBe(true));
   });
 
-  it('asks for a folder: one that is there by arrows, a new one by its name', async () => {
+  it('selects a folder: an existing one with the arrows, a new one by name', async () => {
     const id = row('Invoice number formats').id;
     await app.arranging.move([row('On-call rota for December').id], 'Work');
     app.arranging.askFolder([id]);
@@ -178,7 +178,7 @@ describe('arranging sessions', () => {
     await waitFor(() => expect(folder('Invoice number formats')).toBe('Taxes'));
   });
 
-  it('takes the folder that is there when its name is written in other letters', async () => {
+  it('uses the existing folder if its name differs only in case', async () => {
     const id = row('Invoice number formats').id;
     await app.arranging.move([row('On-call rota for December').id], 'Work');
     mountIn(app, FolderDialog, { ids: [id] });
@@ -187,7 +187,7 @@ describe('arranging sessions', () => {
     await waitFor(() => expect(folder('Invoice number formats')).toBe('Work'));
   });
 
-  it('closes, opens and empties a folder from its line', async () => {
+  it('collapses, expands and empties a folder from its row', async () => {
     await app.arranging.move([row('Invoice number formats').id, row('On-call rota for December').id], 'Work');
     const onrename = vi.fn();
     mountIn(app, FolderLine, { id: 'folder:Work', name: 'Work', count: 2, open: true, reachable: true, onrename, onfocus: () => undefined });
@@ -199,7 +199,7 @@ describe('arranging sessions', () => {
     expect(onrename).not.toHaveBeenCalled();
   });
 
-  it('does everything from the keyboard', async () => {
+  it('does everything with the keyboard', async () => {
     mountIn(app, SessionList, {});
     const { selection } = app.arranging;
     const list = screen.getByRole('group', { name: 'Sessions' });
@@ -223,7 +223,7 @@ describe('arranging sessions', () => {
     await waitFor(() => expect([backend.world.session(id).row.archived, selection.size]).toEqual([true, 0]));
   });
 
-  it('walks into a folder, closes it with Left and opens it with Right', async () => {
+  it('moves into a folder, collapses it with Left and expands it with Right', async () => {
     await app.arranging.move([row('Invoice number formats').id, row('On-call rota for December').id], 'Work');
     mountIn(app, SessionList, {});
     const press = (key: string) => fireEvent.keyDown(screen.getByRole('group', { name: 'Sessions' }), { key });

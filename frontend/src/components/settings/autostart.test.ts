@@ -7,7 +7,7 @@ import AutostartRow from './AutostartRow.svelte';
 const user = userEvent.setup();
 
 describe('starting at sign-in', () => {
-  it('shows what the system says, also when that changes elsewhere', async () => {
+  it('shows what the system reports, also after a change elsewhere', async () => {
     const { app, backend } = await startedApp();
     mountIn(app, AutostartRow, {});
     expect(await screen.findByRole('radio', { name: 'Off' })).toBeChecked();
@@ -19,7 +19,7 @@ describe('starting at sign-in', () => {
     await waitFor(() => expect(screen.getByRole('radio', { name: 'Off' })).toBeChecked());
   });
 
-  it('names another copy that is started, and replaces it', async () => {
+  it('names another copy that is registered, and replaces it', async () => {
     const { app, backend } = await startedApp();
     backend.program.autostart = { ...backend.program.autostart, on: true, other: '/old/contextinfinity' };
     mountIn(app, AutostartRow, {});
@@ -28,7 +28,7 @@ describe('starting at sign-in', () => {
     expect(backend.program.autostart).toMatchObject({ on: true, other: '' });
   });
 
-  it('says why where there can be none, and what went wrong', async () => {
+  it('shows why it is not available, and errors', async () => {
     const { app, backend } = await startedApp();
     mountIn(app, AutostartRow, {});
     await screen.findByRole('radio', { name: 'On' });

@@ -14,7 +14,7 @@ afterEach(() => {
   return chooseLanguage('en');
 });
 
-it('the language changes with its setting, and goes back with it', async () => {
+it('the language changes with its setting, and back', async () => {
   const editor = new SettingsEditor(backend);
   await editor.set(languageKey, 'de');
   expect([t('shared.cancel'), document.documentElement.lang]).toEqual(['Abbrechen', 'de']);
@@ -22,14 +22,14 @@ it('the language changes with its setting, and goes back with it', async () => {
   expect([t('shared.cancel'), document.documentElement.lang]).toEqual(['Cancel', 'en']);
 });
 
-it('what is configured is shown from the first moment', async () => {
+it('the configured language is used from the first moment', async () => {
   Object.assign(backend.program.startup, { language: 'zh-CN' });
   Object.assign(backend.program.settings.find(({ key }) => key === languageKey)!, { value: 'zh-CN' });
   await app.startup.load();
   expect(t('shared.cancel')).toBe('取消');
 });
 
-it('a language that another window chose is followed', async () => {
+it('a language chosen in another window is applied', async () => {
   Object.assign(backend.program.settings.find(({ key }) => key === languageKey)!, { value: 'de' });
   backend.world.changed('settings', '', '');
   await waitFor(() => expect(t('shared.cancel')).toBe('Abbrechen'));

@@ -13,7 +13,7 @@ const general = (prepare: (backend: FakeBackend) => void = () => {}) =>
   mountWith(Settings, (app) => (app.layout.openSettings('general'), {}), { data: 'empty' }, prepare);
 
 describe('the keys of quick ask', () => {
-  it('are pressed to be chosen, and the desktop\'s answer stands beside them', async () => {
+  it('are set by pressing them, and the response of the desktop is shown beside them', async () => {
     const { backend } = await general();
     const button = await screen.findByRole('button', { name: 'Keys of Quick ask from anywhere: none. Change' });
     await user.click(button);
@@ -27,7 +27,7 @@ describe('the keys of quick ask', () => {
     await waitFor(() => expect(screen.queryByText(/^Active/)).toBeNull());
   });
 
-  it('that another program has are said to be taken; Esc leaves them', async () => {
+  it('used by another program are reported as taken; Esc cancels', async () => {
     const { backend } = await general();
     await user.click(await screen.findByRole('button', { name: /^Keys of Quick ask from anywhere/ }));
     await user.keyboard('{Escape}');
@@ -46,15 +46,15 @@ describe('the keys of quick ask', () => {
   });
 });
 
-describe('looking for a new version', () => {
-  it('is offered only where there is somebody to ask, and says in a line what was found', async () => {
+describe('checking for a new version', () => {
+  it('is offered only if there is an address to ask, with the result in one line', async () => {
     const { backend } = await general();
     expect(await screen.findByText(/no release feed is set/)).toBeVisible();
     expect(screen.queryByRole('button', { name: 'Check for a new version' })).toBeNull();
     expect(backend.program.updates.at).toBe(0);
   });
 
-  it('asks when it is pressed, and opens the page of what is newer', async () => {
+  it('happens on click, and opens the page of a newer version', async () => {
     const { backend } = await general(({ program }) => {
       program.updates = { ...program.updates, feed: true };
       program.feed = { verdict: 'newer', newest: '9.0.0', page: 'https://example.org/9', at: Date.now() };
@@ -68,7 +68,7 @@ describe('looking for a new version', () => {
     expect(await screen.findByText('No browser.')).toBeVisible();
   });
 
-  it('says why nothing was found', async () => {
+  it('shows why it failed', async () => {
     await general(({ program }) => {
       program.updates = { ...program.updates, feed: true };
       program.feed = { why: 'example.org could not be reached.', hint: 'check the network and updates.url' };

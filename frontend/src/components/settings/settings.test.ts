@@ -20,7 +20,7 @@ async function open(section: string, options: Partial<FakeOptions> = {}, prepare
 describe('keys', () => {
   const card = async (name: string) => screen.findByRole('region', { name });
 
-  test('a pasted key that works is kept, and leaves the field', async () => {
+  test('a pasted key that works is stored, and removed from the field', async () => {
     const { called, user } = await open('providers');
     const openai = await card('OpenAI');
     const field = within(openai).getByLabelText('Key');
@@ -32,7 +32,7 @@ describe('keys', () => {
     expect(within(openai).getByLabelText('New key')).toHaveValue('');
   });
 
-  test('a refused key is not kept, says so, and the old one stays', async () => {
+  test('a rejected key is not stored, shows why, and the old one stays', async () => {
     const { called, user } = await open('providers');
     const anthropic = await card('Anthropic');
     await user.click(within(anthropic).getByRole('button', { name: /Anthropic api/ }));
@@ -53,13 +53,13 @@ describe('keys', () => {
     expect(called('settings.testKey')).toEqual([['anthropic', '', 'https://api.anthropic.com']]);
   });
 
-  test('without a keyring it says how long a key lasts', async () => {
+  test('without a keyring it says how long a key is kept', async () => {
     await open('providers', { keyringOk: false });
     expect(await within(await card('OpenAI')).findByText(/for this run only/)).toBeInTheDocument();
     expect(within(await card('Anthropic')).getByText(/key for this run only/)).toBeInTheDocument();
   });
 
-  test('a key is removed only after asking', async () => {
+  test('a key is removed only after a confirmation', async () => {
     const { called, user } = await open('providers');
     const anthropic = await card('Anthropic');
     await user.click(within(anthropic).getByRole('button', { name: /Anthropic api/ }));
@@ -72,7 +72,7 @@ describe('keys', () => {
 });
 
 describe('a compatible server', () => {
-  test('whose key is kept is tested by its own protocol, at its own address', async () => {
+  test('with a stored key is tested with its own protocol and address', async () => {
     const { called, user } = await open('providers', {}, (backend) => {
       backend.program.keys = [{ provider: '127.0.0.1:11434', source: 'keyring', env: '', baseUrl: '', models: ['local'], needed: false, keyringOk: true }];
     });
@@ -113,7 +113,7 @@ describe('a compatible server', () => {
     expect(app.models.find('llama3-3-70b')).toMatchObject({ provider: 'chatcompletions', baseUrl: 'http://127.0.0.1:8000/v1', modelId: 'llama3.3:70b' });
   });
 
-  test('a wrong address is said in its place, and nothing is written', async () => {
+  test('a wrong address is shown in place, and nothing is saved', async () => {
     const { called, user } = await open('providers');
     await user.click(await screen.findByRole('button', { name: 'Add a compatible server' }));
     await user.type(screen.getByLabelText('Address'), '127.0.0.1');
@@ -124,7 +124,7 @@ describe('a compatible server', () => {
 });
 
 describe('plain settings', () => {
-  test('a value out of bounds is refused in its place, in the program’s words', async () => {
+  test('a value out of bounds is rejected in place, with the message of the program', async () => {
     const { user } = await open('group:Context budget');
     const field = await screen.findByLabelText('Working set');
     await user.clear(field);
@@ -137,7 +137,7 @@ describe('plain settings', () => {
     expect(screen.queryByRole('alert')).not.toBeInTheDocument();
   });
 
-  test('a value is written once, with or without grouping, and can be reset', async () => {
+  test('a value is saved once, with or without grouping, and can be reset', async () => {
     const { called, user } = await open('group:Context budget');
     const field = await screen.findByLabelText('Working set');
     await user.clear(field);
@@ -149,14 +149,14 @@ describe('plain settings', () => {
     await waitFor(() => expect(field).toHaveValue('50000'));
   });
 
-  test('a choice shows what is in force', async () => {
+  test('a choice shows the value in effect', async () => {
     const { called, user } = await open('group:Streaming');
     await user.click(await screen.findByRole('radio', { name: 'Write ahead' }));
     await waitFor(() => expect(screen.getByRole('radio', { name: 'Write ahead' })).toBeChecked());
     expect(called('settings.set')).toEqual([['stream.durability', 'write_ahead']]);
   });
 
-  test('values are called what the window calls them, in the help and as the default too', async () => {
+  test('values have the names of the window, also in descriptions and defaults', async () => {
     await open('group:Export');
     expect(await screen.findByText(/^Default: Bundle \(\.cinf\)/)).toBeInTheDocument();
     expect(screen.getByRole('option', { name: 'Markdown (.md)' })).toBeInTheDocument();
@@ -167,7 +167,7 @@ describe('plain settings', () => {
     expect(helpIn(choiceWords['retrieval.profile']!, 'measured ranks by the numbers below; srd by plain ones.')).toBe('“Measured” ranks by the numbers below; “Specification” by plain ones.');
   });
 
-  test('every setting the program names has a place', async () => {
+  test('every setting of the program has a page', async () => {
     const { backend, user } = await open('general');
     const nav = await screen.findByRole('navigation', { name: 'Settings' });
     await within(nav).findByRole('button', { name: 'Streaming' });
@@ -191,7 +191,7 @@ describe('models', () => {
     await waitFor(() => expect(app.models.find('local')).toBeDefined());
   });
 
-  test('the menu is worked by keys alone', async () => {
+  test('the menu works with the keyboard', async () => {
     const { app, user } = await open('models');
     (await screen.findByRole('button', { name: 'Actions for local' })).focus();
     await user.keyboard('{ArrowDown}');
@@ -204,7 +204,7 @@ describe('models', () => {
     expect(app.layout.view).toBe('settings');
   });
 
-  test('options that are no JSON object are refused before anything is written', async () => {
+  test('options that are not a JSON object are rejected before anything is saved', async () => {
     const { called, user } = await open('models');
     await user.click(await screen.findByRole('button', { name: 'Actions for local' }));
     await user.click(screen.getByRole('menuitem', { name: 'Edit' }));
@@ -220,7 +220,7 @@ describe('models', () => {
     expect(called('settings.saveModel')[0]?.[0]).toMatchObject({ name: 'local', options: '{"temperature": 0.2}', contextLimit: 32768 });
   });
 
-  test('what a model can do is said in its form', async () => {
+  test('the abilities of a model are shown in its form', async () => {
     const { called, user } = await open('models');
     await user.click(await screen.findByRole('button', { name: 'Actions for local' }));
     await user.click(screen.getByRole('menuitem', { name: 'Edit' }));
@@ -263,7 +263,7 @@ test('Esc goes back to the conversation', async () => {
 describe('appearance', () => {
   const written = (backend: { calls: { name: string; args: unknown[] }[] }) => backend.calls.filter((call) => call.name === 'settings.set').map((call) => call.args);
 
-  test('width, motion and code size change the page at once, and are kept', async () => {
+  test('width, motion and code size change the page at once, and are saved', async () => {
     const { app, backend } = await open('appearance');
     const root = document.documentElement;
     await userEvent.click(await screen.findByRole('radio', { name: 'Wide' }));
@@ -274,21 +274,21 @@ describe('appearance', () => {
     expect(JSON.parse(localStorage.getItem('contextinfinity.look')!)).toEqual({ theme: 'system', zoom: 100, code: 105, width: 'wide', motion: 'reduced' });
   });
 
-  test('what start-up tells is taken over, what it cannot mean is not', async () => {
+  test('values from start-up are applied, invalid ones ignored', async () => {
     const { app } = await open('appearance');
     app.theme.adopt({ theme: 'dark', textZoom: 150, codeSize: 900, codeWrap: true, codeNumbers: true, previews: false, messageWidth: 'huge', motion: 'reduced' });
     expect([app.theme.wrap, app.theme.numbers, app.theme.previews, document.documentElement.dataset['codeWrap'], document.documentElement.dataset['previews']]).toEqual([true, true, false, 'on', 'off']);
     expect([app.theme.choice, app.theme.zoom, app.theme.code, app.theme.width, app.theme.motion]).toEqual(['dark', 150, 175, 'normal', 'reduced']);
   });
 
-  test('code is wrapped, numbered and shown as what it draws as one likes', async () => {
+  test('code is wrapped, numbered and previewed according to the settings', async () => {
     const { app, backend } = await open('appearance');
     for (const name of ['Wrap long lines of code', 'Line numbers in code', 'Preview diagrams, SVG and HTML']) await userEvent.click(await screen.findByRole('checkbox', { name }));
     expect([app.theme.wrap, app.theme.numbers, app.theme.previews]).toEqual([true, true, false]);
     await expect.poll(() => written(backend)).toEqual([['appearance.code_wrap', 'true'], ['appearance.code_numbers', 'true'], ['appearance.previews', 'false']]);
   });
 
-  test('a size stops at its ends and goes back to 100 %', async () => {
+  test('a size stops at its limits and can be reset to 100 %', async () => {
     const { app } = await open('appearance');
     await app.theme.setZoom(200);
     expect(await screen.findByRole('button', { name: 'Larger text' })).toBeDisabled();
@@ -300,7 +300,7 @@ describe('appearance', () => {
 describe('finding a setting', () => {
   const pages = () => within(screen.getByRole('navigation', { name: 'Settings' })).getAllByRole('button').slice(1).map((button) => button.textContent!.trim());
 
-  test('what people change comes first, and every key of the file is under "All settings"', async () => {
+  test('common pages come first, and every key of the file is under "All settings"', async () => {
     const { backend, user } = await open('');
     await screen.findByRole('heading', { level: 1, name: 'General' });
     const names = pages();

@@ -15,7 +15,7 @@ const durability: Setting = {
 } as Setting;
 
 describe('a setting', () => {
-  it('is called and described in the language of the window, which changes under it', async () => {
+  it('is named and described in the language of the window, also after a change', async () => {
     const { app, backend } = await startedApp({ data: 'rich' });
     mountIn(app, SettingRow, { setting: durability, editor: new SettingsEditor(backend) });
     expect(screen.getByRole('radiogroup', { name: 'Durability' })).toBeVisible();
@@ -25,7 +25,7 @@ describe('a setting', () => {
     expect(screen.getByText(/Standard:/)).toBeVisible();
   });
 
-  it.each([['de', 'buffered zeigt Text. write_ahead nicht.', '„G“ zeigt Text. „W“ nicht.'], ['zh-CN', 'buffered 显示。write_ahead 不显示。', '“G” 显示。“W” 不显示。']])('names its choices as the window does in %s', async (language, help, expected) => {
+  it.each([['de', 'buffered zeigt Text. write_ahead nicht.', '„G“ zeigt Text. „W“ nicht.'], ['zh-CN', 'buffered 显示。write_ahead 不显示。', '“G” 显示。“W” 不显示。']])('shows its choices as the window names them in %s', async (language, help, expected) => {
     await chooseLanguage(language, []);
     expect(helpIn({ buffered: 'G', write_ahead: 'W' }, help)).toBe(expected);
   });

@@ -6,7 +6,7 @@ import Skeleton from './Skeleton.svelte';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test('an outline is drawn only for what takes longer than a moment', async () => {
+test('a placeholder is shown only for loads that take noticeably long', async () => {
   const { unmount } = render(Skeleton, { props: { label: 'Figures' } });
   await vi.advanceTimersByTimeAsync(140);
   expect(screen.queryByRole('status')).toBeNull();
@@ -16,7 +16,7 @@ test('an outline is drawn only for what takes longer than a moment', async () =>
   unmount();
 });
 
-test('an outline that is gone before the moment is over leaves no timer', () => {
+test('a placeholder that disappears early leaves no timer', () => {
   const before = vi.getTimerCount(); // timers of other code in this process
   const { unmount } = render(Skeleton, { props: { label: 'Figures' } });
   expect(vi.getTimerCount()).toBe(before + 1);

@@ -14,7 +14,7 @@ function answers<T>() {
 }
 
 describe('Loaded', () => {
-  test('many refreshes while one is under way ask once more, not many times', async () => {
+  test('many refreshes during a load cause one more load', async () => {
     const { waiting, ask } = answers<number>();
     const loaded = new Loaded(ask);
     const first = loaded.refresh();
@@ -27,7 +27,7 @@ describe('Loaded', () => {
     expect(waiting).toHaveLength(2);
   });
 
-  test('the answer to a question from before a reset is dropped', async () => {
+  test('the result of a load before a reset is dropped', async () => {
     const { waiting, ask } = answers<string>();
     const loaded = new Loaded(ask);
     const old = loaded.refresh();
@@ -41,7 +41,7 @@ describe('Loaded', () => {
     expect(loaded.loading).toBe(false);
   });
 
-  test('a failure keeps the last good value beside it, and success takes it away', async () => {
+  test('a failure keeps the last value beside the error, and success clears the error', async () => {
     let fails = false;
     const loaded = new Loaded(() => (fails ? Promise.reject(failure) : Promise.resolve(7)));
     await loaded.refresh();
@@ -56,7 +56,7 @@ describe('Loaded', () => {
 });
 
 describe('Act', () => {
-  test('one at a time; the error is that of the act that failed', async () => {
+  test('one at a time; the error is that of the failed action', async () => {
     const act = new Act();
     const { waiting, ask } = answers<void>();
     const running = act.run('save', ask);
@@ -76,7 +76,7 @@ describe('long text', () => {
     ['one line', 'x'.repeat(100_000)],
     ['pairs at every cut', '😀'.repeat(9000)],
     ['nothing', ''],
-  ])('%s: the pieces are the text, and cut no character', (_, text) => {
+  ])('%s: the parts join to the text, and split no character', (_, text) => {
     const parts = pieces(text);
     expect(parts.join('')).toBe(text);
     for (const part of parts) {
@@ -85,18 +85,18 @@ describe('long text', () => {
     }
   });
 
-  test('indenting keeps every token as it stood', () => {
+  test('indenting keeps every token unchanged', () => {
     expect(indentJSON('{"a":1e400,"a":[12345678901234567890,{}],"s":"{,:\\"}"}')).toBe(
       '{\n  "a": 1e400,\n  "a": [\n    12345678901234567890,\n    {}\n  ],\n  "s": "{,:\\"}"\n}',
     );
     expect(indentJSON('[]')).toBe('[]');
   });
 
-  test.each(['', 'plain words', '{"torn":', '"a string"'])('%j is shown as it is', (text) => {
+  test.each(['', 'plain words', '{"torn":', '"a string"'])('%j is shown unchanged', (text) => {
     expect(indentJSON(text)).toBeUndefined();
   });
 
-  test('a large list is indented, line for line', () => {
+  test('a large list is indented line by line', () => {
     const list = Array.from({ length: 20_000 }, (_, index) => ({ index }));
     expect(indentJSON(JSON.stringify(list))).toBe(JSON.stringify(list, undefined, 2));
   });
@@ -121,7 +121,7 @@ describe('menu', () => {
     ['x', 1, -1],
   ])('%s from %i goes to %i', (key, at, to) => expect(menuTarget(key, at, 3)).toBe(to));
 
-  test('one letter walks through its lines, several find the one they spell', () => {
+  test('a repeated letter goes through the matching items, several letters find one', () => {
     const labels = ['Rename', 'Reset', 'Fork', 'Remove'];
     expect(typeAhead(labels, 'r', 0)).toBe(1);
     expect(typeAhead(labels, 'rr', 1)).toBe(3);

@@ -43,7 +43,7 @@ const requestWindow = async (backend: Awaited<ReturnType<typeof page>>['backend'
   await new Promise((resolve) => setTimeout(resolve));
 };
 
-describe('whatever is dropped, the page stays', () => {
+describe('the page stays, whatever is dropped', () => {
   it.each([
     ['a file', carries({}, [new File(['x'], 'a.txt')])], ['a link', carries({ 'text/uri-list': 'https://example.com', 'text/plain': 'https://example.com' })],
     ['words', carries({ 'text/plain': 'some words' })], ['a picture of a page', carries({ 'text/html': '<img>', 'text/uri-list': 'https://example.com/a.png' })], ['nothing', carries({})],
@@ -52,7 +52,7 @@ describe('whatever is dropped, the page stays', () => {
     expect([drag('dragover', document.body, data), drag('drop', document.body, data)]).toEqual([true, true]);
   });
 
-  it('words go into a field that takes them, and nowhere else', async () => {
+  it('text is accepted by text fields only', async () => {
     const { app } = await page();
     mountIn(app, Composer, {});
     const field = screen.getByRole('textbox', { name: 'Your message' });
@@ -65,7 +65,7 @@ describe('whatever is dropped, the page stays', () => {
     expect(words.dropEffect).toBe('uninitialized');
   });
 
-  it('a book of words goes beside the field', async () => {
+  it('a very long text is shown beside the field', async () => {
     const { app } = await page();
     mountIn(app, Composer, {});
     const book = 'word '.repeat(20_000);
@@ -73,7 +73,7 @@ describe('whatever is dropped, the page stays', () => {
     expect([app.draft.typed, app.draft.long]).toEqual(['', [book]]);
   });
 
-  it('says over the whole window what dropping files will do, until they leave', async () => {
+  it('shows over the whole window what a drop will do, until the files leave', async () => {
     const { app } = await page();
     const files = carries({}, [new File(['x'], 'a.txt')]);
     drag('dragover', document.body, files);
@@ -91,14 +91,14 @@ describe('whatever is dropped, the page stays', () => {
 });
 
 describe('files with their paths', () => {
-  it('go with the message, or to the import, by what they are', async () => {
+  it('are attached to the message or imported, depending on their type', async () => {
     const { app, backend } = await page({ nativeDrops: true });
     await requestWindow(backend, app, ['/home/ada/notes.md', '/home/ada/cat.png', '/home/ada/conversations.json', '/home/ada/backup.db', '/home/ada/missing.pdf']);
     await waitFor(() => expect([app.draft.files.map((file) => file.name), app.draft.images.map((image) => image.name)]).toEqual([['notes.md'], ['cat.png']]));
     expect([app.importing.open, app.importing.files.map((file) => file.name)]).toEqual([true, ['conversations.json', 'backup.db', 'missing.pdf']]);
   });
 
-  it('are not read a second time by the page', async () => {
+  it('are not read again by the page', async () => {
     const { app, backend } = await page({ nativeDrops: true });
     mountIn(app, Composer, {});
     const drop = carries({}, [new File(['x'], 'a.txt'), new File(['x'], 'conversations.json')]);
@@ -107,13 +107,13 @@ describe('files with their paths', () => {
     expect([backend.calls.some((call) => call.name === 'chat.attach'), app.importing.open]).toEqual([false, false]);
   });
 
-  it('are listed where no message is being written, and offered to it after', async () => {
+  it('are listed if no message is being written, and offered for it later', async () => {
     const { app, backend } = await page();
     app.layout.openSettings();
     await requestWindow(backend, app, ['/home/ada/notes.md']);
     expect([app.draft.files, app.importing.files.map((file) => file.name)]).toEqual([[], ['notes.md']]);
     app.layout.closeSettings();
-    expect(app.dropping.takes(app.importing.files[0]!)).toBe(true);
+    expect(app.dropping.accepts(app.importing.files[0]!)).toBe(true);
   });
 
   it('of a second start are listed, whatever they are', async () => {
@@ -122,7 +122,7 @@ describe('files with their paths', () => {
     expect([app.draft.files, app.importing.files.map((file) => file.name)]).toEqual([[], ['notes.md', 'a.cinf']]);
   });
 
-  it('in a temporary chat: pictures go with it, nothing is kept', async () => {
+  it('in a temporary chat: pictures are attached, nothing is saved', async () => {
     const { app, backend } = await page();
     await app.navigation.newTemporary();
     await requestWindow(backend, app, ['/home/ada/cat.png', '/home/ada/notes.md']);
@@ -130,7 +130,7 @@ describe('files with their paths', () => {
     expect(app.importing.files.map((file) => file.name)).toEqual(['notes.md']);
   });
 
-  it('say why they could not be attached, beside the message', async () => {
+  it('show why they could not be attached, beside the message', async () => {
     const { app, backend } = await page();
     backend.failNext('transfer.attach', { message: 'notes.md cannot be opened', hint: 'Look whether you may read it.' });
     await requestWindow(backend, app, ['/home/ada/notes.md']);
@@ -140,7 +140,7 @@ describe('files with their paths', () => {
 });
 
 describe('files without their paths', () => {
-  it('are attached as they are; what looks like history is asked for by its path', async () => {
+  it('are attached directly; possible history is requested by path', async () => {
     const { app, backend } = await page();
     mountIn(app, Composer, {});
     drag('drop', document.body, carries({}, [new File(['some notes'], 'notes.txt', { type: 'text/plain' }), new File(['{}'], 'conversations.json'), new File(['PK'], 'Orders.cinf')]));
@@ -150,8 +150,8 @@ describe('files without their paths', () => {
   });
 });
 
-describe('what is asked from outside', () => {
-  it('is done: a new chat, a session', async () => {
+describe('a request from outside the window', () => {
+  it('is handled: a new chat, a session', async () => {
     const { app, backend } = await page();
     const other = app.sessions.list.find((row) => row.id !== app.conversation.sessionId)!;
     backend.tasks.requestWindow({ kind: 'open_session', sessionId: other.id });
@@ -160,7 +160,7 @@ describe('what is asked from outside', () => {
     await waitFor(() => expect(app.conversation.session?.turns).toBe(0));
   });
 
-  it('before the page was there is done when it is, at the first start too', async () => {
+  it('made before the page was ready is handled afterwards, also on the first start', async () => {
     const { app, backend } = await startedApp({ data: 'first' });
     backend.tasks.waiting = [{ kind: 'new_chat', sessionId: '', files: [], x: -1, y: -1 }, { kind: 'files', sessionId: '', files: await given(app, ['/home/ada/a.cinf']), x: -1, y: -1 }];
     await app.dropping.begin();
@@ -179,7 +179,7 @@ describe('dragging out of the window', () => {
   /** jsdom has no pointer events. */
   const press = (element: Element, more = {}) => void element.dispatchEvent(Object.assign(new Event('pointerdown', { bubbles: true }), { button: 0, pointerType: 'mouse', ...more }));
 
-  it('writes nothing before it begins, and then carries the whole file', async () => {
+  it('writes nothing before it starts, and then contains the whole file', async () => {
     const { app, backend } = await page();
     const { row, element } = line(app);
     press(element);
@@ -191,7 +191,7 @@ describe('dragging out of the window', () => {
     expect(JSON.parse(data.getData('application/x-contextinfinity-sessions'))).toEqual([row.id]);
   });
 
-  it('is one within the window alone where the file cannot be written', async () => {
+  it('works only within the window if the file cannot be written', async () => {
     const { app, backend } = await page();
     const { element } = line(app);
     backend.failNext('dragFile', { message: 'The disk is full' });
@@ -200,14 +200,14 @@ describe('dragging out of the window', () => {
     expect([data.getData('text/uri-list'), data.types.includes('application/x-contextinfinity-sessions'), app.toasts.list]).toEqual(['', true, []]);
   });
 
-  it('makes no bundle of a turn: that is a whole session', async () => {
+  it('creates no bundle of a turn, which would be a whole session', async () => {
     const { app, backend } = await page();
     const event = { dataTransfer: carries({}) } as unknown as DragEvent;
     app.dragOut.put(event, [{ scope: 'turn', sessionId: app.conversation.sessionId, branchId: app.conversation.branchId, turnId: app.conversation.newest!.id }]);
     expect(drags(backend)).toMatchObject([{ scope: 'turn', format: 'md' }]);
   });
 
-  it('comes to nothing when it is dropped on the window it came from', async () => {
+  it('does nothing when dropped on the window it came from', async () => {
     const { app, backend } = await page({ nativeDrops: true });
     const what = [{ scope: 'session' as const, sessionId: app.sessions.list[0]!.id }];
     const data = carries({});
@@ -216,7 +216,7 @@ describe('dragging out of the window', () => {
     expect([app.importing.open, app.draft.files]).toEqual([false, []]);
   });
 
-  it('still means a turn within the window, where an engine tells of files alone', async () => {
+  it('is still a turn within the window if the engine reports only files', async () => {
     const { app } = await page();
     const full = { dataTransfer: carries({}) } as unknown as DragEvent;
     putTurn(full, { turnId: 't1', seq: 4 }, '#4');
@@ -231,8 +231,8 @@ describe('dragging out of the window', () => {
   });
 });
 
-describe('background work that is paused', () => {
-  it('is said in the foot, by the command too', async () => {
+describe('paused background work', () => {
+  it('is shown below the list, also after the command', async () => {
     const { app } = await page();
     mountIn(app, SessionsFoot, {});
     await app.commands.run('pauseWork');
@@ -243,7 +243,7 @@ describe('background work that is paused', () => {
     expect(screen.queryByText('Paused')).toBeNull();
   });
 
-  it('is not said any more once it is resumed', async () => {
+  it('is no longer shown once it is resumed', async () => {
     const { app } = await page();
     await app.commands.run('pauseWork');
     await app.commands.run('pauseWork');

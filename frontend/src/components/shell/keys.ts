@@ -10,7 +10,7 @@ export function onWindowKey(app: App, event: KeyboardEvent): void {
   if (!anywhere(id) && !ownsShortcut(app, id)) return event.preventDefault();
   if (app.startup.firstRun && !anywhere(id)) return;
   event.preventDefault();
-  if (app.commands.why(id) === '') void app.commands.try(id);
+  if (app.commands.disabledReason(id) === '') void app.commands.try(id);
 }
 
 /**

@@ -18,8 +18,8 @@ const lines = () => screen.queryAllByRole('menuitem').map((line) => line.textCon
 
 afterEach(() => vi.useRealTimers());
 
-describe('the right button', () => {
-  it('opens the acts of a turn, and of a link in it', async () => {
+describe('the context menu', () => {
+  it('opens the actions of a turn, and of a link in it', async () => {
     const { app } = await startedApp({ data: 'rich' });
     const turn = app.conversation.newest!;
     const article = document.createElement('article');
@@ -34,7 +34,7 @@ describe('the right button', () => {
     article.remove();
   });
 
-  it('searches for what is selected', async () => {
+  it('searches for the selection', async () => {
     const { app } = await startedApp({ data: 'rich' });
     const text = document.createElement('p');
     text.textContent = 'the lag of the replica';
@@ -47,7 +47,7 @@ describe('the right button', () => {
     text.remove();
   });
 
-  it('leaves fields to the system, which has the spelling suggestions', async () => {
+  it('leaves fields to the system, which has spelling suggestions', async () => {
     const { app } = await startedApp({ data: 'rich' });
     const field = document.createElement('textarea');
     document.body.append(field);
@@ -57,7 +57,7 @@ describe('the right button', () => {
     field.remove();
   });
 
-  it('opens the menu of a session’s line, which Esc closes', async () => {
+  it('opens the menu of the row of a session, which Esc closes', async () => {
     const { app } = await startedApp({ data: 'rich' });
     const row = app.sessions.list[0]!;
     const none = () => undefined;
@@ -78,7 +78,7 @@ describe('the right button', () => {
 });
 
 describe('a tooltip', () => {
-  it('is ours and not the system’s, is gone with a press, and gives the title back', async () => {
+  it('replaces that of the system, disappears on a press, and restores the title', async () => {
     vi.useFakeTimers();
     const { app } = await startedApp({ data: 'rich' });
     const button = document.createElement('button');
@@ -100,7 +100,7 @@ describe('a tooltip', () => {
     button.remove();
   });
 
-  it('goes with its element, though the pointer rests where that was', async () => {
+  it('disappears with its element, although the pointer does not move', async () => {
     vi.useFakeTimers();
     const { app } = await startedApp({ data: 'rich' });
     const face = document.createElement('div');
@@ -126,7 +126,7 @@ describe('a tooltip', () => {
     face.remove();
   });
 
-  it('is not shown where nobody pointed: over what came under a resting pointer, or of words that are there in full', async () => {
+  it('is not shown without pointing: for elements below a pointer that does not move, or text that is shown in full', async () => {
     vi.useFakeTimers();
     const { app } = await startedApp({ data: 'rich' });
     const button = document.createElement('button');
@@ -151,7 +151,7 @@ describe('a tooltip', () => {
 
 describe('Esc', () => {
   // WebKit's search field consumes Esc, so the dialog gets no cancel event; jsdom has none either.
-  it('closes a dialog from its search field, and shortcuts do nothing beneath', async () => {
+  it('closes a dialog from its search field, and shortcuts do nothing below it', async () => {
     const onclose = vi.fn();
     const { app } = await mountWith(ChooseBranch, (started) => ({ left: started.conversation.branchId, onchoose: () => undefined, onclose }));
     const field = screen.getByRole('searchbox');
@@ -167,7 +167,7 @@ describe('Esc', () => {
 });
 
 describe('Enter', () => {
-  it('takes the only branch of a list, and of several none until some are searched for', async () => {
+  it('selects the only branch of a list, and of several none without a search', async () => {
     const onchoose = vi.fn();
     const { app } = await startedApp({ data: 'rich' });
     const [first, second] = app.conversation.branches;
@@ -206,7 +206,7 @@ describe('Esc in a field beside the conversation', () => {
 });
 
 describe('a notice', () => {
-  it('is shown in the dialog in front, where it can be dismissed, and after it in the window', async () => {
+  it('is shown in the topmost dialog, where it can be dismissed, and afterwards in the window', async () => {
     const onclose = vi.fn();
     const { app } = await startedApp({ data: 'rich' });
     const below = mountIn(app, CloseWindow, {});
@@ -224,8 +224,8 @@ describe('a notice', () => {
   });
 });
 
-describe('keys in a menu', () => {
-  it('have the names of the language', async () => {
+describe('shortcuts in a menu', () => {
+  it('use the key names of the language', async () => {
     const { app } = await startedApp({ data: 'rich' });
     await chooseLanguage('de', []);
     const menu = mountIn(app, MenuList, { items: [{ id: 'choose', label: 'Auswählen', keys: 'Ctrl+Space' }, { id: 'archive', label: 'Archivieren', keys: 'Delete' }], beside: () => new DOMRect(), label: 'Sitzung', onselect: () => undefined, onclose: () => undefined });
@@ -236,8 +236,8 @@ describe('keys in a menu', () => {
   });
 });
 
-describe('a notice of before a dialog', () => {
-  it('stays out of the dialog, and is in the window again after it', async () => {
+describe('a notice from before a dialog', () => {
+  it('is not shown in the dialog, and again in the window afterwards', async () => {
     const { app } = await startedApp({ data: 'rich' });
     app.toasts.show('Memory: all your chats');
     const dialog = mountIn(app, CloseWindow, {});
@@ -248,7 +248,7 @@ describe('a notice of before a dialog', () => {
   });
 });
 
-describe('typing over the conversation', () => {
+describe('typing outside of fields', () => {
   async function typing() {
     const { app } = await startedApp({ data: 'rich' });
     mountIn(app, Shell, {});
@@ -274,7 +274,7 @@ describe('typing over the conversation', () => {
     expect(type('h', button)).toEqual({ written: true });
   });
 
-  it('leaves shortcuts, the space, keys with Ctrl and other fields alone', async () => {
+  it('does not affect shortcuts, Space, keys with Ctrl, and other fields', async () => {
     const { app, type } = await typing();
     for (const [key, more] of [[' ', {}], ['x', { ctrlKey: true }], ['x', { altKey: true }], ['ArrowDown', {}], ['Shift', {}]] as const) expect(type(key, document.body, more), key).toEqual({ written: false });
     const menu = document.createElement('div');
@@ -291,8 +291,8 @@ describe('typing over the conversation', () => {
   });
 });
 
-describe('closing in the middle of an answer', () => {
-  it('is asked for by the program, and answered once', async () => {
+describe('closing during an answer', () => {
+  it('asks when the program requests it, and replies once', async () => {
     const { app, backend } = await startedApp({ data: 'rich' });
     await app.dropping.handle({ kind: 'close', sessionId: '', files: [], x: -1, y: -1 });
     expect(app.closing.asked).toBe(true);

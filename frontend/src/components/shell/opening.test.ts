@@ -6,7 +6,7 @@ import { App } from '$lib/state/app.svelte';
 import { mountIn } from '../../test/mount';
 import Chat from './Chat.svelte';
 
-it('a first conversation that could not be made stays said, and is made when one tries again', async () => {
+it('a first conversation that could not be created keeps its error, and is created on a retry', async () => {
   localStorage.clear();
   // With the inspector open, which is closed by default.
   localStorage.setItem('contextinfinity.layout', JSON.stringify({ collapsed: { sessions: false, inspector: false } }));

@@ -17,7 +17,7 @@ async function quick(backend = fakeBackend({ data: 'rich' })) {
 }
 
 describe('the small window', () => {
-  it('begins with a session of its own, in a folder, and takes one that was never written in again', async () => {
+  it('begins with a session of its own, in a folder, and reuses an unused one', async () => {
     const { app, backend } = await quick();
     const id = app.conversation.sessionId;
     expect(app.sessions.find(id)).toMatchObject({ folder: 'Quick ask', turns: 0 });
@@ -27,7 +27,7 @@ describe('the small window', () => {
     expect(again.conversation.sessionId).toBe(id);
   });
 
-  it('goes on in the first window, and closes', async () => {
+  it('continues in the main window, and closes', async () => {
     const { app, backend } = await quick();
     const leave = vi.spyOn(app.backend, 'leaveWindow');
     await userEvent.click(screen.getByRole('button', { name: 'Continue in the window' }));
@@ -35,7 +35,7 @@ describe('the small window', () => {
     expect(backend.calls.filter(({ name }) => name === 'work.showInFirst').map(({ args }) => args)).toEqual([[app.conversation.sessionId]]);
   });
 
-  it('closes by Esc when nothing is arriving', async () => {
+  it('closes with Esc when no answer is arriving', async () => {
     const { app } = await quick();
     const leave = vi.spyOn(app.backend, 'leaveWindow');
     onWindowKey(app, new KeyboardEvent('keydown', { key: 'Escape' }));

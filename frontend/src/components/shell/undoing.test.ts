@@ -19,7 +19,7 @@ async function started() {
 }
 
 describe('Ctrl+Z', () => {
-  it('takes back the newest act first, and leaves a text field its own', async () => {
+  it('undoes the newest action first, and leaves undo in a text field to the field', async () => {
     const { app, world, row, undo } = await started();
     const other = app.conversation.branches.find((branch) => branch.id !== row.activeBranch)!;
     await app.sessions.rename(row.id, 'Cutover');
@@ -40,7 +40,7 @@ describe('Ctrl+Z', () => {
     await waitFor(() => expect(row.title).toBe('Orders to Postgres'));
   });
 
-  it('takes back what was done to pinned facts, on their branch', async () => {
+  it('undoes changes of pinned facts, on their branch', async () => {
     const { app, world, row, undo } = await started();
     const pins = () => world.branch(row.activeBranch).pins.map((pin) => pin.text);
     const before = pins();

@@ -30,7 +30,7 @@ async function ask(kind: 'session' | 'turn', prepare: (backend: FakeBackend) => 
 const prompt = 'To delete it permanently, type “delete”';
 
 describe('deleting a session permanently', () => {
-  it('says what goes, who quoted it, which copies keep it, and what stays', async () => {
+  it('shows what is removed, what quoted it, which backups contain it, and what stays', async () => {
     await ask('session', (backend) => (backend.disk.backups = [backend.disk.backup('daily', backend.world.epoch + 1000)]));
     expect(dialog()).toHaveAccessibleName('Delete “Orders to Postgres” permanently');
     expect(dialog()).toHaveTextContent('This cannot be undone.');
@@ -42,7 +42,7 @@ describe('deleting a session permanently', () => {
     expect(screen.getByRole('row', { name: 'messages and answers 153' })).toBeVisible();
   });
 
-  it('waits until the word is typed, which any keyboard has', async () => {
+  it('waits for the confirmation word, which any keyboard can type', async () => {
     const { backend } = await ask('session');
     const field = screen.getByLabelText(prompt);
     for (const almost of ['delet', 'Orders to Postgres', 'delete it']) {
@@ -53,7 +53,7 @@ describe('deleting a session permanently', () => {
     expect(erased(backend)).toEqual([]);
   });
 
-  it('shows the receipt, and another session takes its place', async () => {
+  it('shows the receipt, and opens another session in its place', async () => {
     const { app, backend } = await ask('session');
     const gone = app.conversation.sessionId;
     await user.type(screen.getByLabelText(prompt), 'delete{Enter}');
@@ -68,14 +68,14 @@ describe('deleting a session permanently', () => {
     expect(app.erasing.target).toBeNull();
   });
 
-  it('does not call it gone from the data directory while copies there hold it', async () => {
+  it('does not claim that it is gone from the data directory while backups there contain it', async () => {
     await ask('session', (backend) => (backend.disk.backups = [backend.disk.backup('daily', backend.world.epoch + 1000)]));
     await user.type(screen.getByLabelText(prompt), 'delete{Enter}');
     expect(await screen.findByText('It is gone from the database. 1 copy in the data directory still contains it.')).toBeVisible();
     expect(screen.queryByText(/gone from the data directory/)).toBeNull();
   });
 
-  it('saves a draft before, not after', async () => {
+  it('saves drafts before, not after', async () => {
     const { app, backend } = await ask('session');
     app.draft.text = 'half a thought';
     await user.type(screen.getByLabelText(prompt), 'delete{Enter}');
@@ -87,7 +87,7 @@ describe('deleting a session permanently', () => {
     expect(app.toasts.list).toEqual([]);
   });
 
-  it('asks for a word where there is no title', async () => {
+  it('asks for a word if there is no title', async () => {
     const { app, backend } = await ask('session', (world) => (titled(world, 'Orders to Postgres').row.title = ''));
     await user.type(screen.getByLabelText(prompt), 'delete{Enter}');
     await screen.findByText('It is gone from the data directory.');
@@ -95,7 +95,7 @@ describe('deleting a session permanently', () => {
     expect(app.erasing.receipt?.kind).toBe('session');
   });
 
-  it('cannot while an answer is being written, and looks again', async () => {
+  it('is not possible while an answer streams, and checks again', async () => {
     const { backend } = await ask('session', (world) => (world.world.lineage(titled(world, 'Orders to Postgres').row.activeBranch).at(-1)!.live = true));
     expect(dialog()).toHaveTextContent('An answer of this conversation is being written; nothing was deleted.');
     expect(screen.queryByLabelText(prompt)).toBeNull();
@@ -105,7 +105,7 @@ describe('deleting a session permanently', () => {
     expect(await screen.findByLabelText(prompt)).toBeVisible();
   });
 
-  it('says beside the button what went wrong; everything is still there', async () => {
+  it('shows an error beside the button; everything is still there', async () => {
     const { app, backend } = await ask('session');
     backend.failNext('storage.erase', { message: 'The disk is full', hint: 'Nothing was deleted.' });
     await user.type(screen.getByLabelText(prompt), 'delete{Enter}');
@@ -116,7 +116,7 @@ describe('deleting a session permanently', () => {
     expect(await screen.findByText('It is gone from the data directory.')).toBeVisible();
   });
 
-  it('follows what is gone although its end was told as a failure', async () => {
+  it('updates the window even if the call reported a failure', async () => {
     const { app, backend } = await ask('session');
     const gone = app.conversation.sessionId;
     const { world } = backend;
@@ -128,7 +128,7 @@ describe('deleting a session permanently', () => {
     await waitFor(() => expect(app.conversation.sessionId).not.toBe(gone));
   });
 
-  it('offers the archive in its place', async () => {
+  it('offers archiving instead', async () => {
     const { app, backend } = await ask('session');
     const id = app.conversation.sessionId;
     await user.click(button('Archive instead'));
@@ -137,7 +137,7 @@ describe('deleting a session permanently', () => {
     expect(erased(backend)).toEqual([]);
   });
 
-  it('closes with nothing typed left behind', async () => {
+  it('closes and clears the typed word', async () => {
     const { app } = await ask('session');
     await user.type(screen.getByLabelText(prompt), 'Orders');
     await user.click(button('Cancel'));
@@ -145,8 +145,8 @@ describe('deleting a session permanently', () => {
   });
 });
 
-describe('erasing a turn', () => {
-  it('leaves an empty place with the day, and no act that needs its words', async () => {
+describe('deleting a turn permanently', () => {
+  it('leaves an empty place with the date, and no action that needs its text', async () => {
     const { app, backend } = await ask('turn');
     const { id } = app.erasing.target!;
     expect(backend.world.turn(id).user[0]?.text).not.toBe('[erased]');
@@ -171,7 +171,7 @@ describe('erasing a turn', () => {
     expect(within(place).getByRole('button', { name: 'Fork from here' })).toBeInTheDocument();
   });
 
-  it('takes the words “[erased]” for words where they were not erased, whatever else was', async () => {
+  it('treats the text “[erased]” as ordinary text in turns that were not deleted', async () => {
     await mountWith(Turn, (started) => ({ turn: started.conversation.turns.at(-1)!, index: 0 }), {}, (backend) => {
       const session = titled(backend, 'Orders to Postgres');
       backend.program.startup.lastSession = session.row.id;
@@ -182,8 +182,8 @@ describe('erasing a turn', () => {
   });
 });
 
-describe('words', () => {
-  it('name what one reads and count the rest', () => {
+describe('texts', () => {
+  it('name the main records and count the rest', () => {
     const part = (store: string, count: number) => ({ store, label: store, count });
     expect(removedWords([part('turns', 1)])).toBe('1 message with its answer');
     expect(removedWords([part('steps', 1), part('turns', 2), part('chunks', 3)])).toBe('2 messages with their answers, 3 passages of memory and 1 related record');

@@ -35,7 +35,7 @@ async function dialog(what: 'backup' | 'restore' | 'move', prepare: Prepare = ()
 const calls = (backend: FakeBackend, name: string) => backend.calls.filter((call) => call.name === name).map((call) => call.args);
 
 describe('the data directory', () => {
-  it('has parts that add up, each in words', async () => {
+  it('has parts that add up, each with a label', async () => {
     await page();
     const table = await screen.findByRole('table', { name: 'Size of each part' });
     const bytes = (row: Element) => Number((row as HTMLElement).dataset['bytes']);
@@ -45,13 +45,13 @@ describe('the data directory', () => {
     expect(within(table).getByRole('row', { name: /Conversations.*3 files/ })).toHaveTextContent('18 %');
   });
 
-  it('says that the disk is nearly full, and what that would prevent', async () => {
+  it('warns that the disk is nearly full, and what that would prevent', async () => {
     await page((backend) => (backend.disk.free = 30_000_000));
     expect(await screen.findByText('The disk is nearly full')).toBeVisible();
     expect(screen.getByText(/none can be made/)).toBeVisible();
   });
 
-  it('is shown in the file manager; a refusal stands there', async () => {
+  it('is shown in the file manager; an error is shown in place', async () => {
     const { backend } = await page();
     backend.failNext('transfer.reveal', { message: 'There is no file manager', hint: 'Copy the path.' });
     await user.click(await screen.findByRole('button', { name: 'Show in file manager' }));
@@ -61,24 +61,24 @@ describe('the data directory', () => {
     expect(backend.files.revealed).toEqual(['/home/ada/.local/share/contextinfinity']);
   });
 
-  it('says why it cannot be moved', async () => {
+  it('shows why it cannot be moved', async () => {
     await page((backend) => (backend.disk.unmovable = 'The program was started with --data-dir, which names the place.'));
     expect(await screen.findByText(/It cannot be moved from here. The program was started with --data-dir/)).toBeVisible();
     expect(screen.getByRole('button', { name: 'Move…' })).toBeDisabled();
   });
 });
 
-describe('a check of everything', () => {
+describe('a full check', () => {
   it('shows the progress, and that no problems were found', async () => {
     const { app } = await page();
     await user.click(screen.getByRole('button', { name: 'Check everything' }));
     const card = await screen.findByRole('region', { name: 'Check everything' });
     expect(await within(card).findByText(/No problems found/)).toBeVisible();
     expect(app.toasts.list).toEqual([]); // it was visible
-    expect(app.work.untold).toEqual([]);
+    expect(app.work.unopened).toEqual([]);
   });
 
-  it('names each record that is not as it was', async () => {
+  it('lists each record that is not intact', async () => {
     await page((backend) => (backend.disk.wrong = ['turns 01KE: The hash does not fit.', 'chunks 01KF: It is cut from nothing.']));
     await user.click(screen.getByRole('button', { name: 'Check everything' }));
     const found = await screen.findByRole('list', { name: 'Findings' });
@@ -86,7 +86,7 @@ describe('a check of everything', () => {
     expect(screen.getByText('2 problems found')).toBeVisible();
   });
 
-  it('is cancelled, and says nothing of what it did not look at', async () => {
+  it('can be cancelled, and reports nothing about what it did not check', async () => {
     const { backend } = await page();
     backend.tasks.start({ kind: 'verify', title: 'Check everything', unit: '', total: 1000, details: Array.from({ length: 1000 }, () => 'the database'), ends: () => ({}) });
     await user.click(await screen.findByRole('button', { name: 'Cancel: Check everything' }));
@@ -97,7 +97,7 @@ describe('a check of everything', () => {
 });
 
 describe('backups', () => {
-  it('say when, why, what they hold, and what is wrong with one', async () => {
+  it('show time, reason, contents and problems', async () => {
     const { app } = await page();
     const list = screen.getByRole('list', { name: 'Backups' });
     const lines = within(list).getAllByRole('listitem');
@@ -111,7 +111,7 @@ describe('backups', () => {
     expect(app.storage.path).toMatch(/by_hand\.db$/);
   });
 
-  it('are all read through, and how many cannot be used is said', async () => {
+  it('are all checked, and the number of unusable ones is shown', async () => {
     const { backend } = await page((prepared) => (prepared.disk.backups[2]!.checked = false));
     expect(screen.getByText('Not checked')).toBeVisible();
     await user.click(screen.getByRole('button', { name: 'Check all' }));
@@ -120,7 +120,7 @@ describe('backups', () => {
     expect(calls(backend, 'storage.backups').at(-1)).toEqual([true]);
   });
 
-  it('say in which of them verify finds problems, and can be restored all the same', async () => {
+  it('show problems that verify finds, and can be restored anyway', async () => {
     await page((backend) => backend.disk.findings.set(backend.disk.backups[0]!.path, ['turns 01KE: The hash does not fit.']));
     const first = () => within(screen.getByRole('list', { name: 'Backups' })).getAllByRole('listitem')[0]!;
     expect(first()).not.toHaveTextContent('problem');
@@ -130,7 +130,7 @@ describe('backups', () => {
     expect(within(first()).getByRole('button', { name: /^Restore/ })).toBeEnabled();
   });
 
-  it('teach where there is none, and one that is made appears', async () => {
+  it('explain themselves if there is none, and a new one appears', async () => {
     const { app } = await page((backend) => (backend.disk.backups = []));
     expect(screen.getByText('There is no backup yet')).toBeVisible();
     app.storage.askBackup();
@@ -138,7 +138,7 @@ describe('backups', () => {
     expect(within(await screen.findByRole('list', { name: 'Backups' })).getByText('Manual')).toBeVisible();
   });
 
-  it('go to the usual folder, or where one says', async () => {
+  it('go to the usual folder, or to a chosen one', async () => {
     const { backend } = await dialog('backup');
     await user.click(screen.getByRole('radio', { name: 'Another place' }));
     expect(screen.getByRole('button', { name: 'Back up' })).toBeDisabled();
@@ -153,7 +153,7 @@ describe('backups', () => {
 });
 
 describe('restoring', () => {
-  it('sets both side by side, says what is behind, and begins', async () => {
+  it('shows both sets of data, says what would be lost, and starts', async () => {
     const { app, backend } = await dialog('restore', undefined, (prepared) => prepared.disk.backups[2]!.path);
     const table = await screen.findByRole('table');
     expect(within(table).getByRole('row', { name: 'Sessions 16 13' })).toBeVisible();
@@ -167,7 +167,7 @@ describe('restoring', () => {
     expect(app.storage.asking).toBeNull();
   });
 
-  it('lists what verify found', async () => {
+  it('lists the problems that verify found', async () => {
     await dialog('restore', (backend) => backend.disk.findings.set(backend.disk.backups[0]!.path, ['turns 01KE: The hash does not fit.', 'events 8: The chain is broken.']), (backend) => backend.disk.backups[0]!.path);
     expect(await screen.findByText('2 problems were found in this backup')).toBeVisible();
     await user.click(screen.getByText('Findings'));
@@ -185,7 +185,7 @@ describe('restoring', () => {
     expect(lines.map((line) => line.textContent)).toEqual([expect.stringContaining('A session was permanently deleted'), expect.stringContaining('A turn was permanently deleted')]);
   });
 
-  it('refuses what is damaged or no backup, in its place, and takes another', async () => {
+  it('rejects a damaged backup or another file in place, and accepts another', async () => {
     const { backend } = await dialog('restore', undefined, (prepared) => prepared.disk.backups[1]!.path);
     expect(await screen.findByRole('alert')).toHaveTextContent('damaged and cannot be restored');
     expect(screen.getByRole('button', { name: 'Restore and restart' })).toBeDisabled();
@@ -199,7 +199,7 @@ describe('restoring', () => {
     expect(backend.disk.pending).toBe('');
   });
 
-  it('does not cut long work short', async () => {
+  it('does not interrupt a running task', async () => {
     const { backend } = await dialog('restore', (prepared) => prepared.tasks.start({ kind: 'import', title: 'Import', unit: '', total: 0, details: Array.from({ length: 2_000 }, () => ''), ends: () => ({}) }), (prepared) => prepared.disk.backups[0]!.path);
     await screen.findByRole('table');
     await user.click(screen.getByRole('button', { name: 'Restore and restart' }));
@@ -214,7 +214,7 @@ describe('moving', () => {
     ['/home/ada/.local/share/contextinfinity', 'The data is already there.'],
     ['/home/ada/.local/share/contextinfinity/in', 'The new place is inside the current one.'],
     ['/home/ada', 'The current place is inside the new one.'],
-  ])('to %s is refused: %s', async (path, reason) => {
+  ])('to %s is rejected: %s', async (path, reason) => {
     await dialog('move');
     await user.type(screen.getByLabelText('New folder'), `${path}{Enter}`);
     expect(await screen.findByText('It cannot be moved there')).toBeVisible();
@@ -222,7 +222,7 @@ describe('moving', () => {
     expect(screen.getByRole('button', { name: 'Move and restart' })).toBeDisabled();
   });
 
-  it('needs a whole path and enough room', async () => {
+  it('needs an absolute path and enough space', async () => {
     const { backend } = await dialog('move', (prepared) => (prepared.disk.free = 5_000_000));
     await user.type(screen.getByLabelText('New folder'), 'Elsewhere{Enter}');
     expect(await screen.findByRole('alert')).toHaveTextContent('The new place needs a whole path.');
@@ -231,7 +231,7 @@ describe('moving', () => {
     expect(calls(backend, 'storage.movePreview').at(-1)).toEqual(['/home/ada/Elsewhere']);
   });
 
-  it('says what happens to the old folder, and begins', async () => {
+  it('says what happens to the old folder, and starts', async () => {
     const { backend } = await dialog('move');
     await user.click(screen.getByRole('button', { name: 'Choose…' }));
     expect(await screen.findByText(/The old folder does not change/)).toBeVisible();
@@ -245,7 +245,7 @@ describe('moving', () => {
 });
 
 describe('receipts', () => {
-  it('stand on the page, and open', async () => {
+  it('are listed on the page, and open', async () => {
     await page((backend) => (backend.disk.receipts = [{ id: 'r1', kind: 'session', subject: 's0042', at: backend.world.epoch, parts: [{ store: 'turns', label: 'messages and answers', count: 12 }], backups: ['backups/a.db'] }]));
     await user.click(within(await screen.findByRole('list', { name: 'Receipts' })).getByText('A session was permanently deleted'));
     expect(screen.getByText('s0042')).toBeVisible();
@@ -254,8 +254,8 @@ describe('receipts', () => {
   });
 });
 
-describe('words', () => {
-  it('are exact at the edges', () => {
+describe('texts', () => {
+  it('are exact at the limits', () => {
     expect([shareWords(0, 10), shareWords(1, 1_000), shareWords(1, 2), shareWords(0, 0)]).toEqual(['0 %', 'under 1 %', '50 %', '0 %'].map((text) => text.replace(' %', '\u202f%')));
     expect(behindWords({ sessions: 2, turns: 5 }, { sessions: 2, turns: 5 })).toBe('');
     expect(behindWords({ sessions: 3, turns: 5 }, { sessions: 2, turns: 9 })).toBe('The backup holds 1 session fewer than are here now.');

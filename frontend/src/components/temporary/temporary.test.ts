@@ -22,7 +22,7 @@ const temporaryButton = () => screen.getByRole('button', { name: /^Temporary cha
 const field = () => screen.getByRole('textbox', { name: 'Your message' });
 
 describe('the temporary chat in the window', () => {
-  it('opens from the sessions, says what it is, and answers', async () => {
+  it('opens from the session list, explains itself, and answers', async () => {
     const { app, backend, user } = await shell();
     await user.click(temporaryButton());
     expect(await screen.findByRole('heading', { name: 'Temporary chat' })).toBeVisible();
@@ -37,7 +37,7 @@ describe('the temporary chat in the window', () => {
     expect(backend.calls.some((call) => /saveDraft|chat\.send$/.test(call.name))).toBe(false);
   });
 
-  it('asks before it is gone, and is left only then', async () => {
+  it('asks before it is discarded', async () => {
     const { app, user } = await shell();
     await user.click(temporaryButton());
     await user.type(await screen.findByRole('textbox', { name: 'Your message' }), 'Hello{Enter}');
@@ -60,7 +60,7 @@ describe('the temporary chat in the window', () => {
     expect([app.temporary.model, app.conversation.model === 'recall', backend.calls.some((call) => call.name === 'chat.setModel')]).toEqual(['recall', false, false]);
   });
 
-  it('leaves nothing to inspect but the work in the background', async () => {
+  it('has nothing to inspect except background work', async () => {
     const { app } = await startedApp({ data: 'rich', longest: 3 });
     await app.navigation.newTemporary();
     mountIn(app, Inspector, {});
@@ -75,7 +75,7 @@ describe('the temporary chat in the window', () => {
     expect(screen.queryByText('A temporary chat leaves nothing to inspect')).toBeNull();
   });
 
-  it('is reached by Ctrl+Shift+N and stopped by Esc', async () => {
+  it('opens with Ctrl+Shift+N and stops with Esc', async () => {
     const { app } = await shell({ pace: { prepareMs: 5, frameMs: 5, chars: 1 } });
     onWindowKey(app, new KeyboardEvent('keydown', { key: 'N', ctrlKey: true, shiftKey: true }));
     await waitFor(() => expect(app.temporary.active).toBe(true));
@@ -86,7 +86,7 @@ describe('the temporary chat in the window', () => {
     await waitFor(() => expect(app.temporary.newest?.outcome).toBe('stopped'));
   });
 
-  it('holds the page back while it holds something', async () => {
+  it('prevents leaving the page while it has content', async () => {
     const { app } = await startedApp();
     const off = guardPage(app);
     const close = () => !window.dispatchEvent(new Event('beforeunload', { cancelable: true }));
@@ -108,7 +108,7 @@ describe('a turn of a temporary chat', () => {
     [{ state: 'responding', outcome: '' }, 'Waiting for the first word'], [{ state: 'responding', outcome: '', live: true, liveStep: 'p1' }, 'Responding'],
   ])('%o is “%s”', (more, words) => expect(endOf(turn(more)).words).toBe(words));
 
-  it('offers to send again what had no answer', async () => {
+  it('offers to send again if it has no answer', async () => {
     const { app, backend } = await startedApp();
     await app.navigation.newTemporary();
     const failed = turnView({ state: 'failed', outcome: 'failed', assistant: [], user: [block('text', 'Hello')], error: errorView('The provider is overloaded (529)', 'try again later') });
@@ -120,7 +120,7 @@ describe('a turn of a temporary chat', () => {
     expect(backend.calls.filter((call) => call.name === 'chat.temporarySend').length).toBe(1);
   });
 
-  it('copies its answer, and does nothing that needs a session', async () => {
+  it('copies its answer, and has no action that needs a session', async () => {
     const { app } = await startedApp();
     mountIn(app, TemporaryFoot, { turn: turn({}), live: undefined });
     expect(screen.getAllByRole('button').map((button) => button.getAttribute('aria-label'))).toEqual(['Copy the answer']);
@@ -128,7 +128,7 @@ describe('a turn of a temporary chat', () => {
 });
 
 describe('a turn of a session', () => {
-  it('still has all that its session offers', async () => {
+  it('still has all actions of a session', async () => {
     const { app } = await startedApp();
     mountIn(app, Turn, { turn: turnView({ createdAt: Date.now() }), index: 0 });
     expect(screen.getByRole('button', { name: 'Fork from here' })).toBeInTheDocument();

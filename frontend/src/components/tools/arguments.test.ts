@@ -56,7 +56,7 @@ function randomArguments(seed: number): { json: string; words: string[] } {
 const counted = (words: readonly string[]) => words.reduce((counts, word) => counts.set(word, (counts.get(word) ?? 0) + 1), new Map<string, number>());
 
 describe('the arguments of a call', () => {
-  it('hide no name and no value, whatever they are called', () => {
+  it('hide no name and no value', () => {
     let pairs = 0;
     for (let seed = 1; seed <= 100; seed++) {
       const { json, words } = randomArguments(seed);
@@ -73,7 +73,7 @@ describe('the arguments of a call', () => {
     ['{"old":"a","new":"a","replacement":{"evil":"rm"},"after":["x"]}', ['old', 'new', 'replacement', 'evil', 'rm', 'after', 'x']],
     ['{"edits":[{"oldText":"a","newText":"b","path":"/home/me/.bashrc","replace_all":true}]}', ['oldText', 'newText', '/home/me/.bashrc', 'replace_all', 'true']],
     ['{"":"x"}', ['""', 'x']],
-  ])('are all to be read: %s', (json, words) => {
+  ])('are all readable: %s', (json, words) => {
     const text = readable(json);
     for (const word of words) expect(text).toContain(word);
   });
@@ -88,14 +88,14 @@ describe('the arguments of a call', () => {
     [`{"path":"evil","path"${' '.repeat(1000)}:"ok"}`, /^A name occurs twice/],
     ['{"a":[{"x":{},"x":1}]}', /^A name occurs twice/],
     ['{"__proto__":1,"__proto__":2}', /^A name occurs twice/],
-  ])('are shown as they are sent where reading them would change them: %s', (json, note) => {
+  ])('are shown as sent where formatting would change them: %s', (json, note) => {
     expect(argumentsOf(json)).toEqual({ values: null, replacements: [], note: expect.stringMatching(note) });
     const { container } = render(Arguments, { json, redactions: 0 });
     expect(container.querySelector('pre')?.textContent).toBe(json);
     expect(container.querySelector('.note')?.textContent).toMatch(note);
   });
 
-  it('are the same in the line of a card that is folded', () => {
+  it('are the same on a folded card', () => {
     expect(argumentLine('{"path":"evil","path":"ok"}')).toBe('{"path":"evil","path":"ok"}');
     expect(argumentLine('{"id":1234567890123456789}')).toContain('1234567890123456789');
   });

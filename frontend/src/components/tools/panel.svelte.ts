@@ -14,7 +14,7 @@ export class ToolsPage {
     this.panel = new Loaded(() => backend.tools.panel());
   }
 
-  /** By source, in the order they came, with the number of definitions that need a review. */
+  /** By source, in the program's order, with the number of definitions that need a review. */
   get sources(): { source: string; definitions: ToolDefinitionView[]; unseen: number }[] {
     const bySource = new Map<string, ToolDefinitionView[]>();
     for (const definition of this.panel.value?.definitions ?? []) bySource.set(definition.source, [...(bySource.get(definition.source) ?? []), definition]);
@@ -25,7 +25,10 @@ export class ToolsPage {
     return this.#do(keyOf(definition), () => this.#backend.tools.accept(definition.source, definition.tool, definition.hash));
   }
 
-  /** Every definition of a source that needs a review. They are on the page, each with its description. */
+  /**
+   * Accepts every definition of a source that needs a review. All of them are shown on the page, with their
+   * descriptions.
+   */
   acceptAll(definitions: readonly ToolDefinitionView[]): Promise<boolean> {
     const source = definitions[0]?.source ?? '';
     return this.#do(source, async () => {
@@ -53,7 +56,7 @@ export class ToolsPage {
   }
 }
 
-/** Models are not offered it before a person has reviewed it. */
+/** A new or changed definition: models are not offered it before the user has reviewed it. */
 export function unseen(definition: ToolDefinitionView): boolean {
   return definition.pinned === 'new' || definition.pinned === 'changed';
 }

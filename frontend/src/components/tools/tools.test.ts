@@ -56,18 +56,18 @@ const states: [string, Partial<ToolCallView>, RegExp][] = [
 describe('the card of a call', () => {
   afterEach(() => void vi.useRealTimers());
 
-  it.each(states)('says that it %s', async (_, call, words) => {
+  it.each(states)('shows that it %s', async (_, call, words) => {
     vi.useFakeTimers({ toFake: ['Date'], now });
     const { card } = await drawn(call)();
     expect(card.textContent).toMatch(words);
   });
 
-  it('says why the outcome is unknown in the program’s own words, if it has some', async () => {
+  it('shows why the outcome is unknown, in the words of the program if it gives a reason', async () => {
     const { card } = await drawn({ state: 'unknown', reason: 'crash', why: 'The machine lost its power.' })();
     expect(card).toHaveTextContent('The machine lost its power. It is not run again automatically.');
   });
 
-  it('folds what is done to a line, and opens it', async () => {
+  it('folds a finished call to a line, and expands it', async () => {
     const { card } = await drawn({ state: 'done', decision: 'once', arguments: '{"sql":"select 1"}', result: 'one row' })();
     expect(card).toHaveTextContent('select 1');
     expect(card).not.toHaveTextContent('one row');
@@ -75,7 +75,7 @@ describe('the card of a call', () => {
     expect(card).toHaveTextContent('one row');
   });
 
-  it('shows arguments by name and as JSON, and what was taken out of them', async () => {
+  it('shows arguments by name and as JSON, and what was removed from them', async () => {
     const { card } = await drawn({ arguments: '{\n  "sql": "select 1",\n  "limit": 5\n}', redactions: 2 })();
     expect(within(card).getByText('sql')).toBeVisible();
     expect(card).toHaveTextContent('2 secrets were taken out before this left.');
@@ -83,13 +83,13 @@ describe('the card of a call', () => {
     expect(card).toHaveTextContent('"limit": 5');
   });
 
-  it('never draws a result as markup or a link', async () => {
+  it('never renders a result as markup or a link', async () => {
     const { card } = await drawn({ state: 'done', images: 1, result: '<b>bold</b> [x](https://e.example) <img src=x onerror=alert(1)>' })();
     expect(card).toHaveTextContent('<b>bold</b> [x](https://e.example) <img src=x onerror=alert(1)>');
     expect(card.querySelector('b, a, img')).toBeNull();
   });
 
-  it('brings the whole result, and its pictures, when they are asked for', async () => {
+  it('loads the whole result and its pictures on request', async () => {
     const { app, backend, made } = await asked([{ state: 'done', result: 'the beginning', resultMore: true, images: 1 }], () => undefined);
     backend.toolbox.keep(made[0]!.id, [block('text', 'the beginning and the end'), block('image', '', { data: 'data:image/png;base64,iVBORw0KGgo=' })]);
     mountIn(app, CallCard, { call: made[0]! });
@@ -98,7 +98,7 @@ describe('the card of a call', () => {
     expect(await screen.findByText('the beginning and the end')).toBeVisible();
   });
 
-  it('cancels a call that runs', async () => {
+  it('cancels a running call', async () => {
     const { app, backend, made } = await asked([{}]);
     await app.tools.decide(made[0]!, { choice: 'once', server: false, hash: 'hash-staging-db-read_query' });
     mountIn(app, CallCard, { call: app.conversation.newest!.calls[0]! });
@@ -115,27 +115,27 @@ describe('a decision', () => {
     return { ...all, group: screen.getByRole('group', { name: 'Decide about staging-db.read_query' }) };
   };
 
-  it('shows the whole description and schema of what is decided', async () => {
+  it('shows the complete description and schema', async () => {
     await card();
     expect(screen.getByRole('region', { name: 'Description of read_query' })).toHaveTextContent('Runs a query that only reads.');
     expect(screen.getByRole('region', { name: 'Schema of read_query' })).toHaveTextContent('"required"');
   });
 
-  it.each([['o', 'once'], ['s', 'session'], ['a', 'always'], ['d', 'deny'], ['n', 'never']])('is made by the letter %s', async (letter, choice) => {
+  it.each([['o', 'once'], ['s', 'session'], ['a', 'always'], ['d', 'deny'], ['n', 'never']])('is made with the key %s', async (letter, choice) => {
     const { backend, made } = await card();
     screen.getByRole('button', { expanded: true }).focus();
     await userEvent.keyboard(letter);
     await waitFor(() => expect(decided(backend)).toEqual([{ callId: made[0]!.id, choice, server: false, hash: 'hash-staging-db-read_query' }]));
   });
 
-  it('says its letters, and chooses none beforehand', async () => {
+  it('shows its keys, and none is preselected', async () => {
     const { group } = await card();
     const buttons = within(group).getAllByRole('button');
     expect(buttons.map((button) => button.getAttribute('aria-keyshortcuts'))).toEqual(['O', 'S', 'A', 'D', 'N']);
     expect(buttons.every((button) => !button.hasAttribute('aria-pressed'))).toBe(true);
   });
 
-  it('holds for the whole server when that is asked for, and only if it lasts', async () => {
+  it('applies to the whole server on request, only if it is permanent', async () => {
     const { backend, group } = await card();
     screen.getByRole('button', { expanded: true }).focus();
     await userEvent.keyboard('t');
@@ -144,7 +144,7 @@ describe('a decision', () => {
     expect(decided(backend)).toMatchObject([{ choice: 'once', server: false }]);
   });
 
-  it('is not made by letters that are typed elsewhere, or held with Ctrl', async () => {
+  it('is not made by keys typed elsewhere, or with Ctrl', async () => {
     const { backend } = await card();
     const field = document.body.appendChild(document.createElement('input'));
     field.focus();
@@ -155,7 +155,7 @@ describe('a decision', () => {
     expect(decided(backend)).toEqual([]);
   });
 
-  it('is asked again when the definition was changed meanwhile', async () => {
+  it('is requested again if the definition was changed meanwhile', async () => {
     const { backend } = await card();
     backend.toolbox.definitions[0]!.hash = 'another';
     await userEvent.click(screen.getByRole('button', { name: /^Allow once/ }));
@@ -164,21 +164,21 @@ describe('a decision', () => {
     await waitFor(() => expect(decided(backend).at(-1)).toMatchObject({ hash: 'another' }));
   });
 
-  it('offers nothing that lasts where each call is asked about', async () => {
+  it('offers nothing permanent if every call needs a decision', async () => {
     const { app } = await asked([{ source: 'builtin', tool: 'write_file' }], (backend) => backend.toolbox.definitions.push(toolDefinition({ source: 'builtin', tool: 'write_file', asksEachCall: true })));
     mountIn(app, CallCard, { call: app.conversation.newest!.calls[0]! });
     expect(within(screen.getByRole('group', { name: 'Decide about write_file' })).getAllByRole('button').map((button) => button.textContent?.trim())).toEqual(['Allow onceO', 'DenyD', 'NeverN']);
   });
 });
 
-describe('a call whose tool is not known yet', () => {
-  it('cannot be allowed before its definition is there to be read', async () => {
+describe('a call whose tool is not loaded yet', () => {
+  it('cannot be allowed before its definition is shown', async () => {
     const { card } = await drawn({ state: 'proposed' })();
     expect(within(within(card).getByRole('group', { name: /^Decide about/ })).getAllByRole('button').map((button) => button.textContent?.trim())).toEqual(['DenyD', 'NeverN']);
   });
 });
 
-describe('a call of a tool that is not offered any more', () => {
+describe('a call of a tool that is no longer offered', () => {
   it('can only be denied', async () => {
     const { app } = await asked([{ tool: 'gone', why: 'The tool is not offered now.' }]);
     mountIn(app, CallCard, { call: app.conversation.newest!.calls[0]! });
@@ -195,13 +195,13 @@ describe('a call whose outcome is unknown', () => {
     return { ...all, call: () => all.backend.toolbox.call(all.made[0]!.id) };
   };
 
-  it('shows what the tool says of itself, since it may run again', async () => {
+  it('shows the definition of the tool, since it may run again', async () => {
     await unknown();
     expect(screen.getByRole('region', { name: 'Description of run_job' })).toHaveTextContent('Runs a job.');
     expect(screen.getByRole('region', { name: 'Schema of run_job' })).toHaveTextContent('"required"');
   });
 
-  it('is not run again where the tool is not offered any more', async () => {
+  it('cannot run again if the tool is no longer offered', async () => {
     const { app, backend, made } = await asked([{ tool: 'gone', state: 'unknown', reason: 'crash' }]);
     mountIn(app, CallCard, { call: app.conversation.newest!.calls[0]! });
     expect(screen.getByRole('region', { name: 'Call of staging-db.gone' })).toHaveTextContent('It is not offered now, so the call cannot run again.');
@@ -211,7 +211,7 @@ describe('a call whose outcome is unknown', () => {
     expect(backend.toolbox.call(made[0]!.id).state).toBe('unknown');
   });
 
-  it('takes the result that a person found', async () => {
+  it('accepts a result that the user found out', async () => {
     const { call } = await unknown();
     await userEvent.keyboard('e');
     await userEvent.type(await screen.findByRole('textbox', { name: /What the call did/ }), 'It was done at 13:58');
@@ -219,7 +219,7 @@ describe('a call whose outcome is unknown', () => {
     await waitFor(() => expect(call()).toMatchObject({ state: 'done', result: 'It was done at 13:58', isError: false }));
   });
 
-  it('runs again, or is told to the model, by a letter', async () => {
+  it('runs again, or is reported to the model, with a key', async () => {
     const first = await unknown();
     await userEvent.keyboard('r');
     await waitFor(() => expect(first.call()).toMatchObject({ state: 'started', runs: 1 }));
@@ -229,7 +229,7 @@ describe('a call whose outcome is unknown', () => {
     await waitFor(() => expect(second.call()).toMatchObject({ state: 'done', isError: true }));
   });
 
-  it('is given up only when confirmed', async () => {
+  it('is discarded only after a confirmation', async () => {
     const { backend, turn } = await unknown();
     await userEvent.keyboard('g');
     expect(backend.calls.some(({ name }) => name === 'chat.discard')).toBe(false);
@@ -239,7 +239,7 @@ describe('a call whose outcome is unknown', () => {
 });
 
 describe('the queue', () => {
-  it('is said above the composer, without taking the focus', async () => {
+  it('is shown above the composer, without taking the focus', async () => {
     const { app, backend, turn } = await asked([]);
     mountIn(app, WaitingStrip, {});
     const field = document.body.appendChild(document.createElement('textarea'));
@@ -265,7 +265,7 @@ describe('the queue', () => {
     expect(decided(backend)).toMatchObject([{ callId: made[0]!.id, choice: 'deny' }, { callId: made[1]!.id, choice: 'session' }]);
   });
 
-  it('leads to the call in its conversation', async () => {
+  it('opens the conversation of a call', async () => {
     const { app, made } = await asked([{}]);
     const { sessionId } = app.conversation;
     await app.navigation.newSession();
@@ -289,7 +289,7 @@ describe('the page of tools', () => {
     return { app, backend, container, files: screen.getByRole('region', { name: 'files' }) };
   };
 
-  it('shows what changed of a definition, and accepts it as it was shown', async () => {
+  it('shows what changed in a definition, and accepts exactly what it showed', async () => {
     const { backend, files } = await page();
     await userEvent.click(within(files).getByText('edit_file'));
     expect(within(files).getByRole('group', { name: 'Changes from what you accepted to what it says now' })).toHaveTextContent('read ~/.ssh');
@@ -298,7 +298,7 @@ describe('the page of tools', () => {
     await waitFor(() => expect(within(files).queryByText('Changed')).toBeNull());
   });
 
-  it('sets what holds for the calls of a tool', async () => {
+  it('sets the permission for the calls of a tool', async () => {
     const { backend } = await page();
     const db = screen.getByRole('region', { name: 'staging-db' });
     await userEvent.click(within(db).getByText('run_job'));
@@ -308,26 +308,26 @@ describe('the page of tools', () => {
     await waitFor(() => expect(backend.calls.find(({ name }) => name === 'tools.markReadOnly')?.args).toEqual(['staging-db', 'run_job', 'hash-staging-db-run_job']));
   });
 
-  it('takes a decision back, but not one of the configuration', async () => {
+  it('revokes a decision, but not one of the configuration', async () => {
     const { backend } = await page();
     expect(screen.queryByRole('button', { name: 'Take back: All of search' })).toBeNull();
     await userEvent.click(screen.getByRole('button', { name: 'Take back: files.delete_file' }));
     await waitFor(() => expect(backend.toolbox.permissions.map(({ tool }) => tool)).toEqual(['list_tables', '']));
   });
 
-  it('says what cannot be used', async () => {
+  it('shows what cannot be used', async () => {
     const { container } = await page();
     expect(container).toHaveTextContent('notes.searchIts schema is no JSON object');
   });
 });
 
-describe('texts of others', () => {
+describe('texts from others', () => {
   it('hide nothing', () => {
     expect(shown('a\u202eb\u200bc\u{e0041}\r\nd\te\u001b[31m')).toBe('a⟨U+202E⟩b⟨U+200B⟩c⟨U+E0041⟩\nd\te⟨U+001B⟩[31m');
     expect(shown('Grüße, 你好, 👍🏽')).toBe('Grüße, 你好, 👍🏽');
   });
 
-  it('are read by name, and what is replaced as a pair', () => {
+  it('are shown by name, with replacements as pairs', () => {
     expect(argumentsOf('{"path":"a","old_string":"x","new_string":"y"}')).toEqual({ values: [{ name: 'path', value: 'a' }], replacements: [{ old: 'old_string', now: 'new_string', before: 'x', after: 'y' }], note: '' });
     expect(argumentsOf('{"edits":[{"oldText":"x","newText":"y"},{"oldText":"v","newText":"w"}]}').replacements).toHaveLength(2);
     expect(argumentsOf('{"edits":[{"oldText":"x"}]}')).toEqual({ values: [{ name: 'edits', value: '[\n  {\n    "oldText": "x"\n  }\n]' }], replacements: [], note: '' });
@@ -350,13 +350,13 @@ describe('texts of others', () => {
 });
 
 describe('calls and their blocks', () => {
-  it('are matched by id, and by order where a provider gives one id to several', () => {
+  it('are matched by id, and by order if a provider repeats an id', () => {
     const calls = [toolCall({ id: 'a', toolUseId: 'x' }), toolCall({ id: 'b', toolUseId: 'x' })];
     const blocks = [block('tool_use', '{}', { id: 'x' }), block('tool_result', '', { id: 'x' }), block('text', ''), block('tool_use', '{}', { id: 'x' }), block('tool_use', '{}', { id: 'y' })];
     expect([...callsByBlock(blocks, calls)].map(([at, call]) => [at, call?.id ?? null])).toEqual([[0, 'a'], [1, null], [3, 'b']]);
   });
 
-  it('count the seconds of one that runs', () => {
+  it('count the seconds of a running one', () => {
     expect(callState(toolCall({ state: 'started', running: true, startedAt: 0 }), 61_400).words).toBe('Running, 1\u202fmin 1\u202fs');
   });
 });

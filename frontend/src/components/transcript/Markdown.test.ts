@@ -14,26 +14,26 @@ beforeEach(() => void (copyText = vi.spyOn(clipboard, 'copyText').mockResolvedVa
 const heavy = `a${'\u0301'.repeat(500_000)}`;
 const offered = { name: 'Copy the text as it is' };
 
-test('an answer that would hold up the page is drawn in part, and offered whole', async () => {
+test('an answer that would block the page is drawn partially, and offered in full', async () => {
   const { container } = render(Markdown, { text: heavy });
   expect(container.querySelector('.prose')!.textContent.length).toBeLessThan(200);
   await userEvent.click(screen.getByRole('button', offered));
   expect(copyText).toHaveBeenLastCalledWith(heavy);
 });
 
-test('so is a message of the user', async () => {
+test('a user message likewise', async () => {
   const { container } = render(UserMessage, { blocks: [{ kind: 'text', text: heavy } as BlockView] });
   expect(container.querySelector('p.text')!.textContent.length).toBeLessThan(200);
   await userEvent.click(screen.getByRole('button', offered));
   expect(copyText).toHaveBeenLastCalledWith(heavy);
 });
 
-test('an ordinary text is only drawn', () => {
+test('an ordinary text is drawn completely', () => {
   render(Markdown, { text: 'Grüße, שָׁלוֹם, 👨‍👩‍👧‍👦' });
   expect(screen.queryByRole('button', offered)).not.toBeInTheDocument();
 });
 
-test('in another language the words around code and tables are drawn again, of an answer that grew and of one that was read', async () => {
+test('labels around code and tables are translated again in streamed and loaded answers', async () => {
   const code = '```go\nfunc main() {}\n```';
   const grown = render(Markdown, { text: `First.\n\n${code}\n\nLast`, growing: true });
   await grown.rerender({ text: `First.\n\n${code}\n\nLast.`, growing: false });

@@ -43,12 +43,12 @@ describe('a turn', () => {
     for (const action of actions) expect(within(article).getByRole('button', { name: action })).toBeEnabled();
   });
 
-  it('says when what is shown of an incomplete answer is not all on disk', async () => {
+  it('shows when an incomplete answer is not completely on disk', async () => {
     const { article } = await drawn({ state: 'incomplete', outcome: 'incomplete', displayed: 3_000, durable: 1_200 });
     expect(article.textContent).toMatch(/Incomplete answer, 3\u202f000 bytes shown.*Only 1\u202f200 bytes of it were saved to disk/s);
   });
 
-  it('keeps a refused decision beside its buttons, and leaves the focus there', async () => {
+  it('keeps a failed decision beside its buttons, with the focus', async () => {
     const { app, backend, article } = await drawn({ state: 'incomplete', outcome: 'incomplete', displayed: 10, durable: 10 });
     backend.failNext('chat.keep', { message: 'The disk is full', hint: 'Free some space.' });
     const keep = within(article).getByRole('button', { name: 'Keep' });
@@ -80,7 +80,7 @@ describe('a turn', () => {
     expect(article).toHaveTextContent('{"type":"x"}');
   });
 
-  it('shows that a model reasons, and how much, while it does nothing else', async () => {
+  it('shows that a model reasons, and how much, while nothing else arrives', async () => {
     const growing = await startedApp();
     const { container } = mountIn(growing.app, Answer, { blocks: [block('reasoning', 'let me think')], growing: true, buffered: 5 });
     expect(within(container).getByText('Reasoning… 3 words')).toBeVisible();
@@ -88,18 +88,18 @@ describe('a turn', () => {
     expect(container).toHaveTextContent('let me think');
   });
 
-  it('says that a call of an imported conversation ran, where its result is there', async () => {
+  it('shows that a call of an imported conversation ran, if its result is there', async () => {
     const { article } = await drawn({ assistant: [block('tool_use', '{}', { name: 'grep', id: 'c1' }), block('tool_result', 'a match', { id: 'c1' }), block('tool_use', '{}', { name: 'sed', id: 'c2' })] });
     expect(within(article).getByRole('region', { name: 'Call of grep' })).toHaveTextContent(/^grep\s*Ran/);
     expect(within(article).getByRole('region', { name: 'Call of sed' })).toHaveTextContent(/^sed\s*Not run/);
   });
 
-  it('never loads a picture that is not in the answer itself', async () => {
+  it('never loads a picture that is not part of the answer', async () => {
     const { article } = await drawn({ user: [block('image', '', { data: 'https://example.com/u.png' }), block('text', 'Hi')], assistant: [block('image', '', { data: 'https://example.com/x.png' })] });
     expect(article.querySelector('img')).toBeNull();
   });
 
-  it('shows the user’s words as they were written, and folds a book', async () => {
+  it('shows the user message as written, and folds a very long one', async () => {
     const { article } = await drawn({ user: [block('text', `<b>not bold</b>\n${'line\n'.repeat(500)}the end`)] });
     expect(article.querySelector('.ask b')).toBeNull();
     expect(article.textContent).not.toContain('the end');
@@ -107,12 +107,12 @@ describe('a turn', () => {
     expect(article.textContent).toContain('the end');
   });
 
-  it('warns when a server seems to have cut the prompt', async () => {
+  it('warns if a server seems to have cut the prompt', async () => {
     const { article } = await drawn({ notice: 'It reports 2 048 of 9 800 tokens.' });
     expect(article).toHaveTextContent('It reports 2 048 of 9 800 tokens.');
   });
 
-  it('keeps an incomplete answer when asked to', async () => {
+  it('keeps an incomplete answer on request', async () => {
     const { app, backend } = await startedApp();
     const turn = backend.world.addTurn(app.conversation.branchId, { state: 'incomplete', outcome: 'incomplete', canContinue: true });
     await app.navigation.openSession(app.conversation.sessionId);
@@ -122,19 +122,19 @@ describe('a turn', () => {
     expect(app.conversation.newest?.outcome).toBe('kept');
   });
 
-  it('opens what explains its numbers', async () => {
+  it('opens the details of its numbers', async () => {
     const { app, article, turn } = await drawn({ inputTokens: 9_806, outputTokens: 612 });
     await userEvent.click(within(article).getByRole('button', { name: '9\u202f806 in, 612 out' }));
     expect([app.inspector.tab, app.inspector.turnId]).toEqual(['activity', turn.id]);
   });
 
-  it('leads to what the model saw', async () => {
+  it('opens the context that the model saw', async () => {
     const { app, article, turn } = await drawn({});
     await userEvent.click(within(article).getByRole('button', { name: 'Show the prompt' }));
     expect([app.inspector.tab, app.inspector.seen]).toEqual(['xray', turn.id]);
   });
 
-  it('pins the words that are selected', async () => {
+  it('pins the selected text', async () => {
     const { app, backend } = await startedApp();
     mountIn(app, Turn, { turn: turnView(), index: 0, selected: 'Never on a Friday.' });
     await userEvent.click(screen.getByRole('button', { name: 'Pin the selected text' }));

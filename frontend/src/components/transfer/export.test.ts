@@ -22,7 +22,7 @@ async function dialog(scope: ExportScope = 'session', options: Partial<FakeOptio
 }
 
 describe('exporting', () => {
-  it('says what will be in the file, and what will not', async () => {
+  it('lists what the file will and will not contain', async () => {
     const { choose } = await dialog();
     expect(screen.getByText('4 branches, 153 turns.')).toBeVisible();
     expect(screen.getByText('A bundle holds every branch.')).toBeVisible();
@@ -33,7 +33,7 @@ describe('exporting', () => {
     expect(await screen.findByText(/15 sessions, .* turns without a final answer are left out\./)).toBeVisible();
   });
 
-  it('asks for a turn with no bundle: that is a whole session', async () => {
+  it('offers no bundle of a turn, which would be a whole session', async () => {
     const { asked, path, exporting } = await dialog('turn');
     expect(screen.getByRole('radio', { name: 'Bundle (.cinf)' })).toHaveAttribute('aria-disabled', 'true');
     await user.click(screen.getByRole('radio', { name: 'Bundle (.cinf)' }));
@@ -45,7 +45,7 @@ describe('exporting', () => {
     expect(exporting.format).toBe('json');
   });
 
-  it('writes where it says, shows the file, and begins another', async () => {
+  it('writes to the shown path, shows the file, and starts another', async () => {
     const { app, asked, backend } = await dialog();
     await user.click(screen.getByRole('button', { name: 'Export' }));
     expect(asked('transfer.export')).toMatchObject({ scope: 'session', format: 'bundle', allBranches: true, path: '/home/ada/Documents/Orders to Postgres.cinf', replace: false });
@@ -56,7 +56,7 @@ describe('exporting', () => {
     expect(await screen.findByText('A file with that name exists.')).toBeVisible();
   });
 
-  it('replaces a file only when that is said', async () => {
+  it('replaces a file only after a confirmation', async () => {
     const { backend, asked, exporting } = await dialog();
     backend.files.written.add('/home/ada/Documents/Orders to Postgres.cinf');
     await exporting.ask();
@@ -66,7 +66,7 @@ describe('exporting', () => {
     expect(asked('transfer.export')).toMatchObject({ replace: true });
   });
 
-  it('asks whether to replace a file that came into being meanwhile', async () => {
+  it('asks whether to replace a file that was created meanwhile', async () => {
     const { backend, exporting } = await dialog();
     backend.files.written.add('/home/ada/Documents/Orders to Postgres.cinf');
     await user.click(screen.getByRole('button', { name: 'Export' }));
@@ -74,7 +74,7 @@ describe('exporting', () => {
     expect([exporting.error, exporting.task]).toEqual([null, undefined]);
   });
 
-  it('keeps a path of one’s own; its ending follows the format', async () => {
+  it('keeps a chosen path; its extension follows the format', async () => {
     const { backend, choose, path, asked } = await dialog();
     backend.files.target = '/media/stick/work.cinf';
     await user.click(screen.getByRole('button', { name: 'Choose…' }));
@@ -87,7 +87,7 @@ describe('exporting', () => {
     expect(path()).toBe('/media/stick/work.html');
   });
 
-  it('says why it could not, where it was asked for, and keeps what was chosen', async () => {
+  it('shows errors in place, and keeps the choices', async () => {
     const { path, exporting } = await dialog();
     const field = screen.getByLabelText('Save as');
     await user.clear(field);
@@ -107,7 +107,7 @@ describe('exporting', () => {
     expect([exporting.format, exporting.allBranches]).toEqual(['md', false]);
   });
 
-  it('begins with the format of the settings', async () => {
+  it('starts with the format in the settings', async () => {
     const { app, backend } = await dialog();
     await backend.settings.set('export.format', 'html');
     await waitFor(() => expect(app.exporting.byDefault).toBe('html'));
@@ -115,7 +115,7 @@ describe('exporting', () => {
     expect(app.exporting.format).toBe('html');
   });
 
-  it('is asked for by name: the branch that is open, what is named, and in a temporary chat all', async () => {
+  it('can name its scope: the open branch, a named one, and in a temporary chat all', async () => {
     const { app, exporting } = await dialog();
     for (const [argument, scope] of [['', 'session'], ['branch', 'branch'], ['Turn', 'turn'], ['all', 'all']] as const) {
       await app.commands.run('export', argument);

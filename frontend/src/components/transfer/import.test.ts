@@ -26,7 +26,7 @@ async function dialog(options: Partial<FakeOptions> = {}) {
   return { ...mounted, add, ended };
 }
 
-describe('words of files and work', () => {
+describe('texts about files and tasks', () => {
   it.each([
     [given({ kind: 'transcript', format: 'chatgpt', size: 25_400_000 }), true, 'ChatGPT export, 25.4\u202fMB', ''],
     [given({ kind: 'transcript', format: 'new-one' }), true, 'new-one', ''],
@@ -47,7 +47,7 @@ describe('words of files and work', () => {
     [{ done: 3_100_000, total: 25_400_000, unit: 'bytes' }, '3.1\u202fMB of 25.4\u202fMB', 12], [{ done: 5, total: 9, unit: '' }, '', 55],
   ])('%o is %s', (task, words, percent) => expect([progressWords(taskView(task)), percentOf(taskView(task))]).toEqual([words, percent]));
 
-  it('is spoken a quarter at a time', () => {
+  it('is announced in quarters', () => {
     const spoken = new Set(Array.from({ length: 100 }, (_, done) => spokenProgress(taskView({ done, total: 100 }))));
     expect([...spoken]).toEqual(['Import conversations.json started', ...[25, 50, 75].map((part) => `Import conversations.json: ${part}\u202f%`)]);
     expect(spokenProgress(taskView({ state: 'failed', error: { code: 'no_space', op: '', message: 'The disk is full', hint: '' } }))).toContain('failed. The disk is full');
@@ -55,7 +55,7 @@ describe('words of files and work', () => {
 });
 
 describe('importing', () => {
-  it('says what each file is before it begins, and begins with those it can read', async () => {
+  it('shows the type of each file first, and starts with the readable ones', async () => {
     const { add, backend, ended } = await dialog();
     for (const path of ['/home/ada/conversations.json', '/home/ada/orders.cinf', '/home/ada/huge.zip', '/home/ada/backup.db']) await add(path);
     const files = within(screen.getByRole('list', { name: 'Files' }));
@@ -72,7 +72,7 @@ describe('importing', () => {
     expect(screen.getAllByRole('button', { name: 'Close' }).at(-1)).toHaveFocus(); // not lost with the button that disappeared
   });
 
-  it('takes what the system’s dialog gives, a path in quotes, and the same file once', async () => {
+  it('accepts files of the dialog, a quoted path, and the same file once', async () => {
     const { app, backend, add } = await dialog();
     backend.files.picked = ['/home/ada/a.json', '/home/ada/b.json'];
     await user.click(screen.getByRole('button', { name: 'Choose files…' }));
@@ -83,7 +83,7 @@ describe('importing', () => {
     expect(app.importing.ready.map((file) => file.name)).toEqual(['a.json']);
   });
 
-  it('keeps an error where it happened, and the path that was typed', async () => {
+  it('shows an error in place, and keeps the typed path', async () => {
     const { backend, add } = await dialog();
     backend.failNext('transfer.inspect', { message: 'The program is closing', hint: 'Start it again.' });
     await add('/home/ada/a.json');
@@ -91,7 +91,7 @@ describe('importing', () => {
     expect(screen.getByRole('textbox', { name: 'Path of a file' })).toHaveValue('/home/ada/a.json');
   });
 
-  it('reports what was made and what was not, as text too, and opens the first', async () => {
+  it('reports what was and was not created, also as text, and opens the first session', async () => {
     const { app, add, ended } = await dialog();
     await add('/home/ada/conversations.json');
     await user.click(screen.getByRole('button', { name: 'Import 1 file' }));
@@ -120,7 +120,7 @@ describe('importing', () => {
     expect(madeWords({ ...app.work.tasks[0]!.import!, already: 0 })).toBe('Nothing was added.');
   });
 
-  it('calls an import of nothing no success', async () => {
+  it('does not call an empty import a success', async () => {
     const { app, add, ended } = await dialog();
     await add('/home/ada/conversations.json');
     await user.click(screen.getByRole('button', { name: 'Import 1 file' }));
@@ -138,7 +138,7 @@ describe('importing', () => {
     card.unmount();
   });
 
-  it('stops when it is told to, keeps what it has, and goes on from there', async () => {
+  it('stops on request, keeps the imported part, and continues from there', async () => {
     const { app, add, ended } = await dialog({ taskMs: 40 });
     await add('/home/ada/conversations.json');
     await user.click(screen.getByRole('button', { name: 'Import 1 file' }));
@@ -152,7 +152,7 @@ describe('importing', () => {
     expect(app.work.tasks[0]!.state).toBe('done');
   });
 
-  it('says where a broken file broke, and what of it is in', async () => {
+  it('shows where a damaged file broke, and what was imported', async () => {
     const { add, ended } = await dialog();
     await add('/home/ada/broken.json');
     await user.click(screen.getByRole('button', { name: 'Import 1 file' }));
@@ -161,7 +161,7 @@ describe('importing', () => {
     expect(screen.getByText(/what is there is not added twice/)).toBeVisible();
   });
 
-  it('does not forget what runs when it is closed, and shows it again', async () => {
+  it('keeps running imports when it is closed, and shows them again', async () => {
     const { app, add } = await dialog({ taskMs: 60 });
     await add('/home/ada/conversations.json');
     await user.click(screen.getByRole('button', { name: 'Import 1 file' }));
@@ -170,15 +170,15 @@ describe('importing', () => {
     expect(app.importing.tasks.map((task) => task.title)).toEqual(['Import conversations.json']);
   });
 
-  it('asks for the path where the page is told of a name alone', async () => {
+  it('asks for the path if the page knows only a name', async () => {
     const { app } = await dialog();
     app.importing.showPathless(['conversations.json']);
     expect(await screen.findByText('“conversations.json” cannot be read from here')).toBeVisible();
   });
 });
 
-describe('long work', () => {
-  it('stands in a line under the sessions until it was looked at', async () => {
+describe('tasks', () => {
+  it('are shown in a line below the sessions until they were opened', async () => {
     const { app, backend } = await mountWith(WorkLine, {}, { taskMs: 30 });
     expect(screen.queryByRole('button', { name: /long work/i })).toBeNull();
     await app.backend.transfer.importFiles(['/home/ada/conversations.json'], '');
@@ -192,7 +192,7 @@ describe('long work', () => {
     await waitFor(() => expect(screen.queryByRole('button', { name: /conversations\.json/ })).toBeNull());
   });
 
-  it('tells of several at once, and of a failure by its words and a sign that stays', async () => {
+  it('are announced together, and a failure with its message and a sign that stays', async () => {
     const { app } = await mountWith(WorkLine, {}, { taskMs: 20 });
     await app.backend.transfer.importFiles(['/home/ada/broken.json', '/home/ada/b.json'], '');
     expect(await screen.findByText('2 running')).toBeVisible();
@@ -202,7 +202,7 @@ describe('long work', () => {
     expect(app.work.open).toBe(true);
   });
 
-  it('goes on after a restart, and is put away', async () => {
+  it('continue after a restart, and can be dismissed', async () => {
     const { app } = await mountWith(WorkDialog, {}, {}, (backend) => {
       backend.tasks.list = [taskView({ id: 'before', title: 'Import old.zip', state: 'interrupted', done: 3, total: 9, unit: 'sessions', resumable: true }), taskView({ id: 'failed', kind: 'backup', title: 'Back up', state: 'failed', error: { code: 'no_space', op: '', message: 'The disk is full', hint: 'Free some space.' } })];
     });
@@ -216,7 +216,7 @@ describe('long work', () => {
     expect(await screen.findByText('No running tasks')).toBeVisible();
   });
 
-  it('keeps a refused act beside what it was asked of', async () => {
+  it('keep the error of a failed action beside it', async () => {
     const { backend } = await mountWith(WorkDialog, {}, {}, (fake) => (fake.tasks.list = [taskView({ id: 'x', state: 'done', kind: 'export', title: 'Export a.md', path: '/gone/a.md' })]));
     backend.failNext('transfer.reveal', { message: '/gone/a.md no longer exists' });
     await user.click(screen.getByRole('button', { name: 'Show in folder' }));

@@ -16,7 +16,7 @@ async function dialog() {
 }
 
 describe('sharing', () => {
-  it('says what the file will hold, of the page and of the bundle', async () => {
+  it('lists what the file will contain, for the page and the bundle', async () => {
     await dialog();
     expect(await screen.findByText(/^The branch “.+”, 150 turns\.$/)).toBeVisible();
     expect(screen.getByText(/tool calls with their arguments and results/)).toBeVisible();
@@ -26,7 +26,7 @@ describe('sharing', () => {
     expect(screen.getByText(/requests that were sent/)).toBeVisible();
   });
 
-  it('asks where to, writes the open branch as a page, and shows the file', async () => {
+  it('asks for a location, writes the open branch as a page, and shows the file', async () => {
     const { app, backend, asked } = await dialog();
     backend.files.target = '/home/ada/Desktop/for you.html';
     await user.click(screen.getByRole('button', { name: 'Save…' }));
@@ -35,7 +35,7 @@ describe('sharing', () => {
     expect(app.sharing.target).toBeNull();
   });
 
-  it('writes nothing where the dialog of the system is closed, and takes a typed path where there is none', async () => {
+  it('writes nothing if the system dialog is cancelled, and accepts a typed path if there is none', async () => {
     const { app, backend, asked } = await dialog();
     backend.files.target = '';
     await user.click(screen.getByRole('button', { name: 'Save…' }));

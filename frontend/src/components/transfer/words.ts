@@ -65,10 +65,10 @@ export function spokenProgress(task: TaskView): string {
 /**
  * Tasks in one line: the running one, otherwise one that ended and was not opened; empty if there is nothing to report.
  */
-export function lineWords(running: readonly TaskView[], untold: readonly TaskView[]): string {
+export function lineWords(running: readonly TaskView[], unopened: readonly TaskView[]): string {
   if (running.length > 0) return running.length === 1 ? program(running[0]!.title) : t('transfer.running', { count: running.length });
-  if (untold.length > 1) return t('transfer.reports', { count: untold.length });
-  return untold[0] ? t('transfer.titleAndState', { title: program(untold[0].title), state: stateWord(untold[0]) }) : '';
+  if (unopened.length > 1) return t('transfer.reports', { count: unopened.length });
+  return unopened[0] ? t('transfer.titleAndState', { title: program(unopened[0].title), state: stateWord(unopened[0]) }) : '';
 }
 
 /** What an import created, in a sentence. */

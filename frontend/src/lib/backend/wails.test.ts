@@ -15,20 +15,20 @@ function serve(service: string, methods: Record<string, (...args: unknown[]) => 
 }
 
 describe('the bridge to the program', () => {
-  it('calls bound services by their own names', async () => {
+  it('calls bound services by their names', async () => {
     const Turn = vi.fn().mockResolvedValue({ id: 't1', user: null, assistant: [{ kind: 'text' }], error: null });
     serve('Sessions', { Turn });
     expect(await wailsBackend().sessions.turn('b1', 't1')).toEqual({ id: 't1', user: [], assistant: [{ kind: 'text' }], calls: [], error: null });
     expect(Turn).toHaveBeenCalledWith('b1', 't1');
   });
 
-  it('gives an empty list where the program sends null for one', async () => {
+  it('returns an empty list if the program sends null for one', async () => {
     serve('Inspect', { Pending: () => Promise.resolve(null), CommitNow: () => Promise.resolve(null) });
     expect(await wailsBackend().inspect.pending('b1')).toEqual([]);
     expect(await wailsBackend().inspect.commitNow('b1')).toBeNull();
   });
 
-  it('does so however deep the list lies, and leaves other nulls alone', async () => {
+  it('does so at any depth, and leaves other nulls unchanged', async () => {
     serve('Sessions', {
       Open: () => Promise.resolve({ branches: null, header: { summaries: 0 }, draft: { images: null, files: [], memories: null }, turns: [{ user: null, assistant: [], calls: null, error: null }] }),
     });
@@ -62,12 +62,12 @@ describe('the bridge to the program', () => {
     await expect(wailsBackend().chat.send({} as never)).rejects.toMatchObject({ code: 'no_space', message: 'The disk is full', hint: 'Free some space.' });
   });
 
-  it('shows plain words of the bridge as they are', async () => {
+  it('shows plain text of the bridge unchanged', async () => {
     serve('Chat', { Stop: () => Promise.reject('received 1 arguments') });
     await expect(wailsBackend().chat.stop('t1')).rejects.toMatchObject({ code: 'internal', message: 'received 1 arguments' });
   });
 
-  it('says which call is missing when the program is older than the window', async () => {
+  it('names the missing call if the program is older than the window', async () => {
     await expect(wailsBackend().settings.version()).rejects.toThrow('Settings.Version');
   });
 

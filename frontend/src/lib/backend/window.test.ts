@@ -3,7 +3,7 @@ import { announcePage, answerClose, tellWindow } from './window';
 
 type Told = [name: string, ...data: unknown[]];
 
-describe('what the page tells the window', () => {
+describe('what the page reports to the window', () => {
   let told: Told[];
   let stop: () => void;
   let listeners: ((data: unknown) => void)[];
@@ -27,7 +27,7 @@ describe('what the page tells the window', () => {
     vi.unstubAllGlobals();
   });
 
-  it('says whether it has the keyboard, at once and when that changes', () => {
+  it('whether it has the focus, at once and on changes', () => {
     const has = vi.spyOn(document, 'hasFocus').mockReturnValue(false);
     window.dispatchEvent(new Event('blur'));
     has.mockReturnValue(true);
@@ -37,7 +37,7 @@ describe('what the page tells the window', () => {
     expect(focus.slice(1).map(([, value]) => value)).toEqual([false, true]);
   });
 
-  it('announces itself until the program confirms it, and says when it goes', async () => {
+  it('announces itself until the program confirms it, and reports when it unloads', async () => {
     vi.useFakeTimers();
     told = [];
     let started = false;
@@ -56,7 +56,7 @@ describe('what the page tells the window', () => {
     vi.useRealTimers();
   });
 
-  it('starts without, where no program ever confirms it', async () => {
+  it('starts anyway if no program ever confirms it', async () => {
     vi.useFakeTimers();
     let started = false;
     void announcePage().then(() => (started = true));
@@ -70,14 +70,14 @@ describe('what the page tells the window', () => {
     expect(told.at(-1)).toEqual(['ci:close', true]);
   });
 
-  it('says where files were dropped, and that words are none', () => {
+  it('reports where files were dropped, and that text is not files', () => {
     drag('drop', ['Files'], 120.4, 80);
     drag('drop', ['text/uri-list', 'text/html'], 5, 6);
     drag('drop', ['text/plain']);
     expect(drops()).toEqual([['ci:drop', true, 120, 80], ['ci:drop', true, 5, 6], ['ci:drop', false, 0, 0]]);
   });
 
-  it('does not take in what it gave out, until that drag is over', () => {
+  it('ignores its own drag until it ends', () => {
     drag('dragstart', []);
     drag('drop', ['Files']);
     drag('dragend', []);
@@ -85,20 +85,20 @@ describe('what the page tells the window', () => {
     expect(drops().map(([, files]) => files)).toEqual([false, true]);
   });
 
-  it('asks WebView2 for paths, and nobody else', () => {
+  it('asks only WebView2 for paths', () => {
     expect(runtime.OnFileDrop).not.toHaveBeenCalled();
     vi.stubGlobal('runtime', { ...runtime, CanResolveFilePaths: () => true });
     tellWindow()();
     expect(runtime.OnFileDrop).toHaveBeenCalledOnce();
   });
 
-  it('stops telling', () => {
+  it('stops reporting', () => {
     stop();
     drag('drop', ['Files']);
     expect(drops()).toEqual([]);
   });
 
-  it('has nobody to tell outside the program', () => {
+  it('does nothing outside the program', () => {
     vi.stubGlobal('runtime', undefined);
     expect(() => tellWindow()()).not.toThrow();
     return announcePage();

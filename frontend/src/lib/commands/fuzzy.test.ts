@@ -4,7 +4,7 @@ import { fuzzy } from './fuzzy';
 const marked = (text: string, query: string) => fuzzy(text, query)?.marks.map(({ from, to }) => text.slice(from, to));
 const best = (query: string, texts: string[]) => texts.flatMap((text) => fuzzy(text, query)?.score ?? []).length && [...texts].sort((a, b) => (fuzzy(b, query)?.score ?? -1) - (fuzzy(a, query)?.score ?? -1))[0];
 
-describe('what fits what was typed', () => {
+describe('matches for a typed text', () => {
   it.each([
     ['Commit pending turns now', 'com', ['Com']], ['Commit pending turns now', 'cpt', ['C', 'p', 't']], ['Light theme', 'light', ['Light']], ['New conversation', 'new conv', ['New', 'conv']],
     ['İstanbul 😀 plans', 'plans', ['plans']], ['Orders to Postgres', 'otp', ['O', 't', 'P']], ['anything', '', []],
@@ -12,11 +12,11 @@ describe('what fits what was typed', () => {
 
   it.each([['Commit pending turns now', 'xyz'], ['The quick brown fox jumps over', 'uirw'], ['', 'a'], ['abc', 'abcd'], ['abc', 'cba']])('%s does not fit %s', (text, query) => expect(fuzzy(text, query)).toBeNull());
 
-  it('puts starts of words before the middle of them, and the shorter text first', () => {
+  it('prefers starts of words, and the shorter text', () => {
     expect(best('set', ['The sunset talks', 'Settings'])).toBe('Settings');
     expect(best('fork', ['A long way to say fork', 'fork'])).toBe('fork');
     expect(best('ct', ['Commit turns', 'Actual'])).toBe('Commit turns');
   });
 
-  it('stays quick over long texts', () => expect(marked(`${'a'.repeat(5_000)} zebra`, 'zebra')).toEqual(['zebra']));
+  it('is fast for long texts', () => expect(marked(`${'a'.repeat(5_000)} zebra`, 'zebra')).toEqual(['zebra']));
 });

@@ -4,7 +4,7 @@ import { goalOf, seqOfDay } from './goal';
 const now = new Date(2026, 10, 21, 15, 0);
 const day = (year: number, month: number, date: number) => ({ kind: 'day', at: new Date(year, month - 1, date).getTime() });
 
-describe('where "go to" leads', () => {
+describe('the target of "go to"', () => {
   it.each<[string, unknown]>([
     ['1200', { kind: 'seq', seq: 1200 }],
     ['#1 200', { kind: 'seq', seq: 1200 }],
@@ -27,7 +27,7 @@ describe('where "go to" leads', () => {
 
   it.each([
     ['', ''], ['0', '#1 to #10000'], ['10001', '#1 to #10000'], ['101 %', '100 %'], ['2026-02-30', 'no such day'], ['31 April', 'no such day'], ['somewhere', 'A number'],
-  ])('nowhere: %s', (typed, why) => {
+  ])('no target: %s', (typed, why) => {
     const goal = goalOf(typed, 1, 10_000, now);
     expect(goal.kind === 'none' && goal.why).toContain(why);
   });

@@ -16,16 +16,16 @@ describe('finding a text', () => {
     expect(occurrences(text, terms, matchCase).map(({ from, to }) => [from, to])).toEqual(places);
   });
 
-  it('stops where it has enough', () => {
+  it('stops at the limit', () => {
     expect(occurrences('e'.repeat(1000), ['e'], false, 5)).toHaveLength(5);
   });
 
-  it('folds without moving anything', () => {
+  it('folds case without moving positions', () => {
     expect(folded('İX')).toHaveLength(2);
   });
 });
 
-describe('finds in what is drawn', () => {
+describe('matches in drawn text', () => {
   const turn = (answer: string, ask = '') => {
     const root = document.createElement('article');
     root.innerHTML = `<div class="ask"><p class="text">${ask}</p><button class="more">Show all lag</button></div><div class="answer"><div class="prose">${answer}</div></div>`;
@@ -33,12 +33,12 @@ describe('finds in what is drawn', () => {
   };
   const texts = (root: Element, terms: string[], matchCase = false) => rangesIn(root, { terms, matchCase }).map(String);
 
-  it('run over bold words and links, not over paragraphs', () => {
+  it('may cross bold text and links, but not paragraphs', () => {
     expect(texts(turn('<p>by replication <b>la</b>g now</p>', 'Replication lag?'), ['replication lag'])).toEqual(['Replication lag', 'replication lag']);
     expect(texts(turn('<p>replication</p><p>lag</p>'), ['replication lag', 'replicationlag'])).toEqual([]);
   });
 
-  it('are none in the words of the program', () => {
+  it('exclude labels of the program', () => {
     expect(texts(turn('<div class="code"><div class="code__bar">Go lag</div><pre><code>lag := 1</code></pre></div>'), ['lag'])).toEqual(['lag']);
   });
 });

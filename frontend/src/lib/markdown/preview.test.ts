@@ -21,7 +21,7 @@ const pages: readonly [string, string][] = [
 ];
 
 describe('the preview of a page', () => {
-  it.each(pages)('holds nothing that acts or leads elsewhere: %s', (_, text) => {
+  it.each(pages)('contains nothing active and no external links: %s', (_, text) => {
     const made = drawn(htmlPage(text));
     expect(made.querySelector('script, iframe, frame, object, embed, base, link, noscript, meta[http-equiv="refresh" i]')).toBeNull();
     expect([...made.querySelectorAll('meta[http-equiv]')]).toHaveLength(1);
@@ -34,7 +34,7 @@ describe('the preview of a page', () => {
     }
   });
 
-  it('keeps its look and its words', () => {
+  it('keeps its style and text', () => {
     const made = drawn(htmlPage('<html><head><style>p { color: red }</style></head><body class="dark"><p style="margin: 0">Hello</p><input value="a"></body></html>'));
     expect([...made.querySelectorAll('style')].at(-1)?.textContent).toContain('color: red');
     expect(made.body.className).toBe('dark');
@@ -43,12 +43,12 @@ describe('the preview of a page', () => {
   });
 });
 
-describe('what can be shown', () => {
+describe('previews', () => {
   it.each([['mermaid', 'graph TD', 'mermaid'], ['svg', '<svg/>', 'svg'], ['html', 'x', 'html'], ['xml', '<a/>', null], ['js', 'x', null], ['html', ' ', null], ['html', 'x'.repeat(previewMost + 1), null]])('%s %#', (lang, text, kind) => {
     expect(previewKind(lang, text)).toBe(kind);
   });
 
-  it('is a picture of its own size, also where it is not quite XML', () => {
+  it('show an SVG at its own size, even if it is not valid XML', () => {
     expect(sizeOf(readSvg('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 20"/>'))).toEqual({ width: 40, height: 20 });
     const loose = readSvg('<p><svg width=30 height=10px><path d="M0 0"><text>&nbsp;</svg>');
     expect(sizeOf(loose)).toEqual({ width: 30, height: 10 });
@@ -57,13 +57,13 @@ describe('what can be shown', () => {
     expect(() => readSvg('no picture')).toThrow('no SVG');
   });
 
-  it('is a diagram without what configures the program that draws it', () => {
+  it('show a diagram without its own configuration', () => {
     expect(bareDiagram('---\nconfig:\n  securityLevel: loose\n---\n%%{init: {"securityLevel": "loose"}}%%\ngraph TD\n%%{ wrap\n').trim()).toBe('graph TD');
   });
 });
 
-describe('opened and closed', () => {
-  it('stands in a frame that may do nothing', async () => {
+describe('opening and closing', () => {
+  it('uses a frame without permissions', async () => {
     const block = code('```svg\n<svg viewBox="0 0 4 2"><script>alert(1)</script></svg>\n```');
     await open(block);
     const frame = block.querySelector('iframe')!;
@@ -74,7 +74,7 @@ describe('opened and closed', () => {
     expect([block.querySelector('iframe'), isOpen(block)]).toEqual([null, false]);
   });
 
-  it('says what it cannot draw', async () => {
+  it('shows an error if drawing fails', async () => {
     const block = code('```svg\nnothing\n```');
     await open(block);
     expect(block.querySelector('.preview')?.textContent).toBe('This cannot be drawn: there is no SVG in it.');

@@ -13,7 +13,7 @@ const page = (text: string): HTMLElement => {
 
 
 describe('the tail that is not durable', () => {
-  it('is counted in what the model said, not in the bar of a code block', () => {
+  it('is counted in the text of the model, not in the bar of a code block', () => {
     const root = page('Before it.\n\n```sql\nSELECT 1\n```\n\nAfter.');
     const bar = root.querySelector('.code__bar')?.textContent ?? '';
     expect(bar).toContain('Copy');
@@ -29,7 +29,7 @@ const ownActs = new Set(['copy', 'wrap', 'save', 'preview']);
 const isNotes = (button: HTMLElement) => button.dataset['act'] === 'back' || (button.dataset['act'] === 'note' && button.parentElement?.className === 'note-ref');
 
 describe('Markdown of a model', () => {
-  it.each(hostile)('draws nothing that acts: %s', (_, text) => {
+  it.each(hostile)('draws nothing active: %s', (_, text) => {
     for (const root of [page(text), page(`Word[^n].\n\n[^n]: ${text.replace(/\n/g, ' ')}`), page(`para ${text} more\n\n- ${text}\n\n> ${text}\n\n| a |\n|---|\n| ${text.replace(/\n/g, ' ')} |`)]) {
       expect(root.querySelector('script,iframe,object,embed,style,svg,form,input,meta,base,link')).toBeNull();
       expect([...root.querySelectorAll('img')]).toEqual([]);
@@ -43,16 +43,16 @@ describe('Markdown of a model', () => {
     }
   });
 
-  it('is cleaned a second time, whatever the renderer lets through', () => {
+  it('is sanitised again, whatever the renderer lets through', () => {
     const html = sanitise('<p onclick="x()" class="button prose" style="x">a<script>1</script><a href="javascript:x">b</a><img src="https://e.com/a.png"><button>c</button></p>');
     expect(html).toBe('<p class="">a<a>b</a></p>');
   });
 
-  it('keeps pictures that travel inside the text', () => {
+  it('keeps pictures that are part of the text', () => {
     expect(page('![dot](data:image/png;base64,iVBORw0KGgo=)').querySelector('img')?.getAttribute('alt')).toBe('dot');
   });
 
-  it('shows HTML it does not draw as the text it is', () => {
+  it('shows unsupported HTML as text', () => {
     expect(page('Use <div id="x"> here').textContent).toContain('<div id="x">');
     expect(page('H<sub>2</sub>O').querySelector('sub')?.textContent).toBe('2');
   });
@@ -66,17 +66,17 @@ describe('Markdown of a model', () => {
     expect(root.querySelector('a.ref')?.getAttribute('href')).toBe('contextinfinity://turn/t0035');
   });
 
-  it('marks which cells keep to a line and which are given room', () => {
+  it('marks which cells must not wrap and which get more width', () => {
     const root = page(`| a | b | c |\n|---|---|---|\n| Yes, of course | ${'long words '.repeat(8)} | ${'x '.repeat(20)} |\n| ${'漢'.repeat(12)} | ${'漢'.repeat(13)} | 12 |`);
     expect([...root.querySelectorAll('td')].map((cell) => cell.className)).toEqual(['short', 'long', '', 'short', '', 'number']);
   });
 
-  it('says where a link leads whose words do not', () => {
+  it('shows the target of a link whose text does not', () => {
     const root = page('[1](https://www.example.com/a) and [here](https://b.example/) and [the docs](https://c.example/)');
     expect([...root.querySelectorAll('.host')].map((host) => [host.className, host.textContent])).toEqual([['host host--plain', 'example.com'], ['host host--plain', 'b.example']]);
   });
 
-  it('knows how much code there is, what it would be called as a file, and whether it can be shown', () => {
+  it('knows the length of code, its file name, and whether it has a preview', () => {
     const code = (text: string) => page(text).querySelector<HTMLElement>('.code')!;
     expect({ ...code('```ts src/../a b.ts\nx\ny\n```').dataset }).toMatchObject({ lines: '2', file: 'a b.ts' });
     expect(code('```python\nx\n```').dataset['file']).toBe('code.py');
@@ -87,24 +87,24 @@ describe('Markdown of a model', () => {
     expect(code('```xml\n<?xml version="1.0"?>\n<svg/>\n```').querySelector('[data-act="preview"]')).not.toBeNull();
   });
 
-  it('gives each entry of a list a direction of its own', () => {
+  it('gives each list item its own direction', () => {
     const root = page('- one\n  - שתיים\n\n> - `<li>` three');
     expect([...root.querySelectorAll('li')].map((entry) => entry.getAttribute('dir'))).toEqual(['auto', 'auto', 'auto']);
     expect(root.querySelector('code')?.textContent).toBe('<li>');
   });
 
-  it('turns code and formulas in no direction but their own', () => {
+  it('keeps the direction of code and formulas', () => {
     const root = page('`npm i` הפעל\n\n$x$ הוא');
     expect([...root.querySelectorAll('code, .math')].map((element) => element.getAttribute('dir'))).toEqual(['ltr', 'ltr']);
   });
 
   it.each([
     ['$a+b$', 'a+b'], ['\\(a\\)', 'a'], ['$$\na\\\\b\n$$', 'a\\\\b'], ['\\[x^2\\]', 'x^2'],
-  ])('finds mathematics in %s', (text, tex) => {
+  ])('finds formulas in %s', (text, tex) => {
     expect(page(text).querySelector('.math')?.getAttribute('data-tex')).toBe(tex);
   });
 
-  it.each(['It costs $5 and $6.', '`$a$`', 'a $ b $ c', 'US$100 or US$200'])('leaves money alone: %s', (text) => {
+  it.each(['It costs $5 and $6.', '`$a$`', 'a $ b $ c', 'US$100 or US$200'])('leaves prices alone: %s', (text) => {
     expect(page(text).querySelector('.math')).toBeNull();
   });
 });
@@ -131,11 +131,11 @@ describe('links', () => {
     ['[pаypal](https://pаypal.com/)', 'xn--pypal-4ve.com'],
     ['[pay](https://paypal.com@evil.example/)', 'evil.example'],
     ['[‮moc.lapyap‬](https://evil.example/)', 'evil.example'],
-  ])('say where they lead when their words say something else: %s', (text, shown) => {
+  ])('show their target when their text says something else: %s', (text, shown) => {
     expect(host(text)).toBe(shown);
   });
 
-  it('cannot turn the direction of what stands around them', () => {
+  it('cannot change the direction of the text around them', () => {
     expect(page('[a‮b](https://example.com)').textContent).not.toMatch(/[‪-‮⁦-⁩]/);
   });
 });
@@ -154,7 +154,7 @@ describe('texts that would take the parser long', () => {
     expect(texts.reduce((sum, part) => sum + part.length, left)).toBeGreaterThanOrEqual(text.length);
   });
 
-  it.each(['![a](', '[a](', '[a][', '*a', '**a*', '`` ', '~~a', '<a', '<b>', '<details>', '$', 'a*b_', 'x_', '&amp;', '\\\\', '| a '])('hold few marks in one go, however they are laid out: %s', (mark) => {
+  it.each(['![a](', '[a](', '[a][', '*a', '**a*', '`` ', '~~a', '<a', '<b>', '<details>', '$', 'a*b_', 'x_', '&amp;', '\\\\', '| a '])('have few marks per part, however they are laid out: %s', (mark) => {
     for (const text of [mark.repeat(30_000), `${mark.repeat(300)}\n\n`.repeat(60), `- ${mark.repeat(20)}\n`.repeat(1_500), `> ${mark.repeat(20)}\n`.repeat(1_500), `${'> '.repeat(10)}${'- '.repeat(10)}${mark}\n`.repeat(2_000)]) {
       const { texts, left } = parts(text);
       expect([left, texts.join('') === text]).toEqual([0, true]);
@@ -175,13 +175,13 @@ describe('texts that would take the parser long', () => {
     expect(root.querySelector('strong')?.textContent).toBe('it');
   });
 
-  it('leave ordinary texts whole', () => {
+  it('keep ordinary texts whole', () => {
     const text = Array.from({ length: 40 }, (_, i) => `## ${i}\n\nSome *words* and \`code\`, [a link](https://example.com).\n\n- a\n  - b\n    - c\n\n| a | b |\n|---|---|\n| 1 | 2 |`).join('\n\n');
     expect(pieces(text)).toEqual([{ text, plain: false }]);
     expect(parts(text).texts).toEqual([text]);
   });
 
-  it('show what is too much as the words it is', () => {
+  it('show the excess as plain text', () => {
     expect([...page('> '.repeat(5_000) + 'deep').querySelectorAll('p.plain')].at(-1)?.textContent).toContain('deep');
     expect(page(`Fine *here*.\n\n${'*a '.repeat(3_000)}\n\nAnd *here*.`).querySelectorAll('em')).toHaveLength(2);
   });
@@ -190,7 +190,7 @@ describe('texts that would take the parser long', () => {
 describe('growing Markdown', () => {
   const text = '# Title\n\nOne *two* three.\n\n- a\n- b\n\n  more of b\n\n```go\nfunc f() {\n\n}\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> quote\n\nEnd with `code`.';
 
-  it('ends as the whole text would be drawn, however it was cut', () => {
+  it('ends like the whole text, however it was cut', () => {
     for (const size of [1, 3, 7, 50]) {
       const growing = new GrowingMarkdown();
       for (let at = size; at < text.length; at += size) growing.update(text.slice(0, at));
@@ -209,7 +209,7 @@ describe('growing Markdown', () => {
     expect(growing.update(`${long} More.`).filter((block, i) => block !== settled[i]).length).toBe(1);
   });
 
-  it('starts again when the text is another', () => {
+  it('starts again if the text was replaced', () => {
     const growing = new GrowingMarkdown();
     growing.update('One.\n\nTwo.\n\nThree.');
     expect(growing.update('Else.')).toEqual(render('Else.'));

@@ -6,22 +6,22 @@ import { afterWeight, drawable, tame } from './tame';
 const letters = (text: string) => [...text].length;
 
 describe('tame', () => {
-  test('leaves what people write as it is', () => {
+  test('leaves ordinary text unchanged', () => {
     for (const text of ['Tiếng Việt, größe', 'שָׁלוֹם עֲלֵיכֶם', 'བསྒྲུབས་', 'ക്ഷേത്രം ന്‍റെ ශ්‍රී', 'می‌خواهم', '👨‍👩‍👧‍👦 🏴󠁧󠁢󠁥󠁮󠁧󠁿 ❤️‍🔥 👩🏽‍🚀', 'a̐é̩̍ z̴̡͎̳̐̕']) expect(tame(text)).toBe(text);
   });
 
-  test('bounds the marks on a character', () => {
+  test('limits the marks on a character', () => {
     expect(letters(tame(`a${'\u0301'.repeat(500_000)}b`))).toBe(10);
     expect(tame('e\u0301'.repeat(5000))).toBe('e\u0301'.repeat(5000));
   });
 
-  test('bounds the pictures of one emoji, and loses none', () => {
+  test('limits the parts of an emoji, and loses none', () => {
     const tamed = tame('👩\u200d'.repeat(100_000));
     expect(tamed.replaceAll('\u200d', '')).toBe('👩'.repeat(100_000));
     expect(Math.max(...tamed.split(/👩👩/u).map((run) => run.split('\u200d').length))).toBeLessThanOrEqual(10);
   });
 
-  test('of what grows, what was drawn stays', () => {
+  test('keeps what was drawn of a growing text', () => {
     for (const text of [`a${'\u0301'.repeat(40)} b`, `${'👩\u200d'.repeat(40)} b`]) {
       const whole = tame(text);
       for (let at = 1; at < text.length; at++) expect(whole.startsWith(tame(text.slice(0, at)).replace(/[\ud800-\udbff\u200d]+$/, ''))).toBe(true);
@@ -29,7 +29,7 @@ describe('tame', () => {
   });
 });
 
-test('what takes long to draw is drawn in smaller parts', () => {
+test('text that is slow to draw is drawn in smaller parts', () => {
   const emoji = '👩\u200d👧'.repeat(50_000);
   const { texts, left } = parts(emoji, 6);
   expect(texts).toHaveLength(6);
@@ -42,7 +42,7 @@ test('what takes long to draw is drawn in smaller parts', () => {
   for (const text of [`${'word '.repeat(20_000)}🚀`, `🚀${'word '.repeat(20_000)}`]) expect(drawable(text)).toBe(text);
 });
 
-test('plain words without end are drawn in short runs, which lose nothing and cut no character', () => {
+test('very long plain text is drawn in short runs, which lose nothing and split no character', () => {
   for (const text of ['x'.repeat(9_999), 'لله'.repeat(5_000), '👩\u200d👧 '.repeat(3_000), 'e\u0301'.repeat(5_000), '👍🏽'.repeat(3_000), `${'word '.repeat(900)}\n`.repeat(3)]) {
     const runs = plainRuns(text);
     expect(runs.join('')).toBe(text);
@@ -57,7 +57,7 @@ test('plain words without end are drawn in short runs, which lose nothing and cu
   }
 });
 
-test('no block holds more than can be laid out at once, at the end or while it grows', () => {
+test('no block contains more than can be laid out at once, at the end or while it grows', () => {
   for (const text of [`a${'\u0301'.repeat(500_000)}`, '![a]('.repeat(30_000), '![a](\n'.repeat(30_000), '👩\u200d'.repeat(100_000)]) {
     for (const part of parts(text, 6).texts) {
       for (const { html } of render(part)) {

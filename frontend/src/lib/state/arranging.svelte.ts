@@ -72,7 +72,7 @@ export class ArrangingState {
   }
 
   /** The sessions that an action on a line applies to: the whole selection if the line is part of it. */
-  meant(id: string): readonly string[] {
+  targets(id: string): readonly string[] {
     return this.selection.has(id) ? this.selection.ids : [id];
   }
 

@@ -170,7 +170,7 @@ export class BranchesState {
   async merge(turnId: string, model: string): Promise<void> {
     const { backend, composer, conversation, toasts } = this.#parts;
     const { branchId: before, sessionId } = conversation;
-    const still = conversation.wish();
+    const still = conversation.request();
     const sent = await backend.branches.mergeAnswers(turnId, model);
     const told = t('state.merges', { model });
     if (!still()) return void toasts.show(told);
@@ -262,7 +262,7 @@ export class BranchesState {
   async #begin(make: () => Promise<BranchView>, words: (branch: BranchView) => string): Promise<void> {
     const { composer, conversation, toasts } = this.#parts;
     const { branchId: before, sessionId } = conversation;
-    const still = conversation.wish();
+    const still = conversation.request();
     const branch = await make();
     if (!still()) return void toasts.show(words(branch));
     this.closeWide();

@@ -63,7 +63,7 @@ export class CommandRunner {
   }
 
   /** Why a command cannot run now; empty: it can. */
-  why(id: CommandId): string {
+  disabledReason(id: CommandId): string {
     const { conversation, temporary, undo } = this.#parts;
     if (temporary.active && ofSession.has(id)) return t('state.notTemporary');
     if (ofSession.has(id) && !conversation.session) return t('state.noSession');
@@ -83,7 +83,7 @@ export class CommandRunner {
 
   /** Throws on failure; the composer then keeps its text. */
   async run(id: CommandId, argument = ''): Promise<void> {
-    const why = this.why(id);
+    const why = this.disabledReason(id);
     if (why !== '') throw refused(why, '');
     const act = this.#acts()[id];
     await act?.(argument);
@@ -295,7 +295,7 @@ export class CommandRunner {
   async #rollback(argument: string): Promise<void> {
     const { backend, conversation, toasts } = this.#parts;
     const { branchId: from, sessionId } = conversation;
-    const still = conversation.wish();
+    const still = conversation.request();
     const { history, head } = await backend.inspect.state(from);
     const before = history.find((state) => state.turnSeq < head.turnSeq); // pins create states too, at the same turn
     const state = argument === '' ? before : findState(history, argument);

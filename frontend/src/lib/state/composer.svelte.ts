@@ -5,7 +5,7 @@ import { parse, unescaped, type Command, type Parsed } from '$lib/commands/comma
 import { t } from '$lib/words/words.svelte';
 import type { CommandRunner } from './commands.svelte';
 import type { ConversationState } from './conversation.svelte';
-import { nothing, together, type DraftState, type Written } from './draft.svelte';
+import { merge, nothing, type DraftState, type Written } from './draft.svelte';
 import { Refresh } from './refresh';
 
 /** What to do with an incomplete turn that blocks sending; empty: do not send. */
@@ -133,11 +133,11 @@ export class ComposerState {
   }
 
   get canSend(): boolean {
-    return !this.#sending && this.why === '' && this.#conversation.branchId !== '';
+    return !this.#sending && this.disabledReason === '' && this.#conversation.branchId !== '';
   }
 
   /** Why there is nothing to send yet; empty: there is. */
-  get why(): string {
+  get disabledReason(): string {
     if (this.waits) return t('state.attaching');
     if (this.opening) return t('state.opening');
     if (this.#several.length > 1 && this.#conversation.running && this.#editing === null && !this.isCommand) return t('state.severalOnce');
@@ -227,7 +227,7 @@ export class ComposerState {
 
   /** Sends a changed message in place of a turn: on a fork before it, so that the turn stays unchanged. */
   async resend(turn: TurnView, written: Written): Promise<void> {
-    const still = this.#conversation.wish();
+    const still = this.#conversation.request();
     const branch = await this.#backend.sessions.fork(turn.id, true, '');
     const request = this.#request(branch.id, written, '');
     const several = this.#several; // opening the fork clears it
@@ -291,8 +291,8 @@ export class ComposerState {
       // that is open, or back to where it was written.
       const forked = sessionId === this.#conversation.sessionId && this.#draft.isEmpty;
       if (this.#editing === turn) throw error;
-      if (forked || branchId === this.#draft.branchId) this.#draft.written = together(this.#draft.written, written);
-      else await this.#draft.keep(branchId, together(before, written));
+      if (forked || branchId === this.#draft.branchId) this.#draft.written = merge(this.#draft.written, written);
+      else await this.#draft.keep(branchId, merge(before, written));
       throw error;
     }
   }

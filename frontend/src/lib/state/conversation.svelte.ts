@@ -59,7 +59,7 @@ export class ConversationState {
   #run = $state(0);
   #rev = 0;
   #serial = 0;
-  #wishes = 0;
+  #requests = 0;
   #jump = 0;
   readonly #leaving: (() => void)[] = [];
   #paging = false;
@@ -178,15 +178,15 @@ export class ConversationState {
    * For actions that open something at the end: returns a function that reports whether no other conversation was
    * requested since.
    */
-  wish(): () => boolean {
-    const wish = ++this.#wishes;
-    return () => wish === this.#wishes;
+  request(): () => boolean {
+    const request = ++this.#requests;
+    return () => request === this.#requests;
   }
 
   /** Opens a session at its end. The later of two calls wins, in whichever order the replies arrive. */
   async open(sessionId: string, branchId = ''): Promise<void> {
     const serial = ++this.#serial;
-    this.#wishes++;
+    this.#requests++;
     this.#opening = true;
     const elsewhere = sessionId !== this.sessionId || (branchId !== '' && branchId !== this.branchId);
     if (elsewhere) for (const told of this.#leaving) told();
@@ -220,7 +220,7 @@ export class ConversationState {
 
   /** Switches the session to another of its branches. A conversation opened meanwhile stays open. */
   async switchBranch(branchId: string, sessionId = this.sessionId): Promise<void> {
-    const still = this.wish();
+    const still = this.request();
     await this.#backend.sessions.switch(sessionId, branchId);
     if (still()) await this.open(sessionId, branchId);
   }

@@ -42,7 +42,7 @@ async function send(text: string): Promise<void> {
 }
 
 describe('a conversation', () => {
-  it('streams a message to its end and shows exactly what was written', async () => {
+  it('streams a message to its end and shows exactly the answer', async () => {
     await started();
     await send('Hello');
     await until(() => shown().length > 20);
@@ -53,7 +53,7 @@ describe('a conversation', () => {
     expect(app.draft.isEmpty).toBe(true);
   });
 
-  it('shows the end of an answer although fetching it failed at first', async () => {
+  it('shows the end of an answer even if fetching it failed at first', async () => {
     await started();
     await send('Hello');
     await until(() => app.conversation.newest?.state === 'responding');
@@ -66,7 +66,7 @@ describe('a conversation', () => {
     await until(() => app.conversation.newest?.live === false);
   });
 
-  it('goes on in the middle of a stream after the page was loaded again', async () => {
+  it('continues in the middle of a stream after the page was reloaded', async () => {
     await started();
     await send('Hello');
     await until(() => shown().length > 40);
@@ -80,7 +80,7 @@ describe('a conversation', () => {
     expect(shown()).toBe(backend.world.lineage(app.conversation.branchId)[0]!.assistant[0]!.text);
   });
 
-  it('survives frames that are lost, doubled and out of order', async () => {
+  it('handles lost, duplicated and reordered frames', async () => {
     await started();
     const deliver = backend.world.frame.bind(backend.world);
     const held: Frame[] = [];
@@ -102,7 +102,7 @@ describe('a conversation', () => {
     expect(backend.calls.some((call) => call.name === 'chat.stream')).toBe(true);
   });
 
-  it('ignores changes that its snapshot already holds', async () => {
+  it('ignores changes that its snapshot already contains', async () => {
     await started({ data: 'rich' });
     await app.navigation.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id);
     await vi.advanceTimersByTimeAsync(500);
@@ -133,7 +133,7 @@ describe('a conversation', () => {
     expect([conversation.turns.at(-1)!.seq, conversation.hasNewer]).toEqual([10_000, false]);
   });
 
-  it('of two openings shows the later one, whichever answers first', async () => {
+  it('shows the later of two openings, in whichever order they return', async () => {
     await started({ data: 'rich' });
     const [first, second] = [...backend.world.sessions.keys()];
     const release = backend.hold('sessions.open');
@@ -145,7 +145,7 @@ describe('a conversation', () => {
     expect(app.conversation.sessionId).toBe(second);
   });
 
-  it('queues a message while an answer arrives, takes it back, and sends it by itself', async () => {
+  it('queues a message while an answer arrives, takes it back, and sends it automatically', async () => {
     await started();
     await send('First');
     await until(() => shown() !== '');
@@ -159,14 +159,14 @@ describe('a conversation', () => {
     await until(() => !app.draft.queued && app.draft.isEmpty);
   });
 
-  it('keeps the text and says why when a message cannot be sent', async () => {
+  it('keeps the text and shows why when a message cannot be sent', async () => {
     await started();
     backend.failNext('chat.send', { message: 'The disk is full', hint: 'Free some space.' });
     await send('Precious words');
     expect([app.composer.error?.message, app.composer.error?.hint, app.draft.text]).toEqual(['The disk is full', 'Free some space.', 'Precious words']);
   });
 
-  it('sends an edit on a new branch before the turn and leaves the old one', async () => {
+  it('sends an edit on a new branch before the turn and keeps the old one', async () => {
     await started();
     await send('First');
     await until(() => app.conversation.newest?.state === 'head');
@@ -181,7 +181,7 @@ describe('a conversation', () => {
     expect(app.composer.editing).toBeNull();
   });
 
-  it('answers again on a fork before the turn', async () => {
+  it('regenerates on a fork before the turn', async () => {
     await started();
     await send('First');
     await until(() => app.conversation.newest?.state === 'head');
@@ -191,7 +191,7 @@ describe('a conversation', () => {
     expect(app.conversation.turns.map((turn) => [turn.user[0]!.text, turn.retryOf !== ''])).toEqual([['First', true]]);
   });
 
-  it('gives the draft back when an edit is left', async () => {
+  it('restores the draft when an edit is cancelled', async () => {
     await started();
     await send('First');
     await until(() => app.conversation.newest?.state === 'head');
@@ -201,7 +201,7 @@ describe('a conversation', () => {
     expect(app.draft.text).toBe('half a thought');
   });
 
-  it('asks what becomes of an incomplete answer before another message follows', async () => {
+  it('asks what to do with an incomplete answer before another message follows', async () => {
     await started();
     backend.world.addTurn(app.conversation.branchId, { state: 'incomplete', phase: 'Responding', outcome: 'incomplete', assistant: [block('text', 'half')] });
     await app.navigation.openSession(app.conversation.sessionId);
@@ -214,14 +214,14 @@ describe('a conversation', () => {
     expect(app.conversation.lastSeq).toBe(2);
   });
 
-  it('takes an empty conversation again instead of piling them up', async () => {
+  it('reuses an empty conversation', async () => {
     await started();
     await app.navigation.newSession();
     await app.navigation.newSession();
     expect(backend.world.sessions.size).toBe(1);
   });
 
-  it('puts the news of recovery away once all of it is settled', async () => {
+  it('hides the recovery notice when everything is resolved', async () => {
     await started({ data: 'rich' });
     const { items } = app.jobs.recovery!;
     const settle = (turnId: string) => {
@@ -234,7 +234,7 @@ describe('a conversation', () => {
     await until(() => app.recovery.text === '');
   });
 
-  it('tells at start what recovery found, once', async () => {
+  it('shows once at the start what recovery found', async () => {
     await started({ data: 'rich' });
     expect(app.recovery.text).toBe('2 things were found and put in order.');
     app.stop();
@@ -248,7 +248,7 @@ describe('a slow program', () => {
   const saves = () => backend.calls.filter((call) => call.name === 'sessions.saveDraft').length;
   const sends = () => backend.calls.filter((call) => call.name === 'chat.send').length;
 
-  it('saves no draft beside the message that is being queued', async () => {
+  it('saves no draft while the message is being queued', async () => {
     await started();
     await send('First');
     await until(() => shown() !== '');
@@ -267,7 +267,7 @@ describe('a slow program', () => {
     expect([branch.draft.text, app.draft.text, app.draft.queued]).toEqual(['', '', false]);
   });
 
-  it('sends only after the save that is under way', async () => {
+  it('sends only after a running save', async () => {
     await started();
     const save = backend.hold('sessions.saveDraft');
     app.draft.typed = 'Hello';
@@ -280,7 +280,7 @@ describe('a slow program', () => {
     expect([saves(), sends(), backend.world.branch(app.conversation.branchId).draft.text]).toEqual([1, 1, '']);
   });
 
-  it('saves in the order of writing', async () => {
+  it('saves in the order of typing', async () => {
     await started();
     const save = backend.hold('sessions.saveDraft');
     app.draft.typed = 'One';
@@ -293,7 +293,7 @@ describe('a slow program', () => {
     expect([saves(), backend.world.branch(app.conversation.branchId).draft.text]).toEqual([2, 'One and two']);
   });
 
-  it('does not wait for ever for a queued message that has gone out before the answer came', async () => {
+  it('does not wait forever for a queued message that was sent before the reply', async () => {
     await started();
     const { sessionId, branchId } = app.conversation;
     backend.chat.send = async () => ({ sessionId, branchId, turnId: '', queued: true });
@@ -301,7 +301,7 @@ describe('a slow program', () => {
     expect([app.draft.queued, app.draft.text]).toEqual([false, '']);
   });
 
-  it('clears no other branch, and loses no message, when the branch is left while it is sent', async () => {
+  it('clears no other branch, and loses no message, when the branch is left while sending', async () => {
     await started();
     const { sessionId, branchId } = app.conversation;
     const other = await backend.sessions.create('Other');
@@ -319,7 +319,7 @@ describe('a slow program', () => {
     }
   });
 
-  it('does not overwrite what is typed while a changed draft is read', async () => {
+  it('does not overwrite typed text while a changed draft is read', async () => {
     await started();
     const { branchId, sessionId } = app.conversation;
     const read = backend.hold('sessions.draft');
@@ -333,7 +333,7 @@ describe('a slow program', () => {
     expect(app.draft.text).toBe('Typed');
   });
 
-  it('learns what changed in a session while its snapshot was on the way', async () => {
+  it('notices changes of a session while its snapshot was being read', async () => {
     await started();
     const first = app.conversation.sessionId;
     await send('First');
@@ -372,7 +372,7 @@ describe('a draft', () => {
     expect(app.draft.text).toBe('Hello again');
   });
 
-  it('is tried again when it could not be saved', async () => {
+  it('is saved again after a failure', async () => {
     await started();
     backend.failNext('sessions.saveDraft', { message: 'The disk is full' });
     app.draft.typed = 'Hello';
@@ -383,7 +383,7 @@ describe('a draft', () => {
     expect(app.draft.unsavedWhy).toBeNull();
   });
 
-  it('keeps what could not be saved of a branch that was left', async () => {
+  it('keeps the unsaved text of a branch that was left', async () => {
     await started();
     const { branchId, sessionId } = app.conversation;
     const other = await backend.sessions.create('Other');
@@ -399,7 +399,7 @@ describe('a draft', () => {
     expect([backend.world.branch(branchId).draft.text, app.draft.unsavedWhy]).toEqual(['Hello', null]);
   });
 
-  it('is not replaced by an older one when the branch is read anew', async () => {
+  it('is not replaced by an older one when the branch is read again', async () => {
     await started();
     app.draft.typed = 'Hello';
     backend.failNext('sessions.saveDraft', { message: 'The disk is full' });
@@ -407,7 +407,7 @@ describe('a draft', () => {
     expect(app.draft.text).toBe('Hello');
   });
 
-  it('holds a megabyte beside the field, and sends it whole', async () => {
+  it('keeps a megabyte beside the field, and sends it completely', async () => {
     await started();
     const book = 'word '.repeat(210_000);
     app.draft.typed = 'Read this:';
@@ -417,7 +417,7 @@ describe('a draft', () => {
     expect(app.conversation.newest?.user[0]?.text).toBe(`Read this:\n\n${book}`);
   });
 
-  it('is counted in tokens, and says when it is too much', async () => {
+  it('is counted in tokens, and warns when it is too long', async () => {
     await started();
     app.draft.typed = 'x'.repeat(400);
     app.composer.changed();

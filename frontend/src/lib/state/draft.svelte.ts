@@ -26,13 +26,13 @@ export class DraftState {
   /** Changes with the text, so that replies about an earlier text can be recognised. */
   #version = 0;
   /** The branch whose message is being sent to the program. */
-  #handed = '';
+  #sendingBranch = '';
   #saving: Promise<void> = Promise.resolve();
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** The branch that was left while the next one is being opened; empty otherwise. */
   #left = '';
   /** The text that was in the field before an old message replaced it, and that message before it was edited. */
-  #aside: { before: Written; came: Written } | null = null;
+  #stash: { before: Written; edited: Written } | null = null;
   /** Messages of branches that were left before they could be saved. */
   readonly #notSaved = new Map<string, Draft>();
   #unsavedWhy = $state.raw<BackendError | null>(null);
@@ -152,21 +152,21 @@ export class DraftState {
   }
 
   /** Replaces the draft by an old message. Both are saved together, so that nothing can be lost. */
-  setAside(came: Written): void {
-    this.#aside = { before: this.#aside?.before ?? this.written, came };
-    this.written = came;
+  setAside(edited: Written): void {
+    this.#stash = { before: this.#stash?.before ?? this.written, edited };
+    this.written = edited;
   }
 
   /** The draft that was set aside. */
   get before(): Written {
-    return this.#aside?.before ?? nothing;
+    return this.#stash?.before ?? nothing;
   }
 
   /** Restores the draft that was set aside. */
   takeBack(): void {
-    if (!this.#aside) return;
-    const { before } = this.#aside;
-    this.#aside = null;
+    if (!this.#stash) return;
+    const { before } = this.#stash;
+    this.#stash = null;
     this.written = before;
   }
 
@@ -192,7 +192,7 @@ export class DraftState {
   /** Another branch is open: shows its draft. */
   async load(branchId: string, draft: Draft = empty): Promise<void> {
     // The same branch was read again: unsaved text here wins, whether or not it can be saved just now.
-    if (branchId === this.#branchId && (this.#unsaved || this.#aside)) return this.flush();
+    if (branchId === this.#branchId && (this.#unsaved || this.#stash)) return this.flush();
     // Text written before any branch was open belongs to the first one that is.
     const early = this.#branchId === '' && this.#unsaved ? this.written : nothing;
     const saved = this.flush();
@@ -204,7 +204,7 @@ export class DraftState {
       this.#notSaved.delete(branchId);
       this.#changed();
     }
-    if (early !== nothing) this.written = together(this.written, early);
+    if (early !== nothing) this.written = merge(this.written, early);
     await saved;
   }
 
@@ -216,16 +216,16 @@ export class DraftState {
     const branchId = this.#branchId;
     const draft = this.#current();
     this.#cancel();
-    this.#handed = branchId;
+    this.#sendingBranch = branchId;
     try {
       await this.#saving;
       return await send();
     } catch (error) {
       // The branch was left and its text is no longer in the field: it is saved where it was written.
-      if (this.#branchId !== branchId) await this.#backend.sessions.saveDraft(branchId, draft).catch((unsaved: unknown) => this.#strand(branchId, draft, unsaved));
+      if (this.#branchId !== branchId) await this.#backend.sessions.saveDraft(branchId, draft).catch((unsaved: unknown) => this.#keepUnsaved(branchId, draft, unsaved));
       throw error;
     } finally {
-      this.#handed = '';
+      this.#sendingBranch = '';
       if (this.#unsaved) this.#schedule();
     }
   }
@@ -248,7 +248,7 @@ export class DraftState {
 
   /** The draft of this branch was changed elsewhere. Unsaved text here wins. */
   async reload(branchId: string): Promise<void> {
-    if (branchId !== this.#branchId || this.#unsaved || this.#aside) return;
+    if (branchId !== this.#branchId || this.#unsaved || this.#stash) return;
     const version = ++this.#version;
     const draft = await this.#backend.sessions.draft(branchId);
     if (version === this.#version) this.#take(draft);
@@ -287,7 +287,7 @@ export class DraftState {
   async flush(): Promise<void> {
     this.#cancel();
     for (const [branchId, draft] of this.#notSaved) this.#saving = this.#saving.then(() => this.#save(branchId, draft));
-    if (!this.#unsaved || this.#branchId === '' || this.#branchId === this.#handed) return;
+    if (!this.#unsaved || this.#branchId === '' || this.#branchId === this.#sendingBranch) return;
     this.#unsaved = false;
     // In order: the program handles calls concurrently, and an older text must not overwrite a newer one.
     const { branchId } = this;
@@ -302,12 +302,12 @@ export class DraftState {
       this.#notSaved.delete(branchId);
       if (this.#notSaved.size === 0) this.#unsavedWhy = null;
     } catch (error) {
-      this.#strand(branchId, draft, error);
+      this.#keepUnsaved(branchId, draft, error);
     }
   }
 
   /** Keeps a draft that could not be saved, also of a branch that was left, and tries again later. */
-  #strand(branchId: string, draft: Draft, error: unknown): void {
+  #keepUnsaved(branchId: string, draft: Draft, error: unknown): void {
     if (branchId === this.#branchId) this.#unsaved = true;
     else this.#notSaved.set(branchId, draft);
     this.#unsavedWhy = toBackendError(error);
@@ -317,14 +317,14 @@ export class DraftState {
   /** The draft to save. An unchanged edit is not saved: its message is in the history. */
   #current(): Draft {
     const now = this.written;
-    if (!this.#aside) return { ...now, queued: this.#queued };
-    const { before, came } = this.#aside;
-    return { ...(same(now, came) ? before : together(before, now)), queued: this.#queued };
+    if (!this.#stash) return { ...now, queued: this.#queued };
+    const { before, edited } = this.#stash;
+    return { ...(same(now, edited) ? before : merge(before, now)), queued: this.#queued };
   }
 
   #take(draft: Draft): void {
     this.#version++;
-    this.#aside = null;
+    this.#stash = null;
     this.#split(draft.text);
     this.#images = draft.images;
     this.#files = draft.files;
@@ -357,7 +357,7 @@ export class DraftState {
 }
 
 /** Merges two messages, the first above the second. */
-export function together(a: Written, b: Written): Written {
+export function merge(a: Written, b: Written): Written {
   const text = [a.text, b.text].filter((part) => part !== '').join('\n\n');
   return { text, images: [...a.images, ...b.images], files: [...a.files, ...withoutId(b.files, a.files)], memories: [...a.memories, ...withoutId(b.memories, a.memories)] };
 }

@@ -71,14 +71,14 @@ export class DroppingState {
     const foreign = files.filter((file) => !dragOut.isOurs(file.path));
     const server = foreign.find((file) => servers.importing || looksLikeServer(file.name));
     if (server) return servers.import(server.path);
-    const attached = dropped ? foreign.filter((file) => this.takes(file)) : [];
+    const attached = dropped ? foreign.filter((file) => this.accepts(file)) : [];
     const rest = foreign.filter((file) => !attached.includes(file));
     if (rest.length > 0) importing.show(rest);
     for (const file of attached) await this.attach(file);
   }
 
   /** Whether a file is attached to the message that is being written. */
-  takes(file: DroppedFile): boolean {
+  accepts(file: DroppedFile): boolean {
     return file.reason === '' && ((file.kind === 'document' && this.attaches) || (file.kind === 'image' && this.attachesPictures));
   }
 

@@ -42,20 +42,20 @@ async function leaveDuring(name: string, act: () => Promise<unknown>): Promise<v
   expect(app.toasts.list.filter((toast) => toast.tone === 'danger')).toEqual([]);
 }
 
-describe('one who went elsewhere stays there', () => {
-  it('when a fork is made', () => leaveDuring('sessions.fork', () => app.turnActions.fork(app.conversation.turns.at(-10)!)));
+describe('the user stays in the conversation opened meanwhile', () => {
+  it('after a fork', () => leaveDuring('sessions.fork', () => app.turnActions.fork(app.conversation.turns.at(-10)!)));
 
-  it('when a fork is made in the tree', () => leaveDuring('sessions.fork', () => app.branches.fork(app.conversation.turns.at(-10)!.id, 1, '')));
+  it('after a fork in the tree', () => leaveDuring('sessions.fork', () => app.branches.fork(app.conversation.turns.at(-10)!.id, 1, '')));
 
-  it('when it was rolled back to a turn', () => leaveDuring('branches.rollbackTo', () => app.branches.rollback(app.conversation.branchId, app.conversation.turns.at(-10)!.id, 1)));
+  it('after a rollback to a turn', () => leaveDuring('branches.rollbackTo', () => app.branches.rollback(app.conversation.branchId, app.conversation.turns.at(-10)!.id, 1)));
 
-  it('when it was rolled back to a state', () => leaveDuring('sessions.rollback', () => app.commands.run('rollback')));
+  it('after a rollback to a state', () => leaveDuring('sessions.rollback', () => app.commands.run('rollback')));
 
-  it('when a branch is switched to', () => leaveDuring('sessions.switch', () => app.branches.open(app.conversation.branches.find((branch) => branch.id !== app.conversation.branchId)!.id)));
+  it('after switching a branch', () => leaveDuring('sessions.switch', () => app.branches.open(app.conversation.branches.find((branch) => branch.id !== app.conversation.branchId)!.id)));
 
-  it('when an answer is asked for anew', () => leaveDuring('chat.retry', () => app.turnActions.regenerate(app.conversation.newest!)));
+  it('after regenerating an answer', () => leaveDuring('chat.retry', () => app.turnActions.regenerate(app.conversation.newest!)));
 
-  it('also while the other session is still on its way', async () => {
+  it('also while the other session is still loading', async () => {
     const release = backend.hold('sessions.fork');
     const forked = app.turnActions.fork(app.conversation.turns.at(-10)!);
     const arrive = backend.hold('sessions.open');
@@ -68,7 +68,7 @@ describe('one who went elsewhere stays there', () => {
     expect(app.conversation.sessionId).toBe(other);
   });
 
-  it('and the way back of a fork leads to its own session', async () => {
+  it('and undoing a fork opens its own session', async () => {
     const { branchId, sessionId } = app.conversation;
     await app.turnActions.fork(app.conversation.turns.at(-10)!);
     const toast = app.toasts.list.at(-1)!;
@@ -82,7 +82,7 @@ describe('one who went elsewhere stays there', () => {
 describe('an edit', () => {
   const words = (text: string) => app.conversation.turns.some((turn) => turn.user.some((block) => block.text === text));
 
-  it('leaves what was written before it on its branch, after it was sent', async () => {
+  it('leaves the earlier draft on its branch after sending', async () => {
     const before = app.conversation.branchId;
     app.draft.text = 'a thought';
     await settle();
@@ -97,7 +97,7 @@ describe('an edit', () => {
     expect(app.draft.text).toBe('a thought');
   });
 
-  it('ends when a fork opens, and takes nothing along', async () => {
+  it('ends when a fork opens, without moving the text', async () => {
     const before = app.conversation.branchId;
     app.draft.text = 'a thought';
     app.turnActions.edit(app.conversation.turns.at(-5)!);
@@ -110,7 +110,7 @@ describe('an edit', () => {
     expect(app.draft.text).toBe('a thought');
   });
 
-  it('that cannot be sent after one has left keeps its words where they were written', async () => {
+  it('that cannot be sent after leaving keeps its text where it was written', async () => {
     const { branchId, sessionId } = app.conversation;
     app.draft.text = 'a thought';
     app.turnActions.edit(app.conversation.turns.at(-5)!);
@@ -132,7 +132,7 @@ describe('an edit', () => {
   it.each([
     ['changed', 'other words', 'a thought\n\nother words'],
     ['as it came', null, 'a thought'],
-  ])('loses nothing when the program is gone in the middle of it: %s', async (_, words, found) => {
+  ])('loses nothing when the program ends during it: %s', async (_, words, found) => {
     app.draft.text = 'a thought';
     await settle();
     app.turnActions.edit(app.conversation.turns.at(-5)!);
@@ -144,7 +144,7 @@ describe('an edit', () => {
     again.stop();
   });
 
-  it('stays as it is when its branch is read anew', async () => {
+  it('is unchanged when its branch is read again', async () => {
     app.draft.text = 'a thought';
     app.turnActions.edit(app.conversation.turns.at(-5)!);
     app.draft.text = 'other words';
@@ -158,8 +158,8 @@ describe('an edit', () => {
   });
 });
 
-describe('what is typed ahead', () => {
-  it('stands in the new session once it has opened, and nothing of it is sent elsewhere', async () => {
+describe('text typed ahead', () => {
+  it('is in the new session once it is open, and not sent elsewhere', async () => {
     const before = app.conversation.branchId;
     app.draft.text = 'a thought';
     const release = backend.hold('sessions.create');
@@ -181,7 +181,7 @@ describe('what is typed ahead', () => {
     expect(backend.world.branch(before).draft.text).toBe('a thought');
   });
 
-  it('takes no document before there is a session to keep it in, and says so', async () => {
+  it('accepts no document before there is a session, and says so', async () => {
     const release = backend.hold('sessions.create');
     const made = app.navigation.newSession();
     await settle();
@@ -192,7 +192,7 @@ describe('what is typed ahead', () => {
     await made;
   });
 
-  it.each(['sessions.create', 'sessions.open'])('goes back to where one was when nothing opens: %s', async (call) => {
+  it.each(['sessions.create', 'sessions.open'])('returns to the earlier conversation when opening fails: %s', async (call) => {
     const before = app.conversation.branchId;
     app.draft.text = 'a thought';
     const release = backend.hold(call);
@@ -206,7 +206,7 @@ describe('what is typed ahead', () => {
     expect([app.conversation.branchId, app.draft.branchId, app.draft.text]).toEqual([before, before, 'a thought\n\nand more']);
   });
 
-  it('stays in the field while a message is on its way, which takes only what stood there', async () => {
+  it('stays in the field while a message is sent, which contains only the earlier text', async () => {
     const release = backend.hold('chat.send');
     app.draft.text = 'One thing';
     const sent = app.composer.send();

@@ -111,7 +111,7 @@ export class ExportState {
   }
 
   /** Why it cannot be started like this; empty: it can. */
-  get why(): string {
+  get disabledReason(): string {
     const plan = this.#plan;
     if (!plan) return t('state.countingTurns');
     if (this.#path.trim() === '') return t('state.chooseFile');
@@ -207,7 +207,7 @@ export class ExportState {
   }
 
   async begin(): Promise<void> {
-    if (this.#beginning || this.why !== '') return;
+    if (this.#beginning || this.disabledReason !== '') return;
     this.#beginning = true;
     this.#error = null;
     try {

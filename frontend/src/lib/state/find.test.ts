@@ -25,7 +25,7 @@ const settled = () => vi.advanceTimersByTimeAsync(300);
 const seqAt = () => app.conversation.turns.find((turn) => turn.id === app.conversation.intent.turnId)?.seq;
 
 describe('find in the conversation', () => {
-  it('goes from find to find around the ends, and loads turns that are far', async () => {
+  it('moves between matches, wrapping around, and loads distant turns', async () => {
     app.find.show();
     app.find.text = 'Message 77';
     await settled();
@@ -41,7 +41,7 @@ describe('find in the conversation', () => {
     expect([app.find.position, seqAt()]).toEqual([1, 77]);
   });
 
-  it('matches the case when asked, and says when there is nothing', async () => {
+  it('matches the case on request, and reports no results', async () => {
     app.find.show('message 77');
     await settled();
     const any = app.find.result!.total;
@@ -55,7 +55,7 @@ describe('find in the conversation', () => {
     expect(app.find.position).toBe(0);
   });
 
-  it('of two questions shows the later, whichever answer comes first', async () => {
+  it('shows the results of the later of two queries, in whichever order they return', async () => {
     const release = backend.hold('search.find');
     app.find.show('Message 1');
     await settled();
@@ -65,7 +65,7 @@ describe('find in the conversation', () => {
     expect(app.find.result).toBeNull();
   });
 
-  it('brings the reader back, unless one stays', async () => {
+  it('returns to the reading position, unless the user stays', async () => {
     const [before] = app.conversation.turns;
     app.find.follow(() => ({ turnId: before!.id, seq: before!.seq, top: -30, atEnd: false }));
     app.find.show('Message 77');
@@ -76,7 +76,7 @@ describe('find in the conversation', () => {
     expect([app.find.marks, app.find.close(true)]).toEqual([null, false]);
   });
 
-  it('an error is said, and the next question asked all the same', async () => {
+  it('shows an error, and runs the next query anyway', async () => {
     backend.failNext('search.find', { message: 'The history cannot be read' });
     app.find.show('Message 1');
     await settled();
@@ -87,8 +87,8 @@ describe('find in the conversation', () => {
   });
 });
 
-describe('reaching any turn', () => {
-  it('by number, share and day', async () => {
+describe('going to any turn', () => {
+  it('by number, percentage and day', async () => {
     await app.goTo.go('#500');
     expect(seqAt()).toBe(500);
     await app.goTo.go('100 %');
@@ -103,13 +103,13 @@ describe('reaching any turn', () => {
     expect(seqAt()).toBe(1);
   });
 
-  it('marks what it was opened for', async () => {
+  it('marks the text that led there', async () => {
     const turn = backend.world.lineage(app.conversation.branchId)[3]!;
     await app.navigation.visitTurn(turn.id, ['goes on', '  ']);
     expect(app.conversation.intent.marks).toEqual({ terms: ['goes on'], matchCase: false, turnId: turn.id, nth: 0, everywhere: false });
   });
 
-  it('of two jumps the later wins', async () => {
+  it('the later of two jumps wins', async () => {
     const lineage = backend.world.lineage(app.conversation.branchId);
     const release = backend.hold('sessions.turn');
     const slow = app.conversation.jumpTo(lineage[5]!.id);
@@ -119,7 +119,7 @@ describe('reaching any turn', () => {
     expect(seqAt()).toBe(700);
   });
 
-  it('keeps no more than a few pages, whichever way one reads', async () => {
+  it('keeps only a few pages loaded, in either direction', async () => {
     const { conversation } = app;
     while (conversation.hasOlder) {
       await conversation.loadOlder();

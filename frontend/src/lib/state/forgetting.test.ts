@@ -43,7 +43,7 @@ async function erase(turnId: string): Promise<void> {
 describe('a search in this session', () => {
   const sessionsFound = () => app.search.groups.map((group) => group.sessionId);
 
-  it('is asked anew in another session', async () => {
+  it('runs again in another session', async () => {
     const { sessionId } = app.conversation;
     secret();
     app.search.show('xylophone');
@@ -60,7 +60,7 @@ describe('a search in this session', () => {
     expect(sessionsFound()).toEqual([sessionId]);
   });
 
-  it('is asked when one looks at it again, not behind a closed panel', async () => {
+  it('runs again when visible, not behind a closed panel', async () => {
     secret();
     app.search.show('xylophone');
     app.search.narrow({ here: true });
@@ -76,7 +76,7 @@ describe('a search in this session', () => {
     expect(asked()).toBe(before + 1);
   });
 
-  it('of all sessions stays as it is', async () => {
+  it('of all sessions is unchanged', async () => {
     const { sessionId } = app.conversation;
     secret();
     app.search.show('xylophone');
@@ -89,8 +89,8 @@ describe('a search in this session', () => {
   });
 });
 
-describe('what was erased', () => {
-  it('is forgotten at once by all that was read before', async () => {
+describe('permanently deleted data', () => {
+  it('is dropped at once from everything loaded before', async () => {
     const turnId = secret();
     backend.world.touch(backend.world.turn(turnId));
     app.branches.follow(app.conversation.sessionId);
@@ -114,7 +114,7 @@ describe('what was erased', () => {
     expect(app.erasing.count).toBe(count + 1); // the list of receipts reports the same deletion
   });
 
-  it('by the command line is forgotten as soon as it is told', async () => {
+  it('by the command line is dropped when it is reported', async () => {
     const { count } = app.erasing;
     backend.disk.receipts = [{ id: 'elsewhere', kind: 'session', subject: 's', at: 1, parts: [], backups: [] }];
     backend.world.changed('sessions', '', '');

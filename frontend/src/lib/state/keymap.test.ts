@@ -18,7 +18,7 @@ describe('a key press', () => {
 });
 
 describe('the keys of the window', () => {
-  it('are those of the list until others are chosen, and each command is heard by all of its own', async () => {
+  it('are the default ones until changed, and each command has all of its own', async () => {
     const { app } = await startedApp();
     const heard = entries.filter(isRebindable).flatMap((entry) => defaultChords(entry).map((chord) => [chord, entry.id] as const));
     expect(new Set(heard.map(([chord]) => chord)).size).toBe(heard.length);
@@ -28,14 +28,14 @@ describe('the keys of the window', () => {
     expect([commandOf('n'), commandOf('I', { ...ctrl, shiftKey: true }), commandOf('b', { ...ctrl, altKey: true }), commandOf('n', { ...ctrl, isComposing: true })]).toEqual([null, null, null, null]);
   });
 
-  it.each([['/', {}], ['?', {}], ['z', ctrl]])('leaves %s to a field that is being written in', async (key, more) => {
+  it.each([['/', {}], ['?', {}], ['z', ctrl]])('leave %s to a focused text field', async (key, more) => {
     const { app } = await startedApp();
     const event = press(key, more);
     Object.defineProperty(event, 'target', { value: document.createElement('textarea') });
     expect(app.keymap.commandOf(event)).toBeNull();
   });
 
-  it('are stored, and shown wherever they are named', async () => {
+  it('are saved, and shown everywhere', async () => {
     const { app, backend } = await startedApp();
     await app.keymap.assign('new', 'Ctrl+Shift+M');
     expect(backend.program.valueOf('keys.shortcuts')).toBe('["new=Ctrl+Shift+M"]');
@@ -49,26 +49,26 @@ describe('the keys of the window', () => {
     expect([backend.program.valueOf('keys.shortcuts'), app.keymap.keys('inspector'), app.keymap.keys('fork')]).toEqual(['[]', 'Ctrl+I', '']);
   });
 
-  it('follow the configuration, and leave out what there is not', async () => {
+  it('follow the configuration, and ignore unknown commands', async () => {
     const { app } = await startedApp();
     app.keymap.adopt(['new=Ctrl+U', 'gone=Ctrl+P', 'rename=F5', 'stop=Ctrl+S', 'broken']);
     expect([app.keymap.keys('new'), app.keymap.keys('print'), app.keymap.keys('rename'), app.keymap.keys('stop')]).toEqual(['Ctrl+U', 'Ctrl+P', 'F2', 'Esc']);
   });
 
-  it('stay as they were where the program refuses them', async () => {
+  it('are unchanged if the program rejects the change', async () => {
     const { app, backend } = await startedApp();
     backend.failNext('settings.set', { code: 'invalid' });
     await app.keymap.assign('new', 'Ctrl+U');
     expect(app.keymap.keys('new')).toBe('Ctrl+N');
   });
 
-  it.each([['Ctrl+C', /Editing text/], ['Ctrl+Z', /Editing text/], ['F2', /Rename the session in the list/], ['Ctrl+3', /First to ninth/], ['Enter', /Send/], ['Ctrl+Delete', /needed to move/], ['Shift+M', /Hold Ctrl or Alt/], ['M', /Hold Ctrl or Alt/]])('%s is nobody’s to give', (chord, why) => expect(refusalOf('new', chord)).toMatch(why));
-  it.each(['Ctrl+U', 'Alt+M', 'F8', 'Ctrl+Alt+Shift+Ü', 'Ctrl++'])('%s can be given', (chord) => expect(refusalOf('new', chord)).toBe(''));
-  it('gives a command its own keys back', () => expect([refusalOf('undo', 'Ctrl+Z'), refusalOf('help', '?')]).toEqual(['', '']));
+  it.each([['Ctrl+C', /Editing text/], ['Ctrl+Z', /Editing text/], ['F2', /Rename the session in the list/], ['Ctrl+3', /First to ninth/], ['Enter', /Send/], ['Ctrl+Delete', /needed to move/], ['Shift+M', /Hold Ctrl or Alt/], ['M', /Hold Ctrl or Alt/]])('%s cannot be assigned', (chord, why) => expect(refusalOf('new', chord)).toMatch(why));
+  it.each(['Ctrl+U', 'Alt+M', 'F8', 'Ctrl+Alt+Shift+Ü', 'Ctrl++'])('%s can be assigned', (chord) => expect(refusalOf('new', chord)).toBe(''));
+  it('resets a command to its default keys', () => expect([refusalOf('undo', 'Ctrl+Z'), refusalOf('help', '?')]).toEqual(['', '']));
 });
 
-describe('the page of keys', () => {
-  it('records what is pressed, asks before it takes another command’s, and hands it back', async () => {
+describe('the page of shortcuts', () => {
+  it('records pressed keys, asks before taking them from another command, and resets them', async () => {
     const { app } = await startedApp();
     mountIn(app, ShortcutsPage, {});
     const user = userEvent.setup();

@@ -4,7 +4,7 @@ import { LayoutState } from './layout.svelte';
 beforeEach(() => localStorage.clear());
 
 describe('the columns', () => {
-  it('remember widths within their bounds, and what is collapsed', () => {
+  it('remember widths within their bounds, and which are collapsed', () => {
     const layout = new LayoutState(localStorage);
     layout.resize('sessions', 500);
     layout.resize('inspector', 1);
@@ -13,7 +13,7 @@ describe('the columns', () => {
     expect([again.width('sessions'), again.width('inspector'), again.isOpen('inspector'), again.isOpen('sessions')]).toEqual([26, 20, false, true]);
   });
 
-  it('begin with the inspector closed, and as they were left afterwards', () => {
+  it('begin with the inspector closed, and later as they were left', () => {
     const layout = new LayoutState(localStorage);
     expect([layout.isOpen('sessions'), layout.isOpen('inspector')]).toEqual([true, false]);
     layout.reveal('inspector');
@@ -22,12 +22,12 @@ describe('the columns', () => {
     expect(new LayoutState(localStorage).isOpen('inspector')).toBe(false);
   });
 
-  it.each(['not json', '{"widths":{"sessions":"wide"}}', 'null', '{"widths":null}'])('start as new from %s', (saved) => {
+  it.each(['not json', '{"widths":{"sessions":"wide"}}', 'null', '{"widths":null}'])('use the defaults for %s', (saved) => {
     localStorage.setItem('contextinfinity.layout', saved);
     expect(new LayoutState(localStorage).width('sessions')).toBe(14.5);
   });
 
-  it('become drawers one at a time where there is no room', () => {
+  it('become drawers one at a time if there is no space', () => {
     const layout = new LayoutState(localStorage);
     layout.measured(56);
     expect([layout.isOpen('sessions'), layout.isOpen('inspector')]).toEqual([false, false]);
@@ -40,8 +40,8 @@ describe('the columns', () => {
   });
 });
 
-describe('what stands at the right of the conversation', () => {
-  it('takes its own width, none as a drawer, and enough for the lines of a search', () => {
+describe('the area at the right of the conversation', () => {
+  it('has its own width, none as a drawer, and enough for search results', () => {
     const layout = new LayoutState(localStorage);
     layout.measured(100);
     layout.reveal('inspector');

@@ -1,6 +1,6 @@
 import type { App } from './app.svelte';
 
-type Parts = Pick<App, 'backend' | 'changes' | 'conversation' | 'sessions'>;
+type Parts = Pick<App, 'backend' | 'changes' | 'conversation' | 'models' | 'sessions'>;
 
 /** The setting of the memory scope. */
 const key = 'retrieval.scope';
@@ -13,37 +13,46 @@ export type AskedScope = 'lineage' | 'project' | 'all';
  * conversations, until the user has chosen. The choice is stored as the setting.
  */
 export class MemoryScope {
-  /** undefined: not read yet. */
-  #chosen = $state<boolean | undefined>(undefined);
-  #asked = false;
+  /** Counts the changes of the settings. */
+  #version = $state(0);
+  /** Whether the user has chosen, and at which version of the settings that was read. */
+  #seen = $state.raw<{ version: number; chosen: boolean } | null>(null);
+  #looking = -1;
   readonly #parts: Parts;
   readonly #off: () => void;
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#off = parts.changes.on(['settings'], () => (this.#asked = false, this.#chosen = undefined));
+    this.#off = parts.changes.on(['settings'], () => void this.#version++);
+  }
+
+  /** Recall answers here: it sends nothing, and outside projects it searches all chats until the user has chosen. */
+  get withRecall(): boolean {
+    const { conversation, models } = this.#parts;
+    return models.find(conversation.header?.model ?? '')?.provider === 'recall';
   }
 
   /** Memory of other conversations is relevant for the next message. */
   get matters(): boolean {
     const { conversation, sessions } = this.#parts;
-    return conversation.header?.infinity === true && conversation.session?.turns === 0 && sessions.list.some((row) => row.turns > 0 && row.id !== conversation.sessionId);
+    return conversation.header?.infinity === true && !this.withRecall && conversation.session?.turns === 0 && sessions.list.some((row) => row.turns > 0 && row.id !== conversation.sessionId);
   }
 
   get asking(): boolean {
-    return this.matters && this.#chosen === false;
+    return this.matters && this.#seen?.chosen === false;
   }
 
-  /** Reads whether the user has chosen, once and after the settings changed. */
+  /** Reads whether the user has chosen, if that matters: once for each version of the settings. */
   async look(): Promise<void> {
-    if (this.#asked || !this.matters) return;
-    this.#asked = true;
+    const version = this.#version;
+    if (!this.matters || this.#seen?.version === version || this.#looking === version) return;
+    this.#looking = version;
     try {
       const { settings } = await this.#parts.backend.settings.settings();
       const setting = settings.find((candidate) => candidate.key === key);
-      this.#chosen = setting === undefined || setting.origin !== 'default';
+      if (version === this.#version) this.#seen = { version, chosen: setting === undefined || setting.origin !== 'default' };
     } catch {
-      this.#asked = false; // the next conversation tries again
+      this.#looking = -1; // the next conversation tries again
     }
   }
 
@@ -56,7 +65,7 @@ export class MemoryScope {
     const { backend, conversation } = this.#parts;
     if (scope === 'lineage' && this.inProject) await backend.projects.setScope(conversation.sessionId, scope);
     await backend.settings.set(key, scope);
-    this.#chosen = true;
+    this.#seen = { version: this.#version, chosen: true };
   }
 
   stop(): void {

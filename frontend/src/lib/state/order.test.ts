@@ -10,7 +10,7 @@ import { UndoState } from './undo.svelte';
 // Replies and writes that arrive out of order.
 
 describe('the session list', () => {
-  it('shows what the last question found, whichever answer comes first', async () => {
+  it('shows the result of the last query, in whichever order they return', async () => {
     const answers = new Map<string, (rows: SessionRow[]) => void>();
     const backend = fakeBackend({ data: 'empty' });
     const list = (_: boolean, filter: string) => new Promise<SessionRow[]>((answer) => answers.set(filter, answer));
@@ -29,7 +29,7 @@ describe('the session list', () => {
 });
 
 describe('a slider that is dragged', () => {
-  it('leaves its last value in the configuration', async () => {
+  it('saves its last value in the configuration', async () => {
     const backend = fakeBackend({ data: 'empty' });
     const kept: string[] = [];
     let slow = true;

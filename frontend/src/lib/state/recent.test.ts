@@ -10,7 +10,7 @@ import { grouped } from './sessionGroups';
 
 const press = (key: string, more: KeyboardEventInit = {}) => new KeyboardEvent('keydown', { key, ctrlKey: true, cancelable: true, ...more });
 
-test('one walks through the sessions in the order they were last open, while Ctrl is held', async () => {
+test('sessions are switched in the order they were last open, while Ctrl is held', async () => {
   const opened: string[] = [];
   const recent = new RecentSessions(() => ['a', 'b', 'c', 'd'], async (id) => void (opened.push(id), recent.visited(id)));
   for (const id of ['c', 'gone', 'b', 'a']) recent.visited(id);
@@ -29,7 +29,7 @@ test('one walks through the sessions in the order they were last open, while Ctr
   expect(opened.at(-1)).toBe('a');
 });
 
-test('one session alone is where one is', async () => {
+test('a single session stays open', async () => {
   const open = vi.fn(async () => undefined);
   const recent = new RecentSessions(() => ['a'], open);
   recent.visited('a');
@@ -37,7 +37,7 @@ test('one session alone is where one is', async () => {
   expect(open).not.toHaveBeenCalled();
 });
 
-test('the keys open sessions by place and by when they were last open', async () => {
+test('keys open sessions by position and by last use', async () => {
   const { app } = await startedApp({ data: 'rich' });
   const lines = grouped(app.sessions.list, Date.now()).flatMap((line) => (line.kind === 'session' ? [line.id] : []));
   const first = app.conversation.sessionId;
@@ -83,7 +83,7 @@ test('Ctrl+Q ends the program, and asks first while an answer arrives', async ()
   dialog.unmount();
 });
 
-test('the open branch is printed as the page an export would write', async () => {
+test('the open branch is printed like an HTML export', async () => {
   const printPage = vi.spyOn(printing, 'printPage').mockResolvedValue();
   const { app } = await startedApp({ data: 'rich' });
   await app.commands.run('print');

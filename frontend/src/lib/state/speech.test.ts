@@ -19,7 +19,7 @@ function engine(voices: number) {
 afterEach(() => vi.unstubAllGlobals());
 
 describe('reading aloud', () => {
-  test('is offered where there is a voice, also one that comes late', () => {
+  test('is offered if there is a voice, even if it appears late', () => {
     expect(new SpeechState({ show: vi.fn() }).available).toBe(false); // no engine
     const voice = engine(0);
     const speech = new SpeechState({ show: vi.fn() });
@@ -29,7 +29,7 @@ describe('reading aloud', () => {
     expect(speech.available).toBe(true);
   });
 
-  test('goes from piece to piece, and ends with the last or when asked', () => {
+  test('reads part by part, and ends with the last or on request', () => {
     const voice = engine(1);
     const speech = new SpeechState({ show: vi.fn() });
     speech.toggle('t1', 'One.\n\nTwo.');
@@ -43,7 +43,7 @@ describe('reading aloud', () => {
     expect([voice.heard.length, speech.reading]).toEqual([3, '']);
   });
 
-  test('says when the voice fails, and when there is nothing to read', () => {
+  test('reports when the voice fails, and when there is nothing to read', () => {
     const voice = engine(1);
     const show = vi.fn();
     const speech = new SpeechState({ show });
@@ -55,14 +55,14 @@ describe('reading aloud', () => {
   });
 });
 
-describe('what is read', () => {
+describe('the spoken text', () => {
   test.each([
     ['# Title\n\nSome **bold** words[^1].\n\n[^1]: A note.', ['Title', 'Some bold words.', 'A note.']],
     ['Before.\n```go\nx := 1\n```\nAfter \\(a^2\\) it: https://example.com/a.', ['Before.', 'After it:']],
     ['| a | b |\n|---|---|\n| 1 | 2 |', ['a b', '1 2']],
   ])('%j', (text, pieces) => expect(spokenPieces(text).map((piece) => piece.replace(/ +/g, ' '))).toEqual(pieces));
 
-  test('comes in pieces an engine does not cut off, and in a bounded number', () => {
+  test('is split into parts that engines do not cut off, and limited in number', () => {
     expect(Math.max(...spokenPieces('word '.repeat(10_000)).map((piece) => piece.length))).toBeLessThanOrEqual(300);
     expect(spokenPieces('A. '.repeat(10) + 'x'.repeat(2_000)).join('').length).toBeGreaterThan(2_000);
     expect(spokenPieces('x\n'.repeat(5_000))).toHaveLength(2_000);

@@ -23,7 +23,7 @@ describe('a step’s stream', () => {
     expect([textOf(stream), stream.seq, stream.displayed, stream.durable]).toEqual(['abc', 3, 30, 15]);
   });
 
-  it('puts frames that arrive out of order in order', () => {
+  it('reorders frames that arrive out of order', () => {
     for (const order of [[2, 1, 3], [3, 2, 1], [2, 3, 1], [3, 1, 2]]) {
       const stream = fresh();
       for (const seq of order) stream.accept(frame(seq, String(seq)));
@@ -31,13 +31,13 @@ describe('a step’s stream', () => {
     }
   });
 
-  it('drops what comes twice, what is of another step, and what is older than its snapshot', () => {
+  it('drops duplicates, frames of another step, and frames older than its snapshot', () => {
     const stream = new StepStream(turnView({ live: true, liveStep: step, liveSeq: 2, assistant: [block('text', 'ab')] }));
     expect([stream.accept(frame(2, 'b')), stream.accept(frame(3, 'c', { step: 'p0' })), stream.accept(frame(3, 'c')), stream.accept(frame(3, 'c'))]).toEqual(['ignored', 'ignored', 'applied', 'ignored']);
     expect(textOf(stream)).toBe('abc');
   });
 
-  it('says that there is a hole until it is filled', () => {
+  it('reports a gap until it is filled', () => {
     const stream = fresh();
     expect([stream.accept(frame(1, 'a')), stream.accept(frame(3, 'c')), stream.accept(frame(4, 'd'))]).toEqual(['applied', 'gap', 'gap']);
     expect(textOf(stream)).toBe('a');
@@ -45,7 +45,7 @@ describe('a step’s stream', () => {
     expect(textOf(stream)).toBe('abcd');
   });
 
-  it('fills a hole from the journal and keeps what lies beyond it', () => {
+  it('fills a gap from the journal and keeps later frames', () => {
     const stream = fresh();
     stream.accept(frame(1, 'a'));
     for (const seq of [4, 6]) stream.accept(frame(seq, String(seq)));
@@ -60,7 +60,7 @@ describe('a step’s stream', () => {
     expect(textOf(stream)).toBe('123');
   });
 
-  it('opens blocks of the kinds frames name', () => {
+  it('opens blocks of the kinds that frames name', () => {
     const stream = fresh();
     stream.accept(frame(1, 'hm', { kind: 'reasoning' }));
     stream.accept(frame(2, 'Yes', { block: 1 }));
@@ -69,7 +69,7 @@ describe('a step’s stream', () => {
     expect(stream.blocks.map((each) => [each.kind, each.text, each.name])).toEqual([['reasoning', 'hm', ''], ['text', 'Yes', ''], ['tool_use', '{}', 'run_job']]);
   });
 
-  it('moves counters by frames without text, and never back', () => {
+  it('advances counters with frames without text, and never reduces them', () => {
     const stream = fresh();
     stream.accept(frame(1, 'a', { displayed: 20, durable: 0 }));
     const before = stream.blocks;
@@ -78,7 +78,7 @@ describe('a step’s stream', () => {
     expect([stream.durable, stream.blocks]).toEqual([20, before]);
   });
 
-  it('goes on in the block an earlier step left', () => {
+  it('continues in the block of an earlier step', () => {
     const stream = new StepStream(turnView({ live: true, liveStep: step, liveSeq: 0, assistant: [block('reasoning', 'hm'), block('text', 'One two')] }));
     stream.accept(frame(1, ' three', { block: 1 }));
     expect(textOf(stream)).toBe('hm|One two three');

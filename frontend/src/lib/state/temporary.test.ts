@@ -48,7 +48,7 @@ function asked(leaving: Promise<unknown>): { done: boolean } {
 }
 
 describe('a temporary chat', () => {
-  it('takes the model of the session it stands in front of, and answers in memory', async () => {
+  it('uses the model of the session it replaces, and answers in memory', async () => {
     expect(app.temporary.model).toBe(app.conversation.model);
     await send('Hello');
     await until(() => shown().length > 40);
@@ -57,7 +57,7 @@ describe('a temporary chat', () => {
     expect([shown(), app.temporary.newest?.state]).toEqual([answers[0], 'not kept']);
   });
 
-  it('writes nothing: no draft, no turn, no line in the list', async () => {
+  it('saves nothing: no draft, no turn, no row in the list', async () => {
     const session = app.conversation.sessionId;
     const turns = app.conversation.turns.length;
     app.temporary.draft.text = 'A secret';
@@ -71,14 +71,14 @@ describe('a temporary chat', () => {
     expect(app.sessions.list.some((row) => row.id.startsWith('temporary:'))).toBe(false);
   });
 
-  it('never says that a byte is durable', async () => {
+  it('never calls a byte durable', async () => {
     await send('Hello');
     await until(() => shown().length > 40);
     const live = app.temporary.live(app.temporary.newest!.id)!;
     expect([live.displayed > 40, live.durable, app.temporary.written]).toEqual([true, 0, false]);
   });
 
-  it('survives frames that are lost, doubled and out of order, without a journal to ask', async () => {
+  it('handles lost, duplicated and reordered frames, without a journal', async () => {
     const deliver = backend.world.frame.bind(backend.world);
     let count = 0;
     let late: Frame | undefined;
@@ -109,7 +109,7 @@ describe('a temporary chat', () => {
     expect(app.temporary.turns.map((turn) => turn.seq)).toEqual([1, 2]);
   });
 
-  it('keeps what arrived when it is stopped', async () => {
+  it('keeps the part that arrived when it is stopped', async () => {
     await send('Hello');
     await until(() => shown().length > 20);
     await app.temporary.stop();
@@ -134,8 +134,8 @@ describe('a temporary chat', () => {
   });
 });
 
-describe('a temporary chat that is slow to begin', () => {
-  it('takes what is typed and sent meanwhile, and the session gets none of it', async () => {
+describe('a temporary chat that starts slowly', () => {
+  it('accepts text and sends it, and the session gets none of it', async () => {
     await app.navigation.leaveTemporary();
     const begin = backend.hold('chat.temporaryStart');
     const started = app.navigation.newTemporary();
@@ -152,7 +152,7 @@ describe('a temporary chat that is slow to begin', () => {
     expect(backend.calls.filter((call) => /saveDraft|chat\.send$/.test(call.name))).toEqual([]);
   });
 
-  it('gives the session back if it cannot begin, and keeps the words for the next one', async () => {
+  it('returns to the session if it cannot start, and keeps the text for the next one', async () => {
     await app.navigation.leaveTemporary();
     const begin = backend.hold('chat.temporaryStart');
     backend.failNext('chat.temporaryStart', { message: 'The program is closing' });
@@ -168,7 +168,7 @@ describe('a temporary chat that is slow to begin', () => {
     expect(app.temporary.draft.text).toBe('A secret');
   });
 
-  it('is gone when it is left before it began', async () => {
+  it('is discarded if it is left before it started', async () => {
     await app.navigation.leaveTemporary();
     backend.calls.length = 0;
     const begin = backend.hold('chat.temporaryStart');
@@ -182,14 +182,14 @@ describe('a temporary chat that is slow to begin', () => {
 });
 
 describe('leaving a temporary chat', () => {
-  it('asks nothing of one that is empty', async () => {
+  it('asks nothing if it is empty', async () => {
     const id = app.temporary.id;
     await app.navigation.newSession();
     expect([app.temporary.active, app.temporary.asking]).toEqual([false, false]);
     expect(called('chat.temporaryEnd').map((call) => call.args)).toEqual([[id]]);
   });
 
-  it('asks once when it holds turns, stays if told to, and ends it otherwise', async () => {
+  it('asks once if it has turns, stays if told to, and discards it otherwise', async () => {
     await send('Hello');
     const other = app.sessions.list.find((row) => row.id !== app.conversation.sessionId)!.id;
     const id = app.temporary.id;
@@ -206,7 +206,7 @@ describe('leaving a temporary chat', () => {
     await expect(backend.chat.temporaryTurns(id)).rejects.toThrow('has ended');
   });
 
-  it('asks about words that were not sent, and before another temporary chat', async () => {
+  it('asks about unsent text, and before another temporary chat', async () => {
     app.temporary.draft.text = 'Half a thought';
     const id = app.temporary.id;
     const leaving = app.navigation.newTemporary();
@@ -216,7 +216,7 @@ describe('leaving a temporary chat', () => {
     expect([app.temporary.active, app.temporary.id === id, app.temporary.draft.isEmpty]).toEqual([true, false, true]);
   });
 
-  it('lets the second way out take the place of the first', async () => {
+  it('lets a second question replace the first', async () => {
     await send('Hello');
     const { sessionId } = app.conversation;
     const first = asked(app.navigation.openSession('gone'));
@@ -228,7 +228,7 @@ describe('leaving a temporary chat', () => {
     expect([app.temporary.active, app.conversation.sessionId, app.conversation.error]).toEqual([false, sessionId, null]);
   });
 
-  it('says nothing when the program has forgotten it already', async () => {
+  it('reports nothing if the program has already discarded it', async () => {
     backend.failNext('chat.temporaryEnd', { code: 'not_found' });
     await app.navigation.leaveTemporary();
     expect([app.temporary.active, app.toasts.list.filter((toast) => toast.tone === 'danger')]).toEqual([false, []]);

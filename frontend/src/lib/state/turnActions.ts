@@ -48,7 +48,7 @@ export class TurnActions {
   /** Sends the same message to another model, which answers on a branch of its own. */
   askAlso = (turn: TurnView, model: string): Promise<void> =>
     this.#guard(async () => {
-      const still = this.#conversation.wish();
+      const still = this.#conversation.request();
       await this.#backend.branches.answerAlso(turn.id, model);
       if (still()) this.#showAnswers(turn.id);
     });
@@ -59,7 +59,7 @@ export class TurnActions {
   /** Like fork, but throws its error, for callers that show it themselves. */
   async forkAfter(turn: TurnView, label: string): Promise<void> {
     const { branchId: before, sessionId } = this.#conversation;
-    const still = this.#conversation.wish();
+    const still = this.#conversation.request();
     const branch = await this.#backend.sessions.fork(turn.id, false, label);
     const told = t('state.forked', { branch: branch.label, seq: turn.seq });
     if (!still()) return void this.#toasts.show(told);
@@ -94,7 +94,7 @@ export class TurnActions {
     });
 
   async #sending(act: () => Promise<SendResult>, turn: TurnView): Promise<void> {
-    const still = this.#conversation.wish();
+    const still = this.#conversation.request();
     const sent = await this.#looking(act, turn);
     if (!still()) return; // the user has gone elsewhere: the answer arrives in its own session
     if (sent.branchId !== '' && sent.branchId !== this.#conversation.branchId) {

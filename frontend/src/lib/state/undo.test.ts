@@ -11,7 +11,7 @@ function undoing() {
 }
 
 describe('undo', () => {
-  it('takes acts back newest first, by key or by their toast, each once', async () => {
+  it('undoes the newest action first, with the key or the toast, each once', async () => {
     const { toasts, undo, back, did, texts } = undoing();
     for (const name of ['a', 'b', 'c']) did(name);
     expect(undo.next).toBe('Archived c');
@@ -23,7 +23,7 @@ describe('undo', () => {
     expect([await undo.undo(), await undo.undo(), back]).toEqual([true, false, ['b', 'c', 'a']]);
   });
 
-  it('keeps what could not be taken back, and says why', async () => {
+  it('keeps an action that could not be undone, and shows why', async () => {
     const { undo, texts } = undoing();
     let full = true;
     undo.did({ text: 'Renamed it', undone: 'It has its old name again', undo: () => (full ? Promise.reject(new Error('The disk is full')) : Promise.resolve()) });
@@ -34,7 +34,7 @@ describe('undo', () => {
     expect([undo.next, texts().at(-1)]).toEqual(['', 'It has its old name again']);
   });
 
-  it('takes one back at a time', async () => {
+  it('undoes one at a time', async () => {
     const { undo, back, did } = undoing();
     let release = () => {};
     did('a');
@@ -46,7 +46,7 @@ describe('undo', () => {
     expect([back, undo.next]).toEqual([[], 'Archived a']);
   });
 
-  it('remembers a bounded number', async () => {
+  it('remembers a limited number', async () => {
     const { undo, back, did } = undoing();
     for (let i = 0; i < 25; i++) did(String(i));
     while (await undo.undo());

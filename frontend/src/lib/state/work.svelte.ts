@@ -46,7 +46,7 @@ export class WorkState {
   }
 
   /** Ended tasks that need attention: failed, interrupted, or with a report, and not opened yet. */
-  get untold(): readonly TaskView[] {
+  get unopened(): readonly TaskView[] {
     return this.#tasks.filter((task) => !this.#looked.has(task.id) && (task.state === 'failed' || task.state === 'interrupted' || (task.import !== null && task.state !== 'running') || (task.check?.problems ?? 0) > 0));
   }
 

@@ -37,7 +37,7 @@ describe('texts in the code', () => {
     expect(files.flatMap(literalsIn)).toEqual([]);
   });
 
-  it('follow the language: none is made once and kept', () => {
+  it('follow the language: none is created once and stored', () => {
     expect(files.flatMap((path) => findFrozen(path, read(path)).map(({ line, text }) => `${path}:${line} ${text}`))).toEqual([]);
   });
 });
@@ -79,5 +79,5 @@ describe('the finder', () => {
     ["const label = () => t('a.b');", 0],
     ["class A { label = t('a.b'); get other() { return t('a.b'); } }", 1],
     ["const label = $derived(t('a.b'));", 0],
-  ])('kept texts: %s', (source, count) => expect(findFrozen('a.svelte.ts', source)).toHaveLength(count));
+  ])('stored texts: %s', (source, count) => expect(findFrozen('a.svelte.ts', source)).toHaveLength(count));
 });

@@ -41,7 +41,7 @@ const words = ['session', 'project', 'all', 'bundle'];
 /** The choices of each setting that its description mentions. */
 const choices = new Map([...tables.matchAll(/name: "([\w.]+)"[^}]*?choices:\s*\[\]string\{([^}]*)\}[^}]*?help:\s*((?:"(?:[^"\\]|\\.)*"[\s+]*)+)/g)].map(([, key, list, help]) => [key!, [...list!.matchAll(/"([^"]+)"/g)].map(([, one]) => one!).filter((one) => !words.includes(one) && new RegExp(`\\b${one}\\b`).test(help!))]));
 
-it('has the same sentences in every language', () => {
+it('every language has the same sentences', () => {
   expect(Object.keys(zh.terms).sort()).toEqual(Object.keys(de.terms).sort());
   expect(Object.keys(zh.sentences).sort()).toEqual(Object.keys(de.sentences).sort());
 });
@@ -74,21 +74,21 @@ describe('a sentence of the program', () => {
 });
 
 describe.each([['de', de], ['zh-CN', zh]] as const)('the texts of the program in %s', (_, texts) => {
-  it('are those of Go’s settings, all and no others', () => {
+  it('are exactly those of the settings in Go', () => {
     expect(keys.length).toBeGreaterThan(90);
     expect(Object.keys(texts.settings).sort()).toEqual([...keys].sort());
     expect(Object.entries(texts.settings).filter(([, said]) => said.some((text) => text.trim() === ''))).toEqual([]);
   });
 
-  it('have its groups and units', () => {
+  it('include its groups and units', () => {
     expect([...new Set(terms)].filter((term) => !(term in texts.terms))).toEqual([]);
   });
 
-  it('are what the program says, word for word', () => {
+  it('match the English of the program exactly', () => {
     expect([...Object.keys(texts.terms), ...Object.keys(texts.sentences)].filter((english) => !isSaid(english))).toEqual([]);
   });
 
-  it('have all that the X-ray lists: items, what made them fit, why memory is here', () => {
+  it('include everything that the X-ray lists: items, measures to make it fit, reasons for memory', () => {
     const source = (path: string, from = '', to = '') => {
       const text = readFileSync(`../backend/${path}`, 'utf8');
       return text.slice(text.indexOf(from), to === '' ? undefined : text.indexOf(to));
@@ -104,12 +104,12 @@ describe.each([['de', de], ['zh-CN', zh]] as const)('the texts of the program in
     expect(groups.flat().filter((english) => !(english in texts.terms) && !(english in texts.sentences))).toEqual([]);
   });
 
-  it('have the values of each sentence, each once', () => {
+  it('use each value of a sentence once', () => {
     const wanted = (english: string) => (english.match(verbs) ?? []).map((_, i) => `{${i + 1}}`);
     expect(Object.entries(texts.sentences).filter(([english, said]) => ((said as string).match(/\{\d\}/g) ?? []).sort().join() !== wanted(english).join()).map(([english]) => english)).toEqual([]);
   });
 
-  it('name the choices that the English descriptions name', () => {
+  it('contain the choices that the English descriptions contain', () => {
     expect(choices.size).toBeGreaterThan(5);
     const settings: Record<string, readonly [string, string]> = texts.settings;
     expect([...choices].flatMap(([key, list]) => list.filter((choice) => !settings[key]![1].includes(choice)).map((choice) => `${key}: ${choice}`))).toEqual([]);

@@ -37,7 +37,7 @@ describe.each([['de', de], ['zh-CN', zh]] as const)('the catalogue %s', (id, cat
     expect(Object.keys(english).filter((key) => !translated[key]?.trim())).toEqual([]);
   });
 
-  it('names the values of the English messages, and no others', () => {
+  it('uses the values of the English messages, and no others', () => {
     const wrong = Object.keys(english).filter((key) => translated[key] && names(translated[key]!).join() !== names(english[key]!).join());
     expect(wrong.map((key) => [key, english[key], translated[key]])).toEqual([]);
   });
@@ -52,7 +52,7 @@ describe.each([['de', de], ['zh-CN', zh]] as const)('the catalogue %s', (id, cat
   });
 });
 
-it('no message has two apostrophes, which ICU would read as one only where there are values', () => {
+it('no message has two consecutive apostrophes, which ICU reads as one only in messages with values', () => {
   for (const catalogue of [en, de, zh]) expect(Object.entries(flat(catalogue)).filter(([, text]) => text.includes("''"))).toEqual([]);
 });
 
@@ -75,14 +75,14 @@ describe('the language', () => {
     expect(() => new Intl.NumberFormat(tag)).not.toThrow();
   });
 
-  it('changes every text at once, and the page says which it is', async () => {
+  it('changes every text at once, and sets the language of the page', async () => {
     await chooseLanguage('de', []);
     expect([language(), locale(), document.documentElement.lang, t('shared.cancel')]).toEqual(['de', 'de', 'de', 'Abbrechen']);
     await chooseLanguage('zh-CN', []);
     expect([document.documentElement.lang, t('shared.cancel')]).toEqual(['zh-CN', '取消']);
   });
 
-  it('is the one asked for last, whichever catalogue arrives last', async () => {
+  it('is the one requested last, whichever catalogue arrives last', async () => {
     await Promise.all([chooseLanguage('de', []), chooseLanguage('en', [])]);
     expect(t('shared.cancel')).toBe('Cancel');
   });
@@ -95,7 +95,7 @@ describe('messages', () => {
     expect([1, 12_480].map((count) => t('header.toSummarise', { count }))).toEqual(['1 Runde offen', '12.480 Runden offen']);
   });
 
-  it('have parts that look different, with their values as text', () => {
+  it('have formatted parts, with their values as text', () => {
     expect(richParts('composer.unknownCommand', { name: '<b>x' })).toEqual([
       'There is no command ', { tag: 'b', text: '/<b>x' }, '. Press Enter again to send it as text, or start with ', { tag: 'b', text: '//' }, '.',
     ]);

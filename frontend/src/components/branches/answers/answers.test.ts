@@ -37,7 +37,7 @@ async function asked(pace = fast) {
 }
 
 describe('one message to several models', () => {
-  it('goes to all of them, each on a branch, and is asked of one again after', async () => {
+  it('goes to all of them, each on its own branch, and can be sent to one more afterwards', async () => {
     const { app, backend, view, first, second } = await asked();
     expect(within(view).getByRole('heading', { name: '2 answers to #1' })).toBeVisible();
     expect(within(view).getByText('Which index would you add?')).toBeVisible();
@@ -51,7 +51,7 @@ describe('one message to several models', () => {
     expect(second.queryByText('you are here')).toBeNull();
   });
 
-  it('goes on with one of them, on its branch', async () => {
+  it('continues with one of them, on its branch', async () => {
     const { app, backend, user, second } = await asked();
     await user.click(second.getByRole('button', { name: 'Continue with local' }));
     await waitFor(() => expect(app.conversation.newest?.model).toBe('local'));
@@ -64,7 +64,7 @@ describe('one message to several models', () => {
     expect(await screen.findByRole('region', { name: 'Answer of sonnet' })).toBeVisible();
   });
 
-  it('shows each as it arrives, and stops one alone', async () => {
+  it('shows each while it arrives, and stops only one', async () => {
     const { user, first, second, backend, app } = await asked(endless);
     for (const one of [first, second]) await waitFor(() => expect(one.getByText(/B saved$/)).toBeVisible());
     await user.click(second.getByRole('button', { name: 'Stop local' }));
@@ -73,7 +73,7 @@ describe('one message to several models', () => {
     expect(backend.world.lineage(app.conversation.branchId)[0]?.live).toBe(true);
   });
 
-  it('merges the final answers into one, in a message that can be read', async () => {
+  it('merges the final answers into one, in a visible message', async () => {
     const { app, user, view, first, second } = await asked();
     for (const one of [first, second]) await waitFor(() => expect(one.getByText(/1 840 in/)).toBeVisible());
     await user.click(within(view).getByRole('button', { name: 'Merge' }));
@@ -84,12 +84,12 @@ describe('one message to several models', () => {
     expect(screen.queryByRole('region', { name: 'Answers side by side' })).toBeNull();
   });
 
-  it('cannot merge what is not final yet', async () => {
+  it('cannot merge answers that are not final', async () => {
     const { view } = await asked(endless);
     expect(within(view).getByRole('button', { name: 'Merge' })).toBeDisabled();
   });
 
-  it('goes from answer to answer with the arrows, and closes with Esc', async () => {
+  it('moves between the answers with the arrow keys, and closes with Esc', async () => {
     const { user, first, second } = await asked();
     const [left, right] = [first.getByRole('group', { name: /^sonnet/ }), second.getByRole('group', { name: /^local/ })];
     left.focus();
@@ -103,21 +103,21 @@ describe('one message to several models', () => {
     await waitFor(() => expect(screen.queryByRole('region', { name: 'Answers side by side' })).toBeNull());
   });
 
-  it('waits for the answer that is arriving', async () => {
+  it('waits for the arriving answer', async () => {
     const { app, backend } = await opened(endless);
     app.draft.typed = 'One';
     await app.composer.send();
     app.composer.useSeveral(['sonnet', 'local']);
     app.draft.typed = 'Two';
-    expect(app.composer.why).toBe('Several models can be asked once this answer is final');
+    expect(app.composer.disabledReason).toBe('Several models can be asked once this answer is final');
     expect(screen.getByRole('button', { name: /^Queue/ })).toBeDisabled();
     await app.composer.submit();
     expect(backend.calls.some((call) => call.name === 'chat.sendToSeveral')).toBe(false);
     app.composer.useSeveral([]);
-    expect(app.composer.why).toBe('');
+    expect(app.composer.disabledReason).toBe('');
   });
 
-  it('of an edited message are as many, beside it', async () => {
+  it('shows as many answers of an edited message, beside it', async () => {
     const { app, backend } = await asked();
     app.branches.closeWide();
     await waitFor(() => expect(app.conversation.newest?.state).toBe('head'));
@@ -130,7 +130,7 @@ describe('one message to several models', () => {
     expect(app.branches.wide).toEqual({ face: 'answers', turnId: app.conversation.newest?.id });
   });
 
-  it('says what kept it from being sent, and keeps the text', async () => {
+  it('reports why it was not sent, and keeps the text', async () => {
     const { app, backend } = await opened();
     app.composer.useSeveral(['sonnet', 'local']);
     app.draft.typed = 'Hello';
@@ -142,7 +142,7 @@ describe('one message to several models', () => {
   });
 });
 
-it('another model is asked from a turn that is answered', async () => {
+it('asks another model from an answered turn', async () => {
   const { app, backend, user } = await opened();
   backend.world.addTurn(app.conversation.branchId, { user: [block('text', 'Why?')], assistant: [block('text', 'Because.')], state: 'head', model: 'sonnet' });
   await app.navigation.openSession(app.conversation.sessionId);

@@ -1,4 +1,4 @@
-/** The acts on a run of the tree, for both its menu and its card. */
+/** The actions on a run of the tree, for both its menu and its card. */
 import type { BranchesState } from '$lib/state/branches.svelte';
 import type { DraggedTurn } from '$lib/turnDrag';
 import { t } from '$lib/words/words.svelte';
@@ -13,7 +13,7 @@ import type { Node } from './forest';
 
 export type ActId = 'open' | 'fork' | 'rollback' | 'compare' | 'context' | 'rename' | 'export' | 'archive';
 
-/** The turn that a run stands for: its last one, or for a run without turns the one it continues. */
+/** The turn that represents a run: its last one, or for a run without turns the one it continues. */
 export function pointOf({ run, parent }: Node): DraggedTurn | null {
   const turnId = run.lastTurn || (parent?.run.lastTurn ?? '');
   return turnId === '' ? null : { turnId, seq: run.toSeq };

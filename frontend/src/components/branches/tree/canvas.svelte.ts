@@ -1,9 +1,9 @@
 import type { Layout, Placed } from './layout';
 import { centre, fit, reveal, seen, touches, within, zoomAt, type Size, type View } from './viewport';
 
-/** Until it is measured. */
+/** The size until it is measured. */
 const unmeasured: Size = { width: 400, height: 560 };
-/** Of a step of the wheel and of a key. */
+/** Zoom factors for a step of the wheel and for a key. */
 const wheelStep = 1.0015;
 export const zoomStep = 1.25;
 

@@ -128,7 +128,7 @@ export function findNodes(forest: Forest, query: string): Node[] {
 
 export type Form = 'rows' | 'tree';
 
-/** Where a key leads from a node; null for a key that leads nowhere. Rows are walked as a list, the tree by its kin. */
+/** The node that a key leads to, or null. Rows are navigated as a list, the tree by parents, children and siblings. */
 export function walk(forest: Forest, form: Form, order: readonly Node[], from: Node, key: string): Node | null {
   switch (key) {
     case 'Home': return order[0] ?? null;

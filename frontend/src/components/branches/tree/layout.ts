@@ -92,7 +92,7 @@ function tidy(forest: Forest): Layout {
   return finish('tree', placed, treeEdge);
 }
 
-/** The outline of a node and its children, whose offsets from its centre it sets. */
+/** Computes the outline of a node and its children, and sets the children's offsets from its centre. */
 function over(children: readonly Node[], outlines: Map<Node, Outline>, offsets: Map<Node, number>): Outline {
   const below = beside(children, outlines, offsets, true);
   for (const child of children) outlines.delete(child);

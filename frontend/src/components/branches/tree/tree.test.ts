@@ -34,15 +34,15 @@ function large(forks = 300): BranchTree {
 
 const plain = (forest: Forest) => forest.nodes.map(({ run, parent }) => [run.id, parent?.run.id ?? '', run.fromSeq, run.toSeq]);
 
-describe('the runs of a program in memory', () => {
-  test('end where something forks off, and stand parents first, oldest sibling first', () => {
+describe('the runs of the fake program', () => {
+  test('end at forks, and are ordered parents first, oldest sibling first', () => {
     const { b, tree } = small();
     expect(tree().runs.map((run) => [run.id, run.parent, run.fromSeq, run.toSeq, run.ends])).toEqual([
       ['m1', '', 1, 2, false], ['m3', 'm1', 3, 4, true], ['a3', 'm1', 3, 3, false], ['a4', 'a3', 4, 4, true], ['c4', 'a3', 4, 4, true], [b, 'm1', 3, 2, true], ['d1', '', 1, 1, true],
     ]);
   });
 
-  test('are each branch’s lineage, read from its end to the root', () => {
+  test('form the lineage of each branch, from its end to the root', () => {
     const world = new World(0);
     seedForks(world, 60);
     const [session] = [...world.sessions.keys()];
@@ -58,14 +58,14 @@ describe('the runs of a program in memory', () => {
 });
 
 describe('the forest', () => {
-  test('lights the way to the open branch alone', () => {
+  test('marks only the path to the open branch', () => {
     const { c, tree } = small();
     const forest = grow(tree(), { current: c, archived: false });
     expect(forest.nodes.filter((node) => node.lit).map((node) => node.run.id)).toEqual(['m1', 'a3', 'c4']);
     expect(forest.nodes.filter((node) => node.here).map((node) => node.run.id)).toEqual(['c4']);
   });
 
-  test('hides archived branches, joins what nothing stands beside any more, and brings them back when asked', () => {
+  test('hides archived branches, joins the runs they separated, and shows them on request', () => {
     const { world, main, a, b, c, tree } = small();
     for (const id of [a, b]) world.branch(id).view.archived = true;
     // c was forked from a, so the turns of a before that fork stay.
@@ -81,7 +81,7 @@ describe('the forest', () => {
     expect(grow(tree(), { current: c, archived: false }).nodes.find((node) => node.here)?.run.id).toBe('c4');
   });
 
-  test('finds by label, by words and by turn, the open branch first', () => {
+  test('finds by label, words and turn, the open branch first', () => {
     const { world, c, tree } = small();
     world.turn('a4').user = [{ ...world.turn('a4').user[0]!, text: 'Sourdough Überraschung' }];
     const forest = grow(tree(), { current: c, archived: false });
@@ -109,7 +109,7 @@ describe.each<Form>(['rows', 'tree'])('laid out as %s', (form) => {
     }
   });
 
-  test('every run has a place, parents above their children, nothing left of the edge', () => {
+  test('every run has a position, parents above their children, nothing beyond the left edge', () => {
     expect(layout.placed).toHaveLength(forest.nodes.length);
     for (const at of layout.placed) {
       const parent = at.node.parent && layout.byId.get(at.node.parent.run.id)!;
@@ -121,7 +121,7 @@ describe.each<Form>(['rows', 'tree'])('laid out as %s', (form) => {
     expect(layout.edges).toHaveLength(forest.nodes.length - forest.roots.length);
   });
 
-  test('siblings stand in the order of their age', () => {
+  test('siblings are ordered by age', () => {
     for (const node of forest.nodes) {
       const beside = node.children.filter((child) => child.run.branchId !== node.run.branchId).map((child) => layout.byId.get(child.run.id)!);
       const along = beside.map((at) => (form === 'rows' ? at.y : at.x));
@@ -135,7 +135,7 @@ describe.each<Form>(['rows', 'tree'])('laid out as %s', (form) => {
     expect(places(other)).toEqual(places(layout));
   });
 
-  test('a new fork leaves the order of all others as it was', () => {
+  test('a new fork does not change the order of the others', () => {
     const world = new World(0);
     seedForks(world, 40);
     const session = [...world.sessions.keys()][0]!;
@@ -146,7 +146,7 @@ describe.each<Form>(['rows', 'tree'])('laid out as %s', (form) => {
     expect(order().filter((id) => id !== made.view.id)).toEqual(before);
   });
 
-  test('nothing is no reason to fail', () => {
+  test('works for an empty tree', () => {
     const none = layOut(grow({ ...tree, runs: [], branches: [] }, { current: '', archived: false }), form, 360);
     expect([none.placed, none.edges, none.width, none.height]).toEqual([[], [], 0, 0]);
   });
@@ -177,7 +177,7 @@ describe('keys', () => {
     ['[ to the fork before', 'tree', 'c4', ['['], 'a3'],
   ])('lead %s', (_, form, from, keys, to) => expect(steps(form, from, keys)).toBe(to));
 
-  test('walk past every run of a large tree', () => {
+  test('visit every run of a large tree', () => {
     const all = large(80);
     const big = grow(all, { current: all.active, archived: false });
     const order = layOut(big, 'rows', 360).placed.map((at) => at.node);
@@ -191,7 +191,7 @@ describe('the view', () => {
   const size = { width: 400, height: 300 };
   const all = { width: 4000, height: 2000 };
 
-  test('zooms about the point under the pointer', () => {
+  test('zooms around the pointer', () => {
     const view = { x: -100, y: -50, scale: 1 };
     const at = zoomAt(view, 1.5, 120, 80);
     expect([(120 - at.x) / at.scale, (80 - at.y) / at.scale]).toEqual([220, 130]);
@@ -199,14 +199,14 @@ describe('the view', () => {
     expect(zoomAt(view, 1e-9, 0, 0).scale).toBeGreaterThan(0);
   });
 
-  test('fits all of it', () => {
+  test('fits everything', () => {
     const view = fit(all, size);
     expect(touches({ x: all.width, y: all.height, w: 0, h: 0 }, seen(view, size, 0))).toBe(true);
     expect(touches({ x: 0, y: 0, w: 0, h: 0 }, seen(view, size, 0))).toBe(true);
     expect(fit({ width: 10, height: 10 }, size).scale).toBe(1);
   });
 
-  test('moves no more than it must to show a box, and never loses the tree', () => {
+  test('moves only as far as needed to show a box, and never loses the tree', () => {
     const view = { x: 0, y: 0, scale: 1 };
     expect(reveal(view, { x: 50, y: 50, w: 100, h: 20 }, size)).toEqual(view);
     const far = reveal(view, { x: 900, y: 700, w: 100, h: 20 }, size);
@@ -217,7 +217,7 @@ describe('the view', () => {
   });
 });
 
-describe('what a map lies over', () => {
+describe('the part covered by a map', () => {
   const [size, map, view] = [{ width: 400, height: 300 }, { width: 100, height: 80 }, { x: 10, y: 20, scale: 2 }];
   test.each([
     ['the right corner', { x: 150, y: 110, w: 30, h: 20 }, false, true],
@@ -230,7 +230,7 @@ describe('what a map lies over', () => {
 });
 
 describe('versions of a message', () => {
-  test('are the turns that stand right after one fork, each on the branch used last that holds it', () => {
+  test('are the turns directly after one fork, each on the most recently used branch that contains it', () => {
     const { world, main, a, c, tree } = small();
     world.branch(c).view.updatedAt = 5_000;
     const versions = versionsOf(tree(), main);
@@ -244,7 +244,7 @@ describe('versions of a message', () => {
     expect(versionsOf(tree(), a).get('m3')?.all[1]?.branchId).toBe(a);
   });
 
-  test('leave archived ways out, the open one never', () => {
+  test('exclude archived branches, except the open one', () => {
     const { world, main, a, c, tree } = small();
     for (const id of [a, c]) world.branch(id).view.archived = true;
     expect(versionsOf(tree(), main).get('m3')).toBeUndefined();

@@ -54,7 +54,9 @@ export function covers<T extends Box>(boxes: readonly T[], view: View, size: Siz
   return boxes.filter(seen);
 }
 
-/** Keeps the layout in the window: it never leaves it, and what fits stays inside. */
+/**
+ * Limits the position so that the edges of a larger layout stay at those of the window, and a smaller one stays inside.
+ */
 export function within(view: View, all: Size, size: Size): View {
   const along = (at: number, length: number, room: number) => {
     const spare = room - length;

@@ -29,37 +29,37 @@ describe('charts', () => {
   const times = { searchMs: 10, assembleMs: 20, firstByteMs: 300, streamMs: 600, summarizeMs: 50, indexMs: 20 };
   it('has none without turns', () => expect(charts(series([]))).toEqual([]));
 
-  it('stacks the parts of a turn’s time', () => {
+  it('stacks the parts of the time of a turn', () => {
     const [time] = charts(series([point(1, times), point(2, { ...times, streamMs: 1_600 })]));
     expect(time!.series.map(({ name, values }) => [name, ...values])).toEqual([['Search', 10, 10], ['Assemble', 20, 20], ['First byte', 300, 300], ['Stream', 600, 1_600], ['Summarise', 50, 50], ['Index', 20, 20]]);
     expect(tops(time!).map((line) => line[0])).toEqual([10, 30, 330, 930, 980, 1_000]);
     expect([time!.figure, time!.spoken.includes('95 of 100 at most 2.0\u202fs')]).toEqual(['median 1.0\u202fs', true]);
   });
 
-  it('leaves turns without times out of the median', () => {
+  it('excludes turns without times from the median', () => {
     const none = { searchMs: 0, assembleMs: 0, firstByteMs: 0, streamMs: 0, summarizeMs: 0, indexMs: 0 };
     expect(charts(series([point(1, times), point(2, none), point(3, none)]))[0]!.figure).toBe('median 1.0\u202fs');
   });
 
-  it('sets what was counted beside what was reported, and says how far off it was', () => {
+  it('compares counted with reported tokens, and shows the difference', () => {
     const tokens = charts(series([point(1, { inputTokens: 1_000, estimateTokens: 1_100 }), point(2, { inputTokens: 2_000, estimateTokens: 1_900 })])).find(({ id }) => id === 'tokens')!;
     expect(tokens.series.map(({ values }) => values)).toEqual([[1_000, 2_000], [1_100, 1_900]]);
     expect(tokens.spoken).toContain('off by 5\u202f% in the median');
   });
 
-  it('weighs the cache share by tokens, and has no share of nothing', () => {
+  it('weights the cache share by tokens, and has none without tokens', () => {
     const cache = charts(series([point(1, { inputTokens: 100, cachedTokens: 0 }), point(2, { inputTokens: 900, cachedTokens: 900 }), point(3, { inputTokens: 0 })])).find(({ id }) => id === 'cache')!;
     expect([cache.figure, cache.series[0]!.values]).toEqual(['90\u202f%', [0, 1, null]]);
   });
 
-  it('shows similarity where vectors found something, and leaves it out where nowhere', () => {
+  it('shows similarity if vectors found something, and omits it otherwise', () => {
     const found = charts(series([point(1), point(2, { similarityMin: 0.42, similarityMax: 0.9 })])).find(({ id }) => id === 'memory')!;
     expect([found.figure, found.series.map(({ values }) => values)]).toEqual(['0.42 to 0.90', [[null, 0.9], [null, 0.42]]]);
     expect(valueOf(found, null)).toBe('–');
     expect(charts(series([point(1)])).map(({ id }) => id)).not.toContain('memory');
   });
 
-  it('shows costs where prices are, and says what they leave out', () => {
+  it('shows costs if prices are known, and says what is missing', () => {
     const cost = charts(series([point(1, {}, 0.02), point(2)], { cost: '0.0200', unpriced: 1 })).find(({ id }) => id === 'cost')!;
     expect([cost.figure, cost.series[0]!.values, cost.spoken]).toEqual(['0.0200 without 1 turn', [0.02, null], '1 turn cost 0.0200 together, at the prices configured. 1 turn of models without a price is not in it.']);
     expect(charts(series([point(1)])).map(({ id }) => id)).not.toContain('cost');
@@ -67,7 +67,7 @@ describe('charts', () => {
 });
 
 describe('a chart', () => {
-  it('is walked with arrows, read out, and left for a turn with Enter', async () => {
+  it('moves with arrows, is read aloud, and opens a turn with Enter', async () => {
     const { app } = await startedApp();
     const points = [point(7, { inputTokens: 100 }), point(8, { inputTokens: 200 }), point(9, { inputTokens: 300 })];
     const visited: string[] = [];
@@ -81,7 +81,7 @@ describe('a chart', () => {
     expect(visited).toEqual(['t7']);
   });
 
-  it('has its numbers one click away, the newest first', async () => {
+  it('has its values one click away, the newest first', async () => {
     const { app } = await startedApp();
     const points = [point(7, { inputTokens: 100 }), point(8, { inputTokens: 200 })];
     mountIn(app, ChartCard, { chart: charts(series(points)).find(({ id }) => id === 'tokens')!, points, names: ['#7', '#8'], onvisit: () => undefined });
@@ -98,7 +98,7 @@ describe('a chart', () => {
 describe('Activity', () => {
   const panel = () => mountWith(ActivityPanel, (app) => ({ branchId: app.conversation.branchId, turnId: '', onjump: () => undefined, onvisit: () => undefined }));
 
-  it('asks for the figures of what is chosen', async () => {
+  it('loads the metrics of the chosen scope', async () => {
     const { app, backend } = await panel();
     await screen.findByRole('article', { name: 'Time by part' });
     await userEvent.click(screen.getByRole('radio', { name: 'All' }));
@@ -106,7 +106,7 @@ describe('Activity', () => {
     await waitFor(() => expect(asked()).toEqual({ scope: 'all', sessionId: app.conversation.sessionId, branchId: app.conversation.branchId, limit: 0 }));
   });
 
-  it('says why there are no figures', async () => {
+  it('shows why there are no metrics', async () => {
     const { backend } = await mountWith(ActivityPanel, (app) => ({ branchId: app.conversation.branchId, turnId: '', onjump: () => undefined, onvisit: () => undefined }), {}, (made) => made.failNext('search.metrics', { message: 'The disk is full' }));
     expect(await screen.findByRole('alert')).toHaveTextContent('The disk is full');
     await userEvent.click(within(screen.getByRole('alert')).getByRole('button'));
@@ -114,7 +114,7 @@ describe('Activity', () => {
     expect(backend.calls.filter((call) => call.name === 'search.metrics')).toHaveLength(2);
   });
 
-  it('queues every job again that was set aside', async () => {
+  it('queues every failed job again', async () => {
     const { backend } = await panel();
     backend.world.jobs.push({ ...backend.world.jobs[2]!, id: 9 });
     backend.world.changed('jobs', '', '');

@@ -18,7 +18,7 @@ describe('a longest common subsequence', () => {
     else expect(pairs.map(([i]) => a[i]).join('')).toBe(wanted);
   });
 
-  it('rises on both sides, and tells both texts again', () => {
+  it('has rising indexes on both sides, and reproduces both texts', () => {
     const next = random(7);
     for (let round = 0; round < 200; round++) {
       const make = () => Array.from({ length: Math.floor(next() * 12) }, () => 'abc'[Math.floor(next() * 3)]!);
@@ -31,7 +31,7 @@ describe('a longest common subsequence', () => {
     }
   });
 
-  it('gives up on what is too large, and compare then shows all as changed', () => {
+  it('gives up on inputs that are too large; compare then shows everything as changed', () => {
     const many = (prefix: string) => Array.from({ length: 1_200 }, (_, i) => `${prefix}${i}`);
     expect(common(many('a'), many('b'))).toBeNull();
     const began = performance.now();
@@ -41,22 +41,22 @@ describe('a longest common subsequence', () => {
 });
 
 describe('two summaries', () => {
-  it('keeps what is the same, and puts what went before what came', () => {
+  it('keeps equal lines, and puts removed lines before their replacements', () => {
     expect(signed('## Facts\n\n- One\n- Two\n', '## Facts\n\n- One\n- Two and a half\n- Three')).toEqual([' Facts', ' One', '-Two', '+Two and a half', '+Three']);
   });
 
-  it('knows headings, and that an empty text has no lines', () => {
+  it('recognises headings, and an empty text has no lines', () => {
     expect(compare('', '# A').map((row) => [row.old, row.new?.heading])).toEqual([[null, true]]);
     expect(compare('', '')).toEqual([]);
   });
 
-  it('takes Windows line ends for what they are', () => expect(signed('a\r\nb', 'a\nb')).toEqual([' a', ' b']));
+  it('treats Windows line ends like others', () => expect(signed('a\r\nb', 'a\nb')).toEqual([' a', ' b']));
 
-  it('marks the words that differ, where the lines are alike', () => {
+  it('marks the words that differ if the lines are similar', () => {
     const [old, now] = byWords('Cutover on Sunday 30 November', 'Cutover on Sunday 7 December');
     expect([old.filter((piece) => piece.changed).map((piece) => piece.text), now.filter((piece) => piece.changed).map((piece) => piece.text)]).toEqual([['30', 'November'], ['7', 'December']]);
     expect(byWords('Entirely different', 'no match at all here')[0]).toEqual([{ text: 'Entirely different', changed: false }]);
   });
 
-  it('takes words of every script apart', () => expect(text(byWords('Größe 12 m², 東京', 'Größe 13 m², 東京')[1])).toBe('Größe 13 m², 東京'));
+  it('splits words of every script', () => expect(text(byWords('Größe 12 m², 東京', 'Größe 13 m², 東京')[1])).toBe('Größe 13 m², 東京'));
 });

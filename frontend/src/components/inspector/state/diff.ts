@@ -1,6 +1,6 @@
 /**
- * Compares two texts by lines, and changed lines by words. A longest common subsequence with limits: what is too large
- * for a fine comparison is compared coarsely instead of slowly.
+ * Compares two texts by lines, and changed lines by words. A longest common subsequence with limits: inputs too large
+ * for a fine comparison are compared coarsely instead of slowly.
  */
 
 export interface Piece {

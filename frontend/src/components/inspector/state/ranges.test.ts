@@ -7,7 +7,7 @@ it.each([
   [0, /the model sees every turn in full/],
   [9623, /turns up to #9623 no longer fit in full/],
   [9623, 'none yet; extracts replace all turns up to #9623'],
-])('says what is sent instead while no range is summarised, up to turn %i', async (cut, words) => {
+])('says what is sent while no range is summarised, up to turn %i', async (cut, words) => {
   const { app } = await startedApp({ data: 'rich' });
   mountIn(app, RangeList, { ranges: [], cut, turns: 2, busy: false, onturn: () => undefined, onsummarize: () => undefined });
   expect(screen.getByText(words)).toBeInTheDocument();
@@ -17,14 +17,14 @@ it.each([
   [['haiku'], 'Range summaries'],
   [['extract'], 'Extracts'],
   [['extract', 'haiku'], 'Range summaries and extracts'],
-])('made by %s is called %s', async (makers, title) => {
+])('made by %s is labelled %s', async (makers, title) => {
   const { app } = await startedApp({ data: 'rich' });
   const ranges = makers.map((by, i) => ({ id: `${i}`, fromSeq: 10 * i + 1, toSeq: 10 * i + 10, by, content: 'Said so.', tokens: 10, originalTokens: 100, createdAt: 0, inUse: true, orphan: false, validation: '' }));
   mountIn(app, RangeList, { ranges, cut: 20, turns: 20, busy: false, onturn: () => undefined, onsummarize: () => undefined });
   expect(screen.getByText(title)).toBeInTheDocument();
 });
 
-it.each([[0, true], [1, true], [2, false]])('offers to make summaries from the second turn on: %i turns', async (turns, disabled) => {
+it.each([[0, true], [1, true], [2, false]])('offers to summarise from the second turn on: %i turns', async (turns, disabled) => {
   const { app } = await startedApp({ data: 'rich' });
   mountIn(app, RangeList, { ranges: [], cut: 0, turns, busy: false, onturn: () => undefined, onsummarize: () => undefined });
   for (const name of ['Make all', 'Make now']) {

@@ -4,37 +4,37 @@ import { accountOf } from './validation';
 
 const account = (origin: StateOrigin, fields: unknown) => accountOf({ origin, validation: typeof fields === 'string' ? fields : JSON.stringify(fields) });
 
-describe('the account of a state', () => {
-  it.each(['', 'not json', '[]', 'null', '7'])('is none where there is nothing to read: %s', (text) => expect(account('librarian', text)).toBeNull());
+describe('the report on a state', () => {
+  it.each(['', 'not json', '[]', 'null', '7'])('is null for: %s', (text) => expect(account('librarian', text)).toBeNull());
 
-  it('says on which try it passed, and what was kept of what was found', () => {
+  it('shows which try passed, and what was kept of what was found', () => {
     expect(account('librarian', { tries: 2, turns: 3, found: { numbers: 22, open_tasks: 2, facts: 0 }, kept: { numbers: 21, open_tasks: 2 } })).toMatchObject({
       verdict: 'Passed on try 2', short: 'passed, try 2', tone: 'ok', turns: 3,
       checks: [{ name: 'Numbers', kept: 21, found: 22 }, { name: 'Open tasks', kept: 2, found: 2 }],
     });
   });
 
-  it('says why no model made it, and what is missing', () => {
+  it('shows why no model made it, and what is missing', () => {
     expect(account('fallback', { method: 'fallback', tries: 2, reason: 'It timed out', missing: ['30 s'], dropped: ['old'], dropped_count: 12 })).toMatchObject({
       verdict: 'Made without a model, after 2 tries', tone: 'warn', reason: 'It timed out', missing: ['30 s', 'old'], missingCount: 12,
     });
   });
 
-  it('says what the model lost and what was added by rule', () => {
+  it('shows what the model lost and what was added by rule', () => {
     expect(account('librarian', { tries: 1, required: 5, required_kept: 3, missing: ['Never log a key.', 'old name'], added: ['Never log a key.'] })).toMatchObject({
       verdict: 'Repaired after 1 try: 1 entry added', short: 'repaired, +1', tone: 'ok', added: ['Never log a key.'], missing: ['old name'], missingCount: 1,
     });
   });
 
-  it('says why an answer was not used although another was', () => {
+  it('shows why an answer was not used although another was', () => {
     expect(account('librarian', { tries: 2, reason: 'it is empty' })).toMatchObject({ verdict: 'Passed on try 2', reason: "The model's summary is empty", added: [] });
   });
 
-  it('puts what had to be kept first', () => {
+  it('lists required items first', () => {
     expect(account('librarian', { tries: 1, required: 12, required_kept: 11, found: { facts: 3 }, kept: { facts: 3 } })?.checks).toEqual([{ name: 'Required', kept: 11, found: 12 }, { name: 'Facts', kept: 3, found: 3 }]);
   });
 
-  it('takes lists and plain numbers for counts, and never fails on odd fields', () => {
+  it('accepts lists and numbers as counts, and never fails on unknown fields', () => {
     expect(account('librarian', { found: ['a', 'b'], kept: 1, missing: [3, null, 'x'], tries: 'two' })).toMatchObject({ checks: [{ name: 'Entities', kept: 1, found: 2 }], missing: ['x'], verdict: 'Passed' });
   });
 });

@@ -12,7 +12,7 @@ import { countedAgainst, doorOf, extentOf, nameOf, prefixWords, previewOf, share
 const n = '\u202f';
 const user = userEvent.setup();
 
-describe('words of the X-ray', () => {
+describe('texts of the X-ray', () => {
   it.each([[5, 100, `5.0${n}%`], [0, 0, `0.0${n}%`]])('%d of %d', (part, all, words) => expect(share(part, all)).toBe(words));
 
   it.each([
@@ -22,7 +22,7 @@ describe('words of the X-ray', () => {
     [{ tokens: 1_000, reported: 1_000 }, `1${n}000 counted, 1${n}000 reported, the same`],
   ])('count against report', (view, words) => expect(countedAgainst(view)).toBe(words));
 
-  it('says what a section holds', () => {
+  it('describes the content of a section', () => {
     const section = (name: string, items: Parameters<typeof contextItem>[0][]) => ({ name, tokens: 0, cap: 0, items: items.map(contextItem) });
     expect(extentOf(section('originals', [{ seq: 139 }, { seq: 148 }]))).toBe('#139 to #148');
     expect(extentOf(section('pending', [{ seq: 149 }, { seq: 149 }]))).toBe('#149');
@@ -31,25 +31,25 @@ describe('words of the X-ray', () => {
     expect([extentOf(section('pinned', [{}, {}])), extentOf(section('system', [{}])), extentOf(section('originals', []))]).toEqual(['2', '', '']);
   });
 
-  it('previews an item as people read it: no markup, and no number and hour before the words', () => {
+  it('previews an item without markup, number and hour', () => {
     const chunk = { turnSeq: 4, excerpt: 'The lag grew.' };
     const items = [contextItem({ text: '## Facts\n- About **the lag**, `x` first' }), { ...contextItem({ text: '<m>#4 19:15 assistant: The **lag** grew.' }), memory: { chunk } } as ContextItem];
     expect(items.map((item) => previewOf(item))).toEqual(['Facts - About the lag, x first', 'The lag grew.']);
     expect(previewOf(items[0]!, 5)).toBe('Facts…');
   });
 
-  it('a passage of a project\'s file has no turn to go to', () => {
+  it('a chunk of a project file has no turn to link to', () => {
     const chunk = { turnSeq: 0, document: 'plan.md, line 3' };
     expect(doorOf({ source: 'chunk', memory: { chunk } } as ContextItem)).toBe('');
     expect(doorOf({ source: 'chunk', memory: { chunk: { ...chunk, turnSeq: 4 } } } as ContextItem)).toBe('#4');
   });
 
-  it.each([['turn', '#7', 'you'], ['summary', '#1–9', 'L'], ['pin', 'pin', 'L'], ['state', 'state', 'L'], ['config', 'settings', 'L'], ['message', '', 'L']])('the source of a %s is a door', (source, door, name) => {
+  it.each([['turn', '#7', 'you'], ['summary', '#1–9', 'L'], ['pin', 'pin', 'L'], ['state', 'state', 'L'], ['config', 'settings', 'L'], ['message', '', 'L']])('the source of a %s has a link', (source, door, name) => {
     const item = contextItem({ source, seq: 7, from: 1, to: 9, label: 'L' });
     expect([doorOf(item), nameOf(item)]).toEqual([door, name]);
   });
 
-  it('says how much of the front is the same', () => {
+  it('shows how much of the beginning is unchanged', () => {
     expect(prefixWords(0, 10)).toBe('nothing at the front is the same');
     expect(prefixWords(1_500, 2_000)).toBe(`first 1${n}500 of 2${n}000 bytes the same, 75${n}%`);
   });
@@ -70,7 +70,7 @@ async function xray(change: Partial<ContextView> = {}) {
 const row = (name: RegExp) => screen.getByText(name).closest('details')!;
 
 describe('the X-ray', () => {
-  it('lists what the model looked up by itself, each with a door to its source', async () => {
+  it('lists what the model looked up, each with a link to its source', async () => {
     const change: Partial<ContextView> = {};
     const { app, newest } = await xray(change);
     change.lookedUp = [
@@ -85,7 +85,7 @@ describe('the X-ray', () => {
     await waitFor(() => expect(app.conversation.intent.turnId).toBe(newest.id));
   });
 
-  it('shows what comes next, then what a turn saw, and steps from turn to turn', async () => {
+  it('shows the next request, then that of a turn, and steps between turns', async () => {
     const { app, newest } = await xray();
     expect(await screen.findByText('next')).toBeVisible();
     await user.click(screen.getByRole('radio', { name: 'Saw' }));
@@ -98,7 +98,7 @@ describe('the X-ray', () => {
     await waitFor(() => expect(app.inspector.seen).toBe(''));
   });
 
-  it('opens an item to its exact text only when asked, and its source is a door', async () => {
+  it('expands an item to its exact text on request, with a link to its source', async () => {
     const { app, newest } = await xray();
     app.inspector.show('xray', newest.id);
     await user.click(within(await waitFor(() => row(/Pinned facts/))).getByText(/Pinned facts/));
@@ -110,14 +110,14 @@ describe('the X-ray', () => {
     expect(app.inspector.tab).toBe('state');
   });
 
-  it('jumps to the turn an original is from', async () => {
+  it('goes to the turn of an original', async () => {
     const { app } = await xray();
     await user.click(within(await waitFor(() => row(/Original turns/))).getByText(/Original turns/));
     await user.click((await screen.findAllByRole('button', { name: 'Go to the source: Turn 148, you' }))[0]!);
     await waitFor(() => expect(app.conversation.turns.find((turn) => turn.id === app.conversation.intent.turnId)?.seq).toBe(148));
   });
 
-  it('names what came since the turn before', async () => {
+  it('shows what was added since the previous turn', async () => {
     const { app, newest } = await xray();
     app.inspector.show('xray', newest.id);
     expect(await screen.findByText(`Against #${newest.seq - 1}`)).toBeVisible();
@@ -125,7 +125,7 @@ describe('the X-ray', () => {
     expect(screen.getAllByText(/Turn 149, the model/).length).toBeGreaterThan(0);
   });
 
-  it('says what was shortened, left out, replaced, and that the bytes are not the same', async () => {
+  it('shows what was shortened, left out and replaced, and that the bytes differ', async () => {
     const { app, newest } = await xray({ shrink: ['advanced the cut to #140', 'dropped pending turn 141'], dropped: [148], redacted: [{ rule: 'aws-key', count: 2 }], same: false, note: 'A summary is gone.' });
     app.inspector.show('xray', newest.id);
     expect(await screen.findByText('1 pending turn left out')).toBeVisible();
@@ -136,13 +136,13 @@ describe('the X-ray', () => {
     await waitFor(() => expect(app.conversation.turns.find((turn) => turn.id === app.conversation.intent.turnId)?.seq).toBe(148));
   });
 
-  it('draws with numbers what does not fit', async () => {
+  it('shows in numbers what does not fit', async () => {
     await xray({ tokens: 61_000, ceiling: 50_000, sections: [], error: { code: 'over_budget', op: 'turn', message: 'This does not fit', hint: 'Shorten it.' } });
     expect(await screen.findByText('This does not fit')).toBeVisible();
     expect(screen.getByText(/61.000 needed, 11.000 too many/)).toBeVisible();
   });
 
-  it('says why a piece of memory is here, and leads to where it was said', async () => {
+  it('shows why a memory was recalled, and goes to its turn', async () => {
     const chunk = { id: 'c1', turnId: 't12', turnSeq: 12, sessionId: '', sessionTitle: '', branchId: 'b', role: 'user', speaker: '', type: 'other' as const, excerpt: 'The port is 7443.', summary: '', tokens: 40, document: '', at: Date.UTC(2026, 4, 2, 12) };
     const why = { words: ['port'], similarity: 0.97, role: 'user', reason: 'Matched: port.' };
     const memory = { rank: 1, score: 0.424, form: 'slice', attached: false, chunk, why };
@@ -167,7 +167,7 @@ describe('the X-ray', () => {
     await waitFor(() => expect(app.conversation.intent.turnId).toBe(source.id));
   });
 
-  it('is in one language: what items are called, whose they are, and why they are here', async () => {
+  it('uses one language for names, sources and reasons of items', async () => {
     const chunk = { id: 'c1', turnId: 't12', turnSeq: 12, sessionId: 'other', sessionTitle: '', branchId: 'b', role: 'user', speaker: '', type: 'other' as const, excerpt: '7443.', summary: '', tokens: 40, document: '', at: Date.UTC(2026, 4, 2, 12) };
     const why = { words: ['port'], similarity: 0.97, role: 'user', reason: 'Matched: port and 2 more · more similar than 97 % of unrelated text.' };
     const memory = { rank: 1, score: 0.424, form: 'full', attached: false, chunk, why };
@@ -183,14 +183,14 @@ describe('the X-ray', () => {
     await chooseLanguage('en', []);
   });
 
-  it('derives the ceiling', async () => {
+  it('explains the limit', async () => {
     await xray();
     await user.click(await screen.findByText(/token limit is computed/));
     expect(screen.getByText('Context window of the model').closest('div')).toHaveTextContent(/200.000/);
     expect(screen.getByText(/calibration/).closest('div')).toHaveTextContent('1.05');
   });
 
-  it('shows the exact request of what was sent, and none of what was not', async () => {
+  it('shows the exact request that was sent, and none if nothing was sent', async () => {
     const { app, newest, calls } = await xray();
     await user.click(await screen.findByRole('radio', { name: 'Raw' }));
     expect(await screen.findByText('Nothing has been sent yet')).toBeVisible();
@@ -199,7 +199,7 @@ describe('the X-ray', () => {
     expect(calls('inspect.rawStep')).toEqual([[`${newest.id}-p1`]]);
   });
 
-  it('counts what is being written into what comes next', async () => {
+  it('includes the draft in the next request', async () => {
     const { app, calls } = await xray();
     await screen.findByText('next');
     await waitFor(() => expect(calls('inspect.nextContext').length).toBeGreaterThan(0));
@@ -211,7 +211,7 @@ describe('the X-ray', () => {
     await waitFor(() => expect(calls('inspect.nextContext').at(-1)?.[2]).toMatchObject({ text: 'And one more thing', files: [file], memories: [chip] }));
   });
 
-  it('says why, when a context cannot be shown', async () => {
+  it('shows why a context cannot be loaded', async () => {
     const { app, backend, newest } = await xray();
     backend.failNext('inspect.context', { message: 'That turn was never sent', hint: 'Send it.' });
     app.inspector.look(newest.id);

@@ -12,7 +12,7 @@ async function opened() {
   return { ...started, user: userEvent.setup() };
 }
 
-describe('the bar that finds', () => {
+describe('the find bar', () => {
   async function bar() {
     const started = await opened();
     started.app.find.show();
@@ -27,7 +27,7 @@ describe('the bar that finds', () => {
     return { ...started, field, at, look };
   }
 
-  it('takes the focus, counts, and goes on with Enter, around the ends', async () => {
+  it('takes the focus, counts, and moves with Enter, wrapping around', async () => {
     const { app, field, at, look, user } = await bar();
     expect(field).toHaveFocus();
     await look('question 14');
@@ -41,7 +41,7 @@ describe('the bar that finds', () => {
     await waitFor(() => expect(at()).toBe(from));
   });
 
-  it('its buttons do by Enter what they say', async () => {
+  it('its buttons work with Enter', async () => {
     const { app, at, look, user } = await bar();
     await look('question 14');
     const [from, total] = [at(), app.find.result!.total];
@@ -58,7 +58,7 @@ describe('the bar that finds', () => {
     expect(app.find.open).toBe(false);
   });
 
-  it('says what went wrong, and Esc closes', async () => {
+  it('shows an error, and closes with Esc', async () => {
     const { app, backend, field, user } = await bar();
     backend.failNext('search.find', { message: 'The disk cannot be read' });
     await user.type(field, 'x');
@@ -67,7 +67,7 @@ describe('the bar that finds', () => {
     expect(app.find.open).toBe(false);
   });
 
-  it('Enter on words that are still looked for goes nowhere by the old ones', async () => {
+  it('Enter during a search does not go to an old result', async () => {
     const { app, backend, field, look, user } = await bar();
     await look('question 14');
     expect(app.find.result?.total).toBeGreaterThan(2);
@@ -90,7 +90,7 @@ describe('going to a turn', () => {
     return { ...started, field: screen.getByRole('textbox', { name: 'Number, percentage or day' }), go: screen.getByRole('button', { name: 'Go' }) };
   }
 
-  it('goes by number, and says before what is meant', async () => {
+  it('goes by number, and shows the target first', async () => {
     const { app, field, go, user } = await dialog();
     await waitFor(() => expect(field).toHaveFocus());
     expect(go).toBeDisabled();
@@ -101,7 +101,7 @@ describe('going to a turn', () => {
     expect(app.conversation.turns.find((turn) => turn.id === app.conversation.intent.turnId)?.seq).toBe(12);
   });
 
-  it('says why something is nowhere, and stays', async () => {
+  it('explains an invalid target, and stays open', async () => {
     const { app, field, go, user } = await dialog();
     await user.type(field, 'the day after');
     expect(field).toHaveAttribute('aria-invalid', 'true');
@@ -110,7 +110,7 @@ describe('going to a turn', () => {
     expect(app.goTo.open).toBe(true);
   });
 
-  it('moves nobody who has opened another conversation meanwhile', async () => {
+  it('does nothing if another conversation was opened meanwhile', async () => {
     const { app, backend, field, user } = await dialog();
     const release = backend.hold('sessions.turns');
     await user.type(field, '18 November{Enter}');

@@ -4,18 +4,18 @@ import type { SearchQuery } from '../types';
 
 const query = (text: string, more: Partial<SearchQuery> = {}): SearchQuery => ({ text, sessionId: '', role: '', since: 0, until: 0, archived: false, meaning: false, limit: 0, ...more });
 
-describe('search in a program in memory', () => {
+describe('the search of the fake program', () => {
   const backend = fakeBackend();
   const marked = (text: string, marks: { from: number; to: number }[]) => marks.map(({ from, to }) => text.slice(from, to).toLowerCase());
 
-  it('groups by session, marks the words, and bounds what a group shows', async () => {
+  it('groups by session, marks the words, and limits the results of a group', async () => {
     const found = await backend.search.everything(query('orders sche'));
     const group = found.groups.find(({ title }) => title === 'Orders to Postgres')!;
     expect([group.hits.length, group.more, found.hits]).toEqual([5, 141, 146]);
     expect(new Set(marked(group.hits[0]!.snippet, group.hits[0]!.marks))).toEqual(new Set(['orders', 'sche']));
   });
 
-  it('knows phrases, roles, archives and titles', async () => {
+  it('supports phrases, roles, archives and titles', async () => {
     const titles = async (text: string, more: Partial<SearchQuery> = {}) => (await backend.search.everything(query(text, more))).groups.map(({ title }) => title);
     expect(await titles('"schema orders"')).toEqual([]);
     expect(await titles('"orders schema"')).toEqual(['Orders to Postgres']);
@@ -25,7 +25,7 @@ describe('search in a program in memory', () => {
     expect(await titles('lofoten')).toEqual(['Lofoten in February']);
   });
 
-  it('opens a turn of another branch there, and finds by meaning when asked', async () => {
+  it('opens a turn of another branch there, and finds by meaning on request', async () => {
     const [group] = (await backend.search.everything(query('"slots survive"'))).groups;
     expect(new Set(group!.hits.map((hit) => hit.branchLabel))).toEqual(new Set(['logical-replication', 'throttled-backfill', 'big-bang-window']));
     const alike = await backend.search.everything(query('replicated', { meaning: true }));
@@ -33,7 +33,7 @@ describe('search in a program in memory', () => {
     expect((await backend.search.everything(query('replicated'))).groups).toEqual([]);
   });
 
-  it('finds in a lineage, and adds up figures', async () => {
+  it('finds in a lineage, and totals metrics', async () => {
     const branch = [...backend.world.sessions.values()].find(({ row }) => row.title === 'Orders to Postgres')!.row.activeBranch;
     const found = await backend.search.find(branch, 'QUESTION 7', false);
     expect([found.hits.map((hit) => hit.seq).slice(0, 2), found.total]).toEqual([[7, 70], 11]);
@@ -42,7 +42,7 @@ describe('search in a program in memory', () => {
     expect([series.points.length, series.unpriced, Number(series.cost) > 0]).toEqual([10, 0, true]);
   });
 
-  it('copies a session whole, and shares nothing', async () => {
+  it('copies a session completely, sharing nothing', async () => {
     const { id, activeBranch } = [...backend.world.sessions.values()].find(({ row }) => row.title === 'Every state of a turn')!.row;
     const copy = await backend.sessions.duplicate(id, '');
     expect([copy.title, copy.leftOut, copy.turns]).toEqual(['Every state of a turn (copy)', 2, backend.world.lineage(activeBranch).length - 2]);

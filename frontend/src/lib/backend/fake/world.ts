@@ -126,7 +126,7 @@ export class World {
   /** The session's own scope, otherwise its project's, otherwise only the branch's past. */
   scopeOf(session: FakeSession): string {
     const project = this.projectOf(session);
-    return (session.scope === 'project' && !project ? '' : session.scope) || (project ? 'project' : 'lineage');
+    return (session.scope === 'project' && !project ? '' : session.scope) || (project ? 'project' : session.model === 'recall' ? 'all' : 'lineage');
   }
 
   lineage(branchId: string): TurnView[] {

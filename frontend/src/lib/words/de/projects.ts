@@ -128,6 +128,7 @@ export default {
   scopeAllMore: 'Alle, die nicht archiviert sind',
   scopeDefault: 'Wie üblich',
   scopeDefaultMore: 'Nach dem Projekt, sonst nach den Einstellungen',
+  scopeDefaultRecall: 'Alle Chats, wenn die Einstellungen nichts anderes sagen',
   searched: 'Das Gedächtnis wurde durchsucht in: {scope}',
   searchedProject: 'Das Gedächtnis wurde durchsucht in: diesem Projekt, „{name}“',
   willSearch: 'Das Gedächtnis wird durchsucht in: {scope}',

@@ -125,6 +125,7 @@ export default {
   scopeAllMore: 'All that are not archived',
   scopeDefault: 'As usual',
   scopeDefaultMore: 'By the project, else by the settings',
+  scopeDefaultRecall: 'All chats, unless the settings say otherwise',
   searched: 'Memory was searched in: {scope}',
   searchedProject: 'Memory was searched in: this project, “{name}”',
   willSearch: 'Memory is searched in: {scope}',

@@ -128,6 +128,7 @@ export default {
   scopeAllMore: '所有未归档的聊天',
   scopeDefault: '照常',
   scopeDefaultMore: '依项目而定，否则依设置而定',
+  scopeDefaultRecall: '所有聊天，除非设置另有规定',
   searched: '已在以下范围搜索记忆：{scope}',
   searchedProject: '已在以下范围搜索记忆：此项目“{name}”',
   willSearch: '将在以下范围搜索记忆：{scope}',
