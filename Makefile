@@ -9,23 +9,23 @@ PAGE := $(shell find frontend/src frontend/public frontend/*.* -type f 2>/dev/nu
 
 .PHONY: help setup run chat dev build cli types test test-race e2e crash fuzz bench lint fmt screens screenshots icons parts package package-test fresh-machine clean
 
-help: ## Say what can be done here
+help: ## List the targets
 	@printf 'ContextInfinity: LLM conversations with unlimited, crash-proof history.\n\n'
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## Install what building and testing need (scripts/setup says what)
+setup: ## Install what building and testing need (listed in scripts/setup)
 	@scripts/setup test
 
-run: ## Install what is missing, build, and open the window (without a display: talk in the terminal)
+run: ## Install what is missing, build, and open the window (without a display: start a chat in the terminal)
 	@scripts/run
 
-chat: ## Talk in the terminal; needs Go and nothing else
+chat: ## Start a chat in the terminal; needs only Go
 	@scripts/chat
 
 build: page ## Build the program: build/bin/contextinfinity
 	@scripts/build window
 
-cli: ## Build the command line alone, without window or GTK: build/bin/contextinfinity-cli
+cli: ## Build only the command line, without the window and GTK: build/bin/contextinfinity-cli
 	@scripts/setup cli
 	@scripts/build cli
 
@@ -35,36 +35,36 @@ dev: setup-run ## Open the window on Vite's server, with live reload of the page
 types: ## Generate the page's types and services from backend/api
 	@go test -buildvcs=false -run TestThePageHasTheTypesOfTheProgram ./backend/internal/archtest -update
 
-test: ## Everything: checks, Go, page, browser, real window, Windows build (RERUN=1: also what has not changed)
+test: ## Run everything: checks, Go, page, browser, real window, Windows build (RERUN=1: also unchanged parts)
 	@scripts/test
 
-test-race: ## All Go tests with the race detector; before a release, together with crash
+test-race: ## Run all Go tests with the race detector; do so before a release, as well as crash
 	@scripts/test race
 
-e2e: ## Only the tests that drive the built program: browser and real window
+e2e: ## Run only the tests that drive the built program: browser and real window
 	@scripts/test browser window
 
-crash: ## Try to break it: kill -9, loss of power, I/O faults, damage (SEED=n repeats a run, RESTARTS=1000)
+crash: ## Test durability: kill -9, power failures, I/O faults, damage (SEED=n repeats a run, RESTARTS=1000)
 	@CONTEXTINFINITY_CRASH=full go test -buildvcs=false -count=1 -timeout 2h -run 'TestACallRunsAtMostOnce' ./test/process
 	@CONTEXTINFINITY_CRASH=full go test -buildvcs=false -count=1 -timeout 1h -run 'TestAtMostOnceHoweverItIsKilled' ./backend/turn
 	@go run -buildvcs=false ./scripts/crash $(if $(SEED),-seed $(SEED)) $(if $(RESTARTS),-restarts $(RESTARTS))
 
-fuzz: ## Made-up bytes for everything that reads from outside: FUZZTIME=30s for each target
+fuzz: ## Fuzz everything that reads external data: FUZZTIME=30s for each target
 	@scripts/fuzz
 
-bench: ## Benchmarks, as a table with ratios
+bench: ## Run the benchmarks and print a table with ratios
 	@scripts/bench
 
-lint: ## golangci-lint with the rules of .golangci.yml (builds it the first time, some minutes)
+lint: ## Run golangci-lint with the rules of .golangci.yml (the first run builds it, which takes some minutes)
 	@scripts/lint
 
 fmt: ## Format the Go code
 	@gofmt -w $$(find . -name '*.go' -not -path './frontend/*' -not -path '*/testdata/*')
 
-screens: ## Take every screen at two sizes, light and dark, into build/screens, to be looked at
+screens: ## Take every screen at two sizes, light and dark, into build/screens, for review
 	@scripts/screens
 
-screenshots: ## Take the README's pictures from the real program
+screenshots: ## Take the README's screenshots from the real program
 	@scripts/screenshots
 
 icons: ## Draw the icon files from build/appicon.svg
@@ -74,17 +74,17 @@ parts: ## Draw docs/parts again: the tokens, and every shared component in each 
 	@scripts/setup test
 	@cd frontend && npm run --silent parts
 
-package: setup-run ## Make what a person installs, into build/package; KIND=deb, tar, windows or macos makes one
+package: setup-run ## Build the installers and archives in build/package; KIND=deb, tar, windows or macos builds one
 	@scripts/package $(or $(KIND),all)
 
-package-test: ## Prove the packages: in a clean Debian installed, started, used and removed (root, debootstrap)
+package-test: ## Test the packages: install, start, use and remove them in a clean Debian (root, debootstrap)
 	@scripts/setup package
 	@scripts/package-test
 
-fresh-machine: ## Prove `make test` and `make run` on a clean Debian 12 (root, debootstrap, some 3 GB)
+fresh-machine: ## Test `make test` and `make run` on a clean Debian 12 (root, debootstrap, about 3 GB)
 	@scripts/fresh-machine
 
-clean: ## Remove what was built; conversations are elsewhere and stay
+clean: ## Remove the build output; conversations are stored elsewhere and stay
 	@rm -rf build/bin build/package frontend/e2e/results
 	@find frontend/dist -mindepth 1 ! -name gitkeep -delete 2>/dev/null || true
 

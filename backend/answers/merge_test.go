@@ -19,7 +19,7 @@ func TestNoAnswerEndsItsOwnQuotation(t *testing.T) {
 	}
 	for _, line := range []string{rule + " Answer 1, by a " + rule, rule + " End of answer 1 " + rule, rule + " Answer 2, by b " + rule} {
 		if strings.Count(text, "\n"+line+"\n") != 1 {
-			t.Errorf("%q does not stand there once:\n%s", line, text)
+			t.Errorf("%q does not occur exactly once:\n%s", line, text)
 		}
 	}
 }
@@ -41,7 +41,7 @@ func TestQuestionsAreDistinguished(t *testing.T) {
 	text := chat.Text{Text: "Why?"}
 	whole, part := chat.Document{File: "F", Text: "all of it", Whole: true}, chat.Document{File: "F", Text: "all"}
 	if question(of(text, whole)) != question(of(text, part)) {
-		t.Error("how much of a document a model gets makes it another question")
+		t.Error("the amount of a document that a model gets makes it a different question")
 	}
 	different := []chat.Message{
 		of(text), of(chat.Text{Text: "Why not?"}), of(text, whole), of(text, chat.Document{File: "G"}),
@@ -52,7 +52,7 @@ func TestQuestionsAreDistinguished(t *testing.T) {
 	seen := map[string]bool{}
 	for _, m := range different {
 		if q := question(m); seen[q] {
-			t.Errorf("not told apart: %s", q)
+			t.Errorf("not distinguished: %s", q)
 		} else {
 			seen[q] = true
 		}

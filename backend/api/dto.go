@@ -198,8 +198,11 @@ type TurnView struct {
 	CanContinue bool `json:"canContinue"`
 	// Cost is the cost of the turn at the configured prices, "0.031"; empty without prices.
 	Cost string `json:"cost"`
-	// Notice is a warning about this turn, such as a local server that cut the prompt; empty if none.
+	// Notice is why what had arrived of the answer cannot be read; empty if it can.
 	Notice string `json:"notice"`
+	// CutFrom is about how many input tokens were sent, if the server reports (inputTokens) so much less that it may
+	// have cut the prompt; otherwise 0.
+	CutFrom int `json:"cutFrom"`
 	// Calls are its tool calls, in order, without those that were only shown (parse_only).
 	Calls []ToolCallView `json:"calls"`
 	// Memories is the number of memories the model saw.

@@ -114,7 +114,7 @@ func TestEmbedderIsOfferedOnce(t *testing.T) {
 		t.Errorf("offered again: %+v", v)
 	}
 	if len(e.sent.texts) != 0 {
-		t.Errorf("%d texts were sent by looking", len(e.sent.texts))
+		t.Errorf("looking sent %d texts", len(e.sent.texts))
 	}
 }
 
@@ -148,7 +148,7 @@ func TestEmbedderSwitch(t *testing.T) {
 		}
 	}
 	if _, err := e.Use("ollama||gone"); chat.CodeOf(err) != chat.CodeNotFound || e.config.Config().Retrieval.Embedder != config.EmbedderLocal {
-		t.Errorf("used what is gone: %v", err)
+		t.Errorf("used deleted content: %v", err)
 	}
 	v, err := e.Use(e.view(t).Options[0].ID)
 	if err != nil || v.Current.Model != "nomic-embed-text" || v.Current.Server != "Ollama" || v.Current.BuiltIn || v.Offer != "" || len(v.Options) != 2 || e.changes != 1 {

@@ -123,7 +123,7 @@ func (s *Projects) AddDocument(id string, part AttachPart) (AttachResult, error)
 	data, err := base64.StdEncoding.DecodeString(part.Data)
 	if err != nil {
 		s.uploads.drop(part.Upload)
-		return AttachResult{}, chat.Errorf(chat.CodeInvalid, "project.add", "%s did not arrive whole; nothing was added.", part.Name).WithHint("add it again")
+		return AttachResult{}, chat.Errorf(chat.CodeInvalid, "project.add", "%s did not arrive completely; nothing was added.", part.Name).WithHint("add it again")
 	}
 	upload, whole, err := s.uploads.take(part, data, s.c.newID)
 	if err == nil && whole != nil {

@@ -406,7 +406,7 @@ func (q MetricsQuery) measures() (chat.MeasureQuery, error) {
 		return m, chat.Errorf(chat.CodeInvalid, "search.metrics", "%q is not a scope of figures.", q.Scope).WithHint("choose branch, session or all")
 	}
 	if m.Branch == "" && m.Session == "" {
-		return m, chat.Errorf(chat.CodeInvalid, "search.metrics", "Name the %s whose figures you want.", q.Scope)
+		return m, chat.Errorf(chat.CodeInvalid, "search.metrics", "Choose the %s to show figures for.", q.Scope)
 	}
 	return m, nil
 }

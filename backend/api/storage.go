@@ -248,7 +248,7 @@ func (s *Storage) Erase(kind, id, confirm string) (ReceiptView, error) {
 	}
 	receipt, err := s.c.Erasing.Erase(s.c.ctx(), kind, id, func(chat.ErasePreview) error {
 		if !chat.Confirms(confirm) {
-			return chat.Errorf(chat.CodeInvalid, op, "What was typed is not %q. Nothing was deleted.", chat.ConfirmWord)
+			return chat.Errorf(chat.CodeInvalid, op, "The text typed is not %q. Nothing was deleted.", chat.ConfirmWord)
 		}
 		return nil
 	})

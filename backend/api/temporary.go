@@ -21,7 +21,7 @@ func (t *temporaries) find(id string) (*turn.Temporary, error) {
 	if c := t.chats[id]; c != nil {
 		return c, nil
 	}
-	return nil, chat.Errorf(chat.CodeNotFound, "chat.temporary", "This temporary chat is over; nothing of it was kept.")
+	return nil, chat.Errorf(chat.CodeNotFound, "chat.temporary", "This temporary chat has ended; nothing was kept.")
 }
 
 // TemporaryStart begins a chat of which nothing is ever written: it lives in the memory of this run. It returns its id.

@@ -346,7 +346,7 @@ func readWhole(f filetype.File) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(file, most+1))
 	switch {
 	case err != nil:
-		return nil, chat.WrapError(chat.CodeInvalid, op, err, f.Name+" cannot be read to its end; nothing was attached.")
+		return nil, chat.WrapError(chat.CodeInvalid, op, err, f.Name+" could not be read completely; nothing was attached.")
 	case int64(len(data)) > most:
 		return nil, chat.Errorf(chat.CodeInvalid, op, "%s is larger than %d MB, the most that can be attached; nothing was attached.", f.Name, most>>20)
 	}

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -128,7 +127,7 @@ func (c *Core) turnView(ctx context.Context, branch chat.Branch, t chat.Turn, st
 		answer, err := c.Turns.Answer(ctx, t)
 		if err != nil { // one bad record never hides the rest (SPEC 2.13)
 			c.Log.Error("an answer cannot be read", "turn", t.ID, "err", err)
-			v.Notice = "What had arrived of this answer cannot be read: " + err.Error()
+			v.Notice = err.Error()
 		}
 		v.Assistant = blockViews(answer.Blocks)
 	}
@@ -220,9 +219,8 @@ func (c *Core) notices(ctx context.Context, branch chat.BranchID, views []TurnVi
 	}
 	for i := range views {
 		v := &views[i]
-		est, reported := estimates[v.ID], v.InputTokens
-		if reported > 0 && est > 1000 && reported < est/2 {
-			v.Notice += fmt.Sprintf("The server reported %d input tokens of about %d that were sent: it may have cut the conversation without saying so. Its context length may be set lower than configured here.", reported, est)
+		if est, reported := estimates[v.ID], v.InputTokens; reported > 0 && est > 1000 && reported < est/2 {
+			v.CutFrom = est
 		}
 	}
 	return nil

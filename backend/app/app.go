@@ -147,7 +147,7 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 	o.Publish = a.fanout
 	cfg := a.config.Config()
 	var err error
-	a.store, err = openStore(ctx, store.Options{DataDir: cfg.DataDir, Address: a.address(o), Config: a.config.Path(), ReadOnly: o.ReadOnly, Logger: a.log, Version: version})
+	a.store, err = openStore(ctx, store.Options{DataDir: cfg.DataDir, Address: a.address(o), Config: a.config.Path(), ReadOnly: o.ReadOnly, Logger: a.log, Version: version}, o)
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func (a *app) backUpAs(ctx context.Context, brief bool) error {
 // damagedBackup describes a daily backup in which verify found problems.
 func damagedBackup(b chat.Backup) error {
 	return chat.Errorf(chat.CodeCorrupt, "backup.daily", "%s damaged, also in today's backup. Everything else can be read, and older backups without damage are kept.", damagedRecords(b.Problems)).
-		WithHint("Check everything in the settings, or contextinfinity verify, names the records; restore an older backup if you need them")
+		WithHint("“Check everything” in the settings, or contextinfinity verify, lists the records; restore an older backup if you need them")
 }
 
 func damagedRecords(n int) string {

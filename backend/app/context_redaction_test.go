@@ -29,7 +29,7 @@ func TestSecretsAreNeverSent(t *testing.T) {
 				secretsTyped["openai-key"] + ". Ask " + secretsTyped["pattern"] + " about shelf 12."
 			first := d.send("", typed, "--model", "m")
 			if got := d.Show(first.SessionID).Turns[0].User.RenderedText(); got != typed {
-				t.Errorf("what was typed is kept as %q", got)
+				t.Errorf("the typed text is stored as %q", got)
 			}
 			replaced(t, d, first)
 			for i := range 16 {
@@ -42,7 +42,7 @@ func TestSecretsAreNeverSent(t *testing.T) {
 				leaksNothing(t, string(body))
 			}
 			if !strings.Contains(string(r.Bodies()[0]), "[redacted:github-token]") || len(r.Asked()) == 0 {
-				t.Error("nothing stands in the secrets' place, or no librarian was asked")
+				t.Error("the secrets have no placeholder, or no librarian was asked")
 			}
 			d.Clean()
 		})

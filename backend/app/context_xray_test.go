@@ -64,7 +64,7 @@ func TestXRayShowsWhatWasOnTheWire(t *testing.T) {
 			}
 			for _, kind := range []string{"pin", "turn", "summary", "extract", "state", "message", "partial", prompt.SectionPending, prompt.SectionOriginals} {
 				if have[kind] == 0 {
-					t.Errorf("no context had a %s: the test shows too little (%v)", kind, have)
+					t.Errorf("no context had a %s, so the test proves too little (%v)", kind, have)
 				}
 			}
 			c.Clean()

@@ -140,7 +140,7 @@ func TestLocalServerAsEmbedder(t *testing.T) {
 				t.Errorf("found %q", got)
 			}
 			if sent := s.sent(); !strings.HasPrefix(sent[len(sent)-1], "search_query: ") {
-				t.Errorf("asked with %q: not as the model was trained", sent[len(sent)-1])
+				t.Errorf("queried with %q, not in the form the model was trained with", sent[len(sent)-1])
 			}
 
 			asked := len(s.sent())

@@ -38,7 +38,7 @@ func TestTheLibrariansModelMakesTheState(t *testing.T) {
 			}
 			d.send(s.SessionID, "And now?", "--model", "m")
 			if sent := string(r.LastBody(t)); !strings.Contains(sent, "moved week by week") || !strings.Contains(sent, "state_summary") {
-				t.Errorf("the next request does not hold the state: %s", harness.Clip(sent))
+				t.Errorf("the next request lacks the state: %s", harness.Clip(sent))
 			}
 			d.Clean()
 		})
@@ -71,7 +71,7 @@ func TestAFailingLibrarianFallsBackInTheSameRun(t *testing.T) {
 				t.Errorf("the state is %s by %q: %s", head.Origin, head.Model, harness.Clip(head.Summary))
 			}
 			if len(r.Asked()) == 0 {
-				t.Error("the librarian was not asked: the test shows nothing")
+				t.Error("the librarian was not asked, so the test proves nothing")
 			}
 			stored, err := d.store.State(context.Background(), head.ID)
 			if err != nil || !strings.Contains(string(stored.Validation), "reason") {
@@ -175,7 +175,7 @@ func TestSRD22_4ContextShrinkerDeterminism(t *testing.T) {
 		d.Clean()
 	}
 	if bodies[0] != bodies[1] || logs[0] != logs[1] {
-		t.Errorf("the same conversation shrank in two ways:\n%s\n\n%s", logs[0], logs[1])
+		t.Errorf("the same conversation was shortened in two ways:\n%s\n\n%s", logs[0], logs[1])
 	}
 }
 
@@ -213,7 +213,7 @@ func TestSummariesReplaceExtracts(t *testing.T) {
 			var doc struct{ Summarized int }
 			d.OK("summarize", session, "--json").Document(&doc)
 			if doc.Summarized == 0 {
-				t.Fatal("nothing was due: the test shows nothing")
+				t.Fatal("nothing was due, so the test proves nothing")
 			}
 		}
 		after = s.TurnID

@@ -85,15 +85,15 @@ func overBudget(t *testing.T, h talker, session string, r *harness.Relay) {
 			t.Errorf("the error names no numbers or no way out: %+v", f)
 		}
 		if len(r.Bodies()) != before {
-			t.Error("it was sent all the same")
+			t.Error("it was sent anyway")
 		}
 		doc := h.Show(session)
 		if last := doc.Turns[len(doc.Turns)-1]; last.Phase != chat.PhaseFailed || last.User.RenderedText() != long {
-			t.Errorf("the message stands as %s", last.Phase)
+			t.Errorf("the message is %s", last.Phase)
 		}
 		return
 	}
-	t.Error("a plain chat outgrew its window without an error")
+	t.Error("a plain chat exceeded its window without an error")
 }
 
 // After memory was turned off and on again, nothing of the history is lost.

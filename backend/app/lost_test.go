@@ -31,7 +31,7 @@ func TestTheWindowStartsFresh(t *testing.T) {
 	harness.WriteFile(t, database, []byte("no database at all, and longer than a page header has to be: nothing is lost, it cannot be read"))
 	p = openPageWith(t, o)
 	if s := p.settings.Startup(); s.Fatal == nil || s.Lost {
-		t.Errorf("an unreadable database is taken for a lost one: %+v", s)
+		t.Errorf("an unreadable database is treated as lost: %+v", s)
 	}
 	if _, err := p.storage.StartFresh(); err == nil {
 		t.Error("an unreadable database was moved")

@@ -54,7 +54,7 @@ func TestPowerLossWithoutFsyncIsNoticed(t *testing.T) {
 			broken := outage.broken(mode)
 			noticed := strings.Count(strings.Join(broken, "\n"), "bytes were promised")
 			if noticed != streamsAtOnce {
-				t.Errorf("without fsync %d of %d streams were seen to break the promise: the check cannot fail\n%v", noticed, streamsAtOnce, broken)
+				t.Errorf("without fsync only %d of %d streams broke the promise, so the check cannot fail\n%v", noticed, streamsAtOnce, broken)
 			}
 		})
 	}

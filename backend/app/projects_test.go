@@ -79,7 +79,7 @@ func TestAProjectIsInTheContextsOfItsSessions(t *testing.T) {
 	}
 	for _, not := range []string{"hunter2", "build folder"} {
 		if strings.Contains(body, not) {
-			t.Errorf("the request holds %q", not)
+			t.Errorf("the request contains %q", not)
 		}
 	}
 	v := p.seen(sent.SessionID, "--turn", sent.TurnID)
@@ -143,13 +143,13 @@ func TestSessionsOfAProjectShareMemory(t *testing.T) {
 		t.Errorf("the project's memory is not in the request:\n%s", body)
 	}
 	if v := p.seen(second.SessionID, "--turn", second.TurnID); v.Manifest.Inputs.Scope != chat.ScopeProject || v.Manifest.Inputs.Project == nil || v.Manifest.Inputs.Project.Name != "Bakery" {
-		t.Errorf("the manifest tells scope %q of %+v", v.Manifest.Inputs.Scope, v.Manifest.Inputs.Project)
+		t.Errorf("the manifest names scope %q of %+v", v.Manifest.Inputs.Scope, v.Manifest.Inputs.Project)
 	}
 	alone := p.send("", "Hello there.", "--project", "Bakery").SessionID
 	p.OK("sessions", "scope", alone, "lineage")
 	p.send(alone, question)
 	if body := string(p.relay.LastBody(t)); strings.Contains(body, "old granary") {
-		t.Errorf("a session that keeps to itself remembers another:\n%s", body)
+		t.Errorf("a session with its own scope remembers another:\n%s", body)
 	}
 	outside := p.send("", "Hello there.", "--model", "m").SessionID
 	p.send(outside, question)
@@ -180,12 +180,12 @@ func TestAProjectIsDeletedPermanently(t *testing.T) {
 		t.Errorf("the session is gone:\n%s", out)
 	}
 	if out := p.OK("projects").Stdout; !strings.Contains(out, "No projects") {
-		t.Errorf("the project is there still:\n%s", out)
+		t.Errorf("the project is still there:\n%s", out)
 	}
 	for _, name := range []string{"contextinfinity.db", "contextinfinity.db-wal"} {
 		data, err := os.ReadFile(filepath.Join(p.dir, name))
 		if err == nil && strings.Contains(string(data), "xylophonewax") {
-			t.Errorf("%s holds the file's words still", name)
+			t.Errorf("%s still has the file's words", name)
 		}
 	}
 }

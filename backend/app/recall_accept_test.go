@@ -134,7 +134,7 @@ func TestSearchCommand(t *testing.T) {
 		t.Errorf("-k 2 gave %d results, %d packed", len(f.Results), f.PackedResults)
 	}
 	if human := d.OK("search", "ryokan").Stdout; !strings.Contains(human, "ryokan near Gion") || !strings.Contains(human, first.TurnID) {
-		t.Errorf("in words: %s", harness.Clip(human))
+		t.Errorf("as text: %s", harness.Clip(human))
 	}
 	d.Run("search", "x", "--scope", "world").Exits(2)
 	d.Run("search", " ").Exits(2)
@@ -154,7 +154,7 @@ func TestIndexIsDerived(t *testing.T) {
 		switch name := e.Name(); {
 		case strings.HasPrefix(name, "contextinfinity.db"), name == "writer.lock", name == "history.mark", name == "confirmed.mark", name == "streams", name == "backups":
 		default:
-			t.Errorf("%s holds what is not the store's", filepath.Join(d.dir, name))
+			t.Errorf("%s contains something that is not the store's", filepath.Join(d.dir, name))
 		}
 	}
 	d.open()
@@ -165,7 +165,8 @@ func TestIndexIsDerived(t *testing.T) {
 }
 
 // A failing embedder stops no turn and is reported: the text is stored and found by its words, its job waits with a
-// reason, and a request without a search says so. When the embedder works again, everything is made up for.
+// reason, and a request without a search says so. When the embedder works again, the missing work is
+// done.
 func TestEmbedderFailureIsVisible(t *testing.T) {
 	t.Parallel()
 	gate, broken := newBreakableServer(t)
@@ -178,7 +179,7 @@ func TestEmbedderFailureIsVisible(t *testing.T) {
 	}
 	s := d.send(session, "Was a cat asleep somewhere, of all places?", "--model", "m", "--wait", "finalized")
 	if v := d.seen(session, "--turn", s.TurnID); !strings.Contains(v.Text(), "<m>") || !strings.Contains(v.Text(), "feline") || v.Manifest.Inputs.RetrievalError != "" {
-		t.Fatalf("no word is shared and its meaning is not recalled: %v %q", v.Sources(), v.Manifest.Inputs.RetrievalError)
+		t.Fatalf("without a shared word, the meaning is not recalled: %v %q", v.Sources(), v.Manifest.Inputs.RetrievalError)
 	}
 
 	broken.Store(true)
@@ -193,7 +194,7 @@ func TestEmbedderFailureIsVisible(t *testing.T) {
 		t.Errorf("the turn is %s with %q", last.Phase, harness.Clip(last.Text()))
 	}
 	if v := d.seen(session, "--turn", last.ID); !strings.Contains(v.Manifest.Inputs.RetrievalError, "no model is loaded") || v.Sources()["chunk"] != 0 || !v.Same {
-		t.Errorf("the request does not say why it holds no memory: %q", v.Manifest.Inputs.RetrievalError)
+		t.Errorf("the request does not say why it has no memory: %q", v.Manifest.Inputs.RetrievalError)
 	}
 	if shown := d.OK("context", session, "--turn", last.ID).Stdout; !strings.Contains(shown, "Memory was not searched: ") {
 		t.Errorf("context does not say it: %q", harness.Clip(shown))
@@ -232,12 +233,12 @@ func TestRecallQuotesEverySession(t *testing.T) {
 		t.Errorf("recall quotes itself: %s", harness.Clip(again.Text))
 	}
 	if s := d.send("", "Tell me of xylophones, quokkas and zithers.", "--model", "recall"); !strings.Contains(s.Text, "I found nothing about that") {
-		t.Errorf("of what was never said recall says %s", harness.Clip(s.Text))
+		t.Errorf("for what was never said, recall says %s", harness.Clip(s.Text))
 	}
 }
 
-// TestRecallKeepsToTheScope: recall quotes other sessions only as far as memory reaches, and says what it searched. Until
-// somebody has chosen, that is every session, because nothing is sent.
+// TestRecallKeepsToTheScope: recall quotes other sessions only within the scope of memory, and says what it searched.
+// The default scope is every session, because nothing is sent.
 func TestRecallKeepsToTheScope(t *testing.T) {
 	t.Parallel()
 	d := newLibrary(t, "")
@@ -319,13 +320,13 @@ func TestChunksCommand(t *testing.T) {
 		t.Errorf("%+v", one)
 	}
 	if r := d.OK("chunks", "--id", id); !strings.Contains(r.Stdout, things[0]) || !strings.Contains(r.Stdout, "matched: ryokan") {
-		t.Errorf("in words: %s", r.Stdout)
+		t.Errorf("as text: %s", r.Stdout)
 	}
 	if r := d.OK("context", asked.SessionID, "--turn", asked.TurnID); !strings.Contains(r.Stdout, "chunk "+id+": matched: ryokan") {
 		t.Errorf("the request does not say why the chunk is in it: %s", r.Stdout)
 	}
 	if r := d.OK("chunks", "--limit", "2"); !strings.Contains(r.Stdout, "2 of ") {
-		t.Errorf("the list in words: %s", r.Stdout)
+		t.Errorf("the list as text: %s", r.Stdout)
 	}
 	d.Run("chunks", "--id", asked.TurnID).Exits(1)
 	d.Run("chunks", "--id", "ABCDEF").Exits(2)

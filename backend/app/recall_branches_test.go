@@ -54,7 +54,7 @@ func TestBranchesNeverRecallTheirSiblings(t *testing.T) {
 				}
 			}
 			if recalled < len(tr.said) {
-				t.Errorf("%d memories on %d branches: the test shows too little", recalled, len(tr.said))
+				t.Errorf("%d memories on %d branches: too few for the test", recalled, len(tr.said))
 			}
 			d.Clean()
 		})

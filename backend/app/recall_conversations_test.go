@@ -222,7 +222,7 @@ func (c *importedChat) packsInContext(workingSet, goal, originals int) {
 	})
 	c.t.Logf("%s: working set %d: %d answers are in the history", c.name, workingSet, inHistory)
 	if inHistory > originals {
-		c.t.Errorf("%s: %d answers are in the history of a working set of %d, want at most %d: this says nothing about memory",
+		c.t.Errorf("%s: %d answers are in the history of a working set of %d, want at most %d, so the test proves nothing about memory",
 			c.name, inHistory, workingSet, originals)
 	}
 }

@@ -77,7 +77,7 @@ func TestHostileMemoryStaysData(t *testing.T) {
 				}
 			}
 			if len(recalled) < len(texts)*9/10 {
-				t.Errorf("only %d of %d hostile texts were recalled: the test shows too little", len(recalled), len(texts))
+				t.Errorf("only %d of %d hostile texts were recalled: too few for the test", len(recalled), len(texts))
 			}
 			d.Clean()
 		})
@@ -150,11 +150,11 @@ func insideBlock(t *testing.T, text, rest string) string {
 	const open, shut = "<memory>\n", "</memory>\n\n"
 	at := strings.Index(text, shut)
 	if !strings.HasPrefix(text, open) || at < 0 || rest != "" && text[at+len(shut):] != rest {
-		t.Fatalf("the block is not one: %s", harness.Clip(text))
+		t.Fatalf("it is not a single block: %s", harness.Clip(text))
 	}
 	inside := text[len(open):at]
 	if bare := ownTag.ReplaceAllString(inside, ""); strings.Contains(bare, "<") || strings.Contains(strings.ToUpper(bare), "[INST]") || strings.Contains(strings.ToUpper(bare), "[TOOL_CALLS]") {
-		t.Errorf("something in the block can be taken for a tag: %s", harness.Clip(bare))
+		t.Errorf("something in the block can be read as a tag: %s", harness.Clip(bare))
 	}
 	for _, r := range inside {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' || r >= 0xE0000 && r <= 0xE0FFF || strings.ContainsRune("\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff\u00ad", r) {

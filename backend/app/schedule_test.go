@@ -327,7 +327,7 @@ func (w *world) settledLane(branch chat.BranchID, lane []ran) {
 	ctx := context.Background()
 	turns, err := w.store.Lineage(ctx, chat.LineageQuery{Branch: branch})
 	if err != nil || len(turns) != len(lane) {
-		w.t.Fatalf("%d turns stand, %d were sent: %v", len(turns), len(lane), err)
+		w.t.Fatalf("%d turns are stored, %d were sent: %v", len(turns), len(lane), err)
 	}
 	b, err := w.store.Branch(ctx, branch)
 	if err != nil {
@@ -337,7 +337,7 @@ func (w *world) settledLane(branch chat.BranchID, lane []ran) {
 	for i, t := range turns {
 		r := lane[i]
 		if t.ID != r.id || t.Seq != int64(i+1) || t.User.RenderedText() != r.message() {
-			w.t.Errorf("send %d: turn %d holds %q", r.number, t.Seq, t.User.RenderedText())
+			w.t.Errorf("send %d: turn %d contains %q", r.number, t.Seq, t.User.RenderedText())
 		}
 		if m, err := w.turns.Answer(ctx, t); err != nil || m.RenderedText() != r.answer {
 			w.t.Errorf("send %d (%s): the answer is now %q, was %q (%v)", r.number, r.kind, m.RenderedText(), r.answer, err)

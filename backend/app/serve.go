@@ -30,11 +30,16 @@ const (
 
 // openStore opens the data. It waits for a verb that will soon be done; a long-running program has recorded its
 // address, and handles the request.
-func openStore(ctx context.Context, o store.Options) (*store.Store, error) {
+func openStore(ctx context.Context, o store.Options, by cli.OpenOptions) (*store.Store, error) {
 	for begun := time.Now(); ; {
 		s, err := store.Open(ctx, o)
-		if chat.CodeOf(err) != chat.CodeLocked || o.ReadOnly || store.WriterAddress(o.DataDir) != "" || time.Since(begun) > verbTime {
+		waited := time.Since(begun)
+		if chat.CodeOf(err) != chat.CodeLocked || o.ReadOnly || store.WriterAddress(o.DataDir) != "" || waited > max(verbTime, by.Patience) {
 			return s, err
+		}
+		if waited > verbTime && by.Waits != nil {
+			by.Waits()
+			by.Waits = nil
 		}
 		select {
 		case <-ctx.Done():
@@ -108,7 +113,7 @@ func (a *app) checkCall(c handover.Call, window bool) error {
 			return nil
 		}
 		return chat.Errorf(chat.CodeLocked, op, "A conversation in a terminal (pid %d) has this data open.", os.Getpid()).
-			WithHint("leave it first, or talk there")
+			WithHint("leave it first, or continue there")
 	}
 	if mine := realPath(a.config.Path()); c.Config != mine {
 		return chat.Errorf(chat.CodeConflict, op, "The program that has this data open is configured by %s, this call by %s; nothing was done.", mine, c.Config).

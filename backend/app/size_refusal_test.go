@@ -57,7 +57,7 @@ func TestARefusalForSizeMakesTheRequestSmaller(t *testing.T) {
 					t.Errorf("%d tokens of %d, %d of %.0f bytes: %q", m.TotalTokens, m.Budget.Ceiling, len(bodies[len(bodies)-1]), refused, m.Shrink)
 				}
 				if full := float64(v.Manifest.Budget.Ceiling) / v.Manifest.Inputs.Reduce; refused/4 > 0.6*full {
-					t.Errorf("the refused request used %.0f of %.0f tokens: the test shows too little", refused/4, full)
+					t.Errorf("the refused request used %.0f of %.0f tokens, so the test proves too little", refused/4, full)
 				}
 				harness.EveryByteIsShown(t, w, v, bodies[len(bodies)-1], "the smaller request")
 				d.Clean()

@@ -140,11 +140,11 @@ func TestAFileIsWrittenOnceAPersonAllowedIt(t *testing.T) {
 	p.open(t)
 	w = p.waits()
 	if got, _ := os.ReadFile(filepath.Join(p.folder, "list.txt")); string(got) != "milk\n" {
-		t.Fatalf("it was written before anybody allowed it: %q", got)
+		t.Fatalf("it was written without permission: %q", got)
 	}
 	for _, wrong := range []api.ToolDecisionRequest{{CallID: w.Call.ID, Choice: "perhaps", Hash: w.Definition.Hash}, {CallID: w.Call.ID, Choice: "once", Hash: "other"}} {
 		if err := p.tools.Decide(wrong); err == nil {
-			t.Errorf("%+v was taken", wrong)
+			t.Errorf("%+v was accepted", wrong)
 		}
 	}
 	if err := p.tools.Decide(api.ToolDecisionRequest{CallID: w.Call.ID, Choice: "once", Hash: w.Definition.Hash}); err != nil {
@@ -203,7 +203,7 @@ func TestToolsOfASession(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := p.tools.SetSessionMode(r.SessionID, "perhaps"); err == nil {
-		t.Error("a mode that is none was taken")
+		t.Error("an unknown mode was accepted")
 	}
 	p.say(api.SendRequest{SessionID: r.SessionID, Text: "Second."})
 	if body := string(p.relay.LastBody(t)); strings.Contains(body, `"search_memory"`) || !strings.Contains(body, "Be brief.") {
@@ -260,7 +260,7 @@ func TestACommandIsCancelled(t *testing.T) {
 		t.Errorf("%+v", w.Call)
 	}
 	if err := p.tools.Resolve(api.ToolResolveRequest{CallID: w.Call.ID, Choice: "perhaps"}); err == nil {
-		t.Error("a way that is none was taken")
+		t.Error("an unknown choice was accepted")
 	}
 	if err := p.tools.Resolve(api.ToolResolveRequest{CallID: w.Call.ID, Choice: "enter", Text: "begun is there, nothing else"}); err != nil {
 		t.Fatal(err)
@@ -269,6 +269,6 @@ func TestACommandIsCancelled(t *testing.T) {
 		t.Errorf("answered %q", got)
 	}
 	if body := string(p.relay.LastBody(t)); !strings.Contains(body, "begun is there, nothing else") {
-		t.Errorf("the model was not told: %s", harness.Clip(body))
+		t.Errorf("the model was not informed: %s", harness.Clip(body))
 	}
 }

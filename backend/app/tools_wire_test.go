@@ -82,7 +82,7 @@ func playTools(t *testing.T, p llm.Provider, ep llm.Endpoint, steps int) string 
 		}
 		cycle = append(cycle, chat.Message{Role: chat.RoleAssistant, Blocks: r.Blocks}, results)
 	}
-	t.Fatalf("the turn goes on after %d steps", steps)
+	t.Fatalf("the turn continues after %d steps", steps)
 	return ""
 }
 

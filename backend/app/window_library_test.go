@@ -57,7 +57,7 @@ func TestWindowLibrary(t *testing.T) {
 		t.Errorf("%+v", done)
 	}
 	if _, changes := p.seen(); !anyKind(changes, chat.ChangeLibrary) {
-		t.Error("the page was not told")
+		t.Error("nothing was reported to the page")
 	}
 	panel := must[api.LibraryPanel](t)(lib.Panel())
 	if len(panel.Assistants) != 1 || len(panel.Prompts) != 1 || panel.Rev == 0 {

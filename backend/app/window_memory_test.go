@@ -123,10 +123,10 @@ func TestWindowMemoryAttached(t *testing.T) {
 	}
 	with := must[api.ContextView](t)(p.inspect.NextContext(row.BranchID, "m", api.Draft{Text: "What of it?", Memories: []api.MemoryChip{chip}}))
 	if items := retrievedItems(with); len(items) == 0 || items[0].ID != row.ID || !items[0].Memory.Attached {
-		t.Errorf("what is attached is not foreseen: %+v", items)
+		t.Errorf("the preview lacks what is attached: %+v", items)
 	}
 	if _, err := p.inspect.NextContext(row.BranchID, "m", api.Draft{Text: "What of it?", Memories: []api.MemoryChip{gone}}); chat.CodeOf(err) != chat.CodeNotFound {
-		t.Errorf("foreseen with what is gone: %v", err)
+		t.Errorf("the preview contains deleted content: %v", err)
 	}
 	var many []api.MemoryChip
 	for i := range 21 {
@@ -180,7 +180,7 @@ func TestWindowMemoryRefuses(t *testing.T) {
 		t.Errorf("its chip: %v", err)
 	}
 	if found := must[api.MemorySearch](t)(p.memory.Search(api.MemoryFilter{Scope: "all"}, "?!")); found.Hits == nil || len(found.Hits) != 0 {
-		t.Errorf("signs alone find %+v", found)
+		t.Errorf("a query of signs finds %+v", found)
 	}
 }
 

@@ -98,7 +98,7 @@ func TestWindowServesOtherPrograms(t *testing.T) {
 	}
 	asked(t, v.HTTP.URL, token.Token, session, ready)
 	if _, _, answer := asked(t, v.HTTP.URL, token.Token, session, searching); strings.Contains(answer, "Sunday") {
-		t.Errorf("a program that nobody allowed got %s", answer)
+		t.Errorf("a program without permission got %s", answer)
 	}
 	v = must[api.ProgramsPanel](t)(programs.Allow(api.ProgramChoice{Name: "Zed", Scope: "chosen", Sessions: []string{first.SessionID}, Remember: true}))
 	if len(v.Clients) != 1 || v.Clients[0].Scope != "chosen" || len(v.Clients[0].Sessions) != 1 || v.Clients[0].TokenAt == 0 || v.Clients[0].Claims != "probe 1" {
@@ -119,7 +119,7 @@ func TestWindowServesOtherPrograms(t *testing.T) {
 		return len(list) == 1 && list[0].Turns == 1
 	})
 	if _, changes := p.seen(); !anyKind(changes, chat.ChangePrograms) {
-		t.Error("the page was not told of a program's access")
+		t.Error("a program's access was not reported to the page")
 	}
 	must[api.ProgramsPanel](t)(programs.RevokeToken("Zed"))
 	if status, _, _ := asked(t, v.HTTP.URL, token.Token, session, searching); status != http.StatusUnauthorized {
@@ -164,6 +164,6 @@ func TestWindowServesTheMcpCommand(t *testing.T) {
 		t.Errorf("the record is %+v", page.Accesses)
 	}
 	if _, changes := p.seen(); !anyKind(changes, chat.ChangePrograms) {
-		t.Error("the page was not told")
+		t.Error("nothing was reported to the page")
 	}
 }

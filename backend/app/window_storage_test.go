@@ -75,7 +75,7 @@ func TestWindowChecks(t *testing.T) {
 	file := filepath.Join(data, store.DatabaseFile)
 	raw, err := os.ReadFile(file)
 	if err != nil || !bytes.Contains(raw, []byte("over the harbour")) {
-		t.Fatalf("it does not stand in the file: %v", err)
+		t.Fatalf("it is not in the file: %v", err)
 	}
 	harness.WriteFile(t, file, bytes.ReplaceAll(raw, []byte("over the harbour"), []byte("over the harvest")))
 	again := openPageWith(t, o)
@@ -98,7 +98,7 @@ func TestWindowErases(t *testing.T) {
 		t.Fatalf("nothing was remembered: %+v", before)
 	}
 	if len(filesHolding(t, data, "zebra-flumes")) == 0 {
-		t.Fatal("it is nowhere to begin with")
+		t.Fatal("it is missing from the beginning")
 	}
 
 	ask := must[api.DeletePreview](t)(p.storage.DeletePreview(chat.EraseTurn, secret.TurnID))
@@ -167,7 +167,7 @@ func TestWindowRestoresAndMovesAtTheNextStart(t *testing.T) {
 	erasing := must[api.DeletePreview](t)(p.storage.DeletePreview(chat.EraseTurn, kept.TurnID))
 	receipt := must[api.ReceiptView](t)(p.storage.Erase(chat.EraseTurn, kept.TurnID, erasing.Confirm))
 	if r = must[api.RestorePreview](t)(p.storage.RestorePreview(task.Path)); len(r.Undone) != 1 || r.Undone[0].ID != receipt.ID || r.Undone[0].At != receipt.At {
-		t.Errorf("told: %+v, want %+v", r.Undone, receipt)
+		t.Errorf("reported: %+v, want %+v", r.Undone, receipt)
 	}
 	if err := p.storage.Restore(filepath.Join(data, "none.db")); chat.CodeOf(err) != chat.CodeNotFound || wanted.Load() {
 		t.Errorf("a backup that is not there: %v", err)
@@ -182,7 +182,7 @@ func TestWindowRestoresAndMovesAtTheNextStart(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := p.sessions.Open(lost.SessionID, ""); chat.CodeOf(err) != chat.CodeNotFound {
-		t.Errorf("what the backup does not hold: %v", err)
+		t.Errorf("missing from the backup: %v", err)
 	}
 	p.told("restore", "done")
 
@@ -191,7 +191,7 @@ func TestWindowRestoresAndMovesAtTheNextStart(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	if _, err := p.storage.Move(data); chat.CodeOf(err) != chat.CodeInvalid {
-		t.Errorf("to where it is: %v", err)
+		t.Errorf("to its own place: %v", err)
 	}
 	before := must[api.StorageView](t)(p.storage.Storage())
 	if !before.Movable || before.DataDir != data || before.Sessions != 1 || len(before.Parts) != 5 || before.Bytes == 0 {

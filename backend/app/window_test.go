@@ -277,7 +277,7 @@ func TestWindowSettings(t *testing.T) {
 	}
 	all, _ := json.Marshal([]any{p.settings.Keys(), models, view, p.settings.Startup()})
 	if bytes.Contains(all, []byte(key)) {
-		t.Fatal("the key crossed to the page")
+		t.Fatal("the key reached the page")
 	}
 	for _, link := range []string{"file:///etc/passwd", "javascript:alert(1)", "http://", "x"} {
 		if err := p.settings.OpenExternal(link); err == nil {

@@ -45,17 +45,17 @@ func TestWindowPausesBackgroundWork(t *testing.T) {
 		t.Fatalf("after a restart: %+v", b)
 	}
 	if !final(again) {
-		t.Error("paused, the turn was worked on")
+		t.Error("the turn was processed while paused")
 	}
 	if b := must[api.Background](t)(again.work.Pause(false)); b.Paused {
 		t.Fatalf("%+v", b)
 	}
-	again.eventually("resumed, it did not go on", func() bool {
+	again.eventually("after resuming, it did not continue", func() bool {
 		v, err := again.sessions.Turn(second.BranchID, second.TurnID)
 		return err == nil && v.Phase == chat.PhaseDone
 	})
 	if list := must[[]api.TaskView](t)(again.work.Tasks()); len(list) != 0 {
-		t.Errorf("nobody began long work, and there is %+v", list)
+		t.Errorf("no long work was started, but there is %+v", list)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestWindowImportsAndExports(t *testing.T) {
 		t.Fatalf("%+v, %+v", v, v.Error)
 	}
 	if _, err := p.transfer.Export(request); chat.CodeOf(err) != chat.CodeConflict {
-		t.Errorf("it was written over what is there: %v", err)
+		t.Errorf("it overwrote existing content: %v", err)
 	}
 	drag := httptest.NewRecorder()
 	p.window.Handler.ServeHTTP(drag, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/drag",

@@ -89,7 +89,7 @@ func TestWindowBranches(t *testing.T) {
 		t.Errorf("after the first turn there is %q", got)
 	}
 	if tree := must[api.BranchTree](t)(p.branches.Tree(one.SessionID)); len(tree.Branches) != 1 || len(tree.Runs) != 1 || tree.Turns != 2 {
-		t.Errorf("a preview made something: %+v", tree)
+		t.Errorf("a preview created something: %+v", tree)
 	}
 
 	back := must[api.BranchView](t)(p.branches.RollbackTo(one.BranchID, one.TurnID))

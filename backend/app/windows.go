@@ -237,7 +237,7 @@ func linkError(err error) error {
 func startWindow(o cli.OpenOptions, token string, args ...string) error {
 	program, err := os.Executable()
 	if err != nil {
-		return chat.WrapError(chat.CodeUnavailable, "window.start", err, "The program does not know its own path.").WithHint("start it with --new-window")
+		return chat.WrapError(chat.CodeUnavailable, "window.start", err, "The path of this program cannot be determined.").WithHint("start it with --new-window")
 	}
 	cmd := exec.Command(program, append(args, dataFlags(o)...)...)
 	cmd.Env = secrets.Environ()

@@ -37,7 +37,7 @@ func openBeside(t *testing.T, o cli.OpenOptions) *beside {
 		}
 	}
 	if b.relay == nil || !w.Further || w.Work != nil {
-		t.Fatalf("it is no further window: %+v", w)
+		t.Fatalf("it is not a further window: %+v", w)
 	}
 	w.Ready(func(name string, data any) {
 		b.mu.Lock()
@@ -89,12 +89,12 @@ func TestAFurtherWindowShowsAnotherSession(t *testing.T) {
 	if err := b.call(nil, "Sessions.Rename", one.ID, "Uno"); err != nil {
 		t.Fatal(err)
 	}
-	p.eventually("the first window did not hear of it", func() bool {
+	p.eventually("it was not reported to the first window", func() bool {
 		_, changes := p.seen()
 		return len(changes) > 0 && changes[len(changes)-1].ID == one.ID
 	})
 	r := p.say(api.SendRequest{SessionID: two.ID, BranchID: first.Header.BranchID, Text: "Said in the first window."})
-	p.eventually("the further window did not hear of the first one's answer", func() bool { return b.heard(api.EventFrame) > 0 && b.heard(api.EventChange) > 2 })
+	p.eventually("the first window's answer was not reported to the further one", func() bool { return b.heard(api.EventFrame) > 0 && b.heard(api.EventChange) > 2 })
 	var turn api.TurnView
 	if err := b.call(&turn, "Sessions.Turn", r.BranchID, r.TurnID); err != nil || turn.ID != r.TurnID {
 		t.Errorf("%v", err)
@@ -107,11 +107,11 @@ func TestAFurtherWindowShowsAnotherSession(t *testing.T) {
 		t.Errorf("it opens on %s, asked for %s", start.LastSession, two.ID)
 	}
 	if !p.window.Held() {
-		t.Error("nobody holds the first window")
+		t.Error("nothing keeps the first window")
 	}
 	asked.window.Close()
 	b.window.Close()
-	p.eventually("windows that are closed hold the first one", func() bool { return !p.window.Held() })
+	p.eventually("closed windows keep the first one", func() bool { return !p.window.Held() })
 }
 
 // Errors arrive as they are formatted for the page, including those for methods that no window may call. A large
@@ -135,7 +135,7 @@ func TestAFurtherWindowsErrorsAndLimits(t *testing.T) {
 	var requests []api.WindowRequest
 	b.window.Request(desktop.WindowRequest{Kind: desktop.RequestNewChat, X: -1, Y: -1})
 	if err := b.call(&requests, "Work.WindowRequests"); err != nil || len(requests) != 1 {
-		t.Errorf("what was asked of this window alone: %+v (%v)", requests, err)
+		t.Errorf("the requests to this window: %+v (%v)", requests, err)
 	}
 	if list := must[[]api.WindowRequest](t)(p.work.WindowRequests()); len(list) != 0 {
 		t.Errorf("the first window was asked for %+v", list)
@@ -158,7 +158,7 @@ func TestAFurtherWindowEndsWithTheProgramOrOpensAgain(t *testing.T) {
 	b := openBeside(t, cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")})
 	p.window.Close()
 	if wanted.Load() {
-		t.Error("a program that was quit comes back as another window")
+		t.Error("a program that quit returns as another window")
 	}
 	err := b.call(nil, "Settings.Startup")
 	if chat.CodeOf(err) != chat.CodeUnavailable {
@@ -192,7 +192,7 @@ func TestThereIsOneQuickWindow(t *testing.T) {
 	b := openBeside(t, o)
 	var start api.Startup
 	if err := b.call(&start, "Settings.Startup"); err != nil || !start.Quick || !b.window.Quick {
-		t.Errorf("it is no small window: %+v (%v)", start, err)
+		t.Errorf("it is not a small window: %+v (%v)", start, err)
 	}
 	if again := window(o, Page{}); !again.Elsewhere {
 		t.Error("a second small window")
@@ -205,6 +205,6 @@ func TestThereIsOneQuickWindow(t *testing.T) {
 	p.eventually("the small window is still there", func() bool { return !p.window.Held() })
 	next := openBeside(t, o)
 	if !next.window.Quick {
-		t.Error("there can be none after the first")
+		t.Error("there must be none after the first")
 	}
 }

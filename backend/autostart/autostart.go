@@ -55,11 +55,11 @@ func New(args ...string) (*Entry, error) {
 	}
 	program, err := ownPath()
 	if err != nil {
-		return nil, chat.WrapError(chat.CodeUnavailable, op, err, "The program does not know its own path.").WithHint("use the desktop's own settings for startup applications")
+		return nil, chat.WrapError(chat.CodeUnavailable, op, err, "The path of this program cannot be determined.").WithHint("use the desktop's own settings for startup applications")
 	}
 	p, err := systemPlace()
 	if err != nil {
-		return nil, chat.WrapError(chat.CodeUnavailable, op, err, "This system offers no place for programs that start at sign-in.")
+		return nil, chat.WrapError(chat.CodeUnavailable, op, err, "This system does not support programs that start at sign-in.")
 	}
 	return &Entry{Program: program, Args: args, place: p}, nil
 }
@@ -78,7 +78,7 @@ func (e *Entry) State() (State, error) {
 	s := State{Place: e.place.String()}
 	command, err := e.place.command()
 	if err != nil {
-		return s, chat.WrapError(chat.CodeUnavailable, "autostart.state", err, "What the system starts at sign-in could not be read: "+err.Error()+".")
+		return s, chat.WrapError(chat.CodeUnavailable, "autostart.state", err, "The programs that start at sign-in could not be read: "+err.Error()+".")
 	}
 	if len(command) > 0 {
 		s.On = true
@@ -98,7 +98,7 @@ func (e *Entry) Set(on bool) error {
 		err = e.place.remove()
 	}
 	if err != nil {
-		return chat.WrapError(chat.CodeUnavailable, "autostart.set", err, "What the system starts at sign-in could not be changed: "+err.Error()+".").WithHint("it is kept in %s", e.place.String())
+		return chat.WrapError(chat.CodeUnavailable, "autostart.set", err, "The programs that start at sign-in could not be changed: "+err.Error()+".").WithHint("it is kept in %s", e.place.String())
 	}
 	return nil
 }

@@ -93,7 +93,7 @@ func TestAnUnwritableFolderIsReported(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if _, err := e.State(); err == nil {
-		t.Error("a state that cannot be known was told")
+		t.Error("an unreadable state was returned")
 	}
 }
 

@@ -194,7 +194,7 @@ func (s *Service) leavesOut(ctx context.Context, branch, place chat.BranchID, se
 			return err
 		}
 	}
-	return chat.Errorf(chat.CodeConflict, "branches.rollback", "The branch already ends there: there is nothing to roll back, and no branch was made.").
+	return chat.Errorf(chat.CodeConflict, "branches.rollback", "The branch already ends there: there is nothing to roll back, and no branch was created.").
 		WithHint("choose an earlier turn, or fork to start a branch from here")
 }
 

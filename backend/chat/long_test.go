@@ -64,7 +64,7 @@ func TestLongTextsKeepTheirBytes(t *testing.T) {
 					t.Fatal(err)
 				}
 				if got, err := chat.DecodeMessage(string(want)); err != nil || !reflect.DeepEqual(got, decoded) {
-					t.Errorf("with %d blocks another message is read (%v)", n, err)
+					t.Errorf("with %d blocks a different message is read (%v)", n, err)
 				}
 				items := chat.Items{
 					chat.AssistantMessage{Blocks: blocks[:n]}, chat.ReasoningItem{Summary: text, Raw: json.RawMessage("{ \"a\" :\n[1]}")},
@@ -82,7 +82,7 @@ func TestLongTextsKeepTheirBytes(t *testing.T) {
 					t.Fatal(err)
 				}
 				if got, err := chat.DecodeItems(string(want)); err != nil || !reflect.DeepEqual(got, readItems) {
-					t.Errorf("with %d blocks other items are read (%v)", n, err)
+					t.Errorf("with %d blocks different items are read (%v)", n, err)
 				}
 			}
 		})
@@ -127,7 +127,7 @@ func TestLongTextsAreNotCopied(t *testing.T) {
 	stored := string(raw)
 	took = allocated(func() {
 		if got, err := chat.DecodeMessage(stored); err != nil || got.RenderedText() != text {
-			t.Error("another text is read")
+			t.Error("a different text is read")
 		}
 	})
 	if took > uint64(len(text)) {

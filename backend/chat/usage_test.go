@@ -9,7 +9,7 @@ func TestUsageChecked(t *testing.T) {
 	}
 	var none *Usage
 	if none.Checked(1) != nil {
-		t.Error("no usage became one")
+		t.Error("a nil usage became a value")
 	}
 	for _, u := range []Usage{{InputTokens: 101}, {OutputTokens: -1}, {CacheWriteTokens: 101}, {ReasoningTokens: -9}, {InputTokens: 10, CachedInputTokens: 11}, {InputTokens: NoCount + 50}} {
 		got := u.Checked(100)
@@ -21,6 +21,6 @@ func TestUsageChecked(t *testing.T) {
 		}
 	}
 	if huge := (&Usage{OutputTokens: maxBelieved + 1}).Checked(0); huge.NotBelieved == "" {
-		t.Error("without a window anything is believed")
+		t.Error("without a window any count is believed")
 	}
 }

@@ -114,7 +114,7 @@ func TestToolResultsAreIndexed(t *testing.T) {
 	whole := turn.Assistant.IndexedText()
 	for _, c := range got[1:] {
 		if whole[c.Start:c.End] != c.Text || c.Units[0].Start < c.Start || c.Units[0].End > c.End {
-			t.Errorf("%q stands at [%d, %d)", c.Text, c.Start, c.End)
+			t.Errorf("%q is at [%d, %d)", c.Text, c.Start, c.End)
 		}
 	}
 	if strings.Contains(whole, "quotation") || !strings.HasPrefix(whole, turn.Assistant.RenderedText()) || !strings.Contains(got[2].Units[0].Text, "tool: ") {

@@ -39,7 +39,7 @@ func check(t failing, turn chat.Turn, opt chunking.Options, files ...chat.FileTe
 	t.Helper()
 	chunks := chunking.Chunk(turn, opt, files...)
 	if again := chunking.Chunk(turn, opt, files...); !reflect.DeepEqual(chunks, again) {
-		t.Fatalf("the same turn gives other chunks")
+		t.Fatalf("the same turn gives different chunks")
 	}
 	type identity struct {
 		kind chat.ChunkType
@@ -58,7 +58,7 @@ func check(t failing, turn chat.Turn, opt chunking.Options, files ...chat.FileTe
 			t.Fatalf("chunk %d: summary %q", i, c.Summary)
 		}
 		if id := (identity{c.Type, c.ContentHash}); seen[id] {
-			t.Fatalf("chunk %d stands twice", i)
+			t.Fatalf("chunk %d occurs twice", i)
 		} else {
 			seen[id] = true
 		}

@@ -32,7 +32,7 @@ func (c *call) answersCommand() *cobra.Command {
 		Use:   "answers TURN",
 		Short: "List the answers of several models to one message, or merge them",
 		Long: `Lists the turns that put the message of TURN at the same place of the conversation,
-each on its branch. To go on with one of them: contextinfinity switch SESSION BRANCH.`,
+each on its branch. To continue with one of them: contextinfinity switch SESSION BRANCH.`,
 		Args: exactly("TURN"),
 	}
 	cmd.RunE = c.reads(func(ctx context.Context, s *Services, args []string) (reply, error) {
@@ -49,7 +49,7 @@ each on its branch. To go on with one of them: contextinfinity switch SESSION BR
 	})
 	cmd.AddCommand(
 		c.rerunCommand("also TURN", "Answer the message of a turn with another model too",
-			"The answer is on a new branch. The session's active branch stays as it is.", false,
+			"The answer is on a new branch. The session's active branch does not change.", false,
 			func(s *Services, ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error) {
 				return s.Answers.AskAlso(ctx, id, model)
 			}),
@@ -94,21 +94,25 @@ func (r answersReply) print(o *output) {
 	t.print(o)
 }
 
-// deliverToSeveral sends a message to several models, and prints their answers in the
-// order of the models, each once it is whole.
-func (c *call) deliverToSeveral(ctx context.Context, s *Services, m turn.Message, f sendFlags) (reply, error) {
+// askSeveral sends a message to several models.
+func (c *call) askSeveral(ctx context.Context, s *Services, m turn.Message, models []string) ([]answers.Sent, error) {
 	if err := c.unqueue(ctx, s, m.Branch); err != nil {
-		return reply{}, err
+		return nil, err
 	}
 	before, _, err := s.History.LastTurn(ctx, m.Branch)
 	if err != nil {
-		return reply{}, err
+		return nil, err
 	}
-	sent, err := s.Answers.Ask(ctx, m, f.models)
+	sent, err := s.Answers.Ask(ctx, m, models)
 	if err != nil {
-		return reply{}, withChoices(err, before)
+		return nil, withChoices(err, before)
 	}
 	c.noteCleared(before, m.Incomplete)
+	return sent, nil
+}
+
+// followSeveral prints the answers of several models in the order of the models, each once it is whole.
+func (c *call) followSeveral(ctx context.Context, s *Services, sent []answers.Sent, f sendFlags) (reply, error) {
 	first := sent[0].Handle.Turn
 	doc := answersReply{SessionID: first.SessionID}
 	failure := c.eachAnswer(ctx, s, sent, jobs.Level(f.wait), &doc)

@@ -140,7 +140,7 @@ func TestSendToSeveralRefuses(t *testing.T) {
 	var branches struct{ Branches []any }
 	h.run("branches", "--json", s.SessionID).exits(0).into(&branches)
 	if len(branches.Branches) != 1 {
-		t.Errorf("%d branches: one was made for nothing", len(branches.Branches))
+		t.Errorf("%d branches: an unused one was created", len(branches.Branches))
 	}
 }
 
@@ -188,7 +188,7 @@ func TestAnswerAlsoAndMerge(t *testing.T) {
 	words := on.Turns[0].User.RenderedText()
 	for _, want := range []string{"Which colour?", "by test ===", "one says blue", "by second ===", "two says red"} {
 		if !strings.Contains(words, want) {
-			t.Errorf("the message does not hold %q:\n%s", want, words)
+			t.Errorf("the message lacks %q:\n%s", want, words)
 		}
 	}
 	// The conversation contains what was sent.

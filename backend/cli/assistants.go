@@ -18,9 +18,10 @@ import (
 func (c *call) assistantsCommand() *cobra.Command {
 	list := func(use string) *cobra.Command {
 		cmd := &cobra.Command{
-			Use: use, Short: "List, make and change assistants: named instructions, model and settings", Args: exactly(),
+			Use: use, Short: "List, create and change assistants: named instructions, model and settings", Args: exactly(),
 			Long: `An assistant is a named preset. send --assistant NAME and chat --assistant NAME start a session with it. Its
-settings are copied into the session: a change of the assistant changes no session, until it is applied again.`,
+settings are copied into the session: later changes of the assistant affect no session until it is applied
+again.`,
 		}
 		cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
 			return c.readingAny(ctx, assistantsAnswer(nil), func(s *Services) (reply, error) {
@@ -144,7 +145,7 @@ func (f assistantFlags) apply(c *call, cmd *cobra.Command, a *chat.Assistant) (e
 
 func (c *call) assistantNew() *cobra.Command {
 	var f assistantFlags
-	cmd := &cobra.Command{Use: "new NAME", Short: "Make an assistant", Args: exactly("NAME")}
+	cmd := &cobra.Command{Use: "new NAME", Short: "Create an assistant", Args: exactly("NAME")}
 	f.add(cmd)
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		a := chat.Assistant{Name: args[0]}
@@ -164,7 +165,7 @@ func (c *call) assistantSet() *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
 		Use: "set NAME", Short: "Change an assistant", Args: exactly("NAME"),
-		Long: "Changes the values that are set, and leaves the rest. Sessions that were started with the assistant stay as they are.",
+		Long: "Changes the given values and keeps the others. Sessions that were started with the assistant do not change.",
 	}
 	f.add(cmd)
 	cmd.Flags().StringVar(&name, "name", "", "another name")
@@ -202,7 +203,7 @@ func (c *call) onAssistant(ctx context.Context, name string, do func(*Services, 
 }
 
 func (c *call) assistantDuplicate() *cobra.Command {
-	cmd := &cobra.Command{Use: "duplicate NAME", Short: "Make an assistant with the settings of another", Args: exactly("NAME")}
+	cmd := &cobra.Command{Use: "duplicate NAME", Short: "Create an assistant with the settings of another", Args: exactly("NAME")}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.onAssistant(ctx, args[0], func(s *Services, a chat.Assistant) (reply, error) {
 			a, err := s.Library.Duplicate(ctx, a.ID)
@@ -264,7 +265,7 @@ type fileFlags struct {
 
 func (f *fileFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.out, "output", "o", "-", "the file to write, or - for stdout")
-	cmd.Flags().BoolVar(&f.replace, "replace", false, "overwrite a file that exists")
+	cmd.Flags().BoolVar(&f.replace, "replace", false, "overwrite an existing file")
 }
 
 func (f fileFlags) check(c *call) error {
@@ -316,7 +317,7 @@ func (c *call) assistantExport() *cobra.Command {
 func (c *call) assistantImport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "import FILE", Short: "Add the assistant in a file", Args: exactly("FILE"),
-		Long: "FILE is what assistants export wrote, or - for stdin. An existing assistant of the same name is kept: the new one gets a number after its name.",
+		Long: "FILE was written by assistants export; - reads stdin. An existing assistant with the same name is kept, and the new one gets a number after its name.",
 	}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.importing(ctx, args[0], func(s *Services, file io.Reader) (reply, error) {

@@ -33,11 +33,10 @@ type Copies interface {
 func (c *call) backupCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "backup PATH", Short: "Write a copy of everything to a new file",
-		Long: `The file holds the database, the configuration, and what had arrived of answers
-that were running. Given a folder, it gets a dated name there. A file that exists
-is not overwritten. A window or a conversation may stay open meanwhile. The file is read
-back whole before it gets its name; problems that the data itself has are copied
-with it: verify finds them in the data, backups --check in the copies.`, Args: exactly("PATH"),
+		Long: `The file contains the database, the configuration, and the partial answers that were being written.
+In a folder it gets a dated name. An existing file is not overwritten. A window or a conversation may stay
+open meanwhile. The file is read back completely before it gets its name. Problems in the data itself are
+copied too: verify finds them in the data, backups --check in the copies.`, Args: exactly("PATH"),
 	}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		given := c.path(args[0])
@@ -77,11 +76,10 @@ func (c *call) backupsCommand() *cobra.Command {
 	var check bool
 	cmd := &cobra.Command{
 		Use: "backups", Short: "List the backups in the data directory",
-		Long: `CHECKED tells whether a backup was read back when it was written; with --check
-each is read through now, and verified as restore does; the exit code is 3 if one
-is damaged, or verify finds problems in it.`, Args: exactly(),
+		Long: `CHECKED shows whether a backup was read back after it was written. With --check each one is read now
+and verified as restore does it; the exit code is 3 if one is damaged or has problems.`, Args: exactly(),
 	}
-	cmd.Flags().BoolVar(&check, "check", false, "read each backup through, and verify it")
+	cmd.Flags().BoolVar(&check, "check", false, "read each backup and verify it")
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
 		copies, err := c.app.OpenCopies(ctx, c.options(true, silent{}))
 		if err != nil {
@@ -169,17 +167,13 @@ func (c *call) restoreCommand() *cobra.Command {
 	var yes, fresh, dropLog bool
 	cmd := &cobra.Command{
 		Use: "restore [PATH]", Short: "Replace the current data with a backup",
-		Long: `PATH is a backup, or the name of one that backups lists. It is checked first, and
-you are shown what would be replaced by what. The current data is backed up before;
-data that cannot be read is quarantined. Other programs must have the data
-closed. A crash at any moment leaves the old data or the new, whole.
-
-With --fresh, where the database was lost, an empty history is started instead: what is
-left, its backups too, is kept in a folder that is named.
-
-With --drop-log, where the database's write-ahead log is damaged, the data is opened
-again without the changes that cannot be read: the files as they are are kept in a
-folder that is named.`, Args: atMost("PATH"),
+		Long: `PATH is a backup, or the name of one that backups lists. It is checked first, and you are shown what
+would be replaced. The current data is backed up before; data that cannot be read is quarantined. No other
+program may have the data open. A crash at any moment leaves either the old data or the new, complete. With
+--fresh, if the database was lost, an empty history is started instead: what is left, including backups, is
+kept in a folder, whose path is printed. With --drop-log, if the database's write-ahead log is damaged, the
+data is opened without the changes that cannot be read: the damaged files are kept in a folder, whose path is
+printed.`, Args: atMost("PATH"),
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&fresh, "fresh", false, "start an empty history in place of a lost one")
@@ -233,7 +227,7 @@ type freshReply struct {
 
 func (c *call) startFresh(ctx context.Context, copies Copies, yes bool) (reply, error) {
 	if !c.json {
-		c.out.printf("What is left of the lost history, its backups too, is put into a folder, and the next message begins an empty one.\n")
+		c.out.printf("What is left of the lost history, including its backups, is moved to a folder, and the next message begins an empty one.\n")
 	}
 	if err := c.confirm(yes, "Move what is left aside and start an empty history?"); err != nil {
 		return reply{}, err
@@ -248,7 +242,7 @@ func (c *call) startFresh(ctx context.Context, copies Copies, yes bool) (reply, 
 
 func (c *call) dropLog(ctx context.Context, copies Copies, yes bool) (reply, error) {
 	if !c.json {
-		c.out.printf("The changes in the damaged write-ahead log that cannot be read are left out. The files as they are are kept in a folder.\n")
+		c.out.printf("The changes in the damaged write-ahead log that cannot be read are dropped. The damaged files are kept in a folder.\n")
 	}
 	if err := c.confirm(yes, "Continue without these changes?"); err != nil {
 		return reply{}, err
@@ -300,7 +294,7 @@ func printExchange(o *output, r chat.Restoration) {
 		o.printf("The backup was upgraded to schema %d.\n", r.Schema)
 	}
 	if r.Journals > 0 {
-		o.printf("It holds what had arrived of %s.\n", plural(r.Journals, "answer"))
+		o.printf("It contains what had arrived of %s.\n", plural(r.Journals, "answer"))
 	}
 	printUndone(o, r)
 	if r.Problems == 0 {

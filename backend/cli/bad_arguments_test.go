@@ -50,8 +50,8 @@ func TestNothingToList(t *testing.T) {
 		"summaries S --orphans": "No range summary was replaced by another.",
 		"chunks --text zebra":   "No chunk contains this text.",
 		"chunks --offset 1000":  "No chunks after --offset: there are ",
-		"reconcile":             "Everything is in order: no work was left.",
-		"reconcile --last":      "No run has found anything to do yet.",
+		"reconcile":             "No unfinished work was found.",
+		"reconcile --last":      "No run has found unfinished work yet.",
 	} {
 		if r := h.run(strings.Fields(strings.ReplaceAll(line, " S", " "+session))...).exits(0); !strings.HasPrefix(r.out, want) {
 			t.Errorf("%s: %q, want %q", line, r.out, want)

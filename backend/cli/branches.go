@@ -20,7 +20,7 @@ type branchesReply struct {
 func (c *call) branchesCommand() *cobra.Command {
 	var archived bool
 	cmd := &cobra.Command{Use: "branches SESSION", Short: "List a session's branches, or archive one", Args: exactly("SESSION")}
-	cmd.Flags().BoolVar(&archived, "archived", false, "archived ones too")
+	cmd.Flags().BoolVar(&archived, "archived", false, "include archived ones")
 	cmd.RunE = c.reads(func(ctx context.Context, s *Services, args []string) (reply, error) {
 		session, err := s.session(ctx, args[0])
 		if err != nil {
@@ -108,10 +108,10 @@ func (c *call) forkCommand() *cobra.Command {
 		Use:   "fork TURN",
 		Short: "Start a branch after a turn",
 		Long: `The new branch shares everything up to TURN. A turn that is still pending is
-committed first. The session's active branch stays as it is unless --switch is given.`,
+committed first. The session's active branch does not change unless --switch is given.`,
 		Args: exactly("TURN"),
 	}
-	cmd.Flags().BoolVar(&before, "before", false, "leave the turn itself out: the way to ask it differently")
+	cmd.Flags().BoolVar(&before, "before", false, "leave the turn itself out, to ask it differently")
 	cmd.Flags().BoolVar(&activate, "switch", false, "make the new branch the active one")
 	cmd.Flags().StringVar(&label, "label", "", "the branch's name")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
@@ -142,8 +142,8 @@ func (c *call) rollbackCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rollback SESSION --to STATE",
 		Short: "Go back to an earlier state on a new branch; nothing is deleted",
-		Long: `With --turn in place of --to the new branch ends with a turn of the active branch; one that is
-still pending is committed first.`,
+		Long: `With --turn instead of --to, the new branch ends with a turn of the active branch; a pending one is
+committed first.`,
 		Args: exactly("SESSION"),
 	}
 	cmd.Flags().StringVar(&to, "to", "", "the state (see states)")

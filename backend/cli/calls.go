@@ -224,9 +224,9 @@ func (c *call) callDecideCommand() *cobra.Command {
 	var f sendFlags
 	cmd := &cobra.Command{
 		Use: "decide CALL CHOICE", Short: "Decide about a tool call that waits: once, session, always, deny or never", Args: exactly("CALL", "CHOICE"),
-		Long: `once runs the call; session and always run it, and later calls of the tool in the session, or anywhere, without
-asking; deny does not run it; never does not run it, and the tool is no longer offered. When no call of the turn
-is waiting, the answer continues and is printed.`,
+		Long: `once runs the call; session and always run it, and run later calls of the tool in the session, or
+anywhere, without asking; deny does not run it; never does not run it, and the tool is no longer offered. When
+no other call of the turn is waiting, the answer continues and is printed.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	server := cmd.Flags().Bool("server", false, "session, always and never apply to all tools of its server")
@@ -248,7 +248,8 @@ func (c *call) callResolveCommand() *cobra.Command {
 	var f sendFlags
 	cmd := &cobra.Command{
 		Use: "resolve CALL enter|rerun|tell [TEXT|-]", Short: "Resolve a tool call whose outcome is unknown", Args: between(2, 3),
-		Long: `A call with effects that was cut off is never run again automatically. Check what it did, then enter TEXT as its
+		Long: `An interrupted call that may have had effects is never run again automatically. Check what it did,
+then enter TEXT as its
 result, rerun it, or tell the model that its outcome is unknown. To give up, discard the turn.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
@@ -347,7 +348,7 @@ type cancelReply struct {
 func (c *call) callCancelCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "cancel CALL", Short: "Cancel a running tool call", Args: exactly("CALL"), ValidArgsFunction: cobra.NoFileCompletions,
-		Long: "Cancels a call that runs in the program that has the data open. If its tool may have effects, its outcome is then unknown, and you decide.",
+		Long: "Cancels a call that is running in the program that has the data open. If its tool may have effects, its outcome is then unknown, and you decide.",
 	}
 	cmd.RunE = c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) {
 		id, err := s.toolCall(ctx, args[0])

@@ -18,8 +18,8 @@ func (c *call) chatCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "chat",
 		Short: "Have a conversation in the terminal, line by line",
-		Long: `Reads one message per line; a line that ends with \ continues on the next. /help lists
-what else can be typed. Ctrl-C stops the answer, Ctrl-D leaves. Without --session a
+		Long: `Reads one message per line; a line that ends with \ continues on the next. /help lists the commands.
+Ctrl-C stops the answer, Ctrl-D leaves. Without --session a
 new session starts with the first message. Also reads messages from a pipe; then the
 exit code is 1 if one of them was not answered.`,
 		Args: exactly(),

@@ -221,7 +221,7 @@ func (t *talk) last(ctx context.Context) (chat.Turn, error) {
 	}
 	found, ok, err := t.s.History.LastTurn(ctx, t.branch)
 	if err == nil && !ok {
-		err = chat.Errorf(chat.CodeNotFound, "cli.chat", "This branch has no turn yet.")
+		err = chat.Errorf(chat.CodeNotFound, "cli.chat", "This branch has no turns yet.")
 	}
 	return found, err
 }

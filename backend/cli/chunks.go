@@ -32,8 +32,7 @@ func (c *call) chunksCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "chunks [SESSION]", Short: "List the chunks that memory holds, or show one and why it was recalled", Args: atMost("SESSION"),
 		Long: `Lists chunks, newest first: of a session's active branch, or without SESSION of all sessions.
---id CHUNK shows one whole: where it is from, which embedders have it, in which requests it
-was and why.`,
+--id CHUNK shows one in full: its origin, which embedders have it, which requests contained it and why.`,
 	}
 	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the session's active one")
 	cmd.Flags().StringVar(&f.scope, "scope", "", "how far: lineage, session, project or all")
@@ -218,7 +217,7 @@ func (r chunkReply) print(o *output) {
 	o.printf("\n")
 	o.text(r.Text + "\n\n")
 	if len(r.Uses) == 0 {
-		o.printf("It has not been in a request yet.\n")
+		o.printf("No request has contained it yet.\n")
 	}
 	for _, u := range r.Uses {
 		if u.Tool != "" {

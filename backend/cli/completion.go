@@ -21,7 +21,7 @@ func (c *call) completionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "completion " + strings.Join(shells, "|"),
 		Short: "Print a script that completes verbs, flags and ids in a shell",
-		Long:  "bash: source <(contextinfinity completion bash). Others: as their manual says.",
+		Long:  "bash: source <(contextinfinity completion bash). For other shells, see their manuals.",
 		Args:  exactly("SHELL"), ValidArgs: shells,
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -104,7 +104,7 @@ type configSetReply struct {
 }
 
 func (c *call) configSetCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "set KEY VALUE", Short: "Change a setting; the rest of the file stays as it is", Args: exactly("KEY", "VALUE")}
+	cmd := &cobra.Command{Use: "set KEY VALUE", Short: "Change a setting; the rest of the file does not change", Args: exactly("KEY", "VALUE")}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.edit(ctx, args[0], func(s *config.Store) error { return s.Set(args[0], args[1]) })
 	})

@@ -54,7 +54,7 @@ type contextDiff struct {
 func (c *call) contextCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "context SESSION", Short: "Show what the model saw in a turn, or would see next",
-		Long: "Without --turn it is what the next request would hold. Each item is listed with its source and size;\n" +
+		Long: "Without --turn, shows what the next request would contain. Each item is listed with its source and size;\n" +
 			"--text prints the items' exact texts, --diff what changed since the previous request.",
 		Args: exactly("SESSION"),
 	}
@@ -261,11 +261,11 @@ func (c *call) summarizeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "summarize SESSION", Short: "Summarise old turns now", Args: exactly("SESSION"),
 		Long: "History that no longer fits is sent as range summaries, which are made in the background. This makes those\n" +
-			"that are due at once, and lists all of them. With --force it also summarizes turns that still fit, all but the\n" +
-			"newest: they are sent as they are until they no longer fit, and then their summaries are ready.",
+			"that are due now, and lists all of them. With --force it also summarizes turns that still fit, except the\n" +
+			"newest: they are sent in full until they no longer fit, and then their summaries are ready.",
 	}
 	branch := branchFlag(cmd)
-	force := cmd.Flags().Bool("force", false, "summarize all turns but the newest, although they still fit")
+	force := cmd.Flags().Bool("force", false, "summarize all turns except the newest, even if they still fit")
 	cmd.RunE = c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) {
 		session, b, err := s.place(ctx, args[0], *branch)
 		if err != nil {
@@ -288,7 +288,7 @@ func (r summarizeReply) print(o *output) {
 	switch {
 	case len(r.Ranges) > 0:
 	case r.forced:
-		o.printf("No range is summarized: there are too few turns before the newest ones, which are always sent as they are.\n")
+		o.printf("No range is summarized: there are too few turns before the newest ones, which are always sent in full.\n")
 		return
 	default:
 		o.printf("The whole conversation still fits: no range is summarized. --force summarizes it anyway.\n")

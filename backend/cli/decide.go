@@ -15,9 +15,8 @@ type rerun func(s *Services, ctx context.Context, id chat.TurnID, model string) 
 
 func (c *call) retryCommand() *cobra.Command {
 	return c.rerunCommand("retry TURN", "Ask again for the answer of a turn",
-		`An incomplete turn gets a new attempt, the old one is kept. A failed one is sent
-again as a new turn. A final one is regenerated on a new branch, which becomes
-the active one. An unsent one is sent.`, false,
+		`An incomplete turn gets a new attempt; the old one is kept. A failed turn is sent again as a new turn. A
+final answer is regenerated on a new branch, which becomes the active one. An unsent message is sent.`, false,
 		func(s *Services, ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error) {
 			return s.Turns.Retry(ctx, id, model)
 		})
@@ -25,7 +24,7 @@ the active one. An unsent one is sent.`, false,
 
 func (c *call) continueCommand() *cobra.Command {
 	return c.rerunCommand("continue TURN", "Ask the model to continue an incomplete answer",
-		"Prints the part that had arrived, then what follows as it arrives.", true,
+		"Prints the part that had arrived, then the rest as it arrives.", true,
 		func(s *Services, ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error) {
 			return s.Turns.Continue(ctx, id, model)
 		})
@@ -106,7 +105,7 @@ func (s *Services) standing(ctx context.Context, st *stream, t chat.Turn, goesOn
 }
 
 func (c *call) keepCommand() *cobra.Command {
-	return c.decideCommand("keep TURN", "Make an incomplete answer final as it is", "kept: it is final as it is",
+	return c.decideCommand("keep TURN", "Keep an incomplete answer as the final one", "kept: it is final as it is",
 		func(s *Services, ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 			return s.Turns.Keep(ctx, id)
 		})

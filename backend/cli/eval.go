@@ -27,7 +27,7 @@ type evalReply struct {
 }
 
 func (c *call) evalCommand() *cobra.Command {
-	return group("eval", "Measure the memory on conversations and questions of your own", c.evalRecallCommand())
+	return group("eval", "Measure memory with your own conversations and questions", c.evalRecallCommand())
 }
 
 func (c *call) evalRecallCommand() *cobra.Command {

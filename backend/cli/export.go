@@ -32,24 +32,22 @@ func (c *call) exportCommand() *cobra.Command {
 (what show --json prints) and html (one page, readable offline). Without --format it is
 export.format of the configuration; of a branch or a turn, md in place of bundle.
 
-It is the active branch that is written, or --branch ID, or with --all-branches every
-branch, each from where it forks; a bundle always has them all. --all writes a zip with
-a file for each session and a list of them.
+Writes the active branch, or --branch ID, or with --all-branches every branch from where it forks; a bundle
+always contains all. --all writes a zip with a file for each session and a list of them.
 
 Without -o the file gets its session's title, in this folder; "-o -" writes to stdout.
-A file that exists is not overwritten without --replace. It only reads: a window may be
-open meanwhile.`,
+An existing file is not overwritten without --replace. A window may be open meanwhile.`,
 		Args: atMost("SESSION"),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.format, "format", "", "bundle, md, json or html")
 	flags.StringVar(&f.branch, "branch", "", "this branch, instead of the active one")
 	flags.StringVar(&f.turn, "turn", "", "this turn alone")
-	flags.BoolVar(&f.branches, "all-branches", false, "every branch, archived ones too")
+	flags.BoolVar(&f.branches, "all-branches", false, "every branch, including archived ones")
 	flags.BoolVar(&f.all, "all", false, "every session, as a zip")
 	flags.BoolVar(&f.archived, "archived", false, "with --all: archived sessions too")
 	flags.StringVarP(&f.out, "output", "o", "", "the file to write, a folder, or - for stdout")
-	flags.BoolVar(&f.replace, "replace", false, "overwrite a file that exists")
+	flags.BoolVar(&f.replace, "replace", false, "overwrite an existing file")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		if err := f.check(c, args); err != nil {
 			return reply{}, err

@@ -29,7 +29,7 @@ func (c *call) findCommand() *cobra.Command {
 	var matchCase bool
 	cmd := &cobra.Command{
 		Use: "find TEXT --session SESSION", Short: "Find a text in the turns of a branch", Args: exactly("TEXT"),
-		Long: `Looks for TEXT as it is written, in any case, in what was said on a branch and before it forked.
+		Long: `Looks for exactly TEXT, ignoring case, in the turns of a branch and those before it forked.
 To search all sessions by words and by similarity, use search.`,
 	}
 	cmd.Flags().StringVar(&session, "session", "", "the session to search")

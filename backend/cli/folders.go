@@ -11,7 +11,7 @@ import (
 func (c *call) folderCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "folder SESSION [FOLDER]", Short: "Put a session into a folder, or take it out", Args: atMost("SESSION", "FOLDER"),
-		Long: "Without FOLDER the session is taken out of its folder. A folder exists as long as a session is in it.",
+		Long: "Without FOLDER, the session is removed from its folder. A folder exists as long as it contains a session.",
 	}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		folder, done := "", "Taken out"
@@ -44,8 +44,8 @@ type duplicateReply struct {
 func (c *call) duplicateCommand() *cobra.Command {
 	var branch, title string
 	cmd := &cobra.Command{
-		Use: "duplicate SESSION", Short: "Copy a branch's history into a session of its own", Args: exactly("SESSION"),
-		Long: "Nothing is shared with the original: later changes of either do not show in the other. A turn that is still open is left out.",
+		Use: "duplicate SESSION", Short: "Copy a branch's history into a new session", Args: exactly("SESSION"),
+		Long: "Nothing is shared with the original: later changes to one do not affect the other. A turn that is still open is left out.",
 	}
 	cmd.Flags().StringVar(&branch, "branch", "", "the branch, instead of the active one")
 	cmd.Flags().StringVar(&title, "title", "", "the copy's title")

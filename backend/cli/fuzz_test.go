@@ -25,7 +25,7 @@ func FuzzMessage(f *testing.F) {
 			t.Fatalf("%q is sent as %q", s, got)
 		}
 		if at := invalidAt(s); !utf8.ValidString(s[:at]) || (at == len(s)) != utf8.ValidString(s) {
-			t.Fatalf("%q is said to be invalid at %d", s, at)
+			t.Fatalf("%q is reported as invalid at %d", s, at)
 		}
 	})
 }

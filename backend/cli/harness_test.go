@@ -326,7 +326,7 @@ func (r result) document() map[string]any {
 	dec := json.NewDecoder(strings.NewReader(r.out))
 	var doc map[string]any
 	if err := dec.Decode(&doc); err != nil {
-		r.t.Fatalf("stdout is no JSON document: %v\n%q\nstderr: %s", err, r.out, r.err)
+		r.t.Fatalf("stdout is not a JSON document: %v\n%q\nstderr: %s", err, r.out, r.err)
 	}
 	if rest, _ := io.ReadAll(io.MultiReader(dec.Buffered(), strings.NewReader(""))); strings.TrimSpace(string(rest)) != "" {
 		r.t.Fatalf("more than one document: %q", r.out)

@@ -63,7 +63,7 @@ func match[T ~string](kind, fragment string, ids []T) (T, error) {
 
 func full(id string) bool { return len(id) == 26 }
 
-// session finds a session by id, archived ones too.
+// session finds a session by id, including archived ones.
 func (s *Services) session(ctx context.Context, typed string) (chat.Session, error) {
 	id, err := parseID("session", typed)
 	if err != nil {

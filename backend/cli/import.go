@@ -40,10 +40,10 @@ func (c *call) importCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "import FILE...", Short: "Import the history of another program, or a bundle",
 		Long: `Reads exports of ChatGPT, Claude.ai, Claude Code, Codex, Open WebUI, LibreChat,
-AI Studio, Gemini (Google Takeout, as JSON), Grok, Chatbox, Cherry Studio and gptme, as they
-are or in a zip, messages as JSON or JSONL, and bundles of this program. Given a folder
-(~/.claude/projects), it imports the exports in it. Importing again adds nothing but what
-is new. What could not be read is listed with its position, and the exit code is 3.`,
+AI Studio, Gemini (Google Takeout, as JSON), Grok, Chatbox, Cherry Studio and gptme, plain or in a zip,
+messages as JSON or JSONL, and bundles of this program. Given a folder
+(~/.claude/projects), it imports the exports in it. Importing again adds only what is new. Entries that could
+not be read are listed with their positions, and the exit code is 3.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usageHint(cmd.UseLine(), "FILE is missing.")
@@ -109,7 +109,7 @@ func (c *call) importFiles(ctx context.Context, s *Services, f transfer.Format, 
 	}
 	rep := reply{doc: doc, text: doc.print, stands: true}
 	if failed == nil && problems > 0 {
-		failed = problemsError{chat.Errorf(chat.CodeCorrupt, "cli.import", "Some of it could not be imported; the rest was.").
+		failed = problemsError{chat.Errorf(chat.CodeCorrupt, "cli.import", "Some of it could not be imported; everything else was.").
 			WithHint("importing again tries the rest, and adds nothing twice")}
 		if doc.Sessions+doc.Grown+doc.Already == 0 {
 			failed = problemsError{chat.Errorf(chat.CodeCorrupt, "cli.import", "Nothing was imported; your history is unchanged.").
@@ -165,7 +165,7 @@ func (f importedFile) print(o *output, many bool) {
 	}
 	o.printf(".\n")
 	if f.Copied {
-		o.printf("  The session exists here and has changed since: the bundle's version is a copy beside it.\n")
+		o.printf("  The session exists here and has changed since: the bundle's version was added as a copy.\n")
 	}
 	if f.Torn {
 		o.printf("  The file is cut off; everything before that was read.\n")

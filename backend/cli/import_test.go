@@ -124,7 +124,7 @@ func TestImportOfNothingIsAnError(t *testing.T) {
 	}
 	r := h.run("import", path)
 	if r.code != 3 || !strings.Contains(r.out, "conversations.json (chatgpt): nothing was imported.") || !strings.Contains(r.out, "cut off before the end of its first") ||
-		!strings.Contains(r.err, "Nothing was imported; your history is unchanged.") || strings.Contains(r.out+r.err, "the rest was") {
+		!strings.Contains(r.err, "Nothing was imported; your history is unchanged.") || strings.Contains(r.out+r.err, "everything else was") {
 		t.Errorf("%d %q %q", r.code, r.out, r.err)
 	}
 }

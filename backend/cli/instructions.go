@@ -22,11 +22,10 @@ func (c *call) instructionsCommand() *cobra.Command {
 	var adopt, yes bool
 	cmd := &cobra.Command{
 		Use: "instructions SESSION", Short: "Show a session's instructions and those that came with its import", Args: exactly("SESSION"),
-		Long: `Prints the system prompt of a session, and the instructions that another program's
-conversation brought along: its system prompt or custom instructions. Those are kept and
-not used, because whoever wrote the file wrote them. With --adopt they become the
-session's system prompt, which comes first in every request, after you have seen them and
-said yes; --yes does not ask.`,
+		Long: `Prints the system prompt of a session, and the instructions that came with an imported conversation:
+its system prompt or custom instructions. They are kept but not used, because they come from the imported
+file. With --adopt they become the session's system prompt, which comes first in every request; you see them
+and are asked first, unless --yes is given.`,
 	}
 	cmd.Flags().BoolVar(&adopt, "adopt", false, "make the imported instructions the session's system prompt")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")

@@ -31,9 +31,10 @@ func (c *call) knowsCommand() *cobra.Command {
 	var kind string
 	cmd := &cobra.Command{
 		Use: "knows", Short: "List what is remembered in all sessions: pinned facts, instructions, summaries", Args: exactly(),
-		Long: `Lists what later requests contain besides the conversation itself, of the active branch of every session, with
-where it comes from, and the facts and instructions of projects, which projects set changes. unpin, pins --accept and --dismiss, and delete change it. A summary is made from the conversation: pin the
-right fact, or delete the turn.`,
+		Long: `Lists, with its origin, what requests contain besides the conversation itself: for the active branch
+of every session, and the facts and instructions of projects. To change it, use unpin, pins --accept and
+--dismiss, delete, and projects set. A summary is made from the conversation: to correct it, pin the right
+fact or delete the turn.`,
 	}
 	cmd.Flags().StringVar(&kind, "kind", "", "only: pin, suggestion, instructions or summary")
 	cmd.Flags().StringVar(&q.Text, "text", "", "only what contains this")

@@ -38,8 +38,8 @@ func (c *call) mcpCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "mcp", Short: "Let another program use this memory over MCP, on stdin and stdout", Args: exactly(),
 		Long: `Speaks the Model Context Protocol on stdin and stdout, for a program that starts it: its tools are
-search_memory, get_turn, list_sessions, and remember if that is allowed. It works while the window is open
-and without it, and ends when stdin closes.
+search_memory, get_turn, list_sessions, and remember if that is allowed. It works with or without an open
+window, and ends when stdin closes.
 
 A program sees nothing until it is allowed to, in the window or with: contextinfinity mcp clients allow NAME.
 

@@ -108,9 +108,9 @@ func (c *call) mcpAllowCommand() *cobra.Command {
 	var f allowFlags
 	cmd := &cobra.Command{
 		Use: "allow NAME", Short: "Let a program see sessions, or write notes", Args: exactly("NAME"),
-		Long: `--all, or --session and --folder, replace what the program was allowed to see before. Archived sessions are
-never shown. --remember lets it write notes, into a session of its own; --remember=false ends that.
-Without one of the first three, what it may see does not change.`,
+		Long: `--all, or --session and --folder, replace what the program was allowed to see before; without them,
+that does not change. Archived sessions are never shown. --remember lets it write notes into its own session;
+--remember=false ends that.`,
 	}
 	cmd.Flags().BoolVar(&f.all, "all", false, "all sessions that are not archived")
 	cmd.Flags().StringArrayVar(&f.sessions, "session", nil, "this session (may be repeated)")
@@ -221,7 +221,7 @@ type tokenReply struct {
 func (c *call) mcpTokenCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "token NAME", Short: "Create a program's token for HTTP, which replaces the previous one", Args: exactly("NAME"),
-		Long: "The token is printed only once: only its hash is kept. What the program may see is decided by mcp clients allow.",
+		Long: "The token is printed only once, because only its hash is kept. mcp clients allow decides what the program may see.",
 	}
 	cmd.RunE = c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) {
 		token, err := s.Programs.MakeToken(ctx, args[0])

@@ -125,7 +125,7 @@ offered to models after you have accepted them. A value that is a secret is name
 	f := cmd.Flags()
 	f.StringVar(&in.URL, "url", "", "the address of a server that is already running")
 	f.StringVar(&in.Cwd, "cwd", "", "the folder it is started in; the home directory if none is named")
-	f.IntVar(&in.TimeoutS, "timeout", 0, "seconds that one call may take, where that is less than tools.call_timeout_s")
+	f.IntVar(&in.TimeoutS, "timeout", 0, "seconds that one call may take, if less than tools.call_timeout_s")
 	f.StringArrayVar(&env, "env", nil, "a variable for the program, NAME=VALUE")
 	f.StringArrayVar(&secretEnv, "secret-env", nil, "the name of a variable whose value is a secret")
 	f.StringArrayVar(&headers, "header", nil, "a header for the address, NAME=VALUE")
@@ -205,7 +205,7 @@ func (c *call) mcpServersRemove() *cobra.Command {
 func (c *call) mcpServersEnable(use string, on bool) *cobra.Command {
 	short := "Switch a server on"
 	if !on {
-		short = "Switch a server off: it is not started, and none of its tools is offered"
+		short = "Switch a server off: it is not started, and its tools are not offered"
 	}
 	cmd := &cobra.Command{Use: use + " NAME", Short: short, Args: exactly("NAME")}
 	cmd.RunE = c.servers(func(_ context.Context, s Servers, args []string) (reply, error) {
@@ -218,7 +218,7 @@ func (c *call) mcpServersEnable(use string, on bool) *cobra.Command {
 }
 
 func (c *call) mcpServersRestart() *cobra.Command {
-	cmd := &cobra.Command{Use: "restart NAME", Short: "Restart a server; calls that are running in it end with an unknown outcome", Args: exactly("NAME")}
+	cmd := &cobra.Command{Use: "restart NAME", Short: "Restart a server; its running calls end with an unknown outcome", Args: exactly("NAME")}
 	cmd.RunE = c.servers(func(ctx context.Context, s Servers, args []string) (reply, error) {
 		ctx, cancel := context.WithTimeout(ctx, serverStart)
 		defer cancel()
@@ -261,7 +261,7 @@ type serverLogLine struct {
 func (c *call) mcpServersLogs() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "logs NAME", Short: "Print what a server wrote last", Args: exactly("NAME"),
-		Long: "Prints the last lines of a server that runs in the open window; without a window the server is started first.",
+		Long: "Prints the last lines of a server that runs in the open window. Without a window, the server is started first.",
 	}
 	cmd.RunE = c.servers(func(ctx context.Context, s Servers, args []string) (reply, error) {
 		lines, dropped, err := s.Manager.Logs(args[0])
@@ -310,7 +310,7 @@ type toolProblem struct {
 }
 
 func (c *call) mcpServersTools() *cobra.Command {
-	cmd := &cobra.Command{Use: "tools NAME", Short: "Start a server if need be, and list the tools that it offers", Args: exactly("NAME")}
+	cmd := &cobra.Command{Use: "tools NAME", Short: "List the tools that a server offers, starting it if necessary", Args: exactly("NAME")}
 	cmd.RunE = c.servers(func(ctx context.Context, s Servers, args []string) (reply, error) {
 		if err := s.ready(ctx, args[0]); err != nil {
 			return reply{}, err
@@ -369,9 +369,10 @@ func (c *call) mcpServersImport() *cobra.Command {
 	var answers []string
 	cmd := &cobra.Command{
 		Use: "import FILE", Short: "Add the servers of another program's configuration, or of a bundle",
-		Long: `Reads mcpServers JSON as Claude Desktop, Cursor and LM Studio have it, mcp.json of VS Code, librechat.yaml, or a bundle (.mcpb);
-- reads stdin. Values that are secrets go to the keyring. --dry-run shows what is in it and adds nothing. Values
-that a bundle needs are given with --answer KEY=VALUE; a missing secret is entered later with mcp servers secret.`,
+		Long: `Reads the mcpServers JSON of Claude Desktop, Cursor and LM Studio, mcp.json of VS Code,
+librechat.yaml, or a bundle (.mcpb); - reads stdin. Secrets go to the keyring. --dry-run shows the content and
+adds nothing. --answer KEY=VALUE gives values that a bundle needs; enter a missing secret later with mcp
+servers secret.`,
 		Args: exactly("FILE"),
 	}
 	cmd.Flags().StringArrayVar(&only, "only", nil, "add only this server, by its name in FILE; may be repeated")

@@ -28,10 +28,10 @@ type metricsFlags struct {
 func (c *call) metricsCommand() *cobra.Command {
 	f := metricsFlags{}
 	cmd := &cobra.Command{
-		Use: "metrics [SESSION]", Short: "Print what was measured of turns and of their provider calls", Args: atMost("SESSION"),
+		Use: "metrics [SESSION]", Short: "Print measurements of turns and of their provider calls", Args: atMost("SESSION"),
 		Long: `Prints, newest first, tokens, times, retrieval, validation and indexing of each turn of a session's
-active branch, of every provider call, and what they add up to. Without SESSION it is the session used last.
-Times are in milliseconds. Everything was measured on this machine and stays on it.`,
+active branch, of every provider call, and their totals. Without SESSION, the session used last is shown.
+Times are in milliseconds. Everything was measured on this machine and stays there.`,
 	}
 	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the session's active one")
 	cmd.Flags().BoolVar(&f.all, "all", false, "the turns of all sessions")

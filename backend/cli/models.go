@@ -13,11 +13,11 @@ type modelsReply struct {
 func (c *call) modelsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "models", Short: "List the models, their limits, and which can be used", Args: exactly(),
-		Long: "Lists the configured models. With --switch-preview it says instead what sending a conversation to that model\n" +
+		Long: "Lists the configured models. With --switch-preview, shows instead what sending a conversation to that model\n" +
 			"would change: turns that return as originals or are represented by summaries, and whether it needs summarisation.\n" +
 			"Nothing is changed or sent.",
 	}
-	preview := cmd.Flags().String("switch-preview", "", "a model: say what switching to it would change")
+	preview := cmd.Flags().String("switch-preview", "", "a model: show what switching to it would change")
 	session := cmd.Flags().String("session", "", "the session that would switch (the one used last)")
 	cmd.AddCommand(c.modelsListCommand(), c.modelsProvidersCommand(), c.modelsPresetsCommand(), c.modelsAddCommand())
 	_ = cmd.RegisterFlagCompletionFunc("session", c.completeSession)

@@ -205,11 +205,11 @@ func (c *call) modelsAddCommand() *cobra.Command {
 	var provider, name string
 	cmd := &cobra.Command{
 		Use: "add MODEL", Short: "Add a model of a provider or server to the configuration", Args: exactly("MODEL"),
-		Long: "Writes a model into config.toml, with the address and protocol of its provider. MODEL is its id as the provider calls it;\n" +
-			"models list --provider shows them. A model that is configured already is not written again.",
+		Long: "Writes a model into config.toml, with the address and protocol of its provider. MODEL is the provider's id for it;\n" +
+			"models list --provider shows them. A model that is already configured is not added again.",
 	}
 	cmd.Flags().StringVar(&provider, "provider", "", "one of: contextinfinity models presets, or models providers")
-	cmd.Flags().StringVar(&name, "name", "", "the name it gets (made from its id)")
+	cmd.Flags().StringVar(&name, "name", "", "its name (default: made from its id)")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		if provider == "" {
 			return reply{}, usageHint("contextinfinity models presets lists them", "models add needs --provider.")

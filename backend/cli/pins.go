@@ -30,7 +30,7 @@ func branchFlag(cmd *cobra.Command) *string {
 
 func (c *call) pinCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "pin SESSION TEXT", Short: "Pin a fact that every request of the branch carries word for word",
+		Use: "pin SESSION TEXT", Short: "Pin a fact that every request of the branch contains word for word",
 		Args: atMost("SESSION", "TEXT"),
 	}
 	branch := branchFlag(cmd)
@@ -206,7 +206,7 @@ type unpinReply struct {
 func (c *call) unpinCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "unpin SESSION PIN", Short: "Remove a pinned fact from the branch's requests",
-		Long: "On a branch that inherited the fact it goes for that branch alone.", Args: exactly("SESSION", "PIN"),
+		Long: "Other branches that inherited the fact keep it.", Args: exactly("SESSION", "PIN"),
 	}
 	branch := branchFlag(cmd)
 	cmd.RunE = c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) {

@@ -35,7 +35,7 @@ func TestSuggestedPins(t *testing.T) {
 		t.Errorf("the text form: %s", r.out)
 	}
 	if r := h.run("pins", string(session)).exits(0); r.out != "No pinned facts.\n" {
-		t.Errorf("something was pinned by itself: %s", r.out)
+		t.Errorf("something was pinned without a request: %s", r.out)
 	}
 	h.run("pins", string(session), "--accept", german[10:], "--text", "Answer in German.").exits(0)
 	h.run("pins", string(session), "--dismiss", tables).exits(0)

@@ -175,6 +175,8 @@ type OpenOptions struct {
 	Serve      bool           // as the writer, run the requests of other starts of the program
 	Reconcile  bool           // settle what is open, even if the program was already running
 	Publish    turn.Publisher // never nil
+	Patience   time.Duration  // as the writer: how long to wait for a command that is writing, if longer than usual
+	Waits      func()         // called once if that takes long; nil: not called
 	Files      []string       // of a start of the window: files to take in, absolute
 	NewChat    bool           // of a start of the window: on a new conversation
 	NewWindow  bool           // of a start of the window: beside those that there are

@@ -33,8 +33,8 @@ type scanReply struct {
 func (c *call) projectsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "projects", Short: "List projects: folders with instructions, pinned facts and files", Args: exactly(),
-		Long: `A project is a folder of sessions with instructions, a model, tools, pinned facts and files of its own. The
-sessions in the folder of its name belong to it and share memory, unless a session says otherwise:
+		Long: `A project is a folder of sessions with its own instructions, model, tools, pinned facts and files.
+The sessions in the folder with its name belong to it and share memory, unless set otherwise for a session:
 contextinfinity sessions scope. PROJECT is a name or an id.`,
 	}
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
@@ -167,7 +167,7 @@ func (c *call) projectNewCommand() *cobra.Command {
 	var f projectFlags
 	cmd := &cobra.Command{
 		Use: "new NAME", Short: "Make a project", Args: exactly("NAME"),
-		Long: "A folder of this name becomes the project's, with the sessions in it. contextinfinity sessions folder SESSION NAME adds others.",
+		Long: "An existing folder with this name becomes the project's, with its sessions. contextinfinity sessions folder SESSION NAME adds others.",
 	}
 	f.add(cmd)
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
@@ -191,8 +191,8 @@ func (c *call) projectSetCommand() *cobra.Command {
 	var f projectFlags
 	cmd := &cobra.Command{
 		Use: "set PROJECT", Short: "Change a project", Args: exactly("PROJECT"),
-		Long: `Changes the values that are set, and leaves the rest. --fact and --tool replace all earlier ones; with "" they
-remove them. Another --name renames the folder too.`,
+		Long: `Changes the given values and keeps the others. --fact and --tool replace all earlier ones; with ""
+they remove them. A new --name renames the folder too.`,
 	}
 	f.add(cmd)
 	cmd.Flags().StringVar(&f.name, "name", "", "another name")
@@ -218,9 +218,10 @@ func (c *call) projectWatchCommand() *cobra.Command {
 	var off bool
 	cmd := &cobra.Command{
 		Use: "watch PROJECT [FOLDER]", Short: "Index the files of a folder, and again when they change", Args: atMost("PROJECT", "FOLDER"),
-		Long: `The text files and PDFs below FOLDER become memory of the project's sessions. While the window is open the folder
-is looked at once a minute; here: contextinfinity projects rescan. Links, hidden files, files that usually hold
-secrets and what .gitignore names are left out. --off ends it, and removes what was indexed.`,
+		Long: `The text files and PDFs below FOLDER become memory of the project's sessions. While the window is
+open, the folder is checked once a minute; otherwise use contextinfinity projects rescan. Links, hidden files,
+files that usually contain secrets, and files named in .gitignore are left out. --off stops watching and
+removes what was indexed.`,
 	}
 	cmd.Flags().BoolVar(&off, "off", false, "stop watching a folder")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
@@ -257,7 +258,7 @@ func (s *Services) indexFiles(ctx context.Context) error {
 }
 
 func (c *call) projectRescanCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "rescan PROJECT", Short: "Look at the watched folder now", Args: exactly("PROJECT")}
+	cmd := &cobra.Command{Use: "rescan PROJECT", Short: "Check the watched folder now", Args: exactly("PROJECT")}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.onProject(ctx, args[0], func(s *Services, p chat.Project) (reply, error) {
 			scan, err := s.Projects.Scan(ctx, p.ID)
@@ -282,7 +283,7 @@ func (c *call) onProject(ctx context.Context, typed string, do func(*Services, c
 }
 
 func printScan(o *output, s chat.ProjectScan) {
-	o.printf("Looked at %s: %d files, %d new, %d changed, %d removed.\n", local(s.At), s.Found, len(s.New), len(s.Changed), len(s.Removed))
+	o.printf("Checked %s: %d files, %d new, %d changed, %d removed.\n", local(s.At), s.Found, len(s.New), len(s.Changed), len(s.Removed))
 	if s.Error != "" {
 		o.printf("%s\n", line(s.Error))
 	}
@@ -388,8 +389,9 @@ func (c *call) projectDeleteCommand() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use: "delete PROJECT", Short: "Delete a project permanently, with its files",
-		Long: `Its instructions, pinned facts and files are deleted, and the requests that quoted its files. The sessions stay in a plain folder of its
-name, with what was sent in them; files on the disk are not touched. You are asked first; --yes does not ask.`, Args: exactly("PROJECT"),
+		Long: `Its instructions, pinned facts and files are deleted, and the requests that quoted its files. The
+sessions stay in a plain folder with its name, with their messages; files on the disk are not changed. You are
+asked first, unless --yes is given.`, Args: exactly("PROJECT"),
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
@@ -405,10 +407,10 @@ name, with what was sent in them; files on the disk are not touched. You are ask
 
 func (c *call) scopeCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "scope SESSION [SCOPE]", Short: "Show or set how far a session's memory reaches", Args: atMost("SESSION", "SCOPE"),
-		Long: `lineage is the branch's own past, session all branches, project the sessions and files of its project, all every session.
-default uses the project's scope, else retrieval.scope. Where neither is set, the built-in model recall,
-which sends nothing, searches every session.`,
+		Use: "scope SESSION [SCOPE]", Short: "Show or set the scope of a session's memory", Args: atMost("SESSION", "SCOPE"),
+		Long: `lineage is the branch's own past, session is all branches, project is the sessions and files of its
+project, all is every session. default uses the project's scope, otherwise retrieval.scope. If neither is set, the built-in
+model recall, which sends nothing, searches every session.`,
 	}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		if len(args) < 2 {

@@ -15,9 +15,9 @@ import (
 func (c *call) promptsCommand() *cobra.Command {
 	list := func(use string) *cobra.Command {
 		cmd := &cobra.Command{
-			Use: use, Short: "List, save and change prompts that are used again", Args: exactly(),
-			Long: `A saved prompt is a named text. {{name}} in it is a variable that is asked for when it is used,
-{{name:default}} one with a default, {{date}} today's date. send --prompt NAME --var name=VALUE sends one.`,
+			Use: use, Short: "List, save and change reusable prompts", Args: exactly(),
+			Long: `A saved prompt is a named text. {{name}} is a variable that is filled in when the prompt is used,
+{{name:default}} has a default, and {{date}} is today's date. send --prompt NAME --var name=VALUE sends one.`,
 		}
 		cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
 			return c.readingAny(ctx, promptsAnswer(nil), func(s *Services) (reply, error) {
@@ -117,7 +117,7 @@ func (c *call) promptSet() *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
 		Use: "set NAME [TEXT|-]", Short: "Change a saved prompt", Args: atMost("NAME", "TEXT"),
-		Long: "With --name it gets another name; without TEXT its text is kept.",
+		Long: "--name renames it; without TEXT, its text is kept.",
 	}
 	cmd.Flags().StringVar(&name, "name", "", "another name")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
@@ -199,9 +199,9 @@ type promptsImportedReply struct {
 func (c *call) promptImport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "import FILE", Short: "Add the prompts in a file", Args: exactly("FILE"),
-		Long: `FILE is what prompts export wrote, or the JSON file that Open WebUI exports its prompts to, or - for
-stdin. A prompt that is there with the same name and text is left out; another one of the same name gets a number
-after its name. All of them are added, or none.`,
+		Long: `FILE was written by prompts export, or is a JSON export of Open WebUI's prompts; - reads stdin. A
+prompt that exists with the same name and text is skipped; another one with the same name gets a number after
+its name. All of them are added, or none.`,
 	}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.importing(ctx, args[0], func(s *Services, file io.Reader) (reply, error) {

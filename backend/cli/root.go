@@ -49,7 +49,7 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 }
 
 func (c *call) persistent(f *pflag.FlagSet) {
-	f.StringVar(&c.dataDir, "data-dir", "", "where sessions are kept, instead of the configured folder")
+	f.StringVar(&c.dataDir, "data-dir", "", "where sessions are stored, instead of the configured folder")
 	f.StringVar(&c.configPath, "config", "", "the configuration file, instead of the usual one")
 	f.StringArrayVar(&c.set, "set", nil, "a setting of this run as KEY=VALUE, over the configuration file (may be repeated)")
 	f.BoolVar(&c.json, "json", false, "print exactly one JSON document")

@@ -28,10 +28,10 @@ func (c *call) searchCommand() *cobra.Command {
 	var f searchFlags
 	cmd := &cobra.Command{
 		Use: "search QUERY", Short: "Find what was said in your own history", Args: exactly("QUERY"),
-		Long: `Searches by words and by similarity, as it is done for a prompt, and shows why each
-result was found and whether it would be packed into a prompt. Without --session every session that is not archived is searched; with it, its
-active branch's own past, or with --scope session all its branches, with --scope project its project's sessions and files. Nothing is sent to a
-model, and nothing is written.`,
+		Long: `Searches by words and by similarity, as for a prompt, and shows why each result was found and whether
+it would be packed into a prompt. Without --session every session that is not archived is searched; with it,
+its active branch's own past, with --scope session all its branches, with --scope project its project's
+sessions and files. Nothing is sent to a model, and nothing is written.`,
 	}
 	cmd.Flags().StringVar(&f.session, "session", "", "the session whose memory is searched")
 	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the session's active one")
@@ -193,7 +193,7 @@ func (r searchReply) print(o *output) {
 		o.printf("%s\n", o.dim("note: "+line(r.Warning)))
 	}
 	if len(r.Results) == 0 && r.Unindexed > 0 {
-		o.printf("No results, but %s not indexed yet: contextinfinity reconcile does it.\n", display.Count(r.Unindexed, "turn is", "turns are"))
+		o.printf("No results, but %s not indexed yet: run contextinfinity reconcile.\n", display.Count(r.Unindexed, "turn is", "turns are"))
 		return
 	}
 	if len(r.Results) == 0 {

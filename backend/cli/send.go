@@ -5,9 +5,11 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"contextinfinity/backend/answers"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/documents"
 	"contextinfinity/backend/jobs"
@@ -38,6 +40,7 @@ type sendFlags struct {
 	assistant  string   // whose settings the new session gets
 	prompt     string   // a saved prompt whose text is sent
 	vars       []string // NAME=VALUE, for its variables
+	waitTurn   time.Duration
 }
 
 func (c *call) sendCommand() *cobra.Command {
@@ -48,29 +51,34 @@ func (c *call) sendCommand() *cobra.Command {
 		Long: `Sends TEXT, or what is piped in, byte for byte, and streams the answer to stdout.
 Without --session or --new it goes to the session used last.
 
+While an answer of the branch is running, the message waits for it, at most --wait-turn, and says
+so on stderr. Messages that come from several commands at once are sent in the order of their arrival.
+
 Ctrl-C stops the answer: the text so far is kept and marked stopped, and the exit
 code is 1 (code "cancelled"). A second Ctrl-C quits immediately; what had arrived is
 recovered at the next start.
 
 With --model given two to four times, all of them answer side by side, each on a branch of
-its own: contextinfinity answers. They are printed one after the other, each once it is
-whole; the active branch is the one of the first. The exit code is 0 only when the answer is final, and 4
-when it waits for you to decide about calls of tools: contextinfinity tools waiting.`,
+its own: contextinfinity answers. They are printed one after the other, each when it is complete; the active
+branch is that of the first. The exit code is 0 only when the answer is final, and 4
+when it waits for your decision about tool calls: contextinfinity tools waiting.`,
 		Args: atMost("TEXT"),
 	}
 	cmd.Flags().StringVar(&f.session, "session", "", "the session to continue")
 	cmd.Flags().BoolVar(&f.fresh, "new", false, "start a new session")
-	cmd.Flags().StringVar(&f.project, "project", "", "with --new: the project that the session begins in")
+	cmd.Flags().StringVar(&f.project, "project", "", "with --new: the project of the session")
 	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the session's active one")
 	cmd.Flags().StringVar(&f.incomplete, "incomplete", string(turn.IncompleteDiscard),
-		"what to do with an incomplete or unsent turn that is in the way: keep, discard, fail")
+		"what to do with an incomplete or unsent turn before it: keep, discard, fail")
 	cmd.Flags().StringArrayVar(&f.images, "image", nil, "attach an image file (may be repeated)")
 	cmd.Flags().StringArrayVar(&f.documents, "attach", nil, "attach a document: text, Markdown, source code, PDF, Word, Excel, PowerPoint, OpenDocument or EPUB (may be repeated)")
-	cmd.Flags().StringArrayVar(&f.allow, "allow", nil, "run this tool without asking, for this message alone (may be repeated)")
+	cmd.Flags().StringArrayVar(&f.allow, "allow", nil, "run this tool without asking, for this message only (may be repeated)")
 	cmd.Flags().StringArrayVar(&f.models, "model", nil, "a configured model, instead of the session's (two to four: all of them answer)")
 	cmd.Flags().StringVar(&f.assistant, "assistant", "", "start a new session with this assistant")
 	cmd.Flags().StringVar(&f.prompt, "prompt", "", "send this saved prompt instead of TEXT")
 	cmd.Flags().StringArrayVar(&f.vars, "var", nil, "with --prompt: a value for a variable, NAME=VALUE; NAME=- reads it from stdin (may be repeated)")
+	cmd.Flags().DurationVar(&f.waitTurn, "wait-turn", 10*time.Minute,
+		"how long to wait for a running answer of the branch, or for another command that is writing; 0s fails at once")
 	c.following(&f, cmd)
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) { return c.send(ctx, f, args) })
 	_ = cmd.RegisterFlagCompletionFunc("session", c.completeSession)
@@ -110,6 +118,8 @@ func (c *call) checkSend(f sendFlags) error {
 		return usagef("--project needs --new; an existing session is moved with: contextinfinity sessions folder.")
 	case f.branch != "" && f.fresh:
 		return usagef("--branch and --new exclude each other.")
+	case f.waitTurn < 0:
+		return usagef("--wait-turn is a time such as 30s or 10m, not %s.", f.waitTurn)
 	case !slices.Contains(levels, f.wait):
 		return usagef("--wait is one of %s, not %q.", strings.Join(levels, ", "), f.wait)
 	}
@@ -149,7 +159,9 @@ func (c *call) send(ctx context.Context, f sendFlags, args []string) (reply, err
 		return reply{}, err
 	}
 	st := c.newStream()
-	return c.writing(ctx, st, func(s *Services) (reply, error) {
+	o := c.options(false, st)
+	o.Patience, o.Waits = f.waitTurn, func() { c.notef("another command is writing; this message waits for it") }
+	return c.opened(ctx, o, func(s *Services) (reply, error) {
 		m := turn.Message{Content: content, Model: f.model, Incomplete: policy}
 		if m.Branch, err = c.target(ctx, s, f, titleOfMessage(text, files)); err != nil {
 			return reply{}, err
@@ -157,46 +169,68 @@ func (c *call) send(ctx context.Context, f sendFlags, args []string) (reply, err
 		if err := s.attach(ctx, &m.Content, m.Branch, files); err != nil {
 			return reply{}, err
 		}
-		release, err := s.allow(ctx, m.Branch, f.allow)
-		if err != nil {
-			return reply{}, err
-		}
-		defer release()
-		if len(f.models) > 1 {
-			return c.deliverToSeveral(ctx, s, m, f)
-		}
-		t, answer, err := c.deliver(ctx, s, st, m)
-		if err != nil {
-			return sentSoFar(t), err
-		}
-		return c.answered(ctx, s, t, answer, jobs.Level(f.wait))
+		return c.sendInLine(ctx, s, st, m, f)
 	})
+}
+
+// sendInLine sends a message when no answer of its branch is running, and follows its answers. Only then are tools allowed for
+// it: the running answer must not use them.
+func (c *call) sendInLine(ctx context.Context, s *Services, st *stream, m turn.Message, f sendFlags) (reply, error) {
+	var h *turn.Handle
+	var several []answers.Sent
+	release := func() {}
+	defer func() { release() }()
+	waits := func() { c.notef("an answer is still running on this branch; this message waits for it") }
+	err := s.Turns.InLine(ctx, m.Branch, f.waitTurn, waits, func() (err error) {
+		release()
+		if release, err = s.allow(ctx, m.Branch, f.allow); err != nil {
+			return err
+		}
+		if len(f.models) > 1 {
+			several, err = c.askSeveral(ctx, s, m, f.models)
+		} else {
+			h, err = c.start(ctx, s, st, m)
+		}
+		return err
+	})
+	if err != nil {
+		return reply{}, err
+	}
+	if len(several) > 0 {
+		return c.followSeveral(ctx, s, several, f)
+	}
+	t, answer, err := c.follow(ctx, s, st, h, nil)
+	if err != nil {
+		return sentSoFar(t), err
+	}
+	return c.answered(ctx, s, t, answer, jobs.Level(f.wait))
 }
 
 // allow lets tools run without asking in the session of a branch, until it is released.
 func (s *Services) allow(ctx context.Context, branch chat.BranchID, names []string) (release func(), err error) {
+	none := func() {}
 	if len(names) == 0 {
-		return func() {}, nil
+		return none, nil
 	}
 	b, err := s.Sessions.Branch(ctx, branch)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	s.Tools.Ensure(ctx)
 	p, err := s.Tools.Panel(ctx)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	for i, name := range names {
 		d, err := tool(p, name)
 		switch {
 		case err != nil:
-			return nil, err
+			return none, err
 		case d.Pinned != tools.PinnedAccepted:
-			return nil, chat.Errorf(chat.CodeConflict, "tools.allow", "Models are not offered %s. Nothing was sent.", clip(name, 80)).
+			return none, chat.Errorf(chat.CodeConflict, "tools.allow", "%s is not offered to models. Nothing was sent.", clip(name, 80)).
 				WithHint("look at it, then accept it: contextinfinity tools show %s", d.Name)
 		case d.AsksEachCall:
-			return nil, chat.Errorf(chat.CodeInvalid, "tools.allow", "%s needs your approval for each call, because nothing confines it. Nothing was sent.", d.Name)
+			return none, chat.Errorf(chat.CodeInvalid, "tools.allow", "%s needs your approval for each call, because it is not confined. Nothing was sent.", d.Name)
 		}
 		names[i] = d.Name
 	}
@@ -283,21 +317,30 @@ func (s *Services) newSession(ctx context.Context, n chat.NewSession, model, ass
 
 // deliver sends a message and shows its answer.
 func (c *call) deliver(ctx context.Context, s *Services, st *stream, m turn.Message) (chat.Turn, chat.Message, error) {
-	if err := c.unqueue(ctx, s, m.Branch); err != nil {
+	h, err := c.start(ctx, s, st, m)
+	if err != nil {
 		return chat.Turn{}, chat.Message{}, err
+	}
+	return c.follow(ctx, s, st, h, nil)
+}
+
+// start sends a message, whose answer st then shows.
+func (c *call) start(ctx context.Context, s *Services, st *stream, m turn.Message) (*turn.Handle, error) {
+	if err := c.unqueue(ctx, s, m.Branch); err != nil {
+		return nil, err
 	}
 	before, _, err := s.History.LastTurn(ctx, m.Branch)
 	if err != nil {
-		return chat.Turn{}, chat.Message{}, err
+		return nil, err
 	}
 	st.subscribe()
 	h, err := s.Turns.Send(ctx, m)
 	if err != nil {
 		st.unsubscribe()
-		return chat.Turn{}, chat.Message{}, withChoices(err, before)
+		return nil, withChoices(err, before)
 	}
 	c.noteCleared(before, m.Incomplete)
-	return c.follow(ctx, s, st, h, nil)
+	return h, nil
 }
 
 // unqueue leaves a message that a window had queued as a draft: sent from here

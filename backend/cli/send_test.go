@@ -92,7 +92,7 @@ func TestSendJSON(t *testing.T) {
 		t.Errorf("the next message went to %+v", again)
 	}
 	if other := h.send("--new", "Another"); other.SessionID == s.SessionID {
-		t.Error("--new went on with the old session")
+		t.Error("--new continued the old session")
 	}
 	if back := h.send("--session", s.SessionID[16:], "Back"); back.SessionID != s.SessionID {
 		t.Error("--session by the end of its id did not find it")
@@ -301,7 +301,7 @@ func TestIncompleteAnswerAndItsDecisions(t *testing.T) {
 				args = append(args, "--incomplete", policy)
 			}
 			if r := h.run(args...).exits(0); !strings.Contains(r.err, "turn #1") {
-				t.Errorf("not told: %q", r.err)
+				t.Errorf("not reported: %q", r.err)
 			}
 			if got := h.show(s.SessionID).Turns[0].Outcome; got != outcome {
 				t.Errorf("outcome %s", got)

@@ -112,7 +112,7 @@ func (r sessionRow) status() string {
 }
 
 func (c *call) renameCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "rename SESSION TITLE", Short: "Give a session another title", Args: exactly("SESSION", "TITLE")}
+	cmd := &cobra.Command{Use: "rename SESSION TITLE", Short: "Change a session's title", Args: exactly("SESSION", "TITLE")}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		if err := checkText("cli.sessions_rename", "title", args[1], false); err != nil {
 			return reply{}, err

@@ -38,7 +38,7 @@ func TestSetForOneRun(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(h.dir); !os.IsNotExist(err) {
-		t.Error("a wrong --set opened the data")
+		t.Error("an invalid --set opened the data")
 	}
 }
 

@@ -14,10 +14,10 @@ func (c *call) summariesCommand() *cobra.Command {
 	var orphans, text bool
 	cmd := &cobra.Command{
 		Use: "summaries SESSION", Short: "List a session's range summaries and which of them are in use", Args: exactly("SESSION"),
-		Long: `Lists the range summaries of all branches of a session. "in use" ones are in the next request of
-the branch, "orphan" ones were replaced by a summary of a longer range and are kept.`,
+		Long: `Lists the range summaries of all branches of a session. Those "in use" are in the next request of the
+branch; an "orphan" was replaced by a summary of a longer range and is kept.`,
 	}
-	cmd.Flags().StringVar(&branch, "branch", "", "the branch whose next request is looked at, instead of the active one")
+	cmd.Flags().StringVar(&branch, "branch", "", "the branch whose next request is shown, instead of the active one")
 	cmd.Flags().BoolVar(&orphans, "orphans", false, "only those that were replaced")
 	cmd.Flags().BoolVar(&text, "text", false, "print the whole text of each")
 	cmd.RunE = c.reads(func(ctx context.Context, s *Services, args []string) (reply, error) {

@@ -57,9 +57,9 @@ type problemRow struct {
 func (c *call) toolsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "tools", Short: "List the tools that models may call, and decide about them and their calls", Args: exactly(),
-		Long: `Lists the tools of this program and of its servers: whether models are offered them, and what applies to
-their calls. A tool of a server is offered once you accepted its definition as it is; each call then waits
-for you, unless you allowed the tool. In place of a tool's NAME, the name of a server means all its tools.`,
+		Long: `Lists the tools of this program and of its servers: whether they are offered to models, and what
+applies to their calls. A server's tool is offered once you have accepted its current definition; each call
+then waits for you, unless you allowed the tool. The name of a server, given as NAME, means all its tools.`,
 	}
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
 		return c.withTools(ctx, func(s *Services, p tools.Panel) (reply, error) {
@@ -180,7 +180,7 @@ type toolDetail struct {
 }
 
 func (c *call) toolShowCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "show NAME", Short: "Show the whole definition of a tool, as models get it", Args: exactly("NAME")}
+	cmd := &cobra.Command{Use: "show NAME", Short: "Show the complete definition of a tool, as models see it", Args: exactly("NAME")}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.withTools(ctx, func(_ *Services, p tools.Panel) (reply, error) {
 			d, err := tool(p, args[0])
@@ -229,11 +229,11 @@ type acceptReply struct {
 
 func (c *call) toolAcceptCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "accept NAME", Short: "Offer models a tool, or all tools of a server, as they are defined now", Args: exactly("NAME"),
-		Long: `Accepts the definition of a tool, and prints it. From then on models are offered the tool; its calls still
-wait for you. If its server changes the definition, it is not offered until you accept it again.
-Look at it first: contextinfinity tools show NAME. With --hash and its definition_hash of
-tools show NAME --json, any other definition is refused.`,
+		Use: "accept NAME", Short: "Offer a tool, or all tools of a server, to models with their current definitions", Args: exactly("NAME"),
+		Long: `Accepts the definition of a tool, and prints it. The tool is then offered to models; its calls still
+wait for you. If its server changes the definition, it is not offered until you accept it again. Read it
+first: contextinfinity tools show NAME. With --hash and the definition_hash of tools show NAME --json, any
+other definition is refused.`,
 	}
 	hash := cmd.Flags().String("hash", "", "accept only the definition with this hash")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
@@ -269,7 +269,7 @@ tools show NAME --json, any other definition is refused.`,
 
 func (r acceptReply) print(o *output) {
 	if len(r.Accepted) == 0 {
-		o.printf("Nothing to accept: it is offered already, or does not exist now.\n")
+		o.printf("Nothing to accept: it is offered already, or does not exist.\n")
 	}
 	for _, d := range r.Accepted {
 		d.print(o)
@@ -361,10 +361,10 @@ func (c *call) toolForgetCommand() *cobra.Command {
 
 func (c *call) toolMarkCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "mark-read-only NAME", Short: "Say that a server's tool has no effects", Args: exactly("NAME"),
-		Long: `A call of a tool with effects that a crash or a timeout cut off is never run again automatically: you decide.
-A tool without effects is run again. What its server says about that is ignored; what you say applies
-to its current definition.`,
+		Use: "mark-read-only NAME", Short: "Mark a server's tool as having no effects", Args: exactly("NAME"),
+		Long: `A call that was interrupted by a crash or a timeout is never run again automatically if its tool may
+have effects: you decide. A tool without effects is run again. The server's own hint is ignored; your mark
+applies to the current definition.`,
 	}
 	undo := cmd.Flags().Bool("undo", false, "take it back")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
@@ -382,7 +382,7 @@ to its current definition.`,
 			}
 			d.Effects = *undo
 			return reply{doc: toolRowOf(d), text: func(o *output) {
-				o.printf("%s: %s.\n", line(d.Name), map[bool]string{true: "it may have effects", false: "it has no effects, as you said"}[*undo])
+				o.printf("%s: %s.\n", line(d.Name), map[bool]string{true: "it may have effects", false: "marked as having no effects"}[*undo])
 			}}, nil
 		})
 	})

@@ -222,7 +222,7 @@ func TestSendAllowsForOneMessage(t *testing.T) {
 	}
 	h.run("tools", "decide", h.waiting(), "deny").exits(0)
 	before := len(h.provider.asked)
-	if r := h.run("send", "Again", "--allow", "notes__list").exits(1); !strings.Contains(r.err, "not offered notes__list") {
+	if r := h.run("send", "Again", "--allow", "notes__list").exits(1); !strings.Contains(r.err, "notes__list is not offered") {
 		t.Errorf("%q", r.err)
 	}
 	h.run("send", "Again", "--allow", "nothing").exits(1)

@@ -22,8 +22,8 @@ type reconcileReply struct {
 func (c *call) reconcileCommand() *cobra.Command {
 	var last bool
 	cmd := &cobra.Command{
-		Use: "reconcile", Short: "Recover what a crash left open and do all background work that is due",
-		Long: "Running it again changes nothing. --last shows what was found the last time that something was, by whichever run.", Args: exactly(),
+		Use: "reconcile", Short: "Recover what a crash left unfinished and do all background work that is due",
+		Long: "Running it again changes nothing. --last shows the last report that found something.", Args: exactly(),
 	}
 	cmd.Flags().BoolVar(&last, "last", false, "do nothing: show the last report that found something")
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
@@ -87,7 +87,7 @@ func (r recoveryReply) reply() reply {
 		printItems(o, r.Recovery)
 		switch {
 		case r.Recovery.Clean() && r.Recovery.At.IsZero():
-			o.printf("No run has found anything to do yet.\n")
+			o.printf("No run has found unfinished work yet.\n")
 		case r.Recovery.Clean():
 			o.printf("%s\n", r.Recovery.Summary())
 		}
@@ -107,7 +107,7 @@ func printItems(o *output, r chat.RecoveryReport) {
 func (r reconcileReply) print(o *output) {
 	printItems(o, r.Recovery)
 	if len(r.Recovery.Items) == 0 && r.Requeued+r.Ran+r.Queued+r.Dead == 0 {
-		o.printf("Everything is in order: no work was left.\n")
+		o.printf("No unfinished work was found.\n")
 		return
 	}
 	o.printf("%d requeued, %d run, %d scheduled for later, %d failed.\n", r.Requeued, r.Ran, r.Queued, r.Dead)
@@ -121,7 +121,7 @@ type verifyReply struct {
 func (c *call) verifyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "verify", Short: "Check everything stored against its hashes, chains and rules",
-		Long: "Exits with 3 when it finds problems, each named by its record. It changes nothing.", Args: exactly(),
+		Long: "Lists each problem with its record, and exits with 3 if there are any. It changes nothing.", Args: exactly(),
 	}
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
 		r, err := c.readingAny(ctx, verified(nil), func(s *Services) (reply, error) {
@@ -168,7 +168,7 @@ func foundProblems(n int) error {
 		return nil
 	}
 	return problemsError{chat.Errorf(chat.CodeCorrupt, "cli.verify", "%s found.", plural(n, "problem")).
-		WithHint("everything else is intact; a backup may hold the records named")}
+		WithHint("everything else is intact; a backup may contain these records")}
 }
 
 func (c *call) statsCommand() *cobra.Command {

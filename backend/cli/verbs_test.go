@@ -57,11 +57,11 @@ func TestWindowOrCommandLine(t *testing.T) {
 	}
 	for _, v := range append(cli.Verbs(), "help", "__complete") {
 		if !cli.IsVerb(v) {
-			t.Errorf("%s is no verb", v)
+			t.Errorf("%s is not a verb", v)
 		}
 	}
 	if cli.IsVerb("nonsense") {
-		t.Error("nonsense is a verb")
+		t.Error("an invalid word is accepted as a verb")
 	}
 }
 
@@ -211,14 +211,14 @@ func TestPauseByHand(t *testing.T) {
 		t.Errorf("%q", r.out)
 	}
 	if r := h.run("reconcile", "--json").exits(0); !strings.Contains(r.out, `"jobs_run":2`) {
-		t.Errorf("asked for, it did %s", r.out)
+		t.Errorf("on request, it did %s", r.out)
 	}
 	if r := h.run("jobs", "resume").exits(0); r.out != "Background work resumed, 0 jobs queued.\n" {
 		t.Errorf("%q", r.out)
 	}
 	h.run("jobs", "--json").exits(0).into(&paused)
 	if paused.Paused {
-		t.Error("resumed, it is paused")
+		t.Error("it is paused after resuming")
 	}
 }
 
@@ -344,7 +344,7 @@ func TestRestoreAsks(t *testing.T) {
 	}
 	w := h.writer()
 	if f := h.run("restore", kept[1], "--yes", "--json").exits(1).failure(); f.Code != string(chat.CodeLocked) || !strings.Contains(f.Hint, "close") {
-		t.Errorf("beside a writer: %+v", f)
+		t.Errorf("while a writer runs: %+v", f)
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
@@ -377,8 +377,8 @@ func TestVersionCheck(t *testing.T) {
 	}{
 		{found: updates.Result{Verdict: updates.VerdictNewer, Newest: "2.0.0", Page: "https://example.org/2"}, says: "contextinfinity 1.2.3 (abc)\nVersion 2.0.0 is available.\nhttps://example.org/2\n"},
 		{found: updates.Result{Verdict: updates.VerdictCurrent, Newest: "1.2.3"}, says: "There is no newer version (the newest release is 1.2.3).\n"},
-		{found: updates.Result{Verdict: updates.VerdictUnknown, Newest: "1.2.3"}, says: "This copy does not know its own version.\n"},
-		{err: chat.Errorf(chat.CodeConfig, "updates.check", "No release feed is configured, so nothing was asked."), code: 1, says: "nothing was asked"},
+		{found: updates.Result{Verdict: updates.VerdictUnknown, Newest: "1.2.3"}, says: "The version of this copy is not known.\n"},
+		{err: chat.Errorf(chat.CodeConfig, "updates.check", "No release feed is configured, so no request was sent."), code: 1, says: "no request was sent"},
 	} {
 		asked := 0
 		h.updates = func(context.Context) (updates.Result, error) { asked++; return c.found, c.err }

@@ -29,9 +29,9 @@ func (c *call) versionCommand() *cobra.Command {
 	var check bool
 	cmd := &cobra.Command{
 		Use: "version", Short: "Print the version", Args: exactly(),
-		Long: "Print the version of this program. With --check the release feed of updates.url is asked once whether there is a newer one; nothing else is sent, downloaded or installed.",
+		Long: "Print the version of this program. With --check, the release feed of updates.url is asked once for a newer one; nothing else is sent, downloaded or installed.",
 	}
-	cmd.Flags().BoolVar(&check, "check", false, "ask the release feed (updates.url) whether there is a newer version")
+	cmd.Flags().BoolVar(&check, "check", false, "ask the release feed (updates.url) for a newer version")
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
 		doc := versionReply{Version: c.app.Version, Commit: c.app.Commit, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 		if check {
@@ -69,7 +69,7 @@ func (v versionReply) print(o *output) {
 	case updates.VerdictCurrent:
 		o.printf("There is no newer version (the newest release is %s).\n", v.Update.Newest)
 	case updates.VerdictUnknown:
-		o.printf("The newest release is %s. This copy does not know its own version.\n", v.Update.Newest)
+		o.printf("The newest release is %s. The version of this copy is not known.\n", v.Update.Newest)
 	}
 	if v.Update.Page != "" {
 		o.printf("%s\n", v.Update.Page)

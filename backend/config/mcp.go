@@ -105,14 +105,14 @@ const (
 
 // serverTable has every key of a server except env and headers, which are tables.
 var serverTable = []serverKey{
-	{spec{name: "command", label: "Command", def: "", help: "The program that is started."}, func(s *MCPServer) any { return &s.Command }},
-	{spec{name: "args", label: "Arguments", def: []string{}, help: "What it is started with."}, func(s *MCPServer) any { return &s.Args }},
+	{spec{name: "command", label: "Command", def: "", help: "The program to start."}, func(s *MCPServer) any { return &s.Command }},
+	{spec{name: "args", label: "Arguments", def: []string{}, help: "Its arguments."}, func(s *MCPServer) any { return &s.Args }},
 	{spec{name: "cwd", label: "Folder", def: "", check: checkDataDir, help: "The folder it is started in. Empty is the home directory."}, func(s *MCPServer) any { return &s.Cwd }},
 	{spec{name: "url", label: "Address", def: "", check: checkServerURL, help: "The address of a server that is already running."}, func(s *MCPServer) any { return &s.URL }},
 	{spec{name: "enabled", label: "Enabled", def: true, help: "When off, it is never started and none of its tools are offered."}, func(s *MCPServer) any { return &s.Enabled }},
 	{spec{name: "timeout_s", label: "Give up after", unit: "s", def: 0, min: 1, max: 3600, help: "How long one call may take, where that is less than tools.call_timeout_s."}, func(s *MCPServer) any { return &s.TimeoutS }},
-	{spec{name: "oauth_client_id", label: "OAuth client", def: "", help: "For servers with which programs are registered by hand."}, func(s *MCPServer) any { return &s.OAuthClientID }},
-	{spec{name: "oauth_port", label: "OAuth port", def: 0, min: 1, max: 65535, help: "The port of the address to return to, where it was registered."}, func(s *MCPServer) any { return &s.OAuthPort }},
+	{spec{name: "oauth_client_id", label: "OAuth client", def: "", help: "For servers that require programs to be registered manually."}, func(s *MCPServer) any { return &s.OAuthClientID }},
+	{spec{name: "oauth_port", label: "OAuth port", def: 0, min: 1, max: 65535, help: "The port of the registered return address."}, func(s *MCPServer) any { return &s.OAuthPort }},
 }
 
 func newServer(name string) MCPServer {

@@ -129,7 +129,7 @@ func TestTable(t *testing.T) {
 		}
 		seen[k.name] = true
 		if k.group == "" || k.label == "" || k.help == "" {
-			t.Errorf("%s lacks words", k.name)
+			t.Errorf("%s has no text", k.name)
 		}
 		if other := fields[k.field(c)]; other != "" {
 			t.Errorf("%s and %s share a field", k.name, other)
@@ -139,7 +139,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s refuses its own default: %s", k.name, problem)
 		}
 		if k.min > k.max {
-			t.Errorf("%s has no room between its bounds", k.name)
+			t.Errorf("%s has no space between its bounds", k.name)
 		}
 	}
 }

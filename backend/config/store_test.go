@@ -65,7 +65,7 @@ func TestFaultyFileGivesDefaultsAndIsNeverOverwritten(t *testing.T) {
 		t.Fatalf("error %v", err)
 	}
 	if s.Err() == nil || s.Config().Stream.FsyncMs != 2000 || s.Config().DataDir == "" {
-		t.Fatal("the defaults are not in force")
+		t.Fatal("the defaults do not apply")
 	}
 	for _, edit := range []func() error{
 		func() error { return s.Set("stream.flush_ms", "5") },
@@ -161,7 +161,7 @@ func TestFullDiskLeavesFileAndConfiguration(t *testing.T) {
 		t.Fatalf("error %v", err)
 	}
 	if s.Config().Stream.FsyncMs != 111 || content(t, s) != "[stream]\nfsync_ms = 111\n" {
-		t.Fatal("the change half happened")
+		t.Fatal("the change was applied in part")
 	}
 }
 

@@ -81,7 +81,7 @@ var coreTable = []key{
 	{spec{
 		name: "budget.safety_margin_tokens", group: groupBudget, label: "Safety margin", unit: "tokens",
 		def: 1500, min: 0, max: maxTokens,
-		help: "Kept free because counts are estimates, exactly as set. The default is at most a thirty-second of the window, and at least 5 % of what the reply reserve leaves. Taken off the input budget.",
+		help: "Kept free because token counts are estimates, exactly as set. The default is at most a thirty-second of the window, and at least 5 % of what the reply reserve leaves. Taken off the input budget.",
 	}, func(c *Config) any { return &c.Budget.SafetyMarginTokens }},
 	{spec{
 		name: "budget.max_retrieval_tokens", group: groupBudget, label: "Retrieved memory", unit: "tokens",

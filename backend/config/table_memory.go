@@ -54,7 +54,7 @@ var memoryTable = []key{
 	}, func(c *Config) any { return &c.Retrieval.RerankerAPIKeyEnv }},
 	{spec{
 		name: "retrieval.allow_plain_http", group: groupRetrieval, label: "Keys over plain http", def: false,
-		help: "Send the keys of the embedding and reranker servers to other machines over http, where they can be read on the way. For networks that you trust.",
+		help: "Send the keys of the embedding and reranker servers to other machines over plain http, where others can read them. For networks that you trust.",
 	}, func(c *Config) any { return &c.Retrieval.AllowPlainHTTP }},
 	{spec{
 		name: "retrieval.top_k", group: groupRetrieval, label: "Artifacts", unit: "artifacts",
@@ -64,7 +64,7 @@ var memoryTable = []key{
 	{spec{
 		name: "retrieval.overfetch_k", group: groupRetrieval, label: "Candidates", unit: "candidates",
 		def: 16, min: 1, max: 10000,
-		help: "Candidates looked at before filtering, with the profile srd.",
+		help: "Candidates considered before filtering, with the profile srd.",
 	}, func(c *Config) any { return &c.Retrieval.OverfetchK }},
 	{spec{
 		name: "retrieval.min_keep", group: groupRetrieval, label: "Kept when shrinking", unit: "artifacts",
@@ -98,7 +98,7 @@ var memoryTable = []key{
 	}, func(c *Config) any { return &c.Retrieval.DecisionWeight }},
 	{spec{
 		name: "retrieval.enable_mmr", group: groupRetrieval, label: "Prefer variety", def: false, // measured: no gain
-		help: "Ranks down what repeats the words of better matches. What says exactly the same is never packed twice. Unless it is set, it is on with the profile srd.",
+		help: "Ranks matches lower if they repeat the words of better ones. Identical passages are never packed twice. Unless it is set, it is on with the profile srd.",
 	}, func(c *Config) any { return &c.Retrieval.EnableMMR }},
 	{spec{
 		name: "retrieval.ranked", group: groupRetrieval, label: "Ranked passages", unit: "passages",
@@ -113,7 +113,7 @@ var memoryTable = []key{
 	{spec{
 		name: "retrieval.max_terms", group: groupRetrieval, label: "Terms of a query", unit: "terms",
 		def: 16, min: 1, max: 64,
-		help: "How many words of a question are searched for, the rarest first. More is slower.",
+		help: "How many words of a question are searched for, rarest first. More is slower.",
 	}, func(c *Config) any { return &c.Retrieval.MaxTerms }},
 	{spec{
 		name: "retrieval.local_weight", group: groupRetrieval, label: "Weight of the built-in embedder", unit: "share",
@@ -133,12 +133,12 @@ var memoryTable = []key{
 	{spec{
 		name: "retrieval.length_cost", group: groupRetrieval, label: "Cost of length", unit: "exponent",
 		def: 0.4, min: 0, max: 2,
-		help: "How much longer passages lose: the score is divided by length to this power. 0: nothing.",
+		help: "Penalty for longer passages: the score is divided by the length to this power. 0: none.",
 	}, func(c *Config) any { return &c.Retrieval.LengthCost }},
 	{spec{
 		name: "retrieval.length_free_tokens", group: groupRetrieval, label: "Length that costs nothing", unit: "tokens",
 		def: 30, min: 1, max: 8192,
-		help: "Passages up to this length lose nothing; between named people, up to twice this length.",
+		help: "Passages up to this length have no penalty; between named people, up to twice this length.",
 	}, func(c *Config) any { return &c.Retrieval.LengthFreeTokens }},
 	{spec{
 		name: "retrieval.neighbour_words", group: groupRetrieval, label: "Words of the next passage", unit: "share",
@@ -153,17 +153,17 @@ var memoryTable = []key{
 	{spec{
 		name: "retrieval.nearby_score", group: groupRetrieval, label: "Score of the best nearby", unit: "share",
 		def: 0.2, min: 0, max: 1,
-		help: "Share of the best score nearby that a passage is given.",
+		help: "Share of the best score nearby that a passage gets.",
 	}, func(c *Config) any { return &c.Retrieval.NearbyScore }},
 	{spec{
 		name: "retrieval.nearby_units", group: groupRetrieval, label: "How far nearby is", unit: "passages",
 		def: 6, min: 0, max: 50,
-		help: "How many passages away the best nearby may stand.",
+		help: "How many passages away the best one nearby may be.",
 	}, func(c *Config) any { return &c.Retrieval.NearbyUnits }},
 	{spec{
 		name: "retrieval.reply_score", group: groupRetrieval, label: "Score of the reply", unit: "share",
 		def: 0.4, min: 0, max: 2,
-		help: "Share of the reply's best score that the user's message is given: a reply tells what its question was about.",
+		help: "Share of the reply's best score that the user's message gets: a reply shows what its question was about.",
 	}, func(c *Config) any { return &c.Retrieval.ReplyScore }},
 	{spec{
 		name: "retrieval.neighbour_full_tokens", group: groupRetrieval, label: "Length that takes all of it", unit: "tokens",
@@ -204,7 +204,7 @@ var memoryTable = []key{
 	{spec{
 		name: "tools.result_max_bytes", group: groupTools, label: "Result size", unit: "bytes",
 		def: 65536, min: 256, max: maxBytes,
-		help: "How much of a tool's result the model sees; the whole is kept.",
+		help: "How much of a tool's result the model sees; the whole result is kept.",
 	}, func(c *Config) any { return &c.Tools.ResultMaxBytes }},
 	{spec{
 		name: "tools.call_timeout_s", group: groupTools, label: "Give up after", unit: "s",
@@ -217,11 +217,11 @@ var memoryTable = []key{
 	}, func(c *Config) any { return &c.Tools.Allow }},
 	{spec{
 		name: "tools.folders", group: groupTools, label: "Folders for files", def: []string{}, check: checkFolder,
-		help: "Full paths of folders in which models may list, read, search and write files, after you allowed it. Empty offers no such tools.",
+		help: "Full paths of folders in which models may list, read, search and write files, after you allowed it. If empty, there are no such tools.",
 	}, func(c *Config) any { return &c.Tools.Folders }},
 	{spec{
 		name: "tools.run_commands", group: groupTools, label: "Run commands", def: false,
-		help: "Offers models to run commands in those folders. They are confined where the system can do it; where it cannot, each call is asked about.",
+		help: "Lets models run commands in those folders. Commands are confined if the system supports it; otherwise each call needs your approval.",
 	}, func(c *Config) any { return &c.Tools.RunCommands }},
 	{spec{
 		name: "tools.provider_continuity", group: groupTools, label: "Continue at the provider", def: false,
@@ -258,11 +258,11 @@ var memoryTable = []key{
 
 	{spec{
 		name: "redaction.outbound", group: groupPrivacy, label: "Redact secrets before sending", def: true,
-		help: "Replaces what looks like a secret in a prompt before it leaves, and shows what it replaced.",
+		help: "Replaces text that looks like a secret in prompts before they are sent, and shows what was replaced.",
 	}, func(c *Config) any { return &c.Redaction.Outbound }},
 	{spec{
 		name: "redaction.patterns", group: groupPrivacy, label: "Your own patterns", def: []string{}, check: checkPattern,
-		help: "Regular expressions (RE2) of text that must not leave in a prompt, nor appear in logs and errors.",
+		help: "Regular expressions (RE2) for text that must not be sent in a prompt or appear in logs and errors.",
 	}, func(c *Config) any { return &c.Redaction.Patterns }},
 
 	{spec{
@@ -304,12 +304,12 @@ var memoryTable = []key{
 	{spec{
 		name: "cost.monthly_budget", group: groupCost, label: "Monthly budget",
 		def: 0.0, min: 0, max: 1e6,
-		help: "A warning appears when the answers of a calendar month cost this much, in the currency of your prices: US dollars with the shipped list. Nothing is stopped. 0 is no budget.",
+		help: "A warning appears when the answers of a calendar month cost this much, in the currency of your prices: US dollars with the shipped list. Messages can still be sent. 0 is no budget.",
 	}, func(c *Config) any { return &c.Cost.Budget }},
 	{spec{
 		name: "cost.warn_at", group: groupCost, label: "Warn at", unit: "share of the budget",
 		def: 0.8, min: 0.1, max: 1,
-		help: "The share of the monthly budget from which on the warning appears.",
+		help: "The share of the monthly budget at which the warning appears.",
 	}, func(c *Config) any { return &c.Cost.WarnAt }},
 
 	{spec{
@@ -329,7 +329,7 @@ var memoryTable = []key{
 	}, func(c *Config) any { return &c.Appearance.CodeSize }},
 	{spec{
 		name: "appearance.code_wrap", group: groupAppearance, label: "Wrap long lines of code", def: false,
-		help: "Off, code scrolls sideways. Each code block has its own switch.",
+		help: "If off, code scrolls sideways. Each code block has its own switch.",
 	}, func(c *Config) any { return &c.Appearance.CodeWrap }},
 	{spec{
 		name: "appearance.code_numbers", group: groupAppearance, label: "Line numbers in code", def: false,
@@ -352,7 +352,7 @@ var memoryTable = []key{
 
 	{spec{
 		name: "keys.shortcuts", group: groupKeyboard, label: "Shortcuts", def: []string{}, check: checkShortcut,
-		help: "Keys of your own for the window's commands, each as \"command=keys\", such as \"new=Ctrl+Shift+M\"; with nothing behind the sign the command has no keys.",
+		help: "Keys of your own for the window's commands, each as \"command=keys\", such as \"new=Ctrl+Shift+M\"; with nothing after the sign the command has no keys.",
 	}, func(c *Config) any { return &c.Keys.Shortcuts }},
 
 	{spec{
@@ -365,20 +365,20 @@ var memoryTable = []key{
 	}, func(c *Config) any { return &c.Desktop.Notifications }},
 	{spec{
 		name: "desktop.notification_preview", group: groupGeneral, label: "Notifications show the answer's beginning", def: false,
-		help: "Off, a notification names the session and never quotes it: others may see your screen.",
+		help: "If off, a notification names the session but never quotes it, because others may see your screen.",
 	}, func(c *Config) any { return &c.Desktop.NotificationPreview }},
 	{spec{
 		name: "desktop.quick_ask_keys", group: groupGeneral, label: "Quick ask from anywhere", def: "", check: checkGlobalKeys,
-		help: "Keys that open the small window whichever program you are in, such as Ctrl+Alt+Space. Empty, no keys are taken. " +
+		help: "Keys that open the small window whichever program you are in, such as Ctrl+Alt+Space. If empty, no keys are used. " +
 			"Needs a desktop with a portal for global shortcuts, or X11.",
 	}, func(c *Config) any { return &c.Desktop.QuickAskKeys }},
 	{spec{
 		name: "updates.url", group: groupGeneral, label: "Release feed", def: "", check: checkFeed,
-		help: "The https address that is asked for new versions: the list of releases that GitHub or Gitea has of a project, or a JSON file with version and page. " +
+		help: "The https address that is checked for new versions: a project's list of releases on GitHub or Gitea, or a JSON file with version and page. " +
 			"This copy of the program comes with none. Empty, nothing is asked.",
 	}, func(c *Config) any { return &c.Updates.URL }},
 	{spec{
 		name: "updates.daily", group: groupGeneral, label: "Look for a new version each day", def: false,
-		help: "Off, the feed is asked only when you ask. Nothing is sent but the request, and nothing is downloaded or installed.",
+		help: "If off, the feed is only asked when you check. Nothing but the request is sent, and nothing is downloaded or installed.",
 	}, func(c *Config) any { return &c.Updates.Daily }},
 }

@@ -49,13 +49,13 @@ func TestWatch(t *testing.T) {
 	}
 	<-changed
 	if got := <-adopted; got != 30000 || s.Config().Budget.WorkingSetTokens != 30000 {
-		t.Fatalf("%d tokens are in force after another process set 30000", got)
+		t.Fatalf("the limit is %d tokens after another process set 30000", got)
 	}
 
 	write("[budget]\nworking_set_tokens = \"many\"\n")
 	<-changed
 	if s.Err() == nil || s.Config().Budget.WorkingSetTokens != 30000 {
-		t.Fatalf("with an error in the file: %v, %d tokens in force", s.Err(), s.Config().Budget.WorkingSetTokens)
+		t.Fatalf("with an error in the file: %v, the limit is %d tokens", s.Err(), s.Config().Budget.WorkingSetTokens)
 	}
 
 	write("[general]\ndata_dir = \"/elsewhere\"\n[budget]\nworking_set_tokens = 40000\n")
@@ -75,6 +75,6 @@ func TestWatch(t *testing.T) {
 	}
 	<-changed
 	if len(changed) != 0 || s.Config().Budget.WorkingSetTokens != 26000 {
-		t.Fatalf("%d more changes were reported; %d tokens are in force", len(changed), s.Config().Budget.WorkingSetTokens)
+		t.Fatalf("%d more changes were reported; the limit is %d tokens", len(changed), s.Config().Budget.WorkingSetTokens)
 	}
 }

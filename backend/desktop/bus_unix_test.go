@@ -110,7 +110,7 @@ func TestTheTraysHostIsWatched(t *testing.T) {
 func TestWithoutABusThereIsNoTray(t *testing.T) {
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "")
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
-	watchHost(func(bool) { t.Error("there is a host on no bus") })
+	watchHost(func(bool) { t.Error("a host was found without a bus") })
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "autolaunch:")
 	if _, err := sessionBus(); err == nil {
 		t.Error("a bus was started")
@@ -176,7 +176,7 @@ func TestANotificationOpensItsSession(t *testing.T) {
 	window.is(t, "show")
 	l.w.Settings = wishes(Settings{})
 	if Notify(Notice{Session: "s3", Title: "Three"}); len(got.all()) != 3 {
-		t.Error("a notification that nobody wants")
+		t.Error("an unwanted notification")
 	}
 }
 
@@ -215,7 +215,7 @@ func TestTheSessionWaitsForTheWork(t *testing.T) {
 				}
 			}
 			if l.leaving() {
-				t.Error("it ends before it is told to")
+				t.Error("it ends before it is stopped")
 			}
 			emit("EndSession")
 			for _, want := range []string{"put away", "agreed"} {
@@ -259,7 +259,7 @@ func TestAFileIsRevealed(t *testing.T) {
 		t.Errorf("%q (%v)", asked, err)
 	}
 	if err := Reveal(filepath.Join(dir, "gone")); err == nil {
-		t.Error("what is gone was shown")
+		t.Error("deleted content was shown")
 	}
 }
 

@@ -43,11 +43,11 @@ func TestEachStatusHasItsOwnIcon(t *testing.T) {
 			}
 		}
 		if opaque < faceSize*faceSize/2 {
-			t.Errorf("mood %d is all but blank", m)
+			t.Errorf("mood %d is almost blank", m)
 		}
 	}
 	if got := drawFaces([]byte("no picture")); len(got) != 0 {
-		t.Errorf("%d icons of no picture", len(got))
+		t.Errorf("%d icons from an invalid image", len(got))
 	}
 }
 

@@ -153,7 +153,7 @@ func TestFurtherWindowsKeepTheProgram(t *testing.T) {
 		l, a, f := living(Window{Held: further.Load, Work: work})
 		f.host = false
 		if !l.beforeClose(context.Background()) {
-			t.Error("it closed under the others")
+			t.Error("it closed while further windows are open")
 		}
 		l.hostGone() // there never was a tray
 		go l.lastLeft()
@@ -312,7 +312,7 @@ func TestClosingAsksWhileAnswersArrive(t *testing.T) {
 		}
 		l.closeDecided(false)
 		if a.is(t); closes() || len(asked) != 2 {
-			t.Errorf("after staying: asked %v", asked)
+			t.Errorf("after choosing to stay: asked %v", asked)
 		}
 		if !closes() || len(asked) != 2 {
 			t.Errorf("the page does not answer: asked %v", asked)
@@ -362,6 +362,6 @@ func TestEventsWaitForAPage(t *testing.T) {
 		}
 	}
 	if want := []any{eventHeard, "a", eventHeard, "b"}; !reflect.DeepEqual(confirmed, want) {
-		t.Errorf("the page was told %v, want %v", confirmed, want)
+		t.Errorf("the page got %v, want %v", confirmed, want)
 	}
 }

@@ -79,11 +79,11 @@ func (r Reader) Read(ctx context.Context, name string, data []byte) (Document, e
 		return d, err
 	}
 	if looksOffice(data) {
-		return d, refused("%s begins like an office document and is damaged or cut off; nothing was attached.", d.Name).
+		return d, refused("%s looks like an office document, but is damaged or cut off; nothing was attached.", d.Name).
 			WithHint("check that it was copied completely, or open it in its program and save it again")
 	}
 	if isCompound(data) {
-		return d, refused("%s has a password, or was written by an Office from before 2007; nothing was attached.", d.Name).
+		return d, refused("%s has a password, or was written by a version of Office before 2007; nothing was attached.", d.Name).
 			WithHint("save it without a password as .docx, .xlsx, .pptx or PDF")
 	}
 	text, err := decode(d.Name, data)

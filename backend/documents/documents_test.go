@@ -80,7 +80,7 @@ func TestReadRefuses(t *testing.T) {
 		{"blank.txt", " \n\t ", "has no text in it"},
 		{"program.exe", "MZ\x00\x00\x01", "is not a text file"},
 		{"noise.bin", strings.Repeat("\x01\x02ab", 100), "is not a text file"},
-		{"latin.txt", "caf\xe9 cr\xe8me", "encoding that it does not name"},
+		{"latin.txt", "caf\xe9 cr\xe8me", "unknown encoding"},
 		{"odd.txt", "\xFF\xFEa", "cut off in the middle"},
 		{"wide.bin", "\xFF\xFE" + strings.Repeat("\x00\xDC", 200), "is not a text file"},
 		{"long.txt", strings.Repeat("a", MaxText+1), "at most 20 MB"},
@@ -301,7 +301,7 @@ func TestTheSystemLimitsThePDFProcess(t *testing.T) {
 		t.Skip("only Linux counts what a process maps against its limit")
 	}
 	if err := exec.Command(reader(t).Program, takeMemory).Run(); err == nil {
-		t.Errorf("it was given %d MB", 4*processMemory>>20)
+		t.Errorf("it got %d MB", 4*processMemory>>20)
 	}
 }
 

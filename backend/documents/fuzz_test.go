@@ -24,7 +24,7 @@ func FuzzPDF(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if !isPDF(data) || endless(data) {
-			t.Skip("no PDF, or one the library never comes back from: in the program its process is ended by time")
+			t.Skip("not a PDF, or one on which the library hangs: in the program a time limit ends its process")
 		}
 		var pages []string
 		end := pdfText(data, func(_, _ int, words string) { pages = append(pages, words) })

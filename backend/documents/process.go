@@ -125,9 +125,9 @@ func problem(name, kind, end string) error {
 	case endPages:
 		return refused("%s has more than %d pages; nothing was attached.", name, maxPages).WithHint("attach it in parts")
 	case endLong:
-		return refused("%s holds more than %d MB of text; nothing was attached.", name, MaxText>>20).WithHint("attach it in parts")
+		return refused("%s contains more than %d MB of text; nothing was attached.", name, MaxText>>20).WithHint("attach it in parts")
 	}
-	return refused("%s is damaged, or %s of a kind that cannot be read here; nothing was attached.", name, kind).
+	return refused("%s is damaged, or %s that cannot be read here; nothing was attached.", name, kind).
 		WithHint("print it to a new PDF, or save it as text, and attach that")
 }
 

@@ -55,7 +55,7 @@ func decode(name string, data []byte) (string, error) {
 			WithHint("text, Markdown, source code, PDF and office documents can be attached; save it as one of these")
 	}
 	if !utf8.Valid(data) {
-		return "", refused("%s is text in an encoding that it does not name; nothing was attached.", name).
+		return "", refused("%s is text in an unknown encoding; nothing was attached.", name).
 			WithHint("save it as UTF-8, for instance with iconv -t UTF-8")
 	}
 	return string(data), nil
@@ -63,7 +63,7 @@ func decode(name string, data []byte) (string, error) {
 
 func decodeUTF16(name string, data []byte, order binary.ByteOrder) (string, error) {
 	if len(data)%2 != 0 {
-		return "", refused("%s begins like UTF-16 text and is cut off in the middle of a character; nothing was attached.", name).
+		return "", refused("%s looks like UTF-16 text, but is cut off in the middle of a character; nothing was attached.", name).
 			WithHint("check that it was copied completely")
 	}
 	units := make([]uint16, len(data)/2)

@@ -77,7 +77,7 @@ func (b *bench) finish(t *testing.T) {
 			return
 		}
 	}
-	t.Fatal("there is always more to do")
+	t.Fatal("it never finishes")
 }
 
 func (b *bench) step(t *testing.T) {
@@ -172,7 +172,7 @@ func TestTheTargetChangesDuringAReindex(t *testing.T) {
 			b.is(t, c.want...)
 			before := first.texts()
 			if _, err := b.Vectors(t.Context(), []string{"new"}); err != nil || first.texts() != before {
-				t.Errorf("what nobody wants any more was asked again: %v", err)
+				t.Errorf("an unneeded question was sent again: %v", err)
 			}
 		})
 	}
@@ -296,7 +296,7 @@ func TestRemoteTextsAreRedactedAndLocalOnesAreNot(t *testing.T) {
 		}
 		for i, r := range f.asked {
 			if !strings.Contains(r[0], want) {
-				t.Errorf("%s: request %d holds %q", name, i, r)
+				t.Errorf("%s: request %d contains %q", name, i, r)
 			}
 		}
 	}
@@ -387,14 +387,14 @@ func TestOneTextThatIsRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err := e.Embed(t.Context(), Query, []string{"poison"}); err == nil {
-				t.Error("a question that has no vector is given one")
+				t.Error("a question without a vector got one")
 			}
 		})
 	}
 	f := newFake("openai", "m", 4)
 	f.fails(chat.Errorf(chat.CodeProvider, "embed", "no such model"))
 	if _, err := newBench(150, f).Step(t.Context()); chat.CodeOf(err) != chat.CodeProvider || f.texts() > 65 {
-		t.Errorf("a model that takes nothing: %v after %d texts", err, f.texts())
+		t.Errorf("a model that accepts nothing: %v after %d texts", err, f.texts())
 	}
 }
 

@@ -115,7 +115,7 @@ func TestTooLongIsHalved(t *testing.T) {
 	}
 	f.err = func([]string) error { return chat.Errorf(chat.CodeTooLarge, "embed", "too long") }
 	if _, err := Batched(f, Limits{Texts: 10, Bytes: 1e6}).Embed(t.Context(), Passage, texts); chat.CodeOf(err) != chat.CodeTooLarge {
-		t.Errorf("a model that takes nothing: %v", err)
+		t.Errorf("a model that accepts nothing: %v", err)
 	}
 }
 
@@ -131,7 +131,7 @@ func FuzzCut(f *testing.F) {
 			t.Fatalf("Cut(%q, %d) = %q splits a character", s, limit, got)
 		}
 		if limit >= utf8.UTFMax && len(s) > limit && len(got) <= limit-utf8.UTFMax {
-			t.Fatalf("Cut(%q, %d) = %q takes off too much", s, limit, got)
+			t.Fatalf("Cut(%q, %d) = %q cuts too much", s, limit, got)
 		}
 	})
 }
@@ -270,7 +270,7 @@ func TestKnownModels(t *testing.T) {
 	for _, k := range known {
 		prefixes, ok := by[k.Version]
 		if now := [2]string{k.Query, k.Passage}; ok && prefixes != now {
-			t.Errorf("%s: version %d stands for other prefixes too", k.prefix, k.Version)
+			t.Errorf("%s: version %d has other prefixes too", k.prefix, k.Version)
 		} else {
 			by[k.Version] = now
 		}

@@ -135,7 +135,7 @@ func (b *Bench) load(ctx context.Context, corpus []Conversation, r *Report) (map
 		return nil, err
 	} else if n > 0 {
 		return nil, chat.Errorf(chat.CodeUnavailable, "eval.index", "%d of %d turns could not be indexed, so nothing is measured.", n, r.Turns).
-			WithHint("see that the embedder answers: contextinfinity config show")
+			WithHint("check that the embedder works: contextinfinity config show")
 	}
 	return branches, nil
 }

@@ -165,5 +165,5 @@ func ofSession(s chat.SessionSummary, err error) error {
 		return err
 	}
 	return chat.WrapError(known.Code, "export.all", err, "Session "+string(s.ID)+" cannot be read completely: "+known.Message).
-		WithHint("verify says what is wrong with it; the others can be exported one by one")
+		WithHint("run verify to see what is wrong with it; the others can be exported one by one")
 }

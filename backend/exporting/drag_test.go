@@ -20,14 +20,14 @@ func TestADraggedFileIsWrittenOnce(t *testing.T) {
 	first, err := d.DragFile(d.ctx, r)
 	d.ok(err)
 	if rel, err := filepath.Rel(filepath.Join(d.dir, exporting.Dir, string(d.session.ID)), first.Path); err != nil || strings.HasPrefix(rel, "..") {
-		t.Errorf("it lies at %s", first.Path)
+		t.Errorf("it is at %s", first.Path)
 	}
 	u, err := url.Parse(first.URI)
 	if err != nil || u.Scheme != "file" || u.Host != "" || !strings.HasSuffix(filepath.ToSlash(first.Path), strings.TrimPrefix(u.Path, "/")) || first.Name != filepath.Base(first.Path) {
 		t.Errorf("%+v", first)
 	}
 	if text := d.read(first.Path); said(text) != "one two-b three-b" || first.Size != int64(len(text)) {
-		t.Errorf("%+v holds %q", first, said(text))
+		t.Errorf("%+v contains %q", first, said(text))
 	}
 	for _, path := range []string{filepath.Dir(first.Path), filepath.Join(d.dir, exporting.Dir)} {
 		if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {

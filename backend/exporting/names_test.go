@@ -39,9 +39,9 @@ func TestAnyTitleIsAName(t *testing.T) {
 		case strings.ContainsAny(name, "/\\:*?\"<>|\x00\n\r\t$`&;'!#^{}[]") || strings.ContainsFunc(name, unicode.IsControl):
 			t.Fatalf("%q has a character that is refused", name)
 		case strings.ContainsFunc(name, func(r rune) bool { return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200b }):
-			t.Fatalf("%q has a character that is not seen", name)
+			t.Fatalf("%q has an invisible character", name)
 		case strings.HasSuffix(name, ".") || strings.HasSuffix(name, " ") || strings.HasPrefix(name, ".") || strings.HasPrefix(name, " ") || strings.HasPrefix(name, "-"):
-			t.Fatalf("%q begins or ends with what is dropped", name)
+			t.Fatalf("%q begins or ends with a dropped line", name)
 		case device(name):
 			t.Fatalf("%q is a device", name)
 		case FileName(name) != name && !strings.HasPrefix(name, "_"):

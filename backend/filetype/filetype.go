@@ -103,7 +103,7 @@ func Absolute(path string) (string, error) {
 func All(paths []string) ([]File, error) {
 	if len(paths) > MaxAtOnce {
 		return nil, chat.Errorf(chat.CodeInvalid, "file.inspect", "There are %d files; at most %d can be opened at once.", len(paths), MaxAtOnce).
-			WithHint("take the folder that holds them, or fewer")
+			WithHint("choose the folder that contains them, or fewer files")
 	}
 	return lists.Map(paths, Detect), nil
 }
@@ -139,7 +139,7 @@ func unreadable(err error) string {
 	case errors.Is(err, fs.ErrNotExist):
 		return "There is no such file."
 	case errors.Is(err, fs.ErrPermission):
-		return "You may not read it."
+		return "You do not have permission to read it."
 	}
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -157,7 +157,7 @@ func special(m fs.FileMode) string {
 	case m&fs.ModeDevice != 0:
 		return "a device"
 	}
-	return "something of the system"
+	return "a special file"
 }
 
 // look detects the kind from the beginning of the file.
@@ -246,9 +246,9 @@ func (f *File) text(file io.ReaderAt, head []byte) {
 	case documents.LooksReadable:
 		f.document()
 	case documents.LooksEncoded:
-		f.Reason = "It is text in an encoding that it does not name; save it as UTF-8."
+		f.Reason = "It is text in an unknown encoding; save it as UTF-8."
 	case documents.LooksOld:
-		f.Reason = "It has a password, or was written by an Office from before 2007; save it without a password as .docx, .xlsx, .pptx or PDF to attach it."
+		f.Reason = "It has a password, or was written by a version of Office before 2007; save it without a password as .docx, .xlsx, .pptx or PDF to attach it."
 	default:
 		f.Reason = "It is not text, a PDF, an office document, an image, or an export that can be imported."
 	}

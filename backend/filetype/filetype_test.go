@@ -101,7 +101,7 @@ func TestInspect(t *testing.T) {
 // Pipes, sockets and other special files are recognized without waiting for them.
 func TestInspectSpecialFiles(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("no sockets, no rights of this kind")
+		t.Skip("sockets and these permissions do not exist here")
 	}
 	dir := t.TempDir()
 	socket, err := net.Listen("unix", filepath.Join(dir, "s"))
@@ -135,7 +135,7 @@ func TestInspectSpecialFiles(t *testing.T) {
 		"/dev/null":                {Unknown, "a device"},
 		filepath.Join(dir, "gone"): {Unknown, "no such file"},
 		link:                       {Unknown, "cannot be read"},
-		closed:                     {Unknown, "may not read"},
+		closed:                     {Unknown, "do not have permission to read"},
 		sparse:                     {Document, "200 MB"},
 		"notes.txt":                {Unknown, "full path"},
 		"":                         {Unknown, "full path"},

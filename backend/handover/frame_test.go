@@ -52,7 +52,7 @@ func TestBrokenFramesAreErrors(t *testing.T) {
 		t.Errorf("the end between frames: %v", err)
 	}
 	if _, err := appendFrame(nil, frame{Kind: kindIn, Data: make([]byte, maxFrame)}); err == nil {
-		t.Error("a frame over the limit was made")
+		t.Error("a frame over the limit was written")
 	}
 }
 

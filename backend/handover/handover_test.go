@@ -130,7 +130,7 @@ func TestNoListener(t *testing.T) {
 	}
 	again, err := Listen(address)
 	if err != nil {
-		t.Fatalf("a dead socket is in the way: %v", err)
+		t.Fatalf("an unused socket blocks it: %v", err)
 	}
 	_ = again.Close()
 	// A file that is not a socket is left alone.
@@ -172,7 +172,7 @@ func TestInterruptsArePassedOnUntilTheCallerLeaves(t *testing.T) {
 		t.Errorf("the caller left with %v", err)
 	}
 	if sig := <-got; sig == os.Interrupt {
-		t.Error("a caller that left is no hang-up")
+		t.Error("a caller that left is not reported as a hang-up")
 	}
 }
 
@@ -206,7 +206,7 @@ func TestTheServerStops(t *testing.T) {
 	<-begun
 	s.Stop(context.Background())
 	if code := <-answer; code != 5 {
-		t.Errorf("code %d: the call did not end in order", code)
+		t.Errorf("code %d: the call did not end properly", code)
 	}
 	s.Stop(context.Background())
 	if _, err := os.Lstat(address); !os.IsNotExist(err) {
@@ -264,7 +264,7 @@ func TestInputThatCannotBeReadSendsNothingMore(t *testing.T) {
 		t.Errorf("the caller: %v", err)
 	}
 	if err := <-seen; err == nil {
-		t.Error("the call took a part for the whole")
+		t.Error("the call read a part as the whole")
 	}
 }
 
@@ -315,7 +315,7 @@ func TestAddress(t *testing.T) {
 		t.Errorf("too long a path: %q, %v", outside, err)
 	}
 	if other, _ := Address(filepath.Dir(deep)); other == outside {
-		t.Error("two directories have one address")
+		t.Error("two directories have the same address")
 	}
 	l, err := Listen(outside)
 	if err != nil {
@@ -397,7 +397,7 @@ func TestHalfFramesAreBounded(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 40<<20 {
-		t.Errorf("%d half frames hold %d MB", len(conns), grown>>20)
+		t.Errorf("%d half frames take %d MB", len(conns), grown>>20)
 	}
 	for _, c := range conns {
 		_ = c.Close()

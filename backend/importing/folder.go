@@ -40,7 +40,7 @@ func (r *run) folder(root string) error {
 	}
 	if len(files) == 0 {
 		return chat.Errorf(chat.CodeInvalid, op, "There is no export in the folder %s; nothing was imported.", filepath.Base(root)).
-			WithHint("files named %s are looked at", strings.Join(endings, ", "))
+			WithHint("only files that end in %s are read", strings.Join(endings, ", "))
 	}
 	for _, f := range files {
 		r.total += f.size
@@ -133,6 +133,6 @@ func (r *run) walk(root string) ([]found, error) {
 }
 
 func tooMany(root string) error {
-	return chat.Errorf(chat.CodeInvalid, op, "The folder %s holds too many files; nothing was imported.", filepath.Base(root)).
+	return chat.Errorf(chat.CodeInvalid, op, "The folder %s contains too many files; nothing was imported.", filepath.Base(root)).
 		WithHint("choose the folder that contains the exports")
 }

@@ -66,9 +66,9 @@ func (r *run) ended(err error) (Report, error) {
 	case err == nil:
 	case r.ctx.Err() != nil:
 		r.report.Cancelled = true
-		err = chat.WrapError(chat.CodeCancelled, op, err, "The import was stopped; "+in+".").WithHint("import the same again to continue")
+		err = chat.WrapError(chat.CodeCancelled, op, err, "The import was stopped; "+in+".").WithHint("import the same file again to continue")
 	case chat.CodeOf(err) == chat.CodeNoSpace:
-		err = chat.WrapError(chat.CodeNoSpace, op, err, "The disk is full; "+in+".").WithHint("free some space, and import the same again to continue")
+		err = chat.WrapError(chat.CodeNoSpace, op, err, "The disk is full; "+in+".").WithHint("free some space, and import the same file again to continue")
 	}
 	r.tell(r.before, r.before, true)
 	return r.report, err
@@ -136,7 +136,7 @@ func (r *run) packed(list []transfer.PackedBundle, beside int) error {
 func open(path string) (*os.File, int64, error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
-		return nil, 0, chat.Errorf(chat.CodeInvalid, op, "%s is not a file that can be read to its end; nothing of it was imported.", filepath.Base(path))
+		return nil, 0, chat.Errorf(chat.CodeInvalid, op, "%s is not a regular file; nothing was imported.", filepath.Base(path))
 	}
 	if err != nil {
 		return nil, 0, unreadable(path, err)
@@ -157,7 +157,7 @@ func unreadable(path string, err error) error {
 	if errors.As(err, &p) {
 		err = p.Err
 	}
-	return chat.WrapError(code, op, err, fmt.Sprintf("%s cannot be read: %v. Nothing of it was imported.", filepath.Base(path), err))
+	return chat.WrapError(code, op, err, fmt.Sprintf("%s cannot be read: %v. Nothing was imported from it.", filepath.Base(path), err))
 }
 
 func (r *run) bundle(in transfer.Input) error {

@@ -185,7 +185,7 @@ func TestImportOfAnExport(t *testing.T) {
 	w.index()
 	w.verified()
 	if w.changed == 0 {
-		t.Error("nobody was told")
+		t.Error("nothing was reported")
 	}
 }
 
@@ -289,7 +289,7 @@ func TestConversationsAreWrittenTogether(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	if counted.batches == 0 || counted.apart > 50 {
-		t.Errorf("%d batches, %d conversations apart", counted.batches, counted.apart)
+		t.Errorf("%d batches, %d conversations that were separated", counted.batches, counted.apart)
 	}
 	w.verified()
 }
@@ -363,7 +363,7 @@ func TestImportIsCancelled(t *testing.T) {
 		t.Errorf("%v, %+v", err, r)
 	}
 	if len(seen) == 0 || !slices.IsSorted(seen) {
-		t.Errorf("told %v", seen)
+		t.Errorf("reported %v", seen)
 	}
 	if r := w.imports(path); r.Sessions != 2 || r.Already != 1 {
 		t.Errorf("again: %+v", r)

@@ -124,7 +124,7 @@ func TestAModelTitlesASession(t *testing.T) {
 				t.Errorf("%s:\n%s", st.Origin, st.Summary)
 			}
 			if asked := map[bool]int{true: 1}[test.before == said]; m.asked != asked {
-				t.Errorf("a title was asked for %d times, want %d", m.asked, asked)
+				t.Errorf("a title was requested %d times, want %d", m.asked, asked)
 			}
 		})
 	}
@@ -255,7 +255,7 @@ func TestRaceOnAHead(t *testing.T) {
 			close(slow.proceed)
 			b.must(<-done)
 			if moved == slow.bothAt {
-				t.Fatal("the head did not move: the test shows nothing")
+				t.Fatal("the head did not move, so the test proves nothing")
 			}
 			states, err := b.store.States(t.Context(), b.branch.ID)
 			b.must(err)

@@ -68,7 +68,7 @@ func TestAPauseLeavesNoTurnUnsettled(t *testing.T) {
 		before := f.looks()
 		time.Sleep(time.Hour)
 		if looked := f.looks() - before; looked > 1 || days.Load() != 0 || b.phase(pending.ID) != chat.PhaseResponseFinalized {
-			t.Errorf("%d looks, %d days, the turn is %s", looked, days.Load(), b.phase(pending.ID))
+			t.Errorf("looked %d times, %d daily checks, the turn is %s", looked, days.Load(), b.phase(pending.ID))
 		}
 	})
 }

@@ -130,10 +130,10 @@ func TestAFailedJobIsReported(t *testing.T) {
 	}
 	next := b.reconciler(&turns{}, b.runner(b.store), nil)
 	if again, err := next.Reconcile(t.Context()); err != nil || !again.Clean() {
-		t.Errorf("told again: %+v %v", again, err)
+		t.Errorf("reported again: %+v %v", again, err)
 	}
 	if asked, err := next.Reconcile(t.Context()); err != nil || kinds(asked) != "dead" {
-		t.Errorf("asked for, it says %+v %v", asked, err)
+		t.Errorf("on request, it says %+v %v", asked, err)
 	}
 }
 
@@ -195,18 +195,18 @@ func TestTheTimer(t *testing.T) {
 			told += strings.Count(kinds(e), string(chat.RecoveredDaily))
 		}
 		if days.Load() < 4 || told != 1 {
-			t.Errorf("%d times in four hours, told %d times", days.Load(), told)
+			t.Errorf("tried %d times in four hours, reported %d times", days.Load(), told)
 		}
 		r.Pause()
 		days.Store(0)
 		time.Sleep(5 * time.Hour)
 		if days.Load() != 0 {
-			t.Error("paused, it went on")
+			t.Error("it continued while paused")
 		}
 		r.Resume()
 		time.Sleep(time.Minute)
 		if days.Load() != 1 {
-			t.Error("resumed, it did not go on")
+			t.Error("after resuming, it did not continue")
 		}
 		r.Stop()
 		r.Stop()
@@ -232,7 +232,7 @@ func TestTheLogIsNotCheckpointedBesideATurn(t *testing.T) {
 			b.final(1)
 			time.Sleep(6 * time.Minute)
 			if int(s.some.Load()) != some || int(s.idle.Load()) != idle {
-				t.Errorf("large %v: %d beside, %d alone", large, s.some.Load(), s.idle.Load())
+				t.Errorf("large %v: %d partial and %d idle checkpoints", large, s.some.Load(), s.idle.Load())
 			}
 		}
 		time.Sleep(time.Minute)

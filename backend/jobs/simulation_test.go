@@ -201,6 +201,6 @@ func (s *simulation) check(t *testing.T, m *faulty) {
 		t.Errorf("%d inputs over the limit, %d pinned facts in an input", m.over, m.leaks)
 	}
 	if m.share < 0.2 && (origins[chat.StateLibrarian] < simulated/2 || made["faulty"] == 0) {
-		t.Errorf("a model that works half of the time made %d states and %d ranges", origins[chat.StateLibrarian], made["faulty"])
+		t.Errorf("a model that fails half of the time made %d states and %d ranges", origins[chat.StateLibrarian], made["faulty"])
 	}
 }

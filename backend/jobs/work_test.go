@@ -253,7 +253,7 @@ func TestPause(t *testing.T) {
 		_, err := r.RunTurn(t.Context(), asked.ID, jobs.LevelCommitted)
 		b.must(err)
 		if b.phase(asked.ID) != chat.PhaseStateCommitted {
-			t.Fatalf("asked for, the turn is %s", b.phase(asked.ID))
+			t.Fatalf("on request, the turn is %s", b.phase(asked.ID))
 		}
 		r.Resume()
 		time.Sleep(time.Minute)
@@ -345,6 +345,6 @@ func TestWaitingForAnotherWorkersJob(t *testing.T) {
 	_, err = r.RunTurn(t.Context(), turn.ID, jobs.LevelIndexed)
 	b.must(err)
 	if b.phase(turn.ID) != chat.PhaseDone {
-		t.Errorf("asked for, the turn is %s", b.phase(turn.ID))
+		t.Errorf("on request, the turn is %s", b.phase(turn.ID))
 	}
 }

@@ -67,7 +67,7 @@ func (c *claims) note(p journal.Progress) {
 		c.err = fmt.Errorf("more durable than displayed: %+v", p)
 	}
 	if p.DurableSeq < c.most.DurableSeq || p.Durable < c.most.Durable {
-		c.err = fmt.Errorf("durable went back from %+v to %+v", c.most, p)
+		c.err = fmt.Errorf("durable decreased from %+v to %+v", c.most, p)
 	}
 	c.most = p
 }
@@ -128,14 +128,14 @@ func (c *claims) compare(rep journal.Replayed, s schedule) error {
 		return fmt.Errorf("line %d is damaged: a crash only cuts", rep.BadLine)
 	}
 	if rep.LastSeq < c.most.DurableSeq {
-		return fmt.Errorf("line %d was called durable, %d are left", c.most.DurableSeq, rep.LastSeq)
+		return fmt.Errorf("line %d was reported as durable, %d are left", c.most.DurableSeq, rep.LastSeq)
 	}
 	visible := int64(0)
 	for i := range rep.Events {
 		visible += int64(s.Appends[i])
 	}
 	if visible < c.most.Durable {
-		return fmt.Errorf("%d bytes were called durable, %d are left", c.most.Durable, visible)
+		return fmt.Errorf("%d bytes were reported as durable, %d are left", c.most.Durable, visible)
 	}
 	return nil
 }
@@ -162,9 +162,9 @@ func TestTheCheckNoticesAMissingFsync(t *testing.T) {
 				caught++
 			}
 		}
-		t.Logf("%s: %d of 50 schedules notice that fsync is gone", mode, caught)
+		t.Logf("%s: %d of 50 schedules notice the missing fsync", mode, caught)
 		if caught < 10 {
-			t.Errorf("%s: only %d of 50 schedules notice that fsync is gone", mode, caught)
+			t.Errorf("%s: only %d of 50 schedules notice the missing fsync", mode, caught)
 		}
 	}
 }
@@ -194,7 +194,7 @@ func TestCrashFS(t *testing.T) {
 	_, _ = f.Write([]byte("not"))
 	fs.Crash(nil)
 	if got := string(fs.Bytes("d/a")); got != "synced" {
-		t.Errorf("after the crash the file holds %q", got)
+		t.Errorf("after the crash the file contains %q", got)
 	}
 	if _, err := f.Write([]byte("x")); err == nil {
 		t.Error("a handle from before the crash still writes")

@@ -200,6 +200,6 @@ func TestAFileInTheWayIsAnError(t *testing.T) {
 	}
 	_, err := journal.New(journal.Options{Dir: dir}).Begin(newStep(), "openai")
 	if err == nil {
-		t.Fatal("a journal was begun where a file stands")
+		t.Fatal("a journal was started in place of an existing file")
 	}
 }

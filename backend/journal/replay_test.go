@@ -177,7 +177,7 @@ func anyEvent() *rapid.Generator[chat.RawEvent] {
 func TestRecordedStreamsSurvive(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join(sharedDir(t), "fixtures", "provider-streams", "*", "*.txt"))
 	if len(files) == 0 {
-		t.Skip("no recorded streams here: the shared fixtures are absent")
+		t.Skip("the shared fixtures with recorded streams are missing")
 	}
 	for _, name := range files {
 		data, err := os.ReadFile(name)
@@ -235,7 +235,7 @@ func FuzzReplay(f *testing.F) {
 		kept := content[:int64(len(content))-rep.DroppedBytes]
 		again := replayOf(t, string(kept))
 		if again.DroppedBytes != 0 || !reflect.DeepEqual(again.Events, rep.Events) || again.End != rep.End {
-			t.Fatal("what was kept does not read as it did")
+			t.Fatal("the stored text reads differently")
 		}
 		if int64(bytes.Count(kept, []byte("\n"))) != rep.LastSeq {
 			t.Fatalf("%d lines kept, last seq %d", bytes.Count(kept, []byte("\n")), rep.LastSeq)

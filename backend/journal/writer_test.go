@@ -144,7 +144,7 @@ func stalledDisk(t *testing.T, opt journal.Options) {
 	synctest.Wait()
 	p := w.Progress()
 	if p.Seq < 4 || p.Seq > 30 || p.Displayed != p.Seq*10 {
-		t.Errorf("with the disk stalled %+v was taken, want some, and a bound", p)
+		t.Errorf("with a stalled disk %+v was accepted, want a limited amount", p)
 	}
 	if p.Durable != 0 {
 		t.Errorf("durable %d with nothing written", p.Durable)
@@ -174,7 +174,7 @@ func TestFsyncDoesNotDelayWrites(t *testing.T) {
 		release()
 		synctest.Wait()
 		if p := w.Progress(); p.Durable != 3 {
-			t.Errorf("the fsync claims %d bytes; it began when there were 3", p.Durable)
+			t.Errorf("the fsync reports %d bytes, but began when there were 3", p.Durable)
 		}
 		if err := w.Abandon(); err != nil {
 			t.Fatal(err)
@@ -238,10 +238,10 @@ func TestFailedFsyncIsNeverForgotten(t *testing.T) {
 				p, err := w.End(journal.EndDone, "")
 				wantCode(t, err, chat.CodeInternal)
 				if p.Durable != 2 || p.DurableSeq != 1 {
-					t.Errorf("after a failed fsync %+v is called durable", p)
+					t.Errorf("after a failed fsync %+v is reported as durable", p)
 				}
 				if n := fs.Calls(journaltest.OpSync); n != 2 {
-					t.Errorf("%d fsyncs; one after a failure could lie", n)
+					t.Errorf("%d fsyncs; one after a failure cannot be trusted", n)
 				}
 			})
 		})

@@ -132,7 +132,7 @@ func TestFaultsNameWhatIsWrong(t *testing.T) {
 	}
 	erased := events[2]
 	if erased.Payload = nil; erased.Intact() || len(erased.Faults(events[1].Tail())) > 0 {
-		t.Error("an erased payload breaks the chain, or passes for one")
+		t.Error("an erased payload breaks the chain, or counts as a payload")
 	}
 }
 

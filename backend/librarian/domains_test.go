@@ -93,10 +93,10 @@ func TestOtherDomains(t *testing.T) {
 			rule = librarian.Fallback(librarian.Update{Previous: rule, Turns: []chat.Turn{tn}, Count: count}).Summary
 		}
 		if name == "cooking" && !strings.Contains(rule, "Let's do chicken thighs instead") {
-			t.Errorf("by rule alone the main course is lost:\n%s", rule)
+			t.Errorf("with the rules only, the main course is lost:\n%s", rule)
 		}
 	}
 	if required < 25 || len(added) > 4 {
-		t.Errorf("of %d entries %d were added: %q", required, len(added), added)
+		t.Errorf("%d entries, of which %d were added: %q", required, len(added), added)
 	}
 }

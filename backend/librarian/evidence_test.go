@@ -41,7 +41,7 @@ func TestHolds(t *testing.T) {
 	}
 	for _, c := range cases {
 		if got := evidenceOf("## Facts\n" + c.summary).holds(c.statement); got != c.want {
-			t.Errorf("%q holds %q: %v", c.summary, c.statement, got)
+			t.Errorf("%q contains %q: %v", c.summary, c.statement, got)
 		}
 	}
 }
@@ -91,7 +91,7 @@ func TestReplaces(t *testing.T) {
 	}
 	for _, c := range cases {
 		if got := replacementBy(c.later).takesPlaceOf(c.sec, c.earlier); got != c.want {
-			t.Errorf("%q takes the place of %q: %v", c.later, c.earlier, got)
+			t.Errorf("%q replaces %q: %v", c.later, c.earlier, got)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func TestDivide(t *testing.T) {
 	text := "The first clause is about the server in Graz, the second one is about its 16 GB of memory; the third has no end and goes on, as people do. Then a sentence follows."
 	parts := divide(text, 60)
 	if got := strings.Join(parts, " "); got != text {
-		t.Errorf("joined again it is %q", got)
+		t.Errorf("joined, it is %q", got)
 	}
 	for _, p := range parts {
 		if len(p) > 60 {

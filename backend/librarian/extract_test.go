@@ -85,7 +85,7 @@ func TestExtractProperties(t *testing.T) {
 			rt.Fatalf("%d tokens, target %d", quarter(got), target)
 		}
 		if again := librarian.ExtractFrom(pieces, turns, target, quarter); again != got {
-			rt.Fatal("the same input gives another extract")
+			rt.Fatal("the same input gives a different extract")
 		}
 		known := []string{"## Constraints", "## Decisions", "## Facts", "## Open tasks", "## Artifacts", "## What happened"}
 		for line := range strings.Lines(got) {

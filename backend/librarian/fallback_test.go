@@ -222,7 +222,7 @@ func TestProperties(t *testing.T) {
 			rt.Fatalf("%d tokens (said %d), target %d", u.Count(got.Summary), got.Tokens, u.Target)
 		}
 		if again := librarian.Fallback(u); !reflect.DeepEqual(again, got) {
-			rt.Fatal("the same input gives another summary")
+			rt.Fatal("the same input gives a different summary")
 		}
 		if got.Summary == "" {
 			return

@@ -290,7 +290,7 @@ func TestTooLongIsShortened(t *testing.T) {
 		u.ModelTurns = append(u.ModelTurns, turn("Go on. "+strings.Repeat("Some more talk about nothing. ", 150), ""))
 		got := librarian.Librarian{}.Update(t.Context(), u)
 		if got.Tries != 1 {
-			t.Errorf("%s: shortening counts as a try: %d", name, got.Tries)
+			t.Errorf("%s: shortening counts as an attempt: %d", name, got.Tries)
 		}
 		if got.Origin != chat.StateLibrarian || got.Tokens > 200 || len(m.asked) != c.calls || !strings.Contains(m.asked[1], "shorten") {
 			t.Errorf("%s: %s, %d tokens, %d calls, %s", name, got.Origin, got.Tokens, len(m.asked), got.Validation)
@@ -358,8 +358,8 @@ func (b *bounded) Complete(_ context.Context, system, user string, _ int) (strin
 	return s, nil, nil
 }
 
-// TestInputLimits: input over a model's limit is divided into ranges, whose summaries are combined; a single message
-// over the limit too. Never is more sent at once, and the number of calls is limited.
+// TestInputLimits: input over a model's limit, even a single message, is divided into ranges, whose summaries are
+// combined. No request is over the limit, and the number of calls is limited.
 func TestInputLimits(t *testing.T) {
 	var turns []chat.Turn
 	for i := range 40 {
@@ -469,7 +469,7 @@ func TestNarrativeStyle(t *testing.T) {
 func TestRangeMustReduce(t *testing.T) {
 	g := librarian.Range{Turns: []chat.Turn{turn("We use Go.", "Good.")}, Target: 100, Count: quarter, Model: &script{answers: []string{"## What happened\nThey talked about Go, which they use, and it is good.\n"}}}
 	if got := (librarian.Librarian{}).SummarizeRange(t.Context(), g); got.Tokens >= 5 {
-		t.Errorf("%d tokens stand for 5: %q", got.Tokens, got.Text)
+		t.Errorf("%d tokens instead of 5: %q", got.Tokens, got.Text)
 	}
 }
 

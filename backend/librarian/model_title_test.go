@@ -30,7 +30,7 @@ func TestATitleOfAModel(t *testing.T) {
 			t.Errorf("%q: titled %q, want %q, after %d tries:\n%s", given, got.Title, want, got.Tries, got.Summary)
 		}
 		if !strings.Contains(m.asked[0], `one line "Title: "`) {
-			t.Errorf("no title was asked for:\n%s", m.asked[0])
+			t.Errorf("no title was requested:\n%s", m.asked[0])
 		}
 	}
 	unasked := &script{answers: []string{"Title: SQLite\n" + goodState}}

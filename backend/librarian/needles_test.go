@@ -265,6 +265,6 @@ func findNeedles(t *testing.T, seed uint64) {
 		t.Logf("%-6s %d of %d: %.0f %%", k, kept[k], asked[k], 100*float64(kept[k])/float64(asked[k]))
 	}
 	if asked["all"] < 120 || float64(kept["all"]) < 0.6*float64(asked["all"]) {
-		t.Errorf("%d of %d needles stand\nranges:\n%s\nhead:\n%s", kept["all"], asked["all"], ranges, m.head)
+		t.Errorf("%d of %d needles are left\nranges:\n%s\nhead:\n%s", kept["all"], asked["all"], ranges, m.head)
 	}
 }

@@ -57,7 +57,7 @@ func TestConstraintsAndDecisions(t *testing.T) {
 		s := stateOf("2026-03-01", told(c.said)...)
 		for sec, want := range c.want {
 			if got := s.Entries(sec); !slices.Equal(got, want) {
-				t.Errorf("%q: %s holds %q, want %q", c.said, sec.Heading(), got, want)
+				t.Errorf("%q: %s contains %q, want %q", c.said, sec.Heading(), got, want)
 			}
 		}
 	}
@@ -81,7 +81,7 @@ func TestRepeatedOnce(t *testing.T) {
 		s := stateOf("2026-03-01", told(c.first, c.then)...)
 		got := append(slices.Clone(s.Entries(librarian.Decisions)), s.Entries(librarian.Constraints)...)
 		if len(got) != c.want || got[len(got)-1] != c.then {
-			t.Errorf("%q, then %q: the state holds %q", c.first, c.then, got)
+			t.Errorf("%q, then %q: the state contains %q", c.first, c.then, got)
 		}
 		extract := librarian.Extract([]chat.Turn{turn(c.first, ""), turn(c.then, "")}, 400, quarter)
 		if n := strings.Count(extract, "\n- "); n < c.want || !strings.Contains(extract, c.then) || c.want == 1 && strings.Contains(extract, c.first) {
@@ -110,7 +110,7 @@ func TestArtifactsAreTheUsers(t *testing.T) {
 	}
 	s = stateOf("2026-03-01", [2]string{"Where can I look for flats?", answer}, [2]string{"I signed up at HomeFinder.", "Good."})
 	if !slices.Contains(s.Entries(librarian.Artifacts), "HomeFinder") {
-		t.Errorf("what the user took up is not among %q", s.Entries(librarian.Artifacts))
+		t.Errorf("what the user accepted is not among %q", s.Entries(librarian.Artifacts))
 	}
 }
 
@@ -126,12 +126,12 @@ func TestSamplesAreNotFacts(t *testing.T) {
 	}
 	for _, sample := range samples {
 		if got := stateOf("2026-03-01", [2]string{"Can you write it?", sample}).Entries(librarian.Facts); len(got) > 0 {
-			t.Errorf("%q is told as %q", sample, got)
+			t.Errorf("%q is reported as %q", sample, got)
 		}
 	}
 	real := stateOf("2026-03-01", [2]string{"How fast is it?", "### Result\n\nThe import took 38 ms."}).Entries(librarian.Facts)
 	if !slices.Equal(real, []string{"Assistant: The import took 38 ms."}) {
-		t.Errorf("the result is told as %q", real)
+		t.Errorf("the result is reported as %q", real)
 	}
 }
 

@@ -128,7 +128,7 @@ func TestRecordedFallback(t *testing.T) {
 	}
 	missing := missingEssentials(summary, codeEssentials)
 	if held := len(codeEssentials) - len(missing); held < 30 || len(codeEssentials) != 32 {
-		t.Errorf("the fallback's state holds %d of %d and lacks %q\n%s", held, len(codeEssentials), missing, summary)
+		t.Errorf("the fallback's state has %d of %d and lacks %q\n%s", held, len(codeEssentials), missing, summary)
 	}
 	t.Logf("%d tokens, lacks %q\n%s", count(summary), missing, summary)
 }

@@ -104,7 +104,7 @@ func size(n int) string {
 
 func tooLong(format string, args ...any) error {
 	return chat.Errorf(chat.CodeTooLong, "turn.stream", "The answer is too long, so it was ended: "+format+". What had arrived is kept.", args...).
-		WithHint("keep or discard it; a model that repeats itself is better asked again")
+		WithHint("keep or discard it; if the model repeats itself, ask again")
 }
 
 // IsTooLong reports that an answer was stopped because of its length.

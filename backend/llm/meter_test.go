@@ -40,7 +40,7 @@ func TestMeter(t *testing.T) {
 func TestMeterCountsParts(t *testing.T) {
 	var m Meter
 	if err := m.Add(chat.RawEvent{}, nil, MaxParts); err != nil {
-		t.Errorf("as many as there may be: %v", err)
+		t.Errorf("as many as allowed: %v", err)
 	}
 	if err := m.Add(chat.RawEvent{}, nil, MaxParts+1); !IsTooLong(err) {
 		t.Errorf("one more: %v", err)

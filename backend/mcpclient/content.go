@@ -89,7 +89,7 @@ func image(media string, data []byte) chat.Block {
 	case !filetype.IsImage(media):
 		return note("an image of a type that cannot be shown, %s, %d bytes", display.Shorten(media, 100), len(data))
 	case len(data) > filetype.MaxImageBytes:
-		return note("an image of %d bytes: too large to be shown", len(data))
+		return note("an image of %d bytes: too large to show", len(data))
 	case len(data) == 0:
 		return note("an empty image")
 	}

@@ -9,9 +9,9 @@ import (
 // The type of an image is detected from its bytes, not from its declared type.
 func TestImagesAreWhatTheirBytesSay(t *testing.T) {
 	if b, ok := image("image/png", []byte("\xff\xd8\xff\xe0 jpeg")).(chat.Image); !ok || b.MediaType != "image/jpeg" {
-		t.Errorf("a JPEG that is said to be a PNG: %+v", b)
+		t.Errorf("a JPEG declared as a PNG: %+v", b)
 	}
 	if b, ok := image("image/png", []byte("<html>no image</html>")).(chat.Text); !ok {
-		t.Errorf("a page that is said to be a PNG: %+v", b)
+		t.Errorf("a web page declared as a PNG: %+v", b)
 	}
 }

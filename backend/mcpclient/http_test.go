@@ -113,7 +113,7 @@ func TestServersAtAnAddress(t *testing.T) {
 				t.Errorf("an answer without what is required: %v", err)
 			}
 			if err := qs.Answer(q.ID, Answer{Action: Accept, Values: map[string][]string{"name": {"Ada"}, "n": {"x"}}}); chat.CodeOf(err) != chat.CodeInvalid {
-				t.Errorf("an answer that is no number: %v", err)
+				t.Errorf("an answer that is not a number: %v", err)
 			}
 			if err := qs.Answer(q.ID, Answer{Action: Accept, Values: map[string][]string{"name": {"Ada"}, "n": {"3"}}}); err != nil {
 				t.Error(err)
@@ -122,11 +122,11 @@ func TestServersAtAnAddress(t *testing.T) {
 				t.Errorf("the call gave %q", got)
 			}
 			if len(qs.List()) != 0 || qs.Answer(q.ID, Answer{Action: Decline}) == nil {
-				t.Error("the question waits on")
+				t.Error("the question is still waiting")
 			}
 			attended.Store(false)
 			if out, err := b.call(t.Context(), "ask"); err != nil || !strings.HasPrefix(textOf(out.Content), "decline") {
-				t.Errorf("with nobody there: %q, %v", textOf(out.Content), err)
+				t.Errorf("without a listener: %q, %v", textOf(out.Content), err)
 			}
 			r, err := b.GetPrompt(t.Context(), "web", "greet", map[string]string{"who": "Ada"})
 			if err != nil || textOf(r.Messages[0].Blocks) != "hello Ada" {
@@ -173,7 +173,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	if len(seen) > 0 || strings.Contains(b.logText(), canary) {
-		t.Errorf("elsewhere was asked: %q; log %s", seen, b.logText())
+		t.Errorf("another address was requested: %q; log %s", seen, b.logText())
 	}
 }
 
@@ -238,7 +238,7 @@ func TestSignInCannotUsePrivateAddresses(t *testing.T) {
 	defer c.CloseIdleConnections()
 	resp, err := c.Get(inside.URL)
 	if err != nil {
-		t.Fatalf("a server of this machine cannot name its own: %v", err)
+		t.Fatalf("a local server cannot name its own: %v", err)
 	}
 	_ = resp.Body.Close()
 }

@@ -103,7 +103,7 @@ func (b *bench) until(what string, ok func() bool) {
 		case <-time.After(50 * time.Millisecond): // log lines do not signal a change
 		case <-deadline:
 			lines, _, _ := b.Logs(b.servers[0].Name)
-			b.t.Fatalf("%s: it never came; %+v; log %v", what, b.Statuses(), lines)
+			b.t.Fatalf("%s: it never arrived; %+v; log %v", what, b.Statuses(), lines)
 		}
 	}
 }
@@ -190,7 +190,7 @@ func TestAServerThatNeverAnswers(t *testing.T) {
 	b.limits.Start, b.limits.Patience = 2*time.Second, time.Millisecond
 	b.Ensure(t.Context())
 	if st := b.status(); st.State != StateStarting {
-		t.Errorf("after a turn's patience it is %s: %s", st.State, st.Words)
+		t.Errorf("after the turn's time limit it is %s: %s", st.State, st.Words)
 	}
 	b.until("given up", func() bool { return b.status().State == StateWaiting })
 	if st := b.status(); !strings.Contains(st.Words, "did not answer in time") {
@@ -230,7 +230,7 @@ func TestListsThatMisbehave(t *testing.T) {
 				t.Fatalf("it is %s with %d tools: %s", st.State, st.Tools, st.Words)
 			}
 			if strings.ContainsRune(st.Title, '\x1b') {
-				t.Error("its title steers terminals")
+				t.Error("its title contains control characters")
 			}
 			var problems []string
 			for _, p := range st.Problems {
@@ -388,7 +388,7 @@ func TestACallRunsOnlyWithItsDefinition(t *testing.T) {
 	}
 	call.Definition = tools.HashOf(b.source().Definitions()[0])
 	if _, err := b.source().Call(t.Context(), call); err != nil {
-		t.Errorf("a call for the definition that it has: %v", err)
+		t.Errorf("a call for the current definition: %v", err)
 	}
 }
 
@@ -432,7 +432,7 @@ func TestACallsTimeLimitExcludesQuestions(t *testing.T) {
 	silent := newBench(t, person{time.Hour, make(chan struct{}, 10)}, faulty("asks"))
 	silent.limits.Ask = 50 * time.Millisecond
 	if out, err := silent.call(t.Context(), "t"); err != nil || textOf(out.Content) != "thanks" {
-		t.Errorf("nobody answers: %q, %v", textOf(out.Content), err)
+		t.Errorf("without an answer: %q, %v", textOf(out.Content), err)
 	}
 }
 
@@ -494,7 +494,7 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 	b.Ensure(t.Context())
 	out, err := b.source().Call(t.Context(), tools.Call{Tool: "env"})
 	if err != nil || !strings.Contains(textOf(out.Content), "TOKEN=[redacted]") || strings.Contains(textOf(out.Content), "canary-93f1") {
-		t.Fatalf("its own server has no secret, or its result tells it: %v", err)
+		t.Fatalf("its own server has no secret, or its result contains it: %v", err)
 	}
 	out, err = b.source().Call(t.Context(), tools.Call{Tool: "t"})
 	if err != nil || !out.IsError || textOf(out.Content) != "The server refused the call: not with [redacted]" {
@@ -593,7 +593,7 @@ func TestNoProcessIsLeft(t *testing.T) {
 			deadline := time.Now().Add(patience)
 			for alive(own) || alive(grandchild) {
 				if time.Now().After(deadline) {
-					t.Fatal("a process lives on")
+					t.Fatal("a process is still running")
 				}
 				time.Sleep(10 * time.Millisecond)
 			}
@@ -647,7 +647,7 @@ func TestNoProcessOutlivesAKill(t *testing.T) {
 	}
 	_ = program.Process.Kill()
 	_ = program.Wait()
-	until("a process lives on", func() bool { return !alive(own) && !alive(grandchild) })
+	until("a process is still running", func() bool { return !alive(own) && !alive(grandchild) })
 }
 
 func TestAServerIsStartedAgainAndGivenUp(t *testing.T) {

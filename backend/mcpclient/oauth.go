@@ -57,7 +57,7 @@ type returned struct {
 func newSignIn(port int, open func(string) error) (*signIn, error) {
 	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {
-		return nil, &permanentError{fmt.Sprintf("Port %d of this machine, to which the browser would come back, is taken.", port), err}
+		return nil, &permanentError{fmt.Sprintf("Port %d of this computer, to which the browser should return, is in use.", port), err}
 	}
 	in := &signIn{port: l.Addr().(*net.TCPAddr).Port, open: open, waiting: map[string]chan<- returned{}}
 	in.server = &http.Server{MaxHeaderBytes: 64 << 10, ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(in.back)}

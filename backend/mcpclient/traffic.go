@@ -15,7 +15,7 @@ import (
 var errFlood = errors.New("the server sends requests faster than they can be answered")
 
 // errStuck is for a program that does not read its input.
-var errStuck = errors.New("the server does not read what it is sent")
+var errStuck = errors.New("the server does not read its input")
 
 // Limits on unsolicited messages of a server. The SDK queues all of them until they are handled, so a fast sender
 // would fill the memory.

@@ -46,7 +46,7 @@ func (m *meter) notices(method string, n int) (passed int) {
 func TestNoticesAreBounded(t *testing.T) {
 	m := newMeter()
 	if n := m.notices("notifications/message", 5000); n != noticesAtOnce || m.dropped != 1 {
-		t.Errorf("%d passed, told %d times", n, m.dropped)
+		t.Errorf("%d passed, reported %d times", n, m.dropped)
 	}
 	if n := m.notices("notifications/tools/list_changed", 3); n != 0 || m.changes != 3 {
 		t.Errorf("%d passed, %d changes", n, m.changes)
@@ -56,7 +56,7 @@ func TestNoticesAreBounded(t *testing.T) {
 	}
 	m.clock = m.clock.Add(time.Second)
 	if n := m.notices("notifications/progress", 5000); n != noticesPerSecond {
-		t.Errorf("a second later %d passed", n)
+		t.Errorf("one second later %d passed", n)
 	}
 	m.clock = m.clock.Add(time.Hour)
 	if ok, _ := m.admit([]byte(`{"method":"notifications/message","params":"` + strings.Repeat("x", 2<<20) + `"}`)); ok {
@@ -81,7 +81,7 @@ func TestRequestsAreBounded(t *testing.T) {
 		m.answered()
 	}
 	if m.answers(answer) || m.why != nil {
-		t.Error("an answer to nothing counts")
+		t.Error("an answer without a question counts")
 	}
 	for range requestsAtOnce {
 		if ok, _ := m.admit(ping); !ok {
@@ -179,7 +179,7 @@ func TestAProgramThatDoesNotRead(t *testing.T) {
 			t.Errorf("a call whose arguments were half written: %v", err)
 		}
 		if err := <-first; err == nil || errors.Is(err, tools.ErrNotStarted) {
-			t.Errorf("the call at work: %v", err)
+			t.Errorf("the running call: %v", err)
 		}
 		if !cancelled {
 			b.until("the connection is ended", func() bool { return b.status().State == StateWaiting })

@@ -186,7 +186,7 @@ func (d *Desk) read(ctx context.Context, c chat.Client, r Request, a *Answer, ac
 func notAllowed(c chat.Client) string {
 	how := fmt.Sprintf("The person can do so in ContextInfinity under Settings, Other programs, or with: contextinfinity mcp clients allow %q --all (or --session ID, --folder NAME).", c.Name)
 	if c.Scope == chat.ClientAsked {
-		return fmt.Sprintf("Nothing is shown to %q yet: it is in the list of programs that asked, and nobody has allowed it. %s", c.Name, how)
+		return fmt.Sprintf("Nothing is shown to %q yet: it is in the list of programs that asked, but has not been allowed yet. %s", c.Name, how)
 	}
 	return fmt.Sprintf("%q is not allowed to see any conversation. %s", c.Name, how)
 }

@@ -201,13 +201,13 @@ func TestConnectionsAreBounded(t *testing.T) {
 		}()
 		synctest.Wait()
 		if taken {
-			t.Error("a connection over the bound was taken")
+			t.Error("a connection over the limit was accepted")
 		}
 		_ = open[0].Close()
 		_ = open[0].Close() // the second time has no effect
 		synctest.Wait()
 		if !taken || len(l.free) != 1 {
-			t.Errorf("after one has gone: taken %v, %d open", taken, len(l.free))
+			t.Errorf("after one was closed: accepted %v, %d open", taken, len(l.free))
 		}
 	})
 }
@@ -235,7 +235,7 @@ func TestRequestsAreBounded(t *testing.T) {
 		<-entered
 	}
 	if w := ask(); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
-		t.Errorf("one over the bound: %d", w.Code)
+		t.Errorf("one over the limit: %d", w.Code)
 	}
 	close(hold)
 	for range maxRequests {
@@ -282,7 +282,7 @@ func TestSessionsAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r := post(t, url, late, "", ping); r.StatusCode != http.StatusServiceUnavailable {
-		t.Errorf("one over the bound of all: %s", r.Status)
+		t.Errorf("one over the total limit: %s", r.Status)
 	}
 }
 
@@ -334,11 +334,11 @@ func TestStdioEndsWithItsInput(t *testing.T) {
 	}
 	_ = s.Close()
 	if c := d.clients["Zed"]; c.Claims != "probe 1" {
-		t.Errorf("it calls itself %q", c.Claims)
+		t.Errorf("its name is %q", c.Claims)
 	}
 	err = Stdio(t.Context(), Options{Client: "<b>"}, strings.NewReader(""), io.Discard)
 	if chat.CodeOf(err) != chat.CodeInvalid {
-		t.Errorf("a name that is none: %v", err)
+		t.Errorf("an invalid name: %v", err)
 	}
 }
 

@@ -247,7 +247,7 @@ func TestATokenNamesItsProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a, _ := carrier.Do(t.Context(), Request{Token: token}); a.Client != "" {
-		t.Error("a revoked token is taken")
+		t.Error("a revoked token is accepted")
 	}
 }
 

@@ -163,10 +163,10 @@ func platform() string {
 func (d described) candidate() (Candidate, error) {
 	version := firstOf(d.ManifestVersion, d.DXTVersion)
 	if !slices.Contains([]string{"0.1", "0.2", "0.3", "0.4"}, version) {
-		return Candidate{}, refusedBundle("its manifest has version %s, and 0.1 to 0.4 are known.", shown(version))
+		return Candidate{}, refusedBundle("its manifest has version %s; only 0.1 to 0.4 are supported.", shown(version))
 	}
 	if p := d.Compatibility.Platforms; len(p) > 0 && !slices.Contains(p, platform()) {
-		return Candidate{}, refusedBundle("it is not for this system, but for %s.", shown(strings.Join(p, ", ")))
+		return Candidate{}, refusedBundle("it is for %s, not for this system.", shown(strings.Join(p, ", ")))
 	}
 	run := d.Server.MCPConfig
 	if over, ok := run.Overrides[platform()]; ok {
@@ -182,7 +182,7 @@ func (d described) candidate() (Candidate, error) {
 		}
 	}
 	if strings.TrimSpace(run.Command) == "" || d.Name == "" {
-		return Candidate{}, refusedBundle("it does not say what is to be started.")
+		return Candidate{}, refusedBundle("it does not name a program to start.")
 	}
 	c := Candidate{Original: d.Name, Asks: d.questions()}
 	c.About = strings.TrimSpace(limited(firstOf(d.DisplayName, d.Name), 200) + " " + limited(d.Version, 50) + ", by " + limited(firstOf(d.Author.Name, "an unknown author"), 200) + ". " + limited(d.Description, 1000))
@@ -272,7 +272,7 @@ func (s *Setup) unpack(b *bundle, name string) (dir string, err error) {
 	}
 	defer func() { _ = f.Close() }()
 	if sum, err := sumOf(f); err != nil || sum != b.sum {
-		return "", refusedBundle("its file has changed since it was looked at.")
+		return "", refusedBundle("its file has changed since it was read.")
 	}
 	failed := func(err error) error {
 		return chat.WrapError(chat.CodeInternal, opImport, err, "The bundle could not be unpacked; nothing was added.")
@@ -305,7 +305,7 @@ func (s *Setup) unpack(b *bundle, name string) (dir string, err error) {
 func unpackOne(dir string, entry *zip.File, left *int64) (err error) {
 	name := filepath.FromSlash(strings.TrimSuffix(entry.Name, "/"))
 	if !filepath.IsLocal(name) || strings.ContainsRune(entry.Name, '\\') || len(name) > 1000 {
-		return refusedBundle("it has a file whose name leads out of it, %s.", strconv.Quote(limited(entry.Name, 100)))
+		return refusedBundle("it contains a file whose path leads outside, %s.", strconv.Quote(limited(entry.Name, 100)))
 	}
 	target := filepath.Join(dir, name)
 	mode := entry.Mode()
@@ -313,7 +313,7 @@ func unpackOne(dir string, entry *zip.File, left *int64) (err error) {
 	case mode.IsDir():
 		return os.MkdirAll(target, 0o700)
 	case !mode.IsRegular():
-		return refusedBundle("it has a link or a device, %s.", strconv.Quote(limited(entry.Name, 100)))
+		return refusedBundle("it contains a link or a device, %s.", strconv.Quote(limited(entry.Name, 100)))
 	}
 	if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
 		return err
@@ -334,7 +334,7 @@ func unpackOne(dir string, entry *zip.File, left *int64) (err error) {
 	defer func() { err = errors.Join(err, out.Close()) }()
 	n, err := io.Copy(out, io.LimitReader(in, *left+1))
 	if *left -= n; err == nil && *left < 0 {
-		return refusedBundle("it is larger than %d MB when it is unpacked.", maxUnpacked>>20)
+		return refusedBundle("it is larger than %d MB when unpacked.", maxUnpacked>>20)
 	}
 	return err
 }

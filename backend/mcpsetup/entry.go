@@ -126,7 +126,7 @@ func (r *reading) signIn(cfg *config.MCPServer, e *entry) {
 		r.secret(clientSecret, e.OAuth.Secret, "the secret of the OAuth client")
 	}
 	if len(e.APIKey) > 0 || len(e.OBO) > 0 {
-		r.note("How it signs in (apiKey, obo) is left out: enter its key as a header.")
+		r.note("Its sign-in settings (apiKey, obo) are left out: enter its key as a header.")
 	}
 }
 
@@ -281,7 +281,7 @@ func (r *reading) places(text string) string {
 			return asked(q.Key)
 		}
 		if strings.HasPrefix(found, "{{LIBRECHAT_") {
-			r.note("It names %s, which is of another program and means nothing here.", found)
+			r.note("It contains %s, which only another program understands.", found)
 		}
 		return found
 	})
@@ -311,7 +311,7 @@ func (r *reading) places(text string) string {
 			r.note("%s is taken from the environment in which this program is started.", name)
 			return "${env:" + name + "}"
 		}
-		r.note("It names %s, which is of another program and means nothing here.", found)
+		r.note("It contains %s, which only another program understands.", found)
 		return found
 	})
 }

@@ -91,7 +91,7 @@ func TestSecretsGoToTheKeyringAndFollowTheirServer(t *testing.T) {
 		t.Errorf("the secret is %q", v)
 	}
 	if got := s.Secrets.Store.Redactor().Redact("x Bearer canary 1 y"); strings.Contains(got, "canary") {
-		t.Errorf("a log would say %q", got)
+		t.Errorf("a log would contain %q", got)
 	}
 	cfg, _ := s.Config.Config().Server("web")
 	again := SettingsOf(cfg)
@@ -114,7 +114,7 @@ func TestSecretsGoToTheKeyringAndFollowTheirServer(t *testing.T) {
 	}
 	again.Headers, again.OAuthClientID = nil, ""
 	if err := s.Update("other", again); err != nil || len(ring.names()) != 0 {
-		t.Errorf("a secret that is not named any more: %v, %v", ring.names(), err)
+		t.Errorf("a secret that is no longer named: %v, %v", ring.names(), err)
 	}
 	if err := s.Enable("other", false); err != nil || s.Config.Config().Servers[0].Enabled {
 		t.Errorf("switched off: %v", err)

@@ -70,8 +70,8 @@ func window(t *testing.T, c *models.Catalog) (int, string) {
 	return 0, ""
 }
 
-// TestTheWindowComesFromTheServer: the context window is requested from the server, again when it may have changed, and is
-// shown as unknown if the server does not report it.
+// TestTheWindowComesFromTheServer: the context window is requested from the server, again when it may have changed, and
+// is shown as unknown if the server does not report it.
 func TestTheWindowComesFromTheServer(t *testing.T) {
 	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
 	size := 32768
@@ -88,7 +88,7 @@ func TestTheWindowComesFromTheServer(t *testing.T) {
 	}
 	now = now.Add(time.Minute)
 	if got, _ := window(t, c); got != 16384 {
-		t.Fatalf("%d of a server that was restarted", got)
+		t.Fatalf("the window of a restarted server is %d", got)
 	}
 	if got, source := window(t, learning(t, url, "context_limit = 5000\n", &now, nil)); got != 5000 || source != "configured" {
 		t.Fatalf("%d from %q", got, source)
@@ -206,7 +206,7 @@ base_url = "https://api.deepseek.com/v1"
 		}
 	}
 	if _, ok := catalog(t, "[cost]\nestimate = false\n[models.listed]\nprovider = \"openai\"\nmodel_id = \"gpt-5.2\"\n", keys{"openai": "k"}).Cost("listed", u); ok {
-		t.Error("an estimate that is switched off")
+		t.Error("an estimate although it is switched off")
 	}
 }
 
@@ -229,7 +229,7 @@ func TestPresets(t *testing.T) {
 				t.Errorf("%s: %s", p.Name, why)
 			}
 			if why := models.Misplaced("gateway.example", prefix+"abc"); why != "" {
-				t.Errorf("a server of one's own: %s", why)
+				t.Errorf("the user's own server: %s", why)
 			}
 		}
 	}

@@ -121,7 +121,7 @@ func (c *Catalog) Offers(ctx context.Context, name string) ([]Offer, error) {
 		return nil, chat.Errorf(chat.CodeNotFound, op, "There is no provider or server %q.", name).WithHint("contextinfinity models providers lists them")
 	}
 	if strings.Contains(p.BaseURL, azureResource) {
-		return nil, chat.Errorf(chat.CodeInvalid, op, "The address of %s depends on your resource, so there is nothing to ask.", p.Name).WithHint("add a model at https://NAME.openai.azure.com/openai/v1")
+		return nil, chat.Errorf(chat.CodeInvalid, op, "The address of %s depends on your resource, so its models cannot be listed.", p.Name).WithHint("add a model at https://NAME.openai.azure.com/openai/v1")
 	}
 	describer, ok := c.providers[p.Protocol].(llm.ModelDescriber)
 	if !ok {

@@ -101,7 +101,7 @@ func TestAWatchedFolderIsFollowed(t *testing.T) {
 	}
 	before := w.changes
 	if s := w.scan(); s.Differs() || s.Found != 2 || w.changes != before {
-		t.Errorf("nothing changed, and the scan says %+v", s)
+		t.Errorf("nothing changed, but the scan says %+v", s)
 	}
 	w.write("a.md", "omega") // with the same size and time
 	if s := w.scan(); s.Differs() {
@@ -111,17 +111,17 @@ func TestAWatchedFolderIsFollowed(t *testing.T) {
 	w.ok(os.Chtimes(filepath.Join(w.dir, "a.md"), now, now))
 	w.ok(os.Chtimes(filepath.Join(w.dir, "sub", "b.md"), now, now)) // touched, with the same content
 	if s := w.scan(); strings.Join(s.Changed, " ") != "a.md" || len(s.New)+len(s.Removed) != 0 {
-		t.Errorf("one file changed, and the scan says %+v", s)
+		t.Errorf("one file changed, but the scan says %+v", s)
 	}
 	w.ok(os.Remove(filepath.Join(w.dir, "a.md")))
 	w.write("c.md", "gamma")
 	if s := w.scan(); strings.Join(s.Removed, " ") != "a.md" || strings.Join(s.New, " ") != "c.md" || s.Found != 2 {
-		t.Errorf("one is new and one gone, and the scan says %+v", s)
+		t.Errorf("one is new and one is gone, but the scan says %+v", s)
 	}
 	p, err := w.Project(t.Context(), w.id)
 	w.ok(err)
 	if p.Scan == nil || strings.Join(p.Scan.New, "") != "c.md" {
-		t.Errorf("what changed is not kept: %+v", p.Scan)
+		t.Errorf("the result of the scan is not stored: %+v", p.Scan)
 	}
 	_, err = w.Watch(t.Context(), w.id, "")
 	w.ok(err)
@@ -202,7 +202,7 @@ func TestDocumentsOfAProject(t *testing.T) {
 	w.ok(w.Add(t.Context(), w.id, "plan.md", []byte("the plan")))
 	w.ok(w.Add(t.Context(), w.id, "plan.md", []byte("the other plan")))
 	if err := w.Add(t.Context(), w.id, "plan.bin", []byte("a\x00b")); chat.CodeOf(err) != chat.CodeInvalid {
-		t.Errorf("a file that is no text: %v", err)
+		t.Errorf("a file that is not text: %v", err)
 	}
 	files, err := w.ProjectFiles(t.Context(), w.id)
 	w.ok(err)

@@ -28,7 +28,7 @@ func (s *Service) Scan(ctx context.Context, id chat.ProjectID) (chat.ProjectScan
 		return chat.ProjectScan{}, err
 	}
 	if p.Watch == "" {
-		return chat.ProjectScan{}, chat.Errorf(chat.CodeInvalid, "project.scan", "The project %q watches no folder.", p.Name).WithHint("contextinfinity projects watch gives it one")
+		return chat.ProjectScan{}, chat.Errorf(chat.CodeInvalid, "project.scan", "The project %q has no watched folder.", p.Name).WithHint("contextinfinity projects watch gives it one")
 	}
 	scan := chat.ProjectScan{At: s.d.Clock.Now().UTC(), New: []string{}, Changed: []string{}, Removed: []string{}, Skipped: []chat.SkippedFile{}, SkippedBy: map[string]int{}}
 	err = s.look(ctx, p, &scan)

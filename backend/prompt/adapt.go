@@ -72,9 +72,9 @@ func (a Adaptation) change() string {
 	case a.Compressed > 0:
 		return fmt.Sprintf("%s represented by summaries: the working set shrinks from %s to %s tokens. Nothing is lost from the transcript.", display.Count(a.Compressed, "more turn is", "more turns are"), compact(a.From), compact(a.To))
 	case a.Dropped > 0:
-		return fmt.Sprintf("The conversation does not fit as it is: the working set goes from %s to %s tokens. Nothing is lost from the transcript.", compact(a.From), compact(a.To))
+		return fmt.Sprintf("The conversation does not fit in full: the working set changes from %s to %s tokens. Nothing is lost from the transcript.", compact(a.From), compact(a.To))
 	case a.From != a.To:
-		return fmt.Sprintf("The conversation fits as it is; the working set goes from %s to %s tokens.", compact(a.From), compact(a.To))
+		return fmt.Sprintf("The conversation fits in full; the working set changes from %s to %s tokens.", compact(a.From), compact(a.To))
 	}
 	return "Nothing changes in what the model sees."
 }

@@ -25,9 +25,9 @@ func TestAdapt(t *testing.T) {
 		says          string
 	}{
 		"same model":     {seen(large, 4), seen(large, 4), Adaptation{Kind: NoChange, From: large, To: large}, false, "Nothing changes"},
-		"all still fits": {seen(large, 0), seen(small, 0), Adaptation{Kind: Shrinking, From: large, To: small}, false, "fits as it is; the working set goes from 50k to 8k"},
+		"all still fits": {seen(large, 0), seen(small, 0), Adaptation{Kind: Shrinking, From: large, To: small}, false, "fits in full; the working set changes from 50k to 8k"},
 		"more room for what fits": {
-			seen(small, 0), seen(large, 0), Adaptation{Kind: Expanding, From: small, To: large}, false, "fits as it is; the working set goes from 8k to 50k",
+			seen(small, 0), seen(large, 0), Adaptation{Kind: Expanding, From: small, To: large}, false, "fits in full; the working set changes from 8k to 50k",
 		},
 		"summaries are ready": {
 			seen(large, 2), seen(small, 12, Piece{From: 1, To: 13, Summary: "s"}),
@@ -51,7 +51,7 @@ func TestAdapt(t *testing.T) {
 		},
 		"extracts already stood": {
 			seen(large, 2, Piece{From: 1, To: 3, Target: 64}), seen(small, 2, Piece{From: 1, To: 3, Target: 64}),
-			Adaptation{Kind: Shrinking, From: large, To: small, Unsummarized: 2}, false, "fits as it is",
+			Adaptation{Kind: Shrinking, From: large, To: small, Unsummarized: 2}, false, "fits in full",
 		},
 	} {
 		got := Adapt(c.before, c.after)

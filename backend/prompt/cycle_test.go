@@ -84,12 +84,12 @@ func TestProviderDataIsSentOnlyWithinItsTurn(t *testing.T) {
 					extras++
 				}
 				if i < len(c.Messages())-2 && (thinks || calls && use.Provider != "") {
-					t.Errorf("%s: message %d holds %+v", provider, i, b)
+					t.Errorf("%s: message %d contains %+v", provider, i, b)
 				}
 			}
 		}
 		if thoughts != want || extras != want {
-			t.Errorf("%s: %d thoughts and %d members go back, want %d each", provider, thoughts, extras, want)
+			t.Errorf("%s: %d thoughts and %d members are sent back, want %d each", provider, thoughts, extras, want)
 		}
 	}
 }

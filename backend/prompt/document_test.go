@@ -64,7 +64,7 @@ func TestDocumentInMessages(t *testing.T) {
 			}
 		}
 		if got := Measure(chat.Turn{User: user, Assistant: &answer}, in.Count); got < current.tokens {
-			t.Errorf("%s: the turn weighs %d tokens, its user message alone %d", provider, got, current.tokens)
+			t.Errorf("%s: the turn has %d tokens, its user message %d", provider, got, current.tokens)
 		}
 	}
 }

@@ -24,7 +24,7 @@ func FuzzEscaped(f *testing.F) {
 		seen := untrusted.Visible(s)
 		got := Escaped(s)
 		if strings.Contains(got, "<") || untrusted.Document(got) != got {
-			t.Fatalf("%q stands in the block as %q", s, got)
+			t.Fatalf("%q is in the block as %q", s, got)
 		}
 		// Full-width brackets are read as plain ones, and a forged line is marked.
 		if back := asModelsRead.Replace(got); !strings.ContainsAny(seen, "＜﹤≮˂ᐸ‹〈⟨〈❮［］﹈#＃[") && back != seen {

@@ -68,7 +68,7 @@ func TestPrefix(t *testing.T) {
 		}
 	}
 	if advances < 2 {
-		t.Fatalf("the cut advanced %d times in 200 turns: the test shows nothing", advances)
+		t.Fatalf("the cut advanced %d times in 200 turns, so the test proves nothing", advances)
 	}
 }
 
@@ -112,7 +112,7 @@ func TestSummariesWaitForTheAdvance(t *testing.T) {
 		t.Fatal(err)
 	}
 	if third.Manifest().History.Pieces[0].Summary != "s1" {
-		t.Fatalf("the summary is not used afresh: %+v", third.Manifest().History.Pieces)
+		t.Fatalf("the new summary is not used: %+v", third.Manifest().History.Pieces)
 	}
 }
 
@@ -356,7 +356,7 @@ func TestProperties(t *testing.T) {
 func checkContext(t *rapid.T, in Input, c PreparedContext, pending int) {
 	again, _ := Assemble(in)
 	if !reflect.DeepEqual(c, again) {
-		t.Fatalf("the same input gave another context")
+		t.Fatalf("the same input gave a different context")
 	}
 	b := c.Manifest().Budget
 	if c.Tokens() > b.Ceiling || c.Tokens()+c.MaxOutput() > max(b.ModelLimit, c.Tokens()+1) {

@@ -85,7 +85,7 @@ func TestOmittedLinesStayOmitted(t *testing.T) {
 	bare := repeating("")
 	bare.Previous = &m.History
 	if !strings.Contains(summariesOf(must(t, bare)), "8080") {
-		t.Error("without a state summary a line is left out all the same")
+		t.Error("without a state summary a line is left out anyway")
 	}
 }
 

@@ -45,7 +45,7 @@ func asResult(r chat.ToolResult, l ResultLimit) chat.ToolResult {
 	text := resultOpen + untrusted.Document(untrusted.Visible(shown)) + resultClose
 	var notes []string
 	if left > 0 {
-		notes = append(notes, fmt.Sprintf("%s of the %d are left out here, where … stands.", display.Count(left, "byte", "bytes"), len(words)))
+		notes = append(notes, fmt.Sprintf("%s of the %d are left out here and shown as ….", display.Count(left, "byte", "bytes"), len(words)))
 	}
 	if n := len(images) - l.Images; n > 0 {
 		images = images[:l.Images]

@@ -42,7 +42,7 @@ func TestResultsAreFramedAndCapped(t *testing.T) {
 	text := got.Content.RenderedText()
 	inside, note, ok := strings.Cut(strings.TrimPrefix(text, resultOpen), resultClose)
 	if !ok || strings.Contains(inside, "<") || !strings.HasSuffix(inside, "the end") || !strings.Contains(inside, "\n…\n") {
-		t.Errorf("the frame holds %q", inside)
+		t.Errorf("the frame contains %q", inside)
 	}
 	for _, want := range []string{"bytes of the 1038 are left out", "2 images are left out", "The whole result is kept."} {
 		if !strings.Contains(note, want) {
@@ -75,7 +75,7 @@ func TestTheOldestResultsOfACycleAreShortened(t *testing.T) {
 		t.Fatalf("%d results of %d, %d bytes", len(texts), len(texts[0]), len(texts[2]))
 	}
 	if len(c.Manifest().Shrink) == 0 || !strings.Contains(strings.Join(c.Manifest().Shrink, "\n"), "result 1 of this turn was shortened") {
-		t.Errorf("nothing is said of it: %q", c.Manifest().Shrink)
+		t.Errorf("it is not mentioned: %q", c.Manifest().Shrink)
 	}
 	m := c.Manifest()
 	in.Replay, in.Calibration = &m, m.Budget.Calibration
@@ -120,7 +120,7 @@ func TestToolsOfAPastTurnAreBounded(t *testing.T) {
 		case chat.ToolUse:
 			calls++
 			if !json.Valid(b.Input) || b.Input[0] != '{' {
-				t.Errorf("the arguments are no object: %.40s", b.Input)
+				t.Errorf("the arguments are not an object: %.40s", b.Input)
 			}
 		case chat.ToolResult:
 			answers++
@@ -156,7 +156,7 @@ func TestSecretsInCallsAreRedacted(t *testing.T) {
 		t.Errorf("sent: %s", sent)
 	}
 	if n := len(c.Manifest().Redactions); n != 3 {
-		t.Errorf("%d redactions are told", n)
+		t.Errorf("%d redactions are reported", n)
 	}
 	plain := json.RawMessage(`{"b": 1,  "a":"x"}`)
 	if got := scrub.JSON(plain, func(s string) string { return s }); string(got) != string(plain) {

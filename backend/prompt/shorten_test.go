@@ -8,8 +8,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// TestAHugeExchangeNeverBlocksTheNextMessage: a message or answer that is larger than the ceiling is shortened in the prompt,
-// wherever it is among the newest turns, committed or pending. The next message is sent, some space is left for
+// TestAHugeExchangeNeverBlocksTheNextMessage: a message or answer that is larger than the ceiling is shortened in the
+// prompt, wherever it is among the newest turns, committed or pending. The next message is sent, some space is left for
 // recalled memory, the log and the items show what was shortened, and nothing else changes.
 func TestAHugeExchangeNeverBlocksTheNextMessage(t *testing.T) {
 	huge := func(word string) string {
@@ -74,7 +74,7 @@ func checkShortened(t *testing.T, in Input, ceiling int, extreme bool) {
 				t.Errorf("turn %d is shortened to %.80q", x.Seq, x.Text)
 			}
 			if !d.Shows(chat.TurnID(x.ID), "19999") || d.Shows(chat.TurnID(x.ID), "10000") {
-				t.Error("Shows does not tell what is there from what is not")
+				t.Error("Shows does not distinguish existing from missing text")
 			}
 		}
 	}
@@ -88,7 +88,7 @@ func checkShortened(t *testing.T, in Input, ceiling int, extreme bool) {
 	again.Replay = &m
 	replayed, err := Assemble(again)
 	if err != nil || replayed.Manifest().SHA256 != m.SHA256 {
-		t.Errorf("assembled again it is another context: %v", err)
+		t.Errorf("assembled again, the context differs: %v", err)
 	}
 }
 

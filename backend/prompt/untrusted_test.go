@@ -58,7 +58,7 @@ func TestArtifactCost(t *testing.T) {
 	}
 	for _, s := range c.Manifest().Sections {
 		if s.Name == SectionRetrieved && s.Tokens != want {
-			t.Errorf("the section has %d tokens, reckoned were %d", s.Tokens, want)
+			t.Errorf("the section has %d tokens, the estimate was %d", s.Tokens, want)
 		}
 	}
 	if n := len(c.Manifest().Chunks()); n != 2 {

@@ -155,7 +155,7 @@ func TestInvalidFramesEndTheLink(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := New(bytes.NewReader(bad), io.Discard, none).Run(); err == nil {
-				t.Error("it was taken")
+				t.Error("it was accepted")
 			}
 		})
 	}

@@ -97,7 +97,7 @@ func TestRerankRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := r.Rerank(t.Context(), "q", []string{"a"}); chat.CodeOf(err) != chat.CodeUnavailable {
-		t.Errorf("nobody answers: %v", err)
+		t.Errorf("without an answer: %v", err)
 	}
 	if _, err := New(Options{BaseURL: "ftp://x"}); chat.CodeOf(err) != chat.CodeConfig {
 		t.Errorf("not the web: %v", err)

@@ -21,7 +21,7 @@ func TestCompoundsAreFound(t *testing.T) {
 	for term, held := range map[string]int{"kellern": 0, "kell": 0, "decke": 0, "heiz": 0, "wherever": 0} {
 		found, err := m.engine().compounded(t.Context(), term, len(m.units))
 		if err != nil || len(found) != held {
-			t.Errorf("%q: %v %v: endings, short parts and other words are no compounds", term, found, err)
+			t.Errorf("%q: %v %v: endings, short parts and other words are not compounds", term, found, err)
 		}
 	}
 	m.fail["Vocabulary"] = errBroken

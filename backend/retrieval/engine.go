@@ -124,7 +124,7 @@ func searchError(err error) error {
 		return err
 	}
 	return chat.WrapError(chat.CodeInternal, "memory.search", err, "Memory could not be searched. Nothing that is stored was changed.").
-		WithHint("try again; verify tells whether the index is sound")
+		WithHint("try again; run verify to check the index")
 }
 
 func since(t time.Time) float64 { return float64(time.Since(t).Microseconds()) / 1000 }

@@ -73,7 +73,7 @@ func TestThresholdNeverEmptiesTheWords(t *testing.T) {
 		t.Errorf("%d hits by words", len(res.Hits))
 	}
 	if res := find(t, m.engine(strict), Query{Text: "zzzz qqqq", Within: chat.Within{Branch: "b"}}); len(res.Hits) != 0 {
-		t.Errorf("%d hits by noise", len(res.Hits))
+		t.Errorf("%d hits were found by noise", len(res.Hits))
 	}
 }
 
@@ -142,11 +142,11 @@ func TestFailures(t *testing.T) {
 	m := chatter()
 	m.fail["Embedder"] = chat.Errorf(chat.CodeProvider, "embed", "The server does not answer.")
 	if _, err := m.engine().Search(t.Context(), Query{Text: "roses"}); chat.CodeOf(err) != chat.CodeProvider {
-		t.Errorf("what the embedder says is lost: %v", err)
+		t.Errorf("the embedder's message is lost: %v", err)
 	}
 	m.fail["TermFrequencies"] = chat.Errorf(chat.CodeCancelled, "search.terms", "The operation was cancelled and undone.")
 	if _, err := m.engine().Search(t.Context(), Query{Text: "roses"}); chat.CodeOf(err) != chat.CodeProvider {
-		t.Errorf("what the embedder says is lost to the half that ended with it: %v", err)
+		t.Errorf("the half that failed lacks the embedder's message: %v", err)
 	}
 	delete(m.fail, "TermFrequencies")
 	m.fail["Embedder"] = chat.Errorf(chat.CodeConfig, "embed", "That embedder is not configured any more.")
@@ -171,11 +171,11 @@ func TestSpeakersAndRoles(t *testing.T) {
 	m = chatter()
 	m.say(line{seq: 41, role: chat.RoleAssistant, text: "Contoso invoices."}, line{seq: 42, text: "Contoso invoices, if you ask me."})
 	if res := find(t, m.engine(), Query{Text: "Contoso invoices"}); res.Hits[0].Role != chat.RoleUser {
-		t.Error("what the user said comes first")
+		t.Error("the user's statement must be first")
 	}
 	none := func(s *Settings) { s.RolePrior = 0 }
 	if res := find(t, m.engine(none), Query{Text: "Contoso invoices"}); res.Hits[0].Role != chat.RoleAssistant {
-		t.Error("without a prior the better match comes first")
+		t.Error("without a prior the better match must be first")
 	}
 }
 
@@ -236,7 +236,7 @@ func TestWorkIsBounded(t *testing.T) {
 		}
 	}
 	if got := find(t, m.engine(), Query{Text: strings.Repeat("nothing ", 1000) + "roses" + strings.Repeat(" at all", 1000)}); len(got.Hits) > 0 && got.Hits[0].Keyword > 0 {
-		t.Error("the middle of a long question was searched for")
+		t.Error("the search used the middle of a long question")
 	}
 	freq := map[string]int{"a": 100_000, "b": 5, "c": 20_000, "d": 90_000, "e": 29_000}
 	if got := affordable([]string{"a", "b", "c", "d", "e"}, freq, 1_000_000); !slices.Equal(got, []string{"b", "c", "e"}) {
@@ -274,7 +274,7 @@ func TestNoise(t *testing.T) {
 		find(t, e, Query{Text: "roses"})
 	}
 	if m.asked["SampleVectors"] != 0 {
-		t.Error("60 vectors are too few to tell what noise is")
+		t.Error("60 vectors are too few to measure noise")
 	}
 	m.say(chatterLines(20)...)
 	for range 3 {
@@ -337,6 +337,6 @@ func TestAttached(t *testing.T) {
 		t.Fatal(err)
 	}
 	if prompt.ArtifactCost("x", func(s string) int { return len(s) }) <= 1 {
-		t.Error("a frame costs something")
+		t.Error("a frame must have a cost")
 	}
 }

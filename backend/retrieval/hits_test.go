@@ -30,8 +30,8 @@ func TestAnswersRankBeforeTheirQuestions(t *testing.T) {
 	}
 }
 
-// TestStatementsOfTheUserRankBeforeReplies: a message that states the answer and asks something else ranks before replies that
-// only mention the subject.
+// TestStatementsOfTheUserRankBeforeReplies: a message that states the answer and asks something else ranks before
+// replies that only mention the subject.
 func TestStatementsOfTheUserRankBeforeReplies(t *testing.T) {
 	m := chatter()
 	m.exchange(100, "I'm having trouble with Orion. I've set Orion up with 3 workers, can you review it?", "Orion looks good. More memory would help it.")
@@ -44,7 +44,8 @@ func TestStatementsOfTheUserRankBeforeReplies(t *testing.T) {
 	}
 }
 
-// TestUnrelatedInstructionsRankBelowAnswers: a standing instruction that has nothing to do with the query ranks below the answer.
+// TestUnrelatedInstructionsRankBelowAnswers: a standing instruction that has nothing to do with the query ranks below
+// the answer.
 func TestUnrelatedInstructionsRankBelowAnswers(t *testing.T) {
 	m := chatter()
 	m.exchange(100, "Always give exact figures.", "I will.")
@@ -137,7 +138,7 @@ func TestNumbersHoweverTheyAreWritten(t *testing.T) {
 			m.exchange(80, "Report.", "The Heron depot holds 200 crates of rope, and 4 of chain.")
 			res := find(t, m.engine(), Query{Text: "crates at the Heron depot: " + asked})
 			if len(res.Hits) == 0 || !strings.Contains(res.Hits[0].Text, written) || !slices.ContainsFunc(res.Hits[0].Why.Words, func(w string) bool { return w == "4200" }) {
-				t.Errorf("%q asked for as %q: %q %+v", written, asked, textsOf(res.Hits), res.Hits[:min(1, len(res.Hits))])
+				t.Errorf("%q requested as %q: %q %+v", written, asked, textsOf(res.Hits), res.Hits[:min(1, len(res.Hits))])
 			}
 		}
 	}

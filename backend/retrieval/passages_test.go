@@ -120,7 +120,7 @@ func TestALabelIsNeverPackedAlone(t *testing.T) {
 		t.Errorf("a reply that is a title is not found: %v", res.Artifacts)
 	}
 	if onlyLabels("#kiln #pottery") || !onlyLabels("## Kilns") {
-		t.Error("a tag is taken for a heading, or a heading is not")
+		t.Error("a tag is treated as a heading, or a heading is not")
 	}
 	for _, query := range []string{"Heron video sample", "What sample of Heron did you suggest?", "Heron audio sample", "Heron booth sample"} {
 		res := find(t, m.engine(), Query{Text: query, MaxTokens: 400, Limit: 9})
@@ -129,10 +129,10 @@ func TestALabelIsNeverPackedAlone(t *testing.T) {
 			packed += a.Text + "\n"
 		}
 		if strings.Contains(packed, "Audio Sample") || strings.Contains(packed, "Booth Sample") || strings.Contains(packed, "Video Sample") && !strings.Contains(packed, "forty seconds") {
-			t.Errorf("%q packs a label without what it introduces:\n%s", query, packed)
+			t.Errorf("for %q a label is packed without its content:\n%s", query, packed)
 		}
 		if strings.Contains(query, "video") && !strings.Contains(packed, "**Heron Video Sample:** … A clip") && !strings.Contains(packed, "**Heron Video Sample:**\n\nA clip") {
-			t.Errorf("%q does not pack the passage with its label:\n%s", query, packed)
+			t.Errorf("for %q the passage is not packed with its label:\n%s", query, packed)
 		}
 	}
 }

@@ -94,24 +94,24 @@ func TestPlainProfileKeepsToItsNumbers(t *testing.T) {
 		return func(s *Settings) { s.Overfetch, s.MMR, s.Recency, s.LocalWeight = 40, false, recency, 0 }
 	}
 	if got := first(ask("harbour report", candidates(0.5))); !strings.Contains(got, "report 39") {
-		t.Errorf("the newest of equals is to be first, not %q", got)
+		t.Errorf("the newest of equal ones must be first, not %q", got)
 	}
 	if got := ask("harbour report 3", candidates(0.1)); !strings.Contains(first(got), "report 3:") || got.Hits[0].Score > 1.1 {
-		t.Errorf("a mild boost is not to outweigh the best match: %+v", got.Hits[0])
+		t.Errorf("a small boost outweighs the best match: %+v", got.Hits[0])
 	}
-	// A form that no word matches is found by vectors alone, above the threshold.
+	// A form that no word matches is found by its vector, above the threshold.
 	if r := ask("reharbouring", func(s *Settings) { s.Recency = 0 }); len(r.Hits) == 0 || r.Hits[0].Similarity < 0.72 {
 		t.Errorf("%+v", r.Hits)
 	}
 	if r := ask("reharbouring", func(s *Settings) { s.Recency, s.Threshold = 0, 1 }); len(r.Hits) != 0 {
-		t.Errorf("%d hits above the threshold of 1, the first at %f", len(r.Hits), r.Hits[0].Similarity)
+		t.Errorf("%d hits above the threshold of 1, the first with %f", len(r.Hits), r.Hits[0].Similarity)
 	}
 	// The threshold applies after the boost for recency.
 	if r := ask("reharbouring", func(s *Settings) { s.Recency, s.Threshold = 1, 1 }); len(r.Hits) == 0 {
-		t.Error("what is new was not lifted over the threshold")
+		t.Error("recency did not lift the new passage over the threshold")
 	}
 	if r := ask("quiet docks", func(s *Settings) { s.Recency, s.Threshold = 0, 1 }); len(r.Hits) != 6 {
-		t.Errorf("%d hits: the threshold took away what words found", len(r.Hits))
+		t.Errorf("%d hits: the threshold removed hits that words found", len(r.Hits))
 	}
 }
 
@@ -125,7 +125,7 @@ func TestPlainProfilePrefersVariety(t *testing.T) {
 	for _, mmr := range []bool{false, true} {
 		res := find(t, m.engine(plainly(func(s *Settings) { s.MMR, s.TopK, s.Recency = mmr, 3, 0 })), Query{Text: "Contoso invoices mail", MaxTokens: 500})
 		if got := slices.ContainsFunc(res.Artifacts, func(a Artifact) bool { return strings.Contains(a.Text, "Oslo") }); got != mmr {
-			t.Errorf("MMR %v: what says something else is packed: %v", mmr, got)
+			t.Errorf("MMR %v: a passage with other content is packed: %v", mmr, got)
 		}
 	}
 }

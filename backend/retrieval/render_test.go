@@ -68,7 +68,7 @@ func TestDayLinesCountTowardsTheBudget(t *testing.T) {
 		}
 	}
 	if k.pay(day(3), k.left-line+1) || k.days["3 May 2026"] {
-		t.Error("a day was paid for that does not fit")
+		t.Error("a date line that does not fit was counted")
 	}
 }
 

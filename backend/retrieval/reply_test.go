@@ -148,7 +148,7 @@ func TestTheRequestedSpeakersWordsRankFirst(t *testing.T) {
 	}
 }
 
-func TestStandingOrdersCountWhereARequestIsMade(t *testing.T) {
+func TestStandingInstructionsApplyToRequests(t *testing.T) {
 	m := chatter()
 	m.say(line{seq: 3, text: "Always give dates in ISO form."}, line{seq: 3, role: chat.RoleAssistant, text: "Understood."})
 	for i := range 12 {
@@ -156,7 +156,7 @@ func TestStandingOrdersCountWhereARequestIsMade(t *testing.T) {
 	}
 	res := find(t, m.engine(), Query{Text: "What are the dates of the next Heron release?", MaxTokens: 120})
 	if !slices.ContainsFunc(res.Artifacts, func(a Artifact) bool { return a.Why.Standing && a.TurnSeq == 3 }) {
-		t.Error("the standing order was not packed")
+		t.Error("the standing instruction was not packed")
 	}
 }
 

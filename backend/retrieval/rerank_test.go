@@ -70,7 +70,7 @@ func TestRerank(t *testing.T) {
 	j := &judge{word: last.Text}
 	got := find(t, judged(m, j), q)
 	if got.Hits[0].Text != last.Text || got.Warning != "" || len(j.asked) != 3 || len(got.Hits) != len(plain.Hits) {
-		t.Fatalf("%q, %q, asked of %q", texts(got), got.Warning, j.asked)
+		t.Fatalf("%q, %q, requested from %q", texts(got), got.Warning, j.asked)
 	}
 	for i, h := range got.Hits {
 		if h.Score != plain.Hits[i].Score || h.Rank != i+1 {

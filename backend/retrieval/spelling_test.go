@@ -91,18 +91,18 @@ func TestGuessesAreFewAndOnlyForUnknownWords(t *testing.T) {
 		names = append(names, c.Term)
 	}
 	if !slices.Equal(names, []string{"contract", "contracts"}) {
-		t.Errorf("%q: the form itself and common words are no guesses", names)
+		t.Errorf("%q: the form itself and common words are not guesses", names)
 	}
 	m := chatter()
 	m.say(line{seq: 40, text: "Fahim is here."}, line{seq: 41, text: "Faheem is there."})
 	for _, h := range find(t, m.engine(), Query{Text: "Faheem", Within: chat.Within{Branch: "b"}}).Hits {
 		if h.BM25 > 0 && !strings.Contains(h.Text, "Faheem") {
-			t.Errorf("a word that is there as often was respelt: %+v", h)
+			t.Errorf("an equally frequent word was corrected: %+v", h)
 		}
 	}
 	find(t, m.engine(), Query{Text: "garden", Within: chat.Within{Branch: "b"}})
 	if m.asked["Vocabulary"] != 1 {
-		t.Error("words like one that is held often were looked up")
+		t.Error("the vocabulary was searched for words similar to a frequent one")
 	}
 	// A misspelt question that was asked before does not hide the name.
 	for i := range 5 {

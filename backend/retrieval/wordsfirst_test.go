@@ -76,7 +76,7 @@ func TestWarm(t *testing.T) {
 		m.say(line{text: "a"}, line{text: "b"}, line{text: "c"}, line{text: "d"})
 		m.fail[method] = errBroken
 		if err := m.engine().Warm(t.Context()); err == nil {
-			t.Errorf("%s failed, and nothing is reported", method)
+			t.Errorf("%s failed, but nothing is reported", method)
 		}
 	}
 }

@@ -24,10 +24,10 @@ func TestHideEnvironment(t *testing.T) {
 	HideEnvironment()
 	HideEnvironment()
 	if os.Getenv("MY_PROVIDER") != "" || os.Getenv("DISPLAY") != ":99" {
-		t.Error("the environment holds what it should not, or lost what it needs")
+		t.Error("the environment has something it should not, or lacks something it needs")
 	}
 	if Getenv("MY_PROVIDER") != "sk-hidden-key" || !slices.Contains(Environ(), "MY_PROVIDER=sk-hidden-key") {
-		t.Error("the key is lost to the program itself")
+		t.Error("the program lost the key")
 	}
 	if key, _ := New().Get("", "MY_PROVIDER"); key.IsZero() {
 		t.Error("the key is not found in the environment")

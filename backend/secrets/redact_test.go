@@ -136,7 +136,7 @@ func TestLogHandler(t *testing.T) {
 				t.Fatal(got)
 			}
 			if !strings.Contains(got, "message") || !strings.Contains(got, "7") || strings.Count(got, Redacted) < 10 {
-				t.Fatalf("too much is gone: %s", got)
+				t.Fatalf("too much was removed: %s", got)
 			}
 		})
 	}

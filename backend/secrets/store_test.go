@@ -150,7 +150,7 @@ func TestWithoutAKeyring(t *testing.T) {
 	s, k, _ := newTest(nil, map[string]string{"E": "from-env"})
 	k.err = errors.New("org.freedesktop.secrets was not provided")
 	if s.KeyringOK() {
-		t.Fatal("a keyring that fails is called good")
+		t.Fatal("a failing keyring is reported as working")
 	}
 	expect(t, s, "openai", "E", "from-env", SourceEnvironment)
 	if source, err := s.Set("openai", canary); err != nil || source != SourceRun {
@@ -176,7 +176,7 @@ func TestAKeyringThatHangs(t *testing.T) {
 	expect(t, s, "openai", "E", "from-env", SourceEnvironment)
 	expect(t, s, "another", "E", "from-env", SourceEnvironment)
 	if s.KeyringOK() {
-		t.Fatal("a keyring that hangs is called good")
+		t.Fatal("a hanging keyring is reported as working")
 	}
 	k.set(func() { k.gate = nil })
 	close(gate)
@@ -193,7 +193,7 @@ func TestSetWhileTheKeyringHangs(t *testing.T) {
 	}
 	expect(t, s, "openai", "", canary, SourceRun)
 	if err := s.Remove("openai"); chat.CodeOf(err) != chat.CodeUnavailable {
-		t.Fatalf("the store under way may yet succeed, but removal said %v", err)
+		t.Fatalf("the running store may still succeed, but the removal returned %v", err)
 	}
 	close(gate)
 }

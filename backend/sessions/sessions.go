@@ -88,7 +88,7 @@ func (s *Service) CreateSession(ctx context.Context, n chat.NewSession) (chat.Se
 // Errors: CodeInvalid for an empty title.
 func (s *Service) RenameSession(ctx context.Context, id chat.SessionID, title string) error {
 	if title = strings.TrimSpace(title); title == "" {
-		return chat.Errorf(chat.CodeInvalid, "session.rename", "A title needs at least one character; the old one stays.")
+		return chat.Errorf(chat.CodeInvalid, "session.rename", "A title needs at least one character; the old one is kept.")
 	}
 	return s.changed(s.Store.RenameSession(ctx, id, title), id)
 }

@@ -36,7 +36,7 @@ func (f *fixture) swapWord(from, to string) {
 			n++
 		}
 		if n == 0 {
-			f.Fatalf("%q is nowhere in the file", from)
+			f.Fatalf("%q is not in the file", from)
 		}
 	})
 }
@@ -77,7 +77,7 @@ func TestBackupsOfDamagedDataDoNotReplaceHealthyOnes(t *testing.T) {
 	f.file(s.ID, "plan.txt", "unmistakable")
 	for range 5 {
 		if made := f.nextDay(b); made.Made.Problems != 0 {
-			t.Fatalf("sound data: %+v", made.Made.Findings)
+			t.Fatalf("valid data: %+v", made.Made.Findings)
 		}
 	}
 	before, _ := f.backups(false)
@@ -93,18 +93,18 @@ func TestBackupsOfDamagedDataDoNotReplaceHealthyOnes(t *testing.T) {
 	}
 	sound, damaged := f.backups(false)
 	if !slices.Equal(sound, before) || len(damaged) != 3 {
-		t.Errorf("%d of %d sound ones stay, beside %d damaged ones", len(sound), len(before), len(damaged))
+		t.Errorf("%d of %d valid ones are left, and %d damaged ones", len(sound), len(before), len(damaged))
 	}
 	checked, _ := f.backups(true)
 	if !slices.Equal(checked, sound) {
-		t.Errorf("%d were told sound, %d are", len(sound), len(checked))
+		t.Errorf("%d were reported as valid, %d are", len(sound), len(checked))
 	}
 	f.swapWord("unmistakeble", "unmistakable")
 	for range 8 {
 		f.nextDay(b)
 	}
 	if sound, _ = f.backups(false); len(sound) != 3 || slices.Contains(sound, before[0]) && slices.Contains(sound, before[1]) {
-		t.Errorf("mended, %d sound ones stay", len(sound))
+		t.Errorf("after the repair, %d valid ones are left", len(sound))
 	}
 }
 
@@ -132,7 +132,7 @@ func TestADamagedPagePreventsTheBackup(t *testing.T) {
 		}
 	}
 	if after, damaged := f.backups(false); !slices.Equal(before, after) || len(damaged) != 0 {
-		t.Errorf("%d sound ones of %d, %d damaged", len(after), len(before), len(damaged))
+		t.Errorf("%d valid ones of %d, %d damaged", len(after), len(before), len(damaged))
 	}
 }
 
@@ -154,7 +154,7 @@ func TestBriefBackupsAreVerifiedWeekly(t *testing.T) {
 		if backup.BackupHealthOf(f.ctx, out.Made.Path) == backup.BackupHealthy {
 			looked = append(looked, day)
 		} else if s, _ := f.backups(false); len(looked) == 0 && !slices.Contains(s, verified[0]) {
-			t.Errorf("day %d: one that nobody looked at pushed out a sound one", day)
+			t.Errorf("day %d: an unverified one replaced a valid one", day)
 		}
 	}
 	if !slices.Equal(looked, []int{6, 13}) {

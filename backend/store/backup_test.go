@@ -50,7 +50,7 @@ func TestBackup(t *testing.T) {
 	f.ok(err)
 	if !b.Checked || b.Kind != chat.BackupByHand || b.Schema != stats.Schema || len(b.SHA256) != 64 ||
 		b.Counts["turns"] != int64(stats.Turns) || b.Counts["events"] != int64(stats.Events) {
-		t.Errorf("it says of itself %+v", b)
+		t.Errorf("its status is %+v", b)
 	}
 	copied(t, path).verifyClean()
 	ro, err := Open(f.ctx, Options{DataDir: f.dir, ReadOnly: true})
@@ -98,7 +98,7 @@ func TestBackupToInvalidPaths(t *testing.T) {
 		}
 	}
 	if text, err := os.ReadFile(file); err != nil || string(text) != "mine" {
-		t.Errorf("a file that was there holds %q (%v)", text, err)
+		t.Errorf("a file that was there contains %q (%v)", text, err)
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 2 {
 		t.Errorf("left there: %v", left)
@@ -158,7 +158,7 @@ func TestBackupIncludesJournalsAndConfiguration(t *testing.T) {
 		held[file.Name] = string(file.Content)
 	}
 	if len(held) != 2 || held["config.toml"] != "[stream]\n" || held["streams/"+string(step.ID)+".jsonl"] != "half an ans" {
-		t.Errorf("it holds %v", held)
+		t.Errorf("it contains %v", held)
 	}
 }
 
@@ -348,7 +348,7 @@ func TestDailyBackupRemovesOnlyItsOwn(t *testing.T) {
 	}
 	for _, left := range []string{stale, taken} {
 		if _, err := os.Stat(left); err == nil {
-			t.Errorf("%s, which a copy that was cut short left, is still there", left)
+			t.Errorf("%s, left by an interrupted copy, is still there", left)
 		}
 	}
 }
@@ -377,7 +377,7 @@ func TestBackupsAreListed(t *testing.T) {
 		if filepath.Base(b.Path) != "broken.db" {
 			got[b.Kind] = b
 		} else if b.Problem == "" {
-			t.Errorf("of a file that is none it says %+v", b)
+			t.Errorf("for a file that is not a backup it says %+v", b)
 		}
 	}
 	hand, old := got[chat.BackupByHand], got[chat.BackupMigration]

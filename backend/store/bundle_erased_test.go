@@ -33,7 +33,7 @@ func TestErasedContentIsNotExported(t *testing.T) {
 	s, _, after := plotting(from)
 	for name, text := range entries(t, after) {
 		if strings.Contains(text, "zanzibar") {
-			t.Errorf("%s holds what was erased", name)
+			t.Errorf("%s contains erased text", name)
 		}
 	}
 	got, notices := to.imported(after)
@@ -47,7 +47,7 @@ func TestErasedContentIsNotExported(t *testing.T) {
 	to.replaysAlone(s.ID)
 	for name, want := range entries(t, after) {
 		if have := entries(t, to.bundled(s.ID))[name]; have != want {
-			t.Errorf("%s is another: %s", name, firstDifference(want, have))
+			t.Errorf("%s differs: %s", name, firstDifference(want, have))
 		}
 	}
 	to.ok(to.RenameSession(to.ctx, s.ID, "elsewhere"))
@@ -75,13 +75,13 @@ func TestBundlesFromBeforeAndAfterADeletion(t *testing.T) {
 		t.Errorf("the bundle from after, where nothing was erased: %+v", got)
 	}
 	if whole := other.whole(s.ID); !strings.Contains(whole, "zanzibar") {
-		t.Error("it was erased where nobody asked for that")
+		t.Error("it was erased without a request")
 	}
 	other.verifyClean()
 	other.ok(other.RenameSession(other.ctx, s.ID, "went on"))
 	longer := other.bundled(s.ID)
 	if got, _ := f.imported(longer); got.Outcome != chat.ImportCopied || !strings.Contains(got.Notice, "permanently deleted") {
-		t.Errorf("a bundle that never heard of it: %+v", got)
+		t.Errorf("a bundle without it: %+v", got)
 	}
 	f.verifyClean()
 	_, err := f.Erase(f.ctx, chat.EraseSession, string(s.ID))
@@ -128,7 +128,7 @@ func TestImportedQuotationsAreLinked(t *testing.T) {
 			t.Errorf("%s: %d of 2 chunks are known", name, n)
 		}
 		if !bytes.Equal(to.manifest(d.Prepared.ID), from.manifest(d.Prepared.ID)) {
-			t.Errorf("%s: the manifest is another", name)
+			t.Errorf("%s: the manifest differs", name)
 		}
 		to.verifyClean()
 	}

@@ -425,7 +425,7 @@ func TestAnyMemberChanged(t *testing.T) {
 		}
 	}
 	if n < 20 || let == 0 || let == n {
-		t.Errorf("%d of %d changes were let in", let, n)
+		t.Errorf("%d of %d changes were accepted", let, n)
 	}
 	f.verifyClean()
 }

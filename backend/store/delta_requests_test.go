@@ -173,7 +173,7 @@ func TestPackAgainst(t *testing.T) {
 			t.Fatalf("%d bytes against %d: %d, %v", len(value), len(base), len(got), err)
 		}
 		if got, err := codec.UnpackAgainst(append(bytes.Clone(base), 'y'), z); err == nil && !bytes.Equal(got, value) {
-			t.Fatal("another base gives other bytes unnoticed")
+			t.Fatal("another base silently gives other bytes")
 		}
 		if _, err := codec.Unpack(z); err == nil {
 			t.Fatal("it decodes without its base")

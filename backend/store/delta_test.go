@@ -64,7 +64,7 @@ func (f *fixture) saysItems(turn chat.TurnID, answer string) {
 	f.ok(err)
 	for _, st := range []chat.Step{listed[0], paged[turn][0], alone} {
 		if len(st.Items) != 0 || st.Outcome.Code != "" {
-			f.Errorf("a list of steps has read their items, or takes them for damaged: %+v", st.Outcome)
+			f.Errorf("a list of steps read their items, or reports them as damaged: %+v", st.Outcome)
 		}
 	}
 	whole, err := f.StepsWithItems(f.ctx, []chat.TurnID{turn})

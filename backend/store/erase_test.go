@@ -245,7 +245,7 @@ func TestAnErasedSessionLeavesNoTrace(t *testing.T) {
 	f := newFixture(t)
 	d := f.secretive()
 	if len(f.traces(canary)) < 30 {
-		t.Fatalf("the canary sings in too few places: %q", f.traces(canary))
+		t.Fatalf("the canary is in too few places: %q", f.traces(canary))
 	}
 	f.ok(os.MkdirAll(filepath.Join(f.dir, sqlite.BackupDir), 0o700))
 	backup, err := f.backupRoom.Archive.Backup(f.ctx, filepath.Join(f.dir, sqlite.BackupDir))
@@ -264,7 +264,7 @@ func TestAnErasedSessionLeavesNoTrace(t *testing.T) {
 		t.Errorf("the preview said %v, the receipt %v", preview.Erased, receipt.Erased)
 	}
 	if want := []string{sqlite.BackupDir + "/" + filepath.Base(backup.Path)}; !slices.Equal(receipt.Backups, want) || !slices.Equal(preview.Backups, want) {
-		t.Errorf("it is held by %v, told by %v", receipt.Backups, preview.Backups)
+		t.Errorf("the receipt lists %v, the preview %v", receipt.Backups, preview.Backups)
 	}
 	f.noTrace(canary)
 	for _, id := range []string{string(d.session.ID), string(d.turns[0].ID)} {
@@ -275,7 +275,7 @@ func TestAnErasedSessionLeavesNoTrace(t *testing.T) {
 		}
 	}
 	if _, err := os.Lstat(filepath.Join(f.dir, sqlite.DragDir, string(d.session.ID))); err == nil {
-		t.Error("what was dragged out of it is still there")
+		t.Error("the file that was dragged out is still there")
 	}
 	f.verifyClean()
 	_, err = f.Session(f.ctx, d.session.ID)
@@ -284,7 +284,7 @@ func TestAnErasedSessionLeavesNoTrace(t *testing.T) {
 	f.ok(err)
 	var m struct{ Erased string }
 	if json.Unmarshal(after, &m) != nil || m.Erased != receipt.ID || bytes.Equal(before, after) {
-		t.Errorf("the manifest that remembered says %s", after)
+		t.Errorf("the manifest of the remembering turn says %s", after)
 	}
 	f.reopen()
 	f.verifyClean()

@@ -97,13 +97,13 @@ func (f *fixture) leaky() (chat.Branch, chat.Turn, []chat.Turn) {
 	return b, leak, later
 }
 
-// TestAnErasedTurnStaysAsAShell: its text is nowhere, nor in anything derived from it; the turn itself stays, and the
+// TestAnErasedTurnStaysAsAShell: neither its text nor anything derived from it is left; the turn itself stays, and the
 // ledger replays.
 func TestAnErasedTurnStaysAsAShell(t *testing.T) {
 	f := newFixture(t)
 	b, leak, later := f.leaky()
 	if len(f.traces(canary)) < 15 {
-		t.Fatalf("the canary sings in too few places: %q", f.traces(canary))
+		t.Fatalf("the canary is in too few places: %q", f.traces(canary))
 	}
 	kept, err := f.StepPayload(f.ctx, f.stepsOf(later[2].ID)[0].ID)
 	f.ok(err)
@@ -137,12 +137,12 @@ func TestAnErasedTurnStaysAsAShell(t *testing.T) {
 	states, err := f.States(f.ctx, b.ID)
 	f.ok(err)
 	if !slices.ContainsFunc(states, func(st chat.State) bool { return strings.Contains(st.Summary, "the weather is fine\n- [erased]") }) {
-		t.Error("what the summary said of other things is gone too")
+		t.Error("the rest of the summary is gone too")
 	}
 	now, err := f.StepPayload(f.ctx, f.stepsOf(later[2].ID)[0].ID)
 	f.ok(err)
 	if string(now.Request) != string(kept.Request) {
-		t.Error("a request in which nothing of it stood is not what it was")
+		t.Error("a request without any of it changed")
 	}
 	f.replaysAlone(turn.SessionID)
 	f.reopen()
@@ -170,7 +170,7 @@ func TestARunningAnswerIsNotErased(t *testing.T) {
 		p, err := f.ErasePreview(f.ctx, kind, id)
 		f.ok(err)
 		if p.Reason == "" {
-			t.Errorf("a %s is promised to be erased while an answer runs", kind)
+			t.Errorf("the preview of a %s promises erasure during a running answer", kind)
 		}
 		_, err = f.Erase(f.ctx, kind, id)
 		f.refused(err, chat.CodeConflict)
@@ -242,7 +242,7 @@ func TestAnInterruptedErasureIsCompletedAtStart(t *testing.T) {
 		rows, err := sqlite.All[schema.ReceiptRow](f.core.DB.Reader, `SELECT * FROM receipts`)
 		f.ok(err)
 		if _, pending, err := rows[0].Pending(); pending || err != nil {
-			t.Errorf("the receipt still says that something is to be done: %v", err)
+			t.Errorf("the receipt still lists work: %v", err)
 		}
 	}
 }
@@ -272,7 +272,7 @@ func TestAnythingCanBeErased(t *testing.T) {
 			if len(found) > 0 {
 				rt.Fatalf("after %s %s: %+v", kind, id, found)
 			}
-			f.tracesInTables("nothing that anybody said") // fails if anything cannot be read
+			f.tracesInTables("a text that does not occur") // fails if anything cannot be read
 		}
 		if f.Failed() {
 			rt.FailNow()

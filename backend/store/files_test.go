@@ -258,7 +258,7 @@ func TestDocumentsBeyondThePrompt(t *testing.T) {
 		all, err := f.SearchUnits(f.ctx, []string{"say"}, in, 10)
 		f.ok(err)
 		if len(all) != 1 {
-			t.Errorf("%s: %d units of a message that is in the prompt in part", scope, len(all))
+			t.Errorf("%s: %d units of a message that is partly in the prompt", scope, len(all))
 		}
 		in.Shortened = nil
 		in.Beyond = []chat.TurnID{turn.ID}
@@ -279,7 +279,7 @@ func TestDocumentsBeyondThePrompt(t *testing.T) {
 		scope, err := f.ScopeFilter(f.ctx, in)
 		f.ok(err)
 		if after, upTo, ok := scope.Span(s.ID, b.ID); !ok || turn.Seq <= after || turn.Seq > upTo {
-			t.Errorf("%s: the scope holds the document back", scope)
+			t.Errorf("%s: the scope excludes the document", scope)
 		}
 	}
 	sibling := f.fork(b.ID, hello.ID)

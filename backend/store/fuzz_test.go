@@ -67,7 +67,7 @@ func FuzzDeltas(f *testing.F) {
 		}
 		depth, _, ok := codec.BaseOf(damaged)
 		if ok && (depth < 1 || depth >= codec.MaxDepth) {
-			t.Fatalf("rests on %d others", depth)
+			t.Fatalf("depends on %d others", depth)
 		}
 		z := codec.Base{Value: base, Ref: int64(len(value))}.PackOn(value)
 		if z == nil {
@@ -77,7 +77,7 @@ func FuzzDeltas(f *testing.F) {
 			t.Fatalf("%d bytes on %d come back as %d, %v", len(value), len(base), len(got), err)
 		}
 		if _, ref, ok := codec.BaseOf(z); !ok || ref != int64(len(value)) {
-			t.Fatalf("rests on %d, %v", ref, ok)
+			t.Fatalf("depends on %d, %v", ref, ok)
 		}
 		if _, err := codec.Unpack(z); err == nil {
 			t.Fatal("it decodes without its base")
@@ -102,7 +102,7 @@ func FuzzDamaged(f *testing.F) {
 		at = 1 + at%uint(len(z)-1)
 		z[at] ^= flip
 		if got, err := codec.Unpack(z); err == nil && !bytes.Equal(got, value) {
-			t.Fatalf("byte %d of %d changed by %#x gives other %d bytes unnoticed", at, len(z), flip, len(got))
+			t.Fatalf("byte %d of %d changed by %#x silently gives other %d bytes", at, len(z), flip, len(got))
 		}
 	})
 }

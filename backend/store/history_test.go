@@ -264,10 +264,10 @@ func TestCalibration(t *testing.T) {
 	}
 	f.say(b.ID, "the ledger's session", "has a step of this model")
 	if c := observe(1000, 1210); c.Samples != 2 || c.Factor != 1.1 || math.Abs(c.Mean-1.11) > 1e-9 || told() != 1 {
-		t.Errorf("%+v, told %d", c, told())
+		t.Errorf("%+v, %d events", c, told())
 	}
 	if c := observe(1000, 1120); c.Factor != 1.1 || told() != 1 {
-		t.Errorf("the ledger is told though the factor stays: %+v, %d", c, told())
+		t.Errorf("the ledger has an event although the factor is unchanged: %+v, %d", c, told())
 	}
 	c := chat.Calibration{}
 	for range 2 * events.CalibrationSamples {
@@ -326,7 +326,7 @@ func TestRangeJobs(t *testing.T) {
 		return made
 	}
 	if !enqueue(child.ID, 1, turns[1].ID) || enqueue(main.ID, 1, turns[1].ID) || !enqueue(main.ID, 2, turns[1].ID) {
-		t.Error("a range has one job, whichever branch asks")
+		t.Error("a range must have one job, whatever the branch")
 	}
 	_, err := f.EnqueueRange(f.ctx, child.ID, 1, turns[2].ID)
 	f.refused(err, chat.CodeInvalid)
@@ -361,7 +361,7 @@ func TestRangeJobs(t *testing.T) {
 	}
 	f.summarize(main.ID, 1, 4)
 	if enqueue(main.ID, 1, turns[2].ID) {
-		t.Error("a range that has its summary is due")
+		t.Error("a range with a summary is due")
 	}
 	f.verifyClean()
 }
@@ -395,7 +395,7 @@ func TestSummariesAreDeltasOfTheirParents(t *testing.T) {
 		coalesce(sum(length(summary_z) < 200), 0) AS small FROM states WHERE origin <> 'root'`)
 	f.ok(err)
 	if r.Alone != 2 || r.Small != 18 {
-		t.Errorf("of 20 summaries %d stand alone and %d are small", r.Alone, r.Small)
+		t.Errorf("20 summaries, of which %d are single and %d are small", r.Alone, r.Small)
 	}
 	f.verifyClean()
 }

@@ -38,7 +38,7 @@ func TestTwoImportsAtOnce(t *testing.T) {
 	}
 	f.holds(list[0].ID, c)
 	if jobs, err := f.Jobs(f.ctx, chat.JobQuery{Type: chat.JobSummarizeTurn}); err != nil || len(jobs) > 0 {
-		t.Errorf("%d jobs to summarize what is summarized, %v", len(jobs), err)
+		t.Errorf("%d jobs to summarize turns that have a summary, %v", len(jobs), err)
 	}
 	f.verifyClean()
 }

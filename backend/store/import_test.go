@@ -99,7 +99,7 @@ func TestInstructionsOfAnImportAreData(t *testing.T) {
 	_, err := f.Erase(f.ctx, chat.EraseTurn, string(first.ID))
 	f.ok(err)
 	if got := chat.ImportedInstructions(f.firstTurns(im.Session)["main"]); got != "" {
-		t.Errorf("the erased turn still holds %q", got)
+		t.Errorf("the erased turn still contains %q", got)
 	}
 	f.noTrace("parrot")
 }
@@ -260,7 +260,7 @@ func TestImportMakesBranches(t *testing.T) {
 	}
 	for label, branch := range f.firstTurns(im.Session) {
 		if got := chat.ImportedInstructions(branch); got != "Be kind." {
-			t.Errorf("the first turn of %s holds the instructions %q", label, got)
+			t.Errorf("the first turn of %s contains the instructions %q", label, got)
 		}
 	}
 	f.verifyClean()
@@ -302,7 +302,7 @@ func TestImportOfWhatGrew(t *testing.T) {
 		t.Errorf("branches %v", lines)
 	}
 	if now, err := f.Session(f.ctx, s); err != nil || now.ActiveBranch != session.ActiveBranch {
-		t.Errorf("the active branch moved from where somebody went on: %v", err)
+		t.Errorf("the active branch moved away from where it was continued: %v", err)
 	}
 	for _, c := range []transfer.Conversation{first, grown, both} {
 		if im := f.imports(c); im.Outcome != chat.ImportAlready || im.Turns != 0 {
@@ -516,7 +516,7 @@ func TestImportedFromTheFuture(t *testing.T) {
 	f := newFixture(t)
 	c := conversations(t, filepath.Join("..", "transfer", "testdata", "jsonl", "interleaved.jsonl"))[0]
 	if im := f.imports(c); im.Notice != "" {
-		t.Errorf("a notice without need: %q", im.Notice)
+		t.Errorf("an unnecessary notice: %q", im.Notice)
 	}
 	c.ID, c.Key = "another", "another"
 	c.Turns = slices.Clone(c.Turns)

@@ -99,7 +99,7 @@ func TestAJobThatAlwaysCrashesFails(t *testing.T) {
 		f.reopen()
 	}
 	if _, found, _ := f.ClaimJob(f.ctx, time.Hour); found {
-		t.Error("it was tried once more")
+		t.Error("it was retried")
 	}
 	if _, _, dead, _ := f.JobCounts(f.ctx); dead != 1 {
 		t.Errorf("%d dead", dead)

@@ -104,7 +104,7 @@ func TestFormat2BundlesCanStillBeRead(t *testing.T) {
 		again := entries(t, f.bundled(got.Session))
 		for name, want := range entries(t, b) {
 			if again[name] != want {
-				t.Errorf("%s: %s is exported as another: %s", path, name, firstDifference(want, again[name]))
+				t.Errorf("%s: the export of %s differs: %s", path, name, firstDifference(want, again[name]))
 			}
 		}
 	}

@@ -31,7 +31,7 @@ func TestALostLeaseIsRejected(t *testing.T) {
 			f.ok(f.KillJob(f.ctx, j.ID))
 			f.ok(f.RetryJob(f.ctx, j.ID))
 			if again := f.claim(); again.Attempts != j.Attempts {
-				f.Fatalf("the test shows nothing: tries %d and %d", j.Attempts, again.Attempts)
+				f.Fatalf("the tries are %d and %d, so the test proves nothing", j.Attempts, again.Attempts)
 			}
 		},
 		"released": func(f *fixture, _ chat.Job) {
@@ -188,7 +188,7 @@ func TestTheClockIsSetBack(t *testing.T) {
 	f.ok(err)
 	f.clock.Advance(-9 * time.Hour)
 	if _, found, err := f.ClaimJob(f.ctx, time.Minute); found || err != nil {
-		t.Fatal("tried before its pause was over", err)
+		t.Fatal("retried before its pause ended", err)
 	}
 	f.clock.Advance(40 * time.Second)
 	if job := f.claim(); job.ID != failed.ID {
@@ -279,7 +279,7 @@ func TestCheckpoints(t *testing.T) {
 	f := newFixture(t)
 	f.session("s")
 	if f.LogBytes() == 0 {
-		t.Fatal("the test shows nothing: there is no log")
+		t.Fatal("there is no log, so the test proves nothing")
 	}
 	before, err := f.Changes(f.ctx)
 	f.ok(err)
@@ -307,12 +307,12 @@ func TestCheckpoints(t *testing.T) {
 	after, err := f.Changes(f.ctx)
 	f.ok(err)
 	if before == after {
-		t.Error("a session is no change")
+		t.Error("a new session is not a change")
 	}
 	if _, found, err := f.ClaimJob(f.ctx, time.Minute); found || err != nil {
 		t.Fatal(err)
 	}
 	if again, err := f.Changes(f.ctx); err != nil || again != after {
-		t.Errorf("looking is a change: %d, %d, %v", after, again, err)
+		t.Errorf("reading caused a change: %d, %d, %v", after, again, err)
 	}
 }

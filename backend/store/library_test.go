@@ -98,7 +98,7 @@ func TestAnAssistantIsCopied(t *testing.T) {
 	f.refused(err, chat.CodeNotFound)
 	f.verifyClean()
 	if all := f.allSessions(); len(all) != 2 {
-		t.Errorf("a session of no assistant was made: %v", all)
+		t.Errorf("a session of an unknown assistant was created: %v", all)
 	}
 	other := newFixture(t)
 	other.imported(f.bundled(made.ID))

@@ -74,7 +74,7 @@ func TestADamagedLogIsFound(t *testing.T) {
 			}
 			archive := NewArchive(backup.ArchiveOptions{DataDir: dir})
 			if !archive.DamagedLog() {
-				t.Fatal("the log is not called damaged")
+				t.Fatal("the log is not reported as damaged")
 			}
 			kept, err := archive.DropLog(f.ctx)
 			f.ok(err)
@@ -85,7 +85,7 @@ func TestADamagedLogIsFound(t *testing.T) {
 			f.ok(err)
 			f.ok(s.Close())
 			if archive.DamagedLog() {
-				t.Fatal("a log that was dropped is called damaged")
+				t.Fatal("a dropped log is reported as damaged")
 			}
 			_, err = archive.DropLog(f.ctx)
 			f.refused(err, chat.CodeNotFound)

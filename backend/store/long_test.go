@@ -29,7 +29,7 @@ func TestALongAnswerIsStoredLikeAShortOne(t *testing.T) {
 	read, err := f.Turn(f.ctx, turn.ID)
 	f.ok(err)
 	if read.Assistant == nil || read.Assistant.RenderedText() != words {
-		t.Error("another answer is read than was stored")
+		t.Error("the answer that is read differs from the stored one")
 	}
 	message, err := chat.MarshalJSON(chat.AssistantText(words))
 	f.ok(err)
@@ -47,7 +47,7 @@ func TestALongAnswerIsStoredLikeAShortOne(t *testing.T) {
 	got, err := codec.Unpack(rows[0].Payload) // it is based on nothing
 	f.ok(err)
 	if !bytes.Equal(got, want) || !bytes.Equal(rows[0].PayloadHash, codec.Hash(want)) {
-		t.Error("the event tells something else")
+		t.Error("the event contains something else")
 	}
 	f.saysItems(turn.ID, words)
 	chunks := []ledger.IndexedChunk{{ID: "a", Units: []ledger.IndexedUnit{{ID: "u", Text: words}}}, {ID: "b", Summary: "<two>"}}
@@ -56,7 +56,7 @@ func TestALongAnswerIsStoredLikeAShortOne(t *testing.T) {
 	want, err = ledger.Payload(ledger.TurnIndexed{Status: chat.IndexOK, Chunks: chunks, Dropped: true})
 	f.ok(err)
 	if got, err = codec.Unpack(p.Packed); err != nil || !bytes.Equal(got, want) || !bytes.Equal(p.Hash, codec.Hash(want)) {
-		t.Errorf("the index event tells something else (%v)", err)
+		t.Errorf("the index event contains something else (%v)", err)
 	}
 	f.verifyClean()
 	_, notes := f.imported(f.bundled(s.ID))

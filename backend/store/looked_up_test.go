@@ -186,7 +186,7 @@ func TestADeletionReachesWhatModelsLookedUp(t *testing.T) {
 				}
 			}
 			if after, err := f.StepPayload(f.ctx, f.stepsOf(l.kept.ID)[0].ID); err != nil || !bytes.Equal(after.Request, kept.Request) {
-				t.Errorf("a request that held nothing of it is %s, %v", after.Request, err)
+				t.Errorf("a request without any of it is %s, %v", after.Request, err)
 			}
 		})
 	}

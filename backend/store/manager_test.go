@@ -40,7 +40,7 @@ func TestDerivedDataIsRebuilt(t *testing.T) {
 				break
 			}
 			if n > 100 {
-				t.Fatal("there is always more to do")
+				t.Fatal("it never finishes")
 			}
 		}
 		f.verifyClean()

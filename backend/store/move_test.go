@@ -57,7 +57,7 @@ func TestMoveCopiesEverything(t *testing.T) {
 	f.ok(a.Move(f.ctx, to, func() (bool, error) { adopted = true; return true, nil }))
 	for name, text := range before {
 		if content(t, to)[name] != text {
-			t.Errorf("%s is not what it was", name)
+			t.Errorf("%s changed", name)
 		}
 	}
 	if !adopted || len(content(t, to)) != len(before)+1 || len(before) < 4 {
@@ -97,10 +97,10 @@ func TestAFailedMoveKeepsTheOldDirectory(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if entries, err := os.ReadDir(to); err != nil || len(entries) > 0 {
-		t.Errorf("the folder that was there holds %v, %v", entries, err)
+		t.Errorf("the folder that was there contains %v, %v", entries, err)
 	}
 	if now := content(t, f.dir); len(now) != len(before) || sqlite.Exists(f.dir, backup.MovedFile) {
-		t.Errorf("the old place holds %d files, not %d", len(now), len(before))
+		t.Errorf("the old place contains %d files, not %d", len(now), len(before))
 	}
 	f.ok(archiveOf(f.dir).Move(f.ctx, to, func() (bool, error) { return true, nil }))
 	f.dir = to
@@ -117,7 +117,7 @@ func TestAnUncertainMoveKeepsBothDirectories(t *testing.T) {
 	unflushed := chat.Errorf(chat.CodeInternal, "file.write", "the folder could not be flushed")
 	err := archiveOf(f.dir).Move(f.ctx, to, func() (bool, error) {
 		if backup.LeftByMove(to) {
-			t.Error("what is about to be in force is marked as what may be emptied")
+			t.Error("the next one to serve is marked as one that may be emptied")
 		}
 		return true, unflushed
 	})
@@ -127,7 +127,7 @@ func TestAnUncertainMoveKeepsBothDirectories(t *testing.T) {
 	for _, dir := range []string{f.dir, to} {
 		now := content(t, dir)
 		if delete(now, core.FormerFile); !maps.Equal(now, before) || sqlite.Exists(dir, backup.MovedFile) {
-			t.Errorf("%s holds %d files, not the %d there were, or says that it may be deleted", dir, len(now), len(before))
+			t.Errorf("%s has %d files instead of %d, or says that it may be deleted", dir, len(now), len(before))
 		}
 	}
 	f.refused(archiveOf(f.dir).Move(f.ctx, to, func() (bool, error) { return true, nil }), chat.CodeInvalid)
@@ -193,7 +193,7 @@ func TestAMoveThroughLinks(t *testing.T) {
 	}
 	parts, err := archiveOf(link).Parts()
 	if f.ok(err); parts[0].Bytes == 0 {
-		t.Error("behind a link there is no database")
+		t.Error("a database behind a link is not found")
 	}
 	f.ok(archiveOf(link).Move(f.ctx, to, func() (bool, error) { return true, nil }))
 	if now := content(t, to); len(now) != len(before)+1 || now[sqlite.DatabaseFile] != before[sqlite.DatabaseFile] {
@@ -252,12 +252,12 @@ func TestAReceiptNamesFormerDataDirectories(t *testing.T) {
 	preview, err := f.ErasePreview(f.ctx, chat.EraseSession, early)
 	f.ok(err)
 	if !slices.Equal(preview.Backups, want) {
-		t.Errorf("held by %q, want %q", preview.Backups, want)
+		t.Errorf("contained in %q, want %q", preview.Backups, want)
 	}
 	preview, err = f.ErasePreview(f.ctx, chat.EraseSession, string(later.ID))
 	f.ok(err)
 	if !slices.Equal(preview.Backups, want[3:4]) {
-		t.Errorf("what was said later is held by %q", preview.Backups)
+		t.Errorf("%q contains what was said later", preview.Backups)
 	}
 	f.ok(os.RemoveAll(first))
 	receipt, err := f.Erase(f.ctx, chat.EraseSession, early)

@@ -25,7 +25,7 @@ func TestAProgramSeesNothingUntilItIsAllowed(t *testing.T) {
 	}
 	f.ok(f.AllowClient(f.ctx, chat.ClientChoice{Name: "Zed", Scope: chat.ClientAll}))
 	if c, _ = f.Client(f.ctx, "Zed"); len(c.Sessions)+len(c.Folders) > 0 || c.Remember {
-		t.Errorf("the choice before is left: %+v", c)
+		t.Errorf("the previous choice is still there: %+v", c)
 	}
 	f.ok(f.ForgetClient(f.ctx, "Zed"))
 	if _, err := f.Client(f.ctx, "Zed"); chat.CodeOf(err) != chat.CodeNotFound {
@@ -46,7 +46,7 @@ func TestInvalidProgramsAreRefused(t *testing.T) {
 		{Name: "Zed", Scope: chat.ClientChosen, Folders: make([]string, chat.MaxGrants+1)},
 	} {
 		if err := f.AllowClient(f.ctx, c); err == nil {
-			t.Errorf("%+v was taken", c)
+			t.Errorf("%+v was accepted", c)
 		}
 	}
 	if list, err := f.Clients(f.ctx); err != nil || len(list) > 0 {
@@ -56,7 +56,7 @@ func TestInvalidProgramsAreRefused(t *testing.T) {
 		f.ok(f.AllowClient(f.ctx, chat.ClientChoice{Name: fmt.Sprint("p", i), Scope: chat.ClientNone}))
 	}
 	if _, err := f.SeeClient(f.ctx, chat.ClientVisit{Name: "one more"}); chat.CodeOf(err) != chat.CodeTooLarge {
-		t.Errorf("a program over the bound: %v", err)
+		t.Errorf("a program over the limit: %v", err)
 	}
 }
 
@@ -71,10 +71,10 @@ func TestATokenBelongsToOneProgram(t *testing.T) {
 	}
 	f.ok(f.SetClientToken(f.ctx, "Zed", ""))
 	if _, ok, _ := f.ClientByToken(f.ctx, "second"); ok {
-		t.Error("a revoked token is taken")
+		t.Error("a revoked token is accepted")
 	}
 	if c, _ := f.Client(f.ctx, "Zed"); c.TokenAt != nil || c.Scope != chat.ClientAsked {
-		t.Errorf("a revoked token leaves %+v", c)
+		t.Errorf("after a revoked token: %+v", c)
 	}
 }
 
@@ -153,7 +153,7 @@ func TestTheAccessRecordIsBoundedAndPaged(t *testing.T) {
 	}
 	f.ok(f.ClearAccesses(f.ctx))
 	if left, _ := f.Accesses(f.ctx, chat.AccessQuery{}); len(left) > 0 {
-		t.Errorf("%d are left of an empty record", len(left))
+		t.Errorf("%d are left after the record was cleared", len(left))
 	}
 }
 
@@ -201,12 +201,12 @@ func TestASearchIsLimitedToSessions(t *testing.T) {
 	}{{nil, 2}, {[]chat.SessionID{mine.ID}, 1}, {[]chat.SessionID{}, 0}, {[]chat.SessionID{mine.ID, theirs.ID}, 2}} {
 		in := chat.Within{Scope: chat.ScopeAll, Only: c.only}
 		if found := f.find(in, 10, "zebra"); len(found) != c.want {
-			t.Errorf("kept to %v: %d found, want %d", c.only, len(found), c.want)
+			t.Errorf("limited to %v: %d found, want %d", c.only, len(found), c.want)
 		}
 		filter, err := f.ScopeFilter(f.ctx, in)
 		f.ok(err)
 		if _, _, ok := filter.Span(theirs.ID, b.ID); ok != (c.only == nil || len(c.only) == 2) {
-			t.Errorf("kept to %v, vectors of another session are in reach: %v", c.only, ok)
+			t.Errorf("limited to %v, vectors of another session are in reach: %v", c.only, ok)
 		}
 	}
 }

@@ -139,7 +139,7 @@ func TestProjectFilesAreFoundOnlyInTheirProject(t *testing.T) {
 		f.ok(err)
 		for _, one := range list {
 			if one.Source == chat.SourceFiles {
-				t.Errorf("a file stands in the list of sessions: %q", one.Title)
+				t.Errorf("a file is in the list of sessions: %q", one.Title)
 			}
 		}
 	}
@@ -150,7 +150,7 @@ func TestAFileOfAProjectIsReplacedAndRemoved(t *testing.T) {
 	f := newFixture(t)
 	p := f.project("Garden")
 	if !f.projectFile(p.ID, "a.txt", "first words") || f.projectFile(p.ID, "a.txt", "first words") {
-		t.Error("the same content was taken twice")
+		t.Error("the same content was accepted twice")
 	}
 	f.indexFiles()
 	s := f.inFolder("Garden")
@@ -188,7 +188,7 @@ func TestAFileOfAProjectIsReplacedAndRemoved(t *testing.T) {
 	f.ok(f.SweepProjectFiles(f.ctx))
 	f.ok(f.core.DB.Reader.Raw(`SELECT count(*) FROM sessions WHERE source = 'files'`).Scan(&held).Error)
 	if held != 0 {
-		t.Errorf("%d versions are kept that nothing quotes", held)
+		t.Errorf("%d versions that nothing quotes are kept", held)
 	}
 	f.verifyClean()
 }

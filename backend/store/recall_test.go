@@ -96,7 +96,7 @@ func TestIndexRefusesVectorsThatDoNotFit(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if c := f.counts(); c.Chunks+c.Units+c.Vectors != 0 {
-			t.Fatalf("%s: half of it is stored: %+v", name, c)
+			t.Fatalf("%s: it is partly stored: %+v", name, c)
 		}
 	}
 }
@@ -208,7 +208,7 @@ func TestANewerChunkerReplacesChunks(t *testing.T) {
 	f.ok(f.Index(f.ctx, two))
 	f.verifyClean()
 	if f.generation() == gen {
-		t.Error("vectors went and nobody is told")
+		t.Error("vectors were removed, but nothing is reported")
 	}
 	two = recut(f.indexing(first.ID, chat.IndexOK), 2)
 	f.ok(f.Index(f.ctx, two))
@@ -321,12 +321,12 @@ func TestRetrievalsAreRecordedOnce(t *testing.T) {
 	prepare(list[:1])
 	stood(rounded)
 	if uses, err := f.ChunkUses(f.ctx, chunks[0]); err != nil || len(uses) != 0 {
-		t.Errorf("a context that was replaced is told as a use: %+v, %v", uses, err)
+		t.Errorf("a replaced context is listed as a use: %+v, %v", uses, err)
 	}
 	prepare(nil)
 	stood()
 	if n, err := sqlite.One[int](f.core.DB.Reader, "chunks", "", `SELECT count(*) FROM retrieved WHERE rank = 0`); err != nil || n != 2 {
-		t.Errorf("%d of the chunks that earlier contexts held are known, %v", n, err)
+		t.Errorf("%d of the chunks that earlier contexts contained are known, %v", n, err)
 	}
 	prepare(list)
 	var view chat.Retrieval

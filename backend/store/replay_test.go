@@ -103,12 +103,12 @@ func (f *fixture) sameHoweverMade(s chat.SessionID) records.Replayed {
 	f.Helper()
 	tables := f.encoded(f.derived(s))
 	if whole := f.encoded(f.fromTheBeginning(s)); !bytes.Equal(tables, whole) {
-		f.Fatalf("the ledger says\n%s\nthe tables hold\n%s", whole, tables)
+		f.Fatalf("the ledger says\n%s\nthe tables contain\n%s", whole, tables)
 	}
 	state, how, err := f.Replay(f.ctx, s)
 	f.ok(err)
 	if resumed := f.encoded(state); !bytes.Equal(tables, resumed) {
-		f.Fatalf("from the snapshot at %d\n%s\nthe tables hold\n%s", how.From, resumed, tables)
+		f.Fatalf("from the snapshot at %d\n%s\nthe tables contain\n%s", how.From, resumed, tables)
 	}
 	return how
 }
@@ -186,7 +186,7 @@ func TestSnapshotsAreTakenWhenTheyAreDue(t *testing.T) {
 	n, _, err := f.Snapshot(f.ctx)
 	f.refused(err, chat.CodeCorrupt)
 	if n != 1 {
-		t.Errorf("%d snapshots beside a ledger that is broken", n)
+		t.Errorf("%d snapshots of a broken ledger", n)
 	}
 	_, _, err = f.Replay(f.ctx, broken.ID)
 	f.refused(err, chat.CodeCorrupt)
@@ -274,7 +274,7 @@ func TestADamagedSnapshotIsSkipped(t *testing.T) {
 	found, err := f.Verify(f.ctx)
 	f.ok(err)
 	if len(found) != 1 || found[0].Table != "snapshots" {
-		t.Errorf("a snapshot that the events do not make: %v", found)
+		t.Errorf("a snapshot that does not match the events: %v", found)
 	}
 }
 

@@ -41,7 +41,7 @@ func TestRestoreKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !slices.Equal(steps, restoreSteps) {
-			t.Errorf("it came by %q", steps)
+			t.Errorf("the steps were %q", steps)
 		}
 	})
 	decided := slices.Index(restoreSteps, "written down")

@@ -207,7 +207,7 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 	refusal := errors.New("no")
 	if _, err := archiveOf(dir).Restore(t.Context(), good, func(chat.Restoration) error { return refusal }); !errors.Is(err, refusal) {
-		t.Errorf("not agreed: %v", err)
+		t.Errorf("without consent: %v", err)
 	}
 	for path, code := range map[string]chat.Code{
 		filepath.Join(dir, "none.db"): chat.CodeNotFound, dir: chat.CodeInvalid, filepath.Join(dir, sqlite.DatabaseFile): chat.CodeInvalid,
@@ -219,7 +219,7 @@ func TestRestoreRefuses(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := archiveOf(dir).Restore(ctx, good, agreed); chat.CodeOf(err) != chat.CodeCancelled {
-		t.Errorf("called off: %v", err)
+		t.Errorf("cancelled: %v", err)
 	}
 	if left := leftovers(t, dir); left != "" {
 		t.Errorf("left: %s", left)
@@ -317,7 +317,7 @@ func TestRestoreOverDamage(t *testing.T) {
 			if name != "empty" {
 				aside, err := os.ReadFile(filepath.Join(got.Aside, sqlite.DatabaseFile))
 				if err != nil || !bytes.Equal(aside, data) {
-					t.Errorf("what was set aside is not what was there (%v)", err)
+					t.Errorf("the file that was set aside differs from the original (%v)", err)
 				}
 			}
 			if now := titles(t, dir); !slices.Equal(now, []string{"past"}) {

@@ -16,12 +16,12 @@ func TestTitlesOfAMegabyte(t *testing.T) {
 	session, main, err := f.CreateSession(f.ctx, chat.NewSession{Title: long})
 	f.ok(err)
 	if session.Title != chat.BoundTitle(long) || len(session.Title) > 2*chat.MaxTitleRunes {
-		t.Errorf("a session is called by %d bytes", len(session.Title))
+		t.Errorf("a session name has %d bytes", len(session.Title))
 	}
 	fork, err := f.Fork(f.ctx, chat.ForkPoint{SessionID: session.ID, Branch: main.ID, Label: long})
 	f.ok(err)
 	if fork.Label != chat.BoundTitle(long) {
-		t.Errorf("a branch is called by %d bytes", len(fork.Label))
+		t.Errorf("a branch name has %d bytes", len(fork.Label))
 	}
 	for name, err := range map[string]error{
 		"session": f.RenameSession(f.ctx, session.ID, long), "branch": f.RenameBranch(f.ctx, fork.ID, long), "folder": f.SetFolder(f.ctx, []chat.SessionID{session.ID}, long),

@@ -56,7 +56,7 @@ func (f *fixture) found(in chat.Within, word string) map[chat.TurnID]bool {
 			f.Errorf("%+v: unit %d is not found by its word", in, u.N)
 		}
 		if after, upTo, ok := scope.Span(u.Session, u.Branch); !ok || u.Seq <= after || u.Seq > upTo {
-			f.Errorf("%+v: the scope holds back unit %d of turn %d", in, u.N, u.Seq)
+			f.Errorf("%+v: the scope excludes unit %d of turn %d", in, u.N, u.Seq)
 		}
 		delete(byWord, u.N)
 	}
@@ -72,7 +72,7 @@ func (f *fixture) found(in chat.Within, word string) map[chat.TurnID]bool {
 	seen := map[int64]bool{}
 	for i, u := range near {
 		if !out[u.Turn] || seen[u.N] {
-			f.Errorf("%+v: unit %d of turn %d is near, and outside or told twice", in, u.N, u.Seq)
+			f.Errorf("%+v: unit %d of turn %d is near, but outside the scope or returned twice", in, u.N, u.Seq)
 		}
 		seen[u.N] = true
 		if i > 0 && orderOf(near[i-1]) > orderOf(u) {
@@ -154,7 +154,7 @@ func TestReach(t *testing.T) {
 			t.Errorf("%+v is taken", bad)
 		}
 		if _, err = f.ScopeFilter(f.ctx, bad); err == nil {
-			t.Errorf("%+v is taken by a scope", bad)
+			t.Errorf("%+v is accepted by a scope", bad)
 		}
 	}
 	scope, err := f.ScopeFilter(f.ctx, chat.Within{Scope: chat.ScopeAll, Branch: c})
@@ -202,7 +202,7 @@ func TestUnitsHaveWhatRankingNeeds(t *testing.T) {
 	empty, err := f.Units(f.ctx, chat.Within{Branch: b.ID}, nil)
 	f.ok(err)
 	if len(none)+len(empty) != 0 {
-		t.Error("units that nobody asked for")
+		t.Error("unrequested units")
 	}
 }
 
@@ -229,7 +229,7 @@ func TestChunkTextsHaveTheirWordsAndPlace(t *testing.T) {
 	got, err = f.ChunkTexts(f.ctx, ids)
 	f.ok(err)
 	if len(got) != 0 {
-		t.Fatalf("words out of a message that cannot be read: %+v", got)
+		t.Fatalf("words from an unreadable message: %+v", got)
 	}
 }
 

@@ -23,7 +23,7 @@ func (f *fixture) drawn(session chat.SessionID) string {
 	var out []string
 	for i, r := range tree.Runs {
 		if r.Parent >= i {
-			f.Fatalf("run %d stands before its parent %d", i, r.Parent)
+			f.Fatalf("run %d is before its parent %d", i, r.Parent)
 		}
 		if r.Parent >= 0 {
 			depth[i] = depth[r.Parent] + 1
@@ -130,7 +130,7 @@ func TestPinsAt(t *testing.T) {
 			got = append(got, p.Text)
 		}
 		if want := f.pinTexts(made.ID); !slices.Equal(got, want) {
-			t.Errorf("after turn %d: %q was foreseen, the fork has %q", at.seq, got, want)
+			t.Errorf("after turn %d: the preview has %q, the fork has %q", at.seq, got, want)
 		}
 	}
 }

@@ -202,7 +202,7 @@ func TestAPackIsBounded(t *testing.T) {
 			return
 		}
 		if n > 64 {
-			t.Fatal("64 MB of noise are held")
+			t.Fatal("64 MB of noise are kept in memory")
 		}
 	}
 }
@@ -224,7 +224,7 @@ func TestTextsOfAnyKind(t *testing.T) {
 			}
 			got := turn.User.RenderedText()
 			if got != want && strings.ReplaceAll(got, "\uFFFD", "") != strings.ReplaceAll(want, "\uFFFD", "") {
-				t.Error("the text came back changed")
+				t.Error("the text changed")
 			}
 		})
 	}
@@ -431,12 +431,12 @@ func TestDrafts(t *testing.T) {
 	_, err = f.Accept(f.ctx, chat.Acceptance{BranchID: b.ID, User: queued[0].Message, ClearDraft: true})
 	f.ok(err)
 	if _, found, err := f.Draft(f.ctx, b.ID); found || err != nil {
-		t.Fatal("the draft outlived its message")
+		t.Fatal("the draft was kept after its message")
 	}
 	f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: b.ID, Message: chat.UserText("x")}))
 	f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: b.ID}))
 	if _, found, err := f.Draft(f.ctx, b.ID); found || err != nil {
-		t.Fatal("an emptied draft stayed")
+		t.Fatal("an emptied draft is still stored")
 	}
 }
 
@@ -509,7 +509,7 @@ func TestLedgerRecordsEverything(t *testing.T) {
 	}
 	for _, words := range []string{"the question", "the answer", "## Facts", "pinned"} {
 		if !strings.Contains(told.String(), words) {
-			t.Errorf("the ledger does not tell %q", words)
+			t.Errorf("the ledger does not contain %q", words)
 		}
 	}
 }
@@ -541,10 +541,10 @@ func TestAnInterruptedAnswerIsListed(t *testing.T) {
 	}
 	f.ok(f.Store.Close())
 	if !reading() {
-		t.Error("a reader does not see that no process writes the answer")
+		t.Error("a reader does not notice that no process writes the answer")
 	}
 	f.open()
 	if !interrupted(f.Store) {
-		t.Error("the writer does not see that it does not write the answer")
+		t.Error("the writer does not notice that it does not write the answer")
 	}
 }

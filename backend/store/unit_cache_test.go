@@ -32,7 +32,7 @@ func TestAReusedNumberBelongsToTheNewUnit(t *testing.T) {
 		}
 	}
 	if again == 0 {
-		t.Fatal("no number was given again")
+		t.Fatal("no number was reused")
 	}
 	mine := chat.Within{Scope: chat.ScopeLineage, Branch: other.ID}
 	if hits := f.find(mine, 20, "zebra"); len(hits) != 1 {

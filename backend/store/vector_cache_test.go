@@ -78,7 +78,7 @@ func TestTheVectorCacheHoldsWholeBlocks(t *testing.T) {
 	}
 	f.ok(f.SaveVectors(f.ctx))
 	if now, _ := os.Stat(f.cacheFile()); now.Size() != info.Size() || !now.ModTime().Equal(info.ModTime()) {
-		t.Error("nothing was missing, and it was written")
+		t.Error("nothing was missing, but it was written")
 	}
 	f.reopen() // it continues where an earlier process stopped
 	f.sayMore(b, 3)

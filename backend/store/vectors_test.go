@@ -146,7 +146,7 @@ func TestReindexKeepsServingTheOldNamespace(t *testing.T) {
 	f.ok(f.PutVectors(f.ctx, building.ID, vectorsFor(missing[:3], 16)))
 	f.ok(f.PutVectors(f.ctx, building.ID, vectorsFor(missing[3:], 16)))
 	if f.generation() != gen {
-		t.Error("what is being built disturbs the one that serves")
+		t.Error("the one being built affects the serving one")
 	}
 	f.ok(f.ServeNamespace(f.ctx, building.ID))
 	f.ok(f.ServeNamespace(f.ctx, building.ID)) // has no effect the second time
@@ -162,7 +162,7 @@ func TestReindexKeepsServingTheOldNamespace(t *testing.T) {
 	f.verifyClean()
 	f.dropAll(2)
 	if f.generation() != gen+1 || len(f.rows(first.ID, "", 0)) != 0 || len(f.rows(building.ID, "", 0)) != 6 {
-		t.Error("dropping what is retired touched what serves")
+		t.Error("dropping the retired namespace changed the serving one")
 	}
 }
 
@@ -175,7 +175,7 @@ func (f *fixture) dropAll(limit int) {
 			return
 		}
 	}
-	f.Fatal("there is always more to drop")
+	f.Fatal("dropping never finishes")
 }
 
 func TestChangingTheEmbedderAgainRetiresTheUnfinishedNamespace(t *testing.T) {
@@ -296,7 +296,7 @@ func TestVectorsByUnitAndByText(t *testing.T) {
 		sample, err := f.SampleVectors(f.ctx, id, 3)
 		f.ok(err)
 		if len(v)+len(h)+len(sample)+len(f.rows(id, "", 0)) != 0 {
-			t.Error("vectors of no namespace")
+			t.Error("vectors without a namespace")
 		}
 	}
 }

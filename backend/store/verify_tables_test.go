@@ -20,9 +20,9 @@ import (
 
 // How verify notices a changed byte of a table.
 const (
-	byLedger = "the ledger makes its rows again, or they have hashes"
+	byLedger = "its rows are rebuilt from the ledger, or they have hashes"
 	byCopy   = "an index repeats its rows"
-	byCheck  = "what it says is compared with other tables"
+	byCheck  = "its content is compared with other tables"
 	byIndex  = "SQLite's own check of the text index"
 )
 
@@ -61,7 +61,7 @@ func TestEveryTableIsCovered(t *testing.T) {
 		}
 		how, known := coverage[table]
 		if !known {
-			t.Errorf("nobody thought of table %s: add it to coverage, and to verify", table)
+			t.Errorf("table %s is not covered: add it to coverage, and to verify", table)
 		} else if len(pages[table]) == 0 {
 			t.Errorf("table %s is covered by %q, and has no pages with rows", table, how)
 		}
@@ -92,7 +92,7 @@ func TestEveryTableIsCovered(t *testing.T) {
 	}
 	t.Logf("%d found, %d change nothing", found, unused)
 	if found < unused {
-		t.Error("more changed nothing than were found")
+		t.Error("fewer flips were found than changed nothing")
 	}
 }
 
@@ -143,7 +143,7 @@ func (f *fixture) everyTable(d seeded) {
 	} {
 		f.ok(f.core.DB.Writer.Exec(sql).Error)
 	}
-	content := []byte("a record that stands whole")
+	content := []byte("the content of a record")
 	f.ok(f.core.DB.Writer.Exec(`INSERT INTO blobs (session_id, hash, media_type, size, created_at, content) VALUES (?, ?, 'text/plain', ?, ?, ?)`, d.Session.ID, codec.Hash(content), len(content), stamp, content).Error)
 	f.clock.Advance(time.Second)
 }
@@ -230,7 +230,7 @@ func TestADamagedRowIsReportedByItsRecord(t *testing.T) {
 	f.ok(err)
 	at := bytes.Index(whole, []byte("last_session"))
 	if at < 0 {
-		t.Fatal("the setting is nowhere")
+		t.Fatal("the setting is missing")
 	}
 	at = at + bytes.Index(whole[at:], []byte(d.Session.ID)) + 3
 	whole[at] ^= 1

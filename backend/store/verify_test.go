@@ -318,7 +318,7 @@ func TestADamagedMessageIsIsolated(t *testing.T) {
 		t.Fatalf("turns %+v", turns)
 	}
 	if turns[0].Failure != nil || turns[2].User.RenderedText() != "three" || turns[1].Assistant.RenderedText() != "second answer" {
-		t.Fatalf("damage spread: %+v", turns)
+		t.Fatalf("the damage affects others: %+v", turns)
 	}
 }
 

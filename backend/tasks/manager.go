@@ -149,7 +149,7 @@ func (m *Manager) Resume(id string) (Task, error) {
 	t = Task{ID: t.ID, Spec: t.Spec, State: Running, StartedAt: m.d.Clock.Now()}
 	return m.enter(&work{Task: t, run: run}, op, func() error {
 		if m.tasks[id] != old {
-			return chat.Errorf(chat.CodeConflict, op, "This was resumed or dismissed meanwhile.")
+			return chat.Errorf(chat.CodeConflict, op, "This was resumed or dismissed in the meantime.")
 		}
 		return nil
 	})

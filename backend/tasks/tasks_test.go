@@ -280,10 +280,10 @@ func TestProgressIsBounded(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		if n := c.count(); n < 150 || n > 205 {
-			t.Errorf("the window was told %d times in 20 seconds", n)
+			t.Errorf("the window got %d reports in 20 seconds", n)
 		}
 		if last := c.all[len(c.all)-1]; last.Sub(begun) < 19*time.Second {
-			t.Errorf("it was last told after %s", last.Sub(begun))
+			t.Errorf("it was last reported after %s", last.Sub(begun))
 		}
 		if s.writes < 4 || s.writes > 6 {
 			t.Errorf("it was stored %d times in 20 seconds", s.writes)
@@ -341,7 +341,7 @@ func TestRestart(t *testing.T) {
 					t.Errorf("an export was resumed: %v", err)
 				}
 				if _, err := m.Resume(imported.ID); chat.CodeOf(err) != chat.CodeConflict {
-					t.Errorf("what is done was resumed: %v", err)
+					t.Errorf("a finished task was resumed: %v", err)
 				}
 				if _, err := m.Resume("no such"); chat.CodeOf(err) != chat.CodeNotFound {
 					t.Errorf("%v", err)
@@ -372,7 +372,7 @@ func TestCloseIsBounded(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		if _, err := m.Start(Spec{Kind: Export}, instantly); chat.CodeOf(err) != chat.CodeCancelled {
-			t.Errorf("something was begun after the end: %v", err)
+			t.Errorf("something was started after the end: %v", err)
 		}
 		next, _ := open(t, &settings{kept: maps.Clone(s.kept)})
 		if got := at(t, next, stuck.ID); got.State != Interrupted {

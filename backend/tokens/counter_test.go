@@ -91,7 +91,7 @@ func TestPiecesBoundEveryRun(t *testing.T) {
 				}
 			}
 			if joined.String() != s {
-				t.Fatal("the pieces are not the text")
+				t.Fatal("the pieces differ from the text")
 			}
 			if n := New().CountText(s); n <= 0 {
 				t.Fatalf("count %d", n)
@@ -186,7 +186,7 @@ func TestCountIsCachedByContent(t *testing.T) {
 	}
 	other := &Counter{enc: &encoding{name: "other", load: enc.load}, cache: c.cache}
 	if other.CountText(long); calls != 2 {
-		t.Fatal("another encoding was given this one's count")
+		t.Fatal("another encoding got this encoding's count")
 	}
 }
 

@@ -142,7 +142,7 @@ func (r *Registry) Permit(ctx context.Context, p chat.ToolPermission) error {
 			return chat.Errorf(chat.CodeConflict, op, "The definition of %s was not accepted yet. Nothing was changed.", shownName(p.Tool)).
 				WithHint("accept it first: contextinfinity tools accept %s", d.Name)
 		case d.AsksEachCall:
-			return chat.Errorf(chat.CodeInvalid, op, "%s needs your approval for each call, because nothing confines it. Nothing was changed.", d.Name).
+			return chat.Errorf(chat.CodeInvalid, op, "%s needs your approval for each call, because it is not confined. Nothing was changed.", d.Name).
 				WithHint("allow the call once")
 		}
 	} else {
@@ -173,7 +173,7 @@ func (r *Registry) MarkReadOnly(ctx context.Context, source, tool, hash string) 
 			return err
 		}
 		if d.BuiltIn {
-			return chat.Errorf(chat.CodeInvalid, "tools.mark", "What %s does is known to the program. Nothing was changed.", d.Name)
+			return chat.Errorf(chat.CodeInvalid, "tools.mark", "%s is built in, so its effects are known. Nothing was changed.", d.Name)
 		}
 	}
 	if err := r.store.MarkTool(ctx, chat.ReadOnlyMark{Source: source, Tool: tool}, hash); err != nil {

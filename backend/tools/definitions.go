@@ -236,7 +236,7 @@ func (v *view) refuseSameNames() {
 			others = append(others, fmt.Sprintf("%s of %s", shownName(s.Tool), s.Source))
 		}
 		v.problems = append(v.problems, Problem{o.Source, shownName(o.Tool),
-			fmt.Sprintf("Models would get one name, %s, for %s. They are left out.", o.Name, strings.Join(others[:min(len(others), 4)], ", "))})
+			fmt.Sprintf("Models would see the same name, %s, for %s. They are left out.", o.Name, strings.Join(others[:min(len(others), 4)], ", "))})
 		return true
 	})
 }

@@ -32,7 +32,7 @@ func FuzzDefinitions(f *testing.F) {
 		}
 		again, why := usableDefinition(d)
 		if why != "" || again.Hash() != d.Hash() {
-			t.Errorf("%q is another tool when it is looked at again: %s", tool, why)
+			t.Errorf("%q is a different tool at the second look: %s", tool, why)
 		}
 	})
 }

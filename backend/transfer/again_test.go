@@ -36,7 +36,7 @@ func TestReadingTwiceIsTheSame(t *testing.T) {
 			for _, turn := range c.Turns {
 				where := file + " " + c.ID + " " + turn.Key
 				if keys[turn.ContentKey] != "" {
-					t.Errorf("%s and %s have one content key", where, keys[turn.ContentKey])
+					t.Errorf("%s and %s have the same content key", where, keys[turn.ContentKey])
 				}
 				keys[turn.ContentKey] = where
 			}
@@ -47,8 +47,8 @@ func TestReadingTwiceIsTheSame(t *testing.T) {
 	}
 }
 
-// TestALongerExportAddsItsNewTurnsAlone, for each format that grows in one file.
-func TestALongerExportAddsItsNewTurnsAlone(t *testing.T) {
+// TestALongerExportAddsOnlyItsNewTurns, for each format that grows in one file.
+func TestALongerExportAddsOnlyItsNewTurns(t *testing.T) {
 	for _, c := range []struct {
 		name, before, more string
 	}{
@@ -132,11 +132,11 @@ func TestProgress(t *testing.T) {
 		t.Errorf("the last progress is %+v of %d bytes, the report says %d", last, len(text), report.Bytes)
 	}
 	if steps := len(text) / progressStep; len(told) < steps || len(told) > steps+2 {
-		t.Errorf("told %d times of %d bytes", len(told), len(text))
+		t.Errorf("reported %d times with %d bytes", len(told), len(text))
 	}
 	for i := 1; i < len(told); i++ {
 		if told[i].Read < told[i-1].Read {
-			t.Fatalf("progress goes back: %+v then %+v", told[i-1], told[i])
+			t.Fatalf("progress decreases: %+v then %+v", told[i-1], told[i])
 		}
 	}
 }

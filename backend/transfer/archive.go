@@ -80,7 +80,7 @@ func openArchive(name string, data io.ReaderAt, size int64) (*zip.Reader, error)
 }
 
 func refused(name, format string, args ...any) error {
-	return chat.Errorf(chat.CodeInvalid, "import.read", "%s was refused, nothing of it was imported: %s.", path.Base(name), fmt.Sprintf(format, args...))
+	return chat.Errorf(chat.CodeInvalid, "import.read", "%s was rejected, and nothing was imported from it: %s.", path.Base(name), fmt.Sprintf(format, args...))
 }
 
 // checkArchive refuses a malicious archive before unpacking anything, and lists the files that may contain

@@ -182,11 +182,11 @@ func TestClaudeCodeWithoutEditsHasOneBranch(t *testing.T) {
 		}
 		on := wordsOn(c)
 		if on["API Error: 529"] > 0 {
-			rt.Fatalf("an error is taken for the model's words\n%s", l)
+			rt.Fatalf("an error is treated as the model's text\n%s", l)
 		}
 		for _, word := range l.said {
 			if on[word] != 1 {
-				rt.Fatalf("%q stands %d times on the active branch\n%s", word, on[word], l)
+				rt.Fatalf("%q occurs %d times on the active branch\n%s", word, on[word], l)
 			}
 		}
 	})
@@ -314,7 +314,7 @@ func TestAnyClaudeCodeLog(t *testing.T) {
 		}
 		for _, word := range l.said {
 			if !strings.Contains(string(raw), word) {
-				rt.Fatalf("%q is nowhere in %s", word, raw)
+				rt.Fatalf("%q does not occur in %s", word, raw)
 			}
 		}
 	})

@@ -115,7 +115,7 @@ func whyUnreadable(name string, head []byte) error {
 		return chat.Errorf(chat.CodeInvalid, "import.detect", "%s begins with zero bytes, like a file that was never completely written; nothing was imported.", file).
 			WithHint("download or export it again")
 	case isUTF32(head):
-		return chat.Errorf(chat.CodeInvalid, "import.detect", "%s is text in UTF-32, which is not read; nothing was imported.", file).WithHint("save it as UTF-8")
+		return chat.Errorf(chat.CodeInvalid, "import.detect", "%s is text in UTF-32, which cannot be read; nothing was imported.", file).WithHint("save it as UTF-8")
 	}
 	return unknownFormat(name)
 }

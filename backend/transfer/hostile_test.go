@@ -126,8 +126,8 @@ func TestArchivesThatAreRefusedWhole(t *testing.T) {
 	}
 }
 
-// TestADamagedFileInAnArchiveAffectsNoOther: a file that unpacks to more than declared, or with a wrong checksum, keeps what was
-// read and does not affect other files.
+// TestADamagedFileInAnArchiveAffectsNoOther: a file that unpacks to more than declared, or with a wrong checksum, keeps
+// what was read and does not affect other files.
 func TestADamagedFileInAnArchiveAffectsNoOther(t *testing.T) {
 	other := packed{name: "z.json", text: "[" + strings.Replace(small, "c1", "c2", 1) + "]"}
 	liar := "[" + small + strings.Repeat(" ", 4<<20) + "]"
@@ -235,7 +235,7 @@ func TestCallsWithoutEnd(t *testing.T) {
 	for _, n := range []int{20_000, 200_000} {
 		text := strings.Repeat("@a(b):{}\n", n)
 		if got, bytes := copied(text); len(got) < n || bytes > 1<<20+1000*uint64(len(text)) {
-			t.Fatalf("%d blocks of %d calls, %d bytes held for a text of %d", len(got), n, bytes, len(text))
+			t.Fatalf("%d blocks of %d calls, %d bytes in memory for a text of %d", len(got), n, bytes, len(text))
 		}
 	}
 	for _, n := range []int{2, 1000, 150_000} {
@@ -248,12 +248,12 @@ func TestCallsWithoutEnd(t *testing.T) {
 			}
 		}
 		if calls != 1-min(n/1000, 1) || bytes > 1<<20+1000*uint64(len(text)) {
-			t.Fatalf("%d calls in each other: %d were read, %d bytes held", n, calls, bytes)
+			t.Fatalf("%d nested calls: %d were read, %d bytes were kept in memory", n, calls, bytes)
 		}
 	}
 	prose := strings.Repeat("@a(b): {x}\n", 100) + "@save(c): {\"n\":1}\n"
 	if _, calls := gptmeCalls(prose); !calls {
-		t.Error("a call after a hundred that are none is not read")
+		t.Error("a call after a hundred invalid ones is not read")
 	}
 }
 
@@ -288,7 +288,7 @@ func TestAPromptOfManyTopics(t *testing.T) {
 	f.names([]byte(storage))
 	runtime.ReadMemStats(&after)
 	if took := after.TotalAlloc - before.TotalAlloc; len(f.topics) != 1000 || took > 64<<20 {
-		t.Fatalf("%d bytes for %d topics and a prompt of a megabyte", took, len(f.topics))
+		t.Fatalf("%d bytes for %d topics and a prompt of 1 MB", took, len(f.topics))
 	}
 	of := f.topics["t999"]
 	if folder, system := of.head(); folder != "A" || len(system) != 1<<20 {

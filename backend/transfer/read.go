@@ -91,7 +91,7 @@ func Read(ctx context.Context, in Input, opts Options, emit func(Conversation) e
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		r.report.Cancelled = true
 		err = chat.WrapError(chat.CodeCancelled, "import.read", err,
-			fmt.Sprintf("The import was stopped after %d conversations; they stay.", r.report.Conversations))
+			fmt.Sprintf("The import was stopped after %d conversations, which are kept.", r.report.Conversations))
 	}
 	return r.report, err
 }
@@ -374,7 +374,7 @@ func (r *run) lines(in Input, from io.Reader, b builder) error {
 }
 
 func tooLarge(name string, most int64) error {
-	return chat.Errorf(chat.CodeInvalid, "import.read", "%s is larger than %s; nothing of it was imported.", path.Base(name), sizeText(most)).
+	return chat.Errorf(chat.CodeInvalid, "import.read", "%s is larger than %s; nothing was imported from it.", path.Base(name), sizeText(most)).
 		WithHint("split it, and import the parts")
 }
 

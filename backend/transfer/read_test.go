@@ -14,7 +14,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-var update = flag.Bool("update", false, "write the golden files again")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // read reads a text as a file with this name.
 func read(t testing.TB, name, text string, opts Options) ([]Conversation, Report) {
@@ -60,7 +60,7 @@ func TestGolden(t *testing.T) {
 			}
 			got, report := read(t, filepath.Base(file), string(text), Options{})
 			if string(report.Format) != dir {
-				t.Errorf("found to be %s", report.Format)
+				t.Errorf("identified as %s", report.Format)
 			}
 			seen[report.Format]++
 			for _, c := range got {
@@ -98,7 +98,7 @@ func compareGolden(t *testing.T, name string, value any) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got.Bytes(), want) {
-		t.Errorf("%s is not what it was; run with -update and read the difference\n%s", name, got.String())
+		t.Errorf("%s changed; run with -update and read the difference\n%s", name, got.String())
 	}
 }
 
@@ -116,7 +116,7 @@ func checkSound(t testing.TB, c Conversation) {
 		case turn.ContentKey == "" || contents[turn.ContentKey]:
 			t.Fatalf("turn %d: content key %q is empty or taken", i, turn.ContentKey)
 		case turn.Parent != "" && !keys[turn.Parent]:
-			t.Fatalf("turn %d: parent %q does not stand before it", i, turn.Parent)
+			t.Fatalf("turn %d: parent %q is not before it", i, turn.Parent)
 		case turn.User.Role != chat.RoleUser || turn.User.IsEmpty():
 			t.Fatalf("turn %d: the user's message is empty", i)
 		case turn.Assistant != nil && (turn.Assistant.Role != chat.RoleAssistant || turn.Assistant.IsEmpty()):
@@ -142,7 +142,7 @@ func checkBlocks(t testing.TB, turn Turn) {
 			t.Fatalf("turn %s: %v", turn.Key, err)
 		}
 		if bytes.Contains(raw, []byte(`\u0000`)) && !bytes.Contains(raw, []byte(`\\u0000`)) {
-			t.Fatalf("turn %s holds NUL: %s", turn.Key, raw)
+			t.Fatalf("turn %s contains NUL: %s", turn.Key, raw)
 		}
 		var back chat.Message
 		if err := json.Unmarshal(raw, &back); err != nil {

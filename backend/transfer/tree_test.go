@@ -63,7 +63,7 @@ func TestAnyTreeBecomesTurns(t *testing.T) {
 		c, reason := draftOf(nodes).build()
 		spoken := slices.ContainsFunc(nodes, func(n node) bool { return n.kind >= kindUser })
 		if (reason == "") != spoken {
-			rt.Fatalf("somebody spoke: %v; refused because %q", spoken, reason)
+			rt.Fatalf("has messages: %v; refused because %q", spoken, reason)
 		}
 		if reason != "" {
 			return
@@ -76,7 +76,7 @@ func TestAnyTreeBecomesTurns(t *testing.T) {
 		for i, n := range nodes {
 			said := fmt.Sprintf("said-%d.", i)
 			if n.kind >= kindUser && len(n.blocks) > 0 && !strings.Contains(string(raw), said) {
-				rt.Fatalf("%q is nowhere in %s", said, raw)
+				rt.Fatalf("%q does not occur in %s", said, raw)
 			}
 		}
 		again, _ := draftOf(nodes).build()
@@ -118,7 +118,7 @@ func TestAGrownTreeKeepsItsTurns(t *testing.T) {
 				continue
 			}
 			if !goesOn(nodes, cut, turn.Key) {
-				rt.Fatalf("turn %s was over and is another now", turn.Key)
+				rt.Fatalf("turn %s was complete and changed", turn.Key)
 			}
 		}
 	})

@@ -33,7 +33,7 @@ func TestWhyAFileOfAnArchiveIsLeftOut(t *testing.T) {
 			t.Errorf("of %s it says %q, want %q", c.file.name, said, c.says)
 		}
 		if _, err := PeekArchive("export.zip", strings.NewReader(zipOf(t, c.file)), int64(len(zipOf(t, c.file)))); strings.HasPrefix(said, "it is a") && (err == nil || !strings.Contains(err.Error(), "unpack")) {
-			t.Errorf("of %s alone it says %v", c.file.name, err)
+			t.Errorf("for a zip with only %s it says %v", c.file.name, err)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func TestAtMostOnceHoweverItIsKilled(t *testing.T) {
 		}
 	}
 	if !whole {
-		t.Errorf("the turn does not come to its end within %d writes", deaths)
+		t.Errorf("the turn does not end within %d writes", deaths)
 	}
 }
 

@@ -275,7 +275,7 @@ func (e *Engine) undecided(ctx context.Context, id chat.TurnID, op string) (chat
 }
 
 func settled(t chat.Turn, op string) error {
-	return chat.Errorf(chat.CodeConflict, op, "This turn is already settled (%s).", t.Phase)
+	return chat.Errorf(chat.CodeConflict, op, "This turn is already resolved (%s).", t.Phase)
 }
 
 // decided notifies the window and deletes journals that are no longer needed. A message queued behind the turn

@@ -126,7 +126,7 @@ func TestDocumentsInThePreview(t *testing.T) {
 		t.Fatal(err)
 	}
 	if m := w.manifest(sent.ID); p.Manifest().SHA256 != m.SHA256 {
-		t.Errorf("foreseen were %d tokens, sent %d", p.Manifest().TotalTokens, m.TotalTokens)
+		t.Errorf("the preview has %d tokens, the request %d", p.Manifest().TotalTokens, m.TotalTokens)
 	}
 }
 

@@ -72,6 +72,7 @@ type Engine struct {
 	startMu sync.RWMutex
 
 	extracts extracts
+	lines    lines // of those who wait to send
 
 	mu   sync.Mutex
 	runs map[chat.TurnID]*run
@@ -199,8 +200,11 @@ func (e *Engine) begin(ctx context.Context, in chat.Acceptance, model Model) (*H
 // resolveBlockingTurn settles the turn that blocks a branch, if the policy allows it. A turn without a run in this
 // process is first recovered from its journal.
 func (e *Engine) resolveBlockingTurn(ctx context.Context, branch chat.BranchID, policy IncompletePolicy) (bool, error) {
+	e.startMu.Lock() // a turn that another caller is starting is registered then
 	last, ok, err := e.past.LastTurn(ctx, branch)
-	if err != nil || !ok || e.IsRunning(last.ID) {
+	running := e.IsRunning(last.ID)
+	e.startMu.Unlock()
+	if err != nil || !ok || running {
 		return false, err
 	}
 	if waits, err := e.suspended(ctx, last); err != nil || waits {

@@ -414,7 +414,7 @@ func TestFrames(t *testing.T) {
 				t.Fatalf("frame %d has seq %d", i+1, f.Seq)
 			}
 			if f.Durable > f.Displayed || f.Displayed < last.Displayed || f.Durable < last.Durable {
-				t.Fatalf("counters run wrong: %+v after %+v", f, last)
+				t.Fatalf("wrong counters: %+v after %+v", f, last)
 			}
 			sb.WriteString(f.Text)
 			if f.Displayed != int64(sb.Len()) {
@@ -488,7 +488,7 @@ func TestSettleFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := h.Wait(t.Context()); err == nil {
-		t.Fatal("the failure was not told")
+		t.Fatal("the failure was not reported")
 	}
 	open, err := w.store.Turn(t.Context(), h.Turn.ID)
 	if err != nil {
@@ -496,7 +496,7 @@ func TestSettleFails(t *testing.T) {
 	}
 	left, ok := e.UnsavedEnd(open)
 	if !ok || left.Blocks.RenderedText() != "precious" || left.Frame.Displayed != 8 || left.Failure == nil {
-		t.Errorf("of what was shown is left: %v %+v", ok, left)
+		t.Errorf("left of the shown text: %v %+v", ok, left)
 	}
 	broken.err = nil
 	h, err = e.Send(t.Context(), turn.Message{Branch: w.branch.ID, Content: chat.UserText("next")})
@@ -510,7 +510,7 @@ func TestSettleFails(t *testing.T) {
 	}
 	w.is(first[0], chat.PhaseResponseFinalized, chat.OutcomeCompleted, "precious")
 	if _, ok := e.UnsavedEnd(first[0]); ok {
-		t.Error("a settled turn is still taken from what its run left")
+		t.Error("a settled turn still uses what its run left")
 	}
 	w.clean()
 }
@@ -595,7 +595,7 @@ func TestQueuedDraftAfterRestart(t *testing.T) {
 		t.Fatalf("%+v %v %v", d, ok, err)
 	}
 	if len(c.provider.requests()) != 0 {
-		t.Fatal("something was sent by itself")
+		t.Fatal("something was sent without a request")
 	}
 }
 

@@ -14,7 +14,7 @@ type countingStore struct {
 
 func (s *countingStore) Erasures() int64 { return s.erasures }
 
-// An extract that was cached before a permanent deletion is made again after it.
+// An extract that was cached before a permanent deletion is rebuilt after it.
 func TestExtractsAreRemadeAfterADeletion(t *testing.T) {
 	store := &countingStore{}
 	e := &Engine{past: store}
@@ -30,7 +30,7 @@ func TestExtractsAreRemadeAfterADeletion(t *testing.T) {
 	before := get()
 	made = "The vault opens."
 	if get() != before {
-		t.Fatal("it is made for each request: the test shows nothing")
+		t.Fatal("it is made for each request, so the test proves nothing")
 	}
 	store.erasures++
 	if got := get(); got != made {

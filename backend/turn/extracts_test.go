@@ -38,7 +38,7 @@ func TestExtractsNeverChange(t *testing.T) {
 		}
 	}
 	if extracts == 0 || !strings.Contains(warm[last], "shelf") {
-		t.Fatalf("%d extracts were made: the test shows nothing", extracts)
+		t.Fatalf("%d extracts were made, so the test proves nothing", extracts)
 	}
 	w.close()
 	w.open()
@@ -54,7 +54,7 @@ func TestExtractsNeverChange(t *testing.T) {
 			}
 		}
 		if cold != warm[string(id)] {
-			t.Errorf("turn %s: an extract that was remembered is not what is made again", id)
+			t.Errorf("turn %s: a cached extract differs from a new one", id)
 		}
 	}
 	w.clean()

@@ -70,7 +70,7 @@ func TestXRayShowsEveryByte(t *testing.T) {
 		}
 	}
 	if !cut {
-		t.Fatal("the cut never advanced: the test shows too little")
+		t.Fatal("the cut never advanced, so the test proves too little")
 	}
 	w.clean()
 }

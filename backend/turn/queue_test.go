@@ -39,7 +39,7 @@ func TestRecoveryLeavesAQueuedMessageToItsTurn(t *testing.T) {
 	})
 	w.clean()
 	if !came.Load() {
-		t.Error("recovery did not come by")
+		t.Error("recovery did not run")
 	}
 }
 

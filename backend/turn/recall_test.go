@@ -169,7 +169,7 @@ func TestMemoryIsInTheContext(t *testing.T) {
 	body := sent[len(sent)-1]
 	for _, want := range []string{"[Selected passages, oldest first]\\n[", "<m>#2 ", "<m>#3 ", "Where is the &lt;key> number1?", "Where is the &lt;key> number2?"} {
 		if !strings.Contains(body, want) {
-			t.Errorf("the request does not hold %q", want)
+			t.Errorf("the request lacks %q", want)
 		}
 	}
 	packedParts := m.Chunks()
@@ -333,7 +333,7 @@ func TestAttachedMemory(t *testing.T) {
 	}
 	w.clean()
 	if _, err := w.engine.Send(t.Context(), turn.Message{Branch: w.branch.ID, Content: chat.Message{Role: chat.RoleUser, Blocks: chat.Blocks{chat.Memory{Chunk: mine}}}}); chat.CodeOf(err) != chat.CodeInvalid {
-		t.Errorf("a message of nothing but a memory: %v", err)
+		t.Errorf("a message with only a memory: %v", err)
 	}
 }
 
@@ -356,7 +356,7 @@ func TestAttachedMemoryInPlainChat(t *testing.T) {
 		t.Fatalf("%d questions, %+v", len(w.memory.questions()), chunks)
 	}
 	if p.Manifest().SHA256 != m.SHA256 {
-		t.Error("what was foreseen is not what was sent")
+		t.Error("the preview differs from what was sent")
 	}
 	w.clean()
 }
@@ -376,6 +376,6 @@ func TestMemoryQueries(t *testing.T) {
 		t.Fatalf("asked %d times: %q", len(q), q[1].Text)
 	}
 	if s := q[2].Text; len(s) > 9000 || !strings.HasPrefix(s, "lighthouse") || !strings.HasSuffix(s, "Alexandria") || strings.ContainsRune(s, '\uFFFD') || q[2].Within.Session != w.session.ID {
-		t.Errorf("%d bytes are asked", len(s))
+		t.Errorf("%d bytes are requested", len(s))
 	}
 }

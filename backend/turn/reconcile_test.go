@@ -218,7 +218,7 @@ func (h *history) checkBranch(b chat.Branch) {
 	for _, c := range page {
 		key := fmt.Sprint(c.SourceTurn, c.Role, c.Start, c.End, c.ContentHash)
 		if chunks[key] {
-			h.t.Fatalf("a chunk stands twice: %s", key)
+			h.t.Fatalf("a chunk occurs twice: %s", key)
 		}
 		chunks[key] = true
 	}

@@ -56,7 +56,7 @@ func (t *Temporary) Send(ctx context.Context, m chat.Message, model string) (cha
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.cancel != nil {
-		return chat.Turn{}, chat.Errorf(chat.CodeBusy, "turn.temporary", "The answer before is still arriving.").WithHint("stop it first")
+		return chat.Turn{}, chat.Errorf(chat.CodeBusy, "turn.temporary", "The previous answer is still arriving.").WithHint("stop it first")
 	}
 	now := t.e.clock.Now()
 	turn := chat.Turn{

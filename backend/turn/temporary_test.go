@@ -52,7 +52,7 @@ func TestTemporary(t *testing.T) {
 	}
 	for _, f := range w.seen.all() {
 		if f.Session == c.ID && f.Durable != 0 {
-			t.Fatalf("a temporary frame claims %d durable bytes", f.Durable)
+			t.Fatalf("a temporary frame reports %d durable bytes", f.Durable)
 		}
 	}
 	if after := w.bytesOnDisk(); strings.Contains(after, "SECRET") || len(after) != len(before) {

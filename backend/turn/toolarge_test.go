@@ -101,7 +101,7 @@ func TestAcknowledges(t *testing.T) {
 		}
 	}
 	if acknowledges(nil) || acknowledges([]string{"thanks", "The key is behind the clock."}) {
-		t.Error("a passage that says something is taken for an acknowledgement")
+		t.Error("a passage with content is treated as an acknowledgement")
 	}
 }
 

@@ -70,12 +70,12 @@ func (e *Engine) callIn(ctx context.Context, id chat.ToolCallID, want chat.ToolC
 	case call.State == want:
 		return b, call, nil
 	case want == chat.CallUnknown:
-		return b, call, chat.Errorf(chat.CodeConflict, op, "The outcome of this tool call is not in question: it is %s.", call.State)
+		return b, call, chat.Errorf(chat.CodeConflict, op, "The outcome of this tool call is known: it is %s.", call.State)
 	case call.State == chat.CallUnknown:
 		return b, call, chat.Errorf(chat.CodeConflict, op, "This tool call was started before, and its outcome is unknown.").
 			WithHint("enter its result, run it again, or tell the model that it is unknown")
 	}
-	return b, call, chat.Errorf(chat.CodeConflict, op, "This tool call was decided about already: it is %s.", call.State)
+	return b, call, chat.Errorf(chat.CodeConflict, op, "This tool call has already been decided: it is %s.", call.State)
 }
 
 // DecideCall records the user's decision about a call. When no call of its turn waits any more, the turn continues
@@ -177,7 +177,7 @@ func (e *Engine) remember(ctx context.Context, b chat.ToolBatch, call chat.CallR
 		p.Session = b.SessionID
 	}
 	if err := e.tools.Remember(ctx, p); err != nil {
-		return chat.WrapError(chat.CodeOf(err), "tool.remember", err, "This call was decided about; the decision could not be kept for later ones: "+chat.AsError(err).Message)
+		return chat.WrapError(chat.CodeOf(err), "tool.remember", err, "The call was decided, but the decision could not be stored for later calls: "+chat.AsError(err).Message)
 	}
 	e.changed(chat.ChangeTools, "", b.SessionID)
 	return nil

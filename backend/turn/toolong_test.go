@@ -30,7 +30,7 @@ func TestATooLongAnswerIsEnded(t *testing.T) {
 				t.Fatalf("%v, %+v", err, answer)
 			}
 			if name == "text" && len(answer.RenderedText()) != 65 {
-				t.Errorf("%d bytes are kept, want those up to the one that was too much", len(answer.RenderedText()))
+				t.Errorf("%d bytes are kept, want those before the one over the limit", len(answer.RenderedText()))
 			}
 			if got, err = w.engine.Keep(t.Context(), got.ID); err != nil || !got.Phase.Finalized() {
 				t.Fatalf("keeping it: %v", err)
@@ -95,7 +95,7 @@ func TestAJournalOverTheLimitBlocksOnlyItsTurn(t *testing.T) {
 	}
 	answer, err := w.engine.Answer(t.Context(), got)
 	if n := len(answer.RenderedText()); err != nil || n != llm.DefaultAnswerBytes+1<<20 {
-		t.Errorf("%d bytes of it are kept: %v", n, err)
+		t.Errorf("%d bytes of it are stored: %v", n, err)
 	}
 	h, err := w.engine.Send(t.Context(), turn.Message{Branch: w.branch.ID, Content: chat.UserText("on"), Incomplete: turn.IncompleteDiscard})
 	if err != nil {

@@ -112,7 +112,7 @@ func (w *world) unsaved(s string) chat.TurnID {
 	w.t.Helper()
 	h := w.start(s)
 	if _, err := h.Wait(context.Background()); chat.CodeOf(err) != chat.CodeNoSpace {
-		w.t.Fatalf("the end was refused, and what is told is %v", err)
+		w.t.Fatalf("the end could not be saved, and the error is %v", err)
 	}
 	return h.Turn.ID
 }

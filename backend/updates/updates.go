@@ -123,7 +123,7 @@ func (c *Checker) Run(ctx context.Context, wake <-chan struct{}, checked func())
 func (c *Checker) check(ctx context.Context) (Result, error) {
 	feed := c.Feed()
 	if feed == "" {
-		return Result{}, chat.Errorf(chat.CodeConfig, op, "No release feed is configured, so nothing was asked.").WithHint("set updates.url to the address of one, such as the list of releases that GitHub or Gitea has of a project")
+		return Result{}, chat.Errorf(chat.CodeConfig, op, "No release feed is configured, so no request was sent.").WithHint("set updates.url to the address of one, such as the list of releases that GitHub or Gitea has of a project")
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
@@ -133,18 +133,18 @@ func (c *Checker) check(ctx context.Context) (Result, error) {
 	}
 	newest, page, err := newestOf(body)
 	if err != nil {
-		return Result{}, chat.WrapError(chat.CodeProvider, op, err, fmt.Sprintf("What %s answered is no release feed: %s.", hostOf(feed), err)).WithHint("check updates.url")
+		return Result{}, chat.WrapError(chat.CodeProvider, op, err, fmt.Sprintf("The answer of %s is not a release feed: %s.", hostOf(feed), err)).WithHint("check updates.url")
 	}
 	return Result{Verdict: compare(c.Running, newest), Running: c.Running, Newest: strings.TrimPrefix(newest, "v"), Page: page, At: c.Now()}, nil
 }
 
 func (c *Checker) fetch(ctx context.Context, feed string) ([]byte, error) {
 	if loopback.Exposes(feed) {
-		return nil, chat.Errorf(chat.CodeConfig, op, "The address of the release feed is plain http, so that anybody on the way could answer. Nothing was asked.").WithHint("set updates.url to an https address")
+		return nil, chat.Errorf(chat.CodeConfig, op, "The address of the release feed is plain http, so anybody on the network could forge the answer. No request was sent.").WithHint("set updates.url to an https address")
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, feed, nil)
 	if err != nil {
-		return nil, chat.WrapError(chat.CodeConfig, op, err, "The address of the release feed cannot be used. Nothing was asked.").WithHint("check updates.url")
+		return nil, chat.WrapError(chat.CodeConfig, op, err, "The address of the release feed cannot be used. No request was sent.").WithHint("check updates.url")
 	}
 	req.Header.Set("User-Agent", "ContextInfinity")
 	req.Header.Set("Accept", "application/json")
@@ -165,7 +165,7 @@ func (c *Checker) fetch(ctx context.Context, feed string) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxFeed+1))
 	switch {
 	case err != nil:
-		return nil, chat.WrapError(chat.CodeUnavailable, op, err, fmt.Sprintf("The answer of %s broke off.", hostOf(feed))).WithHint("try again later")
+		return nil, chat.WrapError(chat.CodeUnavailable, op, err, fmt.Sprintf("The connection to %s was lost before its answer was complete.", hostOf(feed))).WithHint("try again later")
 	case len(body) > maxFeed:
 		return nil, chat.Errorf(chat.CodeProvider, op, "The answer of %s is longer than %d MB, and was not read further.", hostOf(feed), maxFeed>>20).WithHint("check updates.url")
 	}

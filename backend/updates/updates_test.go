@@ -103,11 +103,11 @@ func TestFailuresAreReported(t *testing.T) {
 		words string
 	}{
 		"none":       {"", chat.CodeConfig, "No release feed is configured"},
-		"plain http": {"http://example.org/releases", chat.CodeConfig, "Nothing was asked"},
+		"plain http": {"http://example.org/releases", chat.CodeConfig, "No request was sent"},
 		"gone":       {gone.URL, chat.CodeUnavailable, "could not be reached"},
 		"missing":    {at(404, nil, ""), chat.CodeProvider, "answered 404 Not Found"},
 		"moved":      {at(301, http.Header{"Location": {elsewhere.URL}}, ""), chat.CodeProvider, "has moved to " + elsewhere.URL},
-		"a page":     {at(200, nil, "<html>"), chat.CodeProvider, "is no release feed"},
+		"a page":     {at(200, nil, "<html>"), chat.CodeProvider, "is not a release feed"},
 		"no release": {at(200, nil, `[{"tag_name":"nightly"}]`), chat.CodeProvider, "names no finished release"},
 		"too long":   {at(200, nil, strings.Repeat(" ", maxFeed+1)), chat.CodeProvider, "longer than 4 MB"},
 	} {
@@ -144,7 +144,7 @@ func TestDailyChecks(t *testing.T) {
 			t.Helper()
 			synctest.Wait()
 			if asked.Load() != want || told.Load() != want {
-				t.Errorf("%s: asked %d times, told %d times, want %d", when, asked.Load(), told.Load(), want)
+				t.Errorf("%s: asked %d times, reported %d times, want %d", when, asked.Load(), told.Load(), want)
 			}
 		}
 		time.Sleep(50 * time.Hour)

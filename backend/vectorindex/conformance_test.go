@@ -174,7 +174,7 @@ func TestTheNextSearchSeesNewRows(t *testing.T) {
 			t.Errorf("the newest vector is the nearest and was not found: %v", got[0])
 		}
 		if b.source.reads != 81 {
-			t.Errorf("%d rows were read for 81: reading begins again each time", b.source.reads)
+			t.Errorf("%d rows were read for 81: each read starts over", b.source.reads)
 		}
 	})
 }
@@ -292,7 +292,7 @@ func TestAnInterruptedLoadContinues(t *testing.T) {
 		b.source.fail = nil
 		b.agrees(t, randomVector(b.random, b.dimension), nil, 5)
 		if b.source.reads > 4*addBatch {
-			t.Errorf("%d rows read for %d: what was loaded is loaded again", b.source.reads, 3*addBatch)
+			t.Errorf("%d rows read for %d: loaded rows are loaded again", b.source.reads, 3*addBatch)
 		}
 	})
 }

@@ -90,7 +90,7 @@ func TestMemoryIsBoundedAndInProportionToTheScope(t *testing.T) {
 	b.search(t, "s1")
 	one := b.index.Stats()
 	if b.source.reads != 100 || one.Vectors != 100 {
-		t.Fatalf("%d rows read, %d held for a session of 100", b.source.reads, one.Vectors)
+		t.Fatalf("%d rows read, %d loaded for a session of 100", b.source.reads, one.Vectors)
 	}
 	b.index.o.MaxBytes = 2*one.Bytes + one.Bytes/2 // space for two sessions
 	for _, s := range []chat.SessionID{"s2", "s1", "s3"} {
@@ -99,7 +99,7 @@ func TestMemoryIsBoundedAndInProportionToTheScope(t *testing.T) {
 	}
 	for s, want := range map[chat.SessionID]bool{"s1": true, "s2": false, "s3": true} {
 		if _, ok := b.index.shards[key{1, s}]; ok != want {
-			t.Errorf("session %s is held: %v, want %v: the one unused for longest goes", s, ok, want)
+			t.Errorf("session %s is kept: %v, want %v: the least recently used one must go", s, ok, want)
 		}
 	}
 	b.index.o.MaxBytes = 1
@@ -263,12 +263,12 @@ func TestASessionIsSearchedAmongAll(t *testing.T) {
 	b.agrees(t, q, nil, 20)
 	b.agrees(t, q, spans{"b0": {100, 200}}, 50)
 	if st := b.index.Stats(); st.Shards != 1 || b.source.reads != 300 {
-		t.Errorf("%d shards, %d rows read: the session's were held already", st.Shards, b.source.reads)
+		t.Errorf("%d shards, %d rows read: the session's were already loaded", st.Shards, b.source.reads)
 	}
 	b.source.remove(7)
 	b.agrees(t, q, nil, 20)
 	if st := b.index.Stats(); st.Shards != 2 || b.source.reads != 300+99 {
-		t.Errorf("%d shards, %d rows read: a change of one vector must not make a session read all", st.Shards, b.source.reads)
+		t.Errorf("%d shards, %d rows read: if one vector changes, the session must not be read again", st.Shards, b.source.reads)
 	}
 }
 

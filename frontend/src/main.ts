@@ -6,7 +6,7 @@ import { mount } from 'svelte';
 import App from './App.svelte';
 import type { Backend } from '$lib/backend/backend';
 import { wailsBackend } from '$lib/backend/wails';
-import { announcePage, tellWindow } from '$lib/backend/window';
+import { announcePage, reportToProgram } from '$lib/backend/window';
 
 /**
  * Connects to the program, or in development with ?fake to the fake one. The condition is constant, so no build
@@ -21,7 +21,7 @@ async function connect(): Promise<Backend> {
     }
   }
   await announcePage();
-  tellWindow();
+  reportToProgram();
   return wailsBackend();
 }
 

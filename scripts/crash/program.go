@@ -132,7 +132,7 @@ func (h *home) document(ctx context.Context, into any, args ...string) (result, 
 		return r, err
 	}
 	if err := json.Unmarshal([]byte(r.stdout), into); err != nil {
-		return r, fmt.Errorf("no JSON (%w): %s", err, r)
+		return r, fmt.Errorf("the output is not JSON (%w): %s", err, r)
 	}
 	return r, nil
 }

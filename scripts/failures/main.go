@@ -40,7 +40,7 @@ func main() {
 	}
 	most, err := strconv.Atoi(os.Args[1])
 	if err != nil || most < 1 {
-		fmt.Fprintf(os.Stderr, "failures: %q is no number of lines\n", os.Args[1])
+		fmt.Fprintf(os.Stderr, "failures: %q is not a number of lines\n", os.Args[1])
 		os.Exit(2)
 	}
 	logs := os.Args[2:]

@@ -145,7 +145,7 @@ func (r Result) Document(into any) {
 	dec := json.NewDecoder(strings.NewReader(r.Stdout))
 	var raw json.RawMessage
 	if err := dec.Decode(&raw); err != nil {
-		r.T.Fatalf("%q: stdout is no JSON: %v: %s\nstderr: %s", r.Args, err, Clip(r.Stdout), Clip(r.Stderr))
+		r.T.Fatalf("%q: stdout is not JSON: %v: %s\nstderr: %s", r.Args, err, Clip(r.Stdout), Clip(r.Stderr))
 	}
 	if rest, _ := io.ReadAll(dec.Buffered()); len(bytes.TrimSpace(rest)) > 0 {
 		r.T.Fatalf("%q: more than one document on stdout: %s", r.Args, Clip(string(rest)))

@@ -114,7 +114,7 @@ func ContentTexts(t testing.TB, raw json.RawMessage) []string {
 func EveryByteIsShown(t testing.TB, w WireProtocol, v View, body []byte, where string) {
 	t.Helper()
 	if !v.Same {
-		t.Errorf("%s: it does not come out the same: %s", where, v.Note)
+		t.Errorf("%s: the result differs: %s", where, v.Note)
 	}
 	wire, shown := strings.Join(WireTexts(t, w, body), ""), v.Text()
 	if wire != shown {

@@ -47,11 +47,11 @@ func TestABackupOfARunningAnswerIsRestored(t *testing.T) {
 	}
 	h.OK("restore", filepath.Base(h.Copies()[0].Path), "--yes")
 	if turn := h.Only(session); turn.Outcome == chat.OutcomeIncomplete {
-		t.Errorf("what was replaced came back as %s", turn.Outcome)
+		t.Errorf("the replaced text is back as %s", turn.Outcome)
 	}
 }
 
-// The command line alone also makes a daily backup, unless it is turned off or the data did not change.
+// The command line also makes a daily backup, unless it is turned off or the data did not change.
 func TestTheCommandLineMakesTheDailyBackup(t *testing.T) {
 	t.Parallel()
 	h := harness.NewHome(t, harness.Shipped(t), "[backup]\ndaily = false\n")

@@ -171,7 +171,7 @@ func notIn(t *testing.T, where, text string) {
 	t.Helper()
 	for form, s := range canaryForms() {
 		if at := strings.Index(text, s); at >= 0 {
-			t.Errorf("%s holds the key (%s): …%s…", where, form, harness.Clip(text[max(0, at-120):min(len(text), at+len(s)+20)]))
+			t.Errorf("%s contains the key (%s): …%s…", where, form, harness.Clip(text[max(0, at-120):min(len(text), at+len(s)+20)]))
 			return
 		}
 	}
@@ -237,7 +237,7 @@ func notInValues(t *testing.T, db []byte) int {
 func TestTheCommandLineListensOnNoPort(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
-		t.Skip("ports of a process are read from /proc, which is Linux alone")
+		t.Skip("ports of a process are read from /proc, which exists only on Linux")
 	}
 	server := harness.NewHeldServer(t, true, harness.OpenAIWire.Saying(false, "Talking.")...)
 	h := harness.NewHome(t, harness.Shipped(t), harness.OpenAIWire.Model("held", server.URL))

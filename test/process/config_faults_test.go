@@ -41,7 +41,7 @@ func TestAFaultyConfigurationIsReportedAndStopsNothing(t *testing.T) {
 			h.OK("sessions")
 			for _, args := range [][]string{{"send", "--new", "Still here?"}, {"sessions", "--json"}} {
 				if r := h.OK(args...); r.Stdout == "" || !strings.Contains(r.Stderr, place) {
-					t.Errorf("%s goes on without saying so: %q, %q", args[0], harness.Clip(r.Stdout), r.Stderr)
+					t.Errorf("%s continues without reporting it: %q, %q", args[0], harness.Clip(r.Stdout), r.Stderr)
 				}
 			}
 			h.Clean()

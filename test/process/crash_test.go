@@ -115,7 +115,7 @@ func (c crash) recovered(t *testing.T, h *harness.Home, session, held string) {
 	t.Helper()
 	doc := h.Show(session)
 	if len(doc.Turns) != 1 {
-		t.Fatalf("%d turns after recovery, want 1: nothing may be there twice", len(doc.Turns))
+		t.Fatalf("%d turns after recovery, want 1", len(doc.Turns))
 	}
 	turn := doc.Turns[0]
 	if turn.Phase != c.phase || turn.Outcome != c.outcome {
@@ -340,7 +340,7 @@ func TestATornJournalIsReadUpToTheTear(t *testing.T) {
 	harness.WriteFile(t, path, torn)
 	want := journalText(t, path)
 	if want == "" || want == strings.Join(crashTexts, "") {
-		t.Fatalf("the tear took nothing or all: %q", want)
+		t.Fatalf("the torn end removed nothing or everything: %q", want)
 	}
 	r := h.OK("reconcile")
 	if !strings.Contains(r.Stdout, "discarded_lines") {
@@ -400,7 +400,7 @@ func TestReconcileReportsOnce(t *testing.T) {
 	h.OK("reconcile", "--json").Document(&report)
 	for _, item := range report.Recovery.Items {
 		if item.Kind == chat.RecoveredIncomplete {
-			t.Errorf("told twice: %+v", item)
+			t.Errorf("reported twice: %+v", item)
 		}
 	}
 }

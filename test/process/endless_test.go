@@ -141,7 +141,7 @@ func TestAnEndlessAnswerIsEnded(t *testing.T) {
 					t.Errorf("it took %d MB", most>>20)
 				}
 				if got := h.Only(s.SessionID); got.Text() != s.Text || got.Error == nil || got.Error.Code != chat.CodeTooLong {
-					t.Errorf("what is kept is another text, or its failure is %+v", got.Error)
+					t.Errorf("the stored text differs, or its failure is %+v", got.Error)
 				}
 				h.OK("send", "--session", s.SessionID, "--model", "recall", "And now?")
 				h.Clean()

@@ -63,7 +63,7 @@ func TestARealDiskFillsUp(t *testing.T) {
 		}
 	}
 	if full == 0 {
-		t.Error("the disk was never full: this proves nothing")
+		t.Error("the disk was never full, so this proves nothing")
 	}
 	_ = p.Stdin.Close()
 	p.Process.Wait()

@@ -51,7 +51,7 @@ func TestADatabaseOfTheFirstVersionIsUpgraded(t *testing.T) {
 		}
 		for i, turn := range before.Turns {
 			if after.Turns[i].User.RenderedText() != turn.User.RenderedText() {
-				t.Errorf("turn %d reads otherwise", i+1)
+				t.Errorf("turn %d differs", i+1)
 			}
 		}
 	}

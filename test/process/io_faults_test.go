@@ -184,7 +184,7 @@ func (b faultBench) clear(t *testing.T, spec string, r harness.Result, failed *h
 func (b faultBench) accepted(t *testing.T, r harness.Result, doc harness.Sent, turns []harness.ShownTurn) {
 	t.Helper()
 	if len(turns) > 1 {
-		t.Fatalf("%d turns came of one message: %+v", len(turns), turns)
+		t.Fatalf("one message made %d turns: %+v", len(turns), turns)
 	}
 	switch {
 	case r.Code == 0 && (doc.Outcome != chat.OutcomeCompleted || doc.Text != firstAnswer):
@@ -255,7 +255,7 @@ func (b faultBench) fillsUpAt(t *testing.T, spec string) {
 	p := b.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT="+spec+":full", "CONTEXTINFINITY_FAULT_FULL="+full).Host("--session", b.session)
 	said := replyTo(p, faultQuestion)
 	if _, err := os.Stat(full); err == nil && !strings.Contains(said, firstAnswer) && !strings.Contains(said, "disk is full") {
-		t.Errorf("the disk is full and nobody says so: %s", said)
+		t.Errorf("the disk is full, but nothing reports it: %s", said)
 	}
 	said = b.withSpaceAgain(t, p, full)
 	if _, err := os.Stat(full); err == nil { // background work met the fault only now
@@ -296,7 +296,7 @@ func replyTo(p *harness.Host, text string) string {
 	if _, err := io.WriteString(p.Stdin, text+"\n"+mark+"\n"); err != nil {
 		p.T.Fatal(err)
 	}
-	p.Await("it had dealt with "+text, p.Err, func(s string) bool { return strings.Contains(s[err:], mark) })
+	p.Await("it processed "+text, p.Err, func(s string) bool { return strings.Contains(s[err:], mark) })
 	before, _, _ := strings.Cut(p.Err.String()[err:], "error: There is no command "+mark)
 	if !strings.HasPrefix(text, "/") && !strings.Contains(before, "error") { // stdout is another pipe, so the text may arrive later
 		p.Await("the answer to "+text+" is printed", p.Out, func(s string) bool { return strings.Contains(s[out:], "\n") })

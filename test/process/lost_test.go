@@ -71,12 +71,12 @@ func TestADamagedLogIsDropped(t *testing.T) {
 	h.Run("verify").Exits(3)
 	for _, args := range [][]string{{"show", session}, {"sessions"}, {"search", "Remember"}, {"export", session, "-o", t.TempDir()}, {"backup", t.TempDir()}} {
 		if r := h.Run(args...).Exits(0); !strings.Contains(r.Stderr, log) || !strings.Contains(r.Stderr, "--drop-log") {
-			t.Errorf("%s says nothing of the damaged log: %q", args[0], r.Stderr)
+			t.Errorf("%s does not mention the damaged log: %q", args[0], r.Stderr)
 		}
 	}
 	h.Run("restore", "--drop-log").Exits(2) // there is no terminal to ask
 	if now, err := os.ReadFile(log); err != nil || !bytes.Equal(now, damaged) {
-		t.Fatalf("the log was changed before anybody agreed: %v", err)
+		t.Fatalf("the log was changed without consent: %v", err)
 	}
 	h.OK("restore", "--drop-log", "--yes")
 	kept, err := filepath.Glob(filepath.Join(h.DataDir(), "replaced", "*", store.DatabaseFile+"-wal"))

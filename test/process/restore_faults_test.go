@@ -62,7 +62,7 @@ func TestEveryFaultOfARestore(t *testing.T) {
 			case turns != 1 && turns != 2:
 				t.Errorf("%d turns", turns)
 			case r.Code == 0 && turns != 1:
-				t.Errorf("restored, and the old data is there")
+				t.Errorf("restored, but the old data is there")
 			case r.Code == 1:
 				var doc struct{ Error *harness.Failure }
 				r.Document(&doc)

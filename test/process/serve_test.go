@@ -111,10 +111,10 @@ func TestAForwardedCommandBehavesAsAlone(t *testing.T) {
 			}
 			alone, carried := said[0], said[1]
 			if masked(alone.Stdout) != masked(carried.Stdout) {
-				t.Errorf("stdout alone:\n%s\ncarried out:\n%s", masked(alone.Stdout), masked(carried.Stdout))
+				t.Errorf("stdout without the host:\n%s\nwith it:\n%s", masked(alone.Stdout), masked(carried.Stdout))
 			}
 			if masked(alone.Stderr) != masked(carried.Stderr) {
-				t.Errorf("stderr alone:\n%s\ncarried out:\n%s", masked(alone.Stderr), masked(carried.Stderr))
+				t.Errorf("stderr without the host:\n%s\nwith it:\n%s", masked(alone.Stderr), masked(carried.Stderr))
 			}
 		})
 	}
@@ -192,7 +192,7 @@ func TestTheServingProgramIsClosed(t *testing.T) {
 		t.Errorf("the turn is %+v", turn)
 	}
 	if left := store.WriterAddress(h.DataDir()); left != "" {
-		t.Errorf("the lock still tells of %q", left)
+		t.Errorf("the lock still names %q", left)
 	}
 	h.Clean()
 }

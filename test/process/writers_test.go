@@ -23,8 +23,12 @@ func TestASecondWriterIsRefusedAndTheFirstUnharmed(t *testing.T) {
 
 	session := h.LastSession()
 	writers := [][]string{
-		{"send", "--session", session, "Second."}, {"commit", session}, {"pin", session, "fact"}, {"reconcile"},
-		{"sessions", "rename", session, "Other"}, {"discard", h.Only(session).ID},
+		{"send", "--session", session, "--wait-turn", "0s", "Second."},
+		{"commit", session},
+		{"pin", session, "fact"},
+		{"reconcile"},
+		{"sessions", "rename", session, "Other"},
+		{"discard", h.Only(session).ID},
 	}
 	var refused []*harness.Process // each waits a little for the first one
 	for _, args := range writers {
@@ -73,6 +77,47 @@ func TestShortCommandsWaitForEachOther(t *testing.T) {
 	h.Clean()
 }
 
+// Messages to one session from several commands at once are all answered, with a running program or without: each waits
+// for the answers before it, and says so.
+func TestMessagesAtOnceWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	for name, hosted := range map[string]bool{"alone": false, "in a running program": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := harness.NewHeldServer(t, true, harness.ChatWire.Saying(true, "It is noted.")...)
+			h := harness.NewHome(t, harness.Shipped(t), harness.ChatWire.Model("held", server.URL)+"[librarian]\nmodel = \"\"\n")
+			session := h.OK("send", "--new", "--model", "recall", "--json", "One.").Sent().SessionID
+			var host *harness.Host
+			if hosted {
+				host = h.Host()
+			}
+			send := func(words string, more ...string) *harness.Process {
+				return h.Start(nil, append([]string{"send", "--session", session, "--model", "held", words}, more...)...)
+			}
+			first := send("Two.")
+			<-server.Asked
+			waiting := []*harness.Process{send("Three."), send("Four."), send("Five.")}
+			for _, p := range waiting {
+				p.Await("it said that it waits", p.Err, func(s string) bool { return strings.Contains(s, "this message waits for it") })
+			}
+			if hosted {
+				send("Not at all.", "--json", "--wait-turn", "0s").Wait().Fails(1, chat.CodeBusy)
+			}
+			server.Release()
+			for _, p := range append(waiting, first) {
+				p.Wait().Exits(0)
+			}
+			if hosted {
+				host.Leave()
+			}
+			if turns := h.Show(session).Turns; len(turns) != 5 {
+				t.Errorf("%d turns", len(turns))
+			}
+			h.Clean()
+		})
+	}
+}
+
 // A lock file that a killed process left behind does not block others.
 func TestAStaleLockDoesNotBlock(t *testing.T) {
 	t.Parallel()
@@ -83,7 +128,7 @@ func TestAStaleLockDoesNotBlock(t *testing.T) {
 	p.Kill()
 	lock, err := os.ReadFile(filepath.Join(h.DataDir(), "writer.lock"))
 	if err != nil || strings.TrimSpace(string(lock)) != strconv.Itoa(p.Cmd.Process.Pid) {
-		t.Fatalf("the lock a crash leaves holds %q (%v), so this proves nothing", lock, err)
+		t.Fatalf("after a crash the lock contains %q (%v), so this proves nothing", lock, err)
 	}
 	h.OK("commit", h.LastSession())
 	h.Clean()

@@ -50,10 +50,10 @@ func TestAChangedProgramIsTestedAgain(t *testing.T) {
 	}
 	remembered()
 	if !remembered() {
-		t.Fatal("the test runs anew though nothing changed")
+		t.Fatal("the test runs again although nothing changed")
 	}
 	write("said.go", "//go:build loud\n\npackage main\n\nconst said = \"that!\"\n", old.Add(time.Minute))
 	if remembered() {
-		t.Error("the program changed, and its test was not run anew")
+		t.Error("the program changed, but its test was not run again")
 	}
 }

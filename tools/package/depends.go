@@ -38,7 +38,7 @@ var ofTheSystem = []string{"libc.so.6", "libpthread.so.0", "libdl.so.2", "libm.s
 func depends(path string) ([]string, error) {
 	f, err := elf.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s is no program for Linux: %w", path, err)
+		return nil, fmt.Errorf("%s is not a program for Linux: %w", path, err)
 	}
 	defer f.Close()
 	libraries, err := f.ImportedLibraries()

@@ -127,7 +127,7 @@ func (c component) licences() ([]string, error) {
 	if said := c.saysLicence(); said != "" {
 		return []string{"Its package holds no licence text, and names as its licence: " + said}, nil
 	}
-	return nil, fmt.Errorf("%s %s has no licence in %s", c.name, c.version, c.dir)
+	return nil, fmt.Errorf("%s %s has no licence file in %s", c.name, c.version, c.dir)
 }
 
 // saysLicence returns the licence that an npm package names in package.json; empty for others.

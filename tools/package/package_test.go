@@ -51,7 +51,7 @@ func TestDependenciesOfAProgram(t *testing.T) {
 		t.Errorf("got %q, %v; want %q", got, err, want)
 	}
 	if _, err := packagesOf([]string{"libsurprise.so.1"}, nil); err == nil || !strings.Contains(err.Error(), "libsurprise.so.1") {
-		t.Errorf("a library that nobody thought of was let through: %v", err)
+		t.Errorf("an unlisted library was accepted: %v", err)
 	}
 }
 
@@ -70,7 +70,7 @@ func TestTemplates(t *testing.T) {
 			_, err = d.Token()
 		}
 		if err != io.EOF {
-			t.Errorf("%s is no XML: %v", path, err)
+			t.Errorf("%s is not XML: %v", path, err)
 		}
 		for _, want := range wants {
 			if !bytes.Contains(got, []byte(want)) {
@@ -115,7 +115,7 @@ func TestCopyrightContainsTheWholeLicence(t *testing.T) {
 		}
 	}
 	if strings.Count(got, "Permission is hereby granted") != 1 {
-		t.Error("the licence stands there more than once")
+		t.Error("the licence is there more than once")
 	}
 }
 

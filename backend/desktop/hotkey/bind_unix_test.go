@@ -149,7 +149,7 @@ func TestX11DeliversACombination(t *testing.T) {
 		select {
 		case <-presses:
 		case <-time.After(10 * time.Second):
-			t.Fatalf("nothing was heard %s", when)
+			t.Fatalf("no press was reported %s", when)
 		}
 	}
 	keys.press(symControl, symSpace) // another combination
@@ -170,7 +170,7 @@ func TestX11DeliversACombination(t *testing.T) {
 		keys.move(sym, xproto.KeyRelease)
 	}
 	if n := len(presses); n != 0 {
-		t.Errorf("it was heard %d times more", n)
+		t.Errorf("%d more presses were reported", n)
 	}
 
 	if _, err := systemBind(t.Context(), c, "", nil); chat.CodeOf(err) != chat.CodeConflict || !strings.Contains(err.Error(), "Another program has Ctrl+Alt+Space already.") {
@@ -179,7 +179,7 @@ func TestX11DeliversACombination(t *testing.T) {
 	b.close()
 	again, err := systemBind(t.Context(), c, "", nil)
 	if err != nil {
-		t.Fatalf("it was not given back: %v", err)
+		t.Fatalf("it was not returned: %v", err)
 	}
 	again.close()
 }
@@ -335,7 +335,7 @@ func TestThePortalDeliversACombination(t *testing.T) {
 	b.close()
 	<-f.closed // the session was closed
 	if len(tokens) != 0 {
-		t.Error("others' presses count")
+		t.Error("keys of others are counted")
 	}
 }
 
@@ -363,7 +363,7 @@ func TestAPortalsRefusalIsReported(t *testing.T) {
 	}{
 		"not allowed": {&fakePortal{outcome: responseCancelled}, chat.CodeCancelled, "was not allowed"},
 		"left out":    {&fakePortal{}, chat.CodeConflict, "did not give the program this combination"},
-		"failed":      {&fakePortal{outcome: 2}, chat.CodeUnavailable, "did not answer as it should"},
+		"failed":      {&fakePortal{outcome: 2}, chat.CodeUnavailable, "gave an unexpected answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			startPortal(t, c.portal)

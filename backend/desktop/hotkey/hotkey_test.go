@@ -44,7 +44,7 @@ func (f *fakeDesktop) bind(_ context.Context, c Combination, _ string, _ func(st
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.held != "" {
-		f.t.Errorf("%s was asked for while %s is held", c.Key, f.held)
+		f.t.Errorf("%s was requested while %s is held", c.Key, f.held)
 	}
 	if c.Key == "T" {
 		return nil, errors.New("taken")
@@ -107,7 +107,7 @@ func TestAKeeperKeepsTheLatestCombination(t *testing.T) {
 	until(PhaseBound, "Ctrl+D")
 	desktop.endIt()
 	if s := until(PhaseFailed, "Ctrl+D"); s.Err == nil {
-		t.Error("it ended, and nobody is told")
+		t.Error("its end is not reported")
 	}
 	k.Want("Ctrl+D") // requested again after it failed
 	until(PhaseBound, "Ctrl+D")
@@ -117,7 +117,7 @@ func TestAKeeperKeepsTheLatestCombination(t *testing.T) {
 	until(PhaseBound, "Ctrl+E")
 	k.Close()
 	if held := desktop.holds(); held != "" || k.State().Phase != PhaseOff {
-		t.Errorf("%s is still held (%+v)", held, k.State())
+		t.Errorf("%s is still locked (%+v)", held, k.State())
 	}
 	k.Close()
 }

@@ -214,7 +214,7 @@ func (p *portal) deliver(session dbus.ObjectPath, pressed func(string)) {
 
 // portalError describes an error of an existing portal.
 func portalError(err error) error {
-	return chat.WrapError(chat.CodeUnavailable, "hotkey.portal", err, "The desktop's portal for global shortcuts did not answer as it should: "+err.Error()+".").
+	return chat.WrapError(chat.CodeUnavailable, "hotkey.portal", err, "The desktop's portal for global shortcuts gave an unexpected answer: "+err.Error()+".").
 		WithHint("bind the command contextinfinity --quick in the desktop's own keyboard settings")
 }
 

@@ -146,7 +146,7 @@ func (g *grabber) codes() ([]xproto.Keycode, error) {
 	if len(shifted) > 0 {
 		return shifted[:1], nil
 	}
-	return nil, chat.Errorf(chat.CodeUnavailable, "hotkey.x11", "No key of this keyboard makes %s.", g.c.Key).WithHint("choose another combination")
+	return nil, chat.Errorf(chat.CodeUnavailable, "hotkey.x11", "This keyboard has no key for %s.", g.c.Key).WithHint("choose another combination")
 }
 
 // modifiers are the combination's modifiers, with each state of the locks.

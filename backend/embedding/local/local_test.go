@@ -123,7 +123,7 @@ func TestProperties(t *testing.T) {
 		}
 		among, err := New().Embed(context.Background(), embedding.Query, []string{"other words", text, text})
 		if err != nil || !slices.Equal(among[1], alone) || !slices.Equal(among[2], alone) {
-			rt.Fatalf("what stands beside a text changes its vector, %v", err)
+			rt.Fatalf("other texts in the request change a text's vector, %v", err)
 		}
 		if utf8.ValidString(text) && !slices.Equal(vector(t, " "+text+"\n"), alone) {
 			rt.Fatal("white space around a text changes its vector")

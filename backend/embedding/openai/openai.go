@@ -108,7 +108,7 @@ func read(data []byte, n int) ([][]float32, error) {
 		return nil, errors.New("the answer could not be read; check the address")
 	}
 	if len(answer.Data) != n {
-		return nil, errors.New("the answer does not hold one vector for each text")
+		return nil, errors.New("the answer does not contain one vector for each text")
 	}
 	out := make([][]float32, n)
 	for _, d := range answer.Data {
@@ -117,7 +117,7 @@ func read(data []byte, n int) ([][]float32, error) {
 			return nil, err
 		}
 		if d.Index < 0 || d.Index >= n || out[d.Index] != nil {
-			return nil, errors.New("the answer does not say which vector is whose")
+			return nil, errors.New("the answer does not assign its vectors to the texts")
 		}
 		out[d.Index] = v
 	}

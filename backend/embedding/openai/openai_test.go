@@ -132,7 +132,7 @@ func TestAnswers(t *testing.T) {
 		{"words", `{"data":[{"index":0,"embedding":["a"]}]}`, "could not be read"},
 		{"no vector", `{"data":[]}`, "one vector for each text"},
 		{"two for one", `{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[1]}]}`, "one vector for each text"},
-		{"wrong index", `{"data":[{"index":7,"embedding":[1]}]}`, "which vector is whose"},
+		{"wrong index", `{"data":[{"index":7,"embedding":[1]}]}`, "assign its vectors to the texts"},
 		{"no JSON", `<html>`, "could not be read"},
 	}
 	for _, c := range cases {
@@ -184,10 +184,10 @@ func TestFailures(t *testing.T) {
 				t.Errorf("retry after %v, want %v", again.After, c.after)
 			}
 			if strings.Contains(err.Error(), key) {
-				t.Errorf("the error holds the key: %v", err)
+				t.Errorf("the error contains the key: %v", err)
 			}
 			if len(s.bodies) != 1 {
-				t.Errorf("%d requests: retries are not the adapter's", len(s.bodies))
+				t.Errorf("%d requests: the adapter must not retry", len(s.bodies))
 			}
 		})
 	}
@@ -206,7 +206,7 @@ func TestUnreachable(t *testing.T) {
 		t.Errorf("a probe that fails: %v", err)
 	}
 	if _, err := New(t.Context(), Options{BaseURL: "ftp://x", Model: "m"}); chat.CodeOf(err) != chat.CodeConfig {
-		t.Errorf("an address that is none: %v", err)
+		t.Errorf("an invalid address: %v", err)
 	}
 }
 

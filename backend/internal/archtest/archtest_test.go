@@ -25,7 +25,7 @@ func TestTheProjectFollowsItsRules(t *testing.T) {
 	}
 	for _, dir := range largeRooms {
 		if n := report.files[dir]; n <= maxFiles {
-			t.Errorf("%s holds %d files and can be taken out of largeRooms", dir, n)
+			t.Errorf("%s contains %d files and can be taken out of largeRooms", dir, n)
 		}
 	}
 	// A check of the wrong directory would find no problems.
@@ -34,7 +34,8 @@ func TestTheProjectFollowsItsRules(t *testing.T) {
 	}
 }
 
-// TestEachRuleFindsItsViolation checks a tree in which every file breaks one rule, which its first line names: "// breaks: NAME".
+// TestEachRuleFindsItsViolation checks a tree in which every file breaks one rule. Its first line names the rule:
+// "// breaks: NAME".
 func TestEachRuleFindsItsViolation(t *testing.T) {
 	root := filepath.Join("testdata", "broken")
 	report, err := Check(root)
@@ -47,7 +48,7 @@ func TestEachRuleFindsItsViolation(t *testing.T) {
 		found[finding.File+" "+finding.Rule] = true
 		proved[finding.Rule] = true
 		if finding.Line == 0 || finding.Reason == "" {
-			t.Errorf("%s: a finding must say where and why", finding)
+			t.Errorf("%s: a finding must have a place and a reason", finding)
 		}
 	}
 	for file, rule := range expectations(t, root) {
@@ -57,7 +58,7 @@ func TestEachRuleFindsItsViolation(t *testing.T) {
 	}
 	for _, name := range ruleNames() {
 		if !proved[name] {
-			t.Errorf("no broken file proves that rule %q bites", name)
+			t.Errorf("no broken file proves that rule %q works", name)
 		}
 	}
 }

@@ -30,6 +30,6 @@ func TestThePageHasTheTypesOfTheProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("%s is not what backend/api says: run `make types` and commit it", pagetypes.File)
+		t.Errorf("%s does not match backend/api: run `make types` and commit it", pagetypes.File)
 	}
 }

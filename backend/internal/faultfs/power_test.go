@@ -198,7 +198,7 @@ func TestDurableFilesAreNotTracked(t *testing.T) {
 	}
 	check(SyncDir(Journal, filepath.Dir(path)))
 	if len(account.nodes) != before {
-		t.Errorf("%d files are in the account, %d before", len(account.nodes), before)
+		t.Errorf("%d files are counted, %d before", len(account.nodes), before)
 	}
 	for _, e := range account.pending {
 		if slices.Contains(e.dirs, filepath.Dir(path)) {

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 // The environment variable that kills a test build has no effect on a normal one.
 func TestInertInANormalBuild(t *testing.T) {
 	if faults.Enabled {
-		t.Error("a normal build says it has fault points")
+		t.Error("a normal build reports fault points")
 	}
 	for _, spec := range []string{"test.here:exit", "test.here:err", "test.here:1:exit", "test.here:power", "io.*:eio", "not a specification"} {
 		cmd := exec.Command(os.Args[0])

@@ -54,7 +54,7 @@ func (s source) points() []string {
 				}
 				value, ok := literal(c.Args[0])
 				if !ok {
-					s.t.Errorf("a point's name is not written out: %v", c.Args[0])
+					s.t.Errorf("a point's name is not a literal: %v", c.Args[0])
 				}
 				names = append(names, value)
 			})
@@ -102,7 +102,7 @@ func (s source) meaning(dir, name string, in *ast.FuncDecl) []string {
 			i++
 		}
 	}
-	s.t.Errorf("%s calls Write with %s, of which nothing is known", in.Name.Name, name)
+	s.t.Errorf("%s calls Write with %s, which is not known", in.Name.Name, name)
 	return nil
 }
 

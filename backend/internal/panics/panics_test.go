@@ -30,7 +30,7 @@ func TestRecover(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if !strings.Contains(stack, "panics_test") {
-			t.Errorf("%s: the stack does not say where", name)
+			t.Errorf("%s: the stack has no place", name)
 		}
 	}
 	if err, _ := do(func() {}); err != nil {

@@ -27,7 +27,7 @@ func TestTextInWhichJSONIsQuoted(t *testing.T) {
 			t.Errorf("%s became %s", text, got)
 		}
 		if json.Valid([]byte(text)) && !json.Valid([]byte(got)) {
-			t.Errorf("%s is no JSON any more: %s", text, got)
+			t.Errorf("%s is no longer JSON: %s", text, got)
 		}
 	}
 }

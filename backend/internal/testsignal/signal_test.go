@@ -60,7 +60,7 @@ func TestUnreadSignalsPanic(t *testing.T) {
 	s.Watch()
 	defer func() {
 		if recover() == nil {
-			t.Error("an unread signal was dropped in silence")
+			t.Error("an unread signal was dropped silently")
 		}
 	}()
 	for i := range 1001 {

@@ -152,14 +152,14 @@ func TestNothingClosesAFrame(t *testing.T) {
 		seen := Visible(hostile(t))
 		doc := Document(seen)
 		if closes(doc) {
-			t.Fatalf("%q stands in its frame as %q", seen, doc)
+			t.Fatalf("%q is in its frame as %q", seen, doc)
 		}
 		if again := Document(doc); again != doc || Visible(doc) != doc {
 			t.Fatalf("%q is framed as %q, and that as %q", seen, doc, again)
 		}
 		memory := Memory(seen)
 		if closes(memory) || strings.Contains(memory, "<") || forged.MatchString(memory) {
-			t.Fatalf("%q stands in memory as %q", seen, memory)
+			t.Fatalf("%q is in memory as %q", seen, memory)
 		}
 		if again := quoteForged(memory); again != memory {
 			t.Fatalf("%q is quoted twice: %q", memory, again)

@@ -74,7 +74,7 @@ func FuzzFailure(f *testing.F) {
 			t.Fatalf("%d %q: %+v", status, body, e)
 		}
 		if strings.Contains(e.Message+e.Type+e.Error(), key) {
-			t.Fatalf("the key stands in %q", e.Message)
+			t.Fatalf("the key is in %q", e.Message)
 		}
 		ids, _, err := server.Models(t.Context(), "/models")
 		if err == nil && len(ids) > len(body) {

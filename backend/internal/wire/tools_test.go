@@ -100,7 +100,7 @@ func checkCalls(rt *rapid.T, groups []Group, said []string) {
 	var open []string
 	for i, g := range groups {
 		if i > 0 && g.Role == groups[i-1].Role {
-			rt.Fatalf("sides do not alternate: %+v", groups)
+			rt.Fatalf("the roles do not alternate: %+v", groups)
 		}
 		answered := 0
 		for _, b := range g.Blocks {
@@ -134,7 +134,7 @@ func checkCalls(rt *rapid.T, groups []Group, said []string) {
 			found = found || s == word
 		}
 		if !found {
-			rt.Fatalf("%q does not stand by itself in %q", word, all)
+			rt.Fatalf("%q is not on its own in %q", word, all)
 		}
 	}
 }

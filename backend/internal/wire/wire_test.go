@@ -145,7 +145,7 @@ func TestText(t *testing.T) {
 			shown += text.Append(json.RawMessage(p))
 		}
 		if shown != c.want || text.String() != c.want {
-			t.Errorf("%q shows %q, holds %q, want %q", c.pieces, shown, text.String(), c.want)
+			t.Errorf("%q shows %q, contains %q, want %q", c.pieces, shown, text.String(), c.want)
 		}
 	}
 }
@@ -185,7 +185,7 @@ func TestRedact(t *testing.T) {
 	}
 	long := cleanWords(strings.Repeat("ä", maxWords/2-1)+"my-secret-key-1", "my-secret-key-1")
 	if strings.Contains(long, "my-") || len(long) > maxWords+len("…") {
-		t.Errorf("a cut left half a key: %q", long)
+		t.Errorf("a cut left part of a key: %q", long)
 	}
 }
 

@@ -213,6 +213,6 @@ func TestTooManyParts(t *testing.T) {
 		d.Decode(ev)
 	}
 	if d.Parts() <= llm.MaxParts || len(d.Result().Items) > llm.MaxParts+10 {
-		t.Errorf("of %d messages %d are counted, and %d items kept", many, d.Parts(), len(d.Result().Items))
+		t.Errorf("%d messages, of which %d are counted, and %d items kept", many, d.Parts(), len(d.Result().Items))
 	}
 }

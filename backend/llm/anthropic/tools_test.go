@@ -50,7 +50,7 @@ func TestAPausedAnswerIsSentBackUnchanged(t *testing.T) {
 	}
 	var got, want any
 	if json.Unmarshal(sent.Messages[1].Content[1], &got) != nil || json.Unmarshal([]byte(hosted), &want) != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("the hosted call goes back as %s", sent.Messages[1].Content[1])
+		t.Errorf("the hosted call is sent back as %s", sent.Messages[1].Content[1])
 	}
 }
 

@@ -116,6 +116,6 @@ func TestDescribeModelsIsBounded(t *testing.T) {
 		t.Fatalf("%d, %v, %v", len(cards), asked, err)
 	}
 	if _, _, err = described(t, map[string]string{"/v1/models": `<html>`}, llm.Endpoint{}); err == nil {
-		t.Fatal("a page was taken for a list of models")
+		t.Fatal("a web page was accepted as a list of models")
 	}
 }

@@ -75,10 +75,10 @@ func TestCallsInTheFormsOfManyServers(t *testing.T) {
 		"one id twice": {[]string{
 			call(`{"index":0,"id":"i","function":{"name":"a","arguments":"{}"}}`), call(`{"index":1,"id":"i","function":{"name":"b","arguments":"{}"}}`),
 		}, `i=a{} call-2=b{}`},
-		"an object for a text":       {[]string{call(`{"id":"i","function":{"name":"a","arguments":{"x":[1, 2]}}}`)}, `i=a{"x":[1, 2]}`},
-		"null arguments":             {[]string{call(`{"id":"i","function":{"name":"a","arguments":null}}`)}, `i=a{}`},
-		"the form before":            {[]string{`{"function_call":{"name":"a","arguments":"{\"x\""}}`, `{"function_call":{"arguments":":1}"}}`}, `call-1=a{"x":1}`},
-		"one that is no call at all": {[]string{call(`7,null,{"id":"i","function":{"name":"a"}}`)}, `i=a{}`},
+		"an object for a text":   {[]string{call(`{"id":"i","function":{"name":"a","arguments":{"x":[1, 2]}}}`)}, `i=a{"x":[1, 2]}`},
+		"null arguments":         {[]string{call(`{"id":"i","function":{"name":"a","arguments":null}}`)}, `i=a{}`},
+		"the form before":        {[]string{`{"function_call":{"name":"a","arguments":"{\"x\""}}`, `{"function_call":{"arguments":":1}"}}`}, `call-1=a{"x":1}`},
+		"one that is not a call": {[]string{call(`7,null,{"id":"i","function":{"name":"a"}}`)}, `i=a{}`},
 	} {
 		for _, finish := range []string{"tool_calls", "stop", "function_call"} {
 			r := decode(t, stream(finish, c.deltas...))
@@ -99,7 +99,7 @@ func TestASignatureIsSentBackWithItsCall(t *testing.T) {
 		call(`{"index":1,"id":"k","function":{"name":"b","arguments":"{}"},"extra_content":null}`)))
 	signed := `{"extra_content":{"google":{"thought_signature":"Cg=="}},"function":{"arguments":"{}","name":"a"},"id":"i","type":"function"}`
 	if body := sentBack(t, r, true); !strings.Contains(body, signed) || strings.Count(body, "extra_content") != 1 {
-		t.Errorf("the call goes back in %s", body)
+		t.Errorf("the call is sent back in %s", body)
 	}
 	if body := sentBack(t, r, false); strings.Contains(body, "extra_content") {
 		t.Errorf("a later turn sends %s", body)
@@ -135,7 +135,7 @@ func TestReasoningIsSentBackUnchanged(t *testing.T) {
 	}
 	parts := decode(t, stream("tool_calls", content(`[{"type":"thinking","thinking":[{"type":"text","text":"Hm."}]}]`), tool))
 	if body := sentBack(t, parts, true); strings.Contains(body, "Hm.") {
-		t.Errorf("thoughts without a member go back as %s", body)
+		t.Errorf("thoughts without a member are sent back as %s", body)
 	}
 }
 

@@ -98,7 +98,7 @@ func TestQuotes(t *testing.T) {
 	}
 	again, _ := ask(t, provider(&memory{found: kyoto, turns: 4}), "What did we say about the ryokan?", true)
 	if !reflect.DeepEqual(events, again) {
-		t.Error("the same question and memory give other events")
+		t.Error("the same question and memory give different events")
 	}
 	_, whole := ask(t, provider(m), "What did we say about the ryokan?", false)
 	if whole.Result.Text() != r.Text() || !whole.Result.Terminal {

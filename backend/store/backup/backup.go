@@ -346,7 +346,7 @@ func targetError(path string, err error) error {
 		return chat.WrapError(chat.CodeNotFound, op, err, "There is no folder "+dir+"; no backup was written.").
 			WithHint("create it first, or choose another")
 	case errors.Is(err, fs.ErrPermission):
-		return chat.WrapError(chat.CodeInvalid, op, err, "You may not write into the folder "+dir+"; no backup was written.").
+		return chat.WrapError(chat.CodeInvalid, op, err, "You do not have permission to write to the folder "+dir+"; no backup was written.").
 			WithHint("choose another")
 	}
 	mapped := chat.AsError(sqlite.MapError(op, err))

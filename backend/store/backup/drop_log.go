@@ -72,7 +72,7 @@ func (a *Archive) keepLog(ctx context.Context, aside string) (withLog bool, err 
 	}
 	without, err := wholeCopy(ctx, aside, sqlite.DatabaseFile)
 	if err == nil && with < 0 && without < 0 {
-		err = chat.Errorf(chat.CodeCorrupt, "store.drop_log", "The database is damaged, with what can be read of its log and without it. Nothing was changed.").
+		err = chat.Errorf(chat.CodeCorrupt, "store.drop_log", "The database is damaged, both with and without the readable part of its log. Nothing was changed.").
 			WithHint("restore a backup (contextinfinity backups, contextinfinity restore)")
 	}
 	return with > without, err

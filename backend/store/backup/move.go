@@ -172,7 +172,7 @@ func (a *Archive) Move(ctx context.Context, to string, adopt func() (written boo
 	}
 	plan, err := a.PlanMove(to)
 	if err == nil && plan.Reason != "" {
-		err = chat.Errorf(chat.CodeInvalid, opMove, "The data cannot be moved to %s: %s", to, plan.Reason).WithHint("it is where it was; choose another folder")
+		err = chat.Errorf(chat.CodeInvalid, opMove, "The data cannot be moved to %s: %s", to, plan.Reason).WithHint("the data was not moved; choose another folder")
 	}
 	if err != nil {
 		return err
@@ -281,7 +281,7 @@ func copyChecked(from, to string) error {
 	got, err := hashOf(to)
 	if err == nil && got != want {
 		err = chat.Errorf(chat.CodeCorrupt, opMove, "The copy of %s differs from the original.", filepath.Base(from)).
-			WithHint("the data is where it was; check the new disk")
+			WithHint("the data was not moved; check the new disk")
 	}
 	return err
 }

@@ -56,7 +56,7 @@ func (a *Archive) LogNote() string {
 	if err != nil || damage == "" {
 		return ""
 	}
-	return fmt.Sprintf("The newest changes are missing here, because the database's write-ahead log %s is damaged. %s Everything before them is read as it was, and nothing was changed. "+
+	return fmt.Sprintf("The newest changes are missing here, because the database's write-ahead log %s is damaged. %s Everything before them can be read, and nothing was changed. "+
 		"Restore a backup (contextinfinity backups, contextinfinity restore), or continue without these changes (contextinfinity restore --drop-log).",
 		filepath.Join(a.dir, sqlite.DatabaseFile+"-wal"), damage)
 }

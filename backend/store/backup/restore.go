@@ -286,7 +286,7 @@ func (r *restoring) upgrade(ctx context.Context) error {
 	r.out.Problems = len(found)
 	r.out.Findings = append([]chat.Finding{}, found[:min(len(found), maxTold)]...)
 	if sqlite.SizeOf(r.staged()+"-wal") > 0 {
-		return chat.Errorf(chat.CodeBusy, opRestore, "Another program reads the copy of the backup; nothing was changed.").WithHint("try again")
+		return chat.Errorf(chat.CodeBusy, opRestore, "Another program is reading the copy of the backup; nothing was changed.").WithHint("try again")
 	}
 	return nil
 }

@@ -65,7 +65,7 @@ func (s *Bundles) readOriginal(ctx context.Context, branch chat.BranchID) (from 
 		}
 		if f := t.Failure; f != nil && f.Code == chat.CodeCorrupt {
 			return from, 0, chat.Errorf(chat.CodeCorrupt, "session.duplicate", "Turn #%d cannot be read, so nothing was copied.", t.Seq).
-				WithHint("verify says what is damaged; a branch from before it can be duplicated")
+				WithHint("run verify to see what is damaged; a branch from before it can be duplicated")
 		}
 		from.turns, ids = append(from.turns, t), append(ids, t.ID)
 	}

@@ -421,7 +421,7 @@ func (in *incoming) snapshotHolds(s *Bundles) bool {
 // unsound is the error for a bundle with a valid chain that is not a valid session.
 func unsound(format string, args ...any) *chat.Error {
 	return chat.Errorf(chat.CodeCorrupt, "", "The bundle was refused and nothing was changed: %s.", fmt.Sprintf(format, args...)).
-		WithHint("export it again from where it came from, once verify finds nothing there")
+		WithHint("export it again where it came from, once verify finds no problems there")
 }
 
 // ofBundle adds the file's name to an error.

@@ -138,7 +138,7 @@ func (t *told) add(kind bundle.Kind, hash string, b []byte, err error) {
 
 func (t *told) of(table, id string) ([]bundle.Content, error) {
 	if t.bad {
-		return nil, sqlite.CorruptRecord(table, id, nil).WithHint("nothing was exported; verify says what is damaged, and a backup may hold it")
+		return nil, sqlite.CorruptRecord(table, id, nil).WithHint("nothing was exported; run verify to see what is damaged: a backup may contain it")
 	}
 	return t.list, nil
 }

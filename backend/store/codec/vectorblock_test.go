@@ -42,11 +42,11 @@ func TestADamagedBlockIsRefused(t *testing.T) {
 	}
 	for cut := range out {
 		if _, err := VectorBlockOf(out[:cut], 5); err == nil {
-			t.Errorf("%d of %d bytes are taken for a block", cut, len(out))
+			t.Errorf("%d of %d bytes are accepted as a block", cut, len(out))
 		}
 	}
 	if _, err := VectorBlockOf(append(out, 0), 5); err == nil {
-		t.Error("a byte too many is taken for part of a block")
+		t.Error("an extra byte is accepted as part of a block")
 	}
 	if _, err := VectorBlockOf(out, 6); err == nil {
 		t.Error("a block of another dimension is read")

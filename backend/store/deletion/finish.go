@@ -130,7 +130,7 @@ func (s *Deletion) emptyLog(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return chat.Errorf(chat.CodeBusy, OpErase, "Another program reads the data.")
+			return chat.Errorf(chat.CodeBusy, OpErase, "Another program is reading the data.")
 		case <-time.After(20 * time.Millisecond):
 		}
 	}

@@ -92,7 +92,7 @@ func RecordOn(t *core.Tx, base codec.Base, session chat.SessionID, kind ledger.T
 func (a *Applier) set(query string, args ...any) error {
 	n, err := a.Exec(query, args...)
 	if err == nil && n == 0 {
-		err = sqlite.Invalid("What it changes does not exist.")
+		err = sqlite.Invalid("The record that it changes does not exist.")
 	}
 	return err
 }

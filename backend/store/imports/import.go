@@ -82,7 +82,7 @@ func (s *Imports) ImportConversation(ctx context.Context, c transfer.Conversatio
 			return sum, nil
 		}
 		if sqlite.Constrained(err) { // its key exists: somebody imports the same conversation
-			err = sqlite.Conflict("The conversation was imported by another program meanwhile.").WithHint("import the file again")
+			err = sqlite.Conflict("The conversation was imported by another program in the meantime.").WithHint("import the file again")
 		}
 		if code := chat.CodeOf(err); try == importTries || code != chat.CodeConflict && code != chat.CodeBusy && code != chat.CodeIncomplete {
 			return sum, sqlite.MapError(opImport, err)

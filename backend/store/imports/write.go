@@ -157,7 +157,7 @@ func (w *importTx) unmoved(r *importRun) error {
 		return err
 	}
 	if tip != w.m.at[r.turns[0].Key].seq-1 || b.Epoch != r.on.epoch || b.ArchivedAt != nil {
-		return sqlite.Conflict("The branch moved on meanwhile.").WithHint("import the file again")
+		return sqlite.Conflict("The branch has changed in the meantime.").WithHint("import the file again")
 	}
 	return nil
 }

@@ -124,7 +124,7 @@ func EnterPhase(t *core.Tx, r *schema.TurnRow, to chat.Phase) error {
 	}
 	n, err := t.Exec(`UPDATE turns SET phase = ?, updated_at = ? WHERE id = ? AND phase = ?`, to, t.Stamp(), r.ID, r.Phase)
 	if err == nil && n != 1 {
-		err = sqlite.Conflict("Turn %d changed meanwhile.", r.TurnSeq)
+		err = sqlite.Conflict("Turn %d has changed in the meantime.", r.TurnSeq)
 	}
 	if err == nil {
 		r.Phase = string(to)

@@ -36,7 +36,7 @@ func Commit(t *core.Tx, c chat.Commit) (schema.StateRow, error) {
 		return schema.StateRow{}, err
 	}
 	if branch.Epoch != c.Epoch {
-		return schema.StateRow{}, sqlite.Conflict("The branch moved on to epoch %d meanwhile.", branch.Epoch).
+		return schema.StateRow{}, sqlite.Conflict("The branch has moved on to epoch %d in the meantime.", branch.Epoch).
 			WithHint("read its head again and retry")
 	}
 	turns, err := checkRun(t, c)

@@ -138,7 +138,7 @@ func BindFiles(t *core.Tx, turn schema.TurnRow, m chat.Message) error {
 	for _, d := range m.Blocks.Documents() {
 		f, err := schema.FileByID(t.DB, d.File)
 		if chat.CodeOf(err) == chat.CodeNotFound || err == nil && f.SessionID != turn.SessionID {
-			return sqlite.Invalid("The document %q is not kept in this session; nothing was sent.", d.Name).WithHint("attach it again")
+			return sqlite.Invalid("The document %q is not stored in this session; nothing was sent.", d.Name).WithHint("attach it again")
 		}
 		if err != nil {
 			return err

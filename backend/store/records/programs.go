@@ -134,7 +134,7 @@ func (s *Records) AllowClient(ctx context.Context, c chat.ClientChoice) error {
 			return sqlite.Invalid("%q is not what a program may see: none, all or chosen.", c.Scope)
 		}
 		if len(c.Sessions)+len(c.Folders) > chat.MaxGrants {
-			return sqlite.Invalid("A program is given at most %d sessions and folders; nothing was changed.", chat.MaxGrants).WithHint("put sessions into a folder, or allow all")
+			return sqlite.Invalid("A program can see at most %d chosen sessions and folders; nothing was changed.", chat.MaxGrants).WithHint("put sessions into a folder, or allow all")
 		}
 		if err := makeClient(t, c.Name); err != nil {
 			return err

@@ -135,7 +135,7 @@ func supersede(t *core.Tx, by schema.RangeSummaryRow, ids []string) error {
 			continue
 		}
 		if old.SupersededBy != nil {
-			return sqlite.Conflict("Summary %s was superseded meanwhile.", id).WithHint("read the summaries again")
+			return sqlite.Conflict("Summary %s was superseded in the meantime.", id).WithHint("read the summaries again")
 		}
 		if err := events.Record(t, chat.SessionID(old.SessionID), ledger.EventSummarySuperseded, id, ledger.SummarySuperseded{By: by.ID}); err != nil {
 			return err

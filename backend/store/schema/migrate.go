@@ -200,6 +200,6 @@ func migrationFailed(op string, err error) error {
 	if mapped.Code != chat.CodeInternal {
 		return mapped
 	}
-	return chat.WrapError(chat.CodeInternal, op, err, "The data could not be upgraded. Nothing of it is lost, and it is tried again at the next start.").
+	return chat.WrapError(chat.CodeInternal, op, err, "The data could not be upgraded. Nothing is lost, and the upgrade is tried again at the next start.").
 		WithHint("the backup made before it is in the folder " + sqlite.BackupDir)
 }

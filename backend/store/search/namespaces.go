@@ -189,7 +189,7 @@ func (s *Search) ServeNamespace(ctx context.Context, id int64) error {
 			return retireOthers(t, id)
 		}
 		if !row.live() {
-			return sqlite.Conflict("The vectors of %s were discarded meanwhile.", row.Identity)
+			return sqlite.Conflict("The vectors of %s were discarded in the meantime.", row.Identity)
 		}
 		missing, err := unembedded(t.DB, id, 0, 1)
 		if err != nil {

@@ -19,14 +19,14 @@ func TestUnitCacheIsLimited(t *testing.T) {
 	for n := range int64(2*mostUnits + mostPlaces/2) {
 		c.putUnits([]chat.UnitRef{at(n)})
 		if _, ok := c.unit(0); !ok {
-			t.Fatalf("a unit that is used is gone after %d others", n)
+			t.Fatalf("a used unit is gone after %d others", n)
 		}
 	}
 	if held := len(c.young) + len(c.old); held > mostUnits {
 		t.Errorf("%d units are held", held)
 	}
 	if u, ok := c.unit(1); ok {
-		t.Errorf("a unit that was not used for long is held: %+v", u)
+		t.Errorf("a unit that was long unused is still cached: %+v", u)
 	}
 	if p, ok := c.place(1); !ok || p.seq != 1 || p.session != "s" || p.role != chat.RoleUser {
 		t.Errorf("place %+v %t", p, ok)
@@ -37,7 +37,7 @@ func TestUnitCacheIsLimited(t *testing.T) {
 		t.Errorf("%d blocks", len(c.places))
 	}
 	if c.open(2); c.generation != 2 || len(c.young)+len(c.places) > 0 {
-		t.Error("units of an older generation are held")
+		t.Error("units of an older generation are cached")
 	}
 	if c.open(1) {
 		t.Error("a reader with an older snapshot may use the cache")

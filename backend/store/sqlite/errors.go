@@ -79,9 +79,9 @@ func mapSQLite(op string, err error) error {
 		return noSpace(op, err)
 	case ResultCorrupt, ResultNotADB:
 		return chat.WrapError(chat.CodeCorrupt, op, err, "A part of the database cannot be read. Nothing was overwritten.").
-			WithHint("run verify to see which records; a backup may hold them")
+			WithHint("run verify to see which records; a backup may contain them")
 	case sqliteBusy:
-		return chat.WrapError(chat.CodeLocked, op, err, "Another program holds the database; nothing was changed.").
+		return chat.WrapError(chat.CodeLocked, op, err, "Another program has the database open; nothing was changed.").
 			WithHint("close it and try again")
 	case sqliteInterrupt:
 		return chat.WrapError(chat.CodeCancelled, op, err, "The operation was cancelled and undone.")
@@ -126,7 +126,7 @@ func Invalid(format string, args ...any) *chat.Error {
 // CorruptRecord is the error for an unreadable record.
 func CorruptRecord(table, id string, err error) *chat.Error {
 	e := chat.Errorf(chat.CodeCorrupt, "", "The record %s %s cannot be read.", table, id).
-		WithHint("everything else is intact; a backup may hold it")
+		WithHint("everything else is intact; a backup may contain it")
 	e.Err = err
 	return e
 }

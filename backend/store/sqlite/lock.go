@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faultfs"
@@ -41,7 +42,7 @@ func LockWriter(dir, address string) (*FileLock, error) {
 		return nil, MapError(op, err)
 	}
 	l := &FileLock{file: f}
-	err = tryLock(f)
+	err = lockAgainstWriters(f)
 	if err == nil {
 		l.dir, err = tryLockDir(dir)
 	}
@@ -61,6 +62,25 @@ func LockWriter(dir, address string) (*FileLock, error) {
 		return nil, MapError(op, err)
 	}
 	return l, nil
+}
+
+// lockAgainstWriters takes the exclusive lock unless a writer holds it. Whoever only looks (WriterAlive) shares the lock
+// for an instant, which must not be mistaken for a writer: a lock that can be shared is tried again.
+func lockAgainstWriters(f descriptor) error {
+	const tries, pause = 200, 5 * time.Millisecond
+	for i := 1; ; i++ {
+		err := tryLock(f)
+		if err == nil || !isLocked(err) || i == tries {
+			return err
+		}
+		if shared := tryShare(f); shared != nil {
+			return err
+		}
+		if err := unlock(f); err != nil {
+			return err
+		}
+		time.Sleep(pause)
+	}
 }
 
 // writeHolder replaces the file's text. Only the holder of the lock writes.
@@ -139,7 +159,8 @@ func WriterAddress(dir string) string {
 	return ReadHolder(f).Address
 }
 
-// WriterAlive reports that a process has a data directory open for writing. It writes nothing.
+// WriterAlive reports that a process has a data directory open for writing. It writes nothing, and shares the lock only for
+// an instant: a writer that starts then takes it a moment later.
 func WriterAlive(dir string) bool {
 	path := filepath.Join(dir, LockFile)
 	if notAFile(path) != "" {
@@ -150,5 +171,5 @@ func WriterAlive(dir string) bool {
 		return false
 	}
 	defer func() { _ = f.Close() }() // also drops the lock, if it was free
-	return isLocked(tryLock(f))
+	return isLocked(tryShare(f))
 }

@@ -15,6 +15,11 @@ func tryLock(f descriptor) error {
 	return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 }
 
+// tryShare takes a lock that others can share, without waiting, unless the exclusive one is held.
+func tryShare(f descriptor) error {
+	return unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB)
+}
+
 func isLocked(err error) bool { return err == unix.EWOULDBLOCK }
 
 func unlock(f descriptor) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }

@@ -177,7 +177,7 @@ func (s *logSum) add(b []byte) {
 // DamageTo says how a log is damaged up to a position, as a sentence; empty: it is not, or it is not the log of the
 // position.
 func DamageTo(log io.Reader, to logPosition) (string, error) {
-	lost := fmt.Sprintf("Changes were confirmed up to frame %d; those from the damaged place on cannot be read.", to.Frame)
+	lost := fmt.Sprintf("Changes were confirmed up to frame %d; those after the damage cannot be read.", to.Frame)
 	var head [LogHeader]byte
 	switch n, err := io.ReadFull(log, head[:]); {
 	case n == 0 && errors.Is(err, io.EOF): // deleted, or emptied after a checkpoint

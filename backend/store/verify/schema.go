@@ -84,5 +84,5 @@ func differs(w schemaObject, there bool) string {
 	if !there {
 		return fmt.Sprintf("The %s is missing.", w.Type)
 	}
-	return fmt.Sprintf("The %s is not as this program makes it.", w.Type)
+	return fmt.Sprintf("The %s is not the one that this program creates.", w.Type)
 }

@@ -206,6 +206,6 @@ func TestTheProbeChooses(t *testing.T) {
 		t.Errorf("without bubblewrap: %s, want %s", got, want)
 	}
 	if got, _ := (&Commands{}).detect(); got != ConfinedNot {
-		t.Errorf("without a process of its own: %s", got)
+		t.Errorf("without its own process: %s", got)
 	}
 }

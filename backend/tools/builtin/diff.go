@@ -115,7 +115,7 @@ func nearChanges(lines []string) string {
 		for i < len(lines) && !keep[i] {
 			i++
 		}
-		fmt.Fprintf(&b, "  … %d lines stay as they are\n", i-from)
+		fmt.Fprintf(&b, "  … %d lines unchanged\n", i-from)
 	}
 	return b.String()
 }

@@ -148,7 +148,7 @@ func TestWriteIsPreviewed(t *testing.T) {
 	d := newDesk(t, nil)
 	d.put("a.txt", "1\n2\n3\n4\n5\n6\n7\n8\n9\n")
 	diff, err := d.Preview(t.Context(), tools.Call{Tool: "write_file", Arguments: argumentsOf(t, map[string]any{"path": "a.txt", "content": "1\n2\n3\n4\nfive\n6\n7\n8\n9"})})
-	want := "  … 1 lines stay as they are\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n-9\n+9 [no line end]\n"
+	want := "  … 1 lines unchanged\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n-9\n+9 [no line end]\n"
 	if err != nil || diff != want {
 		t.Errorf("%v\n%s", err, diff)
 	}
@@ -177,7 +177,7 @@ func TestFoldersThatAreRefused(t *testing.T) {
 	all := strings.Join(said, "\n")
 	for _, want := range []string{"root of the file system", "not a full path", "its own data", "cannot be opened"} {
 		if !strings.Contains(all, want) {
-			t.Errorf("%q is not said in:\n%s", want, all)
+			t.Errorf("%q is not in:\n%s", want, all)
 		}
 	}
 	if len(said) != 5 {

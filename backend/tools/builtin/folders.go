@@ -66,7 +66,7 @@ func (f *Folders) check(path string) (folder, error) {
 			own = clean
 		}
 		if holds(one.real, own) || holds(own, one.real) {
-			return one, errors.New("the program keeps its own data or configuration there; give a folder inside it that has none")
+			return one, errors.New("the program keeps its own data or configuration there; choose a subfolder without them")
 		}
 	}
 	return one, nil

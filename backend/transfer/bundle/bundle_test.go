@@ -108,7 +108,7 @@ func TestBundlesRoundTrip(t *testing.T) {
 		}
 	}
 	if !bytes.Equal(b, written(t, events, contents...)) {
-		t.Error("the same session makes other bytes")
+		t.Error("the same session gives different bytes")
 	}
 }
 

@@ -80,7 +80,7 @@ func (s Session) writeEvents(w io.Writer, accepted map[string]int64) error {
 	tail, vouching := ledger.Genesis(), newVouching()
 	damaged := func(seq int64) error {
 		return chat.Errorf(chat.CodeCorrupt, "bundle.write", "Event %d of the session is damaged, so it was not exported.", seq).
-			WithHint("verify says what is damaged; a backup may hold it")
+			WithHint("run verify to see what is damaged; a backup may contain it")
 	}
 	for e, err := range s.Events {
 		if err != nil {

@@ -13,7 +13,7 @@ func drawnAnswer(t *testing.T, answer string) (page, text string) {
 	page = written(t, render.HTML, conversation(exchange(1, "?", answer)))
 	faults, text := inspect(t, page)
 	if len(faults) > 0 {
-		t.Errorf("of %q the page holds %q", answer, faults)
+		t.Errorf("for %q the page has the faults %q", answer, faults)
 	}
 	return page, text
 }
@@ -43,7 +43,7 @@ func TestFormulasAreUnchanged(t *testing.T) {
 	}
 	for _, lines := range []string{"", "\n", "\n\n"} {
 		if _, text := drawnAnswer(t, strings.Repeat("$a $b \\( ` "+lines, 800)); strings.Count(text, "$a $b") != 800 {
-			t.Error("of a text of marks alone some is lost")
+			t.Error("a text that consists of marks is not kept whole")
 		}
 	}
 }

@@ -29,7 +29,7 @@ func golden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s differs; UPDATE_GOLDEN=1 writes it again.\n%s", path, got)
+		t.Errorf("%s differs; UPDATE_GOLDEN=1 rewrites it.\n%s", path, got)
 	}
 }
 
@@ -170,10 +170,10 @@ func TestRenderingUnfinishedTurns(t *testing.T) {
 		t.Errorf("an unsent message is in\n%s", out)
 	}
 	if page := written(t, render.HTML, d); strings.Contains(page, "unsent") || !strings.Contains(page, "This turn failed: No *key*.") {
-		t.Errorf("the page says otherwise:\n%s", page)
+		t.Errorf("the page differs:\n%s", page)
 	}
 	if !render.Open(open.Turn) || render.Open(cut.Turn) || render.Open(failed.Turn) {
-		t.Error("Open is of those that have no answer yet")
+		t.Error("Open must return only those without an answer")
 	}
 }
 

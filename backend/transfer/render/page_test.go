@@ -123,7 +123,7 @@ func TestPageOfEverything(t *testing.T) {
 	golden(t, "everything.html", body)
 }
 
-func TestNothingOfAMessageActsOnThePage(t *testing.T) {
+func TestAMessageCannotAffectThePage(t *testing.T) {
 	for name, said := range hostile {
 		t.Run(name, func(t *testing.T) {
 			turn := exchange(1, said, said)
@@ -140,7 +140,7 @@ func TestNothingOfAMessageActsOnThePage(t *testing.T) {
 				t.Error(f)
 			}
 			if !strings.HasSuffix(strings.TrimSpace(words), "the end") {
-				t.Errorf("what follows is swallowed: %.200q", words[max(0, len(words)-200):])
+				t.Errorf("the text after it is lost: %.200q", words[max(0, len(words)-200):])
 			}
 		})
 	}
@@ -174,7 +174,7 @@ func TestThePolicyForbidsEverythingElse(t *testing.T) {
 		t.Errorf("no policy before the style in %.700s", page)
 	}
 	if strings.Contains(style, "url(") || strings.Contains(style, "@import") {
-		t.Error("the style fetches")
+		t.Error("the style loads resources")
 	}
 }
 

@@ -99,7 +99,7 @@ test('sizes add up; a backup is made, verified and previewed before it is restor
   await expect(made).toHaveCount(1);
   await expect(made).toContainText(/1 session, 1 turn/);
   await page.getByRole('button', { name: 'Check all' }).click();
-  await expect(page.getByRole('status').filter({ hasText: 'read through and verified: no problems found.' })).toBeVisible();
+  await expect(page.getByRole('status').filter({ hasText: 'read and verified: no problems found.' })).toBeVisible();
   await expect(made).toContainText('Checked');
 
   await made.getByRole('button', { name: /^Restore/ }).click();

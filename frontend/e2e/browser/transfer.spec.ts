@@ -42,7 +42,7 @@ test('history is imported once, with a report, and can be continued', async ({ h
   await expect(files).toContainText('There is no such file.');
   await page.getByRole('button', { name: `Leave out ${home.root.slice(home.root.lastIndexOf('/') + 1)}` }).click();
   await page.getByRole('button', { name: 'Import 2 files' }).click();
-  await expect(task(page, 'Import chatgpt-branches.json')).toContainText(/\d+ sessions? made/);
+  await expect(task(page, 'Import chatgpt-branches.json')).toContainText(/\d+ sessions? created/);
   const report = task(page, 'Import chatgpt-broken.json');
   await expect(report).toContainText(/entr(y was|ies were) not read/);
 

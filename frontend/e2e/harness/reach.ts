@@ -31,8 +31,8 @@ export async function unreachable(page: Page): Promise<string[]> {
       if (element.clientWidth === 0 || element.scrollWidth <= element.clientWidth + 1) continue;
       if (['auto', 'scroll'].includes(style.overflowX) && !['INPUT', 'TEXTAREA'].includes(element.tagName)) found.add(`scrolls sideways, ${element.scrollWidth} in ${element.clientWidth}: ${nameOf(element)}`);
       if (style.overflowX !== 'hidden' && style.overflowX !== 'clip' || ['INPUT', 'TEXTAREA', 'SELECT'].includes(element.tagName)) continue;
-      const told = element.closest('[title], summary, button[aria-expanded], [role="option"], article') || element.querySelector('[title]');
-      if (!told) found.add(`cut off, ${element.scrollWidth} in ${element.clientWidth}: ${nameOf(element)}`);
+      const available = element.closest('[title], summary, button[aria-expanded], [role="option"], article') || element.querySelector('[title]');
+      if (!available) found.add(`cut off, ${element.scrollWidth} in ${element.clientWidth}: ${nameOf(element)}`);
     }
 
     const controls = 'button, a[href], input, select, textarea, summary, [role="option"], [role="menuitem"], [role="tab"]';

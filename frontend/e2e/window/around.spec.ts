@@ -6,7 +6,7 @@ import { verb } from '../harness/fixtures.ts';
 import type { Home } from '../harness/home.ts';
 import { prose } from '../browser/conversation.ts';
 import { belonging, built, until } from '../harness/process.ts';
-import { told } from './desk.ts';
+import { reports } from './desk.ts';
 import { Desktop, waitForWindow } from './desktop.ts';
 import { xdotool } from './dragging.ts';
 import { composer, pastFirstStart, said, say, test } from './fixtures.ts';
@@ -33,7 +33,7 @@ for (const LANG of ['C', 'de_DE.UTF-8']) {
     const panel = await desk.play('panel');
     const first = await open({ LANG });
     await pastFirstStart(first);
-    await until('the icon', () => told(panel).some((line) => line.registered));
+    await until('the icon', () => reports(panel).some((line) => line.registered));
     const state = () => first.page.run<{ phase: string; keys: string }>('return window.go.api.Settings.QuickKey()');
     await until('the X server registered the keys', async () => (await state()).phase === 'bound');
     await first.hide(); // now no window of the program can receive a key

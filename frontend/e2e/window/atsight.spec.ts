@@ -74,7 +74,7 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
 
       const last = await run<string>(`return [...document.querySelectorAll('article[data-turn]')].at(-1).getAttribute('aria-label').match(/\\d+/)[0]`);
       await say(room.desktop, `/rollback #${last}`);
-      await until('the reason is shown', async () => (await page.text()).includes('no branch was made'));
+      await until('the reason is shown', async () => (await page.text()).includes('no branch was created'));
       expect(await branches()).toBe(before);
       await run(`const field = document.querySelector(arguments[0]); field.focus(); field.select(); document.execCommand('delete')`, composer);
     });

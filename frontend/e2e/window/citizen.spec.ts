@@ -5,7 +5,7 @@ import { verb } from '../harness/fixtures.ts';
 import type { Home } from '../harness/home.ts';
 import { Child, built, until, within } from '../harness/process.ts';
 import { prose } from '../browser/conversation.ts';
-import { told } from './desk.ts';
+import { reports } from './desk.ts';
 import { waitForWindow, windowOf } from './desktop.ts';
 import { begun, field, pastFirstStart, said, say, test } from './fixtures.ts';
 
@@ -25,7 +25,7 @@ test('closing hides the window in the tray; a turn is finished, committed and in
   const panel = await desk.play('panel');
   const notices = await desk.play('notices');
   const desktop = await open();
-  await until('the icon', () => told(panel).some((line) => line.registered));
+  await until('the icon', () => reports(panel).some((line) => line.registered));
   await pastFirstStart(desktop);
   const idle = desk.item();
   expect(idle).toMatchObject({ title: 'ContextInfinity', width: 64, blank: false });
@@ -38,8 +38,8 @@ test('closing hides the window in the tray; a turn is finished, committed and in
   expect(desk.item().icon).not.toBe(idle.icon);
   provider.release(question);
   await until('the turn is committed and indexed, behind the tray', () => turns(home)[0]?.phase === 'Done');
-  await until('a notification', () => told(notices).some((line) => line.notice));
-  const [notice] = told(notices).filter((line) => line.notice);
+  await until('a notification', () => reports(notices).some((line) => line.notice));
+  const [notice] = reports(notices).filter((line) => line.notice);
   expect(notice).toMatchObject({ text: 'Your answer is ready.', actions: ['default', 'Open'] });
   expect(JSON.stringify(notice)).not.toContain('Sentence');
   await until('no work is left', () => desk.item().tooltip.includes('Idle'));
@@ -99,7 +99,7 @@ test('the window appears again when the tray disappears, and then closing quits'
   home.configure(provider);
   const panel = await desk.play('panel');
   const desktop = await open();
-  await until('the icon', () => told(panel).some((line) => line.registered));
+  await until('the icon', () => reports(panel).some((line) => line.registered));
   await begun(desktop);
   await desktop.hide();
   await panel.crash();
@@ -111,7 +111,7 @@ test('closing quits if the user has disabled the tray', async ({ provider, open,
   home.configure(provider, '[desktop]\nclose_to_tray = false');
   const panel = await desk.play('panel');
   const desktop = await open();
-  await until('the icon', () => told(panel).some((line) => line.registered));
+  await until('the icon', () => reports(panel).some((line) => line.registered));
   await begun(desktop);
   expect(await desktop.close()).toBe(true);
 });
@@ -125,7 +125,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     let sender: Child | undefined;
     try {
       const id = await waitForWindow(program.pid);
-      await until('the icon', () => told(panel).some((line) => line.registered));
+      await until('the icon', () => reports(panel).some((line) => line.registered));
       // Now the window has the data open, so it sends the message itself; a message sent before would belong to the
       // process of the sender.
       sender = new Child(built('contextinfinity'), ['send', '--new', question], home.env(), home.root);

@@ -69,6 +69,6 @@ export class Desk {
 }
 
 /** The output of a role: one document per line. */
-export function told(child: Child): Record<string, any>[] {
+export function reports(child: Child): Record<string, any>[] {
   return child.output.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Record<string, any>);
 }

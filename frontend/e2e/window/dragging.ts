@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { until } from '../harness/process.ts';
-import { told, type Desk } from './desk.ts';
+import { reports, type Desk } from './desk.ts';
 import { waitForWindow, type Desktop } from './desktop.ts';
 
 export interface Point {
@@ -75,8 +75,8 @@ export async function dragIn(desk: Desk, desktop: Desktop, at: Point, kind: 'uri
   const source = await desk.play('source', String(corner.x), String(corner.y), kind, ...data);
   const over = await hovered(desktop, at);
   await dragPointer(inCorner, await onScreen(desktop, at), over);
-  await until('the drag is over', () => told(source).some((line) => line.ended));
-  const taken = told(source).every((line) => line.failed === undefined);
+  await until('the drag is over', () => reports(source).some((line) => line.ended));
+  const taken = reports(source).every((line) => line.failed === undefined);
   await source.crash();
   return { taken };
 }
@@ -84,9 +84,9 @@ export async function dragIn(desk: Desk, desktop: Desktop, at: Point, kind: 'uri
 /** Drags from a point of the page to a file manager's window; returns the files it received. */
 export async function dragOut(desk: Desk, desktop: Desktop, from: Point, folder: string, held: () => Promise<unknown>): Promise<string[]> {
   const target = await desk.play('target', String(corner.x), String(corner.y), folder);
-  await dragPointer(await onScreen(desktop, from), inCorner, () => told(target).filter((line) => line.over).length >= 3, held);
-  await until('the files arrive', () => told(target).some((line) => line.dropped));
-  const files = told(target).filter((line) => line.dropped).map((line) => line.dropped as string);
+  await dragPointer(await onScreen(desktop, from), inCorner, () => reports(target).filter((line) => line.over).length >= 3, held);
+  await until('the files arrive', () => reports(target).some((line) => line.dropped));
+  const files = reports(target).filter((line) => line.dropped).map((line) => line.dropped as string);
   await target.crash();
   return files;
 }

@@ -1,6 +1,6 @@
 import { expect } from '@playwright/test';
 import { until } from '../harness/process.ts';
-import { told } from './desk.ts';
+import { reports } from './desk.ts';
 import type { Desktop } from './desktop.ts';
 import { test } from './fixtures.ts';
 
@@ -24,7 +24,7 @@ test('the window uses the language of the system, and a change takes effect at o
   const german = await open({ LANG: 'de_DE.UTF-8' });
   await start(german);
   expect([await language(german), await placeOf(german)]).toEqual(['de', 'Ihre Nachricht']);
-  await until('the icon', () => told(panel).some((line) => line.registered));
+  await until('the icon', () => reports(panel).some((line) => line.registered));
   expect(desk.item().menu.map((line) => line.label)).toEqual(['Untätig', 'ContextInfinity anzeigen', 'Neuer Chat', 'Neues Fenster', 'Schnellfrage', 'Hintergrundarbeit anhalten', 'Nach unerledigter Arbeit suchen', 'Beenden']);
 
   await run(german, `const field = document.querySelector(arguments[0]); field.focus(); document.execCommand('insertText', false, 'Half a message')`, message);

@@ -44,7 +44,7 @@ async function connect({ page }: Desktop, text: string): Promise<void> {
   await page.press('From another program');
   await until('a field to paste into', () => page.run<boolean>(`return document.activeElement.matches('dialog[open] textarea')`));
   await page.paste(text);
-  await page.press('Look at it');
+  await page.press('Review');
   await until('the server is previewed before the import', async () => (await page.text('dialog[open]')).includes('server-everything'));
   await page.press('Add 1 server');
   await until('the server runs', async () => /Running/.test(await page.text('section[aria-label="everything"]')));

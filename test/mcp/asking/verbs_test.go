@@ -40,7 +40,7 @@ func TestVerbs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if out := said(h, "mcp", "servers", "import", "--dry-run", file); !strings.Contains(out, "far-away: found, not added") || !strings.Contains(out, "broken") || strings.Contains(out, canary) {
-		t.Errorf("looked at: %s", out)
+		t.Errorf("checked: %s", out)
 	}
 	if out := said(h, "mcp", "servers", "import", file); !strings.Contains(out, "far-away: added") || strings.Contains(out, canary) {
 		t.Errorf("imported: %s", out)
@@ -56,7 +56,7 @@ func TestVerbs(t *testing.T) {
 	_ = filepath.WalkDir(h.Dir, func(path string, e os.DirEntry, err error) error {
 		if err == nil && e.Type().IsRegular() && path != file {
 			if raw, err := os.ReadFile(path); err == nil && strings.Contains(string(raw), canary) {
-				t.Errorf("%s holds the secret", path)
+				t.Errorf("%s contains the secret", path)
 			}
 		}
 		return nil

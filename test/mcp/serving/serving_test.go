@@ -60,7 +60,7 @@ func TestTypeScriptPrograms(t *testing.T) {
 			out, _ := script(t, h, path, "stdio", h.Bin, "mcp", "--client", "Probe")
 			decode(t, out, &before)
 			if slices.Contains(before.Tools, "remember") || !before.Found.IsError || !before.Noted.IsError || strings.Contains(out, "14th") {
-				t.Errorf("a program that nobody has allowed got %s", out)
+				t.Errorf("a program without permission got %s", out)
 			}
 			h.OK("mcp", "clients", "allow", "Probe", "--all", "--remember")
 			out, _ = script(t, h, path, "stdio", h.Bin, "mcp", "--client", "Probe")
@@ -197,7 +197,7 @@ func TestProgramsSeeOnlyWhatTheyWereGiven(t *testing.T) {
 		t.Errorf("a turn of another session: %s", text)
 	}
 	if text, isError := call(t, s, "get_turn", map[string]any{"session_id": open, "number": 1}); isError || !strings.Contains(text, "Martha") {
-		t.Errorf("a turn that may be seen: %s", text)
+		t.Errorf("a visible turn: %s", text)
 	}
 	h.OK("sessions", "archive", open)
 	sees("barn seven")

@@ -166,7 +166,7 @@ describe('actions on a run', () => {
 
   test('a long run offers a choice of its turns, and a rollback says what it leaves', async () => {
     const { backend, user } = await selected(/^#36 to #82/);
-    const marks = within(await screen.findByRole('list', { name: 'Turns on the way' })).getAllByRole('button');
+    const marks = within(await screen.findByRole('list', { name: 'Turns in between' })).getAllByRole('button');
     expect(marks).toHaveLength(5);
     expect(marks[1]).toHaveTextContent(/^#51 ./);
     await user.click(marks[1]!);

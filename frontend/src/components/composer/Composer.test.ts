@@ -101,7 +101,7 @@ describe('the composer', () => {
     backend.program.startup = { ...backend.program.startup };
     await app.startup.load();
     expect(await screen.findByText('The disk is full, so the data is open for reading only.')).toBeVisible();
-    expect(screen.getByText(/Nothing is lost\. Read, search and export what is here.*restart the program\./)).toBeVisible();
+    expect(screen.getByText(/Nothing is lost\. You can read, search and export.*restart the program\./)).toBeVisible();
   });
 
   it('keeps the text and shows an error when sending fails', async () => {
@@ -175,7 +175,7 @@ describe('the composer', () => {
     await user.keyboard('{Alt>}{ArrowRight}{/Alt}');
     expect(names()).toBe('bac');
     expect(remove('a')).toHaveFocus();
-    expect(screen.getByText('Moved to place 2 of 3')).toBeInTheDocument();
+    expect(screen.getByText('Moved to position 2 of 3')).toBeInTheDocument();
     await user.keyboard('{Alt>}{ArrowRight}{ArrowRight}{/Alt}'); // it is the last one now
     expect(names()).toBe('bca');
     const data = new Map<string, string>();
@@ -220,7 +220,7 @@ describe('the composer', () => {
     const { app, field } = await composer();
     const book = 'word '.repeat(20_000);
     await fireEvent.paste(field, { clipboardData: { files: [], getData: () => book } });
-    expect(screen.getByRole('list', { name: 'Goes with the message' })).toHaveTextContent('100');
+    expect(screen.getByRole('list', { name: 'Sent with the message' })).toHaveTextContent('100');
     expect([field.value, app.draft.text]).toEqual(['', book]);
   });
 });

@@ -22,7 +22,7 @@ function drop(...files: File[]): Event {
 }
 
 const notes = (text = '# Notes') => new File([text], 'notes.md', { type: 'text/markdown' });
-const chips = () => screen.findByRole('list', { name: 'Goes with the message' });
+const chips = () => screen.findByRole('list', { name: 'Sent with the message' });
 
 describe('documents in the composer', () => {
   it('attaches a dropped file, sends it, and shows it on the turn', async () => {
@@ -32,7 +32,7 @@ describe('documents in the composer', () => {
     await user.type(field, 'What is it?{Enter}');
     await waitFor(() => expect(field.value).toBe(''));
     expect(backend.world.lineage(app.conversation.branchId)[0]!.user[0]).toMatchObject({ kind: 'document', name: 'notes.md', tokens: 2, whole: true });
-    expect(screen.queryByRole('list', { name: 'Goes with the message' })).toBeNull();
+    expect(screen.queryByRole('list', { name: 'Sent with the message' })).toBeNull();
   });
 
   it('is a message even without text, and not a command', async () => {

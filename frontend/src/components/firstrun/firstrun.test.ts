@@ -251,7 +251,7 @@ test('a lost database: an empty history is created after confirmation, and the f
   expect(screen.getByRole('alert')).toHaveTextContent('Put the file back and try again, restore a backup, or start fresh');
   const started = () => backend.calls.filter((call) => call.name === 'storage.startFresh').length;
   await userEvent.click(screen.getByRole('button', { name: 'Start fresh…' }));
-  expect(screen.getByRole('dialog')).toHaveTextContent(/moved to a folder of its own in the data folder. Nothing is deleted/);
+  expect(screen.getByRole('dialog')).toHaveTextContent(/moved to a separate folder inside the data folder. Nothing is deleted/);
   await userEvent.click(screen.getByRole('button', { name: 'Cancel' }));
   expect([started(), screen.queryByRole('dialog')]).toEqual([0, null]);
   await userEvent.click(screen.getByRole('button', { name: 'Start fresh…' }));

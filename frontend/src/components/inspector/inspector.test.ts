@@ -158,7 +158,7 @@ describe('State', () => {
     await user.keyboard('{ArrowDown}');
     await waitFor(() => expect(called(backend, 'inspect.movePin')[0]?.[2]).toBe(1));
     await waitFor(() => expect(screen.getByRole('button', { name: /Move fact 2 of 2/ })).toHaveFocus());
-    expect(screen.getByText('Fact moved to place 2 of 2')).toBeInTheDocument();
+    expect(screen.getByText('Fact moved to position 2 of 2')).toBeInTheDocument();
   });
 
   test('undo restores an unpinned fact in its position', async () => {
@@ -203,7 +203,7 @@ describe('State: how it was made', () => {
     await user.click(screen.getByRole('button', { name: /#146/ }));
     expect(screen.getByText('Made without a model, after 2 tries')).toBeInTheDocument();
     expect(screen.getByText("Reason: The model's summary is not about the conversation")).toBeInTheDocument();
-    await user.click(screen.getByText(/2 things not in the summary/));
+    await user.click(screen.getByText(/2 items are not in the summary/));
     expect(await screen.findByText('drift --all')).toBeInTheDocument();
   });
 

@@ -85,7 +85,7 @@ describe('unknown properties are asked once', () => {
     expect(calls(backend, 'settings.setWindow')).toEqual([['sonnet', 64_000]]);
   });
 
-  const unsaid = async (over: Partial<ReturnType<typeof modelView>> = {}) => {
+  const unknownAbilities = async (over: Partial<ReturnType<typeof modelView>> = {}) => {
     const { app, backend } = await startedApp();
     backend.program.models = backend.program.models.map((model) => (model.name === 'sonnet' ? { ...model, provider: 'chatcompletions', baseUrl: 'http://127.0.0.1:1234/v1', images: '', tools: '', ...over } : model));
     await app.models.load();
@@ -94,7 +94,7 @@ describe('unknown properties are asked once', () => {
   };
 
   it('whether a model supports images, when there is one to send', async () => {
-    const { app, backend } = await unsaid();
+    const { app, backend } = await unknownAbilities();
     expect(screen.queryByText('Does sonnet take images?')).toBeNull();
     app.draft.images = [{ mediaType: 'image/png', data: 'iVBORw0KGgo=', name: 'a.png' }];
     const question = (await screen.findByText('Does sonnet take images?')).closest<HTMLElement>('.notice-place')!;
@@ -105,7 +105,7 @@ describe('unknown properties are asked once', () => {
   });
 
   it('whether it calls tools, if tools are enabled', async () => {
-    const { app, backend } = await unsaid();
+    const { app, backend } = await unknownAbilities();
     expect(screen.queryByText('Can sonnet call tools?')).toBeNull();
     await backend.tools.setSessionMode(app.conversation.sessionId, 'enabled');
     const question = (await screen.findByText('Can sonnet call tools?')).closest<HTMLElement>('.notice-place')!;
@@ -118,7 +118,7 @@ describe('unknown properties are asked once', () => {
     ['while an answer is on its way', { state: 'responding', live: true }, []],
     ['of a model that has called one', { state: 'head' }, [{ state: 'done' }]],
   ])('no tools are asked about %s', async (_, turn, calls) => {
-    const { app, backend } = await unsaid();
+    const { app, backend } = await unknownAbilities();
     await backend.tools.setSessionMode(app.conversation.sessionId, 'enabled');
     expect(await screen.findByText('Can sonnet call tools?')).toBeVisible();
     const added = backend.world.addTurn(app.conversation.branchId, { ...turn, model: 'sonnet' });
@@ -131,7 +131,7 @@ describe('unknown properties are asked once', () => {
   });
 
   it.each([{ provider: 'anthropic', baseUrl: '' }, { images: 'yes' }, { usable: false, why: 'no key' }])('no question about known properties: %o', async (known) => {
-    const { app } = await unsaid(known);
+    const { app } = await unknownAbilities(known);
     app.draft.images = [{ mediaType: 'image/png', data: 'iVBORw0KGgo=', name: 'a.png' }];
     await new Promise((done) => setTimeout(done, 50));
     expect(screen.queryByText('Does sonnet take images?')).toBeNull();
@@ -143,7 +143,7 @@ describe('unknown properties are asked once', () => {
     mountIn(app, Chat, {});
     app.costs.changed();
     const warning = await screen.findByText('8.50 of the monthly budget of 10.00 is used.');
-    expect(app.costs.words).toBe('Cost, estimated by the price list of 2026-08-05: last answer 0.03, session 0.4, this month 8.50 of 10.00.');
+    expect(app.costs.words).toBe('Cost, estimated from the price list of 2026-08-05: last answer 0.03, session 0.4, this month 8.50 of 10.00.');
     await userEvent.click(screen.getByRole('button', { name: 'Dismiss' }));
     expect(warning).not.toBeInTheDocument();
   });

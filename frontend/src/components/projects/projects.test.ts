@@ -223,7 +223,7 @@ describe('the scope of memory', () => {
     await user.click(screen.getByRole('menuitemradio', { name: /^All chats/ }));
     await waitFor(() => expect(screen.getByRole('button', { name: 'Memory reaches: All chats. Change it' })).toHaveFocus());
     await user.keyboard('{Enter}');
-    await user.click(screen.getByRole('menuitem', { name: /^As usual/ }));
+    await user.click(screen.getByRole('menuitem', { name: /^Default/ }));
     expect(await screen.findByRole('button', { name: 'Memory reaches: This project. Change it' })).toBeVisible();
     expect(calls('projects.setScope')).toEqual([[row.id, 'all'], [row.id, '']]);
   });
@@ -245,7 +245,7 @@ describe('the scope of memory', () => {
     await user.click(await screen.findByRole('button', { name: 'Memory reaches: All chats. Change it' }));
     await user.click(screen.getByRole('menuitemradio', { name: /^This branch/ }));
     await user.click(await screen.findByRole('button', { name: 'Memory reaches: This branch. Change it' }));
-    expect(screen.getByRole('menuitem', { name: /^As usual/ })).toHaveTextContent('All chats, unless the settings say otherwise');
+    expect(screen.getByRole('menuitem', { name: /^Default/ })).toHaveTextContent('All chats, unless the settings say otherwise');
   });
 
   it('is shown in the Memory tab, and reset when the chat leaves its project', async () => {

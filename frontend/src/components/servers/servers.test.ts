@@ -11,6 +11,7 @@ import WaitingStrip from '../tools/WaitingStrip.svelte';
 import { faultOf, valuesOf } from './elicitation';
 import ElicitationDialog from './ElicitationDialog.svelte';
 import PickDialog from './PickDialog.svelte';
+import SecretDialog from './SecretDialog.svelte';
 import ServerImportDialog from './ServerImportDialog.svelte';
 import ServersPage from './ServersPage.svelte';
 import { placeOf } from './words';
@@ -120,12 +121,20 @@ describe('the page of tool servers', () => {
     const { backend, server } = await page();
     await userEvent.click(within(server('staging-db')).getByRole('button', { name: 'Replace…' }));
     const dialog = within(screen.getByRole('dialog', { name: 'PGPASSWORD of staging-db' }));
+    expect(dialog.getByRole('button', { name: 'Forget it' })).toBeVisible();
     await userEvent.type(dialog.getByLabelText('Value'), 'hush');
     await userEvent.click(dialog.getByRole('button', { name: 'Keep' }));
     await waitFor(() => expect(called(backend, 'setSecret')).toEqual([['staging-db', 'PGPASSWORD', 'hush']]));
     await userEvent.click(within(server('files')).getByText('Log and self-description'));
     await waitFor(() => expect(server('files')).toHaveTextContent('Secure MCP Filesystem Server running on stdio'));
   });
+});
+
+it('a secret that is not stored cannot be forgotten', async () => {
+  const { app } = await startedApp();
+  mountIn(app, SecretDialog, { server: 'files', name: 'TOKEN', kept: false, onpanel: () => undefined, onclose: () => undefined });
+  expect(screen.getByRole('button', { name: 'Keep' })).toBeVisible();
+  expect(screen.queryByRole('button', { name: 'Forget it' })).toBeNull();
 });
 
 describe('importing servers', () => {
@@ -137,7 +146,7 @@ describe('importing servers', () => {
     const paste = dialog.getByRole('textbox');
     await userEvent.click(paste);
     await userEvent.paste('{"mcpServers":{"git":{"command":"uvx","args":["mcp-server-git"]},"web":{"url":"https://x.example/mcp"}}}');
-    await userEvent.click(dialog.getByRole('button', { name: 'Look at it' }));
+    await userEvent.click(dialog.getByRole('button', { name: 'Review' }));
     expect(await dialog.findByRole('region', { name: 'git' })).toHaveTextContent('uvx mcp-server-git');
     expect(backend.mcp.list).toEqual([]);
     await userEvent.click(dialog.getByRole('checkbox', { name: 'web' }));
@@ -151,7 +160,7 @@ describe('importing servers', () => {
     app.servers.import();
     mountIn(app, ServerImportDialog, {});
     await userEvent.type(screen.getByRole('textbox'), 'no json');
-    await userEvent.click(screen.getByRole('button', { name: 'Look at it' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Review' }));
     expect(await screen.findByRole('alert')).toHaveTextContent('This is no JSON');
   });
 
@@ -247,7 +256,7 @@ describe('a question of a server', () => {
 
   it.each([
     [{ required: true }, [''], 'An answer is required.'], [{}, [''], ''], [{ type: 'integer' }, ['1.5'], 'It has to be a whole number.'], [{ type: 'number', max: '3' }, ['4'], 'It has to be at most 3.'],
-    [{ format: 'email' }, ['x'], 'It has to be an e-mail address.'], [{ format: 'uri' }, ['x'], 'It has to be an address, with https:// or the like.'], [{ min: '2' }, ['a'], 'Its length has to be at least 2.'],
+    [{ format: 'email' }, ['x'], 'It has to be an e-mail address.'], [{ format: 'uri' }, ['x'], 'It has to be an address, such as https://example.com.'], [{ min: '2' }, ['a'], 'Its length has to be at least 2.'],
     [{ type: 'choices', min: '2' }, ['a'], 'Choose at least 2.'], [{ type: 'boolean', required: true }, [], ''],
   ] as [Partial<ElicitationField>, string[], string][])('is checked: %o %j', (more, values, fault) => expect(faultOf(field(more), values)).toBe(fault));
 

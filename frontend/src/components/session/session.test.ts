@@ -35,7 +35,7 @@ describe('the settings of a session', () => {
   it('reject an invalid temperature', async () => {
     const { user } = await dialog();
     await user.type(screen.getByRole('textbox', { name: 'Temperature' }), '3');
-    expect(screen.getByRole('alert')).toHaveTextContent('A number from 0 to 2');
+    expect(screen.getByRole('alert')).toHaveTextContent('Enter a number from 0 to 2');
     expect(screen.getByRole('button', { name: 'Save' })).toBeDisabled();
   });
 

@@ -196,6 +196,11 @@ describe('arranging sessions', () => {
     await userEvent.click(screen.getByRole('button', { name: 'Actions for the folder Work' }));
     await userEvent.click(within(screen.getByRole('menu')).getByRole('menuitem', { name: /Remove all sessions/ }));
     await waitFor(() => expect([folder('Invoice number formats'), folder('On-call rota for December')]).toEqual(['', '']));
+    expect(await fireEvent.contextMenu(screen.getByRole('button', { name: /^Work/ }), { clientX: 5, clientY: 6 })).toBe(false); // the system's menu is suppressed
+    expect(within(screen.getByRole('menu')).getByRole('menuitem', { name: /Rename/ })).toBeVisible();
+    await userEvent.keyboard('{Escape}');
+    expect(screen.queryByRole('menu')).toBeNull();
+    expect(screen.getByRole('button', { name: /^Work/ })).toHaveFocus();
     expect(onrename).not.toHaveBeenCalled();
   });
 

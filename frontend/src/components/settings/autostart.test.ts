@@ -13,7 +13,7 @@ describe('starting at sign-in', () => {
     expect(await screen.findByRole('radio', { name: 'Off' })).toBeChecked();
     await user.click(screen.getByRole('radio', { name: 'On' }));
     await waitFor(() => expect(backend.program.autostart.on).toBe(true));
-    expect(screen.getByText(/^Kept in \/home\/ada/)).toBeVisible();
+    expect(screen.getByText(/^Stored in \/home\/ada/)).toBeVisible();
     backend.program.autostart = { ...backend.program.autostart, on: false };
     window.dispatchEvent(new Event('focus'));
     await waitFor(() => expect(screen.getByRole('radio', { name: 'Off' })).toBeChecked());

@@ -239,7 +239,7 @@ describe('models', () => {
     const address = screen.getByLabelText('Address');
     await user.clear(address);
     await user.type(address, 'http://192.168.1.5:8000/v1');
-    expect(screen.getByText(/can be read on the way, so the program sends none/)).toBeInTheDocument();
+    expect(screen.getByText(/could be read on the way, so none is sent/)).toBeInTheDocument();
     await user.click(screen.getByRole('radio', { name: 'Allow' }));
     await user.click(screen.getByRole('button', { name: 'Save' }));
     await waitFor(() => expect(called('settings.saveModel')).toHaveLength(1));

@@ -50,8 +50,8 @@ export function inRow(facts: readonly (string | false | undefined)[]): string {
 const tenths = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
 
 /** Exact bytes up to a limit, then larger units: "12 480 B", "1.2 MB", "88.0 GB". */
-export function sized(bytes: number): string {
-  if (bytes < 100_000) return t('units.bytes', { n: grouped(bytes) });
+export function sized(bytes: number, exact = 100_000): string {
+  if (bytes < exact) return t('units.bytes', { n: grouped(bytes) });
   if (bytes < 1_000_000) return t('units.kilobytes', { n: grouped(bytes / 1000) });
   if (bytes < 1_000_000_000) return t('units.megabytes', { n: number(locale(), bytes / 1_000_000, tenths) });
   return t('units.gigabytes', { n: number(locale(), bytes / 1_000_000_000, tenths) });

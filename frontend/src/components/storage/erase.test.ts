@@ -151,7 +151,7 @@ describe('deleting a turn permanently', () => {
     const { id } = app.erasing.target!;
     expect(backend.world.turn(id).user[0]?.text).not.toBe('[erased]');
     await user.type(screen.getByLabelText(prompt), 'delete{Enter}');
-    expect(await screen.findByText('What it said is gone from the data directory.')).toBeVisible();
+    expect(await screen.findByText('Its content is gone from the data directory.')).toBeVisible();
     await waitFor(() => expect(app.conversation.turns.at(-1)!.user[0]?.text).toBe('[erased]'));
     expect(app.conversation.turns.at(-1)!.erasedAt).toBe(app.erasing.receipt!.at);
     expect(app.conversation.session?.title).toBe('Orders to Postgres');
@@ -188,6 +188,7 @@ describe('texts', () => {
     expect(removedWords([part('turns', 1)])).toBe('1 message with its answer');
     expect(removedWords([part('steps', 1), part('turns', 2), part('chunks', 3)])).toBe('2 messages with their answers, 3 passages of memory and 1 related record');
     expect(removedWords([part('events', 4)])).toBe('4 records');
+    expect(removedWords([part('turns', 2), part('files', 2), part('chunks', 3), part('states', 1)], 'project')).toBe('2 documents, 3 passages of memory and 3 related records');
   });
 });
 

@@ -115,7 +115,7 @@ describe('backups', () => {
     const { backend } = await page((prepared) => (prepared.disk.backups[2]!.checked = false));
     expect(screen.getByText('Not checked')).toBeVisible();
     await user.click(screen.getByRole('button', { name: 'Check all' }));
-    expect(await screen.findByText('5 backups read through and verified: 1 cannot be used.')).toBeVisible();
+    expect(await screen.findByText('5 backups read and verified: 1 cannot be used.')).toBeVisible();
     expect(screen.queryByText('Not checked')).toBeNull();
     expect(calls(backend, 'storage.backups').at(-1)).toEqual([true]);
   });
@@ -125,8 +125,8 @@ describe('backups', () => {
     const first = () => within(screen.getByRole('list', { name: 'Backups' })).getAllByRole('listitem')[0]!;
     expect(first()).not.toHaveTextContent('problem');
     await user.click(screen.getByRole('button', { name: 'Check all' }));
-    expect(await screen.findByText('5 backups read through and verified: 1 cannot be used, problems in the data of 1.')).toBeVisible();
-    expect(first()).toHaveTextContent('1 problem in the data that it holds');
+    expect(await screen.findByText('5 backups read and verified: 1 cannot be used, problems in the data of 1.')).toBeVisible();
+    expect(first()).toHaveTextContent('1 problem in its data');
     expect(within(first()).getByRole('button', { name: /^Restore/ })).toBeEnabled();
   });
 
@@ -157,7 +157,7 @@ describe('restoring', () => {
     const { app, backend } = await dialog('restore', undefined, (prepared) => prepared.disk.backups[2]!.path);
     const table = await screen.findByRole('table');
     expect(within(table).getByRole('row', { name: 'Sessions 16 13' })).toBeVisible();
-    expect(screen.getByText(/^The backup holds 3 sessions/)).toBeVisible();
+    expect(screen.getByText(/^The backup has 3 sessions/)).toBeVisible();
     expect(screen.getByText(/The backup was verified: no problems found/)).toBeVisible();
     expect(backend.disk.pending).toBe('');
     await user.click(screen.getByRole('button', { name: 'Restore and restart' }));
@@ -250,7 +250,7 @@ describe('receipts', () => {
     await user.click(within(await screen.findByRole('list', { name: 'Receipts' })).getByText('A session was permanently deleted'));
     expect(screen.getByText('s0042')).toBeVisible();
     expect(screen.getByRole('row', { name: 'messages and answers 12' })).toBeVisible();
-    expect(screen.getByText('1 copy held it then, and is not touched:')).toBeVisible();
+    expect(screen.getByText('1 copy contained it then, and was not changed:')).toBeVisible();
   });
 });
 
@@ -258,6 +258,6 @@ describe('texts', () => {
   it('are exact at the limits', () => {
     expect([shareWords(0, 10), shareWords(1, 1_000), shareWords(1, 2), shareWords(0, 0)]).toEqual(['0 %', 'under 1 %', '50 %', '0 %'].map((text) => text.replace(' %', '\u202f%')));
     expect(behindWords({ sessions: 2, turns: 5 }, { sessions: 2, turns: 5 })).toBe('');
-    expect(behindWords({ sessions: 3, turns: 5 }, { sessions: 2, turns: 9 })).toBe('The backup holds 1 session fewer than are here now.');
+    expect(behindWords({ sessions: 3, turns: 5 }, { sessions: 2, turns: 9 })).toBe('The backup has 1 session fewer than the present data.');
   });
 });

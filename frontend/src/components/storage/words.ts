@@ -50,18 +50,22 @@ export function checkedWords(list: readonly Pick<BackupView, 'problem' | 'proble
 }
 
 /** The removed records that are listed by name; the others are counted as related records. */
-const said = ['turns', 'files', 'blobs', 'pins', 'states', 'chunks', 'requests'] as const;
+const named = ['turns', 'files', 'blobs', 'pins', 'states', 'chunks', 'requests'] as const;
+
+/** The kinds of records that stand for a document of a project; they are no messages. */
+const ofDocuments: readonly string[] = ['turns', 'blobs', 'pins', 'states', 'requests'];
 
 /** "12 messages with their answers, 24 passages of memory, and 90 related records". */
-export function removedWords(parts: readonly ErasedPart[]): string {
-  const named = said.flatMap((store) => {
+export function removedWords(parts: readonly ErasedPart[], kind = ''): string {
+  const said = kind === 'project' ? named.filter((store) => !ofDocuments.includes(store)) : named;
+  const words = said.flatMap((store) => {
     const part = parts.find((candidate) => candidate.store === store);
     return part ? [t(`storage.removed_${store}`, { count: part.count })] : [];
   });
   const rest = parts.filter((part) => !said.some((store) => store === part.store)).reduce((sum, part) => sum + part.count, 0);
-  if (named.length === 0) return t('storage.records', { count: rest });
-  if (rest > 0) named.push(t('storage.relatedRecords', { count: rest }));
-  return listed(named);
+  if (words.length === 0) return t('storage.records', { count: rest });
+  if (rest > 0) words.push(t('storage.relatedRecords', { count: rest }));
+  return listed(words);
 }
 
 export const receiptTitle = (receipt: ReceiptView): string => (receipt.kind === 'project' ? t('projects.deletedTitle') : receipt.kind === 'turn' ? t('storage.aTurnDeleted') : t('storage.aSessionDeleted'));

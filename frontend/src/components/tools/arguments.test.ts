@@ -79,10 +79,10 @@ describe('the arguments of a call', () => {
   });
 
   it.each([
-    ['{"message_id":1234567890123456789}', /^A number/],
-    ['{"a":{"b":[0.1234567890123456789]}}', /^A number/],
-    ['{"a":1e400}', /^A number/],
-    ['{"a":1e-400}', /^A number/],
+    ['{"message_id":1234567890123456789}', /^It contains a number/],
+    ['{"a":{"b":[0.1234567890123456789]}}', /^It contains a number/],
+    ['{"a":1e400}', /^It contains a number/],
+    ['{"a":1e-400}', /^It contains a number/],
     ['{"path":"evil","path":"ok"}', /^A name occurs twice/],
     ['{"path":"evil","p\\u0061th":"ok"}', /^A name occurs twice/],
     [`{"path":"evil","path"${' '.repeat(1000)}:"ok"}`, /^A name occurs twice/],

@@ -78,7 +78,7 @@ describe('the card of a call', () => {
   it('shows arguments by name and as JSON, and what was removed from them', async () => {
     const { card } = await drawn({ arguments: '{\n  "sql": "select 1",\n  "limit": 5\n}', redactions: 2 })();
     expect(within(card).getByText('sql')).toBeVisible();
-    expect(card).toHaveTextContent('2 secrets were taken out before this left.');
+    expect(card).toHaveTextContent('2 secrets were removed before this was sent.');
     await userEvent.click(within(card).getByRole('button', { name: 'JSON' }));
     expect(card).toHaveTextContent('"limit": 5');
   });
@@ -204,7 +204,7 @@ describe('a call whose outcome is unknown', () => {
   it('cannot run again if the tool is no longer offered', async () => {
     const { app, backend, made } = await asked([{ tool: 'gone', state: 'unknown', reason: 'crash' }]);
     mountIn(app, CallCard, { call: app.conversation.newest!.calls[0]! });
-    expect(screen.getByRole('region', { name: 'Call of staging-db.gone' })).toHaveTextContent('It is not offered now, so the call cannot run again.');
+    expect(screen.getByRole('region', { name: 'Call of staging-db.gone' })).toHaveTextContent('The tool is not offered now, so the call cannot run again.');
     expect(screen.queryByRole('button', { name: /^Run again/ })).toBeNull();
     screen.getByRole('button', { expanded: true }).focus();
     await userEvent.keyboard('r');
@@ -344,7 +344,7 @@ describe('texts from others', () => {
     expect(changes('a\n  b', 'a\n b')).toEqual(['same', 'add']);
     expect(changes('- a', 'a')).toEqual(['add']);
     expect(changes('', 'a')).toEqual(['add']);
-    expect(lineDiff(Array.from({ length: 30 }, (_, i) => `${i}`).join('\n'), `${Array.from({ length: 30 }, (_, i) => `${i}`).join('\n')}\nend`).map((row) => row.new?.pieces[0]?.text)).toEqual(['… 27 lines as before', '27', '28', '29', 'end']);
+    expect(lineDiff(Array.from({ length: 30 }, (_, i) => `${i}`).join('\n'), `${Array.from({ length: 30 }, (_, i) => `${i}`).join('\n')}\nend`).map((row) => row.new?.pieces[0]?.text)).toEqual(['… 27 lines unchanged', '27', '28', '29', 'end']);
     expect(previewRows(' a\n-b\n+c\n').map((row) => [row.old?.change, row.new?.change])).toEqual([['same', undefined], ['del', undefined], [undefined, 'add']]);
   });
 });

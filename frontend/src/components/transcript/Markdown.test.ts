@@ -12,7 +12,7 @@ let copyText: ReturnType<typeof vi.spyOn>;
 beforeEach(() => void (copyText = vi.spyOn(clipboard, 'copyText').mockResolvedValue()));
 
 const heavy = `a${'\u0301'.repeat(500_000)}`;
-const offered = { name: 'Copy the text as it is' };
+const offered = { name: 'Copy the original text' };
 
 test('an answer that would block the page is drawn partially, and offered in full', async () => {
   const { container } = render(Markdown, { text: heavy });

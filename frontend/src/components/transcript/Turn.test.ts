@@ -108,8 +108,9 @@ describe('a turn', () => {
   });
 
   it('warns if a server seems to have cut the prompt', async () => {
-    const { article } = await drawn({ notice: 'It reports 2 048 of 9 800 tokens.' });
-    expect(article).toHaveTextContent('It reports 2 048 of 9 800 tokens.');
+    const { article } = await drawn({ inputTokens: 2048, cutFrom: 19_800 });
+    expect(article).toHaveTextContent('The server may have cut the prompt');
+    expect(article.textContent?.replaceAll('\u202f', ' ')).toContain('reported 2 048 input tokens of about 19 800 that were sent');
   });
 
   it('keeps an incomplete answer on request', async () => {

@@ -25,7 +25,7 @@ describe('exporting', () => {
   it('lists what the file will and will not contain', async () => {
     const { choose } = await dialog();
     expect(screen.getByText('4 branches, 153 turns.')).toBeVisible();
-    expect(screen.getByText('A bundle holds every branch.')).toBeVisible();
+    expect(screen.getByText('A bundle contains every branch.')).toBeVisible();
     await choose('Markdown (.md)');
     await choose('The open branch');
     expect(await screen.findByText('1 branch, 150 turns.')).toBeVisible();

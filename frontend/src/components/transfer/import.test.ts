@@ -96,7 +96,7 @@ describe('importing', () => {
     await add('/home/ada/conversations.json');
     await user.click(screen.getByRole('button', { name: 'Import 1 file' }));
     await ended();
-    expect(await screen.findByText('35 sessions made, 2 extended.')).toBeVisible();
+    expect(await screen.findByText('35 sessions created, 2 extended.')).toBeVisible();
     const skipped = within(await screen.findByRole('list', { name: 'Entries that were not read' }));
     expect(skipped.getByText('Garden plan')).toBeVisible();
     expect(skipped.getByText('A message names a parent that is not there.')).toBeVisible();
@@ -188,7 +188,7 @@ describe('tasks', () => {
     expect(app.toasts.list.map((toast) => [toast.text, toast.action?.label])).toEqual([['Import conversations.json: done', 'Show report']]);
     app.toasts.act(app.toasts.list[0]!.id);
     expect(app.work.open).toBe(true);
-    app.work.looked(backend.tasks.list[0]!.id);
+    app.work.markOpened(backend.tasks.list[0]!.id);
     await waitFor(() => expect(screen.queryByRole('button', { name: /conversations\.json/ })).toBeNull());
   });
 

@@ -173,8 +173,13 @@ export interface TurnView {
   canContinue: boolean;
   /** Cost is the cost of the turn at the configured prices, "0.031"; empty without prices. */
   cost: string;
-  /** Notice is a warning about this turn, such as a local server that cut the prompt; empty if none. */
+  /** Notice is why what had arrived of the answer cannot be read; empty if it can. */
   notice: string;
+  /**
+   * CutFrom is about how many input tokens were sent, if the server reports (inputTokens) so much less that it may
+   * have cut the prompt; otherwise 0.
+   */
+  cutFrom: number;
   /** Calls are its tool calls, in order, without those that were only shown (parse_only). */
   calls: ToolCallView[];
   /** Memories is the number of memories the model saw. */

@@ -1,26 +1,26 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { announcePage, answerClose, tellWindow } from './window';
+import { announcePage, answerClose, reportToProgram } from './window';
 
-type Told = [name: string, ...data: unknown[]];
+type Sent = [name: string, ...data: unknown[]];
 
 describe('what the page reports to the window', () => {
-  let told: Told[];
+  let sent: Sent[];
   let stop: () => void;
   let listeners: ((data: unknown) => void)[];
   const hear = (id: unknown) => listeners.forEach((listener) => listener(id));
-  const runtime = { EventsEmit: (...event: Told) => told.push(event), EventsOn: (_: string, listener: (data: unknown) => void) => listeners.push(listener), CanResolveFilePaths: () => false, OnFileDrop: vi.fn() };
+  const runtime = { EventsEmit: (...event: Sent) => sent.push(event), EventsOn: (_: string, listener: (data: unknown) => void) => listeners.push(listener), CanResolveFilePaths: () => false, OnFileDrop: vi.fn() };
   const drag = (type: string, types: string[], x = 0, y = 0) => {
     const event = new MouseEvent(type, { bubbles: true, clientX: x, clientY: y });
     Object.defineProperty(event, 'dataTransfer', { value: { types } });
     document.body.dispatchEvent(event);
   };
-  const drops = () => told.filter(([name]) => name === 'ci:drop');
+  const drops = () => sent.filter(([name]) => name === 'ci:drop');
 
   beforeEach(() => {
-    told = [];
+    sent = [];
     listeners = [];
     vi.stubGlobal('runtime', runtime);
-    stop = tellWindow();
+    stop = reportToProgram();
   });
   afterEach(() => {
     stop();
@@ -33,26 +33,26 @@ describe('what the page reports to the window', () => {
     has.mockReturnValue(true);
     window.dispatchEvent(new Event('focus'));
     has.mockRestore();
-    const focus = told.filter(([name]) => name === 'ci:focus');
+    const focus = sent.filter(([name]) => name === 'ci:focus');
     expect(focus.slice(1).map(([, value]) => value)).toEqual([false, true]);
   });
 
   it('announces itself until the program confirms it, and reports when it unloads', async () => {
     vi.useFakeTimers();
-    told = [];
+    sent = [];
     let started = false;
     void announcePage().then(() => (started = true));
     await vi.advanceTimersByTimeAsync(250); // the program's window does not exist yet and receives nothing
-    const [[name, id, listens]] = told as [[string, string, boolean]];
-    expect([name, listens, told.length, started]).toEqual(['ci:page', true, 3, false]);
+    const [[name, id, listens]] = sent as [[string, string, boolean]];
+    expect([name, listens, sent.length, started]).toEqual(['ci:page', true, 3, false]);
     hear('of another page');
     await vi.advanceTimersByTimeAsync(50);
     expect(started).toBe(false);
     hear(id);
     await vi.advanceTimersByTimeAsync(500);
-    expect([started, told.length]).toEqual([true, 4]);
+    expect([started, sent.length]).toEqual([true, 4]);
     window.dispatchEvent(new Event('pagehide'));
-    expect(told.at(-1)).toEqual(['ci:page', id, false]);
+    expect(sent.at(-1)).toEqual(['ci:page', id, false]);
     vi.useRealTimers();
   });
 
@@ -67,7 +67,7 @@ describe('what the page reports to the window', () => {
 
   it('replies whether the window is to close', () => {
     answerClose(true);
-    expect(told.at(-1)).toEqual(['ci:close', true]);
+    expect(sent.at(-1)).toEqual(['ci:close', true]);
   });
 
   it('reports where files were dropped, and that text is not files', () => {
@@ -88,7 +88,7 @@ describe('what the page reports to the window', () => {
   it('asks only WebView2 for paths', () => {
     expect(runtime.OnFileDrop).not.toHaveBeenCalled();
     vi.stubGlobal('runtime', { ...runtime, CanResolveFilePaths: () => true });
-    tellWindow()();
+    reportToProgram()();
     expect(runtime.OnFileDrop).toHaveBeenCalledOnce();
   });
 
@@ -100,7 +100,7 @@ describe('what the page reports to the window', () => {
 
   it('does nothing outside the program', () => {
     vi.stubGlobal('runtime', undefined);
-    expect(() => tellWindow()()).not.toThrow();
+    expect(() => reportToProgram()()).not.toThrow();
     return announcePage();
   });
 });

@@ -65,7 +65,7 @@ export async function announcePage(): Promise<void> {
 }
 
 /** Starts reporting, and returns a function that stops it. Does nothing outside the program. */
-export function tellWindow(): () => void {
+export function reportToProgram(): () => void {
   const { runtime } = window as unknown as { runtime?: Runtime };
   if (!runtime) return () => undefined;
   const ends = new AbortController();

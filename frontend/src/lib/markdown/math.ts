@@ -16,7 +16,7 @@ const inlineParen = /^\\\(((?:\\[^)]|[^\\])+?)\\\)/;
 const inlineDisplay = /^(?:\$\$((?:\\[^]|[^\\$])+?)\$\$|\\\[((?:\\[^\]]|[^\\])+?)\\\])/;
 const blockDisplay = /^(?:\$\$\s*\n?((?:\\[^]|[^\\$])+?)\n?\s*\$\$|\\\[\s*\n?((?:\\[^\]]|[^\\])+?)\n?\s*\\\])[ \t]*(?:\n+|$)/;
 
-/** The parser asks at each block: text after this block does not matter. */
+/** The parser calls this for every block, so only the text up to the end of the block is searched. */
 function near(src: string): string {
   const end = src.indexOf('\n\n');
   return end < 0 ? src : src.slice(0, end);

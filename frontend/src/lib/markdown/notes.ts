@@ -49,7 +49,7 @@ export function noteLabels(text: string): ReadonlySet<string> {
   return labels;
 }
 
-/** The parser asks at each block: text after this block does not matter. */
+/** The parser calls this for every block, so only the text up to the end of the block is searched. */
 function near(src: string): string {
   const end = src.indexOf('\n\n');
   return end < 0 ? src : src.slice(0, end);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bareDiagram, close, htmlPage, isOpen, open, readSvg, sizeOf } from './preview';
+import { bareDiagram, close, htmlPage, isOpen, open, readSvg, shownWidth, sizeOf } from './preview';
 import { previewKind, previewMost } from './previewable';
 import { render } from './render';
 import { hostile } from './testing/hostile';
@@ -57,6 +57,13 @@ describe('previews', () => {
     expect(() => readSvg('no picture')).toThrow('no SVG');
   });
 
+  it('enlarge only pictures that are small in both directions', () => {
+    expect(shownWidth({ width: 100, height: 280 })).toBe(100);
+    expect(shownWidth({ width: 20, height: 40 })).toBe(100);
+    expect(shownWidth({ width: 16, height: 16 })).toBe(200);
+    expect(shownWidth({ width: 900, height: 40 })).toBe(900);
+  });
+
   it('show a diagram without its own configuration', () => {
     expect(bareDiagram('---\nconfig:\n  securityLevel: loose\n---\n%%{init: {"securityLevel": "loose"}}%%\ngraph TD\n%%{ wrap\n').trim()).toBe('graph TD');
   });
@@ -77,6 +84,6 @@ describe('opening and closing', () => {
   it('shows an error if drawing fails', async () => {
     const block = code('```svg\nnothing\n```');
     await open(block);
-    expect(block.querySelector('.preview')?.textContent).toBe('This cannot be drawn: there is no SVG in it.');
+    expect(block.querySelector('.preview')?.textContent).toBe('This cannot be rendered: there is no SVG in it.');
   });
 });

@@ -9,7 +9,7 @@ import { previewKind, type PreviewKind } from './previewable';
 
 const diagramMost = 20_000;
 const edgesMost = 300;
-/** Opened previews stay open when the list draws them again. */
+/** How many opened previews stay open when the list draws them again. */
 const rememberMost = 40;
 const opened = new Set<string>();
 
@@ -83,9 +83,15 @@ async function drawn(text: string, kind: PreviewKind): Promise<HTMLElement[]> {
   if (size) {
     made.style.aspectRatio = `${size.width} / ${size.height}`;
     made.style.height = 'auto';
-    made.style.maxWidth = `${Math.max(200, size.width)}px`;
+    made.style.maxWidth = `${shownWidth(size)}px`;
   }
   return [made];
+}
+
+/** Pictures have their own size; only those that are small in both directions are enlarged. */
+export function shownWidth({ width, height }: { width: number; height: number }): number {
+  const small = 200;
+  return Math.round(width * Math.max(1, Math.min(small / width, small / height)));
 }
 
 function frame(html: string, title: string): HTMLIFrameElement {

@@ -96,7 +96,7 @@ export class ArrangingState {
     const back = async () => {
       for (const was of new Set(moving.map((row) => row.folder))) await set(moving.filter((row) => row.folder === was), was);
     };
-    this.#told(movedWords(moving, name), back);
+    this.#report(movedWords(moving, name), back);
     return true;
   }
 
@@ -114,7 +114,7 @@ export class ArrangingState {
     });
     // Undoing a merge leaves the sessions that were already there; undoing a plain rename also restores its project.
     const back = () => (joined ? this.#backend.sessions.setFolder(ids, folder) : this.#backend.sessions.renameFolder(name, folder));
-    if (renamed) this.#told(t('state.folderRenamed', { folder, name }), back);
+    if (renamed) this.#report(t('state.folderRenamed', { folder, name }), back);
     return renamed;
   }
 
@@ -123,7 +123,7 @@ export class ArrangingState {
     const list = [...ids];
     if (!(await this.#do(() => this.#backend.sessions.archiveMany(list, archived)))) return false;
     this.selection.clear();
-    this.#told(archived ? t('state.archivedSeveral', { count: list.length }) : t('state.unarchivedSeveral', { count: list.length }), () => this.#backend.sessions.archiveMany(list, !archived));
+    this.#report(archived ? t('state.archivedSeveral', { count: list.length }) : t('state.unarchivedSeveral', { count: list.length }), () => this.#backend.sessions.archiveMany(list, !archived));
     return true;
   }
 
@@ -152,7 +152,7 @@ export class ArrangingState {
     }
   }
 
-  #told(text: string, back: () => Promise<void>): void {
+  #report(text: string, back: () => Promise<void>): void {
     this.#undo.did({ text, undo: () => back().finally(() => this.#sessions.load()) });
   }
 

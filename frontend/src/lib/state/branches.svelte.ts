@@ -172,11 +172,11 @@ export class BranchesState {
     const { branchId: before, sessionId } = conversation;
     const still = conversation.request();
     const sent = await backend.branches.mergeAnswers(turnId, model);
-    const told = t('state.merges', { model });
-    if (!still()) return void toasts.show(told);
+    const message = t('state.merges', { model });
+    if (!still()) return void toasts.show(message);
     this.closeWide();
     await conversation.open(sessionId, sent.branchId);
-    toasts.show(told, { action: { label: t('state.back'), run: () => void this.#act(() => conversation.switchBranch(before, sessionId)) } });
+    toasts.show(message, { action: { label: t('state.back'), run: () => void this.#act(() => conversation.switchBranch(before, sessionId)) } });
     composer.focus();
   }
 

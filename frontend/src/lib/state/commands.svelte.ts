@@ -301,11 +301,11 @@ export class CommandRunner {
     const state = argument === '' ? before : findState(history, argument);
     if (!state) throw refused(argument === '' ? t('state.noStateBefore') : t('state.noState', { state: argument }), t('state.stateTab'));
     const branch = await backend.sessions.rollback(sessionId, state.id);
-    const told = t('state.rolledBack', { seq: state.turnSeq, branch: branch.label });
-    if (!still()) return void toasts.show(told);
+    const message = t('state.rolledBack', { seq: state.turnSeq, branch: branch.label });
+    if (!still()) return void toasts.show(message);
     await conversation.open(sessionId, branch.id);
     const back = () => void conversation.switchBranch(from, sessionId).catch((error: unknown) => toasts.error(error));
-    toasts.show(told, { action: { label: t('state.back'), run: back } });
+    toasts.show(message, { action: { label: t('state.back'), run: back } });
   }
 }
 

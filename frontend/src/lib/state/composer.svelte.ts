@@ -103,8 +103,8 @@ export class ComposerState {
   }
 
   /** Registers a listener for messages sent to several models, with the errors of those that failed. */
-  onSeveral(told: (turnId: string, problems: readonly ErrorView[]) => void): void {
-    this.#toSeveral = told;
+  onSeveral(listener: (turnId: string, problems: readonly ErrorView[]) => void): void {
+    this.#toSeveral = listener;
   }
 
   /** Applies to the next message only; null: as in the session. A queued message is sent with the session's. */

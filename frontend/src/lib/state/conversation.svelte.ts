@@ -170,8 +170,8 @@ export class ConversationState {
   }
 
   /** Calls the listener before another branch replaces the open one. */
-  onNavigate(told: () => void): void {
-    this.#leaving.push(told);
+  onNavigate(listener: () => void): void {
+    this.#leaving.push(listener);
   }
 
   /**
@@ -189,7 +189,7 @@ export class ConversationState {
     this.#requests++;
     this.#opening = true;
     const elsewhere = sessionId !== this.sessionId || (branchId !== '' && branchId !== this.branchId);
-    if (elsewhere) for (const told of this.#leaving) told();
+    if (elsewhere) for (const listener of this.#leaving) listener();
     try {
       await (elsewhere ? this.#draft.leave() : this.#draft.flush());
       const snapshot = await this.#backend.sessions.open(sessionId, branchId);
@@ -460,7 +460,7 @@ export class ConversationState {
     try {
       const turn = await this.#backend.sessions.turn(branchId, turnId);
       if (branchId !== this.branchId) return;
-      if (run !== this.run) return this.#lookAgain(turnId);
+      if (run !== this.run) return this.#reloadTurn(turnId);
       this.#turns = replace(this.#turns, turn);
       this.#follow(turn);
     } catch {
@@ -472,7 +472,7 @@ export class ConversationState {
   }
 
   /** Turns loaded meanwhile may be newer or older than this reply. */
-  #lookAgain(turnId: string): void {
+  #reloadTurn(turnId: string): void {
     this.#dirty.add(turnId);
     this.#turnRefresh.soon();
   }

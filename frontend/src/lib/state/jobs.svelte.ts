@@ -5,7 +5,7 @@ import type { RecoveryReport } from '$lib/backend/types';
 export class JobsState {
   #queued = $state(0);
   #running = $state(0);
-  #dead = $state(0);
+  #failed = $state(0);
   #recovery = $state.raw<RecoveryReport | null>(null);
   readonly #backend: Backend;
 
@@ -21,8 +21,8 @@ export class JobsState {
     return this.#running;
   }
 
-  get dead(): number {
-    return this.#dead;
+  get failed(): number {
+    return this.#failed;
   }
 
   /** What start-up recovered; null until loaded. */
@@ -35,6 +35,6 @@ export class JobsState {
     this.#recovery = activity.recovery;
     this.#queued = activity.queued;
     this.#running = activity.running;
-    this.#dead = activity.dead;
+    this.#failed = activity.dead;
   }
 }

@@ -5,7 +5,7 @@ import type { ModelView } from '$lib/backend/types';
 /** The configured models, as the header's selector and the settings show them. */
 export class ModelsState {
   #list = $state.raw<ModelView[]>([]);
-  readonly #unsaid = new SvelteSet<string>();
+  readonly #skipped = new SvelteSet<string>();
   readonly #backend: Backend;
 
   constructor(backend: Backend) {
@@ -32,13 +32,13 @@ export class ModelsState {
    * Whether an ability is unknown to the program, so that the user is asked. For the vendors' own models and the
    * built-in one it is known.
    */
-  isUnsaid(model: ModelView, ability: 'images' | 'tools'): boolean {
-    return model.usable && model.provider !== 'recall' && model.baseUrl !== '' && model[ability] === '' && !this.#unsaid.has(`${ability} ${model.name}`);
+  isUnknown(model: ModelView, ability: 'images' | 'tools'): boolean {
+    return model.usable && model.provider !== 'recall' && model.baseUrl !== '' && model[ability] === '' && !this.#skipped.has(`${ability} ${model.name}`);
   }
 
   /** The user does not know either: not asked again while the window is open. */
-  leaveUnsaid(name: string, ability: 'images' | 'tools'): void {
-    this.#unsaid.add(`${ability} ${name}`);
+  skipQuestion(name: string, ability: 'images' | 'tools'): void {
+    this.#skipped.add(`${ability} ${name}`);
   }
 
   /** Applies the models that a call returned. */

@@ -42,7 +42,7 @@ export class SearchState {
   #opened = $state('');
   /** The session that the results are limited to; empty: all sessions. */
   #in = '';
-  /** Identifies the current question; replies to earlier ones are dropped. */
+  /** Identifies the current query; replies to earlier ones are dropped. */
   #serial = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #parts: SearchParts;
@@ -177,7 +177,7 @@ export class SearchState {
 
   /** Loads all results of a session, replacing its first few. */
   async more(group: SearchGroup): Promise<void> {
-    if (this.#asking) return; // the group belongs to an older question
+    if (this.#asking) return; // the group belongs to an older query
     const serial = this.#serial;
     this.#searching = true;
     try {
@@ -224,7 +224,7 @@ export class SearchState {
     return { ...filter, text: this.#text.trim(), sessionId: here ? this.#parts.conversation.sessionId : '', limit: 0 };
   }
 
-  /** Replies that are still to come belong to an older question from here on. */
+  /** From here on, outstanding replies belong to an older query. */
   #later(ms: number): void {
     this.#serial++;
     this.#searching = this.#asking = this.#text.trim() !== '';

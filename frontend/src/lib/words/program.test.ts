@@ -50,7 +50,7 @@ describe('a sentence of the program', () => {
   afterEach(() => chooseLanguage('en', []));
 
   it.each([
-    ['Turn 7 changed meanwhile.', 'Runde 7 hat sich inzwischen geändert.'],
+    ['Turn 7 has changed in the meantime.', 'Runde 7 hat sich inzwischen geändert.'],
     ['There is no model named "opus (2)"; nothing was sent.', 'Es gibt kein Modell namens „opus (2)“; nichts wurde gesendet.'],
     ['The disk can only be read; nothing was changed.', 'Die Platte kann nur gelesen werden; nichts wurde geändert.'],
     ['The database refused the operation; nothing was changed. Your message is saved.', 'The database refused the operation; nothing was changed. Your message is saved.'],

@@ -61,7 +61,7 @@ describe('charts', () => {
 
   it('shows costs if prices are known, and says what is missing', () => {
     const cost = charts(series([point(1, {}, 0.02), point(2)], { cost: '0.0200', unpriced: 1 })).find(({ id }) => id === 'cost')!;
-    expect([cost.figure, cost.series[0]!.values, cost.spoken]).toEqual(['0.0200 without 1 turn', [0.02, null], '1 turn cost 0.0200 together, at the prices configured. 1 turn of models without a price is not in it.']);
+    expect([cost.figure, cost.series[0]!.values, cost.spoken]).toEqual(['0.0200 without 1 turn', [0.02, null], '1 turn cost 0.0200 in total, at the configured prices. Not included: 1 turn of models without a price.']);
     expect(charts(series([point(1)])).map(({ id }) => id)).not.toContain('cost');
   });
 });

@@ -43,7 +43,7 @@ export const valueOf = (chart: Chart, value: number | null | undefined): string 
 export function charts(series: MetricsSeries): Chart[] {
   const { points } = series;
   if (points.length === 0) return [];
-  return [timeByPart(points), tokensATurn(points), cacheShare(series), similarity(points), costATurn(series)].filter((chart) => chart !== null);
+  return [timeByPart(points), tokensPerTurn(points), cacheShare(series), similarity(points), costPerTurn(series)].filter((chart) => chart !== null);
 }
 
 const parts: { name: PlainKey; colour: string; of: (point: MetricPoint) => number }[] = [
@@ -67,7 +67,7 @@ function timeByPart(points: readonly MetricPoint[]): Chart {
   };
 }
 
-function tokensATurn(points: readonly MetricPoint[]): Chart {
+function tokensPerTurn(points: readonly MetricPoint[]): Chart {
   const off = points.filter(({ turn }) => turn.inputTokens > 0 && turn.estimateTokens > 0).map(({ turn }) => Math.abs(turn.estimateTokens - turn.inputTokens) / turn.inputTokens);
   const last = points.at(-1)!.turn;
   const apart = off.length > 0 ? t('inspector.countApart', { share: percent(quantile(off, 0.5)) }) : '';
@@ -109,7 +109,7 @@ function similarity(points: readonly MetricPoint[]): Chart | null {
 }
 
 /** Null if no model of these turns has a price. */
-function costATurn({ points, cost, unpriced }: MetricsSeries): Chart | null {
+function costPerTurn({ points, cost, unpriced }: MetricsSeries): Chart | null {
   if (cost === '') return null;
   const money = (value: number) => decimal(value, { minimumFractionDigits: value >= 1 ? 2 : 4, maximumFractionDigits: value >= 1 ? 2 : 4 });
   const without = unpriced > 0 ? t('inspector.withoutPrice', { count: unpriced }) : '';

@@ -28,7 +28,7 @@ export default {
   back: 'Zurück',
   insert: 'Einfügen',
   attach: 'Anhängen',
-  goOn: 'Weiter',
+  continue: 'Weiter',
   oneInALine: 'Eines je Zeile.',
   cameWith: 'Er kam mit dem Import; lassen Sie das Feld leer, um ihn zu übernehmen.',
   keptInKeyring: 'Wird im Schlüsselbund aufbewahrt.',

@@ -150,6 +150,7 @@ export default {
   checkedDamaged: '{count, plural, one {# Sicherung} other {# Sicherungen}} durchgelesen und geprüft: {damaged, number} nicht verwendbar.',
   checkedFaulty: '{count, plural, one {# Sicherung} other {# Sicherungen}} durchgelesen und geprüft: Probleme in den Daten von {faulty, number}.',
   checkedBoth: '{count, plural, one {# Sicherung} other {# Sicherungen}} durchgelesen und geprüft: {damaged, number} nicht verwendbar, Probleme in den Daten von {faulty, number}.',
+  documentRecords: 'Einträge zu Dokumenten',
   removed_turns: '{count, plural, one {# Nachricht mit ihrer Antwort} other {# Nachrichten mit ihren Antworten}}',
   removed_files: '{count, plural, one {# Dokument} other {# Dokumente}}',
   removed_blobs: '{count, plural, one {# Bild} other {# Bilder}}',

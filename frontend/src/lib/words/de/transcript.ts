@@ -65,6 +65,8 @@ export default {
   receipts: 'Belege',
   drag: 'In den Baum ziehen, um zu verzweigen, oder aus dem Fenster, um zu exportieren',
   promptCut: 'Der Server hat den Prompt möglicherweise gekürzt',
+  promptCutMore: 'Der Server meldete {reported, number} Eingabe-Token von etwa {sent, number} gesendeten: Möglicherweise hat er die Unterhaltung gekürzt, ohne es zu sagen. Seine Kontextlänge ist vielleicht kleiner eingestellt als hier.',
+  unreadable: 'Was von dieser Antwort eingetroffen war, kann nicht gelesen werden',
   documents: 'Angehängte Dokumente',
   memories: 'Angehängte Erinnerungen',
   picture: 'Bild {n, number} der Nachricht',

@@ -21,7 +21,7 @@ export default {
 
   // Switching to another model.
   switchTitle: 'Switch to {model}?',
-  switchAnyway: '{hint} You can switch all the same; the next message is refused until it fits.',
+  switchAnyway: '{hint} You can switch anyway; the next message is refused until it fits.',
   now: 'Now',
   tokensOf: '{tokens, number} of {ceiling, number} tokens',
   keepModel: 'Keep {model}',

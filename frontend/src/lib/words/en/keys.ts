@@ -1,6 +1,6 @@
 /** The page of shortcuts in the settings. */
 export default {
-  lead: 'Choose a command\'s keys and press others. What Enter, Esc and the arrows do stays the same everywhere.',
+  lead: 'Select the keys of a command, then press others. Enter, Esc and the arrows do the same everywhere and cannot be changed.',
   resetAll: 'Reset all keys',
   recording: 'Press the keys…',
   recordingFor: 'Press the keys for {command}, or Esc',
@@ -12,7 +12,7 @@ export default {
   ofNone: 'Keys of {command}: none. Change',
   reset: 'Reset the keys of {command}',
   remove: 'Remove the keys of {command}',
-  taken: '{keys} is “{command}”, which will have no keys.',
+  taken: '{keys} is used by “{command}”, which would then have no keys.',
   use: 'Use it here',
   fixed: '{keys} is used for something that cannot be changed: {doing}.',
   needed: '{keys} is needed to move, write and leave. Choose a letter, a digit or a function key.',

@@ -30,7 +30,7 @@ export default {
   removePin: 'Remove this pinned fact?',
   removePinMore: 'It is no longer sent with requests. It stays in the history of the branch until you delete the session permanently.',
   removeInstructions: 'Remove the instructions of this session?',
-  removeInstructionsMore: 'The default instructions take their place from the next message on.',
+  removeInstructionsMore: 'The default instructions are used from the next message on.',
   eraseSession: 'Delete session permanently…',
   more: 'Show more',
   scopeTitle: 'May earlier chats help here?',

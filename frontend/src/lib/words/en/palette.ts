@@ -28,7 +28,7 @@ export default {
   turns: '{count, plural, one {# turn} other {# turns}}',
   answerWith: 'Answer with {model}',
   inUse: 'in use',
-  thereAre: 'There are #{first} to #{last}',
+  thereAre: 'This branch has turns #{first} to #{last}',
   goToTurn: 'Go to turn #{seq}',
   searchMessages: 'Search messages for “{text}”',
   settingOf: '{group}: {label}',

@@ -4,7 +4,7 @@ export default {
   title: 'Quick ask',
   more: 'Kept in its own session. Esc closes.',
   continue: 'Continue in the window',
-  keysAsking: 'Waiting for the desktop. It may be asking you in a window of its own.',
+  keysAsking: 'Waiting for the desktop. It may be asking you in a separate window.',
   keysBound: 'Active: {keys} opens the small window.',
   keysRefused: 'Hold Ctrl, Alt or Super with a letter, a digit or a named key, or press F1 to F12.',
 } as const;

@@ -10,8 +10,8 @@ export default {
   archive: 'Archive',
   backToList: 'Back to the list',
   noTitle: 'No title contains “{text}”',
-  searchesTitles: 'The search looks at titles, not at the archive.',
-  searchesArchive: 'The search looks at titles in the archive.',
+  searchesTitles: 'Only titles are searched, and not the archive.',
+  searchesArchive: 'Only titles in the archive are searched.',
   noneArchived: 'Nothing is archived',
   noneArchivedMore: 'Archive a session to hide it. Nothing is deleted, and you can unarchive it here.',
   none: 'No conversations yet',
@@ -46,7 +46,7 @@ export default {
   folders: 'Folders',
   newFolder: 'New folder “{name}”',
   count: '{count, plural, one {# session} other {# sessions}}',
-  noFolders: 'A folder exists while it holds a chat.',
+  noFolders: 'A folder exists as long as it contains a chat.',
 
   // Several sessions.
   selection: 'Selected sessions',

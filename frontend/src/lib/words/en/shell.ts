@@ -4,7 +4,7 @@ export default {
   temporaryChat: 'Temporary chat',
   openingHistory: 'Opening your history',
   configError: 'The configuration file has an error',
-  configErrorMore: '{error} The last good settings are in force, and the file was not touched.',
+  configErrorMore: '{error} The last good settings are used, and the file was not changed.',
   openSettings: 'Open settings',
   openFailed: 'Nothing was changed. Your other conversations are in the list.',
   quitTitle: 'Quit while an answer is arriving?',

@@ -4,7 +4,7 @@ export default {
   checking: 'Checking…',
   newer: 'Version {version} is available.',
   current: 'This is the newest version, as of {when}.',
-  unknown: 'The newest version is {version}. This copy does not know its own.',
-  noFeed: 'It is not checked for new versions: no release feed is set above.',
+  unknown: 'The newest version is {version}. The version of this copy is not known.',
+  noFeed: 'New versions are not checked for: no release feed is set above.',
   open: 'Open its page',
 } as const;

@@ -28,7 +28,7 @@ export default {
   back: '返回',
   insert: '插入',
   attach: '附加',
-  goOn: '继续',
+  continue: '继续',
   oneInALine: '每行一个。',
   cameWith: '导入内容中已包含该值；留空则采用它。',
   keptInKeyring: '保存在密钥环中。',

@@ -150,6 +150,7 @@ export default {
   checkedDamaged: '已读取并校验 {count, plural, other {# 个备份}}：{damaged, number} 个无法使用。',
   checkedFaulty: '已读取并校验 {count, plural, other {# 个备份}}：{faulty, number} 个的数据有问题。',
   checkedBoth: '已读取并校验 {count, plural, other {# 个备份}}：{damaged, number} 个无法使用，{faulty, number} 个的数据有问题。',
+  documentRecords: '文档记录',
   removed_turns: '{count, plural, other {# 条消息及其回答}}',
   removed_files: '{count, plural, other {# 个文档}}',
   removed_blobs: '{count, plural, other {# 张图片}}',

@@ -65,6 +65,8 @@ export default {
   receipts: '回执',
   drag: '拖到分支树可分叉，拖出窗口可导出',
   promptCut: '服务器可能截断了提示词',
+  promptCutMore: '服务器报告了 {reported, number} 个输入 token，而发送了约 {sent, number} 个：它可能在未告知的情况下截断了对话。其上下文长度可能设得比此处小。',
+  unreadable: '此回答已到达的内容无法读取',
   documents: '附加的文档',
   memories: '附加的记忆',
   picture: '消息的第 {n, number} 张图片',

@@ -1,0 +1,110 @@
+package turn
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"contextinfinity/backend/chat"
+)
+
+// lines are the callers of InLine, by branch and in the order of their arrival.
+type lines struct {
+	mu sync.Mutex
+	of map[chat.BranchID][]chan struct{} // the channel of the first one is closed
+}
+
+// join adds a caller to a branch's line. first is closed when everybody before it has left.
+func (l *lines) join(branch chat.BranchID) (first chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.of == nil {
+		l.of = map[chat.BranchID][]chan struct{}{}
+	}
+	first = make(chan struct{})
+	if l.of[branch] = append(l.of[branch], first); len(l.of[branch]) == 1 {
+		close(first)
+	}
+	return first
+}
+
+// leave removes a caller, from any place in the line.
+func (l *lines) leave(branch chat.BranchID, place chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	line := l.of[branch]
+	i := slices.Index(line, place)
+	line = slices.Delete(line, i, i+1)
+	if l.of[branch] = line; len(line) == 0 {
+		delete(l.of, branch)
+	} else if i == 0 {
+		close(line[0])
+	}
+}
+
+// InLine calls send, which sends a message to the branch, when no turn of the branch runs in this process. Callers are
+// served in the order of their arrival. It waits at most patience, and then returns send's error CodeBusy, or one of
+// its own if send was never called. waits is called once if it has to wait.
+func (e *Engine) InLine(ctx context.Context, branch chat.BranchID, patience time.Duration, waits func(), send func() error) error {
+	place := e.lines.join(branch)
+	defer e.lines.leave(branch, place)
+	waiting, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	waits = sync.OnceFunc(waits)
+	busy := error(chat.Errorf(chat.CodeBusy, "turn.line", "Other messages to this branch are waiting for its running answer. Nothing was sent.").
+		WithHint("wait for them, or stop the answer"))
+	ended := false // at the last attempt no run was left to wait for
+	for until := (<-chan struct{})(place); ; {
+		if err := await(waiting, until, waits); err != nil {
+			if ctx.Err() != nil {
+				return chat.WrapError(chat.CodeCancelled, "turn.line", err, "Cancelled while waiting for the running answer. Nothing was sent.")
+			}
+			return busy
+		}
+		err := send()
+		if chat.CodeOf(err) != chat.CodeBusy {
+			return err
+		}
+		busy = err
+		if until = e.runOf(branch); until != nil {
+			ended = false
+			continue
+		}
+		if ended { // the branch waits for something else, such as a decision about tool calls
+			return err
+		}
+		ended, until = true, place // the run has ended in between
+	}
+}
+
+// await waits until the channel is closed. Its error is that of ctx.
+func await(ctx context.Context, until <-chan struct{}, waits func()) error {
+	select {
+	case <-until:
+		return nil
+	default:
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	waits()
+	select {
+	case <-until:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// runOf is closed when the run of a branch has ended; nil: none runs.
+func (e *Engine) runOf(branch chat.BranchID) <-chan struct{} {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, r := range e.runs {
+		if r.accepted.BranchID == branch {
+			return r.done
+		}
+	}
+	return nil
+}
