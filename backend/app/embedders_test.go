@@ -81,7 +81,7 @@ func (e *embedded) complete() chat.Namespace {
 	return ns
 }
 
-// nearest returns the text of the unit that vectors alone find.
+// nearest returns the text of the unit that a search by vectors finds.
 func (e *embedded) nearest(ns chat.Namespace, question string) (text string, cosine float64) {
 	e.t.Helper()
 	ctx := context.Background()
@@ -230,7 +230,7 @@ func (s *plantedServer) sent() []string {
 	return slices.Clone(s.inputs)
 }
 
-// If no word is shared, vectors alone find the meaning, with either protocol and the real store, manager and index.
+// Without a shared word, a text is found by its vector, with either protocol and the real store, manager and index.
 func TestMeaningWithoutWords(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"openai", "ollama"} {

@@ -79,7 +79,7 @@ func TestAProjectIsInTheContextsOfItsSessions(t *testing.T) {
 	}
 	for _, not := range []string{"hunter2", "build folder"} {
 		if strings.Contains(body, not) {
-			t.Errorf("the request holds %q", not)
+			t.Errorf("the request contains %q", not)
 		}
 	}
 	v := p.seen(sent.SessionID, "--turn", sent.TurnID)
@@ -180,7 +180,7 @@ func TestAProjectIsDeletedPermanently(t *testing.T) {
 		t.Errorf("the session is gone:\n%s", out)
 	}
 	if out := p.OK("projects").Stdout; !strings.Contains(out, "No projects") {
-		t.Errorf("the project is there still:\n%s", out)
+		t.Errorf("the project is still there:\n%s", out)
 	}
 	for _, name := range []string{"contextinfinity.db", "contextinfinity.db-wal"} {
 		data, err := os.ReadFile(filepath.Join(p.dir, name))

@@ -24,7 +24,7 @@ func TestTheKeysOfQuickAskFollowTheSettings(t *testing.T) {
 	if _, err := settings.Set("desktop.quick_ask_keys", "Ctrl+Alt+Space"); err != nil {
 		t.Fatal(err)
 	}
-	p.eventually("the desktop's answer is not told", func() bool { return settings.QuickKey().Phase == api.QuickKeyFailed })
+	p.eventually("the desktop's answer is not reported", func() bool { return settings.QuickKey().Phase == api.QuickKeyFailed })
 	if v := settings.QuickKey(); v.Keys != "Ctrl+Alt+Space" || v.Why == "" || v.Hint != "bind the command contextinfinity --quick in the desktop's own keyboard settings" {
 		t.Errorf("%+v", v)
 	}

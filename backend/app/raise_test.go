@@ -60,7 +60,7 @@ func TestASecondWindowRaisesTheFirst(t *testing.T) {
 		harness.WriteFile(t, config, nil)
 	}
 	sent := h.OK("send", "--new", "--json", "--data-dir", link, "--config", config, "Said in a terminal.").Sent()
-	p.eventually("the window was not told of what a verb did", func() bool {
+	p.eventually("what a command did was not reported to the window", func() bool {
 		_, changes := p.seen()
 		for _, c := range changes {
 			if c.ID == sent.TurnID {

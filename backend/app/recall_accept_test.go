@@ -134,7 +134,7 @@ func TestSearchCommand(t *testing.T) {
 		t.Errorf("-k 2 gave %d results, %d packed", len(f.Results), f.PackedResults)
 	}
 	if human := d.OK("search", "ryokan").Stdout; !strings.Contains(human, "ryokan near Gion") || !strings.Contains(human, first.TurnID) {
-		t.Errorf("in words: %s", harness.Clip(human))
+		t.Errorf("as text: %s", harness.Clip(human))
 	}
 	d.Run("search", "x", "--scope", "world").Exits(2)
 	d.Run("search", " ").Exits(2)
@@ -165,7 +165,8 @@ func TestIndexIsDerived(t *testing.T) {
 }
 
 // A failing embedder stops no turn and is reported: the text is stored and found by its words, its job waits with a
-// reason, and a request without a search says so. When the embedder works again, everything is made up for.
+// reason, and a request without a search says so. When the embedder works again, the missing work is
+// done.
 func TestEmbedderFailureIsVisible(t *testing.T) {
 	t.Parallel()
 	gate, broken := newBreakableServer(t)
@@ -236,8 +237,8 @@ func TestRecallQuotesEverySession(t *testing.T) {
 	}
 }
 
-// TestRecallKeepsToTheScope: recall quotes other sessions only as far as memory reaches, and says what it searched. Until
-// somebody has chosen, that is every session, because nothing is sent.
+// TestRecallKeepsToTheScope: recall quotes other sessions only within the scope of memory, and says what it searched.
+// The default scope is every session, because nothing is sent.
 func TestRecallKeepsToTheScope(t *testing.T) {
 	t.Parallel()
 	d := newLibrary(t, "")
@@ -319,7 +320,7 @@ func TestChunksCommand(t *testing.T) {
 		t.Errorf("%+v", one)
 	}
 	if r := d.OK("chunks", "--id", id); !strings.Contains(r.Stdout, things[0]) || !strings.Contains(r.Stdout, "matched: ryokan") {
-		t.Errorf("in words: %s", r.Stdout)
+		t.Errorf("as text: %s", r.Stdout)
 	}
 	if r := d.OK("context", asked.SessionID, "--turn", asked.TurnID); !strings.Contains(r.Stdout, "chunk "+id+": matched: ryokan") {
 		t.Errorf("the request does not say why the chunk is in it: %s", r.Stdout)

@@ -45,12 +45,12 @@ func TestWindowPausesBackgroundWork(t *testing.T) {
 		t.Fatalf("after a restart: %+v", b)
 	}
 	if !final(again) {
-		t.Error("paused, the turn was worked on")
+		t.Error("the turn was processed while paused")
 	}
 	if b := must[api.Background](t)(again.work.Pause(false)); b.Paused {
 		t.Fatalf("%+v", b)
 	}
-	again.eventually("resumed, it did not go on", func() bool {
+	again.eventually("after resuming, it did not continue", func() bool {
 		v, err := again.sessions.Turn(second.BranchID, second.TurnID)
 		return err == nil && v.Phase == chat.PhaseDone
 	})

@@ -89,12 +89,12 @@ func TestAFurtherWindowShowsAnotherSession(t *testing.T) {
 	if err := b.call(nil, "Sessions.Rename", one.ID, "Uno"); err != nil {
 		t.Fatal(err)
 	}
-	p.eventually("the first window did not hear of it", func() bool {
+	p.eventually("it was not reported to the first window", func() bool {
 		_, changes := p.seen()
 		return len(changes) > 0 && changes[len(changes)-1].ID == one.ID
 	})
 	r := p.say(api.SendRequest{SessionID: two.ID, BranchID: first.Header.BranchID, Text: "Said in the first window."})
-	p.eventually("the further window did not hear of the first one's answer", func() bool { return b.heard(api.EventFrame) > 0 && b.heard(api.EventChange) > 2 })
+	p.eventually("the first window's answer was not reported to the further one", func() bool { return b.heard(api.EventFrame) > 0 && b.heard(api.EventChange) > 2 })
 	var turn api.TurnView
 	if err := b.call(&turn, "Sessions.Turn", r.BranchID, r.TurnID); err != nil || turn.ID != r.TurnID {
 		t.Errorf("%v", err)
@@ -111,7 +111,7 @@ func TestAFurtherWindowShowsAnotherSession(t *testing.T) {
 	}
 	asked.window.Close()
 	b.window.Close()
-	p.eventually("windows that are closed hold the first one", func() bool { return !p.window.Held() })
+	p.eventually("closed windows keep the first one", func() bool { return !p.window.Held() })
 }
 
 // Errors arrive as they are formatted for the page, including those for methods that no window may call. A large

@@ -37,7 +37,7 @@ func FuzzMessage(f *testing.F) {
 			t.Fatalf("the text is %q", text)
 		}
 		if raw := RawJSON(data); !json.Valid(raw) {
-			t.Fatalf("%q is no JSON", raw)
+			t.Fatalf("%q is not JSON", raw)
 		}
 	})
 }

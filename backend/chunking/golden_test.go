@@ -12,7 +12,7 @@ import (
 	"contextinfinity/backend/chunking"
 )
 
-var update = flag.Bool("update", false, "write the golden files again")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // TestGolden shows how many kinds of texts are divided. The sizes are small, so that a page of text is enough.
 func TestGolden(t *testing.T) {

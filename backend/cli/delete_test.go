@@ -10,7 +10,8 @@ import (
 	"contextinfinity/backend/cli"
 )
 
-// TestDeleteAsksForConfirmation: a deletion is confirmed by typing a word that any keyboard can type, and leaves a receipt.
+// TestDeleteAsksForConfirmation: a deletion is confirmed by typing a word that any keyboard can type, and leaves a
+// receipt.
 func TestDeleteAsksForConfirmation(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

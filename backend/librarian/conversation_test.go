@@ -99,13 +99,13 @@ func TestConversationFallback(t *testing.T) {
 	}
 	for _, name := range s.Entries(librarian.Artifacts) {
 		if name == "to" || name == "with" || name == "the" || strings.HasSuffix(name, "$") {
-			t.Errorf("%q is no artifact", name)
+			t.Errorf("%q is not an artifact", name)
 		}
 	}
 }
 
-// TestStandingOrdersLast: if there is little space, the standing instructions are kept.
-func TestStandingOrdersLast(t *testing.T) {
+// TestStandingInstructionsAreKeptLongest: if there is little space, the standing instructions are kept.
+func TestStandingInstructionsAreKeptLongest(t *testing.T) {
 	summary := clinicState(t, 300)
 	orders := clinicEssentials[4:9]
 	if missing := missingEssentials(summary, orders); len(missing) > 0 {

@@ -358,8 +358,8 @@ func (b *bounded) Complete(_ context.Context, system, user string, _ int) (strin
 	return s, nil, nil
 }
 
-// TestInputLimits: input over a model's limit is divided into ranges, whose summaries are combined; a single message
-// over the limit too. Never is more sent at once, and the number of calls is limited.
+// TestInputLimits: input over a model's limit, even a single message, is divided into ranges, whose summaries are
+// combined. No request is over the limit, and the number of calls is limited.
 func TestInputLimits(t *testing.T) {
 	var turns []chat.Turn
 	for i := range 40 {

@@ -647,7 +647,7 @@ func TestNoProcessOutlivesAKill(t *testing.T) {
 	}
 	_ = program.Process.Kill()
 	_ = program.Wait()
-	until("a process lives on", func() bool { return !alive(own) && !alive(grandchild) })
+	until("a process is still running", func() bool { return !alive(own) && !alive(grandchild) })
 }
 
 func TestAServerIsStartedAgainAndGivenUp(t *testing.T) {

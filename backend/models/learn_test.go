@@ -70,8 +70,8 @@ func window(t *testing.T, c *models.Catalog) (int, string) {
 	return 0, ""
 }
 
-// TestTheWindowComesFromTheServer: the context window is requested from the server, again when it may have changed, and is
-// shown as unknown if the server does not report it.
+// TestTheWindowComesFromTheServer: the context window is requested from the server, again when it may have changed, and
+// is shown as unknown if the server does not report it.
 func TestTheWindowComesFromTheServer(t *testing.T) {
 	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
 	size := 32768

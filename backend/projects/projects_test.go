@@ -202,7 +202,7 @@ func TestDocumentsOfAProject(t *testing.T) {
 	w.ok(w.Add(t.Context(), w.id, "plan.md", []byte("the plan")))
 	w.ok(w.Add(t.Context(), w.id, "plan.md", []byte("the other plan")))
 	if err := w.Add(t.Context(), w.id, "plan.bin", []byte("a\x00b")); chat.CodeOf(err) != chat.CodeInvalid {
-		t.Errorf("a file that is no text: %v", err)
+		t.Errorf("a file that is not text: %v", err)
 	}
 	files, err := w.ProjectFiles(t.Context(), w.id)
 	w.ok(err)

@@ -15,7 +15,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-var update = flag.Bool("update", false, "write the golden files again")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func words(s string) int { return len(strings.Fields(s)) }
 
@@ -247,8 +247,8 @@ func TestUsageFormat(t *testing.T) {
 	}
 }
 
-// TestUsageWarningIgnoresRecalledMemory: recalled memory counts as used, but does not trigger the warning, because it can
-// be dropped.
+// TestUsageWarningIgnoresRecalledMemory: recalled memory counts as used, but does not trigger the warning, because it
+// can be dropped.
 func TestUsageWarningIgnoresRecalledMemory(t *testing.T) {
 	for want, recalled := range map[string]int{"plenty": 301, "filling": 300, "nearly full": 99} {
 		m := Manifest{TotalTokens: 1000, Sections: []Section{

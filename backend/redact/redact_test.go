@@ -178,7 +178,7 @@ func TestOffAndRules(t *testing.T) {
 	}
 }
 
-// Much of what makes naive expressions slow. With quadratic time this would exceed the time limit of the suite.
+// Inputs on which naive expressions are slow. With quadratic time this would exceed the time limit of the suite.
 func TestHugeInputs(t *testing.T) {
 	r := outbound(t, "e")
 	for _, unit := range []string{"a", "sk-", "password=", "-----BEGIN ", "-----BEGIN RSA PRIVATE KEY-----\n", "eyJ.", "://a:", "token: \"", "Authorization: ", "[redacted:", "e"} {

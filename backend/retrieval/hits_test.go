@@ -30,8 +30,8 @@ func TestAnswersRankBeforeTheirQuestions(t *testing.T) {
 	}
 }
 
-// TestStatementsOfTheUserRankBeforeReplies: a message that states the answer and asks something else ranks before replies that
-// only mention the subject.
+// TestStatementsOfTheUserRankBeforeReplies: a message that states the answer and asks something else ranks before
+// replies that only mention the subject.
 func TestStatementsOfTheUserRankBeforeReplies(t *testing.T) {
 	m := chatter()
 	m.exchange(100, "I'm having trouble with Orion. I've set Orion up with 3 workers, can you review it?", "Orion looks good. More memory would help it.")
@@ -44,7 +44,8 @@ func TestStatementsOfTheUserRankBeforeReplies(t *testing.T) {
 	}
 }
 
-// TestUnrelatedInstructionsRankBelowAnswers: a standing instruction that has nothing to do with the query ranks below the answer.
+// TestUnrelatedInstructionsRankBelowAnswers: a standing instruction that has nothing to do with the query ranks below
+// the answer.
 func TestUnrelatedInstructionsRankBelowAnswers(t *testing.T) {
 	m := chatter()
 	m.exchange(100, "Always give exact figures.", "I will.")

@@ -123,7 +123,7 @@ func faultOf(res Result, q Query) string {
 		case a.Tokens != prompt.ArtifactCost(a.Text, bytesOf):
 			return fmt.Sprintf("artifact %d costs %d, not %d", i, prompt.ArtifactCost(a.Text, bytesOf), a.Tokens)
 		case a.Text != Render(a.ChunkText, a.Form, a.Slices):
-			return "an artifact cannot be made again"
+			return "an artifact cannot be rebuilt"
 		case seen[a.ID]:
 			return "a chunk is packed twice"
 		case a.Rank != i+1 || a.Score <= 0:
@@ -151,7 +151,7 @@ func faultOf(res Result, q Query) string {
 		lines += cost
 	}
 	if sum+lines > q.MaxTokens && len(res.Artifacts) > 0 || sum != res.Tokens {
-		return fmt.Sprintf("%d tokens and %d of days, told %d, of %d", sum, lines, res.Tokens, q.MaxTokens)
+		return fmt.Sprintf("%d tokens and %d of days, reported %d, of %d", sum, lines, res.Tokens, q.MaxTokens)
 	}
 	return ""
 }

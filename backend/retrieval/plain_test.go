@@ -99,7 +99,7 @@ func TestPlainProfileKeepsToItsNumbers(t *testing.T) {
 	if got := ask("harbour report 3", candidates(0.1)); !strings.Contains(first(got), "report 3:") || got.Hits[0].Score > 1.1 {
 		t.Errorf("a small boost outweighs the best match: %+v", got.Hits[0])
 	}
-	// A form that no word matches is found by vectors alone, above the threshold.
+	// A form that no word matches is found by its vector, above the threshold.
 	if r := ask("reharbouring", func(s *Settings) { s.Recency = 0 }); len(r.Hits) == 0 || r.Hits[0].Similarity < 0.72 {
 		t.Errorf("%+v", r.Hits)
 	}

@@ -148,7 +148,7 @@ func TestTheRequestedSpeakersWordsRankFirst(t *testing.T) {
 	}
 }
 
-func TestStandingOrdersCountWhereARequestIsMade(t *testing.T) {
+func TestStandingInstructionsApplyToRequests(t *testing.T) {
 	m := chatter()
 	m.say(line{seq: 3, text: "Always give dates in ISO form."}, line{seq: 3, role: chat.RoleAssistant, text: "Understood."})
 	for i := range 12 {

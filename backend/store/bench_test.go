@@ -98,8 +98,7 @@ func BenchmarkSessions(b *testing.B) {
 	}
 }
 
-// bulkUnits gives each turn two units of about 500 characters; rareN occurs in
-// one of 1 000 and oddN in one of 100.
+// bulkUnits gives each turn two units of about 500 characters; rareN occurs in one of 1 000 and oddN in one of 100.
 func (f *fixture) bulkUnits(branch chat.Branch, turns int) {
 	f.Helper()
 	hash := codec.Hash([]byte("x"))

@@ -47,7 +47,7 @@ func TestErasedContentIsNotExported(t *testing.T) {
 	to.replaysAlone(s.ID)
 	for name, want := range entries(t, after) {
 		if have := entries(t, to.bundled(s.ID))[name]; have != want {
-			t.Errorf("%s is another: %s", name, firstDifference(want, have))
+			t.Errorf("%s differs: %s", name, firstDifference(want, have))
 		}
 	}
 	to.ok(to.RenameSession(to.ctx, s.ID, "elsewhere"))

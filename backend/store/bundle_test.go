@@ -189,7 +189,7 @@ func TestExportThenImport(t *testing.T) {
 	to.sameHoweverMade(s.ID)
 	for name, want := range entries(t, b) {
 		if have := entries(t, to.bundled(s.ID))[name]; have != want {
-			t.Errorf("%s is another: %s", name, firstDifference(want, have))
+			t.Errorf("%s differs: %s", name, firstDifference(want, have))
 		}
 	}
 	if again, _ := to.imported(b); again.Outcome != chat.ImportAlready || again.Session != s.ID || again.Turns != 0 {
@@ -215,8 +215,8 @@ func firstDifference(want, have string) string {
 	return fmt.Sprintf("at %d\nwant …%s\nhave …%s", i, want[from:min(len(want), i+200)], have[from:min(len(have), i+200)])
 }
 
-// TestEverySeededSessionCanBeExportedAndImported covers open turns, archived sessions, chains of requests, and retrieval records of
-// chunks from sessions that are not in the bundle.
+// TestEverySeededSessionCanBeExportedAndImported covers open turns, archived sessions, chains of requests, and
+// retrieval records of chunks from sessions that are not in the bundle.
 func TestEverySeededSessionCanBeExportedAndImported(t *testing.T) {
 	from := newFixture(t)
 	seed(from)
@@ -378,8 +378,8 @@ func TestAnImportThatIsStoppedLeavesNothing(t *testing.T) {
 	to.verifyClean()
 }
 
-// TestAnyHistoryCanBeExportedAndImported: for random histories, an imported bundle makes the same session, and exporting that makes
-// the same bundle.
+// TestAnyHistoryCanBeExportedAndImported: for random histories, an imported bundle makes the same session, and
+// exporting that makes the same bundle.
 func TestAnyHistoryCanBeExportedAndImported(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t, rt)

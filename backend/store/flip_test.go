@@ -52,9 +52,9 @@ func (f *fixture) sayings(db *gorm.DB, sessions []string) ([]chat.Finding, []byt
 	return a.Found, said.Bytes()
 }
 
-// TestAFlippedByteOfAnyContentIsReported flips one bit at a time and expects verify to report the record. Packed formats
-// have a few bits without a meaning; if such a bit is flipped, the data must read as before. -full tries every byte
-// of the rows.
+// TestAFlippedByteOfAnyContentIsReported flips one bit at a time and expects verify to report the record. Packed
+// formats have a few bits without a meaning; if such a bit is flipped, the data must read as before. -full tries every
+// byte of the rows.
 func TestAFlippedByteOfAnyContentIsReported(t *testing.T) {
 	f := newFixture(t)
 	d := seed(f)

@@ -22,7 +22,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-func TestFilesBelongToTheirOwnerAlone(t *testing.T) {
+func TestFilesAreAccessibleOnlyToTheirOwner(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no modes on Windows")
 	}
@@ -123,7 +123,7 @@ func TestLockEndsWithItsProcess(t *testing.T) {
 	}
 	_, err = Open(t.Context(), Options{DataDir: dir})
 	if chat.CodeOf(err) != chat.CodeLocked || !strings.Contains(err.Error(), strconv.Itoa(cmd.Process.Pid)) {
-		t.Errorf("while held: %v", err)
+		t.Errorf("while locked: %v", err)
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)

@@ -136,7 +136,7 @@ func TestVerifyDoesNotChangeTheLog(t *testing.T) {
 		t.Error("valid data has problems")
 	}
 	if !maps.Equal(contents(t, dir), before) {
-		t.Error("the files are not as they were")
+		t.Error("the files changed")
 	}
 }
 
@@ -175,7 +175,7 @@ func TestAMissingTextIndexIsReported(t *testing.T) {
 				if !names.in(found, "turns", "$T1") || !slices.ContainsFunc(found, func(one chat.Finding) bool {
 					return one.Table == "units_fts" || one.Table == "sqlite_schema" || one.Table == "units"
 				}) {
-					t.Errorf("not all is named among %v", found)
+					t.Errorf("not everything is named among %v", found)
 				}
 			})
 		}

@@ -20,9 +20,9 @@ import (
 
 // How verify notices a changed byte of a table.
 const (
-	byLedger = "the ledger makes its rows again, or they have hashes"
+	byLedger = "its rows are rebuilt from the ledger, or they have hashes"
 	byCopy   = "an index repeats its rows"
-	byCheck  = "what it says is compared with other tables"
+	byCheck  = "its content is compared with other tables"
 	byIndex  = "SQLite's own check of the text index"
 )
 
@@ -143,7 +143,7 @@ func (f *fixture) everyTable(d seeded) {
 	} {
 		f.ok(f.core.DB.Writer.Exec(sql).Error)
 	}
-	content := []byte("a record that stands whole")
+	content := []byte("the content of a record")
 	f.ok(f.core.DB.Writer.Exec(`INSERT INTO blobs (session_id, hash, media_type, size, created_at, content) VALUES (?, ?, 'text/plain', ?, ?, ?)`, d.Session.ID, codec.Hash(content), len(content), stamp, content).Error)
 	f.clock.Advance(time.Second)
 }

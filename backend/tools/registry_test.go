@@ -256,7 +256,7 @@ func TestMarksHoldForOneDefinition(t *testing.T) {
 	f.refused(f.MarkReadOnly(t.Context(), "files", "read", "other"), chat.CodeConflict)
 	f.ok(f.MarkReadOnly(t.Context(), "files", "read", f.of("files", "read").Hash))
 	if f.of("files", "read").Effects {
-		t.Error("a mark was not obeyed")
+		t.Error("a mark had no effect")
 	}
 	s.defs[0].Title = "Other"
 	if !f.of("files", "read").Effects {
@@ -265,7 +265,7 @@ func TestMarksHoldForOneDefinition(t *testing.T) {
 	s.defs[0].Title = ""
 	f.ok(f.MarkReadOnly(t.Context(), "files", "read", ""))
 	if !f.of("files", "read").Effects {
-		t.Error("a mark was not taken back")
+		t.Error("a mark was not removed")
 	}
 }
 

@@ -36,7 +36,7 @@ func TestReadingTwiceIsTheSame(t *testing.T) {
 			for _, turn := range c.Turns {
 				where := file + " " + c.ID + " " + turn.Key
 				if keys[turn.ContentKey] != "" {
-					t.Errorf("%s and %s have one content key", where, keys[turn.ContentKey])
+					t.Errorf("%s and %s have the same content key", where, keys[turn.ContentKey])
 				}
 				keys[turn.ContentKey] = where
 			}
@@ -47,8 +47,8 @@ func TestReadingTwiceIsTheSame(t *testing.T) {
 	}
 }
 
-// TestALongerExportAddsItsNewTurnsAlone, for each format that grows in one file.
-func TestALongerExportAddsItsNewTurnsAlone(t *testing.T) {
+// TestALongerExportAddsOnlyItsNewTurns, for each format that grows in one file.
+func TestALongerExportAddsOnlyItsNewTurns(t *testing.T) {
 	for _, c := range []struct {
 		name, before, more string
 	}{

@@ -126,8 +126,8 @@ func TestArchivesThatAreRefusedWhole(t *testing.T) {
 	}
 }
 
-// TestADamagedFileInAnArchiveAffectsNoOther: a file that unpacks to more than declared, or with a wrong checksum, keeps what was
-// read and does not affect other files.
+// TestADamagedFileInAnArchiveAffectsNoOther: a file that unpacks to more than declared, or with a wrong checksum, keeps
+// what was read and does not affect other files.
 func TestADamagedFileInAnArchiveAffectsNoOther(t *testing.T) {
 	other := packed{name: "z.json", text: "[" + strings.Replace(small, "c1", "c2", 1) + "]"}
 	liar := "[" + small + strings.Repeat(" ", 4<<20) + "]"
@@ -235,7 +235,7 @@ func TestCallsWithoutEnd(t *testing.T) {
 	for _, n := range []int{20_000, 200_000} {
 		text := strings.Repeat("@a(b):{}\n", n)
 		if got, bytes := copied(text); len(got) < n || bytes > 1<<20+1000*uint64(len(text)) {
-			t.Fatalf("%d blocks of %d calls, %d bytes held for a text of %d", len(got), n, bytes, len(text))
+			t.Fatalf("%d blocks of %d calls, %d bytes in memory for a text of %d", len(got), n, bytes, len(text))
 		}
 	}
 	for _, n := range []int{2, 1000, 150_000} {

@@ -14,7 +14,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-var update = flag.Bool("update", false, "write the golden files again")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // read reads a text as a file with this name.
 func read(t testing.TB, name, text string, opts Options) ([]Conversation, Report) {
@@ -142,7 +142,7 @@ func checkBlocks(t testing.TB, turn Turn) {
 			t.Fatalf("turn %s: %v", turn.Key, err)
 		}
 		if bytes.Contains(raw, []byte(`\u0000`)) && !bytes.Contains(raw, []byte(`\\u0000`)) {
-			t.Fatalf("turn %s holds NUL: %s", turn.Key, raw)
+			t.Fatalf("turn %s contains NUL: %s", turn.Key, raw)
 		}
 		var back chat.Message
 		if err := json.Unmarshal(raw, &back); err != nil {

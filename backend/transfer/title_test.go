@@ -24,6 +24,6 @@ func TestATitleOfAMegabyteIsCutAndKept(t *testing.T) {
 	}
 	short := one(t, "conversations.json", `[{"uuid":"u","name":"x","chat_messages":[{"uuid":"q","sender":"human","text":"Hi"}]}]`)
 	if kept != 2 || len(c.Notices) != 1 || c.Notices[0] != (Notice{noticeTitle, 2}) || short.Turns[0].ContentKey != c.Turns[0].ContentKey {
-		t.Errorf("%d kept, %+v; the turn is another: %v", kept, c.Notices, short.Turns[0].ContentKey != c.Turns[0].ContentKey)
+		t.Errorf("%d kept, %+v; the turn differs: %v", kept, c.Notices, short.Turns[0].ContentKey != c.Turns[0].ContentKey)
 	}
 }

@@ -14,7 +14,7 @@ type countingStore struct {
 
 func (s *countingStore) Erasures() int64 { return s.erasures }
 
-// An extract that was cached before a permanent deletion is made again after it.
+// An extract that was cached before a permanent deletion is rebuilt after it.
 func TestExtractsAreRemadeAfterADeletion(t *testing.T) {
 	store := &countingStore{}
 	e := &Engine{past: store}

@@ -54,7 +54,7 @@ func TestExtractsNeverChange(t *testing.T) {
 			}
 		}
 		if cold != warm[string(id)] {
-			t.Errorf("turn %s: an extract that was remembered is not what is made again", id)
+			t.Errorf("turn %s: a cached extract differs from a new one", id)
 		}
 	}
 	w.clean()

@@ -144,7 +144,7 @@ func TestDailyChecks(t *testing.T) {
 			t.Helper()
 			synctest.Wait()
 			if asked.Load() != want || told.Load() != want {
-				t.Errorf("%s: asked %d times, told %d times, want %d", when, asked.Load(), told.Load(), want)
+				t.Errorf("%s: asked %d times, reported %d times, want %d", when, asked.Load(), told.Load(), want)
 			}
 		}
 		time.Sleep(50 * time.Hour)

@@ -14,7 +14,7 @@ import (
 type book struct {
 	mu       sync.Mutex
 	tags     map[string]string // other names for kinds of prompts
-	first    int               // the number before that of the first prompt
+	first    int               // the first prompt has the number after this
 	clock    int               // counts starts and ends of commands
 	prompts  []*prompt
 	byNumber map[int]*prompt

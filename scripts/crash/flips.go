@@ -181,7 +181,7 @@ func (c *flipCounts) count(what string) {
 }
 
 func (c *flipCounts) String() string {
-	return fmt.Sprintf("%d found, %d in bytes that hold nothing, %d give another valid setting, %d missed", c.found, c.harmless, c.valid, c.missing)
+	return fmt.Sprintf("%d found, %d in unused bytes, %d give another valid setting, %d missed", c.found, c.harmless, c.valid, c.missing)
 }
 
 // pick chooses a bit; each byte of the files has the same chance. With full, only bytes that are not zero, because

@@ -146,7 +146,7 @@ func (l *killing) sum() string {
 			facts++
 		}
 	}
-	return fmt.Sprintf("%d of %d prompts acknowledged, %d frames, %d bytes called durable, %d other writes, %d lives in full",
+	return fmt.Sprintf("%d of %d prompts acknowledged, %d frames, %d bytes reported as durable, %d other writes, %d runs that became ready",
 		prompts, len(l.book.prompts), frames, durable, facts, l.born)
 }
 

@@ -56,7 +56,7 @@ var scenarios = []scenario{
 	{name: "a message over an incomplete answer", before: []step{began, sends(kindCut, here...)}, verb: sends(kindGood, here...)},
 	{name: "retry", before: []step{began, sends(kindCut, here...)}, verb: step{args: []string{"retry", "TURN", "--wait", "indexed"}}},
 	{name: "continue", before: []step{began, sends(kindCut, here...)}, verb: step{args: []string{"continue", "TURN", "--wait", "indexed"}}},
-	{name: "an answer anew", before: []step{began}, verb: step{args: []string{"retry", "TURN", "--wait", "indexed"}}},
+	{name: "another answer", before: []step{began}, verb: step{args: []string{"retry", "TURN", "--wait", "indexed"}}},
 	{name: "keep", before: []step{began, sends(kindCut, here...)}, verb: step{args: []string{"keep", "TURN"}}},
 	{name: "discard", before: []step{began, sends(kindCut, here...)}, verb: step{args: []string{"discard", "TURN"}}},
 	{
@@ -281,7 +281,7 @@ func (s *stage) aftermath(ctx context.Context, h *home, o *oracle) error {
 		}
 	}
 	if reads[0] != reads[1] {
-		o.add("recovering twice is not as recovering once")
+		o.add("recovering twice differs from recovering once")
 	}
 	p := o.book.prompt(kindGood, "")
 	args := []string{"send", "--incomplete", "discard", p.text}
@@ -411,7 +411,7 @@ func runPoints(ctx context.Context, r *rig) ([]outcome, error) {
 	out, died, err := r.playAll(ctx, "kill at each point", tasks)
 	missed := slices.DeleteFunc(slices.Clone(known), func(name string) bool { return met[name] })
 	out.detail = fmt.Sprintf("%d scenarios, %d of %d points met, %d deaths", played, len(known)-len(missed), len(known), died)
-	r.say("points that no scenario meets: %s", strings.Join(missed, " "))
+	r.say("points that no scenario reaches: %s", strings.Join(missed, " "))
 	return []outcome{out}, err
 }
 

@@ -33,7 +33,7 @@ func TestBadInputHasAClearOutcome(t *testing.T) {
 		{"combining marks without end", "e" + strings.Repeat("\u0301", 20_000), "small", "", true},
 		{"nothing", "", "small", chat.CodeInvalid, false},
 		{"blanks", " \t\n\u00a0 ", "small", chat.CodeInvalid, false},
-		{"a byte that is no UTF-8", "caf\xe9", "small", chat.CodeInvalid, false},
+		{"a byte that is not UTF-8", "caf\xe9", "small", chat.CodeInvalid, false},
 		{"an encoded lone surrogate", "\xed\xa0\xbd", "small", chat.CodeInvalid, false},
 		{"a cut-off character", "漢"[:2], "small", chat.CodeInvalid, false},
 	}
@@ -107,7 +107,7 @@ func TestBadBytesFromTheProviderHaveAClearOutcome(t *testing.T) {
 			{"a lone high surrogate", `a\ud83c`, `b`, "a\uFFFDb"},
 			{"a lone low surrogate", `\udf0d`, `c`, "\uFFFDc"},
 			{"half a pair at the end", `a`, `b\ud83c`, "ab"}, // it waits for its other half; the raw event is stored
-			{"bytes that are no UTF-8", "a\xff", "b", "a\uFFFDb"},
+			{"bytes that are not UTF-8", "a\xff", "b", "a\uFFFDb"},
 			{"an escaped NUL", `a\u0000`, "b", "a\x00b"},
 		}
 		for _, c := range cases {

@@ -49,7 +49,7 @@ func writeBundle(p *project, in inputs, dir string) error {
 	return os.Chmod(path, 0o755)
 }
 
-// icnsTypes are the sizes in pixels that the format takes as PNG, with their type names; 32 and 64 are also 16 and 32
+// icnsTypes are the sizes in pixels that the format accepts as PNG, with their type names; 32 and 64 are also 16 and 32
 // points on a high-resolution display.
 var icnsTypes = []struct {
 	name string

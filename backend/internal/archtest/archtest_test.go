@@ -25,7 +25,7 @@ func TestTheProjectFollowsItsRules(t *testing.T) {
 	}
 	for _, dir := range largeRooms {
 		if n := report.files[dir]; n <= maxFiles {
-			t.Errorf("%s holds %d files and can be taken out of largeRooms", dir, n)
+			t.Errorf("%s contains %d files and can be taken out of largeRooms", dir, n)
 		}
 	}
 	// A check of the wrong directory would find no problems.
@@ -34,7 +34,8 @@ func TestTheProjectFollowsItsRules(t *testing.T) {
 	}
 }
 
-// TestEachRuleFindsItsViolation checks a tree in which every file breaks one rule, which its first line names: "// breaks: NAME".
+// TestEachRuleFindsItsViolation checks a tree in which every file breaks one rule. Its first line names the rule:
+// "// breaks: NAME".
 func TestEachRuleFindsItsViolation(t *testing.T) {
 	root := filepath.Join("testdata", "broken")
 	report, err := Check(root)

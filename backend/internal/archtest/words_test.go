@@ -101,7 +101,8 @@ var (
 	lineComment = regexp.MustCompile(`(?m)^\s*//.*$|\s// .*$`)
 )
 
-// TestReplacedWordsStayReplaced reads every string literal of the program and every line of the page that is not a comment.
+// TestReplacedWordsStayReplaced reads every string literal of the program and every line of the page that is not a
+// comment.
 func TestReplacedWordsStayReplaced(t *testing.T) {
 	root := moduleRoot(t)
 	texts := 0

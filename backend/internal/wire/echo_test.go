@@ -76,7 +76,7 @@ func TestAKeyThatIsEchoedInPieces(t *testing.T) {
 		},
 		{"the stream ends within it", []string{anthropic(0, "text", "so: sk-proj-abab")}, []string{anthropic(0, "text", "so: [redacted]")}},
 		{"the stream ends after a word", []string{anthropic(0, "text", "it has sk-")}, []string{anthropic(0, "text", "it has sk-")}},
-		{"what is no JSON", []string{"sk-proj", "[DONE]"}, []string{"sk-proj", "[DONE]"}},
+		{"text that is not JSON", []string{"sk-proj", "[DONE]"}, []string{"sk-proj", "[DONE]"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := echoed(t, c.in...)

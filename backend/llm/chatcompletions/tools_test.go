@@ -75,10 +75,10 @@ func TestCallsInTheFormsOfManyServers(t *testing.T) {
 		"one id twice": {[]string{
 			call(`{"index":0,"id":"i","function":{"name":"a","arguments":"{}"}}`), call(`{"index":1,"id":"i","function":{"name":"b","arguments":"{}"}}`),
 		}, `i=a{} call-2=b{}`},
-		"an object for a text":       {[]string{call(`{"id":"i","function":{"name":"a","arguments":{"x":[1, 2]}}}`)}, `i=a{"x":[1, 2]}`},
-		"null arguments":             {[]string{call(`{"id":"i","function":{"name":"a","arguments":null}}`)}, `i=a{}`},
-		"the form before":            {[]string{`{"function_call":{"name":"a","arguments":"{\"x\""}}`, `{"function_call":{"arguments":":1}"}}`}, `call-1=a{"x":1}`},
-		"one that is no call at all": {[]string{call(`7,null,{"id":"i","function":{"name":"a"}}`)}, `i=a{}`},
+		"an object for a text":   {[]string{call(`{"id":"i","function":{"name":"a","arguments":{"x":[1, 2]}}}`)}, `i=a{"x":[1, 2]}`},
+		"null arguments":         {[]string{call(`{"id":"i","function":{"name":"a","arguments":null}}`)}, `i=a{}`},
+		"the form before":        {[]string{`{"function_call":{"name":"a","arguments":"{\"x\""}}`, `{"function_call":{"arguments":":1}"}}`}, `call-1=a{"x":1}`},
+		"one that is not a call": {[]string{call(`7,null,{"id":"i","function":{"name":"a"}}`)}, `i=a{}`},
 	} {
 		for _, finish := range []string{"tool_calls", "stop", "function_call"} {
 			r := decode(t, stream(finish, c.deltas...))

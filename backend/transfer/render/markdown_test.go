@@ -29,7 +29,7 @@ func golden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s differs; UPDATE_GOLDEN=1 writes it again.\n%s", path, got)
+		t.Errorf("%s differs; UPDATE_GOLDEN=1 rewrites it.\n%s", path, got)
 	}
 }
 

@@ -97,9 +97,9 @@ func packages(t *testing.T) string {
 	dir := harness.InModule("test", "mcp", "node_modules")
 	if _, err := os.Stat(filepath.Join(dir, "conformance-2026")); err != nil {
 		if os.Getenv("CI") != "" {
-			t.Fatal("the counterparts are not installed: scripts/setup test does it")
+			t.Fatal("the test servers are not installed: scripts/setup test installs them")
 		}
-		t.Skip("the counterparts are not installed: scripts/setup test does it")
+		t.Skip("the test servers are not installed: scripts/setup test installs them")
 	}
 	return dir
 }
