@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/transfer"
 )
 
-// Imports has the page's imports done by a service.
+// Imports implements the page's imports with the import service.
 func Imports(s *importing.Service) Importer { return imports{s} }
 
 type imports struct{ service *importing.Service }
@@ -25,7 +25,7 @@ func (i imports) Import(ctx context.Context, path, format string, tell Tell) (Im
 	return importReport(report), err
 }
 
-// atConversation says how many conversations are in, and which is being read.
+// atConversation describes how many conversations were imported, and which one is being read.
 func atConversation(p importing.Progress) string {
 	switch {
 	case p.Sessions == 0:
@@ -54,7 +54,7 @@ func importReport(r importing.Report) ImportReport {
 	return v
 }
 
-// Exports has the page's exports done by an exporter.
+// Exports implements the page's exports with an exporter.
 func Exports(e *exporting.Exporter) Exporter { return exports{e} }
 
 type exports struct{ exporter *exporting.Exporter }

@@ -63,7 +63,7 @@ An existing file is not overwritten without --replace. A window may be open mean
 
 var exportFormats = []exporting.Format{exporting.FormatBundle, exporting.FormatMarkdown, exporting.FormatJSON, exporting.FormatHTML}
 
-// check refuses flags that contradict each other, before anything is opened.
+// check rejects contradictory flags before anything is opened.
 func (f exportFlags) check(c *call, args []string) error {
 	switch {
 	case f.format != "" && !slices.Contains(exportFormats, exporting.Format(f.format)):
@@ -86,7 +86,7 @@ func (f exportFlags) check(c *call, args []string) error {
 	return nil
 }
 
-// exportReply is what was written.
+// exportReply describes what was written.
 type exportReply struct {
 	Path     string           `json:"path"`
 	Format   exporting.Format `json:"format"`
@@ -94,7 +94,7 @@ type exportReply struct {
 	Sessions int              `json:"sessions"`
 	Branches int              `json:"branches"`
 	Turns    int              `json:"turns"`
-	Open     int              `json:"open_turns"`        // left out: no answer yet
+	Open     int              `json:"open_turns"`        // left out, because they have no answer yet
 	LeftOut  int              `json:"left_out_requests"` // of a bundle: they quoted other conversations
 }
 
@@ -110,7 +110,7 @@ func (c *call) export(ctx context.Context, s *Services, f exportFlags, args []st
 	if f.out != "" {
 		r.Path = c.path(f.out)
 		if strings.HasSuffix(f.out, string(filepath.Separator)) {
-			r.Path += string(filepath.Separator) // a folder is meant, whether or not it is there
+			r.Path += string(filepath.Separator) // a folder, whether or not it exists
 		}
 	}
 	bar := c.meter("export")
@@ -159,14 +159,14 @@ func (c *call) exportToStdout(ctx context.Context, s *Services, r exporting.Requ
 	w := &exportWriter{out: c.out}
 	bar := c.meter("export")
 	done, err := s.Exports.WriteTo(ctx, r, w, func(done, total int64) {
-		if !c.out.terminal { // there the text itself is seen
+		if !c.out.terminal { // on a terminal, the text itself is the output
 			bar.show(done, total, plural(int(done), "turn"))
 		}
 	})
 	bar.clear()
 	w.end()
 	if c.out.err != nil {
-		return reply{}, nil // said when the call ends
+		return reply{}, nil // reported at the end of the call
 	}
 	if err == nil && done.Open > 0 {
 		c.notef("%s without an answer yet left out", plural(done.Open, "turn"))
@@ -174,11 +174,11 @@ func (c *call) exportToStdout(ctx context.Context, s *Services, r exporting.Requ
 	return reply{}, err
 }
 
-// exportWriter is stdout that says when it fails: what nobody reads is not written. A
-// terminal gets it line by line, without what it would obey.
+// exportWriter writes to stdout and stops after the first error. A terminal gets complete lines, without control
+// characters.
 type exportWriter struct {
 	out  *output
-	rest []byte // of a line
+	rest []byte // an incomplete line
 }
 
 // Write implements io.Writer.

@@ -363,7 +363,7 @@ func TestImportIsCancelled(t *testing.T) {
 		t.Errorf("%v, %+v", err, r)
 	}
 	if len(seen) == 0 || !slices.IsSorted(seen) {
-		t.Errorf("told %v", seen)
+		t.Errorf("reported %v", seen)
 	}
 	if r := w.imports(path); r.Sessions != 2 || r.Already != 1 {
 		t.Errorf("again: %+v", r)

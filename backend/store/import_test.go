@@ -99,7 +99,7 @@ func TestInstructionsOfAnImportAreData(t *testing.T) {
 	_, err := f.Erase(f.ctx, chat.EraseTurn, string(first.ID))
 	f.ok(err)
 	if got := chat.ImportedInstructions(f.firstTurns(im.Session)["main"]); got != "" {
-		t.Errorf("the erased turn still holds %q", got)
+		t.Errorf("the erased turn still contains %q", got)
 	}
 	f.noTrace("parrot")
 }
@@ -260,7 +260,7 @@ func TestImportMakesBranches(t *testing.T) {
 	}
 	for label, branch := range f.firstTurns(im.Session) {
 		if got := chat.ImportedInstructions(branch); got != "Be kind." {
-			t.Errorf("the first turn of %s holds the instructions %q", label, got)
+			t.Errorf("the first turn of %s contains the instructions %q", label, got)
 		}
 	}
 	f.verifyClean()

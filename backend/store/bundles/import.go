@@ -1,4 +1,4 @@
-// Package bundles writes sessions as bundles, brings bundles in, and duplicates sessions.
+// Package bundles exports sessions as bundles, imports bundles, and duplicates sessions.
 package bundles
 
 import (
@@ -26,7 +26,7 @@ import (
 	"contextinfinity/backend/transfer/bundle"
 )
 
-// Bundles writes sessions as bundles, brings them in, and duplicates them.
+// Bundles exports sessions as bundles, imports them, and duplicates sessions.
 type Bundles struct {
 	*core.Core
 	records *records.Records

@@ -249,8 +249,8 @@ test('answers with more than text', async ({ home, provider, launch, page }) => 
 
 test('writing: attachments, queue, editing, selection', async ({ home, provider, launch, page }) => {
   home.configure(provider);
-  provider.answer('', essay(1));
-  provider.answer('Slowly', essay(0).repeat(3), { chunkSize: 12, holdAfter: 20 });
+  provider.answer('', essay(1), { inputTokens: 3_400 });
+  provider.answer('Slowly', essay(0).repeat(3), { chunkSize: 12, holdAfter: 20, inputTokens: 3_400 });
   await launch();
   const chat = new Conversation(page);
   await chat.ready();
@@ -285,8 +285,7 @@ test('writing: attachments, queue, editing, selection', async ({ home, provider,
   await expect(page.getByRole('button', { name: 'Attach as document' })).toBeVisible();
   await bothSizes(page, 'composer-long-paste');
   await chat.composer.fill('');
-  await chat.composer.fill('/nonsense that is no command');
-  await chat.composer.press('Enter');
+  await chat.composer.fill('/nonsense that is no command'); // sent as it is: only a picture
   await bothSizes(page, 'composer-unknown-command');
   await chat.composer.fill('');
   await opened(page, 'field-menu', () => chat.composer.click({ button: 'right' }));
