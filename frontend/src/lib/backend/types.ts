@@ -2330,6 +2330,8 @@ export interface ExportRequest {
   allBranches: boolean;
   /** bundle, md, json or html; empty: export.format */
   format: string;
+  /** of a bundle: include requests that quoted other conversations */
+  quotes: boolean;
   /** for scope all: include archived sessions */
   archived: boolean;
   /** the file to write; with all: of the zip. Never overwritten unless Replace */
@@ -2350,6 +2352,11 @@ export interface ExportPlan {
   turns: number;
   /** turns left out because they have no answer yet */
   open: number;
+  /**
+   * Quoting counts, for a bundle of a session, the requests that quoted other conversations or files of projects: they
+   * are left out unless Quotes is set.
+   */
+  quoting: number;
 }
 
 /** DraggedFile is a file written for a drag out of the window. It is deleted at the next start. */
