@@ -91,7 +91,7 @@ func TestTheScopeOfASession(t *testing.T) {
 	h.run("sessions", "scope", s.SessionID, "default").exits(0)
 	scope("project (default)")
 	h.run("sessions", "folder", s.SessionID).exits(0)
-	scope("lineage")
+	scope("lineage (default)")
 }
 
 // A project file is not a conversation: every command that takes an id refuses its session and names the project, and
