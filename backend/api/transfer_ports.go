@@ -62,7 +62,7 @@ type exports struct{ exporter *exporting.Exporter }
 func exportRequest(r ExportRequest) exporting.Request {
 	return exporting.Request{
 		Scope: exporting.Scope(r.Scope), Session: chat.SessionID(r.SessionID), Branch: chat.BranchID(r.BranchID), Turn: chat.TurnID(r.TurnID),
-		AllBranches: r.AllBranches, Format: exporting.Format(r.Format), Archived: r.Archived, Path: r.Path, Replace: r.Replace,
+		AllBranches: r.AllBranches, Format: exporting.Format(r.Format), Quotes: r.Quotes, Archived: r.Archived, Path: r.Path, Replace: r.Replace,
 	}
 }
 
@@ -70,7 +70,7 @@ func exportRequest(r ExportRequest) exporting.Request {
 func (e exports) Plan(ctx context.Context, r ExportRequest) (ExportPlan, error) {
 	p, err := e.exporter.Plan(ctx, exportRequest(r))
 	return ExportPlan{
-		Name: p.Name, Path: p.Path, Exists: p.Exists, Sessions: p.Sessions, Branches: p.Branches, Turns: p.Turns, Open: p.Open,
+		Name: p.Name, Path: p.Path, Exists: p.Exists, Sessions: p.Sessions, Branches: p.Branches, Turns: p.Turns, Open: p.Open, Quoting: p.Quoting,
 	}, err
 }
 

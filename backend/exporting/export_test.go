@@ -506,10 +506,12 @@ func TestAnExportThatFailsLeavesNothing(t *testing.T) {
 
 type failing struct{ err error }
 
-func (f failing) WriteBundle(_ context.Context, _ chat.SessionID, w io.Writer) error {
+func (f failing) WriteBundle(_ context.Context, _ chat.SessionID, w io.Writer, _ bool) (int, error) {
 	_, _ = w.Write(bytes.Repeat([]byte("part"), 1000))
-	return f.err
+	return 0, f.err
 }
+
+func (f failing) QuotingRequests(context.Context, chat.SessionID) (int, error) { return 0, nil }
 
 func TestTheJSONIsTheSessions(t *testing.T) {
 	d := forked(t)

@@ -413,7 +413,8 @@ func TestImportOfAnArchiveOfBundles(t *testing.T) {
 		s, _, err := from.CreateSession(context.Background(), chat.NewSession{Title: title})
 		w.ok(err)
 		var bundle strings.Builder
-		w.ok(from.WriteBundle(context.Background(), s.ID, &bundle))
+		_, err = from.WriteBundle(context.Background(), s.ID, &bundle, true)
+		w.ok(err)
 		put(title+".cinf", zip.Store, bundle.String())
 	}
 	put("torn.cinf", zip.Store, "PK\x03\x04 torn")

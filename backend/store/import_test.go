@@ -427,7 +427,8 @@ func TestAnImportedSessionCanBeExported(t *testing.T) {
 	c := foreign("d2", "a - one 1", "b a two 2", "b2 a two 2-again", "c b three ~3", "d2 c four ?", "d c four !4")
 	im := f.imports(c)
 	var bundle bytes.Buffer
-	f.ok(f.WriteBundle(f.ctx, im.Session, &bundle))
+	_, err := f.WriteBundle(f.ctx, im.Session, &bundle, true)
+	f.ok(err)
 	other := newFixture(t)
 	made, _, err := other.ImportBundle(other.ctx, bytes.NewReader(bundle.Bytes()), int64(bundle.Len()), "x.cinf")
 	other.ok(err)
