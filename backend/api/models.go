@@ -3,15 +3,13 @@ package api
 import (
 	"encoding/json"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/models"
 )
 
-// Presets are the services and servers that can be added by name.
+// Presets returns the services and servers that can be added by name.
 func (s *Settings) Presets() []PresetView {
 	out := []PresetView{}
 	for _, p := range models.Presets() {
@@ -20,7 +18,7 @@ func (s *Settings) Presets() []PresetView {
 	return out
 }
 
-// ModelPlaces are the providers and servers whose models can be listed now.
+// ModelPlaces returns the providers and servers whose models can be listed now.
 func (s *Settings) ModelPlaces() []PlaceView {
 	out := []PlaceView{}
 	for _, p := range s.catalog.Places(s.c.ctx()) {
@@ -42,7 +40,7 @@ func (s *Settings) OfferedModels(place string) ([]OfferView, error) {
 	return out, err
 }
 
-// AddOffered configures a model of a place, or returns the configured one that is it already.
+// AddOffered configures a model of a place, or returns the model already configured for it.
 func (s *Settings) AddOffered(place, modelID string) (AddedModel, error) {
 	name, err := s.catalog.Add(s.c.ctx(), s.config, place, modelID, "")
 	if err != nil {
@@ -52,7 +50,7 @@ func (s *Settings) AddOffered(place, modelID string) (AddedModel, error) {
 	return AddedModel{Name: name, Models: s.Models()}, nil
 }
 
-// SetFavourite puts a model first where one is chosen, or back among the others.
+// SetFavourite adds a model to the favourites, which are listed first, or removes it.
 func (s *Settings) SetFavourite(name string, favourite bool) ([]ModelView, error) {
 	list := slices.DeleteFunc(slices.Clone(s.config.Config().General.Favourites), func(n string) bool { return n == name })
 	if favourite {
@@ -65,7 +63,7 @@ func (s *Settings) SetFavourite(name string, favourite bool) ([]ModelView, error
 	return s.editModels(s.config.Set("general.favourite_models", string(raw)))
 }
 
-// SetWindow keeps what a person said of a model's window, in tokens.
+// SetWindow stores the context window that the user entered for a model, in tokens.
 func (s *Settings) SetWindow(name string, tokens int) ([]ModelView, error) {
 	const op = "models.window"
 	m, ok := s.catalog.Configured(name)
@@ -79,7 +77,7 @@ func (s *Settings) SetWindow(name string, tokens int) ([]ModelView, error) {
 	return s.editModels(s.config.SaveModel(m))
 }
 
-// Costs is what the newest turn of a session, the session and this month cost so far.
+// Costs returns the cost of the newest turn of a session, of the session, and of this month so far.
 func (s *Settings) Costs(sessionID string) (CostView, error) {
 	if err := s.c.ready(); err != nil {
 		return CostView{}, err
@@ -107,13 +105,13 @@ func (s *Settings) Costs(sessionID string) (CostView, error) {
 
 func (s *Settings) costs(newest, session, month []chat.ModelUsage) CostView {
 	v := CostView{PricesDate: models.PricesDate}
-	sum := func(usage []chat.ModelUsage) (models.Spent, string) {
+	sum := func(usage []chat.ModelUsage) (models.Spent, *float64) {
 		spent := s.catalog.Spent(usage)
-		v.Estimate = v.Estimate || spent.Estimate
+		v.Estimate, v.Today = v.Estimate || spent.Estimate, v.Today || spent.Today > 0
 		if spent.Priced == 0 {
-			return spent, ""
+			return spent, nil
 		}
-		return spent, money(spent.Amount)
+		return spent, &spent.Amount
 	}
 	_, v.Turn = sum(newest)
 	_, v.Session = sum(session)
@@ -124,7 +122,7 @@ func (s *Settings) costs(newest, session, month []chat.ModelUsage) CostView {
 	if limits.Budget <= 0 {
 		return v
 	}
-	v.Budget, v.State = money(limits.Budget), "within"
+	v.Budget, v.State = limits.Budget, "within"
 	switch {
 	case spent.Amount >= limits.Budget:
 		v.State = "over"
@@ -134,15 +132,7 @@ func (s *Settings) costs(newest, session, month []chat.ModelUsage) CostView {
 	return v
 }
 
-// monthOf is the beginning of the month of a moment, where the person is.
+// monthOf returns the beginning of a moment's month in local time.
 func monthOf(now time.Time) time.Time {
 	return time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, now.Location())
-}
-
-// money is an amount with cents, and with more digits where it has none.
-func money(amount float64) string {
-	if amount >= 1 || amount == 0 {
-		return strconv.FormatFloat(amount, 'f', 2, 64)
-	}
-	return strings.TrimRight(strconv.FormatFloat(amount, 'f', 4, 64), "0")
 }

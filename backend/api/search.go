@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -328,8 +327,7 @@ func spanViews(text string, spans []chat.Span) []Span {
 // mostFinds limits the turns listed by a search in a branch; all are counted.
 const mostFinds = 5000
 
-// Find finds a text in the turns of a branch's lineage, oldest first. Case is ignored
-// unless asked for.
+// Find finds a text in the turns of a branch's lineage, oldest first. It ignores case unless requested otherwise.
 func (s *Search) Find(branchID, text string, matchCase bool) (FindResult, error) {
 	out := FindResult{Hits: []FindHit{}}
 	if err := s.c.ready(); err != nil {
@@ -355,7 +353,7 @@ const (
 	mostPoints  = 1000
 )
 
-// Metrics are the figures of the newest turns, oldest first, and their sums.
+// Metrics returns the metrics of the newest turns, oldest first, and their sums.
 func (s *Search) Metrics(query MetricsQuery) (MetricsSeries, error) {
 	out := MetricsSeries{Points: []MetricPoint{}}
 	if err := s.c.ready(); err != nil {
@@ -373,9 +371,9 @@ func (s *Search) Metrics(query MetricsQuery) (MetricsSeries, error) {
 	cost, priced := 0.0, false
 	for _, r := range rows {
 		p := MetricPoint{Session: string(r.Session), Title: chat.BoundTitle(r.Title), At: ms(r.At), Model: r.Model, Cost: -1, Turn: metricsView(r.TurnMetricsRow)}
-		if price, ok := s.c.price(r.Model, r.Usage); ok {
-			p.Cost, priced = price, true
-			cost += price
+		if c := s.c.cost(r.Model, r.Usage); c != nil {
+			p.Cost, priced = c.USD, true
+			cost += c.USD
 		} else {
 			out.Unpriced++
 		}
@@ -385,7 +383,7 @@ func (s *Search) Metrics(query MetricsQuery) (MetricsSeries, error) {
 		out.Points = append(out.Points, p)
 	}
 	if priced {
-		out.Cost = strconv.FormatFloat(cost, 'f', 4, 64)
+		out.Cost = &cost
 	}
 	return out, nil
 }
@@ -409,12 +407,4 @@ func (q MetricsQuery) measures() (chat.MeasureQuery, error) {
 		return m, chat.Errorf(chat.CodeInvalid, "search.metrics", "Choose the %s to show figures for.", q.Scope)
 	}
 	return m, nil
-}
-
-// price is what a call cost by the configured prices; false without any.
-func (c *Core) price(model string, u chat.Usage) (float64, bool) {
-	if c.Cost == nil {
-		return 0, false
-	}
-	return c.Cost(model, u)
 }
