@@ -419,19 +419,24 @@ test('beside the conversation: the views that each tab opens', async ({ home, pr
     await panel.getByText(name, { exact: true }).scrollIntoViewIfNeeded();
     await bothSizes(page, `state-${name.toLowerCase()}`);
   }
-  await command(page, 'Show the state summary and its history');
-  await panel.getByRole('radio', { name: 'Side by side' }).click();
-  await panel.getByRole('radio', { name: 'Side by side' }).scrollIntoViewIfNeeded();
-  await bothSizes(page, 'state-sides');
-  await panel.getByRole('button', { name: 'Edit fact 1' }).click();
-  await expect(panel.getByRole('textbox')).toBeFocused();
-  await bothSizes(page, 'pin-editor');
-  await page.keyboard.press('Escape');
-  await panel.getByRole('row').filter({ hasText: '#3' }).getByRole('button').click();
-  await panel.getByRole('button', { name: /^Roll back/ }).first().click();
-  await expect(page.getByRole('dialog', { name: /^Roll back/ })).toBeVisible();
-  await bothSizes(page, 'roll-back');
-  await leave(page);
+  const state = () => command(page, 'Show the state summary and its history');
+  await opened(page, 'state-sides', async () => {
+    await state();
+    const sides = panel.getByRole('radio', { name: 'Side by side' });
+    await sides.click();
+    await sides.evaluate((radio) => radio.scrollIntoView({ block: 'start' }));
+  });
+  await opened(page, 'pin-editor', async () => {
+    await state();
+    await panel.getByRole('button', { name: 'Edit fact 1' }).click();
+    await expect(panel.getByRole('textbox')).toBeFocused();
+  });
+  await opened(page, 'roll-back', async () => {
+    await state();
+    await panel.getByRole('row').filter({ hasText: '#3' }).getByRole('button').click();
+    await panel.getByRole('button', { name: /^Roll back/ }).first().click();
+    await expect(page.getByRole('dialog', { name: /^Roll back/ })).toBeVisible();
+  });
 
   await panels.find(({ name }) => name === 'activity-charts')?.show(page);
   await panel.getByRole('button', { name: 'Numbers of Time by part' }).click();
@@ -447,8 +452,8 @@ test('beside the conversation: the views that each tab opens', async ({ home, pr
   await panel.locator('summary', { hasText: 'Original turns' }).click();
   await bothSizes(page, 'xray-section');
   await panel.getByRole('radio', { name: 'Raw' }).click();
-  await panel.getByRole('radio', { name: 'Events' }).click();
-  await expect(panel.getByText(/^\d+ events$/)).toBeVisible();
+  await panel.getByRole('tab', { name: /^Events/ }).click();
+  await expect(panel.getByRole('tab', { name: /^Events/, selected: true })).toBeVisible();
   await bothSizes(page, 'xray-events');
 });
 
