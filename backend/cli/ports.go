@@ -199,8 +199,8 @@ type App struct {
 	OpenBench func(context.Context, OpenOptions) (*evaluation.Bench, error)
 	// OpenCopies returns the backups of the data directory. It opens and creates nothing.
 	OpenCopies func(context.Context, OpenOptions) (Copies, error)
-	// HandOver lets the program that is the writer run a command line, and returns its exit code; false if it serves
-	// nobody. nil: no program is asked.
+	// HandOver lets the program that is the writer run a command line, and returns its exit code; false if it
+	// accepts no requests. nil: no program is asked.
 	HandOver func(context.Context, OpenOptions, Handover) (int, bool, error)
 	// MemoryTools are the tools with which other programs read memory.
 	MemoryTools []mcpserver.Tool

@@ -2140,6 +2140,8 @@ export interface DeletePreview {
   sessions: string[];
   /** files that still contain it, and will continue to */
   backups: string[];
+  /** other sessions with the same messages, which stay */
+  copies: CopyView[];
   /** why it is not possible now (an answer is running); empty: it is */
   reason: string;
 }
@@ -2160,6 +2162,16 @@ export interface ReceiptView {
   at: number;
   parts: ErasedPart[];
   backups: string[];
+  /** other sessions that contained the same messages, and were not changed */
+  copies: CopyView[];
+}
+
+/** CopyView is a copy of a deleted session, or a session with a copy of a deleted turn. */
+export interface CopyView {
+  sessionId: string;
+  title: string;
+  /** of a receipt: deleted since */
+  gone: boolean;
 }
 
 // ---------------------------------------------------------------- backend/api/dto_tools.go
@@ -3584,7 +3596,7 @@ export const lists: Record<string, Record<string, string>> = {
   ContextItem: { memory: 'RecalledView' },
   ContextSection: { items: 'ContextItem[]' },
   ContextView: { dropped: '[]', lookedUp: '[]', redacted: '[]', sections: 'ContextSection[]', shrink: '[]' },
-  DeletePreview: { backups: '[]', parts: '[]', sessions: '[]' },
+  DeletePreview: { backups: '[]', copies: '[]', parts: '[]', sessions: '[]' },
   Draft: { files: '[]', images: '[]', memories: '[]' },
   ElicitationField: { choices: '[]', default: '[]' },
   ElicitationView: { fields: 'ElicitationField[]' },
@@ -3616,7 +3628,7 @@ export const lists: Record<string, Record<string, string>> = {
   PromptText: { messages: 'PromptMessageView[]' },
   RawStep: { events: '[]' },
   RecalledView: { why: 'MatchWhy' },
-  ReceiptView: { backups: '[]', parts: '[]' },
+  ReceiptView: { backups: '[]', copies: '[]', parts: '[]' },
   RecoveryReport: { items: '[]' },
   ResourceText: { blocks: '[]' },
   RestorePreview: { findings: '[]', undone: 'ReceiptView[]' },
