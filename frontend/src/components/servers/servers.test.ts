@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { FakeBackend } from '$lib/backend/fake';
 import { block } from '$lib/backend/fake/shapes';
 import { seedServers } from '$lib/backend/fake/servers';
+import { toolDefinition } from '$lib/backend/fake/tools';
 import type { ElicitationField, ElicitationView } from '$lib/backend/types';
 import { looksLikeServer } from '$lib/state/servers.svelte';
 import { mountIn, startedApp } from '../../test/mount';
@@ -36,6 +37,16 @@ describe('the page of tool servers', () => {
   ])('shows the state %s', async (name, words) => {
     const { server } = await page();
     expect(server(name).textContent).toMatch(words);
+  });
+
+  it('says which tools wait for approval, until they are accepted', async () => {
+    const { app, backend } = await startedApp();
+    seedServers(backend.world, backend.mcp);
+    for (const tool of ['read', 'write']) backend.toolbox.definitions.push(toolDefinition({ source: 'files', tool, pinned: 'new' }));
+    mountIn(app, ServersPage, { ontools: () => undefined });
+    expect(await screen.findByText('files: 2 tools wait for your approval')).toBeVisible();
+    for (const { source, tool, hash } of [...backend.toolbox.definitions]) await backend.tools.accept(source, tool, hash);
+    await waitFor(() => expect(screen.queryByText(/wait for your approval/)).toBeNull());
   });
 
   it('explains itself when there is none', async () => {

@@ -29,6 +29,19 @@ export function hostOf(url: string): string {
   }
 }
 
+/**
+ * A typed address with its scheme: http for this machine and private networks, https otherwise. An address that has a
+ * scheme is only trimmed.
+ */
+export function wholeAddress(typed: string): string {
+  const address = typed.trim();
+  if (address === '' || /^[a-z][a-z0-9+.-]*:\/\//i.test(address)) return address;
+  const host = address.replace(/[/?#].*$/, '').replace(/:\d+$/, '').toLowerCase();
+  if (!/^(\[[0-9a-f:]+\]|[a-z0-9.-]+)$/.test(host) || !(host.includes('.') || host === 'localhost' || host.startsWith('['))) return address;
+  const nearby = /^(localhost|127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|\[::1\]$|\[f[cd])/.test(host) || /\.(local|localhost|lan|internal)$/.test(host);
+  return `${nearby ? 'http' : 'https'}://${address}`;
+}
+
 /** What is wrong with a server's address, or "". */
 export function addressProblem(url: string): string {
   let parsed: URL;

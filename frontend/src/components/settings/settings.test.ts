@@ -113,10 +113,25 @@ describe('a compatible server', () => {
     expect(app.models.find('llama3-3-70b')).toMatchObject({ provider: 'chatcompletions', baseUrl: 'http://127.0.0.1:8000/v1', modelId: 'llama3.3:70b' });
   });
 
+  test('an address without a scheme gets one, and a failed test counts only for what was tested', async () => {
+    const { called, user } = await open('providers');
+    await user.click(await screen.findByRole('button', { name: 'Add a compatible server' }));
+    await user.type(screen.getByLabelText('Address'), '127.0.0.1:4621/v1');
+    await user.type(within(screen.getByRole('dialog')).getByLabelText('Key'), 'bad');
+    await user.click(screen.getByRole('button', { name: 'Test' }));
+    expect(await screen.findByText('The test failed')).toBeVisible();
+    expect(screen.getByLabelText('Address')).toHaveValue('http://127.0.0.1:4621/v1');
+    expect(called('settings.testKey')).toEqual([['chatcompletions', 'bad', 'http://127.0.0.1:4621/v1']]);
+    await user.type(screen.getByLabelText('Address'), '/x');
+    expect(screen.queryByText('The test failed')).toBeNull();
+    const { wholeAddress } = await import('./providers');
+    expect(['api.example.com/v1', 'localhost:1234', '192.168.1.4:8000', '[::1]:80', 'https://a.b', 'nowhere', ''].map(wholeAddress)).toEqual(['https://api.example.com/v1', 'http://localhost:1234', 'http://192.168.1.4:8000', 'http://[::1]:80', 'https://a.b', 'nowhere', '']);
+  });
+
   test('a wrong address is shown in place, and nothing is saved', async () => {
     const { called, user } = await open('providers');
     await user.click(await screen.findByRole('button', { name: 'Add a compatible server' }));
-    await user.type(screen.getByLabelText('Address'), '127.0.0.1');
+    await user.type(screen.getByLabelText('Address'), 'nowhere');
     await user.click(screen.getByRole('button', { name: 'Save' }));
     expect(screen.getByLabelText('Address')).toHaveAccessibleDescription(/Give a whole address/);
     expect(called('settings.saveModel')).toEqual([]);

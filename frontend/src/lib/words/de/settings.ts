@@ -165,7 +165,7 @@ export default {
   listOf: 'Eine Liste, etwa ["eins", "zwei"]',
   none: 'keine',
   serverLists: 'Der Server nennt {count, plural, one {# Modell} other {# Modelle}}.',
-  notReached: 'Der Server wurde nicht erreicht',
+  testFailed: 'Die Prüfung ist fehlgeschlagen',
   default_: 'Standard: {value}',
   setBy: 'gesetzt durch {origin}',
   environment: 'die Umgebung',

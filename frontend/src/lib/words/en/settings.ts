@@ -162,7 +162,7 @@ export default {
   listOf: 'A list, as in ["one", "two"]',
   none: 'none',
   serverLists: 'The server lists {count, plural, one {# model} other {# models}}.',
-  notReached: 'The server was not reached',
+  testFailed: 'The test failed',
   default_: 'Default: {value}',
   setBy: 'set by the {origin}',
   environment: 'environment',

@@ -165,7 +165,7 @@ export default {
   listOf: '列表，例如 ["一", "二"]',
   none: '无',
   serverLists: '服务器列出了 {count, plural, other {# 个模型}}。',
-  notReached: '无法连接到服务器',
+  testFailed: '测试失败',
   default_: '默认：{value}',
   setBy: '由{origin}设置',
   environment: '环境变量',
