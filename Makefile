@@ -4,8 +4,6 @@ SHELL := /usr/bin/env bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-builtin-rules
 
-STAMPS := .tools/stamps
-
 # The sources of the window's page.
 PAGE := $(shell find frontend/src frontend/public frontend/*.* -type f 2>/dev/null | grep -v '\.test\.')
 
@@ -24,14 +22,14 @@ run: ## Install what is missing, build, and open the window (without a display: 
 chat: ## Start a chat in the terminal; needs only Go
 	@scripts/chat
 
-build: $(STAMPS)/setup-run $(STAMPS)/page ## Build the program: build/bin/contextinfinity
+build: page ## Build the program: build/bin/contextinfinity
 	@scripts/build window
 
 cli: ## Build only the command line, without the window and GTK: build/bin/contextinfinity-cli
 	@scripts/setup cli
 	@scripts/build cli
 
-dev: $(STAMPS)/setup-run ## Open the window on Vite's server, with live reload of the page
+dev: setup-run ## Open the window on Vite's server, with live reload of the page
 	@scripts/dev
 
 types: ## Generate the page's types and services from backend/api
@@ -76,7 +74,7 @@ parts: ## Draw docs/parts again: the tokens, and every shared component in each 
 	@scripts/setup test
 	@cd frontend && npm run --silent parts
 
-package: $(STAMPS)/setup-run ## Build the installers and archives in build/package; KIND=deb, tar, windows or macos builds one
+package: setup-run ## Build the installers and archives in build/package; KIND=deb, tar, windows or macos builds one
 	@scripts/package $(or $(KIND),all)
 
 package-test: ## Test the packages: install, start, use and remove them in a clean Debian (root, debootstrap)
@@ -87,23 +85,19 @@ fresh-machine: ## Test `make test` and `make run` on a clean Debian 12 (root, de
 	@scripts/fresh-machine
 
 clean: ## Remove the build output; conversations are stored elsewhere and stay
-	@rm -rf build/bin build/package $(STAMPS) frontend/e2e/results
+	@rm -rf build/bin build/package frontend/e2e/results
 	@find frontend/dist -mindepth 1 ! -name gitkeep -delete 2>/dev/null || true
 
 # ---------------------------------------------------------------- what the targets above need
 
-$(STAMPS):
-	@mkdir -p $@
-
-# Not a file: setup is fast if nothing is missing, and make would not notice a change of the machine.
-.PHONY: $(STAMPS)/setup-run
-$(STAMPS)/setup-run: | $(STAMPS)
+# Setup is fast if nothing is missing, and make would not notice a change of the machine.
+.PHONY: setup-run
+setup-run:
 	@scripts/setup run
 
 # The page alone, for those who build the program with their own flags.
 .PHONY: page
-page: $(STAMPS)/setup-run $(STAMPS)/page
+page: setup-run frontend/dist/index.html
 
-$(STAMPS)/page: $(PAGE) frontend/package-lock.json | $(STAMPS)
+frontend/dist/index.html: $(PAGE) frontend/package-lock.json | setup-run
 	@cd frontend && npm run --silent build
-	@touch $@

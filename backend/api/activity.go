@@ -110,7 +110,7 @@ func (c *Core) jobView(ctx context.Context, j chat.Job) JobView {
 	}
 	if t, err := c.History.Turn(ctx, j.TurnID); err == nil {
 		v.TurnSeq = t.Seq
-		if t.Provider == chat.ProviderFiles { // of no conversation that can be gone to
+		if t.Provider == chat.ProviderFiles { // not part of a conversation that could be opened
 			v.TurnID = ""
 		}
 	}

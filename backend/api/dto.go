@@ -3,7 +3,6 @@
 //
 // Shapes contain only strings and integers. Times are Unix milliseconds, sizes bytes, lengths tokens. A failed call
 // rejects with an ErrorView as JSON.
-// bytes, lengths tokens. A failed call rejects with an ErrorView as JSON.
 package api
 
 import "contextinfinity/backend/chat"
@@ -89,7 +88,7 @@ type Header struct {
 	ProjectID       string `json:"projectId"` // of the session's folder; empty: a plain folder, or none
 	Project         string `json:"project"`   // its name
 	Scope           string `json:"scope"`     // scope of memory: lineage, session, project, all
-	OwnScope        string `json:"ownScope"`  // as set for this session; empty: by its project or the configuration
+	OwnScope        string `json:"ownScope"`  // as set for this session; empty: determined by its project or the configuration
 }
 
 // BlockKind is the kind of a block.
@@ -198,7 +197,7 @@ type TurnView struct {
 	CanContinue bool `json:"canContinue"`
 	// Cost is the cost of the turn at the configured prices, "0.031"; empty without prices.
 	Cost string `json:"cost"`
-	// Notice is why what had arrived of the answer cannot be read; empty if it can.
+	// Notice is why the received part of the answer cannot be read; empty if it can.
 	Notice string `json:"notice"`
 	// CutFrom is about how many input tokens were sent, if the server reports (inputTokens) so much less that it may
 	// have cut the prompt; otherwise 0.
@@ -280,8 +279,8 @@ type AttachResult struct {
 	Image  *ImageUpload `json:"image"`
 }
 
-// SendRequest is a message to send. Empty SessionID starts a new session; empty
-// BranchID takes the active one; empty Model the session's.
+// SendRequest is a message to send. An empty SessionID starts a new session, an empty BranchID means the active
+// branch, and an empty Model the session's model.
 type SendRequest struct {
 	SessionID string        `json:"sessionId"`
 	BranchID  string        `json:"branchId"`
@@ -289,7 +288,7 @@ type SendRequest struct {
 	Images    []ImageUpload `json:"images"`
 	Files     []FileView    `json:"files"`
 	Memories  []MemoryChip  `json:"memories"`
-	Model     string        `json:"model"`  // of this message; "": the session's
+	Model     string        `json:"model"`  // for this message; "": the session's
 	Effort    string        `json:"effort"` // likewise
 	// Incomplete says what to do with an incomplete turn that blocks the branch: "keep", "discard", or "" to refuse.
 	Incomplete string `json:"incomplete"`
@@ -332,7 +331,7 @@ type PendingView struct {
 type JobView struct {
 	ID        int64  `json:"id"`
 	Type      string `json:"type"`
-	TurnID    string `json:"turnId"` // empty: of no turn of a conversation
+	TurnID    string `json:"turnId"` // empty: not about a turn of a conversation
 	TurnSeq   int64  `json:"turnSeq"`
 	SessionID string `json:"sessionId"`
 	Session   string `json:"session"` // title, or the path of a project's file
@@ -357,7 +356,7 @@ type StateView struct {
 	Head      bool             `json:"head"`
 	TurnSeq   int64            `json:"turnSeq"` // last turn it covers, 0 for the root
 	// Validation is the librarian's report as JSON: what was found, kept, missing, the number of tries, why the
-	// fallback was used.
+	// why the fallback was used.
 	Validation string `json:"validation"`
 }
 

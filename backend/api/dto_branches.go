@@ -82,7 +82,7 @@ type AnswerSet struct {
 	Columns []AnswerColumn `json:"columns"`
 }
 
-// AnswerColumn is one of them.
+// AnswerColumn is one of these answers.
 type AnswerColumn struct {
 	BranchID string   `json:"branchId"`
 	Label    string   `json:"label"`

@@ -10,7 +10,7 @@ type ContextView struct {
 	State    string `json:"state"`  // "plenty", "filling", "nearly full"
 	Tokens   int    `json:"tokens"` // estimated
 	Ceiling  int    `json:"ceiling"`
-	// Reported and Cached are the provider's own figures, 0 where it said nothing.
+	// Reported and Cached are the provider's own figures, 0 if it reported none.
 	Reported  int              `json:"reported"`
 	Cached    int              `json:"cached"`
 	MaxOutput int              `json:"maxOutput"`
@@ -22,14 +22,14 @@ type ContextView struct {
 	// RetrievalError says why nothing was retrieved; empty if nothing failed.
 	RetrievalError string  `json:"retrievalError"`
 	Dropped        []int64 `json:"dropped"` // pending turns left out, by number
-	// Scope is the scope of the memory search: lineage, session, project or all; empty: it was off, or an older
-	// version made the turn.
+	// Scope is the scope of the memory search: lineage, session, project or all; empty: memory was off, or the turn
+	// was made by an older version.
 	Scope    string          `json:"scope"`
-	Project  string          `json:"project"` // of the session, by its name then; empty: none
+	Project  string          `json:"project"` // name of the session's project at that time; empty: none
 	Redacted []RedactionView `json:"redacted"`
 	SHA256   string          `json:"sha256"`
 	Same     bool            `json:"same"`   // assembled again it has the stored hash
-	Note     string          `json:"note"`   // why texts are missing or differ; empty: all are right
+	Note     string          `json:"note"`   // why texts are missing or differ; empty: all are correct
 	StepID   string          `json:"stepId"` // the step for Inspect.RawStep
 	Error    *ErrorView      `json:"error"`  // it does not fit (what comes next)
 	LookedUp []LookedUpView  `json:"lookedUp"`

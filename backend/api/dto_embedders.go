@@ -11,7 +11,7 @@ type EmbeddersView struct {
 	Tokens int64  `json:"tokens"` // total size
 }
 
-// EmbedderView is an embedder as a person chooses it.
+// EmbedderView is an embedder as shown for selection.
 type EmbedderView struct {
 	ID      string  `json:"id"`
 	Server  string  `json:"server"` // "Ollama", "OpenAI"; empty: built in
@@ -19,13 +19,13 @@ type EmbedderView struct {
 	Host    string  `json:"host"`    // where texts are sent: "this computer", "api.openai.com"; empty: nowhere
 	Remote  bool    `json:"remote"`  // texts leave this computer
 	BuiltIn bool    `json:"builtIn"` // hashed features of words
-	Price   float64 `json:"price"`   // US dollars for a million tokens; 0: free or not known
+	Price   float64 `json:"price"`   // US dollars per million tokens; 0: free or unknown
 }
 
-// EmbedderEstimate is what indexing all history with an embedder would take.
+// EmbedderEstimate is the cost and time of indexing all history with an embedder.
 type EmbedderEstimate struct {
 	Units  int     `json:"units"`
 	Tokens int64   `json:"tokens"`
-	Cost   float64 `json:"cost"` // US dollars; -1: the price is not known; 0: it runs here
-	Ms     int64   `json:"ms"`   // at the pace that sample texts were embedded
+	Cost   float64 `json:"cost"` // US dollars; -1: the price is unknown; 0: it runs on this computer
+	Ms     int64   `json:"ms"`   // extrapolated from embedding sample texts
 }

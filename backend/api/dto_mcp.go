@@ -94,7 +94,7 @@ type ServerLogLine struct {
 // ApplyImport.
 type ServerImport struct {
 	ID       string           `json:"id"`
-	From     string           `json:"from"` // what it is, in words: "a bundle", "mcpServers JSON"
+	From     string           `json:"from"` // a description: "a bundle", "mcpServers JSON"
 	Servers  []ImportedServer `json:"servers"`
 	Problems []string         `json:"problems"` // unusable entries, each as a sentence
 }

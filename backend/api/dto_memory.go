@@ -11,7 +11,7 @@ type MemoryFilter struct {
 	Role      string `json:"role"`  // user or assistant
 	Since     int64  `json:"since"` // Unix ms of the turn, inclusive
 	Until     int64  `json:"until"` // exclusive
-	Text      string `json:"text"`  // of the browser: is in the chunk's own words
+	Text      string `json:"text"`  // for the browser: a text that the chunk contains
 	Offset    int    `json:"offset"`
 	Limit     int    `json:"limit"` // 0: 50
 }
@@ -25,7 +25,7 @@ type ChunkRow struct {
 	SessionTitle string         `json:"sessionTitle"`
 	BranchID     string         `json:"branchId"`
 	Role         string         `json:"role"`
-	Speaker      string         `json:"speaker"` // of a group chat; else empty
+	Speaker      string         `json:"speaker"` // in a group chat; otherwise empty
 	Type         chat.ChunkType `json:"type"`
 	Excerpt      string         `json:"excerpt"` // its beginning, or for a search result the best match
 	Summary      string         `json:"summary"`
@@ -105,14 +105,14 @@ type DegradedTurn struct {
 	TurnSeq   int64  `json:"turnSeq"`
 	SessionID string `json:"sessionId"`
 	Title     string `json:"title"`
-	JobID     int64  `json:"jobId"` // to be retried
+	JobID     int64  `json:"jobId"` // the job to retry
 	Error     string `json:"error"`
 }
 
 // IndexStatus is the state of the index of memory.
 type IndexStatus struct {
 	On       bool           `json:"on"`    // false: memory is off, or nothing is recalled
-	Scope    string         `json:"scope"` // of what turns retrieve
+	Scope    string         `json:"scope"` // scope of the memory of turns
 	Units    int            `json:"units"`
 	Spaces   []IndexSpace   `json:"spaces"`
 	Degraded []DegradedTurn `json:"degraded"`
@@ -138,8 +138,8 @@ type KnownPage struct {
 // KnownItem is something remembered about a session's active branch, or of a project.
 type KnownItem struct {
 	Kind         chat.KnownKind `json:"kind"`
-	ID           string         `json:"id"`                // of the pin, of the suggestion with its branch, of the state, or the session's or project's
-	Project      string         `json:"project,omitempty"` // name of the project that it belongs to, which has no session here
+	ID           string         `json:"id"`                // the pin; the suggestion with its branch; the state; or the session or project
+	Project      string         `json:"project,omitempty"` // name of its project, if it has no session
 	SessionID    string         `json:"sessionId"`
 	SessionTitle string         `json:"sessionTitle"`
 	Archived     bool           `json:"archived"`

@@ -12,7 +12,7 @@ type StorageView struct {
 	Sessions  int           `json:"sessions"`
 	Turns     int           `json:"turns"`
 	Movable   bool          `json:"movable"`
-	Unmovable string        `json:"unmovable"` // why not: a flag or a variable sets the location
+	Unmovable string        `json:"unmovable"` // why it cannot be moved: a flag or a variable sets the location
 }
 
 // StoragePart is a part of the data directory.

@@ -10,6 +10,7 @@ type ExportRequest struct {
 	TurnID      string `json:"turnId"`      // of scope turn
 	AllBranches bool   `json:"allBranches"` // of scope session and all; a bundle always has all
 	Format      string `json:"format"`      // bundle, md, json or html; empty: export.format
+	Quotes      bool   `json:"quotes"`      // of a bundle: include requests that quoted other conversations
 	Archived    bool   `json:"archived"`    // for scope all: include archived sessions
 	Path        string `json:"path"`        // the file to write; with all: of the zip. Never overwritten unless Replace
 	Replace     bool   `json:"replace"`
@@ -24,6 +25,9 @@ type ExportPlan struct {
 	Branches int    `json:"branches"`
 	Turns    int    `json:"turns"`
 	Open     int    `json:"open"` // turns left out because they have no answer yet
+	// Quoting counts, for a bundle of a session, the requests that quoted other conversations or files of projects: they
+	// are left out unless Quotes is set.
+	Quoting int `json:"quoting"`
 }
 
 // DraggedFile is a file written for a drag out of the window. It is deleted at the next start.

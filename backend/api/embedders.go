@@ -10,29 +10,29 @@ import (
 	"contextinfinity/backend/models"
 )
 
-// Embedders shows which embedder indexes the history and switches to another one. It
-// sends no history: only the switch does, which the user asks for.
+// Embedders shows which embedder indexes the history and switches to another one. It sends history only after the
+// user has switched.
 type Embedders struct {
 	c       *Core
 	config  *config.Store
 	options func(context.Context) []models.EmbedderOption
 }
 
-// NewEmbedders returns the service. options finds the embedders that could be used.
+// NewEmbedders returns the service. options lists the embedders that could be used.
 func NewEmbedders(c *Core, cfg *config.Store, options func(context.Context) []models.EmbedderOption) *Embedders {
 	return &Embedders{c: c, config: cfg, options: options}
 }
 
 const (
-	// embedderAnswered is the setting that the offer of a model embedder was answered.
+	// embedderAnswered is the setting that records that the user has responded to the offer of an embedding model.
 	embedderAnswered = "window.embedder_offer_answered"
-	// paceTimeout bounds the measurement: a server may have to load the model first.
+	// paceTimeout limits the measurement, because a server may have to load the model first.
 	paceTimeout = 90 * time.Second
 	bytesAToken = 4
 )
 
-// Embedders finds out which embedders can be used now. Servers on this machine are asked
-// for the names of their models; no text is sent to anyone.
+// Embedders lists the embedders that can be used now. Servers on this machine are asked for the names of their
+// models; no text is sent.
 func (s *Embedders) Embedders() (EmbeddersView, error) {
 	v := EmbeddersView{Options: []EmbedderView{}}
 	if err := s.c.ready(); err != nil {
@@ -68,8 +68,8 @@ func embedderView(server string, e config.Embedding, price float64) EmbedderView
 	}
 }
 
-// Estimate measures an embedder with sample texts and says what all history would cost
-// and take. The history itself is not sent.
+// Estimate measures an embedder with sample texts and estimates the cost and time for all history. The history itself
+// is not sent.
 func (s *Embedders) Estimate(id string) (EmbedderEstimate, error) {
 	if err := s.c.ready(); err != nil {
 		return EmbedderEstimate{}, err
@@ -97,7 +97,7 @@ func (s *Embedders) Estimate(id string) (EmbedderEstimate, error) {
 	return out, nil
 }
 
-// cost in US dollars; -1 where a remote server's price is not known.
+// cost returns US dollars; -1 if a remote server's price is unknown.
 func cost(o models.EmbedderOption, tokens int64) float64 {
 	switch {
 	case !o.Remote:
@@ -108,7 +108,7 @@ func cost(o models.EmbedderOption, tokens int64) float64 {
 	return float64(tokens) / 1e6 * o.Price
 }
 
-// option is one that can be used now: an id from the window is never an address.
+// option finds an available embedder by its id. An id from the window is never used as an address.
 func (s *Embedders) option(ctx context.Context, id string) (models.EmbedderOption, error) {
 	for _, o := range s.options(ctx) {
 		if embedderView(o.Server, o.Embedding, o.Price).ID == id {
@@ -119,8 +119,8 @@ func (s *Embedders) option(ctx context.Context, id string) (models.EmbedderOptio
 		WithHint("start its server, or save its key, and look again")
 }
 
-// Use makes an embedder the configured one. All history is then sent to it, redacted, in
-// the background; until that is complete the former one's vectors are searched.
+// Use configures an embedder. All history is then sent to it, redacted, in the background; until that is complete,
+// searches use the previous one's vectors.
 func (s *Embedders) Use(id string) (EmbeddersView, error) {
 	if err := s.writable(); err != nil {
 		return EmbeddersView{}, err
@@ -132,7 +132,7 @@ func (s *Embedders) Use(id string) (EmbeddersView, error) {
 	return s.switchTo(o.Embedding)
 }
 
-// UseBuiltIn goes back to the embedder that needs no server.
+// UseBuiltIn switches back to the built-in embedder, which needs no server.
 func (s *Embedders) UseBuiltIn() (EmbeddersView, error) {
 	if err := s.writable(); err != nil {
 		return EmbeddersView{}, err
@@ -151,7 +151,7 @@ func (s *Embedders) switchTo(e config.Embedding) (EmbeddersView, error) {
 	return s.Embedders()
 }
 
-// DismissOffer remembers that the offer was answered: it is not made again.
+// DismissOffer records that the user has responded to the offer, so that it is not shown again.
 func (s *Embedders) DismissOffer() error {
 	if err := s.writable(); err != nil {
 		return err

@@ -9,13 +9,13 @@ import (
 	"contextinfinity/backend/library"
 )
 
-// Library has the assistants and saved prompts.
+// Library manages the assistants and saved prompts.
 type Library struct{ c *Core }
 
 // NewLibrary returns the service.
 func NewLibrary(c *Core) *Library { return &Library{c} }
 
-// Panel is all of it.
+// Panel returns the whole library.
 func (s *Library) Panel() (LibraryPanel, error) {
 	v := LibraryPanel{Rev: s.c.Hub.Rev(), Assistants: []AssistantView{}, Prompts: []SavedPromptView{}}
 	if err := s.c.ready(); err != nil {
@@ -51,7 +51,7 @@ func savedPromptView(p chat.SavedPrompt) SavedPromptView {
 	return v
 }
 
-// parseTemperature reads a temperature as it is entered; nil for none.
+// parseTemperature parses a temperature as the user entered it; nil for none.
 func parseTemperature(op, text string) (*float64, error) {
 	if text = strings.TrimSpace(text); text == "" {
 		return nil, nil //nolint:nilnil // nil is a value: the model's default
@@ -63,7 +63,7 @@ func parseTemperature(op, text string) (*float64, error) {
 	return &t, nil
 }
 
-// SaveAssistant makes an assistant, or changes the one with its id. Sessions keep the settings that they have.
+// SaveAssistant creates an assistant, or changes the one with its id. Sessions keep their settings.
 func (s *Library) SaveAssistant(v AssistantView) (AssistantView, error) {
 	if err := s.c.ready(); err != nil {
 		return v, err
@@ -78,7 +78,7 @@ func (s *Library) SaveAssistant(v AssistantView) (AssistantView, error) {
 	return assistantView(a), err
 }
 
-// DuplicateAssistant makes an assistant with the settings of another.
+// DuplicateAssistant creates an assistant with the settings of another.
 func (s *Library) DuplicateAssistant(id string) (AssistantView, error) {
 	if err := s.c.ready(); err != nil {
 		return AssistantView{}, err
@@ -87,7 +87,7 @@ func (s *Library) DuplicateAssistant(id string) (AssistantView, error) {
 	return assistantView(a), err
 }
 
-// DeleteAssistant deletes an assistant. Sessions that have its settings keep them.
+// DeleteAssistant deletes an assistant. Sessions keep the settings copied from it.
 func (s *Library) DeleteAssistant(id string) error {
 	return s.do(func(ctx context.Context, l *library.Library) error { return l.DropAssistant(ctx, chat.AssistantID(id)) })
 }
@@ -96,14 +96,14 @@ func (s *Library) do(do func(context.Context, *library.Library) error) error {
 	return s.c.do(func(ctx context.Context) error { return do(ctx, s.c.Library) })
 }
 
-// ApplyAssistant gives a session the settings of an assistant as they are now, from the next message on.
+// ApplyAssistant gives a session the current settings of an assistant, starting with the next message.
 func (s *Library) ApplyAssistant(sessionID, id string) error {
 	return s.do(func(ctx context.Context, l *library.Library) error {
 		return l.Apply(ctx, chat.SessionID(sessionID), chat.AssistantID(id))
 	})
 }
 
-// StartSession makes a session with the settings of an assistant.
+// StartSession creates a session with the settings of an assistant.
 func (s *Library) StartSession(id string) (SessionRow, error) {
 	if err := s.c.ready(); err != nil {
 		return SessionRow{}, err
@@ -115,7 +115,7 @@ func (s *Library) StartSession(id string) (SessionRow, error) {
 	return s.c.row(s.c.ctx(), sess.ID)
 }
 
-// SessionAssistant is the assistant whose settings a session was given last.
+// SessionAssistant is the assistant that was last applied to a session.
 func (s *Library) SessionAssistant(sessionID string) (SessionAssistantView, error) {
 	if err := s.c.ready(); err != nil {
 		return SessionAssistantView{}, err
@@ -135,7 +135,7 @@ func (s *Library) SessionAssistant(sessionID string) (SessionAssistantView, erro
 	return v, err
 }
 
-// AssistantFile is an assistant as the text of a file, which ImportAssistant takes.
+// AssistantFile is the text of a file with an assistant, for ImportAssistant.
 func (s *Library) AssistantFile(id string) (string, error) {
 	if err := s.c.ready(); err != nil {
 		return "", err
@@ -148,7 +148,7 @@ func (s *Library) AssistantFile(id string) (string, error) {
 	return string(data), err
 }
 
-// ImportAssistant adds the assistant that the text of a file holds.
+// ImportAssistant adds the assistant in the text of a file.
 func (s *Library) ImportAssistant(text string) (AssistantView, error) {
 	if err := s.c.ready(); err != nil {
 		return AssistantView{}, err
@@ -157,7 +157,7 @@ func (s *Library) ImportAssistant(text string) (AssistantView, error) {
 	return assistantView(a), err
 }
 
-// SavePrompt saves a prompt, or changes the one with its id. Its variables are found in its text.
+// SavePrompt saves a prompt, or changes the one with its id. Its variables are taken from its text.
 func (s *Library) SavePrompt(v SavedPromptView) (SavedPromptView, error) {
 	if err := s.c.ready(); err != nil {
 		return v, err
@@ -176,7 +176,7 @@ func (s *Library) DeletePrompt(id string) error {
 	})
 }
 
-// FillPrompt is a saved prompt with values for its variables, by name. Today's date needs none.
+// FillPrompt fills in a saved prompt with values for its variables, by name. Today's date needs no value.
 func (s *Library) FillPrompt(id string, values map[string]string) (string, error) {
 	if err := s.c.ready(); err != nil {
 		return "", err
@@ -188,7 +188,7 @@ func (s *Library) FillPrompt(id string, values map[string]string) (string, error
 	return s.c.Library.Fill(p, values)
 }
 
-// PromptsFile is all saved prompts as the text of a file.
+// PromptsFile is the text of a file with all saved prompts.
 func (s *Library) PromptsFile() (string, error) {
 	if err := s.c.ready(); err != nil {
 		return "", err
@@ -201,7 +201,7 @@ func (s *Library) PromptsFile() (string, error) {
 	return string(data), err
 }
 
-// ImportPrompts adds the prompts that the text of a file holds: our own, or an export of Open WebUI.
+// ImportPrompts adds the prompts in the text of a file: our own format, or an export of Open WebUI.
 func (s *Library) ImportPrompts(text string) (PromptsImported, error) {
 	if err := s.c.ready(); err != nil {
 		return PromptsImported{}, err

@@ -13,17 +13,17 @@ import (
 	"contextinfinity/backend/mcpsetup"
 )
 
-// ServerPorts are what the service Servers works with; the zero value is of a window without data.
+// ServerPorts are the dependencies of the service Servers; they are zero in a window without data.
 type ServerPorts struct {
 	Manager   *mcpclient.Manager
 	Setup     *mcpsetup.Setup
 	Questions *mcpclient.Questions
 	KeyringOK func() bool
-	Warm      func() // starts behind what was asked those that models may be offered tools of
+	Warm      func() // starts, in the background, the servers whose tools may be offered
 }
 
-// Servers are the MCP servers: what is configured, how each is, and what they offer beside
-// tools. Every change of theirs is published as chat.ChangeServers, questions of servers included.
+// Servers manages the MCP servers: their configuration, their state, and their prompts and resources. Every change,
+// including questions of servers, is published as chat.ChangeServers.
 type Servers struct {
 	c      *Core
 	config *config.Store
@@ -32,13 +32,13 @@ type Servers struct {
 // NewServers returns the service.
 func NewServers(c *Core, cfg *config.Store) *Servers { return &Servers{c: c, config: cfg} }
 
-// How long the window waits for a server that starts, and for one that is asked something.
+// How long the window waits for a server to start, and for a response to a request.
 const (
 	serverStart = 2 * time.Minute
 	serverAsk   = time.Minute
 )
 
-// ports refuses what cannot be done without data.
+// ports returns the dependencies, or an error in a window without data.
 func (s *Servers) ports() (ServerPorts, error) {
 	if err := s.c.ready(); err != nil {
 		return ServerPorts{}, err
@@ -49,7 +49,7 @@ func (s *Servers) ports() (ServerPorts, error) {
 	return s.c.Servers, nil
 }
 
-// Servers is the page about them.
+// Servers returns the page about servers.
 func (s *Servers) Servers() (ServersPanel, error) {
 	v := ServersPanel{Rev: s.c.Hub.Rev(), Servers: []ServerView{}}
 	p, err := s.ports()
@@ -108,8 +108,8 @@ func (v ServerSettings) entered() mcpsetup.Settings {
 	return out
 }
 
-// edited carries out a change of what is configured, and returns the page after it. What it has
-// put there is started at once: its tools can be accepted only when they are known.
+// edited applies a change of the configuration and returns the resulting page. A new server is started at once,
+// because its tools can be accepted only once they are known.
 func (s *Servers) edited(change func(ServerPorts) error) (ServersPanel, error) {
 	p, err := s.ports()
 	if err == nil {
@@ -123,23 +123,23 @@ func (s *Servers) edited(change func(ServerPorts) error) (ServersPanel, error) {
 	return s.Servers()
 }
 
-// AddServer configures a server; a name that is taken is refused.
+// AddServer configures a server; a name that is taken is rejected.
 func (s *Servers) AddServer(v ServerSettings) (ServersPanel, error) {
 	return s.edited(func(p ServerPorts) error { return p.Setup.Add(v.entered()) })
 }
 
-// UpdateServer changes the server of that name, which may get another one.
+// UpdateServer changes the server with this name, and may rename it.
 func (s *Servers) UpdateServer(name string, v ServerSettings) (ServersPanel, error) {
 	return s.edited(func(p ServerPorts) error {
 		if err := p.Setup.Update(name, v.entered()); err != nil {
 			return err
 		}
-		p.Manager.Reset(strings.TrimSpace(v.Name)) // a secret that is another one is no other setting
+		p.Manager.Reset(strings.TrimSpace(v.Name)) // a changed secret does not change the settings
 		return nil
 	})
 }
 
-// RemoveServer stops a server and takes it out of the configuration, with its secrets.
+// RemoveServer stops a server and removes it from the configuration, with its secrets.
 func (s *Servers) RemoveServer(name string) (ServersPanel, error) {
 	return s.edited(func(p ServerPorts) error { return p.Setup.Remove(name) })
 }
@@ -149,8 +149,8 @@ func (s *Servers) EnableServer(name string, on bool) (ServersPanel, error) {
 	return s.edited(func(p ServerPorts) error { return p.Setup.Enable(name, on) })
 }
 
-// Restart starts a server again, at once, and returns when it is ready or has failed. Calls that
-// run in it have an unknown outcome then.
+// Restart restarts a server at once, and returns when it is ready or has failed. The outcome of its running calls is
+// then unknown.
 func (s *Servers) Restart(name string) (ServersPanel, error) {
 	return s.edited(func(p ServerPorts) error {
 		ctx, cancel := context.WithTimeout(s.c.ctx(), serverStart)
@@ -159,7 +159,7 @@ func (s *Servers) Restart(name string) (ServersPanel, error) {
 	})
 }
 
-// Logs are the last lines that a server wrote.
+// Logs returns the last lines of a server's log.
 func (s *Servers) Logs(name string) (ServerLog, error) {
 	v := ServerLog{Name: name, Lines: []ServerLogLine{}}
 	p, err := s.ports()
@@ -174,12 +174,12 @@ func (s *Servers) Logs(name string) (ServerLog, error) {
 	return v, err
 }
 
-// Import reads a configuration of another program that was pasted. Nothing is added before ApplyImport.
+// Import reads a pasted configuration of another program. Nothing is added before ApplyImport.
 func (s *Servers) Import(text string) (ServerImport, error) {
 	return s.read(func(p ServerPorts) (*mcpsetup.Import, error) { return p.Setup.Read(text) })
 }
 
-// ImportFile reads such a configuration, or a bundle (.mcpb), from a file that was chosen or dropped.
+// ImportFile reads a configuration, or a bundle (.mcpb), from a file that the user chose or dropped.
 func (s *Servers) ImportFile(path string) (ServerImport, error) {
 	return s.read(func(p ServerPorts) (*mcpsetup.Import, error) { return p.Setup.ReadFile(path) })
 }
@@ -206,7 +206,7 @@ func (s *Servers) read(read func(ServerPorts) (*mcpsetup.Import, error)) (Server
 				Multiple: q.Multiple, Default: q.Default, Known: q.Default != "", Choices: append([]string{}, q.Choices...),
 			}
 			if q.Secret {
-				view.Default = "" // it is in what was imported, and stays in this process
+				view.Default = "" // the value is in the import, and stays in this process
 			}
 			one.Asks = append(one.Asks, view)
 		}
@@ -215,7 +215,7 @@ func (s *Servers) read(read func(ServerPorts) (*mcpsetup.Import, error)) (Server
 	return v, nil
 }
 
-// ApplyImport adds servers of an import: all that are named, or none.
+// ApplyImport adds the named servers of an import, all or none.
 func (s *Servers) ApplyImport(choice ServerImportChoice) (ServersPanel, error) {
 	return s.edited(func(p ServerPorts) error {
 		var choices []mcpsetup.Choice
@@ -240,8 +240,8 @@ func byName(values []ServerValue) map[string]string {
 	return out
 }
 
-// SetSecret keeps a secret that a server's settings name; an empty value forgets it. A server that
-// is started after it has it.
+// SetSecret stores a secret mentioned in a server's settings; an empty value removes it. It takes effect when the
+// server is started.
 func (s *Servers) SetSecret(server, name, value string) (ServersPanel, error) {
 	return s.edited(func(p ServerPorts) error {
 		err := p.Setup.SetSecret(server, name, value)
@@ -252,12 +252,12 @@ func (s *Servers) SetSecret(server, name, value string) (ServersPanel, error) {
 	})
 }
 
-// SignIn opens the page on which a person signs in to a server, and waits until that is done.
+// SignIn opens a server's sign-in page and waits until the user is done.
 func (s *Servers) SignIn(name string) (ServersPanel, error) {
 	return s.edited(func(p ServerPorts) error { return p.Manager.SignIn(s.c.ctx(), name) })
 }
 
-// SignOut forgets the tokens of a server.
+// SignOut removes the stored tokens of a server.
 func (s *Servers) SignOut(name string) (ServersPanel, error) {
 	return s.edited(func(p ServerPorts) error { return p.Manager.SignOut(name) })
 }
@@ -266,7 +266,7 @@ func (s *Servers) asking() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(s.c.ctx(), serverAsk)
 }
 
-// Prompts are what servers offer as prompts. Servers that are enabled are started for it.
+// Prompts lists the prompts that servers offer. It starts enabled servers.
 func (s *Servers) Prompts() (ServerPrompts, error) {
 	v := ServerPrompts{Rev: s.c.Hub.Rev(), Prompts: []ServerPromptView{}}
 	p, err := s.ports()
@@ -285,7 +285,7 @@ func (s *Servers) Prompts() (ServerPrompts, error) {
 	return v, nil
 }
 
-// GetPrompt is a prompt with its arguments filled in.
+// GetPrompt returns a prompt with its arguments filled in.
 func (s *Servers) GetPrompt(server, name string, args []ServerValue) (PromptText, error) {
 	v := PromptText{Server: server, Name: name, Messages: []PromptMessageView{}}
 	p, err := s.ports()
@@ -302,7 +302,7 @@ func (s *Servers) GetPrompt(server, name string, args []ServerValue) (PromptText
 	return v, err
 }
 
-// Resources are what servers offer as resources. Servers that are enabled are started for it.
+// Resources lists the resources that servers offer. It starts enabled servers.
 func (s *Servers) Resources() (ServerResources, error) {
 	v := ServerResources{Rev: s.c.Hub.Rev(), Resources: []ServerResourceView{}}
 	p, err := s.ports()
@@ -319,7 +319,7 @@ func (s *Servers) Resources() (ServerResources, error) {
 	return v, nil
 }
 
-// ReadResource is what a resource holds now.
+// ReadResource returns the present content of a resource.
 func (s *Servers) ReadResource(server, uri string) (ResourceText, error) {
 	v := ResourceText{Server: server, URI: uri, Blocks: []BlockView{}}
 	p, err := s.ports()
@@ -335,7 +335,7 @@ func (s *Servers) ReadResource(server, uri string) (ResourceText, error) {
 	return v, err
 }
 
-// Elicitations are the questions of servers that wait.
+// Elicitations returns the open questions of servers.
 func (s *Servers) Elicitations() (Elicitations, error) {
 	v := Elicitations{Rev: s.c.Hub.Rev(), Asked: []ElicitationView{}}
 	p, err := s.ports()
@@ -366,7 +366,7 @@ func elicitationView(q mcpclient.Question) ElicitationView {
 	return v
 }
 
-// AnswerElicitation answers a question. An answer that is not complete is refused, and the question waits on.
+// AnswerElicitation answers a question. An incomplete answer is rejected, and the question stays open.
 func (s *Servers) AnswerElicitation(a ElicitationAnswer) (Elicitations, error) {
 	p, err := s.ports()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
-// ChunkStore keeps what is remembered.
+// ChunkStore is the part of the database that stores memory.
 type ChunkStore interface {
 	Known(context.Context, chat.KnownQuery) (page []chat.Known, total int, err error)
 	Chunks(context.Context, chat.ChunkQuery) (page []chat.ChunkText, total int, err error)
@@ -19,7 +19,7 @@ type ChunkStore interface {
 	UnitTotals(context.Context) (units int, tokens int64, err error)
 }
 
-// Retrieval is what the window shows of memory beyond what the store holds.
+// Retrieval is the part of memory that is not in the store.
 type Retrieval struct {
 	Engine interface {
 		Search(context.Context, retrieval.Query) (retrieval.Result, error)
@@ -27,20 +27,19 @@ type Retrieval struct {
 	Vectors interface {
 		Status(context.Context) ([]chat.Namespace, error)
 	}
-	// Connect makes an embedder that is not configured (yet).
+	// Connect connects to an embedder that may not be configured yet.
 	Connect func(context.Context, config.Embedding) (embedding.Embedder, error)
-	// Retrieves says whether turns are given memory at all, and from where.
+	// Retrieves reports whether turns get recalled memory, and its scope.
 	Retrieves func() (on bool, scope chat.Scope)
 }
 
-// Memory shows what is remembered, searches it, and shows the state of its index.
+// Memory shows memory, searches it, and shows the state of its index.
 type Memory struct{ c *Core }
 
 // NewMemory returns the service.
 func NewMemory(c *Core) *Memory { return &Memory{c} }
 
-// firstChunks and firstHits are how many are answered where no limit is named; most
-// bounds what one call may ask for.
+// firstChunks and firstHits are the default limits; most is the largest limit of a call.
 const (
 	firstChunks = 50
 	firstHits   = 20
@@ -69,8 +68,7 @@ func (s *Memory) Chunks(filter MemoryFilter) (ChunkPage, error) {
 	return p, err
 }
 
-// Search finds chunks by their words and by their vectors. If the embedder fails it
-// searches by words alone and sets Warning.
+// Search finds chunks by words and by vectors. If the embedder fails, it searches by words only and sets Warning.
 func (s *Memory) Search(filter MemoryFilter, query string) (MemorySearch, error) {
 	out := MemorySearch{Hits: []MemoryHit{}}
 	if err := s.c.ready(); err != nil {
@@ -106,7 +104,7 @@ func (s *Memory) Search(filter MemoryFilter, query string) (MemorySearch, error)
 	return out, nil
 }
 
-// Chunk is everything about one chunk. One that is gone is CodeNotFound.
+// Chunk returns everything known about one chunk. A deleted one is CodeNotFound.
 func (s *Memory) Chunk(id string) (ChunkDetail, error) {
 	if err := s.c.ready(); err != nil {
 		return ChunkDetail{}, err
@@ -128,7 +126,7 @@ func (s *Memory) Chunk(id string) (ChunkDetail, error) {
 	return d, nil
 }
 
-// Chip is what a message says that a chunk is attached to by hand.
+// Chip describes a chunk attached to a message by hand.
 func (s *Memory) Chip(id string) (MemoryChip, error) {
 	if err := s.c.ready(); err != nil {
 		return MemoryChip{}, err
@@ -140,11 +138,11 @@ func (s *Memory) Chip(id string) (MemoryChip, error) {
 	return memoryChip(c), nil
 }
 
-// mostDegraded bounds the turns that are named.
+// mostDegraded limits the number of turns listed.
 const mostDegraded = 50
 
-// Status is the state of the index of memory. Of the turns that were given up those of
-// the branch's session come first.
+// Status is the state of the memory index. Turns that could not be indexed are listed with those of the branch's
+// session first.
 func (s *Memory) Status(branchID string) (IndexStatus, error) {
 	st := IndexStatus{Spaces: []IndexSpace{}, Degraded: []DegradedTurn{}}
 	if err := s.c.ready(); err != nil {
@@ -166,7 +164,7 @@ func (s *Memory) Status(branchID string) (IndexStatus, error) {
 			Embedder: ns.Embedder.String(), State: ns.State, Done: ns.Done, Total: ns.Total, Error: ns.LastError,
 		})
 	}
-	if len(st.Spaces) == 0 { // no embedder was reached yet: there are words alone
+	if len(st.Spaces) == 0 { // no embedder has been reached yet: search by words only
 		if st.Units, err = s.c.Chunks.UnitCount(ctx); err != nil {
 			return st, err
 		}
@@ -175,7 +173,7 @@ func (s *Memory) Status(branchID string) (IndexStatus, error) {
 	return st, err
 }
 
-// degraded are the turns whose indexing was given up, newest first.
+// degraded lists the turns that could not be indexed, newest first.
 func (s *Memory) degraded(ctx context.Context, branchID string) ([]DegradedTurn, error) {
 	out := []DegradedTurn{}
 	session := ""
@@ -192,7 +190,7 @@ func (s *Memory) degraded(ctx context.Context, branchID string) ([]DegradedTurn,
 	}
 	for _, j := range jobs {
 		t, err := s.c.History.Turn(ctx, j.TurnID)
-		if err != nil { // one bad record never hides the rest (SPEC 2.13)
+		if err != nil { // an unreadable record does not hide the rest (SPEC 2.13)
 			s.c.Log.Warn("a turn that is not searchable cannot be read", "turn", j.TurnID, "err", err)
 			continue
 		}
@@ -207,7 +205,7 @@ func (s *Memory) degraded(ctx context.Context, branchID string) ([]DegradedTurn,
 	return out, nil
 }
 
-// order puts false before true.
+// order sorts false before true.
 func order(a, b bool) int {
 	switch {
 	case a == b:
@@ -218,14 +216,14 @@ func order(a, b bool) int {
 	return -1
 }
 
-// chunkTypes are those that a filter may name.
+// chunkTypes are the valid types for a filter.
 var chunkTypes = []chat.ChunkType{
 	chat.ChunkCode, chat.ChunkExplanation, chat.ChunkDecision, chat.ChunkUserContext, chat.ChunkToolResult, chat.ChunkOther,
 }
 
 const filterOp = "memory.filter"
 
-// page is how many are asked for.
+// page returns the limit to use.
 func (f MemoryFilter) page(usual int) (int, error) {
 	if f.Offset < 0 || f.Limit < 0 {
 		return 0, chat.Errorf(chat.CodeInvalid, filterOp, "A page of memory begins at 0 or later and has at least one entry.")
@@ -236,7 +234,7 @@ func (f MemoryFilter) page(usual int) (int, error) {
 	return min(f.Limit, mostChunks), nil
 }
 
-// within is where to look. An unnamed scope is the narrowest that the rest can mean.
+// within returns the scope to search. Without a named scope, it is the narrowest one that fits the other fields.
 func (f MemoryFilter) within() (chat.Within, error) {
 	in := chat.Within{
 		Scope: chat.Scope(f.Scope), Session: chat.SessionID(f.SessionID), Branch: chat.BranchID(f.BranchID), Role: chat.Role(f.Role),
@@ -264,7 +262,7 @@ func (f MemoryFilter) within() (chat.Within, error) {
 	return in, nil
 }
 
-// moment is of Unix milliseconds; 0 is none.
+// moment converts Unix milliseconds; 0 means none.
 func moment(at int64) time.Time {
 	if at == 0 {
 		return time.Time{}

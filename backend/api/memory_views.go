@@ -12,7 +12,7 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
-// chunks are those that are there, by id.
+// chunks returns the existing chunks, by id.
 func (c *Core) chunks(ctx context.Context, ids []chat.ChunkID) (map[chat.ChunkID]chat.ChunkText, error) {
 	out := map[chat.ChunkID]chat.ChunkText{}
 	if len(ids) == 0 {
@@ -25,14 +25,14 @@ func (c *Core) chunks(ctx context.Context, ids []chat.ChunkID) (map[chat.ChunkID
 	return out, err
 }
 
-// listMark begins an entry of a list.
+// listMark matches the beginning of a list entry.
 var listMark = regexp.MustCompile(`^[-*+•]\s+`)
 
-// blankLines are line breaks with nothing but space about them.
+// blankLines matches line breaks with only white space around them.
 var blankLines = regexp.MustCompile(`[ \t]*\n\s*`)
 
-// chunkRow draws a chunk with an excerpt from a byte of its text on. Prose begins with its
-// words, without Markdown's marks and blank lines.
+// chunkRow describes a chunk with an excerpt that starts at a byte of its text. An excerpt of prose starts with
+// words, without Markdown marks and blank lines.
 func chunkRow(c chat.ChunkText, at int) ChunkRow {
 	text := c.Text
 	if c.File == nil && c.Type != chat.ChunkCode {
@@ -50,21 +50,19 @@ func chunkRow(c chat.ChunkText, at int) ChunkRow {
 	if c.File != nil {
 		r.Document = c.File.Name
 	}
-	if c.ProjectFile && c.File != nil { // it is of no conversation that can be gone to
+	if c.ProjectFile && c.File != nil { // not part of a conversation that could be opened
 		r.Document, r.TurnSeq = c.File.Name+", "+retrieval.Place(c, nil), 0
 	}
 	return r
 }
 
-// excerptRunes is how much of a chunk a list shows; wordRunes how far a cut may move
-// to fall between words.
+// excerptRunes is how much of a chunk a list shows; wordRunes is how far a cut may be moved to a word boundary.
 const (
 	excerptRunes = 300
 	wordRunes    = 20
 )
 
-// excerpt is a part of a text that begins at a byte of it, or earlier where that leaves
-// room. What is left out is marked.
+// excerpt returns a part of a text that starts at a byte, or earlier if there is room. Omitted parts are marked.
 func excerpt(text string, at int) string {
 	runes := []rune(text)
 	if len(runes) <= excerptRunes {
@@ -84,8 +82,7 @@ func excerpt(text string, at int) string {
 	return out
 }
 
-// wordStart moves a beginning back to that of the text or of the word it is in, if that
-// is near.
+// wordStart moves a start back to the beginning of the text or of its word, if that is near.
 func wordStart(runes []rune, at int) int {
 	if at <= wordRunes {
 		return 0
@@ -98,7 +95,7 @@ func wordStart(runes []rune, at int) int {
 	return at
 }
 
-// wordEnd moves an end inside a word back to before it, if that is near.
+// wordEnd moves an end inside a word back to the beginning of that word, if that is near.
 func wordEnd(runes []rune, at int) int {
 	for i := at; i < len(runes) && i > 0 && at-i <= wordRunes; i-- {
 		if unicode.IsSpace(runes[i]) {
@@ -116,7 +113,7 @@ func memoryChip(c chat.ChunkText) MemoryChip {
 	return m
 }
 
-// chips draws the chunks that are attached among blocks.
+// chips describes the chunks attached in blocks.
 func (c *Core) chips(ctx context.Context, ids []chat.ChunkID) ([]MemoryChip, error) {
 	out := []MemoryChip{}
 	known, err := c.chunks(ctx, ids)
@@ -124,7 +121,7 @@ func (c *Core) chips(ctx context.Context, ids []chat.ChunkID) ([]MemoryChip, err
 		return out, err
 	}
 	for _, id := range ids {
-		chip := MemoryChip{ID: string(id)} // one that cannot be read can still be taken off
+		chip := MemoryChip{ID: string(id)} // an unreadable one can still be removed
 		if t, ok := known[id]; ok {
 			chip = memoryChip(t)
 		}
@@ -133,8 +130,8 @@ func (c *Core) chips(ctx context.Context, ids []chat.ChunkID) ([]MemoryChip, err
 	return out, nil
 }
 
-// nameMemories fills in what the attached chunks of turns are called. Where they cannot
-// be read the turns are shown anyway.
+// nameMemories sets the names of the attached chunks of turns. If the chunks cannot be read, the turns are shown
+// without them.
 func (c *Core) nameMemories(ctx context.Context, turns []chat.Turn, views []TurnView) {
 	var ids []chat.ChunkID
 	for _, t := range turns {
@@ -162,7 +159,7 @@ func (c *Core) nameMemories(ctx context.Context, turns []chat.Turn, views []Turn
 	}
 }
 
-// recalled fills in what memory turns have, or why they have none.
+// recalled sets how much memory turns have, or why they have none.
 func (c *Core) recalled(ctx context.Context, ids []chat.TurnID, views []TurnView) {
 	found, err := c.History.Recalled(ctx, ids)
 	if err != nil {
@@ -175,10 +172,10 @@ func (c *Core) recalled(ctx context.Context, ids []chat.TurnID, views []TurnView
 	}
 }
 
-// maxMemories bounds what is attached to one message.
+// maxMemories limits the chunks attached to one message.
 const maxMemories = 20
 
-// memoryBlocks name the chunks that are attached to a message, each once.
+// memoryBlocks returns blocks for the chunks attached to a message, each once.
 func memoryBlocks(chips []MemoryChip) (chat.Blocks, error) {
 	var out chat.Blocks
 	seen := map[string]bool{}
@@ -196,7 +193,7 @@ func memoryBlocks(chips []MemoryChip) (chat.Blocks, error) {
 	return out, nil
 }
 
-// checkMemories refuses a message to which a chunk is attached that is not there.
+// checkMemories returns an error if an attached chunk does not exist.
 func (c *Core) checkMemories(ctx context.Context, m chat.Message) error {
 	ids := m.Blocks.Memories()
 	known, err := c.chunks(ctx, ids)

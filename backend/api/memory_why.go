@@ -12,8 +12,7 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
-// matchWhy is a match as the window shows it. similarity is nil where vectors did not find
-// the text.
+// matchWhy describes a match for the window. similarity is nil if vectors did not find the text.
 func matchWhy(m retrieval.Match, role chat.Role, similarity *float64) MatchWhy {
 	reason := m.String()
 	return MatchWhy{
@@ -22,7 +21,7 @@ func matchWhy(m retrieval.Match, role chat.Role, similarity *float64) MatchWhy {
 	}
 }
 
-// similarityOf is the calibrated similarity, or nil where there was no cosine.
+// similarityOf returns the calibrated similarity, or nil if there was no cosine.
 func similarityOf(cosine, similarity float64) *float64 {
 	if cosine == 0 && similarity == 0 {
 		return nil
@@ -30,11 +29,11 @@ func similarityOf(cosine, similarity float64) *float64 {
 	return &similarity
 }
 
-// scoreScale is what raw scores are divided by so that none is above 1: the best of
-// them, if that is more. Contexts stored by older versions hold scores up to 2.2.
+// scoreScale returns the divisor for raw scores so that none exceeds 1: the best score, if it is above 1. Contexts
+// stored by older versions contain scores up to 2.2.
 func scoreScale(scores ...float64) float64 { return slices.Max(append(scores, 1)) }
 
-// explain adds to each recalled chunk of a context where it comes from and why it is there.
+// explain adds to each recalled chunk of a context its origin and why it was recalled.
 func (c *Core) explain(ctx context.Context, v *ContextView, m prompt.Manifest, texts []prompt.Text) error {
 	recalled, err := c.Inspecting.Recalled(ctx, m, texts)
 	if err != nil {
@@ -71,7 +70,7 @@ func recalledWhy(r inspecting.Recalled) MatchWhy {
 	return matchWhy(r.Match, role, similarityOf(r.Vector, r.Similarity))
 }
 
-// passageStart is where in a chunk's text the part begins that was sent.
+// passageStart returns where in a chunk's text the sent part begins.
 func passageStart(p prompt.Part, c chat.ChunkText) int {
 	if p.Form == chat.PackedSlice && len(p.Slices) > 0 {
 		return p.Slices[0].Start - c.Start

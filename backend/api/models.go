@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/models"
 )
 
-// Presets are the services and servers that can be added by name.
+// Presets returns the services and servers that can be added by name.
 func (s *Settings) Presets() []PresetView {
 	out := []PresetView{}
 	for _, p := range models.Presets() {
@@ -20,7 +20,7 @@ func (s *Settings) Presets() []PresetView {
 	return out
 }
 
-// ModelPlaces are the providers and servers whose models can be listed now.
+// ModelPlaces returns the providers and servers whose models can be listed now.
 func (s *Settings) ModelPlaces() []PlaceView {
 	out := []PlaceView{}
 	for _, p := range s.catalog.Places(s.c.ctx()) {
@@ -42,7 +42,7 @@ func (s *Settings) OfferedModels(place string) ([]OfferView, error) {
 	return out, err
 }
 
-// AddOffered configures a model of a place, or returns the configured one that is it already.
+// AddOffered configures a model of a place, or returns the model already configured for it.
 func (s *Settings) AddOffered(place, modelID string) (AddedModel, error) {
 	name, err := s.catalog.Add(s.c.ctx(), s.config, place, modelID, "")
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *Settings) AddOffered(place, modelID string) (AddedModel, error) {
 	return AddedModel{Name: name, Models: s.Models()}, nil
 }
 
-// SetFavourite puts a model first where one is chosen, or back among the others.
+// SetFavourite adds a model to the favourites, which are listed first, or removes it.
 func (s *Settings) SetFavourite(name string, favourite bool) ([]ModelView, error) {
 	list := slices.DeleteFunc(slices.Clone(s.config.Config().General.Favourites), func(n string) bool { return n == name })
 	if favourite {
@@ -65,7 +65,7 @@ func (s *Settings) SetFavourite(name string, favourite bool) ([]ModelView, error
 	return s.editModels(s.config.Set("general.favourite_models", string(raw)))
 }
 
-// SetWindow keeps what a person said of a model's window, in tokens.
+// SetWindow stores the context window that the user entered for a model, in tokens.
 func (s *Settings) SetWindow(name string, tokens int) ([]ModelView, error) {
 	const op = "models.window"
 	m, ok := s.catalog.Configured(name)
@@ -79,7 +79,7 @@ func (s *Settings) SetWindow(name string, tokens int) ([]ModelView, error) {
 	return s.editModels(s.config.SaveModel(m))
 }
 
-// Costs is what the newest turn of a session, the session and this month cost so far.
+// Costs returns the cost of the newest turn of a session, of the session, and of this month so far.
 func (s *Settings) Costs(sessionID string) (CostView, error) {
 	if err := s.c.ready(); err != nil {
 		return CostView{}, err
@@ -134,12 +134,12 @@ func (s *Settings) costs(newest, session, month []chat.ModelUsage) CostView {
 	return v
 }
 
-// monthOf is the beginning of the month of a moment, where the person is.
+// monthOf returns the beginning of a moment's month in local time.
 func monthOf(now time.Time) time.Time {
 	return time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, now.Location())
 }
 
-// money is an amount with cents, and with more digits where it has none.
+// money formats an amount with cents, and with more digits if it is less than a cent.
 func money(amount float64) string {
 	if amount >= 1 || amount == 0 {
 		return strconv.FormatFloat(amount, 'f', 2, 64)

@@ -7,8 +7,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// SuggestedPins are the standing instructions in what the user said on a branch that are
-// neither pinned nor dismissed, newest first. A "pins" event tells when they changed.
+// SuggestedPins returns the standing instructions among the user's messages on a branch that are neither pinned nor
+// dismissed, newest first. A "pins" event announces changes.
 func (s *Inspect) SuggestedPins(branchID string) ([]PinSuggestion, error) {
 	if err := s.c.ready(); err != nil {
 		return nil, err
@@ -26,18 +26,18 @@ func (s *Inspect) SuggestedPins(branchID string) ([]PinSuggestion, error) {
 	return out, nil
 }
 
-// suggestionSep parts the branch from the suggestion in an id.
+// suggestionSep separates the branch from the suggestion in an id.
 const suggestionSep = "/"
 
-// AcceptSuggestedPin pins a suggestion on the branch it was offered on, as it is or with
-// the text changed; an empty text is the suggestion's own.
+// AcceptSuggestedPin pins a suggestion on the branch for which it was suggested. text replaces the suggested text
+// unless it is empty.
 func (s *Inspect) AcceptSuggestedPin(id, text string) (PinView, error) {
 	return s.pin(branchOf(id), func(ctx context.Context, b chat.BranchID) (chat.Pin, error) {
 		return s.c.Pins.Accept(ctx, b, suggestionOf(id), text)
 	})
 }
 
-// DismissSuggestedPin has a suggestion never offered again.
+// DismissSuggestedPin dismisses a suggestion for good.
 func (s *Inspect) DismissSuggestedPin(id string) error {
 	return s.c.do(func(ctx context.Context) error {
 		return s.c.Pins.Dismiss(ctx, chat.BranchID(branchOf(id)), suggestionOf(id))

@@ -56,7 +56,7 @@ func TestSuggestedPinsOfTheWindow(t *testing.T) {
 	}
 	before := changes
 	if err := in.DismissSuggestedPin(offered[1].ID); err != nil || changes == before {
-		t.Errorf("dismissed: %v, %d changes told", err, changes-before)
+		t.Errorf("dismissed: %v, %d changes reported", err, changes-before)
 	}
 	if left, err := in.SuggestedPins(string(session.ActiveBranch)); err != nil || len(left) != 0 {
 		t.Errorf("left are %+v, %v", left, err)

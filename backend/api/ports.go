@@ -39,7 +39,7 @@ type Counter interface {
 // Core has the dependencies of all services. If the data could not be opened, only Fatal is set: the window then says
 // why.
 type Core struct {
-	// What is kept, each by who works with it. Sessions, Pins and Erasing hold the rules of what changes it.
+	// Stored data, with an interface for each user. Sessions, Pins and Erasing apply the rules for changes.
 	Sessions *sessions.Service
 	Pins     *pins.Service
 	Erasing  *erasing.Service
@@ -59,12 +59,12 @@ type Core struct {
 	Answers  *answers.Service
 	Counter  Counter
 	Hub      *Hub
-	// Documents reads files that are attached.
+	// Documents reads attached files.
 	Documents documents.Reader
 	Retrieval Retrieval
-	// Tools are those that models may call.
+	// Tools are the tools that models may call.
 	Tools ToolPorts
-	// Cost is what calls of a model cost, by configured prices or as an estimate; false where no price is known.
+	// Cost returns the cost of a model's call, by configured prices or as an estimate; false if no price is known.
 	Cost func(model string, u chat.Usage) (float64, bool)
 	// Upkeep repairs what crashes leave behind, and stores its reports.
 	Upkeep *jobs.Reconciler
@@ -87,7 +87,7 @@ type Core struct {
 	Shell Shell
 	// Autostart is the system's entry for this program, or why there can be none.
 	Autostart func() (*autostart.Entry, error)
-	// Updates asks for newer versions.
+	// Updates checks for newer versions.
 	Updates *updates.Checker
 	// QuickKey is the state of desktop.quick_ask_keys. nil: none are registered, because the data is read-only.
 	QuickKey func() QuickKeyView
@@ -110,7 +110,7 @@ func (c *Core) newID() string { return chat.NewID(time.Now()) }
 // ctx is the context of calls from the window: they have none, and what they start must not end with them.
 func (c *Core) ctx() context.Context { return context.Background() }
 
-// ready refuses every call but Startup when the data could not be opened.
+// ready returns an error for every call except Startup if the data could not be opened.
 func (c *Core) ready() error {
 	if c.Fatal != nil {
 		return c.Fatal
@@ -118,7 +118,7 @@ func (c *Core) ready() error {
 	return nil
 }
 
-// do carries out a call, unless ready refuses it.
+// do runs a call, unless ready returns an error.
 func (c *Core) do(act func(context.Context) error) error {
 	if err := c.ready(); err != nil {
 		return err
@@ -126,8 +126,8 @@ func (c *Core) do(act func(context.Context) error) error {
 	return act(c.ctx())
 }
 
-// FormatError gives the window an ErrorView as JSON, and the log the cause.
-// Wails calls it for every rejected call.
+// FormatError converts an error to an ErrorView as JSON for the window, and logs the cause. Wails calls it for every
+// rejected call.
 func (c *Core) FormatError(err error) any {
 	e := chat.AsError(err)
 	if e.Code == chat.CodeInternal || e.Err != nil && !errors.Is(err, context.Canceled) {

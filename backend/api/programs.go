@@ -8,7 +8,7 @@ import (
 	"contextinfinity/backend/config"
 )
 
-// ProgramStore keeps what other programs may see, and what they were shown.
+// ProgramStore stores what other programs may see, and what they were shown.
 type ProgramStore interface {
 	Clients(context.Context) ([]chat.Client, error)
 	AllowClient(context.Context, chat.ClientChoice) error
@@ -20,16 +20,16 @@ type ProgramStore interface {
 // ProgramAccess is what the window uses of the MCP server.
 type ProgramAccess struct {
 	Store ProgramStore
-	// Status is the server over HTTP: where it listens, and why it does not.
+	// Status returns whether and where the HTTP server runs, or why it does not.
 	Status func() (running bool, url, problem string)
-	// MakeToken makes a program's token, in place of the one before; RevokeToken takes it away.
+	// MakeToken creates a program's token, replacing the previous one; RevokeToken removes it.
 	MakeToken   func(ctx context.Context, name string) (string, error)
 	RevokeToken func(ctx context.Context, name string) error
-	// Snippets are configurations of other programs; with a token, one that holds it.
+	// Snippets returns configurations for other programs; with a token, one that contains it.
 	Snippets func(token string) []ProgramSnippetView
 }
 
-// Programs shows which other programs use this memory, and decides what they may see.
+// Programs lists the other programs that use this memory, and sets what they may see.
 type Programs struct {
 	c      *Core
 	config *config.Store
@@ -40,10 +40,10 @@ func NewPrograms(c *Core, cfg *config.Store) *Programs { return &Programs{c: c, 
 
 const settingHTTP = "mcp.server.http"
 
-// accessPage is how many accesses a page has.
+// accessPage is the number of accesses per page.
 const accessPage = 100
 
-// Panel is the page.
+// Panel returns the page about other programs.
 func (s *Programs) Panel() (ProgramsPanel, error) {
 	v := ProgramsPanel{Rev: s.c.Hub.Rev(), Clients: []ProgramClientView{}, Folders: []string{}}
 	if err := s.c.ready(); err != nil {
@@ -78,14 +78,14 @@ func (s *Programs) view(ctx context.Context, c chat.Client) ProgramClientView {
 	for _, id := range c.Sessions {
 		session, err := s.c.Sessions.Session(ctx, id)
 		if err != nil {
-			continue // it was deleted meanwhile
+			continue // deleted in the meantime
 		}
 		v.Sessions = append(v.Sessions, ProgramSessionView{ID: string(id), Title: session.Title})
 	}
 	return v
 }
 
-// changed tells the window, and returns the page as it is now.
+// changed notifies the window, and returns the current page.
 func (s *Programs) changed(err error) (ProgramsPanel, error) {
 	if err != nil {
 		return ProgramsPanel{}, err
@@ -106,8 +106,8 @@ func (s *Programs) Allow(c ProgramChoice) (ProgramsPanel, error) {
 	return s.changed(s.c.Programs.Store.AllowClient(s.c.ctx(), choice))
 }
 
-// Forget takes a program out of the list, with its token; its notes and the record of its accesses stay. If it connects again
-// it asks again.
+// Forget removes a program from the list, with its token; its notes and the record of its accesses are kept. If it
+// connects again, it is listed as a new one.
 func (s *Programs) Forget(name string) (ProgramsPanel, error) {
 	if err := s.c.ready(); err != nil {
 		return ProgramsPanel{}, err
@@ -115,8 +115,8 @@ func (s *Programs) Forget(name string) (ProgramsPanel, error) {
 	return s.changed(s.c.Programs.Store.ForgetClient(s.c.ctx(), name))
 }
 
-// MakeToken makes a token for HTTP, in place of the program's token before. It is shown
-// this once: only its hash is kept.
+// MakeToken creates a token for HTTP, replacing the program's previous one. It is shown only once, because only its
+// hash is kept.
 func (s *Programs) MakeToken(name string) (ProgramToken, error) {
 	if err := s.c.ready(); err != nil {
 		return ProgramToken{}, err
@@ -133,7 +133,7 @@ func (s *Programs) MakeToken(name string) (ProgramToken, error) {
 	return v, nil
 }
 
-// RevokeToken ends the access of a program over HTTP.
+// RevokeToken ends a program's access over HTTP.
 func (s *Programs) RevokeToken(name string) (ProgramsPanel, error) {
 	if err := s.c.ready(); err != nil {
 		return ProgramsPanel{}, err
@@ -141,7 +141,7 @@ func (s *Programs) RevokeToken(name string) (ProgramsPanel, error) {
 	return s.changed(s.c.Programs.RevokeToken(s.c.ctx(), name))
 }
 
-// SetHTTP turns the server over HTTP on or off.
+// SetHTTP turns the HTTP server on or off.
 func (s *Programs) SetHTTP(on bool) (ProgramsPanel, error) {
 	if err := s.c.ready(); err != nil {
 		return ProgramsPanel{}, err
@@ -149,8 +149,8 @@ func (s *Programs) SetHTTP(on bool) (ProgramsPanel, error) {
 	return s.changed(s.config.Set(settingHTTP, strconv.FormatBool(on)))
 }
 
-// Accesses is a page of the access record, newest first; of one program, or of all with an
-// empty name. Before is Next of the page before, 0 for the first.
+// Accesses is a page of the access record, newest first; an empty name means all programs. before is Next of the
+// previous page, 0 for the first.
 func (s *Programs) Accesses(client string, before int64) (ProgramAccessPage, error) {
 	page := ProgramAccessPage{Accesses: []ProgramAccessView{}}
 	if err := s.c.ready(); err != nil {

@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Projects are folders of sessions with instructions, defaults, pinned facts and files.
+// Projects manages projects: folders of sessions with instructions, defaults, pinned facts and files.
 type Projects struct {
 	c       *Core
 	uploads uploads
@@ -18,7 +18,7 @@ type Projects struct {
 // NewProjects returns the service.
 func NewProjects(c *Core) *Projects { return &Projects{c: c} }
 
-// Panel is all of them.
+// Panel returns all projects.
 func (s *Projects) Panel() (ProjectsPanel, error) {
 	v := ProjectsPanel{Rev: s.c.Hub.Rev(), Projects: []ProjectRow{}}
 	if err := s.c.ready(); err != nil {
@@ -31,7 +31,7 @@ func (s *Projects) Panel() (ProjectsPanel, error) {
 	return v, err
 }
 
-// Project is one project.
+// Project returns one project.
 func (s *Projects) Project(id string) (ProjectView, error) {
 	return s.view(func(ctx context.Context) (chat.Project, error) { return s.c.Projects.Project(ctx, chat.ProjectID(id)) })
 }
@@ -56,7 +56,7 @@ func projectView(p chat.Project) ProjectView {
 	return v
 }
 
-// maxScanned bounds the names of each kind that a scan is shown with.
+// maxScanned limits the file names of each kind in the result of a scan.
 const maxScanned = 100
 
 func scanView(s chat.ProjectScan) ProjectScanView {
@@ -75,14 +75,14 @@ func scanView(s chat.ProjectScan) ProjectScanView {
 	return v
 }
 
-// Create makes a folder of that name a project; the folder need not exist.
+// Create turns the folder with this name into a project; the folder need not exist.
 func (s *Projects) Create(name string) (ProjectView, error) {
 	return s.view(func(ctx context.Context) (chat.Project, error) {
 		return s.c.Projects.CreateProject(ctx, chat.ProjectSettings{Name: name})
 	})
 }
 
-// Save gives a project the settings of a view, all of them. Another name renames its folder.
+// Save replaces all settings of a project. A new name renames its folder.
 func (s *Projects) Save(v ProjectView) (ProjectView, error) {
 	return s.view(func(ctx context.Context) (chat.Project, error) {
 		return s.c.Projects.SetProject(ctx, chat.ProjectID(v.ID), chat.ProjectSettings{
@@ -91,7 +91,7 @@ func (s *Projects) Save(v ProjectView) (ProjectView, error) {
 	})
 }
 
-// mostFiles bounds a page of files.
+// mostFiles limits a page of files.
 const mostFiles = 500
 
 // Files is a page of a project's files of one kind (document or watched), by path.
@@ -115,7 +115,8 @@ func (s *Projects) Files(id, kind string, offset, limit int) (ProjectFilesPage, 
 	return v, nil
 }
 
-// AddDocument takes a piece of a document; with the last one it is read and kept, in place of one of the same name.
+// AddDocument receives a piece of a document; after the last one the document is read and stored, replacing one with
+// the same name.
 func (s *Projects) AddDocument(id string, part AttachPart) (AttachResult, error) {
 	if err := s.c.ready(); err != nil {
 		return AttachResult{}, err
@@ -132,25 +133,25 @@ func (s *Projects) AddDocument(id string, part AttachPart) (AttachResult, error)
 	return AttachResult{Upload: upload}, err
 }
 
-// CancelDocument forgets what arrived of a document.
+// CancelDocument discards the received part of a document.
 func (s *Projects) CancelDocument(upload string) error {
 	s.uploads.drop(upload)
 	return nil
 }
 
-// RemoveDocuments takes documents out of a project, by name: all of them or none.
+// RemoveDocuments removes documents from a project, by name: all of them or none.
 func (s *Projects) RemoveDocuments(id string, names []string) error {
 	return s.c.do(func(ctx context.Context) error { return s.c.Projects.Remove(ctx, chat.ProjectID(id), names) })
 }
 
-// Watch sets the folder whose files belong to a project and looks at it; empty: none does any more.
+// Watch sets the watched folder of a project and scans it; an empty folder ends watching.
 func (s *Projects) Watch(id, dir string) (ProjectView, error) {
 	return s.view(func(ctx context.Context) (chat.Project, error) {
 		return s.c.Projects.Watch(ctx, chat.ProjectID(id), dir)
 	})
 }
 
-// Rescan looks at the watched folder now.
+// Rescan scans the watched folder now.
 func (s *Projects) Rescan(id string) (ProjectScanView, error) {
 	if err := s.c.ready(); err != nil {
 		return ProjectScanView{}, err
@@ -159,7 +160,7 @@ func (s *Projects) Rescan(id string) (ProjectScanView, error) {
 	return scanView(scan), err
 }
 
-// StartSession makes an empty session in a folder, with the defaults of its project if it has one.
+// StartSession creates an empty session in a folder, with the defaults of its project if it has one.
 func (s *Projects) StartSession(folder string) (SessionRow, error) {
 	if err := s.c.ready(); err != nil {
 		return SessionRow{}, err
@@ -172,7 +173,8 @@ func (s *Projects) StartSession(folder string) (SessionRow, error) {
 	return s.c.row(ctx, sess.ID)
 }
 
-// SetScope sets how far a session's memory reaches: lineage, session, project or all; empty: by its project, else as configured.
+// SetScope sets the scope of a session's memory: lineage, session, project or all; empty: determined by its project,
+// otherwise the configuration.
 func (s *Projects) SetScope(sessionID, scope string) error {
 	if err := s.c.ready(); err != nil {
 		return err

@@ -328,8 +328,7 @@ func spanViews(text string, spans []chat.Span) []Span {
 // mostFinds limits the turns listed by a search in a branch; all are counted.
 const mostFinds = 5000
 
-// Find finds a text in the turns of a branch's lineage, oldest first. Case is ignored
-// unless asked for.
+// Find finds a text in the turns of a branch's lineage, oldest first. It ignores case unless requested otherwise.
 func (s *Search) Find(branchID, text string, matchCase bool) (FindResult, error) {
 	out := FindResult{Hits: []FindHit{}}
 	if err := s.c.ready(); err != nil {
@@ -355,7 +354,7 @@ const (
 	mostPoints  = 1000
 )
 
-// Metrics are the figures of the newest turns, oldest first, and their sums.
+// Metrics returns the metrics of the newest turns, oldest first, and their sums.
 func (s *Search) Metrics(query MetricsQuery) (MetricsSeries, error) {
 	out := MetricsSeries{Points: []MetricPoint{}}
 	if err := s.c.ready(); err != nil {
@@ -411,7 +410,7 @@ func (q MetricsQuery) measures() (chat.MeasureQuery, error) {
 	return m, nil
 }
 
-// price is what a call cost by the configured prices; false without any.
+// price returns the cost of a call at the configured prices; false without any.
 func (c *Core) price(model string, u chat.Usage) (float64, bool) {
 	if c.Cost == nil {
 		return 0, false

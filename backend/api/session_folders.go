@@ -7,7 +7,7 @@ import (
 	"contextinfinity/backend/internal/lists"
 )
 
-// SetFolder puts sessions into a folder, all of them or none; empty takes them out.
+// SetFolder moves sessions to a folder, all of them or none; an empty folder takes them out of theirs.
 func (s *Sessions) SetFolder(ids []string, folder string) error {
 	return s.c.do(func(ctx context.Context) error { return s.c.Sessions.SetFolder(ctx, sessionIDs(ids), folder) })
 }
@@ -16,13 +16,13 @@ func sessionIDs(ids []string) []chat.SessionID {
 	return lists.Map(ids, func(id string) chat.SessionID { return chat.SessionID(id) })
 }
 
-// RenameFolder renames a folder with all that is in it, archived sessions and its project too;
-// the name of another folder joins both.
+// RenameFolder renames a folder with its content, including archived sessions and its project. If the new name is
+// that of another folder, the two are merged.
 func (s *Sessions) RenameFolder(from, to string) error {
 	return s.c.do(func(ctx context.Context) error { return s.c.Sessions.RenameFolder(ctx, from, to) })
 }
 
-// Folders are the names sessions are kept under, by name.
+// Folders returns the folders of sessions, by name.
 func (s *Sessions) Folders() ([]Folder, error) {
 	if err := s.c.ready(); err != nil {
 		return nil, err
@@ -31,13 +31,13 @@ func (s *Sessions) Folders() ([]Folder, error) {
 	return lists.Map(list, func(f chat.Folder) Folder { return Folder{Name: f.Name, Sessions: f.Sessions} }), err
 }
 
-// ArchiveMany hides sessions or shows them again, all of them or none.
+// ArchiveMany hides sessions or shows them again: all of them, or none if it fails.
 func (s *Sessions) ArchiveMany(ids []string, archived bool) error {
 	return s.c.do(func(ctx context.Context) error { return s.c.Sessions.ArchiveSessions(ctx, sessionIDs(ids), archived) })
 }
 
-// Duplicate makes a session that holds the lineage of a branch (empty: the active one).
-// A turn that is still open is left out, and counted in the row.
+// Duplicate creates a session with the lineage of a branch (empty: the active one). Open turns are left out, and
+// counted in the row.
 func (s *Sessions) Duplicate(id, branchID string) (SessionRow, error) {
 	if err := s.c.ready(); err != nil {
 		return SessionRow{}, err
@@ -67,8 +67,7 @@ func (s *Sessions) Duplicate(id, branchID string) (SessionRow, error) {
 	return row, err
 }
 
-// SuggestTitle names a session by what was said on its active branch, on this machine;
-// empty while nothing was.
+// SuggestTitle makes a title from the session's active branch, without a network request; empty if it has no turns.
 func (s *Sessions) SuggestTitle(id string) (string, error) {
 	if err := s.c.ready(); err != nil {
 		return "", err

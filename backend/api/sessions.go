@@ -11,20 +11,19 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// Sessions lists, opens and arranges conversations.
+// Sessions lists, opens and organizes conversations.
 type Sessions struct{ c *Core }
 
 // NewSessions returns the service.
 func NewSessions(c *Core) *Sessions { return &Sessions{c} }
 
-// firstPage is how many of the newest turns Open returns; maxPage bounds Turns.
+// firstPage is how many of the newest turns Open returns; maxPage limits Turns.
 const (
 	firstPage = 60
 	maxPage   = 200
 )
 
-// maxListed bounds the sessions that the window lists. Older ones are found by their
-// titles; the page says so.
+// maxListed limits the sessions that the window lists. Older ones are found by title, as the page tells the user.
 const maxListed = 5_000
 
 // List returns sessions, pinned first, newest first, at most maxListed. title filters.
@@ -45,7 +44,7 @@ func (s *Sessions) List(archived bool, title string) ([]SessionRow, error) {
 	return lists.Map(sums, func(sum chat.SessionSummary) SessionRow { return sessionRow(sum, running[sum.ID], waiting[sum.ID]) }), nil
 }
 
-// waitingSessions are those with a tool call that waits for a person.
+// waitingSessions are the sessions with a tool call that waits for the user.
 func (c *Core) waitingSessions(ctx context.Context) (map[chat.SessionID]bool, error) {
 	calls, err := c.Calls.WaitingCalls(ctx)
 	out := make(map[chat.SessionID]bool, len(calls))
@@ -94,7 +93,7 @@ func (c *Core) row(ctx context.Context, id chat.SessionID) (SessionRow, error) {
 	return sessionRow(sum, c.runningSessions(ctx)[id], waiting[id]), err
 }
 
-// Create makes an empty session.
+// Create creates an empty session.
 func (s *Sessions) Create(title string) (SessionRow, error) {
 	if err := s.c.ready(); err != nil {
 		return SessionRow{}, err
@@ -122,7 +121,7 @@ func (s *Sessions) Pin(id string, pinned bool) error {
 	return s.c.do(func(ctx context.Context) error { return s.c.Sessions.PinSession(ctx, chat.SessionID(id), pinned) })
 }
 
-// lastSession is the setting that remembers what was open.
+// lastSession is the setting that stores which session was open.
 const lastSession = "window.last_session"
 
 // Open returns everything the first paint of a session needs, with the newest 60 turns; an empty branch is the active one.
@@ -145,7 +144,7 @@ func (s *Sessions) Open(sessionID, branchID string) (SessionSnapshot, error) {
 		return snap, err
 	}
 	if s.c.Further {
-		return snap, nil // what the first window shows is opened again with it
+		return snap, nil // only the first window's session is opened at the next start
 	}
 	if err := s.c.Settings.PutSetting(ctx, lastSession, sessionID); err != nil {
 		s.c.Log.Warn("the open session could not be remembered", "err", err)
@@ -359,7 +358,7 @@ func (c *Core) branch(b chat.Branch) (BranchView, error) {
 	return branchView(chat.BranchSummary{Branch: b}, b.ID), nil
 }
 
-// Switch makes a branch its session's active one.
+// Switch makes a branch the active one of its session.
 func (s *Sessions) Switch(sessionID, branchID string) error {
 	return s.c.do(func(ctx context.Context) error {
 		return s.c.Branches.Switch(ctx, chat.SessionID(sessionID), chat.BranchID(branchID))
@@ -371,7 +370,7 @@ func (s *Sessions) RenameBranch(branchID, label string) error {
 	return s.c.do(func(ctx context.Context) error { return s.c.Sessions.RenameBranch(ctx, chat.BranchID(branchID), label) })
 }
 
-// SessionSettings returns a session's own choices.
+// SessionSettings returns a session's own settings.
 func (s *Sessions) SessionSettings(sessionID string) (SessionSettings, error) {
 	if err := s.c.ready(); err != nil {
 		return SessionSettings{}, err
@@ -384,8 +383,7 @@ func (s *Sessions) SessionSettings(sessionID string) (SessionSettings, error) {
 	return v, err
 }
 
-// maxInstructions bounds imported instructions that are shown, in bytes: far above what
-// may be sent of them.
+// maxInstructions limits imported instructions that are shown, in bytes. It is far more than could be sent.
 const maxInstructions = 256 << 10
 
 // ImportedInstructions returns the instructions that came with a session's import.
@@ -408,7 +406,7 @@ func (s *Sessions) ImportedInstructions(sessionID string) (ImportedInstructions,
 	return v, nil
 }
 
-// SetSessionSettings changes them, from the next message on.
+// SetSessionSettings changes a session's own settings, starting with the next message.
 func (s *Sessions) SetSessionSettings(sessionID string, v SessionSettings) error {
 	if err := s.c.ready(); err != nil {
 		return err
@@ -440,7 +438,7 @@ func (s *Sessions) draft(ctx context.Context, branch chat.BranchID) (Draft, erro
 	return v, err
 }
 
-// SaveDraft keeps a branch's unsent text. Unqueueing is saving it with Queued false.
+// SaveDraft stores a branch's unsent text. Saving it with Queued false removes it from the queue.
 func (s *Sessions) SaveDraft(branchID string, draft Draft) error {
 	if err := s.c.ready(); err != nil {
 		return err
@@ -450,7 +448,7 @@ func (s *Sessions) SaveDraft(branchID string, draft Draft) error {
 		return err
 	}
 	ctx := s.c.ctx()
-	if draft.Queued { // what is merely kept may name what is gone: words are not lost for that
+	if draft.Queued { // an unqueued draft may refer to deleted chunks, so that no text is lost
 		if err := s.c.sendable(ctx, m); err != nil {
 			return err
 		}

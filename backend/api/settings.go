@@ -13,17 +13,17 @@ import (
 	"contextinfinity/backend/models"
 )
 
-// SettingStore keeps small state of the window.
+// SettingStore stores small state of the window.
 type SettingStore interface {
 	Setting(context.Context, string) (string, bool, error)
 	PutSetting(context.Context, string, string) error
 }
 
-// Keys is where API keys are kept. No method returns one.
+// Keys stores API keys. No method returns one.
 type Keys interface {
 	SetKey(name, key string) (persistent bool, err error)
 	RemoveKey(name string) error
-	// Where says where a key is: "keyring", "environment", "this run" or "".
+	// Where returns where a key is stored: "keyring", "environment", "this run" or "".
 	Where(name, env string) string
 	KeyringOK() bool
 }
@@ -42,10 +42,10 @@ func NewSettings(c *Core, cfg *config.Store, catalog *models.Catalog, keys Keys,
 	return &Settings{c: c, config: cfg, catalog: catalog, keys: keys, open: open}
 }
 
-// firstRunDone is the setting that the first start's choice was made.
+// firstRunDone is the setting that records that the first start's choice was made.
 const firstRunDone = "window.first_run_done"
 
-// Startup is what the window asks first. It answers even when nothing else can.
+// Startup is the first call of the window. It works even if nothing else does.
 func (s *Settings) Startup() Startup {
 	cfg := s.config.Config()
 	v := Startup{
@@ -70,7 +70,7 @@ func (s *Settings) Startup() Startup {
 	return v
 }
 
-// opensOn is the session that the window begins with: what was open last, or in a further window what was asked for, or
+// opensOn returns the session that the window opens: the last open one, or in a further window the requested or
 // another one.
 func (s *Settings) opensOn(ctx context.Context) string {
 	last := s.lastSession(ctx)
@@ -89,7 +89,7 @@ func (s *Settings) opensOn(ctx context.Context) string {
 	return last
 }
 
-// lastSession is the one that was open, if it still exists.
+// lastSession returns the session that was open, if it still exists.
 func (s *Settings) lastSession(ctx context.Context) string {
 	id, ok, err := s.c.Settings.Setting(ctx, lastSession)
 	if err != nil || !ok {
@@ -117,14 +117,14 @@ func (s *Settings) FinishFirstRun(model string) error {
 
 func (s *Settings) changed() { s.c.Hub.Change(chat.Change{Kind: chat.ChangeSettings}) }
 
-// Settings returns the configuration with all the window needs to edit it.
+// Settings returns the configuration with everything the window needs to edit it.
 func (s *Settings) Settings() SettingsView {
 	v := SettingsView{Path: s.config.Path(), DataDir: s.c.DataDir, Settings: []Setting{}}
 	if err := s.config.Err(); err != nil {
 		v.Error = err.Error()
 	}
 	for _, in := range s.config.Config().Settings() {
-		if in.Reserved { // nothing obeys it yet
+		if in.Reserved { // not used yet
 			continue
 		}
 		v.Settings = append(v.Settings, Setting{
@@ -135,7 +135,7 @@ func (s *Settings) Settings() SettingsView {
 	return v
 }
 
-// Set changes one key. A value that is not allowed changes nothing.
+// Set changes one key. An invalid value changes nothing.
 func (s *Settings) Set(key, value string) (SettingsView, error) {
 	if err := s.config.Set(key, value); err != nil {
 		return s.Settings(), err
@@ -144,7 +144,7 @@ func (s *Settings) Set(key, value string) (SettingsView, error) {
 	return s.Settings(), nil
 }
 
-// Reset gives a key its default again.
+// Reset resets a key to its default.
 func (s *Settings) Reset(key string) (SettingsView, error) {
 	if err := s.config.Reset(key); err != nil {
 		return s.Settings(), err
@@ -175,7 +175,7 @@ func modelView(in models.Info) ModelView {
 	return v
 }
 
-// SaveModel adds or changes a configured model. Limits of 0 mean: as known.
+// SaveModel adds or changes a configured model. Limits of 0 mean that they are not configured.
 func (s *Settings) SaveModel(v ModelView) ([]ModelView, error) {
 	m := config.Model{
 		Name: strings.TrimSpace(v.Name), Provider: v.Provider, ModelID: strings.TrimSpace(v.ModelID),
@@ -193,8 +193,8 @@ func (s *Settings) SaveModel(v ModelView) ([]ModelView, error) {
 	return s.editModels(s.config.SaveModel(m))
 }
 
-// keepResolved takes limits back that the window only sent back as it was shown
-// them: what the table knows is not to be written down as configured.
+// keepResolved clears limits that the window returned unchanged, because limits from the table must not be saved as
+// configured ones.
 func (s *Settings) keepResolved(m *config.Model) {
 	for _, in := range s.catalog.List() {
 		if in.Name != m.Name {
@@ -225,7 +225,7 @@ func keepAbilities(m *config.Model, in models.Info) {
 	}
 }
 
-// RemoveModel takes a configured model away. Its conversations stay.
+// RemoveModel removes a configured model. Its conversations are kept.
 func (s *Settings) RemoveModel(name string) ([]ModelView, error) {
 	return s.editModels(s.config.RemoveModel(name))
 }
@@ -242,7 +242,7 @@ func (s *Settings) editModels(err error) ([]ModelView, error) {
 	return s.Models(), err
 }
 
-// Keys says where each key is. The keys themselves never cross.
+// Keys returns where each key is stored, but never a key itself.
 func (s *Settings) Keys() []KeyView {
 	out := []KeyView{}
 	for _, p := range s.catalog.KeyPlaces() {
@@ -254,7 +254,7 @@ func (s *Settings) Keys() []KeyView {
 	return out
 }
 
-// SetKey keeps a key in the system's keyring, or for this run where there is none.
+// SetKey stores a key in the system's keyring, or for this run if there is none.
 func (s *Settings) SetKey(provider, key string) ([]KeyView, error) {
 	if why := models.Misplaced(provider, key); why != "" {
 		return s.Keys(), chat.Errorf(chat.CodeInvalid, "keys.set", "%s", why)
@@ -266,7 +266,7 @@ func (s *Settings) SetKey(provider, key string) ([]KeyView, error) {
 	return s.Keys(), nil
 }
 
-// RemoveKey forgets a stored key. One in the environment stays there.
+// RemoveKey removes a stored key. A key in the environment is not affected.
 func (s *Settings) RemoveKey(provider string) ([]KeyView, error) {
 	if err := s.keys.RemoveKey(provider); err != nil {
 		return s.Keys(), err
@@ -275,7 +275,8 @@ func (s *Settings) RemoveKey(provider string) ([]KeyView, error) {
 	return s.Keys(), nil
 }
 
-// TestKey tries a key or server by listing its models. An empty provider is found by the key's form, an empty key is the stored one.
+// TestKey tests a key or server by listing its models. An empty provider is derived from the key's form, and an empty
+// key means the stored one.
 func (s *Settings) TestKey(provider, key, baseURL string) KeyTest {
 	r := s.catalog.Test(s.c.ctx(), provider, key, baseURL)
 	return KeyTest{
@@ -284,7 +285,7 @@ func (s *Settings) TestKey(provider, key, baseURL string) KeyTest {
 	}
 }
 
-// LocalServers finds model servers on this machine.
+// LocalServers lists the model servers on this machine.
 func (s *Settings) LocalServers() []LocalServer {
 	out := []LocalServer{}
 	for _, l := range s.catalog.LocalServers(s.c.ctx()) {
@@ -303,5 +304,5 @@ func (s *Settings) OpenExternal(link string) error {
 	return nil
 }
 
-// Version is this program's.
+// Version returns the version of this program.
 func (s *Settings) Version() string { return s.c.Version }

@@ -15,23 +15,22 @@ import (
 type DataFolder interface {
 	View(context.Context) (StorageView, error)
 	Backups(ctx context.Context, check bool) ([]chat.Backup, error)
-	// Backup writes a checked copy; an empty path: a dated name in the folder of backups.
+	// Backup writes a verified copy; an empty path means a dated name in the folder of backups.
 	Backup(ctx context.Context, path string) (chat.Backup, error)
 	PreviewRestore(ctx context.Context, path string) (chat.Restoration, error)
 	PlanMove(to string) (MovePreview, error)
-	// RestartToRestore and RestartToMove write down what the next start is to do first,
-	// and have the program start again.
+	// RestartToRestore and RestartToMove record an operation for the next start and restart the program.
 	RestartToRestore(path string) error
 	RestartToMove(to string) error
 	Restart()
-	// Lost reports that the database is gone and that StartFresh can begin another.
+	// Lost reports that the database is missing, so that StartFresh can begin a new one.
 	Lost(context.Context) bool
-	// StartFresh moves what is left of a lost history into a folder, which it returns.
+	// StartFresh moves the remains of a lost history into a folder, and returns its path.
 	StartFresh(context.Context) (string, error)
-	// DamagedLog reports that the write-ahead log is damaged, so that DropLog can leave it out.
+	// DamagedLog reports that the write-ahead log is damaged, so that DropLog can drop it.
 	DamagedLog() bool
-	// DropLog leaves out what cannot be read of a damaged log. The files as they were are
-	// copied into a folder first, which it returns.
+	// DropLog drops the unreadable changes of a damaged log. It first copies the damaged files into a folder, and
+	// returns its path.
 	DropLog(context.Context) (string, error)
 }
 
@@ -53,7 +52,7 @@ func NewStorage(c *Core) *Storage {
 	return s
 }
 
-// Storage is what the data directory holds, by part.
+// Storage returns the parts of the data directory with their sizes.
 func (s *Storage) Storage() (StorageView, error) {
 	if err := s.c.ready(); err != nil {
 		return StorageView{}, err
@@ -61,7 +60,7 @@ func (s *Storage) Storage() (StorageView, error) {
 	return s.c.Data.View(s.c.ctx())
 }
 
-// Backups are the copies in the data directory, newest first. With check each is read through.
+// Backups lists the copies in the data directory, newest first. With check, each one is read and verified.
 func (s *Storage) Backups(check bool) ([]BackupView, error) {
 	list, err := s.c.Data.Backups(s.c.ctx(), check)
 	return lists.Map(list, backupView), err
@@ -74,7 +73,7 @@ func backupView(b chat.Backup) BackupView {
 	}
 }
 
-// BackUp writes a checked copy of everything. An empty path is a dated name in the folder of backups.
+// BackUp writes a verified copy of everything. An empty path means a dated name in the folder of backups.
 func (s *Storage) BackUp(path string) (TaskView, error) {
 	if err := s.c.ready(); err != nil {
 		return TaskView{}, err
@@ -124,7 +123,7 @@ func (s *Storage) RestorePreview(path string) (RestorePreview, error) {
 	return v, nil
 }
 
-// milliseconds of a moment; 0: none.
+// milliseconds converts a moment to Unix milliseconds; 0: none.
 func milliseconds(t *time.Time) int64 {
 	if t == nil {
 		return 0
@@ -143,10 +142,10 @@ func (s *Storage) Restore(path string) error {
 	return s.c.Data.RestartToRestore(path)
 }
 
-// StartFresh moves what is left of a lost history, its backups too, into a folder, which it
-// returns. The next start begins an empty history.
+// StartFresh moves the remains of a lost history, including its backups, into a folder, and returns its path. The
+// next start begins an empty history.
 //
-// Errors: CodeConflict where the data is open, and those of store.Archive.StartFresh.
+// Errors: CodeConflict if the data is open, and those of store.Archive.StartFresh.
 func (s *Storage) StartFresh() (string, error) {
 	if s.c.Fatal == nil {
 		return "", chat.Errorf(chat.CodeConflict, "storage.fresh", "The conversations are open, so no empty history was started; nothing was changed.")
@@ -154,10 +153,10 @@ func (s *Storage) StartFresh() (string, error) {
 	return s.c.Data.StartFresh(s.c.ctx())
 }
 
-// DropLog makes data with a damaged write-ahead log writable again, without the changes in
-// the log that cannot be read. The files as they were are kept in a folder, which it returns.
+// DropLog makes data with a damaged write-ahead log writable again, without the unreadable changes in the log. The
+// damaged files are kept in a folder, whose path it returns.
 //
-// Errors: CodeConflict where the data is open, and those of store.Archive.DropLog.
+// Errors: CodeConflict if the data is open, and those of store.Archive.DropLog.
 func (s *Storage) DropLog() (string, error) {
 	if s.c.Fatal == nil {
 		return "", chat.Errorf(chat.CodeConflict, "storage.drop_log", "The conversations are open, so their log is not damaged; nothing was changed.")
@@ -167,7 +166,7 @@ func (s *Storage) DropLog() (string, error) {
 
 // Reopen restarts the program, which tries to open the data again.
 //
-// Errors: CodeConflict where the data is open.
+// Errors: CodeConflict if the data is open.
 func (s *Storage) Reopen() error {
 	if s.c.Fatal == nil {
 		return chat.Errorf(chat.CodeConflict, "storage.reopen", "The conversations are open already.")
@@ -176,7 +175,7 @@ func (s *Storage) Reopen() error {
 	return nil
 }
 
-// idle refuses while a task runs that a restart would interrupt.
+// idle returns an error while a task is running that a restart would interrupt.
 func (s *Storage) idle(op string) error {
 	if running, waiting := s.c.Tasks.Open(); running+waiting > 0 {
 		return chat.Errorf(chat.CodeConflict, op, "Tasks are still running, and a restart would interrupt them; nothing was changed.").
@@ -185,7 +184,7 @@ func (s *Storage) idle(op string) error {
 	return nil
 }
 
-// PickFolder opens the system's dialog; empty: it was closed.
+// PickFolder opens the system's dialog for choosing a folder; empty: the user closed it.
 func (s *Storage) PickFolder() (string, error) {
 	if s.c.Shell.PickFolder == nil {
 		return "", noShell("storage.pick_folder")
@@ -193,7 +192,7 @@ func (s *Storage) PickFolder() (string, error) {
 	return s.c.Shell.PickFolder()
 }
 
-// MovePreview looks whether the data can be moved to a folder.
+// MovePreview checks whether the data can be moved to a folder.
 func (s *Storage) MovePreview(to string) (MovePreview, error) {
 	if err := s.c.ready(); err != nil {
 		return MovePreview{}, err
@@ -240,7 +239,8 @@ func (s *Storage) DeletePreview(kind, id string) (DeletePreview, error) {
 	}, nil
 }
 
-// Erase removes a session, or what a turn says, for good. confirm is what DeletePreview asks to be typed.
+// Erase permanently deletes a session or the content of a turn. confirm is the text that DeletePreview asks the user
+// to type.
 func (s *Storage) Erase(kind, id, confirm string) (ReceiptView, error) {
 	const op = "storage.erase"
 	if err := s.c.ready(); err != nil {
@@ -258,7 +258,7 @@ func (s *Storage) Erase(kind, id, confirm string) (ReceiptView, error) {
 	return receiptView(receipt), nil
 }
 
-// Receipts are those of all permanent deletions, newest first.
+// Receipts returns the receipts of all permanent deletions, newest first.
 func (s *Storage) Receipts() ([]ReceiptView, error) {
 	if err := s.c.ready(); err != nil {
 		return nil, err

@@ -24,7 +24,8 @@ func (t *temporaries) find(id string) (*turn.Temporary, error) {
 	return nil, chat.Errorf(chat.CodeNotFound, "chat.temporary", "This temporary chat has ended; nothing was kept.")
 }
 
-// TemporaryStart begins a chat of which nothing is ever written: it lives in the memory of this run. It returns its id.
+// TemporaryStart starts a chat that is never written to disk, and returns its id. It exists only in memory, during
+// this run.
 func (s *Chat) TemporaryStart() (string, error) {
 	if err := s.c.ready(); err != nil {
 		return "", err
@@ -39,7 +40,7 @@ func (s *Chat) TemporaryStart() (string, error) {
 	return string(c.ID), nil
 }
 
-// TemporarySend asks in a temporary chat. Of the request it uses text, images and model alone.
+// TemporarySend sends a message in a temporary chat. Only text, images and model of the request are used.
 func (s *Chat) TemporarySend(id string, req SendRequest) (SendResult, error) {
 	c, err := s.temporary.find(id)
 	if err != nil {
@@ -61,7 +62,7 @@ func (s *Chat) TemporarySend(id string, req SendRequest) (SendResult, error) {
 	return SendResult{SessionID: id, BranchID: id, TurnID: string(t.ID)}, err
 }
 
-// TemporaryTurns returns all of a temporary chat, in order.
+// TemporaryTurns returns all turns of a temporary chat, in order.
 func (s *Chat) TemporaryTurns(id string) ([]TurnView, error) {
 	c, err := s.temporary.find(id)
 	if err != nil {
@@ -100,7 +101,7 @@ func (c *Core) temporaryView(t chat.Turn, live *turn.Live) TurnView {
 	return v
 }
 
-// TemporaryStop ends the running answer of a temporary chat; what arrived stays.
+// TemporaryStop stops the running answer of a temporary chat; the received part is kept.
 func (s *Chat) TemporaryStop(id string) error {
 	c, err := s.temporary.find(id)
 	if err == nil {
@@ -109,7 +110,7 @@ func (s *Chat) TemporaryStop(id string) error {
 	return err
 }
 
-// TemporaryEnd forgets a temporary chat.
+// TemporaryEnd discards a temporary chat.
 func (s *Chat) TemporaryEnd(id string) error {
 	c, err := s.temporary.find(id)
 	if err != nil {

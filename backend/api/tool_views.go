@@ -10,13 +10,13 @@ import (
 	"contextinfinity/backend/tools"
 )
 
-// maxResultShown bounds a result's text in a list of calls, in bytes.
+// maxResultShown limits a result's text in a list of calls, in bytes.
 const maxResultShown = 8 << 10
 
-// toolName names a tool by its source.
+// toolName is a tool with its source.
 type toolName struct{ source, tool string }
 
-// known are the tools that there are, and those that were accepted once.
+// known returns the existing tools, and those that were accepted earlier.
 func (s *Tools) known(ctx context.Context) (map[toolName]tools.Definition, error) {
 	p, err := s.c.Tools.Registry.Panel(ctx)
 	out := make(map[toolName]tools.Definition, len(p.Definitions))
@@ -52,7 +52,7 @@ func (s *Tools) callView(c chat.CallRecord, step chat.StepID, asked time.Time, k
 	return v
 }
 
-// whyCallWaits says in words why a call needs a person; empty if it does not wait.
+// whyCallWaits says why a call needs the user's decision; empty if it does not.
 func whyCallWaits(c chat.CallRecord, d tools.Definition, offered bool) string {
 	if c.State == chat.CallUnknown {
 		return unknownWords[c.Reason]
@@ -78,7 +78,7 @@ var unknownWords = map[chat.UnknownReason]string{
 	chat.UnknownCrash:      "The program ended while the call ran. It may have had effects.",
 }
 
-// preview is what a call that waits would change.
+// preview returns what a waiting call would change.
 func (s *Tools) preview(ctx context.Context, c chat.CallRecord, session chat.SessionID, branch chat.BranchID) string {
 	if c.State != chat.CallProposed || c.Source == "" {
 		return ""

@@ -12,24 +12,23 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// CallStore keeps the calls of tools.
+// CallStore stores tool calls.
 type CallStore interface {
 	WaitingCalls(context.Context) ([]chat.WaitingCall, error)
 	ToolBatches(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.ToolBatch, error)
 	CallBatch(context.Context, chat.ToolCallID) (chat.ToolBatch, error)
 }
 
-// Tools shows the tools that models may call and their calls, and carries out what a person
-// decides about them (SPEC 10).
+// Tools shows tools and tool calls, and applies the user's decisions about them (SPEC 10).
 type Tools struct{ c *Core }
 
 // NewTools returns the service.
 func NewTools(c *Core) *Tools { return &Tools{c} }
 
-// maxCallTurns bounds how many turns one request may ask about.
+// maxCallTurns limits the turns of one request.
 const maxCallTurns = 500
 
-// WaitingCalls is the queue of calls that wait for a person, of all sessions, oldest first.
+// WaitingCalls returns the calls of all sessions that wait for the user, oldest first.
 func (s *Tools) WaitingCalls() (WaitingCalls, error) {
 	out := WaitingCalls{Calls: []WaitingCallView{}}
 	if err := s.c.ready(); err != nil {
@@ -61,7 +60,7 @@ func (s *Tools) WaitingCalls() (WaitingCalls, error) {
 	return out, nil
 }
 
-// Calls are all calls of turns, in the order in which models asked for them.
+// Calls returns all calls of turns, in the order in which models requested them.
 func (s *Tools) Calls(turnIDs []string) ([]ToolCallView, error) {
 	out := []ToolCallView{}
 	if err := s.c.ready(); err != nil {
@@ -78,7 +77,7 @@ func (s *Tools) Calls(turnIDs []string) ([]ToolCallView, error) {
 	return out, err
 }
 
-// callsOf are the calls of turns, by turn. Tools are asked for only if there are any.
+// callsOf returns the calls of turns, by turn. The tools are read only if there are calls.
 func (s *Tools) callsOf(ctx context.Context, ids []chat.TurnID) (map[chat.TurnID][]ToolCallView, error) {
 	batches, err := s.c.Calls.ToolBatches(ctx, ids)
 	if err != nil || len(batches) == 0 {
@@ -103,7 +102,7 @@ func (s *Tools) callsOf(ctx context.Context, ids []chat.TurnID) (map[chat.TurnID
 	return out, nil
 }
 
-// Decide decides about a call that waits.
+// Decide decides about a waiting call.
 func (s *Tools) Decide(r ToolDecisionRequest) error {
 	if err := s.c.ready(); err != nil {
 		return err
@@ -117,7 +116,7 @@ func (s *Tools) Decide(r ToolDecisionRequest) error {
 	return s.c.Turns.DecideCall(s.c.ctx(), turn.CallChoice{Call: chat.ToolCallID(r.CallID), Decision: choice, Server: r.Server, Hash: r.Hash})
 }
 
-// Resolve says what happens to a call whose outcome is unknown.
+// Resolve resolves a call with an unknown outcome.
 func (s *Tools) Resolve(r ToolResolveRequest) error {
 	if err := s.c.ready(); err != nil {
 		return err
@@ -129,12 +128,12 @@ func (s *Tools) Resolve(r ToolResolveRequest) error {
 	return s.c.Turns.ResolveCall(s.c.ctx(), turn.CallResolution{Call: chat.ToolCallID(r.CallID), As: as, Text: r.Text, IsError: r.IsError, Hash: r.Hash})
 }
 
-// Cancel cancels a call that runs. If its tool may have effects, its outcome is then unknown.
+// Cancel cancels a running call. If its tool may have effects, its outcome is then unknown.
 func (s *Tools) Cancel(callID string) error {
 	return s.c.do(func(ctx context.Context) error { return s.c.Turns.CancelCall(ctx, chat.ToolCallID(callID)) })
 }
 
-// Result is the whole result of a call.
+// Result returns the complete result of a call.
 func (s *Tools) Result(callID string) (ToolResultView, error) {
 	out := ToolResultView{Blocks: []BlockView{}}
 	if err := s.c.ready(); err != nil {
@@ -153,7 +152,7 @@ func (s *Tools) Result(callID string) (ToolResultView, error) {
 	return out, chat.Errorf(chat.CodeNotFound, "tools.result", "The tool call has no result yet.")
 }
 
-// Panel is the page about tools.
+// Panel returns the page about tools.
 func (s *Tools) Panel() (ToolsPanel, error) {
 	out := ToolsPanel{Definitions: []ToolDefinitionView{}, Permissions: []ToolPermissionView{}, Problems: []ToolProblemView{}}
 	if err := s.c.ready(); err != nil {
@@ -186,13 +185,13 @@ func (s *Tools) Panel() (ToolsPanel, error) {
 	return out, nil
 }
 
-// Accept accepts a definition as it was shown, which hash names: models are offered it from now on.
+// Accept accepts the definition with this hash, as it was shown: it is offered to models from now on.
 func (s *Tools) Accept(source, tool, hash string) error {
 	return s.registry(func(ctx context.Context, r *tools.Registry) error { return r.Accept(ctx, source, tool, hash) })
 }
 
-// SetPermission keeps a decision for later calls: "always" or "session" of the definition that
-// hash names, or "never". An empty tool means all of the source, an empty session all sessions.
+// SetPermission stores a decision for later calls: "always" or "session" for the definition with this hash, or
+// "never". An empty tool means all tools of the source, an empty session all sessions.
 func (s *Tools) SetPermission(source, tool, sessionID string, decision chat.ToolDecision, hash string) error {
 	return s.registry(func(ctx context.Context, r *tools.Registry) error {
 		return r.Permit(ctx, chat.ToolPermission{
@@ -201,15 +200,15 @@ func (s *Tools) SetPermission(source, tool, sessionID string, decision chat.Tool
 	})
 }
 
-// Forget takes a decision back: later calls ask again.
+// Forget removes a decision: later calls ask again.
 func (s *Tools) Forget(source, tool, sessionID string) error {
 	return s.registry(func(ctx context.Context, r *tools.Registry) error {
 		return r.Forget(ctx, source, tool, chat.SessionID(sessionID))
 	})
 }
 
-// MarkReadOnly says that a server's tool, in the definition that hash names, has no effects;
-// an empty hash takes that back.
+// MarkReadOnly marks a server's tool, in the definition with this hash, as having no effects; an empty hash removes
+// the mark.
 func (s *Tools) MarkReadOnly(source, tool, hash string) error {
 	return s.registry(func(ctx context.Context, r *tools.Registry) error { return r.MarkReadOnly(ctx, source, tool, hash) })
 }
@@ -218,8 +217,7 @@ func (s *Tools) registry(do func(context.Context, *tools.Registry) error) error 
 	return s.c.do(func(ctx context.Context) error { return do(ctx, s.c.Tools.Registry) })
 }
 
-// SessionMode is a session's own mode: "disabled", "parse_only", "enabled", or "" for the
-// configured one.
+// SessionMode returns a session's own mode: "disabled", "parse_only", "enabled", or "" for the configured one.
 func (s *Tools) SessionMode(sessionID string) (string, error) {
 	if err := s.c.ready(); err != nil {
 		return "", err
@@ -228,7 +226,7 @@ func (s *Tools) SessionMode(sessionID string) (string, error) {
 	return sess.ToolsMode, err
 }
 
-// SetSessionMode sets it, from the next step on.
+// SetSessionMode sets a session's own mode, starting with the next step.
 func (s *Tools) SetSessionMode(sessionID, mode string) error {
 	if err := s.c.ready(); err != nil {
 		return err

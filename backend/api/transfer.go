@@ -18,30 +18,27 @@ import (
 	"contextinfinity/backend/transfer"
 )
 
-// Tell is called with how far the work is: of how much (0: not known), in which unit, and what it
-// is at.
+// Tell is called with the progress: done of total (0: unknown), the unit, and the current item.
 type Tell func(done, total int64, unit, detail string)
 
-// Importer reads a file, or a folder of them, into the store. Its report counts with an
-// error too.
+// Importer imports a file or a folder. Its report is valid even with an error.
 type Importer interface {
 	Import(ctx context.Context, path, format string, tell Tell) (ImportReport, error)
 }
 
-// Exporter writes conversations as files.
+// Exporter exports conversations to files.
 type Exporter interface {
 	Plan(context.Context, ExportRequest) (ExportPlan, error)
 	Write(ctx context.Context, r ExportRequest, tell Tell) (path string, err error)
 	DragFile(context.Context, ExportRequest) (DraggedFile, error)
-	// WriteTo writes to w what Write would write to a file.
+	// WriteTo writes the same content as Write, but to w.
 	WriteTo(ctx context.Context, r ExportRequest, w io.Writer) error
 }
 
 // Transfer is import and export (SPEC 12).
 type Transfer struct{ c *Core }
 
-// NewTransfer returns the service. An import that was cut short can be resumed from
-// then on.
+// NewTransfer returns the service. From then on, interrupted imports can be resumed.
 func NewTransfer(c *Core) *Transfer {
 	s := &Transfer{c}
 	if c.Tasks != nil {
@@ -56,7 +53,7 @@ func NewTransfer(c *Core) *Transfer {
 	return s
 }
 
-// Inspect says what files are, by their content and not by their names alone.
+// Inspect detects the kinds of files, by content, not only by name.
 func (s *Transfer) Inspect(paths []string) ([]DroppedFile, error) {
 	files, err := filetype.All(paths)
 	if err != nil {
@@ -65,7 +62,7 @@ func (s *Transfer) Inspect(paths []string) ([]DroppedFile, error) {
 	return DroppedFiles(files), nil
 }
 
-// DroppedFiles are what was found of files, as the page sees it.
+// DroppedFiles converts detected files for the page.
 func DroppedFiles(files []filetype.File) []DroppedFile {
 	out := make([]DroppedFile, 0, len(files))
 	for _, f := range files {
@@ -78,7 +75,7 @@ func noShell(op string) error {
 	return chat.Errorf(chat.CodeUnavailable, op, "This system offers no such dialog.").WithHint("type the path instead")
 }
 
-// PickFiles opens the system's dialog to open files; none: it was closed.
+// PickFiles opens the system's dialog for opening files; none: the user closed it.
 func (s *Transfer) PickFiles() ([]string, error) {
 	if s.c.Shell.PickFiles == nil {
 		return nil, noShell("transfer.pick_files")
@@ -86,7 +83,7 @@ func (s *Transfer) PickFiles() ([]string, error) {
 	return s.c.Shell.PickFiles()
 }
 
-// PickTarget opens the system's dialog to save a file; empty: it was closed.
+// PickTarget opens the system's dialog for saving a file; empty: the user closed it.
 func (s *Transfer) PickTarget(suggested string) (string, error) {
 	if s.c.Shell.PickTarget == nil {
 		return "", noShell("transfer.pick_target")
@@ -94,11 +91,11 @@ func (s *Transfer) PickTarget(suggested string) (string, error) {
 	return s.c.Shell.PickTarget(suggested)
 }
 
-// mostSaved bounds a text that is saved as a file.
+// mostSaved limits a text that is saved as a file.
 const mostSaved = 16 << 20
 
-// SaveText asks where to and saves a text there, such as the code of an answer. It returns the path; empty: the dialog was
-// closed, and nothing was written.
+// SaveText saves a text, such as the code of an answer, to a file that the user chooses. It returns the path; empty:
+// the user closed the dialog, and nothing was written.
 func (s *Transfer) SaveText(name, text string) (string, error) {
 	const op = "transfer.save_text"
 	if s.c.Shell.PickTarget == nil {
@@ -123,13 +120,13 @@ func (s *Transfer) Reveal(path string) error {
 	return s.c.Shell.Reveal(path)
 }
 
-// importInput is what an import is begun with, and resumed.
+// importInput is the input of an import task, needed to resume it.
 type importInput struct {
 	Path   string `json:"path"`
 	Format string `json:"format,omitempty"`
 }
 
-// ImportFiles begins to import files and folders, one task for each. An empty format is detected.
+// ImportFiles starts importing files and folders, with one task for each. An empty format is detected.
 func (s *Transfer) ImportFiles(paths []string, format string) ([]TaskView, error) {
 	const op = "transfer.import"
 	if err := s.c.ready(); err != nil {
@@ -167,7 +164,7 @@ func (s *Transfer) ImportFiles(paths []string, format string) ([]TaskView, error
 	return out, nil
 }
 
-// importing is the work of one import.
+// importing returns the work of an import.
 func (s *Transfer) importing(in importInput) tasks.Run {
 	return func(ctx context.Context, p *tasks.Progress) (tasks.Result, error) {
 		report, err := s.c.Importer.Import(ctx, in.Path, in.Format, telling(p))
@@ -190,7 +187,7 @@ func telling(p *tasks.Progress) Tell {
 	}
 }
 
-// Plan is what an export would write.
+// Plan returns what an export would write.
 func (s *Transfer) Plan(request ExportRequest) (ExportPlan, error) {
 	if err := s.c.ready(); err != nil {
 		return ExportPlan{}, err
@@ -198,10 +195,10 @@ func (s *Transfer) Plan(request ExportRequest) (ExportPlan, error) {
 	return s.c.Exporter.Plan(s.c.ctx(), request)
 }
 
-// mostPrinted bounds the page that is printed: an engine lays it out whole.
+// mostPrinted limits the printed page, because the web view lays it out as a whole.
 const mostPrinted = 24 << 20
 
-// Printable is the page that is printed: what an export as HTML would write, which runs nothing and fetches nothing.
+// Printable returns the page to print: an export as HTML, which runs no scripts and loads nothing.
 func (s *Transfer) Printable(request ExportRequest) (string, error) {
 	if err := s.c.ready(); err != nil {
 		return "", err
@@ -218,7 +215,7 @@ func (s *Transfer) Printable(request ExportRequest) (string, error) {
 	return out.text.String(), nil
 }
 
-// bounded takes a text up to a length.
+// bounded collects a text up to a maximum length.
 type bounded struct {
 	most int
 	text strings.Builder
@@ -233,8 +230,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.text.Write(p)
 }
 
-// Export begins to write a file. One that is there already is replaced only if the
-// request says so.
+// Export starts writing a file. An existing one is replaced only on request.
 func (s *Transfer) Export(request ExportRequest) (TaskView, error) {
 	if err := s.c.ready(); err != nil {
 		return TaskView{}, err
@@ -267,7 +263,7 @@ func (s *Transfer) Export(request ExportRequest) (TaskView, error) {
 	}))
 }
 
-// sessionOf is the one session that an export is of; empty: all.
+// sessionOf returns the session that an export is about; empty: all.
 func (s *Transfer) sessionOf(ctx context.Context, r ExportRequest) (chat.SessionID, error) {
 	if r.SessionID != "" || r.BranchID == "" {
 		return chat.SessionID(r.SessionID), nil
@@ -276,7 +272,7 @@ func (s *Transfer) sessionOf(ctx context.Context, r ExportRequest) (chat.Session
 	return b.SessionID, err
 }
 
-// PastedPicture returns the picture in the clipboard, for a page that is not given it; one without data: there is none.
+// PastedPicture returns the picture in the clipboard, for pages that cannot read it; without data: there is none.
 func (s *Transfer) PastedPicture() (ImageUpload, error) {
 	const op = "transfer.paste"
 	if s.c.Shell.Picture == nil {
@@ -292,8 +288,8 @@ func (s *Transfer) PastedPicture() (ImageUpload, error) {
 	return ImageUpload{MediaType: filetype.MediaType(data), Data: base64.StdEncoding.EncodeToString(data), Name: "Pasted picture"}, nil
 }
 
-// Attach reads a file by its path for the draft of a branch: a document is kept in the
-// session, an image goes with the draft itself.
+// Attach reads a file by its path for the draft of a branch: a document is stored in the session, an image becomes
+// part of the draft.
 func (s *Transfer) Attach(branchID, path string) (AttachResult, error) {
 	const op = "transfer.attach"
 	if err := s.c.ready(); err != nil {
@@ -321,14 +317,14 @@ func (s *Transfer) Attach(branchID, path string) (AttachResult, error) {
 	return AttachResult{File: &v}, nil
 }
 
-// notAttached says why something that can be read is not a document.
+// notAttached says why a known kind of file cannot be attached.
 var notAttached = map[filetype.Kind]string{
 	filetype.Bundle: "It is a conversation; import it instead.",
 	filetype.Backup: "It is a backup; restore it in the settings.",
 	filetype.Folder: "It is a folder; attach the files in it.",
 }
 
-// readWhole reads a file that may be attached; it may have grown since it was looked at.
+// readWhole reads a file to attach; it may have grown since it was inspected.
 func readWhole(f filetype.File) ([]byte, error) {
 	const op = "transfer.attach"
 	if err := documents.CheckSize(f.Name, f.Size); err != nil {

@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/transfer"
 )
 
-// Imports has the page's imports done by a service.
+// Imports implements the page's imports with the import service.
 func Imports(s *importing.Service) Importer { return imports{s} }
 
 type imports struct{ service *importing.Service }
@@ -25,7 +25,7 @@ func (i imports) Import(ctx context.Context, path, format string, tell Tell) (Im
 	return importReport(report), err
 }
 
-// atConversation says how many conversations are in, and which is being read.
+// atConversation describes how many conversations were imported, and which one is being read.
 func atConversation(p importing.Progress) string {
 	switch {
 	case p.Sessions == 0:
@@ -54,7 +54,7 @@ func importReport(r importing.Report) ImportReport {
 	return v
 }
 
-// Exports has the page's exports done by an exporter.
+// Exports implements the page's exports with an exporter.
 func Exports(e *exporting.Exporter) Exporter { return exports{e} }
 
 type exports struct{ exporter *exporting.Exporter }
@@ -62,7 +62,7 @@ type exports struct{ exporter *exporting.Exporter }
 func exportRequest(r ExportRequest) exporting.Request {
 	return exporting.Request{
 		Scope: exporting.Scope(r.Scope), Session: chat.SessionID(r.SessionID), Branch: chat.BranchID(r.BranchID), Turn: chat.TurnID(r.TurnID),
-		AllBranches: r.AllBranches, Format: exporting.Format(r.Format), Archived: r.Archived, Path: r.Path, Replace: r.Replace,
+		AllBranches: r.AllBranches, Format: exporting.Format(r.Format), Quotes: r.Quotes, Archived: r.Archived, Path: r.Path, Replace: r.Replace,
 	}
 }
 
@@ -70,7 +70,7 @@ func exportRequest(r ExportRequest) exporting.Request {
 func (e exports) Plan(ctx context.Context, r ExportRequest) (ExportPlan, error) {
 	p, err := e.exporter.Plan(ctx, exportRequest(r))
 	return ExportPlan{
-		Name: p.Name, Path: p.Path, Exists: p.Exists, Sessions: p.Sessions, Branches: p.Branches, Turns: p.Turns, Open: p.Open,
+		Name: p.Name, Path: p.Path, Exists: p.Exists, Sessions: p.Sessions, Branches: p.Branches, Turns: p.Turns, Open: p.Open, Quoting: p.Quoting,
 	}, err
 }
 

@@ -168,7 +168,7 @@ func TestImportFilesRefuses(t *testing.T) {
 		format string
 		code   chat.Code
 	}{
-		"a format that is none":   {[]string{"/a.json"}, "word", chat.CodeInvalid},
+		"an unknown format":       {[]string{"/a.json"}, "word", chat.CodeInvalid},
 		"a path without a folder": {[]string{"/a.json", "b.json"}, "", chat.CodeInvalid},
 		"too many":                {make([]string, tasks.MaxOpen+1), "", chat.CodeBusy},
 	} {
@@ -275,7 +275,7 @@ func TestExport(t *testing.T) {
 	}
 	d.writer.err = errors.New("no such session")
 	if _, err := d.transfer.Export(ExportRequest{Scope: "session"}); err == nil {
-		t.Error("an unplannable move was started")
+		t.Error("an unplannable export was started")
 	}
 	// Deleting their sessions also removes both tasks.
 	for _, session := range []chat.SessionID{d.session.ID, "s"} {

@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// HistoryStore keeps what was said: turns, their steps, and how branches hold them.
+// HistoryStore reads turns, their steps, and the lineages of branches.
 type HistoryStore interface {
 	Tree(context.Context, chat.SessionID) (chat.Tree, error)
 	BranchesApart(ctx context.Context, left, right chat.BranchID) (chat.BranchesApart, error)
@@ -31,7 +31,7 @@ type HistoryStore interface {
 	ErasedTurns(context.Context, chat.SessionID, []chat.TurnID) (map[chat.TurnID]time.Time, error)
 }
 
-// turnViews draws turns. Steps and metrics are read once for all of them.
+// turnViews converts turns for the page. It reads the steps and metrics of all turns at once.
 func (c *Core) turnViews(ctx context.Context, branch chat.Branch, turns []chat.Turn) ([]TurnView, error) {
 	ids := lists.Map(turns, func(t chat.Turn) chat.TurnID { return t.ID })
 	steps, err := c.History.StepsOf(ctx, ids)
@@ -59,7 +59,7 @@ func (c *Core) turnViews(ctx context.Context, branch chat.Branch, turns []chat.T
 	return out, c.erased(ctx, branch.SessionID, turns, out)
 }
 
-// addCalls adds the calls of tools; a turn that continues only after a person's decision waits.
+// addCalls adds tool calls; a turn that needs the user's decision gets the state waiting.
 func (c *Core) addCalls(ctx context.Context, turns []chat.Turn, ids []chat.TurnID, out []TurnView) error {
 	of, err := (&Tools{c}).callsOf(ctx, ids)
 	if err != nil {
@@ -81,7 +81,7 @@ func (c *Core) addCalls(ctx context.Context, turns []chat.Turn, ids []chat.TurnI
 	return nil
 }
 
-// erased says of turns that hold nothing but the mark of it when they were erased.
+// erased sets when turns were deleted, for turns whose content is only the mark of a deletion.
 func (c *Core) erased(ctx context.Context, session chat.SessionID, turns []chat.Turn, views []TurnView) error {
 	var marked []chat.TurnID
 	for _, t := range turns {
@@ -92,7 +92,7 @@ func (c *Core) erased(ctx context.Context, session chat.SessionID, turns []chat.
 	at, err := c.History.ErasedTurns(ctx, session, marked)
 	for i, t := range turns {
 		if when, ok := at[t.ID]; ok {
-			views[i].ErasedAt = max(ms(when), 1) // a receipt that cannot be read tells no day
+			views[i].ErasedAt = max(ms(when), 1) // an unreadable receipt has no date
 		}
 	}
 	return err
@@ -125,7 +125,7 @@ func (c *Core) turnView(ctx context.Context, branch chat.Branch, t chat.Turn, st
 		v.Error = &ErrorView{Code: left.Failure.Code, Op: "turn", Message: left.Failure.Message, Hint: left.Failure.Hint}
 	} else {
 		answer, err := c.Turns.Answer(ctx, t)
-		if err != nil { // one bad record never hides the rest (SPEC 2.13)
+		if err != nil { // an unreadable record does not hide the rest (SPEC 2.13)
 			c.Log.Error("an answer cannot be read", "turn", t.ID, "err", err)
 			v.Notice = err.Error()
 		}
@@ -139,7 +139,7 @@ func (c *Core) turnView(ctx context.Context, branch chat.Branch, t chat.Turn, st
 	return v, nil
 }
 
-// cost is in the currency of the configured prices, to a tenth of a cent.
+// cost returns the cost in the currency of the configured prices, to a tenth of a cent.
 func (c *Core) cost(model string, u chat.Usage) string {
 	price, ok := c.price(model, u)
 	if !ok {
@@ -148,7 +148,7 @@ func (c *Core) cost(model string, u chat.Usage) string {
 	return strconv.FormatFloat(price, 'f', 4, 64)
 }
 
-// turnState is the one word the rail and the footer draw.
+// turnState returns the state shown in the rail and the footer.
 func turnState(t chat.Turn, head chat.StateID, running bool) TurnState {
 	switch {
 	case t.Phase == chat.PhaseFailed:
@@ -173,7 +173,7 @@ func turnState(t chat.Turn, head chat.StateID, running bool) TurnState {
 	return TurnCommitted
 }
 
-// attempts of the newest step.
+// attempts returns the attempt number of the newest step.
 func attempts(steps []chat.Step) int {
 	if len(steps) == 0 {
 		return 0
@@ -181,8 +181,7 @@ func attempts(steps []chat.Step) int {
 	return steps[len(steps)-1].Attempt
 }
 
-// measure sums bytes and time over the steps. The pause before a failed step is tried
-// again counts, the time in which nothing was going on does not.
+// measure sums bytes and time over the steps. The pause before an automatic retry counts; other idle time does not.
 func (v *TurnView) measure(steps []chat.Step) {
 	for i, s := range steps {
 		if i > 0 && again(steps[i-1], s) {
@@ -196,8 +195,8 @@ func (v *TurnView) measure(steps []chat.Step) {
 	}
 }
 
-// again reports whether next is the same call of the model as failed, tried again by
-// itself: nothing had arrived, and the pause is none that only a person makes.
+// again reports whether next is an automatic retry of the failed call: nothing had arrived, and the pause is too
+// short for a manual retry.
 func again(failed, next chat.Step) bool {
 	if failed.EndedAt == nil || failed.Outcome.Status != chat.StepFailed || failed.DisplayedBytes > 0 || next.Index != failed.Index {
 		return false
@@ -206,8 +205,8 @@ func again(failed, next chat.Step) bool {
 	return pause > 0 && pause <= turn.MaxRetryAfter+time.Second
 }
 
-// notices adds what metrics give away: a local server that cut the prompt
-// without saying so reports far less input than was sent.
+// notices adds problems that the metrics reveal: a local server that silently cut the prompt reports far less input
+// than was sent.
 func (c *Core) notices(ctx context.Context, branch chat.BranchID, views []TurnView) error {
 	rows, err := c.Figures.Metrics(ctx, branch, len(views))
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"contextinfinity/backend/updates"
 )
 
-// QuickKey is what became of the keys of quick ask, which the setting desktop.quick_ask_keys names.
+// QuickKey returns the state of the keys set in desktop.quick_ask_keys.
 func (s *Settings) QuickKey() QuickKeyView {
 	if s.c.QuickKey == nil {
 		return QuickKeyView{Phase: QuickKeyFailed, Keys: s.config.Config().Desktop.QuickAskKeys, Why: "The data can only be read, so no keys are asked for."}
@@ -13,7 +13,7 @@ func (s *Settings) QuickKey() QuickKeyView {
 	return s.c.QuickKey()
 }
 
-// Updates is what the last look for a new version found. It asks nobody.
+// Updates returns the result of the last check for updates. It sends no request.
 func (s *Settings) Updates() UpdateView {
 	if s.c.Updates == nil {
 		return UpdateView{}
@@ -21,7 +21,7 @@ func (s *Settings) Updates() UpdateView {
 	return s.updateView()
 }
 
-// CheckForUpdates asks the release feed now. What went wrong is in the view.
+// CheckForUpdates checks the release feed now. Errors are in the view.
 func (s *Settings) CheckForUpdates() UpdateView {
 	if s.c.Updates == nil {
 		return UpdateView{}

@@ -82,7 +82,7 @@ func blockView(b chat.Block) BlockView {
 		return BlockView{Kind: BlockImage, Name: b.MediaType, Data: imageURL(b)}
 	case chat.Document:
 		return BlockView{Kind: BlockDocument, Name: b.Name, ID: string(b.File), Tokens: b.Tokens, Whole: b.Whole}
-	case chat.Memory: // Core.nameMemories says what it is called
+	case chat.Memory: // Core.nameMemories sets its name
 		return BlockView{Kind: BlockMemory, ID: string(b.Chunk)}
 	case chat.Unknown:
 		return BlockView{Kind: BlockUnknown, Text: string(b.Raw), Name: b.Provider}
@@ -90,7 +90,7 @@ func blockView(b chat.Block) BlockView {
 	return BlockView{Kind: BlockUnknown, Text: fmt.Sprintf("%T", b)}
 }
 
-// imageURL is the image as a data: URL; one that is elsewhere gives none.
+// imageURL returns the image as a data: URL; empty for a remote image.
 func imageURL(b chat.Image) string {
 	if b.Data() == "" {
 		return ""
@@ -98,7 +98,7 @@ func imageURL(b chat.Image) string {
 	return "data:" + b.MediaType + ";base64," + b.Data()
 }
 
-// userMessage makes a message of text, images, documents and attached memory.
+// userMessage builds a message of text, images, documents and attached memory.
 func userMessage(text string, images []ImageUpload, files []FileView, memories []MemoryChip) (chat.Message, error) {
 	m := chat.Message{Role: chat.RoleUser, Blocks: documentBlocks(files)}
 	attached, err := memoryBlocks(memories)
@@ -157,7 +157,7 @@ func stateView(s inspecting.State) StateView {
 	}
 }
 
-// recoveryView is the report as of now: what was decided or deleted since is left out.
+// recoveryView is the report without items that were decided or deleted since.
 func recoveryView(r chat.RecoveryReport, turn func(chat.TurnID) (chat.Turn, error), titles func(chat.SessionID) string) RecoveryReport {
 	now := r.AsOfNow(turn)
 	v := RecoveryReport{At: ms(r.At), Clean: r.Clean(), Summary: groupedCounts(now.Summary()), Items: []RecoveryItem{}}

@@ -30,7 +30,7 @@ func (h *Hub) RequestWindow(s WindowRequest) {
 	}
 }
 
-// WindowRequests are the requests from before the page first asked; later ones are sent as they come.
+// WindowRequests returns the requests from before the page first asked; later ones are sent as events.
 func (h *Hub) WindowRequests() []WindowRequest {
 	h.queued.mu.Lock()
 	defer h.queued.mu.Unlock()

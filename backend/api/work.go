@@ -10,22 +10,21 @@ import (
 
 // Shell is the system around the window. Missing functions are nil.
 type Shell struct {
-	// PickFiles opens the system's dialog to open files; none: it was closed.
+	// PickFiles opens the system's dialog for opening files; none: the user closed it.
 	PickFiles func() ([]string, error)
-	// PickTarget opens the one to save a file; empty: it was closed.
+	// PickTarget opens the dialog for saving a file; empty: the user closed it.
 	PickTarget func(suggested string) (string, error)
-	// PickFolder opens the one to choose a folder; empty: it was closed.
+	// PickFolder opens the dialog for choosing a folder; empty: the user closed it.
 	PickFolder func() (string, error)
 	// Reveal shows a file in the system's file manager.
 	Reveal func(path string) error
-	// Picture returns the clipboard's picture as PNG, where a page is not given it; nil if there is none.
+	// Picture returns the clipboard's picture as PNG, if pages cannot read it; nil if there is none.
 	Picture func() ([]byte, error)
-	// NewWindow opens a further window on this data. An empty session: another than is open.
+	// NewWindow opens a further window on this data. An empty session: one that no window shows yet.
 	NewWindow func(session string) error
 	// ToFirst brings the first window to the front, on a session.
 	ToFirst func(session string)
-	// Tray says whether there is a place for the tray icon, and whether closing the
-	// window leaves the program there.
+	// Tray reports whether there is a tray, and whether closing the window leaves the program there.
 	Tray func() (host, hides bool)
 }
 
@@ -35,7 +34,7 @@ type Work struct{ c *Core }
 // NewWork returns the service.
 func NewWork(c *Core) *Work { return &Work{c} }
 
-// Tasks are the running tasks, and the finished ones that were not dismissed, newest first.
+// Tasks returns the running tasks, and the finished ones that were not dismissed, newest first.
 func (s *Work) Tasks() ([]TaskView, error) {
 	if err := s.c.ready(); err != nil {
 		return nil, err
@@ -82,7 +81,7 @@ func (s *Work) Background() (Background, error) {
 	return b, err
 }
 
-// Pause pauses background work, also across restarts.
+// Pause pauses background work, even across restarts.
 func (s *Work) Pause(paused bool) (Background, error) {
 	if err := s.c.ready(); err != nil {
 		return Background{}, err
@@ -93,8 +92,7 @@ func (s *Work) Pause(paused bool) (Background, error) {
 	return s.Background()
 }
 
-// WindowRequests is what was asked of the page before it asked; from then on it hears of
-// each as it comes.
+// WindowRequests returns the requests to the page from before it first asked; later ones are sent as events.
 func (s *Work) WindowRequests() ([]WindowRequest, error) { return s.c.Hub.WindowRequests(), nil }
 
 func viewOf(t tasks.Task, err error) (TaskView, error) {
@@ -148,9 +146,9 @@ func (r ImportReport) bounded() ImportReport {
 	return r
 }
 
-// NewWindow opens a further window on this data, on a session; an empty one: another than is open.
+// NewWindow opens a further window on this data, with a session; empty: one that no window shows yet.
 //
-// Errors: CodeUnavailable where the program cannot be started again, or has its data to read alone.
+// Errors: CodeUnavailable if the program cannot be started again, or has opened its data read-only.
 func (s *Work) NewWindow(sessionID string) error {
 	if err := s.c.ready(); err != nil {
 		return err
@@ -161,7 +159,7 @@ func (s *Work) NewWindow(sessionID string) error {
 	return s.c.Shell.NewWindow(sessionID)
 }
 
-// ShowInFirst brings the first window to the front, on a session: what was begun in a small window continues there.
+// ShowInFirst brings the first window to the front with a session, to continue a conversation of the small window.
 func (s *Work) ShowInFirst(sessionID string) error {
 	if err := s.c.ready(); err != nil {
 		return err

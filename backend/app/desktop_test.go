@@ -70,12 +70,12 @@ func TestNotificationsOfAnAnswersEnd(t *testing.T) {
 				now = now.Add(c.took)
 			}
 			if !reflect.DeepEqual(told, c.want) {
-				t.Errorf("told %q, want %q", told, c.want)
+				t.Errorf("notified %q, want %q", told, c.want)
 			}
 			n.turn = func(context.Context, chat.TurnID) (chat.Turn, error) { return chat.Turn{}, errors.New("temporary") }
 			n.check(t.Context(), "t2")
 			if len(n.begun) != 0 {
-				t.Errorf("%v is still waited for", n.begun)
+				t.Errorf("%v is still tracked", n.begun)
 			}
 		})
 	}

@@ -79,7 +79,7 @@ func TestAProjectIsInTheContextsOfItsSessions(t *testing.T) {
 	}
 	for _, not := range []string{"hunter2", "build folder"} {
 		if strings.Contains(body, not) {
-			t.Errorf("the request holds %q", not)
+			t.Errorf("the request contains %q", not)
 		}
 	}
 	v := p.seen(sent.SessionID, "--turn", sent.TurnID)

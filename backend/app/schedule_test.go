@@ -337,7 +337,7 @@ func (w *world) settledLane(branch chat.BranchID, lane []ran) {
 	for i, t := range turns {
 		r := lane[i]
 		if t.ID != r.id || t.Seq != int64(i+1) || t.User.RenderedText() != r.message() {
-			w.t.Errorf("send %d: turn %d holds %q", r.number, t.Seq, t.User.RenderedText())
+			w.t.Errorf("send %d: turn %d contains %q", r.number, t.Seq, t.User.RenderedText())
 		}
 		if m, err := w.turns.Answer(ctx, t); err != nil || m.RenderedText() != r.answer {
 			w.t.Errorf("send %d (%s): the answer is now %q, was %q (%v)", r.number, r.kind, m.RenderedText(), r.answer, err)

@@ -173,7 +173,7 @@ func handOver(ctx context.Context, o cli.OpenOptions, h cli.Handover) (int, bool
 }
 
 // raiseOther brings another program's window on this data to the front, and passes on this start's files. If that
-// program serves nobody, the lock's error is returned.
+// program accepts no requests, the lock's error is returned.
 func raiseOther(o cli.OpenOptions, locked error) error {
 	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
 	_, served, err := ask(context.Background(), cfg.Config().DataDir, handover.ToFront(o.Files, o.NewChat), handover.Asker{})

@@ -99,7 +99,7 @@ func openForWindow(o cli.OpenOptions, keys *secrets.Store, core *api.Core) (*app
 	return a, nil
 }
 
-// records gives the services of the window what is kept.
+// records sets the parts of core that read and change stored data.
 func (a *app) records(core *api.Core) {
 	core.Sessions, core.Pins, core.Erasing = a.sessions, a.pins, a.erasing()
 	core.History, core.Drafts, core.Chunks, core.Queue = a.store, a.store, a.store, a.jobList()

@@ -69,7 +69,7 @@ func TestWindowProjects(t *testing.T) {
 	gone := must[api.DeletePreview](t)(p.storage.DeletePreview(chat.EraseProject, made.ID))
 	receipt := must[api.ReceiptView](t)(p.storage.Erase(chat.EraseProject, made.ID, gone.Confirm))
 	if _, changes := p.seen(); receipt.Kind != chat.EraseProject || !anyKind(changes, chat.ChangeProjects) {
-		t.Errorf("%+v, told %+v", receipt, changes)
+		t.Errorf("%+v, reported %+v", receipt, changes)
 	}
 	if panel := must[api.ProjectsPanel](t)(s.Panel()); len(panel.Projects) != 0 {
 		t.Errorf("%+v", panel)

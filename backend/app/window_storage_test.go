@@ -167,7 +167,7 @@ func TestWindowRestoresAndMovesAtTheNextStart(t *testing.T) {
 	erasing := must[api.DeletePreview](t)(p.storage.DeletePreview(chat.EraseTurn, kept.TurnID))
 	receipt := must[api.ReceiptView](t)(p.storage.Erase(chat.EraseTurn, kept.TurnID, erasing.Confirm))
 	if r = must[api.RestorePreview](t)(p.storage.RestorePreview(task.Path)); len(r.Undone) != 1 || r.Undone[0].ID != receipt.ID || r.Undone[0].At != receipt.At {
-		t.Errorf("told: %+v, want %+v", r.Undone, receipt)
+		t.Errorf("reported: %+v, want %+v", r.Undone, receipt)
 	}
 	if err := p.storage.Restore(filepath.Join(data, "none.db")); chat.CodeOf(err) != chat.CodeNotFound || wanted.Load() {
 		t.Errorf("a backup that is not there: %v", err)

@@ -222,7 +222,7 @@ func linkError(err error) error {
 	if err == nil {
 		return nil
 	}
-	if refused, ok := err.(*relay.Refused); ok { //nolint:errorlint // Call returns it as it is
+	if refused, ok := err.(*relay.Refused); ok { //nolint:errorlint // Call does not wrap it
 		var words string
 		if json.Unmarshal(refused.Words, &words) == nil {
 			return api.ErrorOf(words)
@@ -276,7 +276,7 @@ type furtherWindow struct {
 
 // joinWindow opens a window on data that another process has open.
 //
-// Errors: the refusal of that process; the lock's error if it serves nobody.
+// Errors: the refusal of that process; the lock's error if it accepts no requests.
 func joinWindow(o cli.OpenOptions, page Page, dir string, locked error) (desktop.Window, error) {
 	input, toHolder := io.Pipe()
 	fromHolder, output := io.Pipe()

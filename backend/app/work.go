@@ -33,7 +33,7 @@ func (a *app) stopTasks(ctx context.Context) {
 
 func (a *app) jobList() *jobs.List { return jobs.NewList(a.store, a.jobs, a.fanout) }
 
-// erasing deletes permanently. Where a window has long work, what is erased is not remembered by it either.
+// erasing deletes permanently. In a program that has tasks, those about the deleted session are removed too.
 func (a *app) erasing() *erasing.Service {
 	d := erasing.Deps{Store: a.store, Publish: a.fanout.Change}
 	if a.tasks != nil {

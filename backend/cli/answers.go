@@ -18,7 +18,7 @@ type answerJSON struct {
 	Label  string `json:"branch_label,omitempty"`
 	Active bool   `json:"active"`
 	Later  int    `json:"later_turns"`
-	// Problem is why this model was not asked.
+	// Problem is why this model was not called.
 	Problem string `json:"problem,omitempty"`
 }
 
@@ -111,7 +111,7 @@ func (c *call) askSeveral(ctx context.Context, s *Services, m turn.Message, mode
 	return sent, nil
 }
 
-// followSeveral prints the answers of several models in the order of the models, each once it is whole.
+// followSeveral prints the answers of several models in the order of the models, each when it is complete.
 func (c *call) followSeveral(ctx context.Context, s *Services, sent []answers.Sent, f sendFlags) (reply, error) {
 	first := sent[0].Handle.Turn
 	doc := answersReply{SessionID: first.SessionID}
@@ -124,8 +124,8 @@ func (c *call) followSeveral(ctx context.Context, s *Services, sent []answers.Se
 	return r, failure
 }
 
-// eachAnswer waits for each answer and adds it to a reply. Its error is the first that kept
-// one from being whole; the others continue anyway.
+// eachAnswer waits for each answer and adds it to a reply. It returns the first error; the other answers continue
+// anyway.
 func (c *call) eachAnswer(ctx context.Context, s *Services, sent []answers.Sent, to jobs.Level, doc *answersReply) error {
 	interrupts, release := c.signal.hold()
 	defer release()
@@ -155,7 +155,7 @@ func (c *call) eachAnswer(ctx context.Context, s *Services, sent []answers.Sent,
 	return failure
 }
 
-// awaitOne waits for the end of one answer. The first Ctrl-C stops all that are still under way.
+// awaitOne waits for the end of one answer. The first Ctrl-C stops all running ones.
 func (c *call) awaitOne(ctx context.Context, s *Services, h *turn.Handle, left []answers.Sent, interrupts <-chan struct{}, stopped *bool) (chat.Turn, error) {
 	done := make(chan settled, 1)
 	go func() {
@@ -181,7 +181,7 @@ func (c *call) awaitOne(ctx context.Context, s *Services, h *turn.Handle, left [
 	}
 }
 
-// wholeAnswer is an answer that ended, with background work as far as asked.
+// wholeAnswer returns a finished answer, after background work as requested.
 func (c *call) wholeAnswer(ctx context.Context, s *Services, t chat.Turn, to jobs.Level) (answerJSON, error) {
 	answer, err := s.Turns.Answer(ctx, t)
 	if err != nil {

@@ -95,7 +95,7 @@ func (c *call) assistantShow() *cobra.Command {
 	return cmd
 }
 
-// assistantFlags are the settings of an assistant as flags; those that are not given stay.
+// assistantFlags are the settings of an assistant as flags; flags that are not given change nothing.
 type assistantFlags struct {
 	instructions, model, temperature, effort, tools string
 }
@@ -108,7 +108,7 @@ func (f *assistantFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.tools, "tools", "", "disabled, parse_only or enabled; empty: the configured mode")
 }
 
-// apply changes what was given on the command line.
+// apply changes the given settings.
 func (f assistantFlags) apply(c *call, cmd *cobra.Command, a *chat.Assistant) (err error) {
 	given := cmd.Flags().Changed
 	if given("instructions") {
@@ -251,13 +251,13 @@ func (c *call) assistantApply() *cobra.Command {
 	return cmd
 }
 
-// fileReply is a file that was written; where it went to stdout, the path is empty.
+// fileReply is the result of writing a file; the path is empty for stdout.
 type fileReply struct {
 	Path  string `json:"path"`
 	Bytes int    `json:"bytes"`
 }
 
-// fileFlags say where an export of the library goes.
+// fileFlags determine the destination of an export of the library.
 type fileFlags struct {
 	out     string
 	replace bool
@@ -275,7 +275,7 @@ func (f fileFlags) check(c *call) error {
 	return nil
 }
 
-// write puts a file of the library where the flags say.
+// write writes a file of the library to the destination.
 func (f fileFlags) write(c *call, data []byte) (reply, error) {
 	if f.out == "-" {
 		return reply{text: func(o *output) { _, _ = o.Write(data) }}, nil
@@ -387,8 +387,7 @@ func (t *talk) chooseAssistant(ctx context.Context, name string) error {
 	return nil
 }
 
-// sendPrompt sends a saved prompt. Its name may hold blanks; the values of its variables come
-// after it.
+// sendPrompt sends a saved prompt. Its name may contain spaces; the values of its variables follow it.
 func (t *talk) sendPrompt(ctx context.Context, args string) error {
 	words := strings.Fields(args)
 	at := slices.IndexFunc(words, func(w string) bool { return strings.Contains(w, "=") })

@@ -33,7 +33,7 @@ func (c *call) readAttachments(ctx context.Context, paths []string) ([]attachmen
 	return out, nil
 }
 
-// readFile reads a file that is not too large to be attached.
+// readFile reads a file, unless it is too large to attach.
 func readFile(path string) ([]byte, error) {
 	const op = "cli.attach"
 	f, err := os.Open(path)
@@ -69,7 +69,7 @@ func (s *Services) attach(ctx context.Context, m *chat.Message, branch chat.Bran
 	return nil
 }
 
-// titleOfMessage names a new session by its first message, or by what is attached.
+// titleOfMessage makes a title for a new session from its first message, or from the attachments.
 func titleOfMessage(text string, files []attachment) string {
 	if title := chat.TitleFrom(text); title != "" {
 		return title

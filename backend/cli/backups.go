@@ -17,11 +17,11 @@ import (
 type Copies interface {
 	// LogNote says that the newest changes cannot be read; empty: they can.
 	LogNote() string
-	// Backup writes a checked copy to a new file, or under a dated name into a folder.
+	// Backup writes a verified copy to a new file, or under a dated name into a folder.
 	Backup(ctx context.Context, path string) (chat.Backup, error)
 	// Backups lists those in the data directory, newest first; check verifies each.
 	Backups(ctx context.Context, check bool) ([]chat.Backup, error)
-	// Restore puts a backup in place of the data once agree returns nil.
+	// Restore replaces the data with a backup if agree returns nil.
 	Restore(ctx context.Context, path string, agree func(chat.Restoration) error) (chat.Restoration, error)
 	// StartFresh moves the remains of lost data into a folder, which it returns.
 	StartFresh(ctx context.Context) (string, error)

@@ -76,7 +76,7 @@ func (r branchesReply) print(o *output) {
 	t.print(o)
 }
 
-// headOf names a head as people see it: by the last turn that it covers.
+// headOf formats a head for people: the last turn that it covers.
 func headOf(turn int64, id chat.StateID) string { return "#" + decimal(turn) + " " + chat.ShortID(id) }
 
 type branchReply struct {
@@ -178,7 +178,7 @@ committed first.`,
 	return cmd
 }
 
-// rolledBack says which branch a rollback made, and what stays on the one that it left.
+// rolledBack describes which branch a rollback created, and what stays on the previous one.
 func (s *Services) rolledBack(ctx context.Context, made chat.Branch, left chat.BranchID) (reply, error) {
 	r, err := s.branchReply(ctx, made, "Rolled back; new branch")
 	if err != nil {
@@ -303,7 +303,7 @@ func (r statesReply) print(o *output) {
 	t.print(o)
 }
 
-// checkWords is a state's check in a column: "repaired: 2 added, 1 try".
+// checkWords describes a state's check in a table: "repaired: 2 added, 1 try".
 func checkWords(c chat.StateCheck) string {
 	tries := display.Count(c.Tries, "try", "tries")
 	switch c.Result {

@@ -38,7 +38,7 @@ type callJSON struct {
 func callOf(w chat.WaitingCall) callJSON {
 	arguments := w.Arguments
 	if !json.Valid(arguments) { // as the model wrote it
-		arguments, _ = chat.MarshalJSON(string(w.Arguments)) // a text always can be
+		arguments, _ = chat.MarshalJSON(string(w.Arguments)) // a text always encodes
 	}
 	return callJSON{
 		ID: w.ID, SessionID: w.SessionID, TurnID: w.TurnID, Seq: w.TurnSeq, Session: w.Session, Name: w.Name, Source: w.Source, Tool: w.Tool,
@@ -275,7 +275,7 @@ result, rerun it, or tell the model that its outcome is unknown. To give up, dis
 	return cmd
 }
 
-// between wants so many arguments.
+// between requires a number of arguments in this range.
 func between(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
@@ -317,7 +317,7 @@ func (c *call) aboutCall(ctx context.Context, f sendFlags, typed string, decide 
 	})
 }
 
-// continued carries out a decision, and follows the turn if it continues by it.
+// continued applies a decision, and follows the turn if that continues it.
 func (c *call) continued(ctx context.Context, s *Services, st *stream, id chat.TurnID, base chat.Blocks, decide func() error) (chat.Turn, chat.Message, error) {
 	st.subscribe()
 	err := decide()

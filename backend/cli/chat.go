@@ -60,7 +60,7 @@ type talk struct {
 	session chat.Session // empty until the first message of a new one
 	branch  chat.BranchID
 	model   string // chosen here; empty: the session's
-	// assistant is whose settings a new session gets.
+	// assistant is the assistant for a new session.
 	assistant string
 	failed    bool            // a message was not answered
 	waits     bool            // tool calls wait
@@ -263,7 +263,7 @@ func (t *talk) send(ctx context.Context, text string) error {
 	return t.answered(ctx, end)
 }
 
-// answered says how an answer ended and starts its background work.
+// answered reports how an answer ended and starts its background work.
 func (t *talk) answered(ctx context.Context, end chat.Turn) error {
 	t.branch = end.BranchID
 	end, err := t.approve(ctx, end)

@@ -90,8 +90,8 @@ func (t *talk) chooseModel(ctx context.Context, name string) error {
 	return nil
 }
 
-// saySwitch says, before switching, what another model changes. If the previous model is not available, it switches
-// without that.
+// saySwitch reports, before switching, what another model changes. If the previous model is not available, it
+// switches without a report.
 func (t *talk) saySwitch(ctx context.Context, name string) {
 	change, err := t.s.Turns.PreviewSwitch(ctx, t.branch, t.model, name)
 	switch {
@@ -143,7 +143,7 @@ func needs(cmd, what string) error {
 	return chat.Errorf(chat.CodeInvalid, "cli.chat", "%s needs %s.", cmd, what)
 }
 
-// moveTo makes a branch of this session the active one.
+// moveTo switches to a branch of this session.
 func (t *talk) moveTo(ctx context.Context, b chat.Branch) error {
 	if err := t.s.Branches.Switch(ctx, t.session.ID, b.ID); err != nil {
 		return err
@@ -153,7 +153,7 @@ func (t *talk) moveTo(ctx context.Context, b chat.Branch) error {
 	return nil
 }
 
-// here refuses a command that needs a session before there is one.
+// here returns an error if a command needs a session and there is none yet.
 func (t *talk) here() error {
 	if t.session.ID != "" {
 		return nil

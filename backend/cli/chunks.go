@@ -13,7 +13,7 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
-// ChunkStore keeps what is remembered.
+// ChunkStore is the part of the database that stores memory.
 type ChunkStore interface {
 	Known(context.Context, chat.KnownQuery) (page []chat.Known, total int, err error)
 	Unindexed(context.Context, chat.SessionID) (int, error)
@@ -142,14 +142,14 @@ func (r chunkRow) who() string {
 	return string(r.Role)
 }
 
-// chunkReply is one chunk, what finds it, and where it stood.
+// chunkReply is one chunk, its embedders, and the requests that contained it.
 type chunkReply struct {
 	chunkRow
 	Embedders []chat.EmbedderID `json:"embedders"` // that have its vectors
 	Uses      []chunkUse        `json:"uses"`      // newest first
 }
 
-// chunkUse is one request that a chunk stood in, and why.
+// chunkUse is one request that contained a chunk, and why.
 type chunkUse struct {
 	chat.ChunkUse
 	Similarity float64  `json:"similarity"`
@@ -178,8 +178,8 @@ func (s *Services) chunk(ctx context.Context, id chat.ChunkID) (reply, error) {
 	return reply{doc: doc, text: doc.print}, nil
 }
 
-// chunkUse says why a chunk stood in a turn's request: by its scores there, and by the
-// words that it shares with the turn's question.
+// chunkUse explains why a turn's request contained a chunk: by its scores, and by the words that it shares with the
+// turn's question.
 func (s *Services) chunkUse(ctx context.Context, u chat.ChunkUse, t chat.ChunkText) (chunkUse, error) {
 	use := chunkUse{ChunkUse: u}
 	if u.Tool != "" {

@@ -71,7 +71,7 @@ func (c *call) complete(list func(context.Context, *Services) ([]string, error))
 
 func candidate(id, about string) string { return id + "\t" + clip(about, 50) }
 
-// completeSession offers the ids of sessions, as the first argument or a flag's value.
+// completeSession completes session ids, as the first argument or a flag's value.
 func (c *call) completeSession(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 && cmd.Name() != "send" && cmd.Name() != "chat" {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -86,7 +86,7 @@ func (c *call) completeSession(cmd *cobra.Command, args []string, _ string) ([]s
 	})
 }
 
-// completeBranch offers sessions first, then the branches of the one chosen.
+// completeBranch completes sessions first, then the branches of the chosen one.
 func (c *call) completeBranch(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		return c.completeSession(cmd, args, typed)
@@ -105,7 +105,7 @@ func (c *call) completeBranch(cmd *cobra.Command, args []string, typed string) (
 	})
 }
 
-// completeKey offers the names keys are kept under.
+// completeKey completes the names of stored keys.
 func (c *call) completeKey(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	s, err := c.app.OpenSetup(cmd.Context(), c.options(true, silent{}))
 	if err != nil || len(args) > 0 {

@@ -32,7 +32,7 @@ type contextReply struct {
 	Diff           *contextDiff    `json:"diff,omitempty"`
 }
 
-// recalledRow is why a passage of memory is in a request.
+// recalledRow explains why a request contains a passage of memory.
 type recalledRow struct {
 	ChunkID chat.ChunkID `json:"chunk_id"`
 	TurnID  chat.TurnID  `json:"turn_id"`
@@ -42,7 +42,7 @@ type recalledRow struct {
 	Why     string       `json:"why"`
 }
 
-// contextDiff is what changed since the request before.
+// contextDiff is the difference from the previous request.
 type contextDiff struct {
 	Against     chat.TurnID   `json:"against"`
 	Added       []prompt.Text `json:"added"`
@@ -123,7 +123,7 @@ func (s *Services) fillSeen(ctx context.Context, doc *contextReply, t chat.Turn)
 	return nil
 }
 
-// fillRecalled says why each recalled passage is there.
+// fillRecalled adds why each passage was recalled.
 func (s *Services) fillRecalled(ctx context.Context, doc *contextReply) error {
 	recalled, err := s.Inspecting.Recalled(ctx, doc.Manifest, doc.Items)
 	doc.Recalled = []recalledRow{}
@@ -196,7 +196,7 @@ func (r contextReply) print(o *output, text bool) {
 	}
 }
 
-// lookedUpLine says which turn the model asked for with a tool.
+// lookedUpLine describes a turn that the model looked up with a tool.
 func lookedUpLine(l chat.LookedUp) string {
 	if l.TurnSeq == 0 {
 		return "looked up by the model with " + line(l.Tool) + ": a turn that no longer exists here"
@@ -204,7 +204,7 @@ func lookedUpLine(l chat.LookedUp) string {
 	return fmt.Sprintf("looked up by the model with %s: turn #%d of %s (%s)", line(l.Tool), l.TurnSeq, line(titleOf(l.Title)), l.Turn)
 }
 
-// table lists the items, those of memory with why they are there.
+// table lists the items; items of memory with the reason.
 func (r contextReply) table() *table {
 	whys := map[string]string{}
 	for _, x := range r.Recalled {
@@ -235,7 +235,7 @@ func (d contextDiff) print(o *output) {
 	}
 }
 
-// itemName says in a few words what an item is.
+// itemName describes an item in a few words.
 func itemName(p prompt.Part) string {
 	switch {
 	case p.To > 0:

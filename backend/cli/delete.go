@@ -49,7 +49,7 @@ To archive a session instead: contextinfinity sessions archive SESSION`,
 	return cmd
 }
 
-// erase deletes permanently if the user agrees; yes: without asking.
+// erase deletes permanently after confirmation; yes: without asking.
 func (c *call) erase(ctx context.Context, s *Services, kind, id string, yes bool) (reply, error) {
 	agree := c.agreeToErase
 	if yes {

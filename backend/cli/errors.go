@@ -33,19 +33,19 @@ func usageHint(hint, format string, args ...any) error {
 	return usageError{chat.Errorf(chat.CodeInvalid, "cli.usage", format, args...).WithHint("%s", hint)}
 }
 
-// problemsError is verify's: the verb did its work and what it found is bad.
+// problemsError is the error of verify if it found problems; the verb itself succeeded.
 type problemsError struct{ cause *chat.Error }
 
 func (e problemsError) Error() string { return e.cause.Error() }
 func (e problemsError) Unwrap() error { return e.cause }
 
-// waitsError is of an answer that continues once a person has decided about its tool calls.
+// waitsError is for an answer that continues after the user has decided about its tool calls.
 type waitsError struct{ cause *chat.Error }
 
 func (e waitsError) Error() string { return e.cause.Error() }
 func (e waitsError) Unwrap() error { return e.cause }
 
-// errQuit is the second Ctrl-C: leave without closing anything in order.
+// errQuit is the second Ctrl-C: the program exits without closing anything.
 var errQuit = chat.Errorf(chat.CodeCancelled, "cli.quit", "Interrupted.").
 	WithHint("what had arrived is in the stream journal and is recovered at the next start")
 
@@ -74,7 +74,7 @@ type errorJSON struct {
 	Hint    string    `json:"hint"`
 }
 
-// describe makes an error presentable: coded, named, redacted.
+// describe prepares an error for output: with a code and an operation, redacted.
 func (c *call) describe(err error) errorJSON {
 	e := chat.AsError(err)
 	out := errorJSON{Code: e.Code, Op: e.Op, Message: e.Message, Hint: e.Hint}
@@ -98,8 +98,7 @@ func (c *call) redact(s string) string {
 	return c.app.Redact(s)
 }
 
-// closedPipe reports that whoever read our output went away: nobody is there to
-// be told.
+// closedPipe reports that the reader of the output has gone away, so that nothing needs to be printed.
 func closedPipe(err error) bool {
 	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, os.ErrClosed)
 }

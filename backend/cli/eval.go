@@ -12,7 +12,7 @@ import (
 	"contextinfinity/backend/evaluation"
 )
 
-// evalFlags are the files and numbers of a measurement.
+// evalFlags are the files and limits of a measurement.
 type evalFlags struct {
 	corpus  string
 	queries string
@@ -20,7 +20,7 @@ type evalFlags struct {
 	budget  int
 }
 
-// evalReply is what a measurement did; what it packed is in the file.
+// evalReply summarizes a measurement; the packed texts are in the file.
 type evalReply struct {
 	evaluation.Report
 	Out string `json:"out"`
@@ -101,11 +101,11 @@ func (c *call) evalRecall(ctx context.Context, f evalFlags) (_ reply, err error)
 	return reply{doc: doc, text: doc.print}, err
 }
 
-// keepsInputs refuses to write over what is read.
+// keepsInputs returns an error if the output would overwrite an input.
 func (f evalFlags) keepsInputs() error {
 	out, err := os.Stat(f.out)
 	if err != nil {
-		return nil // it is not there yet
+		return nil // the output does not exist yet
 	}
 	for _, in := range []string{f.corpus, f.queries} {
 		if read, err := os.Stat(in); err == nil && os.SameFile(out, read) {

@@ -80,14 +80,14 @@ func (a *announcer) cancel() {
 	close(a.stop)
 }
 
-// finish implements shower. What the frames lack is in "settled".
+// finish implements shower. Text that the frames lacked is in "settled".
 func (a *announcer) finish(string) bool {
 	a.cancel()
 	<-a.done
 	return true
 }
 
-// tell prints an event in one write.
+// tell prints an event with one write.
 func (c *call) tell(event string, v any, err error) {
 	body, encodeErr := c.eventLine(event, v, err)
 	if encodeErr != nil {

@@ -74,7 +74,7 @@ func TestEventsReportWhatIsDurable(t *testing.T) {
 				before = e
 			}
 			if text != c.text || before.Displayed != int64(shown) || before.Durable != before.Displayed {
-				t.Errorf("the frames hold %q, the last is %+v", text, before)
+				t.Errorf("the frames contain %q, the last is %+v", text, before)
 			}
 		})
 	}

@@ -20,6 +20,7 @@ type exportFlags struct {
 	branches bool
 	all      bool
 	archived bool
+	quotes   bool
 	replace  bool
 }
 
@@ -33,7 +34,8 @@ func (c *call) exportCommand() *cobra.Command {
 export.format of the configuration; of a branch or a turn, md in place of bundle.
 
 Writes the active branch, or --branch ID, or with --all-branches every branch from where it forks; a bundle
-always contains all. --all writes a zip with a file for each session and a list of them.
+always contains all. A bundle leaves out the requests that quoted other conversations or
+files of a project; --quotes includes them. --all includes everything and writes a zip with a file for each session and a list of them.
 
 Without -o the file gets its session's title, in this folder; "-o -" writes to stdout.
 An existing file is not overwritten without --replace. A window may be open meanwhile.`,
@@ -46,6 +48,7 @@ An existing file is not overwritten without --replace. A window may be open mean
 	flags.BoolVar(&f.branches, "all-branches", false, "every branch, including archived ones")
 	flags.BoolVar(&f.all, "all", false, "every session, as a zip")
 	flags.BoolVar(&f.archived, "archived", false, "with --all: archived sessions too")
+	flags.BoolVar(&f.quotes, "quotes", false, "in a bundle, include requests that quoted other conversations")
 	flags.StringVarP(&f.out, "output", "o", "", "the file to write, a folder, or - for stdout")
 	flags.BoolVar(&f.replace, "replace", false, "overwrite an existing file")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
@@ -60,7 +63,7 @@ An existing file is not overwritten without --replace. A window may be open mean
 
 var exportFormats = []exporting.Format{exporting.FormatBundle, exporting.FormatMarkdown, exporting.FormatJSON, exporting.FormatHTML}
 
-// check refuses flags that contradict each other, before anything is opened.
+// check rejects contradictory flags before anything is opened.
 func (f exportFlags) check(c *call, args []string) error {
 	switch {
 	case f.format != "" && !slices.Contains(exportFormats, exporting.Format(f.format)):
@@ -83,7 +86,7 @@ func (f exportFlags) check(c *call, args []string) error {
 	return nil
 }
 
-// exportReply is what was written.
+// exportReply describes what was written.
 type exportReply struct {
 	Path     string           `json:"path"`
 	Format   exporting.Format `json:"format"`
@@ -91,7 +94,8 @@ type exportReply struct {
 	Sessions int              `json:"sessions"`
 	Branches int              `json:"branches"`
 	Turns    int              `json:"turns"`
-	Open     int              `json:"open_turns"` // left out: no answer yet
+	Open     int              `json:"open_turns"`        // left out, because they have no answer yet
+	LeftOut  int              `json:"left_out_requests"` // of a bundle: they quoted other conversations
 }
 
 func (c *call) export(ctx context.Context, s *Services, f exportFlags, args []string) (reply, error) {
@@ -106,7 +110,7 @@ func (c *call) export(ctx context.Context, s *Services, f exportFlags, args []st
 	if f.out != "" {
 		r.Path = c.path(f.out)
 		if strings.HasSuffix(f.out, string(filepath.Separator)) {
-			r.Path += string(filepath.Separator) // a folder is meant, whether or not it is there
+			r.Path += string(filepath.Separator) // a folder, whether or not it exists
 		}
 	}
 	bar := c.meter("export")
@@ -116,13 +120,13 @@ func (c *call) export(ctx context.Context, s *Services, f exportFlags, args []st
 		return reply{}, err
 	}
 	doc := exportReply{
-		Path: done.Path, Format: done.Format, Bytes: done.Bytes, Sessions: done.Sessions, Branches: done.Branches, Turns: done.Turns, Open: done.Open,
+		Path: done.Path, Format: done.Format, Bytes: done.Bytes, Sessions: done.Sessions, Branches: done.Branches, Turns: done.Turns, Open: done.Open, LeftOut: done.LeftOut,
 	}
 	return reply{doc: doc, text: doc.print}, nil
 }
 
 func (s *Services) exportRequest(ctx context.Context, f exportFlags, args []string) (exporting.Request, error) {
-	r := exporting.Request{Scope: exporting.ScopeAll, AllBranches: f.branches, Format: exporting.Format(f.format), Archived: f.archived}
+	r := exporting.Request{Scope: exporting.ScopeAll, AllBranches: f.branches, Format: exporting.Format(f.format), Archived: f.archived, Quotes: f.quotes}
 	if f.all {
 		return r, nil
 	}
@@ -155,14 +159,14 @@ func (c *call) exportToStdout(ctx context.Context, s *Services, r exporting.Requ
 	w := &exportWriter{out: c.out}
 	bar := c.meter("export")
 	done, err := s.Exports.WriteTo(ctx, r, w, func(done, total int64) {
-		if !c.out.terminal { // there the text itself is seen
+		if !c.out.terminal { // on a terminal, the text itself is the output
 			bar.show(done, total, plural(int(done), "turn"))
 		}
 	})
 	bar.clear()
 	w.end()
 	if c.out.err != nil {
-		return reply{}, nil // said when the call ends
+		return reply{}, nil // reported at the end of the call
 	}
 	if err == nil && done.Open > 0 {
 		c.notef("%s without an answer yet left out", plural(done.Open, "turn"))
@@ -170,11 +174,11 @@ func (c *call) exportToStdout(ctx context.Context, s *Services, r exporting.Requ
 	return reply{}, err
 }
 
-// exportWriter is stdout that says when it fails: what nobody reads is not written. A
-// terminal gets it line by line, without what it would obey.
+// exportWriter writes to stdout and stops after the first error. A terminal gets complete lines, without control
+// characters.
 type exportWriter struct {
 	out  *output
-	rest []byte // of a line
+	rest []byte // an incomplete line
 }
 
 // Write implements io.Writer.
@@ -197,6 +201,9 @@ func (r exportReply) print(o *output) {
 	o.printf("Written: %s\n%s, %s, %s, %s\n", line(r.Path), plural(r.Sessions, "session"), branchCount(r.Branches), plural(r.Turns, "turn"), size(r.Bytes))
 	if r.Open > 0 {
 		o.printf("Left out, without an answer yet: %s\n", plural(r.Open, "turn"))
+	}
+	if r.LeftOut > 0 {
+		o.printf("Left out, because they quoted other conversations: %s (--quotes includes what is stored here)\n", plural(r.LeftOut, "request"))
 	}
 }
 

@@ -167,7 +167,7 @@ func (c *call) answered(ctx context.Context, s *Services, t chat.Turn, answer ch
 	waiting, err := s.waitingOf(ctx, t.ID)
 	if len(waiting) > 0 {
 		failure = waits(waiting)
-		t, err = s.History.Turn(ctx, t.ID) // a paused run returns the turn as it began
+		t, err = s.History.Turn(ctx, t.ID) // a paused run returns the turn in its initial state
 	}
 	if failure == nil {
 		failure = err
@@ -178,7 +178,7 @@ func (c *call) answered(ctx context.Context, s *Services, t chat.Turn, answer ch
 			to = jobs.LevelFinalized
 		}
 		var err error
-		if to != jobs.LevelFinalized { // else it is as it was returned
+		if to != jobs.LevelFinalized { // otherwise the returned one is current
 			t, err = s.worked(ctx, t, to)
 		}
 		if failure == nil {
@@ -213,8 +213,8 @@ func (s *Services) worked(ctx context.Context, t chat.Turn, to jobs.Level) (chat
 	return after, reached(after, to)
 }
 
-// workAfter runs due background work after an answer was printed, so that a script that only sends is remembered too.
-// Ctrl-C ends it; unfinished work stays queued.
+// workAfter runs due background work after an answer was printed, so that the turns of a script that only sends get
+// into memory too. Ctrl-C ends it; unfinished work stays queued.
 func (c *call) workAfter(ctx context.Context, s *Services, t chat.Turn) {
 	if s.AfterSend == nil {
 		return

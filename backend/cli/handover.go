@@ -35,8 +35,8 @@ func (c *call) open(ctx context.Context, o OpenOptions) (*Services, error) {
 	return s, err
 }
 
-// handOver lets the program with the data open run this call from its beginning: so far it has only read. false: that
-// program serves nobody.
+// handOver lets the process that has the data open run this call from its beginning; so far this process has only
+// read. false: that process does not run other commands.
 func (c *call) handOver(ctx context.Context, args []string) (int, bool) {
 	if c.locked == nil || c.app.HandOver == nil {
 		return 0, false

@@ -10,11 +10,10 @@ import (
 	"contextinfinity/backend/internal/lists"
 )
 
-// Identifiers may be shortened to their beginning or end, from this length on,
-// where only one record fits.
+// shortestID is the minimum length of a shortened id: its beginning or end, if that is unambiguous.
 const shortestID = 4
 
-// idPage is how many turns are read at once while a shortened id is looked for.
+// idPage is how many turns are read at once when searching for a shortened id.
 const idPage = 200
 
 // parseID checks the form of an id as typed.
@@ -31,7 +30,7 @@ func parseID(kind, s string) (string, error) {
 		"%q is not a %s id.", clip(s, 40), kind)
 }
 
-// match chooses the one id that fragment represents. An exact one wins.
+// match finds the id that fragment stands for. An exact match wins.
 func match[T ~string](kind, fragment string, ids []T) (T, error) {
 	var found []T
 	for _, id := range ids {
@@ -135,7 +134,7 @@ func (s *Services) place(ctx context.Context, session, branch string) (chat.Sess
 	return found, b, err
 }
 
-// anyBranch finds a branch whose session was not named.
+// anyBranch finds a branch without knowing its session.
 func (s *Services) anyBranch(ctx context.Context, typed string) (chat.Branch, error) {
 	id, err := parseID("branch", typed)
 	if err != nil {
@@ -173,8 +172,8 @@ func (s *Services) everyBranch(ctx context.Context) ([]chat.BranchID, error) {
 	return ids, nil
 }
 
-// turn finds a turn by id. A whole id is one look; a shortened one is looked for
-// in every branch, since it must be the only one that fits.
+// turn finds a turn by id. A complete id needs one lookup; a shortened one is searched for in every branch, because
+// it must be unique.
 func (s *Services) turn(ctx context.Context, typed string) (chat.Turn, error) {
 	id, err := parseID("turn", typed)
 	if err != nil {
@@ -198,7 +197,7 @@ func (s *Services) turn(ctx context.Context, typed string) (chat.Turn, error) {
 	return s.History.Turn(ctx, chat.TurnID(id))
 }
 
-// turnsLike collects the turns of the branches whose id could be meant.
+// turnsLike collects the turns of the branches whose ids match.
 func (s *Services) turnsLike(ctx context.Context, branches []chat.BranchID, fragment string) ([]chat.TurnID, error) {
 	var out []chat.TurnID
 	for _, b := range branches {
@@ -261,7 +260,7 @@ func (s *Services) state(ctx context.Context, session chat.SessionID, typed stri
 	return match("state", id, ids)
 }
 
-// recent is the session that was used last; false when there is none.
+// recent returns the most recently used session; false if there is none.
 func (s *Services) recent(ctx context.Context) (chat.Session, bool, error) {
 	all, err := s.Sessions.Sessions(ctx, chat.SessionQuery{})
 	if err != nil || len(all) == 0 {

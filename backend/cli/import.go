@@ -14,12 +14,12 @@ import (
 	"contextinfinity/backend/transfer"
 )
 
-// Importer brings in the histories of other programs, and bundles (SPEC 12).
+// Importer imports the histories of other programs, and bundles (SPEC 12).
 type Importer interface {
 	Import(ctx context.Context, path string, o importing.Options) (importing.Report, error)
 }
 
-// importReply is what was imported of all files, and of each.
+// importReply is the result of an import, in total and for each file.
 type importReply struct {
 	Sessions     int            `json:"sessions"`
 	Grown        int            `json:"grown"`
@@ -73,8 +73,8 @@ func formatNames() []string {
 	return append(names, string(transfer.FormatBundle))
 }
 
-// importFiles imports one file after the other. One that cannot be read does not keep
-// the others out; what would meet them too ends it.
+// importFiles imports the files one by one. An unreadable file does not stop the others; an error that would affect
+// them too does.
 func (c *call) importFiles(ctx context.Context, s *Services, f transfer.Format, paths []string) (reply, error) {
 	doc := &importReply{Files: []importedFile{}}
 	var failed error
@@ -129,7 +129,7 @@ func (r *importReply) add(one importing.Report) {
 	r.Files = append(r.Files, importedFile{Report: one})
 }
 
-// maxSkippedShown bounds the skipped entries that are printed of a file; --json has more.
+// maxSkippedShown limits the skipped entries that are printed for a file; --json has more.
 const maxSkippedShown = 20
 
 func (r *importReply) print(o *output) {
@@ -175,7 +175,7 @@ func (f importedFile) print(o *output, many bool) {
 	f.printNotices(o)
 }
 
-// printNone is for a file of which nothing is in the store.
+// printNone is for a file of which nothing was imported, now or earlier.
 func (f importedFile) printNone(o *output) {
 	o.printf("nothing was imported.\n")
 	if f.Torn {
@@ -216,7 +216,7 @@ func (f importedFile) printInstructions(o *output) {
 	}
 }
 
-// skippedLine is where an entry is and why it was skipped.
+// skippedLine describes where an entry is and why it was skipped.
 func skippedLine(s transfer.SkippedRow) string {
 	var parts []string
 	if s.File != "" {

@@ -13,8 +13,8 @@ import (
 type instructionsReply struct {
 	Session  chat.SessionID `json:"session_id"`
 	Source   string         `json:"source"`
-	Own      string         `json:"system_prompt"` // what is sent; empty: the default instructions
-	Imported string         `json:"imported"`      // what came with the import; empty: nothing did
+	Own      string         `json:"system_prompt"` // the system prompt in use; empty: the default instructions
+	Imported string         `json:"imported"`      // instructions that came with the import; empty: none
 	Adopted  bool           `json:"adopted"`
 }
 
@@ -53,13 +53,13 @@ func (s *Services) instructions(ctx context.Context, typed string) (instructions
 	first, err := s.History.Lineage(ctx, chat.LineageQuery{Branch: branch.ID, Limit: 1})
 	doc := instructionsReply{Session: session.ID, Source: session.Source, Own: session.SystemPrompt}
 	if len(first) > 0 {
-		doc.Imported = untrusted.Visible(chat.ImportedInstructions(first[0])) // what is read is what is adopted
+		doc.Imported = untrusted.Visible(chat.ImportedInstructions(first[0])) // exactly what the user reads is adopted
 	}
 	doc.Adopted = doc.Imported != "" && doc.Own == doc.Imported
 	return doc, err
 }
 
-// adopt makes the imported instructions the session's own, once the person has seen them.
+// adopt makes the imported instructions the session's system prompt, after the user has seen them.
 func (c *call) adopt(ctx context.Context, s *Services, typed string, yes bool) (reply, error) {
 	const op = "cli.instructions"
 	doc, err := s.instructions(ctx, typed)
@@ -104,7 +104,7 @@ func (r instructionsReply) print(o *output) {
 	o.printf("Instructions that came with the import (%s), not used unless you adopt them:\n%s\n", line(r.Source), block(r.Imported))
 }
 
-// block is a text of several lines, indented, so that none of it is taken for our own.
+// block indents a text of several lines, so that it cannot be mistaken for output of this program.
 func block(text string) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	for i, l := range lines {

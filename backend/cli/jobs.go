@@ -14,7 +14,7 @@ type jobsReply struct {
 	Queued  int        `json:"queued"`
 	Running int        `json:"running"`
 	Dead    int        `json:"dead"`
-	Paused  bool       `json:"paused"` // none is begun automatically
+	Paused  bool       `json:"paused"` // background work does not start automatically
 	Jobs    []chat.Job `json:"jobs"`
 }
 
@@ -91,7 +91,7 @@ func (r jobsReply) print(o *output) {
 	t.print(o)
 }
 
-// dueOf is when a job is tried, or for which it waits.
+// dueOf describes when a job is tried, or which job it waits for.
 func dueOf(j chat.Job) string {
 	if j.WaitsFor != 0 {
 		return "after job " + decimal(j.WaitsFor)

@@ -80,7 +80,7 @@ of a configured server; keys list shows them.`,
 	return cmd
 }
 
-// keyPlace finds what PROVIDER names.
+// keyPlace finds the key that PROVIDER names.
 func (c *call) keyPlace(ctx context.Context, name string) (*Setup, KeyInfo, error) {
 	s, err := c.setup(ctx)
 	if err != nil {
@@ -123,7 +123,7 @@ func (s *Setup) setKey(ctx context.Context, provider, key string, test bool) (re
 	return reply{doc: doc, text: func(o *output) { o.printf("Stored in the keyring. %s\n", line(doc.Message)) }}, nil
 }
 
-// refusedKey says why a key was not stored. A provider may have echoed it.
+// refusedKey explains why a key was not stored. It is redacted, because a provider may have repeated the key.
 func refusedKey(err error, key string) error {
 	e := chat.AsError(err)
 	reason := line(strings.ReplaceAll(e.Message, key, "[redacted]"))

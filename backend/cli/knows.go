@@ -21,7 +21,7 @@ type knowsReply struct {
 	Known []knownGroup `json:"known"`
 }
 
-// knownTitles are the kinds in words.
+// knownTitles are the headings of the kinds.
 var knownTitles = map[chat.KnownKind]string{
 	chat.KnownPin: "Pinned facts", chat.KnownSuggestion: "Standing instructions, suggested", chat.KnownInstructions: "Instructions of sessions", chat.KnownSummary: "State summaries",
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// WriteManual writes the manual page, section 1, in the man macros of roff: every
-// verb with its flags, from the tree that answers them. The date is the page's.
+// WriteManual writes the manual page (section 1, roff man macros) with every verb and its flags, generated from the
+// command tree. The date is the page's.
 func WriteManual(w io.Writer, version string, date time.Time) error {
 	root := newCall(App{Version: version}).root()
 	m := &manual{}
@@ -44,7 +44,7 @@ func (m *manual) line(format string, args ...any) { fmt.Fprintf(m, format+"\n", 
 
 func (m *manual) section(name string) { m.line(".SH %s", name) }
 
-// text writes paragraphs: an empty line begins the next one.
+// text writes paragraphs, which are separated by empty lines.
 func (m *manual) text(s string) {
 	for i, paragraph := range strings.Split(strings.TrimSpace(s), "\n\n") {
 		if i > 0 {
@@ -72,7 +72,7 @@ func (m *manual) flags(f *pflag.FlagSet) {
 	})
 }
 
-// verb writes a verb, and what is below it.
+// verb writes a verb and its subcommands.
 func (m *manual) verb(cmd *cobra.Command) {
 	if cmd.Hidden {
 		return
@@ -110,7 +110,7 @@ func (m *manual) closing() {
 	m.text("The user guide comes with the program: README and the folder guide, beside the licence.")
 }
 
-// roff escapes what the formatter would read as its own.
+// roff escapes characters that the formatter would interpret.
 func roff(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, `"`, `\(dq`, "’", `\(cq`, "…", "...").Replace(s)
 	if strings.HasPrefix(s, ".") || strings.HasPrefix(s, "'") {

@@ -17,7 +17,7 @@ import (
 
 // Programs are other programs that use this memory through MCP.
 type Programs interface {
-	// Do carries out a request of one of them.
+	// Do runs a request of a program.
 	Do(context.Context, mcpserver.Request) (mcpserver.Answer, error)
 	Clients(context.Context) ([]chat.Client, error)
 	Client(context.Context, string) (chat.Client, error)
@@ -29,7 +29,7 @@ type Programs interface {
 	RevokeToken(ctx context.Context, client string) error
 }
 
-// unnamed is a program that was configured without a name.
+// unnamed is the name of a program that was configured without one.
 const unnamed = "unnamed"
 
 func (c *call) mcpCommand() *cobra.Command {
@@ -89,14 +89,14 @@ func (c *call) serveHTTP(ctx context.Context) error {
 	return nil
 }
 
-// carrier carries requests out one after the other, each as a verb of its own: the data is
-// open only as long as that takes, or belongs to the window, which does it.
+// carrier runs requests one by one, each as a separate command: the data is opened only for that command, or the
+// request runs in the window that has the data open.
 type carrier struct {
 	call *call
 	mu   sync.Mutex
 }
 
-// maxAnswerBytes bounds what a call may print.
+// maxAnswerBytes limits the output of a call.
 const maxAnswerBytes = 4 << 20
 
 func (r *carrier) carry(ctx context.Context, q mcpserver.Request) (mcpserver.Answer, error) {
@@ -128,7 +128,7 @@ func (r *carrier) carry(ctx context.Context, q mcpserver.Request) (mcpserver.Ans
 	return doc.Answer, nil
 }
 
-// placed are the arguments of another verb with this one's places.
+// placed returns arguments for another verb with the same data directory and configuration as this one.
 func (c *call) placed(args ...string) []string {
 	for _, flag := range [][2]string{{"--data-dir", c.dataDir}, {"--config", c.configPath}} {
 		if flag[1] != "" {
@@ -141,7 +141,7 @@ func (c *call) placed(args ...string) []string {
 	return args
 }
 
-// bounded keeps what is printed, up to maxAnswerBytes.
+// bounded collects output up to maxAnswerBytes.
 type bounded struct {
 	bytes.Buffer
 	err error
@@ -155,8 +155,8 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// mcpCallCommand carries out one request of another program, which mcp has read: as a verb it
-// goes to the process that has the data.
+// mcpCallCommand runs one request of another program, which mcp has read. As a verb, it runs in the process that has
+// the data open.
 func (c *call) mcpCallCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "call", Short: "Carry out a request that mcp has read", Args: exactly(), Hidden: true}
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
@@ -181,12 +181,12 @@ func (c *call) mcpCallCommand() *cobra.Command {
 	return cmd
 }
 
-// indexNotes lets background work run for a moment, so that a note is found soon.
+// indexNotes runs background work for a moment, so that a note can be found soon.
 func (c *call) indexNotes(ctx context.Context, s *Services) {
 	if s.AfterSend == nil || s.AfterSend() <= 0 {
 		return
 	}
 	within, cancel := context.WithTimeout(ctx, s.AfterSend())
 	defer cancel()
-	_, _ = s.Jobs.Drain(within) // what is not done by then stays queued
+	_, _ = s.Jobs.Drain(within) // unfinished work stays queued
 }

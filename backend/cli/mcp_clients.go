@@ -37,7 +37,7 @@ func clientOf(c chat.Client) clientRow {
 	}
 }
 
-// sees is the scope in words.
+// sees describes the scope.
 func (r clientRow) sees() string {
 	switch r.Scope {
 	case chat.ClientAsked:
@@ -162,7 +162,7 @@ func (c *call) mcpRefuseCommand() *cobra.Command {
 	return cmd
 }
 
-// changeClient changes what a program may see. One that is new is made.
+// changeClient changes what a program may see. An unknown program is added.
 func (c *call) changeClient(ctx context.Context, name string, choose func(*Services, chat.Client) (chat.ClientChoice, error)) (reply, error) {
 	return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
 		old, err := s.Programs.Client(ctx, name)
@@ -193,7 +193,7 @@ type messageReply struct {
 	Message string `json:"message"`
 }
 
-// onClient is a verb about one program that answers with a sentence.
+// onClient is a verb about one program that prints a sentence.
 func (c *call) onClient(use, short, done string, do func(context.Context, *Services, string) error) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Args: exactly("NAME")}
 	cmd.RunE = c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) {

@@ -20,7 +20,7 @@ type Servers struct {
 	Setup   *mcpsetup.Setup
 }
 
-// serverStart is how long a verb waits for a server that starts.
+// serverStart is how long a verb waits for a server to start.
 const serverStart = 2 * time.Minute
 
 func (c *call) mcpServersCommand() *cobra.Command {
@@ -32,7 +32,7 @@ func (c *call) mcpServersCommand() *cobra.Command {
 	return cmd
 }
 
-// serverRow is a server in lists. No secret is in it.
+// serverRow is a server in lists. It contains no secrets.
 type serverRow struct {
 	Name    string   `json:"name"`
 	Kind    string   `json:"kind"` // "stdio", "http"
@@ -86,7 +86,7 @@ func (r serversReply) print(o *output) {
 	t.print(o)
 }
 
-// mcpServersList asks the process that has the data, which knows how they are.
+// mcpServersList asks the process that has the data open, which knows the servers' states.
 func (c *call) mcpServersList(use, short string) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Args: exactly()}
 	cmd.RunE = c.servers(func(_ context.Context, s Servers, _ []string) (reply, error) { return serversAnswer(s), nil })
@@ -103,8 +103,8 @@ func serversAnswer(s Servers) reply {
 	return reply{doc: doc, text: doc.print}
 }
 
-// servers runs a verb where the data is open for writing, be that here or elsewhere: servers run
-// there, and what is configured takes effect there.
+// servers runs a verb in the process that has the data open for writing: servers run there, and changes of the
+// configuration take effect there.
 func (c *call) servers(do func(context.Context, Servers, []string) (reply, error)) func(*cobra.Command, []string) error {
 	return c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.writing(ctx, silent{}, func(s *Services) (reply, error) { return do(ctx, s.Servers, args) })
@@ -173,7 +173,7 @@ func pairs(plain, secret []string) ([]mcpsetup.Value, error) {
 	return out, nil
 }
 
-// serverAnswer says the outcome of one server.
+// serverAnswer reports the outcome for one server.
 func (c *call) serverAnswer(s Servers, name, done string) reply {
 	cfg, _ := s.Setup.Config.Config().Server(name)
 	row := serverRowOf(s.Setup, cfg)
@@ -230,7 +230,7 @@ func (c *call) mcpServersRestart() *cobra.Command {
 	return cmd
 }
 
-// started is the answer about a server that had to be ready; one that is not is an error.
+// started replies about a server that should be ready; if it is not, the reply is an error.
 func started(s Servers, name string) (reply, error) {
 	for _, st := range s.Manager.Statuses() {
 		if st.Config.Name != name {
@@ -347,7 +347,7 @@ func (r serverToolsReply) print(o *output) {
 	}
 }
 
-// ready starts a server that does not run.
+// ready starts a server if it is not running.
 func (s Servers) ready(ctx context.Context, name string) error {
 	for _, st := range s.Manager.Statuses() {
 		if st.Config.Name == name && st.State == mcpclient.StateReady {
@@ -420,7 +420,7 @@ type importedName struct {
 	Starts   string   `json:"starts"`
 	About    string   `json:"about,omitempty"`
 	Notes    []string `json:"notes"`
-	Asks     []string `json:"asks"` // keys of what it needs to be told, and of secrets that are missing
+	Asks     []string `json:"asks"` // keys of missing values and secrets
 }
 
 func importServers(s Servers, in *mcpsetup.Import, only []string, given []mcpsetup.Value, replace, dry bool) (reply, error) {

@@ -12,9 +12,8 @@ import (
 	"contextinfinity/backend/filetype"
 )
 
-// message makes the user's message: images first, then the text, byte for byte.
-// It is checked here, before anything is opened or made. With something attached the
-// text may be empty.
+// message builds the user's message: images first, then the text, byte for byte. It is checked before anything is
+// opened or created. With attachments, the text may be empty.
 func (c *call) message(text string, images []string, attached bool) (chat.Message, error) {
 	m := chat.Message{Role: chat.RoleUser}
 	for _, path := range images {
@@ -33,7 +32,7 @@ func (c *call) message(text string, images []string, attached bool) (chat.Messag
 	return m, nil
 }
 
-// path is where a file lies that the caller named.
+// path resolves a path given by the caller.
 func (c *call) path(name string) string {
 	if c.app.Dir == "" || filepath.IsAbs(name) {
 		return name
@@ -41,7 +40,7 @@ func (c *call) path(name string) string {
 	return filepath.Join(c.app.Dir, name)
 }
 
-// checkText refuses what could not be kept as it is.
+// checkText rejects text that could not be stored unchanged.
 func checkText(op, what, text string, mayBeEmpty bool) error {
 	if !utf8.ValidString(text) {
 		return chat.Errorf(chat.CodeInvalid, op, "The %s is not valid UTF-8 (byte %d); nothing was stored or sent.", what, invalidAt(text)+1).
@@ -53,7 +52,7 @@ func checkText(op, what, text string, mayBeEmpty bool) error {
 	return nil
 }
 
-// invalidAt is the offset of the first byte that is not UTF-8.
+// invalidAt returns the offset of the first byte that is not valid UTF-8.
 func invalidAt(s string) int {
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
@@ -79,8 +78,7 @@ func readImage(path string) (chat.Image, error) {
 	return filetype.NewImage(path, http.DetectContentType(data), data)
 }
 
-// argument is a text given as an argument, or piped in: with `-`, or without an
-// argument when stdin is not a terminal.
+// argument returns a text argument, or piped text: for `-`, or without an argument if stdin is not a terminal.
 func (c *call) argument(args []string, what string) (string, error) {
 	if len(args) > 0 && args[0] != "-" {
 		return args[0], nil

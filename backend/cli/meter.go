@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// meter shows on one line of a terminal how far long work is. Elsewhere it shows nothing.
+// meter shows the progress of long work on one line of a terminal. Elsewhere it shows nothing.
 type meter struct {
 	o     *output
 	what  string
@@ -13,12 +13,12 @@ type meter struct {
 	shown bool
 }
 
-// meterEvery bounds how often the line is drawn again.
+// meterEvery is the shortest interval between updates of the line.
 const meterEvery = 100 * time.Millisecond
 
 func (c *call) meter(what string) *meter { return &meter{o: c.note, what: clip(what, 40)} }
 
-// show draws how much of how much is done (0: not known), and what else is to be told.
+// show draws the progress: done of total (0: unknown), and additional text.
 func (m *meter) show(done, total int64, more string) {
 	now := time.Now()
 	if !m.o.terminal || m.shown && now.Sub(m.last) < meterEvery {
@@ -32,7 +32,7 @@ func (m *meter) show(done, total int64, more string) {
 	m.o.printf("\r\x1b[K%s  %s%s", m.what, share, clip(more, 40))
 }
 
-// clear takes the line away.
+// clear removes the line.
 func (m *meter) clear() {
 	if m.shown {
 		m.o.printf("\r\x1b[K")

@@ -14,7 +14,7 @@ import (
 	"contextinfinity/backend/internal/display"
 )
 
-// FigureStore keeps what was measured of turns.
+// FigureStore stores the metrics of turns.
 type FigureStore interface {
 	Measures(context.Context, chat.MeasureQuery) ([]chat.TurnMeasure, error)
 }
@@ -73,7 +73,7 @@ func (s *Services) metrics(ctx context.Context, args []string, f metricsFlags) (
 	return reply{doc: doc, text: doc.print}, err
 }
 
-// measuredBranch is the branch that is asked for; the zero one represents all sessions.
+// measuredBranch finds the requested branch; the zero value means all sessions.
 func (s *Services) measuredBranch(ctx context.Context, args []string, f metricsFlags) (chat.Branch, error) {
 	switch {
 	case f.all:
@@ -91,16 +91,16 @@ func (s *Services) measuredBranch(ctx context.Context, args []string, f metricsF
 	return s.Sessions.Branch(ctx, last.ActiveBranch)
 }
 
-// metricsReply is what was measured of some turns, newest first.
+// metricsReply has the metrics of turns, newest first.
 type metricsReply struct {
 	SessionID chat.SessionID `json:"session_id,omitempty"`
-	BranchID  chat.BranchID  `json:"branch_id,omitempty"` // empty: of all sessions
+	BranchID  chat.BranchID  `json:"branch_id,omitempty"` // empty: all sessions
 	Turns     []turnMetrics  `json:"turns"`
 	Sum       metricsSum     `json:"sum"`
 	Backlog   metricsBacklog `json:"backlog"`
 }
 
-// turnMetrics is what was measured of a turn (SRD 15.1).
+// turnMetrics are the metrics of a turn (SRD 15.1).
 type turnMetrics struct {
 	TurnID    chat.TurnID    `json:"turn_id"`
 	TurnSeq   int64          `json:"turn_seq"`
@@ -108,7 +108,7 @@ type turnMetrics struct {
 	At        time.Time      `json:"at"`
 	Model     string         `json:"model"`
 	Usage     chat.Usage     `json:"usage"` // as the provider reported it
-	// Cost is by the model's price; absent where none is known. Estimate: the price is not a configured one.
+	// Cost is the cost at the model's price; absent if it is unknown. Estimate: the price is not a configured one.
 	Cost     *float64 `json:"cost,omitempty"`
 	Estimate bool     `json:"cost_is_estimate,omitempty"`
 	chat.TurnMetrics
@@ -118,7 +118,7 @@ type turnMetrics struct {
 	Steps       []stepMetrics    `json:"steps"`
 }
 
-// stepMetrics is what was measured of a provider call.
+// stepMetrics are the metrics of a provider call.
 type stepMetrics struct {
 	StepID         chat.StepID     `json:"step_id"`
 	Index          int             `json:"step_index"`
@@ -131,8 +131,7 @@ type stepMetrics struct {
 	DurableBytes   int64           `json:"durable_bytes"`
 }
 
-// metricsBacklog is the background work that waits, of all sessions; Unindexed is of the
-// session that was asked for.
+// metricsBacklog is the waiting background work of all sessions; Unindexed is for the requested session.
 type metricsBacklog struct {
 	Queued    int `json:"queued"`
 	Running   int `json:"running"`
@@ -164,11 +163,11 @@ func (s *Services) turnMetrics(ctx context.Context, r chat.TurnMeasure) (turnMet
 	return m, err
 }
 
-// metricsSum is what the turns add up to.
+// metricsSum is the sum over the turns.
 type metricsSum struct {
 	Turns              int        `json:"turns"`
 	Usage              chat.Usage `json:"usage"`
-	Cost               float64    `json:"cost"` // of the turns whose price is known
+	Cost               float64    `json:"cost"` // of the turns with a known price
 	CostIsEstimate     bool       `json:"cost_is_estimate"`
 	TurnsWithoutPrice  int        `json:"turns_without_price"`
 	EstimateTokens     int64      `json:"estimate_tokens"`
@@ -187,7 +186,7 @@ type metricsSum struct {
 	ValidationRepaired int        `json:"validation_repaired"`
 	ValidationFailed   int        `json:"validation_failed"`
 	ValidationTries    int        `json:"validation_tries"`
-	Indexed            int        `json:"indexed"` // turns that can be found
+	Indexed            int        `json:"indexed"` // turns that are indexed
 	Steps              int        `json:"steps"`
 	StepsFailed        int        `json:"steps_failed"`
 	DisplayedBytes     int64      `json:"displayed_bytes"`
@@ -270,7 +269,7 @@ func (r metricsReply) print(o *output) {
 		plural(r.Backlog.Queued, "job"), r.Backlog.Running, r.Backlog.Dead, plural(r.Backlog.Unindexed, "turn"))
 }
 
-// cost is an amount, "~" before an estimate, "-" where no price is known.
+// cost formats an amount, with "~" for an estimate; "-" if no price is known.
 func (m turnMetrics) cost() string {
 	if m.Cost == nil {
 		return "-"
@@ -317,7 +316,7 @@ func (m turnMetrics) check() string {
 	return fmt.Sprintf("%s, %s", m.ValidationResult, display.Count(m.ValidationTries, "try", "tries"))
 }
 
-// calls are the outcomes of a turn's provider calls, each once.
+// calls lists the different outcomes of a turn's provider calls.
 func (m turnMetrics) calls() string {
 	var out []string
 	for _, st := range m.Steps {

@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/models"
 )
 
-// PriceInfo is a price as documents have it; nil where none is known.
+// PriceInfo is a price in documents; nil if unknown.
 func PriceInfo(p models.Price, known bool) *ModelPrice {
 	if !known {
 		return nil
@@ -19,7 +19,7 @@ func PriceInfo(p models.Price, known bool) *ModelPrice {
 	return &ModelPrice{Input: p.Input, Cached: p.Cached, Output: p.Output, Source: p.Source, Estimate: p.Estimate()}
 }
 
-// columns are the prices of input and output; an estimate is marked.
+// columns formats the prices of input and output; an estimate is marked.
 func (p *ModelPrice) columns() (in, out string) {
 	if p == nil {
 		return "-", "-"
@@ -48,7 +48,7 @@ func abilityWords(images, tools, reasoning string) string {
 	return "text"
 }
 
-// offerInfo is a model that a provider has.
+// offerInfo is a model that a provider offers.
 type offerInfo struct {
 	ModelID    string      `json:"model_id"`
 	Configured string      `json:"configured"` // the name of the configured model for it, or ""
@@ -105,7 +105,7 @@ func (c *call) modelsListCommand() *cobra.Command {
 	return cmd
 }
 
-// holds reports that a text has all words, in any order and case.
+// holds reports whether a text contains all words, in any order, ignoring case.
 func holds(text, words string) bool {
 	for word := range strings.FieldsSeq(strings.ToLower(words)) {
 		if !strings.Contains(strings.ToLower(text), word) {

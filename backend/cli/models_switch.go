@@ -8,7 +8,7 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// switchReply is what sending a conversation to another model would change.
+// switchReply is the effect of sending a conversation to another model.
 type switchReply struct {
 	SessionID          chat.SessionID        `json:"session_id"`
 	BranchID           chat.BranchID         `json:"branch_id"`
@@ -47,7 +47,7 @@ func (c *call) previewSwitch(ctx context.Context, session, model string) (reply,
 	})
 }
 
-// switching is the active branch of the session that is named, or was used last.
+// switching finds the active branch of the named session, or of the one used last.
 func (s *Services) switching(ctx context.Context, session string) (chat.Branch, error) {
 	if session != "" {
 		_, b, err := s.place(ctx, session, "")

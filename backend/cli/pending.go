@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// CallStore keeps the calls of tools.
+// CallStore stores tool calls.
 type CallStore interface {
 	WaitingCalls(context.Context) ([]chat.WaitingCall, error)
 	CallBatch(context.Context, chat.ToolCallID) (chat.ToolBatch, error)
@@ -23,7 +23,7 @@ type pendingRow struct {
 	Phase     chat.Phase   `json:"phase"`
 	Outcome   chat.Outcome `json:"outcome"`
 	Title     string       `json:"title"` // first words of the message
-	Job       *chat.Job    `json:"job"`   // what will commit it; null when there is none
+	Job       *chat.Job    `json:"job"`   // the job that will commit it; null if there is none
 	CreatedAt time.Time    `json:"created_at"`
 }
 

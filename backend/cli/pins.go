@@ -57,7 +57,7 @@ func (c *call) pinCommand() *cobra.Command {
 	return cmd
 }
 
-// pinsFlags choose between the pins of a branch and what is suggested as pins.
+// pinsFlags choose between the pins of a branch and the suggestions.
 type pinsFlags struct {
 	branch    string
 	suggested bool
@@ -142,7 +142,7 @@ func (r suggestionsReply) print(o *output) {
 	o.printf("Pin one with: contextinfinity pins %s --accept SUGGESTION\n", r.SessionID)
 }
 
-// onSuggestion runs f on the suggestion that an id or the beginning of one names.
+// onSuggestion runs f on the suggestion with an id, or the beginning of one.
 func (c *call) onSuggestion(ctx context.Context, session string, flags pinsFlags, typed string, f func(*Services, chat.Branch, chat.PinSuggestion) (reply, error)) (reply, error) {
 	fragment, err := parseID("suggestion", typed)
 	if err != nil {

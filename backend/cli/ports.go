@@ -98,7 +98,7 @@ type Memory interface {
 
 // Services are what an open data directory offers.
 type Services struct {
-	// What is kept, each by the verbs that work with it. Sessions, Pins and Erasing hold the rules of what changes it.
+	// Stored data, with an interface for each user. Sessions, Pins and Erasing apply the rules for changes.
 	Sessions *sessions.Service
 	Pins     *pins.Service
 	Erasing  *erasing.Service
@@ -177,12 +177,12 @@ type OpenOptions struct {
 	Publish    turn.Publisher // never nil
 	Patience   time.Duration  // as the writer: how long to wait for a command that is writing, if longer than usual
 	Waits      func()         // called once if that takes long; nil: not called
-	Files      []string       // of a start of the window: files to take in, absolute
-	NewChat    bool           // of a start of the window: on a new conversation
-	NewWindow  bool           // of a start of the window: beside those that there are
-	Quick      bool           // of a start of the window: the small one for a quick question
-	Session    string         // of a start of the window: what it opens on
-	Hidden     bool           // of a start of the window: in the tray, where there is one
+	Files      []string       // for a start of the window: absolute paths of files to open
+	NewChat    bool           // for a start of the window: open a new conversation
+	NewWindow  bool           // for a start of the window: open an additional one
+	Quick      bool           // for a start of the window: open the small one for a quick question
+	Session    string         // for a start of the window: the session to open
+	Hidden     bool           // for a start of the window: start in the tray, if there is one
 }
 
 // App is the command line's access to the program.
@@ -204,7 +204,7 @@ type App struct {
 	HandOver func(context.Context, OpenOptions, Handover) (int, bool, error)
 	// MemoryTools are the tools with which other programs read memory.
 	MemoryTools []mcpserver.Tool
-	// Documents reads files that are attached.
+	// Documents reads attached files.
 	Documents documents.Reader
 	// Redact removes secrets from a text; nil leaves it unchanged.
 	Redact func(string) string

@@ -113,7 +113,7 @@ func (c *call) projectShowCommand() *cobra.Command {
 	return cmd
 }
 
-// projectFlags are what a project is given.
+// projectFlags are the settings of a project as flags.
 type projectFlags struct {
 	name, instructions, model, toolsMode string
 	tools, facts                         []string
@@ -127,8 +127,7 @@ func (f *projectFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.facts, "fact", nil, "a pinned fact, replacing the earlier ones (may be repeated)")
 }
 
-// over are the settings with what was given on the command line. An empty list that was
-// given as one empty word empties it.
+// over returns the settings with the given flags applied. A list given as one empty string clears it.
 func (f projectFlags) over(cmd *cobra.Command, v chat.ProjectSettings) (chat.ProjectSettings, error) {
 	for name, text := range map[string]string{"name": f.name, "instructions": f.instructions, "model": f.model} {
 		if err := checkText("cli.projects", name, text, true); err != nil {
@@ -154,7 +153,7 @@ func (f projectFlags) over(cmd *cobra.Command, v chat.ProjectSettings) (chat.Pro
 	return v, nil
 }
 
-// checkModel refuses a model that is not configured.
+// checkModel returns an error if the model is not configured.
 func (s *Services) checkModel(ctx context.Context, name string) error {
 	if name == "" {
 		return nil
@@ -251,7 +250,7 @@ removes what was indexed.`,
 	return cmd
 }
 
-// indexFiles makes files searchable that were just read.
+// indexFiles indexes files that were just read, so that they can be found.
 func (s *Services) indexFiles(ctx context.Context) error {
 	_, err := s.Jobs.Drain(ctx)
 	return err
@@ -271,7 +270,7 @@ func (c *call) projectRescanCommand() *cobra.Command {
 	return cmd
 }
 
-// onProject changes a project that is there.
+// onProject changes an existing project.
 func (c *call) onProject(ctx context.Context, typed string, do func(*Services, chat.Project) (reply, error)) (reply, error) {
 	return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
 		p, err := s.project(ctx, typed)
@@ -302,7 +301,7 @@ func printScan(o *output, s chat.ProjectScan) {
 	}
 }
 
-// printPaths prints the first of all paths, and how many more there are.
+// printPaths prints some paths, and how many more there are.
 func printPaths(o *output, mark string, paths []string, all int) {
 	const most = 20
 	paths = paths[:min(len(paths), most)]
@@ -375,7 +374,7 @@ func (c *call) projectRemoveCommand() *cobra.Command {
 	return cmd
 }
 
-// listFiles answers with the files of a project, once they can be searched.
+// listFiles lists the files of a project after they were indexed.
 func (s *Services) listFiles(ctx context.Context, id chat.ProjectID) (reply, error) {
 	if err := s.indexFiles(ctx); err != nil {
 		return reply{}, err
@@ -440,8 +439,8 @@ model recall, which sends nothing, searches every session.`,
 
 type scopeReply struct {
 	Session chat.SessionID `json:"session_id"`
-	Own     chat.Scope     `json:"own"`   // empty: it has none
-	Scope   chat.Scope     `json:"scope"` // in force
+	Own     chat.Scope     `json:"own"`   // empty: not set
+	Scope   chat.Scope     `json:"scope"` // in effect
 }
 
 func (s *Services) scopeAnswer(ctx context.Context, typed string) (reply, error) {

@@ -218,7 +218,7 @@ its name. All of them are added, or none.`,
 	return cmd
 }
 
-// filledPrompt is a saved prompt with values for its variables.
+// filledPrompt fills in a saved prompt with values for its variables.
 func (c *call) filledPrompt(ctx context.Context, name string, given []string) (text string, err error) {
 	values, err := variables(given)
 	if err != nil {
@@ -253,7 +253,7 @@ func (c *call) filledPrompt(ctx context.Context, name string, given []string) (t
 	return text, err
 }
 
-// variables reads NAME=VALUE.
+// variables parses NAME=VALUE.
 func variables(given []string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, v := range given {

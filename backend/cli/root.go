@@ -13,7 +13,7 @@ import (
 
 const program = "contextinfinity"
 
-// root is the tree of verbs.
+// root builds the command tree.
 func (c *call) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           program,
@@ -34,7 +34,7 @@ func (c *call) root() *cobra.Command {
 	return root
 }
 
-// helpCommand is cobra's, but that a verb which does not exist is an error.
+// helpCommand is cobra's help command, except that an unknown verb is an error.
 func helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use: "help [VERB]", Short: "Explain a verb", Args: cobra.ArbitraryArgs,
@@ -81,7 +81,7 @@ func noVerb(_ *cobra.Command, args []string) error {
 	return usageHint("contextinfinity help lists the verbs", "There is no verb %q.", args[0])
 }
 
-// group is a verb that only has others below it.
+// group is a verb that only has subcommands.
 func group(use, short string, below ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs}
 	names := lists.Map(below, (*cobra.Command).Name)
@@ -96,7 +96,7 @@ func group(use, short string, below ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// exactly names the arguments a verb needs, in its error too.
+// exactly requires the named arguments, and names them in its error.
 func exactly(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -109,7 +109,7 @@ func exactly(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// atMost is exactly with the last argument free to be left out.
+// atMost is exactly with an optional last argument.
 func atMost(names ...string) cobra.PositionalArgs {
 	all, fewer := exactly(names...), exactly(names[:len(names)-1]...)
 	return func(cmd *cobra.Command, args []string) error {
@@ -120,14 +120,14 @@ func atMost(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// atLeast is exactly with the last argument given once or more.
+// atLeast is exactly with one or more last arguments.
 func atLeast(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		return exactly(names...)(cmd, args[:min(len(args), len(names))])
 	}
 }
 
-// Verbs lists the verbs of the command line.
+// Verbs returns the verbs of the command line.
 func Verbs() []string {
 	var out []string
 	for _, cmd := range new(call).verbs() {
@@ -136,8 +136,7 @@ func Verbs() []string {
 	return out
 }
 
-// IsVerb reports whether arg is a verb, help and the shell's completion requests
-// included.
+// IsVerb reports whether arg is a verb, including help and the shell's completion requests.
 func IsVerb(arg string) bool {
 	switch arg {
 	case "help", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd:
@@ -151,13 +150,13 @@ func IsVerb(arg string) bool {
 	return false
 }
 
-// WindowOptions reads the flags and files that a start of the window takes, as a file
-// manager or a desktop entry gives them; false means that args are not such a start, and the
-// command line answers them, wrong words and flags too. A verb is a verb, whatever files there are.
+// WindowOptions parses arguments that start the window: flags and files, as a file manager or a desktop entry passes
+// them. It returns false for any other arguments; the command line then handles them, including invalid ones. A verb
+// takes precedence over a file with the same name.
 func WindowOptions(args []string) (OpenOptions, bool) {
 	var rest []string
 	for _, a := range args {
-		if !strings.HasPrefix(a, "-psn_") { // macOS' own, from a double click
+		if !strings.HasPrefix(a, "-psn_") { // added by macOS after a double click
 			rest = append(rest, a)
 		}
 	}
@@ -176,8 +175,7 @@ func WindowOptions(args []string) (OpenOptions, bool) {
 	return OpenOptions{DataDir: c.dataDir, ConfigPath: c.configPath, Set: c.set, Files: files, NewChat: *newChat, Hidden: *hidden, NewWindow: *newWindow, Quick: *quick, Session: *session}, ok && (*session == "" || *newWindow)
 }
 
-// existing are the files that all words name, absolute; false where one is a verb or
-// names nothing.
+// existing returns the absolute paths of the files that the words name; false if one is a verb or does not exist.
 func existing(words []string) ([]string, bool) {
 	if len(words) > 0 && IsVerb(words[0]) {
 		return nil, false

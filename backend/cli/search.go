@@ -69,7 +69,7 @@ func (c *call) search(ctx context.Context, f searchFlags, query string) (reply, 
 			return reply{}, err
 		}
 		if f.maxTokens > 0 {
-			go s.Counter.Count("", query) // what tokens are counted by is read while memory is searched
+			go s.Counter.Count("", query) // loads the token encoding while memory is searched
 		}
 		found, err := s.Memory.Search(ctx, retrieval.Query{
 			Text: query, Within: within, Limit: f.limit, MaxTokens: f.maxTokens, WordsAlone: true,
@@ -84,8 +84,8 @@ func (c *call) search(ctx context.Context, f searchFlags, query string) (reply, 
 	})
 }
 
-// within is where to look. Without a session all of memory is searched; a scope that
-// needs one means the session used last.
+// within returns the scope to search. Without a session, all of memory is searched; a scope that needs a session uses
+// the one used last.
 func (s *Services) within(ctx context.Context, f searchFlags) (chat.Within, error) {
 	in := chat.Within{Scope: chat.Scope(f.scope)}
 	switch {
@@ -112,24 +112,24 @@ func (s *Services) within(ctx context.Context, f searchFlags) (chat.Within, erro
 	return in, err
 }
 
-// searchReply is what was found, best first: no more than were asked for. What would be
-// packed into a prompt may be more than that, and is counted.
+// searchReply has the results, best first, up to the requested number. A prompt might contain more; those are only
+// counted.
 type searchReply struct {
 	Query         string           `json:"query"`
 	Scope         chat.Scope       `json:"scope"`
 	SessionID     chat.SessionID   `json:"session_id,omitempty"`
 	BranchID      chat.BranchID    `json:"branch_id,omitempty"`
 	Results       []foundRow       `json:"results"`
-	Packed        int              `json:"packed_tokens"` // of all that would be packed into a prompt
+	Packed        int              `json:"packed_tokens"` // of everything that would be packed into a prompt
 	PackedResults int              `json:"packed_results"`
 	Looked        int              `json:"candidates"`
-	Unindexed     int              `json:"unindexed"` // turns that cannot be found yet
-	Embedder      string           `json:"embedder"`  // empty: words alone
+	Unindexed     int              `json:"unindexed"` // turns that are not indexed yet
+	Embedder      string           `json:"embedder"`  // empty: words only
 	Warning       string           `json:"warning,omitempty"`
 	Latency       retrieval.Timing `json:"latency"`
 }
 
-// foundRow is one chunk that was found. What is in a prompt of it is Packed.
+// foundRow is a chunk that was found. Packed is the part of it in a prompt.
 type foundRow struct {
 	Rank         int            `json:"rank"`
 	ChunkID      chat.ChunkID   `json:"chunk_id"`
@@ -148,14 +148,14 @@ type foundRow struct {
 	Similarity   float64        `json:"similarity"`
 	Vector       float64        `json:"vector_score"`
 	Keyword      float64        `json:"keyword_score"`
-	Matched      []string       `json:"matched_words"` // as they are written in Text
+	Matched      []string       `json:"matched_words"` // as written in Text
 	Why          string         `json:"why"`
 	Tokens       int            `json:"tokens"`
 	PackedAs     chat.PackedAs  `json:"packed_as,omitempty"` // empty: it did not fit
 	PackedTokens int            `json:"packed_tokens"`
 	Packed       string         `json:"packed,omitempty"`
 
-	excerpt string // of Text, around the words that match
+	excerpt string // of Text, around the matching words
 }
 
 func newSearchReply(query string, in chat.Within, found retrieval.Result) searchReply {
@@ -226,7 +226,7 @@ func bySession(all []foundRow) [][]foundRow {
 	return out
 }
 
-// shownText is how much of a result is shown, in columns.
+// shownText is how many columns of a result are shown.
 const shownText = 400
 
 func (f foundRow) print(o *output) {

@@ -13,7 +13,7 @@ func (r *foundRow) explain(m retrieval.Match) {
 	r.excerpt = excerpt(r.Text, m.Words)
 }
 
-// excerpt is the part of a text around the words that match, or its beginning.
+// excerpt returns the part of a text around the matching words, or its beginning.
 func excerpt(text string, words []string) string {
 	// The space makes the last word a complete one instead of the beginning of one.
 	spans, _, _ := highlight.All(text, highlight.Parse(strings.Join(words, " ")+" "))

@@ -17,7 +17,7 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// DraftStore keeps what is not sent yet, and the documents of messages.
+// DraftStore stores drafts and the documents of messages.
 type DraftStore interface {
 	documents.Store
 	Draft(context.Context, chat.BranchID) (chat.Draft, bool, error)
@@ -87,13 +87,13 @@ when it waits for your decision about tool calls: contextinfinity tools waiting.
 	return cmd
 }
 
-// shared adds what the decisions about a turn have in common.
+// shared adds the flags that decisions about a turn have, too.
 func (c *call) shared(f *sendFlags, cmd *cobra.Command) {
 	c.following(f, cmd)
 	cmd.Flags().StringVar(&f.model, "model", "", "a configured model, instead of the session's")
 }
 
-// following adds what send has in common with them: how an answer is followed.
+// following adds the flags for following an answer, which decisions about a turn have, too.
 func (c *call) following(f *sendFlags, cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&c.events, "events", false,
 		"print a JSON line for each event of the answer, with how much of it is durable: accepted, frame, settled")
@@ -237,7 +237,7 @@ func (s *Services) allow(ctx context.Context, branch chat.BranchID, names []stri
 	return s.Tools.AllowFor(b.SessionID, names), nil
 }
 
-// sendText reads the message; with images or documents it may be left out.
+// sendText reads the text of the message; with images or documents it is optional.
 func (c *call) sendText(ctx context.Context, args []string, f sendFlags) (string, error) {
 	if f.prompt != "" {
 		if len(args) > 0 {
@@ -251,7 +251,7 @@ func (c *call) sendText(ctx context.Context, args []string, f sendFlags) (string
 	return c.argument(args, "message")
 }
 
-// sentSoFar is the reply of a send that could not be followed to its end.
+// sentSoFar is the reply if send could not follow an answer to its end.
 func sentSoFar(t chat.Turn) reply {
 	if t.ID == "" {
 		return reply{}
@@ -262,8 +262,8 @@ func sentSoFar(t chat.Turn) reply {
 	}}
 }
 
-// target finds the branch to send to, making a session where one is wanted or
-// there is none. A model that cannot be called must not leave an empty session.
+// target finds the branch to send to, and creates a session if requested or if there is none. The model is checked
+// first, so that no empty session is left behind.
 func (c *call) target(ctx context.Context, s *Services, f sendFlags, title string) (chat.BranchID, error) {
 	switch {
 	case f.session != "":
@@ -289,8 +289,7 @@ func (c *call) target(ctx context.Context, s *Services, f sendFlags, title strin
 	return b.ID, err
 }
 
-// newSession starts a session that continues with the given model, and with the settings of an
-// assistant if one is named.
+// newSession creates a session with the given model, and with the settings of an assistant if one is named.
 func (s *Services) newSession(ctx context.Context, n chat.NewSession, model, assistant string) (session chat.Session, branch chat.Branch, err error) {
 	var a chat.Assistant
 	if assistant != "" {
@@ -343,8 +342,8 @@ func (c *call) start(ctx context.Context, s *Services, st *stream, m turn.Messag
 	return h, nil
 }
 
-// unqueue leaves a message that a window had queued as a draft: sent from here
-// it would be cut off when the verb ends.
+// unqueue turns a message that a window had queued into a plain draft: if it were sent from here, it would be
+// interrupted when the verb ends.
 func (c *call) unqueue(ctx context.Context, s *Services, branch chat.BranchID) error {
 	d, ok, err := s.Drafts.Draft(ctx, branch)
 	if err != nil || !ok || !d.Queued {
@@ -355,7 +354,7 @@ func (c *call) unqueue(ctx context.Context, s *Services, branch chat.BranchID) e
 	return s.Drafts.SaveDraft(ctx, d)
 }
 
-// withChoices names the turn that blocks a branch and what can be done with it.
+// withChoices names the turn that blocks a branch, and the ways to resolve it.
 func withChoices(err error, blocking chat.Turn) error {
 	if chat.CodeOf(err) != chat.CodeIncomplete {
 		return err
@@ -368,7 +367,7 @@ func withChoices(err error, blocking chat.Turn) error {
 	return e.WithHint("%s turn %s, or send with --incomplete keep or discard", verbs, blocking.ID)
 }
 
-// noteCleared says the outcome of the turn that stood in the way.
+// noteCleared reports what happened to the turn that blocked the branch.
 func (c *call) noteCleared(t chat.Turn, p turn.IncompletePolicy) {
 	switch {
 	case t.ID == "" || !t.Incomplete() && !t.Unsent():

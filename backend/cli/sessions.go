@@ -33,7 +33,7 @@ type sessionRow struct {
 	Pending      int            `json:"pending"`
 	LastPhase    chat.Phase     `json:"last_phase"`
 	LastOutcome  chat.Outcome   `json:"last_outcome"`
-	Interrupted  bool           `json:"interrupted"` // the newest answer is neither final nor being written
+	Interrupted  bool           `json:"interrupted"` // the newest answer is neither final nor running
 	Model        string         `json:"model"`
 	Source       string         `json:"source"`
 	Pinned       bool           `json:"pinned"`
@@ -94,7 +94,7 @@ func titleOf(title string) string {
 	return chat.BoundTitle(title)
 }
 
-// status is the one thing worth a word about a session's newest turn.
+// status is a notable state of a session's newest turn, as one word.
 func (r sessionRow) status() string {
 	switch {
 	case r.LastOutcome == chat.OutcomeIncomplete:

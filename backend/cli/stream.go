@@ -92,7 +92,7 @@ func notify(ch chan struct{}) {
 	}
 }
 
-// continues says that the answer so far was already shown, and only the rest is to be shown.
+// continues marks the existing part of the answer as already shown, so that only the rest is shown.
 func (s *stream) continues(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +124,7 @@ type printer struct {
 	block      int // the current one, -1 before the first
 	shown      printedText
 	outOfOrder bool // a frame of an earlier block came late
-	ended      bool // what is before ended a line already
+	ended      bool // the existing part ended a line already
 }
 
 // startPrinter shows base, the existing part of a turn's answer, then its frames.

@@ -40,7 +40,7 @@ type summariesReply struct {
 	orphans   bool           // only those
 }
 
-// summaryRow is a range summary, of the turns from_seq up to, and without, to_seq.
+// summaryRow is a range summary of the turns from_seq up to, but not including, to_seq.
 type summaryRow struct {
 	chat.RangeSummary
 	chat.StateCheck
@@ -48,7 +48,7 @@ type summaryRow struct {
 	InUse  bool `json:"in_use"`
 }
 
-// rangeSummaries are those of a branch's session, and which its next request holds.
+// rangeSummaries are those of a branch's session, with which of them its next request contains.
 func (s *Services) rangeSummaries(ctx context.Context, b chat.Branch, orphans bool) ([]summaryRow, error) {
 	all, _, err := s.Inspecting.SummariesOf(ctx, b)
 	if err != nil {
@@ -57,7 +57,7 @@ func (s *Services) rangeSummaries(ctx context.Context, b chat.Branch, orphans bo
 	out := []summaryRow{}
 	for _, r := range all {
 		row := summaryRow{RangeSummary: r.RangeSummary, StateCheck: r.Check(), Orphan: r.SupersededBy != "", InUse: r.InUse}
-		row.Validation = nil // the check says what of it is of use
+		row.Validation = nil // of the report, only the check is useful
 		if row.Orphan || !orphans {
 			out = append(out, row)
 		}
@@ -83,7 +83,7 @@ func (r summariesReply) print(o *output, text bool) {
 	}
 }
 
-// none says why the list is empty.
+// none explains why the list is empty.
 func (r summariesReply) none() string {
 	if r.orphans {
 		return "No range summary was replaced by another."

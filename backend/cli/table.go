@@ -79,7 +79,7 @@ func clip(s string, n int) string {
 	return b.String() + "…"
 }
 
-// local shows a moment in the reader's time.
+// local formats a moment in local time.
 func local(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -87,7 +87,7 @@ func local(t time.Time) string {
 	return t.Local().Format("2006-01-02 15:04")
 }
 
-// count shows a number, nothing for zero.
+// count formats a number; empty for zero.
 func count[T int | int64](n T) string {
 	if n == 0 {
 		return ""
@@ -95,11 +95,11 @@ func count[T int | int64](n T) string {
 	return strconv.FormatInt(int64(n), 10)
 }
 
-// plural is "1 turn", "2 turns".
+// plural formats a count with its noun: "1 turn", "2 turns".
 func plural(n int, word string) string { return display.Count(n, word, word+"s") }
 
-// decimal shows a number, zero too.
+// decimal formats a number, including zero.
 func decimal[T int | int64](n T) string { return strconv.FormatInt(int64(n), 10) }
 
-// oneDigit shows a measured number.
+// oneDigit formats a measured number with one decimal.
 func oneDigit(f float64) string { return strconv.FormatFloat(f, 'f', 1, 64) }

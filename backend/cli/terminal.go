@@ -57,7 +57,7 @@ func (k *keeper) Read(p []byte) (int, error) {
 // forget drops what was read.
 func (in *input) forget() { *in.kept = keeper{r: in.kept.r} }
 
-// again is the input from its first byte.
+// again returns the input from its first byte.
 func (in *input) again() io.Reader {
 	read := bytes.NewReader(in.kept.read.Bytes())
 	if in.kept.end == io.EOF {
@@ -103,8 +103,7 @@ func newOutput(w io.Writer) *output {
 	if f, ok := w.(*os.File); ok {
 		o.terminal = term.IsTerminal(int(f.Fd()))
 	}
-	// https://no-color.org: any value, even an empty one that is set, is left to
-	// the reader's intent; only a non-empty one counts.
+	// https://no-color.org: only a non-empty NO_COLOR counts.
 	o.color = o.terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	return o
 }

@@ -17,7 +17,7 @@ import (
 	"contextinfinity/backend/tools"
 )
 
-// toolsReply is what `tools` lists.
+// toolsReply is the output of `tools`.
 type toolsReply struct {
 	Mode        string          `json:"mode"`
 	Tools       []toolRow       `json:"tools"`
@@ -25,7 +25,7 @@ type toolsReply struct {
 	Problems    []problemRow    `json:"problems"`
 }
 
-// toolRow is a tool and what was decided about it.
+// toolRow is a tool with the decisions about it.
 type toolRow struct {
 	Name   string `json:"name"` // as models get it
 	Source string `json:"source"`
@@ -42,7 +42,7 @@ type toolRow struct {
 
 type permissionRow struct {
 	Source    string            `json:"source"`
-	Tool      string            `json:"tool"` // empty: all of the source
+	Tool      string            `json:"tool"` // empty: all tools of the source
 	SessionID chat.SessionID    `json:"session_id,omitempty"`
 	Decision  chat.ToolDecision `json:"decision"`
 	CreatedAt time.Time         `json:"created_at"`
@@ -74,8 +74,8 @@ then waits for you, unless you allowed the tool. The name of a server, given as 
 	return cmd
 }
 
-// withTools runs f with the tools that there are. It opens the data as the writer: the
-// program that is that has the servers running.
+// withTools runs f with the tools. It opens the data for writing, because the servers run in the process that has it
+// open.
 func (c *call) withTools(ctx context.Context, f func(*Services, tools.Panel) (reply, error)) (reply, error) {
 	return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
 		s.Tools.Ensure(ctx)
@@ -129,7 +129,7 @@ var stateWords = map[string]string{
 	tools.PinnedAccepted: "offered", tools.PinnedNew: "new: look at it", tools.PinnedChanged: "changed: look at it", tools.PinnedGone: "not there now",
 }
 
-// calls says what holds for a tool's calls in all sessions.
+// calls describes which decision applies to a tool's calls in all sessions.
 func (r toolRow) calls() string {
 	switch {
 	case r.Decision == chat.DecisionNever:
@@ -144,7 +144,7 @@ func (r toolRow) calls() string {
 	return "ask"
 }
 
-// tool finds a tool by the name that models get, or as SOURCE.TOOL.
+// tool finds a tool by the name that models see, or as SOURCE.TOOL.
 func tool(p tools.Panel, name string) (tools.Definition, error) {
 	for _, d := range p.Definitions {
 		if d.Name == name || d.Source+"."+d.Tool == name {
@@ -155,7 +155,7 @@ func tool(p tools.Panel, name string) (tools.Definition, error) {
 		WithHint("contextinfinity tools lists them")
 }
 
-// toolOrSource finds a tool, or a source whose tools are all meant.
+// toolOrSource finds a tool, or a source, which stands for all its tools.
 func toolOrSource(p tools.Panel, name string) (d tools.Definition, whole bool, err error) {
 	if d, err = tool(p, name); err == nil {
 		return d, false, nil
@@ -175,7 +175,7 @@ type toolDetail struct {
 	Description string          `json:"description"`
 	Schema      json.RawMessage `json:"arguments_schema"`
 	Annotations json.RawMessage `json:"annotations,omitempty"`
-	// Accepted is the definition that was accepted before this one.
+	// Accepted is the previously accepted definition.
 	Accepted *chat.ToolDefinition `json:"accepted_before,omitempty"`
 }
 
@@ -202,14 +202,14 @@ func detailOf(d tools.Definition) toolDetail {
 	return doc
 }
 
-// print shows texts of others as they are: nothing of them is drawn or carried out.
+// print prints the untrusted texts of a definition as plain text.
 func (d toolDetail) print(o *output) {
 	o.printf("%s\n", o.bold(line(d.Name)))
 	o.printf("of %s, %s, calls: %s\n", line(d.Source), stateWords[d.State], d.calls())
 	d.printDefinition(o)
 }
 
-// printDefinition shows all that a person accepts or approves with a tool.
+// printDefinition prints everything that the user accepts or approves about a tool.
 func (d toolDetail) printDefinition(o *output) {
 	if d.Title != "" {
 		o.printf("Title: %s\n", line(d.Title))
@@ -276,10 +276,10 @@ func (r acceptReply) print(o *output) {
 	}
 }
 
-// permitReply is a decision that holds for later calls.
+// permitReply is a decision for later calls.
 type permitReply struct {
 	Source    string            `json:"source"`
-	Tool      string            `json:"tool"` // empty: all of the source
+	Tool      string            `json:"tool"` // empty: all tools of the source
 	SessionID chat.SessionID    `json:"session_id,omitempty"`
 	Decision  chat.ToolDecision `json:"decision"`
 }

@@ -12,7 +12,7 @@ import (
 	"contextinfinity/backend/transfer/render"
 )
 
-// treeRun is a run of turns of one branch: nothing forks off inside it.
+// treeRun is a run of turns of one branch without forks inside.
 type treeRun struct {
 	Parent    int           `json:"parent"` // index of the run that this one continues from; -1: none
 	BranchID  chat.BranchID `json:"branch_id"`
@@ -108,10 +108,10 @@ func (r treeReply) print(o *output, archived bool) {
 	draw(-1, "")
 }
 
-// hidden are the runs of archived branches that nothing shown continues from.
+// hidden marks the runs of archived branches that no visible run continues from.
 func (r treeReply) hidden(archived bool, below map[int][]int) map[int]bool {
 	hidden := map[int]bool{}
-	for i := len(r.Runs) - 1; i >= 0 && !archived; i-- { // what goes on from a run is after it
+	for i := len(r.Runs) - 1; i >= 0 && !archived; i-- { // runs that continue from a run come after it
 		hidden[i] = r.Runs[i].Archived
 		for _, j := range below[i] {
 			hidden[i] = hidden[i] && hidden[j]
@@ -152,7 +152,7 @@ func (r treeRun) String() string {
 type sideRow struct {
 	BranchID chat.BranchID `json:"branch_id"`
 	Label    string        `json:"label"`
-	Turns    []shownTurn   `json:"turns"` // after those that both have
+	Turns    []shownTurn   `json:"turns"` // after the shared ones
 	Summary  string        `json:"summary"`
 	Pins     []string      `json:"pins"`
 }
@@ -165,8 +165,8 @@ type shownTurn struct {
 }
 
 type compareReply struct {
-	Shared int64       `json:"shared"`    // turns that both have
-	Last   chat.TurnID `json:"last_turn"` // the last of them
+	Shared int64       `json:"shared"`    // shared turns
+	Last   chat.TurnID `json:"last_turn"` // the last shared one
 	Left   sideRow     `json:"left"`
 	Right  sideRow     `json:"right"`
 }

@@ -15,7 +15,7 @@ type reconcileReply struct {
 	Recovery chat.RecoveryReport `json:"recovery"`
 	Requeued int                 `json:"requeued"`
 	Ran      int                 `json:"jobs_run"`
-	Queued   int                 `json:"queued"` // still waiting, for a later time
+	Queued   int                 `json:"queued"` // waiting for a later time
 	Dead     int                 `json:"dead"`
 }
 
@@ -68,7 +68,7 @@ func (c *call) reconcile(ctx context.Context, s *Services) (reply, error) {
 	return reply{doc: doc, text: doc.print}, err
 }
 
-// recoveryReply is a report of an earlier time.
+// recoveryReply is an earlier report.
 type recoveryReply struct {
 	Recovery chat.RecoveryReport `json:"recovery"`
 }
@@ -137,7 +137,7 @@ func (c *call) verifyCommand() *cobra.Command {
 			return verified(found), foundProblems(len(found))
 		})
 		if _, found := err.(problemsError); !found && chat.CodeOf(err) == chat.CodeCorrupt {
-			// A file too damaged to open is what verify is there to find.
+			// verify also has to report a file that is too damaged to open.
 			e := c.describe(err)
 			return verified([]chat.Finding{{Kind: "open", Table: "", ID: "database", Message: e.Message}}), cannotOpen(e.Hint)
 		}
@@ -158,7 +158,8 @@ func verified(found []chat.Finding) reply {
 	}}
 }
 
-// cannotOpen is a database that nothing can be said of: not that the rest is intact.
+// cannotOpen is the error for a database that cannot be opened: unlike other problems, it says nothing about the rest
+// of the data.
 func cannotOpen(hint string) error {
 	return problemsError{chat.Errorf(chat.CodeCorrupt, "cli.verify", "The data cannot be opened, so nothing in it was verified.").WithHint("%s", hint)}
 }
@@ -180,7 +181,7 @@ func (c *call) statsCommand() *cobra.Command {
 	return cmd
 }
 
-// figures encode as one object, in their order.
+// figures are encoded as one object, in order.
 type figures []Stat
 
 // MarshalJSON implements json.Marshaler.
@@ -203,7 +204,7 @@ func (f figures) MarshalJSON() ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// documentName leaves "schema" to the document itself.
+// documentName renames "schema", because the document itself has a member with that name.
 func documentName(name string) string {
 	if name == "schema" {
 		return "database_schema"

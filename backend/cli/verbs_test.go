@@ -57,7 +57,7 @@ func TestWindowOrCommandLine(t *testing.T) {
 	}
 	for _, v := range append(cli.Verbs(), "help", "__complete") {
 		if !cli.IsVerb(v) {
-			t.Errorf("%s is no verb", v)
+			t.Errorf("%s is not a verb", v)
 		}
 	}
 	if cli.IsVerb("nonsense") {
@@ -218,7 +218,7 @@ func TestPauseByHand(t *testing.T) {
 	}
 	h.run("jobs", "--json").exits(0).into(&paused)
 	if paused.Paused {
-		t.Error("resumed, it is paused")
+		t.Error("it is paused after resuming")
 	}
 }
 

@@ -15,7 +15,7 @@ type versionReply struct {
 	Go      string `json:"go"`
 	OS      string `json:"os"`
 	Arch    string `json:"arch"`
-	// Update is there with --check.
+	// Update is set with --check.
 	Update *updateReply `json:"update,omitempty"`
 }
 

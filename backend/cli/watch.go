@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// watchEvery is how often a watch looks; work that is done before is not shown at all.
+// watchEvery is the interval of updates; work that is done sooner is not shown.
 const watchEvery = 500 * time.Millisecond
 
-// progress is how much of how much is done (0: not known), and what else is to be told.
+// progress is done of total (0: unknown), and additional text.
 type progress struct {
 	done, total int64
 	more        string
 }
 
-// watch shows on a terminal that long work continues, until it is stopped: how far it is by
-// look, or where nobody can say, for how long. Elsewhere it shows nothing. stop may be
-// called twice; nothing else may be printed before.
+// watch shows on a terminal, until it is stopped, that long work is in progress: with the progress from look or, if
+// that is unknown, the elapsed time. Elsewhere it shows nothing. stop may be called twice; nothing else may be
+// printed before it is called.
 func (c *call) watch(what string, look func() progress) (stop func()) {
 	if !c.note.terminal {
 		return func() {}

@@ -4,5 +4,5 @@ package desktop
 
 import "github.com/wailsapp/wails/v2/pkg/options/assetserver"
 
-// windowMiddleware changes nothing of what the window loads.
+// windowMiddleware is nil: the window loads its files unchanged.
 func windowMiddleware() assetserver.Middleware { return nil }

@@ -23,7 +23,6 @@ var notices struct {
 }
 
 // send shows a notification. Without a notification server none is shown; the window has the same information.
-// would say is in the window too.
 func (l *life) send(n Notice) {
 	conn, err := sessionBus()
 	if err != nil {

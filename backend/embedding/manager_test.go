@@ -296,7 +296,7 @@ func TestRemoteTextsAreRedactedAndLocalOnesAreNot(t *testing.T) {
 		}
 		for i, r := range f.asked {
 			if !strings.Contains(r[0], want) {
-				t.Errorf("%s: request %d holds %q", name, i, r)
+				t.Errorf("%s: request %d contains %q", name, i, r)
 			}
 		}
 	}

@@ -119,7 +119,7 @@ func (e *Exporter) writeAll(ctx context.Context, sessions []chat.SessionSummary,
 	names.take("README.md")
 	list := render.Index{}
 	for _, session := range sessions {
-		s, err := e.find(ctx, Request{Scope: ScopeSession, Session: session.ID, AllBranches: branches, Format: format})
+		s, err := e.find(ctx, Request{Scope: ScopeSession, Session: session.ID, AllBranches: branches, Format: format, Quotes: true})
 		if chat.CodeOf(err) == chat.CodeNotFound {
 			continue // deleted in the meantime
 		}

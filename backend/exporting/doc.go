@@ -57,7 +57,10 @@ type Request struct {
 	AllBranches bool
 	// Format is the configured one if empty. A bundle contains a whole session: part of one is then written as
 	// Markdown, and an explicitly requested bundle of it is refused.
-	Format   Format
+	Format Format
+	// Quotes includes in a bundle the requests that quoted other conversations or files of projects. A bundle of
+	// everything always includes them.
+	Quotes   bool
 	Archived bool // for ScopeAll: include archived sessions
 	// Path is the file, or a folder; empty: the last used folder. In a folder an unused name is chosen.
 	Path    string
@@ -74,12 +77,17 @@ type Plan struct {
 	Branches int
 	Turns    int
 	Open     int // turns left out because they have no answer yet
+	// Quoting counts the requests of a session to be written as a bundle that quoted other conversations or files of
+	// projects.
+	Quoting int
 }
 
 // Result is what an export has written.
 type Result struct {
 	Plan
 	Bytes int64
+	// LeftOut counts the requests that are not in the bundle, because they quoted other conversations.
+	LeftOut int
 }
 
 // Progress is called with the number of turns written so far. It is called from one goroutine.
@@ -104,7 +112,10 @@ type Store interface {
 
 // Bundles writes sessions as bundles.
 type Bundles interface {
-	WriteBundle(ctx context.Context, session chat.SessionID, w io.Writer) error
+	// WriteBundle returns how many requests were left out because they quoted other conversations.
+	WriteBundle(ctx context.Context, session chat.SessionID, w io.Writer, withQuotes bool) (left int, err error)
+	// QuotingRequests counts the requests that quoted other conversations.
+	QuotingRequests(context.Context, chat.SessionID) (int, error)
 }
 
 // Answers returns the partial answer of an unfinished turn.

@@ -27,7 +27,7 @@ func TestADraggedFileIsWrittenOnce(t *testing.T) {
 		t.Errorf("%+v", first)
 	}
 	if text := d.read(first.Path); said(text) != "one two-b three-b" || first.Size != int64(len(text)) {
-		t.Errorf("%+v holds %q", first, said(text))
+		t.Errorf("%+v contains %q", first, said(text))
 	}
 	for _, path := range []string{filepath.Dir(first.Path), filepath.Join(d.dir, exporting.Dir)} {
 		if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {

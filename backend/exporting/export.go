@@ -32,7 +32,10 @@ func (e *Exporter) prepare(ctx context.Context, r Request) (prepared, error) {
 		write: func(ctx context.Context, w io.Writer, c *counted) error { return e.write(ctx, s, w, c) },
 	}
 	p.plan.Name = p.name + p.ext
-	return p, nil
+	if s.format == FormatBundle {
+		p.plan.Quoting, err = e.Bundles.QuotingRequests(ctx, s.session.ID)
+	}
+	return p, err
 }
 
 // Plan returns what an export would write, and where.
@@ -65,7 +68,7 @@ func (e *Exporter) Write(ctx context.Context, r Request, told Progress) (Result,
 		if _, err := e.place(ctx, r, &p); err != nil { // another program took the name in the meantime
 			return Result{}, err
 		}
-		c.done = 0
+		c.done, c.left = 0, 0
 	}
 	if err != nil {
 		return Result{}, err
@@ -74,7 +77,7 @@ func (e *Exporter) Write(ctx context.Context, r Request, told Progress) (Result,
 	if e.Used != nil {
 		e.Used(ctx, filepath.Dir(p.plan.Path))
 	}
-	return Result{Plan: p.plan, Bytes: size}, nil
+	return Result{Plan: p.plan, Bytes: size, LeftOut: c.left}, nil
 }
 
 // WriteTo writes to w what Write would write to a file. If it fails, a part may have been written.
@@ -84,8 +87,9 @@ func (e *Exporter) WriteTo(ctx context.Context, r Request, w io.Writer, told Pro
 		return Result{}, err
 	}
 	out := &measured{w: w}
-	err = p.write(ctx, out, &counted{told: told, total: int64(p.plan.Turns + p.plan.Open)})
-	return Result{Plan: p.plan, Bytes: out.n}, cancelled(ctx, err)
+	c := &counted{told: told, total: int64(p.plan.Turns + p.plan.Open)}
+	err = p.write(ctx, out, c)
+	return Result{Plan: p.plan, Bytes: out.n, LeftOut: c.left}, cancelled(ctx, err)
 }
 
 // place determines the path; chosen means that the file name was not the caller's.

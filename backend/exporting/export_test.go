@@ -218,7 +218,7 @@ func TestScopes(t *testing.T) {
 				}
 				text, _, _ = strings.Cut(text, "<nav")
 				if got := said(text); got != c.want {
-					t.Errorf("holds %q, want %q", got, c.want)
+					t.Errorf("contains %q, want %q", got, c.want)
 				}
 				if info, err := os.Stat(res.Path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 					t.Errorf("mode %v, %v", info.Mode(), err)
@@ -318,7 +318,7 @@ func TestTurnsWithoutAnAnswerAreLeftOutAndCounted(t *testing.T) {
 		c.r.Session = d.session.ID
 		res, text := d.write(c.r)
 		if res.Turns != c.turns || res.Open != c.open || said(text) != c.want {
-			t.Errorf("%+v: %+v holds %q", c.r, res, said(text))
+			t.Errorf("%+v: %+v contains %q", c.r, res, said(text))
 		}
 	}
 	_, err = d.Write(d.ctx, exporting.Request{Scope: exporting.ScopeTurn, Session: d.session.ID, Turn: open.ID, Format: exporting.FormatHTML}, nil)
@@ -365,7 +365,7 @@ func TestAllSessionsAreAZip(t *testing.T) {
 			t.Errorf("%s: %s", c.r.Format, got)
 		}
 		if last := told[len(told)-1]; res.Turns != c.turns || last[0] != int64(c.turns) || last[1] != int64(c.turns) {
-			t.Errorf("%+v, told %v", res, told)
+			t.Errorf("%+v, reported %v", res, told)
 		}
 		list := names["README.md"] + names["index.html"]
 		for name := range names {
@@ -506,10 +506,12 @@ func TestAnExportThatFailsLeavesNothing(t *testing.T) {
 
 type failing struct{ err error }
 
-func (f failing) WriteBundle(_ context.Context, _ chat.SessionID, w io.Writer) error {
+func (f failing) WriteBundle(_ context.Context, _ chat.SessionID, w io.Writer, _ bool) (int, error) {
 	_, _ = w.Write(bytes.Repeat([]byte("part"), 1000))
-	return f.err
+	return 0, f.err
 }
+
+func (f failing) QuotingRequests(context.Context, chat.SessionID) (int, error) { return 0, nil }
 
 func TestTheJSONIsTheSessions(t *testing.T) {
 	d := forked(t)

@@ -69,7 +69,7 @@ func TestANameThatWasTakenMeanwhile(t *testing.T) {
 		return os.WriteFile(path, []byte("theirs"), 0o600)
 	})
 	if data, _ := os.ReadFile(path); chat.CodeOf(err) != chat.CodeConflict || string(data) != "theirs" {
-		t.Errorf("%v, and it holds %q", err, data)
+		t.Errorf("%v, and it contains %q", err, data)
 	}
 	if files, _ := os.ReadDir(filepath.Dir(path)); len(files) != 1 {
 		t.Errorf("%d files are left", len(files)-1)

@@ -18,6 +18,7 @@ type selection struct {
 	chapters []render.Chapter
 	turn     chat.Turn // of ScopeTurn
 	open     int       // turns left out
+	quotes   bool      // a bundle includes requests that quoted other conversations
 	running  bool      // some turns are unfinished: a later export will differ
 }
 
@@ -64,7 +65,7 @@ func (e *Exporter) find(ctx context.Context, r Request) (selection, error) {
 	if err != nil {
 		return selection{}, err
 	}
-	s := selection{scope: scope, format: format, all: scope == ScopeSession && (r.AllBranches || format == FormatBundle)}
+	s := selection{scope: scope, format: format, quotes: r.Quotes, all: scope == ScopeSession && (r.AllBranches || format == FormatBundle)}
 	if err := e.findSession(ctx, r, &s); err != nil {
 		return s, err
 	}

@@ -19,6 +19,7 @@ type counted struct {
 	told  Progress
 	done  int64
 	total int64
+	left  int // requests left out of bundles
 }
 
 func (c *counted) add(n int) {
@@ -31,9 +32,11 @@ func (c *counted) add(n int) {
 // write writes a selection.
 func (e *Exporter) write(ctx context.Context, s selection, w io.Writer, c *counted) error {
 	if s.format == FormatBundle {
-		if err := e.Bundles.WriteBundle(ctx, s.session.ID, w); err != nil {
+		left, err := e.Bundles.WriteBundle(ctx, s.session.ID, w, s.quotes)
+		if err != nil {
 			return err
 		}
+		c.left += left
 		c.add(s.turns())
 		return nil
 	}

@@ -397,7 +397,7 @@ func TestHalfFramesAreBounded(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 40<<20 {
-		t.Errorf("%d half frames hold %d MB", len(conns), grown>>20)
+		t.Errorf("%d half frames take %d MB", len(conns), grown>>20)
 	}
 	for _, c := range conns {
 		_ = c.Close()

@@ -363,7 +363,7 @@ func TestImportIsCancelled(t *testing.T) {
 		t.Errorf("%v, %+v", err, r)
 	}
 	if len(seen) == 0 || !slices.IsSorted(seen) {
-		t.Errorf("told %v", seen)
+		t.Errorf("reported %v", seen)
 	}
 	if r := w.imports(path); r.Sessions != 2 || r.Already != 1 {
 		t.Errorf("again: %+v", r)
@@ -413,7 +413,8 @@ func TestImportOfAnArchiveOfBundles(t *testing.T) {
 		s, _, err := from.CreateSession(context.Background(), chat.NewSession{Title: title})
 		w.ok(err)
 		var bundle strings.Builder
-		w.ok(from.WriteBundle(context.Background(), s.ID, &bundle))
+		_, err = from.WriteBundle(context.Background(), s.ID, &bundle, true)
+		w.ok(err)
 		put(title+".cinf", zip.Store, bundle.String())
 	}
 	put("torn.cinf", zip.Store, "PK\x03\x04 torn")

@@ -131,7 +131,7 @@ func TestInstructionsAreAnnounced(t *testing.T) {
 			return c.Kind == chat.ChangePins && c.ID == string(b.branch.ID)
 		})
 		if told != want {
-			t.Errorf("%q: told %v", text, told)
+			t.Errorf("%q: reported %v", text, told)
 		}
 	}
 }

@@ -201,7 +201,7 @@ func TestTheTimer(t *testing.T) {
 		days.Store(0)
 		time.Sleep(5 * time.Hour)
 		if days.Load() != 0 {
-			t.Error("paused, it went on")
+			t.Error("it continued while paused")
 		}
 		r.Resume()
 		time.Sleep(time.Minute)
@@ -232,7 +232,7 @@ func TestTheLogIsNotCheckpointedBesideATurn(t *testing.T) {
 			b.final(1)
 			time.Sleep(6 * time.Minute)
 			if int(s.some.Load()) != some || int(s.idle.Load()) != idle {
-				t.Errorf("large %v: %d beside, %d alone", large, s.some.Load(), s.idle.Load())
+				t.Errorf("large %v: %d partial and %d idle checkpoints", large, s.some.Load(), s.idle.Load())
 			}
 		}
 		time.Sleep(time.Minute)

@@ -194,7 +194,7 @@ func TestCrashFS(t *testing.T) {
 	_, _ = f.Write([]byte("not"))
 	fs.Crash(nil)
 	if got := string(fs.Bytes("d/a")); got != "synced" {
-		t.Errorf("after the crash the file holds %q", got)
+		t.Errorf("after the crash the file contains %q", got)
 	}
 	if _, err := f.Write([]byte("x")); err == nil {
 		t.Error("a handle from before the crash still writes")

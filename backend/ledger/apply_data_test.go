@@ -21,7 +21,7 @@ func TestDataOf(t *testing.T) {
 		ok := err == nil && want.Version == PayloadVersion
 		got, err := dataOf([]byte(payload))
 		if (err == nil) != ok || ok && !bytes.Equal(got, want.Data) {
-			t.Errorf("%s tells %s (%v), want %s", payload, got, err, want.Data)
+			t.Errorf("%s has the data %s (%v), want %s", payload, got, err, want.Data)
 		}
 	}
 	if data, err := dataOf(canonical); err != nil || &data[0] != &canonical[len(canonicalStart)] {

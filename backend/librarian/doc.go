@@ -20,5 +20,4 @@
 // facts are in neither and are never given to a model, because they are sent verbatim (SPEC 7); quotations of the
 // recall provider from other sessions are in neither, because a summary is sent to every provider (SPEC 9); and a run
 // ends with a summary after a limited number of calls and three timeouts.
-// calls and three timeouts, with a summary.
 package librarian

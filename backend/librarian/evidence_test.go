@@ -41,7 +41,7 @@ func TestHolds(t *testing.T) {
 	}
 	for _, c := range cases {
 		if got := evidenceOf("## Facts\n" + c.summary).holds(c.statement); got != c.want {
-			t.Errorf("%q holds %q: %v", c.summary, c.statement, got)
+			t.Errorf("%q contains %q: %v", c.summary, c.statement, got)
 		}
 	}
 }

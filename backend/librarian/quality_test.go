@@ -57,7 +57,7 @@ func TestConstraintsAndDecisions(t *testing.T) {
 		s := stateOf("2026-03-01", told(c.said)...)
 		for sec, want := range c.want {
 			if got := s.Entries(sec); !slices.Equal(got, want) {
-				t.Errorf("%q: %s holds %q, want %q", c.said, sec.Heading(), got, want)
+				t.Errorf("%q: %s contains %q, want %q", c.said, sec.Heading(), got, want)
 			}
 		}
 	}
@@ -81,7 +81,7 @@ func TestRepeatedOnce(t *testing.T) {
 		s := stateOf("2026-03-01", told(c.first, c.then)...)
 		got := append(slices.Clone(s.Entries(librarian.Decisions)), s.Entries(librarian.Constraints)...)
 		if len(got) != c.want || got[len(got)-1] != c.then {
-			t.Errorf("%q, then %q: the state holds %q", c.first, c.then, got)
+			t.Errorf("%q, then %q: the state contains %q", c.first, c.then, got)
 		}
 		extract := librarian.Extract([]chat.Turn{turn(c.first, ""), turn(c.then, "")}, 400, quarter)
 		if n := strings.Count(extract, "\n- "); n < c.want || !strings.Contains(extract, c.then) || c.want == 1 && strings.Contains(extract, c.first) {

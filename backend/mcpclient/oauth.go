@@ -142,7 +142,7 @@ func (s *server) newOAuth(cfg config.MCPServer, endpoint *url.URL, secret func(s
 		}
 	}
 	if port == 0 {
-		port = 1 // nobody comes back to it: without a signIn there is no way out
+		port = 1 // unused: without a signIn no page is opened that could redirect to it
 	}
 	back := fmt.Sprintf("http://127.0.0.1:%d/callback", port)
 	c := &auth.AuthorizationCodeHandlerConfig{

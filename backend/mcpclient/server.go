@@ -481,7 +481,7 @@ type Status struct {
 	LastError    string // empty once it is ready
 	RetryAt      time.Time
 	StartedAt    time.Time
-	Title        string // from here on the server's description of itself
+	Title        string // Title to Instructions: how the server describes itself
 	Version      string
 	Protocol     string
 	Instructions string

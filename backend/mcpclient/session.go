@@ -123,7 +123,7 @@ func (ss *session) clientOptions() *mcp.ClientOptions {
 	o := &mcp.ClientOptions{
 		Capabilities:           &mcp.ClientCapabilities{},
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { ss.changed() },
-		//lint:ignore SA1019 servers of the revisions before still send it, and nothing else tells what they do
+		//lint:ignore SA1019 servers of earlier revisions still send it, and there is no other source of their log messages
 		LoggingMessageHandler: func(_ context.Context, r *mcp.LoggingMessageRequest) { ss.logged(r.Params) },
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 			ss.progressed(r.Params)

@@ -46,7 +46,7 @@ func (m *meter) notices(method string, n int) (passed int) {
 func TestNoticesAreBounded(t *testing.T) {
 	m := newMeter()
 	if n := m.notices("notifications/message", 5000); n != noticesAtOnce || m.dropped != 1 {
-		t.Errorf("%d passed, told %d times", n, m.dropped)
+		t.Errorf("%d passed, reported %d times", n, m.dropped)
 	}
 	if n := m.notices("notifications/tools/list_changed", 3); n != 0 || m.changes != 3 {
 		t.Errorf("%d passed, %d changes", n, m.changes)

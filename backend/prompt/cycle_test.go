@@ -84,7 +84,7 @@ func TestProviderDataIsSentOnlyWithinItsTurn(t *testing.T) {
 					extras++
 				}
 				if i < len(c.Messages())-2 && (thinks || calls && use.Provider != "") {
-					t.Errorf("%s: message %d holds %+v", provider, i, b)
+					t.Errorf("%s: message %d contains %+v", provider, i, b)
 				}
 			}
 		}

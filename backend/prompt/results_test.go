@@ -42,7 +42,7 @@ func TestResultsAreFramedAndCapped(t *testing.T) {
 	text := got.Content.RenderedText()
 	inside, note, ok := strings.Cut(strings.TrimPrefix(text, resultOpen), resultClose)
 	if !ok || strings.Contains(inside, "<") || !strings.HasSuffix(inside, "the end") || !strings.Contains(inside, "\n…\n") {
-		t.Errorf("the frame holds %q", inside)
+		t.Errorf("the frame contains %q", inside)
 	}
 	for _, want := range []string{"bytes of the 1038 are left out", "2 images are left out", "The whole result is kept."} {
 		if !strings.Contains(note, want) {

@@ -130,7 +130,7 @@ func (m *memory) TermFrequencies(ctx context.Context, terms []string) (map[strin
 	return out, m.enter(ctx, "TermFrequencies")
 }
 
-// Vocabulary knows words as they are spelled.
+// Vocabulary returns words as they are spelled.
 func (m *memory) Vocabulary(ctx context.Context, term string, letters, margin int) (string, []chat.TermCount, error) {
 	count := map[string]int{}
 	for _, u := range m.units {

@@ -9,7 +9,6 @@ import (
 
 // passage is the part of a span with most of the query, for a span over half of the budget. It begins and ends
 // between words.
-// more than half of the budget. It begins and ends between words.
 func (k *packer) passage(source string, span chat.Span) chat.Span {
 	text := source[span.Start:span.End]
 	size := max(k.q.MaxTokens*2, 64) // bytes of about half of the budget

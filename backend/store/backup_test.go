@@ -98,7 +98,7 @@ func TestBackupToInvalidPaths(t *testing.T) {
 		}
 	}
 	if text, err := os.ReadFile(file); err != nil || string(text) != "mine" {
-		t.Errorf("a file that was there holds %q (%v)", text, err)
+		t.Errorf("a file that was there contains %q (%v)", text, err)
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 2 {
 		t.Errorf("left there: %v", left)
@@ -158,7 +158,7 @@ func TestBackupIncludesJournalsAndConfiguration(t *testing.T) {
 		held[file.Name] = string(file.Content)
 	}
 	if len(held) != 2 || held["config.toml"] != "[stream]\n" || held["streams/"+string(step.ID)+".jsonl"] != "half an ans" {
-		t.Errorf("it holds %v", held)
+		t.Errorf("it contains %v", held)
 	}
 }
 

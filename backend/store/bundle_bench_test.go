@@ -98,7 +98,7 @@ func BenchmarkBundle(b *testing.B) {
 	b.Run(fmt.Sprintf("write/%d", turns), func(b *testing.B) {
 		var peak uint64
 		for b.Loop() {
-			peak = heapWatch(func() { f.ok(f.WriteBundle(f.ctx, s.ID, io.Discard)) })
+			peak = heapWatch(func() { _, err := f.WriteBundle(f.ctx, s.ID, io.Discard, true); f.ok(err) })
 		}
 		b.ReportMetric(float64(peak)/(1<<20), "MB-heap")
 		b.StopTimer()

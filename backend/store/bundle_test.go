@@ -28,7 +28,8 @@ import (
 func (f *fixture) bundled(s chat.SessionID) []byte {
 	f.Helper()
 	var b bytes.Buffer
-	f.ok(f.WriteBundle(f.ctx, s, &b))
+	_, err := f.WriteBundle(f.ctx, s, &b, true)
+	f.ok(err)
 	return b.Bytes()
 }
 

@@ -6,7 +6,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// A queued draft can be taken back only while it is still the one in the queue. A newer draft stays queued, and a
+// A draft can be removed from the queue only while it is still the queued one. A newer draft stays queued, and a
 // replaced one is not restored.
 func TestReleaseDraft(t *testing.T) {
 	f := newFixture(t)

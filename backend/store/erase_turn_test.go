@@ -97,7 +97,7 @@ func (f *fixture) leaky() (chat.Branch, chat.Turn, []chat.Turn) {
 	return b, leak, later
 }
 
-// TestAnErasedTurnStaysAsAShell: its text is nowhere, nor in anything derived from it; the turn itself stays, and the
+// TestAnErasedTurnStaysAsAShell: neither its text nor anything derived from it is left; the turn itself stays, and the
 // ledger replays.
 func TestAnErasedTurnStaysAsAShell(t *testing.T) {
 	f := newFixture(t)
@@ -272,7 +272,7 @@ func TestAnythingCanBeErased(t *testing.T) {
 			if len(found) > 0 {
 				rt.Fatalf("after %s %s: %+v", kind, id, found)
 			}
-			f.tracesInTables("nothing that anybody said") // fails if anything cannot be read
+			f.tracesInTables("a text that does not occur") // fails if anything cannot be read
 		}
 		if f.Failed() {
 			rt.FailNow()

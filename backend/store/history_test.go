@@ -264,7 +264,7 @@ func TestCalibration(t *testing.T) {
 	}
 	f.say(b.ID, "the ledger's session", "has a step of this model")
 	if c := observe(1000, 1210); c.Samples != 2 || c.Factor != 1.1 || math.Abs(c.Mean-1.11) > 1e-9 || told() != 1 {
-		t.Errorf("%+v, told %d", c, told())
+		t.Errorf("%+v, %d events", c, told())
 	}
 	if c := observe(1000, 1120); c.Factor != 1.1 || told() != 1 {
 		t.Errorf("the ledger has an event although the factor is unchanged: %+v, %d", c, told())

@@ -99,7 +99,7 @@ func TestInstructionsOfAnImportAreData(t *testing.T) {
 	_, err := f.Erase(f.ctx, chat.EraseTurn, string(first.ID))
 	f.ok(err)
 	if got := chat.ImportedInstructions(f.firstTurns(im.Session)["main"]); got != "" {
-		t.Errorf("the erased turn still holds %q", got)
+		t.Errorf("the erased turn still contains %q", got)
 	}
 	f.noTrace("parrot")
 }
@@ -260,7 +260,7 @@ func TestImportMakesBranches(t *testing.T) {
 	}
 	for label, branch := range f.firstTurns(im.Session) {
 		if got := chat.ImportedInstructions(branch); got != "Be kind." {
-			t.Errorf("the first turn of %s holds the instructions %q", label, got)
+			t.Errorf("the first turn of %s contains the instructions %q", label, got)
 		}
 	}
 	f.verifyClean()
@@ -427,7 +427,8 @@ func TestAnImportedSessionCanBeExported(t *testing.T) {
 	c := foreign("d2", "a - one 1", "b a two 2", "b2 a two 2-again", "c b three ~3", "d2 c four ?", "d c four !4")
 	im := f.imports(c)
 	var bundle bytes.Buffer
-	f.ok(f.WriteBundle(f.ctx, im.Session, &bundle))
+	_, err := f.WriteBundle(f.ctx, im.Session, &bundle, true)
+	f.ok(err)
 	other := newFixture(t)
 	made, _, err := other.ImportBundle(other.ctx, bytes.NewReader(bundle.Bytes()), int64(bundle.Len()), "x.cinf")
 	other.ok(err)

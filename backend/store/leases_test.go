@@ -307,7 +307,7 @@ func TestCheckpoints(t *testing.T) {
 	after, err := f.Changes(f.ctx)
 	f.ok(err)
 	if before == after {
-		t.Error("a session is no change")
+		t.Error("a new session is not a change")
 	}
 	if _, found, err := f.ClaimJob(f.ctx, time.Minute); found || err != nil {
 		t.Fatal(err)

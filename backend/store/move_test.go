@@ -97,10 +97,10 @@ func TestAFailedMoveKeepsTheOldDirectory(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if entries, err := os.ReadDir(to); err != nil || len(entries) > 0 {
-		t.Errorf("the folder that was there holds %v, %v", entries, err)
+		t.Errorf("the folder that was there contains %v, %v", entries, err)
 	}
 	if now := content(t, f.dir); len(now) != len(before) || sqlite.Exists(f.dir, backup.MovedFile) {
-		t.Errorf("the old place holds %d files, not %d", len(now), len(before))
+		t.Errorf("the old place contains %d files, not %d", len(now), len(before))
 	}
 	f.ok(archiveOf(f.dir).Move(f.ctx, to, func() (bool, error) { return true, nil }))
 	f.dir = to
@@ -252,7 +252,7 @@ func TestAReceiptNamesFormerDataDirectories(t *testing.T) {
 	preview, err := f.ErasePreview(f.ctx, chat.EraseSession, early)
 	f.ok(err)
 	if !slices.Equal(preview.Backups, want) {
-		t.Errorf("held by %q, want %q", preview.Backups, want)
+		t.Errorf("contained in %q, want %q", preview.Backups, want)
 	}
 	preview, err = f.ErasePreview(f.ctx, chat.EraseSession, string(later.ID))
 	f.ok(err)

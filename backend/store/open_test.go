@@ -123,7 +123,7 @@ func TestLockEndsWithItsProcess(t *testing.T) {
 	}
 	_, err = Open(t.Context(), Options{DataDir: dir})
 	if chat.CodeOf(err) != chat.CodeLocked || !strings.Contains(err.Error(), strconv.Itoa(cmd.Process.Pid)) {
-		t.Errorf("while held: %v", err)
+		t.Errorf("while locked: %v", err)
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)

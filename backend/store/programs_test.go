@@ -56,7 +56,7 @@ func TestInvalidProgramsAreRefused(t *testing.T) {
 		f.ok(f.AllowClient(f.ctx, chat.ClientChoice{Name: fmt.Sprint("p", i), Scope: chat.ClientNone}))
 	}
 	if _, err := f.SeeClient(f.ctx, chat.ClientVisit{Name: "one more"}); chat.CodeOf(err) != chat.CodeTooLarge {
-		t.Errorf("a program over the bound: %v", err)
+		t.Errorf("a program over the limit: %v", err)
 	}
 }
 
@@ -201,12 +201,12 @@ func TestASearchIsLimitedToSessions(t *testing.T) {
 	}{{nil, 2}, {[]chat.SessionID{mine.ID}, 1}, {[]chat.SessionID{}, 0}, {[]chat.SessionID{mine.ID, theirs.ID}, 2}} {
 		in := chat.Within{Scope: chat.ScopeAll, Only: c.only}
 		if found := f.find(in, 10, "zebra"); len(found) != c.want {
-			t.Errorf("kept to %v: %d found, want %d", c.only, len(found), c.want)
+			t.Errorf("limited to %v: %d found, want %d", c.only, len(found), c.want)
 		}
 		filter, err := f.ScopeFilter(f.ctx, in)
 		f.ok(err)
 		if _, _, ok := filter.Span(theirs.ID, b.ID); ok != (c.only == nil || len(c.only) == 2) {
-			t.Errorf("kept to %v, vectors of another session are in reach: %v", c.only, ok)
+			t.Errorf("limited to %v, vectors of another session are in reach: %v", c.only, ok)
 		}
 	}
 }

@@ -233,7 +233,7 @@ func TestAProjectFileIsNotAConversation(t *testing.T) {
 		"name a branch": func() error { return f.RenameBranch(f.ctx, branch, "x") },
 		"switch":        func() error { return f.SwitchBranch(f.ctx, id, branch) },
 		"duplicate":     func() error { _, err := f.Duplicate(f.ctx, branch, "x"); return err },
-		"export":        func() error { return f.WriteBundle(f.ctx, id, new(bytes.Buffer)) },
+		"export":        func() error { _, err := f.WriteBundle(f.ctx, id, new(bytes.Buffer), false); return err },
 		"archive":       func() error { return f.ArchiveSession(f.ctx, id, false) },
 		"rename":        func() error { return f.RenameSession(f.ctx, id, "x") },
 		"folder":        func() error { return f.SetFolder(f.ctx, []chat.SessionID{id}, "x") },

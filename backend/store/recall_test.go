@@ -326,7 +326,7 @@ func TestRetrievalsAreRecordedOnce(t *testing.T) {
 	prepare(nil)
 	stood()
 	if n, err := sqlite.One[int](f.core.DB.Reader, "chunks", "", `SELECT count(*) FROM retrieved WHERE rank = 0`); err != nil || n != 2 {
-		t.Errorf("%d of the chunks that earlier contexts held are known, %v", n, err)
+		t.Errorf("%d of the chunks that earlier contexts contained are known, %v", n, err)
 	}
 	prepare(list)
 	var view chat.Retrieval

@@ -103,12 +103,12 @@ func (f *fixture) sameHoweverMade(s chat.SessionID) records.Replayed {
 	f.Helper()
 	tables := f.encoded(f.derived(s))
 	if whole := f.encoded(f.fromTheBeginning(s)); !bytes.Equal(tables, whole) {
-		f.Fatalf("the ledger says\n%s\nthe tables hold\n%s", whole, tables)
+		f.Fatalf("the ledger says\n%s\nthe tables contain\n%s", whole, tables)
 	}
 	state, how, err := f.Replay(f.ctx, s)
 	f.ok(err)
 	if resumed := f.encoded(state); !bytes.Equal(tables, resumed) {
-		f.Fatalf("from the snapshot at %d\n%s\nthe tables hold\n%s", how.From, resumed, tables)
+		f.Fatalf("from the snapshot at %d\n%s\nthe tables contain\n%s", how.From, resumed, tables)
 	}
 	return how
 }

@@ -37,7 +37,7 @@ func TestRestoreReportsWhatComesBack(t *testing.T) {
 	got, err := f.backupRoom.Archive.PreviewRestore(f.ctx, backup)
 	f.ok(err)
 	if len(got.Undone) != 2 || got.Undone[0].ID != session.ID || got.Undone[1].ID != turn.ID || got.Problems != 0 {
-		t.Errorf("told: %+v, %d problems", got.Undone, got.Problems)
+		t.Errorf("reported: %+v, %d problems", got.Undone, got.Problems)
 	}
 	f.ok(f.Store.Close())
 	var shown chat.Restoration

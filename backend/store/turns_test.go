@@ -224,7 +224,7 @@ func TestTextsOfAnyKind(t *testing.T) {
 			}
 			got := turn.User.RenderedText()
 			if got != want && strings.ReplaceAll(got, "\uFFFD", "") != strings.ReplaceAll(want, "\uFFFD", "") {
-				t.Error("the text came back changed")
+				t.Error("the text changed")
 			}
 		})
 	}

@@ -280,7 +280,7 @@ func TestProgressIsBounded(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		if n := c.count(); n < 150 || n > 205 {
-			t.Errorf("the window was told %d times in 20 seconds", n)
+			t.Errorf("the window got %d reports in 20 seconds", n)
 		}
 		if last := c.all[len(c.all)-1]; last.Sub(begun) < 19*time.Second {
 			t.Errorf("it was last reported after %s", last.Sub(begun))

@@ -123,7 +123,7 @@ func FuzzRepair(f *testing.F) {
 		}
 		for _, b := range parts("test", fixed) {
 			if text, ok := b.(chat.Text); ok && strings.ContainsRune(text.Text, 0) {
-				t.Fatalf("%q holds NUL: %q", raw, text.Text)
+				t.Fatalf("%q contains NUL: %q", raw, text.Text)
 			}
 		}
 		if again, r := repair(fixed); r != (repaired{}) || string(again) != string(fixed) {

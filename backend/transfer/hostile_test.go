@@ -235,7 +235,7 @@ func TestCallsWithoutEnd(t *testing.T) {
 	for _, n := range []int{20_000, 200_000} {
 		text := strings.Repeat("@a(b):{}\n", n)
 		if got, bytes := copied(text); len(got) < n || bytes > 1<<20+1000*uint64(len(text)) {
-			t.Fatalf("%d blocks of %d calls, %d bytes held for a text of %d", len(got), n, bytes, len(text))
+			t.Fatalf("%d blocks of %d calls, %d bytes in memory for a text of %d", len(got), n, bytes, len(text))
 		}
 	}
 	for _, n := range []int{2, 1000, 150_000} {

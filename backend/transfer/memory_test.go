@@ -94,7 +94,7 @@ func TestMemoryIsThatOfOneConversation(t *testing.T) {
 	if a.Conversations < 200 || b.Conversations < 4*a.Conversations-4 || b.SkippedCount > 0 {
 		t.Fatalf("read %d and %d conversations", a.Conversations, b.Conversations)
 	}
-	t.Logf("held at most %d kB reading 25 MB and %d kB reading 100 MB", small>>10, large>>10)
+	t.Logf("used at most %d kB reading 25 MB and %d kB reading 100 MB", small>>10, large>>10)
 	if large > small+small/2+2*mb || large > 8*mb {
 		t.Errorf("25 MB need %d kB, 100 MB need %d kB", small>>10, large>>10)
 	}

@@ -142,7 +142,7 @@ func checkBlocks(t testing.TB, turn Turn) {
 			t.Fatalf("turn %s: %v", turn.Key, err)
 		}
 		if bytes.Contains(raw, []byte(`\u0000`)) && !bytes.Contains(raw, []byte(`\\u0000`)) {
-			t.Fatalf("turn %s holds NUL: %s", turn.Key, raw)
+			t.Fatalf("turn %s contains NUL: %s", turn.Key, raw)
 		}
 		var back chat.Message
 		if err := json.Unmarshal(raw, &back); err != nil {

@@ -39,7 +39,6 @@ func blockOffset(base chat.Blocks, firstKind llm.DeltaKind) int {
 // replay decodes stored events with their provider's decoder: the result equals what was shown while they streamed.
 // They are read up to the limit, if there is one, in the mode in which they streamed. Those of an unknown provider
 // are only counted. most is the maximum number of tokens of the call; 0: unknown.
-// tokens the call can have had; 0: unknown.
 func (e *Engine) replay(provider string, mode llm.ToolsMode, most int, limit *llm.Meter, each func(yield func(chat.RawEvent) error) error) (r replayed, err error) {
 	var dec *guarded
 	if p, ok := e.models.Provider(provider); ok {

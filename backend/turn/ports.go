@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/tools"
 )
 
-// TurnStore keeps the course of turns: each is a transaction that leaves them in a phase.
+// TurnStore stores the phases of turns. Each method that changes a turn is one transaction.
 type TurnStore interface {
 	Accept(context.Context, chat.Acceptance) (chat.Turn, error)
 	Prepare(context.Context, chat.Preparation) error
@@ -28,7 +28,7 @@ type TurnStore interface {
 	WasRestored(context.Context, chat.StepID) (bool, error)
 }
 
-// HistoryStore keeps what was said.
+// HistoryStore reads sessions, branches, turns and files.
 type HistoryStore interface {
 	Session(context.Context, chat.SessionID) (chat.Session, error)
 	// Erasures counts permanent deletions; cached texts are valid for one count.
@@ -47,7 +47,7 @@ type HistoryStore interface {
 	FileText(context.Context, chat.FileID) (string, error)
 }
 
-// ContextStore keeps what requests are made of, and what they held.
+// ContextStore stores the inputs of contexts, and their manifests.
 type ContextStore interface {
 	State(context.Context, chat.StateID) (chat.State, error)
 	Pins(context.Context, chat.BranchID) ([]chat.Pin, error)
@@ -67,7 +67,7 @@ type ContextStore interface {
 	ObserveCalibration(ctx context.Context, provider, modelID string, estimated, reported int) error
 }
 
-// DraftStore keeps messages that are not sent yet, and the queue of those that wait.
+// DraftStore stores unsent messages, including the queued ones.
 type DraftStore interface {
 	Draft(context.Context, chat.BranchID) (chat.Draft, bool, error)
 	SaveDraft(context.Context, chat.Draft) error
@@ -75,7 +75,7 @@ type DraftStore interface {
 	QueuedDrafts(context.Context) ([]chat.Draft, error)
 }
 
-// CallStore keeps the journal of tool calls (SPEC 10).
+// CallStore stores tool calls (SPEC 10).
 type CallStore interface {
 	ProposeCalls(context.Context, chat.TurnID, chat.StepEnd, []chat.ProposedCall) (chat.ToolBatch, error)
 	DecideCall(context.Context, chat.CallDecision) error
@@ -104,7 +104,7 @@ type Models interface {
 	Provider(name string) (llm.Provider, bool)
 }
 
-// Tools is what a turn needs of the tools (SPEC 10).
+// Tools are the tools of turns, and the decisions about their calls (SPEC 10).
 type Tools interface {
 	// Offer are the definitions that may be offered in a session now, in a stable order: accepted and not forbidden.
 	Offer(context.Context, chat.SessionID) ([]chat.ToolDefinition, error)
@@ -164,7 +164,7 @@ type Settings struct {
 	MaxSteps       int
 	CallTimeout    time.Duration
 	ResultMaxBytes int
-	// AllowParallel runs calls without effects side by side (tools.allow_parallel).
+	// AllowParallel runs calls without effects in parallel (tools.allow_parallel).
 	AllowParallel bool
 	// Continuity lets a provider use what it has stored of the turn (tools.provider_continuity).
 	Continuity bool

@@ -111,37 +111,60 @@ func (e *Engine) chosenBefore(ctx context.Context, in prompt.Input, a assembly, 
 	if json.Unmarshal(raw, &m) != nil || m.AssemblerVersion != prompt.AssemblerVersion || m.Model != in.Model || m.Inputs.RetrievalError != "" {
 		return false, nil
 	}
-	rec.artifacts, err = e.recalled(ctx, m, a.turn.SessionID)
-	return err == nil, err
+	again, elsewhere, err := e.recalled(ctx, m, a.turn.SessionID)
+	if err != nil || elsewhere > 0 {
+		return false, err // an imported turn quoted what is not here: memory is searched again
+	}
+	rec.artifacts = again
+	return true, nil
 }
 
+// elsewhereText stands for a passage of a conversation or file that does not exist here.
+const elsewhereText = "[a passage of another conversation, which is not here]"
+
 // recalled creates the artifacts of a manifest again, byte for byte, best first. here is the session of its turn.
-func (e *Engine) recalled(ctx context.Context, m prompt.Manifest, here chat.SessionID) ([]prompt.Artifact, error) {
+// An imported session may have quoted conversations that were not imported with it: elsewhere counts these passages,
+// and elsewhereText stands in their place. A passage that is missing although its turn exists is an error.
+func (e *Engine) recalled(ctx context.Context, m prompt.Manifest, here chat.SessionID) (out []prompt.Artifact, elsewhere int, err error) {
 	parts := m.Chunks()
 	slices.SortStableFunc(parts, func(a, b prompt.Part) int { return a.Rank - b.Rank })
 	if len(parts) == 0 {
-		return nil, nil
+		return nil, 0, nil
 	}
 	ids := lists.Map(parts, func(p prompt.Part) chat.ChunkID { return chat.ChunkID(p.ID) })
 	texts, err := e.contexts.ChunkTexts(ctx, ids)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	byID := make(map[string]chat.ChunkText, len(texts))
 	for _, c := range texts {
 		byID[string(c.ID)] = c
 	}
-	out := make([]prompt.Artifact, len(parts))
+	out = make([]prompt.Artifact, len(parts))
 	for i, p := range parts {
-		c, ok := byID[p.ID]
-		if !ok {
-			return nil, chat.Errorf(chat.CodeNotFound, "context.recall", "The chunk %s, which was in the context, no longer exists.", p.ID)
+		if c, ok := byID[p.ID]; ok {
+			out[i] = retrieval.Passage(c, p.Form, p.Slices, here)
+		} else if out[i], err = e.passageElsewhere(ctx, p); err != nil {
+			return nil, 0, err
+		} else {
+			elsewhere++
 		}
-		out[i] = retrieval.Passage(c, p.Form, p.Slices, here)
 		out[i].Attached, out[i].Score = p.Attached, p.Score
 		out[i].Similarity, out[i].Vector, out[i].Keyword, out[i].Reasons = p.Similarity, p.Vector, p.Keyword, p.Reasons
 	}
-	return out, nil
+	return out, elsewhere, nil
+}
+
+// passageElsewhere stands for a passage whose turn does not exist here.
+func (e *Engine) passageElsewhere(ctx context.Context, p prompt.Part) (prompt.Artifact, error) {
+	_, err := e.past.Turn(ctx, chat.TurnID(p.Turn))
+	switch {
+	case err == nil:
+		return prompt.Artifact{}, chat.Errorf(chat.CodeNotFound, "context.recall", "The chunk %s, which was in the context, no longer exists.", p.ID)
+	case chat.CodeOf(err) != chat.CodeNotFound:
+		return prompt.Artifact{}, err
+	}
+	return prompt.Artifact{ID: p.ID, Turn: p.Turn, Form: p.Form, Slices: p.Slices, Text: elsewhereText}, nil
 }
 
 // attached packs what the user attached, which is included even without other memory.

@@ -169,7 +169,7 @@ func TestMemoryIsInTheContext(t *testing.T) {
 	body := sent[len(sent)-1]
 	for _, want := range []string{"[Selected passages, oldest first]\\n[", "<m>#2 ", "<m>#3 ", "Where is the &lt;key> number1?", "Where is the &lt;key> number2?"} {
 		if !strings.Contains(body, want) {
-			t.Errorf("the request does not hold %q", want)
+			t.Errorf("the request lacks %q", want)
 		}
 	}
 	packedParts := m.Chunks()

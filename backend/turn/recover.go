@@ -84,9 +84,9 @@ func (e *Engine) recoverLeft(ctx context.Context, id chat.TurnID) (items []chat.
 	return items, err
 }
 
-// releaseDrafts turns messages that were queued behind a turn of an earlier run
-// into plain drafts: nothing is sent automatically after a restart. One that waits behind
-// a turn of this run stays, also where it was queued while this looked.
+// releaseDrafts turns messages that were queued in an earlier run of the program into plain drafts: nothing is sent
+// automatically after a restart. A message behind a turn of this run stays queued, even if it was queued while this
+// function runs.
 func (e *Engine) releaseDrafts(ctx context.Context) error {
 	queued, err := e.drafts.QueuedDrafts(ctx)
 	if err != nil {

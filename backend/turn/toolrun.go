@@ -14,7 +14,7 @@ import (
 //
 //	settle -> propose -> calls -> (prepare the next step | wait for a person | end)
 //	                       ^  |
-//	                       +--+ a call, or several side by side
+//	                       +--+ a call, or several in parallel
 
 // propose records the calls of an answer, with the end of their step.
 func (r *run) propose(context.Context) state {

@@ -33,7 +33,7 @@ func TestToolLoop(t *testing.T) {
 	w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "I look. \n\nAll done.")
 	want := []string{`a false did read{"n":1}`, `b false did write{"n":2}`, `c false did read{"n":3}`}
 	if !slices.Equal(told(got), want) || !slices.Equal(w.tools.calls(), []string{`read{"n":1}`, `write{"n":2}`, `read{"n":3}`}) {
-		t.Errorf("told %q, ran %q", told(got), w.tools.calls())
+		t.Errorf("results %q, ran %q", told(got), w.tools.calls())
 	}
 	sent := w.provider.requests()
 	if len(sent) != 3 || !strings.Contains(sent[0], `"tools":["box__write","box__read"]`) || strings.Contains(sent[0], "did read") {
@@ -108,7 +108,7 @@ func TestACallWaitsForADecision(t *testing.T) {
 			got = w.ended(got.ID)
 			w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "May I?\n\n So be it.")
 			if (len(w.tools.calls()) == 1) != ran || strings.Contains(told(got)[0], "did not allow") == ran {
-				t.Errorf("ran %q, told %q", w.tools.calls(), told(got))
+				t.Errorf("ran %q, results %q", w.tools.calls(), told(got))
 			}
 			if kept := len(w.tools.kept) == 1; kept != decision.Lasts() || kept && (w.tools.kept[0].Session != "") != (decision == chat.DecisionSession) {
 				t.Errorf("kept %+v", w.tools.kept)
@@ -190,7 +190,7 @@ func TestCallsThatCannotRun(t *testing.T) {
 			got := w.send("go")
 			w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "I see.")
 			if len(w.tools.calls()) != 0 || !strings.Contains(told(got)[0], c.want) || !strings.HasPrefix(told(got)[0], "a true ") {
-				t.Errorf("ran %q, told %q", w.tools.calls(), told(got))
+				t.Errorf("ran %q, results %q", w.tools.calls(), told(got))
 			}
 			w.clean()
 		})
@@ -209,7 +209,7 @@ func TestTheLoopEnds(t *testing.T) {
 	w.is(got, chat.PhaseResponseFinalized, chat.OutcomePaused, "")
 	said := told(got)
 	if len(w.tools.calls()) != 2 || len(said) != 4 || !strings.Contains(said[2], "limit of 2 steps") || !strings.Contains(said[3], "limit of 2 steps") {
-		t.Errorf("ran %q, told %q", w.tools.calls(), said)
+		t.Errorf("ran %q, results %q", w.tools.calls(), said)
 	}
 	if n := len(w.provider.requests()); n != 4 {
 		t.Errorf("%d requests", n)
@@ -313,7 +313,7 @@ func TestHowCallsEnd(t *testing.T) {
 				}
 				w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
 				if said := told(got)[0]; !strings.Contains(said, c.words) || strings.Contains(said, "secret") {
-					t.Errorf("told %q", said)
+					t.Errorf("results %q", said)
 				}
 				if runs := w.batch(got.ID).Calls[0].Runs; tool == "read" && runs != c.runs {
 					t.Errorf("it was started %d times", runs)
@@ -388,7 +388,7 @@ func TestResolveCall(t *testing.T) {
 			got = w.ended(got.ID)
 			w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
 			if !strings.HasPrefix(told(got)[0], c.want) || len(w.tools.calls()) != c.runs {
-				t.Errorf("told %q, ran %q", told(got), w.tools.calls())
+				t.Errorf("results %q, ran %q", told(got), w.tools.calls())
 			}
 			if chat.CodeOf(w.engine.ResolveCall(t.Context(), resolution)) != chat.CodeConflict {
 				t.Error("it was resolved twice")
@@ -448,7 +448,7 @@ func TestStopKeepsAResultThatWasNotSaved(t *testing.T) {
 	}
 	w.is(got, chat.PhaseResponseFinalized, chat.OutcomeStopped, "")
 	if len(told(got)) != 1 || !strings.HasPrefix(told(got)[0], "a false did write") {
-		t.Errorf("told %q", told(got))
+		t.Errorf("results %q", told(got))
 	}
 	w.clean()
 }
@@ -476,7 +476,7 @@ func TestDecisionsAboutAWaitingTurn(t *testing.T) {
 			}
 			w.is(got, chat.PhaseResponseFinalized, map[string]chat.Outcome{"stop": chat.OutcomeStopped, "keep": chat.OutcomeKept}[name], "Hm.")
 			if said := told(got); len(said) != 2 || said[0] != "r false did read{}" || !strings.HasPrefix(said[1], "a true Not run: the user stopped") {
-				t.Errorf("told %q", said)
+				t.Errorf("results %q", said)
 			}
 			if b := w.batch(got.ID); b.State != chat.BatchCommitted || b.Calls[1].Decision != chat.DecisionNotRun {
 				t.Errorf("%+v", b)
@@ -518,7 +518,7 @@ func TestDecisionsAboutAWaitingTurn(t *testing.T) {
 		got = w.wait(h)
 		w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "without")
 		if len(told(got)) != 0 || len(w.tools.calls()) != 0 {
-			t.Errorf("told %q, ran %q", told(got), w.tools.calls())
+			t.Errorf("results %q, ran %q", told(got), w.tools.calls())
 		}
 		w.clean()
 	})
@@ -543,7 +543,7 @@ func TestStopWhileACallRuns(t *testing.T) {
 	}
 	w.is(got, chat.PhaseResponseFinalized, chat.OutcomeStopped, "Hm.")
 	if said := told(got); len(said) != 2 || !strings.HasPrefix(said[0], "a true The outcome") || !strings.HasPrefix(said[1], "b true Not run") {
-		t.Errorf("told %q", said)
+		t.Errorf("results %q", said)
 	}
 	w.clean()
 }
@@ -615,7 +615,7 @@ func TestAFailureAfterTools(t *testing.T) {
 			w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "done")
 			sent := w.provider.requests()
 			if len(w.tools.calls()) != 1 || len(told(got)) != 1 || !strings.Contains(sent[len(sent)-1], "did write") {
-				t.Errorf("ran %q, told %q", w.tools.calls(), told(got))
+				t.Errorf("ran %q, results %q", w.tools.calls(), told(got))
 			}
 			w.clean()
 		})
@@ -692,7 +692,7 @@ func TestResultsBecomeMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if units, err = w.store.SearchUnits(t.Context(), []string{"xylophone"}, chat.Within{Session: w.session.ID}, 10); err != nil || len(units) > 0 {
-		t.Errorf("it is found still: %+v %v", units, err)
+		t.Errorf("it is still found: %+v %v", units, err)
 	}
 	if b := w.batch(got.ID); strings.Contains(string(b.Calls[0].Arguments), "xylophone") || strings.Contains(b.Calls[0].Result.Content.RenderedText(), "xylophone") {
 		t.Errorf("the journal still contains it: %+v", b)
@@ -847,7 +847,7 @@ func TestACallsTimeLimitExcludesQuestions(t *testing.T) {
 	got := w.send("go")
 	w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
 	if want := "a false cut off: false, allowed as it is: true"; told(got)[0] != want {
-		t.Errorf("told %q", told(got))
+		t.Errorf("results %q", told(got))
 	}
 	w.clean()
 }

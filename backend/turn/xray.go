@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/prompt"
@@ -16,6 +17,8 @@ type Seen struct {
 	// Same: the reassembled context has the stored SHA-256. If not, Note says why that is possible.
 	Same bool
 	Note string
+	// Elsewhere is the number of its passages that are of conversations or files that do not exist here.
+	Elsewhere int
 }
 
 // SeenBy returns the context that the model saw in a turn. A turn without an assembled context is CodeNotFound.
@@ -40,16 +43,21 @@ func (e *Engine) SeenBy(ctx context.Context, id chat.TurnID) (Seen, error) {
 	if err != nil {
 		return s, err
 	}
-	c, err := e.reassemble(ctx, t, s.Manifest)
+	c, elsewhere, err := e.reassemble(ctx, t, s.Manifest)
+	s.Elsewhere = elsewhere
 	if s.Manifest.Erased != "" {
 		s.Note = erasedNote
 		if err == nil {
-			s.Texts = c.Texts()
+			s.Texts = textsOf(s.Manifest, c.Texts())
 		}
 		return s, nil
 	}
 	if err != nil {
 		return s, err
+	}
+	if elsewhere > 0 {
+		s.Note, s.Texts = elsewhereNote(elsewhere), textsOf(s.Manifest, c.Texts())
+		return s, nil
 	}
 	s.Texts, s.Same = c.Texts(), c.Manifest().SHA256 == s.Manifest.SHA256
 	if !s.Same {
@@ -73,6 +81,41 @@ func (e *Engine) MemoryFailure(ctx context.Context, id chat.TurnID) (string, err
 
 const erasedNote = "Part of it was permanently deleted since. The rest is shown; the request that was sent was deleted too."
 
+// elsewhereNote says that an imported context quoted conversations that were not imported with it.
+func elsewhereNote(passages int) string {
+	what := "a passage"
+	if passages > 1 {
+		what = fmt.Sprintf("%d passages", passages)
+	}
+	return "It contained " + what + " of other conversations or files that are not here: they were not in the bundle that this one was imported from. The rest is shown."
+}
+
+// textsOf returns the texts of a manifest's items, in their order, from a context that was assembled again with some
+// items missing or replaced. An item that it lacks has no text.
+func textsOf(m prompt.Manifest, again []prompt.Text) []prompt.Text {
+	type name struct{ section, source, id string }
+	bySum, byName, size := map[string]string{}, map[name]string{}, map[string][]string{}
+	for _, t := range again {
+		bySum[t.SHA256] = t.Text
+		byName[name{t.Section, t.Source, t.ID}] = t.Text
+		size[t.Section] = append(size[t.Section], t.Text)
+	}
+	var out []prompt.Text
+	for _, s := range m.Sections {
+		for i, it := range s.Items {
+			text, ok := bySum[it.SHA256]
+			if !ok && it.ID != "" {
+				text, ok = byName[name{s.Name, it.Source, it.ID}]
+			}
+			if !ok && len(size[s.Name]) == len(s.Items) {
+				text = size[s.Name][i]
+			}
+			out = append(out, prompt.Text{Section: s.Name, Part: it, Text: text})
+		}
+	}
+	return out
+}
+
 func (e *Engine) whyDifferent(m prompt.Manifest) string {
 	if m.Inputs.RedactionRules != e.settings().RedactionRules {
 		return "The redaction rules have changed since: what was replaced then cannot be told exactly."
@@ -80,8 +123,8 @@ func (e *Engine) whyDifferent(m prompt.Manifest) string {
 	return "What is stored no longer gives the same context: a record was changed. Run verify."
 }
 
-// reassemble assembles a context again from its manifest.
-func (e *Engine) reassemble(ctx context.Context, t chat.Turn, m prompt.Manifest) (prompt.PreparedContext, error) {
+// reassemble assembles a context again from its manifest, and counts the passages that do not exist here.
+func (e *Engine) reassemble(ctx context.Context, t chat.Turn, m prompt.Manifest) (c prompt.PreparedContext, elsewhere int, err error) {
 	in := prompt.Input{
 		Model: m.Model, ModelID: m.Inputs.ModelID, StepIndex: m.Inputs.StepIndex, Provider: m.Provider, Limits: m.Limits, Policy: m.Policy, Calibration: m.Budget.Calibration,
 		System: m.Inputs.System, Project: m.Inputs.Project, Scope: m.Inputs.Scope, HeadShrunk: m.Inputs.HeadShrunk, Now: m.Inputs.Now, Reduce: m.Inputs.Reduce, Current: t.User,
@@ -91,36 +134,36 @@ func (e *Engine) reassemble(ctx context.Context, t chat.Turn, m prompt.Manifest)
 	var model Model
 	model.Endpoint.ModelID = m.Inputs.ModelID
 	in.Count = e.count(model)
-	var err error
 	if in.Head, err = e.contexts.State(ctx, chat.StateID(m.Inputs.HeadState)); err != nil {
-		return prompt.PreparedContext{}, err
+		return c, 0, err
 	}
 	if in.Pins, err = e.contexts.PinsByID(ctx, pinsOf(m)); err != nil {
-		return prompt.PreparedContext{}, err
+		return c, 0, err
 	}
 	if err := e.replayHistory(ctx, &in, t, model); err != nil {
-		return prompt.PreparedContext{}, err
+		return c, 0, err
 	}
 	in.Head.Summary = headText(in)
-	if in.Retrieved, err = e.recalled(ctx, m, t.SessionID); err != nil {
-		return prompt.PreparedContext{}, err
+	if in.Retrieved, elsewhere, err = e.recalled(ctx, m, t.SessionID); err != nil {
+		return c, 0, err
 	}
 	in.Tools = m.Inputs.Tools
 	if m.Inputs.StepIndex > 0 {
 		steps, err := e.past.Steps(ctx, t.ID)
 		if err != nil {
-			return prompt.PreparedContext{}, err
+			return c, 0, err
 		}
 		before, err := e.broughtBefore(ctx, steps, m.Inputs.StepIndex)
 		if err != nil {
-			return prompt.PreparedContext{}, err
+			return c, 0, err
 		}
 		before.into(&in)
 		if !m.Inputs.Partial {
 			in.Partial = nil
 		}
 	}
-	return prompt.Assemble(in)
+	c, err = prompt.Assemble(in)
+	return c, elsewhere, err
 }
 
 func pinsOf(m prompt.Manifest) []chat.PinID {
@@ -175,7 +218,7 @@ func (e *Engine) VerifyContexts(ctx context.Context) ([]chat.Finding, error) {
 		switch {
 		case err != nil:
 			out = append(out, chat.Finding{Kind: "context", Table: "turns", ID: string(id), Message: "The context cannot be assembled again: " + err.Error()})
-		case !s.Same && s.Manifest.Erased == "" && s.Manifest.AssemblerVersion == prompt.AssemblerVersion && s.Manifest.Inputs.RedactionRules == e.settings().RedactionRules:
+		case !s.Same && s.Elsewhere == 0 && s.Manifest.Erased == "" && s.Manifest.AssemblerVersion == prompt.AssemblerVersion && s.Manifest.Inputs.RedactionRules == e.settings().RedactionRules:
 			out = append(out, chat.Finding{Kind: "context", Table: "turns", ID: string(id), Message: "The context assembled again has another SHA-256 than the stored one."})
 		}
 	}

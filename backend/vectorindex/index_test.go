@@ -90,7 +90,7 @@ func TestMemoryIsBoundedAndInProportionToTheScope(t *testing.T) {
 	b.search(t, "s1")
 	one := b.index.Stats()
 	if b.source.reads != 100 || one.Vectors != 100 {
-		t.Fatalf("%d rows read, %d held for a session of 100", b.source.reads, one.Vectors)
+		t.Fatalf("%d rows read, %d loaded for a session of 100", b.source.reads, one.Vectors)
 	}
 	b.index.o.MaxBytes = 2*one.Bytes + one.Bytes/2 // space for two sessions
 	for _, s := range []chat.SessionID{"s2", "s1", "s3"} {

@@ -249,7 +249,7 @@ func (s *specimen) readsUpTo(turn string, lines []byte) func(context.Context, *h
 			}
 			for _, t := range doc.Turns {
 				if t.ID == turn && (t.text() != want || t.Outcome == "completed") {
-					add("the turn is %s and holds %q, its readable lines %q", t.Outcome, harness.Clip(t.text()), harness.Clip(want))
+					add("the turn is %s and contains %q, its readable lines %q", t.Outcome, harness.Clip(t.text()), harness.Clip(want))
 				}
 			}
 		}

@@ -76,8 +76,7 @@ func (o *oracle) add(format string, args ...any) {
 	o.found = append(o.found, fmt.Sprintf(format, args...))
 }
 
-// transcripts reads every branch of every session and checks each turn, once. recovered: nothing may be open any
-// more.
+// transcripts reads every branch of every session and checks each turn, once. After recovery no step may be open.
 func (o *oracle) transcripts(ctx context.Context, h *home, recovered bool) error {
 	var list struct {
 		Sessions []struct {
@@ -145,7 +144,7 @@ func (o *oracle) prompts(turns map[string]shownTurn, all, recovered bool) {
 		_, n := lastTag(t.User.text())
 		p := o.book.byNumber[n]
 		if p == nil || t.User.text() != p.text {
-			o.add("turn %s holds a prompt that was never sent: %q", t.ID, harness.Clip(t.User.text()))
+			o.add("turn %s contains a prompt that was never sent: %q", t.ID, harness.Clip(t.User.text()))
 			continue
 		}
 		o.turn(p, t, recovered)
@@ -157,7 +156,7 @@ func (o *oracle) prompts(turns map[string]shownTurn, all, recovered bool) {
 		return
 	}
 	if going > o.book.continued {
-		o.add("DOUBLED: %d turns ask a model to go on, which was asked for %d times", going, o.book.continued)
+		o.add("DOUBLED: %d turns continue an answer, but only %d continuations were requested", going, o.book.continued)
 	}
 	for _, p := range o.book.prompts {
 		o.stored(p, copies[p.number], turns)
@@ -236,7 +235,7 @@ func (o *oracle) turn(p *prompt, t shownTurn, recovered bool) {
 		}
 	}
 	if rest := strings.TrimSpace(unprefixed(t.text(), full)); rest != "" {
-		o.add("turn %s of prompt %d holds what was never sent: %q", t.ID, p.number, harness.Clip(rest))
+		o.add("turn %s of prompt %d contains what was never sent: %q", t.ID, p.number, harness.Clip(rest))
 	}
 	o.outcome(p, t, full)
 }
@@ -290,11 +289,11 @@ func (o *oracle) outcome(p *prompt, t shownTurn, full string) {
 		}
 	case "stopped":
 		if !p.interrupted {
-			o.add("turn %s of prompt %d is stopped, and nobody stopped it", t.ID, p.number)
+			o.add("turn %s of prompt %d is stopped, but was not stopped by the user", t.ID, p.number)
 		}
 	case "kept", "discarded":
 		if p.session != "" && !o.book.decided[p.session] {
-			o.add("turn %s of prompt %d is %s, and nobody asked for it", t.ID, p.number, t.Outcome)
+			o.add("turn %s of prompt %d is %s, but the user did not request it", t.ID, p.number, t.Outcome)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func TestABackupOfARunningAnswerIsRestored(t *testing.T) {
 	}
 }
 
-// The command line alone also makes a daily backup, unless it is turned off or the data did not change.
+// The command line also makes a daily backup, unless it is turned off or the data did not change.
 func TestTheCommandLineMakesTheDailyBackup(t *testing.T) {
 	t.Parallel()
 	h := harness.NewHome(t, harness.Shipped(t), "[backup]\ndaily = false\n")

@@ -171,7 +171,7 @@ func notIn(t *testing.T, where, text string) {
 	t.Helper()
 	for form, s := range canaryForms() {
 		if at := strings.Index(text, s); at >= 0 {
-			t.Errorf("%s holds the key (%s): …%s…", where, form, harness.Clip(text[max(0, at-120):min(len(text), at+len(s)+20)]))
+			t.Errorf("%s contains the key (%s): …%s…", where, form, harness.Clip(text[max(0, at-120):min(len(text), at+len(s)+20)]))
 			return
 		}
 	}

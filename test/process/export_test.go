@@ -33,10 +33,10 @@ func TestASessionIsExportedWhileItIsAnswered(t *testing.T) {
 		return string(data)
 	}
 	if text := export("--format", "md", "-o", filepath.Join(h.Dir, "x.md")); doc.Open != 1 || doc.Turns != 0 || strings.Contains(text, "Half.") {
-		t.Errorf("%+v holds\n%s", doc, text)
+		t.Errorf("%+v contains\n%s", doc, text)
 	}
 	if text := export("--format", "json", "-o", filepath.Join(h.Dir, "x.json")); doc.Open != 0 || doc.Turns != 1 || !strings.Contains(text, `"partial_text":"Half."`) {
-		t.Errorf("%+v holds\n%s", doc, text)
+		t.Errorf("%+v contains\n%s", doc, text)
 	}
 	p.Kill()
 	h.OK("reconcile")

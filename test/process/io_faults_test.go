@@ -296,7 +296,7 @@ func replyTo(p *harness.Host, text string) string {
 	if _, err := io.WriteString(p.Stdin, text+"\n"+mark+"\n"); err != nil {
 		p.T.Fatal(err)
 	}
-	p.Await("it had dealt with "+text, p.Err, func(s string) bool { return strings.Contains(s[err:], mark) })
+	p.Await("it processed "+text, p.Err, func(s string) bool { return strings.Contains(s[err:], mark) })
 	before, _, _ := strings.Cut(p.Err.String()[err:], "error: There is no command "+mark)
 	if !strings.HasPrefix(text, "/") && !strings.Contains(before, "error") { // stdout is another pipe, so the text may arrive later
 		p.Await("the answer to "+text+" is printed", p.Out, func(s string) bool { return strings.Contains(s[out:], "\n") })

@@ -43,7 +43,7 @@ func TestTheShippedProgramHasNoFaultPoints(t *testing.T) {
 	t.Parallel()
 	for _, part := range []string{"CONTEXTINFINITY_FAULT", "internal/faults.(*plan)", "internal/faultfs.losePower", "backend/store/sqlite.vfsWrite"} {
 		if in := bytes.Contains(harness.ReadFile(t, harness.Shipped(t)), []byte(part)); in {
-			t.Errorf("the shipped program holds %q", part)
+			t.Errorf("the shipped program contains %q", part)
 		}
 		if in := bytes.Contains(harness.ReadFile(t, harness.Breakable(t)), []byte(part)); !in {
 			t.Errorf("the other one lacks %q, so the check cannot fail", part)

@@ -206,7 +206,7 @@ func TestSendAttachesAnImage(t *testing.T) {
 			harness.WriteFile(t, path, picture.Bytes())
 			s := h.OK("send", "--new", "--json", "--model", "eye", "--image", path, "What is this?").Sent()
 			if body := string(<-server.Asked); !strings.Contains(body, base64.StdEncoding.EncodeToString(picture.Bytes())) || !strings.Contains(body, "image/png") {
-				t.Errorf("the request holds no image: %s", harness.Clip(body))
+				t.Errorf("the request has no image: %s", harness.Clip(body))
 			}
 			turn := h.Only(s.SessionID)
 			if len(turn.User.Blocks) != 2 {

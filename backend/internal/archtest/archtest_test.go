@@ -25,7 +25,7 @@ func TestTheProjectFollowsItsRules(t *testing.T) {
 	}
 	for _, dir := range largeRooms {
 		if n := report.files[dir]; n <= maxFiles {
-			t.Errorf("%s holds %d files and can be taken out of largeRooms", dir, n)
+			t.Errorf("%s contains %d files and can be taken out of largeRooms", dir, n)
 		}
 	}
 	// A check of the wrong directory would find no problems.

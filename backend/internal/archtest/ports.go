@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// maxMethods is how many methods an interface has at most, those of the interfaces in it included: what a consumer needs,
-// and not the list of methods of what it gets. It is what the largest has now.
+// maxMethods is the maximum number of methods of an interface, including those of embedded ones: an interface is what
+// its consumer needs, not a copy of what it is given. It is the size of the largest one at present.
 const maxMethods = 17
 
 // port is an interface that is declared in a file.
@@ -18,10 +18,10 @@ type port struct {
 	file    string
 	line    int
 	methods int
-	embeds  []string // names as ports keeps them
+	embeds  []string // keys of Report.ports
 }
 
-// addPorts remembers the interfaces that a file declares, each by its directory and name.
+// addPorts records the interfaces that a file declares, by directory and name.
 func (r *Report) addPorts(s source) {
 	for _, decl := range s.tree.Decls {
 		types, ok := decl.(*ast.GenDecl)
@@ -77,13 +77,14 @@ func (r *Report) checkPorts() {
 		if n := r.methodsOf(name, nil); n > maxMethods && !inside(path.Dir(p.file), []string{storePlace}) {
 			r.Findings = append(r.Findings, Finding{
 				Rule: "size of a port", File: p.file, Line: p.line, What: fmt.Sprintf("has %d methods; %d are the most", n, maxMethods),
-				Reason: "an interface is what its consumer uses, and not the methods of what it is given once more",
+				Reason: "an interface is what its consumer uses, not a copy of the methods of what it is given",
 			})
 		}
 	}
 }
 
-// methodsOf counts the methods of an interface and of those in it. seen are those that hold it: a broken tree may go round.
+// methodsOf counts the methods of an interface, including those of embedded ones. seen are the interfaces on the way to
+// it, because a broken tree may contain a cycle.
 func (r *Report) methodsOf(name string, seen []string) int {
 	p := r.ports[name]
 	n := p.methods

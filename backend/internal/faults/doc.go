@@ -21,14 +21,14 @@
 //	err     return ErrInjected; at an I/O site EIO
 //	eio     fail with EIO
 //	enospc  fail with ENOSPC
-//	short   a write that writes half of its bytes, then ENOSPC; a WHEN beside it
-//	        counts writes alone
-//	power   lose power: bytes of files that were not fsynced are dropped, entries
-//	        of directories that were not are undone, then the process dies
-//	skip    leave the step out and say that it was done, at every hit unless WHEN
-//	        says otherwise: io.journal.sync:skip takes away the journals' fsync,
-//	        store.transaction:skip a transaction's atomicity
-//	full    the disk is full from here on: FILE of the switch below is made
+//	short   a write that writes half of its bytes, then ENOSPC; its WHEN counts
+//	        only writes
+//	power   lose power: bytes that were not fsynced are dropped, directory entries
+//	        that were not synced are undone, then the process dies
+//	skip    skip the step and report success, at every hit unless there is a WHEN:
+//	        io.journal.sync:skip disables the journals' fsync,
+//	        store.transaction:skip the atomicity of transactions
+//	full    the disk is full from now on: creates FILE of the switch below
 //
 // CONTEXTINFINITY_FAULT_TRACE=FILE: each point and I/O site that is hit is appended to FILE, one name per line.
 //

@@ -71,7 +71,7 @@ func TestOpen(t *testing.T) {
 			t.Fatal(err)
 		}
 		if text, err := io.ReadAll(f); err != nil || string(text) != "said" {
-			t.Errorf("it holds %q, %v", text, err)
+			t.Errorf("it contains %q, %v", text, err)
 		}
 	}
 	if _, err := Open(strings.NewReader("no archive"), 10, 5); !errors.Is(err, zip.ErrFormat) {

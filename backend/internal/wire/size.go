@@ -34,7 +34,6 @@ var limitAlone = compileRefusals([][]string{
 })
 
 // standing finds the numbers in a message that are neither part of a name or a date nor a status.
-// status.
 var standing = pattern.New(`(?:^|[^\w.,-])(\d[\d,_.]*\d|\d)(?:$|[^\w-])`)
 
 const leastLimit = 1000

@@ -145,7 +145,7 @@ func TestText(t *testing.T) {
 			shown += text.Append(json.RawMessage(p))
 		}
 		if shown != c.want || text.String() != c.want {
-			t.Errorf("%q shows %q, holds %q, want %q", c.pieces, shown, text.String(), c.want)
+			t.Errorf("%q shows %q, contains %q, want %q", c.pieces, shown, text.String(), c.want)
 		}
 	}
 }

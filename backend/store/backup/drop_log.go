@@ -19,7 +19,6 @@ func (a *Archive) DamagedLog() bool {
 
 // DropLog makes data with a damaged write-ahead log writable again. It drops the changes in the log that cannot be
 // read. The original files are first copied to a folder, whose path it returns.
-// path it returns.
 //
 // It tries two versions on copies: the database with the readable part of the log, and the database without the log,
 // which may be complete because the log was already checkpointed. If both are intact, it takes the one with more

@@ -1,4 +1,4 @@
-// Package bundles writes sessions as bundles, brings bundles in, and duplicates sessions.
+// Package bundles exports sessions as bundles, imports bundles, and duplicates sessions.
 package bundles
 
 import (
@@ -26,7 +26,7 @@ import (
 	"contextinfinity/backend/transfer/bundle"
 )
 
-// Bundles writes sessions as bundles, brings them in, and duplicates them.
+// Bundles exports sessions as bundles, imports them, and duplicates sessions.
 type Bundles struct {
 	*core.Core
 	records *records.Records
@@ -389,6 +389,9 @@ func (in *incoming) notices(s *Bundles, out chat.Imported) []transfer.Notice {
 	}
 	if in.torn {
 		add("The last line of the bundle's events was cut off; all %d events before it are intact and were read.", len(in.hashes))
+	}
+	if n := in.bundle.Meta.LeftOut; n > 0 && out.Outcome != chat.ImportAlready {
+		add("%d of its requests quoted other conversations or files of a project and were left out of the bundle.", n)
 	}
 	if in.bundle.Strange > 0 {
 		add("%d files in the bundle do not belong in one; they were ignored.", in.bundle.Strange)

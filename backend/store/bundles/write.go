@@ -21,10 +21,11 @@ import (
 )
 
 // WriteBundle writes a session as a bundle (SPEC 12): its whole ledger and the contents that the ledger names by
-// hash, all from one moment. Drafts, jobs, measurements and vectors are left out. After an error the content of w is
-// not a valid bundle.
-func (s *Bundles) WriteBundle(ctx context.Context, session chat.SessionID, w io.Writer) error {
-	return s.Read(ctx, "bundle.write", func(db *gorm.DB) error {
+// hash, all from one moment. Drafts, jobs, measurements and vectors are left out, and, unless withQuotes is set, the
+// requests that quoted other conversations or files of projects; left is the number of requests that are not in it.
+// After an error the content of w is not a valid bundle.
+func (s *Bundles) WriteBundle(ctx context.Context, session chat.SessionID, w io.Writer, withQuotes bool) (left int, err error) {
+	err = s.Read(ctx, "bundle.write", func(db *gorm.DB) error {
 		row, err := schema.SessionByID(db, session)
 		if err != nil {
 			return err
@@ -37,17 +38,23 @@ func (s *Bundles) WriteBundle(ctx context.Context, session chat.SessionID, w io.
 		if err != nil {
 			return err
 		}
-		x := exporter{ctx: ctx, db: db, session: string(session), state: state}
+		x := exporter{ctx: ctx, db: db, session: string(session), state: state, withQuotes: withQuotes}
+		if x.quoting, err = quotingRequests(db, string(session), state); err != nil {
+			return err
+		}
+		left = x.leftOut()
 		return bundle.Write(w, bundle.Session{
 			Meta: bundle.Meta{
 				Program: "ContextInfinity", Version: s.Version, SessionID: session, Title: row.Title, CreatedAt: row.CreatedAt,
 				ExportedAt: chat.FormatTime(s.Clock.Now()), Head: bundle.Head{EventSeq: state.EventSeq, Hash: state.EventHash},
-				Counts: bundle.Counts{Branches: len(state.Branches), Turns: len(state.Turns), Documents: len(state.Files)},
+				LeftOut: left,
+				Counts:  bundle.Counts{Branches: len(state.Branches), Turns: len(state.Turns), Documents: len(state.Files)},
 			},
 			Events: x.events(""), Contents: x.contents,
 			Snapshot: ledger.Snapshot{Version: ledger.SnapshotVersion, State: state, Memory: memory},
 		})
 	})
+	return left, err
 }
 
 // exporter reads what is exported, one record at a time.
@@ -58,6 +65,9 @@ type exporter struct {
 	state    *ledger.State     // after the last event
 	decoded  core.RecentValues // payloads
 	requests core.RecentValues
+	// quoting are the requests that quoted other conversations.
+	quoting    map[string]quotingRequest
+	withQuotes bool
 }
 
 // events yields the ledger in order; where selects a part of it.
@@ -147,11 +157,18 @@ func (x *exporter) request(e ledger.Event, p ledger.StepStarted) ([]bundle.Conte
 	if p.RequestSHA256 == schema.HexHash(nil) {
 		return nil, nil
 	}
+	if x.leavesOut(e.Entity) {
+		mark, err := schema.LeftOutRequest(p.RequestSHA256, p.RequestBytes)
+		return []bundle.Content{{Kind: bundle.Request, Bytes: mark}}, err
+	}
 	request, err := delta.RequestChain.Read(x.db, e.Entity, &x.requests)
 	if err == nil {
 		x.requests.Put(e.Entity, request)
 	}
 	var t told
+	if sum, marked := schema.RequestSHA256(request); marked && sum == p.RequestSHA256 {
+		return []bundle.Content{{Kind: bundle.Request, Bytes: request}}, nil // left out of the bundle that it came in
+	}
 	t.add(bundle.Request, p.RequestSHA256, request, err)
 	return t.of("steps", e.Entity)
 }

@@ -15,8 +15,8 @@ import (
 
 // A state's summary repeats most of its parent's; the event that ends something repeats the one that began it; a
 // step's items repeat the final answer of its turn, and its raw events repeat the items. They are packed against
-// those, as requests are packed against requests, and say so themselves: a value begins with codec.PackedOn, its
-// depth and the event_seq it is based on (0: the implied base of its kind). A chain has at most fifteen bases.
+// those, as requests are packed against requests. Such a value begins with codec.PackedOn, its depth and the
+// event_seq it is based on (0: the implied base of its kind). A chain has at most fifteen bases.
 //
 // An event that others are based on can be erased only after those are packed again. Its hash, and so the ledger's
 // chain, covers the unpacked content and does not change.

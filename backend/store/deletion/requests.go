@@ -36,7 +36,9 @@ type affectedContexts struct {
 }
 
 // requestMark replaces a request.
-func (e *Erasing) requestMark() []byte { return []byte(`{"erased":{"receipt":"` + e.receipt + `"}}`) }
+func (e *Erasing) requestMark() []byte {
+	return []byte(schema.ErasedRequest + `{"receipt":"` + e.receipt + `"}}`)
+}
 
 // dropAffected replaces the requests of turns by a mark, and removes the erased content from their manifests and the
 // record of their memory.

@@ -1,5 +1,5 @@
-// Package delta stores requests and manifests as differences: against the one before, and
-// against the chunks that they quote (docs/adr/0005).
+// Package delta stores requests and manifests as differences from the previous one and from the chunks that they
+// quote (docs/adr/0005).
 package delta
 
 import (

@@ -24,7 +24,7 @@ import (
 // How a chunk is written into a dictionary is a storage format: changing a byte of QuoteArtifact or QuotePart makes
 // stored values unreadable.
 
-// maxQuotes and maxQuoted limit what one value quotes: the number of chunks and their bytes.
+// MaxQuotes and maxQuoted limit what one value quotes: the number of chunks and their bytes.
 const (
 	MaxQuotes = 500
 	maxQuoted = 1 << 20

@@ -154,7 +154,7 @@ func (s *Sources) readMessages(chunks []schema.ChunkRow) error {
 		}
 		is.at = schema.Moment(at)
 		if message != nil {
-			m, _ := schema.DecodeMessage(key.role, *message) // one that cannot be read holds the words of no chunk
+			m, _ := schema.DecodeMessage(key.role, *message) // an unreadable message contains no chunk's text
 			is.text, is.speaker = m.IndexedText(), m.Name
 		}
 		s.said[key] = is
@@ -184,7 +184,7 @@ func (s *Sources) readSessions(chunks []schema.ChunkRow) error {
 	return err
 }
 
-// File is a document with its text; one that is gone is not ok.
+// file returns a document with its text; a deleted one has ok false.
 func (s *Sources) file(id string) (sourceFile, error) {
 	if f, ok := s.files[id]; ok {
 		return f, nil
@@ -206,7 +206,7 @@ func (s *Sources) file(id string) (sourceFile, error) {
 	return f, err
 }
 
-// chunk is a chunk with its words; false if its source does not hold them.
+// chunk returns a chunk with its text; false if its source does not contain it.
 func (s *Sources) chunk(c schema.ChunkRow) (chat.ChunkText, bool, error) {
 	said, isSaid := s.said[keyOf(c)]
 	session, ok := s.sessions[c.SessionID]

@@ -127,7 +127,7 @@ func noteElsewhere(t *core.Tx, turn string, record []byte) error {
 	return err
 }
 
-// readRetrieved reads what retrievedText wrote.
+// readRetrieved parses the output of RetrievedText.
 func readRetrieved(record []byte) ([]chat.Retrieval, error) {
 	bad := sqlite.Invalid("What was retrieved cannot be read.")
 	fields := strings.Split(string(record), " ")

@@ -170,8 +170,8 @@ func grant(t *core.Tx, client, session, folder string) error {
 	return err
 }
 
-// ForgetClient takes a program out of the list, with its token and what it was allowed. Its
-// notes and the record of its accesses stay.
+// ForgetClient removes a program from the list, with its token and permissions. Its notes and the record of its
+// accesses are kept.
 func (s *Records) ForgetClient(ctx context.Context, name string) error {
 	return s.Write(ctx, "client.forget", func(t *core.Tx) error {
 		if _, err := clientByName(t.DB, name); err != nil {

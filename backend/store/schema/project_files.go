@@ -7,9 +7,9 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// A file of a project is held by a session of its own, which is no conversation: it is in no list, and an id of it that
-// comes from outside is refused. What reads or writes a conversation takes it from SessionByID, BranchByID or
-// core.Segments, which refuse it. Indexing, verification and what shows passages take the functions named OrFile.
+// A file of a project is stored in a separate session, which is not a conversation: it is not listed, and its ids are
+// refused in calls from outside. Code that reads or writes conversations uses SessionByID, BranchByID or core.Segments,
+// which refuse it. Indexing, verification and views of passages use the functions named OrFile.
 
 // Conversations is the condition that sessions s are conversations.
 const Conversations = `s.source <> '` + chat.SourceFiles + `'`

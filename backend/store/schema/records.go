@@ -23,7 +23,7 @@ func (r StepRow) ToLedgerRecord(items string, request, response []byte, events l
 		TurnID: r.TurnID, Index: r.StepIndex, Attempt: r.Attempt, Status: r.Status, Provider: r.Provider, ModelID: r.ModelID,
 		StartedAt: r.StartedAt, EndedAt: Text(r.EndedAt), StreamPath: r.StreamPath, DisplayedBytes: r.StreamDisplayedBytes,
 		DurableBytes: r.StreamDurableBytes, Outcome: ledger.SumOfText(r.OutcomeJSON), Usage: sumOfOptional(r.UsageJSON),
-		Items: ledger.SumOfText(items), Request: ledger.SumOf(request), Response: sumIfAny(response), Events: events, ToolsMode: r.ToolsMode,
+		Items: ledger.SumOfText(items), Request: requestSum(request), Response: sumIfAny(response), Events: events, ToolsMode: r.ToolsMode,
 	}
 }
 

@@ -25,10 +25,9 @@ import (
 // them row by row from the database takes fifteen times as long. It is derived. The writer appends blocks of rows,
 // and deletes the file when a vector in it may have been deleted or changed, which the generation of the vectors
 // shows. It is not fsynced: each block has a checksum, and a block whose checksum fails is not used.
-// checksum, and what does not hold is not used.
+//
 // If the database was replaced by an older one, the same numbers and generation may mean other vectors. That can only
 // affect the end, so the last rows of the file are compared with the database before any of it is used.
-// file are compared with the database before any of it counts.
 
 // VectorCacheFile is its name in the data directory.
 const VectorCacheFile = "vectors.cache"

@@ -64,8 +64,8 @@ func LockWriter(dir, address string) (*FileLock, error) {
 	return l, nil
 }
 
-// lockAgainstWriters takes the exclusive lock unless a writer holds it. Whoever only looks (WriterAlive) shares the lock
-// for an instant, which must not be mistaken for a writer: a lock that can be shared is tried again.
+// lockAgainstWriters takes the exclusive lock unless a writer holds it. WriterAlive shares the lock for an instant, which
+// must not be mistaken for a writer: if the lock can be shared, the exclusive one is tried again.
 func lockAgainstWriters(f descriptor) error {
 	const tries, pause = 200, 5 * time.Millisecond
 	for i := 1; ; i++ {

@@ -258,7 +258,7 @@ func TestMemoryToolsReportWhatTheyQuoted(t *testing.T) {
 	} {
 		out, err := s.Call(t.Context(), tools.Call{Tool: c.tool, Session: "S1", Branch: "B1", Turn: "T2", Arguments: argumentsOf(t, c.arguments)})
 		if err != nil || !slices.Equal(out.Recalled, c.want) {
-			t.Errorf("%s told %+v, %v", c.tool, out.Recalled, err)
+			t.Errorf("%s reported %+v, %v", c.tool, out.Recalled, err)
 		}
 	}
 }

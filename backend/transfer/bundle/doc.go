@@ -9,6 +9,9 @@
 //	snapshot.json  the reducer's state after the last event (ledger.Snapshot)
 //	index.json     where things are, for those who look into it; not read here
 //
+// A request may be left out, because it quoted other conversations. Its content is then a mark with its hash and size
+// (schema.LeftOutRequest), and schema_version is 3 in place of 2.
+//
 // A payload is stored byte for byte in its line, because its hash covers its bytes. Permanently deleted text stays
 // deleted: the replacement text and the event that certifies it are part of the bundle, and the chain remains valid
 // because it covers the hashes.

@@ -9,8 +9,12 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// SchemaVersion is the only version of the layout that this program reads and writes (ZIG: hard cutover).
-const SchemaVersion = 2
+// Versions of the layout. A bundle has the version 2 (ZIG: hard cutover) unless requests are left out of it; then it
+// has the version 3, so that a program that expects every request refuses it. Nothing else differs.
+const (
+	SchemaVersion        = 2
+	SchemaVersionLeftOut = 3
+)
 
 // integrity is the only mode: each event contains the hash of the previous one.
 const integrity = "sha256-chain"
@@ -27,6 +31,16 @@ type Meta struct {
 	IntegrityMode string         `json:"integrity_mode"`
 	Head          Head           `json:"head"`
 	Counts        Counts         `json:"counts"`
+	// LeftOut is the number of requests of which contents.zst holds only the mark.
+	LeftOut int `json:"left_out_requests,omitempty"`
+}
+
+// version is the version of the layout.
+func (m Meta) version() int {
+	if m.LeftOut > 0 {
+		return SchemaVersionLeftOut
+	}
+	return SchemaVersion
 }
 
 // Head is the last event, whose hash covers the whole ledger.
@@ -44,7 +58,7 @@ type Counts struct {
 
 // encode returns meta.json.
 func (m Meta) encode() ([]byte, error) {
-	m.SchemaVersion, m.IntegrityMode = SchemaVersion, integrity
+	m.SchemaVersion, m.IntegrityMode = m.version(), integrity
 	compact, err := chat.MarshalJSON(m)
 	if err != nil {
 		return nil, err
@@ -69,8 +83,8 @@ func decodeMeta(b []byte) (Meta, error) {
 		return Meta{}, otherVersion("meta.json names no schema_version")
 	case v.String() == "1":
 		return Meta{}, otherVersion("it is of version 1, a form from before version 2, which is no longer supported")
-	case v.String() != "2":
-		return Meta{}, otherVersion(fmt.Sprintf("it is of version %.20s, and this program reads version %d", v.String(), SchemaVersion)).
+	case v.String() != "2" && v.String() != "3":
+		return Meta{}, otherVersion(fmt.Sprintf("it is of version %.20s, and this program reads versions %d and %d", v.String(), SchemaVersion, SchemaVersionLeftOut)).
 			WithHint("a newer version of the program may read it")
 	}
 	var m Meta

@@ -157,7 +157,7 @@ type indexDocument struct {
 
 func (s Session) writeIndex(w io.Writer, accepted map[string]int64) error {
 	state := s.Snapshot.State
-	x := index{SchemaVersion: SchemaVersion, EventSeq: s.Meta.Head.EventSeq, Branches: []indexBranch{}, Turns: []indexTurn{}, Documents: []indexDocument{}}
+	x := index{SchemaVersion: s.Meta.version(), EventSeq: s.Meta.Head.EventSeq, Branches: []indexBranch{}, Turns: []indexTurn{}, Documents: []indexDocument{}}
 	own := map[string]int{}
 	for id, t := range state.Turns {
 		own[t.BranchID]++

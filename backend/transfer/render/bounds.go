@@ -5,7 +5,6 @@ import "strings"
 // A text is parsed in pieces of pieceBytes, split at empty lines. Text that nests deeper than deepest, or has a table
 // of more than widest cells, is not parsed at all, because the parser's time and stack would grow faster than the
 // text.
-// given to it at all: time and stack grow with them faster than the text does.
 const (
 	pieceBytes = 32 << 10
 	deepest    = 24

@@ -123,7 +123,7 @@ func TestPageOfEverything(t *testing.T) {
 	golden(t, "everything.html", body)
 }
 
-func TestNothingOfAMessageActsOnThePage(t *testing.T) {
+func TestAMessageCannotAffectThePage(t *testing.T) {
 	for name, said := range hostile {
 		t.Run(name, func(t *testing.T) {
 			turn := exchange(1, said, said)
@@ -174,7 +174,7 @@ func TestThePolicyForbidsEverythingElse(t *testing.T) {
 		t.Errorf("no policy before the style in %.700s", page)
 	}
 	if strings.Contains(style, "url(") || strings.Contains(style, "@import") {
-		t.Error("the style fetches")
+		t.Error("the style loads resources")
 	}
 }
 

@@ -1,5 +1,7 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
-import { expect, test } from '../harness/fixtures.ts';
+import { expect, test, verb } from '../harness/fixtures.ts';
 import { command, panels } from '../harness/screens.ts';
 import { Conversation } from './conversation.ts';
 
@@ -63,6 +65,37 @@ for (const size of [{ width: 1280, height: 800 }, { width: 900, height: 600 }]) 
     await withNotice(page, 'the settings');
   });
 }
+
+test('a notice in a dialog is in line with its content and covers none of it', async ({ home, launch, page }) => {
+  const folder = join(home.root, 'bakery');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'rye.md'), '# Rye bread\n\nThe sourdough rests for nineteen hours.\n');
+  verb(home, 'projects', 'new', 'Bakery');
+  verb(home, 'projects', 'watch', 'Bakery', folder);
+  await launch();
+  await new Conversation(page).ready();
+  await page.getByRole('button', { name: /^Bakery/ }).click({ button: 'right' });
+  await page.getByRole('menuitem', { name: 'Project settings…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Project “Bakery”' });
+  await dialog.getByRole('tab', { name: /Files/ }).click();
+  for (const size of [{ width: 1280, height: 800 }, { width: 900, height: 600 }]) {
+    await page.setViewportSize(size);
+    await dialog.getByRole('button', { name: 'Check now' }).click();
+    await expect(dialog.getByRole('region', { name: 'Notices' }).getByRole('group')).toBeVisible();
+    const content = await dialog.locator('.dialog__body').evaluate((body) => {
+      const { left, right } = body.getBoundingClientRect();
+      const { paddingLeft, paddingRight } = getComputedStyle(body);
+      return [Math.round(left + parseFloat(paddingLeft)), Math.round(right - parseFloat(paddingRight))];
+    });
+    const box = (await notice(page).boundingBox())!;
+    expect([Math.round(box.x), Math.round(box.x + box.width)], 'in line with the content').toEqual(content);
+    const body = (await dialog.locator('.dialog__body').boundingBox())!;
+    const frame = (await dialog.boundingBox())!;
+    expect(box.y, 'below the content').toBeGreaterThanOrEqual(body.y + body.height - 1);
+    expect(box.y + box.height, 'within the dialog').toBeLessThan(frame.y + frame.height);
+    await notice(page).getByRole('button', { name: 'Dismiss' }).click();
+  }
+});
 
 for (const language of ['en', 'de', 'zh-CN']) {
   test(`no field of the header overlaps another, with a project and in a narrow window, in ${language}`, async ({ home, provider, launch, page }) => {

@@ -80,6 +80,7 @@ export class Provider {
   }
 
   answer(question: string, text: string, { chunkSize, holdAfter = [], dropAfter = Infinity, inputTokens = 10 }: Pace = {}): void {
+    this.passing.delete(question); // the newest is last
     this.passing.set(question, { gates: [holdAfter].flat().map(gate), dropAfter });
     const response = { content: text, usage: { prompt_tokens: inputTokens, completion_tokens: 5, total_tokens: inputTokens + 5 } };
     this.prepend(question, response, chunkSize === undefined ? {} : { chunkSize });
@@ -151,7 +152,7 @@ export class Provider {
 
   private passingOf(body: Buffer): Passing {
     const question = body.length === 0 ? '' : lastUserText(JSON.parse(body.toString('utf8')) as Request).trimEnd();
-    return [...this.passing].find(([asked]) => question.endsWith(asked))?.[1] ?? { gates: [], dropAfter: Infinity };
+    return [...this.passing].findLast(([asked]) => question.endsWith(asked))?.[1] ?? { gates: [], dropAfter: Infinity };
   }
 
   /** Forwards an answer event by event: up to each gate, or up to where the connection is dropped. */

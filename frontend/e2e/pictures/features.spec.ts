@@ -249,8 +249,8 @@ test('answers with more than text', async ({ home, provider, launch, page }) => 
 
 test('writing: attachments, queue, editing, selection', async ({ home, provider, launch, page }) => {
   home.configure(provider);
-  provider.answer('', essay(1));
-  provider.answer('Slowly', essay(0).repeat(3), { chunkSize: 12, holdAfter: 20 });
+  provider.answer('', essay(1), { inputTokens: 3_400 });
+  provider.answer('Slowly', essay(0).repeat(3), { chunkSize: 12, holdAfter: 20, inputTokens: 3_400 });
   await launch();
   const chat = new Conversation(page);
   await chat.ready();
@@ -285,8 +285,7 @@ test('writing: attachments, queue, editing, selection', async ({ home, provider,
   await expect(page.getByRole('button', { name: 'Attach as document' })).toBeVisible();
   await bothSizes(page, 'composer-long-paste');
   await chat.composer.fill('');
-  await chat.composer.fill('/nonsense that is no command');
-  await chat.composer.press('Enter');
+  await chat.composer.fill('/nonsense that is no command'); // sent as it is: only a picture
   await bothSizes(page, 'composer-unknown-command');
   await chat.composer.fill('');
   await opened(page, 'field-menu', () => chat.composer.click({ button: 'right' }));
@@ -420,19 +419,24 @@ test('beside the conversation: the views that each tab opens', async ({ home, pr
     await panel.getByText(name, { exact: true }).scrollIntoViewIfNeeded();
     await bothSizes(page, `state-${name.toLowerCase()}`);
   }
-  await command(page, 'Show the state summary and its history');
-  await panel.getByRole('radio', { name: 'Side by side' }).click();
-  await panel.getByRole('radio', { name: 'Side by side' }).scrollIntoViewIfNeeded();
-  await bothSizes(page, 'state-sides');
-  await panel.getByRole('button', { name: 'Edit fact 1' }).click();
-  await expect(panel.getByRole('textbox')).toBeFocused();
-  await bothSizes(page, 'pin-editor');
-  await page.keyboard.press('Escape');
-  await panel.getByRole('row').filter({ hasText: '#3' }).getByRole('button').click();
-  await panel.getByRole('button', { name: /^Roll back/ }).first().click();
-  await expect(page.getByRole('dialog', { name: /^Roll back/ })).toBeVisible();
-  await bothSizes(page, 'roll-back');
-  await leave(page);
+  const state = () => command(page, 'Show the state summary and its history');
+  await opened(page, 'state-sides', async () => {
+    await state();
+    const sides = panel.getByRole('radio', { name: 'Side by side' });
+    await sides.click();
+    await sides.evaluate((radio) => radio.scrollIntoView({ block: 'start' }));
+  });
+  await opened(page, 'pin-editor', async () => {
+    await state();
+    await panel.getByRole('button', { name: 'Edit fact 1' }).click();
+    await expect(panel.getByRole('textbox')).toBeFocused();
+  });
+  await opened(page, 'roll-back', async () => {
+    await state();
+    await panel.getByRole('row').filter({ hasText: '#3' }).getByRole('button').click();
+    await panel.getByRole('button', { name: /^Roll back/ }).first().click();
+    await expect(page.getByRole('dialog', { name: /^Roll back/ })).toBeVisible();
+  });
 
   await panels.find(({ name }) => name === 'activity-charts')?.show(page);
   await panel.getByRole('button', { name: 'Numbers of Time by part' }).click();
@@ -448,8 +452,8 @@ test('beside the conversation: the views that each tab opens', async ({ home, pr
   await panel.locator('summary', { hasText: 'Original turns' }).click();
   await bothSizes(page, 'xray-section');
   await panel.getByRole('radio', { name: 'Raw' }).click();
-  await panel.getByRole('radio', { name: 'Events' }).click();
-  await expect(panel.getByText(/^\d+ events$/)).toBeVisible();
+  await panel.getByRole('tab', { name: /^Events/ }).click();
+  await expect(panel.getByRole('tab', { name: /^Events/, selected: true })).toBeVisible();
   await bothSizes(page, 'xray-events');
 });
 

@@ -56,7 +56,7 @@ func TestVerbs(t *testing.T) {
 	_ = filepath.WalkDir(h.Dir, func(path string, e os.DirEntry, err error) error {
 		if err == nil && e.Type().IsRegular() && path != file {
 			if raw, err := os.ReadFile(path); err == nil && strings.Contains(string(raw), canary) {
-				t.Errorf("%s holds the secret", path)
+				t.Errorf("%s contains the secret", path)
 			}
 		}
 		return nil

@@ -19,7 +19,7 @@ async function tab(...embedders: EmbedderView[]) {
 /** The dialog as the window shows it while an option is reviewed. */
 async function review(option: EmbedderView, prepare?: Parameters<typeof mountWith>[3]) {
   const mounted = await mountWith(EmbedderDialog, { option }, { embedders: [ollamaEmbedder, openaiEmbedder] }, prepare);
-  await mounted.app.embedders.look();
+  await mounted.app.embedders.load();
   return { ...mounted, reviewed: mounted.app.embedders.review(option) };
 }
 
@@ -34,7 +34,7 @@ describe('the offer of a model embedder', () => {
     app.inspector.select('state');
     app.inspector.select('memory');
     await screen.findByText('Newest first');
-    await app.embedders.look();
+    await app.embedders.load();
     expect(app.embedders.offer).toBeUndefined();
   });
 

@@ -188,6 +188,8 @@ describe('State', () => {
     const dialog = screen.getByRole('dialog');
     expect(dialog).toHaveTextContent('A new branch starts after turn #146');
     expect(dialog).toHaveTextContent('Nothing is deleted');
+    expect(dialog).toHaveTextContent('Throttle the backfill.');
+    expect(dialog).not.toHaveTextContent('## ');
     await user.click(within(dialog).getByRole('button', { name: 'Roll back' }));
     await waitFor(() => expect(screen.queryByRole('dialog')).not.toBeInTheDocument());
     expect(called(backend, 'sessions.rollback')).toHaveLength(1);

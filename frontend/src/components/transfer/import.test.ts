@@ -188,7 +188,7 @@ describe('tasks', () => {
     expect(app.toasts.list.map((toast) => [toast.text, toast.action?.label])).toEqual([['Import conversations.json: done', 'Show report']]);
     app.toasts.act(app.toasts.list[0]!.id);
     expect(app.work.open).toBe(true);
-    app.work.looked(backend.tasks.list[0]!.id);
+    app.work.markOpened(backend.tasks.list[0]!.id);
     await waitFor(() => expect(screen.queryByRole('button', { name: /conversations\.json/ })).toBeNull());
   });
 

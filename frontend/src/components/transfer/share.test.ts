@@ -26,6 +26,21 @@ describe('sharing', () => {
     expect(screen.getByText(/requests that were sent/)).toBeVisible();
   });
 
+  it('leaves the requests that quoted other sessions out of a bundle, unless they are chosen', async () => {
+    const { backend, asked } = await dialog();
+    backend.files.quoting = 2;
+    backend.files.target = '/home/ada/x.cinf';
+    expect(screen.queryByRole('checkbox')).toBeNull();
+    await user.click(screen.getByRole('radio', { name: 'Bundle (.cinf)' }));
+    const box = await screen.findByRole('checkbox', { name: 'Include the 2 requests that quoted other sessions or files of a project' });
+    expect(box).not.toBeChecked();
+    expect(screen.getByText(/2 requests that quoted other sessions or files of a project\.$/)).toBeVisible();
+    await user.click(box);
+    expect(screen.queryByText(/2 requests that quoted other sessions or files of a project\.$/)).toBeNull();
+    await user.click(screen.getByRole('button', { name: 'Save…' }));
+    await waitFor(() => expect(asked('transfer.export')).toMatchObject([{ format: 'bundle', quotes: true }]));
+  });
+
   it('asks for a location, writes the open branch as a page, and shows the file', async () => {
     const { app, backend, asked } = await dialog();
     backend.files.target = '/home/ada/Desktop/for you.html';

@@ -90,7 +90,7 @@ export interface Header {
   project: string;
   /** scope of memory: lineage, session, project, all */
   scope: string;
-  /** as set for this session; empty: by its project or the configuration */
+  /** as set for this session; empty: determined by its project or the configuration */
   ownScope: string;
 }
 
@@ -173,7 +173,7 @@ export interface TurnView {
   canContinue: boolean;
   /** Cost is the cost of the turn at the configured prices, "0.031"; empty without prices. */
   cost: string;
-  /** Notice is why what had arrived of the answer cannot be read; empty if it can. */
+  /** Notice is why the received part of the answer cannot be read; empty if it can. */
   notice: string;
   /**
    * CutFrom is about how many input tokens were sent, if the server reports (inputTokens) so much less that it may
@@ -267,8 +267,8 @@ export interface AttachResult {
 }
 
 /**
- * SendRequest is a message to send. Empty SessionID starts a new session; empty BranchID takes the active one; empty
- * Model the session's.
+ * SendRequest is a message to send. An empty SessionID starts a new session, an empty BranchID means the active
+ * branch, and an empty Model the session's model.
  */
 export interface SendRequest {
   sessionId: string;
@@ -277,7 +277,7 @@ export interface SendRequest {
   images: ImageUpload[];
   files: FileView[];
   memories: MemoryChip[];
-  /** of this message; "": the session's */
+  /** for this message; "": the session's */
   model: string;
   /** likewise */
   effort: string;
@@ -328,7 +328,7 @@ export interface PendingView {
 export interface JobView {
   id: number;
   type: string;
-  /** empty: of no turn of a conversation */
+  /** empty: not about a turn of a conversation */
   turnId: string;
   turnSeq: number;
   sessionId: string;
@@ -359,8 +359,8 @@ export interface StateView {
   /** last turn it covers, 0 for the root */
   turnSeq: number;
   /**
-   * Validation is the librarian's report as JSON: what was found, kept, missing, the number of tries, why the fallback
-   * was used.
+   * Validation is the librarian's report as JSON: what was found, kept, missing, the number of tries, why the why the
+   * fallback was used.
    */
   validation: string;
 }
@@ -634,7 +634,7 @@ export interface AnswerSet {
   columns: AnswerColumn[];
 }
 
-/** AnswerColumn is one of them. */
+/** AnswerColumn is one of these answers. */
 export interface AnswerColumn {
   branchId: string;
   label: string;
@@ -667,7 +667,7 @@ export interface ContextView {
   /** estimated */
   tokens: number;
   ceiling: number;
-  /** Reported and Cached are the provider's own figures, 0 where it said nothing. */
+  /** Reported and Cached are the provider's own figures, 0 if it reported none. */
   reported: number;
   cached: number;
   maxOutput: number;
@@ -683,17 +683,17 @@ export interface ContextView {
   /** pending turns left out, by number */
   dropped: number[];
   /**
-   * Scope is the scope of the memory search: lineage, session, project or all; empty: it was off, or an older version
-   * made the turn.
+   * Scope is the scope of the memory search: lineage, session, project or all; empty: memory was off, or the turn was
+   * made by an older version.
    */
   scope: string;
-  /** of the session, by its name then; empty: none */
+  /** name of the session's project at that time; empty: none */
   project: string;
   redacted: RedactionView[];
   sha256: string;
   /** assembled again it has the stored hash */
   same: boolean;
-  /** why texts are missing or differ; empty: all are right */
+  /** why texts are missing or differ; empty: all are correct */
   note: string;
   /** the step for Inspect.RawStep */
   stepId: string;
@@ -853,7 +853,7 @@ export interface EmbeddersView {
   tokens: number;
 }
 
-/** EmbedderView is an embedder as a person chooses it. */
+/** EmbedderView is an embedder as shown for selection. */
 export interface EmbedderView {
   id: string;
   /** "Ollama", "OpenAI"; empty: built in */
@@ -865,17 +865,17 @@ export interface EmbedderView {
   remote: boolean;
   /** hashed features of words */
   builtIn: boolean;
-  /** US dollars for a million tokens; 0: free or not known */
+  /** US dollars per million tokens; 0: free or unknown */
   price: number;
 }
 
-/** EmbedderEstimate is what indexing all history with an embedder would take. */
+/** EmbedderEstimate is the cost and time of indexing all history with an embedder. */
 export interface EmbedderEstimate {
   units: number;
   tokens: number;
-  /** US dollars; -1: the price is not known; 0: it runs here */
+  /** US dollars; -1: the price is unknown; 0: it runs on this computer */
   cost: number;
-  /** at the pace that sample texts were embedded */
+  /** extrapolated from embedding sample texts */
   ms: number;
 }
 
@@ -1059,7 +1059,7 @@ export interface ServerLogLine {
  */
 export interface ServerImport {
   id: string;
-  /** what it is, in words: "a bundle", "mcpServers JSON" */
+  /** a description: "a bundle", "mcpServers JSON" */
   from: string;
   servers: ImportedServer[];
   /** unusable entries, each as a sentence */
@@ -1258,7 +1258,7 @@ export interface MemoryFilter {
   since: number;
   /** exclusive */
   until: number;
-  /** of the browser: is in the chunk's own words */
+  /** for the browser: a text that the chunk contains */
   text: string;
   offset: number;
   /** 0: 50 */
@@ -1275,7 +1275,7 @@ export interface ChunkRow {
   sessionTitle: string;
   branchId: string;
   role: string;
-  /** of a group chat; else empty */
+  /** in a group chat; otherwise empty */
   speaker: string;
   type: ChunkType;
   /** its beginning, or for a search result the best match */
@@ -1371,7 +1371,7 @@ export interface DegradedTurn {
   turnSeq: number;
   sessionId: string;
   title: string;
-  /** to be retried */
+  /** the job to retry */
   jobId: number;
   error: string;
 }
@@ -1380,7 +1380,7 @@ export interface DegradedTurn {
 export interface IndexStatus {
   /** false: memory is off, or nothing is recalled */
   on: boolean;
-  /** of what turns retrieve */
+  /** scope of the memory of turns */
   scope: string;
   units: number;
   spaces: IndexSpace[];
@@ -1411,9 +1411,9 @@ export interface KnownPage {
 /** KnownItem is something remembered about a session's active branch, or of a project. */
 export interface KnownItem {
   kind: KnownKind;
-  /** of the pin, of the suggestion with its branch, of the state, or the session's or project's */
+  /** the pin; the suggestion with its branch; the state; or the session or project */
   id: string;
-  /** name of the project that it belongs to, which has no session here */
+  /** name of its project, if it has no session */
   project?: string;
   sessionId: string;
   sessionTitle: string;
@@ -2050,7 +2050,7 @@ export interface StorageView {
   sessions: number;
   turns: number;
   movable: boolean;
-  /** why not: a flag or a variable sets the location */
+  /** why it cannot be moved: a flag or a variable sets the location */
   unmovable: string;
 }
 
@@ -2330,6 +2330,8 @@ export interface ExportRequest {
   allBranches: boolean;
   /** bundle, md, json or html; empty: export.format */
   format: string;
+  /** of a bundle: include requests that quoted other conversations */
+  quotes: boolean;
   /** for scope all: include archived sessions */
   archived: boolean;
   /** the file to write; with all: of the zip. Never overwritten unless Replace */
@@ -2350,6 +2352,11 @@ export interface ExportPlan {
   turns: number;
   /** turns left out because they have no answer yet */
   open: number;
+  /**
+   * Quoting counts, for a bundle of a session, the requests that quoted other conversations or files of projects: they
+   * are left out unless Quotes is set.
+   */
+  quoting: number;
 }
 
 /** DraggedFile is a file written for a drag out of the window. It is deleted at the next start. */
@@ -2503,29 +2510,29 @@ export interface Events {
   'ci:window-request': WindowRequest;
 }
 
-/** Sessions lists, opens and arranges conversations. */
+/** Sessions lists, opens and organizes conversations. */
 export interface SessionsService {
-  /** SetFolder puts sessions into a folder, all of them or none; empty takes them out. */
+  /** SetFolder moves sessions to a folder, all of them or none; an empty folder takes them out of theirs. */
   setFolder(ids: string[], folder: string): Promise<void>;
   /**
-   * RenameFolder renames a folder with all that is in it, archived sessions and its project too; the name of another
-   * folder joins both.
+   * RenameFolder renames a folder with its content, including archived sessions and its project. If the new name is
+   * that of another folder, the two are merged.
    */
   renameFolder(from: string, to: string): Promise<void>;
-  /** Folders are the names sessions are kept under, by name. */
+  /** Folders returns the folders of sessions, by name. */
   folders(): Promise<Folder[]>;
-  /** ArchiveMany hides sessions or shows them again, all of them or none. */
+  /** ArchiveMany hides sessions or shows them again: all of them, or none if it fails. */
   archiveMany(ids: string[], archived: boolean): Promise<void>;
   /**
-   * Duplicate makes a session that holds the lineage of a branch (empty: the active one). A turn that is still open is
-   * left out, and counted in the row.
+   * Duplicate creates a session with the lineage of a branch (empty: the active one). Open turns are left out, and
+   * counted in the row.
    */
   duplicate(id: string, branchID: string): Promise<SessionRow>;
-  /** SuggestTitle names a session by what was said on its active branch, on this machine; empty while nothing was. */
+  /** SuggestTitle makes a title from the session's active branch, without a network request; empty if it has no turns. */
   suggestTitle(id: string): Promise<string>;
   /** List returns sessions, pinned first, newest first, at most maxListed. title filters. */
   list(archived: boolean, title: string): Promise<SessionRow[]>;
-  /** Create makes an empty session. */
+  /** Create creates an empty session. */
   create(title: string): Promise<SessionRow>;
   /** Rename changes a session's title. */
   rename(id: string, title: string): Promise<void>;
@@ -2548,19 +2555,19 @@ export interface SessionsService {
   fork(turnID: string, before: boolean, label: string): Promise<BranchView>;
   /** Rollback starts a branch from an earlier state and switches to it. Nothing is deleted. */
   rollback(sessionID: string, stateID: string): Promise<BranchView>;
-  /** Switch makes a branch its session's active one. */
+  /** Switch makes a branch the active one of its session. */
   switch(sessionID: string, branchID: string): Promise<void>;
   /** RenameBranch changes a branch's label. */
   renameBranch(branchID: string, label: string): Promise<void>;
-  /** SessionSettings returns a session's own choices. */
+  /** SessionSettings returns a session's own settings. */
   sessionSettings(sessionID: string): Promise<SessionSettings>;
   /** ImportedInstructions returns the instructions that came with a session's import. */
   importedInstructions(sessionID: string): Promise<ImportedInstructions>;
-  /** SetSessionSettings changes them, from the next message on. */
+  /** SetSessionSettings changes a session's own settings, starting with the next message. */
   setSessionSettings(sessionID: string, v: SessionSettings): Promise<void>;
   /** Draft returns a branch's unsent text. */
   draft(branchID: string): Promise<Draft>;
-  /** SaveDraft keeps a branch's unsent text. Unqueueing is saving it with Queued false. */
+  /** SaveDraft stores a branch's unsent text. Saving it with Queued false removes it from the queue. */
   saveDraft(branchID: string, draft: Draft): Promise<void>;
 }
 
@@ -2604,17 +2611,17 @@ export interface ChatService {
   /** SetModel sets the session's model from now on. */
   setModel(sessionID: string, model: string): Promise<void>;
   /**
-   * TemporaryStart begins a chat of which nothing is ever written: it lives in the memory of this run. It returns its
-   * id.
+   * TemporaryStart starts a chat that is never written to disk, and returns its id. It exists only in memory, during
+   * this run.
    */
   temporaryStart(): Promise<string>;
-  /** TemporarySend asks in a temporary chat. Of the request it uses text, images and model alone. */
+  /** TemporarySend sends a message in a temporary chat. Only text, images and model of the request are used. */
   temporarySend(id: string, req: SendRequest): Promise<SendResult>;
-  /** TemporaryTurns returns all of a temporary chat, in order. */
+  /** TemporaryTurns returns all turns of a temporary chat, in order. */
   temporaryTurns(id: string): Promise<TurnView[]>;
-  /** TemporaryStop ends the running answer of a temporary chat; what arrived stays. */
+  /** TemporaryStop stops the running answer of a temporary chat; the received part is kept. */
   temporaryStop(id: string): Promise<void>;
-  /** TemporaryEnd forgets a temporary chat. */
+  /** TemporaryEnd discards a temporary chat. */
   temporaryEnd(id: string): Promise<void>;
 }
 
@@ -2665,40 +2672,37 @@ export interface InspectService {
   /** MovePin moves a fact to a position, counted from 0. */
   movePin(branchID: string, pinID: string, position: number): Promise<void>;
   /**
-   * SuggestedPins are the standing instructions in what the user said on a branch that are neither pinned nor
-   * dismissed, newest first. A "pins" event tells when they changed.
+   * SuggestedPins returns the standing instructions among the user's messages on a branch that are neither pinned nor
+   * dismissed, newest first. A "pins" event announces changes.
    */
   suggestedPins(branchID: string): Promise<PinSuggestion[]>;
   /**
-   * AcceptSuggestedPin pins a suggestion on the branch it was offered on, as it is or with the text changed; an empty
-   * text is the suggestion's own.
+   * AcceptSuggestedPin pins a suggestion on the branch for which it was suggested. text replaces the suggested text
+   * unless it is empty.
    */
   acceptSuggestedPin(id: string, text: string): Promise<PinView>;
-  /** DismissSuggestedPin has a suggestion never offered again. */
+  /** DismissSuggestedPin dismisses a suggestion for good. */
   dismissSuggestedPin(id: string): Promise<void>;
 }
 
-/** Memory shows what is remembered, searches it, and shows the state of its index. */
+/** Memory shows memory, searches it, and shows the state of its index. */
 export interface MemoryService {
   /**
-   * Known is a page of what is remembered of one kind, in all sessions: pin, suggestion, instructions or summary. What
-   * does not contain the text is left out.
+   * Known is a page of what is remembered of one kind in all sessions: pin, suggestion, instructions or summary.
+   * Entries that do not contain the text are left out.
    */
   known(kind: KnownKind, text: string, offset: number, limit: number): Promise<KnownPage>;
   /** Chunks is a page of the chunk browser, newest first. */
   chunks(filter: MemoryFilter): Promise<ChunkPage>;
-  /**
-   * Search finds chunks by their words and by their vectors. If the embedder fails it searches by words alone and sets
-   * Warning.
-   */
+  /** Search finds chunks by words and by vectors. If the embedder fails, it searches by words only and sets Warning. */
   search(filter: MemoryFilter, query: string): Promise<MemorySearch>;
-  /** Chunk is everything about one chunk. One that is gone is CodeNotFound. */
+  /** Chunk returns everything known about one chunk. A deleted one is CodeNotFound. */
   chunk(id: string): Promise<ChunkDetail>;
-  /** Chip is what a message says that a chunk is attached to by hand. */
+  /** Chip describes a chunk attached to a message by hand. */
   chip(id: string): Promise<MemoryChip>;
   /**
-   * Status is the state of the index of memory. Of the turns that were given up those of the branch's session come
-   * first.
+   * Status is the state of the memory index. Turns that could not be indexed are listed with those of the branch's
+   * session first.
    */
   status(branchID: string): Promise<IndexStatus>;
 }
@@ -2741,43 +2745,40 @@ export interface BranchesService {
 export interface SearchService {
   /** Everything finds messages and titles in all sessions. */
   everything(query: SearchQuery): Promise<SearchResult>;
-  /** Find finds a text in the turns of a branch's lineage, oldest first. Case is ignored unless asked for. */
+  /** Find finds a text in the turns of a branch's lineage, oldest first. It ignores case unless requested otherwise. */
   find(branchID: string, text: string, matchCase: boolean): Promise<FindResult>;
-  /** Metrics are the figures of the newest turns, oldest first, and their sums. */
+  /** Metrics returns the metrics of the newest turns, oldest first, and their sums. */
   metrics(query: MetricsQuery): Promise<MetricsSeries>;
 }
 
 /** Transfer is import and export (SPEC 12). */
 export interface TransferService {
-  /** Inspect says what files are, by their content and not by their names alone. */
+  /** Inspect detects the kinds of files, by content, not only by name. */
   inspect(paths: string[]): Promise<DroppedFile[]>;
-  /** PickFiles opens the system's dialog to open files; none: it was closed. */
+  /** PickFiles opens the system's dialog for opening files; none: the user closed it. */
   pickFiles(): Promise<string[]>;
-  /** PickTarget opens the system's dialog to save a file; empty: it was closed. */
+  /** PickTarget opens the system's dialog for saving a file; empty: the user closed it. */
   pickTarget(suggested: string): Promise<string>;
   /**
-   * SaveText asks where to and saves a text there, such as the code of an answer. It returns the path; empty: the
-   * dialog was closed, and nothing was written.
+   * SaveText saves a text, such as the code of an answer, to a file that the user chooses. It returns the path; empty:
+   * the user closed the dialog, and nothing was written.
    */
   saveText(name: string, text: string): Promise<string>;
   /** Reveal shows a file in the system's file manager. */
   reveal(path: string): Promise<void>;
-  /** ImportFiles begins to import files and folders, one task for each. An empty format is detected. */
+  /** ImportFiles starts importing files and folders, with one task for each. An empty format is detected. */
   importFiles(paths: string[], format: string): Promise<TaskView[]>;
-  /** Plan is what an export would write. */
+  /** Plan returns what an export would write. */
   plan(request: ExportRequest): Promise<ExportPlan>;
-  /** Printable is the page that is printed: what an export as HTML would write, which runs nothing and fetches nothing. */
+  /** Printable returns the page to print: an export as HTML, which runs no scripts and loads nothing. */
   printable(request: ExportRequest): Promise<string>;
-  /** Export begins to write a file. One that is there already is replaced only if the request says so. */
+  /** Export starts writing a file. An existing one is replaced only on request. */
   export(request: ExportRequest): Promise<TaskView>;
-  /**
-   * PastedPicture returns the picture in the clipboard, for a page that is not given it; one without data: there is
-   * none.
-   */
+  /** PastedPicture returns the picture in the clipboard, for pages that cannot read it; without data: there is none. */
   pastedPicture(): Promise<ImageUpload>;
   /**
-   * Attach reads a file by its path for the draft of a branch: a document is kept in the session, an image goes with
-   * the draft itself.
+   * Attach reads a file by its path for the draft of a branch: a document is stored in the session, an image becomes
+   * part of the draft.
    */
   attach(branchID: string, path: string): Promise<AttachResult>;
 }
@@ -2786,39 +2787,39 @@ export interface TransferService {
 export interface StorageService {
   /** Check checks all stored data against its hashes, chains and rules, like the verb verify. It changes nothing. */
   check(): Promise<TaskView>;
-  /** Storage is what the data directory holds, by part. */
+  /** Storage returns the parts of the data directory with their sizes. */
   storage(): Promise<StorageView>;
-  /** Backups are the copies in the data directory, newest first. With check each is read through. */
+  /** Backups lists the copies in the data directory, newest first. With check, each one is read and verified. */
   backups(check: boolean): Promise<BackupView[]>;
-  /** BackUp writes a checked copy of everything. An empty path is a dated name in the folder of backups. */
+  /** BackUp writes a verified copy of everything. An empty path means a dated name in the folder of backups. */
   backUp(path: string): Promise<TaskView>;
   /** RestorePreview checks a backup and reports what restoring it would replace. */
   restorePreview(path: string): Promise<RestorePreview>;
   /** Restore restores a backup: the program ends, restarts, and restores it before opening anything. */
   restore(path: string): Promise<void>;
   /**
-   * StartFresh moves what is left of a lost history, its backups too, into a folder, which it returns. The next start
-   * begins an empty history.
+   * StartFresh moves the remains of a lost history, including its backups, into a folder, and returns its path. The
+   * next start begins an empty history.
    *
-   * Errors: CodeConflict where the data is open, and those of store.Archive.StartFresh.
+   * Errors: CodeConflict if the data is open, and those of store.Archive.StartFresh.
    */
   startFresh(): Promise<string>;
   /**
-   * DropLog makes data with a damaged write-ahead log writable again, without the changes in the log that cannot be
-   * read. The files as they were are kept in a folder, which it returns.
+   * DropLog makes data with a damaged write-ahead log writable again, without the unreadable changes in the log. The
+   * damaged files are kept in a folder, whose path it returns.
    *
-   * Errors: CodeConflict where the data is open, and those of store.Archive.DropLog.
+   * Errors: CodeConflict if the data is open, and those of store.Archive.DropLog.
    */
   dropLog(): Promise<string>;
   /**
    * Reopen restarts the program, which tries to open the data again.
    *
-   * Errors: CodeConflict where the data is open.
+   * Errors: CodeConflict if the data is open.
    */
   reopen(): Promise<void>;
-  /** PickFolder opens the system's dialog; empty: it was closed. */
+  /** PickFolder opens the system's dialog for choosing a folder; empty: the user closed it. */
   pickFolder(): Promise<string>;
-  /** MovePreview looks whether the data can be moved to a folder. */
+  /** MovePreview checks whether the data can be moved to a folder. */
   movePreview(to: string): Promise<MovePreview>;
   /**
    * Move moves the data to a folder: the program ends, restarts, copies and compares everything while nothing is open,
@@ -2827,15 +2828,18 @@ export interface StorageService {
   move(to: string): Promise<TaskView>;
   /** DeletePreview describes what a permanent deletion of a session or turn (kind) would remove. */
   deletePreview(kind: string, id: string): Promise<DeletePreview>;
-  /** Erase removes a session, or what a turn says, for good. confirm is what DeletePreview asks to be typed. */
+  /**
+   * Erase permanently deletes a session or the content of a turn. confirm is the text that DeletePreview asks the user
+   * to type.
+   */
   erase(kind: string, id: string, confirm: string): Promise<ReceiptView>;
-  /** Receipts are those of all permanent deletions, newest first. */
+  /** Receipts returns the receipts of all permanent deletions, newest first. */
   receipts(): Promise<ReceiptView[]>;
 }
 
 /** Work handles tasks, background work, and requests to the page. */
 export interface WorkService {
-  /** Tasks are the running tasks, and the finished ones that were not dismissed, newest first. */
+  /** Tasks returns the running tasks, and the finished ones that were not dismissed, newest first. */
   tasks(): Promise<TaskView[]>;
   /** Cancel stops a task at a safe point. */
   cancel(id: string): Promise<void>;
@@ -2845,118 +2849,118 @@ export interface WorkService {
   dismiss(id: string): Promise<void>;
   /** Background is the state of background work. */
   background(): Promise<Background>;
-  /** Pause pauses background work, also across restarts. */
+  /** Pause pauses background work, even across restarts. */
   pause(paused: boolean): Promise<Background>;
-  /** WindowRequests is what was asked of the page before it asked; from then on it hears of each as it comes. */
+  /** WindowRequests returns the requests to the page from before it first asked; later ones are sent as events. */
   windowRequests(): Promise<WindowRequest[]>;
   /**
-   * NewWindow opens a further window on this data, on a session; an empty one: another than is open.
+   * NewWindow opens a further window on this data, with a session; empty: one that no window shows yet.
    *
-   * Errors: CodeUnavailable where the program cannot be started again, or has its data to read alone.
+   * Errors: CodeUnavailable if the program cannot be started again, or has opened its data read-only.
    */
   newWindow(sessionID: string): Promise<void>;
-  /** ShowInFirst brings the first window to the front, on a session: what was begun in a small window continues there. */
+  /** ShowInFirst brings the first window to the front with a session, to continue a conversation of the small window. */
   showInFirst(sessionID: string): Promise<void>;
 }
 
-/**
- * Tools shows the tools that models may call and their calls, and carries out what a person decides about them (SPEC
- * 10).
- */
+/** Tools shows tools and tool calls, and applies the user's decisions about them (SPEC 10). */
 export interface ToolsService {
-  /** WaitingCalls is the queue of calls that wait for a person, of all sessions, oldest first. */
+  /** WaitingCalls returns the calls of all sessions that wait for the user, oldest first. */
   waitingCalls(): Promise<WaitingCalls>;
-  /** Calls are all calls of turns, in the order in which models asked for them. */
+  /** Calls returns all calls of turns, in the order in which models requested them. */
   calls(turnIDs: string[]): Promise<ToolCallView[]>;
-  /** Decide decides about a call that waits. */
+  /** Decide decides about a waiting call. */
   decide(r: ToolDecisionRequest): Promise<void>;
-  /** Resolve says what happens to a call whose outcome is unknown. */
+  /** Resolve resolves a call with an unknown outcome. */
   resolve(r: ToolResolveRequest): Promise<void>;
-  /** Cancel cancels a call that runs. If its tool may have effects, its outcome is then unknown. */
+  /** Cancel cancels a running call. If its tool may have effects, its outcome is then unknown. */
   cancel(callID: string): Promise<void>;
-  /** Result is the whole result of a call. */
+  /** Result returns the complete result of a call. */
   result(callID: string): Promise<ToolResultView>;
-  /** Panel is the page about tools. */
+  /** Panel returns the page about tools. */
   panel(): Promise<ToolsPanel>;
-  /** Accept accepts a definition as it was shown, which hash names: models are offered it from now on. */
+  /** Accept accepts the definition with this hash, as it was shown: it is offered to models from now on. */
   accept(source: string, tool: string, hash: string): Promise<void>;
   /**
-   * SetPermission keeps a decision for later calls: "always" or "session" of the definition that hash names, or
-   * "never". An empty tool means all of the source, an empty session all sessions.
+   * SetPermission stores a decision for later calls: "always" or "session" for the definition with this hash, or
+   * "never". An empty tool means all tools of the source, an empty session all sessions.
    */
   setPermission(source: string, tool: string, sessionID: string, decision: ToolDecision, hash: string): Promise<void>;
-  /** Forget takes a decision back: later calls ask again. */
+  /** Forget removes a decision: later calls ask again. */
   forget(source: string, tool: string, sessionID: string): Promise<void>;
   /**
-   * MarkReadOnly says that a server's tool, in the definition that hash names, has no effects; an empty hash takes
-   * that back.
+   * MarkReadOnly marks a server's tool, in the definition with this hash, as having no effects; an empty hash removes
+   * the mark.
    */
   markReadOnly(source: string, tool: string, hash: string): Promise<void>;
-  /** SessionMode is a session's own mode: "disabled", "parse_only", "enabled", or "" for the configured one. */
+  /** SessionMode returns a session's own mode: "disabled", "parse_only", "enabled", or "" for the configured one. */
   sessionMode(sessionID: string): Promise<string>;
-  /** SetSessionMode sets it, from the next step on. */
+  /** SetSessionMode sets a session's own mode, starting with the next step. */
   setSessionMode(sessionID: string, mode: string): Promise<void>;
 }
 
-/** Library has the assistants and saved prompts. */
+/** Library manages the assistants and saved prompts. */
 export interface LibraryService {
-  /** Panel is all of it. */
+  /** Panel returns the whole library. */
   panel(): Promise<LibraryPanel>;
-  /** SaveAssistant makes an assistant, or changes the one with its id. Sessions keep the settings that they have. */
+  /** SaveAssistant creates an assistant, or changes the one with its id. Sessions keep their settings. */
   saveAssistant(v: AssistantView): Promise<AssistantView>;
-  /** DuplicateAssistant makes an assistant with the settings of another. */
+  /** DuplicateAssistant creates an assistant with the settings of another. */
   duplicateAssistant(id: string): Promise<AssistantView>;
-  /** DeleteAssistant deletes an assistant. Sessions that have its settings keep them. */
+  /** DeleteAssistant deletes an assistant. Sessions keep the settings copied from it. */
   deleteAssistant(id: string): Promise<void>;
-  /** ApplyAssistant gives a session the settings of an assistant as they are now, from the next message on. */
+  /** ApplyAssistant gives a session the current settings of an assistant, starting with the next message. */
   applyAssistant(sessionID: string, id: string): Promise<void>;
-  /** StartSession makes a session with the settings of an assistant. */
+  /** StartSession creates a session with the settings of an assistant. */
   startSession(id: string): Promise<SessionRow>;
-  /** SessionAssistant is the assistant whose settings a session was given last. */
+  /** SessionAssistant is the assistant that was last applied to a session. */
   sessionAssistant(sessionID: string): Promise<SessionAssistantView>;
-  /** AssistantFile is an assistant as the text of a file, which ImportAssistant takes. */
+  /** AssistantFile is the text of a file with an assistant, for ImportAssistant. */
   assistantFile(id: string): Promise<string>;
-  /** ImportAssistant adds the assistant that the text of a file holds. */
+  /** ImportAssistant adds the assistant in the text of a file. */
   importAssistant(text: string): Promise<AssistantView>;
-  /** SavePrompt saves a prompt, or changes the one with its id. Its variables are found in its text. */
+  /** SavePrompt saves a prompt, or changes the one with its id. Its variables are taken from its text. */
   savePrompt(v: SavedPromptView): Promise<SavedPromptView>;
   /** DeletePrompt deletes a saved prompt. */
   deletePrompt(id: string): Promise<void>;
-  /** FillPrompt is a saved prompt with values for its variables, by name. Today's date needs none. */
+  /** FillPrompt fills in a saved prompt with values for its variables, by name. Today's date needs no value. */
   fillPrompt(id: string, values: Record<string, string>): Promise<string>;
-  /** PromptsFile is all saved prompts as the text of a file. */
+  /** PromptsFile is the text of a file with all saved prompts. */
   promptsFile(): Promise<string>;
-  /** ImportPrompts adds the prompts that the text of a file holds: our own, or an export of Open WebUI. */
+  /** ImportPrompts adds the prompts in the text of a file: our own format, or an export of Open WebUI. */
   importPrompts(text: string): Promise<PromptsImported>;
 }
 
-/** Projects are folders of sessions with instructions, defaults, pinned facts and files. */
+/** Projects manages projects: folders of sessions with instructions, defaults, pinned facts and files. */
 export interface ProjectsService {
-  /** Panel is all of them. */
+  /** Panel returns all projects. */
   panel(): Promise<ProjectsPanel>;
-  /** Project is one project. */
+  /** Project returns one project. */
   project(id: string): Promise<ProjectView>;
-  /** Create makes a folder of that name a project; the folder need not exist. */
+  /** Create turns the folder with this name into a project; the folder need not exist. */
   create(name: string): Promise<ProjectView>;
-  /** Save gives a project the settings of a view, all of them. Another name renames its folder. */
+  /** Save replaces all settings of a project. A new name renames its folder. */
   save(v: ProjectView): Promise<ProjectView>;
   /** Files is a page of a project's files of one kind (document or watched), by path. */
   files(id: string, kind: string, offset: number, limit: number): Promise<ProjectFilesPage>;
-  /** AddDocument takes a piece of a document; with the last one it is read and kept, in place of one of the same name. */
+  /**
+   * AddDocument receives a piece of a document; after the last one the document is read and stored, replacing one with
+   * the same name.
+   */
   addDocument(id: string, part: AttachPart): Promise<AttachResult>;
-  /** CancelDocument forgets what arrived of a document. */
+  /** CancelDocument discards the received part of a document. */
   cancelDocument(upload: string): Promise<void>;
-  /** RemoveDocuments takes documents out of a project, by name: all of them or none. */
+  /** RemoveDocuments removes documents from a project, by name: all of them or none. */
   removeDocuments(id: string, names: string[]): Promise<void>;
-  /** Watch sets the folder whose files belong to a project and looks at it; empty: none does any more. */
+  /** Watch sets the watched folder of a project and scans it; an empty folder ends watching. */
   watch(id: string, dir: string): Promise<ProjectView>;
-  /** Rescan looks at the watched folder now. */
+  /** Rescan scans the watched folder now. */
   rescan(id: string): Promise<ProjectScanView>;
-  /** StartSession makes an empty session in a folder, with the defaults of its project if it has one. */
+  /** StartSession creates an empty session in a folder, with the defaults of its project if it has one. */
   startSession(folder: string): Promise<SessionRow>;
   /**
-   * SetScope sets how far a session's memory reaches: lineage, session, project or all; empty: by its project, else as
-   * configured.
+   * SetScope sets the scope of a session's memory: lineage, session, project or all; empty: determined by its project,
+   * otherwise the configuration.
    */
   setScope(sessionID: string, scope: string): Promise<void>;
 }
@@ -2971,163 +2975,163 @@ export interface SettingsService {
    * Errors: CodeUnavailable, if the system does not support it or refuses.
    */
   setAutostart(on: boolean): Promise<AutostartView>;
-  /** Presets are the services and servers that can be added by name. */
+  /** Presets returns the services and servers that can be added by name. */
   presets(): Promise<PresetView[]>;
-  /** ModelPlaces are the providers and servers whose models can be listed now. */
+  /** ModelPlaces returns the providers and servers whose models can be listed now. */
   modelPlaces(): Promise<PlaceView[]>;
   /** OfferedModels lists the models of a place, by asking it. */
   offeredModels(place: string): Promise<OfferView[]>;
-  /** AddOffered configures a model of a place, or returns the configured one that is it already. */
+  /** AddOffered configures a model of a place, or returns the model already configured for it. */
   addOffered(place: string, modelID: string): Promise<AddedModel>;
-  /** SetFavourite puts a model first where one is chosen, or back among the others. */
+  /** SetFavourite adds a model to the favourites, which are listed first, or removes it. */
   setFavourite(name: string, favourite: boolean): Promise<ModelView[]>;
-  /** SetWindow keeps what a person said of a model's window, in tokens. */
+  /** SetWindow stores the context window that the user entered for a model, in tokens. */
   setWindow(name: string, tokens: number): Promise<ModelView[]>;
-  /** Costs is what the newest turn of a session, the session and this month cost so far. */
+  /** Costs returns the cost of the newest turn of a session, of the session, and of this month so far. */
   costs(sessionID: string): Promise<CostView>;
-  /** Startup is what the window asks first. It answers even when nothing else can. */
+  /** Startup is the first call of the window. It works even if nothing else does. */
   startup(): Promise<Startup>;
   /** FinishFirstRun records the choice; model becomes the default unless empty. */
   finishFirstRun(model: string): Promise<void>;
-  /** Settings returns the configuration with all the window needs to edit it. */
+  /** Settings returns the configuration with everything the window needs to edit it. */
   settings(): Promise<SettingsView>;
-  /** Set changes one key. A value that is not allowed changes nothing. */
+  /** Set changes one key. An invalid value changes nothing. */
   set(key: string, value: string): Promise<SettingsView>;
-  /** Reset gives a key its default again. */
+  /** Reset resets a key to its default. */
   reset(key: string): Promise<SettingsView>;
   /** Models lists every model. */
   models(): Promise<ModelView[]>;
-  /** SaveModel adds or changes a configured model. Limits of 0 mean: as known. */
+  /** SaveModel adds or changes a configured model. Limits of 0 mean that they are not configured. */
   saveModel(v: ModelView): Promise<ModelView[]>;
-  /** RemoveModel takes a configured model away. Its conversations stay. */
+  /** RemoveModel removes a configured model. Its conversations are kept. */
   removeModel(name: string): Promise<ModelView[]>;
   /** SetDefaultModel sets the model for new messages. */
   setDefaultModel(name: string): Promise<ModelView[]>;
-  /** Keys says where each key is. The keys themselves never cross. */
+  /** Keys returns where each key is stored, but never a key itself. */
   keys(): Promise<KeyView[]>;
-  /** SetKey keeps a key in the system's keyring, or for this run where there is none. */
+  /** SetKey stores a key in the system's keyring, or for this run if there is none. */
   setKey(provider: string, key: string): Promise<KeyView[]>;
-  /** RemoveKey forgets a stored key. One in the environment stays there. */
+  /** RemoveKey removes a stored key. A key in the environment is not affected. */
   removeKey(provider: string): Promise<KeyView[]>;
   /**
-   * TestKey tries a key or server by listing its models. An empty provider is found by the key's form, an empty key is
-   * the stored one.
+   * TestKey tests a key or server by listing its models. An empty provider is derived from the key's form, and an
+   * empty key means the stored one.
    */
   testKey(provider: string, key: string, baseURL: string): Promise<KeyTest>;
-  /** LocalServers finds model servers on this machine. */
+  /** LocalServers lists the model servers on this machine. */
   localServers(): Promise<LocalServer[]>;
   /** OpenExternal shows a link in the system's browser: http and https only. */
   openExternal(link: string): Promise<void>;
-  /** Version is this program's. */
+  /** Version returns the version of this program. */
   version(): Promise<string>;
-  /** QuickKey is what became of the keys of quick ask, which the setting desktop.quick_ask_keys names. */
+  /** QuickKey returns the state of the keys set in desktop.quick_ask_keys. */
   quickKey(): Promise<QuickKeyView>;
-  /** Updates is what the last look for a new version found. It asks nobody. */
+  /** Updates returns the result of the last check for updates. It sends no request. */
   updates(): Promise<UpdateView>;
-  /** CheckForUpdates asks the release feed now. What went wrong is in the view. */
+  /** CheckForUpdates checks the release feed now. Errors are in the view. */
   checkForUpdates(): Promise<UpdateView>;
 }
 
 /**
- * Embedders shows which embedder indexes the history and switches to another one. It sends no history: only the switch
- * does, which the user asks for.
+ * Embedders shows which embedder indexes the history and switches to another one. It sends history only after the user
+ * has switched.
  */
 export interface EmbeddersService {
   /**
-   * Embedders finds out which embedders can be used now. Servers on this machine are asked for the names of their
-   * models; no text is sent to anyone.
+   * Embedders lists the embedders that can be used now. Servers on this machine are asked for the names of their
+   * models; no text is sent.
    */
   embedders(): Promise<EmbeddersView>;
   /**
-   * Estimate measures an embedder with sample texts and says what all history would cost and take. The history itself
-   * is not sent.
+   * Estimate measures an embedder with sample texts and estimates the cost and time for all history. The history
+   * itself is not sent.
    */
   estimate(id: string): Promise<EmbedderEstimate>;
   /**
-   * Use makes an embedder the configured one. All history is then sent to it, redacted, in the background; until that
-   * is complete the former one's vectors are searched.
+   * Use configures an embedder. All history is then sent to it, redacted, in the background; until that is complete,
+   * searches use the previous one's vectors.
    */
   use(id: string): Promise<EmbeddersView>;
-  /** UseBuiltIn goes back to the embedder that needs no server. */
+  /** UseBuiltIn switches back to the built-in embedder, which needs no server. */
   useBuiltIn(): Promise<EmbeddersView>;
-  /** DismissOffer remembers that the offer was answered: it is not made again. */
+  /** DismissOffer records that the user has responded to the offer, so that it is not shown again. */
   dismissOffer(): Promise<void>;
 }
 
 /**
- * Servers are the MCP servers: what is configured, how each is, and what they offer beside tools. Every change of
- * theirs is published as chat.ChangeServers, questions of servers included.
+ * Servers manages the MCP servers: their configuration, their state, and their prompts and resources. Every change,
+ * including questions of servers, is published as chat.ChangeServers.
  */
 export interface ServersService {
-  /** Servers is the page about them. */
+  /** Servers returns the page about servers. */
   servers(): Promise<ServersPanel>;
-  /** AddServer configures a server; a name that is taken is refused. */
+  /** AddServer configures a server; a name that is taken is rejected. */
   addServer(v: ServerSettings): Promise<ServersPanel>;
-  /** UpdateServer changes the server of that name, which may get another one. */
+  /** UpdateServer changes the server with this name, and may rename it. */
   updateServer(name: string, v: ServerSettings): Promise<ServersPanel>;
-  /** RemoveServer stops a server and takes it out of the configuration, with its secrets. */
+  /** RemoveServer stops a server and removes it from the configuration, with its secrets. */
   removeServer(name: string): Promise<ServersPanel>;
   /** EnableServer switches a server on or off. */
   enableServer(name: string, on: boolean): Promise<ServersPanel>;
   /**
-   * Restart starts a server again, at once, and returns when it is ready or has failed. Calls that run in it have an
-   * unknown outcome then.
+   * Restart restarts a server at once, and returns when it is ready or has failed. The outcome of its running calls is
+   * then unknown.
    */
   restart(name: string): Promise<ServersPanel>;
-  /** Logs are the last lines that a server wrote. */
+  /** Logs returns the last lines of a server's log. */
   logs(name: string): Promise<ServerLog>;
-  /** Import reads a configuration of another program that was pasted. Nothing is added before ApplyImport. */
+  /** Import reads a pasted configuration of another program. Nothing is added before ApplyImport. */
   import(text: string): Promise<ServerImport>;
-  /** ImportFile reads such a configuration, or a bundle (.mcpb), from a file that was chosen or dropped. */
+  /** ImportFile reads a configuration, or a bundle (.mcpb), from a file that the user chose or dropped. */
   importFile(path: string): Promise<ServerImport>;
-  /** ApplyImport adds servers of an import: all that are named, or none. */
+  /** ApplyImport adds the named servers of an import, all or none. */
   applyImport(choice: ServerImportChoice): Promise<ServersPanel>;
   /**
-   * SetSecret keeps a secret that a server's settings name; an empty value forgets it. A server that is started after
-   * it has it.
+   * SetSecret stores a secret mentioned in a server's settings; an empty value removes it. It takes effect when the
+   * server is started.
    */
   setSecret(server: string, name: string, value: string): Promise<ServersPanel>;
-  /** SignIn opens the page on which a person signs in to a server, and waits until that is done. */
+  /** SignIn opens a server's sign-in page and waits until the user is done. */
   signIn(name: string): Promise<ServersPanel>;
-  /** SignOut forgets the tokens of a server. */
+  /** SignOut removes the stored tokens of a server. */
   signOut(name: string): Promise<ServersPanel>;
-  /** Prompts are what servers offer as prompts. Servers that are enabled are started for it. */
+  /** Prompts lists the prompts that servers offer. It starts enabled servers. */
   prompts(): Promise<ServerPrompts>;
-  /** GetPrompt is a prompt with its arguments filled in. */
+  /** GetPrompt returns a prompt with its arguments filled in. */
   getPrompt(server: string, name: string, args: ServerValue[]): Promise<PromptText>;
-  /** Resources are what servers offer as resources. Servers that are enabled are started for it. */
+  /** Resources lists the resources that servers offer. It starts enabled servers. */
   resources(): Promise<ServerResources>;
-  /** ReadResource is what a resource holds now. */
+  /** ReadResource returns the present content of a resource. */
   readResource(server: string, uri: string): Promise<ResourceText>;
-  /** Elicitations are the questions of servers that wait. */
+  /** Elicitations returns the open questions of servers. */
   elicitations(): Promise<Elicitations>;
-  /** AnswerElicitation answers a question. An answer that is not complete is refused, and the question waits on. */
+  /** AnswerElicitation answers a question. An incomplete answer is rejected, and the question stays open. */
   answerElicitation(a: ElicitationAnswer): Promise<Elicitations>;
 }
 
-/** Programs shows which other programs use this memory, and decides what they may see. */
+/** Programs lists the other programs that use this memory, and sets what they may see. */
 export interface ProgramsService {
-  /** Panel is the page. */
+  /** Panel returns the page about other programs. */
   panel(): Promise<ProgramsPanel>;
   /** Allow sets what a program may see, and whether it may write notes. */
   allow(c: ProgramChoice): Promise<ProgramsPanel>;
   /**
-   * Forget takes a program out of the list, with its token; its notes and the record of its accesses stay. If it
-   * connects again it asks again.
+   * Forget removes a program from the list, with its token; its notes and the record of its accesses are kept. If it
+   * connects again, it is listed as a new one.
    */
   forget(name: string): Promise<ProgramsPanel>;
   /**
-   * MakeToken makes a token for HTTP, in place of the program's token before. It is shown this once: only its hash is
-   * kept.
+   * MakeToken creates a token for HTTP, replacing the program's previous one. It is shown only once, because only its
+   * hash is kept.
    */
   makeToken(name: string): Promise<ProgramToken>;
-  /** RevokeToken ends the access of a program over HTTP. */
+  /** RevokeToken ends a program's access over HTTP. */
   revokeToken(name: string): Promise<ProgramsPanel>;
-  /** SetHTTP turns the server over HTTP on or off. */
+  /** SetHTTP turns the HTTP server on or off. */
   setHTTP(on: boolean): Promise<ProgramsPanel>;
   /**
-   * Accesses is a page of the access record, newest first; of one program, or of all with an empty name. Before is
-   * Next of the page before, 0 for the first.
+   * Accesses is a page of the access record, newest first; an empty name means all programs. before is Next of the
+   * previous page, 0 for the first.
    */
   accesses(client: string, before: number): Promise<ProgramAccessPage>;
   /** ClearAccesses empties the access record. */

@@ -242,7 +242,7 @@ export class CommandRunner {
       return;
     }
     const { sessionId, branchId } = target;
-    await printPage(await backend.transfer.printable({ scope: 'branch', sessionId, branchId, turnId: '', allBranches: false, format: 'html', archived: false, path: '', replace: false }));
+    await printPage(await backend.transfer.printable({ scope: 'branch', sessionId, branchId, turnId: '', allBranches: false, format: 'html', quotes: false, archived: false, path: '', replace: false }));
   }
 
   async #pauseWork(): Promise<void> {

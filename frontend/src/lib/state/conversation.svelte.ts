@@ -460,7 +460,7 @@ export class ConversationState {
     try {
       const turn = await this.#backend.sessions.turn(branchId, turnId);
       if (branchId !== this.branchId) return;
-      if (run !== this.run) return this.#lookAgain(turnId);
+      if (run !== this.run) return this.#reloadTurn(turnId);
       this.#turns = replace(this.#turns, turn);
       this.#follow(turn);
     } catch {
@@ -472,7 +472,7 @@ export class ConversationState {
   }
 
   /** Turns loaded meanwhile may be newer or older than this reply. */
-  #lookAgain(turnId: string): void {
+  #reloadTurn(turnId: string): void {
     this.#dirty.add(turnId);
     this.#turnRefresh.soon();
   }

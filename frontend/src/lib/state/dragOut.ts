@@ -57,6 +57,6 @@ export class DragOut {
 
   #request(one: Draggable): ExportRequest {
     const format = fits(this.#exporting.byDefault, one.scope) ? '' : 'md';
-    return { scope: one.scope, sessionId: one.sessionId, branchId: one.branchId ?? '', turnId: one.turnId ?? '', allBranches: one.scope === 'session', format, archived: false, path: '', replace: false };
+    return { scope: one.scope, sessionId: one.sessionId, branchId: one.branchId ?? '', turnId: one.turnId ?? '', allBranches: one.scope === 'session', format, quotes: false, archived: false, path: '', replace: false };
   }
 }

@@ -20,7 +20,7 @@ export class EmbeddersState {
   #estimate = $state.raw<EmbedderEstimate>();
   #reviewError = $state.raw<BackendError>();
   #switching = $state(false);
-  #looked = false;
+  #requested = false;
   readonly #parts: Parts;
 
   constructor(parts: Parts) {
@@ -63,14 +63,14 @@ export class EmbeddersState {
   }
 
   /** Searches for embedders once per run of the program, for the offer. If that fails, nothing is offered. */
-  async lookOnce(): Promise<void> {
-    if (this.#looked) return;
-    await this.look();
+  async loadOnce(): Promise<void> {
+    if (this.#requested) return;
+    await this.load();
   }
 
-  async look(): Promise<void> {
+  async load(): Promise<void> {
     if (this.#loading) return;
-    this.#looked = true;
+    this.#requested = true;
     this.#loading = true;
     try {
       this.#view = await this.#parts.backend.embedders.embedders();

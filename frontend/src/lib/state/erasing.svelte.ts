@@ -82,7 +82,7 @@ export class ErasingState {
     this.#target = target;
     this.#receipt = null;
     this.typed = '';
-    void this.look();
+    void this.loadPreview();
   }
 
   close(): void {
@@ -96,7 +96,7 @@ export class ErasingState {
   }
 
   /** Loads the preview. */
-  async look(): Promise<void> {
+  async loadPreview(): Promise<void> {
     const target = this.#target;
     if (!target) return;
     const serial = ++this.#serial;

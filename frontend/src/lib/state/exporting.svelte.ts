@@ -39,6 +39,7 @@ export class ExportState {
   #format = $state<ExportFormat>('bundle');
   #allBranches = $state(true);
   #archived = $state(false);
+  #quotes = $state(false);
   #path = $state('');
   /** The path was typed or chosen, not suggested. */
   #ownPath = false;
@@ -82,6 +83,15 @@ export class ExportState {
 
   get archived(): boolean {
     return this.#archived;
+  }
+
+  /** A bundle of a session includes the requests that quoted other sessions. Chosen anew for each export. */
+  get quotes(): boolean {
+    return this.#quotes;
+  }
+
+  setQuotes(quotes: boolean): void {
+    this.#quotes = quotes;
   }
 
   get path(): string {
@@ -134,6 +144,7 @@ export class ExportState {
     this.#scope = scope;
     this.#started = '';
     this.#replace = false;
+    this.#quotes = false;
     this.#ownPath = false;
     this.#path = '';
     this.#plan = null;
@@ -240,7 +251,7 @@ export class ExportState {
     const scope = this.#scope;
     return {
       scope, sessionId: scope === 'all' ? '' : target.sessionId, branchId: scope === 'turn' || scope === 'branch' ? target.branchId : '', turnId: scope === 'turn' ? target.turnId : '',
-      allBranches: (scope === 'session' || scope === 'all') && this.allBranches, format: this.#format, archived: scope === 'all' && this.#archived,
+      allBranches: (scope === 'session' || scope === 'all') && this.allBranches, format: this.#format, quotes: this.#quotes, archived: scope === 'all' && this.#archived,
       path, replace: this.#replace,
     };
   }

@@ -36,7 +36,7 @@ export class InspectorState {
   }
 
   /** Shows a turn in the X-ray, or the next request with "". */
-  look(turnId: string): void {
+  showInXray(turnId: string): void {
     this.#seen = turnId;
   }
 

@@ -17,7 +17,7 @@ export class MemoryScope {
   #version = $state(0);
   /** Whether the user has chosen, and at which version of the settings that was read. */
   #seen = $state.raw<{ version: number; chosen: boolean } | null>(null);
-  #looking = -1;
+  #loading = -1;
   readonly #parts: Parts;
   readonly #off: () => void;
 
@@ -43,16 +43,16 @@ export class MemoryScope {
   }
 
   /** Reads whether the user has chosen, if that matters: once for each version of the settings. */
-  async look(): Promise<void> {
+  async load(): Promise<void> {
     const version = this.#version;
-    if (!this.matters || this.#seen?.version === version || this.#looking === version) return;
-    this.#looking = version;
+    if (!this.matters || this.#seen?.version === version || this.#loading === version) return;
+    this.#loading = version;
     try {
       const { settings } = await this.#parts.backend.settings.settings();
       const setting = settings.find((candidate) => candidate.key === key);
       if (version === this.#version) this.#seen = { version, chosen: setting === undefined || setting.origin !== 'default' };
     } catch {
-      this.#looking = -1; // the next conversation tries again
+      this.#loading = -1; // the next conversation tries again
     }
   }
 

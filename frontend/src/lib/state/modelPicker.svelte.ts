@@ -32,7 +32,7 @@ const mostRecent = 4;
 export class ModelPickerState {
   #open = $state(false);
   #places = $state.raw<readonly PlaceOffers[]>([]);
-  #looking = $state(false);
+  #searching = $state(false);
   #effort = $state('');
   #recent = $state.raw<readonly string[]>([]);
   #serial = 0;
@@ -54,8 +54,8 @@ export class ModelPickerState {
   }
 
   /** A search for servers is in progress. */
-  get looking(): boolean {
-    return this.#looking;
+  get searching(): boolean {
+    return this.#searching;
   }
 
   /** The session's effort. */
@@ -121,7 +121,7 @@ export class ModelPickerState {
   async #load(): Promise<void> {
     const serial = ++this.#serial;
     const { backend, conversation } = this.#parts;
-    this.#looking = true;
+    this.#searching = true;
     this.#places = [];
     try {
       if (conversation.sessionId !== '') this.#effort = (await backend.sessions.sessionSettings(conversation.sessionId)).effort;
@@ -132,7 +132,7 @@ export class ModelPickerState {
     } catch {
       // The configured models are available anyway.
     } finally {
-      if (serial === this.#serial) this.#looking = false;
+      if (serial === this.#serial) this.#searching = false;
     }
   }
 

@@ -14,6 +14,7 @@ export class SharingState {
   #plan = $state.raw<ExportPlan | null>(null);
   #error = $state.raw<BackendError | null>(null);
   #saving = $state(false);
+  #quotes = $state(false);
   #asked = 0;
   readonly #backend: Backend;
   readonly #work: WorkState;
@@ -44,9 +45,19 @@ export class SharingState {
     return this.#saving;
   }
 
+  /** A bundle includes the requests that quoted other sessions. Chosen anew for each conversation. */
+  get quotes(): boolean {
+    return this.#quotes;
+  }
+
+  setQuotes(quotes: boolean): void {
+    this.#quotes = quotes;
+  }
+
   /** target.branchId is the branch to export as a page; empty: the session's open branch. */
   show(target: ExportTarget): void {
     this.#target = target;
+    this.#quotes = false;
     void this.ask();
   }
 
@@ -96,6 +107,6 @@ export class SharingState {
   #request(path: string): ExportRequest {
     const { sessionId = '', branchId = '' } = this.#target ?? {};
     const page = this.#format === 'html';
-    return { scope: page && branchId !== '' ? 'branch' : 'session', sessionId, branchId: page ? branchId : '', turnId: '', allBranches: !page, format: this.#format, archived: false, path, replace: path !== '' };
+    return { scope: page && branchId !== '' ? 'branch' : 'session', sessionId, branchId: page ? branchId : '', turnId: '', allBranches: !page, format: this.#format, quotes: !page && this.#quotes, archived: false, path, replace: path !== '' };
   }
 }

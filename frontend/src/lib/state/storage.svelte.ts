@@ -16,7 +16,7 @@ export class StorageState {
   #move = $state.raw<MovePreview | null>(null);
   #taskId = $state('');
   #begun = $state(false);
-  #busy = $state<'' | 'looking' | 'choosing' | 'beginning'>('');
+  #busy = $state<'' | 'checking' | 'choosing' | 'beginning'>('');
   #error = $state.raw<BackendError | null>(null);
   #serial = 0;
   readonly #backend: Backend;
@@ -60,7 +60,7 @@ export class StorageState {
     return this.#move;
   }
 
-  get busy(): '' | 'looking' | 'choosing' | 'beginning' {
+  get busy(): '' | 'checking' | 'choosing' | 'beginning' {
     return this.#busy;
   }
 
@@ -92,7 +92,7 @@ export class StorageState {
   /** From that file; empty: not chosen yet. */
   askRestore(path = ''): void {
     this.#ask('restore', path);
-    if (path !== '') void this.look();
+    if (path !== '') void this.check();
   }
 
   askMove(): void {
@@ -112,16 +112,16 @@ export class StorageState {
       const path = asking === 'move' ? await storage.pickFolder() : asking === 'backup' ? await transfer.pickTarget('contextinfinity-backup.db') : (await transfer.pickFiles())[0];
       if (path && still()) this.#path = path;
     });
-    if (this.#error === null && this.#path !== '' && asking === this.#asking && asking !== 'backup') await this.look();
+    if (this.#error === null && this.#path !== '' && asking === this.#asking && asking !== 'backup') await this.check();
   }
 
   /** Checks what would happen. Nothing is changed yet. */
-  async look(): Promise<void> {
+  async check(): Promise<void> {
     const path = this.#path.trim();
     if (path === '') return;
     this.#restore = null;
     this.#move = null;
-    await this.#act('looking', async (still) => {
+    await this.#act('checking', async (still) => {
       if (this.#asking === 'restore') {
         const preview = await this.#backend.storage.restorePreview(path);
         if (still()) this.#restore = preview;
@@ -165,7 +165,7 @@ export class StorageState {
   }
 
   /** One at a time; a result that arrives after another dialog was opened is dropped. */
-  async #act(what: 'looking' | 'choosing' | 'beginning', act: (still: () => boolean) => Promise<void>): Promise<void> {
+  async #act(what: 'checking' | 'choosing' | 'beginning', act: (still: () => boolean) => Promise<void>): Promise<void> {
     const serial = ++this.#serial;
     const still = () => serial === this.#serial;
     this.#busy = what;

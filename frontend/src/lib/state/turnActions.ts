@@ -95,7 +95,7 @@ export class TurnActions {
 
   async #sending(act: () => Promise<SendResult>, turn: TurnView): Promise<void> {
     const still = this.#conversation.request();
-    const sent = await this.#looking(act, turn);
+    const sent = await this.#reloading(act, turn);
     if (!still()) return; // the user has gone elsewhere: the answer arrives in its own session
     if (sent.branchId !== '' && sent.branchId !== this.#conversation.branchId) {
       await this.#conversation.open(sent.sessionId, sent.branchId);
@@ -107,12 +107,12 @@ export class TurnActions {
   }
 
   async #on(turn: TurnView, act: () => Promise<void>): Promise<void> {
-    await this.#looking(act, turn);
+    await this.#reloading(act, turn);
     await this.#conversation.refreshTurn(turn.id);
   }
 
   /** Reloaded even after a refusal: the reason may be that the turn is already decided. */
-  async #looking<T>(act: () => Promise<T>, turn: TurnView): Promise<T> {
+  async #reloading<T>(act: () => Promise<T>, turn: TurnView): Promise<T> {
     try {
       return await act();
     } catch (error) {

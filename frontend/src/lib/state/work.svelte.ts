@@ -17,7 +17,7 @@ export class WorkState {
   #open = $state(false);
   #failed = $state.raw<{ id: string; error: BackendError } | null>(null);
   /** Ended tasks whose report was opened: the line under the sessions no longer mentions them. */
-  #looked = $state.raw<ReadonlySet<string>>(new Set());
+  #opened = $state.raw<ReadonlySet<string>>(new Set());
   /** The number of views that show the tasks now: a task that ends while it is visible needs no toast. */
   #watchers = 0;
   readonly #whenDone = new Map<string, (task: TaskView) => void>();
@@ -47,7 +47,7 @@ export class WorkState {
 
   /** Ended tasks that need attention: failed, interrupted, or with a report, and not opened yet. */
   get unopened(): readonly TaskView[] {
-    return this.#tasks.filter((task) => !this.#looked.has(task.id) && (task.state === 'failed' || task.state === 'interrupted' || (task.import !== null && task.state !== 'running') || (task.check?.problems ?? 0) > 0));
+    return this.#tasks.filter((task) => !this.#opened.has(task.id) && (task.state === 'failed' || task.state === 'interrupted' || (task.import !== null && task.state !== 'running') || (task.check?.problems ?? 0) > 0));
   }
 
   /** Null until loaded. */
@@ -78,8 +78,8 @@ export class WorkState {
     return () => this.#watchers--;
   }
 
-  looked(id: string): void {
-    if (!this.#looked.has(id)) this.#looked = new Set([...this.#looked, id]);
+  markOpened(id: string): void {
+    if (!this.#opened.has(id)) this.#opened = new Set([...this.#opened, id]);
   }
 
   /** Why the last action on this task failed. */

@@ -77,7 +77,7 @@ describe('the X-ray', () => {
       { tool: 'search_memory', sessionId: '', sessionTitle: 'Garden', turnId: newest.id, turnSeq: newest.seq },
       { tool: 'get_turn', sessionId: 'gone', sessionTitle: '', turnId: 'gone', turnSeq: 0 },
     ];
-    app.inspector.look(newest.id);
+    app.inspector.showInXray(newest.id);
     const list = within((await screen.findByText('Looked up by the model')).closest('section')!);
     expect(list.getByText('a turn that is no longer here')).toBeTruthy();
     expect(list.getByText('search_memory')).toBeTruthy();
@@ -194,7 +194,7 @@ describe('the X-ray', () => {
     const { app, newest, calls } = await xray();
     await user.click(await screen.findByRole('radio', { name: 'Raw' }));
     expect(await screen.findByText('Nothing has been sent yet')).toBeVisible();
-    app.inspector.look(newest.id);
+    app.inspector.showInXray(newest.id);
     expect(await screen.findByText(/"max_tokens": 8000/)).toBeVisible();
     expect(calls('inspect.rawStep')).toEqual([[`${newest.id}-p1`]]);
   });
@@ -214,7 +214,7 @@ describe('the X-ray', () => {
   it('shows why a context cannot be loaded', async () => {
     const { app, backend, newest } = await xray();
     backend.failNext('inspect.context', { message: 'That turn was never sent', hint: 'Send it.' });
-    app.inspector.look(newest.id);
+    app.inspector.showInXray(newest.id);
     expect(await screen.findByRole('alert')).toHaveTextContent('That turn was never sent');
   });
 });

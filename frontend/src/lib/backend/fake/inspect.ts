@@ -88,7 +88,8 @@ function statePanel(world: World, branchId: string): StatePanel {
   const root: StateView = { id: 'root', shortId: 'ROOT', seq: 0, origin: 'root', model: '', summary: '', tokens: 0, createdAt: world.epoch, head: states.length === 0, turnSeq: 0, validation: '' };
   const history = states.length > 0 ? states : [root];
   const cut = cutOf(branch, (world.lineage(branchId).at(-1)?.seq ?? 0) + 1);
-  return { head: history[0]!, history, ranges, cut, pins, pinTokens: pins.reduce((sum, pin) => sum + pin.tokens, 0) };
+  // Like the program: only the head's summary is in the panel; stateByID returns the others.
+  return { head: history[0]!, history: history.map((state) => (state.head ? state : { ...state, summary: '' })), ranges, cut, pins, pinTokens: pins.reduce((sum, pin) => sum + pin.tokens, 0) };
 }
 
 function stateById(world: World, id: string): StateView {

@@ -17,9 +17,11 @@ export interface FakeFiles {
   folders: Set<string>;
   /** An image that the page's paste event does not contain, as in WebKitGTK. */
   clipboard: ImageUpload;
+  /** How many requests of a session quoted other sessions. */
+  quoting: number;
 }
 
-export const fakeFiles = (): FakeFiles => ({ picked: [], target: '', written: new Set(), revealed: [], folders: new Set(['/home/ada/.local/share/contextinfinity']), clipboard: { mediaType: '', data: '', name: '' } });
+export const fakeFiles = (): FakeFiles => ({ picked: [], target: '', written: new Set(), revealed: [], folders: new Set(['/home/ada/.local/share/contextinfinity']), clipboard: { mediaType: '', data: '', name: '' }, quoting: 0 });
 
 let dragged = 0;
 
@@ -112,7 +114,7 @@ function planned(world: World, files: FakeFiles, request: ExportRequest, format:
   const part = request.scope === 'turn' ? ` #${turns[0]!.seq}` : request.scope === 'branch' ? ` (${world.branch(request.branchId).view.label})` : '';
   const name = `${title}${part}.${session ? endings[format] : 'zip'}`;
   const path = request.path || `${home}/${name}`;
-  return { name, path, exists: files.written.has(path), sessions: chosen.length, branches: branchIds.length, turns: turns.length - open, open };
+  return { name, path, exists: files.written.has(path), sessions: chosen.length, branches: branchIds.length, turns: turns.length - open, open, quoting: session && format === 'bundle' ? files.quoting : 0 };
 }
 
 const broken = /broken/;

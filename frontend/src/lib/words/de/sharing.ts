@@ -23,7 +23,9 @@ export default {
   notInPage: 'Andere Zweige, der Text angehängter Dokumente, Einstellungen und API-Schlüssel des Programms.',
   notInBundle: 'Andere Sitzungen, Einstellungen und API-Schlüssel des Programms.',
   check: 'Vorher prüfen',
-  asItIs: 'Alles steht so da, wie es geschrieben wurde: Passwörter oder Namen in Nachrichten und Ergebnissen werden nicht entfernt.',
+  asItIs: 'Alles steht so da, wie es geschrieben wurde: Passwörter oder Namen in Nachrichten und Ergebnissen werden nicht entfernt, auch keine Antworten und Ergebnisse, die andere Sitzungen zitieren.',
+  quoting: '{count, plural, one {# Anfrage, die andere Sitzungen oder Dateien eines Projekts zitiert.} other {# Anfragen, die andere Sitzungen oder Dateien eines Projekts zitieren.}}',
+  withQuotes: '{count, plural, one {Die Anfrage aufnehmen, die andere Sitzungen oder Dateien eines Projekts zitiert} other {Die # Anfragen aufnehmen, die andere Sitzungen oder Dateien eines Projekts zitieren}}',
   typePath: 'Stattdessen einen Pfad eingeben…',
   save: 'Speichern…',
 } satisfies Translation<typeof en>;

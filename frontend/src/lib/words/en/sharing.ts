@@ -21,7 +21,9 @@ export default {
   notInPage: 'Other branches, the text of attached documents, settings and API keys of the program.',
   notInBundle: 'Other sessions, settings and API keys of the program.',
   check: 'Check first',
-  asItIs: 'Nothing is removed: passwords or names in messages and results are in the file.',
+  asItIs: 'Nothing is removed: passwords or names in messages and results are in the file, and so are answers and results that quote other sessions.',
+  quoting: '{count, plural, one {# request that quoted} other {# requests that quoted}} other sessions or files of a project.',
+  withQuotes: 'Include {count, plural, one {the request that quoted} other {the # requests that quoted}} other sessions or files of a project',
   typePath: 'Type a path instead…',
   save: 'Save…',
 } as const;

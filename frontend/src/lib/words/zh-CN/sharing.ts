@@ -23,7 +23,9 @@ export default {
   notInPage: '其他分支、附件文档的文本、本程序的设置和 API 密钥。',
   notInBundle: '其他会话、本程序的设置和 API 密钥。',
   check: '请先检查',
-  asItIs: '内容按原样写入：消息和结果中的密码或姓名不会被移除。',
+  asItIs: '内容按原样写入：消息和结果中的密码或姓名不会被移除，引用其他会话的回答和结果也会保留。',
+  quoting: '{count, plural, other {# 个引用了其他会话或项目文件的请求。}}',
+  withQuotes: '{count, plural, other {包含 # 个引用了其他会话或项目文件的请求}}',
   typePath: '改为输入路径…',
   save: '保存…',
 } satisfies Translation<typeof en>;

@@ -1,0 +1,86 @@
+package process
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/llm/llmtest"
+	"contextinfinity/test/harness"
+)
+
+// quoting is a home with two conversations, the second of which quoted the first in its request. It returns the
+// second one and its turn.
+func quoting(t *testing.T) (h *harness.Home, session, turn string) {
+	t.Helper()
+	server := harness.NewRelay(t, harness.OpenAIWire, func(n int) llmtest.Step { return harness.Reply(harness.OpenAIWire, n) }, harness.Summarizing(harness.OpenAIWire))
+	h = harness.NewHome(t, harness.Shipped(t), harness.OpenAIWire.Model("relay", server.URL)+"\n[retrieval]\nscope = \"all\"\n")
+	h.OK("send", "--new", "--model", "relay", "--wait", "indexed", "The cat is called Otto.")
+	second := h.OK("send", "--new", "--model", "relay", "--json", "How is the cat called?").Sent()
+	h.OK("reconcile")
+	if raw := requestOf(t, h, second.SessionID, second.TurnID); !strings.Contains(raw, "Otto") {
+		t.Fatalf("the second conversation did not quote the first, so the test proves nothing:\n%s", raw)
+	}
+	return h, second.SessionID, second.TurnID
+}
+
+// requestOf is the stored request of a turn.
+func requestOf(t *testing.T, h *harness.Home, session, turn string) string {
+	t.Helper()
+	for _, x := range h.Show(session).Turns {
+		if x.ID == turn && len(x.Steps) > 0 {
+			return h.OK("show", session, "--raw", x.Steps[0].ID).Stdout
+		}
+	}
+	t.Fatalf("turn %s has no step", turn)
+	return ""
+}
+
+// A bundle leaves out the requests that quoted other conversations, unless they are asked for. Imported, either passes
+// verify, and the X-ray shows what the bundle holds and says what is not here.
+func TestABundleHoldsOtherConversationsOnlyOnRequest(t *testing.T) {
+	t.Parallel()
+	h, session, turn := quoting(t)
+	for _, whole := range []bool{false, true} {
+		file := filepath.Join(h.Dir, "without.cinf")
+		args := []string{"export", session, "--format", "bundle", "-o", file}
+		if whole {
+			file = filepath.Join(h.Dir, "with.cinf")
+			args[5] = file
+			args = append(args, "--quotes")
+		}
+		said := h.OK(args...).Stdout
+		if strings.Contains(said, "because they quoted other conversations: 1 request") == whole {
+			t.Errorf("with the quotes %v the export says\n%s", whole, said)
+		}
+		other := harness.NewHome(t, harness.Shipped(t), "")
+		other.OK("import", file)
+		other.OK("verify")
+		if raw := requestOf(t, other, session, turn); strings.Contains(raw, "Otto") != whole {
+			t.Errorf("with the quotes %v the request is\n%s", whole, raw)
+		}
+		seen := other.OK("context", session, "--turn", turn, "--text").Stdout
+		if strings.Contains(seen, "Otto") || !strings.Contains(seen, "How is the cat called?") || !strings.Contains(seen, "a passage of another conversation") {
+			t.Errorf("with the quotes %v the X-ray says\n%s", whole, seen)
+		}
+		// It can be passed on from there, and is the same again.
+		again := filepath.Join(h.Dir, "again.cinf")
+		other.OK("export", session, "--format", "bundle", "--quotes", "--replace", "-o", again)
+		third := harness.NewHome(t, harness.Shipped(t), "")
+		third.OK("import", again)
+		third.OK("verify")
+		if raw := requestOf(t, third, session, turn); strings.Contains(raw, "Otto") != whole {
+			t.Errorf("with the quotes %v, passed on, the request is\n%s", whole, raw)
+		}
+	}
+	other := harness.NewHome(t, harness.Shipped(t), "")
+	all := filepath.Join(h.Dir, "all.zip")
+	h.OK("export", "--all", "--format", "bundle", "-o", all)
+	other.OK("import", all)
+	other.OK("verify")
+	var seen struct{ Same bool }
+	other.OK("context", session, "--turn", turn, "--json").Document(&seen)
+	if raw := requestOf(t, other, session, turn); !seen.Same || !strings.Contains(raw, "Otto") {
+		t.Errorf("of a bundle of everything the context is the same: %v, and its request\n%s", seen.Same, raw)
+	}
+}
