@@ -326,7 +326,9 @@ func (s *Inspect) SwitchPreview(branchID, model string) (SwitchPreview, error) {
 	v.Kind, v.Returning, v.Compressed = string(a.Kind), a.Returning, a.Compressed
 	v.NeedsSummarization, v.Unsummarized, v.Dropped = a.NeedsSummarization(), a.Unsummarized, a.Dropped
 	v.OldCeiling, v.NewCeiling, v.OldTokens, v.NewTokens = a.From, a.To, a.OldTokens, a.NewTokens
-	v.Cost = s.c.cost(model, chat.Usage{InputTokens: a.NewTokens})
+	if cost := s.c.cost(model, chat.Usage{InputTokens: a.NewTokens}); cost != nil {
+		v.Cost = &cost.USD
+	}
 	v.Message = a.String()
 	return v, nil
 }

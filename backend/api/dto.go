@@ -78,11 +78,10 @@ type Header struct {
 	ContextTokens   int    `json:"contextTokens"`   // size of the next request with an empty message
 	ContextRecalled int    `json:"contextRecalled"` // part of contextTokens taken by recalled memory, which is reduced when necessary
 	ContextCeiling  int    `json:"contextCeiling"`
-	Summaries       int    `json:"summaries"`     // the [2S] of the meter
-	Extracts        int    `json:"extracts"`      // its [3E]
-	Infinity        bool   `json:"infinity"`      // false: plain chat, context.infinity is off
-	ContextState    string `json:"contextState"`  // without recalled memory: "plenty" (under 70 %), "filling" (up to 90), "nearly full"
-	ContextFormat   string `json:"contextFormat"` // "12.4k / 50k (25%) [2S]"
+	Summaries       int    `json:"summaries"`    // the [2S] of the meter
+	Extracts        int    `json:"extracts"`     // its [3E]
+	Infinity        bool   `json:"infinity"`     // false: plain chat, context.infinity is off
+	ContextState    string `json:"contextState"` // without recalled memory: "plenty" (under 70 %), "filling" (up to 90), "nearly full"
 	Model           string `json:"model"`
 	ModelWindow     int    `json:"modelWindow"`
 	ProjectID       string `json:"projectId"` // of the session's folder; empty: a plain folder, or none
@@ -162,6 +161,13 @@ const (
 	TurnNotKept    TurnState = "not kept" // of a temporary chat: final, but not stored
 )
 
+// TurnCost is what a turn cost.
+type TurnCost struct {
+	USD      float64 `json:"usd"`      // US dollars
+	Estimate bool    `json:"estimate"` // by a price list or the server's price, not by a configured price
+	Today    bool    `json:"today"`    // by today's price, because none was stored with the answer
+}
+
 // TurnView is a turn of the transcript.
 type TurnView struct {
 	ID       string       `json:"id"`
@@ -194,9 +200,8 @@ type TurnView struct {
 	CreatedAt    int64            `json:"createdAt"`
 	UpdatedAt    int64            `json:"updatedAt"`
 	// CanContinue: the model can be asked to continue an incomplete or stopped answer.
-	CanContinue bool `json:"canContinue"`
-	// Cost is the cost of the turn at the configured prices, "0.031"; empty without prices.
-	Cost string `json:"cost"`
+	CanContinue bool      `json:"canContinue"`
+	Cost        *TurnCost `json:"cost"` // null if no price is known
 	// Notice is why the received part of the answer cannot be read; empty if it can.
 	Notice string `json:"notice"`
 	// CutFrom is about how many input tokens were sent, if the server reports (inputTokens) so much less that it may

@@ -126,8 +126,8 @@ type SwitchPreview struct {
 	NeedsSummarization bool `json:"needsSummarization"`
 	Unsummarized       int  `json:"unsummarized"`
 	Dropped            int  `json:"dropped"`
-	// Cost is what the next input would cost on that model before its answer, "0.0310"; empty without prices.
-	Cost    string     `json:"cost"`
+	// Cost is what the next input would cost on that model before its answer, in US dollars; null without prices.
+	Cost    *float64   `json:"cost"`
 	Message string     `json:"message"` // the same as a sentence
 	Error   *ErrorView `json:"error"`   // the conversation does not fit that model at all
 }

@@ -86,12 +86,12 @@ type MetricsQuery struct {
 // MetricsSeries are the metrics of turns, oldest first, and their sums.
 type MetricsSeries struct {
 	Points []MetricPoint `json:"points"`
-	// Sums over the points. Cost is "" without configured prices.
-	InputTokens  int64  `json:"inputTokens"`
-	OutputTokens int64  `json:"outputTokens"`
-	CachedTokens int64  `json:"cachedTokens"`
-	Cost         string `json:"cost"`
-	Unpriced     int    `json:"unpriced"` // points whose model has no price
+	// Sums over the points. Cost is in US dollars; null if no price is known.
+	InputTokens  int64    `json:"inputTokens"`
+	OutputTokens int64    `json:"outputTokens"`
+	CachedTokens int64    `json:"cachedTokens"`
+	Cost         *float64 `json:"cost"`
+	Unpriced     int      `json:"unpriced"` // points whose model has no price
 }
 
 // MetricPoint is one turn's figures.
@@ -100,6 +100,6 @@ type MetricPoint struct {
 	Title   string      `json:"title"` // of the session
 	At      int64       `json:"at"`
 	Model   string      `json:"model"`
-	Cost    float64     `json:"cost"` // -1: no price
+	Cost    float64     `json:"cost"` // US dollars; -1: no price
 	Turn    TurnMetrics `json:"turn"`
 }

@@ -87,16 +87,17 @@ type AddedModel struct {
 	Models []ModelView `json:"models"`
 }
 
-// CostView is the cost of answers, in the currency of their prices. An amount without a known price is "".
+// CostView is the cost of answers, in US dollars. An amount without a known price is null.
 type CostView struct {
-	Turn    string `json:"turn"`    // the newest turn, "0.0312"
-	Session string `json:"session"` // all turns of the session
-	Month   string `json:"month"`   // all sessions since the first of this month
+	Turn    *float64 `json:"turn"`    // the newest turn
+	Session *float64 `json:"session"` // all turns of the session
+	Month   *float64 `json:"month"`   // all sessions since the first of this month
 	// Estimate: a part is based on a price list, dated PricesDate, instead of configured prices.
-	Estimate   bool   `json:"estimate"`
-	PricesDate string `json:"pricesDate"`
-	Unpriced   int    `json:"unpriced"` // turns of the month whose model has no price
-	Budget     string `json:"budget"`   // per month; "": none
+	Estimate   bool    `json:"estimate"`
+	PricesDate string  `json:"pricesDate"`
+	Unpriced   int     `json:"unpriced"` // turns of the month whose model has no price
+	Budget     float64 `json:"budget"`   // per month; 0: none
+	Today      bool    `json:"today"`    // a part is by today's prices, because none were stored with the answers
 	// State is "" without a budget, "within", "near" or "over".
 	State string `json:"state"`
 }

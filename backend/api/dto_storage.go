@@ -69,6 +69,7 @@ type DeletePreview struct {
 	Parts    []ErasedPart `json:"parts"`
 	Sessions []string     `json:"sessions"` // titles of others whose stored requests contain its text
 	Backups  []string     `json:"backups"`  // files that still contain it, and will continue to
+	Copies   []CopyView   `json:"copies"`   // other sessions with the same messages, which stay
 	Reason   string       `json:"reason"`   // why it is not possible now (an answer is running); empty: it is
 }
 
@@ -87,4 +88,12 @@ type ReceiptView struct {
 	At      int64        `json:"at"`
 	Parts   []ErasedPart `json:"parts"`
 	Backups []string     `json:"backups"`
+	Copies  []CopyView   `json:"copies"` // other sessions that contained the same messages, and were not changed
+}
+
+// CopyView is a copy of a deleted session, or a session with a copy of a deleted turn.
+type CopyView struct {
+	SessionID string `json:"sessionId"`
+	Title     string `json:"title"`
+	Gone      bool   `json:"gone"` // of a receipt: deleted since
 }

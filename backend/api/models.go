@@ -3,8 +3,6 @@ package api
 import (
 	"encoding/json"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"contextinfinity/backend/chat"
@@ -107,13 +105,13 @@ func (s *Settings) Costs(sessionID string) (CostView, error) {
 
 func (s *Settings) costs(newest, session, month []chat.ModelUsage) CostView {
 	v := CostView{PricesDate: models.PricesDate}
-	sum := func(usage []chat.ModelUsage) (models.Spent, string) {
+	sum := func(usage []chat.ModelUsage) (models.Spent, *float64) {
 		spent := s.catalog.Spent(usage)
-		v.Estimate = v.Estimate || spent.Estimate
+		v.Estimate, v.Today = v.Estimate || spent.Estimate, v.Today || spent.Today > 0
 		if spent.Priced == 0 {
-			return spent, ""
+			return spent, nil
 		}
-		return spent, money(spent.Amount)
+		return spent, &spent.Amount
 	}
 	_, v.Turn = sum(newest)
 	_, v.Session = sum(session)
@@ -124,7 +122,7 @@ func (s *Settings) costs(newest, session, month []chat.ModelUsage) CostView {
 	if limits.Budget <= 0 {
 		return v
 	}
-	v.Budget, v.State = money(limits.Budget), "within"
+	v.Budget, v.State = limits.Budget, "within"
 	switch {
 	case spent.Amount >= limits.Budget:
 		v.State = "over"
@@ -137,12 +135,4 @@ func (s *Settings) costs(newest, session, month []chat.ModelUsage) CostView {
 // monthOf returns the beginning of a moment's month in local time.
 func monthOf(now time.Time) time.Time {
 	return time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, now.Location())
-}
-
-// money formats an amount with cents, and with more digits if it is less than a cent.
-func money(amount float64) string {
-	if amount >= 1 || amount == 0 {
-		return strconv.FormatFloat(amount, 'f', 2, 64)
-	}
-	return strings.TrimRight(strconv.FormatFloat(amount, 'f', 4, 64), "0")
 }

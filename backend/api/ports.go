@@ -64,8 +64,9 @@ type Core struct {
 	Retrieval Retrieval
 	// Tools are the tools that models may call.
 	Tools ToolPorts
-	// Cost returns the cost of a model's call, by configured prices or as an estimate; false if no price is known.
-	Cost func(model string, u chat.Usage) (float64, bool)
+	// Cost is what a usage of a model cost: by the price stored with it, otherwise by today's price; the zero Cost if
+	// no price is known.
+	Cost func(model string, u chat.Usage) (cost chat.Cost, today bool)
 	// Upkeep repairs what crashes leave behind, and stores its reports.
 	Upkeep *jobs.Reconciler
 	// Tasks runs tasks.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -372,9 +371,9 @@ func (s *Search) Metrics(query MetricsQuery) (MetricsSeries, error) {
 	cost, priced := 0.0, false
 	for _, r := range rows {
 		p := MetricPoint{Session: string(r.Session), Title: chat.BoundTitle(r.Title), At: ms(r.At), Model: r.Model, Cost: -1, Turn: metricsView(r.TurnMetricsRow)}
-		if price, ok := s.c.price(r.Model, r.Usage); ok {
-			p.Cost, priced = price, true
-			cost += price
+		if c := s.c.cost(r.Model, r.Usage); c != nil {
+			p.Cost, priced = c.USD, true
+			cost += c.USD
 		} else {
 			out.Unpriced++
 		}
@@ -384,7 +383,7 @@ func (s *Search) Metrics(query MetricsQuery) (MetricsSeries, error) {
 		out.Points = append(out.Points, p)
 	}
 	if priced {
-		out.Cost = strconv.FormatFloat(cost, 'f', 4, 64)
+		out.Cost = &cost
 	}
 	return out, nil
 }
@@ -408,12 +407,4 @@ func (q MetricsQuery) measures() (chat.MeasureQuery, error) {
 		return m, chat.Errorf(chat.CodeInvalid, "search.metrics", "Choose the %s to show figures for.", q.Scope)
 	}
 	return m, nil
-}
-
-// price returns the cost of a call at the configured prices; false without any.
-func (c *Core) price(model string, u chat.Usage) (float64, bool) {
-	if c.Cost == nil {
-		return 0, false
-	}
-	return c.Cost(model, u)
 }

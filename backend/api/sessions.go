@@ -283,7 +283,7 @@ func (c *Core) header(ctx context.Context, sess chat.Session, b chat.Branch, mod
 		c.Log.Warn("the context meter has no figures", "err", perr)
 	}
 	h.ContextTokens, h.ContextRecalled, h.ContextCeiling, h.Summaries, h.Extracts = u.Used, u.Recalled, u.Ceiling, u.Summaries, u.Extracts
-	h.ContextState, h.ContextFormat, h.ModelWindow = u.State(), u.Format(), budget.ModelLimit
+	h.ContextState, h.ModelWindow = u.State(), budget.ModelLimit
 	h.Infinity = m.Policy.History != prompt.HistoryOff
 	if m.Model != "" {
 		h.Model = m.Model

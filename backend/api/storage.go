@@ -235,7 +235,7 @@ func (s *Storage) DeletePreview(kind, id string) (DeletePreview, error) {
 	}
 	return DeletePreview{
 		Kind: p.Kind, Title: p.Name(), Confirm: chat.ConfirmWord, Parts: erasedParts(p.Erased), Sessions: append([]string{}, p.Sessions...),
-		Backups: append([]string{}, p.Backups...), Reason: p.Reason,
+		Backups: append([]string{}, p.Backups...), Copies: copyViews(p.Copies), Reason: p.Reason,
 	}, nil
 }
 
@@ -268,7 +268,13 @@ func (s *Storage) Receipts() ([]ReceiptView, error) {
 }
 
 func receiptView(r chat.Receipt) ReceiptView {
-	return ReceiptView{ID: r.ID, Kind: r.Kind, Subject: r.Subject, At: r.At.UnixMilli(), Parts: erasedParts(r.Erased), Backups: append([]string{}, r.Backups...)}
+	return ReceiptView{ID: r.ID, Kind: r.Kind, Subject: r.Subject, At: r.At.UnixMilli(), Parts: erasedParts(r.Erased), Backups: append([]string{}, r.Backups...), Copies: copyViews(r.Copies)}
+}
+
+func copyViews(list []chat.Copy) []CopyView {
+	return lists.Map(list, func(x chat.Copy) CopyView {
+		return CopyView{SessionID: string(x.Session), Title: chat.BoundTitle(x.Title), Gone: x.Gone}
+	})
 }
 
 // storeLabels describe tables.

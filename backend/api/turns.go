@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"contextinfinity/backend/chat"
@@ -139,13 +138,16 @@ func (c *Core) turnView(ctx context.Context, branch chat.Branch, t chat.Turn, st
 	return v, nil
 }
 
-// cost returns the cost in the currency of the configured prices, to a tenth of a cent.
-func (c *Core) cost(model string, u chat.Usage) string {
-	price, ok := c.price(model, u)
-	if !ok {
-		return ""
+// cost is what a usage of a model cost; nil if no price is known.
+func (c *Core) cost(model string, u chat.Usage) *TurnCost {
+	if c.Cost == nil {
+		return nil
 	}
-	return strconv.FormatFloat(price, 'f', 4, 64)
+	cost, today := c.Cost(model, u)
+	if !cost.Known() {
+		return nil
+	}
+	return &TurnCost{USD: cost.USD, Estimate: cost.Estimate(), Today: today}
 }
 
 // turnState returns the state shown in the rail and the footer.

@@ -181,7 +181,7 @@ func TestWindowSearch(t *testing.T) {
 		t.Errorf("%+v", exact)
 	}
 	figures := must[api.MetricsSeries](t)(p.search.Metrics(api.MetricsQuery{Scope: "session", SessionID: one.SessionID}))
-	if len(figures.Points) != 2 || figures.Points[0].Turn.TurnSeq != 1 || figures.Cost != "" || figures.Unpriced != 2 || figures.Points[0].Cost != -1 {
+	if len(figures.Points) != 2 || figures.Points[0].Turn.TurnSeq != 1 || figures.Cost != nil || figures.Unpriced != 2 || figures.Points[0].Cost != -1 {
 		t.Errorf("%+v", figures)
 	}
 	if _, err := p.search.Metrics(api.MetricsQuery{Scope: "world"}); chat.CodeOf(err) != chat.CodeInvalid {

@@ -33,6 +33,18 @@ type Receipt struct {
 	At      time.Time `json:"at"`
 	Erased  []Erased  `json:"erased"`
 	Backups []string  `json:"backups"` // files that still contain it
+	// Copies are other sessions that contained the same messages then, with their present titles: a receipt contains
+	// none.
+	Copies []Copy `json:"copies,omitempty"`
+}
+
+// Copy is another session with messages of a deleted session or turn: a duplicate, an import of a bundle or the
+// session that was duplicated. A deletion does not change it.
+type Copy struct {
+	Session SessionID `json:"session_id"`
+	Title   string    `json:"title"`
+	Turn    TurnID    `json:"turn_id"`        // the first turn with such a message
+	Gone    bool      `json:"gone,omitempty"` // of a receipt: deleted since
 }
 
 // Erased is how many records of a table were removed or emptied.
@@ -61,6 +73,7 @@ type ErasePreview struct {
 	Erased   []Erased `json:"erased"`
 	Sessions []string `json:"sessions"` // titles of others that would lose stored requests
 	Backups  []string `json:"backups"`  // files that contain it, and still will
+	Copies   []Copy   `json:"copies"`   // other sessions with the same messages, which stay
 	Reason   string   `json:"reason"`   // why it is not possible now; empty: it is
 	// Names are the session's present and former names, here and in the program it was imported from, by which
 	// NamedIn recognises records of tasks.

@@ -51,7 +51,7 @@ type UsageQuery struct {
 	Since   time.Time // turns that began at this time or later; zero: all
 }
 
-// ModelUsage is the total usage of one model.
+// ModelUsage is the total usage of turns of one model whose prices have one source, or were not known.
 type ModelUsage struct {
 	Model string
 	Turns int

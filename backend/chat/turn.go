@@ -96,6 +96,32 @@ type Usage struct {
 	ReasoningTokens   int `json:"reasoning_tokens,omitempty"`
 	// NotBelieved says why reported numbers were dropped.
 	NotBelieved string `json:"not_believed,omitempty"`
+	// Cost is by the price at the time of the answer. A later price does not change it.
+	Cost Cost `json:"cost,omitzero"`
+}
+
+// Cost is what tokens cost, in US dollars. Source is the source of the price; empty: no price was known.
+type Cost struct {
+	USD    float64 `json:"usd"`
+	Source string  `json:"source"`
+}
+
+// PriceConfigured is the source of a price that the user gave. Costs by any other price are estimates.
+const PriceConfigured = "configured"
+
+// Known reports whether the price was known.
+func (c Cost) Known() bool { return c.Source != "" }
+
+// Estimate reports whether the price was not a configured one.
+func (c Cost) Estimate() bool { return c.Known() && c.Source != PriceConfigured }
+
+// plus is the sum of two known costs; an estimate if one of them is.
+func (c Cost) plus(d Cost) Cost {
+	sum := Cost{USD: c.USD + d.USD, Source: c.Source}
+	if d.Estimate() {
+		sum.Source = d.Source
+	}
+	return sum
 }
 
 // maxBelieved is more tokens than any call has.
@@ -136,6 +162,21 @@ func (u *Usage) Checked(most int) *Usage {
 	return u
 }
 
+// sumOfCosts is the cost of two usages; unknown if the cost of one with tokens is unknown.
+func sumOfCosts(u, v Usage) Cost {
+	switch {
+	case !u.hasTokens():
+		return v.Cost
+	case !v.hasTokens():
+		return u.Cost
+	case u.Cost.Known() && v.Cost.Known():
+		return u.Cost.plus(v.Cost)
+	}
+	return Cost{}
+}
+
+func (u Usage) hasTokens() bool { return u.InputTokens != 0 || u.OutputTokens != 0 }
+
 // Add sums two usages, for a turn of several steps.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{
@@ -144,6 +185,7 @@ func (u Usage) Add(v Usage) Usage {
 		CacheWriteTokens:  u.CacheWriteTokens + v.CacheWriteTokens,
 		ReasoningTokens:   u.ReasoningTokens + v.ReasoningTokens,
 		NotBelieved:       cmp.Or(u.NotBelieved, v.NotBelieved),
+		Cost:              sumOfCosts(u, v),
 	}
 }
 

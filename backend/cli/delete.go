@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -82,6 +83,9 @@ func (c *call) agreeToErase(p chat.ErasePreview) error {
 	for _, title := range p.Sessions {
 		c.note.printf("Requests of %q that quoted it are deleted too.\n", clip(titleOf(title), 48))
 	}
+	for _, x := range p.Copies {
+		c.note.printf("Not touched: the copy %q, which contains the same messages (%s).\n", clip(titleOf(x.Title), 48), deleteCopy(p.Kind, x))
+	}
 	for _, b := range p.Backups {
 		c.note.printf("%s still contains it.\n", line(b))
 	}
@@ -94,6 +98,14 @@ func (c *call) agreeToErase(p chat.ErasePreview) error {
 		return chat.Errorf(chat.CodeCancelled, op, "%q was not typed. Nothing was deleted.", chat.ConfirmWord)
 	}
 	return nil
+}
+
+// deleteCopy is the command that deletes a copy too.
+func deleteCopy(kind string, x chat.Copy) string {
+	if kind == chat.EraseTurn {
+		return "delete --turn " + string(x.Turn) + " --hard"
+	}
+	return "delete " + string(x.Session) + " --hard"
 }
 
 type receiptReply struct {
@@ -111,6 +123,13 @@ func printReceipt(o *output, r chat.Receipt) {
 		t.add(decimal(e.Count), e.Store)
 	}
 	t.print(o)
+	for _, x := range r.Copies {
+		name := "a copy that has been deleted since"
+		if !x.Gone {
+			name = fmt.Sprintf("the copy %q, which contains the same messages (%s)", clip(titleOf(x.Title), 48), deleteCopy(r.Kind, x))
+		}
+		o.printf("Not touched: %s.\n", line(name))
+	}
 	if len(r.Backups) > 0 {
 		o.printf("These copies of the data still hold it:\n")
 	}

@@ -108,9 +108,11 @@ type turnMetrics struct {
 	At        time.Time      `json:"at"`
 	Model     string         `json:"model"`
 	Usage     chat.Usage     `json:"usage"` // as the provider reported it
-	// Cost is the cost at the model's price; absent if it is unknown. Estimate: the price is not a configured one.
-	Cost     *float64 `json:"cost,omitempty"`
-	Estimate bool     `json:"cost_is_estimate,omitempty"`
+	// Cost is in US dollars by the model's price at the time of the answer; absent where none is known. Estimate: the
+	// price is not a configured one. CostToday: no price was stored with the answer, so today's is used.
+	Cost      *float64 `json:"cost,omitempty"`
+	Estimate  bool     `json:"cost_is_estimate,omitempty"`
+	CostToday bool     `json:"cost_at_todays_price,omitempty"`
 	chat.TurnMetrics
 	FirstByteMs int64            `json:"first_byte_ms"`
 	Phase       chat.Phase       `json:"phase"`
@@ -144,9 +146,8 @@ func (s *Services) turnMetrics(ctx context.Context, r chat.TurnMeasure) (turnMet
 		TurnID: r.TurnID, TurnSeq: r.TurnSeq, SessionID: r.Session, At: r.At, Model: r.Model, Usage: r.Usage, TurnMetrics: r.Metrics,
 		FirstByteMs: r.FirstByte, Steps: []stepMetrics{},
 	}
-	if price, ok := s.Models.PriceOf(r.Model); ok {
-		cost := price.Of(r.Usage)
-		m.Cost, m.Estimate = &cost, price.Estimate()
+	if cost, today := s.Models.Cost(r.Model, r.Usage); cost.Known() {
+		m.Cost, m.Estimate, m.CostToday = &cost.USD, cost.Estimate(), today
 	}
 	t, err := s.History.Turn(ctx, r.TurnID)
 	if err != nil {
@@ -167,7 +168,7 @@ func (s *Services) turnMetrics(ctx context.Context, r chat.TurnMeasure) (turnMet
 type metricsSum struct {
 	Turns              int        `json:"turns"`
 	Usage              chat.Usage `json:"usage"`
-	Cost               float64    `json:"cost"` // of the turns with a known price
+	Cost               float64    `json:"cost"` // in US dollars, of the turns whose price is known
 	CostIsEstimate     bool       `json:"cost_is_estimate"`
 	TurnsWithoutPrice  int        `json:"turns_without_price"`
 	EstimateTokens     int64      `json:"estimate_tokens"`
@@ -285,7 +286,7 @@ func (s metricsSum) cost() string {
 }
 
 func amount(cost float64, estimate bool) string {
-	text := strconv.FormatFloat(cost, 'f', 4, 64)
+	text := "$" + strconv.FormatFloat(cost, 'f', 4, 64)
 	if estimate {
 		return "~" + text
 	}

@@ -34,8 +34,8 @@ type Models interface {
 	List(context.Context) ([]ModelInfo, error)
 	// Test tests a key, stored or not, with its provider, without sending a prompt, and describes the result.
 	Test(ctx context.Context, provider, key string) (string, error)
-	// PriceOf is a configured model's price; false if unknown.
-	PriceOf(name string) (models.Price, bool)
+	// Cost is what a usage of a configured model cost: by the price stored with it, otherwise by today's price.
+	Cost(model string, u chat.Usage) (cost chat.Cost, today bool)
 	Places(context.Context) []models.Place
 	Offers(ctx context.Context, place string) ([]models.Offer, error)
 	// Add configures a model of a place and returns its name; an empty name is made from the model's id.
@@ -199,8 +199,8 @@ type App struct {
 	OpenBench func(context.Context, OpenOptions) (*evaluation.Bench, error)
 	// OpenCopies returns the backups of the data directory. It opens and creates nothing.
 	OpenCopies func(context.Context, OpenOptions) (Copies, error)
-	// HandOver lets the program that is the writer run a command line, and returns its exit code; false if it serves
-	// nobody. nil: no program is asked.
+	// HandOver lets the program that is the writer run a command line, and returns its exit code; false if it
+	// accepts no requests. nil: no program is asked.
 	HandOver func(context.Context, OpenOptions, Handover) (int, bool, error)
 	// MemoryTools are the tools with which other programs read memory.
 	MemoryTools []mcpserver.Tool

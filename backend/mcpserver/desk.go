@@ -33,7 +33,7 @@ type Answer struct {
 	Noted    bool   `json:"noted"` // a note was written and has to be indexed
 }
 
-// Store keeps what programs may see, and the record of what they were shown.
+// Store stores what programs may see, and the record of what they were shown.
 type Store interface {
 	SeeClient(context.Context, chat.ClientVisit) (chat.Client, error)
 	ClientByToken(ctx context.Context, hash string) (string, bool, error)

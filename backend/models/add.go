@@ -15,32 +15,27 @@ func (c *Catalog) Configured(name string) (config.Model, bool) {
 	return c.d.Config().Model(name, c.have)
 }
 
-// PriceOf returns the price of a configured model, by its name; false if no price is known.
-func (c *Catalog) PriceOf(name string) (Price, bool) {
-	m, ok := c.Configured(name)
-	if !ok {
-		return Price{}, false
-	}
-	return c.Price(m)
-}
-
 // Spent is the total cost of a number of turns.
 type Spent struct {
 	Amount   float64
 	Priced   int  // turns whose price is known
 	Unpriced int  // turns of models without a known price; turns of recall cost nothing and are not counted
 	Estimate bool // at least one price is not a configured one
+	Today    int  // of the turns whose price is known, those without a stored price: today's counts
 }
 
 // Spent adds up what turns cost.
 func (c *Catalog) Spent(usage []chat.ModelUsage) Spent {
 	var s Spent
 	for _, u := range usage {
-		switch p, ok := c.PriceOf(u.Model); {
-		case ok:
-			s.Amount += p.Of(u.Usage)
+		switch cost, today := c.Cost(u.Model, u.Usage); {
+		case cost.Known():
+			s.Amount += cost.USD
 			s.Priced += u.Turns
-			s.Estimate = s.Estimate || p.Estimate()
+			s.Estimate = s.Estimate || cost.Estimate()
+			if today {
+				s.Today += u.Turns
+			}
 		case u.Model != config.Recall:
 			s.Unpriced += u.Turns
 		}

@@ -165,6 +165,7 @@ func (c *Catalog) Resolve(ctx context.Context, name string) (turn.Model, error) 
 	limits := c.limits(m)
 	return turn.Model{
 		Endpoint: c.endpoint(cfg, m, limits), Provider: p, Limits: promptLimits(cfg, limits), NoTools: c.Abilities(m).Tools == llm.AbilityNo,
+		Cost: func(u chat.Usage) chat.Cost { return c.costNow(m, u) },
 	}, nil
 }
 

@@ -195,7 +195,8 @@ base_url = "https://api.deepseek.com/v1"
 `, keys{"openai": "k"})
 	u := chat.Usage{InputTokens: 1_000_000, CachedInputTokens: 500_000, OutputTokens: 100_000}
 	for name, want := range map[string]float64{"mine": 12, "listed": 0.375 + 0.0375 + 0.45, "later": -1, "routed": -1, "deep": 0.87 + 0.0725 + 0.348, "recall": -1} {
-		got, ok := c.Cost(name, u)
+		cost, ok := c.Cost(name, u)
+		got := cost.USD
 		if ok != (want >= 0) || ok && (got-want > 1e-9 || want-got > 1e-9) {
 			t.Errorf("%s: %v %v, want %v", name, got, ok, want)
 		}

@@ -11,22 +11,21 @@ import (
 // PricesDate is the date of the shipped price list.
 const PricesDate = "2026-08-05"
 
-// Price is the price of a model's tokens, per million.
+// Price is the price of a model's tokens, in US dollars per million.
 type Price struct {
 	Input, Cached, Output float64
-	// Source is "configured", "server", or "list " and the list's date. All but configured prices are in US dollars
-	// and are estimates: prices change, and long inputs can cost more.
+	// Source is "configured", "server", or "list " and the list's date. All but configured prices are estimates:
+	// prices change, and long inputs can cost more.
 	Source string
 }
 
 // Estimate reports whether the price is not a configured one.
-func (p Price) Estimate() bool { return p.Source != priceConfigured }
+func (p Price) Estimate() bool { return p.Source != chat.PriceConfigured }
 
-// Sources of a price.
+// Sources of a price besides chat.PriceConfigured.
 const (
-	priceConfigured = "configured"
-	priceServer     = "server"
-	priceList       = "list " + PricesDate
+	priceServer = "server"
+	priceList   = "list " + PricesDate
 )
 
 // listed is an entry of the price list: a family of models at one service.
@@ -144,7 +143,7 @@ func serviceOf(m config.Model) string {
 // Price returns a configured model's price: as configured, as its server reports it, or from the shipped list.
 func (c *Catalog) Price(m config.Model) (Price, bool) {
 	if m.PriceInput != 0 || m.PriceOutput != 0 {
-		p := Price{Input: m.PriceInput, Cached: m.PriceCached, Output: m.PriceOutput, Source: priceConfigured}
+		p := Price{Input: m.PriceInput, Cached: m.PriceCached, Output: m.PriceOutput, Source: chat.PriceConfigured}
 		if p.Cached == 0 {
 			p.Cached = p.Input
 		}
@@ -160,18 +159,32 @@ func (c *Catalog) Price(m config.Model) (Price, bool) {
 	return listPrice(service, m.ModelID)
 }
 
-// Of returns the cost of a call.
-func (p Price) Of(u chat.Usage) float64 {
+// Of returns the cost of a call by this price.
+func (p Price) Of(u chat.Usage) chat.Cost {
 	fresh := max(0, u.InputTokens-u.CachedInputTokens)
-	return (float64(fresh)*p.Input + float64(u.CachedInputTokens)*p.Cached + float64(u.OutputTokens)*p.Output) / 1e6
+	return chat.Cost{
+		USD:    (float64(fresh)*p.Input + float64(u.CachedInputTokens)*p.Cached + float64(u.OutputTokens)*p.Output) / 1e6,
+		Source: p.Source,
+	}
 }
 
-// Cost returns the cost of a call of a configured model; false if its price is not known.
-func (c *Catalog) Cost(model string, u chat.Usage) (float64, bool) {
-	m, ok := c.d.Config().Model(model, c.have)
-	if !ok {
-		return 0, false
+// Cost returns what a usage of a configured model cost: by the price that was known then, otherwise by today's price,
+// which is the zero Cost if it is not known either.
+func (c *Catalog) Cost(model string, u chat.Usage) (cost chat.Cost, today bool) {
+	if u.Cost.Known() {
+		return u.Cost, false
 	}
-	p, ok := c.Price(m)
-	return p.Of(u), ok
+	if m, ok := c.Configured(model); ok {
+		cost = c.costNow(m, u)
+	}
+	return cost, cost.Known()
+}
+
+// costNow is what a usage of a model costs by its price now; the zero Cost if that is not known.
+func (c *Catalog) costNow(m config.Model, u chat.Usage) chat.Cost {
+	price, ok := c.Price(m)
+	if !ok {
+		return chat.Cost{}
+	}
+	return price.Of(u)
 }

@@ -7,7 +7,7 @@
 //   - Calls run concurrently, at most maxCalls at a time; further calls wait. Each call gets one answer: a result, or
 //     an error in the form in which the other end reports it.
 //   - Events are sent in order. A slow receiver does not block the sender: when maxEvents frames are waiting, the
-//     link ends, and a new link starts from what is stored.
+//     link ends, and a new link starts from the stored state.
 //   - When the link ends, every waiting call returns ErrEnded.
 //
 // The protocol: JSON frames, each after its length in four bytes, big-endian.

@@ -10,14 +10,14 @@ import (
 	"contextinfinity/backend/internal/childenv"
 )
 
-// hidden is the whole environment, once HideEnvironment has taken most of it away.
+// hidden is the complete environment, set when HideEnvironment has removed most of it.
 var hidden struct {
 	mu  sync.RWMutex
 	env []string
 }
 
-// HideEnvironment takes from the process's environment what no desktop program needs, since the
-// processes of WebKit and the browser inherit it. Getenv and Environ still know it.
+// HideEnvironment removes the variables that no desktop program needs from the process's environment, because the
+// processes of WebKit and the browser inherit it. Getenv and Environ still return them.
 func HideEnvironment() {
 	hidden.mu.Lock()
 	defer hidden.mu.Unlock()
@@ -52,8 +52,7 @@ func sameName(a, b string) bool {
 	return a == b
 }
 
-// Environ is the environment that the program was started with: what it is started
-// again with.
+// Environ is the environment that the program was started with. It is also used to start the program again.
 func Environ() []string {
 	hidden.mu.RLock()
 	defer hidden.mu.RUnlock()

@@ -8,13 +8,13 @@ import (
 // Redacted replaces every secret.
 const Redacted = "[redacted]"
 
-// Key is an API key that does not print, log or encode, not even inside another
-// value: the text is behind a pointer. The zero Key is not a key.
+// Key is an API key that cannot be printed, logged or encoded, not even inside another value, because its text is behind
+// a pointer. The zero Key means no key.
 type Key struct{ text *string }
 
 func newKey(s string) Key { return Key{&s} }
 
-// Reveal returns the key itself, for the one header that carries it.
+// Reveal returns the key itself, for the header in which it is sent.
 func (k Key) Reveal() string {
 	if k.text == nil {
 		return ""
@@ -27,11 +27,11 @@ func (k Key) IsZero() bool { return k.text == nil || *k.text == "" }
 
 func (k Key) String() string { return Redacted }
 
-// Format keeps every verb, %x and %#v included, from the text.
+// Format hides the text from every verb, including %x and %#v.
 func (k Key) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(Redacted)) }
 
-// MarshalText keeps encoders from it.
+// MarshalText hides the text from encoders.
 func (k Key) MarshalText() ([]byte, error) { return []byte(Redacted), nil }
 
-// LogValue keeps logs from it.
+// LogValue hides the text from logs.
 func (k Key) LogValue() slog.Value { return slog.StringValue(Redacted) }

@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// Handler wraps a log handler so that no secret reaches it: messages, attribute
-// names and values of every kind are redacted, and the value of an attribute
-// named after a secret is replaced whole.
+// Handler wraps a log handler so that no secret reaches it: messages, and names and values of attributes of every kind,
+// are redacted, and the value of an attribute named after a secret is replaced completely.
 func (r *Redactor) Handler(next slog.Handler) slog.Handler { return &handler{next, r} }
 
 type handler struct {
@@ -69,8 +68,7 @@ func (r *Redactor) value(v slog.Value) slog.Value {
 	return v // numbers, times and the like
 }
 
-// anyValue turns what is not a plain value into its redacted text, since a
-// handler might print it in any form.
+// anyValue converts any other value to its redacted text, because a handler might print it in any form.
 func (r *Redactor) anyValue(v slog.Value) slog.Value {
 	switch x := v.Any().(type) {
 	case nil:

@@ -12,8 +12,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Redactor replaces secrets in text. It is safe for concurrent use, and a nil
-// Redactor replaces what has the form of a key.
+// Redactor replaces secrets in texts. It is safe for concurrent use. A nil Redactor only replaces texts in the form of a
+// key.
 type Redactor struct {
 	state atomic.Pointer[redactions]
 }
@@ -25,14 +25,14 @@ type redactions struct {
 	patterns []*regexp.Regexp // the user's own
 }
 
-// NewRedactor knows no key yet.
+// NewRedactor returns a Redactor without known keys.
 func NewRedactor() *Redactor { return &Redactor{} }
 
-// shortestKnown is the shortest value that is replaced wherever it is: below
-// it, a test key such as "abc" would turn logs to noise.
+// shortestKnown is the minimum length of a value that is replaced anywhere: replacing a test key such as "abc" would
+// make logs unreadable.
 const shortestKnown = 6
 
-// Add makes a key known, and the forms it takes inside JSON and addresses.
+// Add makes a key known, including its forms in JSON and addresses.
 func (r *Redactor) Add(key string) {
 	if state := r.state.Load(); len(key) < shortestKnown || state != nil && slices.Contains(state.values, key) {
 		return
@@ -46,8 +46,8 @@ func (r *Redactor) Add(key string) {
 	})
 }
 
-// SetPatterns replaces the user's own patterns (redaction.patterns). Those that
-// are not RE2 are left out; the configuration has refused them before.
+// SetPatterns replaces the user's own patterns (redaction.patterns). Patterns that are not valid RE2 are left out; the
+// configuration refuses them already.
 func (r *Redactor) SetPatterns(patterns []string) {
 	r.update(func(s *redactions) {
 		s.patterns = nil
@@ -67,7 +67,7 @@ func (r *Redactor) update(change func(*redactions)) {
 			next.values, next.patterns = slices.Clone(old.values), old.patterns
 		}
 		change(next)
-		// Longest first, or a key that contains another would leave its rest behind.
+		// Longest first: otherwise the rest of a key that contains another would remain.
 		slices.SortFunc(next.values, func(a, b string) int { return len(b) - len(a) })
 		var pairs []string
 		for _, v := range next.values {
@@ -91,7 +91,7 @@ func forms(key string) []string {
 	return out
 }
 
-// keyShapes are what keys look like. $1 is kept.
+// keyShapes match texts in the form of a key. $1 is kept.
 var keyShapes = []struct {
 	re *regexp.Regexp
 	by string
@@ -104,8 +104,7 @@ var keyShapes = []struct {
 	{regexp.MustCompile(`\b(?:AKIA|ASIA)[0-9A-Z]{16}\b`), Redacted},
 }
 
-// keyHints are in every text that a shape could match: most texts are let
-// through by them without running one pattern.
+// keyHints occur in every text that a shape could match, so for most texts no pattern needs to run.
 var keyHints = []string{"sk-", "aiza", "key", "bearer", "authorization", "gsk_", "xai-", "hf_", "ghp_", "github_pat_", "pplx-", "akia", "asia", "nvapi-"}
 
 func mayHoldKey(s string) bool {
@@ -113,8 +112,7 @@ func mayHoldKey(s string) bool {
 	return slices.ContainsFunc(keyHints, func(hint string) bool { return strings.Contains(lower, hint) })
 }
 
-// Redact returns s without secrets: known keys, the user's patterns, and what
-// has the form of a key.
+// Redact returns s without secrets: known keys, matches of the user's patterns, and texts in the form of a key.
 func (r *Redactor) Redact(s string) string {
 	if s == "" {
 		return s
@@ -141,10 +139,9 @@ func (r *Redactor) load() *redactions {
 	return r.state.Load()
 }
 
-// Error returns err with its texts redacted, for the edges where errors leave
-// the program. errors.Is, errors.As and chat.CodeOf answer as before, but a
-// *chat.Error found in it is a redacted copy. An error without secrets is
-// returned as it is.
+// Error returns err with redacted texts, for the places where errors leave the program. errors.Is, errors.As and
+// chat.CodeOf return the same as before, but a *chat.Error found in it is a redacted copy. An error without secrets is
+// returned unchanged.
 func (r *Redactor) Error(err error) error {
 	if err == nil {
 		return nil
@@ -165,8 +162,7 @@ func (r *Redactor) chatError(e *chat.Error) *chat.Error {
 	return &c
 }
 
-// chainHoldsSecret looks below err: a wrapper's text need not contain its
-// cause's.
+// chainHoldsSecret searches the causes of err: a wrapper's text need not contain its cause's.
 func (r *Redactor) chainHoldsSecret(err error) bool {
 	for e := errors.Unwrap(err); e != nil; e = errors.Unwrap(e) {
 		if text := e.Error(); r.Redact(text) != text {
@@ -176,8 +172,8 @@ func (r *Redactor) chainHoldsSecret(err error) bool {
 	return false
 }
 
-// redactedError hides its cause's text but answers for it. It has no Unwrap:
-// whoever walks the chain to print it must not reach the text.
+// redactedError hides its cause's text but matches like the cause. It has no Unwrap, so that code that prints the chain
+// cannot reach the text.
 type redactedError struct {
 	text string
 	err  error

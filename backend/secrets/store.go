@@ -101,8 +101,7 @@ func (systemKeyring) Delete(s, u string) error        { return keyring.Delete(s,
 // Redactor hides every key this store has seen.
 func (s *Store) Redactor() *Redactor { return s.redactor }
 
-// Warm asks the keyring for the providers' keys in the background, so that the
-// first Get need not wait.
+// Warm requests the providers' keys from the keyring in the background, so that the first Get need not wait.
 func (s *Store) Warm(providers ...string) {
 	for _, p := range providers {
 		if p != "" {
@@ -259,9 +258,8 @@ func await(done <-chan struct{}, patience time.Duration) bool {
 	}
 }
 
-// ask returns the provider's answer, asking the keyring if there is none or it
-// is stale. A stale answer is asked again because another process, such as the
-// command line, may have changed the key.
+// ask returns the keyring's answer about a provider, and requests it if there is none or it is stale: another process,
+// such as the command line, may have changed the key.
 func (s *Store) ask(provider string) *answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -277,7 +275,7 @@ func (s *Store) ask(provider string) *answer {
 			return a // in progress
 		}
 	}
-	// While the keyring is known to hang, nobody waits for it again.
+	// While the keyring is known to hang, no call waits for it again.
 	a := &answer{done: make(chan struct{}), before: before, waited: errors.Is(s.down, errSilent)}
 	s.answers[provider] = a
 	go s.lookUp(provider, a)

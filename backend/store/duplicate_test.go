@@ -137,3 +137,56 @@ func TestDuplicateIsIndependent(t *testing.T) {
 	}
 	f.verifyClean()
 }
+
+// A permanent deletion names the sessions that contain the same messages: the duplicates of the session, and the one
+// that it is a duplicate of.
+func TestADeletionNamesCopies(t *testing.T) {
+	f := newFixture(t)
+	_, branch := f.session("original")
+	turn := f.full(branch.ID, "the vault opens with 4711", "noted")
+	f.full(branch.ID, "and the door with 1234", "noted")
+	_, beside := f.session("another one")
+	f.full(beside.ID, "the vault opens with 4711", "noted at another time")
+	made, err := f.Duplicate(f.ctx, branch.ID, "copy")
+	f.ok(err)
+	copied := made.Session.ID
+	titles := func(list []chat.Copy) (out []string) {
+		for _, c := range list {
+			out = append(out, c.Title)
+		}
+		return out
+	}
+	preview, err := f.ErasePreview(f.ctx, chat.EraseSession, string(copied))
+	f.ok(err)
+	if got := titles(preview.Copies); !slices.Equal(got, []string{"original"}) {
+		t.Errorf("of the duplicate the copies are %q", got)
+	}
+	preview, err = f.ErasePreview(f.ctx, chat.EraseTurn, string(turn.ID))
+	f.ok(err)
+	if got := titles(preview.Copies); !slices.Equal(got, []string{"copy"}) {
+		t.Fatalf("of the turn the copies are %q", got)
+	}
+	if there, err := f.Turn(f.ctx, preview.Copies[0].Turn); err != nil || there.SessionID != copied || there.User.RenderedText() != turn.User.RenderedText() {
+		t.Errorf("the turn of the copy is %+v: %v", there, err)
+	}
+	receipt, err := f.Erase(f.ctx, chat.EraseTurn, string(turn.ID))
+	f.ok(err)
+	if got := titles(receipt.Copies); !slices.Equal(got, []string{"copy"}) {
+		t.Errorf("the receipt names %q", got)
+	}
+	_, err = f.Erase(f.ctx, chat.EraseTurn, string(preview.Copies[0].Turn))
+	f.ok(err)
+	receipts, err := f.Receipts(f.ctx)
+	f.ok(err)
+	if last := receipts[0].Copies; len(last) != 0 {
+		t.Errorf("after both were deleted %+v is named", last)
+	}
+	_, err = f.Erase(f.ctx, chat.EraseSession, string(copied))
+	f.ok(err)
+	receipts, err = f.Receipts(f.ctx)
+	f.ok(err)
+	if first := receipts[2].Copies; len(first) != 1 || first[0].Session != copied || !first[0].Gone || first[0].Title != "" {
+		t.Errorf("the first receipt says %+v", first)
+	}
+	f.verifyClean()
+}

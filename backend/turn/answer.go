@@ -38,12 +38,12 @@ func blockOffset(base chat.Blocks, firstKind llm.DeltaKind) int {
 
 // replay decodes stored events with their provider's decoder: the result equals what was shown while they streamed.
 // They are read up to the limit, if there is one, in the mode in which they streamed. Those of an unknown provider
-// are only counted. most is the maximum number of tokens of the call; 0: unknown.
-func (e *Engine) replay(provider string, mode llm.ToolsMode, most int, limit *llm.Meter, each func(yield func(chat.RawEvent) error) error) (r replayed, err error) {
+// are only counted.
+func (e *Engine) replay(provider string, mode llm.ToolsMode, of account, limit *llm.Meter, each func(yield func(chat.RawEvent) error) error) (r replayed, err error) {
 	var dec *guarded
 	if p, ok := e.models.Provider(provider); ok {
 		dec = decoderOf(p, mode)
-		dec.most = most
+		dec.account = of
 	}
 	var loosen func() // set once they are long
 	defer func() {
@@ -108,7 +108,7 @@ func (e *Engine) stepBlocks(ctx context.Context, s chat.Step) (chat.Blocks, erro
 }
 
 func (e *Engine) stepResult(ctx context.Context, s chat.Step) (llm.Result, error) {
-	r, err := e.replay(s.Provider, modeOf(s), 0, nil, func(yield func(chat.RawEvent) error) error { return e.past.StepEvents(ctx, s.ID, yield) })
+	r, err := e.replay(s.Provider, modeOf(s), account{}, nil, func(yield func(chat.RawEvent) error) error { return e.past.StepEvents(ctx, s.ID, yield) })
 	return r.result, err
 }
 

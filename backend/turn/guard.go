@@ -13,9 +13,25 @@ import (
 // same result in live streaming, recovery and replay.
 type guarded struct {
 	llm.Decoder
-	broken *chat.Error
-	// most is the maximum number of tokens of the call, in or out; 0: unknown.
-	most int
+	broken  *chat.Error
+	account account
+}
+
+// account says which reported usage of a call is possible, and what it costs.
+type account struct {
+	most int                        // tokens of the call, in or out; 0: unknown
+	cost func(chat.Usage) chat.Cost // nil: unknown
+}
+
+// usage is what is believed of the reported usage, with its cost by the price now.
+func (a account) usage(reported *chat.Usage) *chat.Usage {
+	u := reported.Checked(a.most)
+	if u == nil || a.cost == nil {
+		return u
+	}
+	priced := *u
+	priced.Cost = a.cost(priced)
+	return &priced
 }
 
 func decoderOf(p llm.Provider, mode llm.ToolsMode) *guarded {
@@ -26,12 +42,14 @@ func decoderOf(p llm.Provider, mode llm.ToolsMode) *guarded {
 // that is more, because the window of an unknown model is a guess.
 func (r *run) newDecoder() *guarded {
 	d := decoderOf(r.model.Provider, r.model.Endpoint.ToolsMode)
-	d.most = mostTokens(r.model, r.context.Tokens())
+	d.account = accountOf(r.model, r.context.Tokens())
 	return d
 }
 
-// mostTokens is the maximum number of tokens of a call of a model, in or out.
-func mostTokens(m Model, sent int) int { return max(m.Limits.ContextLimit, 2*sent) }
+// accountOf is the account of a call of a model with an input of so many tokens.
+func accountOf(m Model, sent int) account {
+	return account{most: max(m.Limits.ContextLimit, 2*sent), cost: m.Cost}
+}
 
 // Decode implements llm.Decoder.
 func (g *guarded) Decode(ev chat.RawEvent) (deltas []llm.Delta) {
@@ -59,7 +77,7 @@ func (g *guarded) Result() (r llm.Result) {
 	}()
 	defer panics.Recover(func(d *chat.Error, _ []byte) { g.broken, r = d, llm.Result{} })
 	r = g.Decoder.Result()
-	r.Usage = r.Usage.Checked(g.most)
+	r.Usage = g.account.usage(r.Usage)
 	return r
 }
 

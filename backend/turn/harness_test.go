@@ -43,7 +43,8 @@ type world struct {
 	// alwaysMode is the tools mode of the models themselves.
 	alwaysMode llm.ToolsMode
 	noTools    bool // models cannot call tools
-	retrieve   int  // budget.max_retrieval_tokens
+	cost       func(chat.Usage) chat.Cost
+	retrieve   int // budget.max_retrieval_tokens
 	memory     *fakeMemory
 	tools      *toolbox
 	redact     func(string) (string, []prompt.Redaction)
@@ -107,7 +108,7 @@ func (m models) Resolve(_ context.Context, name string) (turn.Model, error) {
 		Endpoint: llm.Endpoint{Name: name, Provider: "scripted", ModelID: name, Stream: true, ToolsMode: mode},
 		Provider: m.w.provider,
 		Limits:   prompt.Limits{ContextLimit: m.w.window, MaxOutput: 1000, ResponseReserve: 4000, SafetyMargin: 1500, WorkingSet: 50000, StateTarget: 1200, Retrieval: m.w.retrieve},
-		NoTools:  m.w.noTools,
+		NoTools:  m.w.noTools, Cost: m.w.cost,
 	}, nil
 }
 

@@ -94,6 +94,8 @@ type Model struct {
 	Limits   prompt.Limits
 	// NoTools: according to the user or its server it cannot call tools, so none are offered.
 	NoTools bool
+	// Cost is what a usage costs by the model's price now; the zero Cost if no price is known. nil: never known.
+	Cost func(chat.Usage) chat.Cost
 }
 
 // Models resolves configured names. It is called for every request, so a changed key or limit applies at once. An

@@ -25,7 +25,7 @@ func (e *Engine) Received(ctx context.Context, t chat.Turn) (chat.Message, error
 // receivedBlocks is the answer including what an open step has received. An attempt without text does not hide an
 // earlier one's text; if none has text, its reasoning is all there is.
 func (e *Engine) receivedBlocks(ctx context.Context, steps []chat.Step, open chat.Step) (chat.Blocks, error) {
-	replay, err := e.replay(open.Provider, modeOf(open), 0, e.journalLimit(open.ModelID), func(yield func(chat.RawEvent) error) error {
+	replay, err := e.replay(open.Provider, modeOf(open), account{}, e.journalLimit(open.ModelID), func(yield func(chat.RawEvent) error) error {
 		_, err := e.journals.Read(open.ID, yield)
 		return err
 	})

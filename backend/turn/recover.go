@@ -187,7 +187,7 @@ func (rec *recovery) read(ctx context.Context) error {
 
 // decode replays the journal, one event at a time, and counts the visible bytes like the window.
 func (rec *recovery) decode(ctx context.Context) error {
-	r, err := rec.e.replay(rec.open.Provider, modeOf(*rec.open), rec.most(ctx), rec.e.journalLimit(rec.open.ModelID), func(yield func(chat.RawEvent) error) (err error) {
+	r, err := rec.e.replay(rec.open.Provider, modeOf(*rec.open), rec.account(ctx), rec.e.journalLimit(rec.open.ModelID), func(yield func(chat.RawEvent) error) (err error) {
 		rec.journal, err = rec.e.journals.Read(rec.open.ID, yield)
 		return err
 	})
@@ -215,18 +215,18 @@ func (rec *recovery) decode(ctx context.Context) error {
 	return nil
 }
 
-// most is the maximum number of tokens of the call, as while it streamed; 0 if its model is no longer configured.
-func (rec *recovery) most(ctx context.Context) int {
+// account is that of the call, as while it streamed; the zero one if its model is no longer configured.
+func (rec *recovery) account(ctx context.Context) account {
 	m, err := rec.e.models.Resolve(ctx, rec.turn.Model)
 	if err != nil || m.Endpoint.ModelID != rec.open.ModelID || m.Endpoint.Provider != rec.turn.Provider {
-		return 0
+		return account{}
 	}
 	var sent prompt.Manifest
 	raw, err := rec.e.contexts.Manifest(ctx, rec.turn.ID)
 	if err != nil || raw == nil || json.Unmarshal(raw, &sent) != nil {
-		return m.Limits.ContextLimit
+		return accountOf(m, 0)
 	}
-	return mostTokens(m, sent.TotalTokens)
+	return accountOf(m, sent.TotalTokens)
 }
 
 // events are the decoded events, read from the journal again.

@@ -174,7 +174,10 @@ func (d *scriptedDecoder) Decode(ev chat.RawEvent) []llm.Delta {
 		d.r.Refused = true
 	case "pause":
 		d.r.Terminal, d.r.Status, d.r.Reason = true, chat.StepPaused, llm.ReasonPauseTurn
-	case "usage": // only after done
+	case "usage": // the last of its call
+		if d.r.Usage == nil {
+			d.r.Usage = &chat.Usage{}
+		}
 		_ = json.Unmarshal([]byte(w.S), d.r.Usage)
 	case "error":
 		d.r.Terminal, d.r.Status, d.r.Err = true, chat.StepFailed, &llm.Error{Code: w.Code, Message: "the script said so"}

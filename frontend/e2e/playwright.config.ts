@@ -21,21 +21,21 @@ const chrome = {
 // Two projects of one runner, so that both report in the same way: `browser` drives the dev build's page in Chromium,
 // `window` the production program over WebDriver. Every test has its own program, home and provider.
 export default defineConfig({
-  outputDir: 'results/files',
   // Limits only for tests that hang: a test waits for what it needs, however slow the machine is.
   timeout: 300_000,
   expect: { timeout: 90_000 },
   // A test that passes only on the second try has a fault, in itself or in the program. In CI it gets the second try,
   // and is reported as flaky.
   retries: process.env.CI ? 1 : 0,
-  workers: 2,
+  workers: 3, // more than two processors can keep busy: a test mostly waits for its page
   fullyParallel: true,
   forbidOnly: true,
-  reporter: [['list'], ['json', { outputFile: 'results/report.json' }]],
+  reporter: 'list',
   projects: [
-    { name: 'browser', testDir: 'browser', use: chrome },
-    { name: 'window', testDir: 'window' }, // each test has its own screen, session bus and driver
+    // Each has its own output directory, because scripts/test runs two of them side by side.
+    { name: 'browser', testDir: 'browser', outputDir: 'results/browser', use: chrome },
+    { name: 'window', testDir: 'window', outputDir: 'results/window' }, // each test has its own screen, session bus and driver
     // `make screenshots`: not tests.
-    { name: 'pictures', testDir: 'pictures', use: { ...chrome, deviceScaleFactor: 2 } },
+    { name: 'pictures', testDir: 'pictures', outputDir: 'results/pictures', use: { ...chrome, deviceScaleFactor: 2 } },
   ],
 });

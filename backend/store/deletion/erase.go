@@ -162,6 +162,9 @@ func NewErasing(s *Deletion, t *core.Tx, kind, id string) (*Erasing, error) {
 	if err == nil {
 		e.subject.Names, err = e.called(row)
 	}
+	if err == nil {
+		err = e.findCopies()
+	}
 	return e, err
 }
 

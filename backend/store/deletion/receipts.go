@@ -18,7 +18,7 @@ import (
 
 // PutReceipt writes the receipt, including the remaining work.
 func (e *Erasing) PutReceipt(backups []string) (chat.Receipt, error) {
-	counts, err := chat.MarshalJSON(schema.ReceiptCounts{Erased: e.erased(), Pending: &schema.UnfinishedEnd{Files: append([]string{}, e.files...), Folders: e.drags()}})
+	counts, err := chat.MarshalJSON(schema.ReceiptCounts{Erased: e.erased(), Pending: &schema.UnfinishedEnd{Files: append([]string{}, e.files...), Folders: e.drags()}, Copies: e.copyRefs()})
 	if err != nil {
 		return chat.Receipt{}, err
 	}
@@ -33,7 +33,11 @@ func (e *Erasing) PutReceipt(backups []string) (chat.Receipt, error) {
 	if err := e.DB.Create(&row).Error; err != nil {
 		return chat.Receipt{}, err
 	}
-	return row.Receipt()
+	receipt, err := row.Receipt()
+	for i := range receipt.Copies {
+		receipt.Copies[i].Title = e.subject.Copies[i].Title
+	}
+	return receipt, err
 }
 
 // Receipts returns the receipts of all permanent deletions, newest first. It skips unreadable ones; verify reports

@@ -193,10 +193,12 @@ type modelUsageRow struct {
 	Turns                         int
 	Input, Output, Cached, Writes int
 	Reasoning                     int
+	PriceSource                   string
+	USD                           float64 `gorm:"column:usd"`
 }
 
-// UsageByModel sums the token usage that providers reported, by the model that answered. Duplicated turns are not
-// counted again. Impossible numbers count as zero.
+// UsageByModel sums the token usage that providers reported and its stored cost, by the model that answered and the
+// source of its price. Duplicated turns are not counted again. Impossible numbers count as zero.
 func (s *Records) UsageByModel(ctx context.Context, q chat.UsageQuery) ([]chat.ModelUsage, error) {
 	where, args := `(s.source <> ? OR t.created_at >= s.created_at)`, []any{schema.SourceDuplicate}
 	if q.Session != "" {
@@ -213,13 +215,15 @@ func (s *Records) UsageByModel(ctx context.Context, q chat.UsageQuery) ([]chat.M
 	}
 	rows, err := core.All[modelUsageRow](ctx, s, "usage.read", `SELECT t.primary_model AS model, count(*) AS turns, `+
 		number("input_tokens")+` AS input, `+number("output_tokens")+` AS output, `+number("cached_input_tokens")+` AS cached, `+
-		number("cache_write_tokens")+` AS writes, `+number("reasoning_tokens")+` AS reasoning
+		number("cache_write_tokens")+` AS writes, `+number("reasoning_tokens")+` AS reasoning,
+			coalesce(json_extract(t.usage_json, '$.cost.source'), '') AS price_source, coalesce(sum(json_extract(t.usage_json, '$.cost.usd')), 0) AS usd
 			FROM turns t JOIN sessions s ON s.id = t.session_id
-			WHERE t.usage_json IS NOT NULL AND json_valid(t.usage_json) AND `+where+` GROUP BY t.primary_model ORDER BY t.primary_model`, args...)
+			WHERE t.usage_json IS NOT NULL AND json_valid(t.usage_json) AND `+where+` GROUP BY t.primary_model, price_source ORDER BY t.primary_model, price_source`, args...)
 	out := make([]chat.ModelUsage, len(rows))
 	for i, r := range rows {
 		out[i] = chat.ModelUsage{Model: r.Model, Turns: r.Turns, Usage: chat.Usage{
 			InputTokens: r.Input, OutputTokens: r.Output, CachedInputTokens: r.Cached, CacheWriteTokens: r.Writes, ReasoningTokens: r.Reasoning,
+			Cost: chat.Cost{USD: r.USD, Source: r.PriceSource},
 		}}
 	}
 	return out, err

@@ -24,6 +24,13 @@ func (ReceiptRow) TableName() string { return "receipts" }
 type ReceiptCounts struct {
 	Erased  []chat.Erased  `json:"erased"`
 	Pending *UnfinishedEnd `json:"pending,omitempty"`
+	Copies  []CopyRef      `json:"copies,omitempty"` // sessions with the same messages, which stayed
+}
+
+// CopyRef names a copy by its ids.
+type CopyRef struct {
+	Session chat.SessionID `json:"session_id"`
+	Turn    chat.TurnID    `json:"turn_id"`
 }
 
 // UnfinishedEnd is what a permanent deletion has still to do after its transaction.
@@ -40,6 +47,9 @@ func (r ReceiptRow) Receipt() (chat.Receipt, error) {
 		return out, sqlite.CorruptRecord("receipts", r.ID, err)
 	}
 	out.Erased = counts.Erased
+	for _, c := range counts.Copies {
+		out.Copies = append(out.Copies, chat.Copy{Session: c.Session, Turn: c.Turn})
+	}
 	if err := json.Unmarshal([]byte(r.BackupsJSON), &out.Backups); err != nil {
 		return out, sqlite.CorruptRecord("receipts", r.ID, err)
 	}
@@ -60,11 +70,46 @@ func (r ReceiptRow) Pending() (end UnfinishedEnd, ok bool, err error) {
 
 func ReceiptsOf(db *gorm.DB) ([]chat.Receipt, error) {
 	rows, err := sqlite.All[ReceiptRow](db, `SELECT * FROM receipts ORDER BY created_at DESC, id DESC`)
+	if err != nil {
+		return nil, err
+	}
 	out := []chat.Receipt{}
 	for _, r := range rows {
 		if receipt, err := r.Receipt(); err == nil {
 			out = append(out, receipt)
 		}
 	}
-	return out, err
+	return out, nameCopies(db, out)
+}
+
+// nameCopies adds the present titles of copies.
+func nameCopies(db *gorm.DB, list []chat.Receipt) error {
+	var ids []chat.SessionID
+	for _, r := range list {
+		for _, c := range r.Copies {
+			ids = append(ids, c.Session)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	raw, err := chat.MarshalJSON(ids)
+	if err != nil {
+		return err
+	}
+	rows, err := sqlite.All[struct {
+		ID    chat.SessionID
+		Title string
+	}](db, `SELECT s.id, s.title FROM json_each(?) j CROSS JOIN sessions s ON s.id = j.value`, string(raw))
+	titles := map[chat.SessionID]string{}
+	for _, r := range rows {
+		titles[r.ID] = r.Title
+	}
+	for _, r := range list {
+		for i := range r.Copies {
+			title, there := titles[r.Copies[i].Session]
+			r.Copies[i].Title, r.Copies[i].Gone = title, !there
+		}
+	}
+	return err
 }

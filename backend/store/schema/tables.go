@@ -82,7 +82,7 @@ var EverySession = func() string {
 	return strings.Join(from, ` UNION `) + ` ORDER BY 1`
 }()
 
-// ErasedContent stands in EmptyTables for the events of a session that record permanent deletions.
+// ErasedContent represents in EmptyTables the events of a session that record permanent deletions.
 const ErasedContent = "events of permanent deletions"
 
 // EmptyTables are the tables in which a session may have no rows. EmptyTablesQuery reads for every session its id and

@@ -117,6 +117,7 @@ test('in the smallest window at 200 % most of it is for reading, in German', asy
   provider.answer('Erzähle', 'Erzählt.');
   await page.setViewportSize({ width: 900, height: 600 });
   await launch();
+  await expect(page.getByRole('banner').locator('[data-field="model"]')).toBeVisible();
   await page.locator('main form textarea').fill('Erzähle');
   await page.keyboard.press('Enter');
   await expect(page.locator('[data-turn] .answer')).toContainText('Erzählt.');

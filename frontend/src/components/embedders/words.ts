@@ -1,6 +1,7 @@
 /** Texts of the embedder offer: the embedder, its cost, its duration. */
 import type { EmbedderEstimate, EmbedderView } from '$lib/backend/types';
 import { t } from '$lib/words/words.svelte';
+import { dollars } from '$shared/format';
 
 export function nameOf(embedder: EmbedderView): string {
   if (embedder.builtIn) return t('embedders.builtIn');
@@ -17,7 +18,7 @@ export function placeOf(embedder: EmbedderView): string {
 export function costWords(cost: number): string {
   if (cost < 0) return t('embedders.costUnknown');
   if (cost === 0) return t('embedders.free');
-  return cost < 0.01 ? t('embedders.lessThan', { cost: '$0.01' }) : t('embedders.about', { cost: `$${cost.toFixed(2)}` });
+  return cost < 0.01 ? t('embedders.lessThan', { cost: dollars(0.01) }) : t('embedders.about', { cost: dollars(Math.round(cost * 100) / 100) });
 }
 
 /** "About 3 minutes": rounded, because it is based on a few texts. */

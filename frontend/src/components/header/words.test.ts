@@ -5,6 +5,7 @@ import type { Header as HeaderView, SwitchPreview } from '$lib/backend/types';
 import { mountIn, startedApp } from '../../test/mount';
 import BranchDialogs from '../branches/BranchDialogs.svelte';
 import Header from './Header.svelte';
+import { chooseLanguage } from '$lib/words/words.svelte';
 import { answerWord, contextParts, historyWords, savedBytes, contextTitle, pendingWords, phaseRuns, phaseTone, phaseWord, streamBytes, streamTitle, streamWord, switchWords } from './words';
 
 const n = '\u202f';
@@ -32,12 +33,18 @@ describe('texts of the header', () => {
   });
 
   it.each([
-    ['12.4k / 50k (25%) [2S]', { main: `12.4k / 50k (25${n}%)`, summaries: '[2S]' }],
-    ['12.4k / 50k (25%) [3E]', { main: `12.4k / 50k (25${n}%)`, summaries: '[3E]' }],
-    ['12.4k / 50k (25%) [2S 3E]', { main: `12.4k / 50k (25${n}%)`, summaries: '[2S 3E]' }],
-    ['0 / 50k (0%)', { main: `0 / 50k (0${n}%)`, summaries: '' }],
-    ['', { main: '', summaries: '' }],
-  ])('splits %s', (format, parts) => expect(contextParts(format)).toEqual(parts));
+    [[12_420, 50_000, 2, 0], { main: `12.4k / 50k (25${n}%)`, summaries: '[2S]' }],
+    [[12_420, 50_000, 0, 3], { main: `12.4k / 50k (25${n}%)`, summaries: '[3E]' }],
+    [[12_420, 50_000, 2, 3], { main: `12.4k / 50k (25${n}%)`, summaries: '[2S 3E]' }],
+    [[0, 50_000, 0, 0], { main: `0 / 50k (0${n}%)`, summaries: '' }],
+    [[0, 0, 0, 0], { main: '', summaries: '' }],
+  ] as const)('says how full the context is: %j', ([contextTokens, contextCeiling, summaries, extracts], parts) => expect(contextParts({ contextTokens, contextCeiling, summaries, extracts })).toEqual(parts));
+
+  it('writes the numbers of the context in the language of the window', async () => {
+    await chooseLanguage('de', []);
+    expect(contextParts({ contextTokens: 27_330, contextCeiling: 1_250_000, summaries: 0, extracts: 0 }).main).toBe('27,3k / 1,3M (2\u00a0%)');
+    await chooseLanguage('en', []);
+  });
 
   it.each([
     ['', '', 'No turn yet', false], ['Accepted', '', 'Accepted', true], ['ContextPrepared', '', 'Preparing', true], ['Responding', '', 'Responding', true],
@@ -73,10 +80,10 @@ describe('the context meter', () => {
 });
 
 describe('switching the model', () => {
-  const preview = (more: Partial<SwitchPreview>): SwitchPreview => ({ model: 'local', kind: '', oldCeiling: 0, newCeiling: 0, oldTokens: 5_000, newTokens: 5_000, returning: 0, compressed: 0, needsSummarization: false, unsummarized: 0, dropped: 0, cost: '', message: 'Nothing changes.', error: null, ...more });
+  const preview = (more: Partial<SwitchPreview>): SwitchPreview => ({ model: 'local', kind: '', oldCeiling: 0, newCeiling: 0, oldTokens: 5_000, newTokens: 5_000, returning: 0, compressed: 0, needsSummarization: false, unsummarized: 0, dropped: 0, cost: null, message: 'Nothing changes.', error: null, ...more });
   it.each([
     [{}, 'Nothing changes.'],
-    [{ returning: 2, cost: '0.0310' }, '2 turns return in full. The next input costs about 0.0310, before the answer.'],
+    [{ returning: 2, cost: 0.031 }, '2 turns return in full. The next input costs about $0.031, before the answer.'],
     [{ returning: 1, newTokens: 6_200 }, `1 turn returns in full. Each request costs 1${n}200 tokens more.`],
     [{ compressed: 40, newTokens: 3_000 }, `40 turns will be represented by summaries; the transcript is complete, and a larger model gets them in full again. Each request costs 2${n}000 tokens less.`],
     [{ compressed: 40, needsSummarization: true, unsummarized: 12 }, '40 turns will be represented by summaries; the transcript is complete, and a larger model gets them in full again. It needs summarisation: 12 turns have no summary yet, so extracts are sent until summaries are made in the background.'],

@@ -1,9 +1,7 @@
 /** Texts and numbers of the header (SRD 17.1). */
 import type { Header, SwitchPreview } from '$lib/backend/types';
 import { t, type PlainKey } from '$lib/words/words.svelte';
-import { percentage, sized } from '$shared/format';
-
-const narrow = '\u202f';
+import { dollars, percentage, short, sized } from '$shared/format';
 
 const phases: Record<string, PlainKey> = {
   Accepted: 'header.phaseAccepted', ContextPrepared: 'header.phasePreparing', Responding: 'header.phaseResponding', ResponseFinalized: 'header.phaseAnswered',
@@ -104,10 +102,12 @@ export function streamTitle(durable: number, displayed: number, live: boolean): 
   return t(live ? 'header.behindTitle' : 'header.unsavedTitle', { bytes, durable, behind: displayed - durable });
 }
 
-/** Separates "12.4k / 50k (25%)" and "[2S]", because the second is less prominent. */
-export function contextParts(format: string): { main: string; summaries: string } {
-  const found = /^(.*?)\s*(\[\d+[SE](?: \d+E)?\])?$/.exec(format);
-  return { main: (found?.[1] ?? format).replace(/(\d)%/g, `$1${narrow}%`), summaries: found?.[2] ?? '' };
+/** "12.4k / 50k (25%)" and, because it is less prominent, "[2S 1E]": the numbers of summaries and extracts. */
+export function contextParts(header: Pick<Header, 'contextTokens' | 'contextCeiling' | 'summaries' | 'extracts'>): { main: string; summaries: string } {
+  const { contextTokens: tokens, contextCeiling: ceiling, summaries, extracts } = header;
+  if (ceiling === 0) return { main: '', summaries: '' };
+  const marks = [summaries > 0 && `${summaries}S`, extracts > 0 && `${extracts}E`].filter(Boolean).join(' ');
+  return { main: `${short(tokens)} / ${short(ceiling)} (${percentage(Math.round((tokens / ceiling) * 100))})`, summaries: marks && `[${marks}]` };
 }
 
 /** "25 % used", of the limit of one request. */
@@ -134,9 +134,9 @@ function replacing({ summaries, extracts }: Header): string {
 }
 
 export function contextTitle(header: Header, cost = ''): string {
-  const { main, summaries } = contextParts(header.contextFormat);
+  const { main, summaries } = contextParts(header);
   return sentences(
-    header.contextFormat !== '' && `${`${main} ${summaries}`.trim()}.`,
+    main !== '' && `${`${main} ${summaries}`.trim()}.`,
     t('header.contextTitle', { tokens: header.contextTokens, ceiling: header.contextCeiling, state: contextState(header) }),
     header.contextRecalled > 0 && t('header.recalled', { tokens: header.contextRecalled }),
     replacing(header),
@@ -162,7 +162,7 @@ export function switchWords(preview: SwitchPreview): string {
     preview.compressed > 0 && t('header.compressed', { count: preview.compressed }),
     preview.dropped > 0 ? t('header.dropped', { count: preview.dropped }) : preview.needsSummarization && t('header.unsummarized', { count: preview.unsummarized }),
     more !== 0 && t(more > 0 ? 'header.costsMore' : 'header.costsLess', { tokens: Math.abs(more) }),
-    preview.cost !== '' && t('header.nextInput', { cost: preview.cost }),
+    preview.cost !== null && t('header.nextInput', { cost: dollars(preview.cost) }),
   );
   return words || preview.message;
 }

@@ -139,11 +139,11 @@ describe('unknown properties are asked once', () => {
 
   it('a budget that is nearly used up shows a warning until it is dismissed', async () => {
     const { app, backend } = await startedApp();
-    backend.program.costs = { turn: '0.03', session: '0.4', month: '8.50', estimate: true, pricesDate: '2026-08-05', unpriced: 0, budget: '10.00', state: 'near' };
+    backend.program.costs = { turn: 0.03, session: 0.4, month: 8.5, estimate: true, pricesDate: '2026-08-05', unpriced: 0, budget: 10, today: true, state: 'near' };
     mountIn(app, Chat, {});
     app.costs.changed();
-    const warning = await screen.findByText('8.50 of the monthly budget of 10.00 is used.');
-    expect(app.costs.words).toBe('Cost, estimated from the price list of 2026-08-05: last answer 0.03, session 0.4, this month 8.50 of 10.00.');
+    const warning = await screen.findByText('$8.50 of the monthly budget of $10.00 is used.');
+    expect(app.costs.words).toBe('Cost, estimated from the price list of 2026-08-05: last answer $0.03, session $0.40, this month $8.50 of $10.00. Answers stored without a price are counted at today’s prices.');
     await userEvent.click(screen.getByRole('button', { name: 'Dismiss' }));
     expect(warning).not.toBeInTheDocument();
   });

@@ -26,9 +26,18 @@ export function typedNumber(text: string, whole: boolean): string {
   return plain;
 }
 
-/** A short number as in the context meter: "850", "12.4k". */
+/**
+ * An amount in US dollars: "$8.50", "$0.0312" below one dollar, because most answers cost fractions of a cent.
+ */
+export function dollars(usd: number): string {
+  const digits = usd !== 0 && Math.abs(usd) < 1 ? { minimumFractionDigits: 2, maximumFractionDigits: 4 } : { minimumFractionDigits: 2, maximumFractionDigits: 2 };
+  return number(locale(), usd, { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol', ...digits });
+}
+
+/** A short number as in the context meter: "850", "12.4k", "1.2M". */
 export function short(value: number): string {
   if (value < 1_000) return grouped(value);
+  if (value >= 999_950) return t('units.millions', { n: number(locale(), value / 1_000_000, { maximumFractionDigits: 1 }) });
   return t('units.thousands', { n: number(locale(), value / 1_000, { maximumFractionDigits: value < 99_950 ? 1 : 0 }) });
 }
 

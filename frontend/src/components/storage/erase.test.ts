@@ -42,6 +42,15 @@ describe('deleting a session permanently', () => {
     expect(screen.getByRole('row', { name: 'messages and answers 153' })).toBeVisible();
   });
 
+  it('names the copies of the session, in the receipt too', async () => {
+    const { backend } = await ask('session', (fake) => (fake.disk.copies = [{ sessionId: 's-copy', title: 'Orders, to try things in', gone: false }]));
+    expect(screen.getByRole('list', { name: 'Sessions with the same messages' })).toHaveTextContent('Orders, to try things in');
+    await user.type(screen.getByLabelText(prompt), 'delete');
+    await user.click(button('Delete permanently'));
+    await waitFor(() => expect(erased(backend)).toHaveLength(1));
+    expect(dialog()).toHaveTextContent('1 other session contained the same messages, as a copy, and was not changed: Orders, to try things in');
+  });
+
   it('waits for the confirmation word, which any keyboard can type', async () => {
     const { backend } = await ask('session');
     const field = screen.getByLabelText(prompt);
@@ -176,7 +185,7 @@ describe('deleting a turn permanently', () => {
       const session = titled(backend, 'Orders to Postgres');
       backend.program.startup.lastSession = session.row.id;
       backend.world.lineage(session.row.activeBranch).at(-1)!.user = [block('text', '[erased]')];
-      backend.disk.receipts = [{ id: 'r1', kind: 'turn', subject: 'other', at: Date.UTC(2026, 10, 3, 12), parts: [], backups: [] }];
+      backend.disk.receipts = [{ id: 'r1', kind: 'turn', subject: 'other', at: Date.UTC(2026, 10, 3, 12), parts: [], backups: [], copies: [] }];
     });
     expect(screen.getByRole('article')).toHaveTextContent('[erased]');
   });

@@ -83,6 +83,7 @@ export function receiptText(receipt: ReceiptView): string {
   return [
     t('storage.receiptNamed', { id: receipt.id }), `${receiptTitle(receipt)}: ${receipt.subject}`, new Date(receipt.at).toISOString(), '', t('storage.removed'),
     ...receipt.parts.map((part) => `- ${program(part.label)}: ${grouped(part.count)}`),
+    ...(receipt.copies.length > 0 ? ['', t('storage.hadSame', { count: receipt.copies.length }), ...receipt.copies.map((copy) => `- ${copy.sessionId}`)] : []),
     ...(receipt.backups.length > 0 ? ['', t('storage.containedIt'), ...receipt.backups.map((name) => `- ${name}`)] : []),
   ].join('\n').replace(/\u202f/g, ' ');
 }

@@ -20,7 +20,7 @@ const states: [string, Partial<TurnView>, string, RegExp, string[]][] = [
   ['preparing', { state: 'preparing', outcome: '', assistant: [] }, 'Turn 9, preparing', /Preparing the context/, []],
   ['responding', { state: 'responding', outcome: '' }, 'Turn 9, responding', /Responding/, []],
   ['pending', { state: 'pending' }, 'Turn 9, pending', /Saved, not summarised yet/, ['why pending', 'Fork from here']],
-  ['paid for', { state: 'committed', cost: '0.031' }, 'Turn 9, saved', /cost 0\.031/, []],
+  ['paid for', { state: 'committed', cost: { usd: 0.031, estimate: false, today: false } }, 'Turn 9, saved', /cost \$0\.031/, []],
   ['committed', { state: 'committed' }, 'Turn 9, saved', /Saved, searchable/, ['Copy the answer', 'Fork from here']],
   ['head', { state: 'head' }, 'Turn 9, saved, latest', /Saved · latest/, ['Fork from here']],
   ['degraded', { state: 'degraded' }, 'Turn 9, saved, not searchable yet', /not searchable yet/, ['its job']],

@@ -80,8 +80,6 @@ export interface Header {
   infinity: boolean;
   /** without recalled memory: "plenty" (under 70 %), "filling" (up to 90), "nearly full" */
   contextState: string;
-  /** "12.4k / 50k (25%) [2S]" */
-  contextFormat: string;
   model: string;
   modelWindow: number;
   /** of the session's folder; empty: a plain folder, or none */
@@ -135,6 +133,16 @@ export interface StepView {
   endedAt: number;
 }
 
+/** TurnCost is what a turn cost. */
+export interface TurnCost {
+  /** US dollars */
+  usd: number;
+  /** by a price list or the server's price, not by a configured price */
+  estimate: boolean;
+  /** by today's price, because none was stored with the answer */
+  today: boolean;
+}
+
 /** TurnView is a turn of the transcript. */
 export interface TurnView {
   id: string;
@@ -171,8 +179,8 @@ export interface TurnView {
   updatedAt: number;
   /** CanContinue: the model can be asked to continue an incomplete or stopped answer. */
   canContinue: boolean;
-  /** Cost is the cost of the turn at the configured prices, "0.031"; empty without prices. */
-  cost: string;
+  /** null if no price is known */
+  cost: TurnCost | null;
   /** Notice is why the received part of the answer cannot be read; empty if it can. */
   notice: string;
   /**
@@ -813,8 +821,8 @@ export interface SwitchPreview {
   needsSummarization: boolean;
   unsummarized: number;
   dropped: number;
-  /** Cost is what the next input would cost on that model before its answer, "0.0310"; empty without prices. */
-  cost: string;
+  /** Cost is what the next input would cost on that model before its answer, in US dollars; null without prices. */
+  cost: number | null;
   /** the same as a sentence */
   message: string;
   /** the conversation does not fit that model at all */
@@ -1731,11 +1739,11 @@ export interface MetricsQuery {
 /** MetricsSeries are the metrics of turns, oldest first, and their sums. */
 export interface MetricsSeries {
   points: MetricPoint[];
-  /** Sums over the points. Cost is "" without configured prices. */
+  /** Sums over the points. Cost is in US dollars; null if no price is known. */
   inputTokens: number;
   outputTokens: number;
   cachedTokens: number;
-  cost: string;
+  cost: number | null;
   /** points whose model has no price */
   unpriced: number;
 }
@@ -1747,7 +1755,7 @@ export interface MetricPoint {
   title: string;
   at: number;
   model: string;
-  /** -1: no price */
+  /** US dollars; -1: no price */
   cost: number;
   turn: TurnMetrics;
 }
@@ -1860,21 +1868,23 @@ export interface AddedModel {
   models: ModelView[];
 }
 
-/** CostView is the cost of answers, in the currency of their prices. An amount without a known price is "". */
+/** CostView is the cost of answers, in US dollars. An amount without a known price is null. */
 export interface CostView {
-  /** the newest turn, "0.0312" */
-  turn: string;
+  /** the newest turn */
+  turn: number | null;
   /** all turns of the session */
-  session: string;
+  session: number | null;
   /** all sessions since the first of this month */
-  month: string;
+  month: number | null;
   /** Estimate: a part is based on a price list, dated PricesDate, instead of configured prices. */
   estimate: boolean;
   pricesDate: string;
   /** turns of the month whose model has no price */
   unpriced: number;
-  /** per month; "": none */
-  budget: string;
+  /** per month; 0: none */
+  budget: number;
+  /** a part is by today's prices, because none were stored with the answers */
+  today: boolean;
   /** State is "" without a budget, "within", "near" or "over". */
   state: string;
 }
@@ -2125,6 +2135,8 @@ export interface DeletePreview {
   sessions: string[];
   /** files that still contain it, and will continue to */
   backups: string[];
+  /** other sessions with the same messages, which stay */
+  copies: CopyView[];
   /** why it is not possible now (an answer is running); empty: it is */
   reason: string;
 }
@@ -2145,6 +2157,16 @@ export interface ReceiptView {
   at: number;
   parts: ErasedPart[];
   backups: string[];
+  /** other sessions that contained the same messages, and were not changed */
+  copies: CopyView[];
+}
+
+/** CopyView is a copy of a deleted session, or a session with a copy of a deleted turn. */
+export interface CopyView {
+  sessionId: string;
+  title: string;
+  /** of a receipt: deleted since */
+  gone: boolean;
 }
 
 // ---------------------------------------------------------------- backend/api/dto_tools.go
@@ -3569,7 +3591,7 @@ export const lists: Record<string, Record<string, string>> = {
   ContextItem: { memory: 'RecalledView' },
   ContextSection: { items: 'ContextItem[]' },
   ContextView: { dropped: '[]', lookedUp: '[]', redacted: '[]', sections: 'ContextSection[]', shrink: '[]' },
-  DeletePreview: { backups: '[]', parts: '[]', sessions: '[]' },
+  DeletePreview: { backups: '[]', copies: '[]', parts: '[]', sessions: '[]' },
   Draft: { files: '[]', images: '[]', memories: '[]' },
   ElicitationField: { choices: '[]', default: '[]' },
   ElicitationView: { fields: 'ElicitationField[]' },
@@ -3601,7 +3623,7 @@ export const lists: Record<string, Record<string, string>> = {
   PromptText: { messages: 'PromptMessageView[]' },
   RawStep: { events: '[]' },
   RecalledView: { why: 'MatchWhy' },
-  ReceiptView: { backups: '[]', parts: '[]' },
+  ReceiptView: { backups: '[]', copies: '[]', parts: '[]' },
   RecoveryReport: { items: '[]' },
   ResourceText: { blocks: '[]' },
   RestorePreview: { findings: '[]', undone: 'ReceiptView[]' },

@@ -1,7 +1,7 @@
 import type { Backend } from '$lib/backend/backend';
 import type { CostView } from '$lib/backend/types';
 import { t } from '$lib/words/words.svelte';
-import { inRow } from '$shared/format';
+import { dollars, inRow } from '$shared/format';
 import type { ConversationState } from './conversation.svelte';
 import { Refresh } from './refresh';
 
@@ -26,17 +26,20 @@ export class CostsState {
   /** For a tooltip: amounts and their certainty; empty if no price is known. */
   get words(): string {
     const view = this.#view;
-    if (!view || (view.session === '' && view.month === '')) return '';
-    const month = view.month && (view.budget ? t('state.monthOf', { cost: view.month, budget: view.budget }) : t('state.month', { cost: view.month }));
-    const parts = inRow([view.turn && t('state.lastAnswer', { cost: view.turn }), view.session && t('state.session', { cost: view.session }), month]);
-    return view.estimate ? t('state.costEstimated', { date: view.pricesDate, parts }) : t('state.cost', { parts });
+    if (!view || (view.session === null && view.month === null)) return '';
+    const part = (key: 'state.lastAnswer' | 'state.session' | 'state.month', usd: number | null) => usd !== null && t(key, { cost: dollars(usd) });
+    const month = view.month !== null && view.budget > 0 ? t('state.monthOf', { cost: dollars(view.month), budget: dollars(view.budget) }) : part('state.month', view.month);
+    const parts = inRow([part('state.lastAnswer', view.turn), part('state.session', view.session), month]);
+    const costs = view.estimate ? t('state.costEstimated', { date: view.pricesDate, parts }) : t('state.cost', { parts });
+    return view.today ? `${costs} ${t('state.costToday')}` : costs;
   }
 
   /** The warning about the monthly budget; empty: none. */
   get warning(): string {
     const view = this.#view;
     if (!view || (view.state !== 'near' && view.state !== 'over') || this.#dismissed === view.state) return '';
-    return view.state === 'over' ? t('state.budgetOver', { budget: view.budget, cost: view.month }) : t('state.budgetNear', { budget: view.budget, cost: view.month });
+    const amounts = { budget: dollars(view.budget), cost: dollars(view.month ?? 0) };
+    return t(view.state === 'over' ? 'state.budgetOver' : 'state.budgetNear', amounts);
   }
 
   /** Hides the warning until the state of the budget changes. */

@@ -85,7 +85,7 @@ export class ExportState {
     return this.#archived;
   }
 
-  /** A bundle of a session includes the requests that quoted other sessions. Chosen anew for each export. */
+  /** A bundle of a session includes the requests that quoted other sessions. Reset for each export. */
   get quotes(): boolean {
     return this.#quotes;
   }

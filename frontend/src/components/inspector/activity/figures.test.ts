@@ -18,7 +18,7 @@ function point(seq: number, turn: Partial<TurnMetrics> = {}, cost = -1): MetricP
 
 function series(points: MetricPoint[], more: Partial<MetricsSeries> = {}): MetricsSeries {
   const sum = (of: (turn: TurnMetrics) => number) => points.reduce((all, { turn }) => all + of(turn), 0);
-  return { points, inputTokens: sum((turn) => turn.inputTokens), outputTokens: 0, cachedTokens: sum((turn) => turn.cachedTokens), cost: '', unpriced: points.length, ...more };
+  return { points, inputTokens: sum((turn) => turn.inputTokens), outputTokens: 0, cachedTokens: sum((turn) => turn.cachedTokens), cost: null, unpriced: points.length, ...more };
 }
 
 describe('quantiles', () => {
@@ -60,8 +60,8 @@ describe('charts', () => {
   });
 
   it('shows costs if prices are known, and says what is missing', () => {
-    const cost = charts(series([point(1, {}, 0.02), point(2)], { cost: '0.0200', unpriced: 1 })).find(({ id }) => id === 'cost')!;
-    expect([cost.figure, cost.series[0]!.values, cost.spoken]).toEqual(['0.0200 without 1 turn', [0.02, null], '1 turn cost 0.0200 in total, at the configured prices. Not included: 1 turn of models without a price.']);
+    const cost = charts(series([point(1, {}, 0.02), point(2)], { cost: 0.02, unpriced: 1 })).find(({ id }) => id === 'cost')!;
+    expect([cost.figure, cost.series[0]!.values, cost.spoken]).toEqual(['$0.02 without 1 turn', [0.02, null], '1 turn cost $0.02 in total. Not included: 1 turn of models without a price.']);
     expect(charts(series([point(1)])).map(({ id }) => id)).not.toContain('cost');
   });
 });

@@ -1,7 +1,7 @@
 /** The metrics of SRD 15.1 as charts: what is drawn, the table, and the description for screen readers. Pure. */
 import type { MetricPoint, MetricsSeries } from '$lib/backend/types';
 import { t, type PlainKey } from '$lib/words/words.svelte';
-import { decimal, grouped, inRow, percentage, spanned } from '$shared/format';
+import { decimal, dollars, grouped, inRow, percentage, spanned } from '$shared/format';
 
 /** One series over the turns. Null: no value for that turn. */
 export interface Series {
@@ -110,12 +110,12 @@ function similarity(points: readonly MetricPoint[]): Chart | null {
 
 /** Null if no model of these turns has a price. */
 function costPerTurn({ points, cost, unpriced }: MetricsSeries): Chart | null {
-  if (cost === '') return null;
-  const money = (value: number) => decimal(value, { minimumFractionDigits: value >= 1 ? 2 : 4, maximumFractionDigits: value >= 1 ? 2 : 4 });
+  if (cost === null) return null;
+  const total = dollars(cost);
   const without = unpriced > 0 ? t('inspector.withoutPrice', { count: unpriced }) : '';
   return {
-    id: 'cost', title: t('inspector.cost'), figure: unpriced > 0 ? t('inspector.costWithout', { cost, count: unpriced }) : cost, stacked: false, format: money, top: 0,
-    spoken: [t('inspector.costSpoken', { count: points.length - unpriced, cost }), without].filter(Boolean).join(' '),
+    id: 'cost', title: t('inspector.cost'), figure: unpriced > 0 ? t('inspector.costWithout', { cost: total, count: unpriced }) : total, stacked: false, format: dollars, top: 0,
+    spoken: [t('inspector.costSpoken', { count: points.length - unpriced, cost: total }), without].filter(Boolean).join(' '),
     series: [{ name: t('inspector.cost'), colour: 'section-pinned', values: points.map((point) => (point.cost >= 0 ? point.cost : null)), as: 'bars' }],
   };
 }

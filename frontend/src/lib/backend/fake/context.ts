@@ -80,7 +80,7 @@ export function switchPreview(world: World, branchId: string, model: string): Sw
   const message = kind === 'expanding' ? `${returning} turns come back as originals.` : kind === 'shrinking' ? `${compressed} turns are summarized.` : 'Nothing changes.';
   return {
     model, kind: returning + compressed === 0 ? 'no change' : kind, oldCeiling: old.ceiling, newCeiling: next.ceiling, oldTokens: tokens,
-    newTokens: kind === 'shrinking' ? Math.min(tokens, Math.round(next.ceiling * 0.5)) : tokens, returning, compressed, needsSummarization: false, unsummarized: 0, dropped: 0, cost: '', message, error: null,
+    newTokens: kind === 'shrinking' ? Math.min(tokens, Math.round(next.ceiling * 0.5)) : tokens, returning, compressed, needsSummarization: false, unsummarized: 0, dropped: 0, cost: null, message, error: null,
   };
 }
 

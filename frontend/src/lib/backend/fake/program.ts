@@ -25,7 +25,7 @@ export class Program {
   takenKeys: readonly string[] = ['Ctrl+Alt+T'];
   autostart: AutostartView = { on: false, other: '', place: '/home/ada/.config/autostart/contextinfinity.desktop', why: '' };
   readonly #offers = seedOffers();
-  costs: CostView = { turn: '', session: '', month: '', estimate: false, pricesDate: '2026-08-05', unpriced: 0, budget: '', state: '' };
+  costs: CostView = { turn: null, session: null, month: null, estimate: false, pricesDate: '2026-08-05', unpriced: 0, budget: 0, today: false, state: '' };
 
   constructor(seed: ProgramSeed) {
     this.#vendors = vendorModels();

@@ -153,7 +153,7 @@ function metrics(world: World, query: MetricsQuery): MetricsSeries {
   const priced = points.filter((point) => point.cost >= 0);
   return {
     points, inputTokens: sum((turn) => turn.inputTokens), outputTokens: sum((turn) => turn.outputTokens), cachedTokens: sum((turn) => turn.cachedTokens),
-    cost: priced.length === 0 ? '' : priced.reduce((all, point) => all + point.cost, 0).toFixed(4), unpriced: points.length - priced.length,
+    cost: priced.length === 0 ? null : priced.reduce((all, point) => all + point.cost, 0), unpriced: points.length - priced.length,
   };
 }
 

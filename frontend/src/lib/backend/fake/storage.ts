@@ -1,5 +1,5 @@
 /** The data directory of the fake program: its contents, its backups, and permanent deletion. */
-import type { BackupKind, BackupView, DeletePreview, ErasedPart, MovePreview, ReceiptView, RestorePreview, StoragePart, StorageService } from '../types';
+import type { BackupKind, BackupView, CopyView, DeletePreview, ErasedPart, MovePreview, ReceiptView, RestorePreview, StoragePart, StorageService } from '../types';
 import { BackendError } from '../errors';
 import { block, errorView } from './shapes';
 import type { Program } from './program';
@@ -28,6 +28,8 @@ export class FakeDisk {
   /** Problems that a verification would report, by path of the backup. */
   readonly findings = new Map<string, string[]>();
   receipts: ReceiptView[] = [];
+  /** Sessions that contain the same messages as any other. */
+  copies: CopyView[] = [];
   /** Problems that a full check reports. */
   wrong: string[] = [];
   /** The operation that is pending for the next start. */
@@ -137,7 +139,7 @@ export function storageService(world: World, program: Program, tasks: FakeTasks,
       const preview = previewOf(world, disk, kind, id);
       if (confirm.trim().toLowerCase() !== preview.confirm) throw new BackendError(errorView(`What was typed is not “${preview.confirm}”; nothing was deleted.`, '', 'invalid'));
       if (preview.reason !== '') throw new BackendError(errorView(preview.reason, '', 'conflict'));
-      const receipt: ReceiptView = { id: world.id('receipt'), kind, subject: id, at: world.now(), parts: preview.parts, backups: preview.backups };
+      const receipt: ReceiptView = { id: world.id('receipt'), kind, subject: id, at: world.now(), parts: preview.parts, backups: preview.backups, copies: preview.copies };
       disk.receipts = [receipt, ...disk.receipts];
       if (kind === 'project') {
         world.projects = world.projects.filter(({ view }) => view.id !== id);
@@ -172,7 +174,7 @@ function previewOf(world: World, disk: FakeDisk, kind: string, id: string): Dele
     if (!project) throw new BackendError(errorView('There is no such project; it may have been deleted.', '', 'not_found'));
     const files = project.documents.length + project.watched.length;
     const parts = [{ store: 'projects', label: 'project', count: 1 }, { store: 'project_facts', label: 'pinned facts of the project', count: project.view.facts.length }, { store: 'project_files', label: 'files of the project', count: files }];
-    return { kind, title: project.view.name, confirm: 'delete', parts: parts.filter(({ count }) => count > 0), sessions: [], backups: disk.backups.map((backup) => backup.name), reason: '' };
+    return { kind, title: project.view.name, confirm: 'delete', parts: parts.filter(({ count }) => count > 0), sessions: [], backups: disk.backups.map((backup) => backup.name), copies: [], reason: '' };
   }
   const turn = kind === 'turn' ? world.turn(id) : undefined;
   const session = turn ? world.sessionOf(turn) : world.session(id);
@@ -190,6 +192,7 @@ function previewOf(world: World, disk: FakeDisk, kind: string, id: string): Dele
   return {
     kind, title: turn ? `#${turn.seq} of ${title || '(untitled)'}` : title || '(untitled)', confirm: 'delete', parts, sessions: others,
     backups: many > 1 || turn ? disk.backups.filter((one) => one.at > session.row.createdAt).map((one) => `backups/${one.name}`) : [],
+    copies: disk.copies,
     reason: running ? 'An answer of this conversation is being written; nothing was deleted.' : '',
   };
 }

@@ -1,6 +1,6 @@
 /** The data of the fake program: sessions, branches and turns, and the notifications when they change. */
 import type { BranchView, Change, ChangeKind, Draft, Frame, Header, JobView, PinSuggestion, PinView, RangeView, ImportedInstructions, SessionRow, SessionSettings, SessionSnapshot, SessionStatus, StateView, TurnView } from '../types';
-import { branchView, emptyDraft, errorView, replacedMark, sessionRow, turnView } from './shapes';
+import { branchView, emptyDraft, errorView, sessionRow, turnView } from './shapes';
 import { BackendError } from '../errors';
 import type { FakeProject } from './projects';
 
@@ -189,7 +189,6 @@ export class World {
       displayed: newest?.displayed ?? 0, durable: newest?.durable ?? 0,
       contextTokens: tokens, contextRecalled: 0, contextCeiling: 50_000, summaries, extracts, infinity: this.infinity,
       contextState: percent < 70 ? 'plenty' : percent <= 90 ? 'filling' : 'nearly full',
-      contextFormat: `${(tokens / 1000).toFixed(1)}k / 50k (${percent}%)${replacedMark(summaries, extracts)}`,
       model: model || session.model, modelWindow: 200_000,
       projectId: this.projectOf(session)?.view.id ?? '', project: this.projectOf(session)?.view.name ?? '', scope: this.scopeOf(session), ownScope: session.scope,
     };

@@ -213,7 +213,7 @@ export default {
   leastSimilar: 'Am wenigsten ähnlich',
   withoutPrice: '{count, plural, one {# Runde von Modellen ohne Preis ist nicht enthalten.} other {# Runden von Modellen ohne Preis sind nicht enthalten.}}',
   costWithout: '{cost} ohne {count, plural, one {# Runde} other {# Runden}}',
-  costSpoken: '{count, plural, one {# Runde kostete} other {# Runden kosteten}} zusammen {cost}, zu den eingerichteten Preisen.',
+  costSpoken: '{count, plural, one {# Runde kostete} other {# Runden kosteten}} zusammen {cost}.',
   cost: 'Kosten',
   changesFrom: 'Änderungen von {old} zu {now}',
   beside: '{old} neben {now}',

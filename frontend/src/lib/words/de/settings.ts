@@ -36,7 +36,7 @@ export default {
   orVariable: 'Oder der Name der Umgebungsvariablen, die ihn enthält.',
   windowHelp: 'Kontextfenster. Leer lassen, um den Server zu fragen; wo es niemand weiß, werden Sie gefragt.',
   prices: 'Preise',
-  pricesHelp: 'Je Million Token: Eingabe, zwischengespeicherte Eingabe, Ausgabe. Leer lassen für die mitgelieferte Preisliste, die eine Schätzung ist.',
+  pricesHelp: 'US-Dollar je Million Token: Eingabe, zwischengespeicherte Eingabe, Ausgabe. Leer lassen für die mitgelieferte Preisliste, die eine Schätzung ist.',
   priceInput: 'Preis der Eingabe',
   priceCached: 'Preis der zwischengespeicherten Eingabe',
   priceOutput: 'Preis der Ausgabe',

@@ -25,6 +25,7 @@ export default {
   monthOf: 'diesen Monat {cost} von {budget}',
   cost: 'Kosten: {parts}.',
   costEstimated: 'Kosten, geschätzt nach der Preisliste vom {date}: {parts}.',
+  costToday: 'Antworten, mit denen kein Preis gespeichert wurde, sind nach heutigen Preisen berechnet.',
   budgetOver: 'Das Monatsbudget von {budget} ist aufgebraucht: {cost} in diesem Monat.',
   budgetNear: '{cost} des Monatsbudgets von {budget} sind verbraucht.',
   today: 'Heute',

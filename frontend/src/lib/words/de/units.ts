@@ -3,6 +3,7 @@ import type { Translation } from '../words.svelte';
 
 export default {
   thousands: '{n}k',
+  millions: '{n}M',
   bytes: '{n}\u202fB',
   kilobytes: '{n}\u202fkB',
   megabytes: '{n}\u202fMB',

@@ -33,7 +33,7 @@ export default {
   orVariable: 'Or the name of the environment variable that holds it.',
   windowHelp: 'Context window. Leave empty to ask the server. If it does not know, you are asked.',
   prices: 'Prices',
-  pricesHelp: 'Per million tokens: input, cached input, output. Leave empty to use the shipped list, which is an estimate.',
+  pricesHelp: 'US dollars per million tokens: input, cached input, output. Leave empty to use the shipped list, which is an estimate.',
   priceInput: 'Price of input',
   priceCached: 'Price of cached input',
   priceOutput: 'Price of output',

@@ -22,6 +22,7 @@ export default {
   monthOf: 'this month {cost} of {budget}',
   cost: 'Cost: {parts}.',
   costEstimated: 'Cost, estimated from the price list of {date}: {parts}.',
+  costToday: 'Answers stored without a price are counted at today’s prices.',
   budgetOver: 'The monthly budget of {budget} is used up: {cost} this month.',
   budgetNear: '{cost} of the monthly budget of {budget} is used.',
   today: 'Today',

@@ -1,6 +1,7 @@
 /** Numbers with their units. Spaces between them are narrow no-break spaces. */
 export default {
   thousands: '{n}k',
+  millions: '{n}M',
   bytes: '{n}\u202fB',
   kilobytes: '{n}\u202fkB',
   megabytes: '{n}\u202fMB',

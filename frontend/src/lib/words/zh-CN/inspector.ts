@@ -213,7 +213,7 @@ export default {
   leastSimilar: '最不相似',
   withoutPrice: '{count, plural, other {不含 # 轮无价格模型的费用。}}',
   costWithout: '{cost}，不含 {count, plural, other {# 轮}}',
-  costSpoken: '{count, plural, other {# 轮}}按配置的价格共计 {cost}。',
+  costSpoken: '{count, plural, other {# 轮}}共计 {cost}。',
   cost: '费用',
   changesFrom: '从 {old} 到 {now} 的更改',
   beside: '{old} 与 {now} 并排',

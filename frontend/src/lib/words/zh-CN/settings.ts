@@ -36,7 +36,7 @@ export default {
   orVariable: '或填写保存密钥的环境变量名。',
   windowHelp: '上下文窗口。留空则询问服务器；若无人知道，会询问您。',
   prices: '价格',
-  pricesHelp: '每百万 token：输入、缓存输入、输出。留空则使用随附价目表（估算值）。',
+  pricesHelp: '每百万 token 的美元价格：输入、缓存输入、输出。留空则使用随附价目表（估算值）。',
   priceInput: '输入价格',
   priceCached: '缓存输入价格',
   priceOutput: '输出价格',

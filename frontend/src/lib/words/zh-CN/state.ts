@@ -25,6 +25,7 @@ export default {
   monthOf: '本月 {cost} / {budget}',
   cost: '费用：{parts}。',
   costEstimated: '费用（按 {date} 的价目表估算）：{parts}。',
+  costToday: '未保存价格的回答按今天的价格计算。',
   budgetOver: '每月预算 {budget} 已用完：本月 {cost}。',
   budgetNear: '每月预算 {budget} 已使用 {cost}。',
   today: '今天',
