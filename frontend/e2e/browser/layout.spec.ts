@@ -42,7 +42,7 @@ test('in the settings: shortcuts are beside their command, a note is aligned wit
   await expect(page.getByRole('searchbox', { name: 'Search settings' })).toBeInViewport({ ratio: 1 });
 });
 
-test('the share dialog focuses the selected format; a list within a task is indented', async ({ provider, launch, page }) => {
+test('the share dialog focuses its action; a list within a task is indented', async ({ provider, launch, page }) => {
   provider.answer('Tasks', '- [ ] Not done\n  - Within it\n\nThe end of it.');
   await launch();
   const chat = new Conversation(page);
@@ -50,7 +50,7 @@ test('the share dialog focuses the selected format; a list within a task is inde
   const [task, within] = [await box(chat.answer(1).locator('.task')), await box(chat.answer(1).getByText('Within it'))];
   expect(within.x).toBeGreaterThan(task.x + task.width + 10);
   await page.keyboard.press('Control+Shift+S');
-  await expect(page.getByRole('dialog', { name: /^Share/ }).getByRole('radio', { checked: true })).toBeFocused();
+  await expect(page.getByRole('dialog', { name: /^Share/ }).getByRole('button', { name: 'Save…' })).toBeFocused();
 });
 
 test('in the smallest window the tree gets most of the space, and the actions on a run are visible', async ({ launch, page }) => {

@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 import { expect, test } from '../harness/fixtures.ts';
-import { tenThousandTurns } from '../harness/seed.ts';
+import { drawnTurns, tallTurns, tenThousandTurns } from '../harness/seed.ts';
 import { Conversation } from './conversation.ts';
 
 test('10 000 turns: opens at its end, reaches any turn, finds text, and keeps little of it in the page', async ({ home, provider, launch, page }) => {
@@ -38,10 +38,11 @@ test('10 000 turns: opens at its end, reaches any turn, finds text, and keeps li
   await expect(chat.turn(7_777)).toBeInViewport();
   expect(await painted(page)).toEqual(['Question 7777,']);
   await small(page);
-  // Esc returns to the previous position.
+  // Esc closes the search at the match, and the conversation has the focus.
   await page.keyboard.press('Escape');
   await expect(find).toBeHidden();
-  await expect(chat.turn(5_000)).toBeInViewport();
+  await expect(chat.turn(7_777)).toBeInViewport();
+  await expect(list).toBeFocused();
 
   await list.focus();
   await page.keyboard.press('End');
@@ -50,6 +51,20 @@ test('10 000 turns: opens at its end, reaches any turn, finds text, and keeps li
   await chat.askAndWait(10_001, 'And on we go', 'As ever.');
   await expect(chat.turn(10_001)).toBeInViewport();
   await small(page);
+});
+
+test('a conversation of tall turns that stands at its end stays there and stays drawn when its width changes', async ({ home, provider, launch, page }) => {
+  home.configure(provider);
+  tallTurns(home, 12);
+  await launch();
+  const chat = new Conversation(page);
+  await page.getByRole('navigation', { name: 'Sessions' }).getByText('What do we have to watch').first().click();
+  await expect(chat.answer(12)).toContainText('That is all of step 12.');
+  for (const width of [1280, 900, 1400, 1000, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.waitForTimeout(500); // a list that draws nothing stays empty
+    expect([width, await page.evaluate(drawnTurns)]).toEqual([width, [11, 0]]);
+  }
 });
 
 async function goTo(page: Page, where: string): Promise<void> {

@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import type { Home } from './home.ts';
-import { repository, until } from './process.ts';
+import { built, repository, until } from './process.ts';
 import type { Provider } from './provider.ts';
 
 type Services = Record<string, Record<string, (...args: unknown[]) => Promise<any>>>;
@@ -123,3 +125,28 @@ export function tenThousandTurns(home: Home): void {
   const make = ['test', '-run', '^$', '-bench', 'TranscriptData', '-benchtime', '1x', './backend/store', '-args', '-into', home.dataDir];
   execFileSync('go', make, { cwd: repository, stdio: 'pipe' });
 }
+
+/** Imports a conversation of answers that are several windows high, so that a change of width moves each turn by more than a window. */
+export function tallTurns(home: Home, turns: number): void {
+  const paragraph = 'Flour deliveries, staffing, oven maintenance and customers need a plan that is reviewed often. '.repeat(6);
+  const answer = (at: number) => Array.from({ length: 12 }, (_, i) => `Paragraph ${i + 1} on step ${at + 1}: ${paragraph}`).join('\n\n');
+  const lines = Array.from({ length: turns }, (_, at) => [
+    { conv: 'tall', role: 'user', text: question(at) },
+    { conv: 'tall', role: 'assistant', text: `${answer(at)}\n\nThat is all of step ${at + 1}.` },
+  ]);
+  const file = join(home.root, 'tall.jsonl');
+  writeFileSync(file, lines.flat().map((line) => JSON.stringify(line)).join('\n'));
+  execFileSync(built('contextinfinity'), ['import', file], { env: home.env(), stdio: 'pipe' });
+}
+
+/**
+ * A script for the page: how many of eleven heights of the conversation show a turn, and how many pixels are below the
+ * shown part.
+ */
+export const drawnTurns = `(() => {
+  const list = document.querySelector('.transcript');
+  const port = list.getBoundingClientRect();
+  const turns = [...list.querySelectorAll('article[data-turn]')].map((turn) => turn.getBoundingClientRect());
+  const heights = Array.from({ length: 11 }, (_, i) => port.top + 10 + ((port.height - 100) * i) / 10);
+  return [heights.filter((y) => turns.some((turn) => turn.top <= y && turn.bottom >= y)).length, Math.round(list.scrollHeight - list.clientHeight - list.scrollTop)];
+})()`;

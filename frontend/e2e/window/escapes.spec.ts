@@ -18,6 +18,8 @@ interface Place {
   closes?: string;
   /** Esc first clears the text, then closes. */
   clearsFirst?: boolean;
+  /** With text in it, Esc asks before the text is lost. */
+  asks?: boolean;
 }
 
 const press = (...keys: string[]) => async () => void xdotool('key', ...keys);
@@ -49,7 +51,7 @@ const places: Place[] = [
   { name: 'the import', open: press('ctrl+o'), field: '[aria-label="Path of a file"]', closes: dialog },
   { name: 'the export', open: press('ctrl+e'), field: `${dialog} input:not([type="checkbox"])`, closes: dialog },
   { name: 'a name', open: command('Rename this branch'), field: `${dialog} input`, closes: dialog },
-  { name: 'the settings of the session', open: command('System prompt, temperature'), field: `${dialog} textarea`, closes: dialog },
+  { name: 'the settings of the session', open: command('System prompt, temperature'), field: `${dialog} textarea`, closes: dialog, asks: true },
   { name: 'the search of the settings', open: press('ctrl+comma'), field: '.settings [aria-label="Search settings"]', clearsFirst: true, closes: '.settings' },
   { name: 'the search of known facts', open: openKnown, field: '.settings [aria-label="Find in what it knows"]', closes: '.settings' },
   { name: 'the search of the models', open: openModels, field: `${dialog} input[type="search"]`, closes: dialog },
@@ -72,7 +74,7 @@ for (const locale of ['C', 'de_DE.UTF-8']) test(`Esc closes the focused view, or
   }
 });
 
-async function escapes(room: Room, { name, open, field, closes, clearsFirst }: Place, typed: string): Promise<void> {
+async function escapes(room: Room, { name, open, field, closes, clearsFirst, asks }: Place, typed: string): Promise<void> {
   const { page } = room.desktop;
   const value = () => page.run<string | null>(`return document.querySelector(arguments[0])?.value ?? null`, field);
   await page.run(`document.activeElement?.blur()`); // in a text field, a shortcut that is a character would be typed
@@ -89,6 +91,7 @@ async function escapes(room: Room, { name, open, field, closes, clearsFirst }: P
     }
   }
   xdotool('key', 'Escape');
+  if (asks && typed) await page.press('Discard', dialog);
   if (!closes) return void (await until(`Esc leaves ${name}`, () => page.run<boolean>(`return !document.activeElement?.matches(arguments[0])`, field)));
   await until(`Esc closes ${name}, with “${typed}” in it`, async () => !(await page.has(closes)));
 }

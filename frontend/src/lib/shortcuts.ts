@@ -77,12 +77,12 @@ export function defaultChords(entry: Entry): readonly Chord[] {
 export function refusalOf(id: CommandId, keys: Chord): string {
   const entry = entries.find((candidate) => candidate.id === id);
   if (entry && defaultChords(entry).includes(keys)) return '';
-  const doing = taken.get(keys);
-  if (doing) return t('keys.fixed', { keys: keysIn(keys), doing: doing() });
   const modified = /^(?:Ctrl|Alt)\+./.test(keys);
   const key = keys.replace(/^(?:(?:Ctrl|Alt|Shift)\+)*(?=.)/, '');
-  if (/^(?:Enter|Esc|Tab|Space|Backspace|Delete|Insert|Home|End|PageUp|PageDown|Up|Down|Left|Right)$/.test(key)) return t('keys.needed', { keys: keysIn(keys) });
   if (!modified && /^[\p{L}\p{N}]$/u.test(key)) return t('keys.writes', { keys: keysIn(keys) });
+  const doing = taken.get(keys);
+  if (doing) return t('keys.fixed', { keys: keysIn(keys), doing: doing() });
+  if (/^(?:Enter|Esc|Tab|Space|Backspace|Delete|Insert|Home|End|PageUp|PageDown|Up|Down|Left|Right)$/.test(key)) return t('keys.needed', { keys: keysIn(keys) });
   return '';
 }
 

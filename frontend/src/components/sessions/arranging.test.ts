@@ -224,6 +224,14 @@ describe('arranging sessions', () => {
     expect(app.arranging.asking).toEqual(selection.ids);
     app.arranging.closeFolder();
     const id = selection.ids[0]!;
+    await fireEvent.click(list, { detail: 1 }); // after a click, letters go into the message
+    await press('m');
+    expect(app.arranging.asking).toBeNull();
+    await press('Home');
+    await press('ArrowDown');
+    await press('m');
+    expect(app.arranging.asking).not.toBeNull();
+    app.arranging.closeFolder();
     await press('Delete');
     await waitFor(() => expect([backend.world.session(id).row.archived, selection.size]).toEqual([true, 0]));
   });

@@ -1,42 +1,16 @@
-import { isTyping } from '$lib/shortcuts';
 import type { App } from '$lib/state/app.svelte';
+import { focusMessage, isOverChat, takesNoText, writes } from './focus';
 
 /** Window-wide shortcuts. Those of one part (Enter in the composer, F2 on a session) are handled there. */
 export function onWindowKey(app: App, event: KeyboardEvent): void {
   if (event.key === 'Escape' && !event.defaultPrevented && !event.isComposing) return escape(app, event);
   const id = app.keymap.commandOf(event);
-  if (!id && writes(event) && isOverChat(app, event.target)) return writeInMessage();
+  if (!id && writes(event) && takesNoText(event.target) && isOverChat(app)) return focusMessage();
   if (!id || !app.startup.info || app.startup.fatal) return;
   if (!anywhere(id) && !ownsShortcut(app, id)) return event.preventDefault();
   if (app.startup.firstRun && !anywhere(id)) return;
   event.preventDefault();
   if (app.commands.disabledReason(id) === '') void app.commands.try(id);
-}
-
-/**
- * Whether a key press types a character. Space does not count: it scrolls or presses a button, and no message begins
- * with one.
- */
-function writes(event: KeyboardEvent): boolean {
-  if (event.defaultPrevented || event.isComposing || event.metaKey || event.key === ' ' || [...event.key].length !== 1) return false;
-  return event.getModifierState('AltGraph') || !(event.ctrlKey || event.altKey);
-}
-
-/**
- * Whether the focused element takes no characters itself, and nothing covers the conversation. Lists and menus use
- * letters to search.
- */
-function isOverChat(app: App, target: EventTarget | null): boolean {
-  if (!app.startup.info || app.startup.fatal || app.startup.firstRun || !app.chatInFront || isTyping(target)) return false;
-  if (target instanceof Element && target.closest('[role="tree"], [role="menu"], [role="listbox"], [popover]')) return false;
-  return document.querySelector('dialog[open]') === null;
-}
-
-/** Moves the focus to the end of the message, where the browser then inserts the character. */
-function writeInMessage(): void {
-  const field = document.querySelector<HTMLTextAreaElement>('[data-message-field]');
-  field?.focus();
-  field?.setSelectionRange(field.value.length, field.value.length);
 }
 
 /** Commands that work whatever is in front: text size, and closing. */

@@ -12,6 +12,7 @@ import { chooseLanguage } from '$lib/words/words.svelte';
 import Shell from './Shell.svelte';
 import CloseWindow from './CloseWindow.svelte';
 import ContextMenu from './ContextMenu.svelte';
+import { keepFocus } from './focus';
 import { onWindowKey } from './keys';
 
 const lines = () => screen.queryAllByRole('menuitem').map((line) => line.textContent?.trim());
@@ -288,6 +289,39 @@ describe('typing outside of fields', () => {
     const dialog = mountIn(app, CloseWindow, {});
     expect(type('h')).toEqual({ written: false });
     dialog.unmount();
+  });
+});
+
+describe('the focus', () => {
+  it('goes to the message field when the focused element disappears or is disabled, unless a dialog is open or another one takes it', async () => {
+    const { app } = await startedApp({ data: 'rich' });
+    mountIn(app, Shell, {});
+    const release = keepFocus(app);
+    const field = document.querySelector<HTMLTextAreaElement>('[data-message-field]')!;
+    const frames = () => new Promise((done) => setTimeout(done, 100));
+    const button = () => {
+      const made = document.body.appendChild(document.createElement('button'));
+      made.focus();
+      return made;
+    };
+    button().remove();
+    await waitFor(() => expect(field).toHaveFocus());
+
+    const other = button();
+    const gone = button();
+    gone.remove();
+    other.focus();
+    await frames();
+    expect(other).toHaveFocus();
+    other.remove();
+    await waitFor(() => expect(field).toHaveFocus());
+
+    const dialog = mountIn(app, CloseWindow, {});
+    button().remove();
+    await frames();
+    expect(field).not.toHaveFocus();
+    dialog.unmount();
+    release();
   });
 });
 

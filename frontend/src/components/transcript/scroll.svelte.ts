@@ -33,8 +33,6 @@ export class TranscriptScroll {
 
   attach(element: HTMLElement): () => void {
     this.#element = element;
-    const port = new ResizeObserver(() => this.#grown());
-    port.observe(element);
     // The list sets its height as a style in its own resize observer. Observing the size of the list as well would
     // cause a loop: it is drawn based on the turns that were just measured.
     this.#content = new MutationObserver(() => this.#grown());
@@ -42,7 +40,6 @@ export class TranscriptScroll {
     const released = () => (this.#pressed = false);
     addEventListener('pointerup', released);
     return () => {
-      port.disconnect();
       this.#content?.disconnect();
       removeEventListener('pointerup', released);
     };
@@ -58,6 +55,15 @@ export class TranscriptScroll {
     const content = this.#element?.firstElementChild;
     this.#content?.disconnect();
     if (content) this.#content?.observe(content, { attributes: true, attributeFilter: ['style'] });
+  }
+
+  /**
+   * The list has measured its viewport or its turns. The position is set only after its resize observer has returned:
+   * the list shifts the position itself by what grew above. If this were done before, with an observer of our own, the
+   * list would shift the position a second time, to a place below all turns, and draw none.
+   */
+  measured(): void {
+    queueMicrotask(() => this.#grown());
   }
 
   toEnd(lastIndex: number): void {

@@ -15,7 +15,7 @@ export type CommandId =
   | 'switch' | 'tree' | 'fork' | 'rollback' | 'compare' | 'renameBranch'
   | 'model' | 'pin' | 'commit' | 'summarize' | 'context' | 'tabBranches' | 'tabPending' | 'tabMemory' | 'tabState' | 'tabActivity'
   | 'sessions' | 'inspector' | 'composer' | 'settings' | 'zoomIn' | 'zoomOut' | 'zoomReset' | 'light' | 'dark' | 'contrast' | 'system'
-  | 'rename' | 'archive' | 'send' | 'newline' | 'editLast' | 'older' | 'scrollEnds' | 'turns' | 'closeView' | 'quit' | 'nextSession' | 'previousSession' | SessionPlace | 'moveAttachment' | 'print' | 'codeWrap' | 'codeNumbers';
+  | 'rename' | 'moveSession' | 'chooseSession' | 'archive' | 'send' | 'newline' | 'editLast' | 'older' | 'scrollEnds' | 'turns' | 'closeView' | 'quit' | 'nextSession' | 'previousSession' | SessionPlace | 'moveAttachment' | 'print' | 'codeWrap' | 'codeNumbers';
 
 export const commandGroups = ['sessions', 'branches', 'search', 'memory', 'writing', 'reading', 'window'] as const;
 export type CommandGroup = (typeof commandGroups)[number];
@@ -41,6 +41,8 @@ export interface Entry {
   /** More keys for the same command. */
   also?: string;
   slash?: Slash;
+  /** `keys` and `also` are the first and the last of a row of keys. */
+  range?: true;
   /** More search terms for it: English ones, whatever the language of the window. */
   words?: string;
   /** A key with a meaning in one place only, or of no use in the palette: not offered there. */
@@ -73,9 +75,11 @@ const rows: readonly Row[] = [
   { id: 'export', group: 'sessions', keys: 'Ctrl+E', slash: slash('export', '[what]'), words: 'save download markdown html json bundle file' },
   { id: 'share', group: 'sessions', keys: 'Ctrl+Shift+S', slash: slash('share'), words: 'send pass on file html' },
   { id: 'rename', group: 'sessions', keys: 'F2', local: true },
+  { id: 'moveSession', group: 'sessions', keys: 'M', words: 'folder put into', local: true },
+  { id: 'chooseSession', group: 'sessions', keys: 'Ctrl+Space', words: 'several mark check', local: true },
   { id: 'archive', group: 'sessions', keys: 'Delete', local: true },
   { id: 'nextSession', group: 'sessions', keys: 'Ctrl+Tab', also: 'Ctrl+Shift+Tab', words: 'recent switch', local: true },
-  { id: 'session1', group: 'sessions', keys: 'Ctrl+1', also: 'Ctrl+9', words: 'place number', local: true },
+  { id: 'session1', group: 'sessions', keys: 'Ctrl+1', also: 'Ctrl+9', range: true, words: 'place number', local: true },
   { id: 'switch', group: 'branches', keys: 'Ctrl+J' },
   { id: 'tabBranches', group: 'branches', words: 'tree inspector' },
   { id: 'tree', group: 'branches', words: 'branches graph map' },

@@ -11,22 +11,12 @@ import { Refresh } from './refresh';
 
 /** Where the transcript should scroll. Each request is a new object, so that a repeated request scrolls again. */
 export interface ScrollIntent {
-  /** place: restores the turn's position, `top` pixels below the upper edge. */
-  to: 'end' | 'turn' | 'place';
+  to: 'end' | 'turn';
   turnId: string;
-  top?: number;
   /** The text to scroll to within the turn and to mark. */
   marks?: Marks | undefined;
   /** Does not move the focus, because the user continues searching. */
   quiet?: boolean;
-}
-
-/** The reader's position. */
-export interface Place {
-  turnId: string;
-  seq: number;
-  top: number;
-  atEnd: boolean;
 }
 
 /** The source of the transcript: a branch of a session, or a temporary chat. */
@@ -260,12 +250,6 @@ export class ConversationState {
 
   async jumpToFirst(): Promise<void> {
     await this.jumpToSeq(this.#firstSeq);
-  }
-
-  /** Returns to an earlier reading position. */
-  async returnTo(place: Place): Promise<void> {
-    if (place.atEnd) await this.jumpToLatest();
-    else await this.#go({ to: 'place', turnId: place.turnId, top: place.top, quiet: true });
   }
 
   /** Returns to the newest turn from anywhere. */

@@ -153,9 +153,12 @@ describe('a conversation', () => {
     expect([app.draft.queued, app.draft.text]).toEqual([true, 'Second']);
     await app.draft.unqueue();
     expect(backend.world.branch(app.conversation.branchId).draft.queued).toBe(false);
+    app.draft.take({ text: 'Second', images: [], files: [], memories: [], queued: true });
+    app.draft.typed = 'Second, and more'; // going on to type takes it back too, and drops nothing
+    expect([app.draft.queued, app.draft.text]).toEqual([false, 'Second, and more']);
     await app.composer.send();
     await until(() => app.conversation.lastSeq === 2);
-    expect(app.conversation.newest?.user[0]?.text).toBe('Second');
+    expect(app.conversation.newest?.user[0]?.text).toBe('Second, and more');
     await until(() => !app.draft.queued && app.draft.isEmpty);
   });
 

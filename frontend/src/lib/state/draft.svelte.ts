@@ -339,7 +339,9 @@ export class DraftState {
     this.#long = long ? [text] : [];
   }
 
+  /** A queued message that is changed is taken back: it waits for Send again, so that nothing half-written is sent. */
   #changed(): void {
+    this.#queued = false;
     this.#version++;
     this.#unsaved = true;
     this.#schedule();

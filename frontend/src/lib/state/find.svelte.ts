@@ -4,7 +4,7 @@ import type { FindResult } from '$lib/backend/types';
 import { findIn } from '$lib/find/local';
 import type { Marks } from '$lib/find/ranges';
 import type { Changes } from './changes';
-import type { ConversationState, Place } from './conversation.svelte';
+import type { ConversationState } from './conversation.svelte';
 import { Refresh } from './refresh';
 import type { TemporaryConversation } from './temporary.svelte';
 import type { ToastsState } from './toasts.svelte';
@@ -36,9 +36,10 @@ export class FindState {
   #serial = 0;
   /** The question that the current result belongs to. */
   #asked = '';
-  #origin: Place | null = null;
-  #originIn = '';
-  #where: () => Place | null = () => null;
+  /** The number of the turn at which the search was opened. */
+  #from = 0;
+  #where: () => number | null = () => null;
+  #read: () => void = () => undefined;
   readonly #parts: FindParts;
   readonly #typing = new Refresh(() => this.#search(true), typingMs);
   readonly #changed = new Refresh(() => this.#search(false), changedMs);
@@ -98,32 +99,37 @@ export class FindState {
     return { terms: [this.#text], matchCase: this.#matchCase, turnId: this.#result?.hits[this.#at]?.turnId ?? '', nth: this.#nth, everywhere: true };
   }
 
-  /** The transcript registers how to get its reader's position. Returns a function that unregisters it. */
-  follow(where: () => Place | null): () => void {
+  /**
+   * The transcript registers how to get the number of the turn at its upper edge, and how it takes the focus. Returns a
+   * function that unregisters it.
+   */
+  follow(where: () => number | null, read: () => void): () => void {
     this.#where = where;
+    this.#read = read;
     return () => {
-      if (this.#where === where) this.#where = () => null;
+      if (this.#where !== where) return;
+      this.#where = () => null;
+      this.#read = () => undefined;
     };
   }
 
   show(text = ''): void {
-    if (!this.#open) {
-      this.#origin = this.#where();
-      this.#originIn = this.#id;
-    }
+    if (!this.#open) this.#from = this.#where() ?? 0;
     this.#open = true;
     this.#focusAsked++;
     if (text !== '') this.text = text;
     else if (this.#text !== '' && !this.#result) this.#typing.soon();
   }
 
-  /** Returns whether there was anything to close. */
-  close(back = false): boolean {
+  /**
+   * Closes the search at the match that was found: it is what the reader looked for. The conversation gets the focus.
+   * Returns whether there was anything to close.
+   */
+  close(): boolean {
     if (!this.#open) return false;
     this.#open = false;
     this.#clear();
-    if (back && this.#origin && this.#originIn === this.#id) void this.#quietly(this.#source.returnTo(this.#origin));
-    this.#origin = null;
+    this.#read();
     return true;
   }
 
@@ -209,7 +215,7 @@ export class FindState {
 
   /** The first match at or below the reader's position, otherwise the last one above it. */
   #nearest({ hits }: FindResult): number {
-    const seq = this.#where()?.seq ?? this.#origin?.seq ?? 0;
+    const seq = this.#where() ?? this.#from;
     const below = hits.findIndex((hit) => hit.seq >= seq);
     return below >= 0 ? below : hits.length - 1;
   }

@@ -65,15 +65,19 @@ describe('find in the conversation', () => {
     expect(app.find.result).toBeNull();
   });
 
-  it('returns to the reading position, unless the user stays', async () => {
+  it('closes at the match, and gives the conversation the focus', async () => {
     const [before] = app.conversation.turns;
-    app.find.follow(() => ({ turnId: before!.id, seq: before!.seq, top: -30, atEnd: false }));
+    let focused = 0;
+    app.find.follow(() => before!.seq, () => focused++);
     app.find.show('Message 77');
     await settled();
-    expect(app.find.close(true)).toBe(true);
+    const { intent } = app.conversation;
+    expect(intent).toMatchObject({ to: 'turn', quiet: true });
+    expect(app.find.close()).toBe(true);
     await settled();
-    expect(app.conversation.intent).toMatchObject({ to: 'place', turnId: before!.id, top: -30 });
-    expect([app.find.marks, app.find.close(true)]).toEqual([null, false]);
+    expect(app.conversation.intent).toBe(intent);
+    expect(focused).toBe(1);
+    expect([app.find.marks, app.find.close()]).toEqual([null, false]);
   });
 
   it('shows an error, and runs the next query anyway', async () => {

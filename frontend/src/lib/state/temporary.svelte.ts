@@ -5,7 +5,7 @@ import type { Marks } from '$lib/find/ranges';
 import { t } from '$lib/words/words.svelte';
 import type { Changes } from './changes';
 import { imagesOf, textOf } from './composer.svelte';
-import type { Place, ScrollIntent, TranscriptSource } from './conversation.svelte';
+import type { ScrollIntent, TranscriptSource } from './conversation.svelte';
 import { DraftState } from './draft.svelte';
 import { isRunning } from './lineage';
 import { LiveTurn } from './live.svelte';
@@ -202,10 +202,6 @@ export class TemporaryConversation implements TranscriptSource {
   /** Scrolls to a search result while the search continues. */
   async jumpToFind(marks: Marks): Promise<void> {
     this.#intent = { to: 'turn', turnId: marks.turnId, marks, quiet: true };
-  }
-
-  async returnTo(place: Place): Promise<void> {
-    this.#intent = place.atEnd ? { to: 'end', turnId: '' } : { to: 'place', turnId: place.turnId, top: place.top, quiet: true };
   }
 
   // Everything is always loaded, so the transcript never calls these.

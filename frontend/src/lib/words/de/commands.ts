@@ -19,6 +19,8 @@ export default {
   export: 'Eine Runde, diesen Zweig, diese Sitzung oder alles exportieren',
   share: 'Diese Unterhaltung als Webseite oder Bundle weitergeben',
   rename: 'Die Sitzung in der Liste umbenennen',
+  moveSession: 'Die Sitzung in der Liste in einen Ordner verschieben, wenn die Liste mit der Tastatur erreicht wurde',
+  chooseSession: 'Die Sitzung in der Liste auswählen, auch mehrere',
   archive: 'Die Sitzung in der Liste archivieren',
   nextSession: 'Zuvor geöffnete Sitzung; Strg gedrückt halten, um weiter zurückzugehen',
   session1: 'Erste bis neunte Sitzung der Liste',

@@ -5,6 +5,7 @@ export default {
   keysAndCommands: 'Tasten und Befehle',
   searchKeys: 'Tasten und Befehle suchen',
   or: 'oder',
+  to: 'bis',
   noResults: 'Keine Treffer für „{text}“.',
   noResultsHere: 'Keine Treffer für „{text}“. Einige Buchstaben des Namens genügen.',
   find: 'Befehl, Sitzung, Zweig, Modell oder Einstellung finden',

@@ -2,6 +2,7 @@ export default {
   keysAndCommands: 'Keys and commands',
   searchKeys: 'Search keys and commands',
   or: 'or',
+  to: 'to',
   noResults: 'No results for “{text}”.',
   noResultsHere: 'No results for “{text}”. A few letters of the name are enough.',
   find: 'Find a command, session, branch, model or setting',

@@ -5,6 +5,7 @@ export default {
   keysAndCommands: '按键与命令',
   searchKeys: '搜索按键与命令',
   or: '或',
+  to: '至',
   noResults: '没有与“{text}”匹配的结果。',
   noResultsHere: '没有与“{text}”匹配的结果。输入名称中的几个字母即可。',
   find: '查找命令、会话、分支、模型或设置',

@@ -1,0 +1,57 @@
+/**
+ * Where the focus goes when nothing has it. Two rules: a character typed where nothing takes text goes into the message,
+ * and when the focused element disappears or is disabled, the message field gets the focus.
+ */
+import { isTyping } from '$lib/shortcuts';
+import type { App } from '$lib/state/app.svelte';
+
+/** Whether the conversation is in front, so that its message field can take the focus. */
+export function isOverChat(app: App): boolean {
+  return app.startup.info !== null && !app.startup.fatal && !app.startup.firstRun && app.chatInFront && document.querySelector('dialog[open]') === null;
+}
+
+/**
+ * Whether a key press types a character. Space does not count: it scrolls or presses a button, and no message begins
+ * with one.
+ */
+export function writes(event: KeyboardEvent): boolean {
+  if (event.defaultPrevented || event.isComposing || event.metaKey || event.key === ' ' || [...event.key].length !== 1) return false;
+  return event.getModifierState('AltGraph') || !(event.ctrlKey || event.altKey);
+}
+
+/** Whether the focused element takes no characters itself. Lists and menus use letters to search. */
+export function takesNoText(target: EventTarget | null): boolean {
+  return !isTyping(target) && !(target instanceof Element && target.closest('[role="tree"], [role="menu"], [role="listbox"], [popover]'));
+}
+
+/** Moves the focus to the end of the message, where the browser then inserts the character. */
+export function focusMessage(): void {
+  const field = document.querySelector<HTMLTextAreaElement>('[data-message-field]');
+  field?.focus({ preventScroll: true });
+  field?.setSelectionRange(field.value.length, field.value.length);
+}
+
+/** Applies the second rule until the returned function is called. */
+export function keepFocus(app: App): () => void {
+  let last: Element | null = null;
+  let due = 0;
+  const focused = (event: FocusEvent) => (last = event.target as Element | null);
+  const isLost = () => last !== null && (document.activeElement ?? document.body) === document.body && (!last.isConnected || last.matches(':disabled'));
+  // Whoever removed the element may focus another one by the next frame.
+  const settle = () => {
+    due = 0;
+    if (!isLost()) return;
+    last = null;
+    if (isOverChat(app)) focusMessage();
+  };
+  const watch = new MutationObserver(() => {
+    if (due === 0 && isLost()) due = requestAnimationFrame(() => (due = requestAnimationFrame(settle)));
+  });
+  document.addEventListener('focusin', focused);
+  watch.observe(document.body, { childList: true, subtree: true, attributes: true, attributeFilter: ['disabled'] });
+  return () => {
+    cancelAnimationFrame(due);
+    watch.disconnect();
+    document.removeEventListener('focusin', focused);
+  };
+}
