@@ -233,7 +233,7 @@ const reading: Record<string, string> = {
 
 test('answers with more than text', async ({ home, provider, launch, page }) => {
   home.configure(provider);
-  for (const [name, text] of Object.entries(reading)) provider.answer(`Show me ${name}`, `${text}\n\nThe end of it.`);
+  for (const [name, text] of Object.entries(reading)) provider.answer(`Show me ${name}`, `${text}\n\nThe end of it.`, { inputTokens: 900 });
   await launch();
   const chat = new Conversation(page);
   let seq = 0;
@@ -331,7 +331,7 @@ test('import, export, backups and deletions', async ({ home, provider, launch, p
   await bothSizes(page, 'import-files');
   await page.getByRole('button', { name: 'Import 2 files' }).click();
   await expect(page.getByRole('region', { name: 'Import chatgpt-broken.json' })).toContainText(/not read/);
-  await expect(page.getByRole('region', { name: 'Import chatgpt-branches.json' })).toContainText(/made/);
+  await expect(page.getByRole('region', { name: 'Import chatgpt-branches.json' })).toContainText(/created/);
   await bothSizes(page, 'import-report');
   await leave(page);
   await page.keyboard.press('Control+e');
