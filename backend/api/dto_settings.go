@@ -39,7 +39,8 @@ type ModelView struct {
 	Tools     string `json:"tools"`
 	Reasoning string `json:"reasoning"`
 	Favourite bool   `json:"favourite"`
-	// Prices per million tokens; PriceSource is "configured", "server", "list " and its date, or "" if unknown.
+	Local     bool   `json:"local"` // its server is on this machine
+	// Prices in US dollars per million tokens; PriceSource is "configured", "server", "list " and its date, or "" if unknown.
 	PriceInput  float64 `json:"priceInput"`
 	PriceCached float64 `json:"priceCached"`
 	PriceOutput float64 `json:"priceOutput"`

@@ -166,7 +166,7 @@ func modelView(in models.Info) ModelView {
 	}
 	v.Images, v.Tools, v.Reasoning = string(in.Can.Images), string(in.Can.Tools), string(in.Can.Reasoning)
 	v.PriceInput, v.PriceCached, v.PriceOutput, v.PriceSource = in.Price.Input, in.Price.Cached, in.Price.Output, in.Price.Source
-	v.Favourite = in.Favourite
+	v.Favourite, v.Local = in.Favourite, in.Local
 	if len(in.Options) > 0 {
 		if raw, err := json.Marshal(in.Options); err == nil {
 			v.Options = string(raw)

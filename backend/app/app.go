@@ -463,7 +463,9 @@ func (m cardMemory) Save(raw []byte) {
 // verbModels is the catalog as used by the command line.
 type verbModels struct{ *models.Catalog }
 
-func (m verbModels) List(context.Context) ([]cli.ModelInfo, error) {
+// List shows the same limits and abilities as the window and `models list --provider`, so it asks the servers first.
+func (m verbModels) List(ctx context.Context) ([]cli.ModelInfo, error) {
+	m.Catalog.Refresh(ctx)
 	var out []cli.ModelInfo
 	for _, in := range m.Catalog.List() {
 		out = append(out, cli.ModelInfo{

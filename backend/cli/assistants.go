@@ -287,7 +287,7 @@ func (f fileFlags) write(c *call, data []byte) (reply, error) {
 	if err := atomicfile.Write(path, data, 0o600); err != nil {
 		return reply{}, err
 	}
-	return reply{doc: fileReply{path, len(data)}, text: func(o *output) { o.printf("Wrote %s.\n", line(path)) }}, nil
+	return reply{doc: fileReply{path, len(data)}, text: func(o *output) { o.printf("Written: %s\n", line(path)) }}, nil
 }
 
 func (c *call) assistantExport() *cobra.Command {

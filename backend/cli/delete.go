@@ -17,7 +17,7 @@ func (c *call) deleteCommand() *cobra.Command {
 		Use: "delete SESSION --hard", Short: "Delete a session or one turn permanently",
 		Long: `Everything that was stored of it is deleted: messages, summaries, memory, journals, and
 the requests of other sessions that quoted it. A receipt lists what was removed and which backups still
-contain it; you have to remove those yourself. It cannot be undone. You are asked to type the title, unless
+contain it; you have to remove those yourself. It cannot be undone. You are asked to type "delete", unless
 --yes is given. With --turn TURN the turn keeps its place, and shows [erased].
 To archive a session instead: contextinfinity sessions archive SESSION`,
 		Args: func(cmd *cobra.Command, args []string) error {

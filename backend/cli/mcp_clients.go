@@ -53,7 +53,7 @@ func (r clientRow) sees() string {
 			parts = append(parts, "folder "+strings.Join(r.Folders, ", "))
 		}
 		if len(parts) > 0 {
-			return strings.Join(parts, "; ")
+			return strings.Join(parts, " and ")
 		}
 	}
 	return "nothing"
@@ -183,7 +183,7 @@ func (c *call) changeClient(ctx context.Context, name string, choose func(*Servi
 			if row.Remember {
 				notes = "may write notes"
 			}
-			o.printf("%s sees %s, and %s.\n", line(row.Name), row.sees(), notes)
+			o.printf("%s sees %s. It %s.\n", line(row.Name), row.sees(), notes)
 		}}, err
 	})
 }

@@ -282,7 +282,7 @@ func (c *call) onProject(ctx context.Context, typed string, do func(*Services, c
 }
 
 func printScan(o *output, s chat.ProjectScan) {
-	o.printf("Checked %s: %d files, %d new, %d changed, %d removed.\n", local(s.At), s.Found, len(s.New), len(s.Changed), len(s.Removed))
+	o.printf("Checked %s: %s, %d new, %d changed, %d removed.\n", local(s.At), plural(s.Found, "file"), len(s.New), len(s.Changed), len(s.Removed))
 	if s.Error != "" {
 		o.printf("%s\n", line(s.Error))
 	}
@@ -341,7 +341,7 @@ func (r projectFilesReply) print(o *output) {
 
 func (c *call) projectAddCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "add PROJECT FILE...", Short: "Give a project documents: text, Markdown, source code or PDF",
+		Use: "add PROJECT FILE...", Short: "Give a project documents: text, Markdown, source code, PDF or office documents",
 		Long: "A copy of each file is kept. A document replaces an earlier one of the same name.", Args: atLeast("PROJECT", "FILE"),
 	}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
@@ -450,5 +450,11 @@ func (s *Services) scopeAnswer(ctx context.Context, typed string) (reply, error)
 	}
 	doc := scopeReply{Session: session.ID, Own: session.MemoryScope}
 	_, doc.Scope, err = s.Turns.Reach(ctx, session, "")
-	return reply{doc: doc, text: func(o *output) { o.printf("%s\n", doc.Scope) }}, err
+	return reply{doc: doc, text: func(o *output) {
+		if doc.Own == "" {
+			o.printf("%s (default)\n", doc.Scope)
+			return
+		}
+		o.printf("%s\n", doc.Scope)
+	}}, err
 }

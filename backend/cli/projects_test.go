@@ -49,7 +49,7 @@ func TestProjectFilesOnTheCommandLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.run("projects", "rescan", "Garden").exits(1)
-	if out := h.run("projects", "watch", "Garden", dir).exits(0).out; !strings.Contains(out, "1 files, 1 new") || !strings.Contains(out, "Skipped, empty: 1\n  ! empty.md\n") {
+	if out := h.run("projects", "watch", "Garden", dir).exits(0).out; !strings.Contains(out, "1 file, 1 new") || !strings.Contains(out, "Skipped, empty: 1\n  ! empty.md\n") {
 		t.Error(out)
 	}
 	h.run("projects", "add", "Garden", note).exits(0)
@@ -84,14 +84,14 @@ func TestTheScopeOfASession(t *testing.T) {
 			t.Errorf("the scope is %q, want %q", out, want)
 		}
 	}
-	scope("project")
+	scope("project (default)")
 	h.run("sessions", "scope", s.SessionID, "everything").exits(2)
 	h.run("sessions", "scope", s.SessionID, "lineage").exits(0)
 	scope("lineage")
 	h.run("sessions", "scope", s.SessionID, "default").exits(0)
-	scope("project")
+	scope("project (default)")
 	h.run("sessions", "folder", s.SessionID).exits(0)
-	scope("lineage")
+	scope("lineage (default)")
 }
 
 // A project file is not a conversation: every command that takes an id refuses its session and names the project, and

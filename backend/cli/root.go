@@ -96,12 +96,20 @@ func group(use, short string, below ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
+// missing is the error about absent arguments: "FILE is missing." or "SESSION and PIN are missing."
+func missing(names []string) string {
+	if len(names) == 1 {
+		return names[0] + " is missing."
+	}
+	return strings.Join(names, " and ") + " are missing."
+}
+
 // exactly requires the named arguments, and names them in its error.
 func exactly(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) < len(names):
-			return usageHint(cmd.UseLine(), "%s is missing.", strings.Join(names[len(args):], " and "))
+			return usageHint(cmd.UseLine(), "%s", missing(names[len(args):]))
 		case len(args) > len(names):
 			return usageHint(cmd.UseLine(), "%q is one argument too many.", clip(args[len(names)], 40))
 		}

@@ -221,7 +221,7 @@ func (r compareReply) print(o *output) {
 	if r.Shared == 0 {
 		o.printf("No shared turns.\n")
 	} else {
-		o.printf("They share %d turns, up to #%d %s.\n", r.Shared, r.Shared, r.Last)
+		o.printf("They share %s, up to #%d %s.\n", plural(int(r.Shared), "turn"), r.Shared, r.Last)
 	}
 	for _, side := range []sideRow{r.Left, r.Right} {
 		o.printf("\n%s  %s\n", o.bold(line(side.Label)), side.BranchID)

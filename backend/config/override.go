@@ -64,7 +64,7 @@ func (d *document) override(name, value string) error {
 	var s spec
 	if k, ok := findKey(name); ok {
 		s = k.spec
-	} else if path, s, ok = d.modelField(name); !ok {
+	} else if path, s, ok = modelField(name, d.hasModel); !ok {
 		e := chat.Errorf(chat.CodeInvalid, opOverride, "--set %s: there is no setting of that name.", name)
 		return e.WithHint("%s", chat.AsError(unknownKey(opOverride, name)).Hint)
 	}
@@ -91,14 +91,19 @@ func (d *document) override(name, value string) error {
 	return nil
 }
 
+func (d *document) hasModel(name string) bool {
+	_, ok := d.lookup([]string{"models", name})
+	return ok
+}
+
 // modelField finds what models.NAME.FIELD names, for a model in the file; a NAME may contain dots.
-func (d *document) modelField(name string) (path []string, s spec, ok bool) {
+func modelField(name string, inFile func(model string) bool) (path []string, s spec, ok bool) {
 	rest, ok := strings.CutPrefix(name, "models.")
 	dot := strings.LastIndex(rest, ".")
 	if !ok || dot < 1 {
 		return nil, s, false
 	}
-	if _, ok := d.lookup([]string{"models", rest[:dot]}); !ok {
+	if !inFile(rest[:dot]) {
 		return nil, s, false
 	}
 	for i := range modelTable {

@@ -148,12 +148,13 @@ func (s *Store) Set(name, value string) error { return s.SetAll([]Value{{name, v
 // SetAll sets several keys at once: all of them or none.
 func (s *Store) SetAll(values []Value) error {
 	const op = "config.set"
-	parsed := make([]any, len(values))
+	parsed, paths := make([]any, len(values)), make([][]string, len(values))
 	for i, v := range values {
-		k, ok := findKey(v.Name)
+		path, k, ok := s.settable(v.Name)
 		if !ok {
 			return unknownKey(op, v.Name)
 		}
+		paths[i] = path
 		value, problem := k.parse(v.Value)
 		if problem != "" {
 			return chat.Errorf(chat.CodeInvalid, op, "%s %s; nothing was changed", v.Name, problem)
@@ -161,8 +162,8 @@ func (s *Store) SetAll(values []Value) error {
 		parsed[i] = value
 	}
 	return s.edit(op, func(data []byte) (_ []byte, err error) {
-		for i, v := range values {
-			if data, err = setValue(data, strings.Split(v.Name, "."), parsed[i]); err != nil {
+		for i := range values {
+			if data, err = setValue(data, paths[i], parsed[i]); err != nil {
 				return nil, err
 			}
 		}
@@ -173,11 +174,23 @@ func (s *Store) SetAll(values []Value) error {
 // Reset removes a key from the file, so that its default applies.
 func (s *Store) Reset(name string) error {
 	const op = "config.reset"
-	if _, ok := findKey(name); !ok {
+	path, _, ok := s.settable(name)
+	if !ok {
 		return unknownKey(op, name)
 	}
 	return s.edit(op, func(data []byte) ([]byte, error) {
-		return removePath(data, strings.Split(name, "."))
+		return removePath(data, path)
+	})
+}
+
+// settable finds a setting, or a field of a model in the file (models.NAME.FIELD), and where it is in the file.
+func (s *Store) settable(name string) (path []string, of spec, ok bool) {
+	if k, ok := findKey(name); ok {
+		return strings.Split(name, "."), k.spec, true
+	}
+	configured := s.Config().Configured
+	return modelField(name, func(model string) bool {
+		return slices.ContainsFunc(configured, func(m Model) bool { return m.Name == model })
 	})
 }
 
@@ -187,6 +200,9 @@ func unknownKey(op, name string) error {
 		known = append(known, table[i].name)
 	}
 	err := chat.Errorf(chat.CodeInvalid, op, "there is no setting called %s; nothing was changed", name)
+	if strings.HasPrefix(name, "models.") {
+		return err.WithHint("models.NAME.FIELD is a field of a model in the file: contextinfinity models lists them")
+	}
 	if near := nearest(name, known); near != "" {
 		return err.WithHint("did you mean %s?", near)
 	}

@@ -337,3 +337,31 @@ func TestSetAll(t *testing.T) {
 		t.Errorf("%+v, %v, %d notices", s.Config().Embedding(), err, calls)
 	}
 }
+
+// TestSetAFieldOfAModel: models.NAME.FIELD sets a field of a model in the file and reset removes it, as --set takes it.
+// Another model or field is refused with a way to find it.
+func TestSetAFieldOfAModel(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.toml")
+	before := "[models.\"a.b\"]\nprovider = \"openai\"\nmodel_id = \"m\"\n"
+	if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(Options{Path: path, DataDir: t.TempDir(), Getenv: func(string) string { return "" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Set("models.a.b.price_input", "2.5"); err != nil || s.Config().Configured[0].PriceInput != 2.5 {
+		t.Errorf("%v: %+v", err, s.Config().Configured)
+	}
+	if err := s.Reset("models.a.b.price_input"); err != nil || s.Config().Configured[0].PriceInput != 0 {
+		t.Errorf("%v: %+v", err, s.Config().Configured)
+	}
+	for _, name := range []string{"models.other.price_input", "models.a.b.prize"} {
+		if err := s.Set(name, "1"); chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(chat.AsError(err).Hint, "contextinfinity models") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := s.Set("models.a.b.price_input", "dear"); chat.CodeOf(err) != chat.CodeInvalid {
+		t.Errorf("%v", err)
+	}
+}

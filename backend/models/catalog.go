@@ -76,6 +76,7 @@ type Info struct {
 	Price     Price
 	Priced    bool
 	Favourite bool
+	Local     bool // its server is on this machine
 }
 
 // Provider returns an adapter by name.
@@ -97,7 +98,7 @@ func (c *Catalog) List() []Info {
 	for _, m := range cfg.Models(c.have) {
 		info := Info{Model: m, Limits: c.limits(m), Default: m.Name == def}
 		info.Usable, info.Why = m.Usable(c.have)
-		info.Can = c.Abilities(m)
+		info.Can, info.Local = c.Abilities(m), isLocal(m.BaseURL)
 		info.Favourite = slices.Contains(cfg.General.Favourites, m.Name)
 		info.Price, info.Priced = c.Price(m)
 		info.Ceiling = prompt.NewBudget(promptLimits(cfg, info.Limits), Policy(cfg), 1).Ceiling

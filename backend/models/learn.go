@@ -184,6 +184,16 @@ func (c *Catalog) learn(ctx context.Context, m config.Model) {
 	c.cards.put(c.now(), learntModel{model: m, card: found[i]})
 }
 
+// Refresh asks the servers of all configured models for descriptions that are unknown or outdated. A server that does
+// not answer only delays it.
+func (c *Catalog) Refresh(ctx context.Context) {
+	var asking sync.WaitGroup
+	for _, m := range c.d.Config().Models(c.have) {
+		asking.Go(func() { c.learn(ctx, m) })
+	}
+	asking.Wait()
+}
+
 // needsLearning reports whether the server has to be asked. The vendors' windows are in the table, and a configured
 // window takes precedence.
 func (c *Catalog) needsLearning(m config.Model) bool {

@@ -177,10 +177,9 @@ func (c *Catalog) offer(p Place, card llm.ModelCard) Offer {
 			o.Window, o.MaxOutput = l.ContextLimit, l.MaxOutput
 		}
 	}
-	switch {
-	case card.Priced && !p.Local:
-		o.Price, o.Priced = Price{Input: card.PriceInput, Cached: card.PriceCached, Output: card.PriceOutput, Source: priceServer}, true
-	case !p.Local:
+	if card.Priced { // a server on this machine may be a gateway to a service
+		o.Price, o.Priced = serverPrice(card), true
+	} else {
 		o.Price, o.Priced = listPrice(serviceOf(m), card.ID)
 	}
 	return o

@@ -6,6 +6,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
+	"contextinfinity/backend/llm"
 )
 
 // PricesDate is the date of the shipped price list.
@@ -119,11 +120,14 @@ func listPrice(service, modelID string) (Price, bool) {
 			best = l
 		}
 	}
+	if best.prefix == "" {
+		return Price{}, false
+	}
 	cached := best.cached
 	if cached == 0 {
 		cached = best.input
 	}
-	return Price{Input: best.input, Cached: cached, Output: best.output, Source: priceList}, best.prefix != ""
+	return Price{Input: best.input, Cached: cached, Output: best.output, Source: priceList}, true
 }
 
 // serviceOf returns the service whose price list applies to a model: its vendor, or the preset with its address;
@@ -152,11 +156,14 @@ func (c *Catalog) Price(m config.Model) (Price, bool) {
 	if !c.d.Config().Cost.Estimate {
 		return Price{}, false
 	}
-	service := serviceOf(m)
-	if card, ok := c.learned(m); ok && card.Priced && service != "" {
-		return Price{Input: card.PriceInput, Cached: card.PriceCached, Output: card.PriceOutput, Source: priceServer}, true
+	if card, ok := c.learned(m); ok && card.Priced {
+		return serverPrice(card), true
 	}
-	return listPrice(service, m.ModelID)
+	return listPrice(serviceOf(m), m.ModelID)
+}
+
+func serverPrice(card llm.ModelCard) Price {
+	return Price{Input: card.PriceInput, Cached: card.PriceCached, Output: card.PriceOutput, Source: priceServer}
 }
 
 // Of returns the cost of a call by this price.

@@ -14,10 +14,12 @@ describe('texts about models', () => {
   it('contain only what is known', () => {
     expect([windowWord(200_000), windowWord(8_192, 'unknown window'), windowWord(0), windowWord(900)]).toEqual(['200k', '?', '?', '900']);
     expect(abilityWords({ images: 'yes', tools: '', reasoning: 'no' })).toBe('images');
-    expect(priceWords({ priceInput: 3, priceOutput: 15, priceSource: 'configured' })).toBe('3 in, 15 out');
-    expect(priceWords({ priceInput: 3, priceOutput: 15, priceSource: 'list 2026-08-05' })).toBe('about $3 in, $15 out');
-    expect(priceWords({ priceInput: 0, priceOutput: 0, priceSource: '' })).toBe('');
-    expect(priceWords({ priceInput: 0, priceOutput: 0, priceSource: 'configured' })).toBe('no cost');
+    expect(priceWords({ priceInput: 3, priceOutput: 15, priceSource: 'configured', local: false })).toBe('$3 in, $15 out');
+    expect(priceWords({ priceInput: 3, priceOutput: 15, priceSource: 'list 2026-08-05', local: false })).toBe('about $3 in, $15 out');
+    expect(priceWords({ priceInput: 0, priceOutput: 0, priceSource: '', local: false })).toBe('');
+    expect(priceWords({ priceInput: 0, priceOutput: 0, priceSource: '', local: true })).toBe('runs here');
+    expect(priceWords({ priceInput: 3, priceOutput: 15, priceSource: 'server', local: true })).toBe('about $3 in, $15 out');
+    expect(priceWords({ priceInput: 0, priceOutput: 0, priceSource: 'server', local: true })).toBe('no cost');
   });
 
   it('put favourites first, then recent ones, then the others, then those of each place', () => {

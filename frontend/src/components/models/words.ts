@@ -3,7 +3,7 @@ import type { ModelView, OfferView } from '$lib/backend/types';
 import type { PlaceOffers } from '$lib/state/modelPicker.svelte';
 import { program } from '$lib/words/program';
 import { t } from '$lib/words/words.svelte';
-import { grouped, inRow } from '$shared/format';
+import { decimal, grouped, inRow } from '$shared/format';
 import { providerName } from '../settings/providers';
 
 /** "200k", or "?" if unknown. */
@@ -17,12 +17,12 @@ export function abilityWords(model: Pick<ModelView, 'images' | 'tools' | 'reason
   return inRow((['images', 'tools', 'reasoning'] as const).filter((ability) => model[ability] === 'yes').map((ability) => t(`models.${ability}`)));
 }
 
-/** "$3 in, $15 out per million tokens", marked if it is an estimate. */
-export function priceWords(model: Pick<ModelView, 'priceInput' | 'priceOutput' | 'priceSource'>): string {
-  if (model.priceSource === '') return '';
+/** "$3 in, $15 out" per million tokens, marked if it is an estimate. Empty if the price is not known. */
+export function priceWords(model: Pick<ModelView, 'priceInput' | 'priceOutput' | 'priceSource' | 'local'>): string {
+  if (model.priceSource === '') return model.local ? t('models.runsHere') : '';
   if (model.priceInput === 0 && model.priceOutput === 0) return t('models.costsNothing');
-  const price = (currency: string) => ({ input: `${currency}${model.priceInput}`, output: `${currency}${model.priceOutput}` });
-  return model.priceSource === 'configured' ? t('models.prices', price('')) : t('models.pricesEstimate', price('$'));
+  const price = (usd: number) => decimal(usd, { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol', minimumFractionDigits: 0, maximumFractionDigits: 4 });
+  return t(model.priceSource === 'configured' ? 'models.prices' : 'models.pricesEstimate', { input: price(model.priceInput), output: price(model.priceOutput) });
 }
 
 /** A model that can be chosen: already configured, or offered by a place. */
@@ -63,7 +63,7 @@ function ofModel(model: ModelView): Choice {
 function ofOffer(at: PlaceOffers, offer: OfferView): Choice {
   return {
     id: `offer ${at.place.id} ${offer.modelId}`, name: offer.modelId, detail: at.place.name, window: windowWord(offer.window),
-    can: abilityWords(offer), price: priceWords(offer), why: '', favourite: false, offer: { at, offer },
+    can: abilityWords(offer), price: priceWords({ ...offer, local: at.place.local }), why: '', favourite: false, offer: { at, offer },
   };
 }
 

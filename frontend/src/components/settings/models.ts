@@ -24,6 +24,7 @@ export function emptyModel(): ModelView {
     tools: '',
     reasoning: '',
     favourite: false,
+    local: false,
     priceInput: 0,
     priceCached: 0,
     priceOutput: 0,

@@ -1816,7 +1816,12 @@ export interface ModelView {
   tools: string;
   reasoning: string;
   favourite: boolean;
-  /** Prices per million tokens; PriceSource is "configured", "server", "list " and its date, or "" if unknown. */
+  /** its server is on this machine */
+  local: boolean;
+  /**
+   * Prices in US dollars per million tokens; PriceSource is "configured", "server", "list " and its date, or "" if
+   * unknown.
+   */
   priceInput: number;
   priceCached: number;
   priceOutput: number;

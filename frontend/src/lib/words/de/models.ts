@@ -39,6 +39,7 @@ export default {
   tools: 'Werkzeuge',
   reasoning: 'Nachdenken',
   costsNothing: 'kostenlos',
+  runsHere: 'läuft hier',
   prices: '{input} Eingabe, {output} Ausgabe',
   pricesEstimate: 'etwa {input} Eingabe, {output} Ausgabe',
   thousands: '{thousands, number}k',

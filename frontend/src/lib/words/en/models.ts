@@ -36,6 +36,7 @@ export default {
   tools: 'tools',
   reasoning: 'reasoning',
   costsNothing: 'no cost',
+  runsHere: 'runs here',
   prices: '{input} in, {output} out',
   pricesEstimate: 'about {input} in, {output} out',
   thousands: '{thousands, number}k',

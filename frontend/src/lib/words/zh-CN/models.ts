@@ -39,6 +39,7 @@ export default {
   tools: '工具',
   reasoning: '推理',
   costsNothing: '免费',
+  runsHere: '在本机运行',
   prices: '输入 {input}，输出 {output}',
   pricesEstimate: '约 输入 {input}，输出 {output}',
   thousands: '{thousands, number}k',
