@@ -106,9 +106,11 @@ func (s *Service) beside(ctx context.Context, first chat.Turn, m turn.Message, m
 	return s.turns.Send(ctx, m)
 }
 
-// AskAlso has another model answer the message of a turn too, on a new branch. The active branch does not change.
+// AskAlso has another model answer the message of a turn too, on a new branch. The active branch does not change. If
+// the turn is a retry, the branch forks off before the first attempt: a model is not told of another one's failure, and
+// the answers share their history.
 func (s *Service) AskAlso(ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error) {
-	t, err := s.store.Turn(ctx, id)
+	t, err := s.asked(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -144,9 +146,17 @@ func (s *Service) Of(ctx context.Context, id chat.TurnID) ([]Answer, error) {
 	for _, b := range tree.Branches {
 		of[b.ID] = b
 	}
+	attempt, err := s.lastAttempt(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	runs := besides(tree.Runs, t.ID)
+	if attempt.ID != t.ID { // an earlier version put branches before the last attempt
+		runs = append(runs, besides(tree.Runs, attempt.ID)...)
+	}
 	want := question(t.User)
 	var found []Answer
-	for _, one := range besides(tree.Runs, t.ID) {
+	for _, one := range runs {
 		b := of[one.Branch]
 		if b.ArchivedAt != nil && b.ID != t.BranchID {
 			continue
@@ -162,12 +172,14 @@ func (s *Service) Of(ctx context.Context, id chat.TurnID) ([]Answer, error) {
 		if err != nil {
 			return nil, err
 		}
+		if slices.ContainsFunc(found, func(a Answer) bool { return a.Turn.ID == last.ID }) {
+			continue
+		}
 		found = append(found, Answer{Turn: last, Branch: b.Branch, Later: int(max(0, b.LastSeq-last.Seq))})
 	}
 	if len(found) == 0 { // nothing forks off before it
 		b := of[t.BranchID]
-		last, err := s.lastAttempt(ctx, t)
-		return []Answer{{Turn: last, Branch: b.Branch, Later: int(max(0, b.LastSeq-last.Seq))}}, err
+		return []Answer{{Turn: attempt, Branch: b.Branch, Later: int(max(0, b.LastSeq-attempt.Seq))}}, nil
 	}
 	return found[max(0, len(found)-mostShown):], nil
 }

@@ -84,7 +84,7 @@ func (c *Core) row(ctx context.Context, id chat.SessionID) (SessionRow, error) {
 	}
 	last, ok, err := c.History.LastTurn(ctx, s.ActiveBranch)
 	if ok {
-		sum.LastPhase, sum.LastOutcome = last.Phase, last.Outcome
+		sum.LastPhase, sum.LastOutcome, sum.Unanswered = last.Phase, last.Outcome, last.Failure.Unanswered()
 	}
 	if err != nil {
 		return SessionRow{}, err

@@ -46,7 +46,7 @@ func sessionStatus(s chat.SessionSummary, running, waiting bool) SessionStatus {
 		return SessionIncomplete
 	case s.LastPhase == chat.PhaseAccepted || s.LastPhase == chat.PhaseContextPrepared:
 		return SessionUnsent
-	case s.LastPhase == chat.PhaseFailed && s.LastOutcome != chat.OutcomeDiscarded:
+	case s.LastPhase == chat.PhaseFailed && !s.Unanswered && s.LastOutcome != chat.OutcomeDiscarded:
 		return SessionFailed
 	case s.Pending > 0:
 		return SessionPending

@@ -18,7 +18,9 @@ type SessionSummary struct {
 	Pending     int     `json:"pending"` // of the active branch
 	LastPhase   Phase   `json:"last_phase,omitempty"`
 	LastOutcome Outcome `json:"last_outcome,omitempty"`
-	Interrupted bool    `json:"interrupted,omitempty"` // the newest answer is neither final nor being written: its process ended
+	// Unanswered: the newest turn is a message that had no answer where it was imported from; nothing failed.
+	Unanswered  bool `json:"unanswered,omitempty"`
+	Interrupted bool `json:"interrupted,omitempty"` // the newest answer is neither final nor being written: its process ended
 }
 
 // BranchSummary is a branch as shown in the switcher.

@@ -78,6 +78,13 @@ const (
 	IndexSkipped  IndexStatus = "skipped"  // nothing to index (recall's own quotations)
 )
 
+// UnansweredImport is the failure of an imported message that had no answer where it came from. Nothing failed: the
+// turn only needs a final phase. The text is stored.
+const UnansweredImport = "No answer was given to this message before it was exported."
+
+// Unanswered reports that a turn was imported without an answer.
+func (f *Failure) Unanswered() bool { return f != nil && f.Message == UnansweredImport }
+
 // Failure is why a turn or step failed, as stored in error_json.
 type Failure struct {
 	Code     Code   `json:"code"`

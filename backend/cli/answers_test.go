@@ -203,6 +203,28 @@ func TestAnswerAlsoAndMerge(t *testing.T) {
 	}
 }
 
+// Another model is asked under an answer that came from a retry: the answers belong together, and can be merged.
+func TestAnotherModelIsAskedAfterARetry(t *testing.T) {
+	t.Parallel()
+	h := several(t)
+	s := h.send("--new", "Hello.")
+	works := h.provider.of["test-1"]
+	h.provider.of["test-1"] = refuse(&llm.Error{Code: chat.CodeAuth, Status: 401, Message: "bad key"})
+	var failed, retried, also sent
+	h.run("send", "--json", "--session", s.SessionID, "Which colour?").exits(1).into(&failed)
+	h.provider.of["test-1"] = works
+	h.run("retry", "--json", failed.TurnID).exits(0).into(&retried)
+	h.run("answers", "also", "--json", retried.TurnID, "--model", "second").exits(0).into(&also)
+	for _, from := range []string{failed.TurnID, retried.TurnID, also.TurnID} {
+		var found answersDoc
+		h.run("answers", "--json", from).exits(0).into(&found)
+		if got := found.texts(); !slices.Equal(got, []string{"test: one says blue", "second: two says red"}) {
+			t.Errorf("from %s: %q", from, got)
+		}
+	}
+	h.run("answers", "merge", "--json", retried.TurnID, "--model", "third").exits(0)
+}
+
 // TestSeveralDocuments pins the documents that programs read.
 func TestSeveralDocuments(t *testing.T) {
 	t.Parallel()

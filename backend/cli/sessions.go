@@ -34,6 +34,7 @@ type sessionRow struct {
 	LastPhase    chat.Phase     `json:"last_phase"`
 	LastOutcome  chat.Outcome   `json:"last_outcome"`
 	Interrupted  bool           `json:"interrupted"` // the newest answer is neither final nor running
+	Unanswered   bool           `json:"unanswered"`  // the newest message was imported without an answer
 	Model        string         `json:"model"`
 	Source       string         `json:"source"`
 	Pinned       bool           `json:"pinned"`
@@ -46,7 +47,7 @@ type sessionRow struct {
 func rowOf(s chat.SessionSummary) sessionRow {
 	return sessionRow{
 		ID: s.ID, Title: s.Title, ActiveBranch: s.ActiveBranch, Branches: s.Branches, Turns: s.Turns, Pending: s.Pending,
-		LastPhase: s.LastPhase, LastOutcome: s.LastOutcome, Interrupted: s.Interrupted, Model: s.Model, Source: s.Source, Pinned: s.Pinned, Folder: s.Folder,
+		LastPhase: s.LastPhase, LastOutcome: s.LastOutcome, Interrupted: s.Interrupted, Unanswered: s.Unanswered, Model: s.Model, Source: s.Source, Pinned: s.Pinned, Folder: s.Folder,
 		CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt, ArchivedAt: s.ArchivedAt,
 	}
 }
@@ -101,6 +102,8 @@ func (r sessionRow) status() string {
 		return "incomplete"
 	case r.Interrupted:
 		return "interrupted"
+	case r.Unanswered:
+		return "no answer"
 	case r.LastPhase == chat.PhaseFailed:
 		return "failed"
 	case r.LastPhase == chat.PhaseAccepted || r.LastPhase == chat.PhaseContextPrepared:

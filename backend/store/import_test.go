@@ -222,6 +222,37 @@ func (f *fixture) without(blocks []byte) string {
 	return string(out)
 }
 
+// An imported conversation that ends with a question is not listed as one that failed.
+func TestAnImportedQuestionIsNoFailure(t *testing.T) {
+	f := newFixture(t)
+	im := f.imports(foreign("1", "1 - Which? ?"))
+	list, err := f.Sessions(f.ctx, chat.SessionQuery{})
+	f.ok(err)
+	for _, s := range list {
+		if s.ID == im.Session && (!s.Unanswered || s.LastPhase != chat.PhaseFailed) {
+			t.Errorf("%+v", s)
+		}
+	}
+	turns := f.lineages(im.Session)
+	for _, line := range turns {
+		if len(line) != 1 || !line[0].Failure.Unanswered() {
+			t.Errorf("%+v", line)
+		}
+	}
+	if len(list) != 1 || len(turns) != 1 {
+		t.Errorf("%d sessions, %d branches", len(list), len(turns))
+	}
+	_, branch := f.session("failed here")
+	f.failed(branch.ID, "hello", chat.OutcomeFailed)
+	list, err = f.Sessions(f.ctx, chat.SessionQuery{})
+	f.ok(err)
+	for _, s := range list {
+		if s.ID != im.Session && s.Unanswered {
+			t.Errorf("what failed here: %+v", s)
+		}
+	}
+}
+
 // TestImportMakesBranches: a tree of turns becomes branches with descriptive names.
 func TestImportMakesBranches(t *testing.T) {
 	f := newFixture(t)

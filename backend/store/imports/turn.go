@@ -13,9 +13,6 @@ import (
 	"contextinfinity/backend/transfer"
 )
 
-// unanswered is the failure of a turn without an answer in its source.
-const unanswered = "No answer was given to this message before it was exported."
-
 // turn writes a turn, which is then pending or failed.
 func (w *importTx) turn(r *importRun, t *transfer.Turn) (chat.TurnID, error) {
 	t, err := w.instructed(t)
@@ -108,7 +105,7 @@ func (w *importTx) failed(row *schema.TurnRow, t *transfer.Turn) error {
 	case failure.Message == "" && t.Assistant != nil:
 		failure.Message = schema.Clean(t.Assistant.RenderedText())
 	case failure.Message == "":
-		failure.Message = unanswered
+		failure.Message = chat.UnansweredImport
 	}
 	failure.Message = strings.ToValidUTF8(queue.Cut(failure.Message, queue.MaxLastError), "")
 	end := chat.TurnFailure{TurnID: chat.TurnID(row.ID), Outcome: chat.OutcomeFailed, Failure: &failure}

@@ -99,6 +99,7 @@ type summaryRow struct {
 	LastTurn    string
 	LastPhase   string
 	LastOutcome string
+	LastError   string
 }
 
 // interrupted reports that nobody writes the newest answer any more, although it is not final. Recovery finds the same
@@ -106,6 +107,15 @@ type summaryRow struct {
 func (s *Records) interrupted(r summaryRow) bool {
 	return chat.Phase(r.LastPhase) == chat.PhaseResponding && r.LastOutcome == "" && !s.IsRunning(chat.TurnID(r.LastTurn)) &&
 		(!s.ReadOnly || !sqlite.WriterAlive(s.Dir))
+}
+
+// unanswered reports that the newest turn was imported without an answer.
+func unanswered(r summaryRow) bool {
+	if chat.Phase(r.LastPhase) != chat.PhaseFailed || r.LastError == "" {
+		return false
+	}
+	failure, err := schema.DecodeOptional[chat.Failure](&r.LastError)
+	return err == nil && failure.Unanswered()
 }
 
 // Sessions lists sessions, pinned ones first, then newest first.
@@ -118,7 +128,8 @@ func (s *Records) Sessions(ctx context.Context, q chat.SessionQuery) ([]chat.Ses
 		  (SELECT count(*) FROM branches x WHERE x.session_id = s.id AND x.archived_at IS NULL) AS branches,
 		  coalesce(last.turn_seq, b.fork_seq, 0) AS turns,
 		  (SELECT count(*) FROM turns p WHERE p.branch_id = s.active_branch AND p.phase = 'ResponseFinalized') AS pending,
-		  coalesce(last.id, '') AS last_turn, coalesce(last.phase, '') AS last_phase, coalesce(last.outcome, '') AS last_outcome
+		  coalesce(last.id, '') AS last_turn, coalesce(last.phase, '') AS last_phase, coalesce(last.outcome, '') AS last_outcome,
+		  coalesce(last.error_json, '') AS last_error
 		FROM sessions s
 		LEFT JOIN branches b ON b.id = s.active_branch
 		LEFT JOIN turns last ON last.id = coalesce(
@@ -143,6 +154,7 @@ func (s *Records) Sessions(ctx context.Context, q chat.SessionQuery) ([]chat.Ses
 		out[i] = chat.SessionSummary{
 			Session: r.Row.Session(), Branches: r.Branches, Turns: r.Turns, Pending: r.Pending,
 			LastPhase: chat.Phase(r.LastPhase), LastOutcome: chat.Outcome(r.LastOutcome), Interrupted: s.interrupted(r),
+			Unanswered: unanswered(r),
 		}
 	}
 	return out, err

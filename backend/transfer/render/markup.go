@@ -5,6 +5,7 @@ import (
 	"html"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -25,8 +26,9 @@ var drawn = goldmark.New(
 	goldmark.WithExtensions(
 		extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
 		extension.Strikethrough, extension.Linkify, extension.TaskList,
+		extension.NewFootnote(extension.WithFootnoteIDPrefixFunction(notePrefix)),
 	),
-	goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(lowered{}, 500))),
+	goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(placed{}, 1500))), // after the footnotes' own
 	goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(markup{}, 10))),
 )
 
@@ -46,29 +48,64 @@ func answerHTML(w *writer, s string) {
 		if !whole {
 			var marked string
 			marked, formulas = withoutFormulas(piece)
-			whole = drawn.Convert([]byte(marked), &out) != nil
+			whole = drawn.Convert([]byte(marked), &out, parser.WithContext(w.notes())) != nil
 		}
 		if whole {
-			w.put(`<p class="plain">`, html.EscapeString(strings.Trim(piece, "\n")), "</p>\n")
+			w.put(`<p class="plain" dir="auto">`, html.EscapeString(strings.Trim(piece, "\n")), "</p>\n")
 			continue
 		}
 		w.bytes(withFormulas(out.Bytes(), formulas))
 	}
 }
 
-// lowered moves the headings of a text below those of the document.
-type lowered struct{}
+// noteKey is the key for what precedes the number of a footnote in its address, in the parser's context and in the
+// document's meta data: each text counts its footnotes from one, and a page contains many texts.
+const noteKey = "note"
+
+var noteContext = parser.NewContextKey()
+
+// notes is a parser context with which the footnotes of the next text have addresses of their own.
+func (w *writer) notes() parser.Context {
+	w.texts++
+	c := parser.NewContext()
+	c.Set(noteContext, "n"+strconv.Itoa(w.texts)+"-")
+	return c
+}
+
+func notePrefix(n ast.Node) []byte {
+	if d := n.OwnerDocument(); d != nil {
+		if prefix, ok := d.Meta()[noteKey].(string); ok {
+			return []byte(prefix)
+		}
+	}
+	return nil
+}
+
+// placed fits a text into the page: its headings are below those of the page, its footnotes have addresses of their
+// own, and each block has the direction of its text.
+type placed struct{}
 
 // Transform implements parser.ASTTransformer.
-func (lowered) Transform(doc *ast.Document, _ text.Reader, _ parser.Context) {
+func (placed) Transform(doc *ast.Document, r text.Reader, c parser.Context) {
+	doc.AddMeta(noteKey, c.Get(noteContext))
 	shift := headingShift(doc)
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if h, ok := n.(*ast.Heading); ok && entering {
-			h.Level = min(6, max(lowest, h.Level+shift))
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		markHarmless(n, r.Source())
+		switch n := n.(type) {
+		case *ast.Heading:
+			n.Level = min(6, max(lowest, n.Level+shift))
+			directed(n)
+		case *ast.Paragraph, *ast.Blockquote, *ast.List, *ast.ListItem, *east.TableCell:
+			directed(n)
 		}
 		return ast.WalkContinue, nil
 	})
 }
+
+func directed(n ast.Node) { n.SetAttributeString("dir", []byte("auto")) }
 
 // markup renders the nodes that could be active or load something.
 type markup struct{}
@@ -89,7 +126,7 @@ func (m markup) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 func (markup) htmlBlock(w util.BufWriter, src []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	b := n.(*ast.HTMLBlock)
 	if entering {
-		_, _ = w.WriteString(`<p class="plain">`)
+		_, _ = w.WriteString(`<p class="plain" dir="auto">`)
 		words := b.Lines().Value(src)
 		if b.HasClosure() {
 			words = append(bytes.Clone(words), b.ClosureLine.Value(src)...)
@@ -102,9 +139,49 @@ func (markup) htmlBlock(w util.BufWriter, src []byte, n ast.Node, entering bool)
 
 func (markup) rawHTML(w util.BufWriter, src []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
-		_, _ = w.WriteString(html.EscapeString(string(n.(*ast.RawHTML).Segments.Value(src))))
+		if tag, ok := n.AttributeString(tagAttribute); ok {
+			_, _ = w.WriteString(tag.(string))
+		} else {
+			_, _ = w.WriteString(html.EscapeString(string(n.(*ast.RawHTML).Segments.Value(src))))
+		}
 	}
 	return ast.WalkSkipChildren, nil
+}
+
+// harmless is a tag that only changes how its text looks, without attributes: what the window draws too.
+var harmless = regexp.MustCompile(`^<(/?)(?i:(br|sub|sup|kbd|u|mark|small|del|ins|b|i|em|strong))\s*/?>$`)
+
+// tagAttribute holds the tag as which HTML of the text is drawn.
+const tagAttribute = "tag"
+
+// markHarmless marks the harmless tags directly in a node: line breaks, and pairs, so that nothing stays open beyond it.
+func markHarmless(in ast.Node, src []byte) {
+	type open struct {
+		name string
+		node ast.Node
+	}
+	var stack []open
+	for n := in.FirstChild(); n != nil; n = n.NextSibling() {
+		raw, ok := n.(*ast.RawHTML)
+		if !ok {
+			continue
+		}
+		m := harmless.FindSubmatch(raw.Segments.Value(src))
+		if m == nil {
+			continue
+		}
+		name := strings.ToLower(string(m[2]))
+		switch {
+		case name == "br":
+			n.SetAttributeString(tagAttribute, "<br>")
+		case len(m[1]) == 0:
+			stack = append(stack, open{name, n})
+		case len(stack) > 0 && stack[len(stack)-1].name == name:
+			stack[len(stack)-1].node.SetAttributeString(tagAttribute, "<"+name+">")
+			stack = stack[:len(stack)-1]
+			n.SetAttributeString(tagAttribute, "</"+name+">")
+		}
+	}
 }
 
 func (markup) link(w util.BufWriter, src []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -237,7 +314,7 @@ func openLink(w util.BufWriter, address string) {
 // spoken matches text that reads as an address.
 var spoken = regexp.MustCompile(`(?:^|[\s/@])((?:[\pL\pN-]+\.)+\pL{2,})(?:$|[\s/:?#])`)
 
-// host says where a link leads if its text or its address could be misleading.
+// host says where a link leads, unless its text contains that and neither could be misleading.
 func host(w util.BufWriter, address, said string) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -249,9 +326,14 @@ func host(w util.BufWriter, address, said string) {
 	if m := spoken.FindStringSubmatch(strings.ToLower(said)); m != nil && bare(m[1]) != bare(u.Hostname()) {
 		doubtful = true
 	}
-	if doubtful {
-		_, _ = w.WriteString(` <span class="host" dir="ltr">` + html.EscapeString(u.Hostname()) + "</span>")
+	shown := u.Hostname()
+	if !doubtful {
+		shown = bare(shown)
+		if strings.Contains(strings.ToLower(said), shown) {
+			return
+		}
 	}
+	_, _ = w.WriteString(` <span class="host" dir="ltr">` + html.EscapeString(shown) + "</span>")
 }
 
 func inLink(n ast.Node) bool {

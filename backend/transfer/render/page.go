@@ -175,7 +175,7 @@ func (p *page) note(s string) {
 // said is a text exactly as it was written.
 func (p *page) said(s string) {
 	if strings.TrimSpace(s) != "" {
-		p.put(`<p class="plain">`, html.EscapeString(lineEnds.Replace(s)), "</p>\n")
+		p.put(`<p class="plain" dir="auto">`, html.EscapeString(lineEnds.Replace(s)), "</p>\n")
 	}
 }
 

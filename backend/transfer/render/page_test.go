@@ -21,7 +21,7 @@ import (
 
 // tags are the tags that a page may contain.
 var tags = strings.Fields(`html head meta title style body a header h1 h2 h3 h4 h5 h6 dl dt dd time p details summary section ul ol li main article span bdi div
-	pre code img nav strong em del blockquote hr br table thead tbody tr th td`)
+	pre code img nav strong em del sub sup kbd u mark small ins b i blockquote hr br table thead tbody tr th td`)
 
 // attributes are the allowed attributes of each tag, besides the global ones.
 var attributes = map[string][]string{
@@ -114,7 +114,7 @@ func TestPageOfEverything(t *testing.T) {
 			t.Errorf("the page does not say %q", want)
 		}
 	}
-	for _, want := range []string{"<html lang=\"en\">", "<h4>A sail</h4>", `<th align="right">`, "<summary>Tool call: look_up</summary>", "data:image/png;base64,", `href="mailto:mast@example.com"`, `href="https://example.com/a?b&amp;c"`} {
+	for _, want := range []string{"<html lang=\"en\">", "<h4 dir=\"auto\">A sail</h4>", `<th align="right" dir="auto">`, "<summary>Tool call: look_up</summary>", "data:image/png;base64,", `href="mailto:mast@example.com"`, `href="https://example.com/a?b&amp;c"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %s", want)
 		}
@@ -288,4 +288,22 @@ func (f *full) Write(p []byte) (int, error) {
 		return 0, errFull
 	}
 	return f.Buffer.Write(p)
+}
+
+func TestPageIsDrawnAsInTheWindow(t *testing.T) {
+	answer := "A[^two] and [^none].\n\n[^two]: The note\n\nPress <kbd>Ctrl</kbd>, <b>open <i>x</b> <span>y</span>\n\n[here](https://www.example.com/a) [docs of example.com](https://example.com)\n\nשלום abc\n\n- مرحبا"
+	page := written(t, render.HTML, conversation(exchange(1, "q", answer), exchange(2, "q", answer)))
+	for _, want := range []string{
+		`<sup id="n1-fnref:1">`, `<a href="#n1-fn:1"`, `<li id="n1-fn:1"`, `<a href="#n2-fn:1"`, "[^none]", // each text counts its own notes
+		"<kbd>Ctrl</kbd>", "&lt;b&gt;open &lt;i&gt;x&lt;/b&gt;", "&lt;span&gt;y&lt;/span&gt;",
+		`here</a> <span class="host" dir="ltr">example.com</span>`, "docs of example.com</a></p>",
+		`<p dir="auto">שלום abc</p>`, `<li dir="auto">مرحبا</li>`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+	if strings.Contains(page, "[^two]") {
+		t.Error("a footnote is shown as its source")
+	}
 }

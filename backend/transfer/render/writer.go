@@ -10,6 +10,8 @@ import (
 type writer struct {
 	w   *bufio.Writer
 	err error
+	// texts counts the Markdown texts written so far.
+	texts int
 }
 
 const bufferBytes = 64 << 10

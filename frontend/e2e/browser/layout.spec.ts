@@ -83,3 +83,38 @@ test('a list that grows causes no ResizeObserver loop', async ({ launch, page })
   await openSessions(page);
   await expect(page.getByRole('navigation', { name: 'Sessions' }).locator('[data-session]').first()).toBeVisible();
 });
+
+test('the message field stays whole in a low window, with one question at a time above it', async ({ home, provider, launch, page }) => {
+  home.configure(provider, '', 'unsure');
+  home.addModel(`[models.unsure]\nprovider = "chatcompletions"\nmodel_id = "unsure-1"\nbase_url = "${provider.url}/v1"\ncontext_limit = 32000\n`);
+  await page.setViewportSize({ width: 1264, height: 704 });
+  await launch();
+  const chat = new Conversation(page);
+  await chat.askAndWait(1, 'Hello', 'It is noted.');
+  await page.keyboard.press('Control+n');
+  await expect(page.getByRole('heading', { name: 'A new conversation' })).toBeVisible();
+  await expect(page.getByText('May earlier chats help here?')).toBeVisible();
+  await pastePicture(chat.composer);
+  await expect(page.getByText('Does unsure take images?')).toBeVisible();
+  await expect(page.getByText('May earlier chats help here?')).toHaveCount(0); // it waits for the first answer
+
+  await chat.composer.fill('A pasted long line of text, number one.\n'.repeat(100));
+  for (const height of [704, 480, 360]) {
+    await page.setViewportSize({ width: 1264, height });
+    await expect(chat.send, `${height} px`).toBeInViewport({ ratio: 1 });
+    const [frame, place] = [await box(page.locator('main form .frame')), await box(page.locator('main > .place').first())];
+    expect(frame.y + frame.height).toBeLessThanOrEqual(height);
+    expect(place.height, `conversation at ${height} px`).toBeGreaterThan(50);
+  }
+  await page.getByRole('button', { name: "I don't know" }).click();
+  await expect(page.getByText('May earlier chats help here?')).toBeVisible();
+});
+
+/** Pastes a picture as browsers do. */
+async function pastePicture(field: Locator): Promise<void> {
+  await field.evaluate((element) => {
+    const data = new DataTransfer();
+    data.items.add(new File([Uint8Array.from(atob('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='), (one) => one.charCodeAt(0))], 'dot.png', { type: 'image/png' }));
+    element.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+  });
+}

@@ -163,13 +163,14 @@ for (const language of ['en', 'de', 'zh-CN']) {
  */
 function cutOff(banner: Element): string[] {
   return [...banner.querySelectorAll<HTMLElement>('[data-field]:not([data-field="project"]) :is(.truncate, .cell__word > *)')]
-    .filter((words) => words.scrollWidth > words.clientWidth && getComputedStyle(words).display !== 'inline')
+    .filter((words) => words.checkVisibility() && words.scrollWidth > words.clientWidth && getComputedStyle(words).display !== 'inline')
     .map((words) => `${words.closest<HTMLElement>('[data-field]')?.dataset['field']}: ${words.textContent}`);
 }
 
 /** Fields that overlap a neighbour in the same row or the edge of the header, and those too narrow to be readable. */
 function crowded(banner: Element): string[] {
   const boxes = [...banner.querySelectorAll<HTMLElement>('.header__where, [data-field], .header__end > :last-child')]
+    .filter((one) => one.checkVisibility()) // a field that does not fit is in the menu
     .map((one) => ({ name: one.dataset['field'] ?? one.className, box: one.getBoundingClientRect() }));
   return boxes.flatMap(({ name, box }, i) => [
     ...(box.right > banner.getBoundingClientRect().right + 1 || box.width < 24 ? [name] : []),

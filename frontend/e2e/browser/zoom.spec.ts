@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test';
 import { expect, test } from '../harness/fixtures.ts';
 import { canaryKey } from '../harness/home.ts';
 import { unreachable } from '../harness/reach.ts';
-import { command, overlays, panels, settingsPages, temporary, tour, type Screen } from '../harness/screens.ts';
+import { command, overlays, panels, settingsPage, settingsPages, temporary, tour, type Screen } from '../harness/screens.ts';
 import { call, workedIn } from '../harness/seed.ts';
 import { connectPrograms, connectServers, installed, toolScreens, withTools } from '../harness/toolscreens.ts';
 import { Conversation } from './conversation.ts';
@@ -27,8 +27,7 @@ const ways = {
 
 const settings = async (page: Page, name: string) => {
   await page.keyboard.press('Control+,');
-  await page.getByRole('navigation', { name: 'Settings' }).getByRole('button', { name, exact: true }).click();
-  await expect(page.getByRole('heading', { level: 1, name, exact: true })).toBeVisible();
+  await settingsPage(page, name);
 };
 
 /** A dialog opened by a button on a page of the settings. */
@@ -112,3 +111,28 @@ for (const [way, enlarge] of Object.entries(ways)) {
     });
   });
 }
+
+test('in the smallest window at 200 % most of it is for reading, in German', async ({ home, provider, launch, page }) => {
+  home.configure(provider, '[ui]\nlanguage = "de"');
+  provider.answer('Erzähle', 'Erzählt.');
+  await page.setViewportSize({ width: 900, height: 600 });
+  await launch();
+  await expect(page.getByRole('banner').locator('[data-field="model"]')).toBeVisible();
+  await page.locator('main form textarea').fill('Erzähle');
+  await page.keyboard.press('Enter');
+  await expect(page.locator('[data-turn] .answer')).toContainText('Erzählt.');
+  await ways['the program’s text size'](page);
+  await expect(page.locator('[data-turn] .answer')).toContainText('Erzählt.');
+  await page.locator('main form textarea').fill('Eine lange Nachricht. '.repeat(40));
+  const height = (css: string) => page.locator(css).first().evaluate((element) => element.getBoundingClientRect().height);
+  await expect.poll(() => height('main > .place'), 'the conversation').toBeGreaterThan(200);
+  expect(await height('header.header'), 'the header: one line').toBeLessThan(120);
+  const more = page.getByRole('banner').getByRole('button', { name: 'Mehr zu diesem Gespräch' });
+  await more.click();
+  await expect(page.getByRole('menuitem', { name: /^Kontext/ })).toBeVisible();
+  await page.keyboard.press('Escape');
+
+  await page.keyboard.press('Control+,');
+  const content = page.locator('.settings main.page');
+  await expect.poll(() => content.evaluate((element) => element.getBoundingClientRect().top), 'the page of the settings').toBeLessThan(300);
+});

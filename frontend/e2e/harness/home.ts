@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Provider } from './provider.ts';
@@ -65,6 +65,11 @@ max_output = 4096
         model('mock-messages', 'anthropic', provider.url) +
         model('mock-chat', 'chatcompletions', `${provider.url}/v1`),
     );
+  }
+
+  /** Adds a model to the configuration. */
+  addModel(table: string): void {
+    appendFileSync(this.configFile, `\n${table}`);
   }
 
   /** The stream journals by step: the visible text of each, and how it ended. */

@@ -168,11 +168,10 @@ export const temporary: Screen = {
 /** Visits each page of the settings through the list. */
 export async function settingsPages(page: Page, look: (name: string) => Promise<void>): Promise<void> {
   await page.keyboard.press('Control+,');
-  const links = page.getByRole('navigation', { name: 'Settings' }).locator('[data-page]');
-  await expect(links.filter({ hasText: 'All settings' })).toBeVisible();
-  for (const name of await links.allInnerTexts()) {
-    await links.filter({ hasText: new RegExp(`^${name.trim()}$`) }).click();
-    await expect(page.getByRole('heading', { level: 1, name: name.trim() })).toBeVisible();
+  const pages = page.getByRole('navigation', { name: 'Settings' }).locator('[data-page], option');
+  await expect(pages.filter({ hasText: 'All settings' })).toHaveCount(1);
+  for (const name of await pages.allTextContents()) {
+    await settingsPage(page, name.trim());
     await look(`settings-${name.trim().toLowerCase().replace(/\W+/g, '-')}`);
   }
   const search = page.getByRole('searchbox', { name: 'Search settings' });
@@ -183,6 +182,17 @@ export async function settingsPages(page: Page, look: (name: string) => Promise<
   }
   await search.press('Escape');
   await page.keyboard.press('Escape');
+}
+
+/** Opens a page of the settings, which must be in front: with its link, or in a narrow window in the list. */
+export async function settingsPage(page: Page, name: string): Promise<void> {
+  const nav = page.getByRole('navigation', { name: 'Settings' });
+  const link = nav.getByRole('button', { name, exact: true });
+  const list = nav.getByRole('combobox', { name: 'Page of the settings' });
+  await expect(link.or(list)).toBeVisible();
+  if (await list.isVisible()) await list.selectOption(name);
+  else await link.click();
+  await expect(page.getByRole('heading', { level: 1, name, exact: true })).toBeVisible();
 }
 
 /** Visits screens and leaves each of them. */

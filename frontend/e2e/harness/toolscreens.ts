@@ -5,7 +5,7 @@ import { expect } from './fixtures.ts';
 import type { Home } from './home.ts';
 import { Child, built, repository, until } from './process.ts';
 import type { Provider } from './provider.ts';
-import { command, type Screen } from './screens.ts';
+import { command, settingsPage as openPage, type Screen } from './screens.ts';
 import { call } from './seed.ts';
 
 /** A real MCP server, which `scripts/setup test` installs. */
@@ -56,8 +56,7 @@ async function search(home: Home, client: string): Promise<void> {
 
 const settingsPage = async (page: Page, name: string) => {
   await page.keyboard.press('Control+,');
-  await page.getByRole('navigation', { name: 'Settings' }).getByRole('button', { name, exact: true }).click();
-  await expect(page.getByRole('heading', { level: 1, name })).toBeVisible();
+  await openPage(page, name);
 };
 const twice = async (page: Page) => {
   await page.keyboard.press('Escape');

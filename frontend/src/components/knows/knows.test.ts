@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { mountIn, startedApp } from '../../test/mount';
 import KnowsPage from './KnowsPage.svelte';
 import { withoutEmptySections } from './summary';
-import ScopeQuestion from './ScopeQuestion.svelte';
+import ComposerNotices from '../composer/ComposerNotices.svelte';
 
 async function opened() {
   const started = await startedApp({ data: 'rich' });
@@ -76,7 +76,7 @@ describe('what the program knows', () => {
 describe('the scope of memory', () => {
   it('is asked once, before the first message of a conversation, if there are other conversations', async () => {
     const { app, backend, calls, user } = await opened();
-    mountIn(app, ScopeQuestion, {});
+    mountIn(app, ComposerNotices, {});
     expect(screen.queryByText('May earlier chats help here?')).toBeNull();
     await app.navigation.newSession();
     expect(await screen.findByText('May earlier chats help here?')).toBeVisible();
@@ -90,7 +90,7 @@ describe('the scope of memory', () => {
 
   it('is asked after the settings changed, and not asked while recall answers, which sends nothing', async () => {
     const { app, backend, calls } = await opened();
-    mountIn(app, ScopeQuestion, {});
+    mountIn(app, ComposerNotices, {});
     await backend.settings.set('retrieval.scope', 'all');
     await app.navigation.newSession();
     await waitFor(() => expect(calls('settings.settings').length).toBeGreaterThan(0));

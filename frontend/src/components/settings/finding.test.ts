@@ -15,3 +15,7 @@ it.each([['en', 'dark', 'appearance.theme'], ['de', 'dunkel', 'appearance.theme'
 it('finds the page of assistants by the names of its fields', async () => {
   expect(sectionsOf([]).filter((section) => pageMatches(section, 'temperat')).map(({ id }) => id)).toEqual(['assistants']);
 });
+
+it.each([['Start when', 'general'], ['sign in', 'general'], ['autostart', 'general'], ['font', 'appearance'], ['text size', 'appearance']])('finds the page of “%s”', (typed, page) => {
+  expect(sectionsOf([]).filter((section) => pageMatches(section, typed)).map(({ id }) => id)).toContain(page);
+});

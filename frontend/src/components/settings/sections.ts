@@ -8,7 +8,7 @@ export interface Section {
   id: string;
   title: string;
   lead: string;
-  /** The names of fields that are not settings, for the search. */
+  /** The names of the fields on the page, and other words that people search for them with. */
   fields?: string;
   /** Listed under "All settings": a group that is rarely changed. */
   detail?: boolean;
@@ -46,8 +46,8 @@ const ofGroup = (id: string, lead: string): Section => ({ id, title: groupTitle(
 
 /** The common pages, most used first. Groups of the program that are not listed here follow under "All settings". */
 const everyday = (): Section[] => [
-  { id: 'general', title: t('settings.general'), lead: t('settings.generalLead') },
-  { id: 'appearance', title: t('settings.appearance'), lead: t('settings.appearanceLead') },
+  { id: 'general', title: t('settings.general'), lead: t('settings.generalLead'), fields: [t('autostart.label'), t('autostart.help'), t('settings.defaultModel'), t('settings.configFile'), t('settings.version'), t('updates.check'), t('settings.generalWords')].join(' ') },
+  { id: 'appearance', title: t('settings.appearance'), lead: t('settings.appearanceLead'), fields: [t('settings.theme'), t('settings.textSize'), t('settings.codeSize'), t('settings.messageWidth'), t('settings.motion'), t('settings.codeBlocks'), t('settings.wrapCode'), t('settings.lineNumbers'), t('settings.previews'), t('settings.appearanceWords')].join(' ') },
   { id: 'providers', title: t('settings.providers'), lead: t('settings.providersLead') },
   { id: 'models', title: t('settings.modelsPage'), lead: t('settings.modelsLead') },
   ofGroup(costSection, t('settings.costLead')),

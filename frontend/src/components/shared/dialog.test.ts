@@ -39,6 +39,15 @@ describe('a dialog that holds input', () => {
     expect(onclose).toHaveBeenCalledOnce();
   });
 
+  it('ignores a click outside once its form was typed in, also if it does not ask', async () => {
+    const { onclose, user, outside } = open(false);
+    await user.type(screen.getByLabelText('Name'), 'x');
+    await outside();
+    expect(onclose).not.toHaveBeenCalled();
+    await user.keyboard('{Escape}');
+    expect(onclose).toHaveBeenCalledOnce();
+  });
+
   it('first closes an open list of suggestions', async () => {
     const { onclose, user } = open(false);
     await user.type(screen.getByLabelText('Address'), 'h');

@@ -23,6 +23,8 @@ export interface Backend extends Services {
    * be interrupted.
    */
   leaveWindow(): void;
+  /** Names the window, for lists of windows. */
+  nameWindow(title: string): void;
   /** Parts of streams. Returns a function that unsubscribes. */
   onFrame(listener: (frame: Frame) => void): () => void;
   /** All other changes. */

@@ -111,6 +111,7 @@ export function fakeBackend(options: Partial<FakeOptions> = {}): FakeBackend {
     servers: watch.service('servers', serversService(world, mcp, program)),
     work: watch.service('work', workService(world, tasks)),
     nativeDrops: options.nativeDrops ?? false,
+    nameWindow: (title) => void watch.calls.push({ name: 'nameWindow', args: [title] }),
     leaveWindow: () => void watch.calls.push({ name: 'leaveWindow', args: [] }),
     closeWindow: (close) => void watch.calls.push({ name: 'closeWindow', args: [close] }),
     dragFile: (request) => watch.now('dragFile', [request], () => draggedFile(request)),

@@ -15,6 +15,17 @@ function serve(service: string, methods: Record<string, (...args: unknown[]) => 
 }
 
 describe('the bridge to the program', () => {
+  it('names the real window, and not a browser', () => {
+    const WindowSetTitle = vi.fn();
+    bridge.runtime = { WindowSetTitle };
+    wailsBackend().nameWindow('A talk - ContextInfinity');
+    expect(WindowSetTitle).not.toHaveBeenCalled();
+    (window as unknown as { webkit?: unknown }).webkit = { messageHandlers: { external: {} } };
+    wailsBackend().nameWindow('A talk - ContextInfinity');
+    delete (window as unknown as { webkit?: unknown }).webkit;
+    expect(WindowSetTitle).toHaveBeenCalledWith('A talk - ContextInfinity');
+  });
+
   it('calls bound services by their names', async () => {
     const Turn = vi.fn().mockResolvedValue({ id: 't1', user: null, assistant: [{ kind: 'text' }], error: null });
     serve('Sessions', { Turn });

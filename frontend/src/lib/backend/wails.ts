@@ -12,7 +12,7 @@ type Bound = Record<string, (...args: unknown[]) => Promise<unknown>>;
 
 interface WailsWindow {
   go?: { api?: Record<string, Bound> };
-  runtime?: { EventsOn(name: string, listener: (data: unknown) => void): () => void };
+  runtime?: { EventsOn(name: string, listener: (data: unknown) => void): () => void; WindowSetTitle?: (title: string) => void };
   /** Bridges of the window's own web view: WebKit's on Linux and macOS, WebView2's on Windows. A browser has none. */
   webkit?: { messageHandlers?: { external?: unknown } };
   chrome?: { webview?: { postMessage?: unknown } };
@@ -36,6 +36,7 @@ export function wailsBackend(): Backend {
     nativeDrops: inWindow(),
     dragFile,
     closeWindow: answerClose,
+    nameWindow: (title) => inWindow() && (window as unknown as WailsWindow).runtime?.WindowSetTitle?.(title),
     leaveWindow: () => inWindow() && leaveWindow(),
     onFrame: (listener) => subscribe('ci:frame', listener),
     onChange: (listener) => subscribe('ci:change', listener),

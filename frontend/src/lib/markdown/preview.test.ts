@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bareDiagram, close, htmlPage, isOpen, open, readSvg, shownWidth, sizeOf } from './preview';
+import { bareDiagram, close, firstSentence, htmlPage, isOpen, open, readSvg, shownWidth, sizeOf } from './preview';
 import { previewKind, previewMost } from './previewable';
 import { render } from './render';
 import { hostile } from './testing/hostile';
@@ -86,4 +86,8 @@ describe('opening and closing', () => {
     await open(block);
     expect(block.querySelector('.preview')?.textContent).toBe('This cannot be rendered: there is no SVG in it.');
   });
+});
+
+it.each([['Parse error on line 2:\n...A-->\n-----^', 'Parse error on line 2'], ['No diagram type', 'No diagram type']])('shows the first line of an error, complete: %j', (error, shown) => {
+  expect(firstSentence(error)).toBe(shown);
 });

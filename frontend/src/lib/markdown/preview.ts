@@ -56,7 +56,7 @@ export async function open(code: HTMLElement): Promise<void> {
     const words = document.createElement('p');
     words.className = 'preview__note';
     words.setAttribute('role', 'status');
-    words.textContent = t('markdown.cannotDraw', { error: String((error as Error | null)?.message ?? error).split('\n')[0]!.slice(0, 300) });
+    words.textContent = t('markdown.cannotDraw', { error: firstSentence(String((error as Error | null)?.message ?? error)) });
     place.replaceChildren(words);
   }
 }
@@ -86,6 +86,11 @@ async function drawn(text: string, kind: PreviewKind): Promise<HTMLElement[]> {
     made.style.maxWidth = `${shownWidth(size)}px`;
   }
   return [made];
+}
+
+/** The first line of an error. The drawing of the place that follows a colon in Mermaid's errors needs a fixed-width font. */
+export function firstSentence(error: string): string {
+  return error.split('\n')[0]!.replace(/:\s*$/, '').slice(0, 300);
 }
 
 /** Pictures have their own size; only those that are small in both directions are enlarged. */
@@ -128,7 +133,8 @@ export function htmlPage(text: string): string {
   const parsed = new DOMParser().parseFromString(clean, 'text/html');
   const style = [...parsed.querySelectorAll('style')].map((element) => element.outerHTML).join('');
   for (const element of parsed.querySelectorAll('style')) element.remove();
-  return page(`${style}${parsed.body.outerHTML}`, 'html { background: #fff; color: #111; font: 15px/1.5 sans-serif; overflow-wrap: anywhere; }');
+  // The frame itself is white: a background here would keep that of the body from covering the frame.
+  return page(`${style}${parsed.body.outerHTML}`, 'html { color: #111; font: 15px/1.5 sans-serif; overflow-wrap: anywhere; }');
 }
 
 /** As a picture, an SVG runs nothing and loads nothing, whatever it contains. */

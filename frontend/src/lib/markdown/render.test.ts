@@ -73,7 +73,7 @@ describe('Markdown of a model', () => {
 
   it('shows the target of a link whose text does not', () => {
     const root = page('[1](https://www.example.com/a) and [here](https://b.example/) and [the docs](https://c.example/)');
-    expect([...root.querySelectorAll('.host')].map((host) => [host.className, host.textContent])).toEqual([['host host--plain', 'example.com'], ['host host--plain', 'b.example']]);
+    expect([...root.querySelectorAll('.host')].map((host) => [host.className, host.textContent])).toEqual([['host host--plain', 'example.com'], ['host host--plain', 'b.example'], ['host host--plain', 'c.example']]);
   });
 
   it('knows the length of code, its file name, and whether it has a preview', () => {
@@ -122,7 +122,10 @@ describe('links', () => {
   const host = (text: string) => page(text).querySelector('a .host')?.textContent ?? null;
 
   it.each([
-    ['[the docs](https://example.com/a)', null],
+    ['[the docs](https://example.com/a)', 'example.com'],
+    ['[click here](https://example.com/a)', 'example.com'],
+    ['[Log in to Bank](https://example.com/a)', 'example.com'],
+    ['[the docs on Example.com](https://www.example.com/a)', null],
     ['[example.com](https://example.com/a)', null],
     ['[www.example.com/b](https://example.com/a)', null],
     ['<https://example.com/a>', null],

@@ -66,12 +66,9 @@ const turning = /[\u202a-\u202e\u2066-\u2069]/g;
 /** Text that reads like an address. */
 const addressWords = /(?:^|[\s/@])((?:[\p{L}\p{N}-]+\.)+\p{L}{2,})(?=$|[\s/:?#])/u;
 
-/** Text that says nothing about the target of a link: the number of a source, "here". */
-const emptyWords = /^\W*(?:\d{1,3}|source|sources|link|here|quelle|来源|链接)?\W*$/i;
-
 /**
- * The target of a link in unambiguous letters, if its text or its address could be misread, or if its text says nothing
- * about it.
+ * The site of a link, in unambiguous letters if its text or its address could be misread; nothing if the text contains
+ * the site.
  */
 function hostOf(href: string, tokens: readonly Token[]): string {
   const url = URL.canParse(href) ? new URL(href) : null;
@@ -80,7 +77,7 @@ function hostOf(href: string, tokens: readonly Token[]): string {
   const said = addressWords.exec(words.toLowerCase())?.[1];
   const bare = (host: string) => host.replace(/^www\./, '');
   const doubtful = url.username !== '' || url.hostname.includes('xn--') || words.search(turning) >= 0 || (said !== undefined && bare(said) !== bare(url.hostname));
-  if (!doubtful && !emptyWords.test(words)) return '';
+  if (!doubtful && (url.hostname === '' || words.toLowerCase().includes(bare(url.hostname)))) return '';
   return ` <span class="host${doubtful ? '' : ' host--plain'}" dir="ltr">${escapeHtml(doubtful ? url.hostname : bare(url.hostname))}</span>`;
 }
 

@@ -16,6 +16,12 @@ export const drawerBelow: Record<Column, number> = { sessions: 66, inspector: 76
 /** At first only the conversation is shown: the inspector opens when it is needed. */
 const collapsedAtFirst: Record<Column, boolean> = { sessions: false, inspector: true };
 
+/** Below this width, in rem, a page has no room for a list beside it. */
+const narrowRem = 46;
+
+/** Below this height, in rem, the header and the message field are compact, so that the conversation can be read. */
+const lowRem = 30;
+
 const storageKey = 'contextinfinity.layout';
 
 interface Saved {
@@ -31,6 +37,7 @@ export class LayoutState {
   #view = $state<View>('chat');
   #section = $state('');
   #windowRem = $state(80);
+  #heightRem = $state(50);
   #searching = $state(false);
   readonly #storage: Storage;
 
@@ -135,8 +142,17 @@ export class LayoutState {
   }
 
   /** Called when the size of the window or of the text changes. */
-  measured(windowRem: number): void {
+  measured(windowRem: number, heightRem = this.#heightRem): void {
     this.#windowRem = windowRem;
+    this.#heightRem = heightRem;
+  }
+
+  get narrow(): boolean {
+    return this.#windowRem < narrowRem;
+  }
+
+  get low(): boolean {
+    return this.#heightRem < lowRem;
   }
 
   #setCollapsed(column: Column, collapsed: boolean): void {

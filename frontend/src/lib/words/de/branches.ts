@@ -56,7 +56,7 @@ export default {
   unsent: 'Nicht gesendet: Das Programm wurde vorher beendet',
   noAnswer: 'Keine Antwort.',
   compared: 'Zwei Zweige im Vergleich',
-  both: '{left} und {right}',
+  both: '„{left}“ und „{right}“',
   two: 'Zwei Zweige',
   scrollTogether: 'Gemeinsam scrollen',
   swap: 'Tauschen',

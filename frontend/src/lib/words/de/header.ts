@@ -6,6 +6,7 @@ export default {
   showInspector: 'Inspektor anzeigen (Ctrl+I)',
   hideInspector: 'Inspektor ausblenden (Ctrl+I)',
   fields: 'Zustand dieser Unterhaltung',
+  leftOut: 'Mehr zu diesem Gespräch',
   model: 'Modell',
   models: 'Modelle',
   noModel: 'Keines',

@@ -60,7 +60,7 @@ export default {
 
   // Comparison of two branches.
   compared: 'Two branches compared',
-  both: '{left} and {right}',
+  both: '“{left}” and “{right}”',
   two: 'Two branches',
   scrollTogether: 'Scroll together',
   swap: 'Swap',

@@ -4,6 +4,7 @@ export default {
   showInspector: 'Show inspector (Ctrl+I)',
   hideInspector: 'Hide inspector (Ctrl+I)',
   fields: 'State of this conversation',
+  leftOut: 'More about this conversation',
 
   // The model selector.
   model: 'Model',

@@ -56,7 +56,7 @@ export default {
   unsent: '未发送：程序在此之前结束',
   noAnswer: '没有回答。',
   compared: '两个分支的比较',
-  both: '{left} 与 {right}',
+  both: '“{left}”与“{right}”',
   two: '两个分支',
   scrollTogether: '同步滚动',
   swap: '互换',

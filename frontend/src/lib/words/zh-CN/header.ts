@@ -6,6 +6,7 @@ export default {
   showInspector: '显示检查器 (Ctrl+I)',
   hideInspector: '隐藏检查器 (Ctrl+I)',
   fields: '此对话的状态',
+  leftOut: '关于此对话的更多信息',
   model: '模型',
   models: '模型',
   noModel: '无',
