@@ -123,6 +123,16 @@ describe('a turn', () => {
     expect(app.conversation.newest?.outcome).toBe('kept');
   });
 
+  it('asks for no decision about a failed turn that was sent again', async () => {
+    const { app, backend } = await startedApp();
+    const failed = backend.world.addTurn(app.conversation.branchId, { state: 'failed', outcome: 'failed', assistant: [], error: errorView('The server is not running') });
+    const again = backend.world.addTurn(app.conversation.branchId, { state: 'head', retryOf: failed.id });
+    await app.navigation.openSession(app.conversation.sessionId);
+    mountIn(app, Turn, { turn: failed, index: 0 });
+    expect(screen.getByRole('article')).toHaveTextContent(`No answer. Sent again as #${again.seq}.`);
+    expect(screen.queryByRole('button', { name: /Retry|Discard/ })).toBeNull();
+  });
+
   it('opens the details of its numbers', async () => {
     const { app, article, turn } = await drawn({ inputTokens: 9_806, outputTokens: 612 });
     await userEvent.click(within(article).getByRole('button', { name: '9\u202f806 in, 612 out' }));

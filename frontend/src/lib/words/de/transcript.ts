@@ -128,6 +128,7 @@ export default {
   incompleteRecovered: 'Unvollständige Antwort, {bytes} wiederhergestellt',
   noAnswerWhy: 'Keine Antwort. {why}',
   noAnswerNoReason: 'Keine Antwort. Der Anbieter hat keinen Grund genannt',
+  retriedAs: 'Keine Antwort. Als #{seq} erneut gesendet.',
   unsentMore: 'Ihre Nachricht ist gespeichert. Nach einem Absturz wird nichts von selbst gesendet: Senden Sie sie jetzt oder verwerfen Sie sie.',
   unsavedMore: 'Das wird von selbst wiederholt, bis es gelingt, auch beim nächsten Start; Sie müssen nichts entscheiden.',
   incompleteMore: 'Die nächste Nachricht wartet, bis Sie entscheiden.',

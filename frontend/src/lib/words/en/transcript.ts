@@ -139,6 +139,7 @@ export default {
   incompleteRecovered: 'Incomplete answer, {bytes} recovered',
   noAnswerWhy: 'No answer. {why}',
   noAnswerNoReason: 'No answer. The provider gave no reason',
+  retriedAs: 'No answer. Sent again as #{seq}.',
   unsentMore: 'Your message is saved. Nothing is sent automatically after a crash: send it now, or discard it.',
   unsavedMore: 'Saving is tried again automatically until it works, also at the next start. You do not need to do anything.',
   incompleteMore: 'The next message waits until you decide.',

@@ -128,6 +128,7 @@ export default {
   incompleteRecovered: '回答不完整，已恢复 {bytes}',
   noAnswerWhy: '没有回答。{why}',
   noAnswerNoReason: '没有回答。提供商未说明原因',
+  retriedAs: '没有回答。已作为 #{seq} 重新发送。',
   unsentMore: '您的消息已保存。崩溃后不会自动发送任何内容：请现在发送，或放弃。',
   unsavedMore: '程序会自动重试直到成功，下次启动时也会；您无需做任何决定。',
   incompleteMore: '下一条消息会等到您决定之后。',
