@@ -63,6 +63,7 @@ type ImportReport struct {
 	Instructed   int           `json:"instructed"`   // conversations with their own instructions, which are not used
 	Instructions []Instructed  `json:"instructions"` // the first of them
 	Torn         bool          `json:"torn"`
+	TornFiles    []string      `json:"tornFiles"` // those that end early, in a folder: the first of them
 	Cancelled    bool          `json:"cancelled"`
 	FirstSession string        `json:"firstSession"` // to open
 	Copied       bool          `json:"copied"`       // a bundle was imported as a copy, because its session exists and has diverged
@@ -87,6 +88,7 @@ type SkippedRow struct {
 
 // CountedNote is a notice with a count.
 type CountedNote struct {
-	Text  string `json:"text"`
-	Count int    `json:"count"`
+	Text  string   `json:"text"`
+	Count int      `json:"count"`
+	Files []string `json:"files"` // those it is about, in a folder: the first of them
 }

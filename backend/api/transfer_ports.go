@@ -39,7 +39,7 @@ func atConversation(p importing.Progress) string {
 func importReport(r importing.Report) ImportReport {
 	v := ImportReport{
 		File: r.File, Format: string(r.Format), Sessions: r.Sessions, Grown: r.Grown, Already: r.Already, Turns: r.Turns, Branches: r.Branches,
-		SkippedCount: r.SkippedCount, Skipped: []SkippedRow{}, Notices: []CountedNote{}, Instructed: r.Instructed, Instructions: []Instructed{}, Torn: r.Torn, Cancelled: r.Cancelled,
+		SkippedCount: r.SkippedCount, Skipped: []SkippedRow{}, Notices: []CountedNote{}, Instructed: r.Instructed, Instructions: []Instructed{}, Torn: r.Torn, TornFiles: append([]string{}, r.TornFiles...), Cancelled: r.Cancelled,
 		FirstSession: string(r.First), Copied: r.Copied,
 	}
 	for _, row := range r.Skipped {
@@ -49,7 +49,7 @@ func importReport(r importing.Report) ImportReport {
 		v.Instructions = append(v.Instructions, Instructed{SessionID: string(in.Session), Title: in.Title, Begins: in.Begins})
 	}
 	for _, n := range r.Notices {
-		v.Notices = append(v.Notices, CountedNote{Text: n.Text, Count: n.Count})
+		v.Notices = append(v.Notices, CountedNote{Text: n.Text, Count: n.Count, Files: append([]string{}, n.Files...)})
 	}
 	return v
 }

@@ -371,7 +371,7 @@ func (counter) Encoding(modelID string) string { return tokens.ForModel(modelID)
 func commandLine() cli.App {
 	keys := secrets.New()
 	return cli.App{
-		Version: version, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Redact: keys.Redactor().Redact,
+		Version: version, Commit: commit, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Redact: keys.Redactor().Redact,
 		MemoryTools: memoryTools(), Documents: documentReader(), HandOver: handOver, OpenCopies: openCopies,
 		Open: func(ctx context.Context, o cli.OpenOptions) (*cli.Services, error) {
 			return openForVerb(ctx, o, keys)

@@ -17,6 +17,9 @@ import (
 // version is set by the linker when the program is built (scripts/build).
 var version = "unknown"
 
+// commit is set with it, if the program is built in a checkout of git.
+var commit string
+
 // Page is the content of the window; main embeds it, because Go only embeds files below a package.
 type Page struct {
 	Assets embed.FS

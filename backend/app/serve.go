@@ -141,7 +141,7 @@ func (a *app) carryOut(c handover.Call, s handover.Streams) int {
 	}
 	t := cli.Terminals(c.Terminals)
 	code := cli.Run(context.Background(), cli.App{
-		Version: version, In: s.In, Out: s.Out, Err: s.Err, Redact: a.keys.Redactor().Redact, Documents: documentReader(),
+		Version: version, Commit: commit, In: s.In, Out: s.Out, Err: s.Err, Redact: a.keys.Redactor().Redact, Documents: documentReader(),
 		Dir: c.Dir, Signals: s.Signals, Terminals: &t, Open: open,
 		OpenSetup: func(context.Context, cli.OpenOptions) (*cli.Setup, error) {
 			return &cli.Setup{Config: a.config, Keys: verbKeys{a.setup}, Models: verbModels{a.catalog}}, nil

@@ -167,9 +167,7 @@ func (f importedFile) print(o *output, many bool) {
 	if f.Copied {
 		o.printf("  The session exists here and has changed since: the bundle's version was added as a copy.\n")
 	}
-	if f.Torn {
-		o.printf("  The file is cut off; everything before that was read.\n")
-	}
+	f.printTorn(o, "; everything before that was read.")
 	f.printSkipped(o)
 	f.printInstructions(o)
 	f.printNotices(o)
@@ -178,9 +176,7 @@ func (f importedFile) print(o *output, many bool) {
 // printNone is for a file of which nothing was imported, now or earlier.
 func (f importedFile) printNone(o *output) {
 	o.printf("nothing was imported.\n")
-	if f.Torn {
-		o.printf("  The file is cut off before the end of its first conversation.\n")
-	}
+	f.printTorn(o, " before the end of its first conversation.")
 	f.printSkipped(o)
 	f.printNotices(o)
 }
@@ -198,6 +194,26 @@ func (f importedFile) printSkipped(o *output) {
 func (f importedFile) printNotices(o *output) {
 	for _, n := range f.Notices {
 		o.printf("  note: %s (%s)\n", line(n.Text), plural(n.Count, "time"))
+		for _, name := range n.Files {
+			o.printf("    %s\n", line(name))
+		}
+		if len(n.Files) == importing.MaxNamed && n.Count > len(n.Files) {
+			o.printf("    and more\n")
+		}
+	}
+}
+
+// printTorn names the truncated files of a folder, or means the file itself.
+func (f importedFile) printTorn(o *output, where string) {
+	if !f.Torn {
+		return
+	}
+	names := f.TornFiles
+	if len(names) == 0 {
+		names = []string{"The file"}
+	}
+	for _, name := range names {
+		o.printf("  %s is cut off%s\n", line(name), where)
 	}
 }
 

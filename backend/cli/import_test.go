@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -110,6 +111,25 @@ func TestImportCommandRefuses(t *testing.T) {
 		if r := h.run(c.args...); r.code != c.code || !strings.Contains(r.err, c.say) {
 			t.Errorf("%q: %d %q", c.args, r.code, r.err)
 		}
+	}
+}
+
+// TestImportOfAFolderNamesItsFiles: a note, and a file that ends early.
+func TestImportOfAFolderNamesItsFiles(t *testing.T) {
+	h := newHome(t)
+	dir := filepath.Join(filepath.Dir(h.dir), "exports")
+	for name, text := range map[string]string{
+		"a/package.json": `{"name":"none"}`,
+		"b/torn.json":    `[{"id":"c1","title":"Boats","create_time":1700000000,"current_node":"b","mapping":{"a":{"id":"a","message":{"author":{"role":"user"},"content":{"content_type":"text","par`,
+	} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := h.run("import", dir)
+	if !strings.Contains(r.out, "(1 time)\n    a/package.json\n") || !strings.Contains(r.out, "  b/torn.json is cut off before the end of its first conversation.\n") {
+		t.Errorf("%d %s", r.code, r.out)
 	}
 }
 

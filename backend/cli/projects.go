@@ -217,10 +217,10 @@ func (c *call) projectWatchCommand() *cobra.Command {
 	var off bool
 	cmd := &cobra.Command{
 		Use: "watch PROJECT [FOLDER]", Short: "Index the files of a folder, and again when they change", Args: atMost("PROJECT", "FOLDER"),
-		Long: `The text files and PDFs below FOLDER become memory of the project's sessions. While the window is
-open, the folder is checked once a minute; otherwise use contextinfinity projects rescan. Links, hidden files,
-files that usually contain secrets, and files named in .gitignore are left out. --off stops watching and
-removes what was indexed.`,
+		Long: `The text files, PDFs and office documents below FOLDER become memory of the project's sessions. While the
+window is open, the folder is checked once a minute; otherwise use contextinfinity projects rescan. Links,
+hidden files, files that usually contain secrets, and files named in .gitignore are left out. --off stops
+watching and removes what was indexed.`,
 	}
 	cmd.Flags().BoolVar(&off, "off", false, "stop watching a folder")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {

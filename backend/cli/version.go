@@ -11,7 +11,7 @@ import (
 
 type versionReply struct {
 	Version string `json:"version"`
-	Commit  string `json:"commit"`
+	Commit  string `json:"commit,omitempty"` // unknown for a build without git
 	Go      string `json:"go"`
 	OS      string `json:"os"`
 	Arch    string `json:"arch"`

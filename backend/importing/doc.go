@@ -69,16 +69,27 @@ type Report struct {
 	Branches     int                   `json:"branches"` // added, without first branches
 	SkippedCount int                   `json:"skipped_count"`
 	Skipped      []transfer.SkippedRow `json:"skipped"` // the first transfer.MaxReported of them
-	Notices      []transfer.Notice     `json:"notices"`
-	Instructed   int                   `json:"instructed"`   // new conversations that bring their own instructions, which are not used
-	Instructions []Instructions        `json:"instructions"` // the first transfer.MaxReported of them
-	Torn         bool                  `json:"torn"`         // a file was truncated
+	Notices      []Notice              `json:"notices"`
+	Instructed   int                   `json:"instructed"`           // new conversations that bring their own instructions, which are not used
+	Instructions []Instructions        `json:"instructions"`         // the first transfer.MaxReported of them
+	Torn         bool                  `json:"torn"`                 // a file was truncated
+	TornFiles    []string              `json:"torn_files,omitempty"` // in a folder: the first MaxNamed of them
 	Cancelled    bool                  `json:"cancelled"`
 	Copied       bool                  `json:"copied"` // a bundle was imported as a copy because its session has diverged
 	Bytes        int64                 `json:"bytes"`  // read
 	First        chat.SessionID        `json:"first_session"`
 	Made         []chat.SessionID      `json:"session_ids"` // created, extended or copied; the first MaxReported of them
 }
+
+// Notice is a notice about an import.
+type Notice struct {
+	transfer.Notice
+	// Files are those it is about, in a folder: the first MaxNamed of them.
+	Files []string `json:"files,omitempty"`
+}
+
+// MaxNamed limits the files that a notice names.
+const MaxNamed = 20
 
 // Instructions are those that come with a conversation: a system prompt, custom instructions. They are kept in its
 // first turn, and used only if the user adopts them for the session.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +20,7 @@ const op = "import.run"
 // Import imports a file, or all exports below a folder.
 func (s *Service) Import(ctx context.Context, path string, o Options) (Report, error) {
 	r := &run{s: s, ctx: ctx, opts: o, report: Report{
-		File: path, Skipped: []transfer.SkippedRow{}, Notices: []transfer.Notice{}, Made: []chat.SessionID{}, Instructions: []Instructions{},
+		File: path, Skipped: []transfer.SkippedRow{}, Notices: []Notice{}, Made: []chat.SessionID{}, Instructions: []Instructions{},
 	}}
 	select {
 	case s.one <- struct{}{}:
@@ -191,7 +192,10 @@ func (r *run) export(in transfer.Input) error {
 	r.report.Format = rep.Format
 	r.report.Already += rep.Already
 	r.report.Bytes += rep.Bytes
-	r.report.Torn = r.report.Torn || rep.Torn
+	if rep.Torn {
+		r.report.Torn = true
+		r.report.TornFiles = r.named(r.report.TornFiles)
+	}
 	r.report.SkippedCount += rep.SkippedCount - len(rep.Skipped)
 	for _, row := range rep.Skipped {
 		r.skip(row)
@@ -369,10 +373,19 @@ func (r *run) notice(n transfer.Notice) {
 	for i := range r.report.Notices {
 		if r.report.Notices[i].Text == n.Text {
 			r.report.Notices[i].Count += n.Count
+			r.report.Notices[i].Files = r.named(r.report.Notices[i].Files)
 			return
 		}
 	}
-	r.report.Notices = append(r.report.Notices, n)
+	r.report.Notices = append(r.report.Notices, Notice{n, r.named(nil)})
+}
+
+// named adds the present file of a folder to the files of a notice.
+func (r *run) named(files []string) []string {
+	if r.name == "" || len(files) == MaxNamed || slices.Contains(files, r.name) {
+		return files
+	}
+	return append(files, r.name)
 }
 
 // tellEvery is how often new sessions are announced.

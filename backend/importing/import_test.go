@@ -207,6 +207,11 @@ func TestImportOfAFolder(t *testing.T) {
 	if r.Sessions != 4 || r.Turns != 4 || r.Files != 4 || r.Format != "" || !r.Torn || len(r.Notices) == 0 {
 		t.Errorf("%+v", r)
 	}
+	if !slices.Equal(r.TornFiles, []string{"torn.jsonl"}) || !slices.ContainsFunc(r.Notices, func(n importing.Notice) bool {
+		return strings.Contains(n.Text, "not an export that can be read") && slices.Equal(n.Files, []string{"package.json"})
+	}) {
+		t.Errorf("notices name no file: %q, %+v", r.TornFiles, r.Notices)
+	}
 	if r.SkippedCount != 1 || r.Skipped[0].File != "torn.jsonl" {
 		t.Errorf("skipped %+v", r.Skipped)
 	}

@@ -203,11 +203,7 @@ func (markup) autoLink(w util.BufWriter, src []byte, n ast.Node, entering bool) 
 	}
 	a := n.(*ast.AutoLink)
 	label := string(a.Label(src))
-	to := string(util.URLEscape(a.URL(src), false))
-	if a.AutoLinkType == ast.AutoLinkEmail && !strings.HasPrefix(strings.ToLower(to), "mailto:") {
-		to = "mailto:" + to
-	}
-	address, ok := followed(to)
+	address, ok := followed(string(util.URLEscape(a.URL(src), false)))
 	if ok && !inLink(n) {
 		openLink(w, address)
 	}
@@ -291,7 +287,7 @@ func (markup) table(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.
 // carried is a picture inside the text.
 var carried = regexp.MustCompile(`^data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}$`)
 
-// followed is an address that may be a link: of the web or of mail.
+// followed is an address that may be a link. As in the window, only addresses of the web are; a mail address stays text.
 func followed(s string) (string, bool) {
 	u, err := url.Parse(s)
 	if err != nil {
@@ -300,8 +296,6 @@ func followed(s string) (string, bool) {
 	switch strings.ToLower(u.Scheme) {
 	case "http", "https":
 		return s, u.Host != ""
-	case "mailto":
-		return s, u.Opaque != ""
 	}
 	return "", false
 }

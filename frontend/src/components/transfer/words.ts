@@ -91,7 +91,7 @@ export function addedWords(report: ImportReport): string {
 /** What the user has to know about the file as a whole. */
 export function wholeNotes(report: ImportReport): string[] {
   return [
-    report.torn ? t(isEmpty(report) ? 'transfer.tornEmpty' : 'transfer.torn') : '',
+    report.torn ? [t(isEmpty(report) ? 'transfer.tornEmpty' : 'transfer.torn'), report.tornFiles.join(', ')].filter(Boolean).join(' ') : '',
     report.cancelled ? t('transfer.cancelled') : '',
     report.copied ? t('transfer.copied') : '',
   ].filter((note) => note !== '');
@@ -112,7 +112,7 @@ export function reportText(report: ImportReport): string {
     ...(report.skippedCount > 0 ? ['', t('transfer.notRead', { count: report.skippedCount }), ...report.skipped.map((row) => `- ${skippedName(row)} (${placeOf(row)}): ${program(row.reason)}`)] : []),
     ...(report.skippedCount > report.skipped.length ? [t('transfer.andMore', { count: report.skippedCount - report.skipped.length })] : []),
     ...(report.instructed > 0 ? ['', instructedWords(report), ...report.instructions.map((row) => `- ${row.title}: ${row.begins}`)] : []),
-    ...(report.notices.length > 0 ? ['', t('transfer.notes'), ...report.notices.map((note) => `- ${program(note.text)}${note.count > 1 ? ` (${t('transfer.times', { count: note.count })})` : ''}`)] : []),
+    ...(report.notices.length > 0 ? ['', t('transfer.notes'), ...report.notices.map((note) => `- ${program(note.text)}${note.count > 1 ? ` (${t('transfer.times', { count: note.count })})` : ''}${note.files.map((file) => `\n  ${file}`).join('')}`)] : []),
   ];
   return lines.filter((line, i) => line !== '' || i > 1).join('\n').replace(/\u202f/g, ' ');
 }

@@ -2433,6 +2433,8 @@ export interface ImportReport {
   /** the first of them */
   instructions: Instructed[];
   torn: boolean;
+  /** those that end early, in a folder: the first of them */
+  tornFiles: string[];
   cancelled: boolean;
   /** to open */
   firstSession: string;
@@ -2462,6 +2464,8 @@ export interface SkippedRow {
 export interface CountedNote {
   text: string;
   count: number;
+  /** those it is about, in a folder: the first of them */
+  files: string[];
 }
 
 // ---------------------------------------------------------------- backend/api/dto_work.go
@@ -3596,6 +3600,7 @@ export const lists: Record<string, Record<string, string>> = {
   ContextItem: { memory: 'RecalledView' },
   ContextSection: { items: 'ContextItem[]' },
   ContextView: { dropped: '[]', lookedUp: '[]', redacted: '[]', sections: 'ContextSection[]', shrink: '[]' },
+  CountedNote: { files: '[]' },
   DeletePreview: { backups: '[]', copies: '[]', parts: '[]', sessions: '[]' },
   Draft: { files: '[]', images: '[]', memories: '[]' },
   ElicitationField: { choices: '[]', default: '[]' },
@@ -3604,7 +3609,7 @@ export const lists: Record<string, Record<string, string>> = {
   EmbeddersView: { options: '[]' },
   FindHit: { marks: '[]' },
   FindResult: { hits: 'FindHit[]' },
-  ImportReport: { instructions: '[]', notices: '[]', skipped: '[]' },
+  ImportReport: { instructions: '[]', notices: 'CountedNote[]', skipped: '[]', tornFiles: '[]' },
   ImportedServer: { asks: 'ServerQuestion[]', notes: '[]', settings: 'ServerSettings' },
   IndexStatus: { degraded: '[]', spaces: '[]' },
   KeyTest: { models: '[]' },
