@@ -50,7 +50,7 @@ describe('the bridge to the program', () => {
       turns: [{ user: [], assistant: [], calls: [], error: null }],
     });
     serve('Work', { Resume: () => Promise.resolve({ id: '1', check: null, import: { skipped: null, notices: null, instructions: null } }) });
-    expect(await wailsBackend().work.resume('1')).toEqual({ id: '1', check: null, import: { skipped: [], notices: [], instructions: [] } });
+    expect(await wailsBackend().work.resume('1')).toEqual({ id: '1', check: null, import: { skipped: [], notices: [], instructions: [], tornFiles: [] } });
   });
 
   it('does so in events', () => {
