@@ -3,10 +3,13 @@ package api
 import (
 	"encoding/json"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/filetype"
 )
 
 func TestDragHandler(t *testing.T) {
@@ -54,8 +57,35 @@ func TestPastedPicture(t *testing.T) {
 	if p, err := d.transfer.PastedPicture(); err != nil || p.MediaType != "image/png" || p.Data != "iVBORw0KGgouLi4u" || p.Name == "" {
 		t.Errorf("%+v, %v", p, err)
 	}
+	png = []byte("file:///home/ada/a%20plan.md\r\n")
+	if p, err := d.transfer.PastedPicture(); err != nil || p != (ImageUpload{}) {
+		t.Errorf("text offered as a picture: %+v, %v", p, err)
+	}
+	png = []byte("\x89PNG\r\n\x1a\n....")
 	png = append(png, make([]byte, 5<<20)...)
 	if p, err := d.transfer.PastedPicture(); chat.CodeOf(err) != chat.CodeInvalid || p.Data != "" {
 		t.Errorf("too large: %+v, %v", p.MediaType, err)
+	}
+}
+
+func TestPastedFiles(t *testing.T) {
+	d := newDesk(t)
+	if files, err := d.transfer.PastedFiles(); err != nil || len(files) != 0 {
+		t.Errorf("without a window: %+v, %v", files, err)
+	}
+	folder := t.TempDir()
+	note := filepath.Join(folder, "note.md")
+	if err := os.WriteFile(note, []byte("# Note\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	copied := []string{note, folder, filepath.Join(folder, "gone.md")}
+	d.core.Shell.Copied = func() ([]string, error) { return copied, nil }
+	files, err := d.transfer.PastedFiles()
+	if err != nil || len(files) != 3 || files[0].Kind != filetype.Document || files[1].Kind != filetype.Folder || files[2].Reason == "" {
+		t.Errorf("%+v, %v", files, err)
+	}
+	copied = make([]string, filetype.MaxAtOnce+1)
+	if _, err := d.transfer.PastedFiles(); chat.CodeOf(err) != chat.CodeInvalid {
+		t.Errorf("too many: %v", err)
 	}
 }

@@ -272,7 +272,21 @@ func (s *Transfer) sessionOf(ctx context.Context, r ExportRequest) (chat.Session
 	return b.SessionID, err
 }
 
-// PastedPicture returns the picture in the clipboard, for pages that cannot read it; without data: there is none.
+// PastedFiles inspects the files in the clipboard, such as those copied in a file manager, for pages that cannot read
+// it; none: it has no files.
+func (s *Transfer) PastedFiles() ([]DroppedFile, error) {
+	if s.c.Shell.Copied == nil {
+		return nil, nil
+	}
+	paths, err := s.c.Shell.Copied()
+	if err != nil {
+		return nil, err
+	}
+	return s.Inspect(paths)
+}
+
+// PastedPicture returns the picture in the clipboard, for pages that cannot read it; without data: there is none, or
+// what is offered as a picture is not one.
 func (s *Transfer) PastedPicture() (ImageUpload, error) {
 	const op = "transfer.paste"
 	if s.c.Shell.Picture == nil {
@@ -285,7 +299,11 @@ func (s *Transfer) PastedPicture() (ImageUpload, error) {
 	if len(data) > filetype.MaxImageBytes {
 		return ImageUpload{}, chat.Errorf(chat.CodeInvalid, op, "The picture in the clipboard is larger than %d MB, the most that can be sent. It was not attached.", filetype.MaxImageBytes>>20).WithHint("copy a smaller part of it, or make it smaller")
 	}
-	return ImageUpload{MediaType: filetype.MediaType(data), Data: base64.StdEncoding.EncodeToString(data), Name: "Pasted picture"}, nil
+	media := filetype.MediaType(data)
+	if media == "" { // some programs answer a request for a picture with text
+		return ImageUpload{}, nil
+	}
+	return ImageUpload{MediaType: media, Data: base64.StdEncoding.EncodeToString(data), Name: "Pasted picture"}, nil
 }
 
 // Attach reads a file by its path for the draft of a branch: a document is stored in the session, an image becomes

@@ -20,6 +20,8 @@ type Shell struct {
 	Reveal func(path string) error
 	// Picture returns the clipboard's picture as PNG, if pages cannot read it; nil if there is none.
 	Picture func() ([]byte, error)
+	// Copied returns the absolute paths of the files in the clipboard, if pages cannot read it; none: it has no files.
+	Copied func() ([]string, error)
 	// NewWindow opens a further window on this data. An empty session: one that no window shows yet.
 	NewWindow func(session string) error
 	// ToFirst brings the first window to the front, on a session.

@@ -49,7 +49,7 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 	}
 	core.Autostart, core.Updates = startAtSignIn(o), s.updates()
 	core.Data = dataFolder{setup: s, app: a, flag: o.DataDir}
-	core.Shell = api.Shell{PickFiles: pickFiles, PickTarget: pickTarget, PickFolder: pickFolder, Reveal: desktop.Reveal, Picture: desktop.ClipboardPicture, Tray: desktop.Tray}
+	core.Shell = api.Shell{PickFiles: pickFiles, PickTarget: pickTarget, PickFolder: pickFolder, Reveal: desktop.Reveal, Picture: desktop.ClipboardPicture, Copied: desktop.ClipboardFiles, Tray: desktop.Tray}
 	s.keys.Warm(config.ProviderAnthropic, config.ProviderOpenAI)
 	tokens.New().Warm()
 	core.Log, core.DataDir = s.log, s.config.Config().DataDir

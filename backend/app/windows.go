@@ -36,6 +36,7 @@ const (
 	methodPickTarget = "shell.pick_target"
 	methodPickFolder = "shell.pick_folder"
 	methodPicture    = "shell.picture"
+	methodCopied     = "shell.copied"
 )
 
 const (
@@ -206,6 +207,7 @@ func furtherShell(link *relay.Link, own api.Shell) api.Shell {
 	shell.PickTarget = func(suggested string) (string, error) { return replyOf[string](link, methodPickTarget, suggested) }
 	shell.PickFolder = func() (string, error) { return replyOf[string](link, methodPickFolder, "") }
 	shell.Picture = func() ([]byte, error) { return replyOf[[]byte](link, methodPicture, "") }
+	shell.Copied = func() ([]string, error) { return replyOf[[]string](link, methodCopied, "") }
 	shell.Tray = func() (bool, bool) { return false, false } // belongs to the first window
 	return shell
 }
@@ -362,6 +364,8 @@ func (f *furtherWindow) shell(method string, args json.RawMessage) (any, error) 
 		return pickFolder()
 	case methodPicture:
 		return desktop.ClipboardPicture()
+	case methodCopied:
+		return desktop.ClipboardFiles()
 	}
 	return nil, chat.Errorf(chat.CodeInvalid, "window.shell", "There is no method %q.", method)
 }

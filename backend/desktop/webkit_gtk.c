@@ -52,3 +52,18 @@ static gboolean request_picture(gpointer handle) {
 }
 
 void clipboard_picture(uintptr_t handle) { g_idle_add(request_picture, (gpointer)handle); }
+
+// The answer is a text/uri-list; it is empty if the clipboard has none.
+static void got_uris(GtkClipboard *clipboard, GtkSelectionData *data, gpointer handle) {
+  (void)clipboard;
+  gint size = gtk_selection_data_get_length(data); // negative: not offered
+  clipboardAnswered((uintptr_t)handle, (char *)gtk_selection_data_get_data(data), size > 0 ? size : 0);
+}
+
+static gboolean request_uris(gpointer handle) {
+  GtkClipboard *clipboard = gtk_clipboard_get(GDK_SELECTION_CLIPBOARD);
+  gtk_clipboard_request_contents(clipboard, gdk_atom_intern_static_string("text/uri-list"), got_uris, handle);
+  return G_SOURCE_REMOVE;
+}
+
+void clipboard_files(uintptr_t handle) { g_idle_add(request_uris, (gpointer)handle); }

@@ -52,16 +52,34 @@ const clipboardTime = 10 * time.Second
 // ClipboardPicture returns the picture in the clipboard as PNG, nil if there is none. WebKitGTK does not pass pasted
 // pictures to a page.
 func ClipboardPicture() ([]byte, error) {
+	return clipboard(func(handle C.uintptr_t) { C.clipboard_picture(handle) })
+}
+
+// ClipboardFiles returns the absolute paths of the files in the clipboard. WebKitGTK does not pass them to a page, and
+// hides the text that comes with them.
+func ClipboardFiles() ([]string, error) {
+	list, err := clipboard(func(handle C.uintptr_t) { C.clipboard_files(handle) })
+	if err != nil {
+		return nil, err
+	}
+	if len(list) > maxURIs {
+		return nil, chat.Errorf(chat.CodeInvalid, "desktop.clipboard", "The list of files in the clipboard is longer than %d MB, the most that is read. Nothing was pasted.", maxURIs>>20).WithHint("copy fewer files, or the folder that contains them")
+	}
+	return filesOf(string(list)), nil
+}
+
+// clipboard returns the answer to a request; nil without a window.
+func clipboard(request func(handle C.uintptr_t)) ([]byte, error) {
 	if shown.Load() == nil {
 		return nil, nil
 	}
 	answer := make(chan []byte, 1) // buffered, so that a late answer is garbage collected
-	C.clipboard_picture(C.uintptr_t(cgo.NewHandle(answer)))
+	request(C.uintptr_t(cgo.NewHandle(answer)))
 	select {
-	case png := <-answer:
-		return png, nil
+	case data := <-answer:
+		return data, nil
 	case <-time.After(clipboardTime):
-		return nil, chat.Errorf(chat.CodeTimeout, "desktop.clipboard", "The program that holds the clipboard does not answer. Nothing was pasted.").WithHint("copy the picture again")
+		return nil, chat.Errorf(chat.CodeTimeout, "desktop.clipboard", "The program that holds the clipboard does not answer. Nothing was pasted.").WithHint("copy it again")
 	}
 }
 
@@ -69,15 +87,19 @@ func ClipboardPicture() ([]byte, error) {
 func clipboardAnswered(handle C.uintptr_t, data *C.char, size C.size_t) {
 	h := cgo.Handle(handle)
 	defer h.Delete()
-	var png []byte
+	var copied []byte
 	switch {
-	case size > maxPicture: // too large for any message: only the size is returned
-		png = make([]byte, maxPicture+1)
+	case size > maxCopied: // too large for any message: only the size is returned
+		copied = make([]byte, maxCopied+1)
 	case size > 0:
-		png = C.GoBytes(unsafe.Pointer(data), C.int(size))
+		copied = C.GoBytes(unsafe.Pointer(data), C.int(size))
 	}
-	h.Value().(chan []byte) <- png
+	h.Value().(chan []byte) <- copied
 }
 
-// maxPicture limits what is copied from the clipboard, in bytes.
-const maxPicture = 64 << 20
+const (
+	// maxCopied limits what is copied from the clipboard, in bytes.
+	maxCopied = 64 << 20
+	// maxURIs limits a list of files, in bytes.
+	maxURIs = 4 << 20
+)

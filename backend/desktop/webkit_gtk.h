@@ -3,3 +3,4 @@
 // All of these return at once; what they ask for happens on GTK's own thread.
 void web_languages(char **spelling, char **preferred);
 void clipboard_picture(uintptr_t handle);
+void clipboard_files(uintptr_t handle);

@@ -7,3 +7,6 @@ func setWebLanguages() {}
 
 // ClipboardPicture: other systems' web views pass a pasted picture to the page.
 func ClipboardPicture() ([]byte, error) { return nil, nil }
+
+// ClipboardFiles: other systems' web views pass copied files to the page.
+func ClipboardFiles() ([]string, error) { return nil, nil }

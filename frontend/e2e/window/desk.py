@@ -9,6 +9,7 @@ to drop on. For tests only. Reports events on stdout, one JSON document per line
     desk.py source X Y uris|text DATA   a small window at a position, from which DATA can be dragged
     desk.py target X Y FOLDER           one that copies the files dropped on it, like a file manager
     desk.py picture                     owns the clipboard, with a picture, until it ends
+    desk.py files URI...                owns the clipboard, with these files, like a file manager, until it ends
     desk.py pasted                      prints the text in the clipboard
     desk.py red X Y WIDTH HEIGHT        prints the number of red pixels in that part of the screen
 """
@@ -203,6 +204,22 @@ def picture():
     say(ready="picture")
 
 
+def files(*uris):
+    forms = {
+        "text/uri-list": "".join(uri + "\r\n" for uri in uris),
+        "x-special/gnome-copied-files": "\n".join(("copy",) + uris),
+        "UTF8_STRING": "\n".join(GLib.filename_from_uri(uri)[0] for uri in uris),
+    }
+    owner = Gtk.Invisible()
+    for name in forms:
+        Gtk.selection_add_target(owner, Gdk.SELECTION_CLIPBOARD, Gdk.Atom.intern(name, False), 0)
+    owner.connect("selection-get", lambda widget, selection, info, time: selection.set(selection.get_target(), 8, forms[selection.get_target().name()].encode()))
+    if not Gtk.selection_owner_set(owner, Gdk.SELECTION_CLIPBOARD, Gdk.CURRENT_TIME):
+        os._exit(1)
+    say(ready="files")
+    return lambda words, owner=owner: None  # keeps the owner
+
+
 def pasted():
     say(text=Gtk.Clipboard.get(Gdk.SELECTION_CLIPBOARD).wait_for_text() or "")
 
@@ -220,7 +237,7 @@ def red(x, y, width, height):
 
 role, rest = sys.argv[1], sys.argv[2:]
 on_line = {"panel": panel, "notices": notices, "item": item, "click": click, "tap": tap, "source": source, "target": target,
-           "picture": picture, "pasted": pasted, "red": red}[role](*rest)
+           "picture": picture, "files": files, "pasted": pasted, "red": red}[role](*rest)
 if role not in ("item", "click", "tap", "pasted", "red"):
     heed_stdin(on_line or (lambda words: None))
     GLib.MainLoop().run()

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from '@playwright/test';
 import { until } from '../harness/process.ts';
-import { dragIn, middle, type Point } from './dragging.ts';
+import { dragIn, middle, onScreen, xdotool, type Point } from './dragging.ts';
 import { composer, said } from './fixtures.ts';
 import { Room } from './room.ts';
 
@@ -71,6 +71,26 @@ test('documents and pictures are attached to the message, each once', async () =
   await until('the last is attached', () => attached('other.md'));
   expect([await attached('notes.md'), await attached('window.png'), await attached('other.md')]).toEqual([1, 1, 1]);
   expect([await dialog(), await typed()]).toEqual(['', '']);
+});
+
+test('files copied in a file manager are pasted as if they were dropped', async () => {
+  const { x, y } = await onScreen(room.desktop, await field());
+  xdotool('mousemove', x, y, 'click', 1);
+  xdotool('key', 'ctrl+v');
+  const notices = () => room.desktop.page.text('[aria-label="Notices"]');
+  await until('the notice about an empty clipboard', async () => (await notices()).includes('The clipboard has no text, picture or file'));
+
+  mkdirSync(join(room.home.root, 'a copied folder'), { recursive: true });
+  const picture = room.file('copied picture.png', await room.desktop.page.screenshot());
+  const owner = await room.desk.play('files', room.file('größe 100%.md', '# Sizes\n'), picture, pathToFileURL(join(room.home.root, 'a copied folder')).href);
+  xdotool('key', 'ctrl+v');
+  await until('the folder is listed', async () => /a copied folder/.test(await dialog()));
+  await until('the document is attached', () => attached('größe 100%.md'));
+  await until('the picture is attached', () => attached('copied picture.png'));
+  expect(await notices()).not.toContain('The clipboard has no');
+  await offered('a copied folder');
+  await owner.crash();
+  expect([await attached('größe 100%.md'), await attached('copied picture.png'), await attached('Pasted picture'), await typed()]).toEqual([1, 1, 0, '']);
 });
 
 test('text and a link over the conversation are rejected, and do not repeat the files of an earlier drop', async () => {

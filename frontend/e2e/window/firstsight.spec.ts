@@ -65,7 +65,7 @@ async function pastes(room: Room): Promise<void> {
   await until('the picture is attached', async () => (await room.desktop.page.text('form[aria-label="Message"]')).includes('Pasted picture'));
   await owner.crash();
   xdotool('key', 'ctrl+v');
-  await until('the notice about an empty clipboard', async () => (await room.desktop.page.text('[aria-label="Notices"]')).includes('The clipboard has no text or picture'));
+  await until('the notice about an empty clipboard', async () => (await room.desktop.page.text('[aria-label="Notices"]')).includes('The clipboard has no text, picture or file'));
   const covered = await run<number>(room, `const [notice, text, field] = ['[aria-label="Notices"]', 'main .place', 'form[aria-label="Message"]'].map((css) => document.querySelector(css).getBoundingClientRect());
     return Math.max(0, text.bottom - notice.top) + Math.max(0, notice.bottom - field.top)`);
   expect(covered).toBeLessThan(1);

@@ -216,6 +216,18 @@ describe('the composer', () => {
     expect(app.draft.images).toEqual([]);
   });
 
+  it('attaches copied files that only the program can read, and withdraws the notice about an empty clipboard', async () => {
+    const { app, backend, field } = await composer();
+    const paste = () => fireEvent.paste(field, { clipboardData: { files: [], getData: () => '' } });
+    const notices = () => app.toasts.list.map((toast) => toast.text);
+    await paste();
+    await waitFor(() => expect(notices()).toEqual(['The clipboard has no text, picture or file']));
+    backend.files.copied = ['/home/ada/plan.md'];
+    await paste();
+    expect(await screen.findByRole('button', { name: 'Remove plan.md' })).toBeVisible();
+    expect(notices()).toEqual([]);
+  });
+
   it('shows a very long pasted text beside the field', async () => {
     const { app, field } = await composer();
     const book = 'word '.repeat(20_000);

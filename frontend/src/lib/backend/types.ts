@@ -2801,7 +2801,15 @@ export interface TransferService {
   printable(request: ExportRequest): Promise<string>;
   /** Export starts writing a file. An existing one is replaced only on request. */
   export(request: ExportRequest): Promise<TaskView>;
-  /** PastedPicture returns the picture in the clipboard, for pages that cannot read it; without data: there is none. */
+  /**
+   * PastedFiles inspects the files in the clipboard, such as those copied in a file manager, for pages that cannot
+   * read it; none: it has no files.
+   */
+  pastedFiles(): Promise<DroppedFile[]>;
+  /**
+   * PastedPicture returns the picture in the clipboard, for pages that cannot read it; without data: there is none, or
+   * what is offered as a picture is not one.
+   */
   pastedPicture(): Promise<ImageUpload>;
   /**
    * Attach reads a file by its path for the draft of a branch: a document is stored in the session, an image becomes
@@ -3765,6 +3773,7 @@ export const lists: Record<string, Record<string, string>> = {
     'Transfer.Export': 'TaskView',
     'Transfer.ImportFiles': 'TaskView[]',
     'Transfer.Inspect': '[]',
+    'Transfer.PastedFiles': '[]',
     'Transfer.PickFiles': '[]',
     'Work.Resume': 'TaskView',
     'Work.Tasks': 'TaskView[]',

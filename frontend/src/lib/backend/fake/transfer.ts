@@ -17,11 +17,13 @@ export interface FakeFiles {
   folders: Set<string>;
   /** An image that the page's paste event does not contain, as in WebKitGTK. */
   clipboard: ImageUpload;
+  /** Paths of copied files, which the page's paste event does not contain either. */
+  copied: string[];
   /** How many requests of a session quoted other sessions. */
   quoting: number;
 }
 
-export const fakeFiles = (): FakeFiles => ({ picked: [], target: '', written: new Set(), revealed: [], folders: new Set(['/home/ada/.local/share/contextinfinity']), clipboard: { mediaType: '', data: '', name: '' }, quoting: 0 });
+export const fakeFiles = (): FakeFiles => ({ picked: [], target: '', written: new Set(), revealed: [], folders: new Set(['/home/ada/.local/share/contextinfinity']), clipboard: { mediaType: '', data: '', name: '' }, copied: [], quoting: 0 });
 
 let dragged = 0;
 
@@ -80,6 +82,7 @@ export function transferService(world: World, tasks: FakeTasks, files: FakeFiles
         ends: (cancelled) => (cancelled ? {} : (files.written.add(path), { path })),
       });
     },
+    pastedFiles: async () => files.copied.map(inspected),
     pastedPicture: async () => files.clipboard,
     saveText: async (name) => {
       const path = files.target && `${files.target}/${name}`;

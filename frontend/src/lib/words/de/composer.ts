@@ -9,7 +9,7 @@ export default {
   writeToSeveral: 'An {count, plural, one {# Modell} other {# Modelle}} schreiben',
   dropHere: 'Bilder und Dokumente hier ablegen',
   dropPictures: 'Bilder hier ablegen',
-  clipboardEmpty: 'Die Zwischenablage enthält weder Text noch Bild',
+  clipboardEmpty: 'Die Zwischenablage enthält weder Text noch ein Bild oder eine Datei',
   commands: 'Befehle',
   attachPicture: 'Bild anhängen',
   attachDocument: 'Dokument anhängen',

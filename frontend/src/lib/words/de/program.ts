@@ -385,7 +385,7 @@ export default {
     'scale it down': 'verkleinern Sie es',
     'The picture in the clipboard is larger than %d MB, the most that can be sent. It was not attached.': 'Das Bild in der Zwischenablage ist größer als die {1} MB, die gesendet werden können. Es wurde nicht angehängt.',
     'The program that holds the clipboard does not answer. Nothing was pasted.': 'Das Programm, dem die Zwischenablage gehört, antwortet nicht. Nichts wurde eingefügt.',
-    'copy the picture again': 'kopieren Sie das Bild erneut',
+    'copy it again': 'kopieren Sie es erneut',
     'This temporary chat has ended; nothing was kept.': 'Dieser temporäre Chat ist beendet; nichts davon wurde aufbewahrt.',
     'A temporary chat keeps nothing, so nothing can be attached to it; the message was not sent.': 'Ein temporärer Chat behält nichts, daher kann nichts angehängt werden; die Nachricht wurde nicht gesendet.',
     'A temporary chat has no memory, so none can be attached to it; the message was not sent.': 'Ein temporärer Chat erhält kein Gedächtnis, daher kann keines angehängt werden; die Nachricht wurde nicht gesendet.',

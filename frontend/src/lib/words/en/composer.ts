@@ -6,7 +6,7 @@ export default {
   writeToSeveral: 'Write to {count, plural, one {# model} other {# models}}',
   dropHere: 'Drop pictures and documents here',
   dropPictures: 'Drop pictures here',
-  clipboardEmpty: 'The clipboard has no text or picture',
+  clipboardEmpty: 'The clipboard has no text, picture or file',
   commands: 'Commands',
 
   // Below the field.

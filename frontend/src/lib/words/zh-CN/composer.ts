@@ -9,7 +9,7 @@ export default {
   writeToSeveral: '写给 {count, plural, other {# 个模型}}',
   dropHere: '将图片和文档拖放到此处',
   dropPictures: '将图片拖放到此处',
-  clipboardEmpty: '剪贴板中没有文本或图片',
+  clipboardEmpty: '剪贴板中没有文本、图片或文件',
   commands: '命令',
   attachPicture: '附加图片',
   attachDocument: '附加文档',

@@ -385,7 +385,7 @@ export default {
     'scale it down': '请缩小图片',
     'The picture in the clipboard is larger than %d MB, the most that can be sent. It was not attached.': '剪贴板中的图片超过可发送的 {1} MB。未附加。',
     'The program that holds the clipboard does not answer. Nothing was pasted.': '持有剪贴板的程序未响应。未粘贴任何内容。',
-    'copy the picture again': '请重新复制图片',
+    'copy it again': '请重新复制',
     'This temporary chat has ended; nothing was kept.': '此临时聊天已结束；未保留任何内容。',
     'A temporary chat keeps nothing, so nothing can be attached to it; the message was not sent.': '临时聊天不保留任何内容，因此无法附加；消息未发送。',
     'A temporary chat has no memory, so none can be attached to it; the message was not sent.': '临时聊天不使用记忆，因此无法附加；消息未发送。',
