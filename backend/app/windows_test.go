@@ -99,6 +99,10 @@ func TestAFurtherWindowShowsAnotherSession(t *testing.T) {
 	if err := b.call(&turn, "Sessions.Turn", r.BranchID, r.TurnID); err != nil || turn.ID != r.TurnID {
 		t.Errorf("%v", err)
 	}
+	var pasted []api.DroppedFile // read by the further window's process, where the test has no clipboard
+	if err := b.call(&pasted, "Transfer.PastedFiles"); err != nil || len(pasted) != 0 {
+		t.Errorf("pasted %+v (%v)", pasted, err)
+	}
 	if again := p.settings.Startup(); again.LastSession != two.ID {
 		t.Errorf("the first window would open on %s", again.LastSession)
 	}

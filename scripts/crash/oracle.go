@@ -78,17 +78,13 @@ func (o *oracle) add(format string, args ...any) {
 
 // transcripts reads every branch of every session and checks each turn, once. After recovery no step may be open.
 func (o *oracle) transcripts(ctx context.Context, h *home, recovered bool) error {
-	var list struct {
-		Sessions []struct {
-			ID string `json:"session_id"`
-		}
-	}
-	if err := h.ok(ctx, &list, "sessions", "--json"); err != nil {
+	ids, err := h.sessions(ctx)
+	if err != nil {
 		return err
 	}
 	turns := map[string]shownTurn{}
-	for _, s := range list.Sessions {
-		if err := o.session(ctx, h, s.ID, turns); err != nil {
+	for _, id := range ids {
+		if err := o.session(ctx, h, id, turns); err != nil {
 			return err
 		}
 	}

@@ -301,17 +301,13 @@ func (s *stage) aftermath(ctx context.Context, h *home, o *oracle) error {
 
 // all returns what show prints for every session.
 func (h *home) all(ctx context.Context) (string, error) {
-	var list struct {
-		Sessions []struct {
-			ID string `json:"session_id"`
-		}
-	}
-	if err := h.ok(ctx, &list, "sessions"); err != nil {
+	ids, err := h.sessions(ctx)
+	if err != nil {
 		return "", err
 	}
 	var all strings.Builder
-	for _, s := range list.Sessions {
-		text, err := h.show(ctx, s.ID)
+	for _, id := range ids {
+		text, err := h.show(ctx, id)
 		if err != nil {
 			return "", err
 		}

@@ -145,3 +145,22 @@ func (h *home) ok(ctx context.Context, into any, args ...string) error {
 	}
 	return err
 }
+
+// sessions returns the ids of all sessions, archived ones too.
+func (h *home) sessions(ctx context.Context) ([]string, error) {
+	var ids []string
+	for _, args := range [][]string{{"sessions"}, {"sessions", "--archived"}} {
+		var list struct {
+			Sessions []struct {
+				ID string `json:"session_id"`
+			}
+		}
+		if err := h.ok(ctx, &list, args...); err != nil {
+			return nil, err
+		}
+		for _, s := range list.Sessions {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids, nil
+}
