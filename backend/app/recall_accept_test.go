@@ -262,7 +262,11 @@ func TestRecallKeepsToTheScope(t *testing.T) {
 		if c.own != "" {
 			d.OK("sessions", "scope", session, c.own)
 		}
-		if got := strings.TrimSpace(d.OK("sessions", "scope", session).Stdout); got != c.scope {
+		printed := c.scope
+		if c.own == "" {
+			printed += " (default)"
+		}
+		if got := strings.TrimSpace(d.OK("sessions", "scope", session).Stdout); got != printed {
 			t.Errorf("%+v: the scope is %s", c, got)
 		}
 		s := d.send(session, "What does the ryokan near Gion cost?", "--model", "recall")

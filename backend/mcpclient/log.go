@@ -40,7 +40,10 @@ type ring struct {
 const perLine = 64
 
 func (r *ring) add(from, text string) {
-	text = display.Shorten(clean(r.redact(text)), r.line) // redacted first, because the cut part could be half a secret
+	r.mu.Lock()
+	redact := r.redact
+	r.mu.Unlock()
+	text = display.Shorten(clean(redact(text)), r.line) // redacted first, because the cut part could be half a secret
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lines = append(r.lines, Line{At: r.now(), From: from, Text: text})

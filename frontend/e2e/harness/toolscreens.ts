@@ -104,7 +104,7 @@ export const toolScreens: readonly Screen[] = [
     await page.getByRole('button', { name: /^From another program/ }).click();
     const servers = { files: { command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '/home/me/project'] }, tracker: { command: 'uvx', args: ['tracker-mcp'], env: { TRACKER_TOKEN: 'hush-hush-hush' } } };
     await page.getByRole('dialog').getByRole('textbox').fill(JSON.stringify({ mcpServers: servers }));
-    await page.getByRole('button', { name: 'Review' }).click();
+    await page.getByRole('button', { name: 'Review', exact: true }).click();
     await expect(page.getByRole('region', { name: 'tracker' })).toBeVisible();
   }, twice),
   onPage('server-secret', 'Tool servers', async (page) => { await server(page, 'staging-db').getByRole('button', { name: /^(Enter|Replace)…/ }).click(); }, twice),

@@ -115,3 +115,8 @@ export function parseBindings(lines: readonly string[]): Map<CommandId, Chord> {
 export function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || /^(?:input|textarea|select)$/i.test(target.tagName));
 }
+
+/** Whether a text field got the focus from the page, and nothing was typed in it since (components/shell/focus.ts). */
+export function hasNothingToUndo(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.dataset.untouched !== undefined;
+}

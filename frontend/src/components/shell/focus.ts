@@ -25,10 +25,18 @@ export function takesNoText(target: EventTarget | null): boolean {
 }
 
 /** Moves the focus to the end of the message, where the browser then inserts the character. */
-export function focusMessage(): void {
+export function focusMessage(): HTMLTextAreaElement | null {
   const field = document.querySelector<HTMLTextAreaElement>('[data-message-field]');
   field?.focus({ preventScroll: true });
   field?.setSelectionRange(field.value.length, field.value.length);
+  return field;
+}
+
+/** Marks the message field until something is typed in it: Ctrl+Z still undoes the action that removed the focused element. */
+function markUntouched(field: HTMLTextAreaElement | null): void {
+  if (!field) return;
+  field.dataset.untouched = '';
+  field.addEventListener('input', () => delete field.dataset.untouched, { once: true });
 }
 
 /** Applies the second rule until the returned function is called. */
@@ -42,7 +50,7 @@ export function keepFocus(app: App): () => void {
     due = 0;
     if (!isLost()) return;
     last = null;
-    if (isOverChat(app)) focusMessage();
+    if (isOverChat(app)) markUntouched(focusMessage());
   };
   const watch = new MutationObserver(() => {
     if (due === 0 && isLost()) due = requestAnimationFrame(() => (due = requestAnimationFrame(settle)));

@@ -5,7 +5,7 @@ import { focusMessage, isOverChat, takesNoText, writes } from './focus';
 export function onWindowKey(app: App, event: KeyboardEvent): void {
   if (event.key === 'Escape' && !event.defaultPrevented && !event.isComposing) return escape(app, event);
   const id = app.keymap.commandOf(event);
-  if (!id && writes(event) && takesNoText(event.target) && isOverChat(app)) return focusMessage();
+  if (!id && writes(event) && takesNoText(event.target) && isOverChat(app)) return void focusMessage();
   if (!id || !app.startup.info || app.startup.fatal) return;
   if (!anywhere(id) && !ownsShortcut(app, id)) return event.preventDefault();
   if (app.startup.firstRun && !anywhere(id)) return;

@@ -306,6 +306,9 @@ describe('the focus', () => {
     };
     button().remove();
     await waitFor(() => expect(field).toHaveFocus());
+    expect('untouched' in field.dataset, 'Ctrl+Z undoes the removal').toBe(true);
+    field.dispatchEvent(new Event('input', { bubbles: true }));
+    expect('untouched' in field.dataset, 'Ctrl+Z undoes the typing').toBe(false);
 
     const other = button();
     const gone = button();

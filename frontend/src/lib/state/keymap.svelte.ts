@@ -1,7 +1,7 @@
 import type { Backend } from '$lib/backend/backend';
 import type { Setting } from '$lib/backend/types';
 import { commandGroups, entries, entryOf, groupTitle, type CommandId, type Entry } from '$lib/commands/list';
-import { defaultChords, fixedCommand, isForFields, isRebindable, isTyping, chordOf, parseBindings, type Chord } from '$lib/shortcuts';
+import { defaultChords, fixedCommand, hasNothingToUndo, isForFields, isRebindable, isTyping, chordOf, parseBindings, type Chord } from '$lib/shortcuts';
 import type { ToastsState } from './toasts.svelte';
 
 /** The configuration key of the shortcuts. */
@@ -60,7 +60,7 @@ export class Keymap {
   commandOf(event: KeyboardEvent): CommandId | null {
     if (event.defaultPrevented || event.isComposing) return null;
     const chord = chordOf(event);
-    if (chord === null || (isForFields(chord) && isTyping(event.target))) return null;
+    if (chord === null || (isForFields(chord) && isTyping(event.target) && !(chord === 'Ctrl+Z' && hasNothingToUndo(event.target)))) return null;
     return fixedCommand(chord) ?? this.#byChord.get(chord) ?? null;
   }
 
