@@ -122,8 +122,12 @@ func (a *app) checkCall(c handover.Call, window bool) error {
 	return nil
 }
 
-// carryOut runs a verb of another start of the program with this one's services.
+// carryOut runs a verb of another start of the program with this one's services, and with the configuration as the
+// file has it now: `config set` may have changed it a moment ago.
 func (a *app) carryOut(c handover.Call, s handover.Streams) int {
+	if a.config.Refresh() {
+		a.fanout.Change(chat.Change{Kind: chat.ChangeSettings})
+	}
 	var mu sync.Mutex
 	var left []func()
 	open := func(ctx context.Context, o cli.OpenOptions) (*cli.Services, error) {

@@ -47,6 +47,10 @@ func (s *Store) fileState() fileState {
 	return fileState{exists: true, size: info.Size(), modified: info.ModTime()}
 }
 
+// Refresh applies what the file contains now, without waiting for Watch to see it, and reports whether that changed
+// anything.
+func (s *Store) Refresh() bool { return s.reload() }
+
 // reload applies the file's present content and reports whether that changed anything. If the file has an error, the
 // configuration in force is kept. The data directory is always kept, because it is open.
 func (s *Store) reload() bool {

@@ -47,6 +47,7 @@ describe('a key', () => {
     await user.paste('sk-anybody');
     expect(await screen.findByText(/does not show its provider/)).toBeInTheDocument();
     expect(screen.queryByRole('button', { name: /Start with gpt/ })).not.toBeInTheDocument();
+    expect(screen.queryByRole('button', { name: 'Test again' })).not.toBeInTheDocument();
     expect(called('settings.setKey')).toEqual([]);
     await user.click(screen.getByRole('button', { name: 'Another server…' }));
     expect(within(await screen.findByRole('dialog')).getByLabelText('Address')).toHaveValue('');

@@ -1,0 +1,40 @@
+package app
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/handover"
+)
+
+// TestACallSeesTheFileAsItIs: a verb that another start hands over follows what `config set` wrote just before it,
+// although nothing watches the file here.
+func TestACallSeesTheFileAsItIs(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, "[tools]\nmode = \"disabled\"\n")
+	tools := func() string {
+		var out, problems bytes.Buffer
+		code := d.app.carryOut(handover.Call{Args: [][]byte{[]byte("tools")}, Dir: t.TempDir()},
+			handover.Streams{In: strings.NewReader(""), Out: &out, Err: &problems, Signals: make(chan os.Signal)})
+		if code != 0 {
+			t.Fatalf("exit code %d: %s", code, problems.String())
+		}
+		return out.String()
+	}
+	if out := tools(); !strings.Contains(out, "Tools are off") {
+		t.Fatalf("before: %s", out)
+	}
+	other, err := config.Open(config.Options{Path: d.app.config.Path()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Set("tools.mode", "enabled"); err != nil {
+		t.Fatal(err)
+	}
+	if out := tools(); strings.Contains(out, "Tools are off") {
+		t.Errorf("after config set tools.mode enabled: %s", out)
+	}
+}
