@@ -138,7 +138,7 @@ export const overlays: readonly Screen[] = [
     await expect(page.getByRole('menu')).toHaveCount(0);
     await page.keyboard.press('Escape');
   } },
-  { name: 'tooltip', show: async (page) => { await page.getByRole('banner').locator('[data-field="context"]').hover(); await expect(page.getByRole('tooltip')).toBeVisible(); }, leave: (page) => page.mouse.move(1, 1) },
+  { name: 'tooltip', show: async (page) => { await page.getByRole('banner').locator('[data-field]:not([data-field="model"]):visible').last().hover(); await expect(page.getByRole('tooltip')).toBeVisible(); }, leave: (page) => page.mouse.move(1, 1) },
   { name: 'close-window', show: async (page) => {
     // The program's question when the window is closed during an answer and there is no tray.
     await page.evaluate(() => (window as unknown as { runtime: { EventsEmit(name: string, data: object): void } }).runtime.EventsEmit('ci:window-request', { kind: 'close', sessionId: '', files: [], x: -1, y: -1 }));

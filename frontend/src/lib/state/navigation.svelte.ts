@@ -46,7 +46,9 @@ export class Navigation {
     void draft.leave(); // text typed from now on is for the new session, however long creating it takes
     composer.focus();
     try {
-      const blank = sessions.list.find((row) => row.turns === 0 && row.branches <= 1 && row.folder === folder && !row.pinned && !row.archived && row.status === '');
+      // The list may not know the first turn of the open session yet.
+      const used = conversation.turns.length > 0 ? conversation.sessionId : '';
+      const blank = sessions.list.find((row) => row.id !== used && row.turns === 0 && row.branches <= 1 && row.folder === folder && !row.pinned && !row.archived && row.status === '');
       const row = blank ?? (await (folder === '' ? backend.sessions.create('') : backend.projects.startSession(folder)));
       await this.#open(row.id);
       if (!blank) await sessions.load();
