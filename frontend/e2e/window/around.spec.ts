@@ -51,7 +51,11 @@ for (const LANG of ['C', 'de_DE.UTF-8']) {
         if (focused() === String(quick.pid)) xdotool('key', 'Escape');
         return false;
       });
-      await until('the second start has ended too', () => processesOf(home).length === 1);
+      // A press that arrived only after Esc has rightly opened the window again.
+      await until('the second start has ended too', () => {
+        if (others(first).some((one) => focused() === String(one.pid))) xdotool('key', 'Escape');
+        return processesOf(home).length === 1;
+      });
     }
     expect(first.running).toBe(true);
   });

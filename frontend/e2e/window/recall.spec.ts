@@ -49,7 +49,8 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
       for (const row of await rows('.card')) expect(row).toMatch(/^(?:What do we have to watch|About [^*]+, step \d+:|That is all)[\s\S]*\n(?:you|the model) · #\d+ · \d\d:\d\d/);
 
       await page.type(search, 'the lag at the start of the hour');
-      await until('the results', async () => /\d results/.test(await shown()));
+      xdotool('key', 'Return'); // searches for the whole text at once, so that no later result replaces these
+      await until('the results', async () => /\d results/.test(await shown()) && !(await page.has(`${panel} [aria-busy="true"]`)));
       for (const row of (await rows('.card')).slice(0, 10)) expect(row.match(/\d+\s%/g), row).toHaveLength(1); // one score
       expect(await shown()).not.toMatch(/Matched:/); // the reasons are shown only on request
       xdotool('key', 'Down', 'Return');
