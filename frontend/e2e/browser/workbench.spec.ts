@@ -57,8 +57,8 @@ test('a tree of 300 forks: find one, open it, compare, roll back, edit, archive;
   await expect(compared).toContainText(`${shared.length} turn${shared.length === 1 ? '' : 's'} shared`);
   const sides = compared.getByRole('region', { name: /^Branch / });
   await expect(sides.nth(1)).toHaveAccessibleName('Branch Ferry');
-  expect(spoken(await sides.nth(0).innerText())).toEqual(other.slice(shared.length));
-  expect(spoken(await sides.nth(1).innerText())).toEqual(way.slice(shared.length));
+  await expect.poll(async () => spoken(await sides.nth(0).innerText())).toEqual(other.slice(shared.length));
+  await expect.poll(async () => spoken(await sides.nth(1).innerText())).toEqual(way.slice(shared.length));
   await page.keyboard.press('Escape');
   await expect(compared).toBeHidden();
 
