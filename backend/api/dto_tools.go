@@ -120,7 +120,7 @@ type ToolDecisionRequest struct {
 }
 
 // ToolResolveRequest resolves a call with an unknown outcome: "enter" (Text is the result that the user determined),
-// "rerun", "tell" (the model is told that it is unknown). Hash is that of the shown definition: with another one the
+// "rerun", "tell" (the model gets the answer that it is unknown). Hash is that of the shown definition: with another one the
 // tool is not run again. To give up, discard the turn.
 type ToolResolveRequest struct {
 	CallID  string          `json:"callId"`

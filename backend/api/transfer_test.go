@@ -336,7 +336,7 @@ func TestInspectFiles(t *testing.T) {
 	}
 }
 
-// Without a native window, the page is told to let the user type paths.
+// Without a native window, the page lets the user type paths.
 func TestWithoutAShell(t *testing.T) {
 	d := newDesk(t)
 	_, files := d.transfer.PickFiles()

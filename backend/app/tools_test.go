@@ -231,7 +231,7 @@ func TestToolsOfASession(t *testing.T) {
 }
 
 // TestACommandIsCancelled: the outcome of a cancelled call that may have had effects is unknown, and a person decides
-// what the model is told.
+// what the model receives.
 func TestACommandIsCancelled(t *testing.T) {
 	p := newToolPage(t, calling("c1", "run_command", `{"command":"touch begun; sleep 1000"}`), saying("I see."))
 	r := must[api.SendResult](t)(p.chat.Send(api.SendRequest{Text: "Make it."}))

@@ -390,7 +390,7 @@ func TestClosedStdoutDoesNotStopTheAnswer(t *testing.T) {
 	}
 }
 
-// The process that waits for the program is told why it continues, and can stop it.
+// The process that waits for the program learns why it continues, and can stop it.
 func TestAnAnswerThatNobodyReadsIsReported(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

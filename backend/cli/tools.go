@@ -155,7 +155,7 @@ func tool(p tools.Panel, name string) (tools.Definition, error) {
 		WithHint("contextinfinity tools lists them")
 }
 
-// toolOrSource finds a tool, or a source, which stands for all its tools.
+// toolOrSource finds a tool, or a source with all its tools.
 func toolOrSource(p tools.Panel, name string) (d tools.Definition, whole bool, err error) {
 	if d, err = tool(p, name); err == nil {
 		return d, false, nil

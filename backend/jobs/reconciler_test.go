@@ -16,7 +16,7 @@ import (
 	"contextinfinity/backend/store"
 )
 
-// turns stands in for the engine.
+// turns is a fake of the engine.
 type turns struct {
 	mu        sync.Mutex
 	found     []chat.RecoveryItem

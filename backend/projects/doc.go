@@ -7,5 +7,5 @@
 // read if its size or time has changed, and indexed if its hash has.
 //
 // Files are untrusted. Nothing outside of the folder is opened (os.Root) and links are not followed. Hidden files and
-// files that usually contain secrets are skipped, and the user is told.
+// files that usually contain secrets are skipped, and the user sees which.
 package projects

@@ -103,7 +103,7 @@ func (f *fixture) assembled(b chat.Branch, rec *recollector, t chat.Turn) prompt
 	return c
 }
 
-// extractOf stands in for the librarian's extract: it takes the beginning of each turn.
+// extractOf is a fake of the librarian's extract that takes the beginning of each turn.
 func extractOf(turns []chat.Turn, target int) string {
 	var b strings.Builder
 	for _, t := range turns {

@@ -2324,8 +2324,8 @@ export interface ToolDecisionRequest {
 
 /**
  * ToolResolveRequest resolves a call with an unknown outcome: "enter" (Text is the result that the user determined),
- * "rerun", "tell" (the model is told that it is unknown). Hash is that of the shown definition: with another one the
- * tool is not run again. To give up, discard the turn.
+ * "rerun", "tell" (the model gets the answer that it is unknown). Hash is that of the shown definition: with another
+ * one the tool is not run again. To give up, discard the turn.
  */
 export interface ToolResolveRequest {
   callId: string;

@@ -1,0 +1,291 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
+	"contextinfinity/backend/tools"
+)
+
+// call is a running call.
+type call struct {
+	mu       sync.Mutex
+	progress func(tools.Progress)
+	last     time.Time
+
+	hold    func() (release func()) // pauses its clock; nil: it has none
+	release func()                  // set while it is paused, see session.asking
+}
+
+func (ss *session) progressed(p *mcp.ProgressNotificationParams) {
+	token, ok := p.ProgressToken.(string)
+	if !ok {
+		return
+	}
+	ss.mu.Lock()
+	c := ss.calls[token]
+	ss.mu.Unlock()
+	if c != nil {
+		c.report(tools.Progress{Done: p.Progress, Total: p.Total, Message: display.Shorten(clean(ss.s.redact(p.Message)), 500)}, ss.s.m.deps.Now())
+	}
+}
+
+// report passes progress on, but not after the call has returned.
+func (c *call) report(p tools.Progress, now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.progress == nil || now.Sub(c.last) < progressEvery && (p.Total == 0 || p.Done < p.Total) {
+		return
+	}
+	c.last = now
+	c.progress(p)
+}
+
+// call runs a tool. With an error that does not wrap tools.ErrNotStarted, it is unknown whether it ran.
+func (ss *session) call(ctx context.Context, tc tools.Call) (tools.Output, error) {
+	c, token, err := ss.enter(tc)
+	if err != nil {
+		return tools.Output{}, err
+	}
+	defer ss.leaveCall(c, token)
+	params := &mcp.CallToolParams{Name: tc.Tool, Arguments: arguments(tc.Arguments)}
+	params.SetProgressToken(token)
+	running, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(ss.life, cancel)()
+	running, sent := withAttempt(running)
+	result, returned, err := ss.callTool(running, params)
+	if err != nil {
+		return ss.failed(ctx, err, returned && ss.child == nil && sent.neverReached())
+	}
+	out := tools.Output{Content: ss.s.redacted(blocksOf(result.Content)), IsError: result.IsError}
+	if !says(result.Content, result.StructuredContent) {
+		out.Content = append(out.Content, ss.s.structured(result.StructuredContent)...)
+	}
+	return out, nil
+}
+
+// enter registers a running call. The server may have restarted since the call was allowed, so it checks this
+// connection's definitions: a tool with another definition is not called.
+func (ss *session) enter(tc tools.Call) (c *call, token string, err error) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if why := ss.leaving; why != nil {
+		return nil, "", notStarted(ss.s.name, "%s", ss.s.wordsOf(why))
+	}
+	i := slices.IndexFunc(ss.offer.tools, func(d chat.ToolDefinition) bool { return d.Tool == tc.Tool })
+	switch {
+	case i < 0:
+		return nil, "", notStarted(ss.s.name, "It does not offer the tool %s any more.", display.Shorten(clean(tc.Tool), 100))
+	case tc.Definition != "" && tools.HashOf(ss.offer.tools[i]) != tc.Definition:
+		return nil, "", notStarted(ss.s.name, "The definition of its tool %s changed after the call was allowed.", display.Shorten(clean(tc.Tool), 100))
+	}
+	c = &call{progress: tc.Progress, hold: tc.Hold}
+	ss.nextCall++
+	token = "call-" + strconv.Itoa(ss.nextCall)
+	ss.calls[token] = c
+	if ss.asking > 0 {
+		c.held(true)
+	}
+	return c, token, nil
+}
+
+func (ss *session) leaveCall(c *call, token string) {
+	ss.mu.Lock()
+	delete(ss.calls, token)
+	c.held(false)
+	ss.leaveIfIdle()
+	ss.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.progress = nil
+}
+
+// held pauses or continues the clock of a call. It is called with the session's mu held.
+func (c *call) held(yes bool) {
+	switch {
+	case yes && c.hold != nil && c.release == nil:
+		c.release = c.hold()
+	case !yes && c.release != nil:
+		c.release()
+		c.release = nil
+	}
+}
+
+// ask counts an open question to the user. It is unknown which call it belongs to, and others may wait for that one,
+// so all clocks are paused.
+func (ss *session) ask(by int) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	ss.asking += by
+	for _, c := range ss.calls {
+		c.held(ss.asking > 0)
+	}
+}
+
+// callTool also returns when the context ends while the SDK is blocked because the program does not read its input;
+// returned is then false.
+func (ss *session) callTool(ctx context.Context, params *mcp.CallToolParams) (result *mcp.CallToolResult, returned bool, err error) {
+	type answer struct {
+		result *mcp.CallToolResult
+		err    error
+	}
+	done := make(chan answer, 1)
+	ss.mu.Lock()
+	if ss.closed {
+		ss.mu.Unlock()
+		return nil, false, io.EOF
+	}
+	ss.work.Go(func() {
+		var a answer
+		a.err = guard(func() (err error) { a.result, err = ss.conn.CallTool(ctx, params); return err })
+		done <- a
+	})
+	ss.mu.Unlock()
+	select {
+	case a := <-done:
+		return a.result, true, a.err
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(ss.s.m.limits.Terminate) // notifying the server takes a moment
+	defer timer.Stop()
+	select {
+	case a := <-done:
+		return a.result, true, a.err
+	case <-timer.C:
+		return nil, false, ctx.Err()
+	}
+}
+
+func arguments(raw json.RawMessage) any {
+	if len(raw) == 0 {
+		return map[string]any{}
+	}
+	return raw
+}
+
+// failed classifies the error of a call. unreached: its own requests prove that it did not reach the server. The
+// error itself proves nothing: the SDK returns the reason for the connection's end to all running calls.
+func (ss *session) failed(ctx context.Context, err error, unreached bool) (tools.Output, error) {
+	if wire, ok := answered(err); ok && (!mayBeOurs(wire) || !ss.gone()) {
+		if wire.Code == codeOpenPage {
+			return ss.openPages(ctx, wire.Data), nil
+		}
+		words := display.Shorten(ss.s.redact(text(wire.Message)), longestWords)
+		return tools.Output{Content: chat.Blocks{chat.Text{Text: "The server refused the call: " + words}}, IsError: true}, nil
+	}
+	if ctx.Err() != nil {
+		return tools.Output{}, fmt.Errorf("the call was ended before its result came: %w", context.Cause(ctx))
+	}
+	if ss.life.Err() != nil && errors.Is(err, context.Canceled) {
+		err = io.EOF // the session ended before the connection
+	}
+	words := ss.s.wordsOf(ss.because(err))
+	anew := isDial(err) || errors.Is(err, errSignIn) || errors.Is(err, mcp.ErrSessionMissing)
+	if anew {
+		ss.leave(err)
+	}
+	var permanent *permanentError
+	switch {
+	case unreached:
+		return tools.Output{}, notStarted(ss.s.name, "%s", words)
+	case errors.As(err, &permanent):
+		return tools.Output{}, chat.WrapError(chat.CodeUnavailable, "mcp.call", errEnded, fmt.Sprintf("The server %s gave no result. %s", ss.s.name, words))
+	case anew, isEnd(err), errors.Is(err, errFrame), errors.Is(err, errFlood), errors.Is(err, os.ErrDeadlineExceeded), isBroken(err), ss.gone():
+		return tools.Output{}, chat.WrapError(chat.CodeUnavailable, "mcp.call", errEnded, fmt.Sprintf("The server %s ended while the tool ran. %s", ss.s.name, words))
+	}
+	return tools.Output{}, chat.WrapError(chat.CodeProvider, "mcp.call", tools.ErrUnreadable, fmt.Sprintf("The server %s returned a result that cannot be read. %s", ss.s.name, words))
+}
+
+// errEnded is for calls that may have run.
+var errEnded = errors.New("the connection to the server ended")
+
+// isBroken reports an HTTP request without a response.
+func isBroken(err error) bool {
+	var request *url.Error
+	return errors.As(err, &request) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// gone reports that the connection has ended, which may be noticed shortly after a call's end.
+func (ss *session) gone() bool {
+	if ss.life.Err() != nil {
+		return true
+	}
+	done := make(chan struct{})
+	go func() { _ = ss.conn.Wait(); close(done) }()
+	timer := time.NewTimer(200 * time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// openPages asks the user to open pages that a server requires before it works.
+func (ss *session) openPages(ctx context.Context, data json.RawMessage) tools.Output {
+	var wants struct {
+		Elicitations []*mcp.ElicitParams `json:"elicitations"`
+	}
+	_ = json.Unmarshal(data, &wants)
+	said := "The server wants a page to be visited before this works. The person was asked and did not open it."
+	for i, p := range wants.Elicitations {
+		if i >= ss.s.m.limits.Questions || p == nil {
+			break
+		}
+		p.Mode = ModeURL
+		if r, err := ss.elicit(ctx, p); err == nil && r.Action == Accept {
+			said = "The server wanted a page to be visited before this works. The person opened it: when that is done, the call can be made again."
+		}
+	}
+	return tools.Output{Content: chat.Blocks{chat.Text{Text: said}}, IsError: true}
+}
+
+// elicit asks the user a question of the server.
+func (ss *session) elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+	s := ss.s
+	if s.m.deps.Elicit == nil || p == nil || !s.begin() {
+		return &mcp.ElicitResult{Action: Decline}, nil
+	}
+	defer s.finish()
+	q, err := s.questionOf(p)
+	if err != nil {
+		s.log.add(FromProgram, "It asked a question that cannot be shown: "+err.Error()+".")
+		return &mcp.ElicitResult{Action: Decline}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.m.limits.Ask)
+	defer cancel()
+	stop := context.AfterFunc(ss.life, cancel)
+	defer stop()
+	ss.ask(1)
+	defer ss.ask(-1)
+	a, err := s.m.deps.Elicit.Elicit(ctx, q)
+	if err != nil || a.Action != Accept {
+		action := Decline
+		if err == nil && a.Action == Cancel {
+			action = Cancel
+		}
+		return &mcp.ElicitResult{Action: action}, nil
+	}
+	result := &mcp.ElicitResult{Action: Accept}
+	if q.Mode == ModeForm {
+		if result.Content, err = q.contentOf(a); err != nil {
+			return &mcp.ElicitResult{Action: Cancel}, nil
+		}
+	}
+	return result, nil
+}
