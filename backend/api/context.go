@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"sort"
-	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/prompt"
 )
@@ -53,7 +53,7 @@ func (c *Core) seen(ctx context.Context, id chat.TurnID) (ContextView, error) {
 		if u := steps[n-1].Usage; u != nil {
 			v.Reported, v.Cached = u.InputTokens, u.CachedInputTokens
 			if n := u.NotBelieved; n != "" {
-				v.UsageNote = strings.ToUpper(n[:1]) + n[1:] + "."
+				v.UsageNote = display.Capitalized(n) + "."
 			}
 		}
 	}

@@ -3,10 +3,10 @@ package api
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/inspecting"
+	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/prompt"
 	"contextinfinity/backend/retrieval"
@@ -17,7 +17,7 @@ func matchWhy(m retrieval.Match, role chat.Role, similarity *float64) MatchWhy {
 	reason := m.String()
 	return MatchWhy{
 		Words: append([]string{}, m.Words...), Similarity: similarity, Role: string(role),
-		Reason: strings.ToUpper(reason[:1]) + reason[1:] + ".",
+		Reason: display.Capitalized(reason) + ".",
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // RecoveryReport says what the reconciler found and did (SPEC 11). Its messages are only written in this file; the
@@ -129,7 +131,7 @@ func MissedDaily(err error) RecoveryItem {
 	if e.Message == "" || e.Hint == "" {
 		return RecoveryItem{Kind: RecoveredDaily, Message: e.Error()}
 	}
-	return RecoveryItem{Kind: RecoveredDaily, Message: sentence(e.Message) + " " + sentence(strings.ToUpper(e.Hint[:1])+e.Hint[1:])}
+	return RecoveryItem{Kind: RecoveredDaily, Message: sentence(e.Message) + " " + sentence(capitalized(e.Hint))}
 }
 
 // GivenUp is a job that failed too often.
@@ -226,6 +228,12 @@ func counted(n int, one, many string) string {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
+}
+
+// capitalized makes the first character upper case. The domain imports no package of ours, so it does not use display.
+func capitalized(s string) string {
+	first, size := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(first)) + s[size:]
 }
 
 // sentence adds a full stop to a text if necessary.

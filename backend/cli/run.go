@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/turn"
 )
 
@@ -87,7 +88,7 @@ func asUsage(err error) error {
 			msg = fmt.Sprintf("--%s is %s, not %q", value.GetFlag().Name, want, clip(value.GetValue(), 40))
 		}
 	}
-	return usageHint("contextinfinity help lists the verbs", "%s", strings.ToUpper(msg[:1])+msg[1:]+".")
+	return usageHint("contextinfinity help lists the verbs", "%s", display.Capitalized(msg)+".")
 }
 
 // flagUsage is an error in the flags of a command.

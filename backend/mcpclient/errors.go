@@ -81,7 +81,7 @@ func plainError(err error) string {
 	return err.Error()
 }
 
-func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] + "." }
+func sentence(text string) string { return display.Capitalized(text) + "." }
 
 // isDial reports that no connection was established.
 func isDial(err error) bool {

@@ -3,9 +3,9 @@ package prompt
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
 )
 
 // NeedsSummaryShrink asks the caller to shorten the head summary to Target tokens and to assemble again with
@@ -73,7 +73,7 @@ func overCap(section, model string, have, most int) error {
 		hint = "unpin or shorten facts, raise budget.working_set_tokens, or choose a model with a larger window"
 	}
 	text := e.Error()
-	return chat.WrapError(chat.CodeOverBudget, "prompt.caps", e, strings.ToUpper(text[:1])+text[1:]+".").WithHint("%s", hint)
+	return chat.WrapError(chat.CodeOverBudget, "prompt.caps", e, display.Capitalized(text)+".").WithHint("%s", hint)
 }
 
 // CheckInstructions refuses instructions over their cap, CheckPins pinned facts that together exceed theirs. The

@@ -35,3 +35,14 @@ func TestCount(t *testing.T) {
 		t.Error("a wrong form")
 	}
 }
+
+func TestCapitalized(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "the disk is full": "The disk is full", "übrig": "Übrig", "“Check everything” lists them": "“Check everything” lists them",
+		"7 turns": "7 turns", "\xffbroken": "\xffbroken",
+	} {
+		if got := Capitalized(text); got != want {
+			t.Errorf("%q becomes %q, not %q", text, got, want)
+		}
+	}
+}
