@@ -36,12 +36,12 @@ func (s *Service) Merge(ctx context.Context, id chat.TurnID, model string) (*tur
 		return nil, chat.Errorf(chat.CodeConflict, "answers.merge", "There are fewer than two final answers to merge. Nothing was sent.").
 			WithHint("wait until two of them are final")
 	}
-	if err := s.turns.CanUse(ctx, model); err != nil {
-		return nil, err // checked first, so that no branch is created for a model that cannot be used
-	}
 	first, err := s.asked(ctx, id)
 	if err != nil {
 		return nil, err
+	}
+	if err := s.turns.CanMerge(ctx, first.BranchID, model); err != nil {
+		return nil, err // checked first, so that no branch is created for a model that cannot merge
 	}
 	name := "merged answer"
 	if model != "" {

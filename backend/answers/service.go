@@ -33,6 +33,7 @@ type Store interface {
 // Turns runs turns. It is turn.Engine.
 type Turns interface {
 	CanUse(ctx context.Context, model string) error
+	CanMerge(ctx context.Context, branch chat.BranchID, model string) error
 	Send(context.Context, turn.Message) (*turn.Handle, error)
 	Answer(context.Context, chat.Turn) (chat.Message, error)
 }
@@ -107,8 +108,8 @@ func (s *Service) beside(ctx context.Context, first chat.Turn, m turn.Message, m
 }
 
 // AskAlso has another model answer the message of a turn too, on a new branch. The active branch does not change. If
-// the turn is a retry, the branch forks off before the first attempt: a model is not told of another one's failure, and
-// the answers share their history.
+// the turn is a retry, the branch forks off before the first attempt: a model does not see the failure of another one,
+// and the answers share their history.
 func (s *Service) AskAlso(ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error) {
 	t, err := s.asked(ctx, id)
 	if err != nil {

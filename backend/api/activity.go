@@ -21,19 +21,14 @@ const (
 
 // Activity returns the Activity tab of a branch.
 func (s *Inspect) Activity(branchID string) (ActivityPanel, error) {
-	p := ActivityPanel{Jobs: []JobView{}, Turns: []TurnMetrics{}, Earlier: []RecoveryReport{}}
-	if err := s.c.ready(); err != nil {
-		return p, err
-	}
+	p := ActivityPanel{Turns: []TurnMetrics{}, Earlier: []RecoveryReport{}}
 	ctx := s.c.ctx()
 	jobs, err := s.c.Queue.Jobs(ctx, chat.JobQuery{Limit: activityJobs})
 	if err != nil {
 		return p, err
 	}
-	for _, j := range jobs {
-		p.Jobs = append(p.Jobs, s.c.jobView(ctx, j))
-	}
-	if p.Queued, p.Running, p.Dead, err = s.c.Queue.JobCounts(ctx); err != nil {
+	p.Jobs = lists.Map(jobs, func(j chat.Job) JobView { return s.c.jobView(ctx, j) })
+	if p.Queued, p.Running, p.Failed, err = s.c.Queue.JobCounts(ctx); err != nil {
 		return p, err
 	}
 	turn, title := s.c.turns(ctx), s.c.titles(ctx)
@@ -45,9 +40,7 @@ func (s *Inspect) Activity(branchID string) (ActivityPanel, error) {
 		return p, nil
 	}
 	rows, err := s.c.Figures.Metrics(ctx, chat.BranchID(branchID), activityTurns)
-	for _, r := range rows {
-		p.Turns = append(p.Turns, metricsView(r))
-	}
+	p.Turns = lists.Map(rows, metricsView)
 	return p, err
 }
 
@@ -120,19 +113,16 @@ func (c *Core) jobView(ctx context.Context, j chat.Job) JobView {
 
 // RetryJob makes a job due now and resets its tries.
 func (s *Inspect) RetryJob(id int64) error {
-	return s.c.do(func(ctx context.Context) error { return s.c.Queue.RetryJob(ctx, id) })
+	return s.c.Queue.RetryJob(s.c.ctx(), id)
 }
 
 // KillJob marks a job as failed until it is retried.
 func (s *Inspect) KillJob(id int64) error {
-	return s.c.do(func(ctx context.Context) error { return s.c.Queue.KillJob(ctx, id) })
+	return s.c.Queue.KillJob(s.c.ctx(), id)
 }
 
 // Reconcile looks for unfinished work now and returns what it found.
 func (s *Inspect) Reconcile() (RecoveryReport, error) {
-	if err := s.c.ready(); err != nil {
-		return RecoveryReport{}, err
-	}
 	ctx := s.c.ctx()
 	r, err := s.c.Upkeep.Reconcile(ctx)
 	if err != nil {
@@ -143,9 +133,6 @@ func (s *Inspect) Reconcile() (RecoveryReport, error) {
 
 // Steps lists a turn's provider calls, every attempt.
 func (s *Inspect) Steps(turnID string) ([]StepView, error) {
-	if err := s.c.ready(); err != nil {
-		return nil, err
-	}
 	steps, err := s.c.History.Steps(s.c.ctx(), chat.TurnID(turnID))
 	return lists.Map(steps, stepView), err
 }
@@ -154,9 +141,6 @@ func (s *Inspect) Steps(turnID string) ([]StepView, error) {
 // part.
 func (s *Inspect) RawStep(stepID string) (RawStep, error) {
 	raw := RawStep{Events: []RawEvent{}}
-	if err := s.c.ready(); err != nil {
-		return raw, err
-	}
 	id := chat.StepID(stepID)
 	p, err := s.c.History.StepBodies(s.c.ctx(), id)
 	if err != nil {

@@ -7,13 +7,10 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// SendToSeveral sends a message to two to four models at once, each with its own branch. The active branch gets the
-// first of them. It is never queued.
+// SendToSeveral sends a message to two to four models at once, each with its own branch. The message's branch
+// gets the first of them and becomes the active one. It is never queued.
 func (s *Chat) SendToSeveral(req SendRequest, models []string) (SentToSeveral, error) {
 	v := SentToSeveral{Problems: []ErrorView{}}
-	if err := s.c.ready(); err != nil {
-		return v, err
-	}
 	ctx := s.c.ctx()
 	m, sess, err := s.message(ctx, req)
 	if err != nil {
@@ -24,6 +21,7 @@ func (s *Chat) SendToSeveral(req SendRequest, models []string) (SentToSeveral, e
 	if err != nil {
 		return v, err
 	}
+	s.activate(ctx, m.Branch)
 	v.First = result(sent[0].Handle, sess, m.Branch)
 	for _, one := range sent {
 		if one.Err != nil {
@@ -39,9 +37,6 @@ func (s *Chat) SendToSeveral(req SendRequest, models []string) (SentToSeveral, e
 // Answers are all answers to the message of a turn, each on its branch.
 func (s *Branches) Answers(turnID string) (AnswerSet, error) {
 	v := AnswerSet{User: []BlockView{}, Columns: []AnswerColumn{}}
-	if err := s.c.ready(); err != nil {
-		return v, err
-	}
 	v.Rev = s.c.Hub.Rev()
 	ctx := s.c.ctx()
 	all, err := s.c.Answers.Of(ctx, chat.TurnID(turnID))
@@ -81,9 +76,6 @@ func (s *Branches) MergeAnswers(turnID, model string) (SendResult, error) {
 }
 
 func (s *Branches) sent(turnID string, send func(context.Context, chat.TurnID) (*turn.Handle, error)) (SendResult, error) {
-	if err := s.c.ready(); err != nil {
-		return SendResult{}, err
-	}
 	h, err := send(s.c.ctx(), chat.TurnID(turnID))
 	if err != nil {
 		return SendResult{}, err

@@ -72,9 +72,6 @@ func (u *uploads) drop(id string) {
 // Attach receives a piece of a document; after the last one the document is read and stored for the draft of its
 // branch.
 func (s *Chat) Attach(part AttachPart) (AttachResult, error) {
-	if err := s.c.ready(); err != nil {
-		return AttachResult{}, err
-	}
 	data, err := base64.StdEncoding.DecodeString(part.Data)
 	if err != nil {
 		s.uploads.drop(part.Upload)
@@ -110,9 +107,6 @@ func (s *Chat) AttachCancel(upload string) error {
 
 // Document is an attached document to read.
 func (s *Chat) Document(fileID string) (DocumentView, error) {
-	if err := s.c.ready(); err != nil {
-		return DocumentView{}, err
-	}
 	ctx := s.c.ctx()
 	f, err := s.c.Drafts.File(ctx, chat.FileID(fileID))
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 )
 
 // Branches shows a session's branches and rolls them back.
@@ -15,9 +16,6 @@ func NewBranches(c *Core) *Branches { return &Branches{c} }
 // Tree is a session's branches as runs of turns.
 func (s *Branches) Tree(sessionID string) (BranchTree, error) {
 	v := BranchTree{SessionID: sessionID, Runs: []TreeRun{}, Branches: []TreeBranch{}}
-	if err := s.c.ready(); err != nil {
-		return v, err
-	}
 	v.Rev = s.c.Hub.Rev()
 	tree, err := s.c.History.Tree(s.c.ctx(), chat.SessionID(sessionID))
 	if err != nil {
@@ -60,7 +58,7 @@ func (s *Branches) run(r chat.TreeRun, parent string, b chat.BranchSummary) Tree
 func treeBranch(b chat.BranchSummary, active chat.BranchID) TreeBranch {
 	return TreeBranch{
 		ID: string(b.ID), Label: b.Label, ParentID: string(b.ParentBranch), ForkSeq: b.ForkSeq, Turns: b.Turns, Own: b.Own(),
-		Pending: b.Pending, HeadSeq: b.Covers, HeadState: string(b.HeadState), HeadShortID: chat.ShortID(b.HeadState),
+		Pending: b.Pending, HeadSeq: b.Covers, HeadShortID: chat.ShortID(b.HeadState),
 		Archived: b.ArchivedAt != nil, Active: b.ID == active, CreatedAt: ms(b.CreatedAt), UpdatedAt: ms(b.UpdatedAt),
 	}
 }
@@ -71,9 +69,6 @@ const sideTurns = 100
 // Compare compares two branches of a session from where they diverge.
 func (s *Branches) Compare(leftBranchID, rightBranchID string) (BranchComparison, error) {
 	v := BranchComparison{Left: emptySide(), Right: emptySide()}
-	if err := s.c.ready(); err != nil {
-		return v, err
-	}
 	ctx := s.c.ctx()
 	apart, err := s.c.History.BranchesApart(ctx, chat.BranchID(leftBranchID), chat.BranchID(rightBranchID))
 	if err != nil {
@@ -121,9 +116,7 @@ func (s *Branches) side(ctx context.Context, id chat.BranchID, shared int64) (Br
 	}
 	side.Summary = head.Summary
 	pins, err := s.c.Pins.Pins(ctx, id)
-	for _, p := range pins {
-		side.Pins = append(side.Pins, pinView(p, id))
-	}
+	side.Pins = lists.Map(pins, func(p chat.Pin) PinView { return pinView(p, id) })
 	return side, err
 }
 
@@ -134,9 +127,6 @@ const landmarks, minLandmarks = 5, 12
 // A short run has none.
 func (s *Branches) Landmarks(branchID string, fromSeq, toSeq int64) ([]Landmark, error) {
 	v := []Landmark{}
-	if err := s.c.ready(); err != nil {
-		return v, err
-	}
 	turns := toSeq - fromSeq + 1
 	if turns < minLandmarks {
 		return v, nil
@@ -156,14 +146,11 @@ func (s *Branches) Landmarks(branchID string, fromSeq, toSeq int64) ([]Landmark,
 
 // Archive archives or restores a branch. Nothing is deleted, and the active one cannot be archived.
 func (s *Branches) Archive(branchID string, archived bool) error {
-	return s.c.do(func(ctx context.Context) error { return s.c.Branches.Archive(ctx, chat.BranchID(branchID), archived) })
+	return s.c.Branches.Archive(s.c.ctx(), chat.BranchID(branchID), archived)
 }
 
 // RollbackTo rolls back to a turn: a new branch that ends with it becomes active.
 func (s *Branches) RollbackTo(branchID, turnID string) (BranchView, error) {
-	if err := s.c.ready(); err != nil {
-		return BranchView{}, err
-	}
 	b, err := s.c.Branches.RollbackTo(s.c.ctx(), chat.BranchID(branchID), chat.TurnID(turnID))
 	if err != nil {
 		return BranchView{}, err
@@ -174,9 +161,6 @@ func (s *Branches) RollbackTo(branchID, turnID string) (BranchView, error) {
 // ContextAt is the next request of a branch that would end with a turn; an empty turn: before the first. The branch
 // is not created.
 func (s *Branches) ContextAt(branchID, turnID, model string) (ContextView, error) {
-	if err := s.c.ready(); err != nil {
-		return ContextView{}, err
-	}
 	ctx := s.c.ctx()
 	cut, err := s.c.Branches.Cut(ctx, chat.BranchID(branchID), chat.TurnID(turnID))
 	if err != nil {

@@ -3,11 +3,9 @@ package api
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/prompt"
 	"contextinfinity/backend/turn"
 )
 
@@ -21,11 +19,9 @@ type Chat struct {
 // NewChat returns the service.
 func NewChat(c *Core) *Chat { return &Chat{c: c} }
 
-// Send makes a message durable and starts its turn, or queues it while another turn of the branch runs.
+// Send makes a message durable and starts its turn, or queues it while another turn of the branch runs. Its branch
+// becomes the active one.
 func (s *Chat) Send(req SendRequest) (SendResult, error) {
-	if err := s.c.ready(); err != nil {
-		return SendResult{}, err
-	}
 	ctx := s.c.ctx()
 	m, sess, err := s.message(ctx, req)
 	if err != nil {
@@ -35,10 +31,20 @@ func (s *Chat) Send(req SendRequest) (SendResult, error) {
 	if err != nil {
 		return SendResult{}, err
 	}
+	s.activate(ctx, m.Branch)
 	return result(h, sess, m.Branch), nil
 }
 
-// message is what a request asks to be sent, and its session, which is made where there is none yet.
+// activate makes the branch that a person wrote on the active one, so that the session opens there the next time,
+// even if the window showed another branch or the active one was changed elsewhere meanwhile. The message is already
+// stored, so a failure is only logged.
+func (s *Chat) activate(ctx context.Context, branch chat.BranchID) {
+	if err := s.c.Branches.Activate(ctx, branch); err != nil {
+		s.c.Log.Warn("the branch of a message could not be made the active one", "branch", branch, "err", err)
+	}
+}
+
+// message is what a request asks to be sent, and its session, which is created if there is none yet.
 func (s *Chat) message(ctx context.Context, req SendRequest) (turn.Message, chat.SessionID, error) {
 	content, err := userMessage(req.Text, req.Images, req.Files, req.Memories)
 	if err == nil {
@@ -117,9 +123,6 @@ func (s *Chat) Discard(turnID string) error {
 }
 
 func (s *Chat) decide(do func(context.Context) error) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
 	defer s.c.Jobs.Wake()
 	return do(s.c.ctx())
 }
@@ -141,21 +144,17 @@ func (s *Chat) SendUnsent(turnID, model string) (SendResult, error) {
 }
 
 func (s *Chat) again(do func(context.Context, chat.TurnID, string) (*turn.Handle, error), id, model string) (SendResult, error) {
-	if err := s.c.ready(); err != nil {
-		return SendResult{}, err
-	}
-	h, err := do(s.c.ctx(), chat.TurnID(id), model)
+	ctx := s.c.ctx()
+	h, err := do(ctx, chat.TurnID(id), model)
 	if err != nil {
 		return SendResult{}, err
 	}
+	s.activate(ctx, h.Turn.BranchID)
 	return result(h, h.Turn.SessionID, h.Turn.BranchID), nil
 }
 
 // Stream returns a step's text so far, for a window that missed frames.
 func (s *Chat) Stream(stepID string) (StreamState, error) {
-	if err := s.c.ready(); err != nil {
-		return StreamState{}, err
-	}
 	if live, ok := s.c.Turns.LiveStep(chat.StepID(stepID)); ok {
 		f := live.Frame
 		return StreamState{
@@ -184,9 +183,5 @@ func (s *Chat) CountTokens(text string) int { return s.c.Counter.Count("", text)
 
 // SetModel sets the session's model from now on.
 func (s *Chat) SetModel(sessionID, model string) error {
-	return s.c.do(func(ctx context.Context) error {
-		return s.c.Sessions.SetSessionModel(ctx, chat.SessionID(sessionID), model)
-	})
+	return s.c.Sessions.SetSessionModel(s.c.ctx(), chat.SessionID(sessionID), model)
 }
-
-func asOverBudget(err error, target **prompt.OverBudgetError) bool { return errors.As(err, target) }

@@ -14,9 +14,6 @@ import (
 
 // Context is the X-ray of a turn: what the model saw.
 func (s *Inspect) Context(turnID string) (ContextView, error) {
-	if err := s.c.ready(); err != nil {
-		return ContextView{}, err
-	}
 	return s.c.seen(s.c.ctx(), chat.TurnID(turnID))
 }
 
@@ -88,9 +85,6 @@ func (v *ContextView) mark(before []prompt.Text) {
 
 // NextContext is the branch's next request with a draft and its attachments.
 func (s *Inspect) NextContext(branchID, model string, draft Draft) (ContextView, error) {
-	if err := s.c.ready(); err != nil {
-		return ContextView{}, err
-	}
 	ctx, branch := s.c.ctx(), chat.BranchID(branchID)
 	m, err := userMessage(draft.Text, draft.Images, draft.Files, draft.Memories)
 	if err != nil {
@@ -112,8 +106,7 @@ func (c *Core) next(ctx context.Context, before chat.Turn, model string, p promp
 		v := contextView(prompt.Manifest{Budget: budget, Model: model}, nil)
 		e := errorView(chat.AsError(err))
 		v.Error = &e
-		var over *prompt.OverBudgetError
-		if errors.As(err, &over) {
+		if over, ok := errors.AsType[*prompt.OverBudgetError](err); ok {
 			v.Tokens = over.Required
 		}
 		return v, nil
@@ -134,10 +127,7 @@ func (c *Core) next(ctx context.Context, before chat.Turn, model string, p promp
 
 // DiffContext compares a turn's request with the previous one.
 func (s *Inspect) DiffContext(turnID string) (ContextDiff, error) {
-	d := ContextDiff{Removed: []ContextItem{}, Added: []ContextItem{}}
-	if err := s.c.ready(); err != nil {
-		return d, err
-	}
+	d := ContextDiff{Added: []ContextItem{}}
 	ctx := s.c.ctx()
 	t, err := s.c.History.Turn(ctx, chat.TurnID(turnID))
 	if err != nil {
@@ -160,9 +150,7 @@ func (s *Inspect) DiffContext(turnID string) (ContextDiff, error) {
 	}
 	from := d.From.texts()
 	diff := prompt.Compare(promptTexts(from), promptTexts(to))
-	for _, i := range diff.Removed {
-		d.Removed = append(d.Removed, from[i])
-	}
+	d.Removed = lists.Map(diff.Removed, func(i int) ContextItem { return from[i] })
 	for _, i := range diff.Added {
 		d.Added = append(d.Added, to[i])
 	}
@@ -301,9 +289,6 @@ func redactionViews(found []prompt.Redaction) []RedactionView {
 
 // Summarize makes the branch's due range summaries now; forced, also for turns that still fit.
 func (s *Inspect) Summarize(branchID string, force bool) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
 	_, err := s.c.Jobs.SummarizeRanges(s.c.ctx(), chat.BranchID(branchID), force)
 	s.c.Hub.Change(chat.Change{Kind: chat.ChangeJobs})
 	return err
@@ -312,9 +297,6 @@ func (s *Inspect) Summarize(branchID string, force bool) error {
 // SwitchPreview says what sending to another model would change.
 func (s *Inspect) SwitchPreview(branchID, model string) (SwitchPreview, error) {
 	v := SwitchPreview{Model: model}
-	if err := s.c.ready(); err != nil {
-		return v, err
-	}
 	a, err := s.c.Turns.PreviewSwitch(s.c.ctx(), chat.BranchID(branchID), "", model)
 	if err != nil {
 		return v, err

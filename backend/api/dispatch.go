@@ -96,7 +96,7 @@ func ErrorOf(words string) error {
 	if err := json.Unmarshal([]byte(words), &v); err != nil || v.Message == "" {
 		return chat.Errorf(chat.CodeInternal, "window.call", "The program that has the data returned an error that cannot be read.")
 	}
-	e := chat.Errorf(chat.Code(v.Code), v.Op, "%s", v.Message)
+	e := chat.Errorf(v.Code, v.Op, "%s", v.Message)
 	if v.Hint != "" {
 		e = e.WithHint("%s", v.Hint)
 	}

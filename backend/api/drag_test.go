@@ -13,7 +13,7 @@ import (
 )
 
 func TestDragHandler(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	ask := func(method, path, body string) (int, string) {
 		w := httptest.NewRecorder()
 		DragHandler(d.core.DragFile).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body)))
@@ -28,10 +28,10 @@ func TestDragHandler(t *testing.T) {
 		method, path, body string
 		code               int
 	}{
-		"a picture of the page": {"GET", "/drag", "", 404},
-		"another place":         {"POST", "/dragged", "{}", 404},
-		"no request":            {"POST", "/drag", "scope", 400},
-		"too long":              {"POST", "/drag", `{"scope":"` + strings.Repeat("x", maxDragRequest) + `"}`, 400},
+		"an image of the page": {"GET", "/drag", "", 404},
+		"another place":        {"POST", "/dragged", "{}", 404},
+		"no request":           {"POST", "/drag", "scope", 400},
+		"too long":             {"POST", "/drag", `{"scope":"` + strings.Repeat("x", maxDragRequest) + `"}`, 400},
 	} {
 		if code, body := ask(c.method, c.path, c.body); code != c.code {
 			t.Errorf("%s: %d %s", name, code, body)
@@ -48,7 +48,7 @@ func TestDragHandler(t *testing.T) {
 }
 
 func TestPastedPicture(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	if p, err := d.transfer.PastedPicture(); err != nil || p.Data != "" {
 		t.Errorf("without a window: %+v, %v", p, err)
 	}
@@ -69,7 +69,7 @@ func TestPastedPicture(t *testing.T) {
 }
 
 func TestPastedFiles(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	if files, err := d.transfer.PastedFiles(); err != nil || len(files) != 0 {
 		t.Errorf("without a window: %+v, %v", files, err)
 	}

@@ -54,7 +54,6 @@ type BranchView struct {
 	ForkSeq   int64  `json:"forkSeq"` // turn_seq after which it forked; 0 for the first branch or one forked before turn 1
 	Turns     int    `json:"turns"`   // of its lineage
 	HeadSeq   int64  `json:"headSeq"` // the last turn covered by its head
-	HeadState string `json:"headState"`
 	UpdatedAt int64  `json:"updatedAt"`
 	Active    bool   `json:"active"`
 	Archived  bool   `json:"archived"`
@@ -77,6 +76,7 @@ type Header struct {
 	Durable         int64  `json:"durable"`
 	ContextTokens   int    `json:"contextTokens"`   // size of the next request with an empty message
 	ContextRecalled int    `json:"contextRecalled"` // part of contextTokens taken by recalled memory, which is reduced when necessary
+	ContextMemory   int    `json:"contextMemory"`   // the most tokens that memory found for the message can add
 	ContextCeiling  int    `json:"contextCeiling"`
 	Summaries       int    `json:"summaries"`    // the [2S] of the meter
 	Extracts        int    `json:"extracts"`     // its [3E]
@@ -109,7 +109,7 @@ const (
 // BlockView is a part of a message.
 type BlockView struct {
 	Kind BlockKind `json:"kind"`
-	Text string    `json:"text"` // text; reasoning summary; tool arguments or result; first words of a memory; raw JSON of an unknown
+	Text string    `json:"text"` // text; reasoning summary; tool arguments or result; name of an image's file; first words of a memory; raw JSON of an unknown
 	Name string    `json:"name"` // tool name; media type of an image; name of a document; provider of an unknown
 	ID   string    `json:"id"`   // tool_use_id; file of a document; chunk of a memory
 	// Data is an image's data: URL. Remote images are never loaded.
@@ -228,6 +228,7 @@ type SessionSnapshot struct {
 	FirstSeq int64      `json:"firstSeq"` // lowest turn_seq of the lineage, 0 if empty
 	LastSeq  int64      `json:"lastSeq"`
 	Draft    Draft      `json:"draft"`
+	Queue    QueueView  `json:"queue"`
 }
 
 // TurnPage is a range of the lineage.
@@ -236,13 +237,24 @@ type TurnPage struct {
 	Turns []TurnView `json:"turns"`
 }
 
-// Draft is a branch's unsent text. Queued: it is sent when the running turn is final.
+// Draft is a branch's unsent text.
 type Draft struct {
 	Text     string        `json:"text"`
 	Images   []ImageUpload `json:"images"`
 	Files    []FileView    `json:"files"`
 	Memories []MemoryChip  `json:"memories"`
-	Queued   bool          `json:"queued"`
+	// Edit is the message that is being rewritten in the field; it replaced the draft there.
+	Edit *DraftEdit `json:"edit,omitempty"`
+}
+
+// DraftEdit is the unsent new version of a turn's message.
+type DraftEdit struct {
+	TurnID   string        `json:"turnId"`
+	Seq      int64         `json:"seq"`
+	Text     string        `json:"text"`
+	Images   []ImageUpload `json:"images"`
+	Files    []FileView    `json:"files"`
+	Memories []MemoryChip  `json:"memories"`
 }
 
 // ImageUpload is a pasted or dropped image.
@@ -299,8 +311,8 @@ type SendRequest struct {
 	Incomplete string `json:"incomplete"`
 }
 
-// SendResult names what was created. Queued: a turn is still running, so the text became the branch's queued draft
-// and no turn was created yet.
+// SendResult names what was created. Queued: a turn is still running, so the message joined the branch's queue and no
+// turn was created yet.
 type SendResult struct {
 	SessionID string `json:"sessionId"`
 	BranchID  string `json:"branchId"`
@@ -319,178 +331,21 @@ type StreamState struct {
 	Live      bool        `json:"live"`
 }
 
-// PendingView is one uncommitted turn in the Pending tab.
-type PendingView struct {
-	TurnID    string  `json:"turnId"`
-	Seq       int64   `json:"seq"`
-	Title     string  `json:"title"` // first words of the user's message
-	Tokens    int     `json:"tokens"`
-	Why       string  `json:"why"` // why it is pending
-	WaitsFor  string  `json:"waitsFor"`
-	InContext bool    `json:"inContext"` // the next context contains it
-	Job       JobView `json:"job"`
-	CreatedAt int64   `json:"createdAt"`
-}
-
-// JobView is a row of the durable queue. ID 0: none.
-type JobView struct {
-	ID        int64  `json:"id"`
-	Type      string `json:"type"`
-	TurnID    string `json:"turnId"` // empty: not about a turn of a conversation
-	TurnSeq   int64  `json:"turnSeq"`
-	SessionID string `json:"sessionId"`
-	Session   string `json:"session"` // title, or the path of a project's file
-	State     string `json:"state"`   // queued, running, done, dead
-	Attempts  int    `json:"attempts"`
-	LastError string `json:"lastError"`
-	WaitsFor  int64  `json:"waitsFor"` // the failed job of an earlier turn; 0 is none
-	RunAfter  int64  `json:"runAfter"`
-	UpdatedAt int64  `json:"updatedAt"`
-}
-
-// StateView is a committed state in the State tab.
-type StateView struct {
-	ID        string           `json:"id"`
-	ShortID   string           `json:"shortId"`
-	Seq       int64            `json:"seq"`
-	Origin    chat.StateOrigin `json:"origin"`
-	Model     string           `json:"model"`
-	Summary   string           `json:"summary"` // Markdown
-	Tokens    int              `json:"tokens"`
-	CreatedAt int64            `json:"createdAt"`
-	Head      bool             `json:"head"`
-	TurnSeq   int64            `json:"turnSeq"` // last turn it covers, 0 for the root
-	// Validation is the librarian's report as JSON: what was found, kept, missing, the number of tries, why the
-	// why the fallback was used.
-	Validation string `json:"validation"`
-}
-
-// PinView is a pinned fact.
-type PinView struct {
-	ID        string `json:"id"`
-	Text      string `json:"text"`
-	Position  int    `json:"position"`
-	Tokens    int    `json:"tokens"`
-	Version   int    `json:"version"`
-	CreatedAt int64  `json:"createdAt"`
-	Inherited bool   `json:"inherited"` // made on an ancestor branch before the fork
-}
-
-// PinSuggestion is a user's standing instruction that could be pinned. Its id includes the branch for which it is
-// suggested.
-type PinSuggestion struct {
-	ID      string `json:"id"`
-	TurnID  string `json:"turnId"`
-	TurnSeq int64  `json:"turnSeq"`
-	Text    string `json:"text"`
-}
-
-// RangeView is a range summary in the State tab, beside the turns it covers.
-type RangeView struct {
-	ID             string `json:"id"`
-	FromSeq        int64  `json:"fromSeq"`
-	ToSeq          int64  `json:"toSeq"` // the last turn it covers
-	Tokens         int    `json:"tokens"`
-	OriginalTokens int    `json:"originalTokens"`
-	By             string `json:"by"` // a model id, or "extract"
-	Content        string `json:"content"`
-	// Validation is the librarian's report as JSON, as for a state; empty if no model was called.
-	Validation string `json:"validation"`
-	Orphan     bool   `json:"orphan"` // superseded, kept
-	InUse      bool   `json:"inUse"`  // the next context contains it
-	CreatedAt  int64  `json:"createdAt"`
-}
-
-// StatePanel is the State tab.
-type StatePanel struct {
-	Head      StateView   `json:"head"`
-	History   []StateView `json:"history"` // newest first, including the head
-	Ranges    []RangeView `json:"ranges"`  // oldest first, orphans last
-	Cut       int64       `json:"cut"`     // history up to this turn is represented by ranges; 0: all originals
-	Pins      []PinView   `json:"pins"`
-	PinTokens int         `json:"pinTokens"`
-}
-
-// RecoveryReport says what the reconciler found and did, at the start or later, without what was decided or deleted
-// since.
-type RecoveryReport struct {
-	At      int64          `json:"at"`
-	Clean   bool           `json:"clean"`   // there was nothing to do
-	Summary string         `json:"summary"` // in one line
-	Items   []RecoveryItem `json:"items"`
-}
-
-// RecoveryItem is one finding.
-type RecoveryItem struct {
-	Kind      chat.RecoveryKind `json:"kind"`
-	SessionID string            `json:"sessionId"`
-	Session   string            `json:"session"`
-	TurnID    string            `json:"turnId"`
-	TurnSeq   int64             `json:"turnSeq"`
-	Bytes     int64             `json:"bytes"`
-	Count     int               `json:"count"`
-	Message   string            `json:"message"`
-}
-
-// ActivityPanel is the Activity tab.
-type ActivityPanel struct {
-	Jobs     []JobView      `json:"jobs"`
-	Queued   int            `json:"queued"`
-	Running  int            `json:"running"`
-	Dead     int            `json:"dead"`
-	Recovery RecoveryReport `json:"recovery"`
-	// Earlier are earlier non-empty reports, newest first.
-	Earlier []RecoveryReport `json:"earlier"`
-	// Turn is the metrics of the branch's newest turns, newest first.
-	Turns []TurnMetrics `json:"turns"`
-}
-
-// TurnMetrics is a row of the metrics table (SRD 15.1), times in milliseconds.
-type TurnMetrics struct {
-	TurnID         string `json:"turnId"`
-	TurnSeq        int64  `json:"turnSeq"`
-	EstimateTokens int    `json:"estimateTokens"`
-	InputTokens    int    `json:"inputTokens"`
-	OutputTokens   int    `json:"outputTokens"`
-	CachedTokens   int    `json:"cachedTokens"`
-	SearchMs       int64  `json:"searchMs"`
-	EmbedMs        int64  `json:"embedMs"` // of indexing
-	AssembleMs     int64  `json:"assembleMs"`
-	FirstByteMs    int64  `json:"firstByteMs"`
-	StreamMs       int64  `json:"streamMs"`
-	SummarizeMs    int64  `json:"summarizeMs"`
-	IndexMs        int64  `json:"indexMs"`
-	Attempts       int    `json:"attempts"`
-	Candidates     int    `json:"candidates"`   // number of considered memories
-	Selected       int    `json:"selected"`     // number of memories the model saw
-	PackedTokens   int    `json:"packedTokens"` // their total size
-	// The range of similarity of the selected memories, 0 to 1; 0 if none was found by vectors.
-	SimilarityMin float64 `json:"similarityMin"`
-	SimilarityMax float64 `json:"similarityMax"`
-	// Whether and why memory could not be searched, for the last context.
-	RetrievalFailed bool   `json:"retrievalFailed"`
-	RetrievalError  string `json:"retrievalError"`
-	// The result of the model's state summary: "passed", "repaired", "failed"; "": none was requested.
-	ValidationResult string `json:"validationResult"`
-	ValidationTries  int    `json:"validationTries"`
-}
-
 // Frame is a piece of a stream: at most one per 16 ms per stream (SPEC 5). Seq counts frames of one step from 1. Text
 // is appended to block Block. A frame with empty Text only updates the counters.
 type Frame struct {
-	Session    string `json:"session"`
-	Branch     string `json:"branch"`
-	Turn       string `json:"turn"`
-	Step       string `json:"step"`
-	Attempt    int    `json:"attempt"`
-	Seq        int64  `json:"seq"`
-	Block      int    `json:"block"`
-	Kind       string `json:"kind"` // text, reasoning, refusal, tool
-	Text       string `json:"text"`
-	Tool       string `json:"tool"` // name, on the first frame of a tool block
-	Displayed  int64  `json:"displayed"`
-	Durable    int64  `json:"durable"`
-	JournalSeq int64  `json:"journal_seq"`
+	Session   string `json:"session"`
+	Branch    string `json:"branch"`
+	Turn      string `json:"turn"`
+	Step      string `json:"step"`
+	Attempt   int    `json:"attempt"`
+	Seq       int64  `json:"seq"`
+	Block     int    `json:"block"`
+	Kind      string `json:"kind"` // text, reasoning, refusal, tool
+	Text      string `json:"text"`
+	Tool      string `json:"tool"` // name, on the first frame of a tool block
+	Displayed int64  `json:"displayed"`
+	Durable   int64  `json:"durable"`
 }
 
 // Change is every other event: something of Kind with ID has changed as of Rev and should be loaded again. A snapshot

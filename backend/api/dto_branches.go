@@ -48,7 +48,6 @@ type TreeBranch struct {
 	Own         int    `json:"own"`   // its own turns
 	Pending     int    `json:"pending"`
 	HeadSeq     int64  `json:"headSeq"`
-	HeadState   string `json:"headState"`
 	HeadShortID string `json:"headShortId"`
 	Archived    bool   `json:"archived"`
 	Active      bool   `json:"active"`

@@ -91,7 +91,7 @@ type RecalledView struct {
 	Form     string    `json:"form"`     // full, slice or summary
 	Attached bool      `json:"attached"` // by hand
 	Chunk    *ChunkRow `json:"chunk"`    // null: it was deleted
-	Why      MatchWhy  `json:"why"`
+	Match    MatchView `json:"match"`
 }
 
 // ContextDiff is the difference between two requests.

@@ -218,7 +218,6 @@ type ElicitationView struct {
 	URL     string             `json:"url"`
 	Host    string             `json:"host"` // of URL
 	Fields  []ElicitationField `json:"fields"`
-	AskedAt int64              `json:"askedAt"`
 }
 
 // ElicitationField is one field of a form.

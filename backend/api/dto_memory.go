@@ -62,8 +62,8 @@ type ChunkUseView struct {
 	Tool      string  `json:"tool"` // used by the model to look it up; empty: it was put into the context
 }
 
-// MatchWhy says why a search found a chunk, or why a prompt contains it.
-type MatchWhy struct {
+// MatchView says why a search found a chunk, or why a prompt contains it.
+type MatchView struct {
 	Words      []string `json:"words"`      // of the question, as the chunk writes them
 	Similarity *float64 `json:"similarity"` // 0 to 1: the share of unrelated texts that are less similar; null: not found by vectors
 	Role       string   `json:"role"`       // speaker: user or assistant
@@ -72,10 +72,10 @@ type MatchWhy struct {
 
 // MemoryHit is a chunk found by a search.
 type MemoryHit struct {
-	Chunk ChunkRow `json:"chunk"`
-	Rank  int      `json:"rank"`
-	Score float64  `json:"score"` // 0 to 1; results are sorted by it
-	Why   MatchWhy `json:"why"`
+	Chunk ChunkRow  `json:"chunk"`
+	Rank  int       `json:"rank"`
+	Score float64   `json:"score"` // 0 to 1; results are sorted by it
+	Match MatchView `json:"match"`
 }
 
 // MemorySearch is the result of a memory search, best first.

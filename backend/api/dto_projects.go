@@ -46,25 +46,24 @@ type ProjectScanView struct {
 
 // SkippedCount is how many files were left out for one reason.
 type SkippedCount struct {
-	Why   string `json:"why"`
-	Count int    `json:"count"`
+	Reason string `json:"reason"`
+	Count  int    `json:"count"`
 }
 
 // SkippedFileView is a file or directory that was left out.
 type SkippedFileView struct {
-	Path string `json:"path"`
-	Why  string `json:"why"`
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
 }
 
 // ProjectFileView is a document or watched file of a project.
 type ProjectFileView struct {
-	Path       string `json:"path"`
-	ID         string `json:"id"` // for Chat.Document
-	MediaType  string `json:"mediaType"`
-	Size       int64  `json:"size"`
-	Tokens     int    `json:"tokens"`
-	ModifiedAt int64  `json:"modifiedAt"`
-	Indexed    bool   `json:"indexed"` // false: it is not searchable yet
+	Path      string `json:"path"`
+	ID        string `json:"id"` // for Chat.Document
+	MediaType string `json:"mediaType"`
+	Size      int64  `json:"size"`
+	Tokens    int    `json:"tokens"`
+	Indexed   bool   `json:"indexed"` // false: it is not searchable yet
 }
 
 // ProjectFilesPage is a page of a project's files of one kind, by path.

@@ -30,7 +30,7 @@ type ModelView struct {
 	// AllowPlainHTTP allows sending the key to another machine over plain http.
 	AllowPlainHTTP bool   `json:"allowPlainHttp"`
 	Usable         bool   `json:"usable"` // recall, a key exists, or the server needs none
-	Why            string `json:"why"`    // why it is not usable
+	Reason         string `json:"reason"` // why it is not usable
 	Default        bool   `json:"default"`
 	BuiltIn        bool   `json:"builtIn"`
 	Options        string `json:"options"` // provider_options as JSON, "" if none
@@ -40,11 +40,21 @@ type ModelView struct {
 	Reasoning string `json:"reasoning"`
 	Favourite bool   `json:"favourite"`
 	Local     bool   `json:"local"` // its server is on this machine
-	// Prices in US dollars per million tokens; PriceSource is "configured", "server", "list " and its date, or "" if unknown.
+	// Prices in US dollars per million tokens; PriceSource is "configured", "server", "list " and its date, or "" if
+	// unknown. If only the price of input or of output is configured, it is the source of the others.
 	PriceInput  float64 `json:"priceInput"`
 	PriceCached float64 `json:"priceCached"`
 	PriceOutput float64 `json:"priceOutput"`
 	PriceSource string  `json:"priceSource"`
+	// OwnPrice has the configured prices; absent: none is configured. Ignored when a model is saved.
+	OwnPrice *OwnPrice `json:"ownPrice,omitempty"`
+}
+
+// OwnPrice has a model's configured prices, in US dollars per million tokens; 0: not configured.
+type OwnPrice struct {
+	Input  float64 `json:"input"`
+	Cached float64 `json:"cached"`
+	Output float64 `json:"output"`
 }
 
 // PresetView is a service or server that can be added by name.
@@ -88,11 +98,15 @@ type AddedModel struct {
 	Models []ModelView `json:"models"`
 }
 
-// CostView is the cost of answers, in US dollars. An amount without a known price is null.
+// CostView is the cost of answers and of background work (summaries and titles by a model), in US dollars. An amount
+// without a known price is null.
 type CostView struct {
-	Turn    *float64 `json:"turn"`    // the newest turn
-	Session *float64 `json:"session"` // all turns of the session
-	Month   *float64 `json:"month"`   // all sessions since the first of this month
+	Turn    *float64 `json:"turn"`    // the newest turn, without background work
+	Session *float64 `json:"session"` // all turns of the session, with background work
+	Month   *float64 `json:"month"`   // all sessions since the first of this month, with background work
+	// The part of Session and Month that is background work; null: none with a known price.
+	SessionBackground *float64 `json:"sessionBackground"`
+	MonthBackground   *float64 `json:"monthBackground"`
 	// Estimate: a part is based on a price list, dated PricesDate, instead of configured prices.
 	Estimate   bool    `json:"estimate"`
 	PricesDate string  `json:"pricesDate"`
@@ -163,10 +177,10 @@ type SettingsView struct {
 
 // AutostartView is the present state of starting at sign-in.
 type AutostartView struct {
-	On    bool   `json:"on"`
-	Other string `json:"other"` // path of another copy of the program that is started instead; "": it is this one
-	Place string `json:"place"` // where the system keeps the entry
-	Why   string `json:"why"`   // why it cannot be enabled; "": it can
+	On     bool   `json:"on"`
+	Other  string `json:"other"`  // path of another copy of the program that is started instead; "": it is this one
+	Place  string `json:"place"`  // where the system keeps the entry
+	Reason string `json:"reason"` // why it cannot be enabled; "": it can
 }
 
 // QuickKeyPhase is the state of the quick ask keys.
@@ -181,11 +195,11 @@ const (
 
 // QuickKeyView is the state of the keys that open quick ask from any window.
 type QuickKeyView struct {
-	Phase QuickKeyPhase `json:"phase"`
-	Keys  string        `json:"keys"`  // the requested keys, "Ctrl+Alt+Space"; "": none
-	Given string        `json:"given"` // for bound: the desktop's description of the keys, possibly different ones; "": unknown
-	Why   string        `json:"why"`   // for failed
-	Hint  string        `json:"hint"`  // for failed: what to do
+	Phase  QuickKeyPhase `json:"phase"`
+	Keys   string        `json:"keys"`   // the requested keys, "Ctrl+Alt+Space"; "": none
+	Given  string        `json:"given"`  // for bound: the desktop's description of the keys, possibly different ones; "": unknown
+	Reason string        `json:"reason"` // for failed: what happened
+	Hint   string        `json:"hint"`   // for failed: what to do
 }
 
 // UpdateVerdict is the result of comparing this program with the newest release.
@@ -205,7 +219,7 @@ type UpdateView struct {
 	Newest  string        `json:"newest"` // version, "1.2.4"
 	Page    string        `json:"page"`   // its https address, or ""
 	At      int64         `json:"at"`     // when it was checked, in milliseconds; 0: never
-	Why     string        `json:"why"`    // why the last look found nothing; ""
+	Reason  string        `json:"reason"` // why the last check failed; "": it did not
 	Hint    string        `json:"hint"`
 }
 

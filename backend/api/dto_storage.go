@@ -70,6 +70,7 @@ type DeletePreview struct {
 	Sessions []string     `json:"sessions"` // titles of others whose stored requests contain its text
 	Backups  []string     `json:"backups"`  // files that still contain it, and will continue to
 	Copies   []CopyView   `json:"copies"`   // other sessions with the same messages, which stay
+	Included []CopyView   `json:"included"` // copies that would be deleted too
 	Reason   string       `json:"reason"`   // why it is not possible now (an answer is running); empty: it is
 }
 
@@ -89,6 +90,9 @@ type ReceiptView struct {
 	Parts   []ErasedPart `json:"parts"`
 	Backups []string     `json:"backups"`
 	Copies  []CopyView   `json:"copies"` // other sessions that contained the same messages, and were not changed
+	// Included are the identifiers of the receipts of the copies that were deleted in the same step; only in the result
+	// of a deletion.
+	Included []string `json:"included"`
 }
 
 // CopyView is a copy of a deleted session, or a session with a copy of a deleted turn.
@@ -96,4 +100,7 @@ type CopyView struct {
 	SessionID string `json:"sessionId"`
 	Title     string `json:"title"`
 	Gone      bool   `json:"gone"` // of a receipt: deleted since
+	// Turns is the number of the copy's turns, Own of those that only it has; of a preview for a session.
+	Turns int `json:"turns"`
+	Own   int `json:"own"`
 }

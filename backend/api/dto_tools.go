@@ -15,10 +15,11 @@ type ToolCallView struct {
 	State     chat.ToolCallState `json:"state"`
 	Decision  chat.ToolDecision  `json:"decision"`
 	// Reason is why the outcome is unknown: "cancelled", "timeout", "ended", "unreadable", "crash".
-	Reason    string `json:"reason"`
-	Why       string `json:"why"` // the same as text; empty unless it waits
-	Effects   bool   `json:"effects"`
-	Arguments string `json:"arguments"` // JSON, indented
+	Reason string `json:"reason"`
+	// Explanation is why the call waits or why its outcome is unknown, as a sentence. Empty otherwise.
+	Explanation string `json:"explanation"`
+	Effects     bool   `json:"effects"`
+	Arguments   string `json:"arguments"` // JSON, indented
 	// Preview is what a pending call would change: a line diff with lines that begin with "+", "-" or a space. Empty:
 	// not supported by its source.
 	Preview    string `json:"preview"`

@@ -31,12 +31,10 @@ type CheckReport struct {
 
 // Background is the state of background work.
 type Background struct {
-	Paused     bool `json:"paused"`
-	Queued     int  `json:"queued"`
-	Running    int  `json:"running"`
-	Dead       int  `json:"dead"`
-	TrayHost   bool `json:"trayHost"`   // there is a tray
-	CloseHides bool `json:"closeHides"` // closing the window leaves the program in the tray
+	Paused  bool `json:"paused"`
+	Queued  int  `json:"queued"`
+	Running int  `json:"running"`
+	Failed  int  `json:"failed"`
 }
 
 // WindowRequestKind is the kind of a request to the page.

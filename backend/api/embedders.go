@@ -35,9 +35,6 @@ const (
 // models; no text is sent.
 func (s *Embedders) Embedders() (EmbeddersView, error) {
 	v := EmbeddersView{Options: []EmbedderView{}}
-	if err := s.c.ready(); err != nil {
-		return v, err
-	}
 	ctx := s.c.ctx()
 	var err error
 	if v.Units, v.Tokens, err = s.c.Chunks.UnitTotals(ctx); err != nil {
@@ -71,9 +68,6 @@ func embedderView(server string, e config.Embedding, price float64) EmbedderView
 // Estimate measures an embedder with sample texts and estimates the cost and time for all history. The history itself
 // is not sent.
 func (s *Embedders) Estimate(id string) (EmbedderEstimate, error) {
-	if err := s.c.ready(); err != nil {
-		return EmbedderEstimate{}, err
-	}
 	ctx, cancel := context.WithTimeout(s.c.ctx(), paceTimeout)
 	defer cancel()
 	o, err := s.option(ctx, id)
@@ -160,9 +154,6 @@ func (s *Embedders) DismissOffer() error {
 }
 
 func (s *Embedders) writable() error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
 	if s.c.ReadOnly != "" {
 		return chat.Errorf(chat.CodeConflict, "embedders.use", "The data can only be read now, so it cannot be indexed again.").WithHint("%s", s.c.ReadOnly)
 	}

@@ -53,8 +53,8 @@ func (h *Hub) Join(emit func(name string, data any)) (leave func()) {
 	}
 }
 
-// tell sends an event to every page.
-func tell(emit func(name string, data any), more []*page, name string, data any) {
+// emitTo sends an event to every page.
+func emitTo(emit func(name string, data any), more []*page, name string, data any) {
 	if emit != nil {
 		emit(name, data)
 	}
@@ -76,7 +76,7 @@ func (h *Hub) Frame(f chat.Frame) {
 	emit, more := h.emit, h.more
 	h.mu.Unlock()
 	if emit != nil || len(more) > 0 {
-		tell(emit, more, EventFrame, frameView(f))
+		emitTo(emit, more, EventFrame, frameView(f))
 	}
 }
 
@@ -90,7 +90,7 @@ func (h *Hub) Change(c chat.Change) {
 	for _, fn := range on {
 		fn(c)
 	}
-	tell(emit, more, EventChange, view)
+	emitTo(emit, more, EventChange, view)
 }
 
 // Rev is the newest revision. It must be read before the content of a snapshot.

@@ -18,9 +18,6 @@ func NewInspect(c *Core) *Inspect { return &Inspect{c} }
 
 // Pending lists the branch's uncommitted turns, with the reason why each is pending.
 func (s *Inspect) Pending(branchID string) ([]PendingView, error) {
-	if err := s.c.ready(); err != nil {
-		return nil, err
-	}
 	ctx := s.c.ctx()
 	b, err := s.c.Sessions.Branch(ctx, chat.BranchID(branchID))
 	if err != nil {
@@ -75,7 +72,7 @@ func (s *Inspect) pendingView(ctx context.Context, head string, t chat.Turn, job
 	if t.Assistant != nil {
 		v.Tokens += s.c.Counter.Count("", t.Assistant.RenderedText())
 	}
-	v.Why = whyPending(job, ahead)
+	v.Reason = whyPending(job, ahead)
 	return v
 }
 
@@ -97,9 +94,6 @@ func whyPending(job chat.Job, ahead int) string {
 
 // CommitNow commits the branch's pending turns now.
 func (s *Inspect) CommitNow(branchID string) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
 	_, err := s.c.Jobs.CommitPending(s.c.ctx(), chat.BranchID(branchID))
 	s.c.Hub.Change(chat.Change{Kind: chat.ChangeJobs})
 	return err
@@ -108,9 +102,6 @@ func (s *Inspect) CommitNow(branchID string) error {
 // State returns the State tab: head, history, pins.
 func (s *Inspect) State(branchID string) (StatePanel, error) {
 	var p StatePanel
-	if err := s.c.ready(); err != nil {
-		return p, err
-	}
 	ctx := s.c.ctx()
 	b, err := s.c.Sessions.Branch(ctx, chat.BranchID(branchID))
 	if err != nil {
@@ -190,19 +181,13 @@ func (p *StatePanel) sentAs(m prompt.Manifest) {
 
 // StateByID returns one complete state.
 func (s *Inspect) StateByID(stateID string) (StateView, error) {
-	if err := s.c.ready(); err != nil {
-		return StateView{}, err
-	}
 	st, err := s.c.Inspecting.StateByID(s.c.ctx(), chat.StateID(stateID))
 	return stateView(st), err
 }
 
 func (s *Inspect) pins(ctx context.Context, b chat.Branch) ([]PinView, error) {
 	pins, err := s.c.Pins.Pins(ctx, b.ID)
-	if err != nil {
-		return nil, err
-	}
-	return lists.Map(pins, func(p chat.Pin) PinView { return pinView(p, b.ID) }), nil
+	return lists.Map(pins, func(p chat.Pin) PinView { return pinView(p, b.ID) }), err
 }
 
 func pinView(p chat.Pin, branch chat.BranchID) PinView {
@@ -225,23 +210,16 @@ func (s *Inspect) EditPin(branchID, pinID, text string) (PinView, error) {
 }
 
 func (s *Inspect) pin(branchID string, do func(context.Context, chat.BranchID) (chat.Pin, error)) (PinView, error) {
-	if err := s.c.ready(); err != nil {
-		return PinView{}, err
-	}
 	p, err := do(s.c.ctx(), chat.BranchID(branchID))
 	return pinView(p, chat.BranchID(branchID)), err
 }
 
 // RemovePin unpins a fact on this branch.
 func (s *Inspect) RemovePin(branchID, pinID string) error {
-	return s.c.do(func(ctx context.Context) error {
-		return s.c.Pins.Remove(ctx, chat.BranchID(branchID), chat.PinID(pinID))
-	})
+	return s.c.Pins.Remove(s.c.ctx(), chat.BranchID(branchID), chat.PinID(pinID))
 }
 
 // MovePin moves a fact to a position, counted from 0.
 func (s *Inspect) MovePin(branchID, pinID string, position int) error {
-	return s.c.do(func(ctx context.Context) error {
-		return s.c.Pins.Move(ctx, chat.BranchID(branchID), chat.PinID(pinID), position)
-	})
+	return s.c.Pins.Move(s.c.ctx(), chat.BranchID(branchID), chat.PinID(pinID), position)
 }

@@ -1,11 +1,11 @@
 package api
 
 import (
-	"context"
 	"strconv"
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/library"
 )
 
@@ -17,21 +17,14 @@ func NewLibrary(c *Core) *Library { return &Library{c} }
 
 // Panel returns the whole library.
 func (s *Library) Panel() (LibraryPanel, error) {
-	v := LibraryPanel{Rev: s.c.Hub.Rev(), Assistants: []AssistantView{}, Prompts: []SavedPromptView{}}
-	if err := s.c.ready(); err != nil {
-		return v, err
-	}
+	v := LibraryPanel{Rev: s.c.Hub.Rev()}
 	assistants, err := s.c.Library.Assistants(s.c.ctx())
 	if err != nil {
 		return v, err
 	}
-	for _, a := range assistants {
-		v.Assistants = append(v.Assistants, assistantView(a))
-	}
+	v.Assistants = lists.Map(assistants, assistantView)
 	prompts, err := s.c.Library.SavedPrompts(s.c.ctx())
-	for _, p := range prompts {
-		v.Prompts = append(v.Prompts, savedPromptView(p))
-	}
+	v.Prompts = lists.Map(prompts, savedPromptView)
 	return v, err
 }
 
@@ -44,11 +37,10 @@ func assistantView(a chat.Assistant) AssistantView {
 }
 
 func savedPromptView(p chat.SavedPrompt) SavedPromptView {
-	v := SavedPromptView{ID: string(p.ID), Name: p.Name, Text: p.Text, Variables: []PromptVariableView{}}
-	for _, x := range library.Variables(p.Text) {
-		v.Variables = append(v.Variables, PromptVariableView(x))
+	return SavedPromptView{
+		ID: string(p.ID), Name: p.Name, Text: p.Text,
+		Variables: lists.Map(library.Variables(p.Text), func(x library.Variable) PromptVariableView { return PromptVariableView(x) }),
 	}
-	return v
 }
 
 // parseTemperature parses a temperature as the user entered it; nil for none.
@@ -65,9 +57,6 @@ func parseTemperature(op, text string) (*float64, error) {
 
 // SaveAssistant creates an assistant, or changes the one with its id. Sessions keep their settings.
 func (s *Library) SaveAssistant(v AssistantView) (AssistantView, error) {
-	if err := s.c.ready(); err != nil {
-		return v, err
-	}
 	t, err := parseTemperature("assistant.save", v.Temperature)
 	if err != nil {
 		return v, err
@@ -80,34 +69,22 @@ func (s *Library) SaveAssistant(v AssistantView) (AssistantView, error) {
 
 // DuplicateAssistant creates an assistant with the settings of another.
 func (s *Library) DuplicateAssistant(id string) (AssistantView, error) {
-	if err := s.c.ready(); err != nil {
-		return AssistantView{}, err
-	}
 	a, err := s.c.Library.Duplicate(s.c.ctx(), chat.AssistantID(id))
 	return assistantView(a), err
 }
 
 // DeleteAssistant deletes an assistant. Sessions keep the settings copied from it.
 func (s *Library) DeleteAssistant(id string) error {
-	return s.do(func(ctx context.Context, l *library.Library) error { return l.DropAssistant(ctx, chat.AssistantID(id)) })
-}
-
-func (s *Library) do(do func(context.Context, *library.Library) error) error {
-	return s.c.do(func(ctx context.Context) error { return do(ctx, s.c.Library) })
+	return s.c.Library.DropAssistant(s.c.ctx(), chat.AssistantID(id))
 }
 
 // ApplyAssistant gives a session the current settings of an assistant, starting with the next message.
 func (s *Library) ApplyAssistant(sessionID, id string) error {
-	return s.do(func(ctx context.Context, l *library.Library) error {
-		return l.Apply(ctx, chat.SessionID(sessionID), chat.AssistantID(id))
-	})
+	return s.c.Library.Apply(s.c.ctx(), chat.SessionID(sessionID), chat.AssistantID(id))
 }
 
 // StartSession creates a session with the settings of an assistant.
 func (s *Library) StartSession(id string) (SessionRow, error) {
-	if err := s.c.ready(); err != nil {
-		return SessionRow{}, err
-	}
 	sess, _, err := s.c.Library.Start(s.c.ctx(), "", chat.AssistantID(id))
 	if err != nil {
 		return SessionRow{}, err
@@ -117,9 +94,6 @@ func (s *Library) StartSession(id string) (SessionRow, error) {
 
 // SessionAssistant is the assistant that was last applied to a session.
 func (s *Library) SessionAssistant(sessionID string) (SessionAssistantView, error) {
-	if err := s.c.ready(); err != nil {
-		return SessionAssistantView{}, err
-	}
 	sess, err := s.c.Sessions.Session(s.c.ctx(), chat.SessionID(sessionID))
 	if err != nil || sess.Assistant == "" {
 		return SessionAssistantView{}, err
@@ -137,9 +111,6 @@ func (s *Library) SessionAssistant(sessionID string) (SessionAssistantView, erro
 
 // AssistantFile is the text of a file with an assistant, for ImportAssistant.
 func (s *Library) AssistantFile(id string) (string, error) {
-	if err := s.c.ready(); err != nil {
-		return "", err
-	}
 	a, err := s.c.Library.Assistant(s.c.ctx(), chat.AssistantID(id))
 	if err != nil {
 		return "", err
@@ -150,18 +121,12 @@ func (s *Library) AssistantFile(id string) (string, error) {
 
 // ImportAssistant adds the assistant in the text of a file.
 func (s *Library) ImportAssistant(text string) (AssistantView, error) {
-	if err := s.c.ready(); err != nil {
-		return AssistantView{}, err
-	}
 	a, err := s.c.Library.ImportAssistant(s.c.ctx(), strings.NewReader(text))
 	return assistantView(a), err
 }
 
 // SavePrompt saves a prompt, or changes the one with its id. Its variables are taken from its text.
 func (s *Library) SavePrompt(v SavedPromptView) (SavedPromptView, error) {
-	if err := s.c.ready(); err != nil {
-		return v, err
-	}
 	stored, err := s.c.Library.PutSavedPrompts(s.c.ctx(), []chat.SavedPrompt{{ID: chat.SavedPromptID(v.ID), Name: strings.TrimSpace(v.Name), Text: v.Text}})
 	if err != nil {
 		return v, err
@@ -171,16 +136,11 @@ func (s *Library) SavePrompt(v SavedPromptView) (SavedPromptView, error) {
 
 // DeletePrompt deletes a saved prompt.
 func (s *Library) DeletePrompt(id string) error {
-	return s.do(func(ctx context.Context, l *library.Library) error {
-		return l.DropSavedPrompt(ctx, chat.SavedPromptID(id))
-	})
+	return s.c.Library.DropSavedPrompt(s.c.ctx(), chat.SavedPromptID(id))
 }
 
 // FillPrompt fills in a saved prompt with values for its variables, by name. Today's date needs no value.
 func (s *Library) FillPrompt(id string, values map[string]string) (string, error) {
-	if err := s.c.ready(); err != nil {
-		return "", err
-	}
 	p, err := s.c.Library.PromptNamed(s.c.ctx(), id)
 	if err != nil {
 		return "", err
@@ -190,9 +150,6 @@ func (s *Library) FillPrompt(id string, values map[string]string) (string, error
 
 // PromptsFile is the text of a file with all saved prompts.
 func (s *Library) PromptsFile() (string, error) {
-	if err := s.c.ready(); err != nil {
-		return "", err
-	}
 	all, err := s.c.Library.SavedPrompts(s.c.ctx())
 	if err != nil {
 		return "", err
@@ -203,9 +160,6 @@ func (s *Library) PromptsFile() (string, error) {
 
 // ImportPrompts adds the prompts in the text of a file: our own format, or an export of Open WebUI.
 func (s *Library) ImportPrompts(text string) (PromptsImported, error) {
-	if err := s.c.ready(); err != nil {
-		return PromptsImported{}, err
-	}
 	done, err := s.c.Library.ImportPrompts(s.c.ctx(), strings.NewReader(text))
 	return PromptsImported{Added: len(done.Added), Known: done.Known}, err
 }

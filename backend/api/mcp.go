@@ -40,9 +40,6 @@ const (
 
 // ports returns the dependencies, or an error in a window without data.
 func (s *Servers) ports() (ServerPorts, error) {
-	if err := s.c.ready(); err != nil {
-		return ServerPorts{}, err
-	}
 	if s.c.Servers.Manager == nil {
 		return ServerPorts{}, chat.Errorf(chat.CodeUnavailable, "servers", "MCP servers are not available in this window.")
 	}
@@ -51,15 +48,13 @@ func (s *Servers) ports() (ServerPorts, error) {
 
 // Servers returns the page about servers.
 func (s *Servers) Servers() (ServersPanel, error) {
-	v := ServersPanel{Rev: s.c.Hub.Rev(), Servers: []ServerView{}}
+	v := ServersPanel{Rev: s.c.Hub.Rev()}
 	p, err := s.ports()
 	if err != nil {
 		return v, err
 	}
 	v.Mode, v.KeyringOK = s.config.Config().Tools.Mode, p.KeyringOK()
-	for _, st := range p.Manager.Statuses() {
-		v.Servers = append(v.Servers, serverView(p, st))
-	}
+	v.Servers = lists.Map(p.Manager.Statuses(), func(st mcpclient.Status) ServerView { return serverView(p, st) })
 	return v, nil
 }
 
@@ -69,7 +64,7 @@ func serverView(p ServerPorts, st mcpclient.Status) ServerView {
 		Name: cfg.Name, Kind: "stdio", Enabled: cfg.Enabled, State: st.State, Words: st.Words, LastError: st.LastError,
 		RetryAt: ms(st.RetryAt), StartedAt: ms(st.StartedAt), Title: st.Title, Version: st.Version, Protocol: st.Protocol,
 		Instructions: st.Instructions, Tools: st.Tools, Prompts: st.Prompts, Resources: st.Resources, Problems: []ServerProblemView{},
-		Settings: serverSettings(mcpsetup.SettingsOf(cfg)), Secrets: []ServerSecretView{},
+		Settings: serverSettings(mcpsetup.SettingsOf(cfg)),
 	}
 	if cfg.HTTP() {
 		v.Kind, v.SignedIn = "http", p.Manager.SignedIn(cfg.Name)
@@ -77,9 +72,9 @@ func serverView(p ServerPorts, st mcpclient.Status) ServerView {
 	for _, problem := range st.Problems {
 		v.Problems = append(v.Problems, ServerProblemView{Subject: problem.Tool, Message: problem.Message})
 	}
-	for _, name := range mcpsetup.SecretNames(cfg) {
-		v.Secrets = append(v.Secrets, ServerSecretView{Name: name, Kept: p.Setup.Secrets.Where(cfg.Name, name)})
-	}
+	v.Secrets = lists.Map(mcpsetup.SecretNames(cfg), func(name string) ServerSecretView {
+		return ServerSecretView{Name: name, Kept: p.Setup.Secrets.Where(cfg.Name, name)}
+	})
 	return v
 }
 
@@ -99,12 +94,12 @@ func (v ServerSettings) entered() mcpsetup.Settings {
 		Name: strings.TrimSpace(v.Name), Enabled: v.Enabled, Command: strings.TrimSpace(v.Command), Args: v.Args, Cwd: strings.TrimSpace(v.Cwd),
 		URL: strings.TrimSpace(v.URL), TimeoutS: v.TimeoutS, OAuthClientID: strings.TrimSpace(v.OAuthClientID), OAuthPort: v.OAuthPort,
 	}}
-	for _, e := range v.Env {
-		out.Env = append(out.Env, mcpsetup.Value{Name: e.Name, Value: e.Value, Secret: e.Secret})
-	}
-	for _, h := range v.Headers {
-		out.Headers = append(out.Headers, mcpsetup.Value{Name: h.Name, Value: h.Value, Secret: h.Secret})
-	}
+	out.Env = lists.Map(v.Env, func(e ServerValue) mcpsetup.Value {
+		return mcpsetup.Value{Name: e.Name, Value: e.Value, Secret: e.Secret}
+	})
+	out.Headers = lists.Map(v.Headers, func(h ServerValue) mcpsetup.Value {
+		return mcpsetup.Value{Name: h.Name, Value: h.Value, Secret: h.Secret}
+	})
 	return out
 }
 
@@ -161,16 +156,14 @@ func (s *Servers) Restart(name string) (ServersPanel, error) {
 
 // Logs returns the last lines of a server's log.
 func (s *Servers) Logs(name string) (ServerLog, error) {
-	v := ServerLog{Name: name, Lines: []ServerLogLine{}}
+	v := ServerLog{Name: name}
 	p, err := s.ports()
 	if err != nil {
 		return v, err
 	}
 	lines, dropped, err := p.Manager.Logs(name)
 	v.Dropped = dropped
-	for _, l := range lines {
-		v.Lines = append(v.Lines, ServerLogLine{At: ms(l.At), From: l.From, Text: l.Text})
-	}
+	v.Lines = lists.Map(lines, func(l mcpclient.Line) ServerLogLine { return ServerLogLine{At: ms(l.At), From: l.From, Text: l.Text} })
 	return v, err
 }
 
@@ -287,7 +280,7 @@ func (s *Servers) Prompts() (ServerPrompts, error) {
 
 // GetPrompt returns a prompt with its arguments filled in.
 func (s *Servers) GetPrompt(server, name string, args []ServerValue) (PromptText, error) {
-	v := PromptText{Server: server, Name: name, Messages: []PromptMessageView{}}
+	v := PromptText{Server: server, Name: name}
 	p, err := s.ports()
 	if err != nil {
 		return v, err
@@ -296,9 +289,9 @@ func (s *Servers) GetPrompt(server, name string, args []ServerValue) (PromptText
 	defer cancel()
 	r, err := p.Manager.GetPrompt(ctx, server, name, byName(args))
 	v.Description = r.Description
-	for _, m := range r.Messages {
-		v.Messages = append(v.Messages, PromptMessageView{Role: m.Role, Blocks: blockViews(m.Blocks)})
-	}
+	v.Messages = lists.Map(r.Messages, func(m mcpclient.PromptMessage) PromptMessageView {
+		return PromptMessageView{Role: m.Role, Blocks: blockViews(m.Blocks)}
+	})
 	return v, err
 }
 
@@ -337,19 +330,17 @@ func (s *Servers) ReadResource(server, uri string) (ResourceText, error) {
 
 // Elicitations returns the open questions of servers.
 func (s *Servers) Elicitations() (Elicitations, error) {
-	v := Elicitations{Rev: s.c.Hub.Rev(), Asked: []ElicitationView{}}
+	v := Elicitations{Rev: s.c.Hub.Rev()}
 	p, err := s.ports()
 	if err != nil {
 		return v, err
 	}
-	for _, q := range p.Questions.List() {
-		v.Asked = append(v.Asked, elicitationView(q))
-	}
+	v.Asked = lists.Map(p.Questions.List(), elicitationView)
 	return v, nil
 }
 
 func elicitationView(q mcpclient.Question) ElicitationView {
-	v := ElicitationView{ID: q.ID, Server: q.Server, Mode: q.Mode, Message: q.Message, URL: q.URL, Fields: []ElicitationField{}, AskedAt: ms(q.AskedAt)}
+	v := ElicitationView{ID: q.ID, Server: q.Server, Mode: q.Mode, Message: q.Message, URL: q.URL, Fields: []ElicitationField{}}
 	if u, err := url.Parse(q.URL); err == nil {
 		v.Host = u.Host
 	}

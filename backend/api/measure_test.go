@@ -23,13 +23,13 @@ func TestMeasure(t *testing.T) {
 		steps []chat.Step
 		want  int64
 	}{
-		"none":          {nil, 0},
-		"one":           {[]chat.Step{step(0, 1, 0, 50, chat.StepCompleted)}, 50},
-		"tried again":   {[]chat.Step{step(0, 1, 0, 50, chat.StepFailed), step(0, 2, 1050, 1100, chat.StepFailed), step(0, 3, 3900, 4000, chat.StepFailed)}, 4000},
-		"gone on later": {[]chat.Step{step(0, 1, 0, 50, chat.StepFailed), step(1, 1, 90_000, 90_100, chat.StepCompleted)}, 150},
-		"begun anew":    {[]chat.Step{step(0, 1, 0, 50, chat.StepFailed), step(0, 2, 90_000, 90_100, chat.StepCompleted)}, 150},
-		"retried":       {[]chat.Step{arrived, step(0, 2, 5000, 5100, chat.StepCompleted)}, 150},
-		"still running": {[]chat.Step{step(0, 1, 0, 50, chat.StepFailed), open}, 4000},
+		"none":                          {nil, 0},
+		"one":                           {[]chat.Step{step(0, 1, 0, 50, chat.StepCompleted)}, 50},
+		"tried again":                   {[]chat.Step{step(0, 1, 0, 50, chat.StepFailed), step(0, 2, 1050, 1100, chat.StepFailed), step(0, 3, 3900, 4000, chat.StepFailed)}, 4000},
+		"continued later":               {[]chat.Step{step(0, 1, 0, 50, chat.StepFailed), step(1, 1, 90_000, 90_100, chat.StepCompleted)}, 150},
+		"a new attempt after a failure": {[]chat.Step{step(0, 1, 0, 50, chat.StepFailed), step(0, 2, 90_000, 90_100, chat.StepCompleted)}, 150},
+		"retried":                       {[]chat.Step{arrived, step(0, 2, 5000, 5100, chat.StepCompleted)}, 150},
+		"still running":                 {[]chat.Step{step(0, 1, 0, 50, chat.StepFailed), open}, 4000},
 	} {
 		var v TurnView
 		if v.measure(c.steps); v.DurationMs != c.want {

@@ -8,6 +8,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/embedding"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/retrieval"
 )
 
@@ -48,10 +49,7 @@ const (
 
 // Chunks is a page of the chunk browser, newest first.
 func (s *Memory) Chunks(filter MemoryFilter) (ChunkPage, error) {
-	p := ChunkPage{Chunks: []ChunkRow{}}
-	if err := s.c.ready(); err != nil {
-		return p, err
-	}
+	p := ChunkPage{}
 	limit, err := filter.page(firstChunks)
 	if err != nil {
 		return p, err
@@ -61,9 +59,7 @@ func (s *Memory) Chunks(filter MemoryFilter) (ChunkPage, error) {
 		return p, err
 	}
 	chunks, total, err := s.c.Chunks.Chunks(s.c.ctx(), chat.ChunkQuery{Within: in, Text: filter.Text, Limit: limit, Offset: filter.Offset})
-	for _, c := range chunks {
-		p.Chunks = append(p.Chunks, chunkRow(c, 0))
-	}
+	p.Chunks = lists.Map(chunks, func(c chat.ChunkText) ChunkRow { return chunkRow(c, 0) })
 	p.Total = total
 	return p, err
 }
@@ -71,9 +67,6 @@ func (s *Memory) Chunks(filter MemoryFilter) (ChunkPage, error) {
 // Search finds chunks by words and by vectors. If the embedder fails, it searches by words only and sets Warning.
 func (s *Memory) Search(filter MemoryFilter, query string) (MemorySearch, error) {
 	out := MemorySearch{Hits: []MemoryHit{}}
-	if err := s.c.ready(); err != nil {
-		return out, err
-	}
 	limit, err := filter.page(firstHits)
 	if err != nil {
 		return out, err
@@ -95,7 +88,7 @@ func (s *Memory) Search(filter MemoryFilter, query string) (MemorySearch, error)
 	for _, h := range found.Hits[min(filter.Offset, len(found.Hits)):] {
 		out.Hits = append(out.Hits, MemoryHit{
 			Chunk: chunkRow(h.ChunkText, h.Unit.Start-h.Start), Rank: h.Rank, Score: h.Score / scale,
-			Why: matchWhy(h.Match(query), h.Role, similarityOf(h.Cosine, h.Similarity)),
+			Match: matchView(h.Match(query), h.Role, similarityOf(h.Cosine, h.Similarity)),
 		})
 	}
 	t := found.Timing
@@ -106,17 +99,12 @@ func (s *Memory) Search(filter MemoryFilter, query string) (MemorySearch, error)
 
 // Chunk returns everything known about one chunk. A deleted one is CodeNotFound.
 func (s *Memory) Chunk(id string) (ChunkDetail, error) {
-	if err := s.c.ready(); err != nil {
-		return ChunkDetail{}, err
-	}
 	c, err := s.c.Inspecting.ChunkDetail(s.c.ctx(), chat.ChunkID(id))
 	if err != nil {
 		return ChunkDetail{}, err
 	}
-	d := ChunkDetail{Chunk: chunkRow(c.ChunkText, 0), Text: c.Text, Start: c.Start, End: c.End, Embedders: []string{}, Uses: []ChunkUseView{}}
-	for _, e := range c.Embedders {
-		d.Embedders = append(d.Embedders, e.String())
-	}
+	d := ChunkDetail{Chunk: chunkRow(c.ChunkText, 0), Text: c.Text, Start: c.Start, End: c.End, Uses: []ChunkUseView{}}
+	d.Embedders = lists.Map(c.Embedders, func(e chat.EmbedderID) string { return e.String() })
 	for _, u := range c.Uses {
 		d.Uses = append(d.Uses, ChunkUseView{
 			TurnID: string(u.Turn), TurnSeq: u.TurnSeq, SessionID: string(u.Session), Rank: u.Rank, Score: u.Score,
@@ -128,9 +116,6 @@ func (s *Memory) Chunk(id string) (ChunkDetail, error) {
 
 // Chip describes a chunk attached to a message by hand.
 func (s *Memory) Chip(id string) (MemoryChip, error) {
-	if err := s.c.ready(); err != nil {
-		return MemoryChip{}, err
-	}
 	c, err := s.c.Inspecting.Chunk(s.c.ctx(), chat.ChunkID(id))
 	if err != nil {
 		return MemoryChip{}, err
@@ -145,9 +130,6 @@ const mostDegraded = 50
 // session first.
 func (s *Memory) Status(branchID string) (IndexStatus, error) {
 	st := IndexStatus{Spaces: []IndexSpace{}, Degraded: []DegradedTurn{}}
-	if err := s.c.ready(); err != nil {
-		return st, err
-	}
 	ctx := s.c.ctx()
 	on, scope := s.c.Retrieval.Retrieves()
 	st.On, st.Scope = on, string(scope)

@@ -44,20 +44,20 @@ func TestExcerpt(t *testing.T) {
 	}
 }
 
-// TestMatchWhy: the window shows the search's explanation as a sentence.
-func TestMatchWhy(t *testing.T) {
+// TestMatchView: the window shows the search's explanation as a sentence.
+func TestMatchView(t *testing.T) {
 	share := 0.978
 	m := retrieval.Match{Words: []string{"Deployments", "Gion"}, Similarity: share, Turn: 3, Reasons: []chat.Reason{chat.ReasonAnswer}}
-	got := matchWhy(m, chat.RoleAssistant, &share)
+	got := matchView(m, chat.RoleAssistant, &share)
 	if !slices.Equal(got.Words, m.Words) || got.Role != "assistant" || got.Similarity != &share ||
 		got.Reason != "Matched: Deployments, Gion · more similar than 97 % of unrelated text · answer to the question of #3." {
 		t.Errorf("%+v", got)
 	}
-	if got := matchWhy(retrieval.Match{}, chat.RoleUser, nil); got.Words == nil || got.Reason != "Next to a passage that matches." {
+	if got := matchView(retrieval.Match{}, chat.RoleUser, nil); got.Words == nil || got.Reason != "Next to a passage that matches." {
 		t.Errorf("%+v", got)
 	}
 	attached := inspecting.Recalled{Part: prompt.Part{Attached: true, Keyword: 1}, Match: retrieval.Match{Attached: true}}
-	if got := recalledWhy(attached); got.Reason != "Attached by hand." {
+	if got := recalledMatch(attached); got.Reason != "Attached by hand." {
 		t.Errorf("%+v", got)
 	}
 }

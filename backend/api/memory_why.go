@@ -12,10 +12,10 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
-// matchWhy describes a match for the window. similarity is nil if vectors did not find the text.
-func matchWhy(m retrieval.Match, role chat.Role, similarity *float64) MatchWhy {
+// matchView describes a match for the window. similarity is nil if vectors did not find the text.
+func matchView(m retrieval.Match, role chat.Role, similarity *float64) MatchView {
 	reason := m.String()
-	return MatchWhy{
+	return MatchView{
 		Words: append([]string{}, m.Words...), Similarity: similarity, Role: string(role),
 		Reason: display.Capitalized(reason) + ".",
 	}
@@ -49,7 +49,7 @@ func (c *Core) explain(ctx context.Context, v *ContextView, m prompt.Manifest, t
 			r := recalled[n]
 			n++
 			it.TurnID = r.Turn
-			it.Memory = &RecalledView{Rank: n, Score: r.Score / scale, Form: string(r.Form), Attached: r.Attached, Why: recalledWhy(r)}
+			it.Memory = &RecalledView{Rank: n, Score: r.Score / scale, Form: string(r.Form), Attached: r.Attached, Match: recalledMatch(r)}
 			if r.Chunk != nil {
 				row := chunkRow(*r.Chunk, passageStart(r.Part, *r.Chunk))
 				it.Memory.Chunk = &row
@@ -59,15 +59,15 @@ func (c *Core) explain(ctx context.Context, v *ContextView, m prompt.Manifest, t
 	return nil
 }
 
-func recalledWhy(r inspecting.Recalled) MatchWhy {
+func recalledMatch(r inspecting.Recalled) MatchView {
 	var role chat.Role
 	if r.Chunk != nil {
 		role = r.Chunk.Role
 	}
 	if r.Attached {
-		return matchWhy(r.Match, role, nil)
+		return matchView(r.Match, role, nil)
 	}
-	return matchWhy(r.Match, role, similarityOf(r.Vector, r.Similarity))
+	return matchView(r.Match, role, similarityOf(r.Vector, r.Similarity))
 }
 
 // passageStart returns where in a chunk's text the sent part begins.

@@ -79,57 +79,64 @@ func (s *Settings) SetWindow(name string, tokens int) ([]ModelView, error) {
 
 // Costs returns the cost of the newest turn of a session, of the session, and of this month so far.
 func (s *Settings) Costs(sessionID string) (CostView, error) {
+	v := CostView{PricesDate: models.PricesDate}
 	if err := s.c.ready(); err != nil {
-		return CostView{}, err
+		return v, err
 	}
-	ctx, now := s.c.ctx(), time.Now()
-	month, err := s.c.Figures.UsageByModel(ctx, chat.UsageQuery{Since: monthOf(now)})
+	month, background, err := s.spent(chat.UsageQuery{Since: monthOf(time.Now())})
 	if err != nil {
-		return CostView{}, err
+		return v, err
 	}
-	var session, newest []chat.ModelUsage
+	v.Month, v.MonthBackground, v.Unpriced = v.amount(month.Plus(background)), v.amount(background), month.Unpriced
 	if sessionID != "" {
-		if session, err = s.c.Figures.UsageByModel(ctx, chat.UsageQuery{Session: chat.SessionID(sessionID)}); err != nil {
-			return CostView{}, err
-		}
-		last, err := s.c.Figures.Measures(ctx, chat.MeasureQuery{Session: chat.SessionID(sessionID), Limit: 1})
+		session, background, err := s.spent(chat.UsageQuery{Session: chat.SessionID(sessionID)})
 		if err != nil {
-			return CostView{}, err
+			return v, err
+		}
+		v.Session, v.SessionBackground = v.amount(session.Plus(background)), v.amount(background)
+		last, err := s.c.Figures.Measures(s.c.ctx(), chat.MeasureQuery{Session: chat.SessionID(sessionID), Limit: 1})
+		if err != nil {
+			return v, err
 		}
 		for _, l := range last {
-			newest = append(newest, chat.ModelUsage{Model: l.Model, Turns: 1, Usage: l.Usage})
+			v.Turn = v.amount(s.catalog.Spent([]chat.ModelUsage{{Model: l.Model, Turns: 1, Usage: l.Usage}}))
 		}
 	}
-	return s.costs(newest, session, month), nil
+	v.Budget, v.State = s.budget(month.Amount + background.Amount)
+	return v, nil
 }
 
-func (s *Settings) costs(newest, session, month []chat.ModelUsage) CostView {
-	v := CostView{PricesDate: models.PricesDate}
-	sum := func(usage []chat.ModelUsage) (models.Spent, *float64) {
-		spent := s.catalog.Spent(usage)
-		v.Estimate, v.Today = v.Estimate || spent.Estimate, v.Today || spent.Today > 0
-		if spent.Priced == 0 {
-			return spent, nil
-		}
-		return spent, &spent.Amount
+// spent is what turns cost, and what background work cost.
+func (s *Settings) spent(q chat.UsageQuery) (turns, background models.Spent, err error) {
+	used, err := s.c.Figures.UsageByModel(s.c.ctx(), q)
+	if err != nil {
+		return turns, background, err
 	}
-	_, v.Turn = sum(newest)
-	_, v.Session = sum(session)
-	var spent models.Spent
-	spent, v.Month = sum(month)
-	v.Unpriced = spent.Unpriced
+	inBackground, err := s.c.Figures.BackgroundUsage(s.c.ctx(), q)
+	return s.catalog.Spent(used), s.catalog.SpentInBackground(inBackground), err
+}
+
+// amount is an amount as shown, nil if no price is known, and notes its certainty.
+func (v *CostView) amount(spent models.Spent) *float64 {
+	v.Estimate, v.Today = v.Estimate || spent.Estimate, v.Today || spent.Today > 0
+	if spent.Priced == 0 {
+		return nil
+	}
+	return &spent.Amount
+}
+
+// budget returns the monthly budget, and its state after the amount spent.
+func (s *Settings) budget(spent float64) (budget float64, state string) {
 	limits := s.config.Config().Cost
-	if limits.Budget <= 0 {
-		return v
-	}
-	v.Budget, v.State = limits.Budget, "within"
 	switch {
-	case spent.Amount >= limits.Budget:
-		v.State = "over"
-	case spent.Amount >= limits.Budget*limits.WarnAt:
-		v.State = "near"
+	case limits.Budget <= 0:
+		return 0, ""
+	case spent >= limits.Budget:
+		return limits.Budget, "over"
+	case spent >= limits.Budget*limits.WarnAt:
+		return limits.Budget, "near"
 	}
-	return v
+	return limits.Budget, "within"
 }
 
 // monthOf returns the beginning of a moment's month in local time.

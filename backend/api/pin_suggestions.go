@@ -10,9 +10,6 @@ import (
 // SuggestedPins returns the standing instructions among the user's messages on a branch that are neither pinned nor
 // dismissed, newest first. A "pins" event announces changes.
 func (s *Inspect) SuggestedPins(branchID string) ([]PinSuggestion, error) {
-	if err := s.c.ready(); err != nil {
-		return nil, err
-	}
 	found, err := s.c.Pins.Suggested(s.c.ctx(), chat.BranchID(branchID))
 	if err != nil {
 		return nil, err
@@ -37,11 +34,9 @@ func (s *Inspect) AcceptSuggestedPin(id, text string) (PinView, error) {
 	})
 }
 
-// DismissSuggestedPin dismisses a suggestion for good.
+// DismissSuggestedPin dismisses a suggestion permanently.
 func (s *Inspect) DismissSuggestedPin(id string) error {
-	return s.c.do(func(ctx context.Context) error {
-		return s.c.Pins.Dismiss(ctx, chat.BranchID(branchOf(id)), suggestionOf(id))
-	})
+	return s.c.Pins.Dismiss(s.c.ctx(), chat.BranchID(branchOf(id)), suggestionOf(id))
 }
 
 func branchOf(id string) string {

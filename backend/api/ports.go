@@ -111,20 +111,12 @@ func (c *Core) newID() string { return chat.NewID(time.Now()) }
 // ctx is the context of calls from the window: they have none, and what they start must not end with them.
 func (c *Core) ctx() context.Context { return context.Background() }
 
-// ready returns an error for every call except Startup if the data could not be opened.
+// ready returns the error of opening the data, for the services that a window binds without it.
 func (c *Core) ready() error {
 	if c.Fatal != nil {
 		return c.Fatal
 	}
 	return nil
-}
-
-// do runs a call, unless ready returns an error.
-func (c *Core) do(act func(context.Context) error) error {
-	if err := c.ready(); err != nil {
-		return err
-	}
-	return act(c.ctx())
 }
 
 // FormatError converts an error to an ErrorView as JSON for the window, and logs the cause. Wails calls it for every

@@ -46,9 +46,6 @@ const accessPage = 100
 // Panel returns the page about other programs.
 func (s *Programs) Panel() (ProgramsPanel, error) {
 	v := ProgramsPanel{Rev: s.c.Hub.Rev(), Clients: []ProgramClientView{}, Folders: []string{}}
-	if err := s.c.ready(); err != nil {
-		return v, err
-	}
 	ctx := s.c.ctx()
 	clients, err := s.c.Programs.Store.Clients(ctx)
 	if err != nil {
@@ -96,9 +93,6 @@ func (s *Programs) changed(err error) (ProgramsPanel, error) {
 
 // Allow sets what a program may see, and whether it may write notes.
 func (s *Programs) Allow(c ProgramChoice) (ProgramsPanel, error) {
-	if err := s.c.ready(); err != nil {
-		return ProgramsPanel{}, err
-	}
 	choice := chat.ClientChoice{Name: c.Name, Scope: c.Scope, Folders: c.Folders, Remember: c.Remember}
 	for _, id := range c.Sessions {
 		choice.Sessions = append(choice.Sessions, chat.SessionID(id))
@@ -109,18 +103,12 @@ func (s *Programs) Allow(c ProgramChoice) (ProgramsPanel, error) {
 // Forget removes a program from the list, with its token; its notes and the record of its accesses are kept. If it
 // connects again, it is listed as a new one.
 func (s *Programs) Forget(name string) (ProgramsPanel, error) {
-	if err := s.c.ready(); err != nil {
-		return ProgramsPanel{}, err
-	}
 	return s.changed(s.c.Programs.Store.ForgetClient(s.c.ctx(), name))
 }
 
 // MakeToken creates a token for HTTP, replacing the program's previous one. It is shown only once, because only its
 // hash is kept.
 func (s *Programs) MakeToken(name string) (ProgramToken, error) {
-	if err := s.c.ready(); err != nil {
-		return ProgramToken{}, err
-	}
 	token, err := s.c.Programs.MakeToken(s.c.ctx(), name)
 	if err != nil {
 		return ProgramToken{}, err
@@ -135,17 +123,11 @@ func (s *Programs) MakeToken(name string) (ProgramToken, error) {
 
 // RevokeToken ends a program's access over HTTP.
 func (s *Programs) RevokeToken(name string) (ProgramsPanel, error) {
-	if err := s.c.ready(); err != nil {
-		return ProgramsPanel{}, err
-	}
 	return s.changed(s.c.Programs.RevokeToken(s.c.ctx(), name))
 }
 
 // SetHTTP turns the HTTP server on or off.
 func (s *Programs) SetHTTP(on bool) (ProgramsPanel, error) {
-	if err := s.c.ready(); err != nil {
-		return ProgramsPanel{}, err
-	}
 	return s.changed(s.config.Set(settingHTTP, strconv.FormatBool(on)))
 }
 
@@ -153,9 +135,6 @@ func (s *Programs) SetHTTP(on bool) (ProgramsPanel, error) {
 // previous page, 0 for the first.
 func (s *Programs) Accesses(client string, before int64) (ProgramAccessPage, error) {
 	page := ProgramAccessPage{Accesses: []ProgramAccessView{}}
-	if err := s.c.ready(); err != nil {
-		return page, err
-	}
 	list, err := s.c.Programs.Store.Accesses(s.c.ctx(), chat.AccessQuery{Client: client, Before: before, Limit: accessPage})
 	for _, a := range list {
 		v := ProgramAccessView{ID: a.ID, At: a.At.UnixMilli(), Client: a.Client, Tool: a.Tool, Query: a.Query, Outcome: a.Outcome, Shown: []ProgramShownView{}, More: a.More}
@@ -172,9 +151,6 @@ func (s *Programs) Accesses(client string, before int64) (ProgramAccessPage, err
 
 // ClearAccesses empties the access record.
 func (s *Programs) ClearAccesses() error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
 	err := s.c.Programs.Store.ClearAccesses(s.c.ctx())
 	if err == nil {
 		s.c.Hub.Change(chat.Change{Kind: chat.ChangePrograms})

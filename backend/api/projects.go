@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 )
 
 // Projects manages projects: folders of sessions with instructions, defaults, pinned facts and files.
@@ -20,14 +21,11 @@ func NewProjects(c *Core) *Projects { return &Projects{c: c} }
 
 // Panel returns all projects.
 func (s *Projects) Panel() (ProjectsPanel, error) {
-	v := ProjectsPanel{Rev: s.c.Hub.Rev(), Projects: []ProjectRow{}}
-	if err := s.c.ready(); err != nil {
-		return v, err
-	}
+	v := ProjectsPanel{Rev: s.c.Hub.Rev()}
 	all, err := s.c.Projects.Projects(s.c.ctx())
-	for _, p := range all {
-		v.Projects = append(v.Projects, ProjectRow{ID: string(p.ID), Name: p.Name, Sessions: p.Sessions, Files: p.Files})
-	}
+	v.Projects = lists.Map(all, func(p chat.Project) ProjectRow {
+		return ProjectRow{ID: string(p.ID), Name: p.Name, Sessions: p.Sessions, Files: p.Files}
+	})
 	return v, err
 }
 
@@ -37,9 +35,6 @@ func (s *Projects) Project(id string) (ProjectView, error) {
 }
 
 func (s *Projects) view(do func(context.Context) (chat.Project, error)) (ProjectView, error) {
-	if err := s.c.ready(); err != nil {
-		return ProjectView{}, err
-	}
 	p, err := do(s.c.ctx())
 	return projectView(p), err
 }
@@ -64,14 +59,10 @@ func scanView(s chat.ProjectScan) ProjectScanView {
 	v := ProjectScanView{
 		At: ms(s.At), Found: s.Found, New: first(s.New), Changed: first(s.Changed), Removed: first(s.Removed),
 		NewCount: len(s.New), ChangedCount: len(s.Changed), RemovedCount: len(s.Removed),
-		Skipped: []SkippedCount{}, SkippedFiles: []SkippedFileView{}, Error: s.Error,
+		Error: s.Error,
 	}
-	for _, why := range slices.Sorted(maps.Keys(s.SkippedBy)) {
-		v.Skipped = append(v.Skipped, SkippedCount{Why: why, Count: s.SkippedBy[why]})
-	}
-	for _, f := range s.Skipped[:min(len(s.Skipped), maxScanned)] {
-		v.SkippedFiles = append(v.SkippedFiles, SkippedFileView(f))
-	}
+	v.Skipped = lists.Map(slices.Sorted(maps.Keys(s.SkippedBy)), func(why string) SkippedCount { return SkippedCount{Reason: why, Count: s.SkippedBy[why]} })
+	v.SkippedFiles = lists.Map(s.Skipped[:min(len(s.Skipped), maxScanned)], func(f chat.SkippedFile) SkippedFileView { return SkippedFileView(f) })
 	return v
 }
 
@@ -97,9 +88,6 @@ const mostFiles = 500
 // Files is a page of a project's files of one kind (document or watched), by path.
 func (s *Projects) Files(id, kind string, offset, limit int) (ProjectFilesPage, error) {
 	v := ProjectFilesPage{Files: []ProjectFileView{}}
-	if err := s.c.ready(); err != nil {
-		return v, err
-	}
 	all, err := s.c.Projects.ProjectFiles(s.c.ctx(), chat.ProjectID(id))
 	if err != nil {
 		return v, err
@@ -109,7 +97,7 @@ func (s *Projects) Files(id, kind string, offset, limit int) (ProjectFilesPage, 
 	from := min(max(offset, 0), len(all))
 	for _, f := range all[from:min(len(all), from+min(max(limit, 0), mostFiles))] {
 		v.Files = append(v.Files, ProjectFileView{
-			Path: f.Path, ID: string(f.File), MediaType: f.MediaType, Size: f.Size, Tokens: f.Tokens, ModifiedAt: ms(f.ModifiedAt), Indexed: f.Indexed,
+			Path: f.Path, ID: string(f.File), MediaType: f.MediaType, Size: f.Size, Tokens: f.Tokens, Indexed: f.Indexed,
 		})
 	}
 	return v, nil
@@ -118,9 +106,6 @@ func (s *Projects) Files(id, kind string, offset, limit int) (ProjectFilesPage, 
 // AddDocument receives a piece of a document; after the last one the document is read and stored, replacing one with
 // the same name.
 func (s *Projects) AddDocument(id string, part AttachPart) (AttachResult, error) {
-	if err := s.c.ready(); err != nil {
-		return AttachResult{}, err
-	}
 	data, err := base64.StdEncoding.DecodeString(part.Data)
 	if err != nil {
 		s.uploads.drop(part.Upload)
@@ -141,7 +126,7 @@ func (s *Projects) CancelDocument(upload string) error {
 
 // RemoveDocuments removes documents from a project, by name: all of them or none.
 func (s *Projects) RemoveDocuments(id string, names []string) error {
-	return s.c.do(func(ctx context.Context) error { return s.c.Projects.Remove(ctx, chat.ProjectID(id), names) })
+	return s.c.Projects.Remove(s.c.ctx(), chat.ProjectID(id), names)
 }
 
 // Watch sets the watched folder of a project and scans it; an empty folder ends watching.
@@ -153,18 +138,12 @@ func (s *Projects) Watch(id, dir string) (ProjectView, error) {
 
 // Rescan scans the watched folder now.
 func (s *Projects) Rescan(id string) (ProjectScanView, error) {
-	if err := s.c.ready(); err != nil {
-		return ProjectScanView{}, err
-	}
 	scan, err := s.c.Projects.Scan(s.c.ctx(), chat.ProjectID(id))
 	return scanView(scan), err
 }
 
 // StartSession creates an empty session in a folder, with the defaults of its project if it has one.
 func (s *Projects) StartSession(folder string) (SessionRow, error) {
-	if err := s.c.ready(); err != nil {
-		return SessionRow{}, err
-	}
 	ctx := s.c.ctx()
 	sess, _, err := s.c.Sessions.CreateSession(ctx, chat.NewSession{Folder: folder})
 	if err != nil {
@@ -176,8 +155,5 @@ func (s *Projects) StartSession(folder string) (SessionRow, error) {
 // SetScope sets the scope of a session's memory: lineage, session, project or all; empty: determined by its project,
 // otherwise the configuration.
 func (s *Projects) SetScope(sessionID, scope string) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
 	return s.c.Sessions.ChangeSettings(s.c.ctx(), chat.SessionID(sessionID), func(v *chat.SessionSettings) { v.MemoryScope = chat.Scope(scope) })
 }

@@ -17,6 +17,7 @@ import (
 // FigureStore stores the metrics of turns.
 type FigureStore interface {
 	UsageByModel(context.Context, chat.UsageQuery) ([]chat.ModelUsage, error)
+	BackgroundUsage(context.Context, chat.UsageQuery) ([]chat.ModelUsage, error)
 	Measures(context.Context, chat.MeasureQuery) ([]chat.TurnMeasure, error)
 	Metrics(context.Context, chat.BranchID, int) ([]chat.TurnMetricsRow, error)
 }
@@ -76,9 +77,6 @@ const (
 // Everything finds messages and titles in all sessions.
 func (s *Search) Everything(query SearchQuery) (SearchResult, error) {
 	out := SearchResult{Groups: []SearchGroup{}}
-	if err := s.c.ready(); err != nil {
-		return out, err
-	}
 	begun := time.Now()
 	if err := query.check(); err != nil || strings.TrimSpace(query.Text) == "" {
 		return out, err
@@ -330,9 +328,6 @@ const mostFinds = 5000
 // Find finds a text in the turns of a branch's lineage, oldest first. It ignores case unless requested otherwise.
 func (s *Search) Find(branchID, text string, matchCase bool) (FindResult, error) {
 	out := FindResult{Hits: []FindHit{}}
-	if err := s.c.ready(); err != nil {
-		return out, err
-	}
 	ctx, done := s.inBranch.begin(s.c.ctx())
 	defer done()
 	found, err := s.c.History.Find(ctx, chat.FindQuery{Branch: chat.BranchID(branchID), Text: text, MatchCase: matchCase, Limit: mostFinds})
@@ -356,9 +351,6 @@ const (
 // Metrics returns the metrics of the newest turns, oldest first, and their sums.
 func (s *Search) Metrics(query MetricsQuery) (MetricsSeries, error) {
 	out := MetricsSeries{Points: []MetricPoint{}}
-	if err := s.c.ready(); err != nil {
-		return out, err
-	}
 	q, err := query.measures()
 	if err != nil {
 		return out, err

@@ -1,7 +1,7 @@
 package api
 
 import (
-	"context"
+	"cmp"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lists"
@@ -9,7 +9,7 @@ import (
 
 // SetFolder moves sessions to a folder, all of them or none; an empty folder takes them out of theirs.
 func (s *Sessions) SetFolder(ids []string, folder string) error {
-	return s.c.do(func(ctx context.Context) error { return s.c.Sessions.SetFolder(ctx, sessionIDs(ids), folder) })
+	return s.c.Sessions.SetFolder(s.c.ctx(), sessionIDs(ids), folder)
 }
 
 func sessionIDs(ids []string) []chat.SessionID {
@@ -19,38 +19,30 @@ func sessionIDs(ids []string) []chat.SessionID {
 // RenameFolder renames a folder with its content, including archived sessions and its project. If the new name is
 // that of another folder, the two are merged.
 func (s *Sessions) RenameFolder(from, to string) error {
-	return s.c.do(func(ctx context.Context) error { return s.c.Sessions.RenameFolder(ctx, from, to) })
+	return s.c.Sessions.RenameFolder(s.c.ctx(), from, to)
 }
 
 // Folders returns the folders of sessions, by name.
 func (s *Sessions) Folders() ([]Folder, error) {
-	if err := s.c.ready(); err != nil {
-		return nil, err
-	}
 	list, err := s.c.Sessions.Folders(s.c.ctx())
 	return lists.Map(list, func(f chat.Folder) Folder { return Folder{Name: f.Name, Sessions: f.Sessions} }), err
 }
 
 // ArchiveMany hides sessions or shows them again: all of them, or none if it fails.
 func (s *Sessions) ArchiveMany(ids []string, archived bool) error {
-	return s.c.do(func(ctx context.Context) error { return s.c.Sessions.ArchiveSessions(ctx, sessionIDs(ids), archived) })
+	return s.c.Sessions.ArchiveSessions(s.c.ctx(), sessionIDs(ids), archived)
 }
 
 // Duplicate creates a session with the lineage of a branch (empty: the active one). Open turns are left out, and
 // counted in the row.
 func (s *Sessions) Duplicate(id, branchID string) (SessionRow, error) {
-	if err := s.c.ready(); err != nil {
-		return SessionRow{}, err
-	}
 	ctx := s.c.ctx()
 	sess, err := s.c.Sessions.Session(ctx, chat.SessionID(id))
 	if err != nil {
 		return SessionRow{}, err
 	}
 	branch := chat.BranchID(branchID)
-	if branch == "" {
-		branch = sess.ActiveBranch
-	}
+	branch = cmp.Or(branch, sess.ActiveBranch)
 	b, err := s.c.Sessions.Branch(ctx, branch)
 	if err != nil {
 		return SessionRow{}, err
@@ -69,8 +61,5 @@ func (s *Sessions) Duplicate(id, branchID string) (SessionRow, error) {
 
 // SuggestTitle makes a title from the session's active branch, without a network request; empty if it has no turns.
 func (s *Sessions) SuggestTitle(id string) (string, error) {
-	if err := s.c.ready(); err != nil {
-		return "", err
-	}
 	return s.c.Sessions.SuggestTitle(s.c.ctx(), chat.SessionID(id))
 }

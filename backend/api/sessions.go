@@ -1,11 +1,14 @@
 package api
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/config"
 	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/internal/untrusted"
 	"contextinfinity/backend/prompt"
@@ -28,9 +31,6 @@ const maxListed = 5_000
 
 // List returns sessions, pinned first, newest first, at most maxListed. title filters.
 func (s *Sessions) List(archived bool, title string) ([]SessionRow, error) {
-	if err := s.c.ready(); err != nil {
-		return nil, err
-	}
 	ctx := s.c.ctx()
 	sums, err := s.c.Sessions.Sessions(ctx, chat.SessionQuery{Archived: archived, Title: strings.TrimSpace(title), Limit: maxListed})
 	if err != nil {
@@ -95,9 +95,6 @@ func (c *Core) row(ctx context.Context, id chat.SessionID) (SessionRow, error) {
 
 // Create creates an empty session.
 func (s *Sessions) Create(title string) (SessionRow, error) {
-	if err := s.c.ready(); err != nil {
-		return SessionRow{}, err
-	}
 	ctx := s.c.ctx()
 	sess, _, err := s.c.Sessions.CreateSession(ctx, chat.NewSession{Title: title})
 	if err != nil {
@@ -108,17 +105,17 @@ func (s *Sessions) Create(title string) (SessionRow, error) {
 
 // Rename changes a session's title.
 func (s *Sessions) Rename(id, title string) error {
-	return s.c.do(func(ctx context.Context) error { return s.c.Sessions.RenameSession(ctx, chat.SessionID(id), title) })
+	return s.c.Sessions.RenameSession(s.c.ctx(), chat.SessionID(id), title)
 }
 
 // Archive hides a session or shows it again. Nothing is deleted.
 func (s *Sessions) Archive(id string, archived bool) error {
-	return s.c.do(func(ctx context.Context) error { return s.c.Sessions.ArchiveSession(ctx, chat.SessionID(id), archived) })
+	return s.c.Sessions.ArchiveSession(s.c.ctx(), chat.SessionID(id), archived)
 }
 
 // Pin keeps a session at the top of the list.
 func (s *Sessions) Pin(id string, pinned bool) error {
-	return s.c.do(func(ctx context.Context) error { return s.c.Sessions.PinSession(ctx, chat.SessionID(id), pinned) })
+	return s.c.Sessions.PinSession(s.c.ctx(), chat.SessionID(id), pinned)
 }
 
 // lastSession is the setting that stores which session was open.
@@ -127,9 +124,6 @@ const lastSession = "window.last_session"
 // Open returns everything the first paint of a session needs, with the newest 60 turns; an empty branch is the active one.
 func (s *Sessions) Open(sessionID, branchID string) (SessionSnapshot, error) {
 	var snap SessionSnapshot
-	if err := s.c.ready(); err != nil {
-		return snap, err
-	}
 	ctx := s.c.ctx()
 	snap.Rev = s.c.Hub.Rev()
 	sess, err := s.c.Sessions.Session(ctx, chat.SessionID(sessionID))
@@ -137,9 +131,7 @@ func (s *Sessions) Open(sessionID, branchID string) (SessionSnapshot, error) {
 		return snap, err
 	}
 	branch := chat.BranchID(branchID)
-	if branch == "" {
-		branch = sess.ActiveBranch
-	}
+	branch = cmp.Or(branch, sess.ActiveBranch)
 	if err := s.fill(ctx, &snap, sess, branch); err != nil {
 		return snap, err
 	}
@@ -180,7 +172,10 @@ func (s *Sessions) fill(ctx context.Context, snap *SessionSnapshot, sess chat.Se
 	if snap.Header, err = s.c.header(ctx, sess, b, sess.Model); err != nil {
 		return err
 	}
-	snap.Draft, err = s.draft(ctx, branch)
+	if snap.Queue, err = s.c.queue(ctx, branch); err != nil {
+		return err
+	}
+	snap.Draft, err = s.c.draft(ctx, branch)
 	return err
 }
 
@@ -198,9 +193,6 @@ func (c *Core) page(ctx context.Context, b chat.Branch, q chat.LineageQuery) ([]
 
 // Turns returns the lineage between two turn_seqs, inclusive, at most 200.
 func (s *Sessions) Turns(branchID string, fromSeq, toSeq int64) (TurnPage, error) {
-	if err := s.c.ready(); err != nil {
-		return TurnPage{}, err
-	}
 	ctx, rev := s.c.ctx(), s.c.Hub.Rev()
 	b, err := s.c.Sessions.Branch(ctx, chat.BranchID(branchID))
 	if err != nil {
@@ -212,9 +204,6 @@ func (s *Sessions) Turns(branchID string, fromSeq, toSeq int64) (TurnPage, error
 
 // Turn returns one turn as a branch sees it.
 func (s *Sessions) Turn(branchID, turnID string) (TurnView, error) {
-	if err := s.c.ready(); err != nil {
-		return TurnView{}, err
-	}
 	ctx := s.c.ctx()
 	b, err := s.c.Sessions.Branch(ctx, chat.BranchID(branchID))
 	if err != nil {
@@ -233,9 +222,6 @@ func (s *Sessions) Turn(branchID, turnID string) (TurnView, error) {
 
 // Header returns the mandatory header of a branch for a model ("" = the session's).
 func (s *Sessions) Header(branchID, model string) (Header, error) {
-	if err := s.c.ready(); err != nil {
-		return Header{}, err
-	}
 	ctx := s.c.ctx()
 	b, err := s.c.Sessions.Branch(ctx, chat.BranchID(branchID))
 	if err != nil {
@@ -245,9 +231,7 @@ func (s *Sessions) Header(branchID, model string) (Header, error) {
 	if err != nil {
 		return Header{}, err
 	}
-	if model == "" {
-		model = sess.Model
-	}
+	model = cmp.Or(model, sess.Model)
 	return s.c.header(ctx, sess, b, model)
 }
 
@@ -276,8 +260,7 @@ func (c *Core) header(ctx context.Context, sess chat.Session, b chat.Branch, mod
 	p, budget, perr := c.Turns.Preview(ctx, b.ID, model, chat.UserText(" "))
 	m := p.Manifest()
 	u := prompt.UsageOf(m)
-	var over *prompt.OverBudgetError
-	if asOverBudget(perr, &over) {
+	if over, ok := errors.AsType[*prompt.OverBudgetError](perr); ok {
 		u.Used, u.Recalled, u.Ceiling = over.Required, 0, over.Ceiling
 	} else if perr != nil {
 		c.Log.Warn("the context meter has no figures", "err", perr)
@@ -285,9 +268,10 @@ func (c *Core) header(ctx context.Context, sess chat.Session, b chat.Branch, mod
 	h.ContextTokens, h.ContextRecalled, h.ContextCeiling, h.Summaries, h.Extracts = u.Used, u.Recalled, u.Ceiling, u.Summaries, u.Extracts
 	h.ContextState, h.ModelWindow = u.State(), budget.ModelLimit
 	h.Infinity = m.Policy.History != prompt.HistoryOff
-	if m.Model != "" {
-		h.Model = m.Model
+	if h.Infinity && m.Provider != config.ProviderRecall {
+		h.ContextMemory = max(0, min(u.Ceiling-u.Used, budget.Caps.Retrieved-u.Recalled))
 	}
+	h.Model = cmp.Or(m.Model, h.Model)
 	return h, nil
 }
 
@@ -319,9 +303,6 @@ func (c *Core) headerTurn(ctx context.Context, h *Header, b chat.Branch) error {
 
 // Fork starts a branch after a turn, or before it (to edit its message), and switches to it.
 func (s *Sessions) Fork(turnID string, before bool, label string) (BranchView, error) {
-	if err := s.c.ready(); err != nil {
-		return BranchView{}, err
-	}
 	fork := s.c.Branches.After
 	if before {
 		fork = s.c.Branches.Before
@@ -335,9 +316,6 @@ func (s *Sessions) Fork(turnID string, before bool, label string) (BranchView, e
 
 // Rollback starts a branch from an earlier state and switches to it. Nothing is deleted.
 func (s *Sessions) Rollback(sessionID, stateID string) (BranchView, error) {
-	if err := s.c.ready(); err != nil {
-		return BranchView{}, err
-	}
 	b, err := s.c.Branches.Rollback(s.c.ctx(), chat.SessionID(sessionID), chat.StateID(stateID))
 	if err != nil {
 		return BranchView{}, err
@@ -360,21 +338,16 @@ func (c *Core) branch(b chat.Branch) (BranchView, error) {
 
 // Switch makes a branch the active one of its session.
 func (s *Sessions) Switch(sessionID, branchID string) error {
-	return s.c.do(func(ctx context.Context) error {
-		return s.c.Branches.Switch(ctx, chat.SessionID(sessionID), chat.BranchID(branchID))
-	})
+	return s.c.Branches.Switch(s.c.ctx(), chat.SessionID(sessionID), chat.BranchID(branchID))
 }
 
 // RenameBranch changes a branch's label.
 func (s *Sessions) RenameBranch(branchID, label string) error {
-	return s.c.do(func(ctx context.Context) error { return s.c.Sessions.RenameBranch(ctx, chat.BranchID(branchID), label) })
+	return s.c.Sessions.RenameBranch(s.c.ctx(), chat.BranchID(branchID), label)
 }
 
 // SessionSettings returns a session's own settings.
 func (s *Sessions) SessionSettings(sessionID string) (SessionSettings, error) {
-	if err := s.c.ready(); err != nil {
-		return SessionSettings{}, err
-	}
 	sess, err := s.c.Sessions.Session(s.c.ctx(), chat.SessionID(sessionID))
 	v := SessionSettings{SystemPrompt: sess.SystemPrompt, Effort: sess.Effort}
 	if sess.Temperature != nil {
@@ -388,9 +361,6 @@ const maxInstructions = 256 << 10
 
 // ImportedInstructions returns the instructions that came with a session's import.
 func (s *Sessions) ImportedInstructions(sessionID string) (ImportedInstructions, error) {
-	if err := s.c.ready(); err != nil {
-		return ImportedInstructions{}, err
-	}
 	sess, err := s.c.Sessions.Session(s.c.ctx(), chat.SessionID(sessionID))
 	if err != nil {
 		return ImportedInstructions{}, err
@@ -408,9 +378,6 @@ func (s *Sessions) ImportedInstructions(sessionID string) (ImportedInstructions,
 
 // SetSessionSettings changes a session's own settings, starting with the next message.
 func (s *Sessions) SetSessionSettings(sessionID string, v SessionSettings) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
 	temperature, err := parseTemperature("session.settings", v.Temperature)
 	if err != nil {
 		return err
@@ -422,36 +389,33 @@ func (s *Sessions) SetSessionSettings(sessionID string, v SessionSettings) error
 
 // Draft returns a branch's unsent text.
 func (s *Sessions) Draft(branchID string) (Draft, error) {
-	if err := s.c.ready(); err != nil {
-		return Draft{}, err
-	}
-	return s.draft(s.c.ctx(), chat.BranchID(branchID))
+	return s.c.draft(s.c.ctx(), chat.BranchID(branchID))
 }
 
-func (s *Sessions) draft(ctx context.Context, branch chat.BranchID) (Draft, error) {
-	d, _, err := s.c.Drafts.Draft(ctx, branch)
-	v := draftView(d)
+func (c *Core) draft(ctx context.Context, branch chat.BranchID) (Draft, error) {
+	d, _, err := c.Drafts.Draft(ctx, branch)
 	if err != nil {
-		return v, err
+		return draftView(d.Message), err
 	}
-	v.Memories, err = s.c.chips(ctx, d.Message.Blocks.Memories())
+	return c.unsent(ctx, d.Message)
+}
+
+// unsent is a message that was not sent, with the names of its attached memory.
+func (c *Core) unsent(ctx context.Context, m chat.Message) (Draft, error) {
+	v := draftView(m)
+	var err error
+	before, edited, _, _ := m.Blocks.AtEdit()
+	if v.Memories, err = c.chips(ctx, before.Memories()); err == nil && v.Edit != nil {
+		v.Edit.Memories, err = c.chips(ctx, edited.Memories())
+	}
 	return v, err
 }
 
-// SaveDraft stores a branch's unsent text. Saving it with Queued false removes it from the queue.
+// SaveDraft stores a branch's unsent text. It may refer to deleted chunks, so that no text is lost.
 func (s *Sessions) SaveDraft(branchID string, draft Draft) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	m, err := userMessage(draft.Text, draft.Images, draft.Files, draft.Memories)
+	m, err := draftMessage(draft)
 	if err != nil {
 		return err
 	}
-	ctx := s.c.ctx()
-	if draft.Queued { // an unqueued draft may refer to deleted chunks, so that no text is lost
-		if err := s.c.sendable(ctx, m); err != nil {
-			return err
-		}
-	}
-	return s.c.Drafts.SaveDraft(ctx, chat.Draft{BranchID: chat.BranchID(branchID), Message: m, Queued: draft.Queued})
+	return s.c.Drafts.SaveDraft(s.c.ctx(), chat.Draft{BranchID: chat.BranchID(branchID), Message: m})
 }

@@ -162,10 +162,13 @@ func modelView(in models.Info) ModelView {
 	v := ModelView{
 		Name: in.Name, Provider: in.Provider, ModelID: in.ModelID, BaseURL: in.BaseURL, APIKeyEnv: in.APIKeyEnv,
 		ContextLimit: in.Limits.ContextLimit, MaxOutput: in.Limits.MaxOutput, LimitSource: in.Source, Ceiling: in.Ceiling,
-		Stream: in.Stream, AllowPlainHTTP: in.AllowPlainHTTP, Usable: in.Usable, Why: in.Why, Default: in.Default, BuiltIn: in.BuiltIn,
+		Stream: in.Stream, AllowPlainHTTP: in.AllowPlainHTTP, Usable: in.Usable, Reason: in.Why, Default: in.Default, BuiltIn: in.BuiltIn,
 	}
 	v.Images, v.Tools, v.Reasoning = string(in.Can.Images), string(in.Can.Tools), string(in.Can.Reasoning)
 	v.PriceInput, v.PriceCached, v.PriceOutput, v.PriceSource = in.Price.Input, in.Price.Cached, in.Price.Output, in.Price.Source
+	if own := (OwnPrice{Input: in.PriceInput, Cached: in.PriceCached, Output: in.PriceOutput}); own != (OwnPrice{}) {
+		v.OwnPrice = &own
+	}
 	v.Favourite, v.Local = in.Favourite, in.Local
 	if len(in.Options) > 0 {
 		if raw, err := json.Marshal(in.Options); err == nil {
@@ -184,13 +187,18 @@ func (s *Settings) SaveModel(v ModelView) ([]ModelView, error) {
 		Images: v.Images, Tools: v.Tools, Reasoning: v.Reasoning,
 		PriceInput: v.PriceInput, PriceCached: v.PriceCached, PriceOutput: v.PriceOutput,
 	}
+	m.KeyRequired = s.catalog.HasStoredKey(m)
 	s.keepResolved(&m)
 	if strings.TrimSpace(v.Options) != "" {
 		if err := json.Unmarshal([]byte(v.Options), &m.Options); err != nil {
 			return s.Models(), chat.Errorf(chat.CodeInvalid, "models.save", "The provider options are not a JSON object; nothing was changed.")
 		}
 	}
-	return s.editModels(s.config.SaveModel(m))
+	err := s.config.SaveModel(m)
+	if err == nil {
+		s.catalog.Learn(s.c.ctx(), m.Name) // or the window would ask the user for what the server reports
+	}
+	return s.editModels(err)
 }
 
 // keepResolved clears limits that the window returned unchanged, because limits from the table must not be saved as
@@ -206,6 +214,7 @@ func (s *Settings) keepResolved(m *config.Model) {
 		if m.MaxOutput == in.Limits.MaxOutput {
 			m.MaxOutput = in.Model.MaxOutput
 		}
+		m.KeyRequired = m.KeyRequired || in.Model.KeyRequired && m.KeyName() == in.Model.KeyName()
 		keepAbilities(m, in)
 		if (models.Price{Input: m.PriceInput, Cached: m.PriceCached, Output: m.PriceOutput, Source: in.Price.Source}) == in.Price {
 			m.PriceInput, m.PriceCached, m.PriceOutput = in.Model.PriceInput, in.Model.PriceCached, in.Model.PriceOutput
@@ -262,8 +271,9 @@ func (s *Settings) SetKey(provider, key string) ([]KeyView, error) {
 	if _, err := s.keys.SetKey(provider, strings.TrimSpace(key)); err != nil {
 		return s.Keys(), err
 	}
+	err := s.catalog.RequireKey(s.config, provider, true)
 	s.changed()
-	return s.Keys(), nil
+	return s.Keys(), err
 }
 
 // RemoveKey removes a stored key. A key in the environment is not affected.
@@ -271,8 +281,9 @@ func (s *Settings) RemoveKey(provider string) ([]KeyView, error) {
 	if err := s.keys.RemoveKey(provider); err != nil {
 		return s.Keys(), err
 	}
+	err := s.catalog.RequireKey(s.config, provider, false)
 	s.changed()
-	return s.Keys(), nil
+	return s.Keys(), err
 }
 
 // TestKey tests a key or server by listing its models. An empty provider is derived from the key's form, and an empty

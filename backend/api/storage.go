@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"path/filepath"
@@ -110,16 +111,10 @@ func (s *Storage) RestorePreview(path string) (RestorePreview, error) {
 		Backup: BackupView{Path: r.Source, Name: filepath.Base(r.Source), Kind: r.Kind, Sessions: r.Backup.Sessions,
 			Turns: r.Backup.Turns, Checked: true, Problem: r.Backup.Problem},
 		Sessions: r.Present.Sessions, Turns: r.Present.Turns, NewestTurn: milliseconds(r.Present.NewestTurn),
-		BackupNewest: milliseconds(r.Backup.NewestTurn), Problems: r.Problems, Findings: []string{}, SchemaUpgrade: r.Backup.Schema < r.Schema,
-		Undone: make([]ReceiptView, 0, len(r.Undone)),
-	}
-	for _, d := range r.Undone {
-		v.Undone = append(v.Undone, receiptView(d))
+		BackupNewest: milliseconds(r.Backup.NewestTurn), Problems: r.Problems, Findings: lists.Map(r.Findings, findingText), SchemaUpgrade: r.Backup.Schema < r.Schema,
+		Undone: lists.Map(r.Undone, receiptView),
 	}
 	v.Backup.At = milliseconds(r.TakenAt)
-	for _, f := range r.Findings {
-		v.Findings = append(v.Findings, findingText(f))
-	}
 	return v, nil
 }
 
@@ -224,24 +219,25 @@ func (s *Storage) Move(to string) (TaskView, error) {
 		}))
 }
 
-// DeletePreview describes what a permanent deletion of a session or turn (kind) would remove.
-func (s *Storage) DeletePreview(kind, id string) (DeletePreview, error) {
+// DeletePreview describes what a permanent deletion of a session or turn (kind) with the named copies would remove.
+// copies are identifiers of sessions that an earlier preview named.
+func (s *Storage) DeletePreview(kind, id string, copies []string) (DeletePreview, error) {
 	if err := s.c.ready(); err != nil {
 		return DeletePreview{}, err
 	}
-	p, err := s.c.Erasing.ErasePreview(s.c.ctx(), kind, id)
+	p, err := s.c.Erasing.ErasePreview(s.c.ctx(), kind, id, sessionIDs(copies)...)
 	if err != nil {
 		return DeletePreview{}, err
 	}
 	return DeletePreview{
 		Kind: p.Kind, Title: p.Name(), Confirm: chat.ConfirmWord, Parts: erasedParts(p.Erased), Sessions: append([]string{}, p.Sessions...),
-		Backups: append([]string{}, p.Backups...), Copies: copyViews(p.Copies), Reason: p.Reason,
+		Backups: append([]string{}, p.Backups...), Copies: copyViews(p.Copies), Included: copyViews(p.Included), Reason: p.Reason,
 	}, nil
 }
 
-// Erase permanently deletes a session or the content of a turn. confirm is the text that DeletePreview asks the user
-// to type.
-func (s *Storage) Erase(kind, id, confirm string) (ReceiptView, error) {
+// Erase permanently deletes a session or the content of a turn, with the copies that the preview included, and no
+// others. confirm is the text that DeletePreview asks the user to type.
+func (s *Storage) Erase(kind, id, confirm string, copies []string) (ReceiptView, error) {
 	const op = "storage.erase"
 	if err := s.c.ready(); err != nil {
 		return ReceiptView{}, err
@@ -251,7 +247,7 @@ func (s *Storage) Erase(kind, id, confirm string) (ReceiptView, error) {
 			return chat.Errorf(chat.CodeInvalid, op, "The text typed is not %q. Nothing was deleted.", chat.ConfirmWord)
 		}
 		return nil
-	})
+	}, sessionIDs(copies)...)
 	if err != nil {
 		return ReceiptView{}, err
 	}
@@ -268,12 +264,12 @@ func (s *Storage) Receipts() ([]ReceiptView, error) {
 }
 
 func receiptView(r chat.Receipt) ReceiptView {
-	return ReceiptView{ID: r.ID, Kind: r.Kind, Subject: r.Subject, At: r.At.UnixMilli(), Parts: erasedParts(r.Erased), Backups: append([]string{}, r.Backups...), Copies: copyViews(r.Copies)}
+	return ReceiptView{ID: r.ID, Kind: r.Kind, Subject: r.Subject, At: r.At.UnixMilli(), Parts: erasedParts(r.Erased), Backups: append([]string{}, r.Backups...), Copies: copyViews(r.Copies), Included: lists.Map(r.Included, func(x chat.Receipt) string { return x.ID })}
 }
 
 func copyViews(list []chat.Copy) []CopyView {
 	return lists.Map(list, func(x chat.Copy) CopyView {
-		return CopyView{SessionID: string(x.Session), Title: chat.BoundTitle(x.Title), Gone: x.Gone}
+		return CopyView{SessionID: string(x.Session), Title: chat.BoundTitle(x.Title), Gone: x.Gone, Turns: x.Turns, Own: x.Own}
 	})
 }
 
@@ -283,7 +279,7 @@ var storeLabels = map[string]string{
 	"summaries": "summaries of stretches", "chunks": "passages of memory", "units": "entries of the text index", "unit_embeddings": "vectors",
 	"retrieved": "records of what was remembered", "requests": "stored requests", "manifests": "descriptions of contexts",
 	"request_links": "links between requests", "manifest_links": "links between contexts", "events": "entries of the ledger", "snapshots": "snapshots of the ledger",
-	"pins": "pinned facts", "pin_orders": "orders of pinned facts", "drafts": "drafts", "files": "documents", "blobs": "images",
+	"pins": "pinned facts", "pin_orders": "orders of pinned facts", "drafts": "drafts", "queued_messages": "queued messages", "files": "documents", "blobs": "images",
 	"import_keys": "marks of imports", "jobs": "background jobs", "metrics": "measurements", "turn_tokens": "sizes",
 	"settings": "settings that name it", "calibrations": "calibrations", "tool_batches": "groups of tool calls", "tool_calls": "tool calls",
 	"tool_results": "tool results", "tool_recalled": "records of what a model looked up", "tool_permissions": "decisions about tools",
@@ -295,9 +291,7 @@ func erasedParts(list []chat.Erased) []ErasedPart {
 	out := make([]ErasedPart, 0, len(list))
 	for _, e := range list {
 		label := storeLabels[e.Store]
-		if label == "" {
-			label = e.Store
-		}
+		label = cmp.Or(label, e.Store)
 		out = append(out, ErasedPart{Store: e.Store, Label: label, Count: e.Count})
 	}
 	return out

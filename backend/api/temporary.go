@@ -27,9 +27,6 @@ func (t *temporaries) find(id string) (*turn.Temporary, error) {
 // TemporaryStart starts a chat that is never written to disk, and returns its id. It exists only in memory, during
 // this run.
 func (s *Chat) TemporaryStart() (string, error) {
-	if err := s.c.ready(); err != nil {
-		return "", err
-	}
 	c := s.c.Turns.NewTemporary()
 	s.temporary.mu.Lock()
 	defer s.temporary.mu.Unlock()

@@ -30,7 +30,7 @@ func (s *Tools) callView(c chat.CallRecord, step chat.StepID, asked time.Time, k
 	d, offered := known[toolName{c.Source, c.Tool}]
 	v := ToolCallView{
 		ID: string(c.ID), ToolUseID: c.UseID, TurnID: string(c.TurnID), Step: string(step), Name: c.Name, Source: c.Source, Tool: c.Tool,
-		Title: d.Title, State: c.State, Decision: c.Decision, Reason: string(c.Reason), Why: whyCallWaits(c, d, offered),
+		Title: d.Title, State: c.State, Decision: c.Decision, Reason: string(c.Reason), Explanation: whyCallWaits(c, d, offered),
 		Effects: c.Effects, Arguments: display.JSON(c.Arguments), Redactions: len(c.Redactions), Definition: c.Definition, Runs: c.Runs,
 		CreatedAt: ms(asked), DecidedAt: momentMs(c.DecidedAt), StartedAt: momentMs(c.StartedAt), EndedAt: momentMs(c.EndedAt),
 	}

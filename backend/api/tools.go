@@ -31,9 +31,6 @@ const maxCallTurns = 500
 // WaitingCalls returns the calls of all sessions that wait for the user, oldest first.
 func (s *Tools) WaitingCalls() (WaitingCalls, error) {
 	out := WaitingCalls{Calls: []WaitingCallView{}}
-	if err := s.c.ready(); err != nil {
-		return out, err
-	}
 	ctx := s.c.ctx()
 	out.Rev = s.c.Hub.Rev()
 	waiting, err := s.c.Calls.WaitingCalls(ctx)
@@ -63,9 +60,6 @@ func (s *Tools) WaitingCalls() (WaitingCalls, error) {
 // Calls returns all calls of turns, in the order in which models requested them.
 func (s *Tools) Calls(turnIDs []string) ([]ToolCallView, error) {
 	out := []ToolCallView{}
-	if err := s.c.ready(); err != nil {
-		return out, err
-	}
 	if len(turnIDs) > maxCallTurns {
 		return out, chat.Errorf(chat.CodeInvalid, "tools.calls", "Calls of at most %d turns are listed at once.", maxCallTurns)
 	}
@@ -104,9 +98,6 @@ func (s *Tools) callsOf(ctx context.Context, ids []chat.TurnID) (map[chat.TurnID
 
 // Decide decides about a waiting call.
 func (s *Tools) Decide(r ToolDecisionRequest) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
 	choice := r.Choice
 	switch choice {
 	case chat.DecisionOnce, chat.DecisionSession, chat.DecisionAlways, chat.DecisionDeny, chat.DecisionNever:
@@ -118,9 +109,6 @@ func (s *Tools) Decide(r ToolDecisionRequest) error {
 
 // Resolve resolves a call with an unknown outcome.
 func (s *Tools) Resolve(r ToolResolveRequest) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
 	as := r.Choice
 	if as != chat.ResolveEnter && as != chat.ResolveRerun && as != chat.ResolveTell {
 		return chat.Errorf(chat.CodeInvalid, "tools.resolve", "%q is not a way to resolve a tool call. Nothing was changed.", r.Choice)
@@ -130,15 +118,12 @@ func (s *Tools) Resolve(r ToolResolveRequest) error {
 
 // Cancel cancels a running call. If its tool may have effects, its outcome is then unknown.
 func (s *Tools) Cancel(callID string) error {
-	return s.c.do(func(ctx context.Context) error { return s.c.Turns.CancelCall(ctx, chat.ToolCallID(callID)) })
+	return s.c.Turns.CancelCall(s.c.ctx(), chat.ToolCallID(callID))
 }
 
 // Result returns the complete result of a call.
 func (s *Tools) Result(callID string) (ToolResultView, error) {
 	out := ToolResultView{Blocks: []BlockView{}}
-	if err := s.c.ready(); err != nil {
-		return out, err
-	}
 	b, err := s.c.Calls.CallBatch(s.c.ctx(), chat.ToolCallID(callID))
 	if err != nil {
 		return out, err
@@ -154,19 +139,14 @@ func (s *Tools) Result(callID string) (ToolResultView, error) {
 
 // Panel returns the page about tools.
 func (s *Tools) Panel() (ToolsPanel, error) {
-	out := ToolsPanel{Definitions: []ToolDefinitionView{}, Permissions: []ToolPermissionView{}, Problems: []ToolProblemView{}}
-	if err := s.c.ready(); err != nil {
-		return out, err
-	}
+	out := ToolsPanel{Definitions: []ToolDefinitionView{}, Permissions: []ToolPermissionView{}}
 	ctx := s.c.ctx()
 	out.Rev, out.Mode = s.c.Hub.Rev(), s.c.Tools.Mode()
 	p, err := s.c.Tools.Registry.Panel(ctx)
 	if err != nil {
 		return out, err
 	}
-	for _, d := range p.Definitions {
-		out.Definitions = append(out.Definitions, definitionView(d))
-	}
+	out.Definitions = lists.Map(p.Definitions, definitionView)
 	for _, have := range p.Permissions {
 		v := ToolPermissionView{Source: have.Source, Tool: have.Tool, SessionID: string(have.Session), Decision: have.Decision, CreatedAt: ms(have.CreatedAt)}
 		if have.Session != "" {
@@ -179,58 +159,44 @@ func (s *Tools) Panel() (ToolsPanel, error) {
 	for _, name := range p.Allow {
 		out.Permissions = append(out.Permissions, ToolPermissionView{Tool: name, Decision: chat.DecisionAlways, FromConfig: true})
 	}
-	for _, have := range p.Problems {
-		out.Problems = append(out.Problems, ToolProblemView{Source: have.Source, Tool: have.Tool, Message: have.Message})
-	}
+	out.Problems = lists.Map(p.Problems, func(have tools.Problem) ToolProblemView {
+		return ToolProblemView{Source: have.Source, Tool: have.Tool, Message: have.Message}
+	})
 	return out, nil
 }
 
 // Accept accepts the definition with this hash, as it was shown: it is offered to models from now on.
 func (s *Tools) Accept(source, tool, hash string) error {
-	return s.registry(func(ctx context.Context, r *tools.Registry) error { return r.Accept(ctx, source, tool, hash) })
+	return s.c.Tools.Registry.Accept(s.c.ctx(), source, tool, hash)
 }
 
 // SetPermission stores a decision for later calls: "always" or "session" for the definition with this hash, or
 // "never". An empty tool means all tools of the source, an empty session all sessions.
 func (s *Tools) SetPermission(source, tool, sessionID string, decision chat.ToolDecision, hash string) error {
-	return s.registry(func(ctx context.Context, r *tools.Registry) error {
-		return r.Permit(ctx, chat.ToolPermission{
-			Source: source, Tool: tool, Session: chat.SessionID(sessionID), Decision: decision, Definition: hash,
-		})
+	return s.c.Tools.Registry.Permit(s.c.ctx(), chat.ToolPermission{
+		Source: source, Tool: tool, Session: chat.SessionID(sessionID), Decision: decision, Definition: hash,
 	})
 }
 
 // Forget removes a decision: later calls ask again.
 func (s *Tools) Forget(source, tool, sessionID string) error {
-	return s.registry(func(ctx context.Context, r *tools.Registry) error {
-		return r.Forget(ctx, source, tool, chat.SessionID(sessionID))
-	})
+	return s.c.Tools.Registry.Forget(s.c.ctx(), source, tool, chat.SessionID(sessionID))
 }
 
 // MarkReadOnly marks a server's tool, in the definition with this hash, as having no effects; an empty hash removes
 // the mark.
 func (s *Tools) MarkReadOnly(source, tool, hash string) error {
-	return s.registry(func(ctx context.Context, r *tools.Registry) error { return r.MarkReadOnly(ctx, source, tool, hash) })
-}
-
-func (s *Tools) registry(do func(context.Context, *tools.Registry) error) error {
-	return s.c.do(func(ctx context.Context) error { return do(ctx, s.c.Tools.Registry) })
+	return s.c.Tools.Registry.MarkReadOnly(s.c.ctx(), source, tool, hash)
 }
 
 // SessionMode returns a session's own mode: "disabled", "parse_only", "enabled", or "" for the configured one.
 func (s *Tools) SessionMode(sessionID string) (string, error) {
-	if err := s.c.ready(); err != nil {
-		return "", err
-	}
 	sess, err := s.c.Sessions.Session(s.c.ctx(), chat.SessionID(sessionID))
 	return sess.ToolsMode, err
 }
 
 // SetSessionMode sets a session's own mode, starting with the next step.
 func (s *Tools) SetSessionMode(sessionID, mode string) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
 	switch llm.ToolsMode(cmp.Or(mode, string(llm.ToolsDisabled))) {
 	case llm.ToolsDisabled, llm.ToolsParseOnly, llm.ToolsEnabled:
 	default:

@@ -18,18 +18,18 @@ import (
 	"contextinfinity/backend/transfer"
 )
 
-// Tell is called with the progress: done of total (0: unknown), the unit, and the current item.
-type Tell func(done, total int64, unit, detail string)
+// ReportProgress is called with the progress: done of total (0: unknown), the unit, and the current item.
+type ReportProgress func(done, total int64, unit, detail string)
 
 // Importer imports a file or a folder. Its report is valid even with an error.
 type Importer interface {
-	Import(ctx context.Context, path, format string, tell Tell) (ImportReport, error)
+	Import(ctx context.Context, path, format string, progress ReportProgress) (ImportReport, error)
 }
 
 // Exporter exports conversations to files.
 type Exporter interface {
 	Plan(context.Context, ExportRequest) (ExportPlan, error)
-	Write(ctx context.Context, r ExportRequest, tell Tell) (path string, err error)
+	Write(ctx context.Context, r ExportRequest, progress ReportProgress) (path string, err error)
 	DragFile(context.Context, ExportRequest) (DraggedFile, error)
 	// WriteTo writes the same content as Write, but to w.
 	WriteTo(ctx context.Context, r ExportRequest, w io.Writer) error
@@ -56,10 +56,7 @@ func NewTransfer(c *Core) *Transfer {
 // Inspect detects the kinds of files, by content, not only by name.
 func (s *Transfer) Inspect(paths []string) ([]DroppedFile, error) {
 	files, err := filetype.All(paths)
-	if err != nil {
-		return nil, err
-	}
-	return DroppedFiles(files), nil
+	return DroppedFiles(files), err
 }
 
 // DroppedFiles converts detected files for the page.
@@ -167,7 +164,7 @@ func (s *Transfer) ImportFiles(paths []string, format string) ([]TaskView, error
 // importing returns the work of an import.
 func (s *Transfer) importing(in importInput) tasks.Run {
 	return func(ctx context.Context, p *tasks.Progress) (tasks.Result, error) {
-		report, err := s.c.Importer.Import(ctx, in.Path, in.Format, telling(p))
+		report, err := s.c.Importer.Import(ctx, in.Path, in.Format, progressOf(p))
 		raw, encoding := json.Marshal(report.bounded())
 		if encoding != nil {
 			return tasks.Result{}, encoding
@@ -180,7 +177,7 @@ func (s *Transfer) importing(in importInput) tasks.Run {
 	}
 }
 
-func telling(p *tasks.Progress) Tell {
+func progressOf(p *tasks.Progress) ReportProgress {
 	return func(done, total int64, unit, detail string) {
 		p.Count(done, total, unit)
 		p.Detail(detail)
@@ -258,7 +255,7 @@ func (s *Transfer) Export(request ExportRequest) (TaskView, error) {
 	request.Path = plan.Path
 	spec := tasks.Spec{Kind: tasks.Export, Title: "Export " + filepath.Base(plan.Path), Session: session}
 	return viewOf(s.c.Tasks.Start(spec, func(ctx context.Context, p *tasks.Progress) (tasks.Result, error) {
-		path, err := s.c.Exporter.Write(ctx, request, telling(p))
+		path, err := s.c.Exporter.Write(ctx, request, progressOf(p))
 		return tasks.Result{Path: path}, err
 	}))
 }

@@ -8,6 +8,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/exporting"
 	"contextinfinity/backend/importing"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/transfer"
 )
 
@@ -17,20 +18,20 @@ func Imports(s *importing.Service) Importer { return imports{s} }
 type imports struct{ service *importing.Service }
 
 // Import implements Importer.
-func (i imports) Import(ctx context.Context, path, format string, tell Tell) (ImportReport, error) {
+func (i imports) Import(ctx context.Context, path, format string, progress ReportProgress) (ImportReport, error) {
 	report, err := i.service.Import(ctx, path, importing.Options{
 		Format:   transfer.Format(format),
-		Progress: func(p importing.Progress) { tell(p.Done, p.Total, "bytes", atConversation(p)) },
+		Progress: func(p importing.Progress) { progress(p.Done, p.Total, "bytes", atConversation(p)) },
 	})
 	return importReport(report), err
 }
 
 // atConversation describes how many conversations were imported, and which one is being read.
 func atConversation(p importing.Progress) string {
-	switch {
-	case p.Sessions == 0:
+	switch p.Sessions {
+	case 0:
 		return p.Title
-	case p.Sessions == 1:
+	case 1:
 		return "1 conversation. " + p.Title
 	}
 	return fmt.Sprintf("%d conversations. %s", p.Sessions, p.Title)
@@ -39,18 +40,18 @@ func atConversation(p importing.Progress) string {
 func importReport(r importing.Report) ImportReport {
 	v := ImportReport{
 		File: r.File, Format: string(r.Format), Sessions: r.Sessions, Grown: r.Grown, Already: r.Already, Turns: r.Turns, Branches: r.Branches,
-		SkippedCount: r.SkippedCount, Skipped: []SkippedRow{}, Notices: []CountedNote{}, Instructed: r.Instructed, Instructions: []Instructed{}, Torn: r.Torn, TornFiles: append([]string{}, r.TornFiles...), Cancelled: r.Cancelled,
+		SkippedCount: r.SkippedCount, Skipped: []SkippedRow{}, Instructed: r.Instructed, Torn: r.Torn, TornFiles: append([]string{}, r.TornFiles...), Cancelled: r.Cancelled,
 		FirstSession: string(r.First), Copied: r.Copied,
 	}
 	for _, row := range r.Skipped {
 		v.Skipped = append(v.Skipped, SkippedRow{File: row.File, Index: row.Index, ID: row.ID, Title: row.Title, Offset: row.Offset, Reason: row.Reason})
 	}
-	for _, in := range r.Instructions {
-		v.Instructions = append(v.Instructions, Instructed{SessionID: string(in.Session), Title: in.Title, Begins: in.Begins})
-	}
-	for _, n := range r.Notices {
-		v.Notices = append(v.Notices, CountedNote{Text: n.Text, Count: n.Count, Files: append([]string{}, n.Files...)})
-	}
+	v.Instructions = lists.Map(r.Instructions, func(in importing.Instructions) Instructed {
+		return Instructed{SessionID: string(in.Session), Title: in.Title, Begins: in.Begins}
+	})
+	v.Notices = lists.Map(r.Notices, func(n importing.Notice) CountedNote {
+		return CountedNote{Text: n.Text, Count: n.Count, Files: append([]string{}, n.Files...)}
+	})
 	return v
 }
 
@@ -75,8 +76,8 @@ func (e exports) Plan(ctx context.Context, r ExportRequest) (ExportPlan, error) 
 }
 
 // Write implements Exporter.
-func (e exports) Write(ctx context.Context, r ExportRequest, tell Tell) (string, error) {
-	res, err := e.exporter.Write(ctx, exportRequest(r), func(done, total int64) { tell(done, total, "turns", "") })
+func (e exports) Write(ctx context.Context, r ExportRequest, progress ReportProgress) (string, error) {
+	res, err := e.exporter.Write(ctx, exportRequest(r), func(done, total int64) { progress(done, total, "turns", "") })
 	return res.Path, err
 }
 

@@ -22,15 +22,15 @@ import (
 type reader struct {
 	asked  []string
 	report ImportReport
-	step   func(ctx context.Context, tell Tell) error
+	step   func(ctx context.Context, progress ReportProgress) error
 }
 
-func (r *reader) Import(ctx context.Context, path, format string, tell Tell) (ImportReport, error) {
+func (r *reader) Import(ctx context.Context, path, format string, progress ReportProgress) (ImportReport, error) {
 	r.asked = append(r.asked, path+" "+format)
 	if r.step == nil {
 		return r.report, nil
 	}
-	return r.report, r.step(ctx, tell)
+	return r.report, r.step(ctx, progress)
 }
 
 // writer is a scripted exporter.
@@ -49,9 +49,9 @@ func (w *writer) Plan(_ context.Context, r ExportRequest) (ExportPlan, error) {
 	return p, w.err
 }
 
-func (w *writer) Write(_ context.Context, r ExportRequest, tell Tell) (string, error) {
+func (w *writer) Write(_ context.Context, r ExportRequest, progress ReportProgress) (string, error) {
 	w.wrote = append(w.wrote, r)
-	tell(3, 4, "turns", "")
+	progress(3, 4, "turns", "")
 	return r.Path, nil
 }
 
@@ -64,8 +64,8 @@ func (w *writer) DragFile(_ context.Context, r ExportRequest) (DraggedFile, erro
 	return DraggedFile{Path: "/drags/" + r.SessionID, Name: r.SessionID}, w.err
 }
 
-// desk is the services with a real store.
-type desk struct {
+// fixture is the services with a real store.
+type fixture struct {
 	*testing.T
 	core     *Core
 	store    *store.Store
@@ -76,28 +76,28 @@ type desk struct {
 	work     *Work
 }
 
-func newDesk(t *testing.T) *desk {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	c, s, session := chatOver(t)
-	return deskOver(t, c.c, s, session)
+	return fixtureOver(t, c.c, s, session)
 }
 
-// deskOver starts the services with what is stored.
-func deskOver(t *testing.T, core *Core, s *store.Store, session chat.Session) *desk {
+// fixtureOver starts the services with what is stored.
+func fixtureOver(t *testing.T, core *Core, s *store.Store, session chat.Session) *fixture {
 	t.Helper()
 	m, err := tasks.New(t.Context(), tasks.Deps{Store: s, Publish: core.Hub})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = m.Close(context.Background()) })
-	d := &desk{T: t, core: core, store: s, session: session, reader: &reader{}, writer: &writer{}, work: NewWork(core)}
+	d := &fixture{T: t, core: core, store: s, session: session, reader: &reader{}, writer: &writer{}, work: NewWork(core)}
 	core.Tasks, core.Importer, core.Exporter = m, d.reader, d.writer
 	d.transfer = NewTransfer(core)
 	return d
 }
 
 // ended waits for a task and returns its view.
-func (d *desk) ended(id string) TaskView {
+func (d *fixture) ended(id string) TaskView {
 	d.Helper()
 	if _, err := d.core.Tasks.Wait(d.Context(), id); err != nil {
 		d.Fatal(err)
@@ -113,7 +113,7 @@ func (d *desk) ended(id string) TaskView {
 	return list[i]
 }
 
-func (d *desk) file(name, content string) string {
+func (d *fixture) file(name, content string) string {
 	d.Helper()
 	path := filepath.Join(d.TempDir(), name)
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
@@ -124,13 +124,13 @@ func (d *desk) file(name, content string) string {
 
 // An import is a task for each file, which keeps its report until it is dismissed.
 func TestImportFiles(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.reader.report = ImportReport{Format: "chatgpt", Sessions: 2, Turns: 9, SkippedCount: 300, FirstSession: "s"}
 	for range 300 {
 		d.reader.report.Skipped = append(d.reader.report.Skipped, SkippedRow{Reason: "it is empty"})
 	}
-	d.reader.step = func(_ context.Context, tell Tell) error {
-		tell(5, 10, "bytes", "Harbours")
+	d.reader.step = func(_ context.Context, progress ReportProgress) error {
+		progress(5, 10, "bytes", "Harbours")
 		return nil
 	}
 	begun, err := d.transfer.ImportFiles([]string{"/x/conversations.json", "/x/more.zip"}, "chatgpt")
@@ -162,7 +162,7 @@ func TestImportFiles(t *testing.T) {
 
 // What cannot be imported is refused before any task begins.
 func TestImportFilesRefuses(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	for name, c := range map[string]struct {
 		paths  []string
 		format string
@@ -183,10 +183,10 @@ func TestImportFilesRefuses(t *testing.T) {
 
 // An import that is cancelled or fails reports what was imported.
 func TestImportThatEndsEarly(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.reader.report = ImportReport{Sessions: 1}
 	running := make(chan struct{})
-	d.reader.step = func(ctx context.Context, _ Tell) error {
+	d.reader.step = func(ctx context.Context, _ ReportProgress) error {
 		close(running)
 		<-ctx.Done()
 		return chat.WrapError(chat.CodeCancelled, "import.read", ctx.Err(), "The import was stopped after 1 conversation; it stays.")
@@ -202,7 +202,7 @@ func TestImportThatEndsEarly(t *testing.T) {
 	if v := d.ended(begun[0].ID); v.State != "cancelled" || v.Import == nil || v.Import.Sessions != 1 || v.Error != nil || !v.Resumable {
 		t.Errorf("%+v", v)
 	}
-	d.reader.step = func(context.Context, Tell) error {
+	d.reader.step = func(context.Context, ReportProgress) error {
 		return chat.Errorf(chat.CodeNoSpace, "import.write", "The disk is full.").WithHint("free some space")
 	}
 	again, err := d.work.Resume(begun[0].ID)
@@ -218,10 +218,10 @@ func TestImportThatEndsEarly(t *testing.T) {
 // An import that the end of the program interrupts can be resumed after the next start, with the same file and
 // format.
 func TestImportIsResumedAfterARestart(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	running := make(chan struct{})
-	d.reader.step = func(ctx context.Context, tell Tell) error {
-		tell(7, 10, "bytes", "Harbours")
+	d.reader.step = func(ctx context.Context, progress ReportProgress) error {
+		progress(7, 10, "bytes", "Harbours")
 		close(running)
 		<-ctx.Done()
 		return context.Cause(ctx)
@@ -234,7 +234,7 @@ func TestImportIsResumedAfterARestart(t *testing.T) {
 	if err := d.core.Tasks.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	d = deskOver(t, d.core, d.store, d.session)
+	d = fixtureOver(t, d.core, d.store, d.session)
 	v := d.ended(begun[0].ID)
 	if v.State != "interrupted" || v.Done != 7 || v.Total != 10 || !v.Resumable || v.Title != "Import a.json" {
 		t.Fatalf("%+v", v)
@@ -249,7 +249,7 @@ func TestImportIsResumedAfterARestart(t *testing.T) {
 
 // An export is planned before it begins; an existing file is replaced only on request.
 func TestExport(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.writer.plan = ExportPlan{Name: "Harbours.md", Path: "/home/x/Harbours.md", Turns: 4}
 	begun, err := d.transfer.Export(ExportRequest{Scope: "branch", BranchID: string(d.session.ActiveBranch)})
 	if err != nil {
@@ -290,7 +290,7 @@ func TestExport(t *testing.T) {
 
 // Documents are stored in the session, images in the draft, and anything else is refused with a reason.
 func TestAttachByPath(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	branch := string(d.session.ActiveBranch)
 	got, err := d.transfer.Attach(branch, d.file("plan.md", "The harbour opens at seven."))
 	if err != nil || got.File == nil || got.Image != nil || got.File.Name != "plan.md" || got.File.MediaType != "text/markdown" {
@@ -308,11 +308,11 @@ func TestAttachByPath(t *testing.T) {
 		t.Errorf("an export as a document: %+v, %v", got, err)
 	}
 	for name, c := range map[string]struct{ path, reason string }{
-		"nothing there": {filepath.Join(t.TempDir(), "gone"), "no such file"},
-		"a folder":      {t.TempDir(), "folder"},
-		"a program":     {d.file("a.bin", "\x7fELF\x00"), "not text"},
-		"empty":         {d.file("a.txt", ""), "empty"},
-		"large image":   {d.file("a.gif", "GIF89a"+strings.Repeat("x", filetype.MaxImageBytes)), "5 MB"},
+		"missing file": {filepath.Join(t.TempDir(), "gone"), "no such file"},
+		"a folder":     {t.TempDir(), "folder"},
+		"a program":    {d.file("a.bin", "\x7fELF\x00"), "not text"},
+		"empty":        {d.file("a.txt", ""), "empty"},
+		"large image":  {d.file("a.gif", "GIF89a"+strings.Repeat("x", filetype.MaxImageBytes)), "5 MB"},
 	} {
 		got, err := d.transfer.Attach(branch, c.path)
 		if chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(err.Error(), c.reason) || got.File != nil || got.Image != nil {
@@ -326,7 +326,7 @@ func TestAttachByPath(t *testing.T) {
 
 // The type of each file is reported separately.
 func TestInspectFiles(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	got, err := d.transfer.Inspect([]string{d.file("a.md", "# x\n"), "gone.txt"})
 	if err != nil || len(got) != 2 || got[0].Kind != "document" || got[0].Size != 4 || got[1].Kind != "unknown" || got[1].Reason == "" {
 		t.Errorf("%+v, %v", got, err)
@@ -338,7 +338,7 @@ func TestInspectFiles(t *testing.T) {
 
 // Without a native window, the page lets the user type paths.
 func TestWithoutAShell(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	_, files := d.transfer.PickFiles()
 	_, target := d.transfer.PickTarget("x.md")
 	for _, err := range []error{files, target, d.transfer.Reveal("/x.md")} {
@@ -357,31 +357,24 @@ func TestWithoutAShell(t *testing.T) {
 	}
 }
 
-// While the data is not open, every call is refused.
+// While the data is not open, calls that need it are refused.
 func TestTransferWithoutData(t *testing.T) {
 	core := &Core{Hub: NewHub(), Fatal: chat.Errorf(chat.CodeCorrupt, "store.open", "The data is damaged.")}
-	x, w := NewTransfer(core), NewWork(core)
+	x := NewTransfer(core)
 	_, imports := x.ImportFiles([]string{"/a"}, "")
 	_, plan := x.Plan(ExportRequest{})
 	_, export := x.Export(ExportRequest{})
 	_, attach := x.Attach("b", "/a")
-	_, list := w.Tasks()
-	_, resume := w.Resume("x")
-	_, background := w.Background()
-	_, pause := w.Pause(true)
-	for i, err := range []error{imports, plan, export, attach, list, resume, background, pause, w.Cancel("x"), w.Dismiss("x")} {
+	for i, err := range []error{imports, plan, export, attach} {
 		if chat.CodeOf(err) != chat.CodeCorrupt {
 			t.Errorf("%d: %v", i, err)
 		}
-	}
-	if s, err := w.WindowRequests(); err != nil || s == nil {
-		t.Errorf("%v, %v", s, err)
 	}
 }
 
 // The page gets an event for each change of a task, including while it waits.
 func TestTaskChangesArePublished(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	var mu sync.Mutex
 	var told []string
 	d.core.Hub.Listen(func(c chat.Change) {
@@ -392,7 +385,7 @@ func TestTaskChangesArePublished(t *testing.T) {
 		}
 	})
 	release := make(chan struct{})
-	d.reader.step = func(context.Context, Tell) error { <-release; return nil }
+	d.reader.step = func(context.Context, ReportProgress) error { <-release; return nil }
 	begun, err := d.transfer.ImportFiles([]string{"/a.json", "/b.json"}, "")
 	if err != nil {
 		t.Fatal(err)
@@ -412,7 +405,7 @@ func TestTaskChangesArePublished(t *testing.T) {
 
 // A text of the page is saved completely where the user chooses, under a plain file name.
 func TestSaveText(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	if _, err := d.transfer.SaveText("a.go", "x"); chat.CodeOf(err) != chat.CodeUnavailable || chat.AsError(err).Hint == "" {
 		t.Errorf("without a dialog: %v", err)
 	}
@@ -436,7 +429,7 @@ func TestSaveText(t *testing.T) {
 
 // The printed page is that of an export, complete or refused.
 func TestPrintable(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	got, err := d.transfer.Printable(ExportRequest{Scope: "branch", BranchID: "b1", Format: "md", Path: "/x"})
 	if err != nil || got != "<p>html b1" {
 		t.Errorf("%q, %v", got, err)

@@ -55,7 +55,7 @@ func (c *Core) turnViews(ctx context.Context, branch chat.Branch, turns []chat.T
 	if err := c.addCalls(ctx, turns, ids, out); err != nil {
 		return nil, err
 	}
-	return out, c.erased(ctx, branch.SessionID, turns, out)
+	return out, c.setErased(ctx, branch.SessionID, turns, out)
 }
 
 // addCalls adds tool calls; a turn that needs the user's decision gets the state waiting.
@@ -80,8 +80,8 @@ func (c *Core) addCalls(ctx context.Context, turns []chat.Turn, ids []chat.TurnI
 	return nil
 }
 
-// erased sets when turns were deleted, for turns whose content is only the mark of a deletion.
-func (c *Core) erased(ctx context.Context, session chat.SessionID, turns []chat.Turn, views []TurnView) error {
+// setErased sets the time of the deletion in the views of turns whose content was deleted permanently.
+func (c *Core) setErased(ctx context.Context, session chat.SessionID, turns []chat.Turn, views []TurnView) error {
 	var marked []chat.TurnID
 	for _, t := range turns {
 		if t.User.RenderedText() == chat.ErasedMark {

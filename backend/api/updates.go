@@ -8,7 +8,7 @@ import (
 // QuickKey returns the state of the keys set in desktop.quick_ask_keys.
 func (s *Settings) QuickKey() QuickKeyView {
 	if s.c.QuickKey == nil {
-		return QuickKeyView{Phase: QuickKeyFailed, Keys: s.config.Config().Desktop.QuickAskKeys, Why: "The data can only be read, so no keys are asked for."}
+		return QuickKeyView{Phase: QuickKeyFailed, Keys: s.config.Config().Desktop.QuickAskKeys, Reason: "The data can only be read, so no keys are asked for."}
 	}
 	return s.c.QuickKey()
 }
@@ -39,7 +39,7 @@ func (s *Settings) updateView() UpdateView {
 	}
 	if err != nil {
 		e := chat.AsError(err)
-		v.Why, v.Hint = e.Message, e.Hint
+		v.Reason, v.Hint = e.Message, e.Hint
 	}
 	return v
 }

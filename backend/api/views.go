@@ -23,7 +23,7 @@ func frameView(f chat.Frame) Frame {
 	return Frame{
 		Session: string(f.Session), Branch: string(f.Branch), Turn: string(f.Turn), Step: string(f.Step),
 		Attempt: f.Attempt, Seq: f.Seq, Block: f.Block, Kind: f.Kind, Text: f.Text, Tool: f.Tool,
-		Displayed: f.Displayed, Durable: f.Durable, JournalSeq: f.JournalSeq,
+		Displayed: f.Displayed, Durable: f.Durable,
 	}
 }
 
@@ -57,7 +57,7 @@ func sessionStatus(s chat.SessionSummary, running, waiting bool) SessionStatus {
 func branchView(b chat.BranchSummary, active chat.BranchID) BranchView {
 	return BranchView{
 		ID: string(b.ID), Label: chat.BoundTitle(b.Label), ParentID: string(b.ParentBranch), ForkSeq: b.ForkSeq, Turns: b.Turns,
-		HeadSeq: b.Covers, HeadState: string(b.HeadState), UpdatedAt: ms(b.UpdatedAt), Active: b.ID == active,
+		HeadSeq: b.Covers, UpdatedAt: ms(b.UpdatedAt), Active: b.ID == active,
 		Archived: b.ArchivedAt != nil,
 	}
 }
@@ -79,7 +79,7 @@ func blockView(b chat.Block) BlockView {
 	case chat.ToolResult:
 		return BlockView{Kind: BlockToolResult, Text: b.Content.RenderedText(), ID: b.ToolUseID, IsError: b.IsError}
 	case chat.Image:
-		return BlockView{Kind: BlockImage, Name: b.MediaType, Data: imageURL(b)}
+		return BlockView{Kind: BlockImage, Text: b.Name, Name: b.MediaType, Data: imageURL(b)}
 	case chat.Document:
 		return BlockView{Kind: BlockDocument, Name: b.Name, ID: string(b.File), Tokens: b.Tokens, Whole: b.Whole}
 	case chat.Memory: // Core.nameMemories sets its name
@@ -116,6 +116,7 @@ func userMessage(text string, images []ImageUpload, files []FileView, memories [
 		if err != nil {
 			return m, err
 		}
+		image.Name = img.Name
 		m.Blocks = append(m.Blocks, image)
 	}
 	if text != "" {
@@ -124,14 +125,37 @@ func userMessage(text string, images []ImageUpload, files []FileView, memories [
 	return m, nil
 }
 
-func draftView(d chat.Draft) Draft {
-	v := Draft{Queued: d.Queued, Images: []ImageUpload{}, Memories: []MemoryChip{}, Files: documentViews(d.Message.Blocks), Text: d.Message.RenderedText()}
-	for _, b := range d.Message.Blocks {
-		if img, ok := b.(chat.Image); ok {
-			v.Images = append(v.Images, ImageUpload{MediaType: img.MediaType, Data: img.Data()})
+// draftMessage builds what is stored of a draft.
+func draftMessage(d Draft) (chat.Message, error) {
+	m, err := userMessage(d.Text, d.Images, d.Files, d.Memories)
+	if err != nil || d.Edit == nil {
+		return m, err
+	}
+	edited, err := userMessage(d.Edit.Text, d.Edit.Images, d.Edit.Files, d.Edit.Memories)
+	m.Blocks = append(append(m.Blocks, chat.Edit{Turn: chat.TurnID(d.Edit.TurnID), Seq: d.Edit.Seq}), edited.Blocks...)
+	return m, err
+}
+
+func draftView(m chat.Message) Draft {
+	before, edited, edit, editing := m.Blocks.AtEdit()
+	v := Draft{Images: imageViews(before), Memories: []MemoryChip{}, Files: documentViews(before), Text: before.RenderedText()}
+	if editing {
+		v.Edit = &DraftEdit{
+			TurnID: string(edit.Turn), Seq: edit.Seq,
+			Images: imageViews(edited), Memories: []MemoryChip{}, Files: documentViews(edited), Text: edited.RenderedText(),
 		}
 	}
 	return v
+}
+
+func imageViews(bs chat.Blocks) []ImageUpload {
+	views := []ImageUpload{}
+	for _, b := range bs {
+		if img, ok := b.(chat.Image); ok {
+			views = append(views, ImageUpload{MediaType: img.MediaType, Data: img.Data(), Name: img.Name})
+		}
+	}
+	return views
 }
 
 func stepView(s chat.Step) StepView {

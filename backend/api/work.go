@@ -26,8 +26,6 @@ type Shell struct {
 	NewWindow func(session string) error
 	// ToFirst brings the first window to the front, on a session.
 	ToFirst func(session string)
-	// Tray reports whether there is a tray, and whether closing the window leaves the program there.
-	Tray func() (host, hides bool)
 }
 
 // Work handles tasks, background work, and requests to the page.
@@ -38,56 +36,35 @@ func NewWork(c *Core) *Work { return &Work{c} }
 
 // Tasks returns the running tasks, and the finished ones that were not dismissed, newest first.
 func (s *Work) Tasks() ([]TaskView, error) {
-	if err := s.c.ready(); err != nil {
-		return nil, err
-	}
 	list := s.c.Tasks.List()
 	return lists.Map(list, taskView), nil
 }
 
 // Cancel stops a task at a safe point.
 func (s *Work) Cancel(id string) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
 	return s.c.Tasks.Cancel(id)
 }
 
 // Resume continues an interrupted task.
 func (s *Work) Resume(id string) (TaskView, error) {
-	if err := s.c.ready(); err != nil {
-		return TaskView{}, err
-	}
 	return viewOf(s.c.Tasks.Resume(id))
 }
 
 // Dismiss removes a finished task.
 func (s *Work) Dismiss(id string) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
 	return s.c.Tasks.Dismiss(id)
 }
 
 // Background is the state of background work.
 func (s *Work) Background() (Background, error) {
-	if err := s.c.ready(); err != nil {
-		return Background{}, err
-	}
 	b := Background{Paused: s.c.Upkeep.Paused()}
-	if s.c.Shell.Tray != nil {
-		b.TrayHost, b.CloseHides = s.c.Shell.Tray()
-	}
 	var err error
-	b.Queued, b.Running, b.Dead, err = s.c.Queue.JobCounts(s.c.ctx())
+	b.Queued, b.Running, b.Failed, err = s.c.Queue.JobCounts(s.c.ctx())
 	return b, err
 }
 
 // Pause pauses background work, even across restarts.
 func (s *Work) Pause(paused bool) (Background, error) {
-	if err := s.c.ready(); err != nil {
-		return Background{}, err
-	}
 	if err := s.c.Upkeep.SetPaused(s.c.ctx(), paused); err != nil {
 		return Background{}, err
 	}
@@ -152,9 +129,6 @@ func (r ImportReport) bounded() ImportReport {
 //
 // Errors: CodeUnavailable if the program cannot be started again, or has opened its data read-only.
 func (s *Work) NewWindow(sessionID string) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
 	if s.c.Shell.NewWindow == nil {
 		return chat.Errorf(chat.CodeUnavailable, "window.new", "No more windows can be opened on this data now.")
 	}
@@ -163,9 +137,6 @@ func (s *Work) NewWindow(sessionID string) error {
 
 // ShowInFirst brings the first window to the front with a session, to continue a conversation of the small window.
 func (s *Work) ShowInFirst(sessionID string) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
 	if s.c.Shell.ToFirst == nil {
 		return chat.Errorf(chat.CodeUnavailable, "window.first", "There is no other window.")
 	}

@@ -1,27 +1,25 @@
+// Package app is the composition root: it chooses the adapters, builds every service once, and starts and stops them
+// in order. With a verb it runs the command line, without one the window.
 package app
 
 import (
 	"context"
 	"errors"
 	"log/slog"
-	"math"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
-	several "contextinfinity/backend/answers"
 	"contextinfinity/backend/branches"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/chunking"
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/desktop"
-	"contextinfinity/backend/evaluation"
 	"contextinfinity/backend/exporting"
 	"contextinfinity/backend/handover"
 	"contextinfinity/backend/importing"
-	"contextinfinity/backend/inspecting"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/journal"
 	"contextinfinity/backend/librarian"
@@ -35,8 +33,6 @@ import (
 	"contextinfinity/backend/models"
 	"contextinfinity/backend/pins"
 	"contextinfinity/backend/projects"
-	"contextinfinity/backend/prompt"
-	"contextinfinity/backend/redact"
 	"contextinfinity/backend/secrets"
 	"contextinfinity/backend/sessions"
 	"contextinfinity/backend/store"
@@ -265,14 +261,6 @@ func (a *app) plan(ctx context.Context, branch chat.BranchID, enqueue func(conte
 	}
 }
 
-// redactText is redact without the list of replacements.
-func (s setup) redactText(text string) string {
-	clean, _ := s.outbound.redact(text)
-	return clean
-}
-
-func (a *app) redact(s string) (string, []prompt.Redaction) { return a.outbound.redact(s) }
-
 // indexDue does the background work that is due before recall searches: on the command line no other process may have
 // done it. Recall does not wait for work that needs a chat model; for an embedding server, and for many jobs at once,
 // it waits a limited time. The rest continues after the answer until close, because an interrupted job would keep its
@@ -327,192 +315,8 @@ func (a *app) endBehind() error   { a.finish(); a.behind.Wait(); return nil }
 func (a *app) stopJobs() error    { a.upkeep.Stop(); a.jobs.Stop(); return nil }
 func (a *app) closeIndex() error  { a.index.Close(); return nil }
 
-// outbound removes secrets from what is sent, by the current rules.
-type outbound struct {
-	mu  sync.RWMutex
-	now *redact.Redactor
-	id  string
-}
-
-func (o *outbound) configure(c config.Redaction) {
-	r, err := redact.New(c.Outbound, c.Patterns)
-	if err != nil { // the configuration was checked; if a pattern is still invalid, the current rules stay
-		return
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.now = r
-	o.id = r.Rules()
-}
-
-func (o *outbound) redact(s string) (string, []prompt.Redaction) {
-	o.mu.RLock()
-	r := o.now
-	o.mu.RUnlock()
-	if r == nil {
-		return s, nil
-	}
-	return r.Redact(s)
-}
-
-func (o *outbound) rules() string {
-	o.mu.RLock()
-	defer o.mu.RUnlock()
-	return o.id
-}
-
 // counter counts tokens like each model.
 type counter struct{}
 
 func (counter) Count(modelID, text string) int { return tokens.ForModel(modelID).CountText(text) }
 func (counter) Encoding(modelID string) string { return tokens.ForModel(modelID).Encoding() }
-
-// commandLine is the program's interface for the verbs.
-func commandLine() cli.App {
-	keys := secrets.New()
-	return cli.App{
-		Version: version, Commit: commit, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Redact: keys.Redactor().Redact,
-		MemoryTools: memoryTools(), Documents: documentReader(), HandOver: handOver, OpenCopies: openCopies,
-		Open: func(ctx context.Context, o cli.OpenOptions) (*cli.Services, error) {
-			return openForVerb(ctx, o, keys)
-		},
-		OpenBench: func(ctx context.Context, o cli.OpenOptions) (*evaluation.Bench, error) {
-			return openBench(ctx, o, keys)
-		},
-		OpenSetup: func(_ context.Context, o cli.OpenOptions) (*cli.Setup, error) {
-			s := openSetup(o, keys)
-			return &cli.Setup{Config: s.config, Keys: verbKeys{s}, Models: verbModels{s.catalog}, CheckForUpdates: s.updates().Check}, nil
-		},
-	}
-}
-
-func openForVerb(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*cli.Services, error) {
-	a, err := openApp(ctx, o, keys)
-	if err != nil {
-		return nil, err
-	}
-	if o.Serve {
-		a.serve(nil, nil)
-		a.watchConfig()
-	}
-	s := a.services()
-	s.Recovery, s.Close = a.upkeep.Report(), func() error { return a.closeVerb(o) }
-	return s, nil
-}
-
-// services are the app's services for the verbs.
-func (a *app) services() *cli.Services {
-	return &cli.Services{
-		Sessions: a.sessions, Pins: a.pins, Erasing: a.erasing(), History: a.store, Drafts: a.store, Chunks: a.store,
-		Queue: a.jobList(), Figures: a.store, Waiting: a.store, Inspecting: inspecting.New(a.store, a.turns),
-		Turns: a.turns, Jobs: a.jobs, Upkeep: a.upkeep, Branches: a.branches, Models: verbModels{a.catalog},
-		Answers: several.New(a.store, a.turns, a.branches),
-		Tools:   a.tools, ToolsMode: func() string { return a.config.Config().Tools.Mode },
-		Counter: counter{}, Memory: a.engine, Imports: a.imports, Exports: a.exporter(), Library: a.library, Programs: a.programs(), Projects: a.projects, Servers: a.verbServers(), ConfigFault: a.config.Err(),
-		AfterSend: func() time.Duration { return a.config.Config().Librarian.AfterSend() }, Note: a.store.Note(), Stats: a.stats,
-	}
-}
-
-// stats are the figures of `stats`.
-func (a *app) stats(ctx context.Context) ([]cli.Stat, error) {
-	st, err := a.store.Stats(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out := []cli.Stat{
-		{Name: "sessions", Value: st.Sessions}, {Name: "branches", Value: st.Branches}, {Name: "turns", Value: st.Turns},
-		{Name: "pending", Value: st.Pending}, {Name: "states", Value: st.States}, {Name: "pins", Value: st.Pins},
-		{Name: "chunks", Value: st.Chunks}, {Name: "units", Value: st.Units},
-		{Name: "vectors", Value: st.Vectors}, {Name: "namespaces", Value: st.Spaces}, {Name: "events", Value: st.Events},
-		{Name: "jobs", Value: st.Jobs}, {Name: "dead_jobs", Value: st.DeadJobs}, {Name: "schema", Value: st.Schema},
-		{Name: "bytes", Value: st.Bytes},
-	}
-	now := time.Now()
-	used, err := a.store.UsageByModel(ctx, chat.UsageQuery{Since: time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, now.Location())})
-	spent := a.catalog.Spent(used)
-	return append(out,
-		cli.Stat{Name: "cost_this_month", Value: math.Round(spent.Amount*1e4) / 1e4}, cli.Stat{Name: "cost_is_estimate", Value: spent.Estimate},
-		cli.Stat{Name: "turns_without_price", Value: spent.Unpriced}), err
-}
-
-// cardMemory stores what servers say about their models in the store's settings.
-type cardMemory struct {
-	store *store.Store
-	log   *slog.Logger
-}
-
-// learnedModels is the key of that setting.
-const learnedModels = "models.learned"
-
-// Load implements models.Memory.
-func (m cardMemory) Load() []byte {
-	text, _, err := m.store.Setting(context.Background(), learnedModels)
-	if err != nil {
-		m.log.Warn("what servers said of their models could not be read", "err", err)
-	}
-	return []byte(text)
-}
-
-// Save implements models.Memory. Losing it costs one request to the server.
-func (m cardMemory) Save(raw []byte) {
-	if err := m.store.PutSetting(context.Background(), learnedModels, string(raw)); err != nil {
-		m.log.Warn("what servers say of their models was not kept", "err", err)
-	}
-}
-
-// verbModels is the catalog as used by the command line.
-type verbModels struct{ *models.Catalog }
-
-// List shows the same limits and abilities as the window and `models list --provider`, so it asks the servers first.
-func (m verbModels) List(ctx context.Context) ([]cli.ModelInfo, error) {
-	m.Catalog.Refresh(ctx)
-	var out []cli.ModelInfo
-	for _, in := range m.Catalog.List() {
-		out = append(out, cli.ModelInfo{
-			Name: in.Name, Provider: in.Provider, ModelID: in.ModelID, BaseURL: in.BaseURL, Window: in.Limits.ContextLimit,
-			Output: in.Limits.MaxOutput, Source: in.Source, Ceiling: in.Ceiling, Stream: in.Stream, Usable: in.Usable,
-			Why: in.Why, Default: in.Default, BuiltIn: in.BuiltIn,
-			Images: string(in.Can.Images), Tools: string(in.Can.Tools), Reasoning: string(in.Can.Reasoning), Favourite: in.Favourite, Price: cli.PriceInfo(in.Price, in.Priced),
-		})
-	}
-	return out, nil
-}
-
-func (m verbModels) Test(ctx context.Context, provider, key string) (string, error) {
-	r := m.Catalog.Test(ctx, provider, key, "")
-	if !r.OK {
-		return "", chat.Errorf(chat.CodeAuth, "keys.test", "%s", r.Message)
-	}
-	return r.Message, nil
-}
-
-// verbKeys is the keyring as used by the command line.
-type verbKeys struct{ setup }
-
-func (k verbKeys) List(context.Context) ([]cli.KeyInfo, error) {
-	var out []cli.KeyInfo
-	for _, p := range k.catalog.KeyPlaces() {
-		out = append(out, cli.KeyInfo{Provider: p.Name, Env: p.Env, Source: k.keys.Where(p.Name, p.Env), Models: p.Models})
-	}
-	return out, nil
-}
-
-func (k verbKeys) Set(_ context.Context, provider, key string) error {
-	if !k.keys.KeyringOK() {
-		return chat.Errorf(chat.CodeUnavailable, "keys.set", "No keyring is available on this system, so the key was not stored.").
-			WithHint("set it in the environment instead: %s", k.envOf(provider))
-	}
-	_, err := k.keys.SetKey(provider, key)
-	return err
-}
-
-func (k verbKeys) envOf(provider string) string {
-	for _, p := range k.catalog.KeyPlaces() {
-		if p.Name == provider && p.Env != "" {
-			return p.Env
-		}
-	}
-	return "the variable that the model's api_key_env names"
-}
-
-func (k verbKeys) Remove(_ context.Context, provider string) error { return k.keys.RemoveKey(provider) }

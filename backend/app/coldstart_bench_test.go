@@ -24,14 +24,8 @@ func BenchmarkColdStart(b *testing.B) {
 	o := cli.OpenOptions{DataDir: *cold, ConfigPath: filepath.Join(*cold, "config.toml")}
 	b.Run("whole", func(b *testing.B) {
 		for b.Loop() {
-			p := &api.Sessions{}
 			w := window(o, Page{})
-			for _, s := range w.Bind {
-				if s, ok := s.(*api.Sessions); ok {
-					p = s
-				}
-			}
-			firstPaint(b, p)
+			firstPaint(b, serviceIn[*api.Sessions](w))
 			b.StopTimer()
 			w.Close()
 			b.StartTimer()

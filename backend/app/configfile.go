@@ -9,7 +9,7 @@ import (
 // configInterval is how often a running program looks whether its configuration file was changed.
 const configInterval = time.Second
 
-// watchConfig puts in force what an editor, or `config set` in a terminal, writes while the program runs.
+// watchConfig applies what an editor, or `config set` in a terminal, writes while the program runs.
 func (a *app) watchConfig() {
 	a.behind.Go(func() {
 		a.config.Watch(a.life, configInterval, func() { a.fanout.Change(chat.Change{Kind: chat.ChangeSettings}) })

@@ -24,7 +24,7 @@ func TestSecretsAreNeverSent(t *testing.T) {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
 			r := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, harness.Summarizing(w))
-			d := newDesk(t, w.Windowed("m", r.URL, 4096)+"[redaction]\npatterns = ['EMP-\\d{6}']\n")
+			d := newFixture(t, w.Windowed("m", r.URL, 4096)+"[redaction]\npatterns = ['EMP-\\d{6}']\n")
 			typed := "We decided that the build must always use " + secretsTyped["github-token"] + " and never " +
 				secretsTyped["openai-key"] + ". Ask " + secretsTyped["pattern"] + " about shelf 12."
 			first := d.send("", typed, "--model", "m")
@@ -50,7 +50,7 @@ func TestSecretsAreNeverSent(t *testing.T) {
 }
 
 // replaced checks the redactions that `context` shows, as JSON and as text.
-func replaced(t *testing.T, d *desk, s harness.Sent) {
+func replaced(t *testing.T, d *fixture, s harness.Sent) {
 	t.Helper()
 	v := d.seen(s.SessionID, "--turn", s.TurnID)
 	human := d.OK("context", s.SessionID, "--turn", s.TurnID, "--text").Stdout
@@ -87,7 +87,7 @@ func TestARuleAddedLaterIsReported(t *testing.T) {
 	w := harness.ChatWire
 	r := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, nil)
 	config := w.Windowed("m", r.URL, 8192)
-	d := newDesk(t, config)
+	d := newFixture(t, config)
 	s := d.send("", "Ask EMP-104233 about it.", "--model", "m")
 	d.again(config + "[redaction]\npatterns = ['EMP-\\d{6}']\n")
 	v := d.seen(s.SessionID, "--turn", s.TurnID)

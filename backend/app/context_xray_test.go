@@ -22,7 +22,7 @@ func chatter(i int) string {
 
 // conversation is a branch that the X-ray test drives, with the request body of each turn.
 type conversation struct {
-	*desk
+	*fixture
 	wire    harness.WireProtocol
 	relay   *harness.Relay
 	session string
@@ -82,7 +82,7 @@ func fortyTurns(t *testing.T, w harness.WireProtocol) *conversation {
 		return harness.Reply(w, n)
 	}
 	r := harness.NewRelay(t, w, func(n int) llmtest.Step { return say(n) }, harness.Summarizing(w))
-	c := &conversation{desk: newDesk(t, w.Windowed("m", r.URL, 8192)+"[librarian]\nafter_send_s = 0\n"), wire: w, relay: r, sent: map[string][]byte{}}
+	c := &conversation{fixture: newFixture(t, w.Windowed("m", r.URL, 8192)+"[librarian]\nafter_send_s = 0\n"), wire: w, relay: r, sent: map[string][]byte{}}
 	c.say("Hello. " + chatter(0))
 	c.OK("pin", c.session, "Never on a <Friday>,\nand never & ever")
 	for i := 1; i < 36; i++ {

@@ -1,11 +1,23 @@
 package app
 
 import (
+	"bytes"
+	"encoding/json"
 	"math"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"contextinfinity/backend/api"
+	"contextinfinity/backend/cli"
+	"contextinfinity/backend/llm/llmtest"
+	"contextinfinity/test/harness"
 )
+
+// Prices per million tokens, and what a call of the wire's model costs by them: 12 tokens in, 5 out.
+const dearPrices, dearCall = "price_input = 300.0\nprice_output = 1500.0\n", (12*300 + 5*1500) / 1e6
+
+func near(got *float64, want float64) bool { return got != nil && math.Abs(*got-want) < 1e-9 }
 
 // TestAPriceCountsFromItsDay: a later price changes no earlier cost: not of the turn, its session, its month nor the
 // figures. An answer without a stored price is counted at today's, and this is said.
@@ -21,8 +33,7 @@ func TestAPriceCountsFromItsDay(t *testing.T) {
 			}
 		}
 	}
-	near := func(got *float64, want float64) bool { return got != nil && math.Abs(*got-want) < 1e-9 }
-	const dear, cheap = (12*300 + 5*1500) / 1e6, (12*3 + 5*15) / 1e6
+	const dear, cheap = dearCall, (12*3 + 5*15) / 1e6
 
 	first := p.say(api.SendRequest{Text: "before there was a price", Model: "m"})
 	if v := must[api.TurnView](t)(p.sessions.Turn(first.BranchID, first.TurnID)); v.Cost != nil {
@@ -41,5 +52,107 @@ func TestAPriceCountsFromItsDay(t *testing.T) {
 	c := must[api.CostView](t)(p.settings.Costs(first.SessionID))
 	if !near(c.Turn, cheap) || !near(c.Session, dear+2*cheap) || !near(c.Month, dear+2*cheap) || !c.Today || c.Estimate || c.Unpriced != 0 {
 		t.Errorf("%v, %v and %v: %+v", *c.Turn, *c.Session, *c.Month, c)
+	}
+}
+
+// TestHalfAPriceIsKept: a model for which only the price of input is configured, and nothing else is known, has no
+// price. The configured one is shown, and kept when another field is saved.
+func TestHalfAPriceIsKept(t *testing.T) {
+	t.Parallel()
+	p := openWorkbench(t)
+	saved := func(change func(*api.ModelView)) api.ModelView {
+		t.Helper()
+		var v api.ModelView
+		for _, listed := range p.settings.Models() {
+			if listed.Name == "m" {
+				v = listed
+			}
+		}
+		change(&v)
+		for _, listed := range must[[]api.ModelView](t)(p.settings.SaveModel(v)) {
+			if listed.Name == "m" {
+				v = listed
+			}
+		}
+		return v
+	}
+	for _, change := range []func(*api.ModelView){
+		func(v *api.ModelView) { v.PriceInput = 3 },
+		func(v *api.ModelView) { v.Images = "yes" },
+	} {
+		if v := saved(change); v.PriceSource != "" || v.PriceInput != 0 || v.OwnPrice == nil || *v.OwnPrice != (api.OwnPrice{Input: 3}) {
+			t.Errorf("%+v, %+v", v, v.OwnPrice)
+		}
+	}
+	if v := saved(func(v *api.ModelView) { v.PriceInput, v.PriceOutput = 3, 15 }); v.PriceSource != "configured" || v.PriceOutput != 15 || v.PriceCached != 3 {
+		t.Errorf("%+v", v)
+	}
+}
+
+// TestBackgroundWorkIsInTheCosts: what the summaries by a model cost is in the costs of the session and the month, in
+// the budget, in `metrics` and in `stats`, and is named. It keeps the price of its day, and no turn costs more by it.
+func TestBackgroundWorkIsInTheCosts(t *testing.T) {
+	t.Parallel()
+	w := harness.ChatWire
+	r := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, harness.Summarizing(w))
+	dir := t.TempDir()
+	file := filepath.Join(dir, "config.toml")
+	model := strings.TrimSpace(w.Windowed("m", r.URL, 8192)) + "\n"
+	const budget = "[cost]\nmonthly_budget = 0.02\n" // more than the answer costs, less than both
+	harness.WriteFile(t, file, []byte(model+dearPrices+budget))
+	p := openPage(t, dir)
+	sent := p.say(api.SendRequest{Text: chatter(1), Model: "m"})
+	summaries := dearCall * float64(len(r.Asked()))
+	if summaries == 0 {
+		t.Fatal("no model was asked for a summary, so the test proves nothing")
+	}
+	c := must[api.CostView](t)(p.settings.Costs(sent.SessionID))
+	if !near(c.Turn, dearCall) || !near(c.Session, dearCall+summaries) || !near(c.SessionBackground, summaries) ||
+		!near(c.Month, dearCall+summaries) || !near(c.MonthBackground, summaries) || c.State != "over" || c.Today || c.Estimate || c.Unpriced != 0 {
+		t.Errorf("%+v", c)
+	}
+	if c = must[api.CostView](t)(p.settings.Costs("01ARZ3NDEKTSV4RRFFQ69G5FAV")); c.Session != nil || c.SessionBackground != nil || !near(c.MonthBackground, summaries) {
+		t.Errorf("of another session: %+v", c)
+	}
+	p.window.Close()
+
+	harness.WriteFile(t, file, []byte(model+"price_input = 3.0\nprice_output = 15.0\n"+budget)) // changes nothing that was stored
+	run := func(args ...string) []byte {
+		t.Helper()
+		app := commandLine()
+		var out, errs bytes.Buffer
+		app.In, app.Out, app.Err = strings.NewReader(""), &out, &errs
+		if code := cli.Run(t.Context(), app, append([]string{"--data-dir", dir, "--config", file}, args...)); code != 0 {
+			t.Fatalf("%q: exit code %d: %s", args, code, errs.String())
+		}
+		return out.Bytes()
+	}
+	printed := func(doc any, args ...string) {
+		t.Helper()
+		if err := json.Unmarshal(run(append(args, "--json")...), doc); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var measured struct {
+		Sum        struct{ Cost float64 }
+		Background struct {
+			Summaries int
+			Usage     struct {
+				InputTokens int `json:"input_tokens"`
+			}
+			Cost *float64
+		}
+	}
+	printed(&measured, "metrics", sent.SessionID)
+	if b := measured.Background; b.Summaries != 1 || b.Usage.InputTokens != 12*len(r.Asked()) || !near(b.Cost, summaries) || !near(&measured.Sum.Cost, dearCall) {
+		t.Errorf("metrics: %+v", measured)
+	}
+	if text := string(run("metrics", sent.SessionID)); !strings.Contains(text, "Background, not in the sum: 1 summary (with titles), 12 tokens in, 5 out, $0.0111.") {
+		t.Errorf("metrics:\n%s", text)
+	}
+	var counted map[string]any
+	printed(&counted, "stats")
+	if counted["cost_this_month"] != math.Round((dearCall+summaries)*1e4)/1e4 || counted["background_cost_this_month"] != math.Round(summaries*1e4)/1e4 {
+		t.Errorf("stats: %v", counted)
 	}
 }

@@ -41,10 +41,10 @@ func windowRequest(s desktop.WindowRequest) api.WindowRequest {
 	return out
 }
 
-// desk is the program's integration with the desktop: what the tray shows and controls, and notifications when an
-// answer ends.
-func (a *app) desk(hub *api.Hub) desktop.Work {
-	w := &deskWork{a: a, hub: hub}
+// newTrayWork connects the program to the desktop: what the tray shows and controls, and notifications when an answer
+// ends.
+func (a *app) newTrayWork(hub *api.Hub) desktop.Work {
+	w := &trayWork{a: a, hub: hub}
 	hub.Listen(func(c chat.Change) {
 		switch c.Kind {
 		case chat.ChangeTurn, chat.ChangeJobs, chat.ChangeTask, chat.ChangeReindex, chat.ChangeRecovery:
@@ -54,25 +54,25 @@ func (a *app) desk(hub *api.Hub) desktop.Work {
 	return w
 }
 
-// deskWork is the background work as shown in the tray.
-type deskWork struct {
+// trayWork is the background work as shown in the tray.
+type trayWork struct {
 	a   *app
 	hub *api.Hub
 
-	mu   sync.Mutex
-	told func()
+	mu        sync.Mutex
+	changedFn func()
 }
 
-func (w *deskWork) Paused() bool { return w.a.upkeep.Paused() }
+func (w *trayWork) Paused() bool { return w.a.upkeep.Paused() }
 
-func (w *deskWork) Pause(paused bool) {
+func (w *trayWork) Pause(paused bool) {
 	if err := w.a.upkeep.SetPaused(w.a.life, paused); err != nil && w.a.life.Err() == nil {
 		w.a.log.Warn("the pause applies to this run only", "err", err)
 	}
 }
 
 // Reconcile runs all maintenance that is due, even while work is paused, because the user requested it.
-func (w *deskWork) Reconcile() {
+func (w *trayWork) Reconcile() {
 	if w.a.life.Err() != nil {
 		return // closing: nothing new is started
 	}
@@ -88,7 +88,7 @@ func (w *deskWork) Reconcile() {
 }
 
 // Busy counts answers, jobs and tasks. If counting fails now, the next call counts.
-func (w *deskWork) Busy() (running, queued int) {
+func (w *trayWork) Busy() (running, queued int) {
 	queued, running, _, err := w.a.store.JobCounts(w.a.life)
 	if err != nil {
 		queued, running = 0, 0
@@ -98,7 +98,7 @@ func (w *deskWork) Busy() (running, queued int) {
 }
 
 // Attention reports failed work until it is dismissed or completed.
-func (w *deskWork) Attention() string {
+func (w *trayWork) Attention() string {
 	for _, t := range w.a.tasks.List() {
 		if t.State == tasks.Failed {
 			return t.Title + " failed"
@@ -114,20 +114,20 @@ func (w *deskWork) Attention() string {
 	return fmt.Sprintf("%d background jobs failed: see Activity", dead)
 }
 
-func (w *deskWork) Answering() int { return len(w.a.turns.Running()) }
+func (w *trayWork) Answering() int { return len(w.a.turns.Running()) }
 
-func (w *deskWork) Changed(fn func()) {
+func (w *trayWork) Changed(fn func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.told = fn
+	w.changedFn = fn
 }
 
-func (w *deskWork) changed() {
+func (w *trayWork) changed() {
 	w.mu.Lock()
-	told := w.told
+	changedFn := w.changedFn
 	w.mu.Unlock()
-	if told != nil {
-		told()
+	if changedFn != nil {
+		changedFn()
 	}
 }
 

@@ -29,18 +29,18 @@ func TestNotificationsOfAnAnswersEnd(t *testing.T) {
 		preview        bool
 		want           []string
 	}{
-		"hidden, short":            {steps: []chat.Turn{open, done}, took: time.Second, want: []string{ready}},
-		"hidden, each once":        {steps: []chat.Turn{open, open, done, done}, want: []string{ready}},
-		"elsewhere, short":         {steps: []chat.Turn{open, done}, took: longAnswer - 1, there: true},
-		"elsewhere, long":          {steps: []chat.Turn{open, done}, took: longAnswer, there: true, want: []string{ready}},
-		"looking":                  {steps: []chat.Turn{open, done}, took: time.Hour, there: true, focused: true},
-		"hidden, broken off":       {steps: []chat.Turn{open, broken}, want: []string{"The answer was interrupted. What arrived is kept."}},
-		"hidden, tried again":      {steps: []chat.Turn{open, broken, open, done}, want: []string{"The answer was interrupted. What arrived is kept.", ready}},
-		"hidden, failed":           {steps: []chat.Turn{open, failed}, want: []string{"The answer failed."}},
-		"hidden, stopped":          {steps: []chat.Turn{open, stopped}},
-		"not of this run":          {steps: []chat.Turn{done}},
-		"the answer's own words":   {steps: []chat.Turn{open, done}, preview: true, want: []string{"The secret word"}},
-		"no words of a broken one": {steps: []chat.Turn{open, broken}, preview: true, want: []string{"The answer was interrupted. What arrived is kept."}},
+		"hidden, short":                       {steps: []chat.Turn{open, done}, took: time.Second, want: []string{ready}},
+		"hidden, each once":                   {steps: []chat.Turn{open, open, done, done}, want: []string{ready}},
+		"another session, short answer":       {steps: []chat.Turn{open, done}, took: longAnswer - 1, there: true},
+		"another session, long answer":        {steps: []chat.Turn{open, done}, took: longAnswer, there: true, want: []string{ready}},
+		"looking":                             {steps: []chat.Turn{open, done}, took: time.Hour, there: true, focused: true},
+		"hidden, interrupted":                 {steps: []chat.Turn{open, broken}, want: []string{"The answer was interrupted. What arrived is kept."}},
+		"hidden, tried again":                 {steps: []chat.Turn{open, broken, open, done}, want: []string{"The answer was interrupted. What arrived is kept.", ready}},
+		"hidden, failed":                      {steps: []chat.Turn{open, failed}, want: []string{"The answer failed."}},
+		"hidden, stopped":                     {steps: []chat.Turn{open, stopped}},
+		"an answer of an earlier run":         {steps: []chat.Turn{done}},
+		"the answer's own words":              {steps: []chat.Turn{open, done}, preview: true, want: []string{"The secret word"}},
+		"no preview of an interrupted answer": {steps: []chat.Turn{open, broken}, preview: true, want: []string{"The answer was interrupted. What arrived is kept."}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var told []string

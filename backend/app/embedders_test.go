@@ -24,9 +24,9 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// embedded is a world with conversations, and the components that make, store and search vectors, as configured.
+// embedded is an environment with conversations, and the components that make, store and search vectors, as configured.
 type embedded struct {
-	*world
+	*env
 	made    *embedders
 	manager *embedding.Manager
 	index   *vectorindex.Index
@@ -34,7 +34,7 @@ type embedded struct {
 
 func newEmbedded(t *testing.T, config string) *embedded {
 	t.Helper()
-	e := &embedded{world: openWorld(t, t.TempDir(), config, tuning{})}
+	e := &embedded{env: openEnv(t, t.TempDir(), config, tuning{})}
 	e.made = &embedders{config: e.config.Config, keys: e.keys, client: &http.Client{}, local: local.New()}
 	t.Cleanup(e.made.client.CloseIdleConnections)
 	e.manager = embedding.NewManager(embedding.ManagerDeps{

@@ -16,7 +16,7 @@ import (
 )
 
 // statesOf returns a session's committed states, newest first.
-func (d *desk) statesOf(session string) []chat.State {
+func (d *fixture) statesOf(session string) []chat.State {
 	d.t.Helper()
 	var doc struct{ States []chat.State }
 	d.OK("states", session, "--json").Document(&doc)
@@ -30,7 +30,7 @@ func TestTheLibrariansModelMakesTheState(t *testing.T) {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
 			r := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, harness.Summarizing(w))
-			d := newDesk(t, w.Windowed("m", r.URL, 8192))
+			d := newFixture(t, w.Windowed("m", r.URL, 8192))
 			s := d.send("", chatter(1), "--model", "m", "--wait", "committed")
 			head := d.statesOf(s.SessionID)[0]
 			if head.Origin != chat.StateLibrarian || head.Model != "m-1" || !strings.Contains(head.Summary, "moved week by week") {
@@ -64,7 +64,7 @@ func TestAFailingLibrarianFallsBackInTheSameRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, note)
-			d := newDesk(t, w.Windowed("m", r.URL, 8192)+"[librarian]\ntimeout_s = 1\n")
+			d := newFixture(t, w.Windowed("m", r.URL, 8192)+"[librarian]\ntimeout_s = 1\n")
 			s := d.send("", "You must never deploy on a Friday. "+chatter(1), "--model", "m", "--wait", "committed")
 			head := d.statesOf(s.SessionID)[0]
 			if head.Origin != chat.StateFallback || head.Model != "" || !strings.Contains(head.Summary, "never deploy on a Friday") {
@@ -89,7 +89,7 @@ func TestADroppedConstraintIsAdded(t *testing.T) {
 	r := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, func(*http.Request, string) llmtest.Step {
 		return llmtest.Stream(w.Saying(true, "## Facts\n- Boxes were moved to the shelf.\n\n## Decisions\n\n## Constraints\n\n## Artifacts\n\n## Open tasks\n")...)
 	})
-	d := newDesk(t, w.Windowed("m", r.URL, 8192))
+	d := newFixture(t, w.Windowed("m", r.URL, 8192))
 	s := d.send("", "You must never deploy on a Friday. "+chatter(1), "--model", "m", "--wait", "committed")
 	var doc struct {
 		States []struct {
@@ -119,7 +119,7 @@ func TestTheChatNeverWaitsForTheLibrarian(t *testing.T) {
 		hanging <- struct{}{}
 		return llmtest.Step{Hold: true}
 	})
-	d := newDesk(t, w.Windowed("m", r.URL, 8192))
+	d := newFixture(t, w.Windowed("m", r.URL, 8192))
 	d.jobs.Start()
 	s := d.send("", chatter(1), "--model", "m")
 	d.jobs.Wake()
@@ -149,7 +149,7 @@ func TestSRD22_4ContextShrinkerDeterminism(t *testing.T) {
 	var bodies, logs []string
 	for range 2 {
 		r := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, nil)
-		d := newDesk(t, w.Windowed("m", r.URL, 2048)+"[librarian]\nafter_send_s = 0\n") // so that turns stay pending
+		d := newFixture(t, w.Windowed("m", r.URL, 2048)+"[librarian]\nafter_send_s = 0\n") // so that turns stay pending
 		session := ""
 		for i := range 14 {
 			args := []string{chatter(i), "--model", "m"}
@@ -190,7 +190,7 @@ func inOrder(t *testing.T, log []string) {
 	}
 }
 
-func (d *desk) Show(session string, more ...string) harness.Shown {
+func (d *fixture) Show(session string, more ...string) harness.Shown {
 	d.t.Helper()
 	var s harness.Shown
 	d.OK(append([]string{"show", session, "--json"}, more...)...).Document(&s)
@@ -203,7 +203,7 @@ func TestSummariesReplaceExtracts(t *testing.T) {
 	t.Parallel()
 	w := harness.AnthropicWire
 	r := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, harness.Summarizing(w))
-	d := newDesk(t, w.Windowed("m", r.URL, 4096))
+	d := newFixture(t, w.Windowed("m", r.URL, 4096))
 	session, before, after := "", "", ""
 	for i := range 26 {
 		s := d.send(session, chatter(i), "--model", "m", "--wait", "committed")
@@ -234,7 +234,7 @@ func TestSummaryStyleReachesTheRequest(t *testing.T) {
 	w := harness.ChatWire
 	for style, want := range map[string]bool{"sections": false, "narrative": true} {
 		r := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, harness.Summarizing(w))
-		d := newDesk(t, w.Windowed("m", r.URL, 8192)+"[summary]\nstyle = \""+style+"\"\n")
+		d := newFixture(t, w.Windowed("m", r.URL, 8192)+"[summary]\nstyle = \""+style+"\"\n")
 		session := ""
 		for i := range 7 {
 			session = d.send(session, chatter(i), "--model", "m", "--wait", "committed").SessionID

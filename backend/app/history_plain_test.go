@@ -11,8 +11,8 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// talker is the real program, either as a process or as a desk.
-type talker interface {
+// commands runs commands of the real program, either as a process of its own or in this process.
+type commands interface {
 	Run(args ...string) harness.Result
 	OK(args ...string) harness.Result
 	Show(session string, more ...string) harness.Shown
@@ -34,9 +34,9 @@ func TestPlainChatWithoutMemory(t *testing.T) {
 				t.Parallel()
 				r := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, nil)
 				config := w.Windowed("m", r.URL, 4096) + how[0]
-				var h talker
+				var h commands
 				if how[1] == "" {
-					h = newDesk(t, config)
+					h = newFixture(t, config)
 				} else {
 					h = harness.NewHome(t, harness.Shipped(t), config).With(how[1])
 				}
@@ -49,7 +49,7 @@ func TestPlainChatWithoutMemory(t *testing.T) {
 }
 
 // plainTalk has a short conversation and checks that each request contains only the messages.
-func plainTalk(t *testing.T, h talker, w harness.WireProtocol, r *harness.Relay) string {
+func plainTalk(t *testing.T, h commands, w harness.WireProtocol, r *harness.Relay) string {
 	t.Helper()
 	first := h.OK("send", "--new", "--json", "--model", "m", "--wait", "indexed", "One, with a decision: we use shelf 5.").Sent()
 	second := h.OK("send", "--json", "--model", "m", "--wait", "committed", "Two.").Sent()
@@ -71,7 +71,7 @@ func plainTalk(t *testing.T, h talker, w harness.WireProtocol, r *harness.Relay)
 }
 
 // overBudget sends messages until they no longer fit.
-func overBudget(t *testing.T, h talker, session string, r *harness.Relay) {
+func overBudget(t *testing.T, h commands, session string, r *harness.Relay) {
 	t.Helper()
 	long := strings.Repeat("a word or two more ", 160)
 	for range 12 {
@@ -102,7 +102,7 @@ func TestMemoryCanBeTurnedOffAndOn(t *testing.T) {
 	w := harness.OpenAIWire
 	r := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, nil)
 	config := w.Windowed("m", r.URL, 8192)
-	d := newDesk(t, config)
+	d := newFixture(t, config)
 	s := d.send("", "The cellar key hangs behind the clock.", "--model", "m", "--wait", "committed")
 	d.again(config + "[context]\ninfinity = false\n")
 	off := d.send(s.SessionID, "Is it there?", "--model", "m", "--wait", "committed")

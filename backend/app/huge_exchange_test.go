@@ -38,7 +38,7 @@ func TestAHugeExchangeDoesNotBlockTheConversation(t *testing.T) {
 					}
 					return harness.Reply(w, n)
 				}, harness.Summarizing(w))
-				d := newDesk(t, w.Windowed("wide", r.URL, 128_000)+w.Windowed("m", r.URL, ceiling))
+				d := newFixture(t, w.Windowed("wide", r.URL, 128_000)+w.Windowed("m", r.URL, ceiling))
 				s := d.send("", chatter(1), "--model", "m", "--wait", "indexed").SessionID
 				d.send(s, chatter(2), "--model", "m", "--wait", "indexed")
 				question, model := "Write down all steps.", "m"

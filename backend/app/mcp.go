@@ -4,7 +4,6 @@ import (
 	"context"
 	"path/filepath"
 	"sync/atomic"
-	"time"
 
 	"contextinfinity/backend/api"
 	"contextinfinity/backend/chat"
@@ -34,7 +33,7 @@ func (a *app) newServers(publish turn.Publisher) *servers {
 	s := &servers{setup: a.serverSetup()}
 	s.setup.ForgetTools = func(name string) error { return a.store.ForgetToolSource(context.Background(), name) }
 	told := func(name string) { publish.Change(chat.Change{Kind: chat.ChangeServers, ID: name}) }
-	s.questions = &mcpclient.Questions{Changed: told, Now: time.Now, Open: showPage}
+	s.questions = &mcpclient.Questions{Changed: told, Open: showPage}
 	s.manager = mcpclient.NewManager(mcpclient.Deps{
 		Servers: func() []config.MCPServer { return a.config.Config().Servers },
 		Secret:  s.setup.Secrets.Get, SetSecret: s.setup.Secrets.Set, Environ: secrets.Environ, Getenv: secrets.Getenv,
@@ -98,5 +97,5 @@ func (a *app) serverPorts() api.ServerPorts {
 
 // verbServers are the servers as used by the verbs.
 func (a *app) verbServers() cli.Servers {
-	return cli.Servers{Manager: a.servers.manager, Setup: a.servers.setup}
+	return cli.Servers{Manager: a.servers.manager, Setup: a.servers.setup, Panel: a.tools.Panel}
 }

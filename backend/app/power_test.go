@@ -104,7 +104,7 @@ func powerCut(t *testing.T, fs *journaltest.CrashFS, mode journal.Durability, rn
 	dir, copied := t.TempDir(), t.TempDir()
 	source := newTrickle(t)
 	config := harness.ChatWire.Model("trickle", source.url) + fmt.Sprintf("[stream]\ndurability = %q\n", mode)
-	w := openWorld(t, dir, config, tuning{journal: func(o *journal.Options) { o.FS, o.FsyncMs, o.GroupMs = fs, 3, 3 }})
+	w := openEnv(t, dir, config, tuning{journal: func(o *journal.Options) { o.FS, o.FsyncMs, o.GroupMs = fs, 3, 3 }})
 	var o outage
 	var ids []chat.TurnID
 	for i := range streamsAtOnce {
@@ -132,7 +132,7 @@ func powerCut(t *testing.T, fs *journaltest.CrashFS, mode journal.Durability, rn
 		o.before = append(o.before, w.seen.of(id))
 	}
 
-	again := openWorld(t, copied, config, tuning{})
+	again := openEnv(t, copied, config, tuning{})
 	o.recover(t, again, ids)
 	again.end()
 	return o
@@ -151,7 +151,7 @@ func survivors(t *testing.T, fs *journaltest.CrashFS, from, to string) {
 }
 
 // awaitDurable waits until each stream has a random amount of durable text.
-func (w *world) awaitDurable(ids []chat.TurnID, rng *rand.Rand) {
+func (w *env) awaitDurable(ids []chat.TurnID, rng *rand.Rand) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), harness.Patience)
 	defer cancel()
@@ -166,7 +166,7 @@ func (w *world) awaitDurable(ids []chat.TurnID, rng *rand.Rand) {
 	}
 }
 
-func (o *outage) recover(t *testing.T, w *world, ids []chat.TurnID) {
+func (o *outage) recover(t *testing.T, w *env, ids []chat.TurnID) {
 	t.Helper()
 	for _, id := range ids {
 		found, err := w.store.Turn(t.Context(), id)

@@ -15,12 +15,12 @@ import (
 // programs are the other programs that use this memory.
 type programs struct {
 	*store.Store
-	desk *mcpserver.Desk
+	gateway *mcpserver.Gateway
 }
 
 // Do handles a request of one of them.
 func (p programs) Do(ctx context.Context, r mcpserver.Request) (mcpserver.Answer, error) {
-	return p.desk.Do(ctx, r)
+	return p.gateway.Do(ctx, r)
 }
 
 // MakeToken creates a program's token.
@@ -34,7 +34,7 @@ func (p programs) RevokeToken(ctx context.Context, client string) error {
 }
 
 func (a *app) programs() programs {
-	return programs{a.store, &mcpserver.Desk{
+	return programs{a.store, &mcpserver.Gateway{
 		Store: a.store, Reader: newMemoryReader(a),
 		Changed: func() { a.fanout.Change(chat.Change{Kind: chat.ChangePrograms}) },
 	}}
@@ -42,11 +42,11 @@ func (a *app) programs() programs {
 
 // serveHTTP serves programs over HTTP while the configuration allows it.
 func (a *app) serveHTTP() {
-	desk := a.programs()
+	gateway := a.programs()
 	a.http = mcpserver.NewHTTP(mcpserver.Options{
 		Version: version, Tools: memoryTools(), Log: a.log,
 		Carry: func(ctx context.Context, r mcpserver.Request) (mcpserver.Answer, error) {
-			answer, err := desk.Do(ctx, r)
+			answer, err := gateway.Do(ctx, r)
 			if answer.Noted {
 				a.jobs.Wake()
 				a.fanout.Change(chat.Change{Kind: chat.ChangeSessions})

@@ -14,7 +14,7 @@ import (
 
 // project is a project with a watched folder, and a relay that records requests.
 type project struct {
-	*desk
+	*fixture
 	wire   harness.WireProtocol
 	relay  *harness.Relay
 	folder string
@@ -25,7 +25,7 @@ func newProject(t *testing.T) *project {
 	t.Helper()
 	w := harness.ChatWire
 	relay := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, harness.Summarizing(w))
-	p := &project{desk: newDesk(t, w.Windowed("m", relay.URL, 32000)+"[librarian]\nmodel = \"\"\n"), wire: w, relay: relay, folder: t.TempDir()}
+	p := &project{fixture: newFixture(t, w.Windowed("m", relay.URL, 32000)+"[librarian]\nmodel = \"\"\n"), wire: w, relay: relay, folder: t.TempDir()}
 	var made struct {
 		Project chat.Project `json:"project"`
 	}
@@ -208,4 +208,21 @@ func TestTheWindowNamesAFileOfAProject(t *testing.T) {
 		}
 	}
 	t.Errorf("no chunk is of the file: %+v", page.Chunks)
+}
+
+// Without any model, a question about a pinned fact is answered with it: the example of docs/guide/projects.md.
+func TestRecallAnswersFromPinnedFacts(t *testing.T) {
+	t.Parallel()
+	d := newFixture(t, "[librarian]\nmodel = \"\"\n")
+	d.OK("projects", "new", "Bakery", "--fact", "The oven is called Hildegard.", "--model", "recall")
+	s := d.send("", "--project", "Bakery", "What is our oven called?")
+	if !strings.Contains(s.Text, "### Pinned facts of this project\n\n> The oven is called Hildegard.") {
+		t.Errorf("recall says %s", s.Text)
+	}
+	d.OK("pin", s.SessionID, "The mixer is called Gertrud.")
+	s = d.send(s.SessionID, "What is our mixer called?")
+	if !strings.Contains(s.Text, "### Pinned facts of this chat\n\n> The mixer is called Gertrud.") || strings.Contains(s.Text, "oven is called") {
+		t.Errorf("recall says %s", s.Text)
+	}
+	d.Clean()
 }

@@ -3,6 +3,7 @@ package app
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,12 +63,7 @@ func TestASecondWindowRaisesTheFirst(t *testing.T) {
 	sent := h.OK("send", "--new", "--json", "--data-dir", link, "--config", config, "Said in a terminal.").Sent()
 	p.eventually("what a command did was not reported to the window", func() bool {
 		_, changes := p.seen()
-		for _, c := range changes {
-			if c.ID == sent.TurnID {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(changes, func(c api.Change) bool { return c.ID == sent.TurnID })
 	})
 	p.window.Close()
 	if address := store.WriterAddress(dir); address != "" {
@@ -93,12 +89,7 @@ func TestFilesOfAStartReachTheWindow(t *testing.T) {
 	if len(asked) != 1 {
 		t.Errorf("the window was asked to the front %d times", len(asked))
 	}
-	var work *api.Work
-	for _, service := range w.Bind {
-		if s, ok := service.(*api.Work); ok {
-			work = s
-		}
-	}
+	work := serviceIn[*api.Work](w)
 	list, err := work.WindowRequests()
 	if err != nil || len(list) != 2 || list[0].Kind != "new_chat" || list[1].Kind != "files" {
 		t.Fatalf("%+v (%v)", list, err)

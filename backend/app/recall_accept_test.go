@@ -39,7 +39,7 @@ type found struct {
 	Latency       map[string]float64 `json:"latency"`
 }
 
-func (d *desk) search(args ...string) found {
+func (d *fixture) search(args ...string) found {
 	d.t.Helper()
 	var f found
 	d.OK(append([]string{"search", "--json"}, args...)...).Document(&f)
@@ -61,10 +61,10 @@ var things = []string{
 	"我们决定把数据库迁移到星期五。", "Die Donaudampfschifffahrtsgesellschaft hat 1829 begonnen.", "The shelf in the cellar is green.",
 }
 
-func newLibrary(t *testing.T, config string) *desk {
+func newLibrary(t *testing.T, config string) *fixture {
 	t.Helper()
 	r := harness.NewRelay(t, harness.ChatWire, func(n int) llmtest.Step { return llmtest.Stream(harness.ChatWire.Saying(true, "It is noted.")...) }, nil)
-	d := newDesk(t, harness.ChatWire.Windowed("m", r.URL, 8192)+"[librarian]\nmodel = \"\"\n"+config)
+	d := newFixture(t, harness.ChatWire.Windowed("m", r.URL, 8192)+"[librarian]\nmodel = \"\"\n"+config)
 	for _, s := range things {
 		d.send("", s, "--model", "m", "--wait", "indexed")
 	}
@@ -171,7 +171,7 @@ func TestEmbedderFailureIsVisible(t *testing.T) {
 	t.Parallel()
 	gate, broken := newBreakableServer(t)
 	relay := harness.NewRelay(t, harness.ChatWire, func(n int) llmtest.Step { return harness.Reply(harness.ChatWire, n) }, nil)
-	d := newDesk(t, harness.ChatWire.Windowed("m", relay.URL, 4096)+"[librarian]\nmodel = \"\"\n[retrieval]\nembedder = \"openai\"\n"+
+	d := newFixture(t, harness.ChatWire.Windowed("m", relay.URL, 4096)+"[librarian]\nmodel = \"\"\n[retrieval]\nembedder = \"openai\"\n"+
 		"embedding_model = \"planted\"\nembedding_base_url = \""+gate.URL+"\"\n")
 	session := d.sendIn("", "Yesterday the feline dozed upon the windowsill.")
 	for i := range 12 {

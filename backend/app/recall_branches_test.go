@@ -16,7 +16,7 @@ import (
 
 // tree is a session that is forked at random; said contains what each branch may know.
 type tree struct {
-	*desk
+	*fixture
 	session string
 	said    map[string][]string // branch -> words of its lineage
 	turns   map[string][]string // branch -> turns of its lineage
@@ -34,8 +34,8 @@ func TestBranchesNeverRecallTheirSiblings(t *testing.T) {
 				return llmtest.Stream(w.Saying(true, "It is noted. ", strings.Repeat("Go on. ", 40))...)
 			}, nil)
 			scope := []string{"lineage", "all"}[seed%2]
-			d := newDesk(t, w.Windowed("m", r.URL, 2600)+"[librarian]\nmodel = \"\"\n[retrieval]\nscope = \""+scope+"\"\n")
-			tr := tree{desk: d, said: map[string][]string{}, turns: map[string][]string{}}
+			d := newFixture(t, w.Windowed("m", r.URL, 2600)+"[librarian]\nmodel = \"\"\n[retrieval]\nscope = \""+scope+"\"\n")
+			tr := tree{fixture: d, said: map[string][]string{}, turns: map[string][]string{}}
 			rnd := rand.New(rand.NewPCG(seed, 7))
 			tr.grow(rnd)
 			recalled := 0

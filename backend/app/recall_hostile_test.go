@@ -49,7 +49,7 @@ func TestHostileMemoryStaysData(t *testing.T) {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
 			r := harness.NewRelay(t, w, func(n int) llmtest.Step { return llmtest.Stream(w.Saying(true, "Noted.")...) }, nil)
-			d := newDesk(t, w.Windowed("m", r.URL, 8192)+"[librarian]\nmodel = \"\"\n")
+			d := newFixture(t, w.Windowed("m", r.URL, 8192)+"[librarian]\nmodel = \"\"\n")
 			session := ""
 			for i := 0; i < len(texts); i += together {
 				var parts []string
@@ -85,7 +85,7 @@ func TestHostileMemoryStaysData(t *testing.T) {
 }
 
 // sendIn sends a message, waits until it is indexed, and returns the session.
-func (d *desk) sendIn(session, text string) string {
+func (d *fixture) sendIn(session, text string) string {
 	d.t.Helper()
 	return d.send(session, text, "--model", "m", "--wait", "indexed").SessionID
 }

@@ -147,7 +147,7 @@ func TestFaultSchedule(t *testing.T) {
 	t.Logf("seed %d (CONTEXTINFINITY_SEED chooses another)", seed)
 	plan := schedule(rand.New(rand.NewPCG(seed, 2)))
 	dir := t.TempDir()
-	w := openWorld(t, dir, scheduleModels(t), tuning{idle: 4 * time.Second})
+	w := openEnv(t, dir, scheduleModels(t), tuning{idle: 4 * time.Second})
 	w.jobs.Start()
 
 	branches := make([]chat.Branch, lanes)
@@ -192,7 +192,7 @@ func scheduleModels(t *testing.T) string {
 }
 
 // drive sends one lane's messages, one after the other, and checks each end.
-func (w *world) drive(branch chat.BranchID, mine []planned) []ran {
+func (w *env) drive(branch chat.BranchID, mine []planned) []ran {
 	var done []ran
 	for _, p := range mine {
 		if n := len(done); n > 0 && done[n-1].want.outcome == chat.OutcomeIncomplete {
@@ -224,7 +224,7 @@ func (r *ran) decide(p turn.IncompletePolicy) {
 }
 
 // refusedByOpenTurn checks that no message can be sent past an undecided answer.
-func (w *world) refusedByOpenTurn(branch chat.BranchID, p planned) {
+func (w *env) refusedByOpenTurn(branch chat.BranchID, p planned) {
 	_, err := w.turns.Send(context.Background(), turn.Message{
 		Branch: branch, Content: chat.UserText(p.message()), Model: p.model(), Incomplete: turn.IncompleteRefuse,
 	})
@@ -233,7 +233,7 @@ func (w *world) refusedByOpenTurn(branch chat.BranchID, p planned) {
 	}
 }
 
-func (w *world) perform(branch chat.BranchID, p planned) (ran, error) {
+func (w *env) perform(branch chat.BranchID, p planned) (ran, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), harness.Patience)
 	defer cancel()
 	h, err := w.turns.Send(ctx, turn.Message{
@@ -254,7 +254,7 @@ func (w *world) perform(branch chat.BranchID, p planned) (ran, error) {
 	return r, err
 }
 
-func (w *world) stopIfPlanned(ctx context.Context, p planned, id chat.TurnID) error {
+func (w *env) stopIfPlanned(ctx context.Context, p planned, id chat.TurnID) error {
 	var due func() bool
 	switch p.kind {
 	case "stop":
@@ -275,7 +275,7 @@ func (w *world) stopIfPlanned(ctx context.Context, p planned, id chat.TurnID) er
 }
 
 // endedAs compares the end of a turn with the required one.
-func (w *world) endedAs(ctx context.Context, t chat.Turn, p planned, want calledFor) (string, error) {
+func (w *env) endedAs(ctx context.Context, t chat.Turn, p planned, want calledFor) (string, error) {
 	var code chat.Code
 	if t.Failure != nil {
 		code = t.Failure.Code
@@ -322,7 +322,7 @@ func (p part) holds(text, whole string) error {
 
 // settledLane checks a lane after all background work: prompts and answers are unchanged, final turns are committed,
 // and the head is at the newest of them.
-func (w *world) settledLane(branch chat.BranchID, lane []ran) {
+func (w *env) settledLane(branch chat.BranchID, lane []ran) {
 	w.t.Helper()
 	ctx := context.Background()
 	turns, err := w.store.Lineage(ctx, chat.LineageQuery{Branch: branch})
@@ -359,7 +359,7 @@ func (w *world) settledLane(branch chat.BranchID, lane []ran) {
 }
 
 // nothingLeft checks that no run, job or journal remains and verify finds nothing.
-func (w *world) nothingLeft() {
+func (w *env) nothingLeft() {
 	w.t.Helper()
 	ctx := context.Background()
 	if ids := w.turns.Running(); len(ids) != 0 {

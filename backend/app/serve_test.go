@@ -14,7 +14,7 @@ import (
 // although nothing watches the file here.
 func TestACallSeesTheFileAsItIs(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, "[tools]\nmode = \"disabled\"\n")
+	d := newFixture(t, "[tools]\nmode = \"disabled\"\n")
 	tools := func() string {
 		var out, problems bytes.Buffer
 		code := d.app.carryOut(handover.Call{Args: [][]byte{[]byte("tools")}, Dir: t.TempDir()},

@@ -22,8 +22,8 @@ func TestARefusalForSizeMakesTheRequestSmaller(t *testing.T) {
 			refusals int32
 			most     float64 // the largest share of the rejected tokens that may remain
 		}{
-			"without a number": {"Your input exceeds the context window of this model.", 2, 0.81},
-			"with its number":  {"This model's maximum context length is 4000 tokens. However, your messages resulted in 5000 tokens.", 1, 0.8},
+			"without the limit": {"Your input exceeds the context window of this model.", 2, 0.81},
+			"with the limit":    {"This model's maximum context length is 4000 tokens. However, your messages resulted in 5000 tokens.", 1, 0.8},
 		} {
 			t.Run(w.Name+" "+name, func(t *testing.T) {
 				t.Parallel()
@@ -34,7 +34,7 @@ func TestARefusalForSizeMakesTheRequestSmaller(t *testing.T) {
 					}
 					return llmtest.Stream(w.Saying(true, strings.Repeat("Go on, it is noted. ", 60))...)
 				}, nil)
-				d := newDesk(t, w.Windowed("m", r.URL, 8192)+"[librarian]\nmodel = \"\"\n")
+				d := newFixture(t, w.Windowed("m", r.URL, 8192)+"[librarian]\nmodel = \"\"\n")
 				session := ""
 				for i := range 5 {
 					session = d.send(session, chatter(i)+chatter(i+20), "--model", "m", "--wait", "committed").SessionID

@@ -14,14 +14,15 @@ import (
 // dataFolder is the data directory for the window's storage page.
 type dataFolder struct {
 	setup
+	*store.Archive
+	dir  string
 	app  *app   // nil: it could not be opened
 	flag string // --data-dir
 }
 
-func (d dataFolder) dir() string { return d.config.Config().DataDir }
-
-func (d dataFolder) archive() *store.Archive {
-	return store.NewArchive(store.ArchiveOptions{DataDir: d.dir(), Config: d.config.Path(), Logger: d.log})
+func newDataFolder(s setup, a *app, flag string) dataFolder {
+	dir := s.config.Config().DataDir
+	return dataFolder{s, store.NewArchive(store.ArchiveOptions{DataDir: dir, Config: s.config.Path(), Logger: s.log}), dir, a, flag}
 }
 
 // partWords describe the parts of the data directory.
@@ -35,8 +36,8 @@ var partWords = map[string][2]string{
 
 // View implements api.DataFolder.
 func (d dataFolder) View(ctx context.Context) (api.StorageView, error) {
-	v := api.StorageView{DataDir: d.dir(), Config: d.config.Path(), Free: d.archive().Free(), Parts: []api.StoragePart{}, Movable: true}
-	parts, err := d.archive().Parts()
+	v := api.StorageView{DataDir: d.dir, Config: d.config.Path(), Free: d.Free(), Parts: []api.StoragePart{}, Movable: true}
+	parts, err := d.Parts()
 	if err != nil {
 		return v, err
 	}
@@ -68,30 +69,20 @@ func (d dataFolder) unmovable() string {
 	return ""
 }
 
-// Backups implements api.DataFolder.
-func (d dataFolder) Backups(ctx context.Context, check bool) ([]chat.Backup, error) {
-	return d.archive().Backups(ctx, check)
-}
-
 // Backup implements api.DataFolder.
 func (d dataFolder) Backup(ctx context.Context, path string) (chat.Backup, error) {
 	if path == "" {
-		path = filepath.Join(d.dir(), store.BackupDir)
+		path = filepath.Join(d.dir, store.BackupDir)
 		if err := store.MakeDir(path); err != nil {
 			return chat.Backup{}, err
 		}
 	}
-	return d.archive().Backup(ctx, path)
-}
-
-// PreviewRestore implements api.DataFolder.
-func (d dataFolder) PreviewRestore(ctx context.Context, path string) (chat.Restoration, error) {
-	return d.archive().PreviewRestore(ctx, path)
+	return d.Archive.Backup(ctx, path)
 }
 
 // PlanMove implements api.DataFolder.
 func (d dataFolder) PlanMove(to string) (api.MovePreview, error) {
-	p, err := d.archive().PlanMove(to)
+	p, err := d.Archive.PlanMove(to)
 	v := api.MovePreview{From: p.From, To: p.To, Bytes: p.Bytes, Free: p.Free, Reason: p.Reason}
 	if why := d.unmovable(); why != "" {
 		v.Reason = why
@@ -113,7 +104,7 @@ func (d dataFolder) RestartToMove(to string) error {
 }
 
 func (d dataFolder) restart(e store.PendingOperation) error {
-	if err := d.archive().SavePending(e); err != nil {
+	if err := d.SavePending(e); err != nil {
 		return err
 	}
 	d.Restart()
@@ -125,19 +116,5 @@ func (d dataFolder) Restart() {
 	wanted.Store(true)
 	desktop.Quit()
 }
-
-// Lost implements api.DataFolder.
-func (d dataFolder) Lost(ctx context.Context) bool { return d.archive().Lost(ctx) }
-
-// StartFresh implements api.DataFolder.
-func (d dataFolder) StartFresh(ctx context.Context) (string, error) {
-	return d.archive().StartFresh(ctx)
-}
-
-// DamagedLog implements api.DataFolder.
-func (d dataFolder) DamagedLog() bool { return d.archive().DamagedLog() }
-
-// DropLog implements api.DataFolder.
-func (d dataFolder) DropLog(ctx context.Context) (string, error) { return d.archive().DropLog(ctx) }
 
 func pickFolder() (string, error) { return desktop.PickFolder("Choose a folder", "") }

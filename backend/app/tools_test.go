@@ -61,11 +61,7 @@ func newToolPage(t *testing.T, script ...llmtest.Step) *toolPage {
 func (p *toolPage) open(t *testing.T) {
 	t.Helper()
 	p.page = openPage(t, p.dir)
-	for _, b := range p.window.Bind {
-		if s, ok := b.(*api.Tools); ok {
-			p.tools = s
-		}
-	}
+	p.tools = serviceIn[*api.Tools](p.window)
 }
 
 // waits returns the only call that waits for a decision.
@@ -116,7 +112,7 @@ func TestAModelSearchesMemory(t *testing.T) {
 		t.Errorf("what was found did not reach the model: %s", harness.Clip(last))
 	}
 	calls := must[[]api.ToolCallView](t)(p.tools.Calls([]string{r.TurnID}))
-	if len(calls) != 1 || calls[0].State != "done" || calls[0].Decision != "always" || calls[0].Effects || !strings.Contains(calls[0].Result, "gate code is 4711") || calls[0].Why != "" {
+	if len(calls) != 1 || calls[0].State != "done" || calls[0].Decision != "always" || calls[0].Effects || !strings.Contains(calls[0].Result, "gate code is 4711") || calls[0].Explanation != "" {
 		t.Errorf("%+v", calls)
 	}
 	whole := must[api.ToolResultView](t)(p.tools.Result(calls[0].ID))
@@ -133,7 +129,7 @@ func TestAFileIsWrittenOnceAPersonAllowedIt(t *testing.T) {
 	}
 	r := must[api.SendResult](t)(p.chat.Send(api.SendRequest{Text: "Add bread to my list."}))
 	w := p.waits()
-	if w.Call.Preview != " milk\n+bread\n" || w.Definition == nil || !w.Call.Effects || w.Call.Why == "" || w.TurnSeq != 1 || w.Call.TurnID != r.TurnID {
+	if w.Call.Preview != " milk\n+bread\n" || w.Definition == nil || !w.Call.Effects || w.Call.Explanation == "" || w.TurnSeq != 1 || w.Call.TurnID != r.TurnID {
 		t.Errorf("%+v", w)
 	}
 	p.window.Close()
@@ -256,7 +252,7 @@ func TestACommandIsCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	w = p.waits()
-	if w.Call.State != "unknown" || w.Call.Reason != "cancelled" || !strings.Contains(w.Call.Why, "may have had effects") {
+	if w.Call.State != "unknown" || w.Call.Reason != "cancelled" || !strings.Contains(w.Call.Explanation, "may have had effects") {
 		t.Errorf("%+v", w.Call)
 	}
 	if err := p.tools.Resolve(api.ToolResolveRequest{CallID: w.Call.ID, Choice: "perhaps"}); err == nil {

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -104,7 +103,7 @@ func askStep(t *testing.T, p llm.Provider, ep llm.Endpoint, steps int, cycle []c
 		t.Fatal(err)
 	}
 	if err := llmtest.Breach(p.Name(), body); err != nil {
-		t.Errorf("%v\n%s", err, json.RawMessage(body))
+		t.Errorf("%v\n%s", err, body)
 	}
 	var events []chat.RawEvent
 	if err := p.Stream(t.Context(), ep, body, func(ev chat.RawEvent) error { events = append(events, ev); return nil }); err != nil {

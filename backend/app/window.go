@@ -48,8 +48,8 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 		done.show(a)
 	}
 	core.Autostart, core.Updates = startAtSignIn(o), s.updates()
-	core.Data = dataFolder{setup: s, app: a, flag: o.DataDir}
-	core.Shell = api.Shell{PickFiles: pickFiles, PickTarget: pickTarget, PickFolder: pickFolder, Reveal: desktop.Reveal, Picture: desktop.ClipboardPicture, Copied: desktop.ClipboardFiles, Tray: desktop.Tray}
+	core.Data = newDataFolder(s, a, o.DataDir)
+	core.Shell = api.Shell{PickFiles: pickFiles, PickTarget: pickTarget, PickFolder: pickFolder, Reveal: desktop.Reveal, Picture: desktop.ClipboardPicture, Copied: desktop.ClipboardFiles}
 	s.keys.Warm(config.ProviderAnthropic, config.ProviderOpenAI)
 	tokens.New().Warm()
 	core.Log, core.DataDir = s.log, s.config.Config().DataDir
@@ -59,7 +59,7 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 		a.keepQuickKey(core, startQuietly(o, s, "--quick"))
 		a.watchUpdates(core)
 		further.offer(o, s, &w)
-		w.Work = a.desk(hub)
+		w.Work = a.newTrayWork(hub)
 	}
 	w.Ready, w.Hidden = hub.Attach, o.Hidden && core.Fatal == nil
 	w.Settings = func() desktop.Settings {
@@ -196,27 +196,32 @@ func bind(core *api.Core, s setup, page Page) desktop.Window {
 	}
 }
 
-// services are the services that a page may call. The page's types are generated from the ones named here
-// (internal/pagetypes).
+// services are the services that a page may call: if the data could not be opened, only those of the page that says so.
+// The page's types are generated from the ones named here (internal/pagetypes).
 func services(core *api.Core, s setup) []any {
-	return []any{
+	always := []any{
+		api.NewTransfer(core),
+		api.NewStorage(core),
+		api.NewSettings(core, s.config, s.catalog, s.keys, desktop.OpenURL),
+	}
+	if core.Fatal != nil {
+		return always
+	}
+	return append(always,
 		api.NewSessions(core),
 		api.NewChat(core),
 		api.NewInspect(core),
 		api.NewMemory(core),
 		api.NewBranches(core),
 		api.NewSearch(core),
-		api.NewTransfer(core),
-		api.NewStorage(core),
 		api.NewWork(core),
 		api.NewTools(core),
 		api.NewLibrary(core),
 		api.NewProjects(core),
-		api.NewSettings(core, s.config, s.catalog, s.keys, desktop.OpenURL),
 		api.NewEmbedders(core, s.config, s.catalog.EmbedderOptions),
 		api.NewServers(core, s.config),
 		api.NewPrograms(core, s.config),
-	}
+	)
 }
 
 func openWindow(w desktop.Window) error {

@@ -11,7 +11,7 @@ import (
 // TestWindowLibrary: assistants and saved prompts in the window, and how a session follows its assistant.
 func TestWindowLibrary(t *testing.T) {
 	p := openPage(t, t.TempDir())
-	lib := serviceOf[*api.Library](p)
+	lib := serviceIn[*api.Library](p.window)
 	made := must[api.AssistantView](t)(lib.SaveAssistant(api.AssistantView{Name: " Poet ", Instructions: "Rhyme.", Temperature: "0,5", Effort: "low", ToolsMode: "disabled"}))
 	if made.Name != "Poet" || made.Temperature != "0.5" || made.ID == "" {
 		t.Errorf("%+v", made)

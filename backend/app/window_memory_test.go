@@ -68,7 +68,7 @@ func TestWindowMemory(t *testing.T) {
 	if none := must[api.ChunkPage](t)(p.memory.Chunks(api.MemoryFilter{Scope: "all", Until: row.At})); none.Total != 0 {
 		t.Errorf("before the first turn there is %+v", none)
 	}
-	if h := p.find("What did the ryokan cost?"); h.Chunk != row || h.Rank != 1 || h.Score <= 0 || h.Score > 1 || !slices.Contains(h.Why.Words, "ryokan") || h.Why.Role != "user" {
+	if h := p.find("What did the ryokan cost?"); h.Chunk != row || h.Rank != 1 || h.Score <= 0 || h.Score > 1 || !slices.Contains(h.Match.Words, "ryokan") || h.Match.Role != "user" {
 		t.Errorf("found %+v", h)
 	}
 	st := must[api.IndexStatus](t)(p.memory.Status(row.BranchID))
@@ -91,11 +91,11 @@ func TestWindowMemory(t *testing.T) {
 	}
 	mine, other := items[0], items[1]
 	if mine.ID != row.ID || mine.TurnID != row.TurnID || !mine.Memory.Attached || mine.Memory.Chunk == nil || *mine.Memory.Chunk != row ||
-		mine.Memory.Why.Reason != "Attached by hand." {
+		mine.Memory.Match.Reason != "Attached by hand." {
 		t.Errorf("what was attached: %+v %+v", mine, mine.Memory)
 	}
-	if m := other.Memory; m.Attached || m.Rank != 2 || m.Score <= 0 || m.Score > 1 || !slices.Contains(m.Why.Words, "parseInvoiceHeader") ||
-		!strings.HasPrefix(m.Why.Reason, "Matched: parseInvoiceHeader") ||
+	if m := other.Memory; m.Attached || m.Rank != 2 || m.Score <= 0 || m.Score > 1 || !slices.Contains(m.Match.Words, "parseInvoiceHeader") ||
+		!strings.HasPrefix(m.Match.Reason, "Matched: parseInvoiceHeader") ||
 		strings.HasPrefix(m.Chunk.Excerpt, "[") || !strings.Contains(other.Text, "parseInvoiceHeader") {
 		t.Errorf("what was found: %+v %+v", other, m)
 	}
@@ -137,21 +137,18 @@ func TestWindowMemoryAttached(t *testing.T) {
 		memories []api.MemoryChip
 		want     chat.Code
 	}{
-		"memory alone": {" ", []api.MemoryChip{chip}, chat.CodeInvalid},
-		"gone":         {"What of it?", []api.MemoryChip{chip, gone}, chat.CodeNotFound},
-		"too many":     {"What of it?", many, chat.CodeInvalid},
+		"only memory": {" ", []api.MemoryChip{chip}, chat.CodeInvalid},
+		"gone":        {"What of it?", []api.MemoryChip{chip, gone}, chat.CodeNotFound},
+		"too many":    {"What of it?", many, chat.CodeInvalid},
 	} {
 		if _, err := p.chat.Send(api.SendRequest{Text: c.text, Memories: c.memories, Model: "m"}); chat.CodeOf(err) != c.want {
 			t.Errorf("%s: %v", name, err)
-		}
-		if err := p.sessions.SaveDraft(row.BranchID, api.Draft{Text: c.text, Memories: c.memories, Queued: true}); chat.CodeOf(err) != c.want {
-			t.Errorf("%s, queued: %v", name, err)
 		}
 	}
 	if rows := must[[]api.SessionRow](t)(p.sessions.List(false, "")); len(rows) != 2 {
 		t.Errorf("%d sessions", len(rows))
 	}
-	if after := must[api.Draft](t)(p.sessions.Draft(row.BranchID)); !slices.Equal(after.Memories, d.Memories) || after.Queued {
+	if after := must[api.Draft](t)(p.sessions.Draft(row.BranchID)); !slices.Equal(after.Memories, d.Memories) {
 		t.Errorf("the draft became %+v", after)
 	}
 	id := must[string](t)(p.chat.TemporaryStart())
@@ -194,7 +191,7 @@ func TestWindowMemoryFails(t *testing.T) {
 	sent := must[api.SendResult](t)(p.chat.Send(api.SendRequest{Text: "What did the ryokan cost, and where was it?", Model: "m"}))
 	p.eventually("the turn was not answered", func() bool {
 		v, err := p.sessions.Turn(sent.BranchID, sent.TurnID)
-		return err == nil && chat.Phase(v.Phase).Finalized()
+		return err == nil && v.Phase.Finalized()
 	})
 	v := must[api.TurnView](t)(p.sessions.Turn(sent.BranchID, sent.TurnID))
 	c := must[api.ContextView](t)(p.inspect.Context(sent.TurnID))
@@ -204,5 +201,19 @@ func TestWindowMemoryFails(t *testing.T) {
 	found := must[api.MemorySearch](t)(p.memory.Search(api.MemoryFilter{Scope: "all"}, "Gion breakfast"))
 	if found.Warning == "" || found.Embedder != "" || len(found.Hits) == 0 || found.Hits[0].Chunk.Excerpt != things[0] {
 		t.Errorf("found %+v", found)
+	}
+}
+
+// TestWindowSizeOfTheNextRequest: what the header says of the next request, without and with all the memory that may be
+// found, bounds what the preview has with a message.
+func TestWindowSizeOfTheNextRequest(t *testing.T) {
+	t.Parallel()
+	p := openMemory(t, "")
+	other := p.say(api.SendRequest{Text: "Good morning.", Model: "m"})
+	h := must[api.SessionSnapshot](t)(p.sessions.Open(other.SessionID, "")).Header
+	const question = "What did the ryokan near Gion cost, with breakfast?"
+	next := must[api.ContextView](t)(p.inspect.NextContext(other.BranchID, "m", api.Draft{Text: question}))
+	if least := h.ContextTokens - h.ContextRecalled; len(retrievedItems(next)) == 0 || next.Tokens <= least+len(question)/4 || next.Tokens > least+h.ContextRecalled+h.ContextMemory+len(question) {
+		t.Errorf("the next request has %d tokens, %d passages; the header says %d, and up to %d of memory", next.Tokens, len(retrievedItems(next)), least, h.ContextMemory)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,18 +14,6 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/test/harness"
 )
-
-// programsOf returns the window's service for other programs.
-func (p *page) programsOf() *api.Programs {
-	p.t.Helper()
-	for _, b := range p.window.Bind {
-		if s, ok := b.(*api.Programs); ok {
-			return s
-		}
-	}
-	p.t.Fatal("the window has no service about programs")
-	return nil
-}
 
 // asked sends a program's request over HTTP and returns the status, session and body of the response.
 func asked(t *testing.T, url, token, session, body string) (status int, inSession, answer string) {
@@ -70,7 +59,7 @@ func TestWindowServesOtherPrograms(t *testing.T) {
 	port := l.Addr().(*net.TCPAddr).Port
 	harness.WriteFile(t, filepath.Join(dir, "config.toml"), fmt.Appendf(nil, "[mcp.server]\nport = %d\n", port))
 	p := openPage(t, dir)
-	programs := p.programsOf()
+	programs := serviceIn[*api.Programs](p.window)
 	if err := p.settings.FinishFirstRun("recall"); err != nil {
 		t.Fatal(err)
 	}
@@ -133,19 +122,14 @@ func TestWindowServesOtherPrograms(t *testing.T) {
 }
 
 func anyKind(changes []api.Change, kind chat.ChangeKind) bool {
-	for _, c := range changes {
-		if c.Kind == kind {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(changes, func(c api.Change) bool { return c.Kind == kind })
 }
 
 // TestWindowServesTheMcpCommand: while the window has the data open, it serves a program that runs the mcp command.
 func TestWindowServesTheMcpCommand(t *testing.T) {
 	dir := t.TempDir()
 	p := openPage(t, dir)
-	programs := p.programsOf()
+	programs := serviceIn[*api.Programs](p.window)
 	if err := p.settings.FinishFirstRun("recall"); err != nil {
 		t.Fatal(err)
 	}

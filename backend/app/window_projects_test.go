@@ -11,24 +11,11 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// serviceOf returns the bound service of a type.
-func serviceOf[T any](p *page) T {
-	p.t.Helper()
-	for _, b := range p.window.Bind {
-		if s, ok := b.(T); ok {
-			return s
-		}
-	}
-	var none T
-	p.t.Fatalf("the window binds no %T", none)
-	return none
-}
-
 // TestWindowProjects: creating a project, the settings and memory scope of its sessions, and the event that tells the
 // page about its deletion.
 func TestWindowProjects(t *testing.T) {
 	p := openPage(t, t.TempDir())
-	s := serviceOf[*api.Projects](p)
+	s := serviceIn[*api.Projects](p.window)
 	made := must[api.ProjectView](t)(s.Create(" Bakery "))
 	if made.Name != "Bakery" || made.ID == "" || made.Facts == nil || made.Tools == nil || made.Scan != nil {
 		t.Errorf("%+v", made)
@@ -66,8 +53,8 @@ func TestWindowProjects(t *testing.T) {
 	projectFilesInWindow(t, s, made.ID)
 
 	p.seen()
-	gone := must[api.DeletePreview](t)(p.storage.DeletePreview(chat.EraseProject, made.ID))
-	receipt := must[api.ReceiptView](t)(p.storage.Erase(chat.EraseProject, made.ID, gone.Confirm))
+	gone := must[api.DeletePreview](t)(p.storage.DeletePreview(chat.EraseProject, made.ID, nil))
+	receipt := must[api.ReceiptView](t)(p.storage.Erase(chat.EraseProject, made.ID, gone.Confirm, nil))
 	if _, changes := p.seen(); receipt.Kind != chat.EraseProject || !anyKind(changes, chat.ChangeProjects) {
 		t.Errorf("%+v, reported %+v", receipt, changes)
 	}
@@ -101,7 +88,7 @@ func projectFilesInWindow(t *testing.T, s *api.Projects, id string) {
 		}
 	}
 	watched := must[api.ProjectView](t)(s.Watch(id, dir))
-	if watched.Scan == nil || watched.Scan.NewCount != 2 || watched.Files != 3 || !slices.Equal(watched.Scan.Skipped, []api.SkippedCount{{Why: "may hold secrets", Count: 1}}) {
+	if watched.Scan == nil || watched.Scan.NewCount != 2 || watched.Files != 3 || !slices.Equal(watched.Scan.Skipped, []api.SkippedCount{{Reason: "may hold secrets", Count: 1}}) {
 		t.Errorf("%+v %+v", watched, watched.Scan)
 	}
 	if err := os.Remove(filepath.Join(dir, "a.md")); err != nil {

@@ -101,14 +101,14 @@ func TestWindowErases(t *testing.T) {
 		t.Fatal("it is missing from the beginning")
 	}
 
-	ask := must[api.DeletePreview](t)(p.storage.DeletePreview(chat.EraseTurn, secret.TurnID))
+	ask := must[api.DeletePreview](t)(p.storage.DeletePreview(chat.EraseTurn, secret.TurnID, nil))
 	if ask.Reason != "" || ask.Confirm == "" || len(ask.Parts) < 5 || len(ask.Sessions) != 1 {
 		t.Fatalf("%+v", ask)
 	}
-	if _, err := p.storage.Erase(chat.EraseTurn, secret.TurnID, "yes"); chat.CodeOf(err) != chat.CodeInvalid {
+	if _, err := p.storage.Erase(chat.EraseTurn, secret.TurnID, "yes", nil); chat.CodeOf(err) != chat.CodeInvalid {
 		t.Errorf("without its name: %v", err)
 	}
-	receipt := must[api.ReceiptView](t)(p.storage.Erase(chat.EraseTurn, secret.TurnID, ask.Confirm))
+	receipt := must[api.ReceiptView](t)(p.storage.Erase(chat.EraseTurn, secret.TurnID, ask.Confirm, nil))
 	if receipt.Kind != chat.EraseTurn || !slices.EqualFunc(receipt.Parts, ask.Parts, func(a, b api.ErasedPart) bool { return a.Store == b.Store }) {
 		t.Errorf("the receipt says %+v, the preview %+v", receipt, ask)
 	}
@@ -127,12 +127,24 @@ func TestWindowErases(t *testing.T) {
 	}
 	p.say(api.SendRequest{SessionID: secret.SessionID, Text: "And what comes next?", Model: "m"})
 
-	whole := must[api.DeletePreview](t)(p.storage.DeletePreview(chat.EraseSession, secret.SessionID))
-	must[api.ReceiptView](t)(p.storage.Erase(chat.EraseSession, secret.SessionID, whole.Confirm))
-	if _, err := p.sessions.Open(secret.SessionID, ""); chat.CodeOf(err) != chat.CodeNotFound {
-		t.Errorf("it opens: %v", err)
+	made := must[api.SessionRow](t)(p.sessions.Duplicate(secret.SessionID, branch))
+	whole := must[api.DeletePreview](t)(p.storage.DeletePreview(chat.EraseSession, secret.SessionID, nil))
+	if len(whole.Copies) != 1 || whole.Copies[0].SessionID != made.ID || whole.Copies[0].Turns != 2 || whole.Copies[0].Own != 0 || len(whole.Included) != 0 {
+		t.Errorf("the copies are %+v, included %+v", whole.Copies, whole.Included)
 	}
-	if list := must[[]api.ReceiptView](t)(p.storage.Receipts()); len(list) != 2 || list[0].Subject != secret.SessionID || list[1].Subject != secret.TurnID {
+	copies := []string{made.ID}
+	both := must[api.DeletePreview](t)(p.storage.DeletePreview(chat.EraseSession, secret.SessionID, copies))
+	if len(both.Copies) != 0 || len(both.Included) != 1 || both.Included[0].SessionID != made.ID {
+		t.Errorf("with the copy: staying %+v, included %+v", both.Copies, both.Included)
+	}
+	receipt = must[api.ReceiptView](t)(p.storage.Erase(chat.EraseSession, secret.SessionID, whole.Confirm, copies))
+	for _, id := range []string{secret.SessionID, made.ID} {
+		if _, err := p.sessions.Open(id, ""); chat.CodeOf(err) != chat.CodeNotFound {
+			t.Errorf("%s opens: %v", id, err)
+		}
+	}
+	if list := must[[]api.ReceiptView](t)(p.storage.Receipts()); len(list) != 3 || list[0].Subject != secret.SessionID || list[1].Subject != made.ID ||
+		list[2].Subject != secret.TurnID || !slices.Equal(receipt.Included, []string{list[1].ID}) {
 		t.Errorf("%+v", list)
 	}
 	if left := filesHolding(t, data, "Do not tell"); len(left) > 0 || second.TurnID == "" {
@@ -164,8 +176,8 @@ func TestWindowRestoresAndMovesAtTheNextStart(t *testing.T) {
 	if len(r.Undone) != 0 {
 		t.Errorf("nothing was deleted: %+v", r.Undone)
 	}
-	erasing := must[api.DeletePreview](t)(p.storage.DeletePreview(chat.EraseTurn, kept.TurnID))
-	receipt := must[api.ReceiptView](t)(p.storage.Erase(chat.EraseTurn, kept.TurnID, erasing.Confirm))
+	erasing := must[api.DeletePreview](t)(p.storage.DeletePreview(chat.EraseTurn, kept.TurnID, nil))
+	receipt := must[api.ReceiptView](t)(p.storage.Erase(chat.EraseTurn, kept.TurnID, erasing.Confirm, nil))
 	if r = must[api.RestorePreview](t)(p.storage.RestorePreview(task.Path)); len(r.Undone) != 1 || r.Undone[0].ID != receipt.ID || r.Undone[0].At != receipt.At {
 		t.Errorf("reported: %+v, want %+v", r.Undone, receipt)
 	}

@@ -3,8 +3,11 @@ package app
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,7 +16,9 @@ import (
 	"contextinfinity/backend/api"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/cli"
+	"contextinfinity/backend/config"
 	"contextinfinity/backend/desktop"
+	"contextinfinity/backend/secrets"
 	"contextinfinity/test/harness"
 )
 
@@ -35,6 +40,16 @@ type page struct {
 	changes []api.Change
 }
 
+// serviceIn is the service of a type that a window binds; nil: none.
+func serviceIn[T any](w desktop.Window) (service T) {
+	for _, b := range w.Bind {
+		if s, ok := b.(T); ok {
+			return s
+		}
+	}
+	return service
+}
+
 func openPage(t *testing.T, dir string) *page {
 	t.Helper()
 	return openPageWith(t, cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")})
@@ -42,26 +57,10 @@ func openPage(t *testing.T, dir string) *page {
 
 func openPageWith(t *testing.T, o cli.OpenOptions) *page {
 	t.Helper()
-	p := &page{t: t, window: window(o, Page{})}
-	for _, b := range p.window.Bind {
-		switch b := b.(type) {
-		case *api.Sessions:
-			p.sessions = b
-		case *api.Chat:
-			p.chat = b
-		case *api.Inspect:
-			p.inspect = b
-		case *api.Memory:
-			p.memory = b
-		case *api.Settings:
-			p.settings = b
-		case *api.Work:
-			p.work = b
-		case *api.Transfer:
-			p.transfer = b
-		case *api.Storage:
-			p.storage = b
-		}
+	w := window(o, Page{})
+	p := &page{
+		t: t, window: w, sessions: serviceIn[*api.Sessions](w), chat: serviceIn[*api.Chat](w), inspect: serviceIn[*api.Inspect](w), memory: serviceIn[*api.Memory](w),
+		settings: serviceIn[*api.Settings](w), work: serviceIn[*api.Work](w), transfer: serviceIn[*api.Transfer](w), storage: serviceIn[*api.Storage](w),
 	}
 	p.window.Ready(p.event)
 	t.Cleanup(p.window.Close)
@@ -131,7 +130,7 @@ func TestWindowConversation(t *testing.T) {
 	if len(snap.Turns) != 1 || snap.Turns[0].State != "head" || len(snap.Turns[0].Assistant) == 0 || snap.Session.Title == "" {
 		t.Fatalf("snapshot %+v", snap)
 	}
-	if h := snap.Header; h.HeadSeq != 1 || h.Pending != 0 || h.Durable == 0 || h.Durable != h.Displayed || h.ContextCeiling == 0 || h.Model != "recall" {
+	if h := snap.Header; h.HeadSeq != 1 || h.Pending != 0 || h.Durable == 0 || h.Durable != h.Displayed || h.ContextCeiling == 0 || h.Model != "recall" || h.ContextMemory != 0 { // recall searches itself
 		t.Fatalf("header %+v", h)
 	}
 	p.framesAddUp(snap.Turns[0])
@@ -179,6 +178,8 @@ func TestWindowConversation(t *testing.T) {
 		t.Fatal(err)
 	}
 
+	p.opensWhereWritten(first.SessionID, first.BranchID, fork.ID)
+
 	steps := must[[]api.StepView](t)(p.inspect.Steps(second.TurnID))
 	raw := must[api.RawStep](t)(p.inspect.RawStep(steps[0].ID))
 	if !strings.Contains(raw.Request, "When do we deploy") || len(raw.Events) == 0 {
@@ -192,6 +193,25 @@ func TestWindowConversation(t *testing.T) {
 	if snap := must[api.SessionSnapshot](t)(again.sessions.Open(first.SessionID, "")); len(snap.Turns) != 2 {
 		t.Fatalf("after the restart there are %d turns", len(snap.Turns))
 	}
+}
+
+// opensWhereWritten checks that a session opens at the branch that was written on last, whichever branch was made the
+// active one meanwhile. It ends with the turns and the active branch that it found.
+func (p *page) opensWhereWritten(session, main, fork string) {
+	p.t.Helper()
+	opensAt := func(branch string) {
+		p.t.Helper()
+		if got := must[api.SessionSnapshot](p.t)(p.sessions.Open(session, "")).Header.BranchID; got != branch {
+			p.t.Fatalf("the session opens at %s, not at %s", got, branch)
+		}
+	}
+	opensAt(main)
+	p.say(api.SendRequest{SessionID: session, BranchID: fork, Text: "And if it rains?", Model: "recall"})
+	opensAt(fork)
+	if err := p.sessions.Switch(session, main); err != nil { // as a command does
+		p.t.Fatal(err)
+	}
+	opensAt(main)
 }
 
 // framesAddUp checks that the streamed text is the stored one.
@@ -240,12 +260,26 @@ func TestWindowSessions(t *testing.T) {
 	if rows := must[[]api.SessionRow](t)(p.sessions.List(true, "")); len(rows) != 1 || !rows[0].Archived {
 		t.Fatalf("%+v", rows)
 	}
-	png := api.ImageUpload{MediaType: "image/png", Data: "iVBORw0KGgo="}
+	png := api.ImageUpload{MediaType: "image/png", Data: "iVBORw0KGgo=", Name: "chart.png"}
 	if err := p.sessions.SaveDraft(a.ActiveBranch, api.Draft{Text: "half a thought", Images: []api.ImageUpload{png}}); err != nil {
 		t.Fatal(err)
 	}
-	if d := must[api.Draft](t)(p.sessions.Draft(a.ActiveBranch)); d.Text != "half a thought" || len(d.Images) != 1 || d.Images[0].Data != png.Data {
+	if d := must[api.Draft](t)(p.sessions.Draft(a.ActiveBranch)); d.Text != "half a thought" || len(d.Images) != 1 || d.Images[0] != png || d.Edit != nil {
 		t.Fatalf("%+v", d)
+	}
+	edit := api.DraftEdit{TurnID: "01TURN", Seq: 3, Text: "better words", Images: []api.ImageUpload{png, png}}
+	if err := p.sessions.SaveDraft(a.ActiveBranch, api.Draft{Text: "half a thought", Images: []api.ImageUpload{png}, Edit: &edit}); err != nil {
+		t.Fatal(err)
+	}
+	d := must[api.Draft](t)(p.sessions.Draft(a.ActiveBranch))
+	if d.Text != "half a thought" || len(d.Images) != 1 || d.Edit == nil || d.Edit.TurnID != edit.TurnID || d.Edit.Seq != 3 || d.Edit.Text != edit.Text || len(d.Edit.Images) != 2 {
+		t.Fatalf("the edit and the draft that it replaced: %+v", d)
+	}
+	if err := p.sessions.SaveDraft(a.ActiveBranch, api.Draft{Edit: &api.DraftEdit{TurnID: "01TURN", Seq: 3, Text: "  "}}); err != nil {
+		t.Fatal(err)
+	}
+	if d := must[api.Draft](t)(p.sessions.Draft(a.ActiveBranch)); d.Edit != nil || len(d.Images) != 0 {
+		t.Fatalf("an empty edit of nothing: %+v", d)
 	}
 }
 
@@ -286,8 +320,8 @@ func TestWindowSettings(t *testing.T) {
 	}
 }
 
-// TestWindowWithoutData: if the database cannot be read, the window says so, every other call is refused, and the
-// file does not change.
+// TestWindowWithoutData: if the database cannot be read, the window says so, only the services that its page needs then
+// are bound, they refuse what needs the data, and the file does not change.
 func TestWindowWithoutData(t *testing.T) {
 	dir := t.TempDir()
 	garbage := bytes.Repeat([]byte("this is not a database. "), 500)
@@ -307,11 +341,11 @@ func TestWindowWithoutData(t *testing.T) {
 	if s.Fatal == nil || s.Fatal.Code != chat.CodeCorrupt || s.Fatal.Hint == "" {
 		t.Fatalf("startup %+v", s.Fatal)
 	}
-	if _, err := p.sessions.List(false, ""); chat.CodeOf(err) != chat.CodeCorrupt {
-		t.Errorf("listing: %v", err)
+	if len(p.window.Bind) != 3 || p.settings == nil || p.storage == nil || p.transfer == nil {
+		t.Errorf("bound: %T", p.window.Bind)
 	}
-	if _, err := p.chat.Retry("x", ""); chat.CodeOf(err) != chat.CodeCorrupt {
-		t.Errorf("retrying: %v", err)
+	if _, err := p.storage.Storage(); chat.CodeOf(err) != chat.CodeCorrupt {
+		t.Errorf("its folder: %v", err)
 	}
 	if now, _ := os.ReadFile(matches[0]); !bytes.Equal(now, garbage) {
 		t.Error("the unreadable file was changed")
@@ -328,4 +362,91 @@ func TestSecondWindow(t *testing.T) {
 		t.Fatalf("a second window opened beside the first: %+v", second)
 	}
 	first.say(api.SendRequest{Text: "still works"})
+}
+
+// TestASavedModelIsKnown: after a model of a server was saved, the list has what the server reports about it, so that
+// the window asks nobody for its window.
+func TestASavedModelIsKnown(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"data":[{"id":"alpha","context_length":32768,"supported_parameters":["tools"]}]}`))
+	}))
+	t.Cleanup(server.Close)
+	p := openPage(t, t.TempDir())
+	for _, v := range must[[]api.ModelView](t)(p.settings.SaveModel(api.ModelView{Name: "alpha", Provider: "chatcompletions", ModelID: "alpha", BaseURL: server.URL + "/v1", Stream: true})) {
+		if v.Name == "alpha" {
+			if v.ContextLimit != 32768 || v.LimitSource != "server" || v.Tools != "yes" {
+				t.Errorf("%+v", v)
+			}
+			return
+		}
+	}
+	t.Error("the model was not saved")
+}
+
+// TestAKeyOfOneRunIsMissed: a server that was given a key is not asked without one after a restart that lost it, and
+// the model says what is missing.
+func TestAKeyOfOneRunIsMissed(t *testing.T) {
+	t.Parallel()
+	dir, server := t.TempDir(), "http://127.0.0.1:9"
+	p := openPage(t, dir)
+	model := func(p *page) api.ModelView {
+		for _, v := range p.settings.Models() {
+			if v.Name == "alpha" {
+				return v
+			}
+		}
+		t.Fatal("the model is missing")
+		return api.ModelView{}
+	}
+	must[[]api.KeyView](t)(p.settings.SetKey("127.0.0.1:9", "key-of-this-run"))
+	must[[]api.ModelView](t)(p.settings.SaveModel(api.ModelView{Name: "alpha", Provider: "chatcompletions", ModelID: "alpha", BaseURL: server, Stream: true}))
+	if keys := p.settings.Keys(); !model(p).Usable || !slices.ContainsFunc(keys, func(k api.KeyView) bool { return k.Provider == "127.0.0.1:9" && k.Needed && k.Source == "this run" }) {
+		t.Fatalf("%+v, keys %+v", model(p), keys)
+	}
+	must[[]api.ModelView](t)(p.settings.SaveModel(model(p))) // as the model's form does
+	p.window.Close()
+	again := openPage(t, dir)
+	if v := model(again); v.Usable || !strings.Contains(v.Reason, "No key") {
+		t.Errorf("after a restart without the key: %+v", v)
+	}
+	must[api.SettingsView](t)(again.settings.Set("models.alpha.key_required", "false"))
+	if v := model(again); !v.Usable {
+		t.Errorf("when it is asked without a key on purpose: %+v", v)
+	}
+}
+
+// keyring is one in memory.
+type keyring map[string]string
+
+func (k keyring) Set(_, user, key string) error { k[user] = key; return nil }
+func (k keyring) Delete(_, user string) error   { delete(k, user); return nil }
+func (k keyring) Get(_, user string) (string, error) {
+	if key, ok := k[user]; ok {
+		return key, nil
+	}
+	return "", secrets.ErrNotFound
+}
+
+// TestTheCommandLineRequiresKeysToo: `keys set` and `keys remove` change what the models of a server need, as the
+// window does, also for a key that was stored in the window.
+func TestTheCommandLineRequiresKeysToo(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := openSetup(cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")},
+		secrets.NewWith(secrets.Options{Keyring: keyring{}, Getenv: func(string) string { return "" }}))
+	keys, ctx := verbKeys{s}, t.Context()
+	if err := s.config.SaveModel(config.Model{Name: "alpha", Provider: "chatcompletions", ModelID: "alpha", BaseURL: "http://127.0.0.1:9"}); err != nil {
+		t.Fatal(err)
+	}
+	required := func() bool {
+		again := openSetup(s.flags, secrets.New()).config.Config() // from the file
+		return len(again.Configured) == 1 && again.Configured[0].KeyRequired
+	}
+	if err := keys.Set(ctx, "127.0.0.1:9", "a-key"); err != nil || !required() {
+		t.Errorf("after keys set: %v, required: %v", err, required())
+	}
+	if err := keys.Remove(ctx, "127.0.0.1:9"); err != nil || required() {
+		t.Errorf("after keys remove: %v, required: %v", err, required())
+	}
 }

@@ -27,16 +27,8 @@ func openWorkbench(t *testing.T) workbench {
 	r := harness.NewRelay(t, harness.ChatWire, func(int) llmtest.Step { return llmtest.Stream(harness.ChatWire.Saying(true, "It is noted.")...) }, nil)
 	dir := t.TempDir()
 	harness.WriteFile(t, filepath.Join(dir, "config.toml"), []byte(harness.ChatWire.Windowed("m", r.URL, 8192)+"[librarian]\nmodel = \"\"\n"))
-	b := workbench{page: openPage(t, dir)}
-	for _, s := range b.window.Bind {
-		switch s := s.(type) {
-		case *api.Branches:
-			b.branches = s
-		case *api.Search:
-			b.search = s
-		}
-	}
-	return b
+	p := openPage(t, dir)
+	return workbench{page: p, branches: serviceIn[*api.Branches](p.window), search: serviceIn[*api.Search](p.window)}
 }
 
 var minute = regexp.MustCompile(`\[Now: [^\]]*\]`)
@@ -109,8 +101,8 @@ func TestWindowBranches(t *testing.T) {
 	if len(tree.Runs) != 3 || tree.Active != back.ID || tree.Turns != 3 {
 		t.Fatalf("%+v", tree)
 	}
-	root, goesOn, fork := tree.Runs[0], tree.Runs[1], tree.Runs[2]
-	if root.Parent != "" || goesOn.Parent != root.ID || fork.Parent != root.ID || fork.ID != third.TurnID || goesOn.ID != two.TurnID ||
+	root, continued, fork := tree.Runs[0], tree.Runs[1], tree.Runs[2]
+	if root.Parent != "" || continued.Parent != root.ID || fork.Parent != root.ID || fork.ID != third.TurnID || continued.ID != two.TurnID ||
 		root.First != "the first albatross" || root.Last != "" || root.Ends || !fork.Ends || fork.State == "" {
 		t.Errorf("%+v", tree.Runs)
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -61,7 +62,7 @@ type windows struct {
 }
 
 func newWindows(core *api.Core) *windows {
-	return &windows{core: core, last: desktop.LastLeft, ready: make(chan struct{})}
+	return &windows{core: core, last: desktop.LastClosed, ready: make(chan struct{})}
 }
 
 // offer allows opening further windows: from the first one's page and tray, and by other starts of the program.
@@ -121,11 +122,11 @@ func (w *windows) serve(c handover.Call, s handover.Streams) int {
 	})
 	core.Shell = furtherShell(link, core.Shell)
 	if c.Quick && !w.takeQuick(link) {
-		link.Tell(eventElsewhere, nil)
+		link.Notify(eventElsewhere, nil)
 		return w.runLink(link, s)
 	}
 	services = api.NewServices(w.bind(&core), core.Log)
-	leave := w.core.Hub.Join(link.Tell)
+	leave := w.core.Hub.Join(link.Notify)
 	w.count(1)
 	defer func() {
 		leave()
@@ -142,7 +143,7 @@ func (w *windows) takeQuick(link *relay.Link) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.quick != nil {
-		w.quick.Tell(eventShow, nil)
+		w.quick.Notify(eventShow, nil)
 		return false
 	}
 	w.quick = link
@@ -163,7 +164,7 @@ func (w *windows) runLink(link *relay.Link, s handover.Streams) int {
 		select {
 		case sig := <-s.Signals:
 			if sig != syscall.SIGHUP {
-				link.Tell(eventQuit, nil)
+				link.Notify(eventQuit, nil)
 				select {
 				case <-link.Ended():
 				case <-time.After(quittingTime):
@@ -194,10 +195,8 @@ func (w *windows) call(core *api.Core, services api.Services, method string, arg
 }
 
 func cutPrefix(method string) (string, bool) {
-	if len(method) > len(bound) && method[:len(bound)] == bound {
-		return method[len(bound):], true
-	}
-	return "", false
+	name, is := strings.CutPrefix(method, bound)
+	return name, is && name != ""
 }
 
 // furtherShell runs the dialogs of a window in its own process, so that they are above it.
@@ -208,7 +207,6 @@ func furtherShell(link *relay.Link, own api.Shell) api.Shell {
 	shell.PickFolder = func() (string, error) { return replyOf[string](link, methodPickFolder, "") }
 	shell.Picture = func() ([]byte, error) { return replyOf[[]byte](link, methodPicture, "") }
 	shell.Copied = func() ([]string, error) { return replyOf[[]string](link, methodCopied, "") }
-	shell.Tray = func() (bool, bool) { return false, false } // belongs to the first window
 	return shell
 }
 

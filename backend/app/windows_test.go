@@ -28,14 +28,9 @@ func openBeside(t *testing.T, o cli.OpenOptions) *beside {
 	t.Helper()
 	o.NewWindow = true
 	w := window(o, Page{})
-	b := &beside{t: t, window: w, events: map[string]int{}}
+	b := &beside{t: t, window: w, relay: serviceIn[*api.Relay](w), events: map[string]int{}}
 	t.Cleanup(func() { wanted.Store(false) })
 	t.Cleanup(w.Close)
-	for _, service := range w.Bind {
-		if r, ok := service.(*api.Relay); ok {
-			b.relay = r
-		}
-	}
 	if b.relay == nil || !w.Further || w.Work != nil {
 		t.Fatalf("it is not a further window: %+v", w)
 	}

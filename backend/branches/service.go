@@ -290,6 +290,20 @@ func (s *Service) Switch(ctx context.Context, session chat.SessionID, branch cha
 	return nil
 }
 
+// Activate makes a branch the active one of its session, unless it is that already: a session opens where somebody
+// wrote last.
+func (s *Service) Activate(ctx context.Context, branch chat.BranchID) error {
+	b, err := s.store.Branch(ctx, branch)
+	if err != nil {
+		return err
+	}
+	open, err := s.store.Session(ctx, b.SessionID)
+	if err != nil || open.ActiveBranch == branch {
+		return err
+	}
+	return s.Switch(ctx, b.SessionID, branch)
+}
+
 func (s *Service) changed(id chat.SessionID) {
 	s.publish.Change(chat.Change{Kind: chat.ChangeSession, ID: string(id), Session: id})
 	s.publish.Change(chat.Change{Kind: chat.ChangeSessions, ID: string(id), Session: id})

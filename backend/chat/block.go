@@ -8,7 +8,7 @@ import (
 )
 
 // Block is one structured unit of a message (SRD 5.1). The implementations are Text, ToolUse, ToolResult, Image,
-// Reasoning, Refusal, Document, Memory and Unknown; in JSON each has its name in "type".
+// Reasoning, Refusal, Document, Memory, Edit and Unknown; in JSON each has its name in "type".
 type Block interface {
 	blockType() string
 }
@@ -41,8 +41,9 @@ type ToolResult struct {
 }
 
 // Image is an image by media type and source, the source being
-// {"data": base64} or {"url": string}.
+// {"data": base64} or {"url": string}. Its name is never sent.
 type Image struct {
+	Name      string          `json:"name,omitempty"` // of its file, if known
 	MediaType string          `json:"media_type"`
 	Source    json.RawMessage `json:"source"`
 }
@@ -94,6 +95,13 @@ type Memory struct {
 	Chunk ChunkID `json:"chunk_id"`
 }
 
+// Edit separates the two parts of a draft while an earlier message is being rewritten: the blocks before it are the
+// draft that it replaced, those after it the new version of that turn's message. No other message contains it.
+type Edit struct {
+	Turn TurnID `json:"turn_id"`
+	Seq  int64  `json:"turn_seq"`
+}
+
 // Unknown keeps content without a matching block type, byte for byte.
 type Unknown struct {
 	Provider string
@@ -108,6 +116,7 @@ func (Reasoning) blockType() string  { return "reasoning" }
 func (Refusal) blockType() string    { return "refusal" }
 func (Document) blockType() string   { return "document" }
 func (Memory) blockType() string     { return "memory" }
+func (Edit) blockType() string       { return "edit" }
 func (Unknown) blockType() string    { return "unknown" }
 
 // unknownJSON is the JSON form of Unknown. Raw is for readers; RawText has the exact bytes if a JSON encoder could
@@ -150,6 +159,17 @@ func (u *Unknown) UnmarshalJSON(data []byte) error {
 
 // Blocks is an ordered list of blocks with a discriminated JSON form.
 type Blocks []Block
+
+// AtEdit returns the two parts of a draft in which a message is being rewritten. In any other message, ok is false and
+// all blocks are in the first part.
+func (bs Blocks) AtEdit() (before, edited Blocks, edit Edit, ok bool) {
+	for i, b := range bs {
+		if edit, ok = b.(Edit); ok {
+			return bs[:i:i], bs[i+1:], edit, true
+		}
+	}
+	return bs, nil, edit, false
+}
 
 // MarshalJSON writes each block as an object that begins with its "type".
 func (bs Blocks) MarshalJSON() ([]byte, error) {
@@ -210,6 +230,8 @@ func unmarshalBlock(raw json.RawMessage) (Block, error) {
 		return decodeAs[Document](raw)
 	case "memory":
 		return decodeAs[Memory](raw)
+	case "edit":
+		return decodeAs[Edit](raw)
 	case "unknown":
 		return decodeAs[Unknown](raw)
 	}

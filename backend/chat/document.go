@@ -44,11 +44,12 @@ func (bs Blocks) Memories() []ChunkID {
 // Title is a one-line title of a message: its first words, or the names of its attachments.
 func (m Message) Title() string { return m.firstWords(TitleRunes) }
 
-// Landmark is Title, short enough to be part of another name.
-func (m Message) Landmark() string { return m.firstWords(landmarkRunes) }
+// Landmark is the first sentence of a message, or the names of its attachments, as a part of another name. A list shows
+// less of it, with an ellipsis.
+func (m Message) Landmark() string { return firstSentence(m.firstWords(landmarkRunes)) }
 
 // landmarkRunes is the maximum length of a landmark, in characters.
-const landmarkRunes = 40
+const landmarkRunes = 120
 
 func (m Message) firstWords(most int) string {
 	if title := firstWords(m.RenderedText(), most); title != "" {

@@ -48,6 +48,15 @@ func NewID(now time.Time) string {
 	return id.String()
 }
 
+// FirstID is not greater than any identifier that NewID returns at this time or later.
+func FirstID(at time.Time) string {
+	var id ulid.ULID
+	if at.UnixMilli() > 0 {
+		_ = id.SetTime(ulid.Timestamp(at)) // fails only after the year 10889
+	}
+	return id.String()
+}
+
 // ValidID reports whether s has the form of an identifier.
 func ValidID(s string) bool {
 	_, err := ulid.ParseStrict(s)

@@ -80,7 +80,7 @@ const MaxJobPause = 10 * time.Minute
 const MaxJobLease = 5 * time.Minute
 
 // Lease is a worker's right to one try of a job: no other try has its claim number. What a worker writes without it
-// is refused with an error for which LeaseLost is true. The zero Lease is none, and refuses nothing.
+// is refused with an error for which LeaseLost is true. The zero Lease means that no job is held, and refuses nothing.
 type Lease struct {
 	Job   int64
 	Claim int64

@@ -112,7 +112,7 @@ func (m Message) IsEmpty() bool {
 			if strings.TrimSpace(b.Text) != "" {
 				return false
 			}
-		case Memory: // only has an effect together with text
+		case Memory, Edit: // only have an effect together with text
 		default:
 			return false
 		}

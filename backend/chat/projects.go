@@ -167,8 +167,8 @@ type ProjectScan struct {
 
 // SkippedFile is a file or directory that is not indexed, and why.
 type SkippedFile struct {
-	Path string `json:"path"`
-	Why  string `json:"why"`
+	Path   string `json:"path"`
+	Reason string `json:"why"` // stored and printed under this key since the first scans
 }
 
 // Differs reports that a scan's result differs from the previous one.

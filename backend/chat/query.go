@@ -107,6 +107,7 @@ const (
 	ChangeJobs     ChangeKind = "jobs"
 	ChangePins     ChangeKind = "pins"  // ID is the branch
 	ChangeDraft    ChangeKind = "draft" // ID is the branch
+	ChangeQueue    ChangeKind = "queue" // messages that wait to be sent; ID is the branch
 	ChangeSettings ChangeKind = "settings"
 	ChangeRecovery ChangeKind = "recovery"
 	ChangeReindex  ChangeKind = "reindex"  // vectors are being made again; ID is "done/total"

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -109,13 +110,13 @@ func RecoveredCount(kind RecoveryKind, n int) RecoveryItem {
 	i := RecoveryItem{Kind: kind, Count: n}
 	switch kind {
 	case RecoveredCommitted:
-		i.Message = counted(n, "answer that was final was", "answers that were final were") + " taken into the conversation's state."
+		i.Message = counted(n, "final answer was", "final answers were") + " added to the conversation's state."
 	case RecoveredRequeued:
-		i.Message = counted(n, "background job that was missing or abandoned was", "background jobs that were missing or abandoned were") + " queued again."
+		i.Message = counted(n, "missing or abandoned background job was", "missing or abandoned background jobs were") + " queued again."
 	case RecoveredPruned:
-		i.Message = counted(n, "journal", "journals") + " of settled answers removed that a crash had left; the database holds what was in them."
+		i.Message = counted(n, "journal that a crash had left was", "journals that a crash had left were") + " removed; the answers are in the database."
 	case RecoveredSwept:
-		i.Message = counted(n, "document", "documents") + " removed that no message had named for a day."
+		i.Message = counted(n, "document that no message had used for a day was", "documents that no message had used for a day were") + " removed."
 	}
 	return i
 }
@@ -140,9 +141,7 @@ func GivenUp(j Job) RecoveryItem {
 		JobSummarizeTurn: "Taking an answer into the conversation's state", JobIndexTurn: "Making a turn searchable",
 		JobSummarizeRange: "Summarising a part of the history",
 	}[j.Type]
-	if what == "" {
-		what = "Background work"
-	}
+	what = cmp.Or(what, "Background work")
 	return RecoveryItem{
 		Kind: RecoveredDead, SessionID: j.SessionID, TurnID: j.TurnID, JobID: j.ID,
 		Message: fmt.Sprintf("%s failed %d times and was given up (job %d): %s Nothing is lost; retry it when the cause is gone.",

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -99,12 +100,7 @@ func (b ToolBatch) Waiting() []CallRecord {
 
 // Finished reports that every call has its result.
 func (b ToolBatch) Finished() bool {
-	for _, c := range b.Calls {
-		if c.State != CallDone {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(b.Calls, func(c CallRecord) bool { return c.State != CallDone })
 }
 
 // Results are the existing results, in the order of the calls.

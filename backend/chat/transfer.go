@@ -12,6 +12,7 @@ type Imported struct {
 	Outcome  ImportOutcome
 	Turns    int    // added
 	Branches int    // added, without the first
+	Requests int    // added to an existing session, whose earlier bundle had left them out
 	Notice   string // what to tell the user about it; empty: nothing
 }
 
@@ -20,7 +21,7 @@ type ImportOutcome string
 
 const (
 	ImportMade    ImportOutcome = "made"    // a new session
-	ImportGrown   ImportOutcome = "grown"   // new turns in an existing one
+	ImportGrown   ImportOutcome = "grown"   // new turns in an existing one, or requests that were missing
 	ImportAlready ImportOutcome = "already" // it existed, unchanged
 	ImportCopied  ImportOutcome = "copied"  // a bundle as a copy, because its session has diverged
 )
@@ -36,15 +37,22 @@ type Receipt struct {
 	// Copies are other sessions that contained the same messages then, with their present titles: a receipt contains
 	// none.
 	Copies []Copy `json:"copies,omitempty"`
+	// Included are the receipts of the copies that were deleted in the same step. Only the result of a deletion contains
+	// them; each is stored as a receipt of its own.
+	Included []Receipt `json:"included,omitempty"`
 }
 
 // Copy is another session with messages of a deleted session or turn: a duplicate, an import of a bundle or the
-// session that was duplicated. A deletion does not change it.
+// session that was duplicated. A deletion does not change it unless it is named there.
 type Copy struct {
 	Session SessionID `json:"session_id"`
 	Title   string    `json:"title"`
 	Turn    TurnID    `json:"turn_id"`        // the first turn with such a message
 	Gone    bool      `json:"gone,omitempty"` // of a receipt: deleted since
+	// Turns is the number of the copy's turns, Own of those that the deleted session does not have: a deletion of the
+	// session with this copy deletes them too. Both are 0 for a turn, and in a receipt.
+	Turns int `json:"turns,omitempty"`
+	Own   int `json:"own,omitempty"`
 }
 
 // Erased is how many records of a table were removed or emptied.
@@ -74,9 +82,10 @@ type ErasePreview struct {
 	Sessions []string `json:"sessions"` // titles of others that would lose stored requests
 	Backups  []string `json:"backups"`  // files that contain it, and still will
 	Copies   []Copy   `json:"copies"`   // other sessions with the same messages, which stay
+	Included []Copy   `json:"included"` // copies that would be deleted too: those named to the preview
 	Reason   string   `json:"reason"`   // why it is not possible now; empty: it is
-	// Names are the session's present and former names, here and in the program it was imported from, by which
-	// NamedIn recognises records of tasks.
+	// Names are the present and former names of the session and of the included copies, here and in the program they were
+	// imported from, by which NamedIn recognises records of tasks.
 	Names []string `json:"-"`
 }
 

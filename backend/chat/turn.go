@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 )
 
@@ -35,12 +36,7 @@ var phaseMoves = map[Phase][]Phase{
 
 // CanMove reports whether a transition between phases is allowed.
 func CanMove(from, to Phase) bool {
-	for _, p := range phaseMoves[from] {
-		if p == to {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(phaseMoves[from], to)
 }
 
 // Finalized reports that the answer is final: the phase is ResponseFinalized or later.

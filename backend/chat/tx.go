@@ -28,6 +28,8 @@ type Acceptance struct {
 	RetryOf  TurnID
 	// ClearDraft removes the branch's draft in the same transaction.
 	ClearDraft bool
+	// Queued is the queued message that becomes this turn; it is removed in the same transaction. Empty: none.
+	Queued QueuedID
 }
 
 // Preparation records the assembled context: Responding may follow.
@@ -200,6 +202,5 @@ type Cut struct {
 type Draft struct {
 	BranchID  BranchID  `json:"branch_id"`
 	Message   Message   `json:"message"`
-	Queued    bool      `json:"queued"` // send it when the running turn is final
 	UpdatedAt time.Time `json:"updated_at"`
 }

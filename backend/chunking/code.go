@@ -102,7 +102,7 @@ func (c *cutter) statements(lines []codeLine, b border) {
 			}
 		}
 		if blank = l.indent < 0; blank && len(c.out) > 0 && i > 0 {
-			c.out[len(c.out)-1].end = int32(l.end) //nolint:gosec // see piece; white space belongs to what it follows
+			c.out[len(c.out)-1].end = int32(l.end) // see piece; white space belongs to what it follows
 			continue
 		}
 		c.words(l.start, l.end, b, code)

@@ -84,7 +84,7 @@ func joined(ps []piece, runs []run) []piece {
 	out := make([]piece, len(runs))
 	for i, r := range runs {
 		out[i] = ps[r.from]
-		out[i].end, out[i].tokens = ps[r.to-1].end, int32(tokensOf(ps, r)) //nolint:gosec // see piece
+		out[i].end, out[i].tokens = ps[r.to-1].end, int32(tokensOf(ps, r)) // see piece
 	}
 	return out
 }

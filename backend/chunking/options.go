@@ -1,6 +1,7 @@
 package chunking
 
 import (
+	"cmp"
 	"path"
 	"strings"
 
@@ -54,12 +55,8 @@ func (o Options) filled() Options {
 	or(&o.UnitMin, o.UnitMax/4)
 	o.UnitMin = min(o.UnitMin, o.UnitMax)
 	o.Overlap = min(max(o.Overlap, 0), o.MaxTokens/2)
-	if o.AnswerTokens == 0 {
-		o.AnswerTokens = defaultAnswer
-	}
-	if o.QuestionTokens == 0 {
-		o.QuestionTokens = defaultQuestion
-	}
+	o.AnswerTokens = cmp.Or(o.AnswerTokens, defaultAnswer)
+	o.QuestionTokens = cmp.Or(o.QuestionTokens, defaultQuestion)
 	return o
 }
 

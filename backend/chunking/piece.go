@@ -61,7 +61,7 @@ func (c *cutter) put(start, end, tokens int, b border, k kind) {
 	if start >= end {
 		return
 	}
-	p := piece{start: int32(start), end: int32(end), tokens: int32(tokens), border: b, kind: k, path: c.path} //nolint:gosec // see piece
+	p := piece{start: int32(start), end: int32(end), tokens: int32(tokens), border: b, kind: k, path: c.path} // see piece
 	if n := len(c.out); n > 0 {
 		p.border = after(c.out[n-1], c.text, p.border, p.kind)
 	}
@@ -149,7 +149,7 @@ func eachSentence(text string, yield func(start, end int, b border)) {
 			}
 		case ended:
 			yield(start, i, b)
-			start, b, next, ended = i, next, borderNone, false
+			start, b, ended = i, next, false
 			next = mark(r)
 		case intent.EndsSentence(r):
 			next = mark(r)

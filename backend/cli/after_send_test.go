@@ -76,7 +76,7 @@ func TestDroppedPendingTurnsAreReported(t *testing.T) {
 	h.run("send", "--new", long).exits(0)
 	for n := 2; n < 20; n++ {
 		r := h.run("send", long+strconv.Itoa(n)).exits(0)
-		if strings.Contains(r.err, "did not fit into this request") && strings.Contains(r.err, "turn #1 to #") {
+		if strings.Contains(r.err, "did not fit into this request") && strings.Contains(r.err, "turns (#1 to #") {
 			return
 		}
 	}

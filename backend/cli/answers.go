@@ -31,8 +31,8 @@ func (c *call) answersCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "answers TURN",
 		Short: "List the answers of several models to one message, or merge them",
-		Long: `Lists the turns that put the message of TURN at the same place of the conversation,
-each on its branch. To continue with one of them: contextinfinity switch SESSION BRANCH.`,
+		Long: `TURN is the turn of any of the answers; each is on a branch of its own.
+To continue with one of them: contextinfinity switch SESSION BRANCH.`,
 		Args: exactly("TURN"),
 	}
 	cmd.RunE = c.reads(func(ctx context.Context, s *Services, args []string) (reply, error) {
@@ -96,9 +96,6 @@ func (r answersReply) print(o *output) {
 
 // askSeveral sends a message to several models.
 func (c *call) askSeveral(ctx context.Context, s *Services, m turn.Message, models []string) ([]answers.Sent, error) {
-	if err := c.unqueue(ctx, s, m.Branch); err != nil {
-		return nil, err
-	}
 	before, _, err := s.History.LastTurn(ctx, m.Branch)
 	if err != nil {
 		return nil, err
@@ -116,7 +113,7 @@ func (c *call) followSeveral(ctx context.Context, s *Services, sent []answers.Se
 	first := sent[0].Handle.Turn
 	doc := answersReply{SessionID: first.SessionID}
 	failure := c.eachAnswer(ctx, s, sent, jobs.Level(f.wait), &doc)
-	r := reply{doc: doc, stands: true}
+	r := reply{doc: doc, keepOnError: true}
 	if ctx.Err() == nil && !c.out.gone() {
 		c.flush(r, failure)
 		c.workAfter(ctx, s, first)

@@ -178,6 +178,13 @@ func TestAnswerAlsoAndMerge(t *testing.T) {
 	if also.Text != "two says red" || also.Seq != 1 || also.BranchID == s.BranchID {
 		t.Errorf("%+v", also)
 	}
+	branches := h.run("branches", "--json", s.SessionID).exits(0).out
+	if r := h.run("answers", "merge", s.TurnID, "--model", "recall"); r.code == 0 || !strings.Contains(r.err, "recall quotes your history and cannot merge answers. Nothing was sent.") {
+		t.Errorf("recall merged: %d %q", r.code, r.err)
+	}
+	if now := h.run("branches", "--json", s.SessionID).exits(0).out; now != branches {
+		t.Errorf("a branch was created for a merge that was refused: %s", now)
+	}
 	h.provider.of["test-3"] = say("purple")
 	var merged sent
 	h.run("answers", "merge", "--json", also.TurnID, "--model", "third").exits(0).into(&merged)

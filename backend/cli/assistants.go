@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -12,13 +13,14 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/atomicfile"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/library"
 )
 
 func (c *call) assistantsCommand() *cobra.Command {
-	list := func(use string) *cobra.Command {
+	list := func(use, short string) *cobra.Command {
 		cmd := &cobra.Command{
-			Use: use, Short: "List, create and change assistants: named instructions, model and settings", Args: exactly(),
+			Use: use, Short: short, Args: exactly(),
 			Long: `An assistant is a named preset. send --assistant NAME and chat --assistant NAME start a session with it. Its
 settings are copied into the session: later changes of the assistant affect no session until it is applied
 again.`,
@@ -31,8 +33,8 @@ again.`,
 		})
 		return cmd
 	}
-	cmd := list("assistants")
-	cmd.AddCommand(list("list"), c.assistantShow(), c.assistantNew(), c.assistantSet(), c.assistantDuplicate(), c.assistantDelete(),
+	cmd := list("assistants", "List, create and change assistants: named instructions, model and settings")
+	cmd.AddCommand(list("list", "List the assistants"), c.assistantShow(), c.assistantNew(), c.assistantSet(), c.assistantDuplicate(), c.assistantDelete(),
 		c.assistantApply(), c.assistantExport(), c.assistantImport())
 	return cmd
 }
@@ -54,17 +56,10 @@ func assistantsAnswer(all []chat.Assistant) reply {
 		}
 		t := newTable("NAME", "MODEL", "TEMPERATURE", "EFFORT", "TOOLS", "INSTRUCTIONS")
 		for _, a := range all {
-			t.add(a.Name, orWord(a.Model, "the session's"), temperature(a.Temperature), orWord(a.Effort, "default"), orWord(a.ToolsMode, "default"), clip(line(a.Instructions), 48))
+			t.add(a.Name, cmp.Or(a.Model, "the session's"), temperature(a.Temperature), cmp.Or(a.Effort, "default"), cmp.Or(a.ToolsMode, "default"), clip(line(a.Instructions), 48))
 		}
 		t.print(o)
 	}}
-}
-
-func orWord(s, word string) string {
-	if s == "" {
-		return word
-	}
-	return s
 }
 
 func temperature(t *float64) string {
@@ -85,7 +80,7 @@ func (c *call) assistantShow() *cobra.Command {
 		a, err := s.Library.AssistantNamed(ctx, args[0])
 		return reply{doc: assistantReply{a}, text: func(o *output) {
 			o.printf("%s\nmodel        %s\ntemperature  %s\neffort       %s\ntools        %s\n", o.bold(line(a.Name)),
-				line(orWord(a.Model, "the session's")), temperature(a.Temperature), orWord(a.Effort, "default"), orWord(a.ToolsMode, "default"))
+				line(cmp.Or(a.Model, "the session's")), temperature(a.Temperature), cmp.Or(a.Effort, "default"), cmp.Or(a.ToolsMode, "default"))
 			if a.Instructions != "" {
 				o.printf("%s\n", block(a.Instructions))
 			}
@@ -171,6 +166,9 @@ func (c *call) assistantSet() *cobra.Command {
 	cmd.Flags().StringVar(&name, "name", "", "another name")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		var given chat.Assistant
+		if err := requireChange(cmd); err != nil {
+			return reply{}, err
+		}
 		if err := f.apply(c, cmd, &given); err != nil { // stdin is read before anything is opened
 			return reply{}, err
 		}
@@ -264,7 +262,7 @@ type fileFlags struct {
 }
 
 func (f *fileFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&f.out, "output", "o", "-", "the file to write, or - for stdout")
+	cmd.Flags().StringVarP(&f.out, "output", "o", "-", "the `FILE` to write, or - for stdout")
 	cmd.Flags().BoolVar(&f.replace, "replace", false, "overwrite an existing file")
 }
 
@@ -334,7 +332,7 @@ func (c *call) importing(ctx context.Context, name string, do func(*Services, io
 	if name != "-" {
 		f, err := os.Open(c.path(name))
 		if err != nil {
-			return reply{}, chat.WrapError(chat.CodeInvalid, "cli.library_import", err, "The file could not be opened; nothing was imported: "+err.Error()+".")
+			return reply{}, readError("cli.library_import", name, err, "nothing was imported")
 		}
 		defer func() { _ = f.Close() }()
 		file = f
@@ -348,11 +346,7 @@ func (c *call) completeAssistant(_ *cobra.Command, args []string, _ string) ([]s
 	}
 	return c.complete(func(ctx context.Context, s *Services) ([]string, error) {
 		all, err := s.Library.Assistants(ctx)
-		var out []string
-		for _, a := range all {
-			out = append(out, candidate(a.Name, ""))
-		}
-		return out, err
+		return lists.Map(all, func(a chat.Assistant) string { return candidate(a.Name, "") }), err
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/documents"
+	"contextinfinity/backend/internal/lists"
 )
 
 // attachment is a document that was read but not stored yet: nothing is opened or created before all of them are
@@ -38,7 +39,7 @@ func readFile(path string) ([]byte, error) {
 	const op = "cli.attach"
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, chat.WrapError(chat.CodeInvalid, op, err, "The document could not be opened; nothing was sent: "+err.Error()+".")
+		return nil, readError(op, path, err, "nothing was sent or stored")
 	}
 	defer func() { _ = f.Close() }()
 	info, err := f.Stat()
@@ -50,7 +51,7 @@ func readFile(path string) ([]byte, error) {
 	}
 	data, err := io.ReadAll(io.LimitReader(f, documents.MaxBytes+1))
 	if err != nil {
-		return nil, chat.WrapError(chat.CodeInvalid, op, err, "The document could not be read; nothing was sent: "+err.Error()+".")
+		return nil, readError(op, path, err, "nothing was sent or stored")
 	}
 	return data, nil
 }
@@ -59,7 +60,7 @@ func readFile(path string) ([]byte, error) {
 func (s *Services) attach(ctx context.Context, m *chat.Message, branch chat.BranchID, files []attachment) error {
 	var blocks chat.Blocks
 	for _, a := range files {
-		kept, err := a.read.Keep(ctx, s.Drafts, branch, a.content, func(text string) int { return s.Counter.Count("", text) })
+		kept, err := a.read.Keep(ctx, s.Files, branch, a.content, func(text string) int { return s.Counter.Count("", text) })
 		if err != nil {
 			return err
 		}
@@ -74,9 +75,6 @@ func titleOfMessage(text string, files []attachment) string {
 	if title := chat.TitleFrom(text); title != "" {
 		return title
 	}
-	var names []string
-	for _, a := range files {
-		names = append(names, a.read.Name)
-	}
+	names := lists.Map(files, func(a attachment) string { return a.read.Name })
 	return chat.TitleFrom(strings.Join(names, ", "))
 }

@@ -25,7 +25,7 @@ func TestSendAttach(t *testing.T) {
 		docs[0].Text != "# Notes\n\nThe harbour opens at seven.\n" || docs[1].MediaType != "text/x-go" {
 		t.Errorf("blocks: %+v", blocks)
 	}
-	if shown := h.run("show", string(sent.SessionID)).exits(0).out; !strings.Contains(shown, "[document notes.md, 7 tokens]") {
+	if shown := h.run("show", sent.SessionID).exits(0).out; !strings.Contains(shown, "[document notes.md, 7 tokens]") {
 		t.Errorf("show prints %q", shown)
 	}
 	h.run("verify").exits(0)

@@ -92,7 +92,7 @@ and verified as restore does it; the exit code is 3 if one is damaged or has pro
 			return reply{}, err
 		}
 		doc := backupsReply{append([]chat.Backup{}, list...)}
-		r := reply{doc: doc, text: func(o *output) { doc.print(o, check) }, stands: true}
+		r := reply{doc: doc, text: func(o *output) { doc.print(o, check) }, keepOnError: true}
 		if check {
 			return r, wrongWith(list)
 		}
@@ -215,7 +215,7 @@ printed.`, Args: atMost("PATH"),
 		if err != nil && r.Source == "" {
 			return reply{}, err
 		}
-		return reply{doc: r, text: func(o *output) { printRestored(o, r) }, stands: true}, err
+		return reply{doc: r, text: func(o *output) { printRestored(o, r) }, keepOnError: true}, err
 	})
 	return cmd
 }

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -12,6 +13,19 @@ func TestBadArguments(t *testing.T) {
 	session := h.send("--new", "hi").SessionID
 	for line, want := range map[string]string{
 		"reconcile extra":                               `"extra" is one argument too many`,
+		"--session S":                                   "--session needs --new-window. (to send to a session:",
+		"--hidden --bogus":                              "Unknown flag: --bogus. (contextinfinity --help lists its flags)",
+		"sessions nosuch":                               `sessions has no verb "nosuch". (one of: archive, duplicate, folder`,
+		"config nosuch x":                               `config has no verb "nosuch". (one of: check, path, reset, set, show)`,
+		"mcp servers nosuch":                            `mcp servers has no verb "nosuch". (one of: add, disable`,
+		"config":                                        "config needs a verb. (one of: check, path, reset, set, show)",
+		"send hello world":                              `"world" is one argument too many. (contextinfinity send [TEXT|-] [flags]; put TEXT in quotation marks)`,
+		"search two words":                              "; put QUERY in quotation marks)",
+		"assistants set nosuch":                         "No change is given; nothing was done. (contextinfinity assistants set --help lists the flags)",
+		"projects set nosuch":                           "No change is given",
+		"mcp servers add nosuch":                        "A server needs the command that starts it, or --url with its address",
+		"find x":                                        "(contextinfinity sessions lists them;",
+		"jobs retry x":                                  "(contextinfinity jobs lists them)",
 		"reconcile --bogus":                             "contextinfinity reconcile --help lists its flags",
 		"metrics nosuch":                                `"nosuch" is not a session id. (give its 26 letters and digits`,
 		"metrics --limit -1":                            "--limit must not be negative",
@@ -65,5 +79,65 @@ func TestNothingToList(t *testing.T) {
 		if r := empty.run(strings.Fields(line)...).exits(0); !strings.HasPrefix(r.out, want) {
 			t.Errorf("%s: %q, want %q", line, r.out, want)
 		}
+	}
+}
+
+// An empty argument is an error that names it: an empty path would mean the current folder.
+func TestEmptyArguments(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	for verb, want := range map[string]string{
+		"import": "FILE is empty; nothing was done.", "backup": "PATH is empty", "restore --yes": "PATH is empty", "show": "SESSION is empty",
+		"fork": "TURN is empty", "projects add P": "FILE is empty", "projects show": "PROJECT is empty", "mcp servers add": "NAME is empty",
+		"projects watch P": "FOLDER is missing", "prompts import": "FILE is empty", "search": "QUERY is empty",
+	} {
+		if r := h.run(append(strings.Fields(verb), "")...).exits(2); !strings.Contains(r.err, want) || r.out != "" {
+			t.Errorf("%s: %q, want %q", verb, r.err, want)
+		}
+	}
+	for verb, want := range map[string]string{
+		"tools resolve": "CALL and enter|rerun|tell are missing.", "mcp servers add": "NAME is missing.", "import": "FILE is missing.",
+	} {
+		if r := h.run(strings.Fields(verb)...).exits(2); !strings.Contains(r.err, want) {
+			t.Errorf("%s: %q, want %q", verb, r.err, want)
+		}
+	}
+}
+
+// A file that cannot be opened is named, with what did not happen.
+func TestFilesThatCannotBeOpened(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	for verb, want := range map[string]string{
+		"send --new hi --attach":                   "nowhere.md cannot be read: no such file or directory; nothing was sent or stored.",
+		"send --new hi --image":                    "nowhere.md cannot be read: no such file or directory; nothing was sent or stored.",
+		"eval recall --queries x --out y --corpus": "nowhere.md cannot be read: no such file or directory; nothing was written.",
+		"prompts import":                           "nowhere.md cannot be read: no such file or directory; nothing was imported.",
+	} {
+		if r := h.run(append(strings.Fields(verb), "nowhere.md")...); r.code == 0 || !strings.Contains(r.err, want) || strings.Contains(r.err, ": open ") {
+			t.Errorf("%s: %q, want %q", verb, r.err, want)
+		}
+	}
+}
+
+// A --data-dir that was mistyped must not look like an empty history.
+func TestANamedDirectoryWithoutData(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	if r := h.run("sessions").exits(0); !strings.Contains(r.err, "note: there is no data in "+h.dir+" yet") || !strings.HasPrefix(r.out, "No sessions.") {
+		t.Errorf("%q %q", r.out, r.err)
+	}
+	h.send("--new", "hi")
+	if r := h.run("sessions").exits(0); r.err != "" {
+		t.Errorf("%q", r.err)
+	}
+}
+
+func TestAProjectWithoutFilesSaysSo(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	r := h.run("projects", "new", "Bakery").exits(0)
+	if !regexp.MustCompile(`(?m)^ *files +0$`).MatchString(r.out) || !regexp.MustCompile(`(?m)^ *sessions +0$`).MatchString(r.out) {
+		t.Errorf("%s", r.out)
 	}
 }

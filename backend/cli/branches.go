@@ -140,14 +140,14 @@ committed first. The session's active branch does not change unless --switch is 
 func (c *call) rollbackCommand() *cobra.Command {
 	var to, turn string
 	cmd := &cobra.Command{
-		Use:   "rollback SESSION --to STATE",
+		Use:   "rollback SESSION --to STATE | --turn TURN",
 		Short: "Go back to an earlier state on a new branch; nothing is deleted",
 		Long: `With --turn instead of --to, the new branch ends with a turn of the active branch; a pending one is
 committed first.`,
 		Args: exactly("SESSION"),
 	}
-	cmd.Flags().StringVar(&to, "to", "", "the state (see states)")
-	cmd.Flags().StringVar(&turn, "turn", "", "the turn that the new branch ends with, instead of a state")
+	cmd.Flags().StringVar(&to, "to", "", "the `STATE` to go back to (contextinfinity states lists them)")
+	cmd.Flags().StringVar(&turn, "turn", "", "the `TURN` that the new branch ends with, instead of a state")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		if turn != "" && to != "" {
 			return reply{}, usagef("--to and --turn are two places to go back to; choose one.")
@@ -156,7 +156,7 @@ committed first.`,
 			return c.rollbackTo(ctx, args[0], turn)
 		}
 		if to == "" {
-			return reply{}, usageHint("states "+clip(args[0], 26)+" lists them", "--to STATE is missing.")
+			return reply{}, usageHint("contextinfinity states "+clip(args[0], 26)+" lists them", "--to STATE is missing.")
 		}
 		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
 			session, err := s.session(ctx, args[0])
@@ -263,7 +263,10 @@ type statesReply struct {
 
 func (c *call) statesCommand() *cobra.Command {
 	var branch string
-	cmd := &cobra.Command{Use: "states SESSION", Short: "List a branch's committed states and how each was checked, newest first", Args: exactly("SESSION")}
+	cmd := &cobra.Command{
+		Use: "states SESSION", Short: "List a branch's committed states and how each was checked, newest first", Args: exactly("SESSION"),
+		Long: "A state is what the model is given of the turns so far. contextinfinity rollback SESSION --to STATE goes back to one.",
+	}
 	cmd.Flags().StringVar(&branch, "branch", "", "the branch, instead of the active one")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.reading(ctx, func(s *Services) (reply, error) { return s.states(ctx, args[0], branch) })

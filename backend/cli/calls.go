@@ -247,7 +247,7 @@ no other call of the turn is waiting, the answer continues and is printed.`,
 func (c *call) callResolveCommand() *cobra.Command {
 	var f sendFlags
 	cmd := &cobra.Command{
-		Use: "resolve CALL enter|rerun|tell [TEXT|-]", Short: "Resolve a tool call whose outcome is unknown", Args: between(2, 3),
+		Use: "resolve CALL enter|rerun|tell [TEXT|-]", Short: "Resolve a tool call whose outcome is unknown", Args: atMost("CALL", "enter|rerun|tell", "TEXT"),
 		Long: `An interrupted call that may have had effects is never run again automatically. Check what it did,
 then enter TEXT as its
 result, rerun it, or tell the model that its outcome is unknown. To give up, discard the turn.`,
@@ -273,16 +273,6 @@ result, rerun it, or tell the model that its outcome is unknown. To give up, dis
 		})
 	})
 	return cmd
-}
-
-// between requires a number of arguments in this range.
-func between(least, most int) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) < least || len(args) > most {
-			return usageHint(cmd.UseLine(), "%d to %d arguments are needed.", least, most)
-		}
-		return nil
-	}
 }
 
 // aboutCall decides about a call, and shows how its turn continues.

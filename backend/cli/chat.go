@@ -19,9 +19,8 @@ func (c *call) chatCommand() *cobra.Command {
 		Use:   "chat",
 		Short: "Have a conversation in the terminal, line by line",
 		Long: `Reads one message per line; a line that ends with \ continues on the next. /help lists the commands.
-Ctrl-C stops the answer, Ctrl-D leaves. Without --session a
-new session starts with the first message. Also reads messages from a pipe; then the
-exit code is 1 if one of them was not answered.`,
+Ctrl-C stops the answer, Ctrl-D leaves. Without --session a new session starts with the first message.
+Also reads messages from a pipe; then the exit code is 1 if one of them was not answered.`,
 		Args: exactly(),
 	}
 	cmd.Flags().StringVar(&session, "session", "", "the session to continue")
@@ -216,12 +215,12 @@ func lastLine(text []string, err error) (string, error) {
 	return "", err
 }
 
-func (t *talk) prompt(goesOn bool) {
+func (t *talk) prompt(continues bool) {
 	if !t.c.in.terminal || !t.c.out.terminal {
 		return
 	}
 	mark := "> "
-	if goesOn {
+	if continues {
 		mark = ". "
 	}
 	t.c.out.printf("%s", t.c.out.bold(mark))

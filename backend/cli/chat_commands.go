@@ -315,12 +315,12 @@ func (t *talk) continueAnswer(ctx context.Context, _ string) error {
 }
 
 // rerun starts an answer to the last turn and shows it.
-func (t *talk) rerun(ctx context.Context, goesOn bool, start func(chat.TurnID) (*turn.Handle, error)) error {
+func (t *talk) rerun(ctx context.Context, continues bool, start func(chat.TurnID) (*turn.Handle, error)) error {
 	last, err := t.last(ctx)
 	if err != nil {
 		return err
 	}
-	base, err := t.s.standing(ctx, t.st, last, goesOn)
+	base, err := t.s.existingAnswer(ctx, t.st, last, continues)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/prompt"
 	"contextinfinity/backend/retrieval"
 )
@@ -31,7 +33,8 @@ func (c *call) chunksCommand() *cobra.Command {
 	var f chunksFlags
 	cmd := &cobra.Command{
 		Use: "chunks [SESSION]", Short: "List the chunks that memory holds, or show one and why it was recalled", Args: atMost("SESSION"),
-		Long: `Lists chunks, newest first: of a session's active branch, or without SESSION of all sessions.
+		Long: `A chunk is a passage of a turn or file, as memory searches it. They are listed newest first: of a session's
+active branch, or without SESSION of all sessions.
 --id CHUNK shows one in full: its origin, which embedders have it, which requests contained it and why.`,
 	}
 	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the session's active one")
@@ -39,7 +42,7 @@ func (c *call) chunksCommand() *cobra.Command {
 	cmd.Flags().StringVar(&f.text, "text", "", "only chunks that contain this text")
 	cmd.Flags().IntVar(&f.limit, "limit", 50, "at most this many chunks")
 	cmd.Flags().IntVar(&f.offset, "offset", 0, "skip this many of the newest")
-	cmd.Flags().StringVar(&f.id, "id", "", "show the chunk with this id")
+	cmd.Flags().StringVar(&f.id, "id", "", "show the `CHUNK` with this id")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		if len(args) > 0 {
 			f.session = args[0]
@@ -52,7 +55,7 @@ func (c *call) chunksCommand() *cobra.Command {
 		case f.id != "":
 			id, err := parseID("chunk", f.id)
 			if err == nil && !chat.ValidID(id) {
-				err = usageHint("search and chunks print it", "--id needs the full id of a chunk.")
+				err = usageHint("contextinfinity chunks prints it", "--id needs the full id of a chunk.")
 			}
 			if err != nil {
 				return reply{}, err
@@ -108,10 +111,7 @@ func (s *Services) chunks(ctx context.Context, f chunksFlags) (reply, error) {
 		return reply{}, err
 	}
 	page, total, err := s.Chunks.Chunks(ctx, chat.ChunkQuery{Within: within, Text: f.text, Limit: f.limit, Offset: f.offset})
-	doc := chunksReply{Scope: within.Scope, Total: total, Chunks: []chunkRow{}, filtered: f.text != ""}
-	for _, t := range page {
-		doc.Chunks = append(doc.Chunks, chunkRowOf(t))
-	}
+	doc := chunksReply{Scope: within.Scope, Total: total, Chunks: lists.Map(page, chunkRowOf), filtered: f.text != ""}
 	return reply{doc: doc, text: doc.print}, err
 }
 
@@ -136,10 +136,7 @@ func (r chunksReply) print(o *output) {
 }
 
 func (r chunkRow) who() string {
-	if r.File != "" {
-		return r.File
-	}
-	return string(r.Role)
+	return cmp.Or(r.File, string(r.Role))
 }
 
 // chunkReply is one chunk, its embedders, and the requests that contained it.
@@ -162,7 +159,7 @@ type chunkUse struct {
 func (s *Services) chunk(ctx context.Context, id chat.ChunkID) (reply, error) {
 	d, err := s.Inspecting.ChunkDetail(ctx, id)
 	if chat.CodeOf(err) == chat.CodeNotFound {
-		err = chat.Errorf(chat.CodeNotFound, "cli.chunks", "There is no chunk %s.", id).WithHint("search and chunks list them; the full id is needed")
+		err = chat.Errorf(chat.CodeNotFound, "cli.chunks", "There is no chunk %s.", id).WithHint("contextinfinity chunks lists them; the full id is needed")
 	}
 	if err != nil {
 		return reply{}, err

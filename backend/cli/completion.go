@@ -9,6 +9,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
+	"contextinfinity/backend/internal/lists"
 )
 
 type completionReply struct {
@@ -21,7 +22,7 @@ func (c *call) completionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "completion " + strings.Join(shells, "|"),
 		Short: "Print a script that completes verbs, flags and ids in a shell",
-		Long:  "bash: source <(contextinfinity completion bash). For other shells, see their manuals.",
+		Long:  "To use it in bash: source <(contextinfinity completion bash). For other shells, see their manuals.",
 		Args:  exactly("SHELL"), ValidArgs: shells,
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -78,11 +79,7 @@ func (c *call) completeSession(cmd *cobra.Command, args []string, _ string) ([]s
 	}
 	return c.complete(func(ctx context.Context, s *Services) ([]string, error) {
 		all, err := s.Sessions.Sessions(ctx, chat.SessionQuery{})
-		var out []string
-		for _, one := range all {
-			out = append(out, candidate(string(one.ID), titleOf(one.Title)))
-		}
-		return out, err
+		return lists.Map(all, func(one chat.SessionSummary) string { return candidate(string(one.ID), titleOf(one.Title)) }), err
 	})
 }
 
@@ -97,11 +94,7 @@ func (c *call) completeBranch(cmd *cobra.Command, args []string, typed string) (
 			return nil, err
 		}
 		all, err := s.Sessions.Branches(ctx, session.ID)
-		var out []string
-		for _, b := range all {
-			out = append(out, candidate(string(b.ID), b.Label))
-		}
-		return out, err
+		return lists.Map(all, func(b chat.BranchSummary) string { return candidate(string(b.ID), b.Label) }), err
 	})
 }
 
@@ -115,20 +108,12 @@ func (c *call) completeKey(cmd *cobra.Command, args []string, _ string) ([]strin
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	var out []string
-	for _, k := range all {
-		out = append(out, k.Provider)
-	}
-	return out, cobra.ShellCompDirectiveNoFileComp
+	return lists.Map(all, func(k KeyInfo) string { return k.Provider }), cobra.ShellCompDirectiveNoFileComp
 }
 
 func completeSetting(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	var out []string
-	for _, s := range config.Settings() {
-		out = append(out, candidate(s.Key, s.Label))
-	}
-	return out, cobra.ShellCompDirectiveNoFileComp
+	return lists.Map(config.Settings(), func(s config.SettingInfo) string { return candidate(s.Key, s.Label) }), cobra.ShellCompDirectiveNoFileComp
 }

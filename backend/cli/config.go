@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/config"
+	"contextinfinity/backend/internal/lists"
 )
 
 func (c *call) configCommand() *cobra.Command {
@@ -54,10 +55,7 @@ func (c *call) configShowCommand() *cobra.Command {
 		if err != nil {
 			return reply{}, err
 		}
-		doc := configReply{Path: s.Config.Path(), DataDir: s.Config.Config().DataDir, Settings: []settingRow{}}
-		for _, info := range s.Config.Config().Settings() {
-			doc.Settings = append(doc.Settings, settingRowOf(info))
-		}
+		doc := configReply{Path: s.Config.Path(), DataDir: s.Config.Config().DataDir, Settings: lists.Map(s.Config.Config().Settings(), settingRowOf)}
 		return reply{doc: doc, text: doc.print}, nil
 	})
 	return cmd
@@ -91,7 +89,7 @@ func (c *call) configCheckCommand() *cobra.Command {
 		fault := s.Config.Err()
 		doc := configCheckReply{s.Config.Path(), fault == nil}
 		if fault != nil {
-			return reply{doc: doc, stands: true}, fault
+			return reply{doc: doc, keepOnError: true}, fault
 		}
 		return reply{doc: doc, text: func(o *output) { o.printf("No faults: %s\n", line(doc.Path)) }}, nil
 	})
@@ -129,12 +127,8 @@ func (c *call) edit(ctx context.Context, key string, change func(*config.Store) 
 	if err := change(s.Config); err != nil {
 		return reply{}, err
 	}
-	doc := configSetReply{Path: s.Config.Path()}
-	for _, info := range s.Config.Config().Settings() {
-		if info.Key == key {
-			doc.Setting = settingRowOf(info)
-		}
-	}
+	info, _ := s.Config.Config().Setting(key)
+	doc := configSetReply{Path: s.Config.Path(), Setting: settingRowOf(info)}
 	return reply{doc: doc, text: func(o *output) {
 		o.printf("%s = %s (%s)\n", doc.Setting.Key, line(doc.Setting.Value), doc.Setting.Origin)
 	}}, nil

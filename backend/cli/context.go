@@ -259,7 +259,7 @@ type summarizeReply struct {
 
 func (c *call) summarizeCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "summarize SESSION", Short: "Summarise old turns now", Args: exactly("SESSION"),
+		Use: "summarize SESSION", Short: "Summarize old turns now", Args: exactly("SESSION"),
 		Long: "History that no longer fits is sent as range summaries, which are made in the background. This makes those\n" +
 			"that are due now, and lists all of them. With --force it also summarizes turns that still fit, except the\n" +
 			"newest: they are sent in full until they no longer fit, and then their summaries are ready.",
@@ -284,7 +284,9 @@ func (c *call) summarizeCommand() *cobra.Command {
 }
 
 func (r summarizeReply) print(o *output) {
-	o.printf("%s run.\n", plural(r.Summarized, "job"))
+	if r.Summarized > 0 {
+		o.printf("%s run.\n", plural(r.Summarized, "summarization job"))
+	}
 	switch {
 	case len(r.Ranges) > 0:
 	case r.forced:

@@ -37,8 +37,8 @@ func (c *call) resendCommand() *cobra.Command {
 		})
 }
 
-// rerunCommand is a verb that streams like send. goesOn prints the existing part first.
-func (c *call) rerunCommand(use, short, long string, goesOn bool, start rerun) *cobra.Command {
+// rerunCommand is a verb that streams like send. continues prints the existing part first.
+func (c *call) rerunCommand(use, short, long string, continues bool, start rerun) *cobra.Command {
 	var f sendFlags
 	cmd := &cobra.Command{Use: use, Short: short, Long: long, Args: exactly("TURN")}
 	c.shared(&f, cmd)
@@ -52,17 +52,14 @@ func (c *call) rerunCommand(use, short, long string, goesOn bool, start rerun) *
 			if err != nil {
 				return reply{}, err
 			}
-			return c.rerun(ctx, s, st, t, f, goesOn, start)
+			return c.rerun(ctx, s, st, t, f, continues, start)
 		})
 	})
 	return cmd
 }
 
-func (c *call) rerun(ctx context.Context, s *Services, st *stream, t chat.Turn, f sendFlags, goesOn bool, start rerun) (reply, error) {
-	if err := c.unqueue(ctx, s, t.BranchID); err != nil {
-		return reply{}, err
-	}
-	base, err := s.standing(ctx, st, t, goesOn)
+func (c *call) rerun(ctx context.Context, s *Services, st *stream, t chat.Turn, f sendFlags, continues bool, start rerun) (reply, error) {
+	base, err := s.existingAnswer(ctx, st, t, continues)
 	if err != nil {
 		return reply{}, err
 	}
@@ -90,10 +87,10 @@ func (c *call) rerun(ctx context.Context, s *Services, st *stream, t chat.Turn, 
 	return c.answered(ctx, s, end, answer, jobs.Level(f.wait))
 }
 
-// standing is the existing part of the answer that is kept and printed first. A retry of a continuation keeps what
+// existingAnswer is the existing part of the answer that is kept and printed first. A retry of a continuation keeps what
 // preceded it: only the complete answer is printed then.
-func (s *Services) standing(ctx context.Context, st *stream, t chat.Turn, goesOn bool) (chat.Blocks, error) {
-	if goesOn {
+func (s *Services) existingAnswer(ctx context.Context, st *stream, t chat.Turn, continues bool) (chat.Blocks, error) {
+	if continues {
 		part, err := s.Turns.Answer(ctx, t)
 		return part.Blocks, err
 	}

@@ -8,17 +8,21 @@ import (
 	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 )
 
 func (c *call) deleteCommand() *cobra.Command {
-	var hard, yes bool
+	var hard, yes, copies bool
 	var turn string
 	cmd := &cobra.Command{
-		Use: "delete SESSION --hard", Short: "Delete a session or one turn permanently",
+		Use: "delete SESSION|--turn TURN --hard", Short: "Delete a session or one turn permanently",
 		Long: `Everything that was stored of it is deleted: messages, summaries, memory, journals, and
 the requests of other sessions that quoted it. A receipt lists what was removed and which backups still
 contain it; you have to remove those yourself. It cannot be undone. You are asked to type "delete", unless
 --yes is given. With --turn TURN the turn keeps its place, and shows [erased].
+Other sessions that contain the same messages (copies) are named and not changed. With --copies they are
+deleted in the same step: the whole copies, with what was written in them alone, or with --turn the same turn
+in them. Each is named before you confirm, and has a receipt of its own.
 To archive a session instead: contextinfinity sessions archive SESSION`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if turn != "" {
@@ -29,7 +33,8 @@ To archive a session instead: contextinfinity sessions archive SESSION`,
 	}
 	cmd.Flags().BoolVar(&hard, "hard", false, "delete permanently")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	cmd.Flags().StringVar(&turn, "turn", "", "only what this turn says")
+	cmd.Flags().BoolVar(&copies, "copies", false, "delete the copies too, which are named")
+	cmd.Flags().StringVar(&turn, "turn", "", "delete only what this `TURN` says, instead of a session")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		if !hard {
 			return reply{}, usageHint("add --hard, or archive it: contextinfinity sessions archive SESSION",
@@ -43,24 +48,31 @@ To archive a session instead: contextinfinity sessions archive SESSION`,
 			if err != nil {
 				return reply{}, err
 			}
-			return c.erase(ctx, s, kind, id, yes)
+			var included []chat.Copy
+			if copies {
+				if included, err = s.Erasing.ErasableCopies(ctx, kind, id); err != nil {
+					return reply{}, err
+				}
+			}
+			return c.erase(ctx, s, kind, id, yes, included...)
 		})
 	})
 	cmd.ValidArgsFunction = c.completeSession
 	return cmd
 }
 
-// erase deletes permanently after confirmation; yes: without asking.
-func (c *call) erase(ctx context.Context, s *Services, kind, id string, yes bool) (reply, error) {
+// erase deletes permanently after confirmation, with the copies; yes: without asking.
+func (c *call) erase(ctx context.Context, s *Services, kind, id string, yes bool, copies ...chat.Copy) (reply, error) {
 	agree := c.agreeToErase
 	if yes {
 		agree = nil
+		c.nameIncluded(kind, copies)
 	}
-	receipt, err := s.Erasing.Erase(ctx, kind, id, agree)
+	receipt, err := s.Erasing.Erase(ctx, kind, id, agree, lists.Map(copies, func(x chat.Copy) chat.SessionID { return x.Session })...)
 	if err != nil && receipt.ID == "" {
 		return reply{}, err
 	}
-	return reply{doc: receiptReply{receipt}, text: func(o *output) { printReceipt(o, receipt) }, stands: true}, err
+	return reply{doc: receiptReply{receipt}, text: func(o *output) { printReceipt(o, receipt) }, keepOnError: true}, err
 }
 
 // erasable is the object of the deletion: the named turn, otherwise the session.
@@ -83,8 +95,12 @@ func (c *call) agreeToErase(p chat.ErasePreview) error {
 	for _, title := range p.Sessions {
 		c.note.printf("Requests of %q that quoted it are deleted too.\n", clip(titleOf(title), 48))
 	}
+	c.nameIncluded(p.Kind, p.Included)
 	for _, x := range p.Copies {
 		c.note.printf("Not touched: the copy %q, which contains the same messages (%s).\n", clip(titleOf(x.Title), 48), deleteCopy(p.Kind, x))
+	}
+	if len(p.Copies) > 0 {
+		c.note.printf("With --copies they are deleted too.\n")
 	}
 	for _, b := range p.Backups {
 		c.note.printf("%s still contains it.\n", line(b))
@@ -98,6 +114,22 @@ func (c *call) agreeToErase(p chat.ErasePreview) error {
 		return chat.Errorf(chat.CodeCancelled, op, "%q was not typed. Nothing was deleted.", chat.ConfirmWord)
 	}
 	return nil
+}
+
+// nameIncluded names the copies that are deleted too. A copy of a session may have turns of its own, which are lost.
+func (c *call) nameIncluded(kind string, copies []chat.Copy) {
+	for _, x := range copies {
+		title := clip(titleOf(x.Title), 48)
+		if kind == chat.EraseTurn {
+			c.note.printf("Deleted too: the same turn in the copy %q (session %s).\n", title, x.Session)
+			continue
+		}
+		own := ""
+		if x.Own > 0 {
+			own = fmt.Sprintf(", %d of them only there", x.Own)
+		}
+		c.note.printf("Deleted too: the whole copy %q (session %s) with %s%s.\n", title, x.Session, plural(x.Turns, "turn"), own)
+	}
 }
 
 // deleteCopy is the command that deletes a copy too.
@@ -135,6 +167,10 @@ func printReceipt(o *output, r chat.Receipt) {
 	}
 	for _, b := range r.Backups {
 		o.printf("  %s\n", line(b))
+	}
+	for _, x := range r.Included {
+		o.printf("\n")
+		printReceipt(o, x)
 	}
 }
 

@@ -64,6 +64,31 @@ func TestDeleteAsksForConfirmation(t *testing.T) {
 		t.Errorf("%s", out)
 	}
 	h.run("verify").exits(0)
+
+	kept := h.send("--new", "the vault opens with 4711")
+	copied := func(title string) string {
+		made, _ := h.run("sessions", "duplicate", kept.SessionID, "--title", title, "--json").exits(0).document()["session"].(map[string]any)
+		id, _ := made["session_id"].(string)
+		return id
+	}
+	first, second := copied("to try things in"), copied("another copy")
+	h.send("--session", first, "only in the copy")
+	if r := ask("no\n", kept.SessionID, "--copies").exits(1); !strings.Contains(r.err, `the whole copy "to try things in" (session `+first+`) with 2 turns, 1 of them only there.`) || !strings.Contains(r.err, second) || strings.Contains(r.err, "Not touched") {
+		t.Errorf("the copies are not named: %s", r.err)
+	}
+	if r := ask("delete\n", "--turn", kept.TurnID, "--copies").exits(0); strings.Count(r.out, "Permanently deleted: turn") != 3 || !strings.Contains(r.err, `the same turn in the copy "another copy"`) {
+		t.Errorf("%s %s", r.err, r.out)
+	}
+	if out := h.run("show", first).exits(0).out; !strings.Contains(out, "only in the copy") || strings.Contains(out, "4711") {
+		t.Errorf("the copy says %s", out)
+	}
+	h.run("verify").exits(0)
+	again := h.send("--new", "the door opens with 1234")
+	h.run("sessions", "duplicate", again.SessionID, "--title", "third copy").exits(0)
+	r := h.run("delete", again.SessionID, "--copies", "--hard", "--yes").exits(0)
+	if !strings.Contains(r.err, "third copy") || strings.Count(r.out, "Permanently deleted: session") != 2 {
+		t.Errorf("%s %s", r.err, r.out)
+	}
 	w := h.writer()
 	h.run("delete", other.SessionID, "--hard", "--yes").exits(1) // another process has it open and serves no others
 	if err := w.Close(); err != nil {

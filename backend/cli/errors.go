@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -84,9 +85,7 @@ func (c *call) describe(err error) errorJSON {
 	if errors.Is(err, context.Canceled) && out.Code == chat.CodeInternal {
 		out.Code, out.Message = chat.CodeCancelled, "Interrupted."
 	}
-	if out.Op == "" {
-		out.Op = "cli." + c.verbName
-	}
+	out.Op = cmp.Or(out.Op, "cli."+c.verbName)
 	out.Message, out.Hint = c.redact(out.Message), c.redact(out.Hint)
 	return out
 }

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -30,10 +32,12 @@ func (c *call) evalCommand() *cobra.Command {
 	return group("eval", "Measure memory with your own conversations and questions", c.evalRecallCommand())
 }
 
+const evalUse = program + " eval recall --corpus FILE --queries FILE --out FILE"
+
 func (c *call) evalRecallCommand() *cobra.Command {
 	var f evalFlags
 	cmd := &cobra.Command{
-		Use: "recall", Short: "Write what recall packs for each question", Args: exactly(),
+		Use: strings.TrimPrefix(evalUse, program+" eval "), Short: "Write what recall packs for each question", Args: exactly(),
 		Long: `Imports a corpus into a throw-away store, asks every question through the same
 search and packing that a prompt is made with, with the configured embedder, and
 writes a line {"id","packed"} for each. Your own sessions are neither read nor changed.
@@ -43,9 +47,9 @@ user and assistant make turns of a question and its answer; others, turns of two
 QUERIES has one question per line: {"id","conv","query"}; without "conv" the whole corpus is
 searched. A token of the budget is four characters.`,
 	}
-	cmd.Flags().StringVar(&f.corpus, "corpus", "", "the messages, as JSON lines")
-	cmd.Flags().StringVar(&f.queries, "queries", "", "the questions, as JSON lines")
-	cmd.Flags().StringVar(&f.out, "out", "", "the file to write")
+	cmd.Flags().StringVar(&f.corpus, "corpus", "", "the messages, a `FILE` of JSON lines")
+	cmd.Flags().StringVar(&f.queries, "queries", "", "the questions, a `FILE` of JSON lines")
+	cmd.Flags().StringVar(&f.out, "out", "", "the `FILE` to write")
 	cmd.Flags().IntVar(&f.budget, "budget", 6000, "how many tokens may be packed for a question")
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) { return c.evalRecall(ctx, f) })
 	return cmd
@@ -54,11 +58,11 @@ searched. A token of the budget is four characters.`,
 func (f evalFlags) check() error {
 	switch {
 	case f.corpus == "":
-		return usagef("--corpus is missing.")
+		return usageHint(evalUse, "--corpus is missing.")
 	case f.queries == "":
-		return usagef("--queries is missing.")
+		return usageHint(evalUse, "--queries is missing.")
 	case f.out == "":
-		return usagef("--out is missing.")
+		return usageHint(evalUse, "--out is missing.")
 	case f.budget < 1:
 		return usagef("--budget must be at least 1 token.")
 	}
@@ -120,7 +124,7 @@ func readLines[T any](path string, read func(io.Reader, string) (T, error)) (T, 
 	in, err := os.Open(filepath.Clean(path))
 	if err != nil {
 		var none T
-		return none, chat.WrapError(chat.CodeNotFound, "eval.read", err, "The file cannot be read: "+err.Error()+".")
+		return none, readError("eval.read", path, err, "nothing was written")
 	}
 	defer func() { _ = in.Close() }()
 	return read(in, path)
@@ -128,9 +132,7 @@ func readLines[T any](path string, read func(io.Reader, string) (T, error)) (T, 
 
 func (r evalReply) print(o *output) {
 	embedder := r.Embedder
-	if embedder == "" {
-		embedder = "words alone"
-	}
+	embedder = cmp.Or(embedder, "words alone")
 	t := newTable("WHAT", "HOW MUCH").numbers(1)
 	t.add("messages", decimal(int64(r.Messages)))
 	t.add("turns", decimal(int64(r.Turns)))

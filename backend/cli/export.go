@@ -49,7 +49,7 @@ An existing file is not overwritten without --replace. A window may be open mean
 	flags.BoolVar(&f.all, "all", false, "every session, as a zip")
 	flags.BoolVar(&f.archived, "archived", false, "with --all: archived sessions too")
 	flags.BoolVar(&f.quotes, "quotes", false, "in a bundle, include requests that quoted other conversations")
-	flags.StringVarP(&f.out, "output", "o", "", "the file to write, a folder, or - for stdout")
+	flags.StringVarP(&f.out, "output", "o", "", "the `FILE` to write, a folder, or - for stdout")
 	flags.BoolVar(&f.replace, "replace", false, "overwrite an existing file")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		if err := f.check(c, args); err != nil {
@@ -71,7 +71,7 @@ func (f exportFlags) check(c *call, args []string) error {
 	case f.all && len(args) > 0:
 		return usagef("--all is every session, and SESSION is one; choose one.")
 	case !f.all && len(args) == 0:
-		return usageHint("sessions lists them; --all exports every one", "SESSION is missing.")
+		return usageHint("contextinfinity sessions lists them; --all exports every one", "SESSION is missing.")
 	case f.all && (f.branch != "" || f.turn != ""):
 		return usagef("--all is every session; --branch and --turn are parts of one.")
 	case f.branches && (f.branch != "" || f.turn != ""):

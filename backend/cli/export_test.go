@@ -134,7 +134,7 @@ func TestExportRejectsInvalidRequests(t *testing.T) {
 	h, one, two := twoBranches(t)
 	for name, args := range map[string][]string{
 		"nothing": {}, "both": {one.SessionID, "--all"}, "a part of all": {"--all", "--branch", two.BranchID}, "a part and all branches": {one.SessionID, "--turn", two.TurnID, "--all-branches"},
-		"archived of one": {one.SessionID, "--archived"}, "two documents": {one.SessionID, "--json", "-o", "-"}, "too much": {one.SessionID, "x"},
+		"archived with a session": {one.SessionID, "--archived"}, "two documents": {one.SessionID, "--json", "-o", "-"}, "too much": {one.SessionID, "x"},
 	} {
 		if r := h.run(append([]string{"export"}, args...)...); r.code != 2 || r.err+r.out == "" {
 			t.Errorf("%s: exit code %d, %q", name, r.code, r.err)

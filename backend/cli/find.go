@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 )
 
 type findRow struct {
@@ -29,18 +30,18 @@ func (c *call) findCommand() *cobra.Command {
 	var matchCase bool
 	cmd := &cobra.Command{
 		Use: "find TEXT --session SESSION", Short: "Find a text in the turns of a branch", Args: exactly("TEXT"),
-		Long: `Looks for exactly TEXT, ignoring case, in the turns of a branch and those before it forked.
+		Long: `Looks for exactly TEXT, ignoring case, in the turns of a branch and in those before the fork.
 To search all sessions by words and by similarity, use search.`,
 	}
 	cmd.Flags().StringVar(&session, "session", "", "the session to search")
 	cmd.Flags().StringVar(&branch, "branch", "", "the branch, instead of the session's active one")
-	cmd.Flags().BoolVar(&matchCase, "case", false, "match upper and lower case")
+	cmd.Flags().BoolVar(&matchCase, "case", false, "distinguish upper and lower case")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		switch {
 		case strings.TrimSpace(args[0]) == "":
 			return reply{}, usagef("TEXT is empty.")
 		case session == "":
-			return reply{}, usageHint("sessions lists them; search searches all of them", "--session SESSION is missing.")
+			return reply{}, usageHint("contextinfinity sessions lists them; contextinfinity search searches all of them", "--session SESSION is missing.")
 		}
 		return c.reading(ctx, func(s *Services) (reply, error) {
 			found, b, err := s.place(ctx, session, branch)
@@ -51,10 +52,8 @@ To search all sessions by words and by similarity, use search.`,
 			if err != nil {
 				return reply{}, err
 			}
-			doc := findReply{SessionID: found.ID, BranchID: b.ID, Text: args[0], Total: hits.Total, Turns: []findRow{}}
-			for _, h := range hits.Turns {
-				doc.Turns = append(doc.Turns, findRow{h.Turn, h.Seq, h.Count, h.First})
-			}
+			doc := findReply{SessionID: found.ID, BranchID: b.ID, Text: args[0], Total: hits.Total}
+			doc.Turns = lists.Map(hits.Turns, func(h chat.FoundTurn) findRow { return findRow{h.Turn, h.Seq, h.Count, h.First} })
 			return reply{doc: doc, text: doc.print}, nil
 		})
 	})

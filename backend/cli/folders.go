@@ -71,7 +71,7 @@ func (c *call) duplicateCommand() *cobra.Command {
 }
 
 func (r duplicateReply) print(o *output) {
-	o.printf("Copied %s: %s  %s\n", plural(int(r.Turns), "turn"), r.Session.ID, line(titleOf(r.Session.Title)))
+	o.printf("Copied %s: %s  %s\n", plural(r.Turns, "turn"), r.Session.ID, line(titleOf(r.Session.Title)))
 	if r.LeftOut > 0 {
 		o.printf("%d turn that is still open was left out.\n", r.LeftOut)
 	}

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -169,9 +171,7 @@ func (c *call) answered(ctx context.Context, s *Services, t chat.Turn, answer ch
 		failure = waits(waiting)
 		t, err = s.History.Turn(ctx, t.ID) // a paused run returns the turn in its initial state
 	}
-	if failure == nil {
-		failure = err
-	}
+	failure = cmp.Or(failure, err)
 	if t.Phase.Finalized() {
 		c.noteOutcome(t)
 		if c.out.gone() { // the caller is gone: the rest is left to the window or reconcile
@@ -181,18 +181,14 @@ func (c *call) answered(ctx context.Context, s *Services, t chat.Turn, answer ch
 		if to != jobs.LevelFinalized { // otherwise the returned one is current
 			t, err = s.worked(ctx, t, to)
 		}
-		if failure == nil {
-			failure = err
-		}
+		failure = cmp.Or(failure, err)
 	}
 	doc, err := s.turnReply(ctx, t, answer)
-	if failure == nil {
-		failure = err
-	}
+	failure = cmp.Or(failure, err)
 	for _, w := range waiting {
 		doc.WaitingCalls = append(doc.WaitingCalls, callOf(w))
 	}
-	r := reply{doc: doc, stands: true}
+	r := reply{doc: doc, keepOnError: true}
 	c.noteDropped(ctx, s, t)
 	if doc.RetrievalError != "" {
 		c.notef("answered without memory: %s", doc.RetrievalError)
@@ -244,9 +240,8 @@ func (c *call) noteDropped(ctx context.Context, s *Services, t chat.Turn) {
 	if json.Unmarshal(raw, &m) != nil {
 		return // verify reports it
 	}
-	if n := len(m.DroppedPending); n > 0 {
-		c.notef("%s did not fit into this request and could not be recalled, because they are not in memory yet (turn #%d to #%d); "+
-			"send with --wait indexed, or run contextinfinity reconcile", plural(n, "turn"), slices.Min(m.DroppedPending), slices.Max(m.DroppedPending))
+	if len(m.DroppedPending) > 0 {
+		c.notef("%s", droppedNote(m.DroppedPending))
 	}
 	for _, short := range m.Inputs.Shortened {
 		what := "message"
@@ -255,6 +250,16 @@ func (c *call) noteDropped(ctx context.Context, s *Services, t chat.Turn) {
 		}
 		c.notef("the %s of turn #%d was sent shortened: it did not fit whole into the working set (budget.working_set_tokens)", what, short.Seq)
 	}
+}
+
+// droppedNote names turns by their numbers in the session.
+func droppedNote(turns []int64) string {
+	which, they := fmt.Sprintf("turn #%d", turns[0]), "it is"
+	if len(turns) > 1 {
+		which, they = fmt.Sprintf("%d turns (#%d to #%d)", len(turns), slices.Min(turns), slices.Max(turns)), "they are"
+	}
+	return which + " did not fit into this request and could not be recalled, because " + they + " not in memory yet; " +
+		"send with --wait indexed, or run contextinfinity reconcile"
 }
 
 // reached checks that background work went as far as requested.

@@ -189,7 +189,7 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 		Sessions: sessions.New(sessions.Deps{Store: db, History: db, Limits: engine, Publish: o.Publish.Change, Wake: runner.Wake}),
 		Pins:     pins.New(pins.Deps{Store: db, Limits: engine, Count: func(text string) int { return words{}.Count("", text) }, Publish: o.Publish.Change}),
 		Erasing:  erasing.New(erasing.Deps{Store: db, Publish: o.Publish.Change}),
-		History:  db, Drafts: db, Chunks: db, Queue: jobs.NewList(db, runner, o.Publish), Figures: db, Waiting: db, Inspecting: inspecting.New(db, engine),
+		History:  db, Files: db, Chunks: db, Queue: jobs.NewList(db, runner, o.Publish), Figures: db, Waiting: db, Inspecting: inspecting.New(db, engine),
 		Turns: engine, Jobs: runner, Upkeep: upkeep, Branches: branching, Answers: answers.New(db, engine, branching), Models: catalog{cat}, Counter: words{}, ConfigFault: fault,
 		Stats: func(ctx context.Context) ([]cli.Stat, error) {
 			st, err := db.Stats(ctx)

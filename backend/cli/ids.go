@@ -50,10 +50,7 @@ func match[T ~string](kind, fragment string, ids []T) (T, error) {
 	case 1:
 		return found[0], nil
 	}
-	var names []string
-	for _, id := range found[:min(len(found), 8)] {
-		names = append(names, string(id))
-	}
+	names := lists.Map(found[:min(len(found), 8)], func(id T) string { return string(id) })
 	if len(found) > len(names) {
 		names = append(names, "...")
 	}
@@ -94,10 +91,7 @@ func (s *Services) everySession(ctx context.Context) ([]chat.SessionSummary, err
 
 func (s *Services) sessionIDs(ctx context.Context) ([]chat.SessionID, error) {
 	all, err := s.everySession(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return lists.Map(all, func(one chat.SessionSummary) chat.SessionID { return one.ID }), nil
+	return lists.Map(all, func(one chat.SessionSummary) chat.SessionID { return one.ID }), err
 }
 
 // branchOf finds a branch of the session; an empty id is the active one.

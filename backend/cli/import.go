@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -44,12 +45,7 @@ AI Studio, Gemini (Google Takeout, as JSON), Grok, Chatbox, Cherry Studio and gp
 messages as JSON or JSONL, and bundles of this program. Given a folder
 (~/.claude/projects), it imports the exports in it. Importing again adds only what is new. Entries that could
 not be read are listed with their positions, and the exit code is 3.`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usageHint(cmd.UseLine(), "FILE is missing.")
-			}
-			return nil
-		},
+		Args: atLeast("FILE"),
 	}
 	names := formatNames()
 	cmd.Flags().StringVar(&format, "format", "auto", "what the files are: "+strings.Join(names, ", "))
@@ -107,7 +103,7 @@ func (c *call) importFiles(ctx context.Context, s *Services, f transfer.Format, 
 			failed = err
 		}
 	}
-	rep := reply{doc: doc, text: doc.print, stands: true}
+	rep := reply{doc: doc, text: doc.print, keepOnError: true}
 	if failed == nil && problems > 0 {
 		failed = problemsError{chat.Errorf(chat.CodeCorrupt, "cli.import", "Some of it could not be imported; everything else was.").
 			WithHint("importing again tries the rest, and adds nothing twice")}
@@ -193,7 +189,11 @@ func (f importedFile) printSkipped(o *output) {
 
 func (f importedFile) printNotices(o *output) {
 	for _, n := range f.Notices {
-		o.printf("  note: %s (%s)\n", line(n.Text), plural(n.Count, "time"))
+		often := ""
+		if n.Count > 1 {
+			often = fmt.Sprintf(" (%d times)", n.Count)
+		}
+		o.printf("  note: %s%s\n", line(n.Text), often)
 		for _, name := range n.Files {
 			o.printf("    %s\n", line(name))
 		}
@@ -221,8 +221,8 @@ func (f importedFile) printInstructions(o *output) {
 	if f.Instructed == 0 {
 		return
 	}
-	o.printf("  %s of their own, which are kept and not used. To read them, and use them: contextinfinity sessions instructions SESSION\n",
-		display.Count(f.Instructed, "conversation brings instructions", "conversations bring instructions"))
+	o.printf("  %s, which are kept and not used. To read them, and use them: contextinfinity sessions instructions SESSION\n",
+		display.Count(f.Instructed, "conversation brings instructions of its own", "conversations bring instructions of their own"))
 	for i, in := range f.Instructions {
 		if i == maxSkippedShown {
 			o.printf("    and %d more (--json names them)\n", f.Instructed-i)

@@ -128,7 +128,7 @@ func TestImportOfAFolderNamesItsFiles(t *testing.T) {
 		}
 	}
 	r := h.run("import", dir)
-	if !strings.Contains(r.out, "(1 time)\n    a/package.json\n") || !strings.Contains(r.out, "  b/torn.json is cut off before the end of its first conversation.\n") {
+	if !strings.Contains(r.out, "  note: A file in the folder is not an export that can be read; it was skipped.\n    a/package.json\n") || !strings.Contains(r.out, "  b/torn.json is cut off before the end of its first conversation.\n") {
 		t.Errorf("%d %s", r.code, r.out)
 	}
 }
@@ -226,7 +226,7 @@ func TestImportedInstructionsAreAdoptedByHand(t *testing.T) {
 	if file["instructed"] != 1.0 || in["title"] != "hi" || !strings.HasPrefix(in["begins"].(string), "Obey the parrot. Be polite") {
 		t.Errorf("the report says %v", file)
 	}
-	if r := h.run("import", write("more.jsonl", "Swear a lot.")).exits(0); !strings.Contains(r.out, "1 conversation brings instructions of their own") || !strings.Contains(r.out, "Swear a lot.") {
+	if r := h.run("import", write("more.jsonl", "Swear a lot.")).exits(0); !strings.Contains(r.out, "1 conversation brings instructions of its own") || !strings.Contains(r.out, "Swear a lot.") {
 		t.Errorf("%q", r.out)
 	}
 	own := func() string {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -22,12 +23,12 @@ func (c *call) jobsCommand() *cobra.Command {
 	var state, session string
 	var limit int
 	cmd := &cobra.Command{Use: "jobs", Short: "List background jobs, retry and end one, or pause them all", Args: exactly()}
-	cmd.Flags().StringVar(&state, "state", "", "only queued, running, done or dead ones")
+	cmd.Flags().StringVar(&state, "state", "", "only queued, running, done or failed ones")
 	cmd.Flags().StringVar(&session, "session", "", "only those of this session")
 	cmd.Flags().IntVar(&limit, "limit", 50, "at most this many, the newest first (0: all)")
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
-		q := chat.JobQuery{State: chat.JobState(state), Limit: limit}
-		if err := checkJobQuery(q); err != nil {
+		q, err := jobQuery(state, limit)
+		if err != nil {
 			return reply{}, err
 		}
 		return c.jobs(ctx, q, session)
@@ -41,16 +42,27 @@ func (c *call) jobsCommand() *cobra.Command {
 	return cmd
 }
 
-func checkJobQuery(q chat.JobQuery) error {
-	switch q.State {
-	case "", chat.JobQueued, chat.JobRunning, chat.JobDone, chat.JobDead:
-	default:
-		return usagef("--state is one of queued, running, done, dead, not %q.", clip(string(q.State), 40))
+// failedJob is the word for a job that was given up. It is stored, and in --json, as "dead".
+const failedJob = "failed"
+
+func jobQuery(state string, limit int) (chat.JobQuery, error) {
+	q := chat.JobQuery{State: chat.JobState(state), Limit: limit}
+	switch {
+	case limit < 0:
+		return q, usagef("--limit must not be negative.")
+	case state == failedJob:
+		q.State = chat.JobDead
+	case !slices.Contains([]chat.JobState{"", chat.JobQueued, chat.JobRunning, chat.JobDone, chat.JobDead}, q.State):
+		return q, usagef("--state is one of queued, running, done, failed, not %q.", clip(state, 40))
 	}
-	if q.Limit < 0 {
-		return usagef("--limit must not be negative.")
+	return q, nil
+}
+
+func stateOf(j chat.Job) string {
+	if j.State == chat.JobDead {
+		return failedJob
 	}
-	return nil
+	return string(j.State)
 }
 
 func (c *call) jobs(ctx context.Context, q chat.JobQuery, session string) (reply, error) {
@@ -86,7 +98,7 @@ func (r jobsReply) print(o *output) {
 	}
 	t := newTable("JOB", "TYPE", "STATE", "TRIES", "TURN", "DUE", "LAST ERROR").numbers(0, 3)
 	for _, j := range r.Jobs {
-		t.add(decimal(j.ID), string(j.Type), string(j.State), count(j.Attempts), string(j.TurnID), dueOf(j), clip(j.LastError, 60))
+		t.add(decimal(j.ID), string(j.Type), stateOf(j), count(j.Attempts), string(j.TurnID), dueOf(j), clip(j.LastError, 60))
 	}
 	t.print(o)
 }
@@ -108,10 +120,13 @@ func (c *call) jobCommand(use, short, done string, act func(context.Context, *jo
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		id, err := strconv.ParseInt(args[0], 10, 64)
 		if err != nil || id < 1 {
-			return reply{}, usageHint("jobs lists them", "%q is not a job number.", clip(args[0], 40))
+			return reply{}, usageHint("contextinfinity jobs lists them", "%q is not a job number.", clip(args[0], 40))
 		}
 		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
 			if err := act(ctx, s.Queue, id); err != nil {
+				if chat.CodeOf(err) == chat.CodeNotFound {
+					err = chat.AsError(err).WithHint("contextinfinity jobs lists them")
+				}
 				return reply{}, err
 			}
 			return reply{doc: jobReply{id}, text: func(o *output) { o.printf("Job %d is %s.\n", id, done) }}, nil
@@ -128,7 +143,7 @@ type pauseReply struct {
 func (c *call) pauseCommand(use, short string, paused bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: use, Short: short, Args: exactly(),
-		Long: short + ". Conversations continue as always, and what you ask for (`commit`, `reconcile`, `--wait`) is still done.",
+		Long: "Conversations continue as always, and what you ask for (commit, reconcile, --wait) is done even while it is paused.",
 	}
 	cmd.RunE = c.writes(func(ctx context.Context, s *Services, _ []string) (reply, error) {
 		if err := s.Upkeep.SetPaused(ctx, paused); err != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -37,9 +38,7 @@ func (r keysReply) print(o *output) {
 	t := newTable("PROVIDER", "KEY", "VARIABLE", "MODELS")
 	for _, k := range r.Keys {
 		source := k.Source
-		if source == "" {
-			source = "none"
-		}
+		source = cmp.Or(source, "none")
 		t.add(k.Provider, source, k.Env, strings.Join(k.Models, ", "))
 	}
 	t.print(o)

@@ -29,6 +29,8 @@ func WriteManual(w io.Writer, version string, date time.Time) error {
 		"A data directory has one writer: while a window has it open, verbs that write are carried out there.")
 	m.section("OPTIONS OF EVERY VERB")
 	m.flags(root.PersistentFlags())
+	m.section("OPTIONS OF THE WINDOW")
+	m.flags(root.LocalNonPersistentFlags())
 	m.section("VERBS")
 	for _, cmd := range root.Commands() {
 		m.verb(cmd)
@@ -57,10 +59,7 @@ func (m *manual) text(s string) {
 }
 
 func (m *manual) flags(f *pflag.FlagSet) {
-	f.VisitAll(func(one *pflag.Flag) {
-		if one.Hidden || one.Name == "help" {
-			return
-		}
+	for _, one := range shownFlags(f) {
 		value, usage := pflag.UnquoteUsage(one)
 		name := "--" + one.Name
 		if one.Shorthand != "" {
@@ -69,7 +68,7 @@ func (m *manual) flags(f *pflag.FlagSet) {
 		m.line(".TP")
 		m.line(`\fB%s\fR %s`, roff(name), roff(value))
 		m.text(usage)
-	})
+	}
 }
 
 // verb writes a verb and its subcommands.
@@ -78,11 +77,7 @@ func (m *manual) verb(cmd *cobra.Command) {
 		return
 	}
 	m.line(`.SS "%s"`, roff(strings.TrimPrefix(cmd.UseLine(), program+" ")))
-	about := cmd.Short + "."
-	if cmd.Long != "" {
-		about += "\n" + cmd.Long
-	}
-	m.text(about)
+	m.text(about(cmd, "\n"))
 	m.flags(cmd.LocalNonPersistentFlags())
 	for _, below := range cmd.Commands() {
 		m.verb(below)

@@ -3,21 +3,25 @@ package cli
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/config"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/mcpclient"
 	"contextinfinity/backend/mcpsetup"
+	"contextinfinity/backend/tools"
 )
 
 // Servers are the MCP servers whose tools models may call.
 type Servers struct {
 	Manager *mcpclient.Manager
 	Setup   *mcpsetup.Setup
+	// Panel says which tools were accepted. It is that of tools.Registry.
+	Panel func(context.Context) (tools.Panel, error)
 }
 
 // serverStart is how long a verb waits for a server to start.
@@ -32,83 +36,23 @@ func (c *call) mcpServersCommand() *cobra.Command {
 	return cmd
 }
 
-// serverRow is a server in lists. It contains no secrets.
-type serverRow struct {
-	Name    string   `json:"name"`
-	Kind    string   `json:"kind"` // "stdio", "http"
-	Enabled bool     `json:"enabled"`
-	Command string   `json:"command,omitempty"`
-	Args    []string `json:"args,omitempty"`
-	URL     string   `json:"url,omitempty"`
-	Missing []string `json:"missing_secrets"`
-	State   string   `json:"state,omitempty"`
-	Words   string   `json:"words,omitempty"`
-	Tools   int      `json:"tools"`
-}
-
-type serversReply struct {
-	Servers []serverRow `json:"servers"`
-}
-
-func serverRowOf(set *mcpsetup.Setup, cfg config.MCPServer) serverRow {
-	r := serverRow{Name: cfg.Name, Kind: "stdio", Enabled: cfg.Enabled, Command: cfg.Command, Args: cfg.Args, URL: cfg.URL, Missing: []string{}}
-	if cfg.HTTP() {
-		r.Kind = "http"
-	}
-	for _, name := range mcpsetup.SecretNames(cfg) {
-		if set.Secrets.Where(cfg.Name, name) == "" {
-			r.Missing = append(r.Missing, name)
-		}
-	}
-	return r
-}
-
-func (r serverRow) what() string {
-	if r.URL != "" {
-		return r.URL
-	}
-	return strings.Join(append([]string{r.Command}, r.Args...), " ")
-}
-
-func (r serversReply) print(o *output) {
-	if len(r.Servers) == 0 {
-		o.printf("No servers are configured. Add one: contextinfinity mcp servers add NAME -- COMMAND ARGS...\n")
-		return
-	}
-	t := newTable("NAME", "ON", "STATE", "TOOLS", "STARTS", "NEEDS SECRETS").numbers(3)
-	for _, s := range r.Servers {
-		tools := ""
-		if s.State == string(mcpclient.StateReady) {
-			tools = count(s.Tools)
-		}
-		t.add(s.Name, yesNo(s.Enabled), s.State, tools, clip(line(s.what()), 60), strings.Join(s.Missing, ", "))
-	}
-	t.print(o)
-}
-
 // mcpServersList asks the process that has the data open, which knows the servers' states.
 func (c *call) mcpServersList(use, short string) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Args: exactly()}
-	cmd.RunE = c.servers(func(_ context.Context, s Servers, _ []string) (reply, error) { return serversAnswer(s), nil })
+	cmd.RunE = c.servers(func(ctx context.Context, s Servers, _ []string) (reply, error) { return serversAnswer(ctx, s) })
 	return cmd
 }
 
-func serversAnswer(s Servers) reply {
-	doc := serversReply{Servers: []serverRow{}}
-	for _, st := range s.Manager.Statuses() {
-		row := serverRowOf(s.Setup, st.Config)
-		row.State, row.Words, row.Tools = string(st.State), st.Words, st.Tools
-		doc.Servers = append(doc.Servers, row)
-	}
-	return reply{doc: doc, text: doc.print}
+func serversAnswer(ctx context.Context, s Servers) (reply, error) {
+	rows, err := s.rows(ctx)
+	doc := serversReply{Servers: rows}
+	return reply{doc: doc, text: doc.print}, err
 }
 
 // servers runs a verb in the process that has the data open for writing: servers run there, and changes of the
 // configuration take effect there.
 func (c *call) servers(do func(context.Context, Servers, []string) (reply, error)) func(*cobra.Command, []string) error {
-	return c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.writing(ctx, silent{}, func(s *Services) (reply, error) { return do(ctx, s.Servers, args) })
-	})
+	return c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) { return do(ctx, s.Servers, args) })
 }
 
 func (c *call) mcpServersAdd() *cobra.Command {
@@ -120,19 +64,24 @@ func (c *call) mcpServersAdd() *cobra.Command {
 		Long: `Adds a program that is started, after --, or with --url a server that is already running. Its tools are
 offered to models after you have accepted them. A value that is a secret is named with --secret-env or
 --secret-header and entered with mcp servers secret: it goes to the keyring, never into a file.`,
-		Args: cobra.MinimumNArgs(1),
+		Args: func(cmd *cobra.Command, args []string) error { // those of COMMAND may be empty
+			return exactly("NAME")(cmd, args[:min(len(args), 1)])
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&in.URL, "url", "", "the address of a server that is already running")
-	f.StringVar(&in.Cwd, "cwd", "", "the folder it is started in; the home directory if none is named")
+	f.StringVar(&in.Cwd, "cwd", "", "the `FOLDER` it is started in; the home directory if none is named")
 	f.IntVar(&in.TimeoutS, "timeout", 0, "seconds that one call may take, if less than tools.call_timeout_s")
-	f.StringArrayVar(&env, "env", nil, "a variable for the program, NAME=VALUE")
-	f.StringArrayVar(&secretEnv, "secret-env", nil, "the name of a variable whose value is a secret")
-	f.StringArrayVar(&headers, "header", nil, "a header for the address, NAME=VALUE")
-	f.StringArrayVar(&secretHeaders, "secret-header", nil, "the name of a header whose value is a secret")
+	f.StringArrayVar(&env, "env", nil, "a variable for the program, `NAME=VALUE` (may be repeated)")
+	f.StringArrayVar(&secretEnv, "secret-env", nil, "the `NAME` of a variable whose value is a secret (may be repeated)")
+	f.StringArrayVar(&headers, "header", nil, "a header for the address, `NAME=VALUE` (may be repeated)")
+	f.StringArrayVar(&secretHeaders, "secret-header", nil, "the `NAME` of a header whose value is a secret (may be repeated)")
 	f.BoolVar(&off, "off", false, "configure it switched off")
-	cmd.RunE = c.servers(func(_ context.Context, s Servers, args []string) (reply, error) {
+	cmd.RunE = c.servers(func(ctx context.Context, s Servers, args []string) (reply, error) {
 		in := in
+		if in.URL == "" && len(args) < 2 {
+			return reply{}, usageHint(cmd.UseLine(), "A server needs the command that starts it, or --url with its address; nothing was changed.")
+		}
 		in.Name, in.Enabled = args[0], !off
 		if len(args) > 1 {
 			in.Command, in.Args = args[1], args[2:]
@@ -150,7 +99,7 @@ offered to models after you have accepted them. A value that is a secret is name
 		if err := s.Setup.Add(in); err != nil {
 			return reply{}, err
 		}
-		return c.serverAnswer(s, in.Name, "added"), nil
+		return serverAnswer(ctx, s, strings.TrimSpace(in.Name), "added")
 	})
 	return cmd
 }
@@ -166,7 +115,7 @@ func pairs(plain, secret []string) ([]mcpsetup.Value, error) {
 	}
 	for _, name := range secret {
 		if strings.Contains(name, "=") {
-			return nil, usageHint("enter its value with mcp servers secret", "A secret is only named here, never given on the command line, where others can read it.")
+			return nil, usageHint("enter its value with: contextinfinity mcp servers secret", "A secret is only named here, never given on the command line, where others can read it.")
 		}
 		out = append(out, mcpsetup.Value{Name: name, Secret: true})
 	}
@@ -174,30 +123,24 @@ func pairs(plain, secret []string) ([]mcpsetup.Value, error) {
 }
 
 // serverAnswer reports the outcome for one server.
-func (c *call) serverAnswer(s Servers, name, done string) reply {
-	cfg, _ := s.Setup.Config.Config().Server(name)
-	row := serverRowOf(s.Setup, cfg)
-	for _, st := range s.Manager.Statuses() {
-		if st.Config.Name == name {
-			row.State, row.Words, row.Tools = string(st.State), st.Words, st.Tools
-		}
-	}
-	row.Name = name
+func serverAnswer(ctx context.Context, s Servers, name, done string) (reply, error) {
+	row, err := s.row(ctx, name)
 	return reply{doc: row, text: func(o *output) {
 		o.printf("%s: %s.\n", name, done)
 		for _, secret := range row.Missing {
 			o.printf("It needs a secret: contextinfinity mcp servers secret %s %s\n", name, secret)
 		}
-	}}
+		row.printAcceptance(o)
+	}}, err
 }
 
 func (c *call) mcpServersRemove() *cobra.Command {
 	cmd := &cobra.Command{Use: "remove NAME", Short: "Remove a server from the configuration, with its secrets", Args: exactly("NAME")}
-	cmd.RunE = c.servers(func(_ context.Context, s Servers, args []string) (reply, error) {
+	cmd.RunE = c.servers(func(ctx context.Context, s Servers, args []string) (reply, error) {
 		if err := s.Setup.Remove(args[0]); err != nil {
 			return reply{}, err
 		}
-		return serversAnswer(s), nil
+		return serversAnswer(ctx, s)
 	})
 	return cmd
 }
@@ -208,11 +151,11 @@ func (c *call) mcpServersEnable(use string, on bool) *cobra.Command {
 		short = "Switch a server off: it is not started, and its tools are not offered"
 	}
 	cmd := &cobra.Command{Use: use + " NAME", Short: short, Args: exactly("NAME")}
-	cmd.RunE = c.servers(func(_ context.Context, s Servers, args []string) (reply, error) {
+	cmd.RunE = c.servers(func(ctx context.Context, s Servers, args []string) (reply, error) {
 		if err := s.Setup.Enable(args[0], on); err != nil {
 			return reply{}, err
 		}
-		return c.serverAnswer(s, args[0], use+"d"), nil
+		return serverAnswer(ctx, s, args[0], use+"d")
 	})
 	return cmd
 }
@@ -225,25 +168,24 @@ func (c *call) mcpServersRestart() *cobra.Command {
 		if err := s.Manager.Restart(ctx, args[0]); err != nil {
 			return reply{}, err
 		}
-		return started(s, args[0])
+		return started(ctx, s, args[0])
 	})
 	return cmd
 }
 
 // started replies about a server that should be ready; if it is not, the reply is an error.
-func started(s Servers, name string) (reply, error) {
-	for _, st := range s.Manager.Statuses() {
-		if st.Config.Name != name {
-			continue
-		}
-		if st.State != mcpclient.StateReady {
-			return reply{}, chat.Errorf(chat.CodeUnavailable, "mcp.start", "%s: %s", name, st.Words).WithHint("contextinfinity mcp servers logs %s", name)
-		}
-		row := serverRowOf(s.Setup, st.Config)
-		row.State, row.Words, row.Tools = string(st.State), st.Words, st.Tools
-		return reply{doc: row, text: func(o *output) { o.printf("%s is ready and offers %s.\n", name, plural(st.Tools, "tool")) }}, nil
+func started(ctx context.Context, s Servers, name string) (reply, error) {
+	row, err := s.row(ctx, name)
+	if err != nil {
+		return reply{}, err
 	}
-	return reply{}, chat.Errorf(chat.CodeNotFound, "mcp.start", "No MCP server of that name is configured.")
+	if row.State != string(mcpclient.StateReady) {
+		return reply{}, chat.Errorf(chat.CodeUnavailable, "mcp.start", "%s: %s", name, row.Words).WithHint("contextinfinity mcp servers logs %s", name)
+	}
+	return reply{doc: row, text: func(o *output) {
+		o.printf("%s is ready and offers %s.\n", name, plural(row.Tools, "tool"))
+		row.printAcceptance(o)
+	}}, nil
 }
 
 type serverLogReply struct {
@@ -275,10 +217,8 @@ func (c *call) mcpServersLogs() *cobra.Command {
 		if err != nil {
 			return reply{}, err
 		}
-		doc := serverLogReply{Name: args[0], Lines: []serverLogLine{}, Dropped: dropped}
-		for _, l := range lines {
-			doc.Lines = append(doc.Lines, serverLogLine{At: l.At.UTC(), From: l.From, Text: l.Text})
-		}
+		doc := serverLogReply{Name: args[0], Dropped: dropped}
+		doc.Lines = lists.Map(lines, func(l mcpclient.Line) serverLogLine { return serverLogLine{At: l.At.UTC(), From: l.From, Text: l.Text} })
 		return reply{doc: doc, text: func(o *output) {
 			if doc.Dropped > 0 {
 				o.printf("(%s before these are not kept)\n", plural(doc.Dropped, "line"))
@@ -302,6 +242,7 @@ type serverTool struct {
 	Title       string `json:"title,omitempty"`
 	Description string `json:"description"`
 	Hash        string `json:"hash"`
+	State       string `json:"state"` // accepted, new, changed
 }
 
 type toolProblem struct {
@@ -315,13 +256,14 @@ func (c *call) mcpServersTools() *cobra.Command {
 		if err := s.ready(ctx, args[0]); err != nil {
 			return reply{}, err
 		}
+		panel, err := s.Panel(ctx)
+		if err != nil {
+			return reply{}, err
+		}
 		doc := serverToolsReply{Name: args[0], Tools: []serverTool{}, Problems: []toolProblem{}}
-		for _, source := range s.Manager.Sources() {
-			if source.Name() != args[0] {
-				continue
-			}
-			for _, d := range source.Definitions() {
-				doc.Tools = append(doc.Tools, serverTool{Tool: d.Tool, Title: d.Title, Description: d.Description, Hash: d.Hash()})
+		for _, d := range panel.Definitions {
+			if d.Source == args[0] && d.Pinned != tools.PinnedGone {
+				doc.Tools = append(doc.Tools, serverTool{Tool: d.Tool, Title: d.Title, Description: d.Description, Hash: d.Hash, State: d.Pinned})
 			}
 		}
 		for _, st := range s.Manager.Statuses() {
@@ -331,15 +273,19 @@ func (c *call) mcpServersTools() *cobra.Command {
 				}
 			}
 		}
-		return reply{doc: doc, text: doc.print}, nil
+		row, err := s.row(ctx, args[0])
+		return reply{doc: doc, text: func(o *output) {
+			doc.print(o)
+			row.printAcceptance(o)
+		}}, err
 	})
 	return cmd
 }
 
 func (r serverToolsReply) print(o *output) {
-	t := newTable("TOOL", "DESCRIPTION")
+	t := newTable("TOOL", "STATE", "DESCRIPTION")
 	for _, d := range r.Tools {
-		t.add(line(d.Tool), clip(line(d.Description), 100))
+		t.add(line(d.Tool), stateWords[d.State], clip(line(d.Description), 100))
 	}
 	t.print(o)
 	for _, p := range r.Problems {
@@ -359,7 +305,7 @@ func (s Servers) ready(ctx context.Context, name string) error {
 	if err := s.Manager.Restart(ctx, name); err != nil {
 		return err
 	}
-	_, err := started(s, name)
+	_, err := started(ctx, s, name)
 	return err
 }
 
@@ -375,8 +321,8 @@ adds nothing. --answer KEY=VALUE gives values that a bundle needs; enter a missi
 servers secret.`,
 		Args: exactly("FILE"),
 	}
-	cmd.Flags().StringArrayVar(&only, "only", nil, "add only this server, by its name in FILE; may be repeated")
-	cmd.Flags().StringArrayVar(&answers, "answer", nil, "a value that the bundle needs, KEY=VALUE")
+	cmd.Flags().StringArrayVar(&only, "only", nil, "add only the server with this `NAME` in FILE (may be repeated)")
+	cmd.Flags().StringArrayVar(&answers, "answer", nil, "a value that the bundle needs, `KEY=VALUE` (may be repeated)")
 	cmd.Flags().BoolVar(&replace, "replace", false, "replace servers that have the same name")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would be added, and add nothing")
 	cmd.RunE = c.servers(func(_ context.Context, s Servers, args []string) (reply, error) {
@@ -431,7 +377,7 @@ func importServers(s Servers, in *mcpsetup.Import, only []string, given []mcpset
 	}
 	var choices []mcpsetup.Choice
 	for _, x := range in.Servers {
-		if len(only) > 0 && !containsName(only, x.Original) {
+		if len(only) > 0 && !slices.Contains(only, x.Original) {
 			continue
 		}
 		row := importedName{Original: x.Original, Name: x.Settings.Name, About: x.About, Notes: append([]string{}, x.Notes...), Asks: []string{}}
@@ -453,15 +399,6 @@ func importServers(s Servers, in *mcpsetup.Import, only []string, given []mcpset
 		}
 	}
 	return reply{doc: doc, text: doc.print}, nil
-}
-
-func containsName(list []string, name string) bool {
-	for _, one := range list {
-		if one == name {
-			return true
-		}
-	}
-	return false
 }
 
 func (r serverImportReply) print(o *output) {
@@ -493,7 +430,7 @@ func (c *call) mcpServersSecret() *cobra.Command {
 		Long: "Reads the secret from stdin, hidden at a terminal, never from the arguments.", Args: exactly("NAME", "SECRET"),
 	}
 	cmd.Flags().BoolVar(&remove, "remove", false, "forget the secret")
-	cmd.RunE = c.servers(func(_ context.Context, s Servers, args []string) (reply, error) {
+	cmd.RunE = c.servers(func(ctx context.Context, s Servers, args []string) (reply, error) {
 		value := ""
 		if !remove {
 			var err error
@@ -515,7 +452,7 @@ func (c *call) mcpServersSecret() *cobra.Command {
 			return reply{}, chat.Errorf(chat.CodeUnavailable, "mcp.secret", "No keyring is available on this system, so the secret was not stored.").
 				WithHint("name a variable of the environment instead: ${env:NAME}")
 		}
-		return c.serverAnswer(s, args[0], "done"), nil
+		return serverAnswer(ctx, s, args[0], "done")
 	})
 	return cmd
 }
@@ -530,18 +467,18 @@ func (c *call) mcpServersSignIn() *cobra.Command {
 		if err != nil {
 			return reply{}, err
 		}
-		return started(s, args[0])
+		return started(ctx, s, args[0])
 	})
 	return cmd
 }
 
 func (c *call) mcpServersSignOut() *cobra.Command {
 	cmd := &cobra.Command{Use: "sign-out NAME", Short: "Forget the sign-in to a server", Args: exactly("NAME")}
-	cmd.RunE = c.servers(func(_ context.Context, s Servers, args []string) (reply, error) {
+	cmd.RunE = c.servers(func(ctx context.Context, s Servers, args []string) (reply, error) {
 		if err := s.Manager.SignOut(args[0]); err != nil {
 			return reply{}, err
 		}
-		return c.serverAnswer(s, args[0], "signed out"), nil
+		return serverAnswer(ctx, s, args[0], "signed out")
 	})
 	return cmd
 }

@@ -16,11 +16,11 @@ import (
 // programs lists the sessions that a program may see.
 type programs struct {
 	*store.Store
-	*mcpserver.Desk
+	*mcpserver.Gateway
 }
 
 func newPrograms(db *store.Store) programs {
-	return programs{db, &mcpserver.Desk{Store: db, Reader: reader{db}, Changed: func() {}}}
+	return programs{db, &mcpserver.Gateway{Store: db, Reader: reader{db}, Changed: func() {}}}
 }
 
 func (p programs) MakeToken(ctx context.Context, client string) (string, error) {

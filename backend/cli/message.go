@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -64,18 +67,29 @@ func invalidAt(s string) int {
 	return len(s)
 }
 
+// readError is the error for a file of the caller that cannot be read. safe says what did not happen.
+func readError(op, path string, err error, safe string) error {
+	cause := err
+	if p := new(fs.PathError); errors.As(err, &p) {
+		cause = p.Err
+	}
+	return chat.WrapError(chat.CodeInvalid, op, err, fmt.Sprintf("%s cannot be read: %v; %s.", clip(path, 200), cause, safe))
+}
+
 func readImage(path string) (chat.Image, error) {
 	const op = "cli.image"
 	f, err := os.Open(path)
 	if err != nil {
-		return chat.Image{}, chat.WrapError(chat.CodeInvalid, op, err, "The image could not be opened; nothing was sent: "+err.Error()+".")
+		return chat.Image{}, readError(op, path, err, "nothing was sent or stored")
 	}
 	defer func() { _ = f.Close() }()
 	data, err := io.ReadAll(io.LimitReader(f, filetype.MaxImageBytes+1))
 	if err != nil {
-		return chat.Image{}, chat.WrapError(chat.CodeInvalid, op, err, "The image could not be read; nothing was sent: "+err.Error()+".")
+		return chat.Image{}, readError(op, path, err, "nothing was sent or stored")
 	}
-	return filetype.NewImage(path, http.DetectContentType(data), data)
+	image, err := filetype.NewImage(path, http.DetectContentType(data), data)
+	image.Name = filepath.Base(path)
+	return image, err
 }
 
 // argument returns a text argument, or piped text: for `-`, or without an argument if stdin is not a terminal.

@@ -12,11 +12,13 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/internal/display"
+	"contextinfinity/backend/internal/lists"
 )
 
 // FigureStore stores the metrics of turns.
 type FigureStore interface {
 	Measures(context.Context, chat.MeasureQuery) ([]chat.TurnMeasure, error)
+	BackgroundUsage(context.Context, chat.UsageQuery) ([]chat.ModelUsage, error)
 }
 
 type metricsFlags struct {
@@ -30,7 +32,8 @@ func (c *call) metricsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "metrics [SESSION]", Short: "Print measurements of turns and of their provider calls", Args: atMost("SESSION"),
 		Long: `Prints, newest first, tokens, times, retrieval, validation and indexing of each turn of a session's
-active branch, of every provider call, and their totals. Without SESSION, the session used last is shown.
+active branch, of every provider call, and their totals, then the tokens and the cost of the summaries and titles that
+a model wrote in the background for the whole session. Without SESSION, the session used last is shown.
 Times are in milliseconds. Everything was measured on this machine and stays there.`,
 	}
 	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the session's active one")
@@ -67,6 +70,11 @@ func (s *Services) metrics(ctx context.Context, args []string, f metricsFlags) (
 		doc.Turns = append(doc.Turns, m)
 		doc.Sum.add(m)
 	}
+	if b.SessionID != "" || f.all {
+		if doc.Background, err = s.background(ctx, b.SessionID); err != nil {
+			return reply{}, err
+		}
+	}
 	if doc.Backlog.Queued, doc.Backlog.Running, doc.Backlog.Dead, err = s.Queue.JobCounts(ctx); err == nil {
 		doc.Backlog.Unindexed, err = s.Chunks.Unindexed(ctx, b.SessionID)
 	}
@@ -97,7 +105,47 @@ type metricsReply struct {
 	BranchID  chat.BranchID  `json:"branch_id,omitempty"` // empty: all sessions
 	Turns     []turnMetrics  `json:"turns"`
 	Sum       metricsSum     `json:"sum"`
-	Backlog   metricsBacklog `json:"backlog"`
+	// Background is not in Sum.
+	Background backgroundMetrics `json:"background"`
+	Backlog    metricsBacklog    `json:"backlog"`
+}
+
+// backgroundMetrics is the usage of the calls that wrote the states, titles and range summaries of a session, or of
+// all sessions.
+type backgroundMetrics struct {
+	Summaries int        `json:"summaries"` // states and range summaries for which a model reported its usage
+	Usage     chat.Usage `json:"usage"`
+	// Cost is in US dollars, of those whose price is known; absent: none.
+	Cost      *float64 `json:"cost,omitempty"`
+	Estimate  bool     `json:"cost_is_estimate,omitempty"`
+	CostToday bool     `json:"cost_at_todays_price,omitempty"` // of those without a stored price
+}
+
+func (s *Services) background(ctx context.Context, session chat.SessionID) (backgroundMetrics, error) {
+	used, err := s.Figures.BackgroundUsage(ctx, chat.UsageQuery{Session: session})
+	var b backgroundMetrics
+	for _, u := range used {
+		b.Summaries += u.Turns
+		b.Usage = b.Usage.Add(u.Usage)
+	}
+	b.Usage.Cost = chat.Cost{} // Cost also includes those without a stored price
+	if spent := s.Models.SpentInBackground(used); spent.Priced > 0 {
+		b.Cost, b.Estimate, b.CostToday = &spent.Amount, spent.Estimate, spent.Today > 0
+	}
+	return b, err
+}
+
+// print writes one line, or nothing if no model was called.
+func (b backgroundMetrics) print(o *output) {
+	if b.Summaries == 0 {
+		return
+	}
+	cost := "price not known"
+	if b.Cost != nil {
+		cost = amount(*b.Cost, b.Estimate)
+	}
+	o.printf("Background, not in the sum: %s (with titles), %d tokens in, %d out, %s.\n", display.Count(b.Summaries, "summary", "summaries"),
+		b.Usage.InputTokens, b.Usage.OutputTokens, cost)
 }
 
 // turnMetrics are the metrics of a turn (SRD 15.1).
@@ -263,6 +311,7 @@ func (r metricsReply) print(o *output) {
 		fmt.Sprintf("%d passed, %d repaired, %d failed", s.ValidationPassed, s.ValidationRepaired, s.ValidationFailed),
 		fmt.Sprintf("%d of %d", s.Indexed, s.Turns), fmt.Sprintf("%d, %d failed", s.Steps, s.StepsFailed))
 	t.print(o)
+	r.Background.print(o)
 	for _, m := range r.Turns {
 		m.printFailures(o)
 	}
@@ -319,10 +368,9 @@ func (m turnMetrics) check() string {
 
 // calls lists the different outcomes of a turn's provider calls.
 func (m turnMetrics) calls() string {
-	var out []string
-	for _, st := range m.Steps {
-		out = append(out, fmt.Sprintf("%s %d/%d bytes", st.Status, st.DurableBytes, st.DisplayedBytes))
-	}
+	out := lists.Map(m.Steps, func(st stepMetrics) string {
+		return fmt.Sprintf("%s %d/%d bytes", st.Status, st.DurableBytes, st.DisplayedBytes)
+	})
 	return strings.Join(out, ", ")
 }
 

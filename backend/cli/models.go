@@ -14,10 +14,10 @@ func (c *call) modelsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "models", Short: "List the models, their limits, and which can be used", Args: exactly(),
 		Long: "Lists the configured models. With --switch-preview, shows instead what sending a conversation to that model\n" +
-			"would change: turns that return as originals or are represented by summaries, and whether it needs summarisation.\n" +
+			"would change: turns that return as originals or are represented by summaries, and whether it needs summarization.\n" +
 			"Nothing is changed or sent.",
 	}
-	preview := cmd.Flags().String("switch-preview", "", "a model: show what switching to it would change")
+	preview := cmd.Flags().String("switch-preview", "", "show what switching to this `MODEL` would change")
 	session := cmd.Flags().String("session", "", "the session that would switch (the one used last)")
 	cmd.AddCommand(c.modelsListCommand(), c.modelsProvidersCommand(), c.modelsPresetsCommand(), c.modelsAddCommand())
 	_ = cmd.RegisterFlagCompletionFunc("session", c.completeSession)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"strings"
@@ -184,9 +185,7 @@ func (r placesReply) print(o *output) {
 	t := newTable("PROVIDER", "NAME", "PROTOCOL", "ADDRESS", "KEY VARIABLE")
 	for _, p := range r.Providers {
 		address := p.BaseURL
-		if address == "" {
-			address = "its own"
-		}
+		address = cmp.Or(address, "its own")
 		t.add(p.ID, p.Name, p.Protocol, address, p.Env)
 	}
 	t.print(o)

@@ -54,7 +54,7 @@ max_output = 100
 		!doc.NeedsSummarization || doc.Unsummarized < doc.Compressed || !doc.Fits {
 		t.Errorf("%+v", doc)
 	}
-	if r := h.run("models", "--switch-preview", "small", "--session", s.SessionID); !strings.Contains(r.out, "needs summarisation: ") || !strings.Contains(r.out, "with small") {
+	if r := h.run("models", "--switch-preview", "small", "--session", s.SessionID); !strings.Contains(r.out, "needs summarization: ") || !strings.Contains(r.out, "with small") {
 		t.Errorf("in words: %s%s", r.out, r.err)
 	}
 	if r := h.run("models", "--switch-preview", "test"); !strings.Contains(r.out, "Nothing changes") {
@@ -68,7 +68,7 @@ max_output = 100
 	h.run("models", "--session", s.SessionID).exits(2)
 
 	said := h.talk("/switch "+s.SessionID, "/model small", "/quit").err
-	warning, chosen := strings.Index(said, "needs summarisation"), strings.Index(said, "From now on small answers")
+	warning, chosen := strings.Index(said, "needs summarization"), strings.Index(said, "From now on small answers")
 	if warning < 0 || chosen < warning {
 		t.Errorf("/model: %s", said)
 	}

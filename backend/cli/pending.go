@@ -99,7 +99,10 @@ type commitReply struct {
 }
 
 func (c *call) commitCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "commit SESSION", Short: "Commit a branch's pending turns into its state now", Args: exactly("SESSION")}
+	cmd := &cobra.Command{
+		Use: "commit SESSION", Short: "Commit a branch's pending turns into its state now", Args: exactly("SESSION"),
+		Long: "This also happens in the background, soon after each answer. contextinfinity pending lists those that are left.",
+	}
 	branch := branchFlag(cmd)
 	cmd.RunE = c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) {
 		_, b, err := s.place(ctx, args[0], *branch)

@@ -30,7 +30,7 @@ func branchFlag(cmd *cobra.Command) *string {
 
 func (c *call) pinCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "pin SESSION TEXT", Short: "Pin a fact that every request of the branch contains word for word",
+		Use: "pin SESSION TEXT", Short: "Pin a fact that every request of a branch contains word for word",
 		Args: atMost("SESSION", "TEXT"),
 	}
 	branch := branchFlag(cmd)
@@ -76,9 +76,9 @@ with --text in other words, and --dismiss ID never suggests it again. Nothing is
 	}
 	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the session's active one")
 	cmd.Flags().BoolVar(&f.suggested, "suggested", false, "list standing instructions that could be pinned")
-	cmd.Flags().StringVar(&f.accept, "accept", "", "pin the suggestion with this id")
+	cmd.Flags().StringVar(&f.accept, "accept", "", "pin the suggestion with this `ID`")
 	cmd.Flags().StringVar(&f.text, "text", "", "with --accept: pin this text instead")
-	cmd.Flags().StringVar(&f.dismiss, "dismiss", "", "never suggest the one with this id again")
+	cmd.Flags().StringVar(&f.dismiss, "dismiss", "", "never suggest the one with this `ID` again")
 	cmd.MarkFlagsMutuallyExclusive("suggested", "accept", "dismiss")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		switch {
@@ -205,7 +205,7 @@ type unpinReply struct {
 
 func (c *call) unpinCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "unpin SESSION PIN", Short: "Remove a pinned fact from the branch's requests",
+		Use: "unpin SESSION PIN", Short: "Remove a pinned fact from a branch's requests",
 		Long: "Other branches that inherited the fact keep it.", Args: exactly("SESSION", "PIN"),
 	}
 	branch := branchFlag(cmd)

@@ -45,6 +45,10 @@ func TestSuggestedPins(t *testing.T) {
 	if r := h.run("pins", string(session)).exits(0); !strings.Contains(r.out, "Answer in German.") {
 		t.Errorf("not pinned: %s", r.out)
 	}
+	h.run("send", "--session", string(session), "--wait", "committed", "We deploy Orders on Sunday at 05:00, never on a Friday.").exits(0) // of the README
+	if got := list(); len(got) != 1 || !strings.HasPrefix(got[0], "We deploy Orders") {
+		t.Errorf("suggested are %q", got)
+	}
 	h.run("pins", string(session), "--accept", tables).exits(1)
 	h.run("pins", string(session), "--text", "x").exits(2)
 	h.run("pins", string(session), "--accept", german, "--dismiss", german).exits(2)

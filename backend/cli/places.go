@@ -56,6 +56,9 @@ func (c *call) noWindow(cmd *cobra.Command, args []string) error {
 	if err := c.checkPlaces(cmd.Flags()); err != nil {
 		return err
 	}
+	if flags := cmd.Flags(); flags.Changed("session") && !flags.Changed("new-window") {
+		return usageHint("to send to a session: contextinfinity send --session", "--session needs --new-window.")
+	}
 	if name, ok := c.missingFile(args); ok {
 		return usageHint("contextinfinity help lists the verbs", "%s: no such file.", clip(name, 200))
 	}

@@ -39,6 +39,23 @@ func TestGivenPathsMustExist(t *testing.T) {
 	h.run("--config", none, "config", "check").exits(0)
 }
 
+// TestAChangedSettingIsPrinted: config set and reset print the setting with its new value, also a field of a model.
+func TestAChangedSettingIsPrinted(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.configure("[models.m]\nprovider = \"openai\"\nmodel_id = \"m-1\"\n")
+	for args, want := range map[string]string{
+		"set models.m.price_input 3":       "models.m.price_input = 3 (file)\n",
+		"set models.m.context_limit 16384": "models.m.context_limit = 16384 (file)\n",
+		"reset models.m.price_output":      "models.m.price_output = 0 (default)\n",
+		"set budget.compact_at 0.8":        "budget.compact_at = 0.8 (file)\n",
+	} {
+		if r := h.run(append([]string{"config"}, strings.Fields(args)...)...).exits(0); r.out != want {
+			t.Errorf("%s: %q, want %q", args, r.out, want)
+		}
+	}
+}
+
 // The usual configuration file may be missing.
 func TestDefaultPathsMayBeMissing(t *testing.T) {
 	t.Parallel()

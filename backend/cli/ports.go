@@ -36,6 +36,8 @@ type Models interface {
 	Test(ctx context.Context, provider, key string) (string, error)
 	// Cost is what a usage of a configured model cost: by the price stored with it, otherwise by today's price.
 	Cost(model string, u chat.Usage) (cost chat.Cost, today bool)
+	// SpentInBackground adds up what background work cost. Its usage names models by their ids.
+	SpentInBackground([]chat.ModelUsage) models.Spent
 	Places(context.Context) []models.Place
 	Offers(ctx context.Context, place string) ([]models.Offer, error)
 	// Add configures a model of a place and returns its name; an empty name is made from the model's id.
@@ -105,7 +107,7 @@ type Services struct {
 	History  HistoryStore
 	// Inspecting shows what requests contained, states and summaries.
 	Inspecting *inspecting.Service
-	Drafts     DraftStore
+	Files      documents.Store
 	Chunks     ChunkStore
 	Queue      *jobs.List
 	Figures    FigureStore

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"path/filepath"
@@ -81,12 +82,12 @@ func projectAnswer(p chat.Project) reply {
 	return reply{doc: projectReply{p}, text: func(o *output) {
 		o.printf("%s  %s\n", p.ID, line(p.Name))
 		t := newTable("", "")
-		t.add("sessions", count(p.Sessions))
-		t.add("model", orWord(line(p.Model), "the default"))
-		t.add("tools", orWord(p.ToolsMode, "as configured"))
-		t.add("offered tools", orWord(line(strings.Join(p.Tools, ", ")), "all"))
-		t.add("files", count(p.Files))
-		t.add("watches", orWord(line(p.Watch), "no folder"))
+		t.add("sessions", decimal(p.Sessions))
+		t.add("model", cmp.Or(line(p.Model), "the default"))
+		t.add("tools", cmp.Or(p.ToolsMode, "as configured"))
+		t.add("offered tools", cmp.Or(line(strings.Join(p.Tools, ", ")), "all"))
+		t.add("files", decimal(p.Files))
+		t.add("watches", cmp.Or(line(p.Watch), "no folder"))
 		t.print(o)
 		if p.Instructions != "" {
 			o.printf("\nInstructions\n%s\n", block(p.Instructions))
@@ -123,7 +124,7 @@ func (f *projectFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.instructions, "instructions", "", "instructions for all its sessions")
 	cmd.Flags().StringVar(&f.model, "model", "", "the model of its new sessions")
 	cmd.Flags().StringVar(&f.toolsMode, "tools-mode", "", "disabled, parse_only or enabled, for sessions without their own")
-	cmd.Flags().StringArrayVar(&f.tools, "tool", nil, "offer only this tool, as SOURCE or SOURCE/TOOL (may be repeated)")
+	cmd.Flags().StringArrayVar(&f.tools, "tool", nil, "offer only this `TOOL`, as SOURCE or SOURCE/TOOL (may be repeated)")
 	cmd.Flags().StringArrayVar(&f.facts, "fact", nil, "a pinned fact, replacing the earlier ones (may be repeated)")
 }
 
@@ -165,7 +166,7 @@ func (s *Services) checkModel(ctx context.Context, name string) error {
 func (c *call) projectNewCommand() *cobra.Command {
 	var f projectFlags
 	cmd := &cobra.Command{
-		Use: "new NAME", Short: "Make a project", Args: exactly("NAME"),
+		Use: "new NAME", Short: "Create a project", Args: exactly("NAME"),
 		Long: "An existing folder with this name becomes the project's, with its sessions. contextinfinity sessions folder SESSION NAME adds others.",
 	}
 	f.add(cmd)
@@ -195,7 +196,7 @@ they remove them. A new --name renames the folder too.`,
 	}
 	f.add(cmd)
 	cmd.Flags().StringVar(&f.name, "name", "", "another name")
-	cmd.RunE = c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) {
+	change := c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) {
 		p, err := s.project(ctx, args[0])
 		if err != nil {
 			return reply{}, err
@@ -210,6 +211,12 @@ they remove them. A new --name renames the folder too.`,
 		p, err = s.Projects.SetProject(ctx, p.ID, v)
 		return projectAnswer(p), err
 	})
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := requireChange(cmd); err != nil {
+			return err
+		}
+		return change(cmd, args)
+	}
 	return cmd
 }
 
@@ -228,7 +235,7 @@ watching and removes what was indexed.`,
 		switch {
 		case off && len(args) > 1:
 			return reply{}, usagef("--off takes no folder.")
-		case !off && len(args) < 2:
+		case !off && (len(args) < 2 || strings.TrimSpace(args[1]) == ""):
 			return reply{}, usagef("FOLDER is missing; --off ends watching.")
 		case !off:
 			var err error
@@ -289,15 +296,15 @@ func printScan(o *output, s chat.ProjectScan) {
 	printPaths(o, "+", s.New, len(s.New))
 	printPaths(o, "~", s.Changed, len(s.Changed))
 	printPaths(o, "-", s.Removed, len(s.Removed))
-	for _, why := range slices.Sorted(maps.Keys(s.SkippedBy)) {
-		o.printf("Skipped, %s: %d\n", why, s.SkippedBy[why])
+	for _, reason := range slices.Sorted(maps.Keys(s.SkippedBy)) {
+		o.printf("Skipped, %s: %d\n", reason, s.SkippedBy[reason])
 		var paths []string
 		for _, f := range s.Skipped {
-			if f.Why == why {
+			if f.Reason == reason {
 				paths = append(paths, f.Path)
 			}
 		}
-		printPaths(o, "!", paths, s.SkippedBy[why])
+		printPaths(o, "!", paths, s.SkippedBy[reason])
 	}
 }
 

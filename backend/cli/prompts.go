@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"strings"
@@ -13,9 +14,9 @@ import (
 )
 
 func (c *call) promptsCommand() *cobra.Command {
-	list := func(use string) *cobra.Command {
+	list := func(use, short string) *cobra.Command {
 		cmd := &cobra.Command{
-			Use: use, Short: "List, save and change reusable prompts", Args: exactly(),
+			Use: use, Short: short, Args: exactly(),
 			Long: `A saved prompt is a named text. {{name}} is a variable that is filled in when the prompt is used,
 {{name:default}} has a default, and {{date}} is today's date. send --prompt NAME --var name=VALUE sends one.`,
 		}
@@ -27,8 +28,8 @@ func (c *call) promptsCommand() *cobra.Command {
 		})
 		return cmd
 	}
-	cmd := list("prompts")
-	cmd.AddCommand(list("list"), c.promptShow(), c.promptNew(), c.promptSet(), c.promptDelete(), c.promptExport(), c.promptImport())
+	cmd := list("prompts", "List, save and change reusable prompts")
+	cmd.AddCommand(list("list", "List the saved prompts"), c.promptShow(), c.promptNew(), c.promptSet(), c.promptDelete(), c.promptExport(), c.promptImport())
 	return cmd
 }
 
@@ -49,10 +50,7 @@ type promptsReply struct {
 }
 
 func promptsAnswer(all []chat.SavedPrompt) reply {
-	doc := promptsReply{[]promptRow{}}
-	for _, p := range all {
-		doc.Prompts = append(doc.Prompts, promptRowOf(p))
-	}
+	doc := promptsReply{lists.Map(all, promptRowOf)}
 	return reply{doc: doc, text: func(o *output) {
 		if len(all) == 0 {
 			o.printf("No saved prompts. Save one: contextinfinity prompts new NAME TEXT\n")
@@ -129,12 +127,8 @@ func (c *call) promptSet() *cobra.Command {
 			}
 		}
 		return c.onPrompt(ctx, args[0], func(s *Services, p chat.SavedPrompt) (reply, error) {
-			if text != "" {
-				p.Text = text
-			}
-			if name != "" {
-				p.Name = name
-			}
+			p.Text = cmp.Or(text, p.Text)
+			p.Name = cmp.Or(name, p.Name)
 			return s.putPrompt(ctx, p, "Changed")
 		})
 	})
@@ -206,10 +200,7 @@ its name. All of them are added, or none.`,
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.importing(ctx, args[0], func(s *Services, file io.Reader) (reply, error) {
 			done, err := s.Library.ImportPrompts(ctx, file)
-			doc := promptsImportedReply{[]promptRow{}, done.Known}
-			for _, p := range done.Added {
-				doc.Added = append(doc.Added, promptRowOf(p))
-			}
+			doc := promptsImportedReply{lists.Map(done.Added, promptRowOf), done.Known}
 			return reply{doc: doc, text: func(o *output) {
 				o.printf("Imported %s; %s already there.\n", plural(len(doc.Added), "prompt"), count(doc.Known))
 			}}, err
@@ -272,10 +263,6 @@ func (c *call) completePrompt(_ *cobra.Command, args []string, _ string) ([]stri
 	}
 	return c.complete(func(ctx context.Context, s *Services) ([]string, error) {
 		all, err := s.Library.SavedPrompts(ctx)
-		var out []string
-		for _, p := range all {
-			out = append(out, candidate(p.Name, ""))
-		}
-		return out, err
+		return lists.Map(all, func(p chat.SavedPrompt) string { return candidate(p.Name, "") }), err
 	})
 }

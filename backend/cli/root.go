@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,7 +17,7 @@ const program = "contextinfinity"
 // root builds the command tree.
 func (c *call) root() *cobra.Command {
 	root := &cobra.Command{
-		Use:           program,
+		Use:           program + " [FILE...]",
 		Short:         "Conversations with language models, complete and permanent",
 		Long:          "Without a verb the window opens, on the files that are named. With --json stdout is exactly one JSON document.",
 		Args:          c.noWindow,
@@ -28,7 +29,9 @@ func (c *call) root() *cobra.Command {
 	root.SetOut(&c.help)
 	root.SetErr(c.note)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagUsage(cmd, err) })
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { writeHelp(&c.help, cmd) })
 	c.persistent(root.PersistentFlags())
+	windowFlags(root.Flags(), new(OpenOptions))
 	root.AddCommand(c.verbs()...)
 	root.SetHelpCommand(helpCommand(root))
 	return root
@@ -49,9 +52,9 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 }
 
 func (c *call) persistent(f *pflag.FlagSet) {
-	f.StringVar(&c.dataDir, "data-dir", "", "where sessions are stored, instead of the configured folder")
-	f.StringVar(&c.configPath, "config", "", "the configuration file, instead of the usual one")
-	f.StringArrayVar(&c.set, "set", nil, "a setting of this run as KEY=VALUE, over the configuration file (may be repeated)")
+	f.StringVar(&c.dataDir, "data-dir", "", "the `FOLDER` where sessions are stored, instead of the configured one")
+	f.StringVar(&c.configPath, "config", "", "the configuration `FILE`, instead of the usual one")
+	f.StringArrayVar(&c.set, "set", nil, "a setting of this run as `KEY=VALUE`, over the configuration file (may be repeated)")
 	f.BoolVar(&c.json, "json", false, "print exactly one JSON document")
 }
 
@@ -83,17 +86,31 @@ func noVerb(_ *cobra.Command, args []string) error {
 
 // group is a verb that only has subcommands.
 func group(use, short string, below ...*cobra.Command) *cobra.Command {
-	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs}
-	names := lists.Map(below, (*cobra.Command).Name)
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		list := strings.Join(names, ", ")
-		if len(args) > 0 {
-			return usageHint("one of: "+list, "%s has no %q.", use, args[0])
-		}
-		return usageHint("one of: "+list, "%s needs a verb.", use)
-	}
+	cmd := &cobra.Command{Use: use + groupMark, Short: short, Args: exactly()}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return usageHint(verbsOf(cmd), "%s needs a verb.", use) }
 	cmd.AddCommand(below...)
 	return cmd
+}
+
+// verbsOf lists the subcommands of a command, for a hint.
+func verbsOf(cmd *cobra.Command) string {
+	var names []string
+	for _, below := range cmd.Commands() {
+		if below.IsAvailableCommand() {
+			names = append(names, below.Name())
+		}
+	}
+	return "one of: " + strings.Join(names, ", ")
+}
+
+// requireChange is the error of a verb that changes what its flags name, if there are none.
+func requireChange(cmd *cobra.Command) error {
+	given := false
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) { given = given || f.Changed })
+	if given {
+		return nil
+	}
+	return usageHint(cmd.CommandPath()+" --help lists the flags", "No change is given; nothing was done.")
 }
 
 // missing is the error about absent arguments: "FILE is missing." or "SESSION and PIN are missing."
@@ -111,11 +128,36 @@ func exactly(names ...string) cobra.PositionalArgs {
 		case len(args) < len(names):
 			return usageHint(cmd.UseLine(), "%s", missing(names[len(args):]))
 		case len(args) > len(names):
-			return usageHint(cmd.UseLine(), "%q is one argument too many.", clip(args[len(names)], 40))
+			return tooMany(cmd, names, args[len(names)])
+		}
+		for i, name := range names {
+			if strings.TrimSpace(args[i]) == "" && !mayBeEmpty[name] {
+				return usageHint(cmd.UseLine(), "%s is empty; nothing was done.", name)
+			}
 		}
 		return nil
 	}
 }
+
+// tooMany is the error about the first argument too many: a verb that does not exist, or a text without quotation marks.
+func tooMany(cmd *cobra.Command, names []string, extra string) error {
+	extra = clip(extra, 40)
+	if len(names) == 0 {
+		if cmd.HasAvailableSubCommands() {
+			return usageHint(verbsOf(cmd), "%s has no verb %q.", strings.TrimPrefix(cmd.CommandPath(), program+" "), extra)
+		}
+		return usageHint(cmd.UseLine(), "%q is one argument too many.", extra)
+	}
+	hint := cmd.UseLine()
+	if last := names[len(names)-1]; last == "QUERY" || last == "TEXT" || last == "TITLE" {
+		hint += "; put " + last + " in quotation marks"
+	}
+	return usageHint(hint, "%q is one argument too many.", extra)
+}
+
+// mayBeEmpty are the arguments for which an empty text has a meaning, or an error of its own. An empty path would mean
+// the current folder.
+var mayBeEmpty = map[string]bool{"FOLDER": true, "QUERY": true, "TEXT": true, "TITLE": true, "VALUE": true}
 
 // atMost is exactly with an optional last argument.
 func atMost(names ...string) cobra.PositionalArgs {
@@ -131,17 +173,16 @@ func atMost(names ...string) cobra.PositionalArgs {
 // atLeast is exactly with one or more last arguments.
 func atLeast(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		return exactly(names...)(cmd, args[:min(len(args), len(names))])
+		for len(names) < len(args) {
+			names = append(names, names[len(names)-1])
+		}
+		return exactly(names...)(cmd, args)
 	}
 }
 
 // Verbs returns the verbs of the command line.
 func Verbs() []string {
-	var out []string
-	for _, cmd := range new(call).verbs() {
-		out = append(out, cmd.Name())
-	}
-	return out
+	return lists.Map(new(call).verbs(), func(cmd *cobra.Command) string { return cmd.Name() })
 }
 
 // IsVerb reports whether arg is a verb, including help and the shell's completion requests.
@@ -150,12 +191,7 @@ func IsVerb(arg string) bool {
 	case "help", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd:
 		return true
 	}
-	for _, v := range Verbs() {
-		if v == arg {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(Verbs(), arg)
 }
 
 // WindowOptions parses arguments that start the window: flags and files, as a file manager or a desktop entry passes
@@ -173,14 +209,15 @@ func WindowOptions(args []string) (OpenOptions, bool) {
 	f.SetOutput(&c.help)
 	f.Usage = func() {}
 	c.persistent(f)
-	newChat, hidden := f.Bool("new-chat", false, ""), f.Bool("hidden", false, "")
-	newWindow, session := f.Bool("new-window", false, ""), f.String("session", "", "")
-	quick := f.Bool("quick", false, "")
-	if err := f.Parse(rest); err != nil || c.json || c.checkPlaces(f) != nil {
+	var o OpenOptions
+	windowFlags(f, &o)
+	if err := f.Parse(rest); err != nil || c.json || c.checkPlaces(f) != nil || o.Session != "" && !o.NewWindow {
 		return OpenOptions{}, false
 	}
-	files, ok := existing(f.Args())
-	return OpenOptions{DataDir: c.dataDir, ConfigPath: c.configPath, Set: c.set, Files: files, NewChat: *newChat, Hidden: *hidden, NewWindow: *newWindow, Quick: *quick, Session: *session}, ok && (*session == "" || *newWindow)
+	o.DataDir, o.ConfigPath, o.Set = c.dataDir, c.configPath, c.set
+	var ok bool
+	o.Files, ok = existing(f.Args())
+	return o, ok
 }
 
 // existing returns the absolute paths of the files that the words name; false if one is a verb or does not exist.

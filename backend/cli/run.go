@@ -40,12 +40,12 @@ type call struct {
 }
 
 // reply is the result of a verb: a document for --json, and text without it. A nil text means that the verb has
-// already printed. On failure the reply is only used if stands is set: for a partial answer, or for verify's
+// already printed. On failure the reply is only used if keepOnError is set: for a partial answer, or for verify's
 // findings.
 type reply struct {
-	doc    any
-	text   func(*output)
-	stands bool
+	doc         any
+	text        func(*output)
+	keepOnError bool
 }
 
 // verb is the body of a command.
@@ -77,13 +77,11 @@ func newCall(app App) *call {
 
 // asUsage marks an error of cobra's parsing as wrong usage.
 func asUsage(err error) error {
-	var known usageError
-	if errors.As(err, &known) {
+	if _, ok := errors.AsType[usageError](err); ok {
 		return err
 	}
 	msg := err.Error()
-	var value *pflag.InvalidValueError
-	if errors.As(err, &value) {
+	if value, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		if want, ok := wanted[value.GetFlag().Value.Type()]; ok {
 			msg = fmt.Sprintf("--%s is %s, not %q", value.GetFlag().Name, want, clip(value.GetValue(), 40))
 		}
@@ -204,7 +202,7 @@ func (c *call) run(v verb) func(*cobra.Command, []string) error {
 		if err != nil {
 			return err
 		}
-		if c.reply, err = v(cmd.Context(), args); err != nil && !c.reply.stands {
+		if c.reply, err = v(cmd.Context(), args); err != nil && !c.reply.keepOnError {
 			c.reply = reply{}
 		}
 		return err
@@ -238,6 +236,9 @@ func (c *call) reading(ctx context.Context, f func(*Services) (reply, error)) (r
 func (c *call) readingAny(ctx context.Context, none reply, f func(*Services) (reply, error)) (reply, error) {
 	r, err := c.reading(ctx, f)
 	if e := new(chat.Error); errors.As(err, &e) && e.Code == chat.CodeNotFound && e.Op == opOpen {
+		if c.dataDir != "" {
+			c.notef("there is no data in %s yet", c.dataDir)
+		}
 		return none, nil
 	}
 	return r, err

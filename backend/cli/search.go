@@ -53,7 +53,7 @@ func (f searchFlags) check(query string) error {
 	case f.maxTokens < 0:
 		return usagef("--max-tokens must not be negative.")
 	case f.limit < 0:
-		return usagef("-k must not be negative.")
+		return usagef("--limit must not be negative.")
 	}
 	return nil
 }

@@ -11,18 +11,10 @@ import (
 
 	"contextinfinity/backend/answers"
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/documents"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/tools"
 	"contextinfinity/backend/turn"
 )
-
-// DraftStore stores drafts and the documents of messages.
-type DraftStore interface {
-	documents.Store
-	Draft(context.Context, chat.BranchID) (chat.Draft, bool, error)
-	SaveDraft(context.Context, chat.Draft) error
-}
 
 // sendFlags are the flags of send; the decisions about a turn share some.
 type sendFlags struct {
@@ -70,13 +62,13 @@ when it waits for your decision about tool calls: contextinfinity tools waiting.
 	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the session's active one")
 	cmd.Flags().StringVar(&f.incomplete, "incomplete", string(turn.IncompleteDiscard),
 		"what to do with an incomplete or unsent turn before it: keep, discard, fail")
-	cmd.Flags().StringArrayVar(&f.images, "image", nil, "attach an image file (may be repeated)")
-	cmd.Flags().StringArrayVar(&f.documents, "attach", nil, "attach a document: text, Markdown, source code, PDF, Word, Excel, PowerPoint, OpenDocument or EPUB (may be repeated)")
-	cmd.Flags().StringArrayVar(&f.allow, "allow", nil, "run this tool without asking, for this message only (may be repeated)")
+	cmd.Flags().StringArrayVar(&f.images, "image", nil, "attach an image `FILE` (may be repeated)")
+	cmd.Flags().StringArrayVar(&f.documents, "attach", nil, "attach a document `FILE`: text, Markdown, source code, PDF, Word, Excel, PowerPoint, OpenDocument or EPUB (may be repeated)")
+	cmd.Flags().StringArrayVar(&f.allow, "allow", nil, "run this `TOOL` without asking, for this message only (may be repeated)")
 	cmd.Flags().StringArrayVar(&f.models, "model", nil, "a configured model, instead of the session's (two to four: all of them answer)")
 	cmd.Flags().StringVar(&f.assistant, "assistant", "", "start a new session with this assistant")
 	cmd.Flags().StringVar(&f.prompt, "prompt", "", "send this saved prompt instead of TEXT")
-	cmd.Flags().StringArrayVar(&f.vars, "var", nil, "with --prompt: a value for a variable, NAME=VALUE; NAME=- reads it from stdin (may be repeated)")
+	cmd.Flags().StringArrayVar(&f.vars, "var", nil, "with --prompt: a value for a variable, `NAME=VALUE`; NAME=- reads it from stdin (may be repeated)")
 	cmd.Flags().DurationVar(&f.waitTurn, "wait-turn", 10*time.Minute,
 		"how long to wait for a running answer of the branch, or for another command that is writing; 0s fails at once")
 	c.following(&f, cmd)
@@ -107,7 +99,7 @@ func (c *call) checkSend(f sendFlags) error {
 	case c.json && c.events:
 		return usagef("--json and --events exclude each other.")
 	case f.assistant != "" && (f.session != "" || f.branch != ""):
-		return usageHint("assistants apply NAME SESSION gives a session the settings of an assistant", "--assistant starts a new session, and excludes --session and --branch.")
+		return usageHint("contextinfinity assistants apply NAME SESSION gives a session the settings of an assistant", "--assistant starts a new session, and excludes --session and --branch.")
 	case len(f.vars) > 0 && f.prompt == "":
 		return usagef("--var needs --prompt.")
 	case f.session != "" && f.fresh:
@@ -256,7 +248,7 @@ func sentSoFar(t chat.Turn) reply {
 	if t.ID == "" {
 		return reply{}
 	}
-	return reply{stands: true, doc: turnReply{
+	return reply{keepOnError: true, doc: turnReply{
 		SessionID: t.SessionID, BranchID: t.BranchID, TurnID: t.ID, Seq: t.Seq, Phase: t.Phase, Outcome: t.Outcome,
 		Model: t.Model, Provider: t.Provider,
 	}}
@@ -325,9 +317,6 @@ func (c *call) deliver(ctx context.Context, s *Services, st *stream, m turn.Mess
 
 // start sends a message, whose answer st then shows.
 func (c *call) start(ctx context.Context, s *Services, st *stream, m turn.Message) (*turn.Handle, error) {
-	if err := c.unqueue(ctx, s, m.Branch); err != nil {
-		return nil, err
-	}
 	before, _, err := s.History.LastTurn(ctx, m.Branch)
 	if err != nil {
 		return nil, err
@@ -340,18 +329,6 @@ func (c *call) start(ctx context.Context, s *Services, st *stream, m turn.Messag
 	}
 	c.noteCleared(before, m.Incomplete)
 	return h, nil
-}
-
-// unqueue turns a message that a window had queued into a plain draft: if it were sent from here, it would be
-// interrupted when the verb ends.
-func (c *call) unqueue(ctx context.Context, s *Services, branch chat.BranchID) error {
-	d, ok, err := s.Drafts.Draft(ctx, branch)
-	if err != nil || !ok || !d.Queued {
-		return err
-	}
-	d.Queued = false
-	c.notef("a queued message of this branch stays a draft")
-	return s.Drafts.SaveDraft(ctx, d)
 }
 
 // withChoices names the turn that blocks a branch, and the ways to resolve it.

@@ -19,13 +19,13 @@ func TestSendStreamsTheStoredText(t *testing.T) {
 		want   string
 	}{
 		"one block": {say("Hello", ", ", "world"), "Hello, world"},
-		"blocks are parted by an empty line": {
+		"blocks are separated by an empty line": {
 			answer{events: []string{ev("text", 0, "one"), ev("text", 2, "two"), ev("text", 2, "!"), ev("done", 0, "")}}, "one\n\ntwo!",
 		},
 		"reasoning is not shown": {
 			answer{events: []string{ev("reasoning", 0, "hm"), ev("text", 1, "yes"), ev("done", 0, "")}}, "yes",
 		},
-		"a refusal is": {
+		"a refusal is printed": {
 			answer{events: []string{ev("refusal", 0, "I would rather not"), ev("refused", 0, "")}}, "I would rather not",
 		},
 		"control characters stay exact in a pipe": {say("a\x1b[31mb\r\n"), "a\x1b[31mb\r\n"},
@@ -147,7 +147,7 @@ func TestSendRefusesWhatItCannotKeep(t *testing.T) {
 		"no such image":       {"", []string{"--image", "/nonexistent.png", "hi"}, "invalid", 1},
 		"image too large":     {"", []string{"--image", big, "hi"}, "invalid", 1},
 		"not an image":        {"", []string{"--image", h.config, "hi"}, "invalid", 1},
-		"wait for what":       {"", []string{"--wait", "done", "hi"}, "invalid", 2},
+		"unknown wait level":  {"", []string{"--wait", "done", "hi"}, "invalid", 2},
 		"policy":              {"", []string{"--incomplete", "maybe", "hi"}, "invalid", 2},
 		"two sessions":        {"", []string{"--session", "ABCD", "hi"}, "invalid", 2},
 		"too many arguments":  {"", []string{"hello", "world"}, "invalid", 2},
@@ -251,7 +251,7 @@ func TestIncompleteAnswerAndItsDecisions(t *testing.T) {
 		}
 		return h, s
 	}
-	t.Run("continue prints the whole", func(t *testing.T) {
+	t.Run("continue prints the whole answer", func(t *testing.T) {
 		h, s := begin(t)
 		h.provider.script(say("it"))
 		if r := h.run("continue", s.TurnID).exits(0); r.out != "half of it\n" {
@@ -261,7 +261,7 @@ func TestIncompleteAnswerAndItsDecisions(t *testing.T) {
 			t.Errorf("stored %q", got)
 		}
 	})
-	t.Run("retry prints the new one", func(t *testing.T) {
+	t.Run("retry prints the new answer", func(t *testing.T) {
 		h, s := begin(t)
 		h.provider.script(say("all of it"))
 		if r := h.run("retry", s.TurnID).exits(0); r.out != "all of it\n" {

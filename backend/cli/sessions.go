@@ -62,10 +62,7 @@ func (c *call) sessions(ctx context.Context, q chat.SessionQuery) (reply, error)
 	}
 	return c.readingAny(ctx, sessionsAnswer(nil), func(s *Services) (reply, error) {
 		found, err := s.Sessions.Sessions(ctx, q)
-		if err != nil {
-			return reply{}, err
-		}
-		return sessionsAnswer(found), nil
+		return sessionsAnswer(found), err
 	})
 }
 

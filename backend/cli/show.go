@@ -49,7 +49,7 @@ every block, every step and every state id. For an incomplete or failed turn, pr
 	}
 	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the active one")
 	cmd.Flags().IntVar(&f.last, "last", 0, "only this many of the newest turns (0: all)")
-	cmd.Flags().StringVar(&f.raw, "raw", "", "print the exact request and stream of this step instead")
+	cmd.Flags().StringVar(&f.raw, "raw", "", "print the exact request and stream of this `STEP` instead")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) { return c.show(ctx, args[0], f) })
 	cmd.ValidArgsFunction = c.completeSession
 	return cmd

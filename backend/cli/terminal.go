@@ -3,6 +3,8 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"cmp"
+	"errors"
 	"io"
 	"os"
 	"strings"
@@ -60,7 +62,7 @@ func (in *input) forget() { *in.kept = keeper{r: in.kept.r} }
 // again returns the input from its first byte.
 func (in *input) again() io.Reader {
 	read := bytes.NewReader(in.kept.read.Bytes())
-	if in.kept.end == io.EOF {
+	if errors.Is(in.kept.end, io.EOF) {
 		return read
 	}
 	return io.MultiReader(read, in.kept.r)
@@ -96,9 +98,7 @@ func (in *input) secret(ask func()) (string, error) {
 }
 
 func newOutput(w io.Writer) *output {
-	if w == nil {
-		w = io.Discard
-	}
+	w = cmp.Or(w, io.Discard)
 	o := &output{w: w, failed: make(chan struct{})}
 	if f, ok := w.(*os.File); ok {
 		o.terminal = term.IsTerminal(int(f.Fd()))

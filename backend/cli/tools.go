@@ -61,11 +61,9 @@ func (c *call) toolsCommand() *cobra.Command {
 applies to their calls. A server's tool is offered once you have accepted its current definition; each call
 then waits for you, unless you allowed the tool. The name of a server, given as NAME, means all its tools.`,
 	}
-	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
-		return c.withTools(ctx, func(s *Services, p tools.Panel) (reply, error) {
-			doc := s.toolsReply(p)
-			return reply{doc: doc, text: doc.print}, nil
-		})
+	cmd.RunE = c.withTools(func(ctx context.Context, s *Services, p tools.Panel, _ []string) (reply, error) {
+		doc := s.toolsReply(p)
+		return reply{doc: doc, text: doc.print}, nil
 	})
 	cmd.AddCommand(
 		c.toolShowCommand(), c.toolAcceptCommand(), c.toolPermitCommand(true), c.toolPermitCommand(false), c.toolForgetCommand(),
@@ -74,27 +72,22 @@ then waits for you, unless you allowed the tool. The name of a server, given as 
 	return cmd
 }
 
-// withTools runs f with the tools. It opens the data for writing, because the servers run in the process that has it
-// open.
-func (c *call) withTools(ctx context.Context, f func(*Services, tools.Panel) (reply, error)) (reply, error) {
-	return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
+// withTools makes a verb about tools the body of a command. It opens the data for writing, because the servers run in
+// the process that has it open.
+func (c *call) withTools(f func(context.Context, *Services, tools.Panel, []string) (reply, error)) func(*cobra.Command, []string) error {
+	return c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) {
 		s.Tools.Ensure(ctx)
 		p, err := s.Tools.Panel(ctx)
 		if err != nil {
 			return reply{}, err
 		}
-		return f(s, p)
+		return f(ctx, s, p, args)
 	})
 }
 
 func (s *Services) toolsReply(p tools.Panel) toolsReply {
-	doc := toolsReply{Mode: s.ToolsMode(), Tools: []toolRow{}, Permissions: permissionRows(p), Problems: []problemRow{}}
-	for _, d := range p.Definitions {
-		doc.Tools = append(doc.Tools, toolRowOf(d))
-	}
-	for _, x := range p.Problems {
-		doc.Problems = append(doc.Problems, problemRow(x))
-	}
+	doc := toolsReply{Mode: s.ToolsMode(), Tools: lists.Map(p.Definitions, toolRowOf), Permissions: permissionRows(p)}
+	doc.Problems = lists.Map(p.Problems, func(x tools.Problem) problemRow { return problemRow(x) })
 	return doc
 }
 
@@ -117,7 +110,7 @@ func (r toolsReply) print(o *output) {
 	}
 	t := newTable("NAME", "SOURCE", "STATE", "CALLS", "EFFECTS")
 	for _, x := range r.Tools {
-		t.add(x.Name, x.Source, stateWords[x.State], x.calls(), map[bool]string{true: "may have some", false: "none"}[x.Effects])
+		t.add(x.Name, x.Source, x.state(), x.calls(), map[bool]string{true: "may have some", false: "none"}[x.Effects])
 	}
 	t.print(o)
 	for _, p := range r.Problems {
@@ -127,6 +120,14 @@ func (r toolsReply) print(o *output) {
 
 var stateWords = map[string]string{
 	tools.PinnedAccepted: "offered", tools.PinnedNew: "new: look at it", tools.PinnedChanged: "changed: look at it", tools.PinnedGone: "not there now",
+}
+
+// state describes whether a tool is offered to models.
+func (r toolRow) state() string {
+	if r.State == tools.PinnedAccepted && r.Decision == chat.DecisionNever {
+		return "not offered"
+	}
+	return stateWords[r.State]
 }
 
 // calls describes which decision applies to a tool's calls in all sessions.
@@ -181,15 +182,13 @@ type toolDetail struct {
 
 func (c *call) toolShowCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "show NAME", Short: "Show the complete definition of a tool, as models see it", Args: exactly("NAME")}
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.withTools(ctx, func(_ *Services, p tools.Panel) (reply, error) {
-			d, err := tool(p, args[0])
-			if err != nil {
-				return reply{}, err
-			}
-			doc := detailOf(d)
-			return reply{doc: doc, text: doc.print}, nil
-		})
+	cmd.RunE = c.withTools(func(ctx context.Context, _ *Services, p tools.Panel, args []string) (reply, error) {
+		d, err := tool(p, args[0])
+		if err != nil {
+			return reply{}, err
+		}
+		doc := detailOf(d)
+		return reply{doc: doc, text: doc.print}, nil
 	})
 	return cmd
 }
@@ -205,7 +204,7 @@ func detailOf(d tools.Definition) toolDetail {
 // print prints the untrusted texts of a definition as plain text.
 func (d toolDetail) print(o *output) {
 	o.printf("%s\n", o.bold(line(d.Name)))
-	o.printf("of %s, %s, calls: %s\n", line(d.Source), stateWords[d.State], d.calls())
+	o.printf("of %s, %s, calls: %s\n", line(d.Source), d.state(), d.calls())
 	d.printDefinition(o)
 }
 
@@ -236,33 +235,31 @@ first: contextinfinity tools show NAME. With --hash and the definition_hash of t
 other definition is refused.`,
 	}
 	hash := cmd.Flags().String("hash", "", "accept only the definition with this hash")
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.withTools(ctx, func(s *Services, p tools.Panel) (reply, error) {
-			one, whole, err := toolOrSource(p, args[0])
-			if err != nil {
+	cmd.RunE = c.withTools(func(ctx context.Context, s *Services, p tools.Panel, args []string) (reply, error) {
+		one, whole, err := toolOrSource(p, args[0])
+		if err != nil {
+			return reply{}, err
+		}
+		switch {
+		case *hash != "" && whole:
+			return reply{}, usageHint("name one tool", "--hash is for one tool, and %s is a server.", clip(args[0], 60))
+		case *hash != "" && one.Hash != *hash:
+			return reply{}, chat.Errorf(chat.CodeConflict, "tools.accept", "The definition of %s is not the one that --hash names. Nothing was changed.", clip(args[0], 60)).
+				WithHint("look at it again: contextinfinity tools show NAME")
+		}
+		doc := acceptReply{Accepted: []toolDetail{}}
+		for _, d := range p.Definitions {
+			meant := d.Source == one.Source && (whole || d.Tool == one.Tool)
+			if !meant || d.Pinned != tools.PinnedNew && d.Pinned != tools.PinnedChanged {
+				continue
+			}
+			if err := s.Tools.Accept(ctx, d.Source, d.Tool, d.Hash); err != nil {
 				return reply{}, err
 			}
-			switch {
-			case *hash != "" && whole:
-				return reply{}, usageHint("name one tool", "--hash is for one tool, and %s is a server.", clip(args[0], 60))
-			case *hash != "" && one.Hash != *hash:
-				return reply{}, chat.Errorf(chat.CodeConflict, "tools.accept", "The definition of %s is not the one that --hash names. Nothing was changed.", clip(args[0], 60)).
-					WithHint("look at it again: contextinfinity tools show NAME")
-			}
-			doc := acceptReply{Accepted: []toolDetail{}}
-			for _, d := range p.Definitions {
-				meant := d.Source == one.Source && (whole || d.Tool == one.Tool)
-				if !meant || d.Pinned != tools.PinnedNew && d.Pinned != tools.PinnedChanged {
-					continue
-				}
-				if err := s.Tools.Accept(ctx, d.Source, d.Tool, d.Hash); err != nil {
-					return reply{}, err
-				}
-				d.Pinned = tools.PinnedAccepted
-				doc.Accepted = append(doc.Accepted, detailOf(d))
-			}
-			return reply{doc: doc, text: doc.print}, nil
-		})
+			d.Pinned = tools.PinnedAccepted
+			doc.Accepted = append(doc.Accepted, detailOf(d))
+		}
+		return reply{doc: doc, text: doc.print}, nil
 	})
 	return cmd
 }
@@ -290,25 +287,23 @@ func (c *call) toolPermitCommand(allow bool) *cobra.Command {
 		cmd.Use, cmd.Short = "deny NAME", "Never run a tool, or a server's tools, and do not offer them"
 	}
 	session := cmd.Flags().String("session", "", "in this session only")
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.withTools(ctx, func(s *Services, p tools.Panel) (reply, error) {
-			d, _, err := toolOrSource(p, args[0])
-			if err != nil {
-				return reply{}, err
+	cmd.RunE = c.withTools(func(ctx context.Context, s *Services, p tools.Panel, args []string) (reply, error) {
+		d, _, err := toolOrSource(p, args[0])
+		if err != nil {
+			return reply{}, err
+		}
+		doc := permitReply{Source: d.Source, Tool: d.Tool, Decision: chat.DecisionNever}
+		if doc.SessionID, err = s.sessionIfNamed(ctx, *session); err != nil {
+			return reply{}, err
+		}
+		if allow {
+			doc.Decision = chat.DecisionAlways
+			if doc.SessionID != "" {
+				doc.Decision = chat.DecisionSession
 			}
-			doc := permitReply{Source: d.Source, Tool: d.Tool, Decision: chat.DecisionNever}
-			if doc.SessionID, err = s.sessionIfNamed(ctx, *session); err != nil {
-				return reply{}, err
-			}
-			if allow {
-				doc.Decision = chat.DecisionAlways
-				if doc.SessionID != "" {
-					doc.Decision = chat.DecisionSession
-				}
-			}
-			err = s.Tools.Permit(ctx, chat.ToolPermission{Source: doc.Source, Tool: doc.Tool, Session: doc.SessionID, Decision: doc.Decision, Definition: d.Hash})
-			return reply{doc: doc, text: doc.print}, err
-		})
+		}
+		err = s.Tools.Permit(ctx, chat.ToolPermission{Source: doc.Source, Tool: doc.Tool, Session: doc.SessionID, Decision: doc.Decision, Definition: d.Hash})
+		return reply{doc: doc, text: doc.print}, err
 	})
 	_ = cmd.RegisterFlagCompletionFunc("session", c.completeSession)
 	return cmd
@@ -341,19 +336,17 @@ func (r permitReply) print(o *output) {
 func (c *call) toolForgetCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "forget NAME", Short: "Forget what was allowed or denied; later calls ask again", Args: exactly("NAME")}
 	session := cmd.Flags().String("session", "", "what was decided for this session only")
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.withTools(ctx, func(s *Services, p tools.Panel) (reply, error) {
-			d, _, err := toolOrSource(p, args[0])
-			if err != nil {
-				return reply{}, err
-			}
-			doc := permitReply{Source: d.Source, Tool: d.Tool}
-			if doc.SessionID, err = s.sessionIfNamed(ctx, *session); err != nil {
-				return reply{}, err
-			}
-			err = s.Tools.Forget(ctx, doc.Source, doc.Tool, doc.SessionID)
-			return reply{doc: doc, text: func(o *output) { o.printf("Forgotten: later calls ask again.\n") }}, err
-		})
+	cmd.RunE = c.withTools(func(ctx context.Context, s *Services, p tools.Panel, args []string) (reply, error) {
+		d, _, err := toolOrSource(p, args[0])
+		if err != nil {
+			return reply{}, err
+		}
+		doc := permitReply{Source: d.Source, Tool: d.Tool}
+		if doc.SessionID, err = s.sessionIfNamed(ctx, *session); err != nil {
+			return reply{}, err
+		}
+		err = s.Tools.Forget(ctx, doc.Source, doc.Tool, doc.SessionID)
+		return reply{doc: doc, text: func(o *output) { o.printf("Forgotten: later calls ask again.\n") }}, err
 	})
 	_ = cmd.RegisterFlagCompletionFunc("session", c.completeSession)
 	return cmd
@@ -367,24 +360,22 @@ have effects: you decide. A tool without effects is run again. The server's own 
 applies to the current definition.`,
 	}
 	undo := cmd.Flags().Bool("undo", false, "take it back")
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.withTools(ctx, func(s *Services, p tools.Panel) (reply, error) {
-			d, err := tool(p, args[0])
-			if err != nil {
-				return reply{}, err
-			}
-			hash := d.Hash
-			if *undo {
-				hash = ""
-			}
-			if err := s.Tools.MarkReadOnly(ctx, d.Source, d.Tool, hash); err != nil {
-				return reply{}, err
-			}
-			d.Effects = *undo
-			return reply{doc: toolRowOf(d), text: func(o *output) {
-				o.printf("%s: %s.\n", line(d.Name), map[bool]string{true: "it may have effects", false: "marked as having no effects"}[*undo])
-			}}, nil
-		})
+	cmd.RunE = c.withTools(func(ctx context.Context, s *Services, p tools.Panel, args []string) (reply, error) {
+		d, err := tool(p, args[0])
+		if err != nil {
+			return reply{}, err
+		}
+		hash := d.Hash
+		if *undo {
+			hash = ""
+		}
+		if err := s.Tools.MarkReadOnly(ctx, d.Source, d.Tool, hash); err != nil {
+			return reply{}, err
+		}
+		d.Effects = *undo
+		return reply{doc: toolRowOf(d), text: func(o *output) {
+			o.printf("%s: %s.\n", line(d.Name), map[bool]string{true: "it may have effects", false: "marked as having no effects"}[*undo])
+		}}, nil
 	})
 	return cmd
 }

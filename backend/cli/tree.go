@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/transfer/render"
 )
 
@@ -172,7 +173,10 @@ type compareReply struct {
 }
 
 func (c *call) compareCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "compare BRANCH OTHER", Short: "Compare two branches of a session", Args: exactly("BRANCH", "OTHER")}
+	cmd := &cobra.Command{
+		Use: "compare BRANCH OTHER", Short: "Compare two branches of a session", Args: exactly("BRANCH", "OTHER"),
+		Long: "Prints the turns of each branch after the last one that they share, and its pinned facts.",
+	}
 	cmd.RunE = c.reads(func(ctx context.Context, s *Services, args []string) (reply, error) {
 		left, err := s.anyBranch(ctx, args[0])
 		if err != nil {
@@ -197,7 +201,7 @@ func (c *call) compareCommand() *cobra.Command {
 }
 
 func (s *Services) side(ctx context.Context, b chat.Branch, shared int64) (sideRow, error) {
-	row := sideRow{BranchID: b.ID, Label: b.Label, Turns: []shownTurn{}, Pins: []string{}}
+	row := sideRow{BranchID: b.ID, Label: b.Label, Turns: []shownTurn{}}
 	err := s.eachTurn(ctx, b.ID, shared+1, func(t chat.Turn) error {
 		row.Turns = append(row.Turns, shownTurn{t.ID, t.Seq, t.Phase, t.User.Title()})
 		return nil
@@ -211,9 +215,7 @@ func (s *Services) side(ctx context.Context, b chat.Branch, shared int64) (sideR
 	}
 	row.Summary = head.Summary
 	pins, err := s.Pins.Pins(ctx, b.ID)
-	for _, p := range pins {
-		row.Pins = append(row.Pins, p.Text)
-	}
+	row.Pins = lists.Map(pins, func(p chat.Pin) string { return p.Text })
 	return row, err
 }
 

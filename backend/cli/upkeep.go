@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -136,7 +137,7 @@ func (c *call) verifyCommand() *cobra.Command {
 			}
 			return verified(found), foundProblems(len(found))
 		})
-		if _, found := err.(problemsError); !found && chat.CodeOf(err) == chat.CodeCorrupt {
+		if found := (problemsError{}); !errors.As(err, &found) && chat.CodeOf(err) == chat.CodeCorrupt {
 			// verify also has to report a file that is too damaged to open.
 			e := c.describe(err)
 			return verified([]chat.Finding{{Kind: "open", Table: "", ID: "database", Message: e.Message}}), cannotOpen(e.Hint)
@@ -148,7 +149,7 @@ func (c *call) verifyCommand() *cobra.Command {
 
 func verified(found []chat.Finding) reply {
 	doc := verifyReply{OK: len(found) == 0, Findings: append([]chat.Finding{}, found...)}
-	return reply{doc: doc, stands: true, text: func(o *output) {
+	return reply{doc: doc, keepOnError: true, text: func(o *output) {
 		for _, f := range doc.Findings {
 			o.printf("%s: %s %s: %s\n", line(f.Kind), line(f.Table), line(f.ID), line(f.Message))
 		}

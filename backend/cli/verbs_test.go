@@ -68,7 +68,7 @@ func TestWindowOrCommandLine(t *testing.T) {
 func TestHelpIsOneDocumentToo(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	for _, args := range [][]string{{"--help"}, {"send", "--help"}, {"help"}, {"help", "jobs", "retry"}, {"keys", "--help"}} {
+	for _, args := range [][]string{{"--help"}, {"--hidden", "--help"}, {"--quick", "--new-window", "--session", "S", "--help"}, {"send", "--help"}, {"help"}, {"help", "jobs", "retry"}, {"keys", "--help"}} {
 		doc := h.run(append(args, "--json")...).exits(0).document()
 		if text, _ := doc["help"].(string); !strings.Contains(text, "Usage:") {
 			t.Errorf("%v: %v", args, doc)
@@ -125,7 +125,7 @@ func TestRollbackContinuesFromAnEarlierState(t *testing.T) {
 	first := h.show(s.SessionID).Turns[0].StateAfter
 	h.send("--wait", "committed", "two")
 	last := h.show(s.SessionID).Turns[1]
-	for _, here := range [][]string{{"--to", string(last.StateAfter)[18:]}, {"--turn", string(last.ID)}} { // a copy of the branch is not something to roll back to
+	for _, here := range [][]string{{"--to", last.StateAfter[18:]}, {"--turn", last.ID}} { // a copy of the branch is not something to roll back to
 		if r := h.run(append([]string{"rollback", s.SessionID}, here...)...).exits(1); !strings.Contains(r.err, "already ends there") {
 			t.Errorf("%v: %s", here, r.err)
 		}
@@ -183,9 +183,15 @@ func TestJobsByHand(t *testing.T) {
 	h.send("--new", "hi")
 	h.run("jobs", "kill", "1").exits(0)
 	var doc struct{ Jobs []chat.Job }
-	h.run("jobs", "--json", "--state", "dead").exits(0).into(&doc)
+	h.run("jobs", "--json", "--state", "failed").exits(0).into(&doc)
 	if len(doc.Jobs) != 1 || doc.Jobs[0].ID != 1 {
 		t.Errorf("%+v", doc)
+	}
+	if r := h.run("jobs").exits(0); strings.Contains(r.out, "dead") || strings.Count(r.out, "failed") != 2 {
+		t.Errorf("%s", r.out)
+	}
+	if r := h.run("jobs", "retry", "99").exits(1); !strings.Contains(r.err, "(contextinfinity jobs lists them)") {
+		t.Errorf("%s", r.err)
 	}
 	h.run("jobs", "retry", "1").exits(0)
 	h.run("jobs", "--json", "--state", "queued").exits(0).into(&doc)

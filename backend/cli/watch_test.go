@@ -19,11 +19,11 @@ func TestWatch(t *testing.T) {
 		takes    time.Duration
 		want     string
 	}{
-		"for how long": {true, nil, 3*time.Second + 100*time.Millisecond, "backup  3s"},
-		"what is left": {true, jobs, time.Second, "backup  7 jobs queued"},
-		"how far":      {true, half, time.Second, "backup   50 %  5 turns"},
-		"short":        {true, nil, 100 * time.Millisecond, ""},
-		"not a person": {false, jobs, time.Minute, ""},
+		"elapsed time":   {true, nil, 3*time.Second + 100*time.Millisecond, "backup  3s"},
+		"remaining jobs": {true, jobs, time.Second, "backup  7 jobs queued"},
+		"percentage":     {true, half, time.Second, "backup   50 %  5 turns"},
+		"short":          {true, nil, 100 * time.Millisecond, ""},
+		"not a terminal": {false, jobs, time.Minute, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	toml "github.com/pelletier/go-toml/v2"
 
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/internal/pattern"
 )
 
@@ -235,7 +236,7 @@ var bareKey = pattern.New(`^[A-Za-z0-9_-]+$`)
 
 // tomlKey is a part of a key in TOML syntax.
 func tomlKey(s string) string {
-	if bareKey.MatchString(s) {
+	if bareKey().MatchString(s) {
 		return s
 	}
 	return tomlString(s)
@@ -277,10 +278,7 @@ func tomlList[T any](items []T) string {
 }
 
 func tomlInlineTable(table map[string]any) string {
-	parts := make([]string, 0, len(table))
-	for _, k := range sortedKeys(table) {
-		parts = append(parts, tomlKey(k)+" = "+tomlValue(table[k]))
-	}
+	parts := lists.Map(sortedKeys(table), func(k string) string { return tomlKey(k) + " = " + tomlValue(table[k]) })
 	return "{ " + strings.Join(parts, ", ") + " }"
 }
 

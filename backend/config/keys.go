@@ -274,7 +274,7 @@ func tomlType(raw any) string {
 var shortcutForm = pattern.New(`^[A-Za-z][A-Za-z0-9]{0,39}=(?:(?:Ctrl\+)?(?:Alt\+)?(?:Shift\+)?(?:\S|[A-Z][A-Za-z0-9]{1,19}))?$`)
 
 func checkShortcut(s string) string {
-	if shortcutForm.MatchString(s) {
+	if shortcutForm().MatchString(s) {
 		return ""
 	}
 	return `must be a command and its keys, such as "new=Ctrl+Shift+M"`
@@ -299,7 +299,7 @@ func checkFeed(s string) string {
 	u, err := url.Parse(s)
 	switch {
 	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
-		return "must be an https:// address"
+		return "must be an https:// address, or http:// on this computer"
 	case u.User != nil:
 		return "must not hold a user or password"
 	case loopback.Exposes(s):
@@ -348,7 +348,7 @@ func checkBaseURL(s string) string {
 var envName = pattern.New(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
 
 func checkEnvName(s string) string {
-	if s == "" || envName.MatchString(s) {
+	if s == "" || envName().MatchString(s) {
 		return ""
 	}
 	return "must be the name of an environment variable, such as OPENAI_API_KEY, never a key itself"

@@ -52,7 +52,7 @@ func (s MCPServer) places(kind string) []string {
 	}
 	var names []string
 	for _, text := range texts {
-		for _, found := range placePattern.FindAllStringSubmatch(text, -1) {
+		for _, found := range placePattern().FindAllStringSubmatch(text, -1) {
 			if found[1] == kind && !slices.Contains(names, found[2]) {
 				names = append(names, found[2])
 			}
@@ -64,8 +64,8 @@ func (s MCPServer) places(kind string) []string {
 // Fill replaces the placeholders in a value using secret and env.
 func (s MCPServer) Fill(value string, secret, env func(name string) (string, error)) (string, error) {
 	var failed error
-	out := placePattern.ReplaceAllStringFunc(value, func(place string) string {
-		found := placePattern.FindStringSubmatch(place)
+	out := placePattern().ReplaceAllStringFunc(value, func(place string) string {
+		found := placePattern().FindStringSubmatch(place)
 		look := secret
 		if found[1] == "env" {
 			look = env
@@ -145,7 +145,7 @@ func CheckServerName(name string) string {
 	switch {
 	case name == chat.ToolSourceBuiltin:
 		return "is taken by the tools that are built in"
-	case !serverName.MatchString(name):
+	case !serverName().MatchString(name):
 		return "is not a possible name: use 1 to 32 small letters, digits and hyphens, no hyphen first"
 	}
 	return ""
@@ -247,10 +247,10 @@ func (s MCPServer) Faults() []string {
 	add(s.URL == "" && (s.OAuthClientID != "" || s.OAuthPort != 0), "has settings of OAuth, which only a server with a url can have")
 	add(len(s.Env) > maxPairs || len(s.Headers) > maxPairs || len(s.Args) > maxPairs, "has more than %d arguments, variables or headers", maxPairs)
 	for _, name := range sortedKeys(s.Env) {
-		add(!envName.MatchString(name) || strings.ContainsRune(s.Env[name], 0), "env.%s is not a variable that can be set", tomlKey(name))
+		add(!envName().MatchString(name) || strings.ContainsRune(s.Env[name], 0), "env.%s is not a variable that can be set", tomlKey(name))
 	}
 	for _, name := range sortedKeys(s.Headers) {
-		add(!headerName.MatchString(name) || strings.ContainsAny(s.Headers[name], "\r\n\x00"), "headers.%s is not a header that can be sent", tomlKey(name))
+		add(!headerName().MatchString(name) || strings.ContainsAny(s.Headers[name], "\r\n\x00"), "headers.%s is not a header that can be sent", tomlKey(name))
 		add(slices.Contains(ownHeaders, http.CanonicalHeaderKey(name)), "headers.%s is set by the protocol itself", tomlKey(name))
 	}
 	if loopback.Exposes(s.URL) {

@@ -34,6 +34,8 @@ type Model struct {
 	Stream       bool
 	// AllowPlainHTTP allows sending the key to another machine over plain http.
 	AllowPlainHTTP bool
+	// KeyRequired: the server was given a key, so it is not asked without one.
+	KeyRequired bool
 	// Prices are per million tokens, in any one currency; 0: not configured.
 	PriceInput  float64
 	PriceCached float64
@@ -82,16 +84,18 @@ var modelTable = []modelKey{
 		func(m *Model) any { return &m.ContextLimit }},
 	{spec{name: "max_output", label: "Longest answer", unit: "tokens", def: 0, min: 1, max: maxTokens, help: "The model's own output limit."},
 		func(m *Model) any { return &m.MaxOutput }},
-	{spec{name: "price_input", label: "Price of input", unit: "per million tokens", def: 0.0, min: 0, max: 1e6, help: "The price of a million input tokens. Costs are shown if it is set."},
+	{spec{name: "price_input", label: "Price of input", unit: "per million tokens", def: 0.0, min: 0, max: 1e6, help: "The price of a million input tokens. If it is not set, the price that the server reports or the price list applies."},
 		func(m *Model) any { return &m.PriceInput }},
 	{spec{name: "price_cached", label: "Price of cached input", unit: "per million tokens", def: 0.0, min: 0, max: 1e6, help: "The price of a million input tokens read from the provider's cache."},
 		func(m *Model) any { return &m.PriceCached }},
-	{spec{name: "price_output", label: "Price of output", unit: "per million tokens", def: 0.0, min: 0, max: 1e6, help: "The price of a million output tokens."},
+	{spec{name: "price_output", label: "Price of output", unit: "per million tokens", def: 0.0, min: 0, max: 1e6, help: "The price of a million output tokens. If it is not set, the price that the server reports or the price list applies."},
 		func(m *Model) any { return &m.PriceOutput }},
 	{spec{name: "stream", label: "Stream", def: true, help: "Turn off for servers that do not stream well: answers then appear when they are complete."},
 		func(m *Model) any { return &m.Stream }},
 	{spec{name: "allow_plain_http", label: "Key over plain http", def: false, help: "Send the key to another machine over plain http, where others can read it. For networks that you trust."},
 		func(m *Model) any { return &m.AllowPlainHTTP }},
+	{spec{name: "key_required", label: "Key required", def: false, help: "Nothing is sent without a key. It is set when a key is stored for the server."},
+		func(m *Model) any { return &m.KeyRequired }},
 	{spec{name: "images", label: "Images", def: AbilityAuto, choices: abilityChoices, help: "Whether the model takes images. Empty asks its server."},
 		func(m *Model) any { return &m.Images }},
 	{spec{name: "tools", label: "Tools", def: AbilityAuto, choices: abilityChoices, help: "Whether the model can call tools. Empty asks its server."},
@@ -174,9 +178,9 @@ func (m Model) KeyEnv() string {
 }
 
 // NeedsKey reports that the model cannot be called without a key: a vendor's own service, or a server with
-// api_key_env.
+// api_key_env or key_required.
 func (m Model) NeedsKey() bool {
-	return m.Provider != ProviderRecall && (m.vendor() >= 0 || m.APIKeyEnv != "")
+	return m.Provider != ProviderRecall && (m.vendor() >= 0 || m.APIKeyEnv != "" || m.KeyRequired)
 }
 
 // HaveKey reports whether a key is stored under name or in the environment variable env. nil: there are none.
@@ -194,7 +198,7 @@ func (m Model) Usable(have HaveKey) (ok bool, why string) {
 	if env := m.KeyEnv(); env != "" {
 		return false, "No key: paste one in the settings or set " + env + "."
 	}
-	return false, "No key: paste one in the settings."
+	return false, "No key: paste one in the settings, or set key_required = false for this model if its server needs none."
 }
 
 // ExposesKey reports that a key would be sent to another machine over plain http without permission.

@@ -2,15 +2,14 @@ package config
 
 import (
 	"slices"
+	"strings"
 	"testing"
+
+	"contextinfinity/backend/internal/lists"
 )
 
 func names(models []Model) []string {
-	var out []string
-	for _, m := range models {
-		out = append(out, m.Name)
-	}
-	return out
+	return lists.Map(models, func(m Model) string { return m.Name })
 }
 
 func keys(have ...string) HaveKey {
@@ -71,6 +70,9 @@ func TestKeysBelongToServers(t *testing.T) {
 		}
 	}
 	if ok, why := (Model{Provider: "anthropic"}).Usable(nil); ok || why != "No key: paste one in the settings or set ANTHROPIC_API_KEY." {
+		t.Errorf("%v %q", ok, why)
+	}
+	if ok, why := (Model{Provider: "chatcompletions", BaseURL: "http://h:1", KeyRequired: true}).Usable(nil); ok || !strings.Contains(why, "key_required = false") {
 		t.Errorf("%v %q", ok, why)
 	}
 }

@@ -64,7 +64,9 @@ func (d *document) override(name, value string) error {
 	var s spec
 	if k, ok := findKey(name); ok {
 		s = k.spec
-	} else if path, s, ok = modelField(name, d.hasModel); !ok {
+	} else if of, k, ok := modelField(name, d.hasModel); ok {
+		path, s = of, k.spec
+	} else {
 		e := chat.Errorf(chat.CodeInvalid, opOverride, "--set %s: there is no setting of that name.", name)
 		return e.WithHint("%s", chat.AsError(unknownKey(opOverride, name)).Hint)
 	}
@@ -97,19 +99,19 @@ func (d *document) hasModel(name string) bool {
 }
 
 // modelField finds what models.NAME.FIELD names, for a model in the file; a NAME may contain dots.
-func modelField(name string, inFile func(model string) bool) (path []string, s spec, ok bool) {
+func modelField(name string, inFile func(model string) bool) (path []string, k modelKey, ok bool) {
 	rest, ok := strings.CutPrefix(name, "models.")
 	dot := strings.LastIndex(rest, ".")
 	if !ok || dot < 1 {
-		return nil, s, false
+		return nil, k, false
 	}
 	if !inFile(rest[:dot]) {
-		return nil, s, false
+		return nil, k, false
 	}
 	for i := range modelTable {
 		if modelTable[i].name == rest[dot+1:] {
-			return []string{"models", rest[:dot], rest[dot+1:]}, modelTable[i].spec, true
+			return []string{"models", rest[:dot], rest[dot+1:]}, modelTable[i], true
 		}
 	}
-	return nil, s, false
+	return nil, k, false
 }

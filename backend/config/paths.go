@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,9 +22,7 @@ func DefaultDataDir() string { return filepath.Join(xdg.DataHome, appName) }
 // dataDir chooses between the flag, the file and the default, and makes the path absolute.
 func dataDir(flag, configured string) (string, error) {
 	dir := configured
-	if flag != "" {
-		dir = flag
-	}
+	dir = cmp.Or(flag, dir)
 	if dir == "" {
 		return DefaultDataDir(), nil
 	}

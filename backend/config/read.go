@@ -61,8 +61,7 @@ func parse(file string, data []byte) (*Config, *document, error) {
 		return nil, nil, Problems{{File: file, Line: 1, Message: "is too large for a configuration file"}}.asError("config.load")
 	}
 	doc, err := parseDocument(data)
-	var syntax *syntaxError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*syntaxError](err); ok {
 		return nil, nil, Problems{{File: file, Line: syntax.line, Key: dotted(syntax.key), Message: syntax.message}}.asError("config.load")
 	}
 	r := reader{file: file, doc: doc, c: Default()}
@@ -218,6 +217,7 @@ func (r *reader) readModel(path []string, fields map[string]any) {
 		known = append(known, k.name)
 		if raw, ok := fields[k.name]; ok {
 			r.set(slices.Concat(path, []string{k.name}), k.spec, k.field(&m), raw)
+			r.c.origin["models."+m.Name+"."+k.name] = OriginFile
 		}
 	}
 	for _, name := range sortedKeys(fields) {

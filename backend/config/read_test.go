@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 )
 
 // srd18 is the example of SRD 18, with another data directory.
@@ -210,10 +211,7 @@ func TestAllErrorsAreReportedInOrder(t *testing.T) {
 	if !errors.As(err, &problems) {
 		t.Fatalf("error %v", err)
 	}
-	var lines []int
-	for _, p := range problems {
-		lines = append(lines, p.Line)
-	}
+	lines := lists.Map(problems, func(p Problem) int { return p.Line })
 	if !reflect.DeepEqual(lines, []int{2, 3, 5, 6, 7}) {
 		t.Fatalf("lines %v of\n%v", lines, err)
 	}

@@ -1,5 +1,7 @@
 package config
 
+import "slices"
+
 // SettingInfo is a key with everything needed to show it.
 type SettingInfo struct {
 	Key     string // "budget.working_set_tokens"
@@ -26,12 +28,32 @@ func Settings() []SettingInfo { return Default().Settings() }
 func (c *Config) Settings() []SettingInfo {
 	out := make([]SettingInfo, len(table))
 	for i := range table {
-		k := &table[i]
-		out[i] = k.info()
-		out[i].Value = format(deref(k.field(c)))
-		out[i].Origin = c.Origin(k.name)
+		out[i] = c.setting(table[i].name, table[i].spec, table[i].field(c))
 	}
 	return out
+}
+
+// Setting is a key, or a field of a model in the file (models.NAME.FIELD), with its value in c.
+func (c *Config) Setting(name string) (SettingInfo, bool) {
+	if k, ok := findKey(name); ok {
+		return c.setting(name, k.spec, k.field(c)), true
+	}
+	path, k, ok := modelField(name, c.configures)
+	if !ok {
+		return SettingInfo{}, false
+	}
+	i := slices.IndexFunc(c.Configured, func(m Model) bool { return m.Name == path[1] })
+	return c.setting(name, k.spec, k.field(&c.Configured[i])), true
+}
+
+func (c *Config) configures(model string) bool {
+	return slices.ContainsFunc(c.Configured, func(m Model) bool { return m.Name == model })
+}
+
+func (c *Config) setting(name string, of spec, field any) SettingInfo {
+	info := of.info()
+	info.Key, info.Value, info.Origin = name, format(deref(field)), c.Origin(name)
+	return info
 }
 
 func (s spec) info() SettingInfo {

@@ -16,6 +16,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/atomicfile"
 	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/internal/pattern"
 )
 
@@ -91,7 +92,7 @@ func salvageDataDir(path string) string {
 		dir, _ := file.General.DataDir.(string)
 		return dir
 	}
-	if m := dataDirLine.FindSubmatch(data); m != nil {
+	if m := dataDirLine().FindSubmatch(data); m != nil {
 		return string(m[1])
 	}
 	return ""
@@ -188,10 +189,8 @@ func (s *Store) settable(name string) (path []string, of spec, ok bool) {
 	if k, ok := findKey(name); ok {
 		return strings.Split(name, "."), k.spec, true
 	}
-	configured := s.Config().Configured
-	return modelField(name, func(model string) bool {
-		return slices.ContainsFunc(configured, func(m Model) bool { return m.Name == model })
-	})
+	path, k, ok := modelField(name, s.Config().configures)
+	return path, k.spec, ok
 }
 
 func unknownKey(op, name string) error {
@@ -199,14 +198,14 @@ func unknownKey(op, name string) error {
 	for i := range table {
 		known = append(known, table[i].name)
 	}
-	err := chat.Errorf(chat.CodeInvalid, op, "there is no setting called %s; nothing was changed", name)
+	err := chat.Errorf(chat.CodeInvalid, op, "There is no setting %q; nothing was changed.", name)
 	if strings.HasPrefix(name, "models.") {
 		return err.WithHint("models.NAME.FIELD is a field of a model in the file: contextinfinity models lists them")
 	}
 	if near := nearest(name, known); near != "" {
 		return err.WithHint("did you mean %s?", near)
 	}
-	return err
+	return err.WithHint("contextinfinity config show lists them")
 }
 
 // SaveModel writes [models.NAME], new or changed; other keys and comments in the file stay. Default values are
@@ -214,7 +213,7 @@ func unknownKey(op, name string) error {
 func (s *Store) SaveModel(m Model) error {
 	const op = "config.save_model"
 	if problem := checkModelName(m.Name); problem != "" {
-		return chat.Errorf(chat.CodeInvalid, op, "the name %s; nothing was changed", problem)
+		return chat.Errorf(chat.CodeInvalid, op, "The name %s; nothing was changed.", problem)
 	}
 	options, omit, err := splitOptions(m.Options)
 	if err != nil {
@@ -416,10 +415,7 @@ func (s *Store) save(op string, data []byte) error {
 func (s *Store) adopt(c *Config) {
 	s.mu.Lock()
 	s.config, s.err, s.defaults = c, nil, false
-	var calls []func(*Config)
-	for _, id := range sortedIDs(s.subscribers) {
-		calls = append(calls, s.subscribers[id])
-	}
+	calls := lists.Map(sortedIDs(s.subscribers), func(id int) func(*Config) { return s.subscribers[id] })
 	s.mu.Unlock()
 	for _, call := range calls {
 		call(c)

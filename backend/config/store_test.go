@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -350,11 +351,26 @@ func TestSetAFieldOfAModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	shown := func(name string) string {
+		info, ok := s.Config().Setting(name)
+		return fmt.Sprintf("%s = %s (%s) %v", info.Key, info.Value, info.Origin, ok)
+	}
 	if err := s.Set("models.a.b.price_input", "2.5"); err != nil || s.Config().Configured[0].PriceInput != 2.5 {
 		t.Errorf("%v: %+v", err, s.Config().Configured)
 	}
+	if got := shown("models.a.b.price_input"); got != "models.a.b.price_input = 2.5 (file) true" {
+		t.Error(got)
+	}
 	if err := s.Reset("models.a.b.price_input"); err != nil || s.Config().Configured[0].PriceInput != 0 {
 		t.Errorf("%v: %+v", err, s.Config().Configured)
+	}
+	if got := shown("models.a.b.price_input"); got != "models.a.b.price_input = 0 (default) true" {
+		t.Error(got)
+	}
+	for _, name := range []string{"models.other.price_input", "models.a.b.prize", "no.such"} {
+		if _, ok := s.Config().Setting(name); ok {
+			t.Errorf("%s is a setting", name)
+		}
 	}
 	for _, name := range []string{"models.other.price_input", "models.a.b.prize"} {
 		if err := s.Set(name, "1"); chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(chat.AsError(err).Hint, "contextinfinity models") {

@@ -320,7 +320,7 @@ var memoryTable = []key{
 	{spec{
 		name: "appearance.text_zoom", group: groupAppearance, label: "Text size", unit: "%",
 		def: 100, min: 80, max: 200,
-		help: "Size of all text.",
+		help: "Size of all text (zoom).",
 	}, func(c *Config) any { return &c.Appearance.TextZoom }},
 	{spec{
 		name: "appearance.code_size", group: groupAppearance, label: "Code size", unit: "%",
@@ -374,7 +374,7 @@ var memoryTable = []key{
 	}, func(c *Config) any { return &c.Desktop.QuickAskKeys }},
 	{spec{
 		name: "updates.url", group: groupGeneral, label: "Release feed", def: "", check: checkFeed,
-		help: "The https address that is checked for new versions: a project's list of releases on GitHub or Gitea, or a JSON file with version and page. " +
+		help: "The https address that is checked for new versions, on this computer also an http one: a project's list of releases on GitHub or Gitea, or a JSON file with version and page. " +
 			"This copy of the program comes with none. Empty, nothing is asked.",
 	}, func(c *Config) any { return &c.Updates.URL }},
 	{spec{

@@ -48,7 +48,7 @@ func hasBus() bool {
 	if dir == "" {
 		return false
 	}
-	_, err := os.Stat(filepath.Join(dir, "bus"))
+	_, err := os.Stat(filepath.Join(dir, "bus")) //nolint:gosec // the session names its own directory
 	return err == nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/wailsapp/wails/v2/pkg/runtime"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 )
 
 // Filter names a file type for a dialog; patterns are separated by ";", as in "*.json;*.zip".
@@ -65,11 +66,7 @@ func ask[T any](op string, dialog func(context.Context) (T, error)) (T, error) {
 }
 
 func wailsFilters(filters []Filter) []runtime.FileFilter {
-	var out []runtime.FileFilter
-	for _, f := range filters {
-		out = append(out, runtime.FileFilter{DisplayName: f.Name, Pattern: f.Patterns})
-	}
-	return out
+	return lists.Map(filters, func(f Filter) runtime.FileFilter { return runtime.FileFilter{DisplayName: f.Name, Pattern: f.Patterns} })
 }
 
 // folderOf is the folder of a path if it exists; some dialogs fail otherwise.

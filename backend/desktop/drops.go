@@ -16,15 +16,15 @@ const dropTime = 5 * time.Second
 type drops struct {
 	deliver func(WindowRequest)
 
-	mu    sync.Mutex
-	paths []string
-	at    time.Time      // of paths
-	page  *WindowRequest // position, once the page accepted
-	told  time.Time      // when the page accepted
+	mu         sync.Mutex
+	paths      []string
+	at         time.Time      // of paths
+	page       *WindowRequest // position, once the page accepted
+	acceptedAt time.Time      // when the page accepted
 }
 
-// came receives the paths of dropped files.
-func (d *drops) came(paths []string) {
+// receivePaths receives the paths of dropped files.
+func (d *drops) receivePaths(paths []string) {
 	var usable []string
 	for _, p := range paths {
 		if filepath.IsAbs(p) { // skips web addresses, which come as relative paths
@@ -33,29 +33,29 @@ func (d *drops) came(paths []string) {
 	}
 	d.mu.Lock()
 	d.paths, d.at = usable, time.Now()
-	s := d.whole()
+	s := d.complete()
 	d.mu.Unlock()
 	d.pass(s)
 }
 
-// said receives the page's half: whether external files were dropped, and where.
-func (d *drops) said(data ...any) {
+// receivePage receives the page's half: whether external files were dropped, and where.
+func (d *drops) receivePage(data ...any) {
 	files, _ := first[bool](data)
 	d.mu.Lock()
 	d.page = nil
 	if files {
-		d.page, d.told = &WindowRequest{Kind: RequestFiles, X: number(data, 1), Y: number(data, 2)}, time.Now()
+		d.page, d.acceptedAt = &WindowRequest{Kind: RequestFiles, X: number(data, 1), Y: number(data, 2)}, time.Now()
 	} else {
 		d.paths = nil
 	}
-	s := d.whole()
+	s := d.complete()
 	d.mu.Unlock()
 	d.pass(s)
 }
 
-// whole is the drop if both halves arrived.
-func (d *drops) whole() *WindowRequest {
-	if d.page == nil || len(d.paths) == 0 || time.Since(d.at) > dropTime || time.Since(d.told) > dropTime {
+// complete returns the drop if both halves have arrived in time, otherwise nil.
+func (d *drops) complete() *WindowRequest {
+	if d.page == nil || len(d.paths) == 0 || time.Since(d.at) > dropTime || time.Since(d.acceptedAt) > dropTime {
 		return nil
 	}
 	s := *d.page

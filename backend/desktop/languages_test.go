@@ -17,7 +17,7 @@ func TestWebLanguages(t *testing.T) {
 		"German":             {map[string]string{"LANG": "de_DE.UTF-8"}, []string{"de_DE", "en_US"}, []string{"de-DE", "en-US"}},
 		"messages over LANG": {map[string]string{"LC_MESSAGES": "fr_FR@euro", "LANG": "de_DE"}, []string{"fr_FR", "en_US"}, []string{"fr-FR", "en-US"}},
 		"a list":             {map[string]string{"LANGUAGE": "sv:en_US", "LANG": "sv_SE"}, []string{"sv", "en_US", "sv_SE"}, []string{"sv", "en-US", "sv-SE"}},
-		"nonsense":           {map[string]string{"LANG": "../x"}, []string{"en_US"}, []string{"en-US"}},
+		"invalid":            {map[string]string{"LANG": "../x"}, []string{"en_US"}, []string{"en-US"}},
 	} {
 		spelling, tags := webLanguages(func(name string) string { return c.env[name] })
 		if !slices.Equal(spelling, c.spelling) || !slices.Equal(tags, c.tags) {

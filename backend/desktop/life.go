@@ -99,13 +99,14 @@ func (l *life) start(ctx context.Context) {
 	shown.Store(l)
 	l.handleSignals()
 	setWebLanguages()
+	stayOnPage()
 	if !l.w.Quick {
 		fitScreen(ctx)
 	}
 	runtime.EventsOn(ctx, eventFocus, l.focus)
 	runtime.EventsOn(ctx, eventClose, l.closeDecided)
-	runtime.EventsOn(ctx, eventDrop, l.drops.said)
-	runtime.OnFileDrop(ctx, func(_, _ int, paths []string) { l.drops.came(paths) })
+	runtime.EventsOn(ctx, eventDrop, l.drops.receivePage)
+	runtime.OnFileDrop(ctx, func(_, _ int, paths []string) { l.drops.receivePaths(paths) })
 	l.emit = func(name string, data any) { runtime.EventsEmit(ctx, name, data) }
 	l.w.Ready(func(name string, data any) {
 		if l.heard() {
@@ -146,7 +147,7 @@ func (l *life) beginHidden() {
 
 // pageListens records the page that receives events, and confirms it: Wails calls start while the page is already
 // loading, so its first announcement may come too early, and the page repeats it until it is confirmed. A reloaded
-// page may sign off before or after the new one announces itself: hence the ids.
+// page may sign off before or after the new one announces itself, so pages have ids.
 func (l *life) pageListens(data ...any) {
 	id, _ := first[string](data)
 	listens, _ := first[bool](data[min(1, len(data)):])
@@ -284,8 +285,8 @@ func (l *life) show() {
 	}
 }
 
-// lastLeft: no further window is left. If only they kept the process, it ends when the running answers have ended.
-func (l *life) lastLeft() {
+// lastClosed is called when no further window is left. If only they kept the process, it ends when the running answers have ended.
+func (l *life) lastClosed() {
 	for {
 		l.mu.Lock()
 		over := l.held && !l.quitting
@@ -321,8 +322,7 @@ func (l *life) focus(data ...any) {
 	l.blurred = !has
 }
 
-// watched reports whether somebody may be looking: the window is there, and whether it
-// has the keyboard.
+// watched reports whether somebody may be looking: whether the window is visible, and whether it has the focus.
 func (l *life) watched() (there, focused bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

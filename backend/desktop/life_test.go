@@ -64,7 +64,7 @@ func wishes(s Settings) func() Settings { return func() Settings { return s } }
 // Closing hides the window if there is a tray host and the user wants it; otherwise it quits (UX, Around it).
 func TestClosingHidesOnlyIntoATray(t *testing.T) {
 	for name, c := range map[string]struct{ host, wanted, hides bool }{
-		"host and wanted": {true, true, true}, "not wanted": {true, false, false},
+		"tray available and wanted": {true, true, true}, "not wanted": {true, false, false},
 		"no host": {false, true, false}, "neither": {false, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -156,11 +156,11 @@ func TestFurtherWindowsKeepTheProgram(t *testing.T) {
 			t.Error("it closed while further windows are open")
 		}
 		l.hostGone() // there never was a tray
-		go l.lastLeft()
+		go l.lastClosed()
 		synctest.Wait()
 		a.is(t, "hide")
 		further.Store(false)
-		go l.lastLeft()
+		go l.lastClosed()
 		time.Sleep(5*time.Second + answersEvery/2) // between two checks
 		a.is(t)
 		work.answers.Store(0)
@@ -175,7 +175,7 @@ func TestFurtherWindowsKeepTheProgram(t *testing.T) {
 		l.beforeClose(context.Background())
 		l.show()
 		l.w.Held = func() bool { return false }
-		l.lastLeft()
+		l.lastClosed()
 		a.is(t, "hide", "show")
 	})
 }
@@ -250,23 +250,23 @@ func TestThePageReportsItsFocus(t *testing.T) {
 func TestDropsNeedBothHalves(t *testing.T) {
 	paths := []string{"/tmp/a b.json", "/tmp/x/../c"}
 	want := WindowRequest{Kind: RequestFiles, Paths: []string{"/tmp/a b.json", "/tmp/c"}, X: 7, Y: 9}
-	came := func(d *drops) { d.came(paths) }
-	files := func(d *drops) { d.said(true, 7.0, 9.0) }
-	words := func(d *drops) { d.said(false, 1.0, 1.0) }
+	came := func(d *drops) { d.receivePaths(paths) }
+	files := func(d *drops) { d.receivePage(true, 7.0, 9.0) }
+	words := func(d *drops) { d.receivePage(false, 1.0, 1.0) }
 	later := func(*drops) { time.Sleep(2 * dropTime) }
 	for name, c := range map[string]struct {
 		steps []func(*drops)
 		drops int
 	}{
-		"paths first":                {[]func(*drops){came, files}, 1},
-		"page first":                 {[]func(*drops){files, came}, 1},
-		"twice":                      {[]func(*drops){came, files, files, came}, 2},
-		"once only":                  {[]func(*drops){came, files, files}, 1},
-		"paths alone":                {[]func(*drops){came, came}, 0},
-		"words after a passing drag": {[]func(*drops){came, words, files}, 0},
-		"an old drag's paths":        {[]func(*drops){came, later, files}, 0},
-		"an old drop":                {[]func(*drops){files, later, came}, 0},
-		"an address of the web":      {[]func(*drops){func(d *drops) { d.came([]string{""}) }, files}, 0},
+		"paths first":                 {[]func(*drops){came, files}, 1},
+		"page first":                  {[]func(*drops){files, came}, 1},
+		"twice":                       {[]func(*drops){came, files, files, came}, 2},
+		"only once":                   {[]func(*drops){came, files, files}, 1},
+		"only paths":                  {[]func(*drops){came, came}, 0},
+		"text after a drag that left": {[]func(*drops){came, words, files}, 0},
+		"an old drag's paths":         {[]func(*drops){came, later, files}, 0},
+		"an old drop":                 {[]func(*drops){files, later, came}, 0},
+		"a web address":               {[]func(*drops){func(d *drops) { d.receivePaths([]string{""}) }, files}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -289,9 +289,6 @@ func TestDialogsNeedAWindow(t *testing.T) {
 	}
 	if there, focused := Watched(); there || focused {
 		t.Error("there is no window to watch")
-	}
-	if host, hides := Tray(); host || hides {
-		t.Error("there is no tray")
 	}
 	Raise()
 	Quit()

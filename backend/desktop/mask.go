@@ -34,7 +34,7 @@ func narrow(path string, d fs.DirEntry, err error) error {
 	}
 	info, err := d.Info()
 	if err == nil && info.Mode().Perm()&0o077 != 0 {
-		_ = os.Chmod(path, info.Mode().Perm()&0o700)
+		_ = os.Chmod(path, info.Mode().Perm()&0o700) //nolint:gosec // the directory is the user's own
 	}
 	return nil
 }

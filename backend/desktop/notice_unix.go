@@ -35,7 +35,7 @@ func (l *life) send(n Notice) {
 	hints := map[string]dbus.Variant{
 		"desktop-entry": dbus.MakeVariant("contextinfinity"), "category": dbus.MakeVariant("im.received"), "urgency": dbus.MakeVariant(byte(1)),
 	}
-	err = conn.Object(noticeName, noticePath).CallWithContext(ctx, noticeName+".Notify", 0, programTitle, standing(n.Session),
+	err = conn.Object(noticeName, noticePath).CallWithContext(ctx, noticeName+".Notify", 0, programTitle, visibleNotice(n.Session),
 		"contextinfinity", n.Title, escapeMarkup(n.Text), []string{"default", "Open"}, hints, int32(-1)).Store(&id)
 	if err != nil {
 		return
@@ -45,8 +45,8 @@ func (l *life) send(n Notice) {
 	notices.sessions[id] = n.Session
 }
 
-// standing is the id of the session's notification, 0 if it has none.
-func standing(session string) uint32 {
+// visibleNotice is the id of the session's notification, 0 if it has none.
+func visibleNotice(session string) uint32 {
 	notices.mu.Lock()
 	defer notices.mu.Unlock()
 	for id, s := range notices.sessions {

@@ -19,7 +19,7 @@ type icon struct {
 	now   status
 	line  *systray.MenuItem
 	pause *systray.MenuItem
-	said  []func(*trayWords) // each sets a menu item's texts in a language
+	texts []func(*trayWords) // each sets a menu item's texts in a language
 }
 
 // place is the system's tray.
@@ -84,7 +84,7 @@ func (i *icon) add(text func(*trayWords) (title, tip string)) *systray.MenuItem 
 
 // follow updates a menu item's texts when the language changes.
 func (i *icon) follow(item *systray.MenuItem, text func(*trayWords) (title, tip string)) {
-	i.said = append(i.said, func(t *trayWords) {
+	i.texts = append(i.texts, func(t *trayWords) {
 		title, tip := text(t)
 		item.SetTitle(title)
 		item.SetTooltip(tip)
@@ -114,7 +114,7 @@ func (i *icon) show(s status) {
 	}
 	i.line.SetTitle(s.words)
 	if s.in != before.in {
-		for _, say := range i.said {
+		for _, say := range i.texts {
 			say(s.in)
 		}
 	}

@@ -29,6 +29,40 @@ void web_languages(char **spelling, char **preferred) {
   g_idle_add(set_languages, l);
 }
 
+// Only the program's own page may be in the window: Wails gives whatever is there its bridge to the program. A frame
+// without network, such as a preview, is about:srcdoc. Links are opened in the system's browser.
+static gboolean decide_policy(WebKitWebView *view, WebKitPolicyDecision *decision, WebKitPolicyDecisionType type, gpointer data) {
+  (void)view;
+  (void)data;
+  if (type == WEBKIT_POLICY_DECISION_TYPE_RESPONSE) return FALSE;
+  WebKitNavigationAction *action = webkit_navigation_policy_decision_get_navigation_action(WEBKIT_NAVIGATION_POLICY_DECISION(decision));
+  const gchar *uri = webkit_uri_request_get_uri(webkit_navigation_action_get_request(action));
+  if (uri != NULL && (g_str_has_prefix(uri, "wails:") || g_str_has_prefix(uri, "about:"))) return FALSE;
+  g_message("The window stays on its page instead of opening another address.");
+  webkit_policy_decision_ignore(decision);
+  return TRUE;
+}
+
+static void guard_views(GtkWidget *widget, gpointer found) {
+  if (WEBKIT_IS_WEB_VIEW(widget)) {
+    g_signal_connect(widget, "decide-policy", G_CALLBACK(decide_policy), NULL);
+    *(gboolean *)found = TRUE;
+  } else if (GTK_IS_CONTAINER(widget)) {
+    gtk_container_forall(GTK_CONTAINER(widget), guard_views, found);
+  }
+}
+
+static gboolean stay(gpointer data) {
+  (void)data;
+  gboolean found = FALSE;
+  GList *windows = gtk_window_list_toplevels();
+  for (GList *w = windows; w != NULL; w = w->next) guard_views(w->data, &found);
+  g_list_free(windows);
+  return found ? G_SOURCE_REMOVE : G_SOURCE_CONTINUE; // until the window is there
+}
+
+void web_stay(void) { g_timeout_add(20, stay, NULL); }
+
 // An image that is not offered as PNG is converted.
 static void got_image(GtkClipboard *clipboard, GdkPixbuf *image, gpointer handle) {
   (void)clipboard;

@@ -31,6 +31,9 @@ func setWebLanguages() {
 	C.web_languages(&s[0], &p[0])
 }
 
+// stayOnPage refuses every navigation away from the program's page, whatever started it.
+func stayOnPage() { C.web_stay() }
+
 // cStrings is a NULL-terminated list.
 func cStrings(list []string) []*C.char {
 	out := make([]*C.char, len(list)+1)

@@ -5,6 +5,9 @@ package desktop
 // setWebLanguages: other systems' web views check spelling and set languages themselves.
 func setWebLanguages() {}
 
+// stayOnPage: in other systems' web views only the page itself prevents that a drop replaces it.
+func stayOnPage() {}
+
 // ClipboardPicture: other systems' web views pass a pasted picture to the page.
 func ClipboardPicture() ([]byte, error) { return nil, nil }
 

@@ -204,11 +204,11 @@ func Raise() {
 	}
 }
 
-// LastLeft ends a program that only further windows kept running, once no answer is arriving: its own window was
+// LastClosed ends a program that only further windows kept running, once no answer is arriving: its own window was
 // closed.
-func LastLeft() {
+func LastClosed() {
 	if l := shown.Load(); l != nil {
-		go l.lastLeft()
+		go l.lastClosed()
 	}
 }
 
@@ -217,15 +217,6 @@ func Quit() {
 	if l := shown.Load(); l != nil {
 		l.quit()
 	}
-}
-
-// Tray reports whether there is a tray, and whether closing the window leaves the program there.
-func Tray() (host, closeHides bool) {
-	l := shown.Load()
-	if l == nil {
-		return false, false
-	}
-	return l.hosted(), l.closeHides()
 }
 
 // Watched reports whether the window is visible, and whether it has the focus.

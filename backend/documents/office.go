@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"path"
+	"slices"
 	"strings"
 
 	"contextinfinity/backend/internal/safezip"
@@ -60,12 +61,7 @@ func looksOffice(head []byte) bool {
 	if !isZip(head) || len(head) < header {
 		return false
 	}
-	for _, name := range firstNames {
-		if bytes.HasPrefix(head[header:], []byte(name)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(firstNames, func(name string) bool { return bytes.HasPrefix(head[header:], []byte(name)) })
 }
 
 // isCompound checks for the signature of the compound file format, used by Office before 2007 and for

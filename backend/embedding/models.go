@@ -1,6 +1,7 @@
 package embedding
 
 import (
+	"cmp"
 	"contextinfinity/backend/internal/lists"
 	"strings"
 )
@@ -56,9 +57,7 @@ var known = []struct {
 // KnownModel looks a model up. An unknown one is used without prefixes.
 func KnownModel(name string) Model {
 	found, _ := lookUp(name)
-	if found.MaxBytes == 0 {
-		found.MaxBytes = DefaultMaxBytes
-	}
+	found.MaxBytes = cmp.Or(found.MaxBytes, DefaultMaxBytes)
 	return found
 }
 

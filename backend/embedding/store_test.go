@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 )
 
 // memoryStore stores units and vectors like the database does.
@@ -151,9 +152,5 @@ func (s *memoryStore) DropRetired(_ context.Context, limit int) (bool, error) {
 // states lists the namespaces as "model:state:done".
 func (s *memoryStore) states() []string {
 	all, _ := s.Namespaces(context.Background())
-	var out []string
-	for _, ns := range all {
-		out = append(out, fmt.Sprintf("%s:%s:%d", ns.Embedder.Model, ns.State, ns.Done))
-	}
-	return out
+	return lists.Map(all, func(ns chat.Namespace) string { return fmt.Sprintf("%s:%s:%d", ns.Embedder.Model, ns.State, ns.Done) })
 }

@@ -10,8 +10,10 @@ import (
 
 // Store deletes permanently and keeps the receipts.
 type Store interface {
-	ErasePreview(ctx context.Context, kind, id string) (chat.ErasePreview, error)
-	Erase(ctx context.Context, kind, id string) (chat.Receipt, error)
+	ErasePreview(ctx context.Context, kind, id string, copies ...chat.SessionID) (chat.ErasePreview, error)
+	Erase(ctx context.Context, kind, id string, copies ...chat.SessionID) (chat.Receipt, error)
+	// ErasableCopies are the other sessions with the messages of a session or turn.
+	ErasableCopies(ctx context.Context, kind, id string) ([]chat.Copy, error)
 	Receipts(context.Context) ([]chat.Receipt, error)
 }
 
@@ -33,40 +35,46 @@ type Service struct {
 // New returns the service.
 func New(d Deps) *Service { return &Service{Store: d.Store, d: d} }
 
-// Erase permanently deletes a session, a project or the content of a turn (kind). agree gets the preview and can
-// refuse with an error; nil: no confirmation. If the records are deleted but something outside of the database could
-// not be removed, both a receipt and an error are returned.
+// Erase permanently deletes a session, a project or the content of a turn (kind), and of the named copies the same: the
+// whole session, or the content of the turn there. agree gets the preview and can refuse with an error; nil: no
+// confirmation. If the records are deleted but something outside of the database could not be removed, both a receipt
+// and an error are returned.
 //
-// Errors: CodeConflict if it cannot be deleted now, and those of agree; nothing was deleted then.
-func (s *Service) Erase(ctx context.Context, kind, id string, agree func(chat.ErasePreview) error) (chat.Receipt, error) {
+// Errors: CodeConflict if it cannot be deleted now or a named session is not a copy, and those of agree; nothing was
+// deleted then.
+func (s *Service) Erase(ctx context.Context, kind, id string, agree func(chat.ErasePreview) error, copies ...chat.SessionID) (chat.Receipt, error) {
 	if agree == nil && s.d.Forget == nil { // a preview is as expensive as the deletion, because it deletes and rolls back
-		return s.Store.Erase(ctx, kind, id)
+		return s.Store.Erase(ctx, kind, id, copies...)
 	}
-	p, err := s.ErasePreview(ctx, kind, id)
+	p, err := s.ErasePreview(ctx, kind, id, copies...)
 	if err == nil && p.Reason != "" {
 		err = chat.Errorf(chat.CodeConflict, "content.erase", "%s", p.Reason)
 	}
 	if err == nil && agree != nil {
 		err = agree(p)
 	}
-	session := chat.SessionID(p.Session)
-	if err == nil && s.d.Forget != nil {
-		err = s.d.Forget(ctx, session, p.NamedIn)
+	deleted := append([]chat.Copy{{Session: chat.SessionID(p.Session), Turn: chat.TurnID(id)}}, p.Included...)
+	for _, x := range deleted {
+		if err == nil && s.d.Forget != nil {
+			err = s.d.Forget(ctx, x.Session, p.NamedIn)
+		}
 	}
 	if err != nil {
 		return chat.Receipt{}, err
 	}
-	receipt, err := s.Store.Erase(ctx, kind, id)
+	receipt, err := s.Store.Erase(ctx, kind, id, copies...)
 	if receipt.ID == "" {
 		return receipt, err
 	}
 	s.d.Publish(chat.Change{Kind: chat.ChangeSessions})
-	s.d.Publish(chat.Change{Kind: chat.ChangeSession, Session: session})
-	switch kind {
-	case chat.EraseProject:
+	for _, x := range deleted {
+		s.d.Publish(chat.Change{Kind: chat.ChangeSession, Session: x.Session})
+		if kind == chat.EraseTurn {
+			s.d.Publish(chat.Change{Kind: chat.ChangeTurn, Session: x.Session, ID: string(x.Turn)})
+		}
+	}
+	if kind == chat.EraseProject {
 		s.d.Publish(chat.Change{Kind: chat.ChangeProjects, ID: id})
-	case chat.EraseTurn:
-		s.d.Publish(chat.Change{Kind: chat.ChangeTurn, Session: session, ID: id})
 	}
 	return receipt, err
 }

@@ -17,13 +17,21 @@ type kept struct {
 	done   []string
 }
 
-func (k *kept) ErasePreview(context.Context, string, string) (chat.ErasePreview, error) {
+func (k *kept) ErasePreview(_ context.Context, _, _ string, copies ...chat.SessionID) (chat.ErasePreview, error) {
 	k.done = append(k.done, "preview")
-	return chat.ErasePreview{Session: "s", Reason: k.reason}, nil
+	p := chat.ErasePreview{Session: "s", Reason: k.reason}
+	for _, c := range copies {
+		p.Included = append(p.Included, chat.Copy{Session: c, Turn: "t" + chat.TurnID(c)})
+	}
+	return p, nil
 }
 
-func (k *kept) Erase(_ context.Context, kind, id string) (chat.Receipt, error) {
-	k.done = append(k.done, "erase "+kind+" "+id)
+func (k *kept) Erase(_ context.Context, kind, id string, copies ...chat.SessionID) (chat.Receipt, error) {
+	what := "erase " + kind + " " + id
+	for _, c := range copies {
+		what += " and " + string(c)
+	}
+	k.done = append(k.done, what)
 	return chat.Receipt{ID: "r"}, k.broken
 }
 
@@ -46,26 +54,29 @@ func TestErase(t *testing.T) {
 		broken error
 		alone  bool // a process without tasks
 		kind   string
+		copies []chat.SessionID
 		agree  func(chat.ErasePreview) error
 		want   []string
 		code   chat.Code
 	}{
-		"a session":            {kind: chat.EraseSession, agree: agree, want: []string{"preview", "forget s", "erase session x", "sessions ", "session s"}},
-		"a turn":               {kind: chat.EraseTurn, agree: agree, want: []string{"preview", "forget s", "erase turn x", "sessions ", "session s", "turn sx"}},
-		"a project":            {kind: chat.EraseProject, agree: agree, want: []string{"preview", "forget s", "erase project x", "sessions ", "session s", "projects x"}},
-		"refused":              {kind: chat.EraseSession, agree: refuse, want: []string{"preview"}, code: chat.CodeCancelled},
-		"not now":              {kind: chat.EraseSession, agree: agree, reason: "An answer is being written.", want: []string{"preview"}, code: chat.CodeConflict},
-		"nobody is asked":      {kind: chat.EraseSession, want: []string{"preview", "forget s", "erase session x", "sessions ", "session s"}},
-		"alone, nobody asked":  {kind: chat.EraseSession, alone: true, want: []string{"erase session x"}},
-		"alone":                {kind: chat.EraseSession, alone: true, agree: refuse, want: []string{"preview"}, code: chat.CodeCancelled},
-		"something stays over": {kind: chat.EraseSession, agree: agree, broken: half, want: []string{"preview", "forget s", "erase session x", "sessions ", "session s"}, code: chat.CodeInternal},
+		"a session":             {kind: chat.EraseSession, agree: agree, want: []string{"preview", "forget s", "erase session x", "sessions ", "session s"}},
+		"a turn":                {kind: chat.EraseTurn, agree: agree, want: []string{"preview", "forget s", "erase turn x", "sessions ", "session s", "turn sx"}},
+		"a project":             {kind: chat.EraseProject, agree: agree, want: []string{"preview", "forget s", "erase project x", "sessions ", "session s", "projects x"}},
+		"refused":               {kind: chat.EraseSession, agree: refuse, want: []string{"preview"}, code: chat.CodeCancelled},
+		"not now":               {kind: chat.EraseSession, agree: agree, reason: "An answer is being written.", want: []string{"preview"}, code: chat.CodeConflict},
+		"nobody is asked":       {kind: chat.EraseSession, want: []string{"preview", "forget s", "erase session x", "sessions ", "session s"}},
+		"alone, nobody asked":   {kind: chat.EraseSession, alone: true, want: []string{"erase session x"}},
+		"alone":                 {kind: chat.EraseSession, alone: true, agree: refuse, want: []string{"preview"}, code: chat.CodeCancelled},
+		"a session with a copy": {kind: chat.EraseSession, copies: []chat.SessionID{"c"}, agree: agree, want: []string{"preview", "forget s", "forget c", "erase session x and c", "sessions ", "session s", "session c"}},
+		"a turn with a copy":    {kind: chat.EraseTurn, copies: []chat.SessionID{"c"}, agree: agree, want: []string{"preview", "forget s", "forget c", "erase turn x and c", "sessions ", "session s", "turn sx", "session c", "turn ctc"}},
+		"something stays over":  {kind: chat.EraseSession, agree: agree, broken: half, want: []string{"preview", "forget s", "erase session x", "sessions ", "session s"}, code: chat.CodeInternal},
 	} {
 		k := &kept{reason: c.reason, broken: c.broken}
 		d := Deps{Store: k, Publish: k.publish, Forget: k.forget}
 		if c.alone {
 			d.Forget = nil
 		}
-		receipt, err := New(d).Erase(t.Context(), c.kind, "x", c.agree)
+		receipt, err := New(d).Erase(t.Context(), c.kind, "x", c.agree, c.copies...)
 		if !slices.Equal(k.done, c.want) {
 			t.Errorf("%s: did %q, not %q", name, k.done, c.want)
 		}

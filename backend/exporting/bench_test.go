@@ -14,7 +14,7 @@ import (
 // BenchmarkExport exports a session of 10 000 turns with 2 KB of Markdown each, and reports the peak of additional
 // memory.
 func BenchmarkExport(b *testing.B) {
-	d := longDesk(b)
+	d := longFixture(b)
 	for _, format := range []exporting.Format{exporting.FormatMarkdown, exporting.FormatJSON, exporting.FormatHTML, exporting.FormatBundle} {
 		b.Run(string(format), func(b *testing.B) {
 			r := exporting.Request{Scope: exporting.ScopeSession, Session: d.session.ID, Format: format}
@@ -39,7 +39,7 @@ func BenchmarkExport(b *testing.B) {
 
 // BenchmarkDrag measures how long a drag waits for its file, with and without an existing one.
 func BenchmarkDrag(b *testing.B) {
-	d := longDesk(b)
+	d := longFixture(b)
 	r := exporting.Request{Scope: exporting.ScopeSession, Session: d.session.ID, Format: exporting.FormatMarkdown}
 	_, err := d.DragFile(d.ctx, r)
 	d.ok(err)
@@ -62,9 +62,9 @@ func BenchmarkDrag(b *testing.B) {
 
 const longTurns = 10_000
 
-func longDesk(b *testing.B) *desk {
+func longFixture(b *testing.B) *fixture {
 	b.Helper()
-	d := newDesk(b)
+	d := newFixture(b)
 	text := "## A heading\n\nSome *prose* of a sail that holds, `code` and [a link](https://example.com).\n\n```go\nfunc sail() {}\n```\n\n" + strings.Repeat("Words that go on and on about ships. ", 45)
 	turns := make([]string, longTurns)
 	for i := range turns {

@@ -10,7 +10,7 @@ import (
 )
 
 // asks adds a turn whose model called two tools with the same id, with a result each.
-func (d *desk) asks(branch chat.BranchID) {
+func (d *fixture) asks(branch chat.BranchID) {
 	d.Helper()
 	turn, err := d.store.Accept(d.ctx, chat.Acceptance{BranchID: branch, User: chat.UserText("look twice"), Provider: "recall", Model: "recall"})
 	d.ok(err)
@@ -47,7 +47,7 @@ func (d *desk) asks(branch chat.BranchID) {
 // TestResultsFollowTheirCalls: the results of tool calls are stored with the calls, not in the answer. An
 // exported file has them after their calls, as text and never as markup.
 func TestResultsFollowTheirCalls(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	session, _, err := d.store.CreateSession(d.ctx, chat.NewSession{Title: "House"})
 	d.ok(err)
 	d.asks(session.ActiveBranch)

@@ -99,7 +99,7 @@ func TestOldDragsAreRemoved(t *testing.T) {
 
 // A link in the folder is removed, but not its target.
 func TestSweepFollowsNoLink(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	outside := filepath.Join(d.out, "precious")
 	d.ok(os.WriteFile(outside, nil, 0o600))
 	d.ok(os.MkdirAll(filepath.Join(d.dir, exporting.Dir), 0o700))

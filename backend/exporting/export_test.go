@@ -24,8 +24,8 @@ import (
 	"contextinfinity/backend/transfer"
 )
 
-// desk is a data directory with a conversation of two branches, and an Exporter.
-type desk struct {
+// fixture is a data directory with a conversation of two branches, and an Exporter.
+type fixture struct {
 	testing.TB
 	*exporting.Exporter
 	ctx     context.Context
@@ -40,18 +40,18 @@ type desk struct {
 
 var day = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
-// newDesk is a desk without sessions. Each desk gets a copy of the same data, because creating a database takes
+// newFixture is a fixture without sessions. Each gets a copy of the same data, because creating a database takes
 // longer than any test here.
-func newDesk(t testing.TB) *desk {
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	return deskOf(t, empty)
+	return fixtureOf(t, empty)
 }
 
 // forked has turns one, two and three; two-b and three-c branch off after the first, and three-b, the active branch,
 // after two-b.
-func forked(t testing.TB) *desk {
+func forked(t testing.TB) *fixture {
 	t.Helper()
-	d := deskOf(t, told)
+	d := fixtureOf(t, told)
 	sessions, err := d.store.Sessions(d.ctx, chat.SessionQuery{})
 	d.ok(err)
 	d.session = sessions[0].Session
@@ -60,9 +60,9 @@ func forked(t testing.TB) *desk {
 
 // Data that is copied.
 var (
-	empty = sync.OnceValue(func() string { return made(func(*desk) {}) })
+	empty = sync.OnceValue(func() string { return made(func(*fixture) {}) })
 	told  = sync.OnceValue(func() string {
-		return made(func(d *desk) {
+		return made(func(d *fixture) {
 			d.session = d.tells("s1", "Ships: sails/masts", "one", "two one", "three two", "two-b one", "three-c two-b", "three-b two-b")
 			d.ok(d.store.SwitchBranch(d.ctx, d.session.ID, d.branches()[2].ID))
 		})
@@ -70,8 +70,8 @@ var (
 )
 
 // made returns a folder with data created by fill. TestMain removes it.
-func made(fill func(*desk)) string {
-	d := &desk{TB: new(testing.B), ctx: context.Background(), dir: filepath.Join(scratch, chat.NewID(day))}
+func made(fill func(*fixture)) string {
+	d := &fixture{TB: new(testing.B), ctx: context.Background(), dir: filepath.Join(scratch, chat.NewID(day))}
 	var err error
 	if d.store, err = store.Open(d.ctx, store.Options{DataDir: d.dir}); err == nil {
 		fill(d)
@@ -83,9 +83,9 @@ func made(fill func(*desk)) string {
 	return d.dir
 }
 
-func deskOf(t testing.TB, data func() string) *desk {
+func fixtureOf(t testing.TB, data func() string) *fixture {
 	t.Helper()
-	d := &desk{TB: t, ctx: context.Background(), dir: filepath.Join(t.TempDir(), "data"), out: t.TempDir(), now: day, format: exporting.FormatBundle}
+	d := &fixture{TB: t, ctx: context.Background(), dir: filepath.Join(t.TempDir(), "data"), out: t.TempDir(), now: day, format: exporting.FormatBundle}
 	d.ok(os.CopyFS(d.dir, os.DirFS(data())))
 	db, err := store.Open(d.ctx, store.Options{DataDir: d.dir})
 	d.ok(err)
@@ -107,7 +107,7 @@ func (answers) Received(context.Context, chat.Turn) (chat.Message, error) {
 	return chat.AssistantText("what arrived"), nil
 }
 
-func (d *desk) ok(err error) {
+func (d *fixture) ok(err error) {
 	d.Helper()
 	if err != nil {
 		d.Fatal(err)
@@ -116,13 +116,13 @@ func (d *desk) ok(err error) {
 
 // tells imports a conversation, whose current turn is the third if there is one. Each turn is "key parent", and the
 // key is in its question and answer.
-func (d *desk) tells(id, title string, turns ...string) chat.Session {
+func (d *fixture) tells(id, title string, turns ...string) chat.Session {
 	d.Helper()
 	return d.tellsAs(id, title, chat.Message{}, turns...)
 }
 
 // tellsAs is tells with the same answer for all turns, if it is given.
-func (d *desk) tellsAs(id, title string, said chat.Message, turns ...string) chat.Session {
+func (d *fixture) tellsAs(id, title string, said chat.Message, turns ...string) chat.Session {
 	d.Helper()
 	c := transfer.Conversation{Source: transfer.SourceJSONL, ID: id, Key: id, Title: title, CreatedAt: day, UpdatedAt: day.Add(time.Hour), Model: "test", SystemPrompt: "Be brief."}
 	for i, t := range turns {
@@ -151,21 +151,21 @@ func (d *desk) tellsAs(id, title string, said chat.Message, turns ...string) cha
 	return s
 }
 
-func (d *desk) branches() []chat.BranchSummary {
+func (d *fixture) branches() []chat.BranchSummary {
 	d.Helper()
 	all, err := d.store.Branches(d.ctx, d.session.ID)
 	d.ok(err)
 	return all
 }
 
-func (d *desk) write(r exporting.Request) (exporting.Result, string) {
+func (d *fixture) write(r exporting.Request) (exporting.Result, string) {
 	d.Helper()
 	res, err := d.Write(d.ctx, r, nil)
 	d.ok(err)
 	return res, d.read(res.Path)
 }
 
-func (d *desk) read(path string) string {
+func (d *fixture) read(path string) string {
 	d.Helper()
 	data, err := os.ReadFile(path)
 	d.ok(err)
@@ -240,7 +240,7 @@ func TestAnExportedBundleCanBeImported(t *testing.T) {
 	if filepath.Ext(res.Path) != ".cinf" || res.Branches != 3 || res.Turns != 6 {
 		t.Errorf("%+v", res)
 	}
-	other := newDesk(t)
+	other := newFixture(t)
 	got, _, err := other.store.ImportBundle(other.ctx, strings.NewReader(text), int64(len(text)), res.Name)
 	d.ok(err)
 	if got.Turns != 6 || got.Outcome != chat.ImportMade {
@@ -374,7 +374,7 @@ func TestAllSessionsAreAZip(t *testing.T) {
 			}
 		}
 	}
-	if _, err := newDesk(t).Plan(d.ctx, exporting.Request{Scope: exporting.ScopeAll}); chat.CodeOf(err) != chat.CodeNotFound {
+	if _, err := newFixture(t).Plan(d.ctx, exporting.Request{Scope: exporting.ScopeAll}); chat.CodeOf(err) != chat.CodeNotFound {
 		t.Errorf("of nothing: %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package exporting
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -131,9 +132,7 @@ type measured struct {
 func (m *measured) Write(p []byte) (int, error) {
 	n, err := m.w.Write(p)
 	m.n += int64(n)
-	if err != nil {
-		m.err = err
-	}
+	m.err = cmp.Or(err, m.err)
 	return n, err
 }
 
@@ -158,12 +157,10 @@ func refused(path string, err error) error {
 
 // cause is the operating system's message, without the temporary file's name.
 func cause(err error) string {
-	var at *fs.PathError
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return at.Err.Error()
 	}
-	var link *os.LinkError
-	if errors.As(err, &link) {
+	if link, ok := errors.AsType[*os.LinkError](err); ok {
 		return link.Err.Error()
 	}
 	return err.Error()

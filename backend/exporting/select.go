@@ -1,6 +1,7 @@
 package exporting
 
 import (
+	"cmp"
 	"context"
 
 	"contextinfinity/backend/chat"
@@ -96,9 +97,7 @@ func (e *Exporter) findSession(ctx context.Context, r Request, s *selection) (er
 		if s.turn, err = e.Store.Turn(ctx, r.Turn); err != nil {
 			return err
 		}
-		if branch == "" {
-			branch = s.turn.BranchID
-		}
+		branch = cmp.Or(branch, s.turn.BranchID)
 	}
 	if id == "" && branch != "" {
 		b, err := e.Store.Branch(ctx, branch)
@@ -113,9 +112,7 @@ func (e *Exporter) findSession(ctx context.Context, r Request, s *selection) (er
 	if s.branches, err = e.Store.Branches(ctx, id); err != nil {
 		return err
 	}
-	if branch == "" {
-		branch = s.session.ActiveBranch
-	}
+	branch = cmp.Or(branch, s.session.ActiveBranch)
 	found := false
 	for _, b := range s.branches {
 		if b.ID == branch {

@@ -141,8 +141,7 @@ func unreadable(err error) string {
 	case errors.Is(err, fs.ErrPermission):
 		return "You do not have permission to read it."
 	}
-	var p *fs.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err
 	}
 	return "It cannot be read: " + err.Error() + "."

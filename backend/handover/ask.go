@@ -1,6 +1,7 @@
 package handover
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -119,9 +120,7 @@ func (s *asking) follow() (int, error) {
 // leave closes the connection from the client's side and records the reason.
 func (s *asking) leave(why error) {
 	s.mu.Lock()
-	if s.why == nil {
-		s.why = why
-	}
+	s.why = cmp.Or(s.why, why)
 	s.mu.Unlock()
 	_ = s.line.Close()
 }

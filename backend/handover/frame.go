@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -111,7 +112,7 @@ func readBody(r io.Reader, size uint32) (frame, error) {
 	// The announced size is not trusted: memory is allocated as the bytes arrive.
 	var body bytes.Buffer
 	if _, err := io.CopyN(&body, r, int64(size)); err != nil {
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
 		return f, err

@@ -28,7 +28,7 @@ type found struct {
 	size       int64
 }
 
-// noticeNoExport is for a file with the name of an export that is none.
+// noticeNoExport is for a file that is named like an export but is not one.
 const noticeNoExport = "A file in the folder is not an export that can be read; it was skipped."
 
 // folder imports the exports below a folder, in the order of their names. Links are not followed, hidden folders are

@@ -12,7 +12,7 @@ import (
 // TestBranchesOfGptmeAreBranches: gptme stores each branch as a separate log in a folder below the conversation; its
 // events and shortened views are not conversations.
 func TestBranchesOfGptmeAreBranches(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	line := func(role, text string, second int) string {
 		return fmt.Sprintf(`{"role":%q,"content":%q,"timestamp":"2025-03-01T10:00:%02d"}`+"\n", role, text, second)
 	}

@@ -1,6 +1,7 @@
 package importing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,7 +72,7 @@ func (r *run) ended(err error) (Report, error) {
 	case chat.CodeOf(err) == chat.CodeNoSpace:
 		err = chat.WrapError(chat.CodeNoSpace, op, err, "The disk is full; "+in+".").WithHint("free some space, and import the same file again to continue")
 	}
-	r.tell(r.before, r.before, true)
+	r.reportProgress(r.before, r.before, true)
 	return r.report, err
 }
 
@@ -154,8 +155,7 @@ func unreadable(path string, err error) error {
 	if errors.Is(err, os.ErrNotExist) {
 		code = chat.CodeNotFound
 	}
-	var p *os.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*os.PathError](err); ok {
 		err = p.Err
 	}
 	return chat.WrapError(code, op, err, fmt.Sprintf("%s cannot be read: %v. Nothing was imported from it.", filepath.Base(path), err))
@@ -174,14 +174,14 @@ func (r *run) bundle(in transfer.Input) error {
 	if im.Outcome != chat.ImportAlready && r.s.d.Caps != nil && chat.CodeOf(r.s.d.Caps(r.ctx, im.Session)) == chat.CodeOverBudget {
 		r.notice(transfer.Notice{Text: overCaps, Count: 1})
 	}
-	r.tell(r.before+in.Size, r.before+in.Size, false)
+	r.reportProgress(r.before+in.Size, r.before+in.Size, false)
 	return nil
 }
 
 func (r *run) export(in transfer.Input) error {
 	rep, err := transfer.Read(r.ctx, in, transfer.Options{
 		Format: r.opts.Format, Skip: r.known,
-		Progress: func(p transfer.Progress) { r.tell(r.before+p.Read, r.before+p.Total, false) },
+		Progress: func(p transfer.Progress) { r.reportProgress(r.before+p.Read, r.before+p.Total, false) },
 	}, r.conversation)
 	if r.fault == nil && r.ctx.Err() == nil { // conversations read before an error are written too
 		if failed := r.flush(); failed != nil {
@@ -203,10 +203,7 @@ func (r *run) export(in transfer.Input) error {
 	for _, n := range rep.Notices {
 		r.notice(n)
 	}
-	if r.fault != nil {
-		return r.fault
-	}
-	return err
+	return cmp.Or(r.fault, err)
 }
 
 // known skips conversations that exist unchanged. An error will occur again when writing.
@@ -388,16 +385,16 @@ func (r *run) named(files []string) []string {
 	return append(files, r.name)
 }
 
-// tellEvery is how often new sessions are announced.
-const tellEvery = time.Second
+// reportEvery is how often new sessions are announced.
+const reportEvery = time.Second
 
-func (r *run) tell(done, total int64, last bool) {
+func (r *run) reportProgress(done, total int64, last bool) {
 	if r.opts.Progress != nil {
 		r.opts.Progress(Progress{
 			Done: done, Total: max(total, r.total), Sessions: r.report.Sessions + r.report.Grown + r.report.Already, Title: r.title,
 		})
 	}
-	if now := time.Now(); r.s.d.Changed != nil && (last || now.Sub(r.told) >= tellEvery) {
+	if now := time.Now(); r.s.d.Changed != nil && (last || now.Sub(r.told) >= reportEvery) {
 		r.told = now
 		r.s.d.Changed()
 	}

@@ -95,7 +95,7 @@ func BenchmarkImportExport(b *testing.B) {
 	b.SetBytes(info.Size())
 	var peak uint64
 	for b.Loop() {
-		w := newWorld(b)
+		w := newEnv(b)
 		var m runtime.MemStats
 		begun := time.Now()
 		r, err := w.in.Import(b.Context(), path, importing.Options{Progress: func(importing.Progress) {
@@ -130,7 +130,7 @@ func BenchmarkImportTiny(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		w := newWorld(b)
+		w := newEnv(b)
 		begun := time.Now()
 		r, err := w.in.Import(b.Context(), path, importing.Options{})
 		if err != nil || r.Sessions != conversations || r.Problems() {

@@ -20,8 +20,8 @@ import (
 	"contextinfinity/backend/transfer"
 )
 
-// world is a data directory that is imported into.
-type world struct {
+// env is a data directory that is imported into.
+type env struct {
 	testing.TB
 	*store.Store
 	in      *importing.Service
@@ -29,9 +29,9 @@ type world struct {
 	changed int
 }
 
-func newWorld(t testing.TB) *world {
+func newEnv(t testing.TB) *env {
 	t.Helper()
-	w := &world{TB: t, dir: t.TempDir()}
+	w := &env{TB: t, dir: t.TempDir()}
 	s, err := store.Open(context.Background(), store.Options{DataDir: filepath.Join(w.dir, "data")})
 	w.ok(err)
 	t.Cleanup(func() { _ = s.Close() })
@@ -40,7 +40,7 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-func (w *world) service(s importing.Store) *importing.Service {
+func (w *env) service(s importing.Store) *importing.Service {
 	return importing.New(importing.Deps{
 		Store: s, Target: func() int { return 600 }, Count: func(text string) int { return len(text) / 4 },
 		Model: func(_, model string) string {
@@ -53,14 +53,14 @@ func (w *world) service(s importing.Store) *importing.Service {
 	})
 }
 
-func (w *world) ok(err error) {
+func (w *env) ok(err error) {
 	w.Helper()
 	if err != nil {
 		w.Fatalf("%v: %v", err, chat.AsError(err).Err)
 	}
 }
 
-func (w *world) file(name, content string) string {
+func (w *env) file(name, content string) string {
 	w.Helper()
 	path := filepath.Join(w.dir, name)
 	w.ok(os.MkdirAll(filepath.Dir(path), 0o700))
@@ -68,7 +68,7 @@ func (w *world) file(name, content string) string {
 	return path
 }
 
-func (w *world) imports(path string) importing.Report {
+func (w *env) imports(path string) importing.Report {
 	w.Helper()
 	r, err := w.in.Import(context.Background(), path, importing.Options{})
 	w.ok(err)
@@ -76,7 +76,7 @@ func (w *world) imports(path string) importing.Report {
 }
 
 // said returns the text of each branch of a session, in order.
-func (w *world) said(s chat.SessionID) map[string]string {
+func (w *env) said(s chat.SessionID) map[string]string {
 	w.Helper()
 	branches, err := w.Branches(context.Background(), s)
 	w.ok(err)
@@ -96,7 +96,7 @@ func (w *world) said(s chat.SessionID) map[string]string {
 }
 
 // index does the work that is due, as the window does after an import.
-func (w *world) index() {
+func (w *env) index() {
 	w.Helper()
 	for {
 		job, more, err := w.ClaimJob(context.Background(), chat.MaxJobLease)
@@ -117,7 +117,7 @@ func (w *world) index() {
 	}
 }
 
-func (w *world) verified() {
+func (w *env) verified() {
 	w.Helper()
 	findings, err := w.Verify(context.Background())
 	w.ok(err)
@@ -154,7 +154,7 @@ func chatgpt(conversations ...string) string {
 // TestImportOfAnExport: conversations are created, recognized and extended, and found by their words; unreadable ones
 // are reported and do not affect others.
 func TestImportOfAnExport(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	path := w.file("conversations.json", chatgpt("c1 First", "c2 Second"))
 	r := w.imports(path)
 	if r.Sessions != 2 || r.Turns != 2 || r.Format != transfer.FormatChatGPT || r.Problems() || len(r.Made) != 2 || r.First != r.Made[0] || r.Files != 1 {
@@ -191,7 +191,7 @@ func TestImportOfAnExport(t *testing.T) {
 
 // TestImportOfAFolder: it imports the exports in the folder and ignores other files.
 func TestImportOfAFolder(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	line := `{"type":"user","uuid":"u%d","parentUuid":null,"sessionId":"s%d","timestamp":"2026-01-01T00:00:00Z","cwd":"/src","message":{"role":"user","content":"hello %d"}}` + "\n" +
 		`{"type":"assistant","uuid":"a%d","parentUuid":"u%d","sessionId":"s%d","timestamp":"2026-01-01T00:00:01Z","message":{"id":"m","role":"assistant","model":"x","content":[{"type":"text","text":"hi %d"}]}}` + "\n"
 	for i := range 3 {
@@ -222,7 +222,7 @@ func TestImportOfAFolder(t *testing.T) {
 }
 
 func TestImportOfAZip(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	path := filepath.Join(w.dir, "export.zip")
 	f, err := os.Create(path)
 	w.ok(err)
@@ -239,7 +239,7 @@ func TestImportOfAZip(t *testing.T) {
 
 // TestImportRefuses: what cannot be imported is refused with a clear error.
 func TestImportRefuses(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.ok(os.MkdirAll(filepath.Join(w.dir, "empty"), 0o700))
 	w.file("none/a.json", `{"name":"none"}`)
 	for path, code := range map[string]chat.Code{
@@ -279,7 +279,7 @@ func (f *failing) ImportTogether(context.Context, []transfer.Conversation, []cha
 // TestConversationsAreWrittenTogether: many small ones share a transaction; one that exists already, or occurs twice
 // in the file with other turns, does not affect the others.
 func TestConversationsAreWrittenTogether(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.imports(w.file("first.json", chatgpt("c3 Third")))
 	var names []string
 	for i := range 90 {
@@ -333,7 +333,7 @@ func TestImportMeetsAnError(t *testing.T) {
 		"internal":  {errors.New("broken"), chat.CodeInternal, 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			path := w.file("conversations.json", chatgpt("c1 First", "c2 Second", "c3 Third"))
 			r, err := w.service(&failing{w.Store, 2, c.err}).Import(context.Background(), path, importing.Options{})
 			if c.code == "" && err != nil || c.code != "" && chat.CodeOf(err) != c.code || r.Sessions != c.made || r.SkippedCount != c.skipped {
@@ -356,7 +356,7 @@ func TestImportMeetsAnError(t *testing.T) {
 
 // TestImportIsCancelled between two conversations, and the next import continues there.
 func TestImportIsCancelled(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	path := w.file("conversations.json", chatgpt("c1 First", "c2 Second", "c3 Third"))
 	ctx, cancel := context.WithCancel(context.Background())
 	var seen []int
@@ -391,7 +391,7 @@ func (c cancelling) ImportConversation(ctx context.Context, conv transfer.Conver
 
 // TestImportOfABundle: the report contains the store's result.
 func TestImportOfABundle(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	path := w.file("session.cinf", "PK\x03\x04")
 	in := w.service(bundles{w.Store})
 	r, err := in.Import(context.Background(), path, importing.Options{})
@@ -403,8 +403,8 @@ func TestImportOfABundle(t *testing.T) {
 // TestImportOfAnArchiveOfBundles, as made by an export of all sessions: each bundle is imported, a refused one is
 // reported, and other files are counted.
 func TestImportOfAnArchiveOfBundles(t *testing.T) {
-	w := newWorld(t)
-	from := newWorld(t)
+	w := newEnv(t)
+	from := newEnv(t)
 	var out strings.Builder
 	z := zip.NewWriter(&out)
 	put := func(name string, method uint16, content string) {
@@ -475,7 +475,7 @@ func fixtures(t *testing.T) string {
 
 // TestFixtures imports exports of real programs and finds each by a word of each turn.
 func TestFixtures(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	r := w.imports(fixtures(t))
 	if r.Sessions < 3 || r.SkippedCount != 1 || r.Skipped[0].Title != "Corrupted entry" {
 		t.Errorf("%+v", r)

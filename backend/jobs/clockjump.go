@@ -10,7 +10,7 @@ import (
 // machine slept.
 const leap = 2 * time.Minute
 
-// spread is the time over which jobs are distributed that a jump made due together.
+// spread is the time over which the jobs that a jump made due at once are distributed.
 const spread = 5 * time.Minute
 
 // clockJumps compares the wall clock with the monotonic clock.

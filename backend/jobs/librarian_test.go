@@ -53,7 +53,7 @@ func (b *bench) state() chat.State {
 // fallback's text.
 func TestStatesByAModel(t *testing.T) {
 	b := newBench(t)
-	m := &faulty{r: rand.New(rand.NewPCG(1, 1)), limit: 100_000} //nolint:gosec // a seeded test
+	m := &faulty{r: rand.New(rand.NewPCG(1, 1)), limit: 100_000} // a seeded test
 	var given string
 	m.want = func(_, user string) { given = user }
 	r := jobs.NewRunner(b.deps(m))
@@ -97,9 +97,9 @@ func TestStatesByAModel(t *testing.T) {
 func TestAModelTitlesASession(t *testing.T) {
 	const said = "We decided to use plan alpha."
 	for name, test := range map[string]struct{ before, meanwhile, want string }{
-		"of the first words": {said, "", "Plan alpha"},
-		"chosen before":      {"My plans", "", "My plans"},
-		"chosen meanwhile":   {said, "My plans", "My plans"},
+		"title from the first words": {said, "", "Plan alpha"},
+		"title set before":           {"My plans", "", "My plans"},
+		"title set meanwhile":        {said, "My plans", "My plans"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -281,7 +281,7 @@ func TestRaceOnAHead(t *testing.T) {
 // request; a second writer changes nothing.
 func TestRangeJobs(t *testing.T) {
 	b := newBench(t)
-	r := jobs.NewRunner(b.deps(&faulty{r: rand.New(rand.NewPCG(1, 1)), limit: 100_000})) //nolint:gosec // a seeded test
+	r := jobs.NewRunner(b.deps(&faulty{r: rand.New(rand.NewPCG(1, 1)), limit: 100_000})) // a seeded test
 	var turns []chat.Turn
 	for n := range 12 {
 		turns = append(turns, b.say(fmt.Sprintf("We decided to use plan %d. Never skip step %d.", n, n), strings.Repeat("An answer that goes on for a while. ", 20)))
@@ -330,7 +330,7 @@ func TestRangeJobs(t *testing.T) {
 	_, _, dead, err := b.store.JobCounts(t.Context())
 	b.must(err)
 	if dead != 0 {
-		t.Errorf("%d jobs are dead", dead)
+		t.Errorf("%d jobs failed", dead)
 	}
 }
 
@@ -347,7 +347,7 @@ func setManifest(b *bench, after chat.Turn, summary string) error {
 // TestRangeWaitsForCommits: a range with turns that are not committed yet is deferred, and no model is called.
 func TestRangeWaitsForCommits(t *testing.T) {
 	b := newBench(t)
-	m := &faulty{r: rand.New(rand.NewPCG(1, 1)), limit: 100_000} //nolint:gosec // a seeded test
+	m := &faulty{r: rand.New(rand.NewPCG(1, 1)), limit: 100_000} // a seeded test
 	d := b.deps(m)
 	d.Commit = func() jobs.CommitPolicy { return jobs.CommitPolicy{Lazy: true, PendingTokens: 1 << 20} }
 	r := jobs.NewRunner(d)
@@ -359,7 +359,7 @@ func TestRangeWaitsForCommits(t *testing.T) {
 	queued, running, dead, err := b.store.JobCounts(t.Context())
 	b.must(err)
 	if queued != 2 || running != 0 || dead != 0 || m.calls != 0 {
-		t.Errorf("%d queued, %d running, %d dead, %d calls", queued, running, dead, m.calls)
+		t.Errorf("%d queued, %d running, %d failed, %d calls", queued, running, dead, m.calls)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 // ListStore keeps the jobs that people see.
 type ListStore interface {
 	Jobs(context.Context, chat.JobQuery) ([]chat.Job, error)
-	JobCounts(context.Context) (queued, running, dead int, err error)
+	JobCounts(context.Context) (queued, running, failed int, err error)
 	JobFor(context.Context, chat.TurnID, chat.JobType) (chat.Job, bool, error)
 	RetryJob(context.Context, int64) error
 	KillJob(context.Context, int64) error

@@ -59,7 +59,7 @@ const (
 	// an error may pass, or space may become free.
 	minBackoff = time.Second
 	soon       = 30 * time.Second
-	// hourly is the interval of checks that depend only on time.
+	// hourly is the interval of the work that depends only on the time.
 	hourly = time.Hour
 	// largeLog is the size from which the write-ahead log is checkpointed while a turn runs; a turn writes far less.
 	largeLog = 16 << 20
@@ -76,9 +76,9 @@ type Reconciler struct {
 	settling sync.Mutex // one at a time
 
 	// Used by the timer only.
-	seen   int64         // Changes after the last check; -1: none yet
-	again  time.Duration // the pause before the last try to save a turn; 0: none is left
-	tended time.Time     // time of the last hourly check
+	seen     int64         // Changes after the last check; -1: none yet
+	again    time.Duration // the pause before the last try to save a turn; 0: none is left
+	hourlyAt time.Time     // time of the last hourly check
 
 	mu      sync.Mutex
 	waiting map[chat.TurnID]bool // pending at the start, to be reported when committed
@@ -94,7 +94,7 @@ func NewReconciler(d ReconcilerDeps) *Reconciler {
 		d.Log = slog.New(slog.DiscardHandler)
 	}
 	r := &Reconciler{d: d, wake: make(chan struct{}, 1), seen: -1, waiting: map[chat.TurnID]bool{}}
-	d.Runner.listener = listener{committed: r.committed, dead: r.dead}
+	d.Runner.listener = listener{committed: r.committed, jobFailed: r.jobFailed}
 	return r
 }
 
@@ -124,7 +124,7 @@ func (r *Reconciler) Stop() {
 
 func (r *Reconciler) loop(ctx context.Context) {
 	for {
-		pause := every
+		var pause time.Duration
 		if r.Paused() {
 			pause = r.whilePaused(ctx)
 		} else {
@@ -164,9 +164,9 @@ func (r *Reconciler) Reconcile(ctx context.Context) (chat.RecoveryReport, error)
 // CatchUp does all background work that is due and waits for it. It returns how many jobs it ran and how many turns
 // were committed.
 func (r *Reconciler) CatchUp(ctx context.Context) (ran, committed int, err error) {
-	before := r.sofar()
+	before := r.committedSoFar()
 	ran, err = r.d.Runner.CatchUp(ctx)
-	committed = r.sofar() - before
+	committed = r.committedSoFar() - before
 	if err != nil {
 		return ran, committed, err
 	}
@@ -177,8 +177,8 @@ func (r *Reconciler) CatchUp(ctx context.Context) (ran, committed int, err error
 	return ran, committed, r.d.Store.CheckpointIdle(ctx)
 }
 
-// sofar is how many turns were committed since the program started.
-func (r *Reconciler) sofar() int {
+// committedSoFar is how many turns were committed since the program started.
+func (r *Reconciler) committedSoFar() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.commits
@@ -191,8 +191,8 @@ func (r *Reconciler) check(ctx context.Context) time.Duration {
 		changes, err := r.d.Store.Changes(ctx)
 		idle := err == nil && changes == r.seen && r.d.Turns.Unsaved() == 0
 		now := r.d.Clock.Now()
-		if since := now.Sub(r.tended); r.tended.IsZero() || since >= hourly || since < 0 {
-			idle, r.tended = false, now
+		if since := now.Sub(r.hourlyAt); r.hourlyAt.IsZero() || since >= hourly || since < 0 {
+			idle, r.hourlyAt = false, now
 			r.daily(ctx)
 		}
 		if !idle {
@@ -253,7 +253,7 @@ func (r *Reconciler) snapshot(ctx context.Context) {
 		r.d.Log.Warn("a ledger has no new snapshot", "err", err)
 	}
 	for _, f := range ignored {
-		r.tell(chat.IgnoredSnapshot(f))
+		r.reportNew(chat.IgnoredSnapshot(f))
 	}
 }
 
@@ -281,6 +281,6 @@ func (r *Reconciler) daily(ctx context.Context) {
 	}
 	if err := r.d.Daily(ctx); err != nil && ctx.Err() == nil {
 		r.d.Log.Warn("the daily work could not be done", "err", err)
-		r.tell(chat.MissedDaily(err))
+		r.reportNew(chat.MissedDaily(err))
 	}
 }

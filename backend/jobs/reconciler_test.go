@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/store"
 )
@@ -64,10 +65,7 @@ func (b *bench) reconciler(f *turns, r *jobs.Runner, daily func(context.Context)
 }
 
 func kinds(r chat.RecoveryReport) string {
-	var out []string
-	for _, i := range r.Items {
-		out = append(out, string(i.Kind))
-	}
+	out := lists.Map(r.Items, func(i chat.RecoveryItem) string { return string(i.Kind) })
 	return strings.Join(out, " ")
 }
 

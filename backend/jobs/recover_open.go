@@ -7,8 +7,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// maxDead limits the failed jobs that a report names.
-const maxDead = 20
+// maxFailed limits the failed jobs that a report names.
+const maxFailed = 20
 
 // recoverOpen repairs what no job handles: streams, missing and abandoned jobs, unneeded journals and documents. It
 // continues after a failure, which is retried later.
@@ -29,7 +29,7 @@ func (r *Reconciler) recoverOpen(ctx context.Context, since time.Time) (chat.Rec
 		return report, err
 	}
 	count(&report, chat.RecoveredSwept, swept)
-	if err := r.given(ctx, &report, since); err != nil {
+	if err := r.reportFailed(ctx, &report, since); err != nil {
 		return report, err
 	}
 	return report, r.pending(ctx)
@@ -41,10 +41,10 @@ func count(report *chat.RecoveryReport, kind chat.RecoveryKind, n int) {
 	}
 }
 
-// given names the newest jobs that failed since a time.
-func (r *Reconciler) given(ctx context.Context, report *chat.RecoveryReport, since time.Time) error {
-	dead, err := r.d.Store.Jobs(ctx, chat.JobQuery{State: chat.JobDead, Limit: maxDead})
-	for _, j := range dead {
+// reportFailed adds the newest jobs that failed since a time to a report.
+func (r *Reconciler) reportFailed(ctx context.Context, report *chat.RecoveryReport, since time.Time) error {
+	failed, err := r.d.Store.Jobs(ctx, chat.JobQuery{State: chat.JobDead, Limit: maxFailed})
+	for _, j := range failed {
 		if !j.UpdatedAt.After(since) {
 			continue
 		}
@@ -88,11 +88,11 @@ func (r *Reconciler) committed(turns []chat.Turn) {
 	}
 }
 
-// dead is called by the runner for a failed job.
-func (r *Reconciler) dead(j chat.Job) { r.tell(chat.GivenUp(j)) }
+// jobFailed is called by the runner for a failed job.
+func (r *Reconciler) jobFailed(j chat.Job) { r.reportNew(chat.GivenUp(j)) }
 
-// tell reports something found between two checks, if it is new.
-func (r *Reconciler) tell(i chat.RecoveryItem) {
+// reportNew reports something found between two checks, if it is new.
+func (r *Reconciler) reportNew(i chat.RecoveryItem) {
 	news := chat.RecoveryReport{At: r.d.Clock.Now(), Items: []chat.RecoveryItem{i}}.Since(r.reports.list()...)
 	if news.Clean() {
 		return

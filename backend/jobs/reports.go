@@ -18,12 +18,12 @@ const settingReport = "recovery.report"
 
 // reports are the reconciler's recent reports.
 type reports struct {
-	mu     sync.Mutex
-	kept   []chat.RecoveryReport // newest first; the last may be from an earlier run
-	stored string                // content of the setting
-	loaded bool
-	told   time.Time           // time of the previous run's last report
-	now    chat.RecoveryReport // the one that is shown
+	mu         sync.Mutex
+	kept       []chat.RecoveryReport // newest first; the last may be from an earlier run
+	stored     string                // content of the setting
+	loaded     bool
+	previousAt time.Time           // time of the previous run's last report
+	now        chat.RecoveryReport // the one that is shown
 }
 
 // Report is this run's newest non-empty report; before any, the start's.
@@ -100,17 +100,17 @@ func (r *reports) load(ctx context.Context, s MaintenanceStore) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.loaded {
-		return r.told
+		return r.previousAt
 	}
 	text, ok, err := s.Setting(ctx, settingReport)
 	if err != nil {
-		return r.told // retried with the next report
+		return r.previousAt // retried with the next report
 	}
 	r.loaded, r.stored = true, text
 	if old, err := decodeReport(text); ok && err == nil && !old.Clean() {
-		r.kept, r.told = append(r.kept, old), old.At
+		r.kept, r.previousAt = append(r.kept, old), old.At
 	}
-	return r.told
+	return r.previousAt
 }
 
 func decodeReport(text string) (chat.RecoveryReport, error) {

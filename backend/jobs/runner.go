@@ -51,8 +51,8 @@ type Queue interface {
 
 // Vectors keep units findable by similarity.
 type Vectors interface {
-	// Vectors are the texts' vectors for every namespace that is kept up to date. With an error it still returns
-	// those that could be made.
+	// Vectors returns the vectors of texts for every namespace that is kept up to date. If it fails, it still
+	// returns those that could be made.
 	Vectors(ctx context.Context, texts []string) (map[int64][][]float32, error)
 	// Step makes a part of the missing vectors; more is false when none are missing.
 	Step(ctx context.Context) (more bool, err error)
@@ -102,8 +102,8 @@ type Deps struct {
 	Log   *slog.Logger
 }
 
-// unreadable is the pause after the queue could not be read, for example because the disk is full.
-const unreadable = 30 * time.Second
+// retryQueue is the pause after the queue could not be read, for example because the disk is full.
+const retryQueue = 30 * time.Second
 
 // Runner processes the queue in the background. When nothing is due it sleeps until the next job is, or until it is
 // woken.
@@ -122,10 +122,10 @@ type Runner struct {
 	done   sync.WaitGroup
 }
 
-// listener receives what a report of the reconciler says (set before Start).
+// listener is notified of what a report of the reconciler names. It is set before Start.
 type listener struct {
 	committed func([]chat.Turn)
-	dead      func(chat.Job)
+	jobFailed func(chat.Job)
 }
 
 // lanes are processed concurrently: a slow librarian does not keep turns from becoming searchable. Vectors have their
@@ -146,7 +146,7 @@ func NewRunner(d Deps) *Runner {
 		d.Chance = rand.Float64
 	}
 	r := &Runner{d: d, wakeVectors: make(chan struct{}, 1)}
-	r.listener = listener{committed: func([]chat.Turn) {}, dead: func(chat.Job) {}}
+	r.listener = listener{committed: func([]chat.Turn) {}, jobFailed: func(chat.Job) {}}
 	for i := range r.wake {
 		r.wake[i] = make(chan struct{}, 1)
 	}
@@ -167,7 +167,7 @@ func (r *Runner) Start() {
 		r.done.Go(func() { r.loop(ctx, i) })
 	}
 	if r.d.Vectors != nil {
-		r.done.Go(func() { r.tendVectors(ctx) })
+		r.done.Go(func() { r.vectorLoop(ctx) })
 	}
 }
 
@@ -249,7 +249,7 @@ func (r *Runner) workLane(ctx context.Context, lane int) (time.Duration, bool) {
 	}
 	if err != nil && ctx.Err() == nil {
 		r.d.Log.Error("the job queue could not be read", "err", err)
-		return unreadable, true
+		return retryQueue, true
 	}
 	return wait, ok
 }
@@ -262,7 +262,8 @@ func (r *Runner) Drain(ctx context.Context) (int, error) {
 	return r.drain(ctx, slices.Concat(lanes[:]...), inBackground, never)
 }
 
-// CatchUp does all background work: like Drain, and it re-cuts what an older version cut, and makes missing vectors.
+// CatchUp does all background work: what Drain does, new chunks for turns that an older version split, and missing
+// vectors.
 func (r *Runner) CatchUp(ctx context.Context) (int, error) {
 	n, err := r.Drain(ctx)
 	if err != nil {
@@ -365,21 +366,21 @@ func (r *Runner) started() bool {
 	return r.cancel != nil
 }
 
-// elsewhere and elsewhereMost are the pauses between checks whether another worker's job is done.
+// pollPause and maxPollPause are the first and the longest pause between checks whether another worker's job is done.
 const (
-	elsewhere     = 10 * time.Millisecond
-	elsewhereMost = time.Second
+	pollPause    = 10 * time.Millisecond
+	maxPollPause = time.Second
 )
 
 func (r *Runner) runOne(ctx context.Context, id chat.TurnID, typ chat.JobType) error {
 	refused := false
-	for pause := elsewhere; ; pause = min(2*pause, elsewhereMost) {
+	for pause := pollPause; ; pause = min(2*pause, maxPollPause) {
 		job, ok, err := r.d.Queue.JobFor(ctx, id, typ)
 		if err != nil || !ok {
 			return err
 		}
 		if job.State != chat.JobRunning {
-			if refused { // and not because another worker has it
+			if refused { // it cannot be claimed, and no other worker has it
 				return nil
 			}
 			job, ok, err := r.d.Queue.ClaimTurnJobs(ctx, lease, id, typ)
@@ -388,7 +389,7 @@ func (r *Runner) runOne(ctx context.Context, id chat.TurnID, typ chat.JobType) e
 			}
 			if ok {
 				err = r.work(ctx, job, forced)
-				r.Wake() // if it failed, its next try is due some time
+				r.Wake() // if it failed, its retry has a time
 				return err
 			}
 			refused = true

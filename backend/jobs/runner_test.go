@@ -244,7 +244,7 @@ func TestFailedAndDegraded(t *testing.T) {
 		t.Fatalf("turn is %s, index %q", got.Phase, got.IndexStatus)
 	}
 	if n, err := b.store.RequeueMissing(t.Context()); n != 0 || err != nil {
-		t.Errorf("a dead job was queued again without a request: %d %v", n, err)
+		t.Errorf("a failed job was queued again without a request: %d %v", n, err)
 	}
 	job, _, err := b.store.JobFor(t.Context(), turn.ID, chat.JobIndexTurn)
 	b.must(err)

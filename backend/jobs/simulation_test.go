@@ -138,7 +138,7 @@ func simulate(t *testing.T, m *faulty) {
 		},
 	}
 	if m != nil {
-		m.r, m.limit, m.pins = rand.New(rand.NewPCG(7, 7)), 8000, pins //nolint:gosec // a seeded test
+		m.r, m.limit, m.pins = rand.New(rand.NewPCG(7, 7)), 8000, pins // a seeded test
 		d.Summarize = func(context.Context, chat.Turn) librarian.Model { return m }
 	}
 	r := jobs.NewRunner(d)

@@ -42,9 +42,9 @@ func (r *Runner) step(ctx context.Context) (more bool, err error) {
 // WakeVectors makes the runner check the vectors now: another embedder was chosen.
 func (r *Runner) WakeVectors() { notify(r.wakeVectors) }
 
-// tendVectors is the lane of vectors. Its progress is in the database, so an interrupted run continues at the next
+// vectorLoop is the lane of vectors. Its progress is in the database, so an interrupted run continues at the next
 // start. A failing embedder is retried with growing pauses, while the previous namespace serves.
-func (r *Runner) tendVectors(ctx context.Context) {
+func (r *Runner) vectorLoop(ctx context.Context) {
 	failures := 0
 	for {
 		var again <-chan time.Time

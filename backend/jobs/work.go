@@ -14,10 +14,10 @@ import (
 // jobs are possible.
 const lease = chat.MaxJobLease
 
-// renewals is how often a lease is renewed within its time: two may fail.
+// renewals is how often a lease is renewed within its time, so that a single failure does not lose it.
 const renewals = 3
 
-// longAnswer is the length of an answer, in bytes, from which freeing its copies is worth some time.
+// longAnswer is the length of an answer, in bytes, from which its copies are freed at once, although that takes time.
 const longAnswer = 4 << 20
 
 // mode is how a job is run.
@@ -124,7 +124,7 @@ func (r *Runner) failed(ctx context.Context, job chat.Job, cause error) {
 	if job.Type == chat.JobIndexTurn {
 		r.degrade(ctx, job)
 	}
-	r.listener.dead(after)
+	r.listener.jobFailed(after)
 }
 
 // pause before the next try doubles from a second to five minutes, with a random variation of a quarter, so that jobs

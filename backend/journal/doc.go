@@ -19,10 +19,10 @@
 //   - Durable counts only bytes of lines that were completely written before the
 //     start of an fsync that succeeded. It never decreases, and is never more
 //     than Displayed.
-//   - After a failed write nothing more is written, and after a failed fsync
-//     nothing more counts as durable: the kernel may have dropped the pages, and
-//     the next fsync would succeed without writing them. Every later Append and
-//     End returns the error.
+//   - After a failed write, nothing else is written. After a failed fsync, nothing
+//     else counts as durable, because the kernel may have dropped the pages, and
+//     the next fsync would succeed without having written them. Every later Append
+//     and End returns the error.
 //   - Reading never changes a file. A torn last line, and everything from a
 //     damaged line on, is left out, counted and reported; everything before is
 //     returned.

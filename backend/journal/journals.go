@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -49,9 +50,7 @@ func (o Options) withDefaults() Options {
 	if o.FS == nil {
 		o.FS = OS()
 	}
-	if o.Durability == "" {
-		o.Durability = Buffered
-	}
+	o.Durability = cmp.Or(o.Durability, Buffered)
 	o.FlushMs = orDefault(o.FlushMs, defaultFlushMs)
 	o.FlushBytes = orDefault(o.FlushBytes, defaultFlushBytes)
 	o.FsyncMs = orDefault(o.FsyncMs, defaultFsyncMs)

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/journal"
 	"contextinfinity/backend/journal/journaltest"
 )
@@ -72,9 +73,6 @@ func file(step chat.StepID) string { return dir + "/" + string(step) + ".jsonl" 
 func bytesOf(fs *journaltest.CrashFS, step chat.StepID) string { return string(fs.Bytes(file(step))) }
 
 func describe(rep journal.Replayed) string {
-	var types []string
-	for _, ev := range rep.Events {
-		types = append(types, fmt.Sprintf("%s=%s", ev.Type, ev.Data))
-	}
+	types := lists.Map(rep.Events, func(ev chat.RawEvent) string { return fmt.Sprintf("%s=%s", ev.Type, ev.Data) })
 	return strings.Join(types, " ")
 }

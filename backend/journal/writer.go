@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"sync"
 	"time"
 
@@ -276,9 +277,7 @@ func (w *Writer) writeBatch() bool {
 
 // fail keeps the first error and wakes a waiting Append. The caller holds mu.
 func (w *Writer) fail(err error) {
-	if w.err == nil {
-		w.err = err
-	}
+	w.err = cmp.Or(w.err, err)
 	pulse(w.wrote)
 }
 

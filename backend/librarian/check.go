@@ -243,7 +243,7 @@ func unwrap(answer string) string {
 	if len(answer) > maxParse {
 		answer = answer[:maxParse]
 	}
-	answer = strings.TrimSpace(thinking.ReplaceAllLiteralString(strings.ToValidUTF8(answer, ""), ""))
+	answer = strings.TrimSpace(thinking().ReplaceAllLiteralString(strings.ToValidUTF8(answer, ""), ""))
 	if first, rest, ok := strings.Cut(answer, "\n"); ok && strings.HasPrefix(first, "```") && strings.HasSuffix(rest, "```") {
 		answer = strings.TrimSpace(strings.TrimSuffix(rest, "```"))
 	}

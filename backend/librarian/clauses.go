@@ -159,7 +159,7 @@ var politeness = pattern.New(`(?i)^(?:(?:and|but|so|also|please|hmm),? )*(?:can|
 
 // request is what a request asks for.
 func request(s string) string {
-	s = strings.TrimSpace(politeness.ReplaceAllString(strings.TrimSpace(s), ""))
+	s = strings.TrimSpace(politeness().ReplaceAllString(strings.TrimSpace(s), ""))
 	return withoutJoin(strings.TrimRight(s, ",;:?，；：？ "))
 }
 
@@ -263,7 +263,7 @@ var subordinate = pattern.New(`(?i) (?:and|but|so that|because|since|while|altho
 // lastStatement is the beginning of the last independent clause of a text, 0 if there is none.
 func lastStatement(s string) int {
 	end := 0
-	for _, m := range statementStart.FindAllStringIndex(s, -1) {
+	for _, m := range statementStart().FindAllStringIndex(s, -1) {
 		if lead := strings.TrimLeft(s[m[0]:m[1]], " "); m[0] > 0 && strings.Count(strings.TrimSpace(lead), " ") >= 1 || m[0] > 0 && s[m[0]] != ' ' {
 			end = m[0]
 		}
@@ -273,7 +273,7 @@ func lastStatement(s string) int {
 
 // lastSubordinate is the beginning of the last clause of a text that can be dropped safely, 0 if there is none.
 func lastSubordinate(s string) int {
-	all := subordinate.FindAllStringIndex(s, -1)
+	all := subordinate().FindAllStringIndex(s, -1)
 	if len(all) == 0 {
 		return 0
 	}

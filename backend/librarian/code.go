@@ -20,10 +20,10 @@ var binding = pattern.New(`^(?:export )?(?:const|let|var|val) ([A-Za-z_$][A-Za-z
 // declared is the name that a line of code declares, if any.
 func declared(line string) string {
 	line = display.OneLine(line)
-	if m := binding.FindStringSubmatch(line); m != nil {
+	if m := binding().FindStringSubmatch(line); m != nil {
 		return m[1]
 	}
-	m := declaration.FindStringSubmatch(line)
+	m := declaration().FindStringSubmatch(line)
 	if m == nil || len(m[1]) < 2 || len(m[1]) > 80 || lexical.IsStopWord(strings.ToLower(m[1])) {
 		return ""
 	}
@@ -75,13 +75,13 @@ var plainAssignment = pattern.New(`(?:^|[\s` + "`" + `(,;])([A-Za-z][A-Za-z0-9_.
 // maxAssigned is the maximum length of a line that is searched for assignments, in bytes.
 const maxAssigned = 2000
 
-func assignmentsIn(line string, forms ...*pattern.Pattern) []string {
+func assignmentsIn(line string, forms ...pattern.Pattern) []string {
 	if len(line) > maxAssigned || !strings.Contains(line, "=") {
 		return nil
 	}
 	var out []string
 	for _, form := range forms {
-		for _, m := range form.FindAllStringSubmatchIndex(line, -1) {
+		for _, m := range form().FindAllStringSubmatchIndex(line, -1) {
 			rest := line[m[3]:]
 			if strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, "{") || inAddress(line, m[2]) {
 				continue

@@ -13,7 +13,7 @@ import (
 // readTurns reads a conversation from testdata, with messages under "### User" and "### Assistant".
 func readTurns(t *testing.T, name string) []chat.Turn {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("testdata", name)) //nolint:gosec // a fixed name
+	raw, err := os.ReadFile(filepath.Join("testdata", name)) // a fixed name
 	if err != nil {
 		t.Fatal(err)
 	}

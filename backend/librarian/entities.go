@@ -1,6 +1,7 @@
 package librarian
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 
@@ -279,17 +280,13 @@ func (x *extraction) inlineCode(line string) {
 			continue
 		}
 		kind := artifactKind(name)
-		if kind == "" && !x.told && only(name, isPlainLetter, "- ") {
+		if kind == "" && !x.told && only(name, unicode.IsLower, "- ") {
 			continue // an assistant's emphasis
 		}
-		if kind == "" {
-			kind = KindSymbol
-		}
+		kind = cmp.Or(kind, KindSymbol)
 		x.add(Entity{Kind: kind, Text: name})
 	}
 }
-
-func isPlainLetter(r rune) bool { return unicode.IsLower(r) }
 
 // eachToken yields the text between spaces, quotes and brackets, and whether an opening parenthesis follows it.
 // Chinese, Japanese and Korean text has no spaces, so it ends a name, except in paths and addresses, which may

@@ -1,6 +1,7 @@
 package librarian
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -247,12 +248,7 @@ func negated(text string) bool {
 			return true
 		}
 	}
-	for _, mark := range joinedNegations {
-		if strings.Contains(text, mark) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(joinedNegations, func(mark string) bool { return strings.Contains(text, mark) })
 }
 
 // reversals express a negation without a negating word: "Piran dropped" is "no Piran".
@@ -284,10 +280,5 @@ func bounded(text string) bool {
 }
 
 func containsAny(text string, list []string) bool {
-	for _, s := range list {
-		if strings.Contains(text, s) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(s string) bool { return strings.Contains(text, s) })
 }

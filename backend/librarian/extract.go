@@ -1,6 +1,7 @@
 package librarian
 
 import (
+	"slices"
 	"sort"
 	"strings"
 
@@ -236,12 +237,7 @@ func endsWithin(text string, each int) string {
 
 // within reports that a statement already contains the name.
 func within(list []Entity, name string) bool {
-	for _, s := range list {
-		if sectionFor(s.Kind) != Artifacts && strings.Contains(s.Text, name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(s Entity) bool { return sectionFor(s.Kind) != Artifacts && strings.Contains(s.Text, name) })
 }
 
 // extractShares are the shares of an extract reserved for each section.

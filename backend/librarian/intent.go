@@ -35,7 +35,7 @@ func withoutUnbinding(lower string) string {
 	if !containsAny(lower, unbindingMarks) {
 		return lower
 	}
-	return unbinding.ReplaceAllString(lower, " ,")
+	return unbinding().ReplaceAllString(lower, " ,")
 }
 
 // quotation matches what someone else says, or a program's message.
@@ -51,11 +51,11 @@ func cueKind(sentence string) (kind intent.Kind, states bool) {
 		return kind, states
 	}
 	lower := strings.ReplaceAll(strings.ToLower(sentence), "’", "'")
-	if strings.Contains(lower, "to make sure") && addressed.MatchString(lower) {
+	if strings.Contains(lower, "to make sure") && addressed().MatchString(lower) {
 		return kind, states
 	}
 	if strings.ContainsAny(lower, "`\"“") {
-		lower = quotation.ReplaceAllString(lower, " , ")
+		lower = quotation().ReplaceAllString(lower, " , ")
 	}
 	if rest := withoutUnbinding(lower); rest != strings.ToLower(sentence) {
 		kind, _ = intent.Of(rest + " .")
@@ -67,7 +67,7 @@ func cueKind(sentence string) (kind intent.Kind, states bool) {
 var promise = pattern.New(`^(?:i'll|i will|we'll|we will|i'm gonna|i'm going to|(?:i )?just want to make sure|i(?:'ll| will)? (?:definitely|really) (?:need|want|appreciate))\b`)
 
 func isPromise(sentence string) bool {
-	return promise.MatchString(strings.ReplaceAll(strings.ToLower(plainly(sentence)), "’", "'"))
+	return promise().MatchString(strings.ReplaceAll(strings.ToLower(plainly(sentence)), "’", "'"))
 }
 
 // worried begins a clause that tells a mood or a doubt.
@@ -82,7 +82,7 @@ var hoping = pattern.New(`^(?:(?:i|we)(?:'m| am|'re| are)? (?:\w+ ){0,2}?(?:hope
 func isMood(sentence string) bool {
 	parts := clausesOf(sentence)
 	lead := strings.ReplaceAll(clauseStart(withoutJoins(parts[0].text)), "’", "'")
-	if !worried.MatchString(lead) && !hoping.MatchString(lead) {
+	if !worried().MatchString(lead) && !hoping().MatchString(lead) {
 		return false
 	}
 	for at, c := len(parts[0].text), parts[1:]; len(c) > 0; at, c = at+len(c[0].text), c[1:] {
@@ -104,7 +104,7 @@ var referring = lexical.Set("it its it's this that them they their there those t
 // on my schedule, so I chose to skip the fair."
 func splitMood(s string) []string {
 	parts := clausesOf(s)
-	if len(parts) < 2 || !worried.MatchString(strings.ReplaceAll(clauseStart(parts[0].text), "’", "'")) {
+	if len(parts) < 2 || !worried().MatchString(strings.ReplaceAll(clauseStart(parts[0].text), "’", "'")) {
 		return []string{s}
 	}
 	at := len(parts[0].text)
@@ -183,7 +183,7 @@ var (
 
 // isSubject reports that a verb in -ing at the beginning is the subject of its clause.
 func isSubject(clause string) bool {
-	if telling.MatchString(clause) {
+	if telling().MatchString(clause) {
 		return false
 	}
 	for _, w := range strings.Fields(strings.ReplaceAll(clause, "’", "'")) {
@@ -218,7 +218,7 @@ func isHalf(s string) bool {
 		_, start, _ = strings.Cut(start, " ")
 		word, _, _ = strings.Cut(start, " ")
 	}
-	return startsWith(start, halfStarts) || continuing.MatchString(start) && !pronounsInIng[word] && !isSubject(start)
+	return startsWith(start, halfStarts) || continuing().MatchString(start) && !pronounsInIng[word] && !isSubject(start)
 }
 
 // pronounsInIng end like verbs that continue a sentence, but are subjects.

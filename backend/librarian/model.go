@@ -239,8 +239,7 @@ func errorWords(err error) string {
 	case errors.Is(err, errOverLimit):
 		return "the input is over the model's limit"
 	}
-	var e *chat.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*chat.Error](err); ok {
 		return "the model failed: " + string(e.Code)
 	}
 	return "the model failed"

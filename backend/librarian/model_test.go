@@ -1,6 +1,7 @@
 package librarian_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,10 +31,7 @@ type script struct {
 }
 
 func (s *script) InputLimit() int {
-	if s.limit == 0 {
-		return 100_000
-	}
-	return s.limit
+	return cmp.Or(s.limit, 100_000)
 }
 func (s *script) Name() string { return "scripted" }
 
@@ -129,7 +127,7 @@ func TestPrompts(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		want, err := os.ReadFile(path) //nolint:gosec // a fixed name
+		want, err := os.ReadFile(path) // a fixed name
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -198,7 +198,8 @@ func (m *memory) summarize(g prompt.Range) {
 func (m *memory) standing() (cut int64, ranges string) {
 	plan := prompt.MakePlan(m.sizes, m.budget, m.policy)
 	var b strings.Builder
-	for _, p := range prompt.Choose(plan, m.summaries, nil, m.budget, m.policy) {
+	pieces, _ := prompt.Choose(plan, m.summaries, nil, m.budget, m.policy)
+	for _, p := range pieces {
 		if i := slices.IndexFunc(m.summaries, func(s prompt.Summary) bool { return s.ID == p.Summary }); i >= 0 {
 			b.WriteString(m.summaries[i].Text)
 			continue
@@ -231,7 +232,7 @@ func remembering(count func(string) int) func(string) int {
 }
 
 func findNeedles(t *testing.T, seed uint64) {
-	turns, needles := conversation(rand.New(rand.NewPCG(seed, seed)), 1000, 5) //nolint:gosec // a seeded test
+	turns, needles := conversation(rand.New(rand.NewPCG(seed, seed)), 1000, 5) // a seeded test
 	count := remembering(tokens.New().CountText)
 	m := &memory{count: count, policy: prompt.DefaultPolicy()}
 	m.budget = prompt.NewBudget(prompt.Limits{

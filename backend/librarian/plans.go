@@ -34,7 +34,7 @@ func isAhead(statement string, now time.Time) bool {
 		return false
 	}
 	today := now.UTC().Truncate(24 * time.Hour)
-	for _, m := range writtenDate.FindAllString(statement, maxDates) {
+	for _, m := range writtenDate().FindAllString(statement, maxDates) {
 		if day, ok := dayOf(m, today); ok && !day.Before(today) {
 			return true
 		}
@@ -49,8 +49,8 @@ var ordinal = pattern.New(`(\d)(?:st|nd|rd|th)\b`)
 var hasYear = pattern.New(`\d{4}`)
 
 func dayOf(written string, today time.Time) (time.Time, bool) {
-	written = ordinal.ReplaceAllString(strings.ReplaceAll(written, " of ", " "), "$1")
-	if hasYear.MatchString(written) {
+	written = ordinal().ReplaceAllString(strings.ReplaceAll(written, " of ", " "), "$1")
+	if hasYear().MatchString(written) {
 		return dates.Parse(written)
 	}
 	for _, year := range []int{today.Year(), today.Year() + 1} {
@@ -68,17 +68,17 @@ func isPlan(statement string, now time.Time) bool {
 		return false
 	}
 	lower := strings.ReplaceAll(strings.ToLower(statement), "’", "'")
-	if done.MatchString(lower) && !strings.Contains(lower, "booked") && !strings.Contains(lower, "scheduled") {
+	if done().MatchString(lower) && !strings.Contains(lower, "booked") && !strings.Contains(lower, "scheduled") {
 		return false
 	}
-	return intended.MatchString(lower)
+	return intended().MatchString(lower)
 }
 
 // settlePlans turns the plans of an earlier summary into facts once their date is past.
 func settlePlans(s Summary, now time.Time) Summary {
 	var open []string
 	for _, e := range s.entries[OpenTasks] {
-		if kind, _ := cueKind(e); kind != intent.Task && writtenDate.MatchString(e) && !now.IsZero() && !isAhead(e, now) {
+		if kind, _ := cueKind(e); kind != intent.Task && writtenDate().MatchString(e) && !now.IsZero() && !isAhead(e, now) {
 			s.entries[Facts] = append(s.entries[Facts][:len(s.entries[Facts]):len(s.entries[Facts])], e)
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 )
 
 // Range is a range of a lineage that a summary should represent (SPEC 6).
@@ -33,12 +34,10 @@ const (
 type RangeSummary struct {
 	Text        string
 	Tokens      int
-	GeneratedBy string // a model's name, or chat.GeneratedByExtract
-	Tries       int
-	Reason      string   // why no model wrote it, or its first answer was not used, if one was called
-	Missing     []string // from the answer that was used
-	Added       []string // to it, by rule
-	Usage       *chat.Usage
+	GeneratedBy string          // a model's name, or chat.GeneratedByExtract
+	Reason      string          // why no model wrote it, or its first answer was not used, if one was called
+	Missing     []string        // from the answer that was used
+	Added       []string        // to it, by rule
 	Validation  json.RawMessage // stored with the summary; empty if no model was called
 }
 
@@ -66,7 +65,7 @@ func (l Librarian) SummarizeRange(ctx context.Context, g Range) RangeSummary {
 	text := renderRange(s)
 	if tokens := r.count(text); ok && tokens < g.Original {
 		return RangeSummary{
-			Text: text, Tokens: tokens, GeneratedBy: g.Model.Name(), Tries: r.tries, Reason: r.problem, Missing: r.missing, Added: r.added, Usage: r.usage,
+			Text: text, Tokens: tokens, GeneratedBy: g.Model.Name(), Reason: r.problem, Missing: r.missing, Added: r.added,
 			Validation: r.account(string(chat.StateLibrarian), s, len(g.Turns), tokens),
 		}
 	}
@@ -74,7 +73,7 @@ func (l Librarian) SummarizeRange(ctx context.Context, g Range) RangeSummary {
 		r.problem = "it is not shorter than what it replaces"
 	}
 	out := g.extract()
-	out.Tries, out.Reason, out.Usage = r.tries, r.problem, r.usage
+	out.Reason = r.problem
 	// Findings about an unused answer say nothing about the extract.
 	unused := &run{model: r.model, target: r.target, tries: r.tries, problem: r.problem, usage: r.usage}
 	out.Validation = unused.account(methodExtract, Parse(out.Text), len(g.Turns), out.Tokens)
@@ -98,10 +97,7 @@ func (g Range) measure() int {
 }
 
 func (g Range) passages(hidden mask) []passage {
-	var out []passage
-	for _, p := range g.Pieces {
-		out = append(out, passage{role: "summary", text: hidden.hide(p)})
-	}
+	out := lists.Map(g.Pieces, func(p string) passage { return passage{role: "summary", text: hidden.hide(p)} })
 	return append(out, passagesOf(g.Turns, hidden)...)
 }
 

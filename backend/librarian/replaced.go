@@ -27,8 +27,8 @@ var changesJoined = []string{"改为", "改成", "改用", "现在", "推迟", "
 // replacedNames are the names that, according to a statement, no longer apply.
 func replacedNames(statement string) []string {
 	var out []string
-	for _, re := range []*pattern.Pattern{replacing, replacingJoined} {
-		for _, m := range re.FindAllStringSubmatch(statement, -1) {
+	for _, re := range []pattern.Pattern{replacing, replacingJoined} {
+		for _, m := range re().FindAllStringSubmatch(statement, -1) {
 			if name := strings.Trim(m[1], "`\"'*"); len(name) >= 2 {
 				out = append(out, strings.ToLower(name))
 			}

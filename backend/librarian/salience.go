@@ -43,7 +43,7 @@ func isOpinion(sentence string) bool {
 			return true
 		}
 	}
-	if (strings.Contains(lower, "never") || strings.Contains(lower, "always")) && experience.MatchString(lower) && !strings.Contains(lower, "must") && !strings.Contains(lower, "make sure") {
+	if (strings.Contains(lower, "never") || strings.Contains(lower, "always")) && experience().MatchString(lower) && !strings.Contains(lower, "must") && !strings.Contains(lower, "make sure") {
 		return true
 	}
 	before, after, ok := strings.Cut(" "+lower, " must be ")

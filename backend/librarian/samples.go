@@ -22,7 +22,7 @@ var ownVoice = lexical.Set("my mine our ours mein meine meinen unser unsere mon 
 // isSample reports an assistant's sentence that is an example, a quotation or text with gaps to fill in.
 func isSample(sentence string) bool {
 	sentence = strings.TrimSpace(sentence)
-	if sampleWords.MatchString(sentence) || strings.HasPrefix(sentence, "\"") || strings.HasPrefix(sentence, "“") || placeholderGap.MatchString(sentence) {
+	if sampleWords().MatchString(sentence) || strings.HasPrefix(sentence, "\"") || strings.HasPrefix(sentence, "“") || placeholderGap().MatchString(sentence) {
 		return true
 	}
 	if _, quoted, ok := strings.Cut(sentence, ": "); ok && strings.IndexAny(quoted, "\"“") == 0 {
@@ -41,7 +41,7 @@ func isSample(sentence string) bool {
 var placeholderGap = pattern.New(`\[[A-Z][A-Za-z' /-]{2,}\]|<[a-zA-Z][a-z]+ [a-zA-Z ]+>|\{\{`)
 
 // titlesSample reports a heading or a sentence that announces an assistant's sample text.
-func titlesSample(title string) bool { return sampleTitles.MatchString(title) }
+func titlesSample(title string) bool { return sampleTitles().MatchString(title) }
 
 // sampleHosts are example addresses.
 var sampleHosts = pattern.New(`(?i)(?:^|[/@.])example\.(?:com|org|net|edu)\b`)
@@ -62,7 +62,7 @@ func isPlaceholder(name string) bool {
 	if ext, ok := strings.CutPrefix(name, "."); ok && extensions[strings.ToLower(ext)] && !bareFiles[name] {
 		return true
 	}
-	return sampleHosts.MatchString(name) || samplePart.MatchString(name)
+	return sampleHosts().MatchString(name) || samplePart().MatchString(name)
 }
 
 // maxLinks is how many addresses outside of code an answer may have before it counts as a list of links.
@@ -89,7 +89,7 @@ func settledNames(names []Entity, asked string) []Entity {
 			continue
 		case !e.inCode && e.Kind == KindURL && (links > maxLinks || !specific(e.Text)):
 			continue
-		case !e.inCode && (isBrand(e.Text) || formula.MatchString(e.Text)):
+		case !e.inCode && (isBrand(e.Text) || formula().MatchString(e.Text)):
 			continue
 		}
 		out = append(out, e)

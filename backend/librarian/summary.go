@@ -1,6 +1,7 @@
 package librarian
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 
@@ -275,8 +276,5 @@ func key(sec Section, entry string) string {
 		}
 		return -1
 	}, entry)
-	if k == "" {
-		return entry
-	}
-	return k
+	return cmp.Or(k, entry)
 }

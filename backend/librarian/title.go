@@ -48,11 +48,14 @@ var openings = map[string]bool{
 	"hallo": true, "guten": true, "tag": true, "bitte": true, "danke": true, "kannst": true, "könntest": true, "möchte": true, "brauche": true,
 }
 
+// sentenceEnd does not match the point of a number, a file name or an address.
+var sentenceEnd = pattern.New(`[.?!]+(?:\s|$)|[\n。？！]`)
+
 // firstRequest is the request in the first message with text: its first meaningful sentence, without openings.
 func firstRequest(turns []chat.Turn) string {
 	for _, t := range turns {
 		words := withoutCode(t.User.RenderedText())
-		for _, sentence := range strings.FieldsFunc(words, func(r rune) bool { return strings.ContainsRune(".?!\n。？！", r) }) {
+		for _, sentence := range strings.Split(sentenceEnd().ReplaceAllString(words, "\n"), "\n") {
 			if about := subject(sentence); about != "" {
 				return about
 			}
@@ -79,19 +82,19 @@ func subject(sentence string) string {
 	if start < 0 {
 		return ""
 	}
-	var b strings.Builder
-	for _, w := range words[start:] {
-		if b.Len() > 0 && utf8.RuneCountInString(b.String())+1+utf8.RuneCountInString(w) > requestRunes {
-			break
-		}
-		if b.Len() > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(w)
+	words = words[start:]
+	n, length := 1, utf8.RuneCountInString(words[0])
+	for n < len(words) && length+1+utf8.RuneCountInString(words[n]) <= requestRunes {
+		length += 1 + utf8.RuneCountInString(words[n])
+		n++
 	}
-	about := strings.TrimRight(chat.TitleFrom(b.String()), " ,;:-")
-	first, n := utf8.DecodeRuneInString(about)
-	return string(unicode.ToUpper(first)) + about[n:]
+	about := chat.TitleFrom(strings.Join(words[:n], " "))
+	if n < len(words) {
+		about = chat.EndTitle(about)
+	}
+	about = strings.TrimRight(about, " ,;:-")
+	first, size := utf8.DecodeRuneInString(about)
+	return string(unicode.ToUpper(first)) + about[size:]
 }
 
 func notLetter(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }
@@ -153,8 +156,8 @@ const (
 // count adds the terms of a message, each once.
 func count(terms map[string]*term, text string, message, weight int) {
 	for _, w := range strings.FieldsFunc(withoutCode(text), notLetter) {
-		n := utf8.RuneCountInString(w)
-		if n < shortestTerm || n > longestTerm || lexical.IsStopWord(strings.ToLower(w)) || openings[strings.ToLower(w)] || !strings.ContainsFunc(w, unicode.IsLetter) {
+		n, lower := utf8.RuneCountInString(w), strings.ToLower(w)
+		if n < shortestTerm || n > longestTerm || lexical.IsStopWord(lower) || openings[lower] || chat.LeadsOn(lower) || !strings.ContainsFunc(w, unicode.IsLetter) {
 			continue
 		}
 		key := highlight.Fold(highlight.Stem(w))
@@ -179,7 +182,7 @@ func (r *run) takeTitle(answer string) (title, rest string) {
 		return "", answer
 	}
 	first, rest, _ := strings.Cut(answer, "\n")
-	found := titleLine.FindStringSubmatch(first)
+	found := titleLine().FindStringSubmatch(first)
 	if found == nil {
 		return "", answer
 	}

@@ -33,6 +33,13 @@ func TestTitle(t *testing.T) {
 		), "Deploy a Rails app: Kamal, container"},
 		{"not code", talk("```\nfunc main() {}\n```\nWhat prints this program", "Nothing."), "Prints this program"},
 		{"another script", talk("请解释量子纠缠。", "好的。"), "请解释量子纠缠"},
+		{"a negation at the cut", talk("We deploy Orders on Sunday at 05:00, never on a Friday.", "Noted."), "Deploy Orders on Sunday at 05:00"},
+		{"a negation that comes back", talk("We deploy Orders on Sunday at 05:00, never on a Friday.", "Noted.",
+			"Never by hand either.", "Never by hand."), "Deploy Orders on Sunday at 05:00"},
+		{"a conjunction at the cut", talk("Rewrite the report about harbour fees and the other tables.", "Done."), "Rewrite the report about harbour fees"},
+		{"a German article at the cut", talk("Kannst du Angebote für das Dach vergleichen und die Preise prüfen?", "Ja."), "Angebote für das Dach vergleichen"},
+		{"a preposition that was not cut off", talk("Which port does the relay listen on?", "7000."), "Port does the relay listen on"},
+		{"the name of a file", talk("Set up Node.js 22.5 on Debian. Quickly!", "Sure."), "Set up Node.js 22.5 on Debian"},
 		{"greetings alone", talk("Hi there", "Hello!"), "Hi there"},
 	}
 	for _, tt := range tests {

@@ -52,7 +52,7 @@ type candidate struct {
 // tier ranks entries of a section before their age does. Tasks with a future date come before other tasks, because
 // there may be many newer tasks without a date.
 func (l layout) tier(sec Section, entry string) int {
-	if sec == OpenTasks && writtenDate.MatchString(entry) && (l.now.IsZero() || isAhead(entry, l.now)) {
+	if sec == OpenTasks && writtenDate().MatchString(entry) && (l.now.IsZero() || isAhead(entry, l.now)) {
 		return 0
 	}
 	return tierOf(sec, entry)

@@ -14,7 +14,7 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// ToolsMode is SRD 12.1.
+// ToolsMode says what happens to a model's tool calls (SRD 12.1).
 type ToolsMode string
 
 const (
@@ -155,7 +155,7 @@ type Result struct {
 	Refused bool
 }
 
-// StepStatus is chat's.
+// StepStatus is chat.StepStatus.
 type StepStatus = chat.StepStatus
 
 // Text is the visible text of the result.

@@ -194,8 +194,8 @@ func (ss *session) failed(ctx context.Context, err error, unreached bool) (tools
 		err = io.EOF // the session ended before the connection
 	}
 	words := ss.s.wordsOf(ss.because(err))
-	anew := isDial(err) || errors.Is(err, errSignIn) || errors.Is(err, mcp.ErrSessionMissing)
-	if anew {
+	reconnect := isDial(err) || errors.Is(err, errSignIn) || errors.Is(err, mcp.ErrSessionMissing)
+	if reconnect {
 		ss.leave(err)
 	}
 	var permanent *permanentError
@@ -204,7 +204,7 @@ func (ss *session) failed(ctx context.Context, err error, unreached bool) (tools
 		return tools.Output{}, notStarted(ss.s.name, "%s", words)
 	case errors.As(err, &permanent):
 		return tools.Output{}, chat.WrapError(chat.CodeUnavailable, "mcp.call", errEnded, fmt.Sprintf("The server %s gave no result. %s", ss.s.name, words))
-	case anew, isEnd(err), errors.Is(err, errFrame), errors.Is(err, errFlood), errors.Is(err, os.ErrDeadlineExceeded), isBroken(err), ss.gone():
+	case reconnect, isEnd(err), errors.Is(err, errFrame), errors.Is(err, errFlood), errors.Is(err, os.ErrDeadlineExceeded), isBroken(err), ss.gone():
 		return tools.Output{}, chat.WrapError(chat.CodeUnavailable, "mcp.call", errEnded, fmt.Sprintf("The server %s ended while the tool ran. %s", ss.s.name, words))
 	}
 	return tools.Output{}, chat.WrapError(chat.CodeProvider, "mcp.call", tools.ErrUnreadable, fmt.Sprintf("The server %s returned a result that cannot be read. %s", ss.s.name, words))

@@ -1,6 +1,7 @@
 package mcpclient
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -224,9 +225,7 @@ func lookIn(command string, dirs []string) (string, error) {
 }
 
 func folder(cwd string) (string, error) {
-	if cwd == "" {
-		cwd = "~"
-	}
+	cwd = cmp.Or(cwd, "~")
 	dir := expandHome(cwd)
 	info, err := os.Stat(dir)
 	if err != nil {

@@ -29,7 +29,7 @@ func (g group) watch() (done func()) {
 	if err != nil {
 		return func() {}
 	}
-	cmd := exec.Command("/bin/sh", "-c", `read word && exit; kill -9 -"$1"`, "sh", strconv.Itoa(g.id)) //nolint:gosec // a script of ours, and a number
+	cmd := exec.Command("/bin/sh", "-c", `read word && exit; kill -9 -"$1"`, "sh", strconv.Itoa(g.id)) // a script of ours, and a number
 	cmd.Stdin, cmd.Env, cmd.Dir = r, []string{}, "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	err = cmd.Start()

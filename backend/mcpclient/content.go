@@ -1,6 +1,7 @@
 package mcpclient
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -103,9 +104,7 @@ func image(media string, data []byte) chat.Block {
 
 func link(p *mcp.ResourceLink) chat.Block {
 	name := p.Title
-	if name == "" {
-		name = p.Name
-	}
+	name = cmp.Or(name, p.Name)
 	return note("resource: %s, %s %s", display.Shorten(name, 200), display.Shorten(p.URI, 2000), display.Shorten(p.MIMEType, 100))
 }
 

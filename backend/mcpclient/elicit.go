@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"time"
 	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -39,7 +38,6 @@ type Question struct {
 	Message string
 	URL     string // of ModeURL
 	Fields  []Field
-	AskedAt time.Time
 }
 
 // Field types.
@@ -273,10 +271,7 @@ func (f Field) mayBeNone() bool {
 }
 
 func (f Field) label() string {
-	if f.Title != "" {
-		return f.Title
-	}
-	return f.Name
+	return cmp.Or(f.Title, f.Name)
 }
 
 func (f Field) value(values []string) (any, error) {
@@ -345,7 +340,6 @@ type Questions struct {
 	Changed func(server string)
 	// Open shows a page in the browser.
 	Open func(url string) error
-	Now  func() time.Time
 
 	mu    sync.Mutex
 	next  int
@@ -365,7 +359,7 @@ func (qs *Questions) Elicit(ctx context.Context, q Question) (Answer, error) {
 	w := &waiting{Question: q, answer: make(chan Answer, 1)}
 	qs.mu.Lock()
 	qs.next++
-	w.ID, w.AskedAt = strconv.Itoa(qs.next), qs.Now()
+	w.ID = strconv.Itoa(qs.next)
 	qs.asked = append(qs.asked, w)
 	qs.mu.Unlock()
 	qs.Changed(q.Server)

@@ -16,15 +16,15 @@ func TestAnEmptyChoiceOfMany(t *testing.T) {
 		field, required, want string // want empty: it is refused
 		values                []string
 	}{
-		"none of several":               {`{}`, ``, `{"of":[]}`, []string{}},
-		"none in the place of defaults": {`{"default":["a"]}`, ``, `{"of":[]}`, []string{}},
-		"the default":                   {`{"default":["a"]}`, ``, `{"of":["a"]}`, nil},
-		"nothing said":                  {`{}`, ``, `{}`, nil},
-		"none where one is needed":      {`{"minItems":1}`, ``, `{}`, []string{}},
-		"none where one must be":        {`{"minItems":1}`, `"of"`, ``, []string{}},
-		"required, and none allowed":    {`{}`, `"of"`, `{"of":[]}`, []string{}},
-		"too few":                       {`{"minItems":2}`, ``, ``, []string{"a"}},
-		"too many":                      {`{"maxItems":1}`, ``, ``, []string{"a", "b"}},
+		"empty list":                     {`{}`, ``, `{"of":[]}`, []string{}},
+		"empty list instead of defaults": {`{"default":["a"]}`, ``, `{"of":[]}`, []string{}},
+		"the default":                    {`{"default":["a"]}`, ``, `{"of":["a"]}`, nil},
+		"no choice":                      {`{}`, ``, `{}`, nil},
+		"empty although one is required": {`{"minItems":1}`, ``, `{}`, []string{}},
+		"missing although required":      {`{"minItems":1}`, `"of"`, ``, []string{}},
+		"required, empty list allowed":   {`{}`, `"of"`, `{"of":[]}`, []string{}},
+		"too few":                        {`{"minItems":2}`, ``, ``, []string{"a"}},
+		"too many":                       {`{"maxItems":1}`, ``, ``, []string{"a", "b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var field map[string]any

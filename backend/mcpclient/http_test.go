@@ -13,7 +13,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/auth"
@@ -85,7 +84,7 @@ func TestServersAtAnAddress(t *testing.T) {
 			var attended atomic.Bool
 			attended.Store(true)
 			asked := make(chan struct{}, 8)
-			qs := &Questions{Now: time.Now, Attended: attended.Load, Open: func(string) error { return nil }, Changed: func(string) {
+			qs := &Questions{Attended: attended.Load, Open: func(string) error { return nil }, Changed: func(string) {
 				select {
 				case asked <- struct{}{}:
 				default:

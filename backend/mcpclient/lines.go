@@ -3,6 +3,7 @@ package mcpclient
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -49,9 +50,7 @@ func (f *filter) run(stdout io.Reader) {
 	f.stopProbe()
 	f.failed = err
 	f.mu.Unlock()
-	if err == nil {
-		err = io.EOF
-	}
+	err = cmp.Or(err, io.EOF)
 	_ = f.in.CloseWithError(err)
 }
 

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/tools"
 )
 
@@ -184,6 +186,21 @@ func TestStartsThatFail(t *testing.T) {
 	}
 }
 
+// Whoever waits for a server finds its tools in the registry: the change is reported before the wait ends.
+func TestAStartEndsAfterItsChangeIsReported(t *testing.T) {
+	b := newBench(t, nil, faulty("calls"))
+	var reported atomic.Bool
+	b.deps.Changed = func(string) {
+		if b.status().State == StateReady {
+			time.Sleep(50 * time.Millisecond)
+			reported.Store(true)
+		}
+	}
+	if err := b.Restart(t.Context(), "bad"); err != nil || b.status().State != StateReady || !reported.Load() {
+		t.Errorf("%+v, reported %v, %v", b.status(), reported.Load(), err)
+	}
+}
+
 // A server that never responds is given up after a timeout, and turns wait for it only briefly.
 func TestAServerThatNeverAnswers(t *testing.T) {
 	b := newBench(t, nil, faulty("never"))
@@ -232,10 +249,7 @@ func TestListsThatMisbehave(t *testing.T) {
 			if strings.ContainsRune(st.Title, '\x1b') {
 				t.Error("its title contains control characters")
 			}
-			var problems []string
-			for _, p := range st.Problems {
-				problems = append(problems, p.Message)
-			}
+			problems := lists.Map(st.Problems, func(p tools.Problem) string { return p.Message })
 			if len(problems) != len(c.problems) {
 				t.Fatalf("problems %q", problems)
 			}

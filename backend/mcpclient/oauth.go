@@ -22,7 +22,7 @@ import (
 )
 
 // clientSecretName is the name, in the keyring, of the secret of a manually registered client.
-const clientSecretName = "oauth_client_secret"
+const clientSecretName = "oauth_client_secret" //nolint:gosec // a name, not a secret
 
 // grant is the result of signing in, as stored in the keyring.
 type grant struct {
@@ -270,7 +270,7 @@ const grantName = "oauth"
 
 func (s *server) saveGrant(g grant) {
 	s.hide(g.Token.AccessToken, g.Token.RefreshToken, g.Secret)
-	text, err := json.Marshal(g)
+	text, err := json.Marshal(g) //nolint:gosec // for the keyring
 	if err == nil {
 		err = s.m.deps.SetSecret(s.name, grantName, string(text))
 	}

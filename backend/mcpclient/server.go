@@ -1,13 +1,9 @@
 package mcpclient
 
 import (
-	"cmp"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,9 +12,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
-	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/internal/lists"
-	"contextinfinity/backend/internal/scrub"
 	"contextinfinity/backend/tools"
 )
 
@@ -71,59 +65,6 @@ func closedChannel() chan struct{} {
 	c := make(chan struct{})
 	close(c)
 	return c
-}
-
-// hide redacts values in logs, errors, results and definitions from now on.
-func (s *server) hide(values ...string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, v := range values {
-		if len(v) < shortestHidden {
-			continue // every "1" of a log would be redacted
-		}
-		s.hidden = append(s.hidden, encodings(v)...)
-	}
-	slices.SortFunc(s.hidden, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
-	s.hidden = slices.Compact(s.hidden)
-}
-
-// encodings are the forms of a secret in texts: plain, in an address, and in base64, where the preceding bytes
-// determine which of three forms it has.
-func encodings(secret string) []string {
-	out := []string{secret, url.QueryEscape(secret), url.PathEscape(secret)}
-	for before := range 3 {
-		if len(secret) < shortestEncoded {
-			break
-		}
-		bytes := append(make([]byte, before), secret...)
-		first, end := (before*8+5)/6, len(bytes)*8/6 // the characters that only contain bits of the secret
-		for _, e := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-			out = append(out, e.EncodeToString(bytes)[first:end])
-		}
-	}
-	return out
-}
-
-// shortestEncoded is the minimum length of a secret that is searched for in base64.
-const shortestEncoded = 8
-
-// shortestHidden is the minimum length of a secret that is redacted anywhere in logs.
-const shortestHidden = 4
-
-// redact removes secrets from a text, including quoted JSON.
-func (s *server) redact(text string) string { return scrub.Text(text, s.plainRedact) }
-
-func (s *server) plainRedact(text string) string {
-	s.mu.Lock()
-	hidden := append([]string{}, s.hidden...)
-	s.mu.Unlock()
-	for _, v := range hidden {
-		text = strings.ReplaceAll(text, v, "[redacted]")
-	}
-	if s.m.deps.Redact != nil {
-		text = s.m.deps.Redact(text)
-	}
-	return text
 }
 
 // transport is the connection to the server, with its values filled in.
@@ -292,11 +233,13 @@ func (s *server) attempt(ctx context.Context, in *signIn) error {
 	}
 	s.mu.Lock()
 	s.session, s.state, s.why, s.readyAt = ss, StateReady, "", s.m.deps.Now()
-	s.settle()
 	s.mu.Unlock()
 	ss.nowReady()
 	s.log.add(FromProgram, fmt.Sprintf("It is ready and offers %d tools.", len(ss.offered().tools)))
 	s.m.changed(s.name)
+	s.mu.Lock()
+	s.settle() // after the change was reported: whoever waited for the server finds its tools in the registry
+	s.mu.Unlock()
 	ss.count()
 	err = ss.wait(ctx)
 	if ctx.Err() == nil && err == nil {
@@ -471,69 +414,4 @@ func both(first, second func() (release func())) func() func() {
 		one, other := first(), second()
 		return func() { other(); one() }
 	}
-}
-
-// Status is the present state of a server.
-type Status struct {
-	Config       config.MCPServer
-	State        State
-	Words        string // the state as a sentence
-	LastError    string // empty once it is ready
-	RetryAt      time.Time
-	StartedAt    time.Time
-	Title        string // Title to Instructions: how the server describes itself
-	Version      string
-	Protocol     string
-	Instructions string
-	Tools        int
-	Prompts      int // counted at its start
-	Resources    int // likewise, with templates
-	Problems     []tools.Problem
-}
-
-// maxInstructions limits a server's description of itself, in bytes.
-const maxInstructions = 8 << 10
-
-func (s *server) status() Status {
-	s.mu.Lock()
-	st := Status{Config: s.cfg, State: s.state, LastError: s.why, StartedAt: s.started}
-	if s.state == StateWaiting {
-		st.RetryAt = s.retryAt
-	}
-	ss := s.session
-	s.mu.Unlock()
-	st.Words = st.sentence(s.m.limits.Failures)
-	if ss == nil {
-		return st
-	}
-	init := ss.conn.InitializeResult()
-	st.Protocol, st.Instructions = display.Shorten(clean(init.ProtocolVersion), 40), display.Shorten(s.redact(text(init.Instructions)), maxInstructions)
-	if i := init.ServerInfo; i != nil {
-		st.Title, st.Version = display.Shorten(clean(s.redact(i.Title)), 200), display.Shorten(clean(s.redact(i.Version)), 100)
-		if st.Title == "" {
-			st.Title = display.Shorten(clean(s.redact(i.Name)), 200)
-		}
-	}
-	st.Prompts, st.Resources = ss.counts()
-	o := ss.offered()
-	st.Tools, st.Problems = len(o.tools), o.problems
-	return st
-}
-
-func (st Status) sentence(failures int) string {
-	switch st.State {
-	case StateOff:
-		return "It is switched off."
-	case StateIdle:
-		return "It starts when it is first needed."
-	case StateStarting:
-		return "It is starting."
-	case StateReady:
-		return "It is ready."
-	case StateSignIn:
-		return strings.TrimSpace(st.LastError + " Its tools are offered after that.")
-	case StateWaiting:
-		return strings.Join([]string{st.LastError, "It will be restarted automatically."}, " ")
-	}
-	return strings.Join([]string{st.LastError, "It will not be restarted automatically: look at its log, then restart it."}, " ")
 }

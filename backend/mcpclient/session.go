@@ -1,6 +1,7 @@
 package mcpclient
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -102,7 +103,7 @@ func (ss *session) clientOptions() *mcp.ClientOptions {
 		Capabilities:           &mcp.ClientCapabilities{},
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { ss.changed() },
 		//lint:ignore SA1019 servers of earlier revisions still send it, and there is no other source of their log messages
-		LoggingMessageHandler: func(_ context.Context, r *mcp.LoggingMessageRequest) { ss.logged(r.Params) },
+		LoggingMessageHandler: func(_ context.Context, r *mcp.LoggingMessageRequest) { ss.logged(r.Params) }, //nolint:staticcheck // see above
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 			ss.progressed(r.Params)
 		},
@@ -146,7 +147,7 @@ func (e *endedError) Error() string { return e.words }
 func (e *endedError) Unwrap() error { return e.err }
 
 //lint:ignore SA1019 see clientOptions
-func (ss *session) logged(p *mcp.LoggingMessageParams) {
+func (ss *session) logged(p *mcp.LoggingMessageParams) { //nolint:staticcheck // see LoggingMessageHandler
 	if p == nil {
 		return
 	}
@@ -165,9 +166,7 @@ const progressEvery = 100 * time.Millisecond
 func (ss *session) leave(why error) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
-	if ss.leaving == nil {
-		ss.leaving = why
-	}
+	ss.leaving = cmp.Or(ss.leaving, why)
 	ss.leaveIfIdle()
 }
 

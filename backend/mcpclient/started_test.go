@@ -40,12 +40,12 @@ func TestOnlyARefusedCallCountsAsNotStarted(t *testing.T) {
 		resume    int
 		started   bool
 	}{
-		"the session is gone before":           {false, http.StatusNotFound, 0, false},
-		"a sign-in is wanted before":           {true, http.StatusUnauthorized, 0, false},
-		"the session is gone while it works":   {false, 0, http.StatusNotFound, true},
-		"a sign-in is wanted while it works":   {false, 0, http.StatusUnauthorized, true},
-		"it works and there is no session":     {true, 0, http.StatusNotFound, true},
-		"the answer is one of a broken server": {false, http.StatusInternalServerError, 0, true},
+		"the session ended before the call":   {false, http.StatusNotFound, 0, false},
+		"sign-in is required before the call": {true, http.StatusUnauthorized, 0, false},
+		"the session ended during the call":   {false, 0, http.StatusNotFound, true},
+		"sign-in is required during the call": {false, 0, http.StatusUnauthorized, true},
+		"it works and there is no session":    {true, 0, http.StatusNotFound, true},
+		"the server fails":                    {false, http.StatusInternalServerError, 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var ran atomic.Int32

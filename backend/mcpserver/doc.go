@@ -2,7 +2,7 @@
 // list sessions and, if the user allows it, leave a note.
 //
 // It has two parts, which may run in different processes. A server (New, HTTP) speaks the protocol and has no access
-// to the data. A Desk runs one request on the open data: it decides what the program may see, and records what it was
+// to the data. A Gateway runs one request on the open data: it decides what the program may see, and records what it was
 // shown. They exchange a Request and an Answer.
 //
 // Guarantees:

@@ -20,10 +20,10 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// served is a server over HTTP with a desk in memory, and the token of "Zed", which may see everything.
-func served(t *testing.T) (d *desk, url, token string) {
+// served is a server over HTTP with a store in memory, and the token of "Zed", which may see everything.
+func served(t *testing.T) (d *fakeStore, url, token string) {
 	t.Helper()
-	d, carrier := newDesk()
+	d, carrier := newGateway()
 	d.allow("Zed", chat.ClientAll, true)
 	h := NewHTTP(Options{Version: "1", Tools: d.Tools(), Carry: carrier.Do})
 	t.Cleanup(h.Close)
@@ -308,7 +308,7 @@ func TestAPortThatIsTaken(t *testing.T) {
 }
 
 func TestStdioEndsWithItsInput(t *testing.T) {
-	d, carrier := newDesk()
+	d, carrier := newGateway()
 	d.allow("Zed", chat.ClientAll, false)
 	in, program := io.Pipe()
 	out, answers := io.Pipe()
@@ -344,7 +344,7 @@ func TestStdioEndsWithItsInput(t *testing.T) {
 
 // A line that is not a message of the protocol gets a response, and later lines are still processed.
 func TestInvalidLines(t *testing.T) {
-	d, carrier := newDesk()
+	d, carrier := newGateway()
 	d.allow("Zed", chat.ClientAll, false)
 	in, program := io.Pipe()
 	out, answers := io.Pipe()
@@ -381,7 +381,7 @@ func TestInvalidLines(t *testing.T) {
 
 // A failure of the data is reported as an error and does not end the server.
 func TestAFailureIsReported(t *testing.T) {
-	d, carrier := newDesk()
+	d, carrier := newGateway()
 	d.allow("Zed", chat.ClientAll, false)
 	d.err = errors.New("a damaged page")
 	server := newServer(Options{Client: "Zed", Tools: d.Tools(), Carry: carrier.Do})

@@ -17,7 +17,7 @@ type Options struct {
 	Client string
 	// Tools are the reader's tools.
 	Tools []Tool
-	// Carry sends a request to a Desk, in this process or in the one that has the data open.
+	// Carry sends a request to a Gateway, in this process or in the one that has the data open.
 	Carry func(context.Context, Request) (Answer, error)
 	Log   *slog.Logger
 }

@@ -2,6 +2,7 @@ package mcpsetup
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -233,9 +234,7 @@ func fill(cfg *config.MCPServer, kept map[string]string, asks []Question, answer
 	many := map[string][]string{}
 	for _, q := range asks {
 		answer := answers[q.Key]
-		if answer == "" {
-			answer = q.Default
-		}
+		answer = cmp.Or(answer, q.Default)
 		switch {
 		case q.Secret:
 			texts[asked(q.Key)] = place(q.Key)
@@ -268,9 +267,7 @@ func fill(cfg *config.MCPServer, kept map[string]string, asks []Question, answer
 			m[name] = replace(value)
 		}
 	}
-	if dir != "" {
-		cfg.Cwd = dir
-	}
+	cfg.Cwd = cmp.Or(dir, cfg.Cwd)
 }
 
 func asked(key string) string { return "${answer:" + key + "}" }

@@ -1,13 +1,16 @@
 package models
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
+	"contextinfinity/backend/internal/lists"
 )
 
 // Configured finds a model by name.
@@ -15,7 +18,7 @@ func (c *Catalog) Configured(name string) (config.Model, bool) {
 	return c.d.Config().Model(name, c.have)
 }
 
-// Spent is the total cost of a number of turns.
+// Spent is the total cost of a number of turns, or of background work.
 type Spent struct {
 	Amount   float64
 	Priced   int  // turns whose price is known
@@ -41,6 +44,45 @@ func (c *Catalog) Spent(usage []chat.ModelUsage) Spent {
 		}
 	}
 	return s
+}
+
+// SpentInBackground adds up what background work cost. Its usage names models by their ids.
+func (c *Catalog) SpentInBackground(usage []chat.ModelUsage) Spent {
+	all := c.d.Config().Models(c.have)
+	return c.Spent(lists.Map(usage, func(u chat.ModelUsage) chat.ModelUsage {
+		if i := slices.IndexFunc(all, func(m config.Model) bool { return m.ModelID == u.Model }); i >= 0 {
+			u.Model = all[i].Name
+		}
+		return u
+	}))
+}
+
+// Plus is the total of two.
+func (s Spent) Plus(more Spent) Spent {
+	return Spent{
+		Amount: s.Amount + more.Amount, Priced: s.Priced + more.Priced, Unpriced: s.Unpriced + more.Unpriced,
+		Estimate: s.Estimate || more.Estimate, Today: s.Today + more.Today,
+	}
+}
+
+// RequireKey sets whether the models of a server need its key, after one was stored or removed: a key that was kept
+// only for a run of the program must not be missing unnoticed in the next one. name is the name of the key.
+func (c *Catalog) RequireKey(to Saver, name string, required bool) error {
+	for _, m := range c.d.Config().Configured {
+		if m.BaseURL == "" || m.KeyName() != name || m.KeyRequired == required {
+			continue
+		}
+		m.KeyRequired = required
+		if err := to.SaveModel(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// HasStoredKey reports a key of a model's server that is not from the environment.
+func (c *Catalog) HasStoredKey(m config.Model) bool {
+	return m.BaseURL != "" && c.have(m.KeyName(), "")
 }
 
 // Saver writes models into the configuration.
@@ -80,6 +122,7 @@ func (c *Catalog) Add(ctx context.Context, to Saver, place, modelID, name string
 	if p.BaseURL != "" && !p.Local {
 		added.APIKeyEnv = p.Env
 	}
+	added.KeyRequired = c.HasStoredKey(added)
 	// The built-in models of a vendor disappear as soon as one of its models is configured. Sessions may use them, so
 	// they are saved too.
 	if p.BaseURL == "" {
@@ -103,9 +146,7 @@ func freeName(modelID string, taken map[string]bool) string {
 	if len(base) > 60 {
 		base = strings.Trim(base[:60], "-")
 	}
-	if base == "" {
-		base = "model"
-	}
+	base = cmp.Or(base, "model")
 	name := base
 	for i := 2; taken[name]; i++ {
 		name = fmt.Sprintf("%s-%d", base, i)

@@ -5,6 +5,7 @@
 package models
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -124,9 +125,7 @@ func (c *Catalog) limits(m config.Model) Limits {
 		return l
 	}
 	output := m.MaxOutput
-	if output == 0 {
-		output = card.MaxOutput
-	}
+	output = cmp.Or(output, card.MaxOutput)
 	told := c.d.Limits(m.ModelID, card.Window, output)
 	told.Source = SourceServer
 	return told
@@ -166,7 +165,8 @@ func (c *Catalog) Resolve(ctx context.Context, name string) (turn.Model, error) 
 	limits := c.limits(m)
 	return turn.Model{
 		Endpoint: c.endpoint(cfg, m, limits), Provider: p, Limits: promptLimits(cfg, limits), NoTools: c.Abilities(m).Tools == llm.AbilityNo,
-		Cost: func(u chat.Usage) chat.Cost { return c.costNow(m, u) },
+		CalledTools: func() bool { return c.calledTools(m) },
+		Cost:        func(u chat.Usage) chat.Cost { return c.costNow(m, u) },
 	}, nil
 }
 

@@ -17,6 +17,7 @@ type Completer struct {
 	model  turn.Model
 	count  func(string) int
 	redact func(string) (string, []prompt.Redaction)
+	cost   func(chat.Usage) chat.Cost
 }
 
 // Librarian returns the model (librarian.model) that summarizes turns answered by the given one; false if no usable
@@ -41,6 +42,7 @@ func (c *Catalog) Librarian(turnModel string, count func(modelID, text string) i
 	return &Completer{
 		model: turn.Model{Endpoint: ep, Provider: p, Limits: promptLimits(cfg, limits)},
 		count: func(s string) int { return count(lib.ModelID, s) }, redact: redact,
+		cost: func(u chat.Usage) chat.Cost { return c.costNow(lib, u) },
 	}, true
 }
 
@@ -57,7 +59,8 @@ func (c *Completer) InputLimit() int {
 // maxCompletion limits the answer to a task, in bytes: summaries are a few thousand words.
 const maxCompletion = 1 << 20
 
-// Complete calls the model once. It does not retry: callers have a fallback and a deadline.
+// Complete calls the model once, and returns the usage with its cost by the price now. It does not retry: callers have
+// a fallback and a deadline.
 func (c *Completer) Complete(ctx context.Context, system, user string, maxOutput int) (string, *chat.Usage, error) {
 	prepared, err := prompt.PrepareTask(prompt.Task{
 		System: system, User: user, MaxOutput: maxOutput, Limits: c.model.Limits, Count: c.count, Redact: c.redact,
@@ -76,7 +79,11 @@ func (c *Completer) Complete(ctx context.Context, system, user string, maxOutput
 		return meter.Add(ev, deltas, dec.Parts())
 	})
 	r := dec.Result()
-	r.Usage = r.Usage.Checked(max(c.model.Limits.ContextLimit, 2*prepared.Tokens()))
+	if u := r.Usage.Checked(max(c.model.Limits.ContextLimit, 2*prepared.Tokens())); u != nil {
+		priced := *u
+		priced.Cost = c.cost(priced)
+		r.Usage = &priced
+	}
 	switch {
 	case err != nil:
 		return "", r.Usage, err

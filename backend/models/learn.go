@@ -42,6 +42,8 @@ type learnt struct {
 	Card   llm.ModelCard
 	At     time.Time
 	Failed bool `json:"-"`
+	// CalledTools: the model called tools, so it can, whatever the server reports.
+	CalledTools bool `json:",omitempty"`
 }
 
 // cards are the servers' descriptions of models.
@@ -103,21 +105,40 @@ func (k *cards) put(now time.Time, of ...learntModel) {
 		}
 		// An hour's precision is enough, because a description stays fresh for a day.
 		changed = changed || before.Card != o.card || now.Sub(before.At) > time.Hour
-		k.known[cardKey(o.model)] = learnt{Card: o.card, At: now}
+		k.known[cardKey(o.model)] = learnt{Card: o.card, At: now, CalledTools: before.CalledTools}
 	}
 	k.forget()
-	if k.memory == nil || !changed {
+	if changed {
+		k.save()
+	}
+}
+
+// save stores what is known. mu must be held.
+func (k *cards) save() {
+	if k.memory == nil {
 		return
 	}
 	kept := map[string]learnt{}
 	for key, l := range k.known {
-		if l.Card.ID != "" {
+		if l.Card.ID != "" || l.CalledTools {
 			kept[key] = l
 		}
 	}
 	if raw, err := json.Marshal(kept); err == nil {
 		k.memory.Save(raw)
 	}
+}
+
+// called records that a model called tools.
+func (k *cards) called(m config.Model) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.load()
+	l := k.known[cardKey(m)]
+	l.CalledTools = true
+	k.known[cardKey(m)] = l
+	k.forget()
+	k.save()
 }
 
 // isUnloaded reports whether the window is a local server's default, not that of a running model.
@@ -184,6 +205,14 @@ func (c *Catalog) learn(ctx context.Context, m config.Model) {
 	c.cards.put(c.now(), learntModel{model: m, card: found[i]})
 }
 
+// Learn asks the server of a configured model for its description, if that is unknown or outdated. It waits a few
+// seconds at most.
+func (c *Catalog) Learn(ctx context.Context, name string) {
+	if m, ok := c.Configured(name); ok {
+		c.learn(ctx, m)
+	}
+}
+
 // Refresh asks the servers of all configured models for descriptions that are unknown or outdated. A server that does
 // not answer only delays it.
 func (c *Catalog) Refresh(ctx context.Context) {
@@ -225,12 +254,25 @@ func (c *Catalog) endpointOf(m config.Model) llm.Endpoint {
 	return llm.Endpoint{Provider: m.Provider, ModelID: m.ModelID, BaseURL: m.BaseURL, Key: key, AllowPlainHTTP: m.AllowPlainHTTP}
 }
 
-// Abilities are what a model can do, as configured or as its server reports it.
+// calledTools records that a model called tools; it reports whether that was not known.
+func (c *Catalog) calledTools(m config.Model) bool {
+	if c.Abilities(m).Tools == llm.AbilityYes {
+		return false
+	}
+	c.cards.called(m)
+	return c.Abilities(m).Tools == llm.AbilityYes
+}
+
+// Abilities are what a model can do, as configured, as its calls proved, or as its server reports it.
 type Abilities struct{ Images, Tools, Reasoning llm.Ability }
 
 // Abilities returns the abilities of a configured model.
 func (c *Catalog) Abilities(m config.Model) Abilities {
-	card, _ := c.learned(m)
+	l, _ := c.cards.get(m)
+	card := l.Card
+	if l.CalledTools {
+		card.Tools = llm.AbilityYes
+	}
 	said := func(configured string, server llm.Ability) llm.Ability {
 		if configured == "yes" || configured == "no" {
 			return llm.Ability(configured)

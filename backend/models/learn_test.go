@@ -178,12 +178,24 @@ provider = "openai"
 model_id = "gpt-5.2"
 price_input = 10.0
 price_output = 20.0
+[models.input]
+provider = "openai"
+model_id = "gpt-5.2"
+price_input = 10.0
+[models.output]
+provider = "openai"
+model_id = "gpt-5.2"
+price_output = 20.0
 [models.listed]
 provider = "openai"
 model_id = "gpt-5.4-mini-2026-03-05"
 [models.later]
 provider = "openai"
 model_id = "gpt-5.9"
+[models.half]
+provider = "openai"
+model_id = "gpt-5.9"
+price_input = 10.0
 [models.routed]
 provider = "chatcompletions"
 model_id = "gpt-5.2"
@@ -194,7 +206,9 @@ model_id = "deepseek-v4-pro"
 base_url = "https://api.deepseek.com/v1"
 `, keys{"openai": "k"})
 	u := chat.Usage{InputTokens: 1_000_000, CachedInputTokens: 500_000, OutputTokens: 100_000}
-	for name, want := range map[string]float64{"mine": 12, "listed": 0.375 + 0.0375 + 0.45, "later": -1, "routed": -1, "deep": 0.87 + 0.0725 + 0.348, "recall": -1} {
+	for name, want := range map[string]float64{
+		"mine": 12, "input": 5 + 0.0875 + 1.4, "output": 0.875 + 0.0875 + 2, "half": -1, "listed": 0.375 + 0.0375 + 0.45, "later": -1, "routed": -1, "deep": 0.87 + 0.0725 + 0.348, "recall": -1,
+	} {
 		cost, ok := c.Cost(name, u)
 		got := cost.USD
 		if ok != (want >= 0) || ok && (got-want > 1e-9 || want-got > 1e-9) {
@@ -202,7 +216,8 @@ base_url = "https://api.deepseek.com/v1"
 		}
 	}
 	for _, in := range c.List() {
-		if in.Name == "mine" && in.Price.Estimate() || in.Name == "listed" && (!in.Price.Estimate() || !strings.HasPrefix(in.Price.Source, "list 20")) {
+		listed := in.Name == "listed" || in.Name == "input" || in.Name == "output" // at least in part
+		if in.Name == "mine" && in.Price.Estimate() || listed && (!in.Price.Estimate() || !strings.HasPrefix(in.Price.Source, "list 20")) {
 			t.Errorf("%+v", in.Price)
 		}
 	}
@@ -268,5 +283,53 @@ func TestAKeyInTheEnvironmentMakesItsServiceAvailable(t *testing.T) {
 	m.Provider, m.BaseURL, m.APIKeyEnv = "chatcompletions", "https://api.groq.com/openai/v1", "GROQ_API_KEY"
 	if m.KeyName() != "api.groq.com" || !m.NeedsKey() {
 		t.Errorf("%+v", m)
+	}
+}
+
+// TestAModelThatCalledToolsCan: a model whose server does not report whether it can call tools has proved it with its
+// first call, in the program's next run too, and after the server's next description. The configuration takes precedence.
+func TestAModelThatCalledToolsCan(t *testing.T) {
+	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+	url, _ := serving(t, func(string) string { return `{"data":[{"id":"m","owned_by":"vllm","max_model_len":32768}]}` })
+	memory := &kept{}
+	can := func(c *models.Catalog) llm.Ability {
+		c.Refresh(context.Background())
+		for _, in := range c.List() {
+			if in.Name == "own" {
+				return in.Can.Tools
+			}
+		}
+		return ""
+	}
+	called := func(c *models.Catalog) bool {
+		m, err := c.Resolve(context.Background(), "own")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.CalledTools()
+	}
+	c := learning(t, url, "", &now, memory)
+	if got := can(c); got != "" {
+		t.Fatalf("before the first call: %q", got)
+	}
+	if !called(c) || called(c) {
+		t.Fatal("only the first call is news")
+	}
+	now = now.Add(time.Hour) // the server is asked again
+	if got := can(c); got != llm.AbilityYes {
+		t.Fatalf("after its first call: %q", got)
+	}
+	if got := can(learning(t, url, "", &now, memory)); got != llm.AbilityYes {
+		t.Fatalf("in the next run: %q", got)
+	}
+	forbidden := learning(t, url, "tools = \"no\"\n", &now, memory)
+	if called(forbidden) || can(forbidden) != llm.AbilityNo {
+		t.Fatal("the configuration takes precedence")
+	}
+	// The server cannot be reached, so only the call is known.
+	memory = &kept{}
+	down := learning(t, "http://127.0.0.1:1", "", &now, memory)
+	if !called(down) || can(learning(t, "http://127.0.0.1:1", "", &now, memory)) != llm.AbilityYes {
+		t.Fatal("a call is kept without a description of the server too")
 	}
 }

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -124,9 +125,7 @@ func listPrice(service, modelID string) (Price, bool) {
 		return Price{}, false
 	}
 	cached := best.cached
-	if cached == 0 {
-		cached = best.input
-	}
+	cached = cmp.Or(cached, best.input)
 	return Price{Input: best.input, Cached: cached, Output: best.output, Source: priceList}, true
 }
 
@@ -144,15 +143,25 @@ func serviceOf(m config.Model) string {
 	return presets[i].ID
 }
 
-// Price returns a configured model's price: as configured, as its server reports it, or from the shipped list.
+// Price returns a configured model's price: as configured, as its server reports it, or from the shipped list. If only
+// the price of input or of output is configured, the other prices are those of the server or of the list, and the
+// source is theirs; the price is not known if they are not.
 func (c *Catalog) Price(m config.Model) (Price, bool) {
-	if m.PriceInput != 0 || m.PriceOutput != 0 {
-		p := Price{Input: m.PriceInput, Cached: m.PriceCached, Output: m.PriceOutput, Source: chat.PriceConfigured}
-		if p.Cached == 0 {
-			p.Cached = p.Input
-		}
-		return p, true
+	if m.PriceInput != 0 && m.PriceOutput != 0 {
+		return Price{Input: m.PriceInput, Cached: cmp.Or(m.PriceCached, m.PriceInput), Output: m.PriceOutput, Source: chat.PriceConfigured}, true
 	}
+	known, ok := c.knownPrice(m)
+	if !ok {
+		return Price{}, false
+	}
+	return Price{
+		Input: cmp.Or(m.PriceInput, known.Input), Cached: cmp.Or(m.PriceCached, known.Cached), Output: cmp.Or(m.PriceOutput, known.Output),
+		Source: known.Source,
+	}, true
+}
+
+// knownPrice returns a model's price as its server reports it, or from the shipped list, unless estimates are off.
+func (c *Catalog) knownPrice(m config.Model) (Price, bool) {
 	if !c.d.Config().Cost.Estimate {
 		return Price{}, false
 	}

@@ -122,7 +122,7 @@ func (s *Service) Accept(ctx context.Context, branch chat.BranchID, id chat.Sugg
 	return pin, s.change(ctx, branch, func() error { return s.d.Store.SuggestionPinned(ctx, branch, id, pin.ID) })
 }
 
-// Dismiss removes a suggestion for good.
+// Dismiss removes a suggestion permanently.
 //
 // Errors: CodeNotFound if it is not suggested any more.
 func (s *Service) Dismiss(ctx context.Context, branch chat.BranchID, id chat.SuggestionID) error {

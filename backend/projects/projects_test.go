@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/projects"
 	"contextinfinity/backend/store"
 )
@@ -83,10 +84,7 @@ func (w *watched) paths() string {
 	w.t.Helper()
 	files, err := w.ProjectFiles(w.t.Context(), w.id)
 	w.ok(err)
-	var out []string
-	for _, f := range files {
-		out = append(out, f.Path)
-	}
+	out := lists.Map(files, func(f chat.ProjectFile) string { return f.Path })
 	return strings.Join(out, " ")
 }
 

@@ -1,6 +1,7 @@
 package projects
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"os"
@@ -59,9 +60,7 @@ type refusedFile struct {
 
 // New returns a service.
 func New(d Deps) *Service {
-	if d.MaxFiles == 0 {
-		d.MaxFiles = MaxFiles
-	}
+	d.MaxFiles = cmp.Or(d.MaxFiles, MaxFiles)
 	if d.Log == nil {
 		d.Log = slog.New(slog.DiscardHandler)
 	}

@@ -63,10 +63,10 @@ type walk struct {
 	scan    *chat.ProjectScan
 }
 
-func (w *walk) skip(name, why string) {
-	w.scan.SkippedBy[why]++
+func (w *walk) skip(name, reason string) {
+	w.scan.SkippedBy[reason]++
 	if len(w.scan.Skipped) < maxListed {
-		w.scan.Skipped = append(w.scan.Skipped, chat.SkippedFile{Path: name, Why: why})
+		w.scan.Skipped = append(w.scan.Skipped, chat.SkippedFile{Path: name, Reason: reason})
 	}
 }
 

@@ -58,9 +58,9 @@ func Adapt(before, after Manifest) Adaptation {
 func (a Adaptation) String() string {
 	says := a.change()
 	if a.Dropped > 0 {
-		says += " It needs summarisation: " + display.Count(a.Dropped, "pending turn is", "pending turns are") + " left out until committed."
+		says += " It needs summarization: " + display.Count(a.Dropped, "pending turn is", "pending turns are") + " left out until committed."
 	} else if a.NeedsSummarization() {
-		says += " It needs summarisation: " + display.Count(a.Unsummarized, "turn has", "turns have") + " no summary yet, so extracts are sent until summaries are made in the background."
+		says += " It needs summarization: " + display.Count(a.Unsummarized, "turn has", "turns have") + " no summary yet, so extracts are sent until summaries are made in the background."
 	}
 	return says
 }

@@ -35,7 +35,7 @@ func TestAdapt(t *testing.T) {
 		},
 		"summaries are missing": {
 			seen(large, 2), seen(small, 12, Piece{From: 1, To: 9, Summary: "s"}, Piece{From: 9, To: 13, Target: 64}),
-			Adaptation{Kind: Shrinking, Compressed: 10, From: large, To: small, Unsummarized: 4}, true, "It needs summarisation: 4 turns have no summary yet",
+			Adaptation{Kind: Shrinking, Compressed: 10, From: large, To: small, Unsummarized: 4}, true, "It needs summarization: 4 turns have no summary yet",
 		},
 		"one turn": {
 			seen(large, 2), seen(small, 3, Piece{From: 3, To: 4, Target: 64}),
@@ -47,16 +47,16 @@ func TestAdapt(t *testing.T) {
 		},
 		"pending turns do not fit": {
 			seen(large, 0), left(seen(small, 0), 4, 5),
-			Adaptation{Kind: Shrinking, From: large, To: small, Dropped: 2}, true, "needs summarisation: 2 pending turns are left out",
+			Adaptation{Kind: Shrinking, From: large, To: small, Dropped: 2}, true, "needs summarization: 2 pending turns are left out",
 		},
-		"extracts already stood": {
+		"extracts were already used": {
 			seen(large, 2, Piece{From: 1, To: 3, Target: 64}), seen(small, 2, Piece{From: 1, To: 3, Target: 64}),
 			Adaptation{Kind: Shrinking, From: large, To: small, Unsummarized: 2}, false, "fits in full",
 		},
 	} {
 		got := Adapt(c.before, c.after)
 		if got != c.want || got.NeedsSummarization() != c.needs || !strings.Contains(got.String(), c.says) ||
-			strings.Contains(got.String(), "needs summarisation") != c.needs {
+			strings.Contains(got.String(), "needs summarization") != c.needs {
 			t.Errorf("%s: %+v, %q", name, got, got.String())
 		}
 	}

@@ -191,7 +191,7 @@ func (a *assembler) renderHistory() error {
 	if a.in.Replay != nil {
 		a.pieces = a.in.Replay.History.Pieces
 	} else {
-		pieces, kept := choose(a.plan, a.in.Summaries, a.in.Previous, a.budget, a.in.Policy)
+		pieces, kept := Choose(a.plan, a.in.Summaries, a.in.Previous, a.budget, a.in.Policy)
 		var err error
 		if a.pieces, err = a.omitRepeats(pieces, kept); err != nil {
 			return err

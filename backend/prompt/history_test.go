@@ -135,7 +135,7 @@ func TestChoose(t *testing.T) {
 		{"tiled", []Summary{{ID: "a", From: 1, To: 9, Tokens: 70}}, []Piece{{From: 1, To: 9, Summary: "a"}, {From: 9, To: 11, Target: 20}, {From: 11, To: 21, Target: 100}}},
 	}
 	for _, tt := range tests {
-		if got := Choose(plan, tt.usable, nil, b, p); !reflect.DeepEqual(got, tt.want) {
+		if got, _ := Choose(plan, tt.usable, nil, b, p); !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
 		}
 	}

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -132,10 +133,7 @@ func (a *assembler) hasState() bool { return len(a.state) > 0 }
 
 // stateSummary is the state summary that is sent, if any.
 func (a *assembler) stateSummary() string {
-	if a.in.HeadShrunk != "" {
-		return a.in.HeadShrunk
-	}
-	return a.in.Head.Summary
+	return cmp.Or(a.in.HeadShrunk, a.in.Head.Summary)
 }
 
 // onlyLines returns some lines of a text, counted from 0.

@@ -208,15 +208,12 @@ func rangeOf(sizes []Size, from, to int, b Budget, p Policy) Range {
 	for _, s := range sizes[from:to] {
 		r.Tokens += s.Tokens
 	}
-	r.Target = target(r.Tokens, b, p)
+	r.Target = RangeTarget(r.Tokens, b, p)
 	return r
 }
 
 // RangeTarget is the target size of the summary of a range with this many tokens.
-func RangeTarget(tokens int, b Budget, p Policy) int { return target(tokens, b, p) }
-
-// target is the target size of the summary of a range with this many tokens.
-func target(tokens int, b Budget, p Policy) int {
+func RangeTarget(tokens int, b Budget, p Policy) int {
 	t := int(float64(tokens) * p.SummaryRatio)
 	return max(1, min(max(t, p.SummaryMin), p.SummaryMax, max(b.Summaries/2, 1)))
 }
@@ -226,7 +223,7 @@ func (pl *Plan) merge(b Budget, p Policy) {
 	for len(pl.Ranges) > 1 && pl.targets() > b.Summaries {
 		a, c := pl.Ranges[0], pl.Ranges[1]
 		joined := Range{From: a.From, To: c.To, Tokens: a.Tokens + c.Tokens}
-		joined.Target = target(joined.Tokens, b, p)
+		joined.Target = RangeTarget(joined.Tokens, b, p)
 		pl.Ranges = append([]Range{joined}, pl.Ranges[2:]...)
 	}
 }

@@ -56,6 +56,23 @@ func (c PreparedContext) Manifest() Manifest { return c.manifest }
 // Texts are the items of the manifest with their exact text, in prompt order.
 func (c PreparedContext) Texts() []Text { return c.texts }
 
+// Fact is a pinned fact as the request contains it: without secrets.
+type Fact struct {
+	Text    string `json:"text"`
+	Project bool   `json:"project,omitempty"` // of the session's project, not of the session itself
+}
+
+// Facts are the pinned facts in prompt order: those of the project come first.
+func (c PreparedContext) Facts() []Fact {
+	var out []Fact
+	for _, t := range c.texts {
+		if t.Source == "pin" || t.Source == "project_fact" {
+			out = append(out, Fact{Text: pinnedText(t.Text), Project: t.Source == "project_fact"})
+		}
+	}
+	return out
+}
+
 // Text is an item's text as it was sent.
 type Text struct {
 	Section string `json:"section"`

@@ -25,18 +25,13 @@ type Piece struct {
 	Again []int `json:"again,omitempty"`
 }
 
-// Choose decides what represents each range of a plan. A summary is usable only if it lies completely before the cut
-// and belongs to the lineage; the caller passes no others. Chat never waits for one.
+// Choose decides what represents each range of a plan, and reports whether these are the pieces of the previous request.
+// A summary is usable only if it lies completely before the cut and belongs to the lineage; the caller passes no others.
+// Chat never waits for one.
 //
 // previous are the pieces of the previous request. They are kept while their plan is unchanged, even if better
 // summaries exist now: a change at the beginning of the prompt loses the provider's cache.
-func Choose(plan Plan, usable []Summary, previous *Pinned, b Budget, p Policy) []Piece {
-	pieces, _ := choose(plan, usable, previous, b, p)
-	return pieces
-}
-
-// choose also reports that the pieces are those of the previous request.
-func choose(plan Plan, usable []Summary, previous *Pinned, b Budget, p Policy) (pieces []Piece, kept bool) {
+func Choose(plan Plan, usable []Summary, previous *Pinned, b Budget, p Policy) (pieces []Piece, kept bool) {
 	if previous != nil && previous.holds(plan, b) && available(previous.Pieces, usable) {
 		return previous.Pieces, true
 	}

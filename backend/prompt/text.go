@@ -87,6 +87,11 @@ func pinnedLine(p chat.Pin) string {
 	return "- " + strings.ReplaceAll(p.Text, "\n", "\n  ") + "\n"
 }
 
+// pinnedText is the fact of a pinnedLine.
+func pinnedText(line string) string {
+	return strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(line, "- "), "\n"), "\n  ", "\n")
+}
+
 // The frames around derived text. Their content is escaped and made visible, so that nothing in it can close them
 // (SPEC 2.8).
 var (

@@ -95,7 +95,7 @@ var marks = pattern.New(`\[redacted:[a-z\-]{2,40}\]`)
 func (r *Redactor) find(s string) []span {
 	var t taken
 	if strings.Contains(s, markStart) {
-		for _, m := range marks.FindAllStringIndex(s, -1) {
+		for _, m := range marks().FindAllStringIndex(s, -1) {
 			t.add(span{m[0], m[1], ""})
 		}
 		t.settle()
@@ -156,7 +156,7 @@ func (r *rule) find(s string, at []int, add func(span)) {
 		if from >= to {
 			continue
 		}
-		for _, m := range r.re.FindAllStringSubmatchIndex(s[from:to], -1) {
+		for _, m := range r.re().FindAllStringSubmatchIndex(s[from:to], -1) {
 			lo, hi := r.secret(m)
 			if r.trim && lo >= 0 {
 				hi = lo + len(strings.TrimRight(s[from+lo:from+hi], ".,;:"))
@@ -210,7 +210,7 @@ func entropy(s string) float64 {
 var placeholders = pattern.New(`(?i)^(?:x{3,}|\*{3,}|\.{3,}|<.*>|\$\{.*|\$\(.*|\$[A-Z_]+|%[A-Z_]+%|\{\{.*|your[_\-]?.*|my[_\-]?(?:password|secret|token|key)|(?:the|a|some)[_\-].*` +
 	`|example.*|changeme.*|change[_\-]me.*|placeholder.*|redacted.*|dummy.*|sample.*|null|none|nil|undefined|true|false|string|password|passwd|secret|token|user(?:name)?|pass)$`)
 
-func notAPlaceholder(s, _ string) bool { return !placeholders.MatchString(s) }
+func notAPlaceholder(s, _ string) bool { return !placeholders().MatchString(s) }
 
 // assignedEntropy is the minimum entropy of a value that is considered secret only because of the name it is assigned
 // to.
@@ -219,7 +219,7 @@ const assignedEntropy = 3.0
 // assignable reports whether an assigned value is a secret, rather than something else that code and prose assign to
 // such names: a call, a path, a type, another name, a word.
 func assignable(s, after string) bool {
-	if len(s) < 6 || placeholders.MatchString(s) || strings.HasPrefix(after, "(") || entropy(s) < min(assignedEntropy, 0.65*math.Log2(float64(len(s)))) {
+	if len(s) < 6 || placeholders().MatchString(s) || strings.HasPrefix(after, "(") || entropy(s) < min(assignedEntropy, 0.65*math.Log2(float64(len(s)))) {
 		return false
 	}
 	letters, digits, others := 0, 0, 0
@@ -241,7 +241,7 @@ func assignable(s, after string) bool {
 	case digits == 0: // a name or a word, unless it contains characters that names do not have
 		return strings.ContainsAny(s, "!@#$%^&*+=?/") && hasBothCases(s)
 	}
-	return letters > 0 && !dotted.MatchString(s)
+	return letters > 0 && !dotted().MatchString(s)
 }
 
 // dotted matches a qualified name in code.

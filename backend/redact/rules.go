@@ -11,7 +11,7 @@ type rule struct {
 	name string
 	// keywords, in lower case. The expression is run only near them.
 	keywords []string
-	re       *pattern.Pattern
+	re       pattern.Pattern
 	// group is the group that holds the secret; 0: the whole match.
 	group int
 	// entropy is the minimum entropy of a secret, in bits per character; 0: any.

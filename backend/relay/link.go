@@ -153,8 +153,8 @@ func (l *Link) Call(ctx context.Context, method string, args, result any) error 
 	}
 }
 
-// Tell sends an event. It never blocks: if the other end is too far behind, the link ends.
-func (l *Link) Tell(name string, data any) {
+// Notify sends an event. It never blocks: if the other end is too far behind, the link ends.
+func (l *Link) Notify(name string, data any) {
 	raw, err := json.Marshal(data)
 	if err != nil {
 		return // does not happen with our own types

@@ -108,7 +108,7 @@ func TestEventsComeInOrder(t *testing.T) {
 	got := make(chan string, 100)
 	a, _ := pair(t, none, Handler{Call: none.Call, Words: words, Event: func(name string, data json.RawMessage) { got <- name + string(data) }})
 	for i := range 100 {
-		a.Tell("n", i)
+		a.Notify("n", i)
 	}
 	for i := range 100 {
 		if want, _ := json.Marshal(i); <-got != "n"+string(want) {
@@ -127,7 +127,7 @@ func TestASlowEndIsGivenUp(t *testing.T) {
 	waits := make(chan error, 1)
 	go func() { waits <- l.Call(context.Background(), "x", nil, nil) }()
 	for range maxEvents + 2 {
-		l.Tell("n", nil)
+		l.Notify("n", nil)
 	}
 	<-l.Ended()
 	if err := <-waits; !errors.Is(err, ErrEnded) {

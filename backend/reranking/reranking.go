@@ -74,23 +74,23 @@ func (r *Reranker) Rerank(ctx context.Context, query string, passages []string) 
 	}
 	var a answer
 	if json.Unmarshal(data, &a) != nil {
-		return nil, unusable("no JSON that could be read")
+		return nil, unusable("is not valid JSON")
 	}
 	scores, seen := make([]float64, len(passages)), make([]bool, len(passages))
 	for _, one := range a.Results {
 		if one.Index < 0 || one.Index >= len(passages) || one.Score == nil || math.IsNaN(*one.Score) || math.IsInf(*one.Score, 0) || seen[one.Index] {
-			return nil, unusable("a score that belongs to no passage")
+			return nil, unusable("has an invalid score, or one for a passage that was not sent")
 		}
 		scores[one.Index], seen[one.Index] = *one.Score, true
 	}
 	if len(a.Results) != len(passages) {
-		return nil, unusable("scores for some of the passages only")
+		return nil, unusable("has no score for some of the passages")
 	}
 	return scores, nil
 }
 
-func unusable(what string) error {
-	return chat.Errorf(chat.CodeProvider, "rerank", "The reranker answered with %s.", what).
+func unusable(problem string) error {
+	return chat.Errorf(chat.CodeProvider, "rerank", "The reranker's response %s.", problem).
 		WithHint("check retrieval.reranker_base_url and retrieval.reranker_model")
 }
 

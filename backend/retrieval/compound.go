@@ -66,10 +66,7 @@ func (e *Engine) parts(ctx context.Context, letters []rune) ([]chat.TermCount, e
 		return nil, nil
 	}
 	freq, err := e.Store.TermFrequencies(ctx, list)
-	if err != nil {
-		return nil, err
-	}
-	return lists.Map(list, func(t string) chat.TermCount { return chat.TermCount{Term: t, Units: freq[t]} }), nil
+	return lists.Map(list, func(t string) chat.TermCount { return chat.TermCount{Term: t, Units: freq[t]} }), err
 }
 
 // single returns Chinese characters of pairs that occur in no unit: "赶集" is found by "集市". Pairs that do occur need

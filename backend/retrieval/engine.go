@@ -119,8 +119,7 @@ func isCancelled(err error) bool {
 
 // searchError wraps an error of a search. More specific errors are returned unchanged.
 func searchError(err error) error {
-	var told *chat.Error
-	if errors.As(err, &told) {
+	if _, ok := errors.AsType[*chat.Error](err); ok {
 		return err
 	}
 	return chat.WrapError(chat.CodeInternal, "memory.search", err, "Memory could not be searched. Nothing that is stored was changed.").

@@ -313,7 +313,7 @@ func TestSearchesAreAlike(t *testing.T) {
 
 func TestAttached(t *testing.T) {
 	m := newMemory()
-	long := strings.Repeat("A sentence of some words stands here. ", 60)
+	long := strings.Repeat("This is a sentence of some words. ", 60)
 	m.say(line{text: "short words"}, line{text: long})
 	got, err := m.engine().Attached(t.Context(), []chat.ChunkID{"chunk0001", "gone", "chunk0000", "chunk0000"}, 10_000, nil)
 	if err != nil || len(got) != 2 || got[0].ID != "chunk0001" || got[0].Form != chat.PackedFull || got[1].Rank != 2 {

@@ -42,9 +42,9 @@ func TestMatchOfAHit(t *testing.T) {
 		"the question again":   {explained(text, Why{Words: []string{"rows"}, Question: true, Repeats: true}, 0, 1), []string{"rows"}, "matched: rows · repeats the question"},
 		"one of many":          {explained(text, Why{Words: []string{"rows"}, Overview: true}, 0, 1), []string{"rows"}, "matched: rows · chosen for an overview over time"},
 		"the plain ranking":    {explained(text, Why{}, 0, 1), []string{"writes", "Gion"}, "matched: writes, Gion"},
-		"similarity alone":     {explained("nothing of it", Why{}, 1, 0), nil, "more similar than all unrelated text"},
-		"never rounded up":     {explained("nothing of it", Why{}, 0.9999, 0), nil, "more similar than 99 % of unrelated text"},
-		"words of other forms": {explained("nothing of it", Why{}, 0, 0.2), nil, "shares words with the question"},
+		"similarity alone":     {explained("other words", Why{}, 1, 0), nil, "more similar than all unrelated text"},
+		"never rounded up":     {explained("other words", Why{}, 0.9999, 0), nil, "more similar than 99 % of unrelated text"},
+		"words of other forms": {explained("other words", Why{}, 0, 0.2), nil, "shares words with the question"},
 	} {
 		m := c.hit.Match("What was written to Gion?")
 		if name == "the plain ranking" {

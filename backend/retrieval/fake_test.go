@@ -49,12 +49,8 @@ type line struct {
 
 func (m *memory) say(list ...line) {
 	for _, s := range list {
-		if s.branch == "" {
-			s.branch = "b"
-		}
-		if s.role == "" {
-			s.role = chat.RoleUser
-		}
+		s.branch = cmp.Or(s.branch, "b")
+		s.role = cmp.Or(s.role, chat.RoleUser)
 		if s.seq == 0 {
 			s.seq = int64(len(m.texts)/2 + 1)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 )
 
 // TestTheRestOfABudgetGoesToTurnsAfterAMatch: the answer came some turns after the only message that shares
@@ -26,10 +27,7 @@ func TestTheRestOfABudgetGoesToTurnsAfterAMatch(t *testing.T) {
 	const question = "When must we be out of the flat of the landlord?"
 	packs := func(tokens int) []string {
 		res := find(t, m.engine(), Query{Text: question, MaxTokens: tokens})
-		var out []string
-		for _, a := range res.Artifacts {
-			out = append(out, a.Text)
-		}
+		out := lists.Map(res.Artifacts, func(a Artifact) string { return a.Text })
 		if len(res.Hits) == 0 || slices.ContainsFunc(res.Hits, func(h Hit) bool { return strings.Contains(h.Text, "September") }) {
 			t.Errorf("hits: %+v", res.Hits)
 		}
@@ -80,10 +78,7 @@ func TestAWeakMatchDoesNotReachFar(t *testing.T) {
 	say("b", map[int]string{10: "Our landlord sells the flat and keeps the deposit.", 18: "We leave in September."})
 	say("c", map[int]string{10: "A flat tyre on the motorway cost the morning and most of the afternoon as well, since nobody came.", 18: "The cat is ill."})
 	res := find(t, m.engine(), Query{Text: "Does the landlord keep the deposit for the flat?", Within: chat.Within{Scope: chat.ScopeAll}, MaxTokens: 3000})
-	var packed []string
-	for _, a := range res.Artifacts {
-		packed = append(packed, a.Text)
-	}
+	packed := lists.Map(res.Artifacts, func(a Artifact) string { return a.Text })
 	all := strings.Join(packed, "\n")
 	if !strings.Contains(all, "landlord") || !strings.Contains(all, "September") || !strings.Contains(all, "flat tyre") || strings.Contains(all, "cat is ill") {
 		t.Errorf("packed: %q", packed)

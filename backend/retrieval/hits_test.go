@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"contextinfinity/backend/internal/lists"
 )
 
 // TestAnswersRankBeforeTheirQuestions: the answer is the first hit, before the request that led to it and before later
@@ -59,11 +61,7 @@ func TestUnrelatedInstructionsRankBelowAnswers(t *testing.T) {
 }
 
 func textsOf(hits []Hit) []string {
-	var out []string
-	for _, h := range hits {
-		out = append(out, h.Text)
-	}
-	return out
+	return lists.Map(hits, func(h Hit) string { return h.Text })
 }
 
 // TestStatementsArePackedBeforeRequests: of two messages of the user with the same words, the one that states them is

@@ -195,14 +195,6 @@ func hasCue(words string, ends []int, set map[string]bool) bool {
 	return false
 }
 
-// standingCues begin instructions and preferences that apply to everything after them.
-var standingCues = lexical.Phrases(`always, never, from now on, whenever, every time, i prefer, i'd prefer, in future, in the future, when i ask, by default,
-	immer, niemals, ab jetzt, von nun an, jedes mal, ich bevorzuge, künftig, toujours, jamais, désormais, dorénavant, à chaque fois, je préfère,
-	siempre, nunca, a partir de ahora, cada vez, prefiero, sempre, mai, d'ora in poi, ogni volta, preferisco, de agora em diante, prefiro,
-	altijd, nooit, voortaan, zawsze, nigdy, od teraz, her zaman, asla, bundan sonra, всегда, никогда, отныне, каждый раз, завжди, ніколи`)
-
-func isStanding(text string) bool { return anyCue(text, standingCues) }
-
 // selfCues are words by which users state something about themselves inside a question.
 var selfCues = lexical.Phrases(`i'm, i am, i've, i have, i'd, i was, i want, i need, i use, i used, i got, i had, i think, i prefer, i like, i tried, i keep, we're, we are, we've, we have, my, our, i'll,
 	ich bin, ich habe, ich will, ich möchte, mein, meine, meinen, wir haben, unser, unsere, je suis, j'ai, mon, ma, mes, notre, tengo, estoy, mi, mis, nuestro, tenho, estou, meu, minha,

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/intent"
 	"contextinfinity/backend/internal/lists"
 )
 
@@ -59,10 +60,7 @@ const (
 // items are the pool's units and the passages of its replies, best first.
 func (e *Engine) items(ctx context.Context, q Query, p *pool, terms []string, pk *packer) ([]*item, error) {
 	if p.s.SRD {
-		var out []*item
-		for _, u := range p.rank() {
-			out = append(out, wholeUnit(u))
-		}
+		out := lists.Map(p.rank(), wholeUnit)
 		return pk.selected(ctx, e.Store, out)
 	}
 	p.measured()
@@ -145,7 +143,7 @@ func (c *collector) add(u *unit, read bool) {
 		}
 		x.repeats = asks(words) && c.query.repeatedBy(words)
 		x.bare = x.repeats || !c.in.told && onlyAsks(words)
-		x.standing = u.Tokens <= longestOrder && isStanding(words)
+		x.standing = u.Tokens <= longestOrder && len(intent.StandingInstructions(words)) > 0
 	}
 	c.items = append(c.items, x)
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/intent"
+	"contextinfinity/backend/internal/lists"
 )
 
 // exchange adds a turn with a question and its reply.
@@ -66,10 +68,7 @@ func TestAQuestionIsPackedWithItsAnswerOrNotAtAll(t *testing.T) {
 	m.say(line{seq: 60, text: "Can Contoso keys be rotated?"}) // never answered
 	for budget := 20; budget < 200; budget += 6 {
 		res := find(t, m.engine(), Query{Text: "rotating Contoso keys", MaxTokens: budget})
-		var texts []string
-		for _, a := range res.Artifacts {
-			texts = append(texts, a.Text)
-		}
+		texts := lists.Map(res.Artifacts, func(a Artifact) string { return a.Text })
 		all := strings.Join(texts, "\n")
 		if strings.Contains(all, "Can Contoso keys be") || strings.Contains(all, "How do I rotate") && !strings.Contains(all, "keyctl") {
 			t.Fatalf("budget %d:\n%s", budget, all)
@@ -157,6 +156,24 @@ func TestStandingInstructionsApplyToRequests(t *testing.T) {
 	res := find(t, m.engine(), Query{Text: "What are the dates of the next Heron release?", MaxTokens: 120})
 	if !slices.ContainsFunc(res.Artifacts, func(a Artifact) bool { return a.Why.Standing && a.TurnSeq == 3 }) {
 		t.Error("the standing instruction was not packed")
+	}
+}
+
+// TestInstructionsAreRecognisedAsForPins: a passage is called a standing instruction by the rule that suggests pins.
+func TestInstructionsAreRecognisedAsForPins(t *testing.T) {
+	for text, want := range map[string]bool{
+		"We deploy Heron on Sunday at 05:00, never on a Friday.": true,
+		"Always deploy Heron with two approvals.":                true,
+		"I have never seen how we deploy Heron.":                 false,
+		"The deploy of Heron always looks so calm.":              false,
+	} {
+		m := chatter()
+		m.exchange(100, text, "Understood.")
+		res := find(t, m.engine(), Query{Text: "deploy Heron", MaxTokens: 200})
+		at := slices.IndexFunc(res.Artifacts, func(a Artifact) bool { return a.Role == chat.RoleUser && a.TurnSeq == 100 })
+		if at < 0 || res.Artifacts[at].Why.Standing != want || want != (len(intent.StandingInstructions(text)) > 0) {
+			t.Errorf("%q: artifact %d of %+v", text, at, res.Artifacts)
+		}
 	}
 }
 

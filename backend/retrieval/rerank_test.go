@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 )
 
 // judge is a reranker that prefers passages with a word.
@@ -53,11 +54,7 @@ func judged(m *memory, j *judge) *Engine {
 }
 
 func texts(r Result) []string {
-	var out []string
-	for _, h := range r.Hits {
-		out = append(out, h.Text)
-	}
-	return out
+	return lists.Map(r.Hits, func(h Hit) string { return h.Text })
 }
 
 // TestRerank: the best candidates get the reranker's order and the scores of their ranks, so that scores still

@@ -9,6 +9,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lexical"
+	"contextinfinity/backend/internal/lists"
 )
 
 const (
@@ -108,11 +109,7 @@ func closest(form string, known []chat.TermCount, units, all int) []chat.TermCou
 	slices.SortFunc(list, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(b.Units, a.Units), cmp.Compare(a.Term, b.Term))
 	})
-	var out []chat.TermCount
-	for _, c := range list[:min(len(list), spellings)] {
-		out = append(out, c.TermCount)
-	}
-	return out
+	return lists.Map(list[:min(len(list), spellings)], func(c candidate) chat.TermCount { return c.TermCount })
 }
 
 // likeness returns the number of edits between two words if they may be the same: few edits for their length, or

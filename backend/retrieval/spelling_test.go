@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 )
 
 func TestLikeness(t *testing.T) {
@@ -86,10 +87,7 @@ func TestGuessesAreFewAndOnlyForUnknownWords(t *testing.T) {
 		{Term: "contrasted", Units: 400},
 		{Term: "4711", Units: 1},
 	}
-	var names []string
-	for _, c := range closest("contrast", known, 0, 1000) {
-		names = append(names, c.Term)
-	}
+	names := lists.Map(closest("contrast", known, 0, 1000), func(c chat.TermCount) string { return c.Term })
 	if !slices.Equal(names, []string{"contract", "contracts"}) {
 		t.Errorf("%q: the form itself and common words are not guesses", names)
 	}

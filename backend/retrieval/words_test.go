@@ -3,6 +3,8 @@ package retrieval
 import (
 	"slices"
 	"testing"
+
+	"contextinfinity/backend/internal/lists"
 )
 
 // TestSmallNumbersAloneAreNotAMatch: a passage that shares only a number of one or two digits with the question is
@@ -21,10 +23,7 @@ func TestSmallNumbersAloneAreNotAMatch(t *testing.T) {
 		"Which crate, 19 or 20?":        {"Crate 19 holds candles."},
 		"Which zebra has 4711 stripes?": {"Invoice 4711 is paid."},
 	} {
-		var got []string
-		for _, h := range find(t, m.engine(), Query{Text: question, Limit: 1}).Hits {
-			got = append(got, h.Text)
-		}
+		got := lists.Map(find(t, m.engine(), Query{Text: question, Limit: 1}).Hits, func(h Hit) string { return h.Text })
 		if !slices.Equal(got, want) {
 			t.Errorf("%q finds %q, want %q", question, got, want)
 		}

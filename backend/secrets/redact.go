@@ -146,7 +146,7 @@ func (r *Redactor) Error(err error) error {
 	if err == nil {
 		return nil
 	}
-	if e, ok := err.(*chat.Error); ok {
+	if e, ok := err.(*chat.Error); ok { //nolint:errorlint // a wrapped one keeps its wrapping below
 		return r.chatError(e)
 	}
 	if text := r.Redact(err.Error()); text != err.Error() || r.chainHoldsSecret(err) {

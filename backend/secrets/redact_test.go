@@ -96,13 +96,12 @@ func TestErrorsAreRedactedAndStillUnwrap(t *testing.T) {
 					t.Errorf("leaks in %T", e)
 				}
 			}
-			var ce *chat.Error
-			if errors.As(got, &ce) && strings.Contains(fmt.Sprintf("%+v %v", *ce, ce.Err), canary) {
+			if ce, ok := errors.AsType[*chat.Error](got); ok && strings.Contains(fmt.Sprintf("%+v %v", *ce, ce.Err), canary) {
 				t.Error("the chat.Error inside leaks")
 			}
 		})
 	}
-	if clean := errors.New("clean"); r.Error(clean) != clean || r.Error(nil) != nil {
+	if clean := errors.New("clean"); r.Error(clean) != clean || r.Error(nil) != nil { //nolint:errorlint // the same value, not an equal one
 		t.Error("an error without secrets was touched")
 	}
 }

@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 	"sync"
@@ -77,12 +78,8 @@ func NewWith(opts Options) *Store {
 	if opts.Getenv == nil {
 		opts.Getenv = Getenv
 	}
-	if opts.Timeout == 0 {
-		opts.Timeout = 2 * time.Second
-	}
-	if opts.Fresh == 0 {
-		opts.Fresh = time.Minute
-	}
+	opts.Timeout = cmp.Or(opts.Timeout, 2*time.Second)
+	opts.Fresh = cmp.Or(opts.Fresh, time.Minute)
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}

@@ -91,7 +91,8 @@ func newTest(keys map[string]string, env map[string]string) (*Store, *memoryKeyr
 		keys = map[string]string{}
 	}
 	k, c := &memoryKeyring{keys: keys}, &clock{t: time.Unix(1e9, 0)}
-	return NewWith(Options{Keyring: k, Getenv: func(n string) string { return env[n] }, Now: c.now, Timeout: 20 * time.Millisecond}), k, c
+	// A keyring that answers is waited for as long as it takes; tests of one that hangs set a shorter timeout.
+	return NewWith(Options{Keyring: k, Getenv: func(n string) string { return env[n] }, Now: c.now, Timeout: time.Minute}), k, c
 }
 
 func expect(t *testing.T, s *Store, provider, env, key string, source Source) {
@@ -169,6 +170,7 @@ func TestWithoutAKeyring(t *testing.T) {
 // A hanging keyring delays one caller until the timeout; its late response is still used.
 func TestAKeyringThatHangs(t *testing.T) {
 	s, k, _ := newTest(map[string]string{"openai": canary}, map[string]string{"E": "from-env"})
+	s.opts.Timeout = 20 * time.Millisecond
 	gate := make(chan struct{})
 	k.set(func() { k.gate = gate })
 	expect(t, s, "openai", "E", "from-env", SourceEnvironment)
@@ -186,6 +188,7 @@ func TestAKeyringThatHangs(t *testing.T) {
 
 func TestSetWhileTheKeyringHangs(t *testing.T) {
 	s, k, _ := newTest(nil, nil)
+	s.opts.Timeout = 20 * time.Millisecond
 	gate := make(chan struct{})
 	k.set(func() { k.gate = gate })
 	if source, err := s.Set("openai", canary); err != nil || source != SourceRun {

@@ -131,6 +131,7 @@ func (s *Service) RenameFolder(ctx context.Context, from, to string) error {
 	err := s.Store.RenameFolder(ctx, from, to)
 	if err == nil {
 		s.d.Publish(chat.Change{Kind: chat.ChangeSessions})
+		s.d.Publish(chat.Change{Kind: chat.ChangeProjects}) // its project and the scope of its sessions
 	}
 	return err
 }

@@ -97,7 +97,7 @@ func TestActs(t *testing.T) {
 	change(b.RenameSession(ctx, s.ID, "  Mooring "), "", of(s.ID)...)
 	change(b.SetFolder(ctx, []chat.SessionID{s.ID, other.ID}, "Boats"), "", of(s.ID, other.ID)...)
 	change(b.SetFolder(ctx, []chat.SessionID{s.ID}, strings.Repeat("x", 10_000)), chat.CodeInvalid)
-	change(b.RenameFolder(ctx, "Boats", "Ships"), "", "sessions ")
+	change(b.RenameFolder(ctx, "Boats", "Ships"), "", "sessions ", "projects ")
 	change(b.ArchiveSessions(ctx, []chat.SessionID{s.ID, "nobody"}, true), chat.CodeNotFound)
 	change(b.ChangeSettings(ctx, s.ID, func(v *chat.SessionSettings) { v.SystemPrompt = "far too long" }), chat.CodeOverBudget)
 	change(b.SetSystemPrompt(ctx, s.ID, "far too long"), chat.CodeOverBudget)

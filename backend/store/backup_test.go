@@ -385,3 +385,45 @@ func TestBackupsAreListed(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 }
+
+// Verify does not read the tables that only a backup has; a change in them is found all the same, and the records can
+// still be restored.
+func TestAChangedDescriptionOfABackupIsFound(t *testing.T) {
+	f := newFixture(t)
+	f.session("s")
+	f.backupRoom.Archive.ConfigFile = filepath.Join(t.TempDir(), "config.toml")
+	f.ok(os.WriteFile(f.backupRoom.Archive.ConfigFile, []byte("[stream]\n"), 0o600))
+	dir := filepath.Join(f.dir, sqlite.BackupDir)
+	f.ok(os.MkdirAll(dir, 0o700))
+	path := f.backup(dir).Path
+	found := func() []chat.Finding {
+		t.Helper()
+		list, err := f.backupRoom.Archive.Backups(f.ctx, true)
+		f.ok(err)
+		if len(list) != 1 || list[0].Problem != "" || list[0].Problems != len(list[0].Findings) {
+			t.Fatalf("%+v", list)
+		}
+		return list[0].Findings
+	}
+	if said := found(); len(said) != 0 {
+		t.Fatalf("before the change: %v", said)
+	}
+	whole, err := os.ReadFile(path)
+	f.ok(err)
+	for _, change := range []string{
+		`UPDATE backup_info SET value = 'daily' WHERE key = 'kind'`,
+		`UPDATE backup_info SET key = 'kine' WHERE key = 'kind'`,
+		`UPDATE backup_info SET key = 'sha255' WHERE key = 'sha256'`,
+		`UPDATE backup_info SET value = 'x' WHERE key = 'fingerprint'`,
+		`UPDATE backup_info SET value = replace(value, '2026', '2025') WHERE key = 'at'`,
+		`DELETE FROM backup_files`,
+	} {
+		db, err := sqlite.Connect(path, sqlite.CommonPragmas, 1)
+		f.ok(err)
+		f.ok(errors.Join(db.Exec(change).Error, sqlite.Disconnect(db)))
+		if said := found(); len(said) != 1 || said[0].Kind != "integrity" || said[0].Table != "backup_info" {
+			t.Errorf("%s: %v", change, said)
+		}
+		f.ok(errors.Join(os.WriteFile(path, whole, 0o600), os.RemoveAll(path+"-wal"), os.RemoveAll(path+"-shm")))
+	}
+}

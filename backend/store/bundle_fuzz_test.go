@@ -20,7 +20,7 @@ func FuzzImportBundle(f *testing.F) {
 		return true
 	})
 	for i, p := range payloads {
-		f.Add(uint8(i), "", "", []byte(p))
+		f.Add(uint8(i), "", "", p)
 	}
 	f.Add(uint8(3), string(ledger.EventContentErased), "", []byte(`{"v":1,"data":{"receipt":"01KDYAK348M6KSDC06SG2A2KN5","events":[],"files":["x"]}}`))
 	f.Add(uint8(9), string(ledger.EventCalibrationSet), "p/m", []byte(`{"v":1,"data":{"provider":"p","model_id":"m","factor":1.1,"samples":3,"revision":9}}`))

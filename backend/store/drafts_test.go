@@ -1,44 +1,82 @@
 package store
 
 import (
+	"slices"
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
+	"contextinfinity/backend/store/sqlite"
 )
 
-// A draft can be removed from the queue only while it is still the queued one. A newer draft stays queued, and a
-// replaced one is not restored.
-func TestReleaseDraft(t *testing.T) {
+// Queued messages keep their order over a restart. Each is removed in the transaction that accepts it as a turn, and
+// one that is gone cannot be accepted.
+func TestQueue(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("t")
-	save := func(text string, queued bool) chat.Draft {
-		f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: b.ID, Message: chat.UserText(text), Queued: queued}))
-		d, _, err := f.Draft(f.ctx, b.ID)
+	f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: b.ID, Message: chat.UserText("first")}))
+	add := func(text string, at int) chat.QueuedMessage {
+		t.Helper()
+		m, err := f.Enqueue(f.ctx, b.ID, chat.UserText(text), at, true)
 		f.ok(err)
-		return d
+		return m
 	}
-	old := save("one", true)
-	waits := save("two", true)
-	for name, c := range map[string]struct {
-		draft    chat.Draft
-		released bool
-	}{
-		"another took its place": {old, false},
-		"of another branch":      {chat.Draft{BranchID: "none", Message: chat.UserText("two")}, false},
-		"other words":            {chat.Draft{BranchID: b.ID, Message: chat.UserText("three"), UpdatedAt: waits.UpdatedAt}, false},
+	first := add("first", chat.QueueLimit)
+	if _, found, err := f.Draft(f.ctx, b.ID); found || err != nil {
+		t.Errorf("the draft that was queued is still there: %v", err)
+	}
+	third := add("third", chat.QueueLimit)
+	add("second", 1)
+	_, err := f.MoveQueued(f.ctx, third.ID, -1)
+	f.ok(err)
+	f.reopen()
+	texts := func() (out []string) {
+		t.Helper()
+		queue, err := f.Queue(f.ctx, b.ID)
+		f.ok(err)
+		return lists.Map(queue, func(m chat.QueuedMessage) string { return m.Message.RenderedText() })
+	}
+	if got := texts(); !slices.Equal(got, []string{"third", "first", "second"}) {
+		t.Errorf("after a restart %q", got)
+	}
+	accept := func(id chat.QueuedID) error {
+		_, err := f.Accept(f.ctx, chat.Acceptance{BranchID: b.ID, User: chat.UserText("first"), Queued: id})
+		return err
+	}
+	f.refused(accept("gone"), chat.CodeNotFound)
+	if _, ok, err := f.LastTurn(f.ctx, b.ID); ok || err != nil {
+		t.Errorf("a message that no longer waits became a turn: %v", err)
+	}
+	f.ok(accept(first.ID))
+	if got := texts(); !slices.Equal(got, []string{"third", "second"}) {
+		t.Errorf("after one was accepted %q", got)
+	}
+}
+
+// A draft that an earlier version marked as queued waits in the queue after the migration; another one stays a draft.
+func TestQueuedDraftsMigrate(t *testing.T) {
+	f := newFixture(t)
+	_, a := f.session("a")
+	_, b := f.session("b")
+	f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: a.ID, Message: chat.UserText("queued")}))
+	f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: b.ID, Message: chat.UserText("draft")}))
+	for _, statement := range []string{
+		`DROP TABLE queued_messages`, `DROP INDEX idx_drafts_copy`, `ALTER TABLE drafts ADD COLUMN queued INTEGER NOT NULL DEFAULT 0`,
+		`CREATE INDEX idx_drafts_copy ON drafts (branch_id, queued, updated_at, message_json)`,
+		`UPDATE drafts SET queued = 1 WHERE branch_id = '` + string(a.ID) + `'`,
+		`DELETE FROM goose_db_version WHERE version_id = 18`,
 	} {
-		got, err := f.ReleaseDraft(f.ctx, c.draft)
-		if now, _, _ := f.Draft(f.ctx, b.ID); err != nil || got != c.released || !now.Queued || now.Message.RenderedText() != "two" {
-			t.Errorf("%s: released %v, %v, now %+v", name, got, err, now)
-		}
+		f.ok(f.core.DB.Writer.Exec(statement).Error)
 	}
-	if got, err := f.ReleaseDraft(f.ctx, waits); err != nil || !got {
-		t.Errorf("%v, %v", got, err)
+	f.reopen()
+	queue, err := f.Queue(f.ctx, a.ID)
+	f.ok(err)
+	if len(queue) != 1 || queue[0].Message.RenderedText() != "queued" {
+		t.Errorf("the queue is %+v", queue)
 	}
-	if now, _, _ := f.Draft(f.ctx, b.ID); now.Queued || now.Message.RenderedText() != "two" {
-		t.Errorf("%+v", now)
-	}
-	if got, err := f.ReleaseDraft(f.ctx, waits); err != nil || got {
-		t.Errorf("twice: %v, %v", got, err)
+	drafts, err := sqlite.All[string](f.core.DB.Reader, `SELECT branch_id FROM drafts`)
+	f.ok(err)
+	if !slices.Equal(drafts, []string{string(b.ID)}) {
+		t.Errorf("drafts of %q", drafts)
 	}
 }

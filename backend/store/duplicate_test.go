@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 )
 
 // texts returns the messages of a branch, in order.
@@ -27,11 +28,7 @@ func (f *fixture) pinTexts(branch chat.BranchID) []string {
 	f.Helper()
 	pins, err := f.Pins(f.ctx, branch)
 	f.ok(err)
-	var out []string
-	for _, p := range pins {
-		out = append(out, p.Text)
-	}
-	return out
+	return lists.Map(pins, func(p chat.Pin) string { return p.Text })
 }
 
 // TestDuplicateCopiesTheLineage: the copy of each branch has the same messages, except for the open turn, and passes
@@ -187,6 +184,91 @@ func TestADeletionNamesCopies(t *testing.T) {
 	f.ok(err)
 	if first := receipts[2].Copies; len(first) != 1 || first[0].Session != copied || !first[0].Gone || first[0].Title != "" {
 		t.Errorf("the first receipt says %+v", first)
+	}
+	f.verifyClean()
+}
+
+// A deletion with named copies deletes those, and no others: of a turn its content everywhere, of a session the whole
+// copies. Each has a receipt of its own; one that is no copy is refused, and then nothing is deleted.
+func TestADeletionIncludesNamedCopies(t *testing.T) {
+	f := newFixture(t)
+	original, branch := f.session("original")
+	turn := f.full(branch.ID, "the vault opens with 4711", "noted")
+	f.full(branch.ID, "and the door with 1234", "noted")
+	other, beside := f.session("another one")
+	f.full(beside.ID, "the vault opens with 4711", "noted at another time")
+	var copied []chat.SessionID
+	for _, name := range []string{"copy a", "copy b", "copy c"} {
+		made, err := f.Duplicate(f.ctx, branch.ID, name)
+		f.ok(err)
+		copied = append(copied, made.Session.ID)
+		f.full(made.Session.ActiveBranch, "only in "+name, "noted")
+	}
+	where := func(text string) (out []string) {
+		f.Helper()
+		sessions, err := f.Sessions(f.ctx, chat.SessionQuery{})
+		f.ok(err)
+		for _, s := range sessions {
+			if slices.Contains(f.texts(s.ActiveBranch), text) {
+				out = append(out, s.Title)
+			}
+		}
+		slices.Sort(out)
+		return out
+	}
+	expect := func(text string, want ...string) {
+		f.Helper()
+		if got := where(text); !slices.Equal(got, want) {
+			f.Errorf("%q is in %q, not %q", text, got, want)
+		}
+	}
+	if _, err := f.Erase(f.ctx, chat.EraseTurn, string(turn.ID), other.ID); chat.CodeOf(err) != chat.CodeConflict {
+		t.Errorf("a session that is no copy was accepted: %v", err)
+	}
+	expect("the vault opens with 4711", "another one", "copy a", "copy b", "copy c", "original")
+
+	preview, err := f.ErasePreview(f.ctx, chat.EraseTurn, string(turn.ID), copied[0], copied[1])
+	f.ok(err)
+	if len(preview.Included) != 2 || preview.Included[1].Title != "copy b" || len(preview.Copies) != 1 || preview.Copies[0].Title != "copy c" {
+		t.Errorf("included %+v, staying %+v", preview.Included, preview.Copies)
+	}
+	expect("the vault opens with 4711", "another one", "copy a", "copy b", "copy c", "original")
+	receipt, err := f.Erase(f.ctx, chat.EraseTurn, string(turn.ID), copied[0], copied[1])
+	f.ok(err)
+	expect("the vault opens with 4711", "another one", "copy c")
+	if receipt.Subject != string(turn.ID) || len(receipt.Included) != 2 || len(receipt.Copies) != 1 || len(receipt.Included[0].Copies) != 1 {
+		t.Errorf("the receipt is %+v", receipt)
+	}
+	counted := map[string]int64{}
+	for _, r := range append(receipt.Included, receipt) {
+		for _, e := range r.Erased {
+			counted[e.Store] += e.Count
+		}
+	}
+	for _, e := range preview.Erased {
+		if counted[e.Store] != e.Count {
+			t.Errorf("%s: the preview counts %d, the receipts %d", e.Store, e.Count, counted[e.Store])
+		}
+	}
+	f.verifyClean()
+
+	preview, err = f.ErasePreview(f.ctx, chat.EraseSession, string(original.ID))
+	f.ok(err)
+	if len(preview.Copies) != 3 || preview.Copies[0].Turns != 2 || preview.Copies[0].Own != 1 || preview.Copies[2].Turns != 3 || preview.Copies[2].Own != 2 {
+		t.Errorf("the copies are %+v", preview.Copies)
+	}
+	receipt, err = f.Erase(f.ctx, chat.EraseSession, string(original.ID), copied[0], copied[2])
+	f.ok(err)
+	expect("and the door with 1234", "copy b")
+	expect("only in copy a")
+	expect("only in copy b", "copy b")
+	if len(receipt.Included) != 2 || receipt.Included[0].Subject != string(copied[0]) || len(receipt.Copies) != 1 || receipt.Copies[0].Session != copied[1] {
+		t.Errorf("the receipt is %+v", receipt)
+	}
+	receipts, err := f.Receipts(f.ctx)
+	f.ok(err)
+	if len(receipts) != 6 {
+		t.Errorf("%d receipts", len(receipts))
 	}
 	f.verifyClean()
 }

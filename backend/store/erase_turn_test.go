@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -69,6 +70,8 @@ func (f *fixture) leaky() (chat.Branch, chat.Turn, []chat.Turn) {
 	}
 	f.commitAll(b.ID)
 	f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: b.ID, Message: chat.UserText("use " + canary + " to log in, please")}))
+	_, err = f.Enqueue(f.ctx, b.ID, chat.UserText("then use "+canary+" to log in, please"), 0, false)
+	f.ok(err)
 	n := summaryOf(b.ID, 1, 4)
 	n.Content += "\n- logs in with " + canary
 	_, err = f.AddSummary(f.ctx, n)
@@ -157,6 +160,60 @@ func (f *fixture) stepsOf(id chat.TurnID) []chat.Step {
 	steps, err := f.Steps(f.ctx, id)
 	f.ok(err)
 	return steps
+}
+
+// TestAnErasedTurnLeavesNoEditOfItself: an edit of it, saved in a branch's draft, goes with its document, and everything
+// else that is in a draft stays.
+func TestAnErasedTurnLeavesNoEditOfItself(t *testing.T) {
+	f := newFixture(t)
+	s, b := f.session("s")
+	first := f.say(b.ID, "hello there", "good morning")
+	file := f.file(s.ID, canary+".txt", "the file says "+canary)
+	message := naming(file)
+	leak, err := f.Accept(f.ctx, chat.Acceptance{BranchID: b.ID, User: message, Provider: "recall", Model: "recall"})
+	f.ok(err)
+	leak = f.finalize(leak, "it says "+canary)
+	f.commitAll(b.ID)
+	text := func(s string) chat.Blocks { return chat.Blocks{chat.Text{Text: s}} }
+	draft := func(before chat.Blocks, edited ...chat.Block) chat.Blocks { return slices.Concat(before, edited) }
+	editOf := func(turn chat.Turn) chat.Block { return chat.Edit{Turn: turn.ID, Seq: turn.Seq} }
+	mine := text("an unrelated long thought")
+	other := draft(nil, editOf(first), chat.Text{Text: "hello to you"})
+	copied := text("It answered: it says " + canary + "!")
+	cases := []struct{ saved, want chat.Blocks }{
+		{draft(mine, editOf(leak), message.Blocks[0], chat.Text{Text: "all of " + canary + ", please"}), mine},
+		{draft(nil, editOf(leak), message.Blocks[0], chat.Text{Text: "reworded " + canary}), nil},
+		{draft(mine, draft(nil, editOf(first), copied[0])...), mine},
+		{draft(copied, other...), other},
+		{draft(mine, other...), draft(mine, other...)},
+		{copied, nil},
+		{mine, mine},
+	}
+	var branches []chat.BranchID
+	for i, c := range cases {
+		id := b.ID
+		if i > 0 {
+			id = f.fork(b.ID, leak.ID).ID
+		}
+		f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: id, Message: chat.Message{Role: chat.RoleUser, Blocks: c.saved}}))
+		branches = append(branches, id)
+	}
+	receipt, err := f.Erase(f.ctx, chat.EraseTurn, string(leak.ID))
+	f.ok(err)
+	for i, c := range cases {
+		d, _, err := f.Draft(f.ctx, branches[i])
+		f.ok(err)
+		if !reflect.DeepEqual(slices.Clone(d.Message.Blocks), slices.Clone(c.want)) {
+			t.Errorf("of %v is left %v, want %v", c.saved, d.Message.Blocks, c.want)
+		}
+	}
+	for _, want := range []chat.Erased{{Store: "drafts", Count: 5}, {Store: "files", Count: 1}} {
+		if !slices.Contains(receipt.Erased, want) {
+			t.Errorf("the receipt lists %v, without %v", receipt.Erased, want)
+		}
+	}
+	f.noTrace(canary)
+	f.verifyClean()
 }
 
 // TestARunningAnswerIsNotErased: it would be written again when the answer ends.

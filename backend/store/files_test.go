@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/store/verify"
 )
 
@@ -44,11 +45,7 @@ func (f *fixture) turnFiles(turn chat.TurnID) []string {
 	f.Helper()
 	files, err := f.TurnFiles(f.ctx, turn)
 	f.ok(err)
-	out := []string{}
-	for _, file := range files {
-		out = append(out, file.Name+": "+file.Text)
-	}
-	return out
+	return lists.Map(files, func(file chat.FileText) string { return file.Name + ": " + file.Text })
 }
 
 func (f *fixture) verified() {
@@ -180,6 +177,9 @@ func TestSweepFiles(t *testing.T) {
 	f := newFixture(t)
 	s, b := f.session("one")
 	sent, drafted, left := f.file(s.ID, "sent.txt", "one"), f.file(s.ID, "drafted.txt", "two"), f.file(s.ID, "left.txt", "three")
+	queued := f.file(s.ID, "queued.txt", "five")
+	_, err := f.Enqueue(f.ctx, b.ID, chat.Message{Role: chat.RoleUser, Blocks: append(naming(queued).Blocks, chat.Text{Text: "?"})}, 0, false)
+	f.ok(err)
 	f.attach(b.ID, sent)
 	f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: b.ID, Message: naming(drafted)}))
 	sweep := func(want int) {
@@ -195,12 +195,12 @@ func TestSweepFiles(t *testing.T) {
 	f.clock.Advance(2 * time.Hour)
 	fresh := f.file(s.ID, "fresh.txt", "four")
 	sweep(1)
-	for _, id := range []chat.FileID{sent.ID, drafted.ID, fresh.ID} {
-		if _, err := f.File(f.ctx, id); err != nil {
+	for _, id := range []chat.FileID{sent.ID, drafted.ID, queued.ID, fresh.ID} {
+		if _, err = f.File(f.ctx, id); err != nil {
 			t.Error(err)
 		}
 	}
-	_, err := f.File(f.ctx, left.ID)
+	_, err = f.File(f.ctx, left.ID)
 	f.refused(err, chat.CodeNotFound)
 	f.verified()
 }

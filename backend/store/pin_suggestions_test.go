@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -18,10 +19,7 @@ func (f *fixture) suggested(b chat.BranchID) []chat.PinSuggestion {
 
 func (f *fixture) expectSuggested(b chat.BranchID, want ...string) {
 	f.Helper()
-	got := []string{}
-	for _, s := range f.suggested(b) {
-		got = append(got, s.Text)
-	}
+	got := lists.Map(f.suggested(b), func(s chat.PinSuggestion) string { return s.Text })
 	if !slices.Equal(got, want) {
 		f.Errorf("suggested are %q, want %q", got, want)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/chunking"
+	"contextinfinity/backend/internal/lists"
 )
 
 func (f *fixture) project(name string) chat.Project {
@@ -58,11 +59,7 @@ func (f *fixture) chunksIn(within chat.Within) []string {
 	f.Helper()
 	page, _, err := f.Chunks(f.ctx, chat.ChunkQuery{Within: within})
 	f.ok(err)
-	var out []string
-	for _, c := range page {
-		out = append(out, c.Text)
-	}
-	return out
+	return lists.Map(page, func(c chat.ChunkText) string { return c.Text })
 }
 
 func TestProjectSettings(t *testing.T) {
@@ -228,6 +225,7 @@ func TestAProjectFileIsNotAConversation(t *testing.T) {
 			return err
 		},
 		"draft":         func() error { return f.SaveDraft(f.ctx, chat.Draft{BranchID: branch, Message: chat.UserText("x")}) },
+		"queue":         func() error { _, err := f.Enqueue(f.ctx, branch, chat.UserText("x"), 0, false); return err },
 		"pin":           func() error { _, err := f.AddPin(f.ctx, branch, "x", 1); return err },
 		"fork":          func() error { _, err := f.Fork(f.ctx, chat.ForkPoint{Branch: branch, After: turn}); return err },
 		"name a branch": func() error { return f.RenameBranch(f.ctx, branch, "x") },
@@ -280,10 +278,7 @@ func TestFactsAndInstructionsOfProjectsAreKnown(t *testing.T) {
 	for kind, want := range map[chat.KnownKind]string{chat.KnownPin: "Garden: one, Garden: two, : three", chat.KnownInstructions: "Garden: Be brief.", chat.KnownSummary: ""} {
 		page, total, err := f.Known(f.ctx, chat.KnownQuery{Kind: kind})
 		f.ok(err)
-		var got []string
-		for _, k := range page {
-			got = append(got, k.Project+": "+k.Text)
-		}
+		got := lists.Map(page, func(k chat.Known) string { return k.Project + ": " + k.Text })
 		if strings.Join(got, ", ") != want || total != len(page) {
 			t.Errorf("%s: %q, %d in all", kind, got, total)
 		}

@@ -10,8 +10,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// world drives a store at random and keeps a model of what must hold (SPEC 2).
-type world struct {
+// env drives a store at random and keeps a model of what must hold (SPEC 2).
+type env struct {
 	*fixture
 	t        *rapid.T
 	branches []*line
@@ -28,10 +28,10 @@ type line struct {
 	own   int // index of the first turn of its own
 }
 
-func (w *world) pick() *line { return rapid.SampledFrom(w.branches).Draw(w.t, "branch") }
+func (w *env) pick() *line { return rapid.SampledFrom(w.branches).Draw(w.t, "branch") }
 
 // accept accepts a message on a random branch, or expects the refusal that the newest turn demands.
-func (w *world) accept() {
+func (w *env) accept() {
 	b := w.pick()
 	w.n++
 	words := fmt.Sprintf("message %d", w.n)
@@ -69,7 +69,7 @@ func (l *line) running() *chat.Turn {
 }
 
 // end finishes the running turn of a random branch in one of the possible ways.
-func (w *world) end() {
+func (w *env) end() {
 	b := w.pick()
 	turn := b.running()
 	if turn == nil {
@@ -94,7 +94,7 @@ func (w *world) end() {
 	w.ok(err)
 }
 
-func (w *world) respondAgain(turn *chat.Turn) chat.Step {
+func (w *env) respondAgain(turn *chat.Turn) chat.Step {
 	w.ok(w.Prepare(w.ctx, chat.Preparation{TurnID: turn.ID, Manifest: []byte(`{}`)}))
 	step, err := w.BeginStep(w.ctx, chat.StepStart{TurnID: turn.ID, Provider: "p", ModelID: "m", Request: []byte("{}")})
 	w.ok(err)
@@ -102,7 +102,7 @@ func (w *world) respondAgain(turn *chat.Turn) chat.Step {
 }
 
 // commit tries a run of pending turns and an epoch, valid or not; the model decides what must happen.
-func (w *world) commit() {
+func (w *env) commit() {
 	b := w.pick()
 	pending := b.pending()
 	run := slices.Clone(pending[:rapid.IntRange(0, len(pending)).Draw(w.t, "run")])
@@ -142,7 +142,7 @@ func (l *line) pending() []chat.TurnID {
 	return out
 }
 
-func (w *world) fork() {
+func (w *env) fork() {
 	b := w.pick()
 	if len(w.branches) > 6 {
 		return
@@ -164,7 +164,7 @@ func (w *world) fork() {
 	w.branches = append(w.branches, &line{id: child.ID, turns: slices.Clone(b.turns[:at]), own: at})
 }
 
-func (w *world) indexSome() {
+func (w *env) indexSome() {
 	b := w.pick()
 	for i := range b.turns {
 		if t := &b.turns[i]; t.Phase == chat.PhaseStateCommitted || t.Phase == chat.PhaseDone {
@@ -175,7 +175,7 @@ func (w *world) indexSome() {
 }
 
 // done marks a turn as committed in the model of every branch that shares it.
-func (w *world) done(id chat.TurnID) {
+func (w *env) done(id chat.TurnID) {
 	for _, b := range w.branches {
 		for i := range b.turns {
 			if b.turns[i].ID == id {
@@ -186,7 +186,7 @@ func (w *world) done(id chat.TurnID) {
 }
 
 // check compares the store with the model.
-func (w *world) check() {
+func (w *env) check() {
 	for _, b := range w.branches {
 		got, err := w.Lineage(w.ctx, chat.LineageQuery{Branch: b.id})
 		w.ok(err)
@@ -217,7 +217,7 @@ func (w *world) check() {
 // allows must succeed, what it forbids must be refused with its code, and verify must find nothing.
 func TestAnySequenceKeepsTheInvariants(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		w := newWorld(t, rt)
+		w := newEnv(t, rt)
 		defer w.Store.Close()
 		rt.Repeat(map[string]func(*rapid.T){
 			"accept": func(*rapid.T) { w.accept() },
@@ -234,10 +234,10 @@ func TestAnySequenceKeepsTheInvariants(t *testing.T) {
 	})
 }
 
-func newWorld(t *testing.T, rt *rapid.T) *world {
+func newEnv(t *testing.T, rt *rapid.T) *env {
 	f := newFixture(t)
 	_, b := f.session("random")
-	return &world{
+	return &env{
 		fixture: f, t: rt, branches: []*line{{id: b.ID}}, said: map[chat.TurnID]string{},
 		heads: map[chat.BranchID]chat.StateID{b.ID: b.HeadState},
 	}

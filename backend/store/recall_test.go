@@ -234,7 +234,7 @@ func TestANewerChunkerReplacesChunks(t *testing.T) {
 		t.Errorf("%s", turn.Phase)
 	}
 	f.verifyClean()
-	f.ok(f.Index(f.ctx, chat.Indexing{TurnID: first.ID, Status: chat.IndexSkipped})) // nothing of it is to be found
+	f.ok(f.Index(f.ctx, chat.Indexing{TurnID: first.ID, Status: chat.IndexSkipped})) // none of it is found
 	f.reaches(chat.Within{}, second.ID)
 	f.verifyClean()
 }

@@ -66,9 +66,9 @@ func TestDraftOfMemoryAlone(t *testing.T) {
 	if ids := got.Message.Blocks.Memories(); !ok || len(ids) != 2 || ids[0] != "c1" || ids[1] != "c2" {
 		t.Errorf("%v, %+v", ok, got)
 	}
-	d.Queued = true
-	f.refused(f.SaveDraft(f.ctx, d), chat.CodeInvalid)
-	d.Queued, d.Message.Blocks = false, chat.Blocks{chat.Text{Text: "  "}}
+	_, err = f.Enqueue(f.ctx, b.ID, d.Message, 0, false)
+	f.refused(err, chat.CodeInvalid)
+	d.Message.Blocks = chat.Blocks{chat.Text{Text: "  "}}
 	f.ok(f.SaveDraft(f.ctx, d))
 	if _, ok, err := f.Draft(f.ctx, b.ID); ok || err != nil {
 		t.Errorf("an empty draft is kept: %v", err)

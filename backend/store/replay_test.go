@@ -132,7 +132,7 @@ func TestReplayOfALedgerGivesByteEqualDerivedState(t *testing.T) {
 // TestReplayEqualsLive drives random histories with forbidden steps, and takes snapshots at random points.
 func TestReplayEqualsLive(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		w := newWorld(t, rt)
+		w := newEnv(t, rt)
 		defer w.Store.Close()
 		branch, err := w.Branch(w.ctx, w.branches[0].id)
 		w.ok(err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/store/backup"
 	"contextinfinity/backend/store/migrations"
 	"contextinfinity/backend/store/schema"
@@ -34,10 +35,7 @@ func titles(t *testing.T, dir string) []string {
 	sessions, err := s.Sessions(t.Context(), chat.SessionQuery{})
 	f.ok(err)
 	f.ok(s.Close())
-	var out []string
-	for _, s := range sessions {
-		out = append(out, s.Title)
-	}
+	out := lists.Map(sessions, func(s chat.SessionSummary) string { return s.Title })
 	slices.Sort(out)
 	return out
 }

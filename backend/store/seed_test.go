@@ -18,6 +18,7 @@ type seeded struct {
 	Inside    chat.Branch // forked inside a run that one state committed
 	Turns     []chat.Turn // of Main: 1 indexed, 2 indexed (CJK), 3 and 4 committed as one run, 5 committed, 6 failed, 7 discarded, 8 kept and pending, 9 incomplete
 	Pins      []chat.Pin
+	Queued    chat.QueuedID
 	Archived  chat.Session
 	Unsent    chat.Turn
 	Prepared  chat.Turn
@@ -58,7 +59,10 @@ func seed(f *fixture) seeded {
 	f.ok(err)
 	f.ok(f.MovePin(f.ctx, main, edited.ID, 0))
 	d.Pins = append(d.Pins, edited)
-	f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: d.Child.ID, Message: chat.UserText("unsent words"), Queued: true}))
+	f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: d.Child.ID, Message: chat.UserText("unsent words")}))
+	queued, err := f.Enqueue(f.ctx, d.Child.ID, chat.UserText("queued words"), 0, false)
+	f.ok(err)
+	d.Queued = queued.ID
 	d.openTurns(f)
 	d.history(f)
 	d.archive(f)

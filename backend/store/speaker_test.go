@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/store/search"
 )
 
@@ -35,10 +36,7 @@ func TestSpeakersReachRankingAndPrompt(t *testing.T) {
 	f.ok(f.Index(f.ctx, i))
 	hits, err := f.SearchUnits(f.ctx, []string{"zebra"}, chat.Within{Branch: b.ID}, 5)
 	f.ok(err)
-	var ns []int64
-	for _, h := range hits {
-		ns = append(ns, h.N)
-	}
+	ns := lists.Map(hits, func(h chat.UnitScore) int64 { return h.N })
 	units, err := f.Units(f.ctx, chat.Within{Branch: b.ID}, ns)
 	f.ok(err)
 	who := map[chat.Role]string{}

@@ -13,6 +13,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lexical"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/retrieval"
 	"contextinfinity/backend/store/migrations"
 	"contextinfinity/backend/store/schema"
@@ -158,10 +159,7 @@ func TestSearchOfEveryScript(t *testing.T) {
 	} {
 		found, err := f.SearchText(f.ctx, chat.TextQuery{Text: query})
 		f.ok(err)
-		var got []string
-		for _, h := range found.Hits {
-			got = append(got, h.Snippet[h.Spans[0].Start:h.Spans[0].End])
-		}
+		got := lists.Map(found.Hits, func(h chat.TextHit) string { return h.Snippet[h.Spans[0].Start:h.Spans[0].End] })
 		slices.Sort(got)
 		slices.Sort(want)
 		if !slices.Equal(got, want) {

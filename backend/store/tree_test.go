@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 )
 
 // drawn returns a tree as lines: indented by depth, with label, turns, and flags.
@@ -125,10 +127,7 @@ func TestPinsAt(t *testing.T) {
 		foreseen, err := f.PinsAt(f.ctx, child.ID, at.seq)
 		f.ok(err)
 		made := f.fork(child.ID, at.after)
-		var got []string
-		for _, p := range foreseen {
-			got = append(got, p.Text)
-		}
+		got := lists.Map(foreseen, func(p chat.Pin) string { return p.Text })
 		if want := f.pinTexts(made.ID); !slices.Equal(got, want) {
 			t.Errorf("after turn %d: the preview has %q, the fork has %q", at.seq, got, want)
 		}
@@ -239,6 +238,58 @@ func TestUsageByModel(t *testing.T) {
 		f.ok(err)
 		if each := measured[0].Usage.InputTokens; turns != tt.turns || each == 0 || input != tt.turns*each {
 			t.Errorf("%+v: %d turns with %d tokens, want %d of %d", tt.q, turns, input, tt.turns, each)
+		}
+	}
+}
+
+// TestBackgroundUsage adds up the usage in the validations of states and range summaries, by the model that was asked,
+// for a session or since a time, without those that a duplicate copied.
+func TestBackgroundUsage(t *testing.T) {
+	f := newFixture(t)
+	session, main := f.session("measured")
+	summarized := func(branch chat.BranchID, origin chat.StateOrigin, model, validation string) {
+		t.Helper()
+		turn := f.say(branch, "question", "answer")
+		b, err := f.Branch(f.ctx, branch)
+		f.ok(err)
+		_, err = f.Commit(f.ctx, chat.Commit{
+			BranchID: branch, Epoch: b.Epoch, Turns: []chat.TurnID{turn.ID}, Summary: "## Facts\n- a", TokenCount: 4, Origin: origin,
+			Model: model, Validation: json.RawMessage(validation),
+		})
+		f.ok(err)
+	}
+	summarized(main.ID, chat.StateLibrarian, "small-1", `{"usage":{"input_tokens":100,"output_tokens":10,"cost":{"usd":0.5,"source":"configured"}}}`)
+	summarized(main.ID, chat.StateFallback, "", `{"asked":"small-1","usage":{"input_tokens":20,"output_tokens":0}}`)
+	f.full(main.ID, "no model is asked", "for this one")
+	ranged := summaryOf(main.ID, 1, 3)
+	ranged.GeneratedBy, ranged.Validation = "large-1", json.RawMessage(`{"usage":{"input_tokens":3000,"output_tokens":200}}`)
+	_, err := f.AddSummary(f.ctx, ranged)
+	f.ok(err)
+	f.clock.Advance(time.Hour)
+	made, err := f.Duplicate(f.ctx, main.ID, "copy")
+	f.ok(err)
+	noon := f.clock.Now()
+	summarized(made.Session.ActiveBranch, chat.StateLibrarian, "small-1", `{"usage":{"input_tokens":7,"output_tokens":1}}`)
+	all := []string{"large-1 1 3000 200 0", "small-1 2 27 1 0", "small-1 1 100 10 0.5"}
+	for _, tt := range []struct {
+		q    chat.UsageQuery
+		want []string
+	}{
+		{chat.UsageQuery{}, all},
+		{chat.UsageQuery{Session: session.ID}, []string{"large-1 1 3000 200 0", "small-1 1 20 0 0", "small-1 1 100 10 0.5"}},
+		{chat.UsageQuery{Session: made.Session.ID}, []string{"small-1 1 7 1 0"}},
+		{chat.UsageQuery{Since: noon}, []string{"small-1 1 7 1 0"}},
+		{chat.UsageQuery{Since: noon.Add(-2 * time.Hour)}, all},
+		{chat.UsageQuery{Since: noon.Add(time.Hour)}, nil},
+	} {
+		rows, err := f.BackgroundUsage(f.ctx, tt.q)
+		f.ok(err)
+		var got []string
+		for _, r := range rows {
+			got = append(got, fmt.Sprint(r.Model, " ", r.Turns, " ", r.Usage.InputTokens, " ", r.Usage.OutputTokens, " ", r.Usage.Cost.USD))
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%+v: %q, want %q", tt.q, got, tt.want)
 		}
 	}
 }

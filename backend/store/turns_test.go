@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
@@ -355,10 +356,7 @@ func TestLineagePages(t *testing.T) {
 		c.q.Branch = grand.ID
 		got, err := f.Lineage(f.ctx, c.q)
 		f.ok(err)
-		var seqs []int64
-		for _, turn := range got {
-			seqs = append(seqs, turn.Seq)
-		}
+		seqs := lists.Map(got, func(turn chat.Turn) int64 { return turn.Seq })
 		if len(seqs) != len(c.want) || len(seqs) > 0 && (seqs[0] != c.want[0] || seqs[len(seqs)-1] != c.want[len(c.want)-1]) {
 			t.Errorf("%+v gave %v, want %v", c.q, seqs, c.want)
 		}
@@ -419,16 +417,15 @@ func TestDrafts(t *testing.T) {
 		t.Fatal(found, err)
 	}
 	f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: b.ID, Message: chat.UserText("half a th")}))
-	f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: b.ID, Message: chat.UserText("half a thought"), Queued: true}))
+	f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: b.ID, Message: chat.UserText("half a thought")}))
 	f.reopen()
-	queued, err := f.QueuedDrafts(f.ctx)
+	d, _, err := f.Draft(f.ctx, b.ID)
 	f.ok(err)
-	if len(queued) != 1 || queued[0].Message.RenderedText() != "half a thought" {
-		t.Fatalf("%+v", queued)
+	if d.Message.RenderedText() != "half a thought" {
+		t.Fatalf("%+v", d)
 	}
-	f.refused(f.SaveDraft(f.ctx, chat.Draft{BranchID: b.ID, Queued: true}), chat.CodeInvalid)
 	f.refused(f.SaveDraft(f.ctx, chat.Draft{BranchID: "nowhere", Message: chat.UserText("x")}), chat.CodeNotFound)
-	_, err = f.Accept(f.ctx, chat.Acceptance{BranchID: b.ID, User: queued[0].Message, ClearDraft: true})
+	_, err = f.Accept(f.ctx, chat.Acceptance{BranchID: b.ID, User: d.Message, ClearDraft: true})
 	f.ok(err)
 	if _, found, err := f.Draft(f.ctx, b.ID); found || err != nil {
 		t.Fatal("the draft was kept after its message")

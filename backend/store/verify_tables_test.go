@@ -32,7 +32,7 @@ var coverage = map[string]string{
 	"files": byLedger, "chunks": byLedger, "units": byLedger, "pins": byLedger, "pin_orders": byLedger, "events": byLedger,
 	"snapshots": byLedger, "blobs": byLedger, "retrieved": byLedger, "request_links": byLedger, "manifest_links": byLedger,
 	"tool_batches": byLedger, "tool_calls": byLedger, "tool_results": byLedger, "tool_recalled": byLedger,
-	"jobs": byCopy, "metrics": byCopy, "import_keys": byCopy, "settings": byCopy, "drafts": byCopy, "calibrations": byCopy,
+	"jobs": byCopy, "metrics": byCopy, "import_keys": byCopy, "settings": byCopy, "drafts": byCopy, "queued_messages": byCopy, "calibrations": byCopy,
 	"mcp_clients": byCopy, "mcp_grants": byCopy, "mcp_accesses": byCopy, "mcp_shown": byCopy, "mcp_notes": byCopy,
 	"receipts": byCopy, "pin_suggestions": byCopy, "turn_tokens": byCopy, "vector_generation": byCopy, schema.VersionTable: byCopy,
 	"projects": byCopy, "project_facts": byCopy, "project_files": byCopy,

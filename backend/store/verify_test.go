@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -95,6 +96,7 @@ var corruptions = []corruption{
 	{"unit gone from the index", []string{`DELETE FROM units_fts_docsize WHERE id = (SELECT n FROM units WHERE id = '$UNIT')`}, "units", "$UNIT"},
 	{"unit deleted past the index", append(noTriggers, `DELETE FROM units WHERE id = '$UNIT'`), "units", "$UNIT"},
 	{"index emptied of a unit", []string{`INSERT INTO units_fts (units_fts, rowid, indexed_text) SELECT 'delete', n, indexed_text FROM unit_index WHERE n = (SELECT n FROM units WHERE id = '$UNIT')`}, "units", "$UNIT"},
+	{"queued message not JSON", []string{`UPDATE queued_messages SET message_json = 'words' WHERE branch_id = '$CHILD'`}, "queued_messages", "$QUEUED"},
 	{"draft not JSON", []string{`UPDATE drafts SET message_json = 'words' WHERE branch_id = '$CHILD'`}, "drafts", "$CHILD"},
 	{"range summary rewritten", []string{`UPDATE summaries SET content = 'nothing happened' WHERE id = '$WIDE'`}, "summaries", "$WIDE"},
 	{"range summary rewritten with its hash", []string{`UPDATE summaries SET (content, content_hash) =
@@ -231,7 +233,7 @@ func (f *fixture) names(d seeded) replacer {
 	f.Helper()
 	pairs := []string{
 		"$MAIN", string(d.Main.ID), "$CHILD", string(d.Child.ID), "$INSIDE", string(d.Inside.ID), "$SESSION", string(d.Session.ID),
-		"$ARCHIVED", string(d.Archived.ID), "$STEP", string(d.Step.ID), "$PIN", string(d.Pins[0].ID),
+		"$ARCHIVED", string(d.Archived.ID), "$STEP", string(d.Step.ID), "$QUEUED", string(d.Queued), "$PIN", string(d.Pins[0].ID),
 		"$QUOTINGTURN", string(d.Quoting.TurnID), "$QUOTING", string(d.Quoting.ID), "$QUOTED", string(d.Quoted), "$PREPARED", string(d.Prepared.ID),
 	}
 	pairs = append(pairs, "$SUM", d.Summaries[0].ID, "$WIDE", d.Summaries[2].ID, "$EARLY", string(d.Early.ID))
@@ -260,12 +262,7 @@ func (f *fixture) names(d seeded) replacer {
 }
 
 func (r replacer) in(found []chat.Finding, table, id string) bool {
-	for _, x := range found {
-		if x.Table == table && x.ID == r.Replace(id) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(found, func(x chat.Finding) bool { return x.Table == table && x.ID == r.Replace(id) })
 }
 
 // copied opens a copy of a database.

@@ -259,9 +259,7 @@ func (m *Manager) end(w *work, result Result, err, cause error) {
 		w.State, w.Error = Failed, chat.AsError(err)
 		m.d.Log.Warn("a task failed", "kind", w.Kind, "err", err)
 	}
-	if result.Path == "" {
-		result.Path = w.Result.Path
-	}
+	result.Path = cmp.Or(result.Path, w.Result.Path)
 	// The detail is of no use any more, and could contain the title of a session that is deleted later.
 	w.Detail, w.EndedAt, w.Result, w.cancel, w.run = "", m.d.Clock.Now(), result, nil, nil
 	m.mu.Unlock()

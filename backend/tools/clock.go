@@ -31,13 +31,13 @@ func StartClock(limit, patience time.Duration, end func()) *Clock {
 	return c
 }
 
-// stands is called with mu held.
-func (c *Clock) stands() bool { return c.held > 0 && c.patience > 0 }
+// isHeld reports whether the clock is paused. It is called with mu held.
+func (c *Clock) isHeld() bool { return c.held > 0 && c.patience > 0 }
 
 // account subtracts the elapsed time, and sets the timer for the next change. It is called with mu held.
 func (c *Clock) account(change func()) {
 	passed := time.Since(c.since)
-	if c.stands() {
+	if c.isHeld() {
 		c.patience -= passed
 	} else {
 		c.left -= passed
@@ -47,7 +47,7 @@ func (c *Clock) account(change func()) {
 	if c.stopped {
 		return
 	}
-	if c.stands() {
+	if c.isHeld() {
 		c.timer.Reset(c.patience)
 	} else {
 		c.timer.Reset(max(c.left, 0))
@@ -61,9 +61,9 @@ func (c *Clock) fire() {
 		c.mu.Unlock()
 		return
 	}
-	stood := c.stands()
+	wasHeld := c.isHeld()
 	c.account(func() {})
-	over := !stood && c.left <= 0
+	over := !wasHeld && c.left <= 0
 	if over {
 		c.stopped = true
 		c.timer.Stop()

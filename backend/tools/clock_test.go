@@ -27,9 +27,9 @@ func TestClock(t *testing.T) {
 		do   func(*Clock)
 		want time.Duration
 	}{
-		"nobody is asked":         {func(*Clock) {}, 10 * time.Second},
-		"it is stopped":           {func(c *Clock) { time.Sleep(9 * time.Second); c.Stop() }, 0},
-		"stopped while it stands": {func(c *Clock) { release := c.Hold(); c.Stop(); release() }, 0},
+		"nobody is asked":          {func(*Clock) {}, 10 * time.Second},
+		"it is stopped":            {func(c *Clock) { time.Sleep(9 * time.Second); c.Stop() }, 0},
+		"stopped while it is held": {func(c *Clock) { release := c.Hold(); c.Stop(); release() }, 0},
 		"one question": {func(c *Clock) {
 			time.Sleep(9 * time.Second)
 			release := c.Hold()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/store"
 	"contextinfinity/backend/tools"
 )
@@ -89,11 +90,7 @@ func (f *fixture) offered() []string {
 	f.Helper()
 	defs, err := f.Offer(f.Context(), f.session)
 	f.ok(err)
-	names := []string{}
-	for _, d := range defs {
-		names = append(names, d.Name)
-	}
-	return names
+	return lists.Map(defs, func(d chat.ToolDefinition) string { return d.Name })
 }
 
 func (f *fixture) offers(names ...string) {
@@ -130,10 +127,7 @@ func (f *fixture) problems() string {
 	f.Helper()
 	p, err := f.Panel(f.Context())
 	f.ok(err)
-	lines := []string{}
-	for _, x := range p.Problems {
-		lines = append(lines, x.Source+"/"+x.Tool+": "+x.Message)
-	}
+	lines := lists.Map(p.Problems, func(x tools.Problem) string { return x.Source + "/" + x.Tool + ": " + x.Message })
 	return strings.Join(lines, "\n")
 }
 
@@ -366,10 +360,7 @@ func TestManyToolsAreBounded(t *testing.T) {
 	f := newFixture(t, s)
 	p, err := f.Panel(t.Context())
 	f.ok(err)
-	accepted := []chat.ToolDefinition{}
-	for _, d := range p.Definitions {
-		accepted = append(accepted, d.ToolDefinition)
-	}
+	accepted := lists.Map(p.Definitions, func(d tools.Definition) chat.ToolDefinition { return d.ToolDefinition })
 	f.ok(f.store.AcceptDefinitions(t.Context(), accepted))
 	if n := len(f.offered()); n != tools.MaxOffered {
 		t.Errorf("%d tools are offered", n)

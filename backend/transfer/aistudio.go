@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 )
 
 // studioPrompt is a chat of Google AI Studio, as stored in Drive and downloaded. It has no id, title or date.
@@ -44,11 +45,7 @@ func aiStudio(raw json.RawMessage) *draft {
 	}
 	d.Provider, d.Model = "google", strings.TrimPrefix(string(p.Settings.Model), "models/")
 	if d.SystemPrompt = string(p.System.Text); d.SystemPrompt == "" {
-		var texts []string
-		for _, part := range p.System.Parts {
-			texts = append(texts, allWords(part))
-		}
-		d.SystemPrompt = strings.Join(texts, "")
+		d.SystemPrompt = strings.Join(lists.Map(p.System.Parts, allWords), "")
 	}
 	var chunks list
 	_ = chunks.UnmarshalJSON(prompt.Chunks)

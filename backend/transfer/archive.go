@@ -4,10 +4,12 @@ import (
 	"archive/zip"
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strings"
 
 	"contextinfinity/backend/chat"
@@ -131,12 +133,7 @@ func outside(name string) bool {
 	if strings.HasPrefix(name, "/") || len(name) > 1 && name[1] == ':' || strings.ContainsRune(name, 0) {
 		return true
 	}
-	for _, part := range strings.Split(name, "/") {
-		if part == ".." {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(strings.Split(name, "/"), "..")
 }
 
 // lookInto detects the format of a packed file. It returns neither a format nor a reason for a file with nothing to
@@ -252,9 +249,7 @@ func (l *rationed) Read(p []byte) (int, error) {
 		n, err = int(l.left), errBomb // #nosec G115 -- less than n
 	}
 	l.left -= uint64(n) // #nosec G115 -- not negative
-	if err != nil {
-		l.err = err
-	}
+	l.err = cmp.Or(err, l.err)
 	return n, err
 }
 

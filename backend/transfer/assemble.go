@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -186,15 +187,9 @@ func (t *tree) answer(turn *Turn, answer *chat.Message, n *node, usages map[stri
 		turn.Failed = turn.Failed || n.failed
 		answer.Blocks = append(answer.Blocks, n.blocks...)
 	}
-	if n.name != "" {
-		answer.Name = n.name
-	}
-	if n.model != "" {
-		turn.Model = n.model
-	}
-	if n.provider != "" {
-		turn.Provider = n.provider
-	}
+	answer.Name = cmp.Or(n.name, answer.Name)
+	turn.Model = cmp.Or(n.model, turn.Model)
+	turn.Provider = cmp.Or(n.provider, turn.Provider)
 	if !n.at.IsZero() {
 		turn.AnsweredAt = n.at.Time
 		if turn.CreatedAt.IsZero() {
@@ -212,9 +207,7 @@ func (t *tree) answer(turn *Turn, answer *chat.Message, n *node, usages map[stri
 	if n.kind == kindAssistant && !n.failed { // the last message determines how the turn ended
 		turn.Incomplete = n.incomplete
 	}
-	if n.failure != "" {
-		turn.Failure = n.failure
-	}
+	turn.Failure = cmp.Or(n.failure, turn.Failure)
 	return said
 }
 

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"slices"
@@ -85,9 +86,7 @@ func chatbox(raw json.RawMessage) []*draft {
 			Messages list `json:"messages"`
 		}
 		_ = json.Unmarshal(raw, &thread) // unexpected fields are left empty
-		if thread.Name == "" {
-			thread.Name = c.Name
-		}
+		thread.Name = cmp.Or(thread.Name, c.Name)
 		out = append(out, chatboxDraft(c, thread.Name, thread.Messages))
 	}
 	return out

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"strings"
@@ -364,9 +365,7 @@ func (f *cherryFile) part(d *draft, n *node, raw json.RawMessage) {
 		out = chat.Blocks{chat.Reasoning{Provider: string(d.Source), Summary: words, Raw: raw}}
 	case "tool":
 		r := b.Metadata.Response
-		if b.ToolName == "" {
-			b.ToolName = r.Tool.Name
-		}
+		b.ToolName = cmp.Or(b.ToolName, r.Tool.Name)
 		if isNull(b.Arguments) {
 			b.Arguments = r.Arguments
 		}

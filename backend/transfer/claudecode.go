@@ -1,8 +1,10 @@
 package transfer
 
 import (
+	"cmp"
 	"encoding/json"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -81,9 +83,7 @@ func (b *claudeCode) line(raw json.RawMessage) string {
 	if err := json.Unmarshal(raw, &l); err != nil {
 		return "it is not a line of a session"
 	}
-	if b.main.ID == "" {
-		b.main.ID = string(l.SessionID)
-	}
+	b.main.ID = cmp.Or(b.main.ID, string(l.SessionID))
 	if l.Cwd != "" && b.main.Folder == "" {
 		b.main.Folder = string(l.Cwd)
 	}
@@ -98,9 +98,7 @@ func (b *claudeCode) line(raw json.RawMessage) string {
 	case "custom-title":
 		b.title = string(l.CustomTitle + l.Title)
 	case "ai-title":
-		if b.title == "" {
-			b.title = string(l.AITitle + l.Title)
-		}
+		b.title = cmp.Or(b.title, string(l.AITitle+l.Title))
 	case "":
 		return "it has no type"
 	default:
@@ -202,12 +200,7 @@ var recordBegins = []string{
 
 func isRecord(bs chat.Blocks) bool {
 	text := strings.TrimSpace(bs.RenderedText())
-	for _, begins := range recordBegins {
-		if strings.HasPrefix(text, begins) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(recordBegins, func(begins string) bool { return strings.HasPrefix(text, begins) })
 }
 
 func (b *claudeCode) drafts() []*draft {
@@ -278,10 +271,6 @@ func (b *claudeCode) name() {
 	for i := len(b.nodes) - 1; i >= 0 && b.main.Title == ""; i-- {
 		b.main.Title = b.summaries[b.nodes[i].key]
 	}
-	if b.main.Title == "" {
-		b.main.Title = b.summary
-	}
-	if b.main.ID == "" {
-		b.main.ID = b.file
-	}
+	b.main.Title = cmp.Or(b.main.Title, b.summary)
+	b.main.ID = cmp.Or(b.main.ID, b.file)
 }

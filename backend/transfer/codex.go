@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -63,9 +64,7 @@ func (b *codex) line(raw json.RawMessage) string {
 		if p.Model != "" {
 			b.model, b.d.Model = string(p.Model), string(p.Model)
 		}
-		if b.d.Folder == "" {
-			b.d.Folder = string(p.Cwd)
-		}
+		b.d.Folder = cmp.Or(b.d.Folder, string(p.Cwd))
 	case l.Type == "event_msg":
 		b.event(l, p)
 	case l.Type == "compacted":

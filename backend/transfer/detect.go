@@ -147,12 +147,7 @@ func (g glimpse) has(keys ...string) bool {
 }
 
 func (g glimpse) any(keys ...string) bool {
-	for _, k := range keys {
-		if g.has(k) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(keys, func(k string) bool { return g.has(k) })
 }
 
 // begins reports whether a member's name has the prefix.

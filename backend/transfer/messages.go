@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"strings"
@@ -51,9 +52,7 @@ func plainNode(source Source, raw json.RawMessage) (n node, m plainMessage, ok b
 		return n, m, false
 	}
 	role := m.Role
-	if role == "" {
-		role = m.Speaker
-	}
+	role = cmp.Or(role, m.Speaker)
 	n = node{key: string(m.ID), model: string(m.Model), usage: readUsage(m.Usage)}
 	for _, raw := range []json.RawMessage{m.Timestamp, m.CreatedAt, m.Date} {
 		if at := readMoment(raw); n.at.IsZero() && (!at.IsZero() || n.at.unread == "") {
@@ -122,9 +121,7 @@ func allResults(bs chat.Blocks) bool {
 // thread adds messages in order: below the parent they name, otherwise after the previous one.
 func (d *draft) thread(n node, m plainMessage) {
 	parent := m.Parent
-	if parent == nil {
-		parent = m.ParentID
-	}
+	parent = cmp.Or(parent, m.ParentID)
 	if n.key == "" {
 		parent = nil
 	}

@@ -119,12 +119,7 @@ const (
 // empty reports that nothing is lost by skipping a conversation without turns: it contains no message that could not
 // be parsed. A session of Claude Code that was opened and closed only contains the lines of its hooks.
 func (d *draft) empty() bool {
-	for _, n := range d.nodes {
-		if n.kind == kindHidden && d.Source != SourceClaudeCode {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(d.nodes, func(n node) bool { return n.kind == kindHidden && d.Source != SourceClaudeCode })
 }
 
 // fillHead derives missing fields of the conversation from its turns.

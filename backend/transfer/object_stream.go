@@ -28,7 +28,6 @@ func (s *scanner) documents(member func(key string) (bool, error)) error {
 }
 
 // object reads the next object to its end. A truncated one is io.ErrUnexpectedEOF.
-// io.ErrUnexpectedEOF.
 func (s *scanner) object(member func(key string) (bool, error)) error {
 	if _, err := s.byte(); err != nil {
 		return cut(err)

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"encoding/json"
 	"html"
 	"regexp"
@@ -65,9 +66,7 @@ func openWebUI(raw json.RawMessage) *draft {
 		d.skip = "its chat cannot be read"
 		return d
 	}
-	if d.Title == "" {
-		d.Title = string(c.Title)
-	}
+	d.Title = cmp.Or(d.Title, string(c.Title))
 	if len(c.Models) > 0 {
 		d.Model, _ = wordsOf(c.Models[0])
 	}
@@ -98,9 +97,7 @@ func webuiNode(d *draft, key string, raw json.RawMessage) node {
 	if json.Unmarshal(raw, &m) != nil {
 		return node{key: key, kind: kindHidden, blocks: chat.Blocks{d.unknown(raw)}}
 	}
-	if key == "" {
-		key = string(m.ID)
-	}
+	key = cmp.Or(key, string(m.ID))
 	n := node{key: key, at: m.Time, incomplete: m.Done != nil && !*m.Done, usage: readUsage(m.Usage)}
 	if m.Parent != nil {
 		n.parent = string(*m.Parent)
@@ -179,7 +176,7 @@ func fromDetails(d *draft, text string) chat.Blocks {
 				result = words
 			}
 			out = append(out,
-				chat.ToolUse{ToolUseID: values["id"], Name: values["name"], Input: arguments(json.RawMessage(chat.RawJSON([]byte(values["arguments"]))))},
+				chat.ToolUse{ToolUseID: values["id"], Name: values["name"], Input: arguments(chat.RawJSON([]byte(values["arguments"])))},
 				chat.ToolResult{ToolUseID: values["id"], Content: notNil(texts(result))})
 		default:
 			out = append(out, d.unknown(raw))
@@ -221,9 +218,7 @@ func webuiFile(d *draft, raw json.RawMessage) chat.Blocks {
 	}
 	if f.File.Data.Content != "" {
 		name := string(f.Name)
-		if name == "" {
-			name = string(f.File.Name)
-		}
+		name = cmp.Or(name, string(f.File.Name))
 		return chat.Blocks{document(name, string(f.File.Meta.Type), string(f.File.Data.Content))}
 	}
 	return chat.Blocks{d.unknown(raw)}

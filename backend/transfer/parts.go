@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"io"
@@ -249,9 +250,7 @@ func allWords(raw json.RawMessage) string {
 // tool converts a call or a result; nothing if the piece is neither.
 func (p part) tool(source Source, level int) chat.Blocks {
 	id := string(p.CallID)
-	if id == "" {
-		id = string(p.ID)
-	}
+	id = cmp.Or(id, string(p.ID))
 	switch t := string(p.Type); t {
 	case "tool_use", "server_tool_use", "mcp_tool_use":
 		return chat.Blocks{chat.ToolUse{ToolUseID: id, Name: string(p.Name), Input: chat.RawJSON(p.Input)}}
@@ -378,9 +377,7 @@ func (p part) document() chat.Blocks {
 
 // document is an attachment whose text is in the export. File and Tokens are set when it is stored.
 func document(name, media, text string) chat.Block {
-	if name == "" {
-		name = "attachment"
-	}
+	name = cmp.Or(name, "attachment")
 	if media == "" || !strings.Contains(media, "/") {
 		media = "text/plain"
 	}

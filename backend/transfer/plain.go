@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -29,9 +30,7 @@ func (p *plain) take(raw json.RawMessage) string {
 	if !ok {
 		return "it does not say who speaks"
 	}
-	if p.d.Title == "" {
-		p.d.Title = string(m.Title)
-	}
+	p.d.Title = cmp.Or(p.d.Title, string(m.Title))
 	if p.role = p.role || m.Role != "" && !m.stranger; m.stranger {
 		p.raw[len(p.nodes)] = bytes.Clone(raw)
 	}

@@ -262,8 +262,7 @@ func sound(e element) (json.RawMessage, repaired, string) {
 func invalidReason(raw []byte) string {
 	var any json.RawMessage
 	err := json.Unmarshal(raw, &any)
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Sprintf("it is not JSON from its byte %d on", syntax.Offset)
 	}
 	return "it is not JSON"

@@ -20,7 +20,7 @@ const (
 	noticeNoParent     = "A message named a parent that does not exist; it begins a branch."
 	noticeCycle        = "Messages were each other's parents; the first of them begins a branch."
 	noticeEmpty        = "A user's message was empty; its turn says so."
-	noticeNoUser       = "An answer stood before any question; its turn has no user's message."
+	noticeNoUser       = "An answer came before any question; its turn has no user's message."
 	noticeInstructions = "Instructions in the middle of the conversation were kept, and are not used."
 	noticeBeside       = "Content that the source does not show was beside the conversation; it was left out."
 	noticeNoCurrent    = "The message at which it was left does not exist; the last one was used."

@@ -117,16 +117,16 @@ func TestAGrownTreeKeepsItsTurns(t *testing.T) {
 			if kept[turn.ContentKey] {
 				continue
 			}
-			if !goesOn(nodes, cut, turn.Key) {
+			if !continuesFrom(nodes, cut, turn.Key) {
 				rt.Fatalf("turn %s was complete and changed", turn.Key)
 			}
 		}
 	})
 }
 
-// goesOn reports whether an answer continued from a message, or from hidden messages below it, among the messages
+// continuesFrom reports whether an answer continued from a message, or from hidden messages below it, among the messages
 // from cut on.
-func goesOn(nodes []node, cut int, key string) bool {
+func continuesFrom(nodes []node, cut int, key string) bool {
 	below := map[string]bool{key: true}
 	for i, m := range nodes {
 		if !below[m.parent] || m.parent == "" {

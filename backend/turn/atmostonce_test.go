@@ -44,7 +44,7 @@ func TestAtMostOnceHoweverItIsKilled(t *testing.T) {
 // writes, then to its end. It reports whether the first run ended without being killed.
 func diesTwice(t *testing.T, first, second int64, before bool) (whole bool) {
 	t.Helper()
-	w := &world{t: t, dir: t.TempDir(), provider: &scripted{}, seen: &recorder{}, window: 100000, tools: newToolbox()}
+	w := &env{t: t, dir: t.TempDir(), provider: &scripted{}, seen: &recorder{}, window: 100000, tools: newToolbox()}
 	w.settings = turn.Settings{
 		IdleTimeout: time.Minute, FrameEvery: time.Millisecond, ProgressEvery: time.Hour, AllowParallel: true,
 		Backoff: func(int) time.Duration { return 0 }, ToolsMode: llm.ToolsEnabled, Policy: prompt.DefaultPolicy(),
@@ -85,12 +85,12 @@ func diesTwice(t *testing.T, first, second int64, before bool) (whole bool) {
 		t.Fatal(err)
 	}
 	w.settleAll()
-	w.goesOn(first, second)
+	w.checkAfterKills(first, second)
 	return whole
 }
 
 // settleAll waits for running turns and resolves each call whose outcome is unknown by telling the model so.
-func (w *world) settleAll() {
+func (w *env) settleAll() {
 	ctx := context.Background()
 	for range 20 {
 		turns, err := w.store.UnfinishedTurns(ctx)
@@ -109,8 +109,8 @@ func (w *world) settleAll() {
 	}
 }
 
-// goesOn checks what the kills left and that the conversation can continue.
-func (w *world) goesOn(first, second int64) {
+// checkAfterKills checks what the kills left and that the conversation can continue.
+func (w *env) checkAfterKills(first, second int64) {
 	w.t.Helper()
 	ran := map[string]int{}
 	for _, call := range w.tools.calls() {

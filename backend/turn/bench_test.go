@@ -12,10 +12,10 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// lineage returns a world with a conversation of n committed turns, written with the store's own transactions.
-func lineage(b *testing.B, n int) *world {
+// lineage returns an environment with a conversation of n committed turns, written with the store's own transactions.
+func lineage(b *testing.B, n int) *env {
 	b.Helper()
-	w := newWorld(b)
+	w := newEnv(b)
 	for i := range n {
 		w.oldTurn(i)
 		if i%50 == 49 {
@@ -28,7 +28,7 @@ func lineage(b *testing.B, n int) *world {
 }
 
 // oldTurn adds an answered turn; the content of its step does not matter here.
-func (w *world) oldTurn(i int) {
+func (w *env) oldTurn(i int) {
 	w.t.Helper()
 	ctx := context.Background()
 	t, err := w.store.Accept(ctx, chat.Acceptance{
@@ -56,7 +56,7 @@ func (w *world) oldTurn(i int) {
 }
 
 // commitAll commits all pending turns as one state.
-func (w *world) commitAll() {
+func (w *env) commitAll() {
 	w.t.Helper()
 	ctx := context.Background()
 	pending, err := w.store.PendingTurns(ctx, w.branch.ID)

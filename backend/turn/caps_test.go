@@ -11,7 +11,7 @@ import (
 // section smaller is accepted. If the section does not fit the limits of another model, sending fails with an error
 // instead of leaving anything out silently.
 func TestSectionsOverTheirCapAreRefused(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.window = 10_000 // ceiling 8312, caps 665
 	ctx := t.Context()
 	fact := func(n int) string { return strings.TrimSpace(strings.Repeat("fact ", n)) }
@@ -60,7 +60,7 @@ func TestSectionsOverTheirCapAreRefused(t *testing.T) {
 // The date in a request is the time when its message was accepted. It is not in the cacheable prefix, and it is
 // recorded, so that the context can be rebuilt byte for byte.
 func TestNowIsPinned(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	first := w.send("hello")
 	second := w.send("again")
 	for _, turn := range []chat.Turn{first, second} {

@@ -19,10 +19,10 @@ type assembly struct {
 	seq     int64          // turns before it are history; 0: all
 	model   Model
 	current chat.Message
-	earlier brought    // from the earlier steps of the turn
-	reduce  float64    // after a provider rejected the request for its size
-	step    int        // index of the step
-	turn    *chat.Turn // nil for a preview, which calls no model
+	earlier earlierSteps // from the earlier steps of the turn
+	reduce  float64      // after a provider rejected the request for its size
+	step    int          // index of the step
+	turn    *chat.Turn   // nil for a preview, which calls no model
 	memory  *memorySelection
 	cut     *chat.Cut // to assemble for a future fork; nil: the branch itself
 }

@@ -9,7 +9,7 @@ import (
 // TestACostIsStoredWithItsAnswer: each step and the turn keep what they cost by the price at the time, and a turn of
 // two steps the sum of both. Without a price nothing is stored.
 func TestACostIsStoredWithItsAnswer(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	source := chat.PriceConfigured
 	w.cost = func(u chat.Usage) chat.Cost { return chat.Cost{USD: float64(u.InputTokens), Source: source} }
 	usage := `{"t":"usage","s":"{\"input_tokens\":11,\"output_tokens\":3}"}`

@@ -9,8 +9,8 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// brought is the result of a turn's earlier steps.
-type brought struct {
+// earlierSteps is the result of a turn's earlier steps.
+type earlierSteps struct {
 	base    chat.Blocks    // everything, as shown: results follow the calls of their step
 	cycle   []chat.Message // for each step whose calls have their results: the answer, then the results
 	partial chat.Blocks    // what came after the last of them, to be continued
@@ -20,9 +20,9 @@ type brought struct {
 	response string
 }
 
-// broughtBefore reads the results of the steps with a lower index. Of each index the attempt with recorded calls
+// readEarlier reads the results of the steps with a lower index. Of each index the attempt with recorded calls
 // counts, otherwise the newest with text: a retry without text does not discard an earlier one's.
-func (e *Engine) broughtBefore(ctx context.Context, steps []chat.Step, index int) (out brought, err error) {
+func (e *Engine) readEarlier(ctx context.Context, steps []chat.Step, index int) (out earlierSteps, err error) {
 	if len(steps) == 0 {
 		return out, nil
 	}
@@ -62,7 +62,7 @@ func pausedBy(s chat.Step) string {
 }
 
 // add adds the next step, with the batch of its calls if it has one. It reports that the calls have their results.
-func (b *brought) add(blocks chat.Blocks, batch *chat.ToolBatch) bool {
+func (b *earlierSteps) add(blocks chat.Blocks, batch *chat.ToolBatch) bool {
 	b.base = join(b.base, blocks)
 	b.partial = join(b.partial, blocks)
 	if batch == nil {
@@ -82,7 +82,7 @@ func (b *brought) add(blocks chat.Blocks, batch *chat.ToolBatch) bool {
 
 // into adds the results to an assembly. An answer that the same provider paused is its last message, which it
 // continues automatically.
-func (b brought) into(in *prompt.Input) {
+func (b earlierSteps) into(in *prompt.Input) {
 	in.Cycle = b.cycle
 	answer := chat.Message{Role: chat.RoleAssistant, Blocks: b.partial}
 	switch {
@@ -94,8 +94,8 @@ func (b brought) into(in *prompt.Input) {
 	}
 }
 
-// stands reports content that a user would miss: text, tool calls, results of a provider's own tools.
-func (b brought) stands() bool { return b.calls || b.paused != "" || hasText(b.base) }
+// hasContent reports content that a user would miss: text, tool calls, results of a provider's own tools.
+func (b earlierSteps) hasContent() bool { return b.calls || b.paused != "" || hasText(b.base) }
 
 func (e *Engine) batchesByStep(ctx context.Context, turn chat.TurnID) (map[chat.StepID]*chat.ToolBatch, error) {
 	list, err := e.batchesOf(ctx, turn)
@@ -113,6 +113,6 @@ func (e *Engine) batchesOf(ctx context.Context, turn chat.TurnID) ([]chat.ToolBa
 
 // answerBefore is the joined answer of the steps with a lower index.
 func (e *Engine) answerBefore(ctx context.Context, steps []chat.Step, index int) (chat.Blocks, error) {
-	b, err := e.broughtBefore(ctx, steps, index)
+	b, err := e.readEarlier(ctx, steps, index)
 	return b.base, err
 }

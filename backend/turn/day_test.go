@@ -35,7 +35,7 @@ func (p *program) use() use {
 	if p.store == nil {
 		return u
 	}
-	journals, err := p.world.journals.List()
+	journals, err := p.env.journals.List()
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ const (
 func TestADayLeavesNothingBehind(t *testing.T) {
 	// Compressors that all stores share are created outside the bubble, because channels created inside one can only
 	// be used there.
-	first := newWorld(t)
+	first := newEnv(t)
 	first.send("hi")
 	if _, err := first.jobs.Drain(t.Context()); err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func TestADayLeavesNothingBehind(t *testing.T) {
 	first.clean()
 	before := openFiles(t)
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, dir: t.TempDir(), provider: &scripted{}, seen: &recorder{}, window: 100000}
+		w := &env{t: t, dir: t.TempDir(), provider: &scripted{}, seen: &recorder{}, window: 100000}
 		w.settings = turn.Settings{
 			IdleTimeout: time.Minute, FrameEvery: 16 * time.Millisecond, Backoff: turn.DefaultBackoff,
 			ToolsMode: llm.ToolsDisabled, Policy: prompt.DefaultPolicy(),
@@ -95,7 +95,7 @@ func TestADayLeavesNothingBehind(t *testing.T) {
 		w.jobs.Start()
 		p.reconciler.Start()
 		defer p.reconciler.Stop()
-		d := &day{program: p, chance: rand.New(rand.NewPCG(24, 60))} //nolint:gosec // a seeded test
+		d := &day{program: p, chance: rand.New(rand.NewPCG(24, 60))} // a seeded test
 		var early use
 		begun := time.Now()
 		for hour := 0; time.Since(begun) < wakefulFor; hour++ {
@@ -140,7 +140,7 @@ func (d *day) hour() {
 }
 
 func (d *day) say() {
-	names := []string{"whole", "whole", "whole", "cut", "failed", "failed late", "nothing", "refused", "a defect"}
+	names := []string{"whole", "whole", "whole", "cut", "failed", "failed after text", "nothing", "refused", "a panic"}
 	name := names[d.chance.IntN(len(names))]
 	d.provider.script(scripts[name])
 	h, err := d.engine.Send(context.Background(), turn.Message{

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"context"
 
 	"contextinfinity/backend/chat"
@@ -37,7 +38,7 @@ func (e *Engine) Keep(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 	if u, ok := e.unsavedTurn(id); ok && u.Whole {
 		t, err := e.settledTurn(ctx, id, "turn.keep")
 		if err != nil || t.Phase.Finalized() {
-			return e.decidedAs(ctx, t, err, u.write != nil)
+			return e.decided(ctx, t, err)
 		}
 	}
 	t, waits, err := e.openTurn(ctx, id, "turn.keep")
@@ -185,10 +186,7 @@ func (e *Engine) resume(ctx context.Context, t chat.Turn, model string, advance 
 }
 
 func (e *Engine) orModel(name string, t chat.Turn) string {
-	if name != "" {
-		return name
-	}
-	return t.Model
+	return cmp.Or(name, t.Model)
 }
 
 // settledTurn returns a turn without a run; one that a run of this process could not settle, or a crash interrupted,
@@ -278,14 +276,9 @@ func settled(t chat.Turn, op string) error {
 	return chat.Errorf(chat.CodeConflict, op, "This turn is already resolved (%s).", t.Phase)
 }
 
-// decided notifies the window and deletes journals that are no longer needed. A message queued behind the turn
-// becomes a plain draft.
+// decided notifies the window and deletes journals that are no longer needed. Messages queued behind the turn are
+// held, or sent if its answer is complete after all.
 func (e *Engine) decided(ctx context.Context, t chat.Turn, err error) (chat.Turn, error) {
-	return e.decidedAs(ctx, t, err, false)
-}
-
-// decidedAs is decided; with send, a queued message is sent.
-func (e *Engine) decidedAs(ctx context.Context, t chat.Turn, err error, send bool) (chat.Turn, error) {
 	if err != nil {
 		return t, err
 	}
@@ -295,6 +288,8 @@ func (e *Engine) decidedAs(ctx context.Context, t chat.Turn, err error, send boo
 	e.changed(chat.ChangeTurn, string(t.ID), t.SessionID)
 	e.changed(chat.ChangeSessions, string(t.SessionID), t.SessionID)
 	e.changed(chat.ChangeJobs, "", t.SessionID)
-	e.sendQueued(ctx, t.BranchID, t.SessionID, send)
+	if last, _, lerr := e.past.LastTurn(ctx, t.BranchID); lerr == nil && last.ID == t.ID { // a queue waits for the last turn only
+		e.continueQueue(ctx, t, t.SessionID)
+	}
 	return t, nil
 }

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -58,9 +59,7 @@ func (e *Engine) documents(ctx context.Context, blocks chat.Blocks) (map[chat.Fi
 		if err != nil {
 			return nil, err
 		}
-		if d.Name == "" {
-			d.Name = f.Name
-		}
+		d.Name = cmp.Or(d.Name, f.Name)
 		d.MediaType, d.Tokens, d.Whole = f.MediaType, f.Tokens, true
 		if d.Text, err = e.past.FileText(ctx, d.File); err != nil {
 			return nil, err

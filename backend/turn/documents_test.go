@@ -22,7 +22,7 @@ func paragraphs(n int) string {
 	return sb.String()
 }
 
-func (w *world) file(name, text string) chat.Document {
+func (w *env) file(name, text string) chat.Document {
 	w.t.Helper()
 	f, err := w.store.AddFile(context.Background(), chat.NewFile{
 		SessionID: w.session.ID, Name: name, MediaType: "text/plain", Content: []byte(text), Tokens: len(strings.Fields(text)),
@@ -33,7 +33,7 @@ func (w *world) file(name, text string) chat.Document {
 	return chat.Document{File: f.ID, Name: name}
 }
 
-func (w *world) sendBlocks(blocks ...chat.Block) (chat.Turn, error) {
+func (w *env) sendBlocks(blocks ...chat.Block) (chat.Turn, error) {
 	w.t.Helper()
 	h, err := w.engine.Send(context.Background(), turn.Message{Branch: w.branch.ID, Content: chat.Message{Role: chat.RoleUser, Blocks: blocks}})
 	if err != nil {
@@ -52,12 +52,12 @@ func TestDocumentsAreFrozen(t *testing.T) {
 		least []int // words that must be in the message
 	}{
 		{"one that fits", []string{large}, []bool{true}, []int{12000}},
-		{"one that does not", []string{huge}, []bool{false}, []int{12000}},
+		{"one that does not fit", []string{huge}, []bool{false}, []int{12000}},
 		{"a small one beside a huge one", []string{huge, small}, []bool{false, true}, []int{12000, 100}},
 		{"two huge ones share", []string{huge, huge + "x"}, []bool{false, false}, []int{6000, 6000}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.provider.script(answer("fine"))
 			var blocks []chat.Block
 			for i, text := range c.texts {
@@ -94,7 +94,7 @@ func lastLine(s string) string {
 // A message with a large document is answered from the relevant paragraph, not only from the beginning: the paragraph
 // that matches the question is in the prompt.
 func TestDocumentAnswersItsOwnMessage(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.provider.script(answer("Ottilie"))
 	fact := "The lighthouse keeper was called Ottilie."
 	text := paragraphs(3000) + fact + "\n\n" + paragraphs(3000)
@@ -111,7 +111,7 @@ func TestDocumentAnswersItsOwnMessage(t *testing.T) {
 
 // The preview of a message with documents is what is sent.
 func TestDocumentsInThePreview(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.close()
 	w.clock = clock.NewFake(time.Now()).Now // both requests name the same minute
 	w.open()
@@ -132,7 +132,7 @@ func TestDocumentsInThePreview(t *testing.T) {
 
 // Without memory the rest of a document could not be retrieved, so it stays whole.
 func TestDocumentsStayWholeInPlainChat(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.settings.Policy.History = prompt.HistoryOff
 	w.provider.script(answer("fine"))
 	sent, err := w.sendBlocks(w.file("a.txt", paragraphs(1500)), chat.Text{Text: "?"})
@@ -145,7 +145,7 @@ func TestDocumentsStayWholeInPlainChat(t *testing.T) {
 }
 
 func TestDocumentNamedTwiceOrGone(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.provider.script(answer("fine"))
 	d := w.file("a.txt", "some words")
 	sent, err := w.sendBlocks(d, d)
@@ -162,14 +162,14 @@ func TestDocumentNamedTwiceOrGone(t *testing.T) {
 }
 
 // A queued message's documents are frozen when it is sent, and its context can be rebuilt.
-func TestDocumentOfAQueuedDraft(t *testing.T) {
-	w := newWorld(t)
-	w.provider.script(answer("one"), answer("two"))
-	draft := chat.Message{Role: chat.RoleUser, Blocks: chat.Blocks{w.file("a.txt", "some words"), chat.Text{Text: "?"}}}
-	if err := w.store.SaveDraft(context.Background(), chat.Draft{BranchID: w.branch.ID, Message: draft, Queued: true}); err != nil {
-		t.Fatal(err)
+func TestDocumentOfAQueuedMessage(t *testing.T) {
+	w := newEnv(t)
+	_, gate := w.running(answer("two"))
+	message := chat.Message{Role: chat.RoleUser, Blocks: chat.Blocks{w.file("a.txt", "some words"), chat.Text{Text: "?"}}}
+	if h, err := w.engine.SendOrQueue(context.Background(), turn.Message{Branch: w.branch.ID, Content: message}); err != nil || h != nil {
+		t.Fatal(h, err)
 	}
-	w.send("first")
+	close(gate)
 	var last chat.Turn
 	for last.Seq != 2 || !last.Phase.Finalized() {
 		var err error

@@ -47,16 +47,16 @@ type ending struct {
 
 // attempt is the input of a judgement.
 type attempt struct {
-	result  llm.Result
-	err     error // transport error; nil if the stream ended normally
-	events  int   // that arrived
-	number  int   // from 1
-	earlier bool  // visible text from earlier steps or attempts exists
-	stopped bool  // recovery: the journal ends with a stopped entry
-	shrunk  int   // how often the context was made smaller already
-	mode    llm.ToolsMode
-	rests   bool // the request continues an answer stored by the provider
-	more    bool // another step is allowed
+	result    llm.Result
+	err       error // transport error; nil if the stream ended normally
+	events    int   // that arrived
+	number    int   // from 1
+	earlier   bool  // visible text from earlier steps or attempts exists
+	stopped   bool  // recovery: the journal ends with a stopped entry
+	shrunk    int   // how often the context was made smaller already
+	mode      llm.ToolsMode
+	continues bool // the request continues an answer stored by the provider
+	more      bool // another step is allowed
 }
 
 // judge decides how an attempt ended (SPEC 4). Live streaming and recovery both use it, so the results agree.
@@ -105,7 +105,7 @@ func judgeError(a attempt, f *chat.Failure, cause error) ending {
 		e.verdict = verdictIncomplete
 	case a.events == 0 && tooLarge(cause) && a.shrunk < maxShrinks:
 		e.verdict = verdictShrink
-	case a.rests && forgot(cause):
+	case a.continues && forgot(cause):
 		e.verdict = verdictWhole
 	case a.events == 0 && retry && a.number < MaxAttempts && wait <= MaxRetryAfter:
 		e.verdict, e.retryAfter = verdictRetry, wait
@@ -221,12 +221,10 @@ func hintFor(e *llm.Error) string {
 
 // retryable reports whether the same call may succeed later, and the pause that the provider requests.
 func retryable(err error) (time.Duration, bool) {
-	var le *llm.Error
-	if errors.As(err, &le) {
+	if le, ok := errors.AsType[*llm.Error](err); ok {
 		return le.RetryAfter, le.Retryable()
 	}
-	var ne net.Error
-	if errors.As(err, &ne) && !errors.Is(err, context.Canceled) {
+	if _, ok := errors.AsType[net.Error](err); ok && !errors.Is(err, context.Canceled) {
 		return 0, true
 	}
 	return 0, false

@@ -66,7 +66,7 @@ type Engine struct {
 	clock     clock.Clock
 	log       *slog.Logger
 
-	queueMu sync.Mutex // see sendQueued
+	queueMu sync.Mutex // see sendNext
 	// startMu is read-locked from when a turn becomes open in the database until its run is registered; recovery
 	// locks it, so that it does not take a turn that is about to run for an abandoned one.
 	startMu sync.RWMutex
@@ -80,14 +80,14 @@ type Engine struct {
 	calls map[chat.ToolCallID]*runningCall
 	// approved are calls that the user allowed since the program started, see mayExecute.
 	approved map[chat.ToolCallID]bool
-	// behind are the branches with a message queued behind a turn whose calls wait
-	behind map[chat.BranchID]bool
+	// queues says, by branch, whether its queued messages are sent, see queue.go; without an entry they are held
+	queues map[chat.BranchID]queueState
 	// unsaved are turns whose end could not be saved, with their content
 	unsaved map[chat.TurnID]unsaved
 	// unsavedAdded signals another one
 	unsavedAdded chan struct{}
-	// claims counts, by branch, the callers that are about to send or keep a queued message themselves
-	claims map[chat.BranchID]int
+	// claims are those of queues, by branch
+	claims map[chat.BranchID]*claim
 	closed bool
 	wg     sync.WaitGroup
 	// temporary chats with a running answer
@@ -103,7 +103,7 @@ func NewEngine(d Deps) *Engine {
 		turns: d.Turns, past: d.History, contexts: d.Contexts, drafts: d.Drafts, toolCalls: d.Calls,
 		journals: d.Journals, models: d.Models, branches: d.Branches, publish: d.Publish, counter: d.Counter,
 		settings: d.Settings, redact: d.Redact, shrink: d.Shrink, memory: d.Memory, tools: d.Tools, readOnly: d.ReadOnly, clock: d.Clock, log: d.Log, runs: map[chat.TurnID]*run{},
-		calls: map[chat.ToolCallID]*runningCall{}, approved: map[chat.ToolCallID]bool{}, behind: map[chat.BranchID]bool{}, unsaved: map[chat.TurnID]unsaved{}, unsavedAdded: make(chan struct{}, 1), claims: map[chat.BranchID]int{}, temporary: map[*Temporary]bool{},
+		calls: map[chat.ToolCallID]*runningCall{}, approved: map[chat.ToolCallID]bool{}, queues: map[chat.BranchID]queueState{}, unsaved: map[chat.TurnID]unsaved{}, unsavedAdded: make(chan struct{}, 1), claims: map[chat.BranchID]*claim{}, temporary: map[*Temporary]bool{},
 	}
 }
 
@@ -127,6 +127,7 @@ type Message struct {
 	RetryOf    chat.TurnID
 	// FromDraft: the text was the branch's draft, which acceptance deletes.
 	FromDraft bool
+	queued    chat.QueuedID // it waited in the queue, from which acceptance removes it
 }
 
 // Handle is a running turn.
@@ -156,9 +157,7 @@ func (e *Engine) Send(ctx context.Context, m Message) (*Handle, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.Effort != "" {
-		model.Endpoint.Effort = m.Effort
-	}
+	model.Endpoint.Effort = cmp.Or(m.Effort, model.Endpoint.Effort)
 	if m.Content, err = e.freeze(ctx, m.Content, model); err != nil {
 		return nil, err
 	}
@@ -169,7 +168,7 @@ func (e *Engine) Send(ctx context.Context, m Message) (*Handle, error) {
 func (e *Engine) accept(ctx context.Context, m Message, model Model) (*Handle, error) {
 	in := chat.Acceptance{
 		BranchID: m.Branch, User: m.Content, Provider: model.Endpoint.Provider, Model: model.Endpoint.Name,
-		RetryOf: m.RetryOf, ClearDraft: m.FromDraft,
+		RetryOf: m.RetryOf, ClearDraft: m.FromDraft, Queued: m.queued,
 	}
 	h, err := e.begin(ctx, in, model)
 	if code := chat.CodeOf(err); code != chat.CodeIncomplete && code != chat.CodeBusy {
@@ -237,6 +236,17 @@ func (e *Engine) CanUse(ctx context.Context, model string) error {
 	return err
 }
 
+// CanMerge reports why the model of a message on a branch cannot combine answers: it cannot be used, or it is recall,
+// which only quotes.
+func (e *Engine) CanMerge(ctx context.Context, branch chat.BranchID, model string) error {
+	m, err := e.modelFor(ctx, branch, model)
+	if err == nil && m.Provider.Name() == recallModel {
+		err = chat.Errorf(chat.CodeInvalid, "answers.merge", "recall quotes your history and cannot merge answers. Nothing was sent.").
+			WithHint("choose another model; on the command line, with --model")
+	}
+	return err
+}
+
 // checkContent refuses content that cannot be stored unchanged.
 func checkContent(m chat.Message) error {
 	if m.Role != chat.RoleUser || m.IsEmpty() {
@@ -263,9 +273,7 @@ func (e *Engine) modelFor(ctx context.Context, branch chat.BranchID, name string
 	if err != nil {
 		return Model{}, err
 	}
-	if name == "" {
-		name = s.Model
-	}
+	name = cmp.Or(name, s.Model)
 	m, err := e.models.Resolve(ctx, name)
 	if err != nil {
 		return m, err
@@ -275,9 +283,7 @@ func (e *Engine) modelFor(ctx context.Context, branch chat.BranchID, name string
 	if err != nil {
 		return m, err
 	}
-	if mode != "" {
-		ep.ToolsMode = mode
-	}
+	ep.ToolsMode = cmp.Or(mode, ep.ToolsMode)
 	ep.CacheKey, ep.Branch, ep.Temperature, ep.Effort = string(branch), branch, s.Temperature, s.Effort
 	_, inProject, err := e.projectOf(ctx, s)
 	ep.Scope = e.scopeOf(s, inProject, ep.Provider)
@@ -320,113 +326,12 @@ func (e *Engine) finished(r *run) {
 	e.wg.Done()
 }
 
-// afterRun sends the branch's queued message once the previous answer is final. After a failure it stays a draft,
-// because the user may want to change it.
-func (e *Engine) afterRun(r *run) {
-	defer e.releaseQueue(r.turn.BranchID) // counted by left
-	if r.settleErr != nil || e.isClosed() {
-		return
-	}
-	if r.waits { // a queued message stays queued
-		if err := e.continueTurn(context.Background(), r.turn.ID); err != nil { // a decision arrived while the run ended
-			e.log.Warn("a turn with tool calls could not continue", "turn", r.turn.ID, "err", err)
-		}
-		return
-	}
-	e.sendQueued(context.Background(), r.turn.BranchID, r.turn.SessionID, r.turn.Phase.Finalized())
-}
-
-// sendQueued sends the branch's queued draft. With send false, or if it cannot be sent, the draft becomes a plain
-// one. Calls are serialised, so that a draft is never sent twice.
-func (e *Engine) sendQueued(ctx context.Context, branch chat.BranchID, session chat.SessionID, send bool) {
-	e.queueMu.Lock()
-	defer e.queueMu.Unlock()
-	d, ok, err := e.drafts.Draft(ctx, branch)
-	if err != nil || !ok || !d.Queued {
-		return
-	}
-	if send {
-		_, err = e.Send(ctx, Message{Branch: branch, Content: d.Message, FromDraft: true})
-		if err == nil || chat.CodeOf(err) == chat.CodeBusy { // busy: the present run will send it
-			e.changed(chat.ChangeDraft, string(branch), session)
-			return
-		}
-		e.log.Warn("the queued message was not sent", "branch", branch, "err", err)
-		if _, still, derr := e.drafts.Draft(ctx, branch); derr == nil && !still {
-			return // it was accepted before the program closed: it is a turn now
-		}
-	}
-	e.release(ctx, d, session)
-}
-
-// release turns a queued draft into a plain one, unless another replaced it.
-func (e *Engine) release(ctx context.Context, d chat.Draft, session chat.SessionID) {
-	released, err := e.drafts.ReleaseDraft(ctx, d)
-	if err != nil {
-		e.log.Warn("the queued message could not be kept as a draft", "branch", d.BranchID, "err", err)
-	}
-	if released {
-		e.changed(chat.ChangeDraft, string(d.BranchID), session)
-	}
-}
-
-// SendOrQueue is Send, but while another turn of the branch runs the message becomes its queued draft, sent as soon
-// as that answer is final. The handle is then nil.
-func (e *Engine) SendOrQueue(ctx context.Context, m Message) (*Handle, error) {
-	h, err := e.Send(ctx, m)
-	if chat.CodeOf(err) != chat.CodeBusy {
-		return h, err
-	}
-	b, berr := e.past.Branch(ctx, m.Branch)
-	if berr != nil {
-		return nil, berr
-	}
-	e.claimQueue(m.Branch)
-	defer e.releaseQueue(m.Branch)
-	if err := e.drafts.SaveDraft(ctx, chat.Draft{BranchID: m.Branch, Message: m.Content, Queued: true}); err != nil {
-		return nil, err
-	}
-	e.changed(chat.ChangeDraft, string(m.Branch), b.SessionID)
-	// The running turn may have ended before the draft was saved.
-	if last, ok, err := e.past.LastTurn(ctx, m.Branch); err == nil && ok && !e.IsRunning(last.ID) && !e.queuesBehind(ctx, last) {
-		e.sendQueued(ctx, m.Branch, b.SessionID, last.Phase.Finalized())
-	}
-	return nil, nil
-}
-
-// queuesBehind reports a turn whose calls wait, and records that a message is queued behind it.
-func (e *Engine) queuesBehind(ctx context.Context, last chat.Turn) bool {
-	waits, err := e.suspended(ctx, last)
-	if err != nil || !waits {
-		return false
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.behind[last.BranchID] = true
-	return true
-}
-
-// claimQueue claims a branch's queued message until releaseQueue: recovery then leaves it alone.
-func (e *Engine) claimQueue(branch chat.BranchID) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.claims[branch]++
-}
-
-func (e *Engine) releaseQueue(branch chat.BranchID) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.claims[branch]--; e.claims[branch] == 0 {
-		delete(e.claims, branch)
-	}
-}
-
-// isClaimed reports that a turn runs or is still to be saved, or that its queued message is claimed; these states
+// isClaimed reports that a turn runs or is still to be saved, or that its queue is claimed; these states
 // overlap without a gap.
 func (e *Engine) isClaimed(last chat.Turn, branch chat.BranchID) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.runs[last.ID] != nil || e.unsaved[last.ID].write != nil || e.claims[branch] > 0
+	return e.runs[last.ID] != nil || e.unsaved[last.ID].write != nil || e.claims[branch] != nil
 }
 
 func (e *Engine) isClosed() bool {

@@ -49,7 +49,7 @@ func TestEndings(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.provider.script(tt.calls...)
 			got := w.send("hi")
 			w.is(got, tt.phase, tt.outcome, tt.answer)
@@ -74,7 +74,7 @@ func failureCode(t chat.Turn) chat.Code {
 
 // TestPromptIsDurableFirst: the prompt is in the database before the first byte is sent.
 func TestPromptIsDurableFirst(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	var found bool
 	w.provider.script(call{events: []string{text("a"), done}, after: func(i int) {
 		last, ok, err := w.store.LastTurn(context.Background(), w.branch.ID)
@@ -89,7 +89,7 @@ func TestPromptIsDurableFirst(t *testing.T) {
 // TestStop: the text that arrived becomes a final answer, marked as stopped; without text the turn fails.
 func TestStop(t *testing.T) {
 	for _, events := range [][]string{{text("so far")}, nil} {
-		w := newWorld(t)
+		w := newEnv(t)
 		begun := make(chan struct{})
 		w.provider.script(call{events: append([]string{`{"t":"ping"}`}, events...), gate: make(chan struct{}), after: func(i int) {
 			if i == len(events) {
@@ -114,7 +114,7 @@ func TestStop(t *testing.T) {
 // TestContinueAfterStop: a stopped answer is final and does not change. Continuing it is a new message, which is
 // possible only at the end of the conversation.
 func TestContinueAfterStop(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	begun := make(chan struct{})
 	w.provider.script(call{events: []string{text("so far")}, gate: make(chan struct{}), after: func(int) { close(begun) }})
 	h := w.start("hi")
@@ -139,7 +139,7 @@ func TestContinueAfterStop(t *testing.T) {
 
 // TestIdleTimeout: a stream without events ends with an error.
 func TestIdleTimeout(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.settings.IdleTimeout = 20 * time.Millisecond
 	w.provider.script(call{events: []string{text("then nothing")}, gate: make(chan struct{})})
 	got := w.send("hi")
@@ -151,8 +151,8 @@ func TestIdleTimeout(t *testing.T) {
 
 // TestDecisions: keep, discard, retry and continue of an incomplete turn.
 func TestDecisions(t *testing.T) {
-	incomplete := func(t *testing.T) (*world, chat.Turn) {
-		w := newWorld(t)
+	incomplete := func(t *testing.T) (*env, chat.Turn) {
+		w := newEnv(t)
 		w.provider.script(call{events: []string{text("half")}, err: errDropped})
 		got := w.send("hi")
 		w.is(got, chat.PhaseResponding, chat.OutcomeIncomplete, "half")
@@ -177,7 +177,7 @@ func TestDecisions(t *testing.T) {
 		w.clean()
 	})
 	t.Run("discard a failed one", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		w.provider.script(call{err: errRefused})
 		failed := w.send("hi")
 		w.is(failed, chat.PhaseFailed, chat.OutcomeFailed, "")
@@ -209,7 +209,7 @@ func TestDecisions(t *testing.T) {
 		}
 		w.clean()
 	})
-	t.Run("a retry that brings nothing does not take the text away", func(t *testing.T) {
+	t.Run("a retry without text keeps the text of the first attempt", func(t *testing.T) {
 		w, got := incomplete(t)
 		w.provider.script(call{err: errRefused})
 		h, err := w.engine.Retry(t.Context(), got.ID, "")
@@ -240,7 +240,7 @@ func TestBlockedBranch(t *testing.T) {
 	for policy, want := range map[turn.IncompletePolicy]chat.Outcome{
 		turn.IncompleteRefuse: chat.OutcomeIncomplete, turn.IncompleteKeep: chat.OutcomeKept, turn.IncompleteDiscard: chat.OutcomeDiscarded,
 	} {
-		w := newWorld(t)
+		w := newEnv(t)
 		w.provider.script(call{events: []string{text("half")}, err: errDropped})
 		first := w.send("one")
 		h, err := w.engine.Send(t.Context(), turn.Message{Branch: w.branch.ID, Content: chat.UserText("two"), Incomplete: policy})
@@ -263,7 +263,7 @@ func TestBlockedBranch(t *testing.T) {
 
 // TestSummaryLag is SRD 22.1: a turn that is sent right after another contains that one in full, as a pending turn.
 func TestSummaryLag(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.provider.script(call{events: []string{text("the answer is ELEPHANT"), done}})
 	w.send("what is it?")
 	w.send("and now?")
@@ -293,7 +293,7 @@ func TestSummaryLag(t *testing.T) {
 // TestFailedTurnsStayOut: a failed turn blocks nothing and is in no context; retrying it makes a new turn that refers
 // to it.
 func TestFailedTurnsStayOut(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.provider.script(call{err: errRefused})
 	failed := w.send("SECRETLY broken")
 	w.send("next")
@@ -311,9 +311,36 @@ func TestFailedTurnsStayOut(t *testing.T) {
 	w.clean()
 }
 
+// TestTheQuestionIsSentOnce: however often a failed turn was sent again, the model gets its question once, also in the
+// next message's context. The record keeps every try.
+func TestTheQuestionIsSentOnce(t *testing.T) {
+	w := newEnv(t)
+	w.provider.script(call{err: errRefused}, call{err: errRefused}, call{err: errRefused}, call{events: []string{text("The river."), done}}, call{events: []string{text("Yes."), done}})
+	last := w.send("WHICHWATER runs here?")
+	for range 3 {
+		h, err := w.engine.Retry(t.Context(), last.ID, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := w.wait(h)
+		if again.RetryOf != last.ID || again.Seq != last.Seq+1 {
+			t.Fatalf("retry made %+v", again)
+		}
+		last = again
+	}
+	w.is(last, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "The river.")
+	w.send("really?")
+	for i, body := range w.provider.requests()[3:] {
+		if n := strings.Count(body, "WHICHWATER"); n != 1 {
+			t.Errorf("request %d contains the question %d times: %s", i, n, body)
+		}
+	}
+	w.clean()
+}
+
 // TestRetryFinalForks: regenerating a final answer never overwrites it.
 func TestRetryFinalForks(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.send("one")
 	second := w.send("two")
 	h, err := w.engine.Retry(t.Context(), second.ID, "")
@@ -333,7 +360,7 @@ func TestRetryFinalForks(t *testing.T) {
 
 // TestOverBudget: the prompt is kept and the error contains the numbers.
 func TestOverBudget(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.window = 2000
 	got := w.send(strings.Repeat("word ", 5000))
 	w.is(got, chat.PhaseFailed, chat.OutcomeFailed, "")
@@ -347,7 +374,7 @@ func TestOverBudget(t *testing.T) {
 
 // TestBadMessages: they are refused before anything is written.
 func TestBadMessages(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	for _, s := range []string{"", "  \n", "bad \xff byte"} {
 		_, err := w.engine.Send(t.Context(), turn.Message{Branch: w.branch.ID, Content: chat.UserText(s)})
 		if chat.CodeOf(err) != chat.CodeInvalid {
@@ -359,31 +386,7 @@ func TestBadMessages(t *testing.T) {
 	}
 }
 
-// TestQueuedMessage: it is sent once, when the answer before it is final.
-func TestQueuedMessage(t *testing.T) {
-	w := newWorld(t)
-	gate, begun := make(chan struct{}), make(chan struct{})
-	w.provider.script(call{events: []string{text("a")}, gate: gate, after: func(int) { close(begun) }})
-	h := w.start("one")
-	<-begun
-	queued, err := w.engine.SendOrQueue(t.Context(), turn.Message{Branch: w.branch.ID, Content: chat.UserText("two")})
-	if err != nil || queued != nil {
-		t.Fatalf("queueing gave %v, %v", queued, err)
-	}
-	if _, err := w.engine.Stop(t.Context(), h.Turn.ID); err != nil {
-		t.Fatal(err)
-	}
-	w.eventually("the queued message was not answered", func() bool {
-		last, ok, err := w.store.LastTurn(context.Background(), w.branch.ID)
-		return err == nil && ok && last.Seq == 2 && last.Phase == chat.PhaseResponseFinalized && last.User.RenderedText() == "two"
-	})
-	if _, ok, _ := w.store.Draft(t.Context(), w.branch.ID); ok {
-		t.Error("the draft is still there")
-	}
-	w.clean()
-}
-
-func (w *world) eventually(msg string, ok func() bool) {
+func (w *env) eventually(msg string, ok func() bool) {
 	w.t.Helper()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if ok() {
@@ -397,7 +400,7 @@ func (w *world) eventually(msg string, ok func() bool) {
 // displayed.
 func TestFrames(t *testing.T) {
 	for _, ahead := range []bool{false, true} {
-		w := newWorld(t)
+		w := newEnv(t)
 		if ahead {
 			w.journals.Configure(journal.Options{Durability: journal.WriteAhead})
 		}
@@ -433,7 +436,7 @@ func TestFrames(t *testing.T) {
 
 // TestConcurrentBranches: two branches stream at the same time, but each branch runs one turn at a time.
 func TestConcurrentBranches(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	base := w.send("base")
 	fork, err := w.branches.After(t.Context(), base.ID, "side", false)
 	if err != nil {
@@ -459,7 +462,7 @@ func TestConcurrentBranches(t *testing.T) {
 
 // TestClose keeps the text that arrived.
 func TestClose(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	begun := make(chan struct{})
 	w.provider.script(call{events: []string{text("so far")}, gate: make(chan struct{}), after: func(int) { close(begun) }})
 	h := w.start("hi")
@@ -476,7 +479,7 @@ func TestClose(t *testing.T) {
 // TestSettleFails: if the end of a turn cannot be written to the database, its journal still has it, and the next
 // decision recovers it without a restart.
 func TestSettleFails(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	broken := &failing{Store: w.store, err: errors.New("disk full")}
 	e := turn.NewEngine(turn.Deps{
 		Turns: broken, History: broken, Contexts: broken, Drafts: broken, Calls: broken, Journals: w.journals, Models: models{w}, Branches: w.branches, Publish: w.seen, Counter: words{},
@@ -533,7 +536,7 @@ func TestWaitLevels(t *testing.T) {
 	for level, want := range map[jobs.Level]chat.Phase{
 		jobs.LevelFinalized: chat.PhaseResponseFinalized, jobs.LevelCommitted: chat.PhaseStateCommitted, jobs.LevelIndexed: chat.PhaseDone,
 	} {
-		w := newWorld(t)
+		w := newEnv(t)
 		got := w.send("hi")
 		got, err := w.jobs.RunTurn(t.Context(), got.ID, level)
 		if err != nil || got.Phase != want {
@@ -545,7 +548,7 @@ func TestWaitLevels(t *testing.T) {
 // TestShrunkOverBudget: if the second, smaller context does not fit either, the turn fails with that error and not
 // with the one that ended its step.
 func TestShrunkOverBudget(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.window = 8000
 	w.provider.script(call{err: &llm.Error{Code: chat.CodeTooLarge, Status: 400, Message: "too long"}})
 	got := w.send(strings.Repeat("word ", 6500))
@@ -559,7 +562,7 @@ func TestShrunkOverBudget(t *testing.T) {
 // TestStopBeforeTheRetryBegins: stopping right after Retry leaves the turn incomplete, with its text.
 func TestStopBeforeTheRetryBegins(t *testing.T) {
 	for range 20 {
-		w := newWorld(t)
+		w := newEnv(t)
 		w.provider.script(call{events: []string{text("half")}, err: errDropped}, call{gate: make(chan struct{})})
 		got := w.send("hi")
 		if _, err := w.engine.Retry(t.Context(), got.ID, ""); err != nil {
@@ -577,31 +580,9 @@ func TestStopBeforeTheRetryBegins(t *testing.T) {
 	}
 }
 
-// TestQueuedDraftAfterRestart: a message that was queued behind a turn of an earlier run becomes an ordinary draft;
-// nothing is sent automatically.
-func TestQueuedDraftAfterRestart(t *testing.T) {
-	w := newWorld(t)
-	begun := make(chan struct{})
-	w.provider.script(call{events: []string{text("a")}, gate: make(chan struct{}), after: func(int) { close(begun) }})
-	w.start("one")
-	<-begun
-	if _, err := w.engine.SendOrQueue(t.Context(), turn.Message{Branch: w.branch.ID, Content: chat.UserText("two")}); err != nil {
-		t.Fatal(err)
-	}
-	c := w.crashed()
-	c.recover()
-	d, ok, err := c.store.Draft(t.Context(), w.branch.ID)
-	if err != nil || !ok || d.Queued || d.Message.RenderedText() != "two" {
-		t.Fatalf("%+v %v %v", d, ok, err)
-	}
-	if len(c.provider.requests()) != 0 {
-		t.Fatal("something was sent without a request")
-	}
-}
-
 // TestForkBeforeAFailedTurn: pending turns before it are committed first.
 func TestForkBeforeAFailedTurn(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.send("one")
 	w.provider.script(call{err: errRefused})
 	w.send("two")

@@ -16,7 +16,7 @@ const gap = "\n\n[…]\n\n"
 // excerpt is a part of a document within most tokens: its beginning, and then, in order, the paragraphs that share
 // the rarest words with the question. The document is not in memory yet when its message is answered.
 func excerpt(text, question string, most int, count func(string) int) string {
-	terms := telling(question)
+	terms := distinctive(question)
 	head := beginning(text, int(headShare*float64(most)), count)
 	found := matching(text[len(head):], terms)
 	if len(found) == 0 {
@@ -38,9 +38,9 @@ func excerpt(text, question string, most int, count func(string) int) string {
 	return strings.Join(parts, gap)
 }
 
-// telling are the terms of a question that are searched in a document: only the longest if there are many, because
+// distinctive are the terms of a question that are searched in a document: only the longest if there are many, because
 // the document may be megabytes long.
-func telling(question string) []string {
+func distinctive(question string) []string {
 	terms := retrieval.Terms(retrieval.Ends(question))
 	slices.SortStableFunc(terms, func(a, b string) int { return len(b) - len(a) })
 	return terms[:min(len(terms), maxTerms)]

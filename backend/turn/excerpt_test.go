@@ -18,7 +18,7 @@ func TestWordsSearchedInADocument(t *testing.T) {
 		fmt.Fprintf(&b, "w%d ", i)
 	}
 	b.WriteString("and the mausoleum")
-	got := telling(b.String())
+	got := distinctive(b.String())
 	if len(got) != maxTerms || got[0] != "alexandria" || got[1] != "lighthouse" || got[2] != "mausoleum" {
 		t.Errorf("%d terms: %q", len(got), got[:min(len(got), 4)])
 	}
@@ -38,13 +38,13 @@ func TestPartsInThePromptAreNotRetrieved(t *testing.T) {
 		spans []chat.Span
 		want  bool
 	}{
-		"whole":             {"file", chat.PackedFull, nil, false},
-		"both that stand":   {"file", chat.PackedSlice, []chat.Span{first, third}, true},
-		"one that does not": {"file", chat.PackedSlice, []chat.Span{first, second}, false},
-		"a summary":         {"file", chat.PackedSummary, nil, false},
-		"another document":  {"third", chat.PackedSlice, []chat.Span{first}, false},
-		"one that is whole": {"other", chat.PackedFull, nil, true},
-		"no document":       {"", chat.PackedSlice, []chat.Span{first}, false},
+		"whole":                                  {"file", chat.PackedFull, nil, false},
+		"both spans in the prompt":               {"file", chat.PackedSlice, []chat.Span{first, third}, true},
+		"one span not in the prompt":             {"file", chat.PackedSlice, []chat.Span{first, second}, false},
+		"a summary":                              {"file", chat.PackedSummary, nil, false},
+		"another document":                       {"third", chat.PackedSlice, []chat.Span{first}, false},
+		"a document that is whole in the prompt": {"other", chat.PackedFull, nil, true},
+		"no document":                            {"", chat.PackedSlice, []chat.Span{first}, false},
 	}
 	for name, c := range tests {
 		x := retrieval.Artifact{Form: c.form, Slices: c.spans}

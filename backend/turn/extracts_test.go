@@ -9,7 +9,7 @@ import (
 // An extract is made once and never changes, so that the contexts of old turns can be rebuilt byte for byte after
 // many requests and a restart.
 func TestExtractsNeverChange(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.window = 4096
 	var last string
 	for i := range 30 {

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sync"
@@ -164,9 +165,7 @@ func (em *emitter) take(f *chat.Frame) {
 		if s.seq > em.allowed || s.block != em.queue[0].block {
 			break
 		}
-		if s.tool != "" {
-			f.Tool = s.tool
-		}
+		f.Tool = cmp.Or(s.tool, f.Tool)
 		text = append(text, s.text...)
 		f.JournalSeq = s.seq
 	}
@@ -188,9 +187,7 @@ func (em *emitter) remember(f chat.Frame) {
 	}
 	b := &em.shown[i]
 	b.kind = llm.DeltaKind(f.Kind)
-	if f.Tool != "" {
-		b.tool = f.Tool
-	}
+	b.tool = cmp.Or(f.Tool, b.tool)
 	b.text.add(f.Text)
 }
 

@@ -81,12 +81,12 @@ func (g *guarded) Result() (r llm.Result) {
 	return r
 }
 
-// died ends the turn of a run that panicked with the journal's content. If even that fails, the reconciler settles
+// endPanicked ends the turn of a run that panicked with the journal's content. If even that fails, the reconciler settles
 // the turn.
-func (r *run) died(d *chat.Error, stack []byte) {
+func (r *run) endPanicked(d *chat.Error, stack []byte) {
 	r.e.log.Error("a turn panicked", "turn", r.turn.ID, "err", d, "stack", string(stack))
 	r.settleErr = d
-	r.letGo(d)
+	r.closeResources(d)
 	defer panics.Recover(func(d *chat.Error, stack []byte) {
 		r.e.log.Error("a turn panicked while it was closed", "turn", r.turn.ID, "err", d, "stack", string(stack))
 	})
@@ -95,8 +95,8 @@ func (r *run) died(d *chat.Error, stack []byte) {
 	}
 }
 
-// letGo closes the run's resources.
-func (r *run) letGo(d *chat.Error) {
+// closeResources closes the run's resources.
+func (r *run) closeResources(d *chat.Error) {
 	defer panics.Recover(func(*chat.Error, []byte) {}) // reported already
 	if r.writer == nil {
 		return

@@ -21,10 +21,10 @@ func TestAPanicEndsOnlyItsTurn(t *testing.T) {
 	}{
 		"in the run, with text":    {call{events: []string{text("half")}, after: boom}, chat.PhaseResponding, chat.OutcomeIncomplete, "half"},
 		"in the run, without text": {call{events: []string{`{"t":"ping"}`}, after: boom}, chat.PhaseFailed, chat.OutcomeFailed, ""},
-		"in reading":               {call{events: []string{text("read "), `{"t":"panic"}`, text("unread"), done}}, chat.PhaseResponding, chat.OutcomeIncomplete, "read "},
+		"while reading":            {call{events: []string{text("read "), `{"t":"panic"}`, text("unread"), done}}, chat.PhaseResponding, chat.OutcomeIncomplete, "read "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.provider.script(c.call)
 			got := w.send("hi")
 			w.is(got, c.phase, c.out, c.answer)
@@ -53,14 +53,14 @@ func TestAPanicEndsOnlyItsTurn(t *testing.T) {
 // the calibration; the answer is kept.
 func TestImpossibleUsageIsDropped(t *testing.T) {
 	for name, c := range map[string]struct{ reported, says string }{
-		"negative":                    {`{"output_tokens":-5}`, "negative"},
-		"over the window":             {`{"input_tokens":900000}`, "more than the"},
-		"an answer over the window":   {`{"output_tokens":900000}`, "more than the"},
-		"absurd, of what was cached":  {`{"cached_input_tokens":4611686018427387904}`, "more than the"},
-		"as a call may have had them": {`{"input_tokens":11}`, ""},
+		"negative":                      {`{"output_tokens":-5}`, "negative"},
+		"more than the window":          {`{"input_tokens":900000}`, "more than the"},
+		"answer longer than the window": {`{"output_tokens":900000}`, "more than the"},
+		"absurd count of cached tokens": {`{"cached_input_tokens":4611686018427387904}`, "more than the"},
+		"a plausible count":             {`{"input_tokens":11}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.provider.script(call{events: []string{text("fine"), done, `{"t":"usage","s":` + strconv.Quote(c.reported) + `}`}})
 			got := w.send("hi")
 			w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "fine")

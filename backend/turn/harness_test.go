@@ -1,6 +1,7 @@
 package turn_test
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"strings"
@@ -26,8 +27,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// world is an engine with a real database and real journals.
-type world struct {
+// env is an engine with a real database and real journals.
+type env struct {
 	t        testing.TB
 	dir      string
 	clock    clock.Clock // nil: the system clock
@@ -42,7 +43,8 @@ type world struct {
 	window   int
 	// alwaysMode is the tools mode of the models themselves.
 	alwaysMode llm.ToolsMode
-	noTools    bool // models cannot call tools
+	noTools    bool         // models cannot call tools
+	called     atomic.Int64 // answers with calls that were recorded as a proof that the model can call tools
 	cost       func(chat.Usage) chat.Cost
 	retrieve   int // budget.max_retrieval_tokens
 	memory     *fakeMemory
@@ -93,22 +95,25 @@ func (r *recorder) all() []chat.Frame {
 	return append([]chat.Frame{}, r.frames...)
 }
 
+func (r *recorder) changed() []chat.Change {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]chat.Change{}, r.changes...)
+}
+
 // models resolves every name to the scripted provider.
-type models struct{ w *world }
+type models struct{ w *env }
 
 func (m models) Resolve(_ context.Context, name string) (turn.Model, error) {
-	if name == "" {
-		name = "main"
-	}
+	name = cmp.Or(name, "main")
 	mode := m.w.alwaysMode
-	if mode == "" {
-		mode = llm.ToolsDisabled
-	}
+	mode = cmp.Or(mode, llm.ToolsDisabled)
 	return turn.Model{
 		Endpoint: llm.Endpoint{Name: name, Provider: "scripted", ModelID: name, Stream: true, ToolsMode: mode},
 		Provider: m.w.provider,
 		Limits:   prompt.Limits{ContextLimit: m.w.window, MaxOutput: 1000, ResponseReserve: 4000, SafetyMargin: 1500, WorkingSet: 50000, StateTarget: 1200, Retrieval: m.w.retrieve},
 		NoTools:  m.w.noTools, Cost: m.w.cost,
+		CalledTools: func() bool { return m.w.called.Add(1) == 1 },
 	}, nil
 }
 
@@ -120,9 +125,9 @@ func (words) count(s string) int     { return len(strings.Fields(s)) }
 func (words) Count(_, s string) int  { return words{}.count(s) }
 func (words) Encoding(string) string { return "words" }
 
-func newWorld(t testing.TB) *world {
+func newEnv(t testing.TB) *env {
 	t.Helper()
-	w := &world{t: t, dir: t.TempDir(), provider: &scripted{}, seen: &recorder{}, window: 100000}
+	w := &env{t: t, dir: t.TempDir(), provider: &scripted{}, seen: &recorder{}, window: 100000}
 	w.settings = turn.Settings{
 		IdleTimeout: time.Minute, FrameEvery: time.Millisecond, ProgressEvery: time.Hour,
 		Backoff: func(int) time.Duration { return time.Millisecond }, ToolsMode: llm.ToolsDisabled,
@@ -138,7 +143,7 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-func (w *world) open() {
+func (w *env) open() {
 	w.t.Helper()
 	s, err := store.Open(context.Background(), store.Options{DataDir: w.dir, Clock: w.clock})
 	if err != nil {
@@ -164,7 +169,7 @@ func (w *world) open() {
 // fullForCalls is a database that refuses the ends of some calls for lack of space.
 type fullForCalls struct {
 	*store.Store
-	w *world
+	w *env
 }
 
 func (s fullForCalls) EndCall(ctx context.Context, e chat.CallEnd) error {
@@ -177,7 +182,7 @@ func (s fullForCalls) EndCall(ctx context.Context, e chat.CallEnd) error {
 // roomFS is a disk with a limited size for a journal; 0: unlimited.
 type roomFS struct {
 	journal.FS
-	w *world
+	w *env
 }
 
 func (f roomFS) Create(path string) (journal.File, error) {
@@ -198,7 +203,7 @@ func (f *roomFile) Write(b []byte) (int, error) {
 	return f.File.Write(b)
 }
 
-func (w *world) close() {
+func (w *env) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := w.engine.Close(ctx); err != nil {
@@ -211,13 +216,13 @@ func (w *world) close() {
 }
 
 // send sends a message and waits for the end of the turn.
-func (w *world) send(s string) chat.Turn {
+func (w *env) send(s string) chat.Turn {
 	w.t.Helper()
 	h := w.start(s)
 	return w.wait(h)
 }
 
-func (w *world) start(s string) *turn.Handle {
+func (w *env) start(s string) *turn.Handle {
 	w.t.Helper()
 	h, err := w.engine.Send(context.Background(), turn.Message{Branch: w.branch.ID, Content: chat.UserText(s)})
 	if err != nil {
@@ -226,7 +231,7 @@ func (w *world) start(s string) *turn.Handle {
 	return h
 }
 
-func (w *world) wait(h *turn.Handle) chat.Turn {
+func (w *env) wait(h *turn.Handle) chat.Turn {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -238,7 +243,7 @@ func (w *world) wait(h *turn.Handle) chat.Turn {
 }
 
 // is checks the end of a turn.
-func (w *world) is(t chat.Turn, phase chat.Phase, outcome chat.Outcome, answer string) {
+func (w *env) is(t chat.Turn, phase chat.Phase, outcome chat.Outcome, answer string) {
 	w.t.Helper()
 	if t.Phase != phase || t.Outcome != outcome {
 		w.t.Fatalf("turn is %s %q, want %s %q (failure %+v)", t.Phase, t.Outcome, phase, outcome, t.Failure)
@@ -253,7 +258,7 @@ func (w *world) is(t chat.Turn, phase chat.Phase, outcome chat.Outcome, answer s
 }
 
 // clean runs verify.
-func (w *world) clean() {
+func (w *env) clean() {
 	w.t.Helper()
 	found, err := w.store.Verify(context.Background())
 	if err != nil {

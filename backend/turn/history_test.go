@@ -33,7 +33,7 @@ func sentTexts(t *testing.T, body string) []string {
 // TestXRayShowsEveryByte: for any past turn, the X-ray shows exactly the text that was sent, even after the cut
 // advanced and the turn was committed.
 func TestXRayShowsEveryByte(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.window = 6000
 	if _, err := w.store.AddPin(t.Context(), w.branch.ID, "Never on a Friday", 4); err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func TestXRayShowsEveryByte(t *testing.T) {
 // TestPrefixThroughTheStore: while turns are committed and range summaries are made, sections 1 to 6 of a request are
 // a prefix of the next request until the cut advances.
 func TestPrefixThroughTheStore(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.window = 8192
 	var last prompt.Manifest
 	var lastSent []string
@@ -117,7 +117,7 @@ func TestPrefixThroughTheStore(t *testing.T) {
 // TestForcedSummaries: on request, all turns but the newest are summarized once although they still fit. They are
 // sent in full until they no longer fit.
 func TestForcedSummaries(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	for i := range 8 {
 		w.provider.script(call{events: []string{text(strings.Repeat("answer ", 100)), done}})
 		w.send(fmt.Sprintf("question %d %s", i, strings.Repeat("word ", 50)))
@@ -161,7 +161,7 @@ func TestSizeRejection(t *testing.T) {
 		phase      chat.Phase
 		steps      int
 	}{{2, chat.PhaseResponseFinalized, 3}, {9, chat.PhaseFailed, 4}} {
-		w := newWorld(t)
+		w := newEnv(t)
 		w.window = 6000
 		for range 12 {
 			w.provider.script(call{events: []string{text(strings.Repeat("answer ", 120)), done}})
@@ -195,7 +195,7 @@ func TestSizeRejection(t *testing.T) {
 // TestCalibration: if a provider counts more tokens than we do, less is sent, but only from the next advance of the
 // cut on.
 func TestCalibration(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.window = 20000
 	for range 20 {
 		if err := w.store.ObserveCalibration(t.Context(), "scripted", "main", 1000, 1300); err != nil {
@@ -224,7 +224,7 @@ func TestCalibration(t *testing.T) {
 
 // TestPlainChat: with memory off, nothing derived is sent, and turns are still stored.
 func TestPlainChat(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.settings.Policy.History = prompt.HistoryOff
 	for range 3 {
 		w.send("hello there")

@@ -43,9 +43,9 @@ func (l *lines) leave(branch chat.BranchID, place chan struct{}) {
 	}
 }
 
-// InLine calls send, which sends a message to the branch, when no turn of the branch runs in this process. Callers are
-// served in the order of their arrival. It waits at most patience, and then returns send's error CodeBusy, or one of
-// its own if send was never called. waits is called once if it has to wait.
+// InLine calls send, which sends a message to the branch, when no turn of the branch runs in this process and no queued
+// message is about to be sent. Callers are served in the order of their arrival. It waits at most patience, and then
+// returns send's error CodeBusy, or one of its own if send was never called. waits is called once if it has to wait.
 func (e *Engine) InLine(ctx context.Context, branch chat.BranchID, patience time.Duration, waits func(), send func() error) error {
 	place := e.lines.join(branch)
 	defer e.lines.leave(branch, place)
@@ -61,6 +61,9 @@ func (e *Engine) InLine(ctx context.Context, branch chat.BranchID, patience time
 				return chat.WrapError(chat.CodeCancelled, "turn.line", err, "Cancelled while waiting for the running answer. Nothing was sent.")
 			}
 			return busy
+		}
+		if until = e.released(ctx, branch); until != nil {
+			continue
 		}
 		err := send()
 		if chat.CodeOf(err) != chat.CodeBusy {

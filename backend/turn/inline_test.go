@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/turn"
 )
 
 // sendInLine sends a message through InLine and returns its error; joined gets a value when it has to wait.
-func (w *world) sendInLine(ctx context.Context, words string, patience time.Duration, joined chan<- string) error {
+func (w *env) sendInLine(ctx context.Context, words string, patience time.Duration, joined chan<- string) error {
 	return w.engine.InLine(ctx, w.branch.ID, patience, func() { joined <- words }, func() error {
 		_, err := w.engine.Send(ctx, turn.Message{Branch: w.branch.ID, Content: chat.UserText(words), Incomplete: turn.IncompleteDiscard})
 		return err
@@ -21,7 +22,7 @@ func (w *world) sendInLine(ctx context.Context, words string, patience time.Dura
 // Messages that are sent while an answer is running wait for it and are sent in the order of their arrival. Who has no
 // patience, or is cancelled, leaves the line without sending and without stopping the others.
 func TestMessagesWaitInLine(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	gate, begun := make(chan struct{}), make(chan struct{}, 1)
 	w.provider.script(call{events: []string{text("a"), done}, gate: gate, after: func(int) { begun <- struct{}{} }},
 		answer("b"), answer("c"), answer("d"))
@@ -69,10 +70,7 @@ func TestMessagesWaitInLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var said []string
-	for _, x := range turns {
-		said = append(said, x.User.RenderedText())
-	}
+	said := lists.Map(turns, func(x chat.Turn) string { return x.User.RenderedText() })
 	if !slices.Equal(said, []string{"one", "two", "three", "four"}) {
 		t.Errorf("sent: %q", said)
 	}
@@ -81,7 +79,7 @@ func TestMessagesWaitInLine(t *testing.T) {
 
 // What is busy for another reason than a running answer is reported at once.
 func TestTheLineIsOnlyForRunningAnswers(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	attempts := 0
 	err := w.engine.InLine(t.Context(), w.branch.ID, time.Hour, func() { t.Error("it waited") }, func() error {
 		attempts++

@@ -35,12 +35,12 @@ type run struct {
 	proposed chat.ToolBatchID // by this run, the last
 	waits    bool             // it ended because calls wait for the user
 
-	brought                 // by earlier steps
-	earlier bool            // text or calls from earlier steps or attempts exist
-	closed  []chat.Step     // ended steps, of earlier runs and this one
-	memory  memorySelection // the same for every attempt
-	context prompt.PreparedContext
-	body    json.RawMessage
+	earlierSteps                 // by earlier steps
+	earlier      bool            // text or calls from earlier steps or attempts exist
+	closed       []chat.Step     // ended steps, of earlier runs and this one
+	memory       memorySelection // the same for every attempt
+	context      prompt.PreparedContext
+	body         json.RawMessage
 
 	continues *llm.Continuation // the answer stored by the provider
 	forgotten bool              // the provider has forgotten it
@@ -73,7 +73,7 @@ type state func(context.Context) state
 func (r *run) loop(ctx context.Context) {
 	defer r.e.finished(r)
 	defer r.stream.end()
-	defer panics.Recover(r.died)
+	defer panics.Recover(r.endPanicked)
 	// A continued turn has earlier text: until that is read, a failure must not discard it.
 	r.earlier = r.turn.Phase == chat.PhaseResponding
 	for s := r.first(r, ctx); s != nil; {
@@ -122,7 +122,7 @@ func (r *run) prepare(ctx context.Context) state {
 
 func (r *run) assembly() assembly {
 	return assembly{
-		branch: r.turn.BranchID, seq: r.turn.Seq, model: r.model, current: r.turn.User, earlier: r.brought,
+		branch: r.turn.BranchID, seq: r.turn.Seq, model: r.model, current: r.turn.User, earlier: r.earlierSteps,
 		reduce: r.reduce, turn: &r.turn, step: r.index, memory: &r.memory,
 	}
 }
@@ -140,14 +140,14 @@ func (r *run) loadEarlier(ctx context.Context) error {
 		return err
 	}
 	r.closed = steps
-	if r.brought, err = r.e.broughtBefore(ctx, steps, r.index); err != nil {
+	if r.earlierSteps, err = r.e.readEarlier(ctx, steps, r.index); err != nil {
 		return err
 	}
-	all, err := r.e.broughtBefore(ctx, steps, steps[len(steps)-1].Index+1)
+	all, err := r.e.readEarlier(ctx, steps, steps[len(steps)-1].Index+1)
 	if err != nil {
 		return err // earlier results are unknown and must not be treated as empty
 	}
-	r.earlier = all.stands()
+	r.earlier = all.hasContent()
 	return nil
 }
 
@@ -155,7 +155,7 @@ func (r *run) loadEarlier(ctx context.Context) error {
 // Responding.
 func (r *run) begin(ctx context.Context) state {
 	if err := context.Cause(ctx); err != nil {
-		return r.settleNothing(err)
+		return r.endWithoutStream(err)
 	}
 	r.number++
 	r.stream.end()
@@ -262,7 +262,7 @@ func (r *run) receive(ev chat.RawEvent) error {
 func (r *run) settle(ctx context.Context) state {
 	r.end = judge(attempt{
 		result: r.decoder.Result(), err: r.err, events: r.stream.count, number: r.number, earlier: r.earlier,
-		shrunk: r.shrunk, more: r.index+1 < r.e.maxSteps(), mode: r.model.Endpoint.ToolsMode, rests: r.continues != nil || r.model.Endpoint.Store && !r.forgotten,
+		shrunk: r.shrunk, more: r.index+1 < r.e.maxSteps(), mode: r.model.Endpoint.ToolsMode, continues: r.continues != nil || r.model.Endpoint.Store && !r.forgotten,
 	})
 	r.closeJournal()
 	if err := faults.Point("turn.journal_sealed"); err != nil {
@@ -280,7 +280,7 @@ func (r *run) settle(ctx context.Context) state {
 	case verdictTools:
 		return r.propose
 	case verdictPaused:
-		return r.goOnPaused
+		return r.continuePaused
 	case verdictWhole:
 		return r.sendWhole
 	}
@@ -337,7 +337,7 @@ func (r *run) backoff(ctx context.Context) state {
 	case <-timer.C:
 		return r.begin
 	case <-ctx.Done():
-		return r.settleNothing(context.Cause(ctx))
+		return r.endWithoutStream(context.Cause(ctx))
 	}
 }
 
@@ -352,156 +352,4 @@ func (r *run) closeAttempt() error {
 	return nil
 }
 
-// goOnPaused sends a paused answer back unchanged, in the turn's next step.
-func (r *run) goOnPaused(ctx context.Context) state {
-	r.learn(r.decoder.Result().Usage)
-	if err := r.closeAttempt(); err != nil {
-		return r.failWith(ctx, err)
-	}
-	r.stream.end()
-	r.number, r.shrunk, r.refusal = 0, 0, nil
-	r.index++
-	return r.prepare
-}
-
-// settleNothing ends a run that was cancelled while no stream was open.
-func (r *run) settleNothing(cause error) state {
-	if r.step.Outcome.Status != chat.StepRunning {
-		r.step = chat.Step{}
-	}
-	r.end = judge(attempt{err: cause, number: r.number, earlier: r.earlier})
-	switch r.end.verdict {
-	case verdictFinal:
-		if r.brought.calls {
-			return r.stopCalls
-		}
-		// Stop before a retry or continuation had begun: the earlier state is restored.
-		r.end.verdict, r.end.failure = verdictIncomplete, failureOf(errStoppedEarly)
-		return r.interrupt
-	case verdictIncomplete:
-		return r.interrupt
-	}
-	return r.fail
-}
-
 var errStoppedEarly = chat.Errorf(chat.CodeCancelled, "turn.stop", "Stopped before the next attempt began. What had arrived before is kept.")
-
-// failWith ends a run for a reason of our own: over budget, a full disk. If the run was cancelled, that is the reason
-// instead of err.
-func (r *run) failWith(ctx context.Context, err error) state {
-	if cause := context.Cause(ctx); cause != nil {
-		return r.settleNothing(cause)
-	}
-	r.end = judge(attempt{err: err, number: MaxAttempts, earlier: r.earlier})
-	r.end.failure.Attempts = r.number
-	if r.earlier {
-		return r.interrupt
-	}
-	return r.fail
-}
-
-// finalize is TX-A. Responding -> ResponseFinalized. The journal is deleted only when the transaction is durable.
-func (r *run) finalize(context.Context) state {
-	res := r.decoder.Result()
-	r.metrics.Attempts = r.number
-	message := chat.Message{Role: chat.RoleAssistant, Blocks: join(r.base, res.Blocks)}
-	if !substantial(res.Blocks) && r.earlier {
-		message = r.fallbackMessage()
-	}
-	r.learn(res.Usage)
-	end := r.stepEnd()
-	end.DurableBytes = end.DisplayedBytes // made durable by this transaction, whatever the journal's state
-	f := chat.Finalization{
-		TurnID: r.turn.ID, Step: end, Message: message, Outcome: r.end.outcome,
-		Usage: usageOf(r.closed, res.Usage), Metrics: r.metrics,
-	}
-	r.written(func(ctx context.Context) (chat.Turn, error) { return r.e.turns.Finalize(ctx, f) })
-	return nil
-}
-
-// learn compares our count of the input with the provider's.
-func (r *run) learn(u *chat.Usage) {
-	// If the count is far below ours, the server cut the prompt, so it is not used.
-	if u == nil || u.InputTokens == 0 || u.InputTokens < r.context.Tokens()/2 {
-		return
-	}
-	ep := r.model.Endpoint
-	if err := r.e.contexts.ObserveCalibration(context.Background(), ep.Provider, ep.ModelID, r.context.Tokens(), u.InputTokens); err != nil {
-		r.e.log.Warn("the provider's token count could not be learned from", "err", err)
-	}
-}
-
-// fallbackMessage is the result of earlier attempts, for a stopped or empty retry, which must not replace it.
-func (r *run) fallbackMessage() chat.Message {
-	m, err := r.e.Answer(context.Background(), r.turn)
-	if err != nil {
-		r.e.log.Error("an earlier answer could not be read", "turn", r.turn.ID, "err", err)
-	}
-	return m
-}
-
-// interrupt leaves the turn Responding and incomplete.
-func (r *run) interrupt(context.Context) state {
-	end := r.stepEnd()
-	var usage *chat.Usage
-	if end != nil {
-		usage = end.Usage
-	}
-	i := chat.Interruption{TurnID: r.turn.ID, Step: end, Failure: r.end.failure, Usage: usageOf(r.closed, usage)}
-	r.written(func(ctx context.Context) (chat.Turn, error) { return r.e.turns.Interrupt(ctx, i) })
-	return nil
-}
-
-// fail ends the turn. Its prompt stays.
-func (r *run) fail(context.Context) state {
-	r.metrics.Attempts = r.number
-	f := chat.TurnFailure{TurnID: r.turn.ID, Step: r.stepEnd(), Outcome: chat.OutcomeFailed, Failure: r.end.failure, Metrics: r.metrics}
-	r.written(func(ctx context.Context) (chat.Turn, error) { return r.e.turns.FailTurn(ctx, f) })
-	return nil
-}
-
-// written saves how the turn ended and reads it back. If it cannot be saved (a full disk), the turn stays as it was
-// and its journal is kept. The reconciler, and the next decision about the turn, save it again; the next start
-// recovers it from its journal.
-func (r *run) written(end func(context.Context) (chat.Turn, error)) {
-	t, err := end(context.Background())
-	if err != nil {
-		r.settleErr, r.again = err, end
-		r.e.log.Error("a turn could not be settled; it is tried again", "turn", r.turn.ID, "err", err)
-		return
-	}
-	r.turn = t
-	if faults.Point("turn.settled") != nil {
-		return
-	}
-	if t.Phase.Finalized() || t.Phase == chat.PhaseFailed {
-		r.e.pruneAll(r.closed)
-		r.e.prune(r.step.ID)
-	}
-}
-
-func (r *run) clearEmitter() {
-	r.closed = append(r.closed, r.step)
-	r.step, r.writer = chat.Step{}, nil // ended in the database; it must not be ended again
-	r.mu.Lock()
-	r.emitter = nil
-	r.mu.Unlock()
-}
-
-// prune deletes the journal of a step whose events are in the database, and reports whether it is deleted.
-func (e *Engine) prune(id chat.StepID) bool {
-	if id == "" {
-		return false
-	}
-	if err := e.journals.Prune(id); err != nil {
-		e.log.Warn("a journal could not be removed", "step", id, "err", err)
-		return false
-	}
-	return faults.Point("turn.pruned") == nil
-}
-
-func (e *Engine) pruneAll(steps []chat.Step) {
-	for _, s := range steps {
-		e.prune(s.ID)
-	}
-}

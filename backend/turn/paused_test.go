@@ -15,7 +15,7 @@ var searched = event(wireEvent{T: "hosted", S: `{"type":"server_tool_use","id":"
 // An answer that its provider paused is continued in the turn's next step: it is sent back unchanged, without a new
 // user message.
 func TestAPausedAnswerIsContinued(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	for _, say := range []string{"I look. ", "And further. "} {
 		w.provider.script(call{events: []string{text(say), searched, pause}})
 	}
@@ -43,7 +43,7 @@ func TestAPausedAnswerIsContinued(t *testing.T) {
 
 // The steps limit of a turn also limits its pauses.
 func TestPausesAreLimited(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.settings.MaxSteps = 3
 	for range 5 {
 		w.provider.script(call{events: []string{text("Still. "), searched, pause}})

@@ -67,12 +67,13 @@ type ContextStore interface {
 	ObserveCalibration(ctx context.Context, provider, modelID string, estimated, reported int) error
 }
 
-// DraftStore stores unsent messages, including the queued ones.
+// DraftStore stores unsent messages: those that wait in a queue, and the draft that one becomes to be edited.
 type DraftStore interface {
-	Draft(context.Context, chat.BranchID) (chat.Draft, bool, error)
-	SaveDraft(context.Context, chat.Draft) error
-	ReleaseDraft(context.Context, chat.Draft) (bool, error)
-	QueuedDrafts(context.Context) ([]chat.Draft, error)
+	Queue(context.Context, chat.BranchID) ([]chat.QueuedMessage, error)
+	Enqueue(ctx context.Context, branch chat.BranchID, m chat.Message, at int, clearDraft bool) (chat.QueuedMessage, error)
+	MoveQueued(ctx context.Context, id chat.QueuedID, to int) (chat.BranchID, error)
+	RemoveQueued(context.Context, chat.QueuedID) (chat.QueuedMessage, error)
+	EditQueued(context.Context, chat.QueuedID) (chat.QueuedMessage, error)
 }
 
 // CallStore stores tool calls (SPEC 10).
@@ -94,6 +95,9 @@ type Model struct {
 	Limits   prompt.Limits
 	// NoTools: according to the user or its server it cannot call tools, so none are offered.
 	NoTools bool
+	// CalledTools records that the model called tools, which proves that it can; true: this was not known. nil: not
+	// recorded.
+	CalledTools func() bool
 	// Cost is what a usage costs by the model's price now; the zero Cost if no price is known. nil: never known.
 	Cost func(chat.Usage) chat.Cost
 }

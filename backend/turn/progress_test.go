@@ -11,7 +11,7 @@ import (
 )
 
 // step returns a turn's newest step from the database.
-func (w *world) step(id chat.TurnID) chat.Step {
+func (w *env) step(id chat.TurnID) chat.Step {
 	w.t.Helper()
 	steps, err := w.store.Steps(context.Background(), id)
 	if err != nil || len(steps) == 0 {
@@ -24,7 +24,7 @@ func (w *world) step(id chat.TurnID) chat.Step {
 // stream and in the database, and can be read after a crash.
 func TestReasoningCounts(t *testing.T) {
 	for _, durability := range []journal.Durability{journal.Buffered, journal.WriteAhead} {
-		w := newWorld(t)
+		w := newEnv(t)
 		w.settings.ProgressEvery = time.Millisecond
 		w.journals.Configure(journal.Options{Durability: durability, FsyncMs: 1})
 		begun := make(chan struct{})
@@ -63,7 +63,7 @@ func TestReasoningCounts(t *testing.T) {
 // TestProgressIsStoredWhileItStreams: the byte counters of a running step follow the stream, never decrease, and are
 // final once the step has ended.
 func TestProgressIsStoredWhileItStreams(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.settings.ProgressEvery = time.Millisecond
 	w.journals.Configure(journal.Options{FsyncMs: 1})
 	half, rest := make(chan struct{}), make(chan struct{})

@@ -2,17 +2,20 @@ package turn_test
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/store"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/turn"
 )
 
 // A message that is queued behind an answer is sent when the answer ends, even if recovery runs at the same moment.
 func TestRecoveryLeavesAQueuedMessageToItsTurn(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	gate, begun := make(chan struct{}), make(chan struct{}, 2)
 	w.provider.script(call{events: []string{text("a"), done}, gate: gate, after: func(int) { begun <- struct{}{} }}, answer("b"))
 	h := w.start("one")
@@ -20,72 +23,330 @@ func TestRecoveryLeavesAQueuedMessageToItsTurn(t *testing.T) {
 	if _, err := w.engine.SendOrQueue(t.Context(), turn.Message{Branch: w.branch.ID, Content: chat.UserText("two")}); err != nil {
 		t.Fatal(err)
 	}
-	var came atomic.Bool
-	w.seen.mu.Lock()
-	w.seen.hear = func(c chat.Change) {
-		if came.Load() || c.Kind != chat.ChangeTurn || w.engine.IsRunning(h.Turn.ID) {
-			return
-		}
-		came.Store(true)
+	w.afterwards(h, func() {
 		if _, err := w.engine.Recover(context.Background()); err != nil {
 			t.Error(err)
 		}
-	}
-	w.seen.mu.Unlock()
+	})
 	close(gate)
 	w.eventually("the queued message was not answered", func() bool {
 		last, ok, err := w.store.LastTurn(context.Background(), w.branch.ID)
 		return err == nil && ok && last.Seq == 2 && last.Phase == chat.PhaseResponseFinalized && last.User.RenderedText() == "two"
 	})
 	w.clean()
-	if !came.Load() {
-		t.Error("recovery did not run")
-	}
 }
 
-// between calls do after the queued drafts were listed and before any is taken back, which is when a message may be
-// queued behind a turn of this run.
-type between struct {
-	*store.Store
-	do func()
-}
-
-func (b *between) LastTurn(ctx context.Context, branch chat.BranchID) (chat.Turn, bool, error) {
-	last, ok, err := b.Store.LastTurn(ctx, branch)
-	if do := b.do; do != nil {
-		b.do = nil
-		do()
-	}
-	return last, ok, err
-}
-
-// A message that replaces an old queued one while recovery runs stays queued with its own text.
-func TestRecoveryLeavesAMessageQueuedMeanwhile(t *testing.T) {
-	w := newWorld(t)
-	ctx := context.Background()
-	queue := func(text string) {
-		t.Helper()
-		if err := w.store.SaveDraft(ctx, chat.Draft{BranchID: w.branch.ID, Message: chat.UserText(text), Queued: true}); err != nil {
-			t.Fatal(err)
+// afterwards calls do when a running turn has ended, before its queue is sent. The test fails if it never did.
+func (w *env) afterwards(h *turn.Handle, do func()) {
+	var came atomic.Bool
+	w.seen.mu.Lock()
+	defer w.seen.mu.Unlock()
+	w.seen.hear = func(c chat.Change) {
+		if c.Kind == chat.ChangeTurn && c.ID == string(h.Turn.ID) && !w.engine.IsRunning(h.Turn.ID) && !came.Swap(true) {
+			do()
 		}
 	}
-	queue("old")
-	s := &between{Store: w.store}
-	e := turn.NewEngine(turn.Deps{
-		Turns: s, History: s, Contexts: s, Drafts: s, Calls: s, Journals: w.journals, Models: models{w}, Branches: w.branches, Publish: w.seen, Counter: words{},
-		Settings: func() turn.Settings { return w.settings },
+	w.t.Cleanup(func() {
+		if !came.Load() {
+			w.t.Error("the end of the turn was not announced")
+		}
 	})
-	s.do = func() { queue("new") }
-	if _, err := e.Recover(ctx); err != nil {
+}
+
+// running starts a turn that is completed when gate is closed, and scripts the answers to further messages.
+func (w *env) running(answers ...call) (h *turn.Handle, gate chan struct{}) {
+	return w.runningTo(done, answers...)
+}
+
+// runningTo is running to another end.
+func (w *env) runningTo(end string, answers ...call) (h *turn.Handle, gate chan struct{}) {
+	gate = make(chan struct{})
+	begun := make(chan struct{}, 2)
+	w.provider.script(append([]call{{events: []string{text("a"), end}, gate: gate, after: func(int) { begun <- struct{}{} }}}, answers...)...)
+	h = w.start("one")
+	<-begun
+	return h, gate
+}
+
+// halfway starts a turn whose answer never completes.
+func (w *env) halfway() *turn.Handle {
+	begun := make(chan struct{}, 1)
+	w.provider.script(call{events: []string{text("a")}, gate: make(chan struct{}), after: func(int) { begun <- struct{}{} }})
+	h := w.start("one")
+	<-begun
+	return h
+}
+
+const cut = `{"t":"cut"}`
+
+func (w *env) queues(texts ...string) {
+	w.t.Helper()
+	for _, said := range texts {
+		h, err := w.engine.SendOrQueue(context.Background(), turn.Message{Branch: w.branch.ID, Content: chat.UserText(said)})
+		if err != nil || h != nil {
+			w.t.Fatalf("queueing %q gave %v, %v", said, h, err)
+		}
+	}
+}
+
+func (w *env) queue() turn.Queue {
+	w.t.Helper()
+	q, err := w.engine.Queue(context.Background(), w.branch.ID)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return q
+}
+
+// waiting are the texts of the queue, and why it is held.
+func (w *env) waiting() string {
+	q := w.queue()
+	texts := lists.Map(q.Messages, func(m chat.QueuedMessage) string { return m.Message.RenderedText() })
+	return strings.TrimSpace(strings.Join(texts, " ") + " " + string(q.Hold.Cause))
+}
+
+// isSent waits until the newest turn is final and has this message.
+func (w *env) isSent(said string) {
+	w.t.Helper()
+	w.eventually(said+" was not sent", func() bool {
+		last, ok, err := w.store.LastTurn(context.Background(), w.branch.ID)
+		return err == nil && ok && last.Phase.Finalized() && last.User.RenderedText() == said
+	})
+}
+
+// isBranch checks the messages of the branch, in order.
+func (w *env) isBranch(want ...string) {
+	w.t.Helper()
+	page, err := w.store.Lineage(context.Background(), chat.LineageQuery{Branch: w.branch.ID})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if texts := lists.Map(page, func(t chat.Turn) string { return t.User.RenderedText() }); !slices.Equal(texts, want) {
+		w.t.Errorf("sent: %q", texts)
+	}
+}
+
+// Queued messages are sent one after another, in their order when their turn comes.
+func TestAQueueIsSentInOrder(t *testing.T) {
+	w := newEnv(t)
+	_, gate := w.running(answer("b"), answer("c"), answer("d"))
+	w.queues("two", "three", "four")
+	q := w.queue()
+	if w.waiting() != "two three four" {
+		t.Fatal(w.waiting())
+	}
+	if err := w.engine.MoveQueued(t.Context(), q.Messages[2].ID, 0); err != nil {
 		t.Fatal(err)
 	}
-	if d, ok, err := w.store.Draft(ctx, w.branch.ID); err != nil || !ok || !d.Queued || d.Message.RenderedText() != "new" {
-		t.Errorf("%+v, %v, %v", d, ok, err)
+	if w.waiting() != "four two three" {
+		t.Fatal(w.waiting())
 	}
-	if _, err := e.Recover(ctx); err != nil {
+	close(gate)
+	w.isSent("three")
+	w.isBranch("one", "four", "two", "three")
+	if len(w.queue().Messages) != 0 {
+		t.Errorf("%q waits", w.waiting())
+	}
+	w.clean()
+}
+
+// A message that is sent between the end of an answer and the sending of the queue does not overtake the queue, neither
+// from the window nor from a command that waits in line.
+func TestNothingOvertakesTheQueue(t *testing.T) {
+	for _, command := range []bool{false, true} {
+		w := newEnv(t)
+		h, gate := w.running(answer("b"), answer("c"))
+		w.queues("two")
+		tried, ended := make(chan struct{}), make(chan error, 1)
+		if command {
+			waits := make(chan struct{})
+			go func() {
+				ended <- w.engine.InLine(context.Background(), w.branch.ID, time.Hour, func() { close(waits) }, func() error {
+					_, err := w.engine.Send(context.Background(), turn.Message{Branch: w.branch.ID, Content: chat.UserText("three")})
+					if err == nil {
+						close(tried)
+					}
+					return err
+				})
+			}()
+			<-waits
+		}
+		w.afterwards(h, func() {
+			if !command {
+				w.queues("three")
+				return
+			}
+			select { // it has time to be sent too early
+			case <-tried:
+			case <-time.After(300 * time.Millisecond):
+			}
+		})
+		close(gate)
+		w.isSent("three")
+		w.isBranch("one", "two", "three")
+		if command {
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}
+		w.clean()
+	}
+}
+
+// An answer that was cut off, or that ends in calls that are not run, is not complete: the queue is held behind it, and
+// what is left of the answer can still be requested.
+func TestAnUnfinishedAnswerHoldsTheQueue(t *testing.T) {
+	for _, end := range []string{cut, pause} {
+		w := newEnv(t)
+		w.settings.MaxSteps = 1
+		h, gate := w.runningTo(end)
+		w.queues("two")
+		close(gate)
+		w.eventually("the queue is not held", func() bool { return w.waiting() == "two answer" })
+		w.isBranch("one")
+		if end == cut {
+			rest, err := w.engine.Continue(t.Context(), h.Turn.ID, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.wait(rest)
+		}
+		w.clean()
+	}
+}
+
+// A turn that is decided holds the queue only if it is the one before the queue.
+func TestAnOlderTurnDoesNotHoldTheQueue(t *testing.T) {
+	w := newEnv(t)
+	w.provider.script(call{err: errRefused})
+	failed := w.send("zero")
+	_, gate := w.running(answer("b"))
+	w.queues("two")
+	if _, err := w.engine.Discard(t.Context(), failed.ID); err != nil {
 		t.Fatal(err)
 	}
-	if d, _, err := w.store.Draft(ctx, w.branch.ID); err != nil || d.Queued || d.Message.RenderedText() != "new" {
-		t.Errorf("nothing waits for it: %+v, %v", d, err)
+	if w.waiting() != "two" {
+		t.Errorf("the queue is %q", w.waiting())
 	}
+	close(gate)
+	w.isSent("two")
+	w.clean()
+}
+
+// A stopped answer holds the queue until a person resumes it. A message that joins it meanwhile waits too.
+func TestAStopHoldsTheQueue(t *testing.T) {
+	w := newEnv(t)
+	h := w.halfway()
+	w.queues("two", "three")
+	if _, err := w.engine.Stop(t.Context(), h.Turn.ID); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually("the queue is not held", func() bool { return w.waiting() == "two three stop" })
+	direct, gate := w.running(answer("b"), answer("c"), answer("d"))
+	w.queues("four")
+	close(gate)
+	w.wait(direct)
+	if w.waiting() != "two three four stop" {
+		t.Fatalf("%q", w.waiting())
+	}
+	if err := w.engine.ResumeQueue(t.Context(), w.branch.ID); err != nil {
+		t.Fatal(err)
+	}
+	w.isSent("four")
+	w.clean()
+}
+
+// After a restart nothing is sent until a person resumes the queue.
+func TestARestartHoldsTheQueue(t *testing.T) {
+	w := newEnv(t)
+	h := w.halfway()
+	w.queues("two", "three")
+	c := w.crashed()
+	c.recover()
+	if len(c.provider.requests()) != 0 || c.waiting() != "two three idle" {
+		t.Fatalf("%d requests, the queue is %q", len(c.provider.requests()), c.waiting())
+	}
+	if err := c.engine.ResumeQueue(t.Context(), c.branch.ID); chat.CodeOf(err) != chat.CodeIncomplete || c.waiting() != "two three error" {
+		t.Errorf("behind an incomplete answer: %v, the queue is %q", err, c.waiting())
+	}
+	if _, err := c.engine.Keep(t.Context(), h.Turn.ID); err != nil {
+		t.Fatal(err)
+	}
+	c.provider.script(answer("b"), answer("c"))
+	if err := c.engine.ResumeQueue(t.Context(), c.branch.ID); err != nil {
+		t.Fatal(err)
+	}
+	c.isSent("three")
+	c.clean()
+}
+
+// A message that cannot be sent stays the first of its queue, with the reason.
+func TestAQueuedMessageThatIsRefused(t *testing.T) {
+	w := newEnv(t)
+	_, gate := w.running(answer("b"))
+	message := chat.Message{Role: chat.RoleUser, Blocks: chat.Blocks{chat.Document{File: "01JZZZZZZZZZZZZZZZZZZZZZZZ", Name: "gone.txt"}, chat.Text{Text: "two"}}}
+	if _, err := w.store.Enqueue(t.Context(), w.branch.ID, message, chat.QueueLimit, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.engine.ResumeQueue(t.Context(), w.branch.ID); err != nil {
+		t.Fatal(err)
+	}
+	close(gate)
+	w.eventually("the queue is not held", func() bool { return w.waiting() == "two error" })
+	if err := w.engine.ResumeQueue(t.Context(), w.branch.ID); chat.CodeOf(err) != chat.CodeInvalid || w.queue().Hold.Err == nil {
+		t.Errorf("%v, %+v", err, w.queue().Hold)
+	}
+	if _, err := w.engine.RemoveQueued(t.Context(), w.queue().Messages[0].ID); err != nil || len(w.queue().Messages) != 0 {
+		t.Errorf("%v, %q waits", err, w.waiting())
+	}
+	w.clean()
+}
+
+// An edited message is the draft, above the text written since, and is not sent.
+func TestAQueuedMessageIsEdited(t *testing.T) {
+	w := newEnv(t)
+	_, gate := w.running(answer("b"))
+	w.queues("two", "three")
+	if err := w.store.SaveDraft(t.Context(), chat.Draft{BranchID: w.branch.ID, Message: chat.UserText("more")}); err != nil {
+		t.Fatal(err)
+	}
+	first := w.queue().Messages[0]
+	if m, err := w.engine.EditQueued(t.Context(), first.ID); err != nil || m.Message.RenderedText() != "two" {
+		t.Fatal(m, err)
+	}
+	if _, err := w.engine.EditQueued(t.Context(), first.ID); chat.CodeOf(err) != chat.CodeNotFound {
+		t.Errorf("edited twice: %v", err)
+	}
+	close(gate)
+	w.isSent("three")
+	if d, _, err := w.store.Draft(t.Context(), w.branch.ID); err != nil || d.Message.RenderedText() != "two\n\nmore" {
+		t.Errorf("the draft is %q, %v", d.Message.RenderedText(), err)
+	}
+	w.clean()
+}
+
+// A queue has a limit. A deleted message can be restored at its place.
+func TestTheLimitOfAQueue(t *testing.T) {
+	w := newEnv(t)
+	h := w.halfway()
+	for range chat.QueueLimit {
+		w.queues("m")
+	}
+	if _, err := w.engine.SendOrQueue(t.Context(), turn.Message{Branch: w.branch.ID, Content: chat.UserText("more"), FromDraft: true}); chat.CodeOf(err) != chat.CodeConflict {
+		t.Errorf("over the limit: %v", err)
+	}
+	removed, err := w.engine.RemoveQueued(t.Context(), w.queue().Messages[1].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.engine.RestoreQueued(t.Context(), w.branch.ID, chat.UserText("restored"), 1); err != nil {
+		t.Fatal(err)
+	}
+	if q := w.queue().Messages; removed.Message.RenderedText() != "m" || len(q) != chat.QueueLimit || q[1].Message.RenderedText() != "restored" {
+		t.Errorf("removed %+v, %q waits", removed, w.waiting())
+	}
+	if _, err := w.engine.Stop(t.Context(), h.Turn.ID); err != nil {
+		t.Fatal(err)
+	}
+	w.clean()
 }

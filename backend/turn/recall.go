@@ -124,7 +124,7 @@ const elsewhereText = "[a passage of another conversation, which is not here]"
 
 // recalled creates the artifacts of a manifest again, byte for byte, best first. here is the session of its turn.
 // An imported session may have quoted conversations that were not imported with it: elsewhere counts these passages,
-// and elsewhereText stands in their place. A passage that is missing although its turn exists is an error.
+// and elsewhereText takes their place. A passage that is missing although its turn exists is an error.
 func (e *Engine) recalled(ctx context.Context, m prompt.Manifest, here chat.SessionID) (out []prompt.Artifact, elsewhere int, err error) {
 	parts := m.Chunks()
 	slices.SortStableFunc(parts, func(a, b prompt.Part) int { return a.Rank - b.Rank })

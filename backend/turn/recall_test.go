@@ -77,12 +77,12 @@ func (m *fakeMemory) questions() []retrieval.Query {
 // shortWindow is too small for the conversation of remembering.
 const shortWindow = 3150
 
-// remembering is a world with a conversation whose beginning is no longer in the prompt, and a memory that finds the
+// remembering is an environment with a conversation whose beginning is no longer in the prompt, and a memory that finds the
 // words of the first two turns.
-func remembering(t testing.TB) *world {
+func remembering(t testing.TB) *env {
 	t.Helper()
 	memory := &fakeMemory{}
-	w := &world{t: t, dir: memoryDir(t), provider: &scripted{}, seen: &recorder{}, window: shortWindow, retrieve: 600, memory: memory}
+	w := &env{t: t, dir: memoryDir(t), provider: &scripted{}, seen: &recorder{}, window: shortWindow, retrieve: 600, memory: memory}
 	w.settings = turn.Settings{
 		IdleTimeout: time.Minute, FrameEvery: time.Millisecond, Policy: prompt.DefaultPolicy(), ToolsMode: llm.ToolsDisabled,
 		Backoff: func(int) time.Duration { return time.Millisecond },
@@ -120,7 +120,7 @@ func memoryDir(t testing.TB) string {
 }
 
 // chunksOf returns the chunks that contain a word.
-func (w *world) chunksOf(word string) []chat.ChunkID {
+func (w *env) chunksOf(word string) []chat.ChunkID {
 	w.t.Helper()
 	in := chat.Within{Scope: chat.ScopeLineage, Branch: w.branch.ID, Role: chat.RoleUser}
 	found, err := w.store.SearchUnits(w.t.Context(), []string{word}, in, 1)
@@ -134,7 +134,7 @@ func (w *world) chunksOf(word string) []chat.ChunkID {
 	return []chat.ChunkID{units[0].Chunk}
 }
 
-func (w *world) manifest(id chat.TurnID) prompt.Manifest {
+func (w *env) manifest(id chat.TurnID) prompt.Manifest {
 	w.t.Helper()
 	raw, err := w.store.Manifest(w.t.Context(), id)
 	var m prompt.Manifest
@@ -284,10 +284,10 @@ func TestMemoryIsNotSearched(t *testing.T) {
 		change  func()
 		message string
 	}{
-		"plain chat":       {func() { w.settings.Policy.History = prompt.HistoryOff; w.window = 60000 }, "The keys and the clock?"},
-		"no budget":        {func() { w.retrieve = 0 }, "The keys and the clock?"},
-		"all in the front": {func() { w.window = 60000 }, "The keys and the clock?"},
-		"no words":         {func() {}, "?!"},
+		"plain chat":        {func() { w.settings.Policy.History = prompt.HistoryOff; w.window = 60000 }, "The keys and the clock?"},
+		"no budget":         {func() { w.retrieve = 0 }, "The keys and the clock?"},
+		"all in the prompt": {func() { w.window = 60000 }, "The keys and the clock?"},
+		"no words":          {func() {}, "?!"},
 	} {
 		w.settings.Policy, w.window, w.retrieve = prompt.DefaultPolicy(), shortWindow, 600
 		c.change()

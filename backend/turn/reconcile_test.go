@@ -24,7 +24,7 @@ import (
 // history is a conversation whose program is killed again and again.
 type history struct {
 	t        *rapid.T
-	w        *world
+	w        *env
 	p        *program
 	clock    *clock.Fake
 	accepted map[chat.TurnID]string // acknowledged prompts
@@ -32,7 +32,7 @@ type history struct {
 }
 
 func newHistory(t *testing.T, rt *rapid.T) *history {
-	w := &world{t: t, provider: &scripted{}, seen: &recorder{}, window: 100000}
+	w := &env{t: t, provider: &scripted{}, seen: &recorder{}, window: 100000}
 	var err error
 	if w.dir, err = os.MkdirTemp(t.TempDir(), "run"); err != nil {
 		t.Fatal(err)
@@ -52,13 +52,13 @@ func newHistory(t *testing.T, rt *rapid.T) *history {
 
 // scripts are the ways in which an answer can go.
 var scripts = map[string]call{
-	"whole":       {events: []string{text("all "), text("of it"), done}},
-	"cut":         {events: []string{text("half ")}},
-	"failed":      {events: []string{event(wireEvent{T: "error", Code: chat.CodeProvider})}},
-	"failed late": {events: []string{text("some "), event(wireEvent{T: "error", Code: chat.CodeProvider})}},
-	"nothing":     {err: &llm.Error{Code: chat.CodeAuth}},
-	"refused":     {err: &llm.Error{Code: chat.CodeUnavailable, Retry: true}},
-	"a defect":    {events: []string{text("read "), `{"t":"panic"}`, text("unread")}},
+	"whole":             {events: []string{text("all "), text("of it"), done}},
+	"cut":               {events: []string{text("half ")}},
+	"failed":            {events: []string{event(wireEvent{T: "error", Code: chat.CodeProvider})}},
+	"failed after text": {events: []string{text("some "), event(wireEvent{T: "error", Code: chat.CodeProvider})}},
+	"nothing":           {err: &llm.Error{Code: chat.CodeAuth}},
+	"refused":           {err: &llm.Error{Code: chat.CodeUnavailable, Retry: true}},
+	"a panic":           {events: []string{text("read "), `{"t":"panic"}`, text("unread")}},
 }
 
 func (h *history) draw(what string, from ...string) string {

@@ -34,7 +34,9 @@ func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 		case err != nil:
 			items = []chat.RecoveryItem{chat.UnreadableTurn(t, err)}
 		case u.write != nil && u.Whole:
-			e.sendQueued(ctx, t.BranchID, t.SessionID, true)
+			if t, err = e.past.Turn(ctx, t.ID); err == nil {
+				e.continueQueue(ctx, t, t.SessionID)
+			}
 		case ours: // a run of this program was between two steps
 			if err := e.continueTurn(ctx, t.ID); err != nil {
 				e.log.Warn("a turn with tool calls could not continue", "turn", t.ID, "err", err)
@@ -49,7 +51,7 @@ func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 		return report, err
 	}
 	e.forget(turns)
-	return report, e.releaseDrafts(ctx)
+	return report, e.holdStranded(ctx)
 }
 
 // recoverLeft settles a turn in its present state, unless it has or had a run meanwhile.
@@ -82,45 +84,6 @@ func (e *Engine) recoverLeft(ctx context.Context, id chat.TurnID) (items []chat.
 		e.changed(chat.ChangeSessions, string(t.SessionID), t.SessionID)
 	}
 	return items, err
-}
-
-// releaseDrafts turns messages that were queued in an earlier run of the program into plain drafts: nothing is sent
-// automatically after a restart. A message behind a turn of this run stays queued, even if it was queued while this
-// function runs.
-func (e *Engine) releaseDrafts(ctx context.Context) error {
-	queued, err := e.drafts.QueuedDrafts(ctx)
-	if err != nil {
-		return err
-	}
-	for _, d := range queued {
-		last, _, err := e.past.LastTurn(ctx, d.BranchID)
-		if err != nil {
-			return err
-		}
-		if e.isClaimed(last, d.BranchID) || e.isBehind(ctx, last) {
-			continue
-		}
-		b, err := e.past.Branch(ctx, d.BranchID)
-		if err != nil {
-			return err
-		}
-		e.queueMu.Lock()
-		e.release(ctx, d, b.SessionID)
-		e.queueMu.Unlock()
-	}
-	return nil
-}
-
-// isBehind reports that a message was queued, in this run of the program, behind a turn whose calls wait.
-func (e *Engine) isBehind(ctx context.Context, last chat.Turn) bool {
-	e.mu.Lock()
-	behind := e.behind[last.BranchID]
-	e.mu.Unlock()
-	if !behind {
-		return false
-	}
-	waits, err := e.suspended(ctx, last)
-	return err != nil || waits
 }
 
 // recoverTurn settles one turn found Responding without an outcome.
@@ -177,11 +140,11 @@ func (rec *recovery) read(ctx context.Context) error {
 	if rec.base, err = rec.e.answerBefore(ctx, rec.steps, before); err != nil {
 		return err
 	}
-	all, err := rec.e.broughtBefore(ctx, rec.steps, len(rec.steps)+1)
+	all, err := rec.e.readEarlier(ctx, rec.steps, len(rec.steps)+1)
 	if err != nil {
 		return err
 	}
-	rec.attempt.earlier = all.stands()
+	rec.attempt.earlier = all.hasContent()
 	return nil
 }
 

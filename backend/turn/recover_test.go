@@ -13,24 +13,24 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// crashed copies a world's files as a kill at this moment would leave them, and opens the copy.
-func (w *world) crashed() *world {
+// crashed copies an environment's files as a kill at this moment would leave them, and opens the copy.
+func (w *env) crashed() *env {
 	w.t.Helper()
 	dir := w.t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(w.dir)); err != nil {
 		w.t.Fatal(err)
 	}
 	_ = os.Remove(filepath.Join(dir, "writer.lock"))
-	c := &world{t: w.t, dir: dir, provider: &scripted{}, seen: &recorder{}, window: w.window, settings: w.settings, session: w.session, branch: w.branch}
+	c := &env{t: w.t, dir: dir, provider: &scripted{}, seen: &recorder{}, window: w.window, settings: w.settings, session: w.session, branch: w.branch}
 	c.open()
 	w.t.Cleanup(c.close)
 	return c
 }
 
-// killed runs a world until the scripted events have arrived, and returns what a kill then leaves.
-func killed(t *testing.T, events ...string) (*world, chat.Turn) {
+// killed runs an engine until the scripted events have arrived, and returns what a kill then leaves.
+func killed(t *testing.T, events ...string) (*env, chat.Turn) {
 	t.Helper()
-	w := newWorld(t)
+	w := newEnv(t)
 	begun := make(chan struct{})
 	w.provider.script(call{events: events, gate: make(chan struct{}), after: func(i int) {
 		if i == len(events)-1 {
@@ -59,7 +59,7 @@ func killed(t *testing.T, events ...string) (*world, chat.Turn) {
 }
 
 // journaled waits until the event is in a journal's file, which may take a moment on a slow machine.
-func (w *world) journaled(event string) {
+func (w *env) journaled(event string) {
 	w.t.Helper()
 	w.eventually("the event was not written", func() bool {
 		files, err := filepath.Glob(filepath.Join(w.dir, "streams", "*.jsonl"))
@@ -73,7 +73,7 @@ func (w *world) journaled(event string) {
 	})
 }
 
-func (w *world) recover() chat.RecoveryReport {
+func (w *env) recover() chat.RecoveryReport {
 	w.t.Helper()
 	r, err := w.engine.Recover(w.t.Context())
 	if err != nil {
@@ -82,7 +82,7 @@ func (w *world) recover() chat.RecoveryReport {
 	return r
 }
 
-func (w *world) reload(id chat.TurnID) chat.Turn {
+func (w *env) reload(id chat.TurnID) chat.Turn {
 	w.t.Helper()
 	t, err := w.store.Turn(w.t.Context(), id)
 	if err != nil {
@@ -167,7 +167,7 @@ func TestRecoverTorn(t *testing.T) {
 // both work.
 func TestRecoverUnsent(t *testing.T) {
 	for _, send := range []bool{true, false} {
-		w := newWorld(t)
+		w := newEnv(t)
 		accepted, err := w.store.Accept(t.Context(), chat.Acceptance{BranchID: w.branch.ID, User: chat.UserText("hi"), Provider: "scripted", Model: "main"})
 		if err != nil {
 			t.Fatal(err)
@@ -195,7 +195,7 @@ func TestRecoverUnsent(t *testing.T) {
 
 // TestRecoverContinuation: the text of the previous step is kept too.
 func TestRecoverContinuation(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	begun := make(chan struct{})
 	w.provider.script(
 		call{events: []string{text("first ")}, err: errDropped},
@@ -224,7 +224,7 @@ func TestRecoverContinuation(t *testing.T) {
 // TestPostStreamPreCommit is SRD 22.3: after a kill between TX-A and the commit, the reconciler commits the head,
 // once.
 func TestPostStreamPreCommit(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.send("one")
 	w.send("two")
 	c := w.crashed()
@@ -266,8 +266,8 @@ func TestUsageIsCheckedByTheWindowAfterACrash(t *testing.T) {
 		usage    string
 		believed bool
 	}{
-		"over the window": {`{"input_tokens":900000}`, false},
-		"as it may be":    {`{"input_tokens":11}`, true},
+		"more than the window": {`{"input_tokens":900000}`, false},
+		"a plausible count":    {`{"input_tokens":11}`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, crashed := killed(t, text("all of it"), done, `{"t":"usage","s":`+strconv.Quote(c.usage)+`}`)

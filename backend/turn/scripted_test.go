@@ -6,12 +6,13 @@ import (
 	"sync"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/llm"
 )
 
 // scripted is a provider whose calls follow a script. Its wire events are {"t":"text","s":...},
 // {"t":"reasoning","s":...}, {"t":"tool","id":...,"s":name,"in":arguments}, {"t":"hosted","s":a block as JSON},
-// {"t":"refused"}, {"t":"done"}, {"t":"pause"}, {"t":"error","code":...}.
+// {"t":"refused"}, {"t":"done"}, {"t":"cut"}, {"t":"pause"}, {"t":"error","code":...}.
 type scripted struct {
 	mu    sync.Mutex
 	calls []call
@@ -64,11 +65,7 @@ func (p *scripted) Encode(r llm.Request) (json.RawMessage, error) {
 }
 
 func names(defs []chat.ToolDefinition) []string {
-	out := []string{}
-	for _, d := range defs {
-		out = append(out, d.Name)
-	}
-	return out
+	return lists.Map(defs, func(d chat.ToolDefinition) string { return d.Name })
 }
 
 func (p *scripted) next(body json.RawMessage) call {
@@ -172,6 +169,8 @@ func (d *scriptedDecoder) Decode(ev chat.RawEvent) []llm.Delta {
 		d.r.Blocks = append(d.r.Blocks, chat.Unknown{Provider: "scripted", Raw: json.RawMessage(w.S)})
 	case "refused": // only before done
 		d.r.Refused = true
+	case "cut": // at the limit of the output
+		d.r.Terminal, d.r.Status = true, chat.StepIncomplete
 	case "pause":
 		d.r.Terminal, d.r.Status, d.r.Reason = true, chat.StepPaused, llm.ReasonPauseTurn
 	case "usage": // the last of its call

@@ -12,7 +12,7 @@ import (
 )
 
 // ended waits until a temporary chat's newest turn has ended.
-func ended(w *world, c *turn.Temporary) chat.Turn {
+func ended(w *env, c *turn.Temporary) chat.Turn {
 	w.t.Helper()
 	var last chat.Turn
 	w.eventually("the temporary answer did not end", func() bool {
@@ -25,7 +25,7 @@ func ended(w *world, c *turn.Temporary) chat.Turn {
 
 // TestTemporary: a temporary chat streams, remembers its own turns, can be stopped, and leaves nothing on disk.
 func TestTemporary(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	before := w.bytesOnDisk()
 	c := w.engine.NewTemporary()
 	if _, err := c.Send(t.Context(), chat.UserText("my SECRET plan"), ""); err != nil {
@@ -61,7 +61,7 @@ func TestTemporary(t *testing.T) {
 	w.clean()
 }
 
-func (w *world) bytesOnDisk() string {
+func (w *env) bytesOnDisk() string {
 	w.t.Helper()
 	var sb strings.Builder
 	err := filepath.WalkDir(w.dir, func(path string, d os.DirEntry, err error) error {
@@ -80,7 +80,7 @@ func (w *world) bytesOnDisk() string {
 
 // TestTemporaryFailure: a failure is reported and blocks nothing.
 func TestTemporaryFailure(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	c := w.engine.NewTemporary()
 	w.provider.script(call{err: errRefused})
 	if _, err := c.Send(t.Context(), chat.UserText("hi"), ""); err != nil {

@@ -16,13 +16,13 @@ func TestFitting(t *testing.T) {
 	for name, c := range map[string]struct {
 		limit, counted, want int
 	}{
-		"no number":                  {0, 0, 900},
-		"both":                       {8192, 9000, 882},
-		"both, barely over":          {9000, 9001, 969},
-		"it counts far less than us": {100, 110, 881},
-		"a limit alone":              {500, 0, 485},
-		"a limit above what we sent": {5000, 0, 900},
-		"a count below its limit":    {5000, 10, 900},
+		"no number":                             {0, 0, 900},
+		"both":                                  {8192, 9000, 882},
+		"both, barely too large":                {9000, 9001, 969},
+		"it counts far fewer tokens than we do": {100, 110, 881},
+		"a limit alone":                         {500, 0, 485},
+		"a limit above what we sent":            {5000, 0, 900},
+		"a count below the limit":               {5000, 10, 900},
 	} {
 		if got := fitting(1000, &llm.Error{Code: chat.CodeTooLarge, SizeLimit: c.limit, SizeCounted: c.counted}); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)

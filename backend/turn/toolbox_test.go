@@ -130,10 +130,10 @@ func (b *toolbox) hash(tool string) string {
 	return ""
 }
 
-// withTools is a world whose models may call tools.
-func withTools(t testing.TB) *world {
+// withTools is an environment whose models may call tools.
+func withTools(t testing.TB) *env {
 	t.Helper()
-	w := newWorld(t)
+	w := newEnv(t)
 	w.tools = newToolbox()
 	w.settings.ToolsMode = llm.ToolsEnabled
 	w.restart()
@@ -141,7 +141,7 @@ func withTools(t testing.TB) *world {
 }
 
 // restart closes the program and opens it again.
-func (w *world) restart() {
+func (w *env) restart() {
 	w.t.Helper()
 	w.close()
 	w.open()
@@ -151,14 +151,14 @@ func (w *world) restart() {
 }
 
 // answers scripts one call for each list of events; done is appended.
-func (w *world) answers(list ...[]string) {
+func (w *env) answers(list ...[]string) {
 	for _, events := range list {
 		w.provider.script(call{events: append(append([]string{}, events...), done)})
 	}
 }
 
 // batch returns the newest batch of a turn.
-func (w *world) batch(id chat.TurnID) chat.ToolBatch {
+func (w *env) batch(id chat.TurnID) chat.ToolBatch {
 	w.t.Helper()
 	all, err := w.store.ToolBatches(context.Background(), []chat.TurnID{id})
 	if err != nil || len(all[id]) == 0 {
@@ -168,7 +168,7 @@ func (w *world) batch(id chat.TurnID) chat.ToolBatch {
 }
 
 // waits checks that a turn waits for n decisions, and returns the calls.
-func (w *world) waits(t chat.Turn, n int) []chat.CallRecord {
+func (w *env) waits(t chat.Turn, n int) []chat.CallRecord {
 	w.t.Helper()
 	if t.Phase != chat.PhaseResponding || t.Outcome != chat.OutcomeNone || w.engine.IsRunning(t.ID) {
 		w.t.Fatalf("turn is %s %q (failure %+v)", t.Phase, t.Outcome, t.Failure)
@@ -180,7 +180,7 @@ func (w *world) waits(t chat.Turn, n int) []chat.CallRecord {
 	return calls
 }
 
-func (w *world) decide(call chat.CallRecord, d chat.ToolDecision) {
+func (w *env) decide(call chat.CallRecord, d chat.ToolDecision) {
 	w.t.Helper()
 	if err := w.engine.DecideCall(context.Background(), turn.CallChoice{Call: call.ID, Decision: d, Hash: w.tools.hash(call.Tool)}); err != nil {
 		w.t.Fatal(err)
@@ -188,18 +188,19 @@ func (w *world) decide(call chat.CallRecord, d chat.ToolDecision) {
 }
 
 // ended waits for the run of a turn and returns the turn as it is then.
-func (w *world) ended(id chat.TurnID) chat.Turn {
+func (w *env) ended(id chat.TurnID) chat.Turn {
 	w.t.Helper()
 	deadline := time.Now().Add(time.Minute)
 	for {
 		if h, ok := w.engine.Follow(id); ok {
 			w.wait(h)
 		}
+		running := w.engine.IsRunning(id) // before the turn is read: it may end in between
 		t, err := w.store.Turn(context.Background(), id)
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if !w.engine.IsRunning(id) {
+		if !running {
 			return t
 		}
 		if time.Now().After(deadline) {

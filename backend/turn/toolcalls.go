@@ -366,7 +366,7 @@ func (e *Engine) finalizeOpen(ctx context.Context, id chat.TurnID, outcome chat.
 		return chat.Turn{}, err
 	}
 	ends := unansweredEnds(open)
-	b, err := e.broughtBefore(ctx, steps, steps[len(steps)-1].Index+1)
+	b, err := e.readEarlier(ctx, steps, steps[len(steps)-1].Index+1)
 	if err != nil {
 		return chat.Turn{}, err
 	}
@@ -382,13 +382,17 @@ func (e *Engine) finalizeOpen(ctx context.Context, id chat.TurnID, outcome chat.
 
 // settleSuspended ends a turn between two steps, at the user's request.
 func (e *Engine) settleSuspended(ctx context.Context, t chat.Turn, outcome chat.Outcome) (chat.Turn, error) {
+	t, err := e.endSuspended(ctx, t, outcome)
+	return e.decided(ctx, t, err)
+}
+
+func (e *Engine) endSuspended(ctx context.Context, t chat.Turn, outcome chat.Outcome) (chat.Turn, error) {
 	e.startMu.RLock()
 	defer e.startMu.RUnlock()
 	if e.IsRunning(t.ID) {
 		return t, chat.Errorf(chat.CodeBusy, "turn.stop", "This turn is running again.").WithHint("stop it again")
 	}
-	t, err := e.finalizeOpen(ctx, t.ID, outcome, chat.TurnMetrics{})
-	return e.decidedAs(ctx, t, err, outcome == chat.OutcomeStopped)
+	return e.finalizeOpen(ctx, t.ID, outcome, chat.TurnMetrics{})
 }
 
 // RecoveredBatches are the open batches with the model's text before the calls.

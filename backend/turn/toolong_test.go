@@ -18,7 +18,7 @@ import (
 func TestATooLongAnswerIsEnded(t *testing.T) {
 	for name, piece := range map[string]string{"text": text("word "), "reasoning": thought("think ")} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.settings.MaxAnswerBytes = 64
 			w.provider.script(call{events: append(slices.Repeat([]string{piece}, 50), done)})
 			got := w.send("hi")
@@ -43,7 +43,7 @@ func TestATooLongAnswerIsEnded(t *testing.T) {
 
 // TestTokensEndAnAnswer: the token limit applies if it is reached first.
 func TestTokensEndAnAnswer(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.settings.MaxAnswerTokens = 20
 	w.provider.script(call{events: append(slices.Repeat([]string{text("word ")}, 50), done)})
 	got := w.send("hi")
@@ -55,7 +55,7 @@ func TestTokensEndAnAnswer(t *testing.T) {
 // TestALongStreamIsStoredWhole: the events of a stream that is too long for memory are stored from its journal, and
 // the answer can be decoded from them.
 func TestALongStreamIsStoredWhole(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	piece := strings.Repeat("all-work-and-no-play-", 50_000)
 	w.provider.script(call{events: slices.Repeat([]string{text(piece)}, 10)}) // cut off: no end event
 	got := w.send("hi")
@@ -78,7 +78,7 @@ func TestALongStreamIsStoredWhole(t *testing.T) {
 // and everything else continues.
 func TestAJournalOverTheLimitBlocksOnlyItsTurn(t *testing.T) {
 	piece := text(strings.Repeat("x", 1<<20))
-	before := newWorld(t)
+	before := newEnv(t)
 	before.settings.MaxAnswerBytes = 1 << 30
 	before.provider.script(call{events: append(slices.Repeat([]string{piece}, llm.DefaultAnswerBytes>>20+4), text("the end")), gate: make(chan struct{})})
 	left := before.start("hi").Turn
@@ -132,7 +132,7 @@ func TestAFullDiskEndsTheRawEvents(t *testing.T) {
 		"of a short stream": {1 << 10, 5<<10 + 1<<9, 12, 4}, // the line of an event is a little longer than its text
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.journalRoom = c.room
 			w.provider.script(call{events: slices.Repeat([]string{text(strings.Repeat("x", c.piece))}, c.pieces)})
 			got := w.send("hi")
@@ -157,7 +157,7 @@ func TestAFullDiskEndsTheRawEvents(t *testing.T) {
 
 // If nothing can be written to an empty journal, the call still fails with its original error.
 func TestAnEmptyJournalThatCannotBeEnded(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.journalRoom = 1
 	w.provider.script(call{err: errRefused})
 	got := w.send("hi")
@@ -170,7 +170,7 @@ func TestAnEmptyJournalThatCannotBeEnded(t *testing.T) {
 // The end of a long stream is stored without reading its journal again, which would take seconds after the user
 // pressed Ctrl-C.
 func TestTheEndOfALongStreamReadsNoJournal(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	piece, left := 64<<10, 10<<20
 	events := slices.Repeat([]string{text(strings.Repeat("x", piece))}, left/piece)
 	w.provider.script(call{events: append(events, done), after: func(i int) {

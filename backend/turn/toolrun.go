@@ -38,6 +38,9 @@ func (r *run) propose(context.Context) state {
 	r.stream.end()
 	r.number, r.shrunk, r.refusal = 0, 0, nil
 	r.e.changed(chat.ChangeTurn, string(r.turn.ID), r.turn.SessionID)
+	if r.model.CalledTools != nil && r.model.CalledTools() {
+		r.e.changed(chat.ChangeSettings, "", "") // what is known about the model
+	}
 	return r.calls
 }
 
@@ -70,7 +73,7 @@ func (r *run) calls(ctx context.Context) state {
 	next := nextCalls(*b, r.e.settings().AllowParallel)
 	if len(next) == 0 { // the user decides; the turn stays open without a run
 		r.waits = true
-		return r.leaveAsItIs
+		return r.leaveUnchanged
 	}
 	if err := r.execute(ctx, *b, next); err != nil {
 		return r.callsFailed(ctx, err)
@@ -132,11 +135,11 @@ func (r *run) leaveCalls(cause error) state {
 	if errors.Is(cause, errStopped) {
 		return r.stopCalls
 	}
-	return r.leaveAsItIs
+	return r.leaveUnchanged
 }
 
-// leaveAsItIs ends the run, but not its turn.
-func (r *run) leaveAsItIs(ctx context.Context) state {
+// leaveUnchanged ends the run, but not its turn.
+func (r *run) leaveUnchanged(ctx context.Context) state {
 	if t, err := r.e.past.Turn(context.WithoutCancel(ctx), r.turn.ID); err == nil {
 		r.turn = t
 	}
@@ -176,8 +179,7 @@ func (r *run) execute(ctx context.Context, b chat.ToolBatch, calls []chat.CallRe
 	wg.Wait()
 	var unsaid *unrecorded
 	for _, err := range errs {
-		var one *unrecorded
-		if errors.As(err, &one) {
+		if one, ok := errors.AsType[*unrecorded](err); ok {
 			unsaid = unsaid.and(one)
 		}
 	}

@@ -47,6 +47,10 @@ func TestToolLoop(t *testing.T) {
 	if err != nil || len(steps) != 3 || steps[0].ToolsMode != "enabled" || steps[0].Outcome.Status != chat.StepPaused || got.Usage.InputTokens != 30 {
 		t.Errorf("%+v %v, usage %+v", steps, err, got.Usage)
 	}
+	shown := slices.IndexFunc(w.seen.changed(), func(c chat.Change) bool { return c.Kind == chat.ChangeSettings })
+	if w.called.Load() != 2 || shown < 0 {
+		t.Errorf("that the model calls tools was recorded %d times; the window was told: %v", w.called.Load(), shown >= 0)
+	}
 	if b := w.batch(got.ID); b.State != chat.BatchCommitted || b.Calls[0].Runs != 1 || b.Calls[0].Decision != chat.DecisionAlways {
 		t.Errorf("%+v", b)
 	}
@@ -169,12 +173,12 @@ func TestCallsThatCannotRun(t *testing.T) {
 		do   func(*toolbox)
 		want string
 	}{
-		"unknown":      {asks("a", "nobody", `{}`), nil, `no tool named "nobody"`},
-		"no object":    {asks("a", "box__write", `[1]`), nil, "not a JSON object"},
-		"garbled":      {asks("a", "box__write", `{"x":`), nil, "not a JSON object"},
-		"a name twice": {asks("a", "box__write", `{"x":[{"path":"a","n":1,"path":"b"}]}`), nil, "a name twice"},
-		"gone":         {asks("a", "box__write", `{}`), func(b *toolbox) { b.defs = b.defs[1:] }, "not available any more"},
-		"changed":      {asks("a", "box__write", `{}`), func(b *toolbox) { b.defs[0].Description = "Deletes." }, "definition of the tool box__write changed"},
+		"unknown":        {asks("a", "nobody", `{}`), nil, `no tool named "nobody"`},
+		"not an object":  {asks("a", "box__write", `[1]`), nil, "not a JSON object"},
+		"garbled":        {asks("a", "box__write", `{"x":`), nil, "not a JSON object"},
+		"duplicate name": {asks("a", "box__write", `{"x":[{"path":"a","n":1,"path":"b"}]}`), nil, "a name twice"},
+		"gone":           {asks("a", "box__write", `{}`), func(b *toolbox) { b.defs = b.defs[1:] }, "not available any more"},
+		"changed":        {asks("a", "box__write", `{}`), func(b *toolbox) { b.defs[0].Description = "Deletes." }, "definition of the tool box__write changed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := withTools(t)
@@ -401,11 +405,11 @@ func TestResolveCall(t *testing.T) {
 // A call can be run again only with the same tool: not if its definition changed, is not accepted, or was forbidden
 // in the meantime.
 func TestRunAgainIsRefused(t *testing.T) {
-	for name, change := range map[string]func(*world, *turn.CallResolution){
-		"another definition":        func(w *world, _ *turn.CallResolution) { w.tools.redefine() },
-		"another was shown":         func(_ *world, r *turn.CallResolution) { r.Hash = "another" },
-		"not accepted":              func(w *world, _ *turn.CallResolution) { w.tools.refused = map[string]bool{"write": true} },
-		"forbidden in the meantime": func(w *world, _ *turn.CallResolution) { w.tools.decisions["write"] = chat.DecisionNever },
+	for name, change := range map[string]func(*env, *turn.CallResolution){
+		"another definition":           func(w *env, _ *turn.CallResolution) { w.tools.redefine() },
+		"another definition was shown": func(_ *env, r *turn.CallResolution) { r.Hash = "another" },
+		"not accepted":                 func(w *env, _ *turn.CallResolution) { w.tools.refused = map[string]bool{"write": true} },
+		"forbidden in the meantime":    func(w *env, _ *turn.CallResolution) { w.tools.decisions["write"] = chat.DecisionNever },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := withTools(t)
@@ -455,7 +459,7 @@ func TestStopKeepsAResultThatWasNotSaved(t *testing.T) {
 
 // Each decision about a turn with waiting calls leaves a valid conversation.
 func TestDecisionsAboutAWaitingTurn(t *testing.T) {
-	waiting := func(t *testing.T) (*world, chat.Turn) {
+	waiting := func(t *testing.T) (*env, chat.Turn) {
 		w := withTools(t)
 		w.tools.allow("read")
 		w.answers([]string{text("Hm."), asks("r", "box__read", `{}`), asks("a", "box__write", `{}`)})
@@ -463,9 +467,9 @@ func TestDecisionsAboutAWaitingTurn(t *testing.T) {
 		w.waits(got, 1)
 		return w, got
 	}
-	end := map[string]func(*world, chat.TurnID) (chat.Turn, error){
-		"stop": func(w *world, id chat.TurnID) (chat.Turn, error) { return w.engine.Stop(w.t.Context(), id) },
-		"keep": func(w *world, id chat.TurnID) (chat.Turn, error) { return w.engine.Keep(w.t.Context(), id) },
+	end := map[string]func(*env, chat.TurnID) (chat.Turn, error){
+		"stop": func(w *env, id chat.TurnID) (chat.Turn, error) { return w.engine.Stop(w.t.Context(), id) },
+		"keep": func(w *env, id chat.TurnID) (chat.Turn, error) { return w.engine.Keep(w.t.Context(), id) },
 	}
 	for name, do := range end {
 		t.Run(name, func(t *testing.T) {
@@ -564,8 +568,8 @@ func TestAMessageQueuesBehindAWaitingTurn(t *testing.T) {
 	if _, err := w.engine.Recover(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if d, ok, err := w.store.Draft(t.Context(), w.branch.ID); err != nil || !ok || !d.Queued {
-		t.Fatalf("the message does not wait: %+v %v %v", d, ok, err)
+	if w.waiting() != "and next" {
+		t.Fatalf("the queue is %q", w.waiting())
 	}
 	w.decide(call, chat.DecisionOnce)
 	w.is(w.ended(got.ID), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "one")
@@ -965,7 +969,7 @@ func restoredCalls(t *testing.T, byHand bool) {
 }
 
 // restore restores a backup. By hand it only replaces the database, and the existing journals stay.
-func (w *world) restore(byHand bool) {
+func (w *env) restore(byHand bool) {
 	w.t.Helper()
 	w.close()
 	archive := store.NewArchive(store.ArchiveOptions{DataDir: w.dir, Clock: w.clock})

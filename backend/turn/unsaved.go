@@ -42,7 +42,7 @@ func (e *Engine) left(r *run) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.runs, r.turn.ID)
-	e.claims[r.turn.BranchID]++
+	e.addClaim(r.turn.BranchID)
 	if _, known := e.unsaved[r.turn.ID]; r.settleErr != nil && (r.again != nil || !known) {
 		e.leaveOpen(r.turn.ID, r.remains())
 	}

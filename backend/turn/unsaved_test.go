@@ -57,7 +57,7 @@ func (r *refusing) counts() (refused, written int) {
 
 // fullDisk runs the program with its reconciler on a timer and a database that refuses a number of ends of turns. It
 // must be called in a synctest bubble.
-func (w *world) fullDisk(refuse int) (s *refusing, stop func()) {
+func (w *env) fullDisk(refuse int) (s *refusing, stop func()) {
 	w.t.Helper()
 	opened, err := store.Open(context.Background(), store.Options{DataDir: w.dir, Scratch: true})
 	if err != nil {
@@ -84,14 +84,14 @@ func (w *world) fullDisk(refuse int) (s *refusing, stop func()) {
 	}
 }
 
-// newFullDisk calls f in a synctest bubble with a world of such a program.
-func newFullDisk(t *testing.T, refuse int, f func(w *world, s *refusing, restart func(refuse int) *refusing)) {
+// newFullDisk calls f in a synctest bubble with an environment of such a program.
+func newFullDisk(t *testing.T, refuse int, f func(w *env, s *refusing, restart func(refuse int) *refusing)) {
 	t.Helper()
-	warm := newWorld(t) // process-wide values must be created outside the bubble
+	warm := newEnv(t) // process-wide values must be created outside the bubble
 	warm.send("hi")
 	settings := warm.settings
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, dir: t.TempDir(), provider: &scripted{}, seen: &recorder{}, window: 100000, settings: settings}
+		w := &env{t: t, dir: t.TempDir(), provider: &scripted{}, seen: &recorder{}, window: 100000, settings: settings}
 		s, stop := w.fullDisk(refuse)
 		defer func() { stop() }()
 		var err error
@@ -108,7 +108,7 @@ func newFullDisk(t *testing.T, refuse int, f func(w *world, s *refusing, restart
 }
 
 // unsaved sends a message whose end is refused.
-func (w *world) unsaved(s string) chat.TurnID {
+func (w *env) unsaved(s string) chat.TurnID {
 	w.t.Helper()
 	h := w.start(s)
 	if _, err := h.Wait(context.Background()); chat.CodeOf(err) != chat.CodeNoSpace {
@@ -117,7 +117,7 @@ func (w *world) unsaved(s string) chat.TurnID {
 	return h.Turn.ID
 }
 
-func (w *world) now(id chat.TurnID) chat.Turn {
+func (w *env) now(id chat.TurnID) chat.Turn {
 	w.t.Helper()
 	t, err := w.store.Turn(context.Background(), id)
 	if err != nil {
@@ -140,7 +140,7 @@ func TestAWholeAnswerBecomesFinalByItself(t *testing.T) {
 		"minutes": {12, 3 * time.Minute, 4 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
-			newFullDisk(t, c.refuse, func(w *world, s *refusing, _ func(int) *refusing) {
+			newFullDisk(t, c.refuse, func(w *env, s *refusing, _ func(int) *refusing) {
 				w.provider.script(call{events: []string{text("precious"), done}})
 				id := w.unsaved("hi")
 				if c.not > 0 {
@@ -169,10 +169,10 @@ func TestAWholeAnswerBecomesFinalByItself(t *testing.T) {
 
 // TestAWholeAnswerOutlivesTheProgram: the next start saves it from its journal, and keeps trying if that fails too.
 func TestAWholeAnswerOutlivesTheProgram(t *testing.T) {
-	newFullDisk(t, 1000, func(w *world, _ *refusing, restart func(int) *refusing) {
+	newFullDisk(t, 1000, func(w *env, _ *refusing, restart func(int) *refusing) {
 		w.provider.script(call{events: []string{text("precious"), done}})
 		id := w.unsaved("hi")
-		if err := w.store.SaveDraft(context.Background(), chat.Draft{BranchID: w.branch.ID, Message: chat.UserText("next"), Queued: true}); err != nil {
+		if _, err := w.store.Enqueue(context.Background(), w.branch.ID, chat.UserText("next"), chat.QueueLimit, false); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(10 * time.Minute)
@@ -188,8 +188,8 @@ func TestAWholeAnswerOutlivesTheProgram(t *testing.T) {
 		if refused, written := s.counts(); refused != 4 || written != 1 || len(w.provider.sent) != 1 {
 			t.Errorf("refused %d times, written %d times, asked %d times", refused, written, len(w.provider.sent))
 		}
-		if d, ok, err := w.store.Draft(context.Background(), w.branch.ID); err != nil || !ok || d.Queued {
-			t.Errorf("a message of the run before is %+v, %v, %v", d, ok, err)
+		if w.waiting() != "next idle" {
+			t.Errorf("after the restart %q waits", w.waiting())
 		}
 		w.clean()
 	})
@@ -197,7 +197,7 @@ func TestAWholeAnswerOutlivesTheProgram(t *testing.T) {
 
 // TestAnInterruptedAnswerStaysUndecided: an interrupted answer that could not be saved is saved as incomplete.
 func TestAnInterruptedAnswerStaysUndecided(t *testing.T) {
-	newFullDisk(t, 2, func(w *world, s *refusing, _ func(int) *refusing) {
+	newFullDisk(t, 2, func(w *env, s *refusing, _ func(int) *refusing) {
 		w.provider.script(call{events: []string{text("half of")}}, call{err: context.DeadlineExceeded})
 		id := w.unsaved("hi")
 		if left, ok := w.engine.UnsavedEnd(w.now(id)); !ok || left.Whole {
@@ -218,7 +218,7 @@ func TestAnInterruptedAnswerStaysUndecided(t *testing.T) {
 
 // TestWhatWasShownIsSavedWithoutItsJournal: the run still has the whole answer in memory.
 func TestWhatWasShownIsSavedWithoutItsJournal(t *testing.T) {
-	newFullDisk(t, 3, func(w *world, _ *refusing, _ func(int) *refusing) {
+	newFullDisk(t, 3, func(w *env, _ *refusing, _ func(int) *refusing) {
 		w.provider.script(call{events: []string{text("all "), text("of it"), done}})
 		id := w.unsaved("hi")
 		if err := os.RemoveAll(filepath.Join(w.dir, "streams")); err != nil {
@@ -232,7 +232,7 @@ func TestWhatWasShownIsSavedWithoutItsJournal(t *testing.T) {
 
 // TestAMessageQueuedBehindAnUnsavedAnswer: it is sent once the answer is final.
 func TestAMessageQueuedBehindAnUnsavedAnswer(t *testing.T) {
-	newFullDisk(t, 3, func(w *world, _ *refusing, _ func(int) *refusing) {
+	newFullDisk(t, 3, func(w *env, _ *refusing, _ func(int) *refusing) {
 		gate, begun := make(chan struct{}), make(chan struct{})
 		w.provider.script(call{events: []string{text("a"), done}, gate: gate, after: func(i int) {
 			if i == 0 {
@@ -260,7 +260,7 @@ func TestAMessageQueuedBehindAnUnsavedAnswer(t *testing.T) {
 
 // TestKeepSavesAWholeAnswer: keeping it before the next retry saves it as completed, not as kept.
 func TestKeepSavesAWholeAnswer(t *testing.T) {
-	newFullDisk(t, 2, func(w *world, _ *refusing, _ func(int) *refusing) {
+	newFullDisk(t, 2, func(w *env, _ *refusing, _ func(int) *refusing) {
 		w.provider.script(answer("precious"))
 		id := w.unsaved("hi")
 		synctest.Wait() // it was refused once more

@@ -153,7 +153,7 @@ func (e *Engine) reassemble(ctx context.Context, t chat.Turn, m prompt.Manifest)
 		if err != nil {
 			return c, 0, err
 		}
-		before, err := e.broughtBefore(ctx, steps, m.Inputs.StepIndex)
+		before, err := e.readEarlier(ctx, steps, m.Inputs.StepIndex)
 		if err != nil {
 			return c, 0, err
 		}

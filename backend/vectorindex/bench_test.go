@@ -22,7 +22,7 @@ func (s madeSource) VectorGeneration(context.Context) (int64, error) { return 1,
 func (s madeSource) vector(n int64) []float32 { return normalized(s.codes(n)) }
 
 func (s madeSource) codes(n int64) []int8 {
-	r := rand.New(rand.NewPCG(uint64(n), 7)) //nolint:gosec // a random number, not a secret
+	r := rand.New(rand.NewPCG(uint64(n), 7)) // a random number, not a secret
 	v := make([]int8, s.dimension)
 	for i := 0; i < len(v); {
 		for x := r.Uint64(); x != 0 && i < len(v); i, x = i+1, x>>8 {
@@ -126,5 +126,5 @@ func heap() int64 {
 	var m runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc) //nolint:gosec // a heap is smaller than that
+	return int64(m.HeapAlloc) // a heap is smaller than that
 }

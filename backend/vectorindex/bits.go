@@ -121,7 +121,7 @@ func (s *signs) blockDistances(b int, q []uint64, f filter, distance []uint16, h
 		for j, w := range row {
 			d += bits.OnesCount64(w ^ q[j])
 		}
-		distance[i] = uint16(d) //nolint:gosec // at most maxDimension
+		distance[i] = uint16(d) // at most maxDimension
 		histogram[d]++
 	}
 }

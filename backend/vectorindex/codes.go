@@ -47,7 +47,7 @@ func (c *codes) add(v []int8) {
 	for i := range out {
 		clear(word[:])
 		for j, code := range v[8*i : min(8*i+8, len(v))] {
-			word[j] = byte(int(code) + codeOffset) //nolint:gosec // from 0 to 255
+			word[j] = byte(int(code) + codeOffset) // from 0 to 255
 			square += int(code) * int(code)
 		}
 		out[i] = binary.LittleEndian.Uint64(word[:])
@@ -129,7 +129,7 @@ func wholeQuery(q []float32) (m multipliers, missed float64) {
 	m.pairs = make([]uint64, 0, len(whole)/2)
 	for w := 0; w < len(whole); w += 8 {
 		for j := range 4 {
-			m.pairs = append(m.pairs, uint64(whole[w+j+4]+whole[w+j]<<32)) //nolint:gosec // modulo 2^64 is meant
+			m.pairs = append(m.pairs, uint64(whole[w+j+4]+whole[w+j]<<32)) // modulo 2^64 is meant
 		}
 	}
 	return m, math.Sqrt(square) / queryScale
@@ -149,7 +149,7 @@ func (m multipliers) dot(row []uint64) int32 {
 		a += (w >> 16 & lanes) * p[2]
 		b += (w >> 24 & lanes) * p[3]
 	}
-	return int32((a+b+1<<31)>>32) - m.offset //nolint:gosec // the upper half is a signed sum
+	return int32((a+b+1<<31)>>32) - m.offset // the upper half is a signed sum
 }
 
 // scan scans all blocks, on all processors if that is worthwhile.

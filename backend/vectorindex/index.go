@@ -1,6 +1,7 @@
 package vectorindex
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -62,9 +63,7 @@ func New(o Options) *Index {
 	if o.After == nil {
 		o.After = func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }
 	}
-	if o.MaxBytes == 0 {
-		o.MaxBytes = maxBytes
-	}
+	o.MaxBytes = cmp.Or(o.MaxBytes, maxBytes)
 	return &Index{o: o, shards: map[key]*shard{}}
 }
 

@@ -77,7 +77,7 @@ func newFloor(limit int, slack float32) *floor {
 
 // add adds a row with a score of at least f.at; callers compare first.
 func (f *floor) add(row int, score float32) {
-	f.kept = append(f.kept, scored{int32(row), score}) //nolint:gosec // a shard has fewer rows than that
+	f.kept = append(f.kept, scored{int32(row), score}) // a shard has fewer rows than that
 	if len(f.kept) >= f.full {
 		f.settle()
 	}

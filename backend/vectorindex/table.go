@@ -23,7 +23,7 @@ func newTable() *table { return &table{placeOf: map[chat.VectorPlace]uint32{}} }
 func (t *table) add(r chat.VectorRow) {
 	t.n = append(t.n, r.N)
 	t.place = append(t.place, t.placeAt(chat.VectorPlace{Session: r.Session, Branch: r.Branch}))
-	t.seq = append(t.seq, int32(min(r.Seq, math.MaxInt32))) //nolint:gosec // bounded
+	t.seq = append(t.seq, int32(min(r.Seq, math.MaxInt32))) // bounded
 }
 
 // addBlock adds the rows of a block.
@@ -35,7 +35,7 @@ func (t *table) addBlock(b chat.VectorBlock) {
 	t.n = append(t.n, b.N...)
 	for i, seq := range b.Seq {
 		t.place = append(t.place, places[b.Place[i]])
-		t.seq = append(t.seq, int32(min(seq, math.MaxInt32))) //nolint:gosec // bounded
+		t.seq = append(t.seq, int32(min(seq, math.MaxInt32))) // bounded
 	}
 }
 
@@ -43,7 +43,7 @@ func (t *table) addBlock(b chat.VectorBlock) {
 func (t *table) placeAt(p chat.VectorPlace) uint32 {
 	at, ok := t.placeOf[p]
 	if !ok {
-		at = uint32(len(t.places)) //nolint:gosec // there are fewer branches than that
+		at = uint32(len(t.places)) // there are fewer branches than that
 		t.placeOf[p] = at
 		t.places = append(t.places, p)
 	}

@@ -1,5 +1,6 @@
 import { defineConfig } from '@playwright/test';
 import { execSync } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 
 // The system's Chromium, so that the tests download no browser.
 const chromium = execSync('command -v chromium || command -v chromium-browser || command -v google-chrome || true', { encoding: 'utf8' }).trim();
@@ -27,7 +28,7 @@ export default defineConfig({
   // A test that passes only on the second try has a fault, in itself or in the program. In CI it gets the second try,
   // and is reported as flaky.
   retries: process.env.CI ? 1 : 0,
-  workers: 3, // more than two processors can keep busy: a test mostly waits for its page
+  workers: Math.max(3, availableParallelism()), // a test mostly waits for its page, so two processors are not too few for three
   fullyParallel: true,
   forbidOnly: true,
   reporter: 'list',

@@ -22,7 +22,7 @@ func (aimock) answer(n int) string { return harness.AnswerTo(n) }
 func (aimock) sent(int) bool { return true }
 
 // runAimock runs a short loop of kills with aimock as the provider.
-func runAimock(ctx context.Context, r *rig) ([]outcome, error) {
+func runAimock(ctx context.Context, r *setup) ([]outcome, error) {
 	a, missing, err := harness.StartAimock()
 	if err != nil {
 		return nil, err

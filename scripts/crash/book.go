@@ -26,20 +26,20 @@ type book struct {
 	decided   map[string]bool // sessions in which keep or discard was requested
 }
 
-// standing is what is known about the effect of a command.
-type standing int
+// effect is what is known about the effect of a command.
+type effect int
 
 const (
-	unknown standing = iota // it was running when the program died: done once, or not at all
-	told                    // the program reported it as stored
-	refused                 // the program reported that it was not stored
+	unknown effect = iota // it was running when the program died: done once, or not at all
+	told                  // the program reported it as stored
+	refused               // the program reported that it was not stored
 )
 
 // prompt is a message that was sent.
 type prompt struct {
 	number  int
 	text    string
-	stands  standing
+	effect  effect
 	begun   int // book time when the command started
 	told    int // book time of the acknowledgement
 	session string
@@ -67,7 +67,7 @@ type fact struct {
 	kind    string // pin, label, title
 	subject string // the session of a title
 	text    string
-	stands  standing
+	effect  effect
 	begun   int
 	ended   int
 }
@@ -127,7 +127,7 @@ func (b *book) erase(at *prompt) {
 	defer b.mu.Unlock()
 	for _, p := range b.prompts {
 		if p.session == at.session {
-			p.stands, p.turn = unknown, ""
+			p.effect, p.turn = unknown, ""
 		}
 	}
 }
@@ -137,7 +137,7 @@ func (b *book) stays(at *prompt) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	p := b.byNumber[at.number]
-	return p != nil && p.session != "" && p.stands == told
+	return p != nil && p.session != "" && p.effect == told
 }
 
 // event is a line of --events.
@@ -167,8 +167,8 @@ func (b *book) acknowledge(p *prompt, line []byte) error {
 	defer b.mu.Unlock()
 	switch e.Event {
 	case "accepted":
-		if p.stands != told {
-			p.stands, p.told, p.session, p.branch, p.turn, p.seq = told, b.tick(), e.Session, e.Branch, e.Turn, e.TurnSeq
+		if p.effect != told {
+			p.effect, p.told, p.session, p.branch, p.turn, p.seq = told, b.tick(), e.Session, e.Branch, e.Turn, e.TurnSeq
 			b.turns = append(b.turns, e.Turn)
 			if !slices.Contains(b.sessions, e.Session) {
 				b.sessions = append(b.sessions, e.Session)
@@ -178,8 +178,8 @@ func (b *book) acknowledge(p *prompt, line []byte) error {
 		p.frame(e)
 	case "settled":
 		switch {
-		case p.stands != told && e.Error != nil && definite(e.Error.Code):
-			p.stands = refused
+		case p.effect != told && e.Error != nil && definite(e.Error.Code):
+			p.effect = refused
 		case e.Outcome == "completed" && e.Turn == p.turn:
 			p.final, p.finalText = e.Text, true
 		}
@@ -247,9 +247,9 @@ func (b *book) settle(f *fact, r result) {
 	switch {
 	case json.Unmarshal([]byte(r.stdout), &doc) != nil:
 	case r.code == 0:
-		f.stands = told
+		f.effect = told
 	case doc.Error != nil && definite(doc.Error.Code):
-		f.stands = refused
+		f.effect = refused
 	}
 }
 
@@ -260,14 +260,14 @@ func (b *book) titles(session string) (may []string, must bool) {
 	defer b.mu.Unlock()
 	var of []*fact
 	for _, f := range b.facts {
-		if f.kind == "title" && f.subject == session && f.stands != refused {
+		if f.kind == "title" && f.subject == session && f.effect != refused {
 			of = append(of, f)
-			must = must || f.stands == told
+			must = must || f.effect == told
 		}
 	}
 	for _, f := range of {
 		over := slices.ContainsFunc(of, func(later *fact) bool {
-			return later.stands == told && f.ended > 0 && later.begun > f.ended
+			return later.effect == told && f.ended > 0 && later.begun > f.ended
 		})
 		if !over {
 			may = append(may, f.text)
@@ -283,8 +283,8 @@ func (b *book) decide(session string) {
 	b.decided[session] = true
 }
 
-// goesOn records that a turn is about to be continued.
-func (b *book) goesOn() {
+// willContinue records that a turn is about to be continued.
+func (b *book) willContinue() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.continued++
@@ -321,7 +321,7 @@ func (b *book) answered(u float64) *prompt {
 func (b *book) overheard(p *prompt, stdout, answer string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if p.stands == unknown && strings.Contains(stdout, answer[:16]) {
-		p.stands, p.told = told, b.tick()
+	if p.effect == unknown && strings.Contains(stdout, answer[:16]) {
+		p.effect, p.told = told, b.tick()
 	}
 }

@@ -38,9 +38,9 @@ func TestMain(m *testing.M) {
 
 var scratch string
 
-func testRig(t *testing.T, seed uint64) *rig {
+func testSetup(t *testing.T, seed uint64) *setup {
 	t.Helper()
-	r := &rig{plan: plan{seed: seed, restarts: 26, stride: 1, work: t.TempDir(), quiet: true}}
+	r := &setup{plan: plan{seed: seed, restarts: 26, stride: 1, work: t.TempDir(), quiet: true}}
 	var err error
 	if r.module, err = harness.Root(); err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func clean(t *testing.T, rows []outcome, err error) {
 
 func TestRandomKillsLoseNothing(t *testing.T) {
 	t.Parallel()
-	r := testRig(t, 7)
+	r := testSetup(t, 7)
 	rows, err := runKills(t.Context(), r)
 	clean(t, rows, err)
 	for _, row := range rows {
@@ -86,7 +86,7 @@ func TestRandomKillsLoseNothing(t *testing.T) {
 // Tool calls with effects are killed at random points, by power failures and by disk faults: none runs twice.
 func TestToolCallsRunAtMostOnce(t *testing.T) {
 	t.Parallel()
-	r := testRig(t, 5)
+	r := testSetup(t, 5)
 	r.restarts, r.stride = 8, 25
 	rows, err := runTools(t.Context(), r)
 	clean(t, rows, err)
@@ -98,7 +98,7 @@ func TestToolCallsRunAtMostOnce(t *testing.T) {
 // A turn is killed at some of its points; make crash tries all points of all scenarios.
 func TestATurnIsKilledAtItsPoints(t *testing.T) {
 	t.Parallel()
-	r := testRig(t, 1)
+	r := testSetup(t, 1)
 	s, err := r.staged(t.Context(), 0, scenarios[1], filepath.Join(r.work, "scene"))
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func TestATurnIsKilledAtItsPoints(t *testing.T) {
 // points.
 func TestADeleteAnImportAndAMoveAreKilledAtTheirPoints(t *testing.T) {
 	t.Parallel()
-	r := testRig(t, 1)
+	r := testSetup(t, 1)
 	last := len(scenarios)
 	for i, faults := range [][]string{
 		{"tx.content.erase.committing:exit", "erase.written:exit", "erase.rewritten:power"}, {"tx.bundle.import.committing:2:exit", "tx.bundle.import.committed:2:power"},
@@ -148,7 +148,7 @@ func TestTheHarnessFindsRemovedSafeguards(t *testing.T) {
 	for i, p := range proofs {
 		t.Run(p.what, func(t *testing.T) {
 			t.Parallel()
-			r := testRig(t, 1)
+			r := testSetup(t, 1)
 			s, err := r.staged(t.Context(), i, scenarios[1], filepath.Join(r.work, "scene"))
 			if err != nil {
 				t.Fatal(err)
@@ -164,7 +164,7 @@ func TestTheHarnessFindsRemovedSafeguards(t *testing.T) {
 
 func TestDamageIsReportedAndTheRestReads(t *testing.T) {
 	t.Parallel()
-	r := testRig(t, 3)
+	r := testSetup(t, 3)
 	r.stride = 120
 	rows, err := runDamage(t.Context(), r)
 	clean(t, rows, err)
@@ -172,7 +172,7 @@ func TestDamageIsReportedAndTheRestReads(t *testing.T) {
 
 func TestFlippedBytesAreFound(t *testing.T) {
 	t.Parallel()
-	r := testRig(t, 5)
+	r := testSetup(t, 5)
 	r.flips = 60
 	rows, err := runFlips(t.Context(), r)
 	clean(t, rows, err)
@@ -205,7 +205,7 @@ func TestAMissedFlipIsCounted(t *testing.T) {
 		flipFound: {says: says("byte 1 is damaged"), reads: reads}, flipMissed: {says: says(""), reads: reads},
 		flipHarmless: {says: says(""), reads: says("abc")}, flipValid: {says: says(""), reads: reads, valid: true},
 	} {
-		a.of, a.files = &specimen{home: h}, files
+		a.of, a.files = &sample{home: h}, files
 		what, missed, err := a.try(t.Context(), flipOf{files[0], 1, 0}, filepath.Join(t.TempDir(), "copy"), "abc")
 		if err != nil || what != want || (missed != "") != (want == flipMissed) {
 			t.Errorf("%s: %s, %q, %v", want, what, missed, err)
@@ -234,8 +234,8 @@ func TestFailingTwiceIsFoundAndDiscardingIsNot(t *testing.T) {
 	}
 }
 
-// The oracle notices wrong answers.
-func TestTheOracleNoticesWrongAnswers(t *testing.T) {
+// The checker notices wrong answers.
+func TestTheCheckerNoticesWrongAnswers(t *testing.T) {
 	t.Parallel()
 	b := newBook()
 	p := b.prompt(kindSlow, "")
@@ -276,7 +276,7 @@ func TestTheOracleNoticesWrongAnswers(t *testing.T) {
 		if _, ok := all["t"]; ok {
 			all["t"] = c
 		}
-		o := &oracle{book: b, provider: knows{full}}
+		o := &checker{book: b, provider: knows{full}}
 		o.prompts(all, true, true)
 		if got := strings.Join(o.found, "; "); want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("want %q, found %q", want, got)

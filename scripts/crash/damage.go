@@ -17,7 +17,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// damaged is one way to damage a copy of the specimen, with the expected result.
+// damaged is one way to damage a copy of the sample, with the expected result.
 type damaged struct {
 	name string
 	do   func(context.Context, *home) error
@@ -31,20 +31,20 @@ type damaged struct {
 }
 
 // runDamage damages copies of data directories in all known ways.
-func runDamage(ctx context.Context, r *rig) ([]outcome, error) {
-	cut, err := newSpecimen(ctx, r, filepath.Join(r.work, "cut"), false)
+func runDamage(ctx context.Context, r *setup) ([]outcome, error) {
+	cut, err := newSample(ctx, r, filepath.Join(r.work, "cut"), false)
 	if err != nil {
 		return nil, fmt.Errorf("no data to damage: %w", err)
 	}
-	whole, err := newSpecimen(ctx, r, filepath.Join(r.work, "whole"), true)
+	whole, err := newSample(ctx, r, filepath.Join(r.work, "whole"), true)
 	if err != nil {
 		return nil, fmt.Errorf("no data to damage: %w", err)
 	}
 	rng := rand.New(rand.NewPCG(r.seed, 4))
 	groups := []struct {
 		what  string
-		of    *specimen
-		cases func(*specimen, *rand.Rand) ([]damaged, error)
+		of    *sample
+		cases func(*sample, *rand.Rand) ([]damaged, error)
 	}{
 		{"journals torn and flipped", cut, journalDamage}, {"write-ahead log cut and flipped", cut, walDamage},
 		{"index tables damaged", whole, indexDamage}, {"single values flipped", whole, valueDamage}, {"the database's file flipped and cut", whole, fileDamage},
@@ -77,7 +77,7 @@ func every(cases []damaged, n, from int) []damaged {
 	return out
 }
 
-func (r *rig) damageAll(ctx context.Context, of *specimen, cases []damaged) (outcome, error) {
+func (r *setup) damageAll(ctx context.Context, of *sample, cases []damaged) (outcome, error) {
 	var out outcome
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -119,7 +119,7 @@ func plain(r rune) rune {
 }
 
 // try damages a copy and checks what the program makes of it.
-func (s *specimen) try(ctx context.Context, c damaged, dir string) (found []string, err error) {
+func (s *sample) try(ctx context.Context, c damaged, dir string) (found []string, err error) {
 	add := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
 	h, err := s.copy(dir)
 	if err != nil {
@@ -158,7 +158,7 @@ func (s *specimen) try(ctx context.Context, c damaged, dir string) (found []stri
 }
 
 // named checks what verify reports about the damage.
-func (s *specimen) named(ctx context.Context, h *home, c damaged, add func(string, ...any)) error {
+func (s *sample) named(ctx context.Context, h *home, c damaged, add func(string, ...any)) error {
 	var doc struct {
 		OK       bool
 		Findings []struct{ Kind, Table, ID, Message string }
@@ -191,7 +191,7 @@ func (s *specimen) named(ctx context.Context, h *home, c damaged, add func(strin
 	return nil
 }
 
-func journalDamage(s *specimen, rng *rand.Rand) ([]damaged, error) {
+func journalDamage(s *sample, rng *rand.Rand) ([]damaged, error) {
 	var out []damaged
 	for step, turn := range s.steps {
 		whole, err := os.ReadFile(s.journal(step))
@@ -228,7 +228,7 @@ func journalDamage(s *specimen, rng *rand.Rand) ([]damaged, error) {
 }
 
 // readsUpTo checks that a turn contains exactly the text of these lines.
-func (s *specimen) readsUpTo(turn string, lines []byte) func(context.Context, *home, func(string, ...any)) error {
+func (s *sample) readsUpTo(turn string, lines []byte) func(context.Context, *home, func(string, ...any)) error {
 	want := ""
 	for line := range bytes.Lines(lines) {
 		var e struct {
@@ -259,7 +259,7 @@ func (s *specimen) readsUpTo(turn string, lines []byte) func(context.Context, *h
 
 // walDamage cuts the log at and inside its frames. Acknowledged data at its end is lost, as in any truncated file,
 // but the rest must be consistent.
-func walDamage(s *specimen, rng *rand.Rand) ([]damaged, error) {
+func walDamage(s *sample, rng *rand.Rand) ([]damaged, error) {
 	wal, err := os.ReadFile(s.database() + "-wal")
 	if err != nil {
 		return nil, err
@@ -289,7 +289,7 @@ func walDamage(s *specimen, rng *rand.Rand) ([]damaged, error) {
 }
 
 // indexDamage damages data that is derived from the transcript and can be rebuilt.
-func indexDamage(s *specimen, _ *rand.Rand) ([]damaged, error) {
+func indexDamage(s *sample, _ *rand.Rand) ([]damaged, error) {
 	var out []damaged
 	for _, c := range []struct{ query, named string }{
 		{`UPDATE units_fts_data SET block = zeroblob(length(block)) WHERE id > 10`, "units_fts"},
@@ -316,7 +316,7 @@ var contentColumns = []struct{ table, columns, id string }{
 	{"events", "payload payload_hash prev_hash hash entity_id created_at", "session_id || '/' || event_seq"},
 }
 
-func valueDamage(s *specimen, rng *rand.Rand) ([]damaged, error) {
+func valueDamage(s *sample, rng *rand.Rand) ([]damaged, error) {
 	db, err := sql.Open("sqlite", s.database())
 	if err != nil {
 		return nil, err
@@ -367,7 +367,7 @@ func flips(db *sql.DB, table, name, id string, rng *rand.Rand) ([]damaged, error
 
 // fileDamage flips bits and changes the length of the database file anywhere. The program must never overwrite the
 // file, and must report clearly what cannot be read.
-func fileDamage(s *specimen, rng *rand.Rand) ([]damaged, error) {
+func fileDamage(s *sample, rng *rand.Rand) ([]damaged, error) {
 	whole, err := os.ReadFile(s.database())
 	if err != nil {
 		return nil, err

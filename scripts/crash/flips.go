@@ -22,7 +22,7 @@ import (
 type flipArea struct {
 	name    string
 	percent int // of all flips
-	of      *specimen
+	of      *sample
 	files   []string // below the home; each byte has the same weight
 	// says is what the program reports about a home; empty: no problem.
 	says func(context.Context, *home) (string, error)
@@ -62,7 +62,7 @@ func (f flipOf) do(h *home) error {
 
 // runFlips flips bytes of the database, its log, journals, the configuration and backups, one at a time. Each flip
 // must be reported, or change nothing that can be read.
-func runFlips(ctx context.Context, r *rig) ([]outcome, error) {
+func runFlips(ctx context.Context, r *setup) ([]outcome, error) {
 	areas, err := r.flipAreas(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("no data to damage: %w", err)
@@ -79,12 +79,12 @@ func runFlips(ctx context.Context, r *rig) ([]outcome, error) {
 	return rows, nil
 }
 
-func (r *rig) flipAreas(ctx context.Context) ([]flipArea, error) {
-	cut, err := newSpecimen(ctx, r, filepath.Join(r.work, "flips-cut"), false)
+func (r *setup) flipAreas(ctx context.Context) ([]flipArea, error) {
+	cut, err := newSample(ctx, r, filepath.Join(r.work, "flips-cut"), false)
 	if err != nil {
 		return nil, err
 	}
-	whole, err := newSpecimen(ctx, r, filepath.Join(r.work, "flips-whole"), true)
+	whole, err := newSample(ctx, r, filepath.Join(r.work, "flips-whole"), true)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (h *home) relative(paths ...string) []string {
 }
 
 // flipArea tries n flips, two at a time.
-func (r *rig) flipArea(ctx context.Context, a flipArea, n int, rng *rand.Rand) (outcome, error) {
+func (r *setup) flipArea(ctx context.Context, a flipArea, n int, rng *rand.Rand) (outcome, error) {
 	out := outcome{tried: n, flips: &flipCounts{area: a.name, flips: n}}
 	sound, err := a.of.copy(filepath.Join(r.work, "flips-sound"))
 	if err != nil {
@@ -316,7 +316,7 @@ func databaseReads(ctx context.Context, h *home) (string, error) { return dump(c
 func backupReads(ctx context.Context, h *home) (string, error) { return dump(ctx, h.backup()) }
 
 // readsAll returns what show prints for each session, and everything in the database.
-func (s *specimen) readsAll(ctx context.Context, h *home) (string, error) {
+func (s *sample) readsAll(ctx context.Context, h *home) (string, error) {
 	var out []string
 	for _, id := range s.sessions {
 		shown, err := h.show(ctx, id)

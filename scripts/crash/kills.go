@@ -133,7 +133,7 @@ func (l *killing) sum() string {
 	defer l.book.mu.Unlock()
 	prompts, frames, durable, facts := 0, 0, int64(0), 0
 	for _, p := range l.book.prompts {
-		if p.stands == told {
+		if p.effect == told {
 			prompts++
 		}
 		for _, s := range p.steps {
@@ -142,7 +142,7 @@ func (l *killing) sum() string {
 		}
 	}
 	for _, f := range l.book.facts {
-		if f.stands == told {
+		if f.effect == told {
 			facts++
 		}
 	}
@@ -358,7 +358,7 @@ func (l *killing) decide(ctx context.Context, a act) {
 		// from the prompt's.
 		a.stop = 0
 		if a.verb == "continue" {
-			l.book.goesOn()
+			l.book.willContinue()
 		}
 		l.end(ctx, a, l.noting(func(line []byte) error { return l.book.rerun(of, line) }), a.verb, of.turn, "--events")
 	}
@@ -366,7 +366,7 @@ func (l *killing) decide(ctx context.Context, a act) {
 
 // check compares the data with the book: as the crash left it, and with full also after recovery.
 func (l *killing) check(ctx context.Context, full bool) error {
-	o := &oracle{book: l.book, provider: l.provider}
+	o := &checker{book: l.book, provider: l.provider}
 	defer func() {
 		for _, f := range o.found {
 			l.add("%s", f)
@@ -394,7 +394,7 @@ func (l *killing) check(ctx context.Context, full bool) error {
 }
 
 // glance checks the end of the newest session's transcript without recovering it.
-func (l *killing) glance(ctx context.Context, o *oracle) error {
+func (l *killing) glance(ctx context.Context, o *checker) error {
 	session := l.book.session(0.99)
 	if session == "" {
 		return nil

@@ -41,20 +41,20 @@ type plan struct {
 // parts are the parts, in the order in which they run.
 var parts = []struct {
 	name string
-	run  func(context.Context, *rig) ([]outcome, error)
+	run  func(context.Context, *setup) ([]outcome, error)
 }{
 	{"points", runPoints}, {"power", runPower}, {"faults", runMatrix}, {"damage", runDamage}, {"flips", runFlips}, {"kills", runKills}, {"tools", runTools}, {"aimock", runAimock}, {"proof", runProofs},
 }
 
-// rig is shared by all parts.
-type rig struct {
+// setup is shared by all parts.
+type setup struct {
 	plan
 	builds
 	module   string
 	provider *provider
 }
 
-func (r *rig) say(format string, args ...any) {
+func (r *setup) say(format string, args ...any) {
 	if !r.quiet {
 		fmt.Fprintf(os.Stderr, format+"\n", args...)
 	}
@@ -104,7 +104,7 @@ func all(ctx context.Context, p plan) (int, error) {
 			return 0, fmt.Errorf("there is no part %q: %s", name, strings.Join(partNames(), ", "))
 		}
 	}
-	r, end, err := newRig(ctx, p)
+	r, end, err := newSetup(ctx, p)
 	if err != nil {
 		return 0, err
 	}
@@ -130,9 +130,9 @@ func all(ctx context.Context, p plan) (int, error) {
 	return found, nil
 }
 
-// newRig builds the programs and starts the provider. end removes the work directory, unless it is to be kept.
-func newRig(ctx context.Context, p plan) (r *rig, end func(clean bool), err error) {
-	r = &rig{plan: p}
+// newSetup builds the programs and starts the provider. end removes the work directory, unless it is to be kept.
+func newSetup(ctx context.Context, p plan) (r *setup, end func(clean bool), err error) {
+	r = &setup{plan: p}
 	if r.module, err = harness.Root(); err != nil {
 		return nil, nil, err
 	}
@@ -158,7 +158,7 @@ func newRig(ctx context.Context, p plan) (r *rig, end func(clean bool), err erro
 }
 
 // runKills runs a loop for each durability mode in parallel, because they mostly wait.
-func runKills(ctx context.Context, r *rig) ([]outcome, error) {
+func runKills(ctx context.Context, r *setup) ([]outcome, error) {
 	modes := []string{"buffered", "write_ahead"}
 	rows, errs := make([]outcome, len(modes)), make([]error, len(modes))
 	var wg sync.WaitGroup

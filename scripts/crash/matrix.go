@@ -18,7 +18,7 @@ import (
 const matrixTests = "TestEveryIOFaultOfATurn|TestEveryFaultOfARestore|TestEveryFaultOfABackup|TestEveryFaultOfAMove|TestEveryFaultOfAStart|TestTheDiskFillsUp|TestAFullDiskIsReported|TestPowerLoss|TestALongAnswerIsReadInBoundedMemory"
 
 // runMatrix runs these tests in full.
-func runMatrix(ctx context.Context, r *rig) ([]outcome, error) {
+func runMatrix(ctx context.Context, r *setup) ([]outcome, error) {
 	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-timeout=30m", "-json", "-run", matrixTests, "./test/process")
 	cmd.Dir = r.module
 	cmd.Env = append(os.Environ(), "CONTEXTINFINITY_CRASH=full")
@@ -53,7 +53,7 @@ func runMatrix(ctx context.Context, r *rig) ([]outcome, error) {
 	}
 	out.detail = "go test: " + strings.Join(top, " ")
 	if out.tried == 0 || runErr != nil && len(out.found) == 0 {
-		return []outcome{out}, fmt.Errorf("the tests of I/O faults did not run: %v\n%s%s", runErr, harness.Clip(string(data)), harness.Clip(errs.String()))
+		return []outcome{out}, fmt.Errorf("the tests of I/O faults did not run: %w\n%s%s", runErr, harness.Clip(string(data)), harness.Clip(errs.String()))
 	}
 	return []outcome{out}, nil
 }

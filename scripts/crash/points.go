@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -107,23 +108,21 @@ func long(session string) step {
 // stage is a scenario that can be played repeatedly.
 type stage struct {
 	scenario
-	*specimen
-	rig  *rig
-	book *book
-	at   *prompt // the newest prompt
+	*sample
+	setup *setup
+	book  *book
+	at    *prompt // the newest prompt
 }
 
 // staged plays what comes before the command.
-func (r *rig) staged(ctx context.Context, i int, sc scenario, dir string) (*stage, error) {
+func (r *setup) staged(ctx context.Context, i int, sc scenario, dir string) (*stage, error) {
 	mode := sc.mode
-	if mode == "" {
-		mode = "write_ahead"
-	}
+	mode = cmp.Or(mode, "write_ahead")
 	h, err := newHome(r.shipped, dir, r.provider.config(mode))
 	if err != nil {
 		return nil, err
 	}
-	s := &stage{scenario: sc, specimen: &specimen{home: h}, rig: r, book: newBook()}
+	s := &stage{scenario: sc, sample: &sample{home: h}, setup: r, book: newBook()}
 	s.book.first = (i + 1) * 1000
 	for _, st := range sc.before {
 		if _, err := s.play(ctx, s.home, s.book, st); err != nil {
@@ -138,14 +137,14 @@ func (s *stage) play(ctx context.Context, h *home, b *book, st step) (result, er
 	args := slices.Clone(st.args)
 	at := s.at
 	for i, a := range args {
-		switch {
-		case a == "SESSION":
+		switch a {
+		case "SESSION":
 			args[i] = at.session
-		case a == "TURN":
+		case "TURN":
 			args[i] = at.turn
-		case a == "BUNDLE":
+		case "BUNDLE":
 			args[i] = filepath.Join(s.Dir, "talk.cinf")
-		case a == "NOTES":
+		case "NOTES":
 			args[i] = filepath.Join(h.Dir, "plan.md")
 			if err := os.WriteFile(args[i], []byte("# Plan\n\nThe window is on Sunday at 05:00.\n"), 0o600); err != nil {
 				return result{}, err
@@ -167,7 +166,7 @@ func (s *stage) play(ctx context.Context, h *home, b *book, st step) (result, er
 				failed = err
 			}
 		}
-		s.rig.provider.forget(at.number)
+		s.setup.provider.forget(at.number)
 	}
 	if s.at != nil && s.at.session != "" {
 		b.decide(s.at.session) // keep, discard, or a message sent after an incomplete answer
@@ -176,7 +175,7 @@ func (s *stage) play(ctx context.Context, h *home, b *book, st step) (result, er
 		b.erase(at)
 	}
 	if st.dies != "" {
-		h = h.as(s.rig.faults, "CONTEXTINFINITY_FAULT="+st.dies)
+		h = h.as(s.setup.faults, "CONTEXTINFINITY_FAULT="+st.dies)
 	}
 	if st.types {
 		lines = nil
@@ -220,7 +219,7 @@ func (s *stage) trace(ctx context.Context, dir string) (map[string]int, error) {
 		return nil, err
 	}
 	file := filepath.Join(dir, "trace")
-	if _, err := s.play(ctx, h.as(s.rig.faults, "CONTEXTINFINITY_FAULT_TRACE="+file), s.book.clone(), s.verb); err != nil {
+	if _, err := s.play(ctx, h.as(s.setup.faults, "CONTEXTINFINITY_FAULT_TRACE="+file), s.book.clone(), s.verb); err != nil {
 		return nil, err
 	}
 	data, err := os.ReadFile(file)
@@ -247,7 +246,7 @@ func (s *stage) die(ctx context.Context, fault, dir string) (found []string, die
 	if err != nil {
 		return []string{err.Error()}, true, nil
 	}
-	o := &oracle{book: b, provider: s.rig.provider}
+	o := &checker{book: b, provider: s.setup.provider}
 	if err := s.aftermath(ctx, h, o); err != nil {
 		o.add("%v", err)
 	}
@@ -255,9 +254,9 @@ func (s *stage) die(ctx context.Context, fault, dir string) (found []string, die
 }
 
 // aftermath checks a copy as it was left, recovers it twice, and continues.
-func (s *stage) aftermath(ctx context.Context, h *home, o *oracle) error {
+func (s *stage) aftermath(ctx context.Context, h *home, o *checker) error {
 	if _, err := os.Stat(h.database()); os.IsNotExist(err) {
-		if slices.ContainsFunc(o.book.prompts, func(p *prompt) bool { return p.stands == told }) {
+		if slices.ContainsFunc(o.book.prompts, func(p *prompt) bool { return p.effect == told }) {
 			o.add("LOST: there is no database")
 		}
 		return nil
@@ -323,7 +322,7 @@ type task struct {
 }
 
 // playAll runs tasks, two at a time, but one at a time for each stage.
-func (r *rig) playAll(ctx context.Context, what string, tasks []task) (outcome, int, error) {
+func (r *setup) playAll(ctx context.Context, what string, tasks []task) (outcome, int, error) {
 	out := outcome{what: what}
 	died := 0
 	var mu sync.Mutex
@@ -367,7 +366,7 @@ func (r *rig) playAll(ctx context.Context, what string, tasks []task) (outcome, 
 
 // runPoints kills each scenario at each point that it reaches: the first time, and at points that are reached often
 // also in the middle and the last time.
-func runPoints(ctx context.Context, r *rig) ([]outcome, error) {
+func runPoints(ctx context.Context, r *setup) ([]outcome, error) {
 	known, err := r.points(ctx)
 	if err != nil {
 		return nil, err
@@ -419,7 +418,7 @@ func times(n int) []int {
 }
 
 // points returns the names of all fault points.
-func (r *rig) points(ctx context.Context) ([]string, error) {
+func (r *setup) points(ctx context.Context) ([]string, error) {
 	cmd := exec.CommandContext(ctx, "go", "run", "-buildvcs=false", "./backend/internal/faults/points")
 	cmd.Dir = r.module
 	var errs bytes.Buffer
@@ -433,7 +432,7 @@ func (r *rig) points(ctx context.Context) ([]string, error) {
 
 // runPower cuts the power at I/O sites throughout a turn; whatever was not fsynced is lost, in the journals and in
 // the database.
-func runPower(ctx context.Context, r *rig) ([]outcome, error) {
+func runPower(ctx context.Context, r *setup) ([]outcome, error) {
 	var tasks []task
 	sites := 0
 	for i, sc := range scenarios[:3] {

@@ -50,7 +50,7 @@ func (p proof) fails(ctx context.Context, s *stage) (tried int, found []string, 
 }
 
 // runProofs reports a problem for each proof that found none.
-func runProofs(ctx context.Context, r *rig) ([]outcome, error) {
+func runProofs(ctx context.Context, r *setup) ([]outcome, error) {
 	var rows []outcome
 	for i, p := range proofs {
 		s, err := r.staged(ctx, 200+i, scenarios[1], filepath.Join(r.work, fmt.Sprintf("proof-%d", i)))

@@ -47,7 +47,7 @@ const failedTwice = `SELECT e.type || ' ' || e.entity_id FROM events e LEFT JOIN
 
 // rows checks the tables on a copy of the files, because opening a database recovers it. thorough adds SQLite's
 // integrity check.
-func (o *oracle) rows(ctx context.Context, h *home, thorough bool) error {
+func (o *checker) rows(ctx context.Context, h *home, thorough bool) error {
 	dir, err := os.MkdirTemp(h.Dir, "look-")
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (o *oracle) rows(ctx context.Context, h *home, thorough bool) error {
 	return o.facts(ctx, db)
 }
 
-func (o *oracle) none(ctx context.Context, db *sql.DB, what, query string) {
+func (o *checker) none(ctx context.Context, db *sql.DB, what, query string) {
 	found, err := column(ctx, db, query)
 	switch {
 	case err != nil:
@@ -97,7 +97,7 @@ func (o *oracle) none(ctx context.Context, db *sql.DB, what, query string) {
 }
 
 // facts checks which small values are stored.
-func (o *oracle) facts(ctx context.Context, db *sql.DB) error {
+func (o *checker) facts(ctx context.Context, db *sql.DB) error {
 	stored := map[string]int{}
 	for kind, query := range map[string]string{
 		"pin": `SELECT text FROM pins WHERE removed = 0 AND replaces IS NULL`, "label": `SELECT label FROM branches`,
@@ -117,9 +117,9 @@ func (o *oracle) facts(ctx context.Context, db *sql.DB) error {
 			continue
 		}
 		switch n := stored[f.kind+" "+f.text]; {
-		case f.stands == told && n == 0:
+		case f.effect == told && n == 0:
 			o.add("LOST: %q was acknowledged and is not there", f.text)
-		case f.stands == refused && n > 0:
+		case f.effect == refused && n > 0:
 			o.add("%q was refused and is there", f.text)
 		case n > 1:
 			o.add("DOUBLED: %q is there %d times", f.text, n)

@@ -17,7 +17,7 @@ import (
 // may ever be counted twice.
 type counting struct {
 	*home
-	rig     *rig
+	setup   *setup
 	book    *book
 	file    string // written by the tool
 	out     outcome
@@ -33,12 +33,12 @@ const roundsOfASession = 20
 // longestSend limits a message that is sent to a broken disk.
 const longestSend = 2 * time.Minute
 
-func (r *rig) counting(ctx context.Context, what, dir string, first int) (*counting, error) {
+func (r *setup) counting(ctx context.Context, what, dir string, first int) (*counting, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	c := &counting{rig: r, book: newBook(), file: filepath.Join(dir, "counter"), out: outcome{what: what}}
+	c := &counting{setup: r, book: newBook(), file: filepath.Join(dir, "counter"), out: outcome{what: what}}
 	c.book.first = first
 	config := r.provider.config("write_ahead") + fmt.Sprintf("\n[tools]\nmode = \"enabled\"\nallow = [\"counter\"]\n\n[mcp.servers.counter]\ncommand = %q\n\n[mcp.servers.counter.env]\n%s = %q\n",
 		self, counterFile, c.file)
@@ -126,7 +126,7 @@ func (c *counting) aftermath(ctx context.Context, fault string) error {
 
 // verify runs the program's check on all of its data.
 func (c *counting) verify(ctx context.Context, last string) error {
-	o := &oracle{book: c.book, provider: c.rig.provider}
+	o := &checker{book: c.book, provider: c.setup.provider}
 	err := o.verify(ctx, c.home)
 	for _, f := range o.found {
 		c.add("in the rounds up to %s: %s", last, f)
@@ -277,7 +277,7 @@ func (c *counting) done() outcome {
 }
 
 // runTools crashes answers that call tools with effects: by kills, power failures and disk faults.
-func runTools(ctx context.Context, r *rig) ([]outcome, error) {
+func runTools(ctx context.Context, r *setup) ([]outcome, error) {
 	var rows []outcome
 	killed, err := r.counting(ctx, "tool calls, kill -9 at random", filepath.Join(r.work, "tools-kills"), 4_000_000)
 	if err == nil {

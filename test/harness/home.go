@@ -216,7 +216,7 @@ type shownBranch struct {
 }
 
 // Other returns the session's only branch other than id.
-func (s Shown) Other(t testing.TB, id string) shownBranch {
+func (s Shown) Other(t testing.TB, id string) shownBranch { //nolint:revive // callers only read its fields
 	t.Helper()
 	rest := slices.DeleteFunc(slices.Clone(s.Branches), func(b shownBranch) bool { return b.ID == id })
 	if len(rest) != 1 {

@@ -36,6 +36,28 @@ func requestOf(t *testing.T, h *harness.Home, session, turn string) string {
 	return ""
 }
 
+// A bundle with the requests that quoted other conversations completes a session that was imported without them.
+func TestALaterBundleCompletesAnImport(t *testing.T) {
+	t.Parallel()
+	h, session, turn := quoting(t)
+	without, with := filepath.Join(h.Dir, "without.cinf"), filepath.Join(h.Dir, "with.cinf")
+	h.OK("export", session, "--format", "bundle", "-o", without)
+	h.OK("export", session, "--format", "bundle", "--quotes", "-o", with)
+	other := harness.NewHome(t, harness.Shipped(t), "")
+	other.OK("import", without)
+	said := other.OK("import", with).Stdout
+	if !strings.Contains(said, "0 sessions created, 1 extended, 0 already there; 0 turns added") || !strings.Contains(said, "1 of them were added") {
+		t.Errorf("the import says\n%s", said)
+	}
+	if raw, want := requestOf(t, other, session, turn), requestOf(t, h, session, turn); raw != want {
+		t.Errorf("the request is\n%s\nand was\n%s", raw, want)
+	}
+	other.OK("verify")
+	if again := other.OK("import", with).Stdout; !strings.Contains(again, "0 extended, 1 already there") || strings.Contains(again, "added.\n  ") {
+		t.Errorf("imported again, it says\n%s", again)
+	}
+}
+
 // A bundle leaves out the requests that quoted other conversations, unless they are asked for. Imported, either passes
 // verify, and the X-ray shows what the bundle holds and says what is not here.
 func TestABundleHoldsOtherConversationsOnlyOnRequest(t *testing.T) {

@@ -159,8 +159,8 @@ func killedWithKey(t *testing.T, h *harness.Home, w harness.WireProtocol) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.Configure(string(config) + "\n" + strings.TrimSpace(w.Model("mortal", server.URL)) + "\napi_key_env = \"BIRD_KEY\"\n")
-	p := h.Start(nil, "send", "--new", "--model", "mortal", "Die with it.")
+	h.Configure(string(config) + "\n" + strings.TrimSpace(w.Model("m", server.URL)) + "\napi_key_env = \"BIRD_KEY\"\n")
+	p := h.Start(nil, "send", "--new", "--model", "m", "Die with it.")
 	p.AwaitOutput("Half an answer")
 	p.Kill()
 	notInFiles(t, h)

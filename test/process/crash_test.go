@@ -47,9 +47,9 @@ func TestSRD22_2CrashRecoveryMidStream(t *testing.T) {
 			t.Parallel()
 			w := harness.Wires[i%len(harness.Wires)]
 			server := harness.NewHeldServer(t, c.fault == "", crashStream(w, c)...)
-			h := harness.NewHome(t, harness.Shipped(t), w.Model("mortal", server.URL))
+			h := harness.NewHome(t, harness.Shipped(t), w.Model("m", server.URL))
 			c.die(t, h, server)
-			c.stands(t, h)
+			c.check(t, h)
 		})
 	}
 }
@@ -65,10 +65,10 @@ func crashStream(w harness.WireProtocol, c crash) []chat.RawEvent {
 func (c crash) die(t *testing.T, h *harness.Home, server *harness.HeldServer) {
 	t.Helper()
 	if c.fault != "" {
-		h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT="+c.fault).Run("send", "--new", "--model", "mortal", "Will this survive?").Exits(137)
+		h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT="+c.fault).Run("send", "--new", "--model", "m", "Will this survive?").Exits(137)
 		return
 	}
-	p := h.Start(nil, "send", "--new", "--model", "mortal", "Will this survive?")
+	p := h.Start(nil, "send", "--new", "--model", "m", "Will this survive?")
 	if len(c.texts) > 0 {
 		p.AwaitOutput(strings.Join(c.texts, ""))
 	} else {
@@ -77,8 +77,8 @@ func (c crash) die(t *testing.T, h *harness.Home, server *harness.HeldServer) {
 	p.Kill()
 }
 
-// stands checks the state before any recovery, after one, and after another.
-func (c crash) stands(t *testing.T, h *harness.Home) {
+// check inspects the state before any recovery, after one, and after another.
+func (c crash) check(t *testing.T, h *harness.Home) {
 	t.Helper()
 	session := h.LastSession()
 	held := ""
@@ -207,9 +207,9 @@ func TestSRD22_3CrashRecoveryPostStreamPreCommit(t *testing.T) {
 	summaries := map[string]bool{}
 	for _, w := range harness.Wires {
 		server := harness.NewHeldServer(t, false, w.Saying(true, crashTexts...)...)
-		h := harness.NewHome(t, harness.Shipped(t), w.Model("mortal", server.URL))
+		h := harness.NewHome(t, harness.Shipped(t), w.Model("m", server.URL))
 		h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT=turn.settled:exit").
-			Run("send", "--new", "--model", "mortal", "--wait", "indexed", "Remember the number 4711.").Exits(137)
+			Run("send", "--new", "--model", "m", "--wait", "indexed", "Remember the number 4711.").Exits(137)
 		session := h.LastSession()
 		if turn := h.Only(session); turn.Phase != chat.PhaseResponseFinalized || turn.StateAfter != "" {
 			t.Fatalf("after the crash the turn is %s with state %q", turn.Phase, turn.StateAfter)
@@ -256,7 +256,7 @@ func TestDecisionsAboutARecoveredAnswer(t *testing.T) {
 			w := harness.Wires[i%len(harness.Wires)]
 			server := harness.NewHeldServer(t, true, w.Saying(false, crashTexts...)...)
 			sound := harness.NewHeldServer(t, false, w.Saying(true, " And all", " is said.")...)
-			h := harness.NewHome(t, harness.Shipped(t), w.Model("mortal", server.URL)+w.Model("sound", sound.URL)+"[librarian]\nafter_send_s = 0\n")
+			h := harness.NewHome(t, harness.Shipped(t), w.Model("m", server.URL)+w.Model("sound", sound.URL)+"[librarian]\nafter_send_s = 0\n")
 			crash{texts: crashTexts}.die(t, h, server)
 			session := h.LastSession()
 			open := h.Only(session)
@@ -287,7 +287,7 @@ func TestAnUnsentMessageWaitsForTheUser(t *testing.T) {
 	t.Parallel()
 	w := harness.OpenAIWire
 	server := harness.NewHeldServer(t, false, w.Saying(true, "Now.")...)
-	h := harness.NewHome(t, harness.Shipped(t), w.Model("mortal", server.URL))
+	h := harness.NewHome(t, harness.Shipped(t), w.Model("m", server.URL))
 	crashes[0].die(t, h, server)
 	session := h.LastSession()
 	h.OK("reconcile")
@@ -313,7 +313,7 @@ func TestACrashDuringRecoveryChangesNothing(t *testing.T) {
 	t.Parallel()
 	for _, c := range []crash{crashes[4], crashes[6]} {
 		server := harness.NewHeldServer(t, false, harness.AnthropicWire.Saying(true, crashTexts...)...)
-		h := harness.NewHome(t, harness.Shipped(t), harness.AnthropicWire.Model("mortal", server.URL))
+		h := harness.NewHome(t, harness.Shipped(t), harness.AnthropicWire.Model("m", server.URL))
 		c.die(t, h, server)
 		session := h.LastSession()
 		held := journalText(t, h.Journals()[0])
@@ -329,7 +329,7 @@ func TestACrashDuringRecoveryChangesNothing(t *testing.T) {
 func TestATornJournalIsReadUpToTheTear(t *testing.T) {
 	t.Parallel()
 	server := harness.NewHeldServer(t, true, harness.ChatWire.Saying(false, crashTexts...)...)
-	h := harness.NewHome(t, harness.Shipped(t), harness.ChatWire.Model("mortal", server.URL))
+	h := harness.NewHome(t, harness.Shipped(t), harness.ChatWire.Model("m", server.URL))
 	crash{texts: crashTexts}.die(t, h, server)
 	session, path := h.LastSession(), h.Journals()[0]
 	data, err := os.ReadFile(path)
@@ -359,7 +359,7 @@ func TestATornJournalIsReadUpToTheTear(t *testing.T) {
 func TestVerifyReportsADamagedJournal(t *testing.T) {
 	t.Parallel()
 	server := harness.NewHeldServer(t, true, harness.ChatWire.Saying(false, crashTexts...)...)
-	h := harness.NewHome(t, harness.Shipped(t), harness.ChatWire.Model("mortal", server.URL))
+	h := harness.NewHome(t, harness.Shipped(t), harness.ChatWire.Model("m", server.URL))
 	crash{texts: crashTexts}.die(t, h, server)
 	session, path := h.LastSession(), h.Journals()[0]
 	step := strings.TrimSuffix(filepath.Base(path), ".jsonl")
@@ -387,7 +387,7 @@ func TestVerifyReportsADamagedJournal(t *testing.T) {
 func TestReconcileReportsOnce(t *testing.T) {
 	t.Parallel()
 	server := harness.NewHeldServer(t, true, harness.OpenAIWire.Saying(false, crashTexts...)...)
-	h := harness.NewHome(t, harness.Shipped(t), harness.OpenAIWire.Model("mortal", server.URL))
+	h := harness.NewHome(t, harness.Shipped(t), harness.OpenAIWire.Model("m", server.URL))
 	crash{texts: crashTexts}.die(t, h, server)
 	var report struct {
 		Recovery chat.RecoveryReport

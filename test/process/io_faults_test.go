@@ -89,7 +89,7 @@ type faultBench struct {
 func newFaultBench(t *testing.T) faultBench {
 	t.Helper()
 	server := newSteadyServer(t, harness.ChatWire.Saying(true, crashTexts...))
-	h := harness.NewHome(t, harness.Shipped(t), "[general]\ndefault_model = \"mortal\"\n\n"+harness.ChatWire.Model("mortal", server))
+	h := harness.NewHome(t, harness.Shipped(t), "[general]\ndefault_model = \"m\"\n\n"+harness.ChatWire.Model("m", server))
 	b := faultBench{Home: h}
 	b.session = h.OK("send", "--new", "--json", firstQuestion).Sent().SessionID
 	return b

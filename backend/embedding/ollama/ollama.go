@@ -3,6 +3,7 @@
 package ollama
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,9 +46,7 @@ type Embedder struct {
 
 // New creates the embedder. The dimension of an unknown model is found by embedding one word.
 func New(ctx context.Context, o Options) (*Embedder, error) {
-	if o.BaseURL == "" {
-		o.BaseURL = DefaultBase
-	}
+	o.BaseURL = cmp.Or(o.BaseURL, DefaultBase)
 	u, err := wire.CheckBase(o.BaseURL)
 	if err != nil {
 		return nil, remote.Failure(Name, err)
@@ -64,9 +63,7 @@ func New(ctx context.Context, o Options) (*Embedder, error) {
 	}
 	e := &Embedder{o: o, server: server, known: embedding.KnownModel(o.Model)}
 	e.id = chat.EmbedderID{Name: Name, Model: o.Model, Dimension: o.Dimension, Version: e.known.Version}
-	if e.id.Dimension == 0 {
-		e.id.Dimension = e.known.Dimension
-	}
+	e.id.Dimension = cmp.Or(e.id.Dimension, e.known.Dimension)
 	if e.id.Dimension == 0 {
 		e.id.Dimension, err = remote.Probe(ctx, e)
 	}
@@ -108,8 +105,7 @@ func (e *Embedder) Embed(ctx context.Context, kind embedding.Kind, texts []strin
 
 // failure says what to do about a missing model.
 func (e *Embedder) failure(err error) error {
-	var found *llm.Error
-	if errors.As(err, &found) && found.Status == http.StatusNotFound && strings.Contains(found.Message, "model") {
+	if found, ok := errors.AsType[*llm.Error](err); ok && found.Status == http.StatusNotFound && strings.Contains(found.Message, "model") {
 		return chat.WrapError(chat.CodeNotFound, "embedding.ollama", found, "Ollama does not have the model \""+e.o.Model+"\".").
 			WithHint("ollama pull %s", e.o.Model)
 	}

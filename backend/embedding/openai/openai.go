@@ -5,6 +5,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/binary"
@@ -53,9 +54,7 @@ func New(ctx context.Context, o Options) (*Embedder, error) {
 	}
 	e := &Embedder{o: o, server: server, known: embedding.KnownModel(o.Model)}
 	e.id = chat.EmbedderID{Name: Name, Model: o.Model, Dimension: o.Dimension, Version: e.known.Version}
-	if e.id.Dimension == 0 {
-		e.id.Dimension = e.known.Dimension
-	}
+	e.id.Dimension = cmp.Or(e.id.Dimension, e.known.Dimension)
 	if e.id.Dimension == 0 {
 		e.id.Dimension, err = remote.Probe(ctx, e)
 	}

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"contextinfinity/backend/internal/lists"
 )
 
 // TestTheProjectFollowsItsRules checks the project.
@@ -99,10 +101,7 @@ func TestARoomIsNotTooLarge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var found []string
-	for _, f := range report.Findings {
-		found = append(found, f.Rule+" "+f.File)
-	}
+	found := lists.Map(report.Findings, func(f Finding) string { return f.Rule + " " + f.File })
 	if want := []string{"size of a room backend/large"}; !slices.Equal(found, want) {
 		t.Errorf("found %v, want %v", found, want)
 	}
@@ -137,10 +136,7 @@ func TestAPortIsNotTooLarge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var found []string
-	for _, f := range report.Findings {
-		found = append(found, fmt.Sprintf("%s %s:%d", f.Rule, f.File, f.Line))
-	}
+	found := lists.Map(report.Findings, func(f Finding) string { return fmt.Sprintf("%s %s:%d", f.Rule, f.File, f.Line) })
 	slices.Sort(found)
 	if want := []string{"size of a port backend/large/a.go:2", "size of a port backend/parts/a.go:4"}; !slices.Equal(found, want) {
 		t.Errorf("found %v, want %v", found, want)
@@ -163,6 +159,32 @@ func TestTheLinterSaysTheSame(t *testing.T) {
 		if !strings.Contains(string(text), rule.reason) {
 			t.Errorf("rule %q: .golangci.yml does not give the reason %q", rule.name, rule.reason)
 		}
+	}
+}
+
+// TestTheLinterAllowsTheSame: each list of allowed imports of the linter equals that of the rule with its name.
+func TestTheLinterAllowsTheSame(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(moduleRoot(t), ".golangci.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared := 0
+	for _, rule := range withinRules {
+		list := regexp.MustCompile(`(?m)^ {8}` + strings.ReplaceAll(rule.name, " ", "-") + `:.*\n {10}list-mode: strict\n {10}files: .*\n {10}allow: \[(.*)\]$`).FindSubmatch(text)
+		if list == nil {
+			continue // the linter has what the rule forbids instead
+		}
+		compared++
+		allowed := strings.Split(string(list[1]), ", ")
+		want := append([]string{"$gostd"}, rule.may...)
+		slices.Sort(allowed)
+		slices.Sort(want)
+		if !slices.Equal(allowed, want) {
+			t.Errorf("rule %q allows %v; .golangci.yml allows %v", rule.name, want, allowed)
+		}
+	}
+	if compared < 7 {
+		t.Errorf("only %d lists were compared", compared)
 	}
 }
 
@@ -204,11 +226,7 @@ func exempted(t *testing.T, config, target string) []string {
 		if _, pkg, ok := strings.Cut(line, "pkg: "); !ok || strings.TrimSuffix(strings.SplitN(pkg, ",", 2)[0], "$") != target {
 			continue
 		}
-		var dirs []string
-		for _, m := range regexp.MustCompile(`"!\*\*/([^"*]+)/\*\*"`).FindAllStringSubmatch(files, -1) {
-			dirs = append(dirs, m[1])
-		}
-		return dirs
+		return lists.Map(regexp.MustCompile(`"!\*\*/([^"*]+)/\*\*"`).FindAllStringSubmatch(files, -1), func(m []string) string { return m[1] })
 	}
 	t.Errorf(".golangci.yml has no rule for %s", target)
 	return nil

@@ -264,23 +264,13 @@ func (r *Report) checkPage(rel, text string) {
 
 // inside reports a directory that is one of places or below one. "." only matches itself.
 func inside(dir string, places []string) bool {
-	for _, place := range places {
-		if dir == place || place != "." && strings.HasPrefix(dir, place+"/") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(places, func(place string) bool { return dir == place || place != "." && strings.HasPrefix(dir, place+"/") })
 }
 
 // matches reports an import path that is one of paths or below one. The suffix of a major version (echo/v4) counts as
 // below.
 func matches(target string, paths []string) bool {
-	for _, p := range paths {
-		if target == p || strings.HasPrefix(target, p+"/") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(paths, func(p string) bool { return target == p || strings.HasPrefix(target, p+"/") })
 }
 
 // standard reports the standard library: its first element has no dot and is not this module.

@@ -59,7 +59,7 @@ var onlyRules = []only{
 		name: "mcp sdk", tests: true,
 		imports: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go", "golang.org/x/oauth2"},
 		places:  []string{"backend/mcpclient", "backend/mcpserver", "test"},
-		reason:  "what the protocol leaves open stands around the SDK in two packages, so that it can be replaced (docs/adr/0011)",
+		reason:  "what the protocol leaves open is implemented around the SDK in two packages, so that it can be replaced (docs/adr/0011)",
 	},
 	{
 		name: "window", tests: true,

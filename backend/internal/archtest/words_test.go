@@ -43,17 +43,26 @@ var replacedWords = []string{
 	"hold no conversations", "is as it was", "that is no number", "leaves at once", "goes by itself", "started again by itself", "of them at most",
 }
 
-// replacedInProse are phrases that the docs and comments no longer use.
+// replacedInProse are phrases that the docs, comments and names of test cases no longer use.
 var replacedInProse = []string{
 	" anew", "mend its", "as it stands", "as they stand", "where it stands", "stands as it was", "is told of ", "are told of ", "is told, and", "stands in [",
-	"stands beside ", "stands there,", "eleting for good", "deletions for good", "be had",
+	"stands beside ", "stands there,", "stands around ", "for good", "be had", "nothing of it", "nothing of them", "held against",
+	" hence ", " thereof", " wherefore", "of its own accord", "parted by", "puts in force", "that is none.", "was set aside",
 }
 
-// TestProseIsPlain reads the docs and the comments of the program.
+// TestProseIsPlain reads the docs, the comments of the program, and the names of test cases.
 func TestProseIsPlain(t *testing.T) {
 	root := moduleRoot(t)
 	lines := 0
-	for _, dir := range []string{".", "docs", "backend", "scripts", "test"} {
+	check := func(file, line string) {
+		lines++
+		for _, word := range replacedInProse {
+			if strings.Contains(line, word) {
+				t.Errorf("%s: %q is not plain: %s", file, word, strings.TrimSpace(line))
+			}
+		}
+	}
+	for _, dir := range []string{".", "docs", "backend", "scripts", "test", "frontend/src"} {
 		err := filepath.WalkDir(filepath.Join(root, dir), func(file string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				if err == nil && (dir == "." && file != root || d.Name() == "testdata" || d.Name() == "node_modules") {
@@ -62,7 +71,7 @@ func TestProseIsPlain(t *testing.T) {
 				return err
 			}
 			ext := filepath.Ext(file)
-			if ext != ".go" && ext != ".md" || filepath.Base(file) == "words_test.go" {
+			if !strings.Contains(".go .md .ts .svelte", ext) || ext == "" || filepath.Base(file) == "words_test.go" {
 				return nil
 			}
 			text, err := os.ReadFile(file)
@@ -70,14 +79,14 @@ func TestProseIsPlain(t *testing.T) {
 				return err
 			}
 			for line := range strings.Lines(string(text)) {
-				if ext == ".go" {
-					line = lineComment.FindString(line)
+				if ext != ".md" {
+					line = comment.FindString(line)
 				}
-				lines++
-				for _, word := range replacedInProse {
-					if strings.Contains(line, word) {
-						t.Errorf("%s: %q is not plain: %s", file, word, strings.TrimSpace(line))
-					}
+				check(file, line)
+			}
+			if strings.HasSuffix(file, "_test.go") {
+				for _, name := range caseNames(t, file) {
+					check(file, name)
 				}
 			}
 			return nil
@@ -91,6 +100,79 @@ func TestProseIsPlain(t *testing.T) {
 	}
 }
 
+// caseNames are the string keys of a test file's tables and the names that it passes to Run.
+func caseNames(t *testing.T, file string) []string {
+	var names []string
+	add := func(e ast.Expr) {
+		if lit, ok := e.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			names = append(names, lit.Value)
+		}
+	}
+	ast.Inspect(parsed(t, file), func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.KeyValueExpr:
+			add(n.Key)
+		case *ast.CallExpr:
+			if fn, ok := n.Fun.(*ast.SelectorExpr); ok && fn.Sel.Name == "Run" && len(n.Args) == 2 {
+				add(n.Args[0])
+			}
+		}
+		return true
+	})
+	return names
+}
+
+// replacedNames are words that the names of types, functions, fields and variables no longer contain, with the name to
+// use. Names are compared word by word: Desktop does not contain desk.
+var replacedNames = map[string]string{
+	"world": "env", "witness": "recorder", "mortal": "killable", "desk": "fixture, or what it is", "oracle": "checker", "specimen": "sample", "rig": "setup",
+	"errand": "pending operation", "sieve": "filter", "summons": "window request", "heed": "handle", "tend": "maintain", "mend": "repair", "anew": "again",
+	"stands": "what is reported: isHeld, hasContent", "goes on": "continues", "go on": "continue",
+}
+
+// foreignNames are names of other modules.
+var foreignNames = map[string]bool{"OpenWorldHint": true}
+
+// TestNamesArePlain reads every identifier of the Go code.
+func TestNamesArePlain(t *testing.T) {
+	root := moduleRoot(t)
+	names := 0
+	for _, dir := range []string{"backend", "scripts", "test", "tools"} {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(file string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				if err == nil && (d.Name() == "testdata" || d.Name() == "node_modules") {
+					return fs.SkipDir
+				}
+				return err
+			}
+			if filepath.Ext(file) != ".go" {
+				return nil
+			}
+			ast.Inspect(parsed(t, file), func(n ast.Node) bool {
+				id, ok := n.(*ast.Ident)
+				if !ok || foreignNames[id.Name] {
+					return true
+				}
+				names++
+				words := strings.ToLower(wordStart.ReplaceAllString(id.Name, " $0")) + " "
+				for word, use := range replacedNames {
+					if strings.Contains(" "+strings.TrimPrefix(words, " "), " "+word+" ") {
+						t.Errorf("%s: %s is not plain; use %s", file, id.Name, use)
+					}
+				}
+				return true
+			})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if names < 100_000 {
+		t.Errorf("only %d names were read", names)
+	}
+}
+
 // allowedWords are strings that contain a replaced phrase but are not shown to users.
 var allowedWords = map[string]string{
 	"put away delete remove": "search words of the command that archives a session",
@@ -99,6 +181,8 @@ var allowedWords = map[string]string{
 var (
 	pageComment = regexp.MustCompile(`(?s)/\*.*?\*/|<!--.*?-->`)
 	lineComment = regexp.MustCompile(`(?m)^\s*//.*$|\s// .*$`)
+	comment     = regexp.MustCompile(`(?m)^\s*(//|/?\*|<!--).*$|\s// .*$`)
+	wordStart   = regexp.MustCompile(`[A-Z]`)
 )
 
 // TestReplacedWordsStayReplaced reads every string literal of the program and every line of the page that is not a
@@ -161,13 +245,17 @@ func pageText(t *testing.T, file string) string {
 	return lineComment.ReplaceAllString(pageComment.ReplaceAllString(string(raw), ""), "")
 }
 
-func literals(t *testing.T, file string) []string {
-	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+func parsed(t *testing.T, file string) *ast.File {
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return f
+}
+
+func literals(t *testing.T, file string) []string {
 	var texts []string
-	ast.Inspect(parsed, func(n ast.Node) bool {
+	ast.Inspect(parsed(t, file), func(n ast.Node) bool {
 		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
 			text, err := strconv.Unquote(lit.Value)
 			if err != nil {

@@ -126,12 +126,10 @@ func failure(path string, err error) error {
 
 // cause is the operating system's message for err, without the temporary name.
 func cause(err error) error {
-	var pathErr *os.PathError
-	if errors.As(err, &pathErr) {
+	if pathErr, ok := errors.AsType[*os.PathError](err); ok {
 		return pathErr.Err
 	}
-	var linkErr *os.LinkError
-	if errors.As(err, &linkErr) {
+	if linkErr, ok := errors.AsType[*os.LinkError](err); ok {
 		return linkErr.Err
 	}
 	return err

@@ -60,7 +60,7 @@ var numeric = pattern.New(`^(\d{1,4})(-|/|\.) ?(\d{1,2})(-|/|\.) ?(\d{1,4})\.?$`
 // separate them (always day, month, year), if only one of the two can be a month, or if both are equal. A year has
 // four digits.
 func numericDate(text string) (year, month, day int, ok bool) {
-	m := numeric.FindStringSubmatch(text)
+	m := numeric().FindStringSubmatch(text)
 	if m == nil || m[2] != m[4] {
 		return 0, 0, 0, false
 	}
@@ -100,7 +100,7 @@ func namedDate(text string) (year, month, day int, ok bool) {
 	if len(rest[0]) == 4 && len(rest[1]) <= 3 {
 		rest[0], rest[1] = rest[1], rest[0]
 	}
-	d := dayNumber.FindStringSubmatch(rest[0])
+	d := dayNumber().FindStringSubmatch(rest[0])
 	y := strings.TrimSuffix(rest[1], ".")
 	if d == nil || len(y) != 4 || number(y) == 0 {
 		return 0, 0, 0, false

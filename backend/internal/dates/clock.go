@@ -13,7 +13,7 @@ var clock = pattern.New(`(?:^|[\st,])(\d{1,2})(?:(?::|h)(\d\d)(?::(\d\d)(?:[.,](
 
 // clockOf removes the time of day from a text. A text without one is at midnight.
 func clockOf(text string) (m moment, rest string, ok bool) {
-	at := clock.FindStringSubmatchIndex(text)
+	at := clock().FindStringSubmatchIndex(text)
 	if at == nil {
 		return m, text, true
 	}
@@ -69,7 +69,7 @@ func zoneOf(name string) (time.Duration, bool) {
 	if hours, ok := zones[name]; ok {
 		return time.Duration(hours * float64(time.Hour)), true
 	}
-	m := offset.FindStringSubmatch(name)
+	m := offset().FindStringSubmatch(name)
 	if m == nil || number(m[2]) > 14 || number(m[3]) > 59 {
 		return 0, false
 	}

@@ -67,7 +67,7 @@ var digits = pattern.New(`^(\d{4})(\d\d)(\d\d)(?:[Tt _]?(\d\d)(\d\d)(\d\d)?)?([Z
 
 // compact parses digits only. As a count since 1970 they would be in the 1970s.
 func compact(text string) (time.Time, bool) {
-	m := digits.FindStringSubmatch(text)
+	m := digits().FindStringSubmatch(text)
 	if m == nil || m[4] == "" && m[7] != "" {
 		return time.Time{}, false
 	}
@@ -99,7 +99,7 @@ var remarks = pattern.New(`\([^()]*\)|\[[^\[\]]*\]`)
 
 // written parses a text in lower case: its time, then the remaining date.
 func written(text string) (time.Time, bool) {
-	text = strings.Join(strings.Fields(remarks.ReplaceAllString(text, " ")), " ")
+	text = strings.Join(strings.Fields(remarks().ReplaceAllString(text, " ")), " ")
 	m, date, ok := clockOf(text)
 	if !ok {
 		return time.Time{}, false

@@ -100,7 +100,7 @@ var outages = map[string]struct {
 		put(f, "est")
 	}, map[string]string{"old": "old"}},
 	"removed":                       {func() { check(Remove(Journal, "old")) }, map[string]string{"old": "old"}},
-	"removed for good":              {func() { check(Remove(Journal, "old")); check(SyncDir(Journal, ".")) }, map[string]string{}},
+	"removal is durable":            {func() { check(Remove(Journal, "old")); check(SyncDir(Journal, ".")) }, map[string]string{}},
 	"made, removed, nothing synced": {func() { put(fresh("a"), "x"); check(Remove(Journal, "a")) }, map[string]string{"old": "old"}},
 	"replaced, before the fsync":    {func() { replace(0) }, map[string]string{"old": "old"}},
 	"replaced, before the rename":   {func() { replace(1) }, map[string]string{"old": "old"}},

@@ -41,7 +41,7 @@ const (
 // transactions are the writing operations of package store: TX-0 is turn.accept, TX-A turn.finalize, turn.interrupt
 // or turn.fail, TX-B state.commit, TX-C vector.write.
 var transactions = []string{
-	"store.open", "session.create", "draft.release", "draft.save", "turn.accept", "turn.prepare", "turn.sizes",
+	"store.open", "session.create", "draft.save", "queue.add", "queue.edit", "queue.move", "queue.remove", "turn.accept", "turn.prepare", "turn.sizes",
 	"step.begin", "step.end", "turn.finalize", "turn.interrupt", "turn.fail", "turn.resume",
 	"calibration.observe", "job.claim", "job.renew", "job.finish", "job.fail", "job.postpone",
 	"job.spread", "job.requeue", "job.retry", "job.kill", "job.enqueue", "turn.index", "state.commit",

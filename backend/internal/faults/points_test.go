@@ -63,13 +63,13 @@ func (s source) points() []string {
 	return names
 }
 
-// operations returns the names that the Write methods in the store are called with: a literal, a constant of the
-// function, or a parameter, whose values come from the callers.
+// operations returns the names that the Write methods in the store, and core.Change, are called with: a literal, a
+// constant of the function or its package, or a parameter, whose values come from the callers.
 func (s source) operations(dir, callee string, arg int) []string {
 	var ops []string
 	for _, f := range s.files[dir] {
 		eachCall(f, func(c *ast.CallExpr, in *ast.FuncDecl) {
-			if on, name := selector(c); name != callee || len(c.Args) <= arg || imported(f, on) {
+			if on, name := selector(c); name != callee || len(c.Args) <= arg || imported(f, on) && on != "core" {
 				return
 			}
 			if value, ok := literal(c.Args[arg]); ok {
@@ -83,15 +83,17 @@ func (s source) operations(dir, callee string, arg int) []string {
 }
 
 func (s source) meaning(dir, name string, in *ast.FuncDecl) []string {
-	value := ""
-	ast.Inspect(in, func(n ast.Node) bool {
-		if spec, ok := n.(*ast.ValueSpec); ok && spec.Names[0].Name == name && len(spec.Values) == 1 {
-			value, _ = literal(spec.Values[0])
-		}
-		return true
-	})
-	if value != "" {
+	if value := valueOf(in, name); value != "" {
 		return []string{value}
+	}
+	for _, f := range s.files[dir] {
+		for _, d := range f.Decls {
+			if g, ok := d.(*ast.GenDecl); ok {
+				if value := valueOf(g, name); value != "" {
+					return []string{value}
+				}
+			}
+		}
 	}
 	i := 0
 	for _, field := range in.Type.Params.List {
@@ -104,6 +106,17 @@ func (s source) meaning(dir, name string, in *ast.FuncDecl) []string {
 	}
 	s.t.Errorf("%s calls Write with %s, which is not known", in.Name.Name, name)
 	return nil
+}
+
+// valueOf returns the literal that the constant or variable of this name has in the node, empty if it has none.
+func valueOf(in ast.Node, name string) (value string) {
+	ast.Inspect(in, func(n ast.Node) bool {
+		if spec, ok := n.(*ast.ValueSpec); ok && spec.Names[0].Name == name && len(spec.Values) == 1 {
+			value, _ = literal(spec.Values[0])
+		}
+		return true
+	})
+	return value
 }
 
 func eachCall(f *ast.File, visit func(*ast.CallExpr, *ast.FuncDecl)) {
@@ -163,7 +176,7 @@ func TestPointsMatchTheCode(t *testing.T) {
 		if !strings.HasPrefix(dir, filepath.Join(root, "backend", "store")) {
 			continue
 		}
-		for _, op := range s.operations(dir, "Write", 1) {
+		for _, op := range append(s.operations(dir, "Write", 1), s.operations(dir, "Change", 2)...) {
 			for _, moment := range []string{faults.Begun, faults.Committing, faults.Committed} {
 				code = append(code, "tx."+op+"."+moment)
 			}

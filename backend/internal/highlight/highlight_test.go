@@ -4,14 +4,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"contextinfinity/backend/internal/lists"
 )
 
 func marked(text string, spans []Span) []string {
-	var out []string
-	for _, s := range spans {
-		out = append(out, text[s.Start:s.End])
-	}
-	return out
+	return lists.Map(spans, func(s Span) string { return text[s.Start:s.End] })
 }
 
 func TestFinder(t *testing.T) {

@@ -1,6 +1,7 @@
 package intent
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -43,12 +44,7 @@ func SaysDay(text string) bool {
 	if SaysAmount(text) || hasWord(text, days) {
 		return true
 	}
-	for _, mark := range joinedDays {
-		if strings.Contains(text, mark) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(joinedDays, func(mark string) bool { return strings.Contains(text, mark) })
 }
 
 func hasFigure(text string) bool { return strings.ContainsFunc(text, unicode.IsNumber) }

@@ -5,6 +5,7 @@ import (
 	"unicode"
 
 	"contextinfinity/backend/internal/lexical"
+	"contextinfinity/backend/internal/pattern"
 )
 
 // maxInstruction is the maximum length of a standing instruction, in bytes: a longer text only happens to contain
@@ -47,8 +48,11 @@ var standingPhrases = lexical.Phrases(`from now on, from here on, from this poin
 
 // joinedPhrases are those of languages without spaces between words, found anywhere.
 var joinedPhrases = strings.Fields(`从现在起 从现在开始 从今以后 今后 以后请 以后都 以后不要 往后 請始終 请始终 请总是 请一直 请一律 一律 永远不要 永遠不要 永远用 千万不要 千萬不要
-	绝对不要 絕對不要 每次都 每次回答 我更喜欢 我更喜歡 我偏好 始终用 始终使用 始終使用 总是用 总是使用 務必始終 务必始终
+	绝对不要 絕對不要 每次都 每次回答 我更喜欢 我更喜歡 我偏好 绝不要 絕不要 绝不能 絕不能 绝不可 切勿 始终用 始终使用 始終使用 总是用 总是使用 務必始終 务必始终
 	今後は これからは 以後 常に 毎回 決して 必ず 앞으로 항상 언제나 절대 매번 저는 선호`)
+
+// joinedNever are "never" with what follows it, except verbs of knowing and feeling.
+var joinedNever = pattern.New(`(?:从不|從不|绝不|絕不|决不|永远不|永遠不)(?:[^知认認觉覺想喜爱愛在]|在[^乎意])`)
 
 // lasting are the words for always and never, which make an order a permanent one.
 var lasting = lexical.Set(`always never immer nie niemals stets toujours jamais siempre nunca jamás sempre mai altijd nooit
@@ -80,6 +84,20 @@ var (
 
 	// orders are English imperatives that "always" or "never" may follow, not necessarily directly.
 	orders = lexical.Set(`use answer reply respond write keep format give show put call speak include add name prefer avoid explain list quote cite translate convert round`)
+
+	// circumstances begin a part of a sentence without a verb: "We deploy on Sunday, never on a Friday".
+	circumstances = lexical.Set(`on at in before after during without outside by with within to for from over under via as
+		am an auf aus bei beim bis gegen im in mit nach ohne per seit über um unter vom von vor während zu zum zur als`)
+
+	// habits begin a sentence about how something is done here: "We deploy ...", an order, or the same in German.
+	habits = lexical.Set(`we wir always never immer nie niemals
+		deploy ship release merge push publish send schedule book plan pay order contact call mail run post buy test commit
+		antworte schreib schreibe schick schicke sende nutze verwende nimm buche bestelle plane gib zeig zeige mach mache`)
+
+	// past are words of a sentence that tells what happened.
+	past = lexical.Set(`was were had did went met came ran got saw took gave made said told left kept sent paid bought built ate slept spent drove flew
+		wrote read felt found thought knew stayed became began chose lost won used
+		war waren hatte hatten haben hat habe wurde wurden ging gingen kam kamen fuhr fuhren gab gaben traf trafen sah sahen blieb blieben`)
 
 	conjunctions = lexical.Set(`and or but und oder aber et mais y pero e ma`)
 
@@ -117,7 +135,13 @@ func IsStanding(sentence string) bool {
 			}
 		}
 	}
-	return lasts && ordersForGood(clauseWords(sentence))
+	return isJoinedHabit(sentence) || lasts && ordersForGood(clauseWords(sentence))
+}
+
+// isJoinedHabit reports a Chinese sentence about what "we never do". With a mark of the past it tells what happened.
+func isJoinedHabit(sentence string) bool {
+	ours := strings.HasPrefix(sentence, "我们") || strings.HasPrefix(sentence, "我們") || strings.HasPrefix(sentence, "咱们")
+	return ours && joinedNever().MatchString(sentence) && !strings.ContainsAny(sentence, "了过過曾")
 }
 
 // longestPhrase is the maximum number of words in a standing phrase.
@@ -160,6 +184,12 @@ func ordersForGood(words []clauseWord) bool {
 		return words[i].text
 	}
 	for i, w := range words {
+		if lasting[w.text] && i > 0 && w.place == 0 && circumstances[at(i+1)] {
+			if isHabit(words[:i]) {
+				return true
+			}
+			continue
+		}
 		if !lasting[w.text] || narrative[at(i+1)] || at(i-1) == "as" || at(i+1) == "give" && at(i+2) == "up" {
 			continue
 		}
@@ -180,6 +210,25 @@ func ordersForGood(words []clauseWord) bool {
 		}
 	}
 	return false
+}
+
+// isHabit reports a statement of how something is done here, or an order, before "never on ...": what happened once, or
+// what others do, is no instruction.
+func isHabit(before []clauseWord) bool {
+	first, polite := 0, false
+	for first < len(before)-1 && softeners[before[first].text] {
+		polite = polite || askers[before[first].text]
+		first++
+	}
+	if !polite && !habits[before[first].text] && !orders[before[first].text] {
+		return false
+	}
+	for _, w := range before {
+		if past[w.text] || len(w.text) > 4 && strings.HasSuffix(w.text, "ed") && !strings.HasSuffix(w.text, "eed") {
+			return false
+		}
+	}
+	return true
 }
 
 // lastingAfterModal reports a modal verb earlier in the clause, for languages that put words between the two: "Preise

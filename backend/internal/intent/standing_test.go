@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/internal/intent"
+	"contextinfinity/backend/internal/lists"
 )
 
 func TestStandingInstructions(t *testing.T) {
@@ -60,12 +61,40 @@ func TestStandingInstructions(t *testing.T) {
 		{"", nil},
 	}
 	for _, c := range cases {
-		var got []string
-		for _, s := range intent.StandingInstructions(c.text) {
-			got = append(got, c.text[s.Start:s.End])
-		}
+		got := lists.Map(intent.StandingInstructions(c.text), func(s intent.Span) string { return c.text[s.Start:s.End] })
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%q:\n got %q\nwant %q", c.text, got, c.want)
+		}
+	}
+}
+
+// TestNeverOnAFriday: "never" before a circumstance, without a verb of its own, makes a rule of what is done here or
+// ordered, and not of what others do or what happened.
+func TestNeverOnAFriday(t *testing.T) {
+	for sentence, want := range map[string]bool{
+		"We deploy Orders on Sunday at 05:00, never on a Friday.":     true,
+		"Ship the release in the morning, never at night.":            true,
+		"Please call me in the afternoon, and never before nine.":     true,
+		"We pay suppliers within 30 days, but never on the due date.": true,
+		"Wir spielen Orders sonntags ein, nie an einem Freitag.":      true,
+		"Schick mir die Berichte per Mail, niemals als Anhang.":       true,
+		"Bitte ruf nachmittags an, nie vor neun.":                     true,
+		"我们周日部署 Orders，绝不在周五部署。":                                      true,
+		"我们从不在周五上线。":                                                  true,
+		"报告里绝不要出现客户的名字。":                                              true,
+		"We met on Sundays back then, never on a Friday.":             false,
+		"He arrives late, never on time.":                             false,
+		"We walked along the river in spring, never in summer.":       false,
+		"The museum opens on Tuesday, never on a Monday.":             false,
+		"Do we deploy on Sunday, never on a Friday?":                  false,
+		"Wir waren sonntags dort, nie am Freitag.":                    false,
+		"Meine Schwester kommt mittags, nie am Abend.":                false,
+		"我们从不知道他住在哪里。":                                                false,
+		"我们绝不在乎这件事。":                                                  false,
+		"我们以前从不在周五见过他。":                                               false,
+	} {
+		if got := intent.IsStanding(sentence); got != want {
+			t.Errorf("%q: %v", sentence, got)
 		}
 	}
 }

@@ -3,6 +3,7 @@
 package numerals
 
 import (
+	"cmp"
 	"iter"
 	"regexp"
 	"strconv"
@@ -153,9 +154,7 @@ func normal(s string) string {
 	}
 	whole, decimals, _ := strings.Cut(strings.ReplaceAll(digits, ",", "."), ".")
 	whole = strings.TrimLeft(whole, "0")
-	if whole == "" {
-		whole = "0"
-	}
+	whole = cmp.Or(whole, "0")
 	if decimals = strings.TrimRight(decimals, "0"); decimals != "" {
 		return whole + "." + decimals
 	}

@@ -1,6 +1,7 @@
 package pagetypes
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -78,9 +79,7 @@ func (s *source) declaration(file *ast.File, d ast.Decl) {
 			switch spec := spec.(type) {
 			case *ast.TypeSpec:
 				doc := spec.Doc
-				if doc == nil {
-					doc = d.Doc
-				}
+				doc = cmp.Or(doc, d.Doc)
 				s.types[spec.Name.Name] = declared{spec.Name.Name, doc.Text(), spec, file}
 			case *ast.ValueSpec:
 				s.constant(d, spec)

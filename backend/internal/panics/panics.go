@@ -13,13 +13,13 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Recover is deferred. If the function panicked, it calls tell with an error that names the position, and the stack
+// Recover is deferred. If the function panicked, it calls report with an error that names the position, and the stack
 // for the log; the function then returns.
-func Recover(tell func(e *chat.Error, stack []byte)) {
+func Recover(report func(e *chat.Error, stack []byte)) {
 	if p := recover(); p != nil {
 		e := chat.Errorf(chat.CodeInternal, "program.defect", "Internal error: the operation crashed (%s%s).", kind(p), place()).
 			WithHint("nothing is lost; please report it")
-		tell(e, debug.Stack())
+		report(e, debug.Stack())
 	}
 }
 

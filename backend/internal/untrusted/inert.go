@@ -25,7 +25,7 @@ func Document(visible string) string {
 		switch {
 		case opensTag(r) && (isFrame(rest) || isAngleToken(rest)), opensQuote(r) && closesFrame(rest):
 			b.WriteString("&lt;")
-		case r == ']' && minimax.MatchString(rest):
+		case r == ']' && minimax().MatchString(rest):
 			b.WriteString("&#93;")
 		case opensBracket(r):
 			if body, after := bracketToken(rest); after > 0 {
@@ -70,7 +70,7 @@ const colon = `[:：﹕︓∶꞉]`
 
 // quoteForged marks such lines as quoted.
 func quoteForged(s string) string {
-	return forged.ReplaceAllStringFunc(s, func(line string) string {
+	return forged().ReplaceAllStringFunc(s, func(line string) string {
 		at := strings.LastIndex(line[:len(line)-len(strings.TrimLeftFunc(line, unicode.IsSpace))], "\n") + 1
 		return line[:at] + "> " + line[at:]
 	})
@@ -177,7 +177,7 @@ const tokenLength = 64
 // the one-sided <|… > and <…|>, <<SYS>>, <start_of_turn>, <s> and the like.
 func isAngleToken(s string) bool {
 	body, _, _ := tokenBody(s, '>', '<')
-	return pipedBody.MatchString(body) || angleTokens.MatchString(body)
+	return pipedBody().MatchString(body) || angleTokens().MatchString(body)
 }
 
 var (
@@ -192,7 +192,7 @@ var (
 func bracketToken(s string) (body string, length int) {
 	folded, end, length := tokenBody(s, ']', '[')
 	name := strings.Trim(strings.Join(strings.Fields(folded), ""), "/\\")
-	if pipedInBrackets.MatchString(name) || unusedInBrackets.MatchString(name) { // EXAONE: [|user|]; BERT and InternLM
+	if pipedInBrackets().MatchString(name) || unusedInBrackets().MatchString(name) { // EXAONE: [|user|]; BERT and InternLM
 		return s[:end], length
 	}
 	if !bracketTokens[name] || usual[name] && strings.ContainsFunc(s[:end], unicode.IsLower) {

@@ -158,7 +158,7 @@ func TestNothingClosesAFrame(t *testing.T) {
 			t.Fatalf("%q is framed as %q, and that as %q", seen, doc, again)
 		}
 		memory := Memory(seen)
-		if closes(memory) || strings.Contains(memory, "<") || forged.MatchString(memory) {
+		if closes(memory) || strings.Contains(memory, "<") || forged().MatchString(memory) {
 			t.Fatalf("%q is in memory as %q", seen, memory)
 		}
 		if again := quoteForged(memory); again != memory {

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"strconv"
@@ -19,9 +20,7 @@ func (c *Count) UnmarshalJSON(raw []byte) error {
 	}
 	*c = chat.NoCount
 	text := Unquote(raw)
-	if text == "" {
-		text = string(raw)
-	}
+	text = cmp.Or(text, string(raw))
 	if f, err := strconv.ParseFloat(text, 64); err == nil && f == math.Trunc(f) && math.Abs(f) <= 1e18 {
 		*c = Count(f)
 	}

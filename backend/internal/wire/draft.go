@@ -2,12 +2,14 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/llm"
 )
 
@@ -138,11 +140,7 @@ func (d *Draft) show(p *Part, text string) []llm.Delta {
 
 // Blocks is the message so far.
 func (d *Draft) Blocks() chat.Blocks {
-	out := make(chat.Blocks, 0, len(d.parts))
-	for _, p := range d.parts {
-		out = append(out, d.Block(p))
-	}
-	return out
+	return lists.Map(d.parts, d.Block)
 }
 
 // Block is a part's final form.
@@ -193,10 +191,7 @@ func (d *Draft) NameCalls() {
 
 // CallID is the id of a tool call, as NameCalls left it.
 func (p *Part) CallID() string {
-	if p.callID != "" {
-		return p.callID
-	}
-	return p.ID
+	return cmp.Or(p.callID, p.ID)
 }
 
 // Take sets and shows a call's complete arguments that arrived at once.

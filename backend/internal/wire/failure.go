@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -194,9 +195,7 @@ func StreamError(w Words) *llm.Error {
 	e := classify(status, w)
 	e.Status = 0
 	e.Message = cleanWords(w.Message, "")
-	if e.Message == "" {
-		e.Message = "the provider ended the answer with an error and said nothing else"
-	}
+	e.Message = cmp.Or(e.Message, "the provider ended the answer with an error and said nothing else")
 	return e
 }
 
@@ -241,21 +240,19 @@ func isTooLarge(status int, w Words) bool {
 	text := w.Code + " " + w.Type + " " + w.Message
 	switch status {
 	case 0, 400, 422, 500: // llama.cpp and LM Studio report it as 500 or in the stream
-		if otherLimit.MatchString(w.Message) || !conversationParams.MatchString(w.Param) && w.Code == "string_above_max_length" {
+		if otherLimit().MatchString(w.Message) || !conversationParams().MatchString(w.Param) && w.Code == "string_above_max_length" {
 			return false
 		}
-		return tooLarge.MatchString(text[:min(len(text), maxRefusal)])
+		return tooLarge().MatchString(text[:min(len(text), maxRefusal)])
 	case http.StatusTooManyRequests:
-		return neverFits.MatchString(w.Message)
+		return neverFits().MatchString(w.Message)
 	}
 	return false
 }
 
 func classify(status int, w Words) *llm.Error {
 	e := &llm.Error{Status: status, Type: w.Code}
-	if e.Type == "" {
-		e.Type = w.Type
-	}
+	e.Type = cmp.Or(e.Type, w.Type)
 	switch {
 	case isTooLarge(status, w):
 		e.Code = chat.CodeTooLarge
@@ -285,7 +282,7 @@ var forgotten = pattern.New(`(?i)previous_response_(id|not_found)|previous respo
 
 func isForgotten(w Words) bool {
 	text := w.Code + " " + w.Param + " " + w.Message
-	return forgotten.MatchString(text[:min(len(text), maxRefusal)])
+	return forgotten().MatchString(text[:min(len(text), maxRefusal)])
 }
 
 // withoutTools recognises the messages of vendors and servers for a model without tool support. "parallel_tool_calls"
@@ -297,7 +294,7 @@ var withoutTools = pattern.New(`(?i)(does not|doesn't|do not|don't|not) (current
 const toolWords = `['"\x60]?(tools?|tool[ -]?(use|calls?|calling)|function[ -]?(calls?|calling))\b`
 
 func isWithoutTools(w Words) bool {
-	return withoutTools.MatchString(w.Message[:min(len(w.Message), maxRefusal)])
+	return withoutTools().MatchString(w.Message[:min(len(w.Message), maxRefusal)])
 }
 
 // isQuota recognises limits that waiting does not lift.
@@ -393,8 +390,7 @@ func isTimeout(err error) bool {
 
 // rootCause removes wrapping that would repeat the URL, which may contain a key.
 func rootCause(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err
 	}
 	return err

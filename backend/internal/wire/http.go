@@ -3,6 +3,7 @@ package wire
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,9 +75,7 @@ func versionedBase(base, vendor string) (string, error) {
 	for _, tail := range []string{"/chat/completions", "/responses", "/models", "/embeddings"} {
 		path = strings.TrimSuffix(path, tail)
 	}
-	if path == "" {
-		path = "/v1"
-	}
+	path = cmp.Or(path, "/v1")
 	u.Path, u.RawPath = path, ""
 	return u.String(), nil
 }
@@ -156,9 +155,7 @@ func (s Server) receiveEvents(ctx context.Context, src io.Reader, deliver func(s
 		if err != nil {
 			return s.transportError(ctx, err)
 		}
-		if ev.name == "" {
-			ev.name = "message"
-		}
+		ev.name = cmp.Or(ev.name, "message")
 		if err := deliverEvent(ev, deliver); err != nil {
 			return err
 		}

@@ -26,7 +26,7 @@ var keyShapes = pattern.New(
 
 // Redact replaces the endpoint's key, including its URL and JSON encoding, and everything that looks like a key.
 func Redact(text string, key llm.Secret) string {
-	return keyShapes.ReplaceAllString(string(redactRaw([]byte(text), key)), redacted)
+	return keyShapes().ReplaceAllString(string(redactRaw([]byte(text), key)), redacted)
 }
 
 // redactRaw replaces the endpoint's key in an event before it is stored, in every encoding: a server may escape its

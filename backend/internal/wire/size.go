@@ -41,7 +41,7 @@ const leastLimit = 1000
 // counts are the different counts in a message, in order.
 func counts(message string) []int {
 	var found []int
-	for _, m := range standing.FindAllStringSubmatch(message, -1) {
+	for _, m := range standing().FindAllStringSubmatch(message, -1) {
 		if n := tokens(m[1]); n >= leastLimit && !slices.Contains(found, n) {
 			found = append(found, n)
 		}
@@ -54,7 +54,7 @@ var asked = pattern.New(`(?i)` + number + ` (?:tokens )?(?:in|of|from) (?:the |y
 
 type refusal struct {
 	names   []string
-	pattern *pattern.Pattern
+	pattern pattern.Pattern
 }
 
 func compileRefusals(table [][]string) []refusal {
@@ -85,7 +85,7 @@ func sizes(message string) (limit, counted int) {
 // named reads the numbers of the first matching pattern.
 func named(patterns []refusal, message string) (limit, counted int) {
 	for _, r := range patterns {
-		m := r.pattern.FindStringSubmatch(message)
+		m := r.pattern().FindStringSubmatch(message)
 		if m == nil {
 			continue
 		}
@@ -94,7 +94,7 @@ func named(patterns []refusal, message string) (limit, counted int) {
 			found[name] = tokens(m[i+1])
 		}
 		limit, counted = found["limit"]-found["output"], found["input"]
-		if parts := asked.FindStringSubmatch(message); parts != nil && found["output"] == 0 {
+		if parts := asked().FindStringSubmatch(message); parts != nil && found["output"] == 0 {
 			limit, counted = limit-tokens(parts[2]), tokens(parts[1])
 		}
 		if limit > 0 {

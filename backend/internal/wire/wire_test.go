@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -107,9 +108,7 @@ func FuzzEventReader(f *testing.F) {
 				return
 			}
 			name := ev.name
-			if name == "" {
-				name = "message"
-			}
+			name = cmp.Or(name, "message")
 			again.WriteString(llmtest.SSE(chat.RawEvent{Type: name, Data: ev.data}))
 		}
 		back, err := readAll(strings.NewReader(again.String()))

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"runtime"
@@ -129,9 +130,7 @@ var harness = llmtest.Harness{
 		Whole:          `{"id":"resp_1","type":"message","role":"assistant","model":"m-1","content":[{"type":"text","text":"Hello, whole"}],"stop_reason":"end_turn","usage":{"input_tokens":8,"output_tokens":5}}`,
 		Step:           step,
 		ErrorBody: func(code, words string) string {
-			if code == "" {
-				code = "invalid_request_error"
-			}
+			code = cmp.Or(code, "invalid_request_error")
 			return fmt.Sprintf(`{"type":"error","error":{"type":%q,"message":%q},"request_id":"req_1"}`, code, words)
 		},
 		TooLarge: [2]string{"invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"},

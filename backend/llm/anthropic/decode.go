@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"contextinfinity/backend/chat"
@@ -66,9 +67,7 @@ func (d *decoder) Decode(raw chat.RawEvent) []llm.Delta {
 	if !wire.Decodes(raw.Data, &ev) {
 		return nil
 	}
-	if ev.Type == "" {
-		ev.Type = raw.Type
-	}
+	ev.Type = cmp.Or(ev.Type, raw.Type)
 	switch ev.Type {
 	case "message_start":
 		return d.start(ev.Message)

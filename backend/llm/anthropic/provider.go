@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/internal/wire"
 	"contextinfinity/backend/llm"
 )
@@ -50,11 +51,7 @@ const maxPages = 20
 // ListModels implements llm.ModelLister.
 func (p *Provider) ListModels(ctx context.Context, ep llm.Endpoint) ([]string, error) {
 	cards, err := p.DescribeModels(ctx, ep)
-	var ids []string
-	for _, c := range cards {
-		ids = append(ids, c.ID)
-	}
-	return ids, err
+	return lists.Map(cards, func(c llm.ModelCard) string { return c.ID }), err
 }
 
 // DescribeModels implements llm.ModelDescriber.

@@ -2,6 +2,7 @@ package chatcompletions
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 
 	"contextinfinity/backend/chat"
@@ -95,12 +96,8 @@ func (d *decoder) Decode(raw chat.RawEvent) []llm.Delta {
 		d.fail(raw.Data)
 		return nil
 	}
-	if c.ID != "" {
-		d.id = c.ID
-	}
-	if c.Model != "" {
-		d.model = c.Model
-	}
+	d.id = cmp.Or(c.ID, d.id)
+	d.model = cmp.Or(c.Model, d.model)
 	d.countUsage(c.Usage)
 	var deltas []llm.Delta
 	for _, ch := range c.Choices {
@@ -109,9 +106,7 @@ func (d *decoder) Decode(raw chat.RawEvent) []llm.Delta {
 		}
 		deltas = append(deltas, d.message(ch.Delta)...)
 		deltas = append(deltas, d.message(ch.Message)...)
-		if ch.Finish != "" {
-			d.finish = ch.Finish
-		}
+		d.finish = cmp.Or(ch.Finish, d.finish)
 	}
 	return deltas
 }
@@ -240,9 +235,7 @@ func (d *decoder) call(place int, body callBody, raw json.RawMessage) []llm.Delt
 		p = &wire.Part{Kind: wire.PartTool}
 		d.calls[place] = p
 	}
-	if body.ID != "" {
-		p.ID = body.ID
-	}
+	p.ID = cmp.Or(body.ID, p.ID)
 	if p.Name == "" {
 		p.Name = wire.OriginalToolName(body.Function.Name)
 	}

@@ -84,7 +84,7 @@ func TestDescribeModels(t *testing.T) {
 			map[string]string{"/v1/models": `{"data":[{"id":"m","owned_by":"library"}]}`, "/api/show": `{"capabilities":["embedding"],"model_info":{"bert.context_length":131072}}`},
 			llm.ModelCard{ID: "m", Window: 4096, MaxWindow: 131072, Images: no, Tools: no, Reasoning: no, Embeds: true},
 		},
-		"its details are missing": {map[string]string{"/v1/models": `{"data":[{"id":"m","owned_by":"library"}]}`}, llm.ModelCard{ID: "m"}},
+		"without details": {map[string]string{"/v1/models": `{"data":[{"id":"m","owned_by":"library"}]}`}, llm.ModelCard{ID: "m"}},
 		"hostile": {
 			map[string]string{
 				"/v1/models": `{"data":[{"id":"m","owned_by":"llamacpp","context_length":-5,"max_completion_tokens":1e300,"pricing":{"prompt":"-1","completion":"NaN"},

@@ -66,19 +66,19 @@ func TestCallsInTheFormsOfManyServers(t *testing.T) {
 		"no ids and no indices": {[]string{
 			call(`{"function":{"name":"a","arguments":"{\"x\":1}"}}`), call(`{"function":{"name":"a","arguments":"{\"x\":2}"}}`), call(`{"function":{"name":"b","arguments":""}}`),
 		}, `call-1=a{"x":1} call-2=a{"x":2} call-3=b{}`},
-		"the name with every piece": {[]string{
+		"the name in every piece": {[]string{
 			call(`{"index":0,"id":"i","function":{"name":"a","arguments":"{\"x\""}}`), call(`{"index":0,"id":"i","function":{"name":"a","arguments":":1}"}}`),
 		}, `i=a{"x":1}`},
-		"the call once more at the end": {[]string{
+		"the call repeated at the end": {[]string{
 			call(`{"index":0,"id":"i","function":{"name":"a","arguments":"{\"x\":1}"}}`), call(`{"index":0,"id":"i","function":{"name":"a","arguments":"{\"x\":1}"}}`),
 		}, `i=a{"x":1}`},
-		"one id twice": {[]string{
+		"duplicate id": {[]string{
 			call(`{"index":0,"id":"i","function":{"name":"a","arguments":"{}"}}`), call(`{"index":1,"id":"i","function":{"name":"b","arguments":"{}"}}`),
 		}, `i=a{} call-2=b{}`},
-		"an object for a text":   {[]string{call(`{"id":"i","function":{"name":"a","arguments":{"x":[1, 2]}}}`)}, `i=a{"x":[1, 2]}`},
-		"null arguments":         {[]string{call(`{"id":"i","function":{"name":"a","arguments":null}}`)}, `i=a{}`},
-		"the form before":        {[]string{`{"function_call":{"name":"a","arguments":"{\"x\""}}`, `{"function_call":{"arguments":":1}"}}`}, `call-1=a{"x":1}`},
-		"one that is not a call": {[]string{call(`7,null,{"id":"i","function":{"name":"a"}}`)}, `i=a{}`},
+		"an object instead of a string": {[]string{call(`{"id":"i","function":{"name":"a","arguments":{"x":[1, 2]}}}`)}, `i=a{"x":[1, 2]}`},
+		"null arguments":                {[]string{call(`{"id":"i","function":{"name":"a","arguments":null}}`)}, `i=a{}`},
+		"the older form":                {[]string{`{"function_call":{"name":"a","arguments":"{\"x\""}}`, `{"function_call":{"arguments":":1}"}}`}, `call-1=a{"x":1}`},
+		"a null call":                   {[]string{call(`7,null,{"id":"i","function":{"name":"a"}}`)}, `i=a{}`},
 	} {
 		for _, finish := range []string{"tool_calls", "stop", "function_call"} {
 			r := decode(t, stream(finish, c.deltas...))
@@ -121,7 +121,7 @@ func TestReasoningIsSentBackUnchanged(t *testing.T) {
 			detail(`{"type":"reasoning.summary","summary":"S","index":2},{"type":"reasoning.summary","summary":"T","index":3},7`),
 		}, `"reasoning_details":[{"format":"f","index":0,"signature":"c2ln","text":"Let me 🌍","type":"reasoning.text"},{"data":"zz==","index":1,"type":"reasoning.encrypted"},` +
 			`{"index":2,"summary":"S","type":"reasoning.summary"},{"index":3,"summary":"T","type":"reasoning.summary"}]`},
-		"encrypted alone":   {[]string{`{"reasoning_details":[{"type":"reasoning.encrypted","data":"zz=="}]}`}, `"reasoning_details":[{"data":"zz==","type":"reasoning.encrypted"}]`},
+		"only encrypted":    {[]string{`{"reasoning_details":[{"type":"reasoning.encrypted","data":"zz=="}]}`}, `"reasoning_details":[{"data":"zz==","type":"reasoning.encrypted"}]`},
 		"reasoning_content": {[]string{`{"reasoning_content":"Let "}`, `{"reasoning_content":"me."}`}, `"reasoning_content":"Let me."`},
 		"reasoning":         {[]string{`{"reasoning":"Let me."}`}, `"reasoning":"Let me."`},
 	} {

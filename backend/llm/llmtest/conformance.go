@@ -84,14 +84,14 @@ func (s *suite) endpoint(base string) llm.Endpoint {
 }
 
 // run sends a question to a server that responds with step.
-func (s *suite) run(t *testing.T, ctx context.Context, step Step) ([]chat.RawEvent, error) {
+func (s *suite) run(ctx context.Context, t *testing.T, step Step) ([]chat.RawEvent, error) {
 	t.Helper()
 	server := NewServer(t, step)
 	ep := s.endpoint(server.URL)
-	return s.call(t, ctx, ep, nil)
+	return s.call(ctx, t, ep, nil)
 }
 
-func (s *suite) call(t *testing.T, ctx context.Context, ep llm.Endpoint, onEvent func(chat.RawEvent)) ([]chat.RawEvent, error) {
+func (s *suite) call(ctx context.Context, t *testing.T, ep llm.Endpoint, onEvent func(chat.RawEvent)) ([]chat.RawEvent, error) {
 	t.Helper()
 	body, err := s.provider.Encode(llm.Request{Endpoint: ep, Context: Ask(t, "Hello?")})
 	if err != nil {
@@ -114,7 +114,7 @@ func (s *suite) play(t *testing.T, mode llm.ToolsMode, events []chat.RawEvent) P
 	if events == nil {
 		t.Skip(s.Wire.Why)
 	}
-	got, err := s.run(t, t.Context(), Stream(events...))
+	got, err := s.run(t.Context(), t, Stream(events...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +213,7 @@ func (s *suite) notStreaming(t *testing.T) {
 	server := NewServer(t, JSON(http.StatusOK, s.Wire.Whole))
 	ep := s.endpoint(server.URL)
 	ep.Stream = false
-	got, err := s.call(t, t.Context(), ep, nil)
+	got, err := s.call(t.Context(), t, ep, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +278,7 @@ func (s *suite) streamFailures(t *testing.T) {
 		}
 	})
 	t.Run("no event", func(t *testing.T) {
-		got, err := s.run(t, t.Context(), Step{})
+		got, err := s.run(t.Context(), t, Step{})
 		if err != nil || len(got) != 0 {
 			t.Fatalf("%d events, %v", len(got), err)
 		}
@@ -312,7 +312,7 @@ func throughServer(t *testing.T, h Harness, events []chat.RawEvent) []chat.RawEv
 	client := &http.Client{Transport: &http.Transport{}}
 	defer client.CloseIdleConnections()
 	s := &suite{Harness: h, provider: h.New(client)}
-	got, err := s.run(t, t.Context(), Stream(events...))
+	got, err := s.run(t.Context(), t, Stream(events...))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func (s *suite) httpFailures(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := s.run(t, t.Context(), c.step)
+			got, err := s.run(t.Context(), t, c.step)
 			e := asError(t, err)
 			if len(got) != 0 {
 				t.Errorf("%d events of a failure", len(got))
@@ -68,7 +68,7 @@ func (s *suite) httpFailures(t *testing.T) {
 	}
 	t.Run("429 with a date", func(t *testing.T) {
 		when := time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)
-		_, err := s.run(t, t.Context(), s.failure(429, "", "slow down", "Retry-After", when))
+		_, err := s.run(t.Context(), t, s.failure(429, "", "slow down", "Retry-After", when))
 		if e := asError(t, err); e.RetryAfter < 59*time.Minute || e.RetryAfter > time.Hour {
 			t.Errorf("retry after %s", e.RetryAfter)
 		}
@@ -85,7 +85,7 @@ func (s *suite) failure(status int, code, message, header, value string) Step {
 
 func (s *suite) connection(t *testing.T) {
 	t.Run("dropped before the first byte", func(t *testing.T) {
-		got, err := s.run(t, t.Context(), Step{Drop: true})
+		got, err := s.run(t.Context(), t, Step{Drop: true})
 		e := asError(t, err)
 		if len(got) != 0 || e.Code != chat.CodeUnavailable || !e.Retryable() {
 			t.Errorf("%d events, %+v", len(got), e)
@@ -94,7 +94,7 @@ func (s *suite) connection(t *testing.T) {
 	t.Run("dropped after the first byte", func(t *testing.T) {
 		step := Stream(s.Wire.Text[:len(s.Wire.Text)-s.Wire.TerminalEvents]...)
 		step.Drop = true
-		got, err := s.run(t, t.Context(), step)
+		got, err := s.run(t.Context(), t, step)
 		if e := asError(t, err); e.Code != chat.CodeUnavailable {
 			t.Errorf("%+v", e)
 		}
@@ -106,19 +106,19 @@ func (s *suite) connection(t *testing.T) {
 		step := Stream(s.Wire.Text[0])
 		step.Chunks = append(step.Chunks, `data: {"type":"to`)
 		step.Drop = true
-		got, err := s.run(t, t.Context(), step)
+		got, err := s.run(t.Context(), t, step)
 		if asError(t, err); len(got) != 1 {
 			t.Errorf("%d events, want the one that was whole", len(got))
 		}
 	})
 	t.Run("refused", func(t *testing.T) {
-		_, err := s.call(t, t.Context(), s.endpoint("http://127.0.0.1:1"), nil)
+		_, err := s.call(t.Context(), t, s.endpoint("http://127.0.0.1:1"), nil)
 		if e := asError(t, err); e.Code != chat.CodeUnavailable || !e.Retryable() {
 			t.Errorf("%+v", e)
 		}
 	})
 	t.Run("not an address", func(t *testing.T) {
-		_, err := s.call(t, t.Context(), s.endpoint("localhost:11434"), nil)
+		_, err := s.call(t.Context(), t, s.endpoint("localhost:11434"), nil)
 		if e := asError(t, err); e.Code != chat.CodeConfig || e.Retryable() {
 			t.Errorf("%+v", e)
 		}
@@ -131,7 +131,7 @@ func (s *suite) cancel(t *testing.T) {
 		step.Hold, step.Gone = true, make(chan struct{})
 		ctx, cancel := context.WithCancel(t.Context())
 		server := NewServer(t, step)
-		got, err := s.call(t, ctx, s.endpoint(server.URL), func(chat.RawEvent) { cancel() })
+		got, err := s.call(ctx, t, s.endpoint(server.URL), func(chat.RawEvent) { cancel() })
 		e := asError(t, err)
 		if e.Code != chat.CodeCancelled || e.Retryable() || !errors.Is(err, context.Canceled) || len(got) == 0 {
 			t.Errorf("%d events, %+v", len(got), e)
@@ -147,7 +147,7 @@ func (s *suite) cancel(t *testing.T) {
 			<-step.Got
 			cancel(cause)
 		}()
-		_, err := s.call(t, ctx, s.endpoint(server.URL), nil)
+		_, err := s.call(ctx, t, s.endpoint(server.URL), nil)
 		if e := asError(t, err); e.Code != chat.CodeTimeout || !errors.Is(err, cause) {
 			t.Errorf("%+v", e)
 		}
@@ -200,7 +200,7 @@ func (s *suite) request(t *testing.T) {
 	t.Run("where to, and with which headers", func(t *testing.T) {
 		server := NewServer(t, Stream(s.Wire.Text...))
 		ep := s.endpoint(server.URL + "/v1/")
-		if _, err := s.call(t, t.Context(), ep, nil); err != nil {
+		if _, err := s.call(t.Context(), t, ep, nil); err != nil {
 			t.Fatal(err)
 		}
 		sent := server.Requests()[0]
@@ -226,7 +226,7 @@ func (s *suite) request(t *testing.T) {
 		behind := &suite{Harness: s.Harness, provider: s.New(&http.Client{Transport: transport})}
 		ep := s.endpoint("http://models.invalid")
 		ep.AllowPlainHTTP = true
-		if got, err := behind.call(t, t.Context(), ep, nil); err != nil || len(got) != len(s.Wire.Text) {
+		if got, err := behind.call(t.Context(), t, ep, nil); err != nil || len(got) != len(s.Wire.Text) {
 			t.Errorf("%d events, %v", len(got), err)
 		}
 	})
@@ -241,7 +241,7 @@ func (s *suite) request(t *testing.T) {
 			"asked to": s.failure(503, "", "try again", "X-Should-Retry", "true"), "dropped": {Drop: true},
 		} {
 			server := NewServer(t, step)
-			_, err := s.call(t, t.Context(), s.endpoint(server.URL), nil)
+			_, err := s.call(t.Context(), t, s.endpoint(server.URL), nil)
 			if e := asError(t, err); len(server.Requests()) != 1 || !e.Retryable() {
 				t.Errorf("%s: %d requests, %v: retries are the turn's", name, len(server.Requests()), err)
 			}
@@ -262,7 +262,7 @@ func (s *suite) echoedKeys(t *testing.T) {
 			{Status: 401, Chunks: []string{"bad key " + Key}},
 			{Status: 401, Chunks: []string{`{"error":"Bearer ` + Key + ` is wrong"}`}},
 		} {
-			_, err := s.run(t, t.Context(), step)
+			_, err := s.run(t.Context(), t, step)
 			e := asError(t, err)
 			if e.Code != chat.CodeAuth || e.Retryable() {
 				t.Errorf("%+v", e)
@@ -276,7 +276,7 @@ func (s *suite) echoedKeys(t *testing.T) {
 	})
 	t.Run("echoed in a stream", func(t *testing.T) {
 		echo := chat.RawEvent{Type: "echo", Data: []byte(`{"type":"echo","key":"` + Key + `"}`)}
-		got, err := s.run(t, t.Context(), Stream(echo))
+		got, err := s.run(t.Context(), t, Stream(echo))
 		if err != nil || len(got) != 1 || bytes.Contains(got[0].Data, []byte("canary")) || !json.Valid(got[0].Data) {
 			t.Errorf("%q, %v", got, err)
 		}
@@ -288,7 +288,7 @@ func (s *suite) echoedKeys(t *testing.T) {
 		for _, ev := range s.Wire.Text {
 			events = append(events, chat.RawEvent{Type: ev.Type, Data: []byte(pieces.Replace(string(ev.Data)))})
 		}
-		got, err := s.run(t, t.Context(), Stream(events...))
+		got, err := s.run(t.Context(), t, Stream(events...))
 		d := s.provider.NewDecoder(llm.ToolsDisabled)
 		for _, ev := range got {
 			d.Decode(ev)
@@ -308,7 +308,7 @@ func (s *suite) echoedKeys(t *testing.T) {
 func (s *suite) sentKeys(t *testing.T) {
 	t.Run("sent in its header alone", func(t *testing.T) {
 		server := NewServer(t, Stream(s.Wire.Text...))
-		if _, err := s.call(t, t.Context(), s.endpoint(server.URL), nil); err != nil {
+		if _, err := s.call(t.Context(), t, s.endpoint(server.URL), nil); err != nil {
 			t.Fatal(err)
 		}
 		r := server.Requests()[0]
@@ -328,7 +328,7 @@ func (s *suite) sentKeys(t *testing.T) {
 	t.Run("not to where a redirect points", func(t *testing.T) {
 		elsewhere := NewServer(t, Stream(s.Wire.Text...))
 		for _, status := range []int{301, 302, 303, 307, 308} {
-			_, err := s.run(t, t.Context(), Step{Status: status, Header: map[string]string{"Location": elsewhere.URL + s.Path}})
+			_, err := s.run(t.Context(), t, Step{Status: status, Header: map[string]string{"Location": elsewhere.URL + s.Path}})
 			if e := asError(t, err); e.Code != chat.CodeProvider || e.Status != status || e.Retryable() {
 				t.Errorf("%d: %+v", status, e)
 			}
@@ -363,7 +363,7 @@ func (s *suite) sentKeys(t *testing.T) {
 		server := NewServer(t, Stream(s.Wire.Text...))
 		ep := s.endpoint(server.URL)
 		ep.Key = ""
-		if _, err := s.call(t, t.Context(), ep, nil); err != nil {
+		if _, err := s.call(t.Context(), t, ep, nil); err != nil {
 			t.Fatal(err)
 		}
 		h := server.Requests()[0].Header
@@ -374,7 +374,7 @@ func (s *suite) sentKeys(t *testing.T) {
 	t.Run("missing for the vendor", func(t *testing.T) {
 		ep := s.endpoint("")
 		ep.BaseURL, ep.Key = "", ""
-		_, err := s.call(t, t.Context(), ep, nil)
+		_, err := s.call(t.Context(), t, ep, nil)
 		if e := asError(t, err); e.Code != chat.CodeAuth || !strings.Contains(e.Message, "API_KEY") {
 			t.Errorf("%+v", e)
 		}

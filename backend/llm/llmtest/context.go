@@ -1,6 +1,7 @@
 package llmtest
 
 import (
+	"cmp"
 	"reflect"
 	"testing"
 	"unsafe"
@@ -24,9 +25,7 @@ type Context struct {
 // by reflection, which fails loudly when they change.
 func Prepare(t testing.TB, c Context) prompt.PreparedContext {
 	t.Helper()
-	if c.MaxOutput == 0 {
-		c.MaxOutput = 1024
-	}
+	c.MaxOutput = cmp.Or(c.MaxOutput, 1024)
 	var p prompt.PreparedContext
 	v := reflect.ValueOf(&p).Elem()
 	set := func(name string, value any) {

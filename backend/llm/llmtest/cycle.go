@@ -285,11 +285,11 @@ func (s *suite) errorStep(code, words string) Step {
 }
 
 func (s *suite) refusals(t *testing.T) {
-	_, err := s.run(t, t.Context(), s.errorStep("", "m-1 does not support tools"))
+	_, err := s.run(t.Context(), t, s.errorStep("", "m-1 does not support tools"))
 	if e := asError(t, err); !e.NoTools || e.Forgotten || e.Retryable() {
 		t.Errorf("%+v", e)
 	}
-	_, err = s.run(t, t.Context(), s.errorStep("previous_response_not_found", "Previous response with id 'resp_1' not found."))
+	_, err = s.run(t.Context(), t, s.errorStep("previous_response_not_found", "Previous response with id 'resp_1' not found."))
 	if e := asError(t, err); !e.Forgotten || e.NoTools || e.Retryable() {
 		t.Errorf("%+v", e)
 	}

@@ -103,7 +103,7 @@ func checkReplyEvents(t *testing.T, h Harness, events []chat.RawEvent, size int)
 	for _, ev := range events {
 		carried += len(ev.Data)
 		if bytes.Contains(ev.Data, []byte(Key)) {
-			t.Fatalf("the key stands in %q", ev.Data)
+			t.Fatalf("the key is in %q", ev.Data)
 		}
 	}
 	if carried > 2*size {

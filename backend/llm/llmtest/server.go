@@ -1,6 +1,7 @@
 package llmtest
 
 import (
+	"cmp"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -106,9 +107,7 @@ func write(w http.ResponseWriter, step Step) {
 		w.Header().Set(k, v)
 	}
 	status := step.Status
-	if status == 0 {
-		status = http.StatusOK
-	}
+	status = cmp.Or(status, http.StatusOK)
 	w.WriteHeader(status)
 	flush := func() { _ = http.NewResponseController(w).Flush() }
 	flush()

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -94,9 +95,7 @@ func (d *decoder) Decode(raw chat.RawEvent) []llm.Delta {
 	if !wire.Decodes(raw.Data, &ev) {
 		return d.malformed(raw)
 	}
-	if ev.Type == "" {
-		ev.Type = raw.Type
-	}
+	ev.Type = cmp.Or(ev.Type, raw.Type)
 	handle, known := handlers[ev.Type]
 	if !known {
 		return nil
@@ -184,18 +183,14 @@ func (r *response) announcedBy(id string, created bool) bool {
 
 // enter selects the current response: the same as before, or the next.
 func (d *decoder) enter(body responseBody, same bool) *response {
-	if body.Model != "" {
-		d.model = body.Model
-	}
+	d.model = cmp.Or(body.Model, d.model)
 	cur := d.current()
 	if !same && d.draft.Takes() {
 		cur = &response{}
 		d.responses = append(d.responses, cur)
 		d.terminal, d.status, d.reason, d.err = false, "", "", nil
 	}
-	if cur.id == "" {
-		cur.id = body.ID
-	}
+	cur.id = cmp.Or(cur.id, body.ID)
 	return cur
 }
 
@@ -285,9 +280,7 @@ func (d *decoder) failed(_ *event, data []byte) []llm.Delta {
 }
 
 func (d *decoder) fail(err *llm.Error) {
-	if d.err == nil {
-		d.err = err
-	}
+	d.err = cmp.Or(d.err, err)
 	d.end(chat.StepFailed, "")
 }
 

@@ -2,12 +2,14 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/internal/wire"
 )
 
@@ -43,11 +45,7 @@ func (d *decoder) itemsOf(o *output) chat.Items {
 }
 
 func (d *decoder) contentBlocks(o *output) chat.Blocks {
-	blocks := chat.Blocks{}
-	for _, i := range slices.Sorted(maps.Keys(o.content)) {
-		blocks = append(blocks, d.draft.Block(o.content[i]))
-	}
-	return blocks
+	return lists.Map(slices.Sorted(maps.Keys(o.content)), func(i int) chat.Block { return d.draft.Block(o.content[i]) })
 }
 
 // hostedItem is the part that is read of an item that the provider ran itself.
@@ -99,9 +97,7 @@ func hostedItems(o *output) chat.Items {
 		return chat.Items{unknownItem(o)}
 	}
 	id := o.callID
-	if id == "" {
-		id = o.id
-	}
+	id = cmp.Or(id, o.id)
 	if strings.HasSuffix(o.kind, "_output") && o.callID != "" {
 		return chat.Items{chat.ToolOutput{CallID: id, Output: firstJSON(h.Output, h.Tools, o.main.Raw)}}
 	}

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -101,12 +102,8 @@ func (d *decoder) item(o *output, raw json.RawMessage, done bool) []llm.Delta {
 		o.raw = bytes.Clone(raw)
 	}
 	o.kind, o.done = body.Type, done
-	if body.ID != "" {
-		o.id = body.ID
-	}
-	if body.CallID != "" {
-		o.callID = body.CallID
-	}
+	o.id = cmp.Or(body.ID, o.id)
+	o.callID = cmp.Or(body.CallID, o.callID)
 	switch body.Type {
 	case "message":
 		return d.message(o, body)
@@ -168,12 +165,8 @@ func (d *decoder) reasoning(o *output, body itemBody) []llm.Delta {
 func (d *decoder) call(o *output, body itemBody, fallback string) []llm.Delta {
 	p := o.part(wire.PartTool)
 	p.Name, p.ID = wire.OriginalToolName(body.Name), o.callID
-	if p.Name == "" {
-		p.Name = fallback
-	}
-	if p.ID == "" {
-		p.ID = o.id
-	}
+	p.Name = cmp.Or(p.Name, fallback)
+	p.ID = cmp.Or(p.ID, o.id)
 	deltas := d.draft.Announce(p)
 	switch body.Type {
 	case "custom_tool_call":

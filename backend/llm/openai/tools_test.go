@@ -58,7 +58,7 @@ func TestARequestContinuesAnAnswer(t *testing.T) {
 		"a call that could not keep its id": {2, []chat.Message{
 			chat.UserText("Weather?"), {Role: chat.RoleAssistant, Blocks: chat.Blocks{called("call.1", "get_weather", `{}`)}}, result("call.1", "rain"),
 		}},
-		"nothing that it does not hold": {3, c.Messages},
+		"no new messages": {3, c.Messages},
 	} {
 		body := encode(t, llm.Request{Continues: &llm.Continuation{ResponseID: "resp_1", Messages: c.held}}, llmtest.Context{Messages: c.messages, Cycle: 2})
 		if strings.Contains(body, "previous_response_id") || !strings.Contains(body, "Weather?") || !strings.Contains(body, `"store":false`) {

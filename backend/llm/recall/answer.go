@@ -12,7 +12,7 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
-// answer is the complete text and the turns it quotes.
+// answer is the complete text and the turns it quotes. Pinned facts come first: they hold for the whole conversation.
 func (p *Provider) answer(ctx context.Context, req request) (string, []chat.TurnID, error) {
 	w := p.words()
 	terms := retrieval.Terms(retrieval.Ends(req.Query))
@@ -24,7 +24,8 @@ func (p *Provider) answer(ctx context.Context, req request) (string, []chat.Turn
 		return "", nil, err
 	}
 	found = choose(found, req.Limit)
-	if len(found) == 0 {
+	facts := factsAbout(req.Facts, terms, req.Limit)
+	if len(found)+len(facts) == 0 {
 		if place := w.places[req.Scope]; place != "" {
 			return fmt.Sprintf(w.nothingThere, place), nil, nil
 		}
@@ -32,6 +33,8 @@ func (p *Provider) answer(ctx context.Context, req request) (string, []chat.Turn
 	}
 	var sb strings.Builder
 	fmt.Fprintf(&sb, w.found, p.date(w, p.now.Now()))
+	sb.WriteString(quoteFacts(w.projectFacts, facts, true, terms))
+	sb.WriteString(quoteFacts(w.ownFacts, facts, false, terms))
 	var turns []chat.TurnID
 	for _, session := range bySession(found) {
 		fmt.Fprintf(&sb, "\n### %s\n", w.title(session[0].SessionTitle))
@@ -109,11 +112,16 @@ func bySession(found []Passage) [][]Passage {
 func (p *Provider) quote(w *texts, passage Passage, terms []string) string {
 	var sb strings.Builder
 	fmt.Fprintf(&sb, w.quoted, w.who(passage), p.date(w, passage.At), passage.TurnID)
-	text := strings.ReplaceAll(excerpt(passage.Text, terms), "\r\n", "\n")
+	writeQuotation(&sb, excerpt(passage.Text, terms))
+	return sb.String()
+}
+
+// writeQuotation writes a text as a Markdown quotation.
+func writeQuotation(sb *strings.Builder, text string) {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		sb.WriteString(strings.TrimRight("> "+line, " ") + "\n")
 	}
-	return sb.String()
 }
 
 // date formats a time in the reader's time zone.

@@ -1,5 +1,6 @@
 // Package recall is the embedded default model: it needs no key and no network (SPEC 9). It answers by quoting the
-// best passages of the user's own memory, grouped by session, each with a link to its turn.
+// pinned facts that share words with the question, then the best passages of the user's own memory, grouped by
+// session, each with a link to its turn.
 //
 // It invents nothing and sends nothing anywhere: every sentence it adds is fixed. It implements the same interface as
 // other providers, so journal, decoder and recovery work the same way. It never quotes its own quotations.
@@ -92,13 +93,15 @@ func (*Provider) ListModels(context.Context, llm.Endpoint) ([]string, error) {
 // request is the body of a request.
 type request struct {
 	Query  string        `json:"query"`
+	Facts  []prompt.Fact `json:"facts,omitempty"`
 	Branch chat.BranchID `json:"branch,omitempty"`
 	Scope  chat.Scope    `json:"scope,omitempty"`
 	Limit  int           `json:"limit"`
 	Stream bool          `json:"stream"`
 }
 
-// Encode implements llm.Provider. The query is only the user's last message.
+// Encode implements llm.Provider. The query is only the user's last message; of the rest of the context, the body
+// contains the pinned facts.
 func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 	groups, err := wire.Conversation(r, Name, wire.PlainIDs)
 	if err != nil {
@@ -106,6 +109,9 @@ func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 	}
 	body := map[string]any{
 		"query": question(groups[len(groups)-1].Blocks), "branch": r.Endpoint.Branch, "limit": defaultLimit, "stream": r.Endpoint.Stream,
+	}
+	if facts := r.Context.Facts(); len(facts) > 0 {
+		body["facts"] = facts
 	}
 	if r.Endpoint.Scope != "" {
 		body["scope"] = r.Endpoint.Scope

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -116,10 +117,10 @@ func TestSaysPlainly(t *testing.T) {
 		question string
 		want     string
 	}{
-		"nothing found":  {&memory{turns: 3}, "ryokan?", english.nothing},
-		"empty history":  {&memory{}, "Hello there", english.empty},
-		"no words":       {&memory{turns: 3}, "?!", english.noWords},
-		"own words only": {&memory{turns: 3, found: kyoto[3:4]}, "ryokan", english.nothing},
+		"nothing found":                 {&memory{turns: 3}, "ryokan?", english.nothing},
+		"empty history":                 {&memory{}, "Hello there", english.empty},
+		"no words":                      {&memory{turns: 3}, "?!", english.noWords},
+		"only answers of recall itself": {&memory{turns: 3, found: kyoto[3:4]}, "ryokan", english.nothing},
 	} {
 		if _, p := ask(t, provider(c.memory), c.question, true); p.Result.Text() != c.want {
 			t.Errorf("%s: %q", name, p.Result.Text())
@@ -186,6 +187,65 @@ func TestDocumentsAreNotPartOfTheQuestion(t *testing.T) {
 		if want := `{"branch":"","limit":6,"query":"Where is <it>?","stream":false}`; err != nil || string(body) != want {
 			t.Errorf("%s: %s, %v", name, body, err)
 		}
+	}
+}
+
+// withFacts is a context of the assembler with pinned facts of a session and of its project.
+func withFacts(t *testing.T, question string) prompt.PreparedContext {
+	t.Helper()
+	c, err := prompt.Assemble(prompt.Input{
+		Model: "recall", Provider: Name, Limits: prompt.Limits{ContextLimit: 100_000, MaxOutput: 1000},
+		Count: func(s string) int { return len(s) / 4 },
+		Project: &prompt.Project{ID: "P", Name: "Bakery", Facts: []chat.ProjectFact{
+			{ID: "F1", Text: "The oven is called Hildegard."}, {ID: "F2", Text: "Rye bread is baked on Mondays.\nNever on a Friday."},
+		}},
+		Pins:    []chat.Pin{{ID: "P1", Text: "The cat is called Leo."}, {ID: "P2", Text: "我们的烤箱叫希尔德加德。"}},
+		Current: chat.UserText(question),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestPinnedFactsAnswer: pinned facts that share words with the question come before passages, and are named as what
+// they are; facts about something else are not quoted.
+func TestPinnedFactsAnswer(t *testing.T) {
+	const project, own = "### Pinned facts of this project\n\n> ", "### Pinned facts of this chat\n\n> "
+	for question, want := range map[string]string{
+		"What is our oven called?":             project + "The oven is called Hildegard.\n",
+		"What's the name of the OVENS?":        project + "The oven is called Hildegard.\n",
+		"When do we bake rye?":                 project + "Rye bread is baked on Mondays.\n> Never on a Friday.\n",
+		"Is my cat in the oven?":               project + "The oven is called Hildegard.\n\n" + own + "The cat is called Leo.\n",
+		"我们的烤箱叫什么？":                            own + "我们的烤箱叫希尔德加德。\n",
+		"Who are you, and what is it with us?": "",
+		"How expensive was the hotel?":         "",
+	} {
+		p := provider(&memory{turns: 3})
+		ep := llm.Endpoint{Provider: Name, Branch: "B1"}
+		body, err := p.Encode(llm.Request{Endpoint: ep, Context: withFacts(t, question)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var events []chat.RawEvent
+		if err := p.Stream(t.Context(), ep, body, func(ev chat.RawEvent) error { events = append(events, ev); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		got := llmtest.Play(t, p, llm.ToolsDisabled, events).Result.Text()
+		if want == "" {
+			want = english.nothing
+		} else {
+			want = fmt.Sprintf(english.found, "3 May 2026, 12:00") + "\n" + want
+		}
+		if got != want {
+			t.Errorf("%s\n got %q\nwant %q", question, got, want)
+		}
+	}
+	found, _, err := provider(&memory{found: kyoto[:1]}).answer(t.Context(), request{
+		Query: "What does the oven cost?", Facts: []prompt.Fact{{Text: "The oven cost 900."}}, Limit: 6,
+	})
+	if at, passage := strings.Index(found, "> The oven cost 900."), strings.Index(found, "180 a night"); err != nil || at < 0 || passage < at {
+		t.Errorf("the fact does not precede the passage: %q, %v", found, err)
 	}
 }
 

@@ -13,6 +13,7 @@ type texts struct {
 	nothing, empty, noWords   string
 	nothingThere              string // with one of places: less than every session was searched
 	places                    map[chat.Scope]string
+	projectFacts, ownFacts    string // headings of pinned facts: of the project, of the session
 	quoted                    string // speaker, date and turn of a quotation
 	document                  string // with its name
 	untitled, user, assistant string
@@ -38,6 +39,7 @@ var english = texts{
 		"or the address of a local server such as Ollama. Then ask recall later: it will remember.\n",
 	noWords: "There are no words in your message to search for. " +
 		"This is **recall**: it looks for words in your history and quotes what it finds.\n",
+	projectFacts: "Pinned facts of this project", ownFacts: "Pinned facts of this chat",
 	quoted: "\n**%s**, [%s](contextinfinity://turn/%s):\n\n", document: "The document %s",
 	untitled: "Untitled session", user: "You", assistant: "The assistant",
 	date: func(at time.Time) string { return at.Format("2 January 2006, 15:04") },
@@ -62,6 +64,7 @@ var german = texts{
 		"oder die Adresse eines lokalen Servers wie Ollama. Fragen Sie recall später noch einmal: Es wird sich erinnern.\n",
 	noWords: "Ihre Nachricht enthält keine Wörter, nach denen gesucht werden kann. " +
 		"Dies ist **recall**: Es sucht in Ihrem Verlauf nach Wörtern und zitiert, was es findet.\n",
+	projectFacts: "Angeheftete Tatsachen dieses Projekts", ownFacts: "Angeheftete Tatsachen dieses Chats",
 	quoted: "\n**%s**, [%s](contextinfinity://turn/%s):\n\n", document: "Das Dokument %s",
 	untitled: "Sitzung ohne Titel", user: "Sie", assistant: "Der Assistent",
 	date: func(at time.Time) string {
@@ -91,6 +94,7 @@ var chinese = texts{
 		"或 Ollama 等本地服务器的地址。以后再问 recall：它会记得。\n",
 	noWords: "您的消息中没有可以搜索的词语。" +
 		"这是 **recall**：它在您的历史记录中查找词语，并引用找到的内容。\n",
+	projectFacts: "此项目固定的事实", ownFacts: "此聊天固定的事实",
 	quoted: "\n**%s**，[%s](contextinfinity://turn/%s)：\n\n", document: "文档 %s",
 	untitled: "无标题会话", user: "您", assistant: "助手",
 	date: func(at time.Time) string { return at.Format("2006年1月2日 15:04") },

@@ -233,8 +233,8 @@ func (a *Archive) complete(to, source *gorm.DB, b *chat.Backup, around [2]map[st
 	return writeInfo(to, *b, mark, files)
 }
 
-// A copy needs the journals of the steps that run in it. If a step ended during the copy and its journal was deleted,
-// the copy is useless.
+// Needed selects the journals of the steps that are running in a copy. If such a step ended while the copy was made and
+// its journal is already deleted, the copy is useless: ErrMoved.
 func Needed(to, source *gorm.DB, journals map[string][]byte) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	running, err := sqlite.All[string](to, `SELECT id FROM steps WHERE status = 'running' ORDER BY id`)

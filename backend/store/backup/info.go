@@ -44,7 +44,7 @@ func countRecords(db *gorm.DB) (map[string]int64, error) {
 	return counts, nil
 }
 
-// fingerprint changes with everything a user would miss: ledgers, drafts, documents, the configuration and running
+// fingerprint changes with everything a user would miss: ledgers, drafts, queued messages, documents, the configuration and running
 // answers. Derived data, jobs and settings are left out.
 func fingerprint(db *gorm.DB, files map[string][]byte) (string, error) {
 	row, err := sqlite.One[struct{ Mark string }](db, "fingerprint", "", `SELECT
@@ -55,8 +55,12 @@ func fingerprint(db *gorm.DB, files map[string][]byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	queue, err := queueFingerprint(db)
+	if err != nil {
+		return "", err
+	}
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%s\n", row.Mark)
+	fmt.Fprintf(sum, "%s\n%s\n", row.Mark, queue)
 	for _, name := range sortedNames(files) {
 		fmt.Fprintf(sum, "%s %x\n", name, sha256.Sum256(files[name]))
 	}
@@ -100,8 +104,56 @@ func writeInfo(db *gorm.DB, b chat.Backup, mark string, files map[string][]byte)
 				return err
 			}
 		}
-		return nil
+		return hashInfo(t)
 	})
+}
+
+// infoHash is the key of the hash over all other keys; backups of a schema before hashedSince have none.
+const (
+	infoHash    = "sha256"
+	hashedSince = 18
+)
+
+// hashInfo stores the hash of the backup's extra tables, which verify does not check.
+func hashInfo(db *gorm.DB) error {
+	sum, err := sumInfo(db)
+	if err != nil {
+		return err
+	}
+	return db.Exec(`INSERT OR REPLACE INTO `+schema.InfoTable+` VALUES (?, ?)`, infoHash, sum).Error
+}
+
+// sumInfo hashes the definitions of the extra tables, the description, and the names and hashes of the files.
+func sumInfo(db *gorm.DB) (string, error) {
+	rows, err := sqlite.All[struct{ Name, Value string }](db, `SELECT name, sql AS value FROM sqlite_schema WHERE name IN ? UNION ALL
+		SELECT key, value FROM `+schema.InfoTable+` WHERE key <> ? UNION ALL
+		SELECT name, hex(sha256) FROM `+schema.FilesTable+` ORDER BY 1, 2`, []string{schema.InfoTable, schema.FilesTable}, infoHash)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	for _, r := range rows {
+		fmt.Fprintf(sum, "%q %q\n", r.Name, r.Value)
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// infoMatches reports whether the extra tables are as they were written. A copy without a description, or one of an
+// earlier version that stored no hash, cannot be compared.
+func infoMatches(db *gorm.DB, version int64) (bool, error) {
+	there, err := schema.HasTable(db, schema.InfoTable)
+	if err != nil || !there {
+		return true, err
+	}
+	stored, err := sqlite.All[string](db, `SELECT value FROM `+schema.InfoTable+` WHERE key = ?`, infoHash)
+	if err != nil {
+		return false, err
+	}
+	if len(stored) == 0 {
+		return version < hashedSince, nil
+	}
+	sum, err := sumInfo(db)
+	return sum == stored[0], err
 }
 
 // BackupFile is a file stored in a backup beside the database.
@@ -295,4 +347,13 @@ func describeBackup(ctx context.Context, b *chat.Backup, check bool) {
 	if err != nil {
 		b.Problem = "It cannot be read: " + chat.AsError(sqlite.MapError("store.backups", err)).Message
 	}
+}
+
+// queueFingerprint is that of the queued messages; empty in a database from before they had a table.
+func queueFingerprint(db *gorm.DB) (string, error) {
+	tables, err := sqlite.All[string](db, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'queued_messages'`)
+	if err != nil || len(tables) == 0 {
+		return "", err
+	}
+	return sqlite.One[string](db, "fingerprint", "", `SELECT coalesce(group_concat(id || '/' || position, ' ' ORDER BY id), '') FROM queued_messages`)
 }

@@ -28,7 +28,7 @@ const maxTold = 20
 // Restore replaces the data with a backup. The backup is first copied into the data directory, then checked, upgraded
 // and verified there, so that exactly the checked data is used. agree is shown what would be replaced; if it returns
 // an error, nothing is changed. The replaced data is backed up first, or quarantined if it cannot be read. A crash at
-// any moment leaves either the old data or the new, complete (see finishRestore).
+// any moment leaves either the old data or the new, complete (see FinishRestore).
 //
 // The path may be just the name of a file in the backup folder.
 //
@@ -65,8 +65,9 @@ func (a *Archive) Restore(ctx context.Context, path string, agree func(chat.Rest
 type restoring struct {
 	*Archive
 	source  string
-	staging string // a data directory inside the real one
-	begun   bool   // the swap is recorded: from here on it can only be completed
+	staging string         // a data directory inside the real one
+	begun   bool           // the swap is recorded: from here on it can only be completed
+	found   []chat.Finding // of the backup's own tables
 	out     chat.Restoration
 }
 
@@ -222,6 +223,11 @@ func (r *restoring) examineOpen(ctx context.Context, db *gorm.DB) error {
 	} else if told {
 		r.out.Kind, r.out.TakenAt = info.Kind, &info.At
 	}
+	if ok, err := infoMatches(db, version); err != nil {
+		return r.damaged(err)
+	} else if !ok {
+		r.found = append(r.found, chat.Finding{Kind: verify.FindIntegrity, Table: schema.InfoTable, Message: "The description of the backup is not as it was written: its time, kind or number of records may be wrong. Its records are checked by themselves."})
+	}
 	return r.unpack(db)
 }
 
@@ -283,6 +289,7 @@ func (r *restoring) upgrade(ctx context.Context) error {
 	if err = errors.Join(err, open.Close()); err != nil {
 		return err
 	}
+	found = append(r.found, found...)
 	r.out.Problems = len(found)
 	r.out.Findings = append([]chat.Finding{}, found[:min(len(found), maxTold)]...)
 	if sqlite.SizeOf(r.staged()+"-wal") > 0 {

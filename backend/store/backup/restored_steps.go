@@ -14,19 +14,19 @@ import (
 // longer a backup.
 func markRestored(ctx context.Context, s *core.Core) error {
 	return s.Write(ctx, "restore.mark", func(t *core.Tx) error {
-		if _, err := t.Exec(`DROP TABLE IF EXISTS ` + schema.InfoTable); err != nil {
+		if err := t.Run(`DROP TABLE IF EXISTS ` + schema.InfoTable); err != nil {
 			return err
 		}
 		steps, err := sqlite.All[chat.StepID](t.DB, `SELECT s.id FROM turns t JOIN steps s ON s.turn_id = t.id WHERE t.phase = 'Responding' ORDER BY s.id`)
 		if err != nil {
 			return err
 		}
-		if _, err := t.Exec(`DELETE FROM settings WHERE key = ?`, records.RestoredSteps); err != nil || len(steps) == 0 {
+		if err := t.Run(`DELETE FROM settings WHERE key = ?`, records.RestoredSteps); err != nil || len(steps) == 0 {
 			return err
 		}
 		list, err := chat.MarshalJSON(steps)
 		if err == nil {
-			_, err = t.Exec(`INSERT INTO settings (key, value, updated_at) VALUES (?, ?, ?)`, records.RestoredSteps, string(list), t.Stamp())
+			err = t.Run(`INSERT INTO settings (key, value, updated_at) VALUES (?, ?, ?)`, records.RestoredSteps, string(list), t.Stamp())
 		}
 		return err
 	})

@@ -30,6 +30,7 @@ func verifyDaily(ctx context.Context, path string, b *chat.Backup) error {
 	if err == nil {
 		b.Problems, b.Findings = len(a.Found), slices.Clone(a.Found[:min(len(a.Found), maxTold)])
 		err = db.Exec(`INSERT OR REPLACE INTO `+schema.InfoTable+` VALUES (?, ?)`, infoProblems, sqlite.Itoa(int64(b.Problems))).Error
+		err = errors.Join(err, hashInfo(db))
 	}
 	return errors.Join(err, sqlite.Disconnect(db))
 }

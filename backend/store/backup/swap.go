@@ -43,7 +43,8 @@ func WriteSwap(dir string, w Swap) error {
 	return atomicfile.Write(filepath.Join(dir, SwapFile), text, 0o600)
 }
 
-// RefuseHalfRestored is for callers that cannot complete a restore.
+// RefuseHalfRestored refuses data of which a restore was decided and not completed. It is for callers that cannot
+// complete it.
 func RefuseHalfRestored(dir string) error {
 	if _, err := os.Lstat(filepath.Join(dir, SwapFile)); err != nil {
 		return nil
@@ -109,8 +110,8 @@ func (a *Archive) carryOut(w Swap) (config string, err error) {
 }
 
 // putConfig installs the backup's configuration if there is none, and returns its path. An existing configuration is
-// the user's present choice and stays; the backup's is then quarantined. So it is if the configuration folder is not
-// writable, which must not block access to the data.
+// the user's present choice and stays; the backup's is then quarantined. It also is if the configuration folder is not
+// writable: that must not block access to the data.
 func (a *Archive) putConfig(staging, aside string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(staging, schema.ConfigName))
 	if errors.Is(err, fs.ErrNotExist) || a.ConfigFile == "" {

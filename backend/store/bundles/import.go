@@ -43,8 +43,8 @@ func New(c *core.Core, r *records.Records) *Bundles { return &Bundles{Core: c, r
 // transaction copies them over. Bad input is an error that names the event and changes nothing.
 //
 // A session that does not exist here keeps its ids. If it exists and one ledger is a prefix of the other, only the
-// new events are added, in one transaction. If the two have diverged, the bundle's is imported as a copy with new
-// ids. Notices say what was left out.
+// new events are added, in one transaction, and the requests that an earlier bundle had left out. If the two have
+// diverged, the bundle's is imported as a copy with new ids. Notices say what was left out, and what was completed.
 func (s *Bundles) ImportBundle(ctx context.Context, r io.ReaderAt, size int64, name string) (chat.Imported, []transfer.Notice, error) {
 	fail := func(err error) (chat.Imported, []transfer.Notice, error) {
 		return chat.Imported{}, nil, ofBundle(name, err)
@@ -209,17 +209,19 @@ func (in *incoming) importTo(s *Bundles) (out chat.Imported, err error) {
 	}
 	switch as.outcome {
 	case chat.ImportAlready:
-		out = chat.Imported{Session: as.there}
+		if out, err = in.completeOnly(s, as.there, still); err != nil {
+			return out, err
+		}
 		if as.there != chat.SessionID(in.session) {
 			out.Notice = "The bundle was imported before, as a copy beside the session that it has diverged from."
 		}
 	case chat.ImportGrown:
 		out = chat.Imported{Session: chat.SessionID(in.session)}
-		err = s.Write(in.ctx, "bundle.import", func(t *core.Tx) error {
-			if err := still(t); err != nil {
+		err = in.write(s, still, func(t *core.Tx) error {
+			if err := in.replay(t, as.from, nil, &out); err != nil {
 				return err
 			}
-			if err := in.replay(t, as.from, nil, &out); err != nil {
+			if out.Requests, err = in.complete(t, out.Session); err != nil {
 				return err
 			}
 			if err := events.KnowElsewhere(t); err != nil {
@@ -233,7 +235,9 @@ func (in *incoming) importTo(s *Bundles) (out chat.Imported, err error) {
 	if sqlite.Constrained(err) {
 		err = unsound("one of its records is invalid, or has the id of a record of another session here")
 	}
-	out.Outcome = as.outcome
+	if out.Outcome = as.outcome; out.Requests > 0 {
+		out.Outcome = chat.ImportGrown
+	}
 	return out, err
 }
 
@@ -251,9 +255,8 @@ func (in *incoming) importAsCopy(s *Bundles, as relation, still func(*core.Tx) e
 		if err := errors.Join(events.KnowElsewhere(t), enqueueOf(t, string(st.out.Session))); err != nil || c == nil {
 			return err
 		}
-		_, err := t.Exec(`INSERT INTO import_keys (source, key, session_id, entity_id, imported_at) VALUES (?, ?, ?, ?, ?)`,
+		return t.Run(`INSERT INTO import_keys (source, key, session_id, entity_id, imported_at) VALUES (?, ?, ?, ?, ?)`,
 			events.SourceBundle, in.key(), c.Session, c.Session, t.Stamp())
-		return err
 	})
 	if err == nil {
 		st.out.Notice, err = in.besideWhat(s, c != nil)
@@ -296,7 +299,7 @@ func (in *incoming) replay(t *core.Tx, after int64, c *events.Copying, out *chat
 		}
 		seq, was := e.Seq, e.Entity
 		if c != nil {
-			copied, err := c.Event(e)
+			copied, err := c.Event(e, contents)
 			if err != nil || copied == nil {
 				return err
 			}
@@ -390,8 +393,15 @@ func (in *incoming) notices(s *Bundles, out chat.Imported) []transfer.Notice {
 	if in.torn {
 		add("The last line of the bundle's events was cut off; all %d events before it are intact and were read.", len(in.hashes))
 	}
-	if n := in.bundle.Meta.LeftOut; n > 0 && out.Outcome != chat.ImportAlready {
+	switch n := in.bundle.Meta.LeftOut; {
+	case n == 0 || out.Outcome == chat.ImportAlready:
+	case n == 1:
+		add("One of its requests quoted other conversations or files of a project and was left out of the bundle.")
+	default:
 		add("%d of its requests quoted other conversations or files of a project and were left out of the bundle.", n)
+	}
+	if out.Requests > 0 {
+		add("Requests that quoted other conversations or files of a project had been left out here; %d of them were added.", out.Requests)
 	}
 	if in.bundle.Strange > 0 {
 		add("%d files in the bundle do not belong in one; they were ignored.", in.bundle.Strange)

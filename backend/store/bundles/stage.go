@@ -107,13 +107,12 @@ func copyRows(t *core.Tx) error {
 			return err
 		}
 	}
-	if _, err := t.Exec(`INSERT OR IGNORE INTO main.receipts SELECT * FROM incoming.receipts`); err != nil {
+	if err := t.Run(`INSERT OR IGNORE INTO main.receipts SELECT * FROM incoming.receipts`); err != nil {
 		return err
 	}
-	_, err = t.Exec(`INSERT INTO main.calibrations SELECT * FROM incoming.calibrations WHERE true
+	return t.Run(`INSERT INTO main.calibrations SELECT * FROM incoming.calibrations WHERE true
 		ON CONFLICT (provider, model_id) DO UPDATE SET factor = excluded.factor, samples = excluded.samples,
 		updated_at = excluded.updated_at, mean = excluded.mean, revision = excluded.revision WHERE excluded.revision > calibrations.revision`)
-	return err
 }
 
 // copyTable copies one table with some numbers shifted. Units are renumbered.
@@ -140,8 +139,7 @@ func copyTable(t *core.Tx, table string, shift map[string]int64) error {
 	if table == "units" {
 		order = ` ORDER BY n`
 	}
-	_, err = t.Exec(`INSERT INTO main.`+table+` (`+strings.Join(names, ", ")+`) SELECT `+strings.Join(values, ", ")+` FROM incoming.`+table+order, args...)
-	return err
+	return t.Run(`INSERT INTO main.`+table+` (`+strings.Join(names, ", ")+`) SELECT `+strings.Join(values, ", ")+` FROM incoming.`+table+order, args...)
 }
 
 // shiftQuotes renumbers the chunks that values quote.
@@ -161,7 +159,7 @@ func shiftQuotes(t *core.Tx, c delta.Chain, by int64) error {
 		for i := range ns {
 			ns[i] += by
 		}
-		if _, err := t.Exec(`UPDATE main.`+c.Links+` SET quotes = ? WHERE `+c.Key+` = ?`, delta.EncodeQuotes(ns), r.ID); err != nil {
+		if err := t.Run(`UPDATE main.`+c.Links+` SET quotes = ? WHERE `+c.Key+` = ?`, delta.EncodeQuotes(ns), r.ID); err != nil {
 			return err
 		}
 	}

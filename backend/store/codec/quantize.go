@@ -90,7 +90,7 @@ func CodesOf(b []byte, dimension int) (codes []int8, scale float32, err error) {
 	for i, q := range b[QuantizedHead:] {
 		n := int(int8(q))
 		square += n * n
-		codes[i] = int8(q) //nolint:gosec // signed bytes are what was stored
+		codes[i] = int8(q) // signed bytes are what was stored
 	}
 	if length := float64(scale) * math.Sqrt(float64(square)); !(math.Abs(length-1) < lengthTolerance) {
 		return nil, 0, fmt.Errorf("a vector of length %g", length)

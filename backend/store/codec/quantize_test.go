@@ -2,6 +2,7 @@ package codec
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -10,7 +11,7 @@ import (
 func TestQuantizeKeepsDirection(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		v := rapid.SliceOfN(rapid.Float32Range(-1e6, 1e6), 2, 600).Draw(rt, "vector")
-		v[0] += 1 // never the zero vector
+		v[0]++ // never the zero vector
 		b, err := Quantize(v, len(v))
 		if err != nil {
 			if allZero(v) {
@@ -33,12 +34,7 @@ func TestQuantizeKeepsDirection(t *testing.T) {
 }
 
 func allZero(v []float32) bool {
-	for _, x := range v {
-		if x != 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(v, func(x float32) bool { return x != 0 })
 }
 
 func dot(a, b []float32) (sum float64) {

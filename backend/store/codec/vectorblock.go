@@ -33,14 +33,14 @@ func NewVectorBlock(rows []chat.VectorRow) chat.VectorBlock {
 		p := chat.VectorPlace{Session: r.Session, Branch: r.Branch}
 		i, known := at[p]
 		if !known {
-			i = uint32(len(b.Places)) //nolint:gosec // at most MaxVectorBlock
+			i = uint32(len(b.Places)) // at most MaxVectorBlock
 			at[p] = i
 			b.Places = append(b.Places, p)
 		}
 		square := 0
 		for _, c := range r.Codes {
 			square += int(c) * int(c)
-			b.Codes = append(b.Codes, byte(c)) //nolint:gosec // signed bytes are what is stored
+			b.Codes = append(b.Codes, byte(c)) // signed bytes are what is stored
 		}
 		b.N, b.Seq, b.Place, b.Scale = append(b.N, r.N), append(b.Seq, r.Seq), append(b.Place, i), append(b.Scale, scaleOf(float64(square)))
 	}
@@ -50,21 +50,21 @@ func NewVectorBlock(rows []chat.VectorRow) chat.VectorBlock {
 // AppendVectorBlock appends a block to bytes.
 func AppendVectorBlock(out []byte, b chat.VectorBlock) ([]byte, error) {
 	le := binary.LittleEndian
-	out = le.AppendUint32(out, uint32(len(b.Places))) //nolint:gosec // at most MaxVectorBlock
-	out = le.AppendUint32(out, uint32(len(b.N)))      //nolint:gosec // likewise
+	out = le.AppendUint32(out, uint32(len(b.Places))) // at most MaxVectorBlock
+	out = le.AppendUint32(out, uint32(len(b.N)))      // likewise
 	for _, p := range b.Places {
 		for _, id := range []string{string(p.Session), string(p.Branch)} {
 			if len(id) > maxPlaceID {
 				return nil, fmt.Errorf("an id of %d bytes", len(id))
 			}
-			out = append(le.AppendUint16(out, uint16(len(id))), id...) //nolint:gosec // bounded
+			out = append(le.AppendUint16(out, uint16(len(id))), id...) // bounded
 		}
 	}
 	for _, n := range b.N {
-		out = le.AppendUint64(out, uint64(n)) //nolint:gosec // its bits are kept
+		out = le.AppendUint64(out, uint64(n)) // its bits are kept
 	}
 	for _, n := range b.Seq {
-		out = le.AppendUint64(out, uint64(n)) //nolint:gosec // likewise
+		out = le.AppendUint64(out, uint64(n)) // likewise
 	}
 	for _, n := range b.Place {
 		out = le.AppendUint32(out, n)
@@ -106,8 +106,8 @@ func VectorBlockOf(in []byte, dimension int) (b chat.VectorBlock, err error) {
 	}
 	b.N, b.Seq, b.Place, b.Scale = make([]int64, rows), make([]int64, rows), make([]uint32, rows), make([]float32, rows)
 	for i := range rows {
-		b.N[i] = int64(le.Uint64(in[8*i:]))          //nolint:gosec // its bits are kept
-		b.Seq[i] = int64(le.Uint64(in[8*(rows+i):])) //nolint:gosec // likewise
+		b.N[i] = int64(le.Uint64(in[8*i:]))          // its bits are kept
+		b.Seq[i] = int64(le.Uint64(in[8*(rows+i):])) // likewise
 		b.Place[i] = le.Uint32(in[16*rows+4*i:])
 		b.Scale[i] = math.Float32frombits(le.Uint32(in[20*rows+4*i:]))
 		if int(b.Place[i]) >= places || !(b.Scale[i] > 0 && b.Scale[i] <= 1) || i > 0 && b.N[i] <= b.N[i-1] {

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -40,6 +41,26 @@ func Segments(db *gorm.DB, branch chat.BranchID) ([]Segment, error) {
 		return nil, err
 	}
 	return segs, nil
+}
+
+// OnLineage returns the result of reads about a branch's lineage, from a consistent view of the database.
+func OnLineage[R any](ctx context.Context, s Reader, op string, branch chat.BranchID, do func(*gorm.DB, []Segment) (R, error)) (R, error) {
+	return Query(ctx, s, op, func(db *gorm.DB) (found R, err error) {
+		segs, err := Segments(db, branch)
+		if err != nil {
+			return found, err
+		}
+		return do(db, segs)
+	})
+}
+
+// InScope returns the rows of a query about a branch's lineage, which begins with ScopeCTE.
+func InScope[R any](db *gorm.DB, segs []Segment, query string) ([]R, error) {
+	scope, err := ScopeJSON(segs)
+	if err != nil {
+		return nil, err
+	}
+	return sqlite.All[R](db, query, scope)
 }
 
 // SegmentsOrFile is Segments for the branch of a conversation or of a project's file, in one query.

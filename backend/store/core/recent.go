@@ -11,7 +11,8 @@ import (
 )
 
 // RecentValues caches recently decoded values for those packed against them: requests, and manifests used as a base.
-// These never change in the database, so the cache is never stale. A nil cache is empty.
+// Once committed these never change, so a cache that receives only committed values is never stale. A transaction that
+// packs values against those that it has written itself needs a cache of its own. A nil cache is empty.
 type RecentValues struct {
 	mu    sync.Mutex
 	order []string

@@ -57,6 +57,5 @@ func ArchivedAt(t *Tx, archived bool) *string {
 
 // Touch moves a session to the top of the list.
 func (t *Tx) Touch(id string) error {
-	_, err := t.Exec(`UPDATE sessions SET updated_at = ? WHERE id = ?`, t.Stamp(), id)
-	return err
+	return t.Run(`UPDATE sessions SET updated_at = ? WHERE id = ?`, t.Stamp(), id)
 }

@@ -13,7 +13,7 @@ import (
 type Tx struct {
 	*sqlite.Tx
 	tails map[chat.SessionID]LedgerTail // end of each ledger written to so far
-	// Requests and manifests are the most recent ones, decoded
+	// Requests and Manifests are the most recent ones, decoded: those of the store, see RecentValues
 	Requests, Manifests *RecentValues
 	// Commits says that this transaction also commits finalized turns, so no job has to
 	Commits bool
@@ -43,6 +43,15 @@ func Query[R any](ctx context.Context, s Reader, op string, do func(*gorm.DB) (R
 		return err
 	})
 	return found, err
+}
+
+// Change returns the result of do in one writing transaction.
+func Change[R any](ctx context.Context, s *Core, op string, do func(*Tx) (R, error)) (made R, err error) {
+	err = s.Write(ctx, op, func(t *Tx) (err error) {
+		made, err = do(t)
+		return err
+	})
+	return made, err
 }
 
 // All returns the rows of one query.

@@ -1,31 +1,99 @@
 package deletion
 
 import (
+	"context"
+	"slices"
+
+	"gorm.io/gorm"
+
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
-// findCopies finds other sessions with the messages that are deleted. No record names the original of a duplicate or of an
-// imported copy, and one may be a copy of another; but each turn of a copy has the time of its original, and its
-// question or answer. (A question with a document names the copy's document, so its hash differs.)
-func (e *Erasing) findCopies() error {
-	if e.subject.Kind == chat.EraseProject {
-		return nil
-	}
+// A target is one session, turn or project of a deletion.
+type target struct{ kind, id string }
+
+// copies finds the turns of other sessions with the messages that are deleted. A duplicate does not
+// record its original, and may itself be one of a copy, or of an imported session; but each turn of a copy has the time
+// of its original, and its question or answer. (A question with a document names the copy's document, so its hash
+// differs.)
+//
+// The result is a part of a query and its arguments; s is the other session, t its turn.
+func (d target) copies() (from string, args map[string]any, err error) {
 	_, shell, err := schema.EncodeMessage(chat.UserText(ErasedMark))
-	if err != nil {
-		return err
+	where := `o.session_id = @id`
+	if d.kind == chat.EraseTurn {
+		where = `o.id = @id`
 	}
-	where, id := `o.session_id = ?`, e.subject.Session
-	if e.subject.Kind == chat.EraseTurn {
-		where, id = `o.id = ?`, e.subject.Subject
-	}
-	e.subject.Copies, err = sqlite.All[chat.Copy](e.DB, `SELECT s.id AS session, s.title, min(t.id) AS turn FROM turns o
-		JOIN turns t ON t.created_at = o.created_at AND t.session_id <> o.session_id AND t.user_hash <> ?
+	return ` FROM turns o
+		JOIN turns t ON t.created_at = o.created_at AND t.session_id <> o.session_id AND t.user_hash <> @shell
 		  AND (t.user_hash = o.user_hash OR t.assistant_hash = o.assistant_hash)
-		JOIN sessions s ON s.id = t.session_id WHERE `+where+` GROUP BY s.id ORDER BY s.title, s.id`, shell, id)
-	return err
+		JOIN sessions s ON s.id = t.session_id WHERE ` + where, map[string]any{"shell": shell, "id": d.id}, err
+}
+
+// findCopies finds the other sessions with the messages of a deletion's subject.
+func findCopies(db *gorm.DB, d target) ([]chat.Copy, error) {
+	if d.kind == chat.EraseProject {
+		return nil, nil
+	}
+	from, args, err := d.copies()
+	if err != nil {
+		return nil, err
+	}
+	turns := `0 AS turns, 0 AS own`
+	if d.kind == chat.EraseSession {
+		const all = `(SELECT count(*) FROM turns x WHERE x.session_id = s.id AND x.user_hash <> @shell)`
+		turns = all + ` AS turns, ` + all + ` - count(DISTINCT t.id) AS own`
+	}
+	return sqlite.All[chat.Copy](db, `SELECT s.id AS session, s.title, min(t.id) AS turn, `+turns+from+` GROUP BY s.id ORDER BY s.title, s.id`, args)
+}
+
+// ErasableCopies are the other sessions with the messages of a session or turn.
+func (s *Deletion) ErasableCopies(ctx context.Context, kind, id string) ([]chat.Copy, error) {
+	return core.Query(ctx, s, OpErase, func(db *gorm.DB) ([]chat.Copy, error) { return findCopies(db, target{kind, id}) })
+}
+
+// withCopies are the targets of a deletion with the named copies, the subject last, and those copies. It refuses a
+// session that is not a copy.
+func (s *Deletion) withCopies(ctx context.Context, subject target, named []chat.SessionID) (targets []target, included []chat.Copy, err error) {
+	if len(named) == 0 {
+		return []target{subject}, nil, nil
+	}
+	err = s.Read(ctx, OpErase, func(db *gorm.DB) error {
+		copies, err := findCopies(db, subject)
+		if err != nil {
+			return err
+		}
+		for _, id := range named {
+			at := slices.IndexFunc(copies, func(c chat.Copy) bool { return c.Session == id })
+			if at < 0 {
+				return sqlite.Conflict("A session that was to be deleted as a copy does not contain the same messages any more; nothing was deleted.").
+					WithHint("look at what would be deleted again")
+			}
+			included = append(included, copies[at])
+			if subject.kind == chat.EraseSession {
+				targets = append(targets, target{chat.EraseSession, string(id)})
+			}
+		}
+		if subject.kind == chat.EraseTurn {
+			from, args, err := subject.copies()
+			if err != nil {
+				return err
+			}
+			args["named"] = named
+			turns, err := sqlite.All[string](db, `SELECT DISTINCT t.id`+from+` AND s.id IN @named ORDER BY t.id`, args)
+			if err != nil {
+				return err
+			}
+			for _, id := range turns {
+				targets = append(targets, target{chat.EraseTurn, id})
+			}
+		}
+		return nil
+	})
+	return append(targets, subject), included, err
 }
 
 // copyRefs are the copies as a receipt contains them, without titles.

@@ -58,7 +58,7 @@ func (x *erasingTurn) states() error {
 		return err
 	}
 	ids := lists.Map(rows, func(r schema.StateRow) string { return r.ID })
-	if err := x.unrestStates(ids); err != nil {
+	if err := x.packStatesAlone(ids); err != nil {
 		return err
 	}
 	for _, r := range rows {
@@ -69,8 +69,8 @@ func (x *erasingTurn) states() error {
 	return x.moveHeads()
 }
 
-// unrestStates repacks alone the states based on those that are about to change.
-func (x *erasingTurn) unrestStates(ids []string) error {
+// packStatesAlone repacks the states that are based on those about to change, without a base.
+func (x *erasingTurn) packStatesAlone(ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -84,7 +84,7 @@ func (x *erasingTurn) unrestStates(ids []string) error {
 		}
 	}
 	for _, r := range rows {
-		if _, err := x.Exec(`UPDATE states SET summary = ?, summary_z = NULL WHERE id = ?`, r.Summary, r.ID); err != nil {
+		if err := x.Run(`UPDATE states SET summary = ?, summary_z = NULL WHERE id = ?`, r.Summary, r.ID); err != nil {
 			return err
 		}
 	}
@@ -174,8 +174,8 @@ func (x *erasingTurn) summaries() error {
 	return nil
 }
 
-// names removes present and past names of the session and its branches that share words with it: most are derived
-// from the first message.
+// names removes present and past names of the session and its branches that share words with the erased text: most
+// are derived from the first message.
 func (x *erasingTurn) names() error {
 	session := chat.SessionID(x.subject.Session)
 	name := func(s *string) {
@@ -222,34 +222,77 @@ func (x *erasingTurn) names() error {
 // shortestLine is the minimum length of an erased line at which a draft that contains it counts as a copy.
 const shortestLine = 8
 
-// drafts removes unsent messages that contain a line of the erased text, such as an edit of the message.
-func (x *erasingTurn) drafts() error {
-	rows, err := sqlite.All[records.DraftRow](x.DB, `SELECT d.* FROM drafts d JOIN branches b ON b.id = d.branch_id WHERE b.session_id = ?`, x.subject.Session)
+// unsent removes unsent and queued messages that repeat the erased text, and edits of the turns.
+func (x *erasingTurn) unsent() error {
+	lines := x.lines()
+	repeats := func(bs chat.Blocks) bool {
+		text := bs.RenderedText()
+		return slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(text, l) })
+	}
+	drafts, err := sqlite.All[records.DraftRow](x.DB, `SELECT d.* FROM drafts d JOIN branches b ON b.id = d.branch_id WHERE b.session_id = ?`, x.subject.Session)
 	if err != nil {
 		return err
 	}
-	var lines []string
-	for _, t := range x.turns {
-		turn := t.Turn()
-		said := turn.User.RenderedText()
-		if turn.Assistant != nil {
-			said += "\n" + turn.Assistant.RenderedText()
-		}
-		for line := range strings.Lines(said) {
-			if line = strings.TrimSpace(line); len(line) >= shortestLine {
-				lines = append(lines, line)
-			}
-		}
-	}
-	for _, r := range rows {
-		d, derr := r.Draft()
-		unsent := d.Message.RenderedText()
-		if derr == nil && !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(unsent, l) }) {
-			continue
-		}
-		if err := x.remove("drafts", `DELETE FROM drafts WHERE branch_id = ?`, r.BranchID); err != nil {
+	for _, r := range drafts {
+		if err := x.draft(r, repeats); err != nil {
 			return err
 		}
 	}
+	queued, err := sqlite.All[records.QueuedRow](x.DB, `SELECT q.* FROM queued_messages q JOIN branches b ON b.id = q.branch_id WHERE b.session_id = ?`, x.subject.Session)
+	if err != nil {
+		return err
+	}
+	for _, r := range queued {
+		if q, qerr := r.Queued(); qerr != nil || repeats(q.Message.Blocks) {
+			if err := x.remove("queued_messages", `DELETE FROM queued_messages WHERE id = ?`, r.ID); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
+}
+
+// lines are those of the turns' messages that are long enough to recognise a copy.
+func (x *erasingTurn) lines() []string {
+	var out []string
+	for _, r := range x.turns {
+		t := r.Turn()
+		said := t.User.RenderedText()
+		if t.Assistant != nil {
+			said += "\n" + t.Assistant.RenderedText()
+		}
+		for line := range strings.Lines(said) {
+			if line = strings.TrimSpace(line); len(line) >= shortestLine {
+				out = append(out, line)
+			}
+		}
+	}
+	return out
+}
+
+// draft removes the part of a draft that repeats the erased text or edits one of the turns: the edit, the text that it
+// replaced, or both. A draft that cannot be read is deleted.
+func (x *erasingTurn) draft(r records.DraftRow, repeats func(chat.Blocks) bool) error {
+	d, unreadable := r.Draft()
+	before, edited, edit, editing := d.Message.Blocks.AtEdit()
+	keepBefore := unreadable == nil && !repeats(before)
+	keepEdit := editing && !slices.Contains(x.ids(), string(edit.Turn)) && !repeats(edited)
+	if keepBefore && keepEdit == editing {
+		return nil
+	}
+	left := chat.Message{Role: chat.RoleUser}
+	if keepBefore {
+		left.Blocks = before
+	}
+	if keepEdit {
+		left.Blocks = append(append(left.Blocks, edit), edited...)
+	}
+	if len(left.Blocks) == 0 {
+		return x.remove("drafts", `DELETE FROM drafts WHERE branch_id = ?`, r.BranchID)
+	}
+	message, _, err := schema.EncodeMessage(left)
+	if err != nil {
+		return err
+	}
+	return x.remove("drafts", `UPDATE drafts SET message_json = ? WHERE branch_id = ?`, message, r.BranchID)
 }

@@ -2,6 +2,7 @@
 package deletion
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -64,65 +65,96 @@ type Erasing struct {
 var errPreview = errors.New("a preview")
 
 // ErasePreview reports what Erase would remove. It runs the deletion and rolls it back, so the counts are those of
-// the receipt.
-func (s *Deletion) ErasePreview(ctx context.Context, kind, id string) (chat.ErasePreview, error) {
+// the receipts.
+func (s *Deletion) ErasePreview(ctx context.Context, kind, id string, copies ...chat.SessionID) (chat.ErasePreview, error) {
+	targets, included, err := s.withCopies(ctx, target{kind, id}, copies)
+	if err != nil {
+		return chat.ErasePreview{}, err
+	}
 	var out chat.ErasePreview
-	err := s.Write(ctx, "content.erase", func(t *core.Tx) error {
-		e, err := NewErasing(s, t, kind, id)
+	err = s.Write(ctx, "content.erase", func(t *core.Tx) error {
+		all, err := s.begin(t, targets)
 		if err != nil {
 			return err
 		}
-		out = e.subject
-		if refusal := e.refuse(); refusal != nil {
-			out.Reason = chat.AsError(sqlite.MapError(OpErase, refusal)).Message
-			return errPreview
+		out = all[len(all)-1].subject
+		out.Included = included
+		for _, e := range all[:len(all)-1] {
+			out.Names = append(out.Names, e.subject.Names...)
 		}
-		if err := e.CarryOut(); err != nil {
-			return err
+		for _, e := range all {
+			if refusal := e.refuse(); refusal != nil {
+				out.Reason = chat.AsError(sqlite.MapError(OpErase, refusal)).Message
+				return errPreview
+			}
 		}
-		out.Erased = e.erased()
-		out.Sessions, err = e.titles()
-		if err != nil {
-			return err
+		for _, e := range all {
+			if err := e.CarryOut(); err != nil {
+				return err
+			}
 		}
-		return errPreview
+		out.Erased = erased(all)
+		out.Sessions, err = titles(all)
+		return cmp.Or(err, errPreview)
 	})
 	if err != nil && !errors.Is(chat.AsError(err).Err, errPreview) {
 		return out, err
 	}
-	out.Backups, err = s.holding(ctx, kind, id)
+	held, err := s.holding(ctx, targets)
+	out.Backups = []string{}
+	for _, name := range slices.Concat(held...) {
+		if !slices.Contains(out.Backups, name) {
+			out.Backups = append(out.Backups, name)
+		}
+	}
 	return out, err
 }
 
-// Erase permanently deletes a session or the content of a turn. While an answer of it is being written it returns
-// CodeConflict and removes nothing. An error after the receipt was written says so: the remaining work is done at the
-// next start.
-func (s *Deletion) Erase(ctx context.Context, kind, id string) (chat.Receipt, error) {
-	backups, err := s.holding(ctx, kind, id)
+// Erase permanently deletes a session, a project or the content of a turn, in one transaction with the named copies: of
+// a session the whole copies, of a turn its content in them. While an answer of one of them is being written it
+// returns CodeConflict and removes nothing. An error after the receipt was written says so: the remaining work is done
+// at the next start.
+func (s *Deletion) Erase(ctx context.Context, kind, id string, copies ...chat.SessionID) (chat.Receipt, error) {
+	targets, _, err := s.withCopies(ctx, target{kind, id}, copies)
 	if err != nil {
 		return chat.Receipt{}, err
 	}
-	var receipt chat.Receipt
+	held, err := s.holding(ctx, targets)
+	if err != nil {
+		return chat.Receipt{}, err
+	}
+	var receipts []chat.Receipt
 	err = s.Write(ctx, "content.erase", func(t *core.Tx) error {
-		e, err := NewErasing(s, t, kind, id)
+		all, err := s.begin(t, targets)
 		if err != nil {
 			return err
 		}
-		if err := e.refuse(); err != nil {
+		for _, e := range all {
+			if err := e.refuse(); err != nil {
+				return err
+			}
+		}
+		if err := t.Run(`PRAGMA secure_delete = ON`); err != nil {
 			return err
 		}
-		if _, err := t.Exec(`PRAGMA secure_delete = ON`); err != nil {
-			return err
+		receipts = nil
+		for i, e := range all {
+			if err := e.CarryOut(); err != nil {
+				return err
+			}
+			receipt, err := e.PutReceipt(held[i])
+			if err != nil {
+				return err
+			}
+			receipts = append(receipts, receipt)
 		}
-		if err := e.CarryOut(); err != nil {
-			return err
-		}
-		receipt, err = e.PutReceipt(backups)
-		return err
+		return nil
 	})
 	if err != nil {
 		return chat.Receipt{}, err
 	}
+	receipt := receipts[len(receipts)-1]
+	receipt.Included = receipts[:len(receipts)-1]
 	s.Forget()
 	if err := FinishErasures(context.WithoutCancel(ctx), s); err != nil {
 		return receipt, chat.WrapError(chat.CodeOf(err), OpErase, err,
@@ -130,6 +162,24 @@ func (s *Deletion) Erase(ctx context.Context, kind, id string) (chat.Receipt, er
 			WithHint("it is tried again at the next start; other programs that read the data must be closed")
 	}
 	return receipt, nil
+}
+
+// begin begins the deletions of one transaction. Each names only copies that are not deleted with it.
+func (s *Deletion) begin(t *core.Tx, targets []target) ([]*Erasing, error) {
+	var all []*Erasing
+	for _, d := range targets {
+		e, err := NewErasing(s, t, d.kind, d.id)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	for _, e := range all {
+		e.subject.Copies = slices.DeleteFunc(e.subject.Copies, func(c chat.Copy) bool {
+			return slices.ContainsFunc(all, func(x *Erasing) bool { return x.subject.Session == string(c.Session) })
+		})
+	}
+	return all, nil
 }
 
 // NewErasing begins a deletion of a session, a turn or a project.
@@ -163,7 +213,7 @@ func NewErasing(s *Deletion, t *core.Tx, kind, id string) (*Erasing, error) {
 		e.subject.Names, err = e.called(row)
 	}
 	if err == nil {
-		err = e.findCopies()
+		e.subject.Copies, err = findCopies(e.DB, target{kind, id})
 	}
 	return e, err
 }
@@ -229,7 +279,8 @@ func (e *Erasing) refuse() error {
 
 // CarryOut does the part of the deletion that changes rows.
 func (e *Erasing) CarryOut() error {
-	if _, err := e.Exec(`PRAGMA defer_foreign_keys = ON`); err != nil {
+	e.decoded = core.RecentValues{} // a copy that was deleted before may have changed what was decoded
+	if err := e.Run(`PRAGMA defer_foreign_keys = ON`); err != nil {
 		return err
 	}
 	var err error
@@ -251,8 +302,7 @@ func (e *Erasing) CarryOut() error {
 		return err
 	}
 	// Entries of deleted rows stay in the text index until its segments are merged.
-	_, err = e.Exec(`INSERT INTO units_fts (units_fts) VALUES ('optimize')`)
-	return err
+	return e.Run(`INSERT INTO units_fts (units_fts) VALUES ('optimize')`)
 }
 
 // work removes records of tasks that name the session: its title, conversations and files. A window that has the data
@@ -274,30 +324,43 @@ func (e *Erasing) remove(store, query string, args ...any) error {
 	return err
 }
 
-// erased is the count for each table that was affected, by name.
-func (e *Erasing) erased() []chat.Erased {
-	out := []chat.Erased{}
-	for _, store := range slices.Sorted(maps.Keys(e.counts)) {
-		if n := e.counts[store]; n > 0 {
-			out = append(out, chat.Erased{Store: store, Count: n})
+// erased is the count for each table that deletions affected, by name.
+func erased(all []*Erasing) []chat.Erased {
+	const streams, drags = "files:streams", "files:drags"
+	counts := map[string]int64{}
+	for _, e := range all {
+		for store, n := range e.counts {
+			counts[store] += n
 		}
 	}
-	if n := int64(len(e.files)); n > 0 {
-		out = append(out, chat.Erased{Store: "files:streams", Count: n})
+	stores := append(slices.Sorted(maps.Keys(counts)), streams, drags)
+	for _, e := range all {
+		counts[streams] += int64(len(e.files))
+		counts[drags] += e.dragged()
 	}
-	if n := e.dragged(); n > 0 {
-		out = append(out, chat.Erased{Store: "files:drags", Count: n})
+	out := []chat.Erased{}
+	for _, store := range stores {
+		if n := counts[store]; n > 0 {
+			out = append(out, chat.Erased{Store: store, Count: n})
+		}
 	}
 	return out
 }
 
-// titles are those of the other affected sessions.
-func (e *Erasing) titles() ([]string, error) {
-	ids := slices.Collect(maps.Keys(e.others))
+// titles are those of the other sessions that deletions affected.
+func titles(all []*Erasing) ([]string, error) {
+	others := map[chat.SessionID]bool{}
+	for _, e := range all {
+		maps.Copy(others, e.others)
+	}
+	for _, e := range all {
+		delete(others, chat.SessionID(e.subject.Session))
+	}
+	ids := slices.Collect(maps.Keys(others))
 	if len(ids) == 0 {
 		return []string{}, nil
 	}
-	return sqlite.All[string](e.DB, `SELECT title FROM sessions WHERE id IN ? ORDER BY title, id`, ids)
+	return sqlite.All[string](all[0].DB, `SELECT title FROM sessions WHERE id IN ? ORDER BY title, id`, ids)
 }
 
 // journals lists the existing journals of steps for removal.

@@ -121,7 +121,7 @@ func tokens(s string) func(yield func(string) bool) {
 	}
 }
 
-// isSignificant reports a word that is worth comparing.
+// isSignificant reports whether a word is worth comparing.
 func isSignificant(word string) bool {
 	n := utf8.RuneCountInString(word)
 	if strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) {

@@ -50,7 +50,7 @@ func FinishErasures(ctx context.Context, s *Deletion) error {
 	}
 	return s.Write(ctx, "content.erased", func(t *core.Tx) error {
 		for _, r := range rows {
-			if _, err := t.Exec(`UPDATE receipts SET counts_json = json_remove(counts_json, '$.pending') WHERE id = ?`, r.ID); err != nil {
+			if err := t.Run(`UPDATE receipts SET counts_json = json_remove(counts_json, '$.pending') WHERE id = ?`, r.ID); err != nil {
 				return err
 			}
 		}

@@ -100,7 +100,7 @@ func (e *Erasing) tellLedger(session chat.SessionID, payloads map[int64][]byte) 
 	return e.Event(session, ledger.EventContentErased, e.subject.Subject, told)
 }
 
-// rebase repacks alone what is based on a payload that is about to change.
+// rebase repacks what is packed against a payload that is about to change, without a base.
 func (e *Erasing) rebase(session chat.SessionID, payloads map[int64][]byte) error {
 	rows, err := sqlite.All[struct {
 		EventSeq int64
@@ -125,7 +125,7 @@ func (e *Erasing) rebase(session chat.SessionID, payloads map[int64][]byte) erro
 		if err != nil {
 			return errors.Join(errors.New("an event that depends on the deleted content cannot be read"), err)
 		}
-		if _, err := e.Exec(`UPDATE events SET payload = ? WHERE session_id = ? AND event_seq = ?`, codec.Pack(payload), session, r.EventSeq); err != nil {
+		if err := e.Run(`UPDATE events SET payload = ? WHERE session_id = ? AND event_seq = ?`, codec.Pack(payload), session, r.EventSeq); err != nil {
 			return err
 		}
 	}

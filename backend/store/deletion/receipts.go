@@ -18,7 +18,7 @@ import (
 
 // PutReceipt writes the receipt, including the remaining work.
 func (e *Erasing) PutReceipt(backups []string) (chat.Receipt, error) {
-	counts, err := chat.MarshalJSON(schema.ReceiptCounts{Erased: e.erased(), Pending: &schema.UnfinishedEnd{Files: append([]string{}, e.files...), Folders: e.drags()}, Copies: e.copyRefs()})
+	counts, err := chat.MarshalJSON(schema.ReceiptCounts{Erased: erased([]*Erasing{e}), Pending: &schema.UnfinishedEnd{Files: append([]string{}, e.files...), Folders: e.drags()}, Copies: e.copyRefs()})
 	if err != nil {
 		return chat.Receipt{}, err
 	}
@@ -78,25 +78,28 @@ func (s *Deletion) ErasedTurns(ctx context.Context, session chat.SessionID, ids 
 	return out, err
 }
 
-// holding names the known copies of the data that still contain the deleted content: all backups, what restores
-// quarantined, and the folders that the data was moved from. An unreadable copy may contain it. Copies elsewhere are
-// unknown.
-func (s *Deletion) holding(ctx context.Context, kind, id string) ([]string, error) {
+// holding names, for each target, the known copies of the data that still contain its content: all backups, what
+// restores quarantined, and the folders that the data was moved from. An unreadable copy may contain it. Copies
+// elsewhere are unknown.
+func (s *Deletion) holding(ctx context.Context, targets []target) ([][]string, error) {
 	paths, err := s.Databases()
 	if err != nil {
 		return nil, err
 	}
-	out := []string{}
+	out := make([][]string, len(targets))
 	for _, path := range paths {
-		if err := ctx.Err(); err != nil {
-			return nil, sqlite.MapError(OpErase, err)
+		name := path
+		if rel, err := filepath.Rel(s.Dir, path); err == nil && filepath.IsLocal(rel) {
+			name = filepath.ToSlash(rel)
 		}
-		// The log beside a copy may be damaged and hold content that can no longer be read.
-		if sqlite.SizeOf(path+"-wal") > 0 || CopyHolds(ctx, path, kind, id) {
-			if rel, err := filepath.Rel(s.Dir, path); err == nil && filepath.IsLocal(rel) {
-				path = filepath.ToSlash(rel)
+		for i, d := range targets {
+			if err := ctx.Err(); err != nil {
+				return nil, sqlite.MapError(OpErase, err)
 			}
-			out = append(out, path)
+			// The log beside a copy may be damaged and hold content that can no longer be read.
+			if sqlite.SizeOf(path+"-wal") > 0 || CopyHolds(ctx, path, d.kind, d.id) {
+				out[i] = append(out[i], name)
+			}
 		}
 	}
 	return out, nil

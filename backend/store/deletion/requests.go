@@ -136,7 +136,7 @@ func (e *Erasing) replace(c delta.Chain, values map[string][]byte) error {
 
 // packAlone stores a value as a key frame and updates the values based on it.
 func (e *Erasing) packAlone(c delta.Chain, id string, value []byte) error {
-	if _, err := e.Exec(fmt.Sprintf(`WITH RECURSIVE below (id, depth) AS (
+	if err := e.Run(fmt.Sprintf(`WITH RECURSIVE below (id, depth) AS (
 		  SELECT %[2]s, 1 FROM %[1]s WHERE base = ? UNION ALL
 		  SELECT l.%[2]s, below.depth + 1 FROM below JOIN %[1]s l ON l.base = below.id WHERE below.depth < ?)
 		UPDATE %[1]s SET depth = (SELECT depth FROM below WHERE below.id = %[1]s.%[2]s) WHERE %[2]s IN (SELECT id FROM below)`,
@@ -146,8 +146,7 @@ func (e *Erasing) packAlone(c delta.Chain, id string, value []byte) error {
 	if err := c.Link(e.Tx, id, nil); err != nil {
 		return err
 	}
-	_, err := e.Exec(`UPDATE `+c.Table+` SET `+c.Column+` = ? WHERE id = ?`, codec.Pack(value), id)
-	return err
+	return e.Run(`UPDATE `+c.Table+` SET `+c.Column+` = ? WHERE id = ?`, codec.Pack(value), id)
 }
 
 func (e *Erasing) deepestFirst(c delta.Chain, values map[string][]byte) ([]string, error) {

@@ -26,7 +26,7 @@ type erasingTurn struct {
 func (e *Erasing) turn() error {
 	x := &erasingTurn{Erasing: e}
 	for _, do := range []func() error{
-		x.gather, x.contexts, x.lookedUp, x.states, x.summaries, x.names, x.drafts, x.memory, x.steps, x.messages, x.programs, x.fence,
+		x.gather, x.unsent, x.documents, x.contexts, x.lookedUp, x.states, x.summaries, x.names, x.memory, x.steps, x.messages, x.programs, x.fence,
 	} {
 		if err := do(); err != nil {
 			return err
@@ -35,7 +35,7 @@ func (e *Erasing) turn() error {
 	return nil
 }
 
-// gather reads what is to be erased before anything is changed.
+// gather reads the turns and their words before anything is changed.
 func (x *erasingTurn) gather() error {
 	var err error
 	x.turns, err = sqlite.All[schema.TurnRow](x.DB, `WITH RECURSIVE same (id, said) AS (
@@ -62,9 +62,6 @@ func (x *erasingTurn) gather() error {
 		if err := x.toolWords(t.ID); err != nil {
 			return err
 		}
-	}
-	if err := x.documents(); err != nil {
-		return err
 	}
 	x.sees, err = x.branchesThatSee(x.subject.Session, x.turns...)
 	return err
@@ -93,12 +90,13 @@ func (x *erasingTurn) ids() []string {
 	return lists.Map(x.turns, func(t schema.TurnRow) string { return t.ID })
 }
 
-// documents returns those that no other turn and no draft uses.
+// documents finds those that no other turn uses, and no draft or queued message that is left.
 func (x *erasingTurn) documents() error {
 	var err error
 	x.files, err = sqlite.All[string](x.DB, `SELECT f.id FROM files f WHERE f.turn_id IN ? AND NOT EXISTS (SELECT 1 FROM turns t
 		WHERE t.session_id = f.session_id AND t.id NOT IN ? AND instr(t.user_message_json, '"file_id":"' || f.id || '"') > 0)
-		AND NOT EXISTS (SELECT 1 FROM drafts d WHERE instr(d.message_json, '"file_id":"' || f.id || '"') > 0) ORDER BY f.id`, x.ids(), x.ids())
+		AND NOT EXISTS (SELECT 1 FROM drafts d WHERE instr(d.message_json, '"file_id":"' || f.id || '"') > 0)
+		AND NOT EXISTS (SELECT 1 FROM queued_messages q WHERE instr(q.message_json, '"file_id":"' || f.id || '"') > 0) ORDER BY f.id`, x.ids(), x.ids())
 	for _, id := range x.files {
 		if words, err := schema.FileText(x.DB, chat.FileID(id)); err == nil {
 			x.words.text(words)
@@ -321,7 +319,7 @@ func (x *erasingTurn) message(t schema.TurnRow) error {
 		return err
 	}
 	if t.FinalAssistantMessageJSON != nil {
-		if _, err := x.Exec(`UPDATE turns SET final_assistant_message_json = ?, assistant_hash = ? WHERE id = ?`, answer, answerHash, t.ID); err != nil {
+		if err := x.Run(`UPDATE turns SET final_assistant_message_json = ?, assistant_hash = ? WHERE id = ?`, answer, answerHash, t.ID); err != nil {
 			return err
 		}
 	}
@@ -355,10 +353,10 @@ func (x *erasingTurn) message(t schema.TurnRow) error {
 // fence revokes the leases of the session's running jobs, because their workers may have read the text: their results
 // are refused, and the jobs run again.
 func (x *erasingTurn) fence() error {
-	_, err := x.Exec(`UPDATE jobs SET state = 'queued', lease_until = NULL, claim = claim + 1, last_error = '', updated_at = ?
+	err := x.Run(`UPDATE jobs SET state = 'queued', lease_until = NULL, claim = claim + 1, last_error = '', updated_at = ?
 		WHERE session_id = ? AND state = 'running'`, x.Stamp(), x.subject.Session)
 	if err == nil {
-		_, err = x.Exec(`UPDATE jobs SET last_error = '' WHERE session_id = ?`, x.subject.Session)
+		err = x.Run(`UPDATE jobs SET last_error = '' WHERE session_id = ?`, x.subject.Session)
 	}
 	return err
 }

@@ -5,6 +5,7 @@ package delta
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"slices"
 
 	"gorm.io/gorm"
@@ -21,8 +22,9 @@ import (
 // little in common, is packed without the previous one: a key frame (SPEC 14). Unpacking is exact, and damage spreads
 // no further than the next key frame.
 //
-// A base never changes: requests never do, and a manifest becomes a base only once its turn is settled. A base cannot
-// be deleted before its dependents, which the links name.
+// A committed base never changes: requests never do (the mark of one that was left out of a bundle may be replaced by
+// it, but is too short to be a base), and a manifest becomes a base only once its turn is settled. A base cannot be
+// deleted before its dependents, which the links name.
 
 // MaxChain is the maximum length of a chain, including its key frame.
 const MaxChain = 64
@@ -159,11 +161,16 @@ func (c Chain) pack(db *gorm.DB, base LinkRow, value []byte, chunks []int64, rec
 
 // PackRequest encodes the request of a turn's next step. Its memory is the one recorded for the turn.
 func PackRequest(t *core.Tx, turn schema.TurnRow, request []byte) ([]byte, *LinkRow, error) {
+	return PackRequestAt(t, turn, math.MaxInt, math.MaxInt, request)
+}
+
+// PackRequestAt is PackRequest for a step that others may follow: the base is before it.
+func PackRequestAt(t *core.Tx, turn schema.TurnRow, step, attempt int, request []byte) ([]byte, *LinkRow, error) {
 	segs, err := core.SegmentsOrFile(t.DB, chat.BranchID(turn.BranchID))
 	if err != nil {
 		return nil, nil, err
 	}
-	base, err := requestBase(t.DB, segs, turn.TurnSeq)
+	base, err := requestBase(t.DB, segs, turn.TurnSeq, step, attempt)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -190,21 +197,20 @@ func PackManifest(t *core.Tx, turn schema.TurnRow, manifest []byte, chunks []int
 // Link stores, replaces or removes a value's link.
 func (c Chain) Link(t *core.Tx, id string, l *LinkRow) error {
 	if l == nil {
-		_, err := t.Exec(fmt.Sprintf(`DELETE FROM %s WHERE %s = ?`, c.Links, c.Key), id)
-		return err
+		return t.Run(fmt.Sprintf(`DELETE FROM %s WHERE %s = ?`, c.Links, c.Key), id)
 	}
-	_, err := t.Exec(fmt.Sprintf(`INSERT INTO %s (%s, base, depth, quotes) VALUES (?, ?, ?, ?)
+	return t.Run(fmt.Sprintf(`INSERT INTO %s (%s, base, depth, quotes) VALUES (?, ?, ?, ?)
 		ON CONFLICT (%s) DO UPDATE SET base = excluded.base, depth = excluded.depth, quotes = excluded.quotes`, c.Links, c.Key, c.Key),
 		id, schema.OrNull(l.Base), l.Depth, l.Quotes)
-	return err
 }
 
-// requestBase is the step with the previous request, seen from a turn's next one.
-func requestBase(db *gorm.DB, segs []core.Segment, seq int64) (LinkRow, error) {
+// requestBase is the step before the given one of a turn.
+func requestBase(db *gorm.DB, segs []core.Segment, seq int64, step, attempt int) (LinkRow, error) {
 	return newestBefore(segs, seq, func(g core.Segment, from, to int64) ([]LinkRow, error) {
 		return sqlite.All[LinkRow](db, `SELECT s.id, coalesce(l.depth, 0) AS depth FROM turns t JOIN steps s ON s.turn_id = t.id
 			LEFT JOIN request_links l ON l.step_id = s.id WHERE t.branch_id = ? AND t.turn_seq > ? AND t.turn_seq <= ?
-			ORDER BY t.turn_seq DESC, s.step_index DESC, s.attempt DESC LIMIT 1`, g.Branch, from, to)
+			AND (t.turn_seq, s.step_index, s.attempt) < (?, ?, ?)
+			ORDER BY t.turn_seq DESC, s.step_index DESC, s.attempt DESC LIMIT 1`, g.Branch, from, to, seq, step, attempt)
 	})
 }
 

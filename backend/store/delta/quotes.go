@@ -1,6 +1,7 @@
 package delta
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -121,9 +122,7 @@ func quotable(db *gorm.DB, ns []int64) (QuotedTexts, []byte, error) {
 // ArtifactOf is a complete chunk as an artifact of a context's memory, without escaping.
 func ArtifactOf(c chat.ChunkText) string {
 	who := string(c.Role)
-	if c.Speaker != "" {
-		who = c.Speaker
-	}
+	who = cmp.Or(c.Speaker, who)
 	words := strings.NewReplacer("\r\n", "\n", "<", "&lt;").Replace(strings.TrimSpace(c.Text))
 	return "<m>[" + c.At.UTC().Format("2 January 2006") + "] " + who + ": " + words + "\n"
 }

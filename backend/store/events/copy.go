@@ -1,24 +1,32 @@
 package events
 
 import (
+	"cmp"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/pattern"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/transfer/bundle"
 )
 
-// Copying converts the events of a session to those of another, with new ids, also in payloads, and a new chain.
-// Times and contents stay. Requests to providers and their responses stay byte for byte, including the ids in them.
+// Copying converts the events of a session to those of another, with new ids and a new chain. Payloads, manifests and
+// the records of what was retrieved also get the new ids: without them, the X-ray of the copy would depend on the
+// original, and a permanent deletion in the copy would not find the contexts that contained the deleted text. Times
+// stay, and so do requests to providers and their responses, byte for byte, including any ids in them.
 type Copying struct {
 	now     time.Time
 	Session string
 	ids     map[string]string
 	tail    ledger.Tail
-	entity  string // of the event that is copied
-	err     error  // why the event cannot be copied
+	// Of the event that is copied: its entity, its contents, and why it cannot be copied.
+	entity   string
+	contents []bundle.Content
+	err      error
 }
 
 func NewCopying(now time.Time, session string) *Copying {
@@ -50,11 +58,13 @@ func idsOf[T ~string](c *Copying, list []T) {
 	}
 }
 
-// Event converts an event of the original; nil if the copy has no such event: a calibration belongs to no session.
-func (c *Copying) Event(e ledger.Event) (*ledger.Event, error) {
+// Event converts an event of the original and, in place, its contents; nil if the copy has no such event: a
+// calibration belongs to no session.
+func (c *Copying) Event(e ledger.Event, contents []bundle.Content) (*ledger.Event, error) {
 	if EventKinds[e.Type].shared {
 		return nil, nil
 	}
+	c.contents = contents
 	payload, err := c.payload(e)
 	if err != nil {
 		return nil, err
@@ -102,4 +112,46 @@ func (c *Copying) message(raw json.RawMessage) (json.RawMessage, error) {
 		return raw, nil
 	}
 	return chat.MarshalJSON(m)
+}
+
+// content gives a content of the event the copy's ids, and returns its new hash. One that does not have the hash that
+// the event names is not changed: the copy is then refused, as the original would be.
+func (c *Copying) content(kind bundle.Kind, hash string, copied func([]byte) []byte) string {
+	for i, content := range c.contents {
+		if content.Kind == kind && schema.HexHash(content.Bytes) == hash {
+			c.contents[i].Bytes = copied(content.Bytes)
+			return schema.HexHash(c.contents[i].Bytes)
+		}
+	}
+	return hash
+}
+
+// quotedID is a complete JSON string that may be an id. In a text, quotes are escaped.
+var quotedID = pattern.New(`"[0-9A-Z]{26}"`)
+
+// manifest is a manifest with the copy's ids. It may also name records of other sessions, which keep theirs.
+func (c *Copying) manifest(raw []byte) []byte {
+	return []byte(quotedID().ReplaceAllStringFunc(string(raw), func(quoted string) string {
+		if made, ok := c.ids[quoted[1:len(quoted)-1]]; ok {
+			return `"` + made + `"`
+		}
+		return quoted
+	}))
+}
+
+// retrieved is a record of what was retrieved, with the copy's ids, in the order of RetrievedRecord.
+func (c *Copying) retrieved(record []byte) []byte {
+	rows, err := parseRetrieved(record)
+	if err != nil {
+		return record // refused when it is stored
+	}
+	for i, r := range rows {
+		if made, ok := c.ids[r.ChunkID]; ok {
+			rows[i].ChunkID = made
+		}
+	}
+	slices.SortFunc(rows, func(a, b schema.NamedRetrieval) int {
+		return cmp.Or(a.Row.Rank-b.Row.Rank, cmp.Compare(a.ChunkID, b.ChunkID))
+	})
+	return RetrievedText(rows)
 }

@@ -21,10 +21,9 @@ func (a *Applier) fileAdded(e ledger.Event, d ledger.FileAdded) error {
 	if content == nil && d.SHA256 != schema.HexHash(nil) {
 		return sqlite.Invalid("The document that it describes is missing.")
 	}
-	_, err := a.Exec(`INSERT INTO files (id, session_id, turn_id, name, media_type, size, created_at, content_hash, tokens, content, text)
+	return a.Run(`INSERT INTO files (id, session_id, turn_id, name, media_type, size, created_at, content_hash, tokens, content, text)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, e.Entity, a.Session, d.TurnID, d.Name, d.MediaType, d.Size, e.CreatedAt,
 		codec.Hash(content), d.Tokens, schema.OrEmpty(content), schema.OrNull(string(words)))
-	return err
 }
 
 // StreamPath is where a step's journal is, relative to the data directory.

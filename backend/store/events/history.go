@@ -49,11 +49,10 @@ func (a *Applier) calibrationSet(e ledger.Event, d ledger.CalibrationSet) error 
 	if err != nil || row.Revision >= d.Revision {
 		return err
 	}
-	_, err = a.Exec(`INSERT INTO calibrations (provider, model_id, factor, samples, updated_at, mean, revision)
+	return a.Run(`INSERT INTO calibrations (provider, model_id, factor, samples, updated_at, mean, revision)
 		VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (provider, model_id) DO UPDATE SET factor = excluded.factor,
 		samples = excluded.samples, updated_at = excluded.updated_at, mean = excluded.mean, revision = excluded.revision`,
 		d.Provider, d.ModelID, d.Factor, d.Samples, e.CreatedAt, d.Factor, d.Revision)
-	return err
 }
 
 // maxRevision is far more than a factor that changes in steps ever reaches.
@@ -76,7 +75,6 @@ func (a *Applier) contentErased(e ledger.Event, d ledger.ContentErased) error {
 	if len(turns) > 0 {
 		kind = chat.EraseTurn
 	}
-	_, err = a.Exec(`INSERT OR IGNORE INTO receipts (id, subject, created_at, counts_json, backups_json) VALUES (?, ?, ?, '{"erased":[]}', '[]')`,
+	return a.Run(`INSERT OR IGNORE INTO receipts (id, subject, created_at, counts_json, backups_json) VALUES (?, ?, ?, '{"erased":[]}', '[]')`,
 		d.Receipt, kind+" "+e.Entity, e.CreatedAt)
-	return err
 }

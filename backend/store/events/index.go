@@ -69,9 +69,8 @@ func (a *Applier) retrieved(turn schema.TurnRow) ([]int64, error) {
 }
 
 func (a *Applier) keepRecord(record []byte) error {
-	_, err := a.Exec(`INSERT OR IGNORE INTO blobs (session_id, hash, media_type, size, created_at, content) VALUES (?, ?, ?, ?, ?, ?)`,
+	return a.Run(`INSERT OR IGNORE INTO blobs (session_id, hash, media_type, size, created_at, content) VALUES (?, ?, ?, ?, ?, ?)`,
 		a.Session, codec.Hash(record), RetrievedElsewhere, len(record), a.Stamp(), record)
-	return err
 }
 
 // KnowElsewhere adds retrievals of rank 0 for the chunks of such records that do exist here, so that deleting such a
@@ -122,20 +121,24 @@ func noteElsewhere(t *core.Tx, turn string, record []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.Exec(`INSERT OR IGNORE INTO retrieved SELECT t.n, 0, c.n, 0, 0, 0, 0, 0, 0 FROM json_each(?) j
+	return t.Run(`INSERT OR IGNORE INTO retrieved SELECT t.n, 0, c.n, 0, 0, 0, 0, 0, 0 FROM json_each(?) j
 		CROSS JOIN chunks c ON c.id = j.value CROSS JOIN turns t ON t.id = ?`, string(raw), turn)
-	return err
 }
 
-// readRetrieved parses the output of RetrievedText.
+// readRetrieved reads the output of RetrievedText.
 func readRetrieved(record []byte) ([]chat.Retrieval, error) {
+	rows, err := parseRetrieved(record)
+	return lists.Map(rows, func(r schema.NamedRetrieval) chat.Retrieval { return r.Retrieval() }), err
+}
+
+// parseRetrieved parses the output of RetrievedText.
+func parseRetrieved(record []byte) ([]schema.NamedRetrieval, error) {
 	bad := sqlite.Invalid("What was retrieved cannot be read.")
 	fields := strings.Split(string(record), " ")
 	if len(fields)%8 != 1 || fields[len(fields)-1] != "" {
 		return nil, bad
 	}
-	var out []chat.Retrieval
-	var again []schema.NamedRetrieval
+	var rows []schema.NamedRetrieval
 	for f := fields[:len(fields)-1]; len(f) > 0; f = f[8:] {
 		var n [7]int64
 		for i, s := range f[1:8] {
@@ -145,15 +148,14 @@ func readRetrieved(record []byte) ([]chat.Retrieval, error) {
 			}
 			n[i] = v
 		}
-		row := schema.NamedRetrieval{ChunkID: f[0], Row: schema.RetrievedRow{
+		rows = append(rows, schema.NamedRetrieval{ChunkID: f[0], Row: schema.RetrievedRow{
 			Rank: int(n[0]), PackedAs: int(n[1]), Tokens: int(n[2]), Similarity: n[3], VectorScore: n[4], KeywordScore: n[5], Score: n[6],
-		}}
-		again, out = append(again, row), append(out, row.Retrieval())
+		}})
 	}
-	if !bytes.Equal(RetrievedText(again), record) {
+	if !bytes.Equal(RetrievedText(rows), record) {
 		return nil, bad
 	}
-	return out, nil
+	return rows, nil
 }
 
 // turnIndexed stores the chunks and units cut in an earlier data directory. They are found by words at once, and by

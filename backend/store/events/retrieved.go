@@ -17,12 +17,11 @@ const RetrievedBatch = 100
 
 // RetireRetrievals sets the retrievals of a turn's earlier context to rank 0.
 func RetireRetrievals(t *core.Tx, turn schema.TurnRow) error {
-	if _, err := t.Exec(`INSERT OR IGNORE INTO retrieved SELECT turn_n, 0, chunk_n, 0, 0, 0, 0, 0, 0 FROM retrieved
+	if err := t.Run(`INSERT OR IGNORE INTO retrieved SELECT turn_n, 0, chunk_n, 0, 0, 0, 0, 0, 0 FROM retrieved
 		WHERE turn_n = ? AND rank > 0`, turn.N); err != nil {
 		return err
 	}
-	_, err := t.Exec(`DELETE FROM retrieved WHERE turn_n = ? AND rank > 0`, turn.N)
-	return err
+	return t.Run(`DELETE FROM retrieved WHERE turn_n = ? AND rank > 0`, turn.N)
 }
 
 // ChunkNumbers returns the numbers of the chunks in records, by id.

@@ -56,7 +56,7 @@ func DropSuperseded(t *core.Tx, turn schema.TurnRow, i chat.Indexing) (bool, err
 		version = min(version, max(c.Version, 1))
 	}
 	const old = `SELECT u.n FROM chunks c JOIN units u ON u.chunk_id = c.id WHERE c.source_turn = ? AND c.chunker_version < ?`
-	if _, err := t.Exec(`DELETE FROM unit_embeddings WHERE unit_n IN (`+old+`)`, turn.ID, version); err != nil {
+	if err := t.Run(`DELETE FROM unit_embeddings WHERE unit_n IN (`+old+`)`, turn.ID, version); err != nil {
 		return false, err
 	}
 	n, err := t.Exec(`DELETE FROM units WHERE n IN (`+old+`)`, turn.ID, version)

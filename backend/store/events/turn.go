@@ -16,7 +16,7 @@ import (
 // turnEvents are the events about a turn, from its acceptance to its index.
 var turnEvents = map[ledger.Type]eventKind{
 	ledger.EventTurnAccepted:    kindOf((*Applier).turnAccepted, copyAccepted),
-	ledger.EventTurnPrepared:    kindOf((*Applier).turnPrepared, nil),
+	ledger.EventTurnPrepared:    kindOf((*Applier).turnPrepared, copyPrepared),
 	ledger.EventTurnResumed:     kindOf((*Applier).turnResumed, nil),
 	ledger.EventTurnInterrupted: kindOf((*Applier).turnEnded, nil),
 	ledger.EventTurnFailed:      kindOf((*Applier).turnEnded, nil),
@@ -38,6 +38,11 @@ func copyAccepted(c *Copying, d *ledger.TurnAccepted) {
 	idOf(c, &d.StateBefore)
 	idOf(c, &d.RetryOf)
 	d.User, c.err = c.message(d.User)
+}
+
+func copyPrepared(c *Copying, d *ledger.TurnPrepared) {
+	d.ManifestSHA256 = c.content(bundle.Manifest, d.ManifestSHA256, c.manifest)
+	d.RetrievedSHA256 = c.content(bundle.Retrieved, d.RetrievedSHA256, c.retrieved)
 }
 
 // turn is a turn of the session created by an earlier event.
@@ -116,7 +121,7 @@ func PutManifest(t *core.Tx, turn schema.TurnRow, manifest json.RawMessage, quot
 	if err != nil {
 		return err
 	}
-	if _, err := t.Exec(`UPDATE turns SET manifest = ?, updated_at = ? WHERE id = ?`, packed, t.Stamp(), turn.ID); err != nil {
+	if err := t.Run(`UPDATE turns SET manifest = ?, updated_at = ? WHERE id = ?`, packed, t.Stamp(), turn.ID); err != nil {
 		return err
 	}
 	return delta.ManifestChain.Link(t, turn.ID, link)
@@ -132,7 +137,6 @@ func SetEnd(t *core.Tx, turn *schema.TurnRow, o chat.Outcome, f *chat.Failure, u
 	if err != nil {
 		return err
 	}
-	_, err = t.Exec(`UPDATE turns SET outcome = ?, error_json = coalesce(?, error_json), usage_json = coalesce(?, usage_json),
+	return t.Run(`UPDATE turns SET outcome = ?, error_json = coalesce(?, error_json), usage_json = coalesce(?, usage_json),
 		updated_at = ? WHERE id = ?`, o, failure, usage, t.Stamp(), turn.ID)
-	return err
 }

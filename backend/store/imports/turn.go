@@ -184,7 +184,7 @@ func (w *importTx) document(d chat.Document) (chat.Block, error) {
 		return d, nil
 	}
 	d.File = chat.FileID(w.NewID())
-	_, err = w.Exec(`INSERT INTO files (id, session_id, name, media_type, size, created_at, content_hash, tokens, content)
+	err = w.Run(`INSERT INTO files (id, session_id, name, media_type, size, created_at, content_hash, tokens, content)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, d.File, w.m.Session, d.Name, schema.Clean(d.MediaType), len(words), w.Stamp(), sum, tokens, []byte(words))
 	return d, err
 }

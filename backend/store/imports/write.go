@@ -88,9 +88,8 @@ func (w *importTx) begin() error {
 
 // key records what an import created.
 func (w *importTx) key(key, entity string) error {
-	_, err := w.Exec(`INSERT INTO import_keys (source, key, session_id, entity_id, imported_at) VALUES (?, ?, ?, ?, ?)`,
+	return w.Run(`INSERT INTO import_keys (source, key, session_id, entity_id, imported_at) VALUES (?, ?, ?, ?, ?)`,
 		w.m.Conversation.Source, key, w.m.Session, entity, chat.FormatTime(w.m.Now))
-	return err
 }
 
 // run writes turns of one branch and commits them.
@@ -179,9 +178,8 @@ func (w *importTx) commitRun(r *importRun, turns []chat.TurnID) error {
 		return err
 	}
 	now := chat.FormatTime(w.m.Now)
-	_, err = w.Exec(`UPDATE jobs SET priority = ?, run_after = ?, created_at = ?, updated_at = ? WHERE job_key IN (SELECT value FROM json_each(?))`,
+	return w.Run(`UPDATE jobs SET priority = ?, run_after = ?, created_at = ?, updated_at = ? WHERE job_key IN (SELECT value FROM json_each(?))`,
 		queue.PriorityImported, now, now, now, string(list))
-	return err
 }
 
 // finish marks the conversation as complete. What was changed here since the last import stays.
@@ -237,7 +235,7 @@ func (w *importTx) leftOn() (chat.BranchID, error) {
 func (w *importTx) settle() error {
 	w.Now = w.m.Now
 	at := chat.FormatTime(w.m.latest)
-	if _, err := w.Exec(`UPDATE sessions SET updated_at = ? WHERE id = ?`, at, w.m.Session); err != nil {
+	if err := w.Run(`UPDATE sessions SET updated_at = ? WHERE id = ?`, at, w.m.Session); err != nil {
 		return err
 	}
 	c := w.m.Conversation

@@ -46,13 +46,12 @@ func Enqueue(t *core.Tx, kind chat.JobType, turn schema.TurnRow) error {
 
 func enqueueAt(t *core.Tx, priority int, kind chat.JobType, turn schema.TurnRow) error {
 	now := t.Stamp()
-	_, err := t.Exec(`
+	return t.Run(`
 		INSERT INTO jobs (job_type, job_key, session_id, branch_id, turn_id, state, priority, run_after, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?)
 		ON CONFLICT (job_key) DO UPDATE SET state = 'queued', attempts = 0, last_error = '', run_after = excluded.run_after, priority = excluded.priority,
 		  updated_at = excluded.updated_at WHERE state = 'done'`,
 		kind, JobKey(kind, turn.ID), turn.SessionID, turn.BranchID, turn.ID, priority, now, now, now)
-	return err
 }
 
 // EnqueueRange queues the summary of a range of a branch's lineage: from a turn_seq to the last turn, inclusive.
@@ -97,7 +96,7 @@ func enqueueRange(t *core.Tx, branch chat.BranchID, from int64, last chat.TurnID
 
 // SettleJob ends a turn's job because its purpose was achieved otherwise.
 func SettleJob(t *core.Tx, kind chat.JobType, turn string) error {
-	_, err := t.Exec(`UPDATE jobs SET state = 'done', lease_until = NULL, last_error = '', updated_at = ?
+	err := t.Run(`UPDATE jobs SET state = 'done', lease_until = NULL, last_error = '', updated_at = ?
 		WHERE job_key = ? AND state <> 'done'`, t.Stamp(), JobKey(kind, turn))
 	if err != nil {
 		return err
@@ -112,7 +111,7 @@ const KeptJobs = 200
 // range stays, because it is queued only once.
 func ForgetJobs(t *core.Tx) error {
 	for _, kind := range []chat.JobType{chat.JobSummarizeTurn, chat.JobIndexTurn} {
-		if _, err := t.Exec(`DELETE FROM jobs WHERE state = 'done' AND job_type = ? AND id <=
+		if err := t.Run(`DELETE FROM jobs WHERE state = 'done' AND job_type = ? AND id <=
 			(SELECT id FROM jobs WHERE state = 'done' AND job_type = ? ORDER BY id DESC LIMIT 1 OFFSET ?)`, kind, kind, KeptJobs); err != nil {
 			return err
 		}

@@ -112,7 +112,7 @@ func FinishJob(t *core.Tx, h chat.Lease) error {
 	if h.Job == 0 {
 		return nil
 	}
-	_, err := t.Exec(`UPDATE jobs SET state = 'done', lease_until = NULL, last_error = '', updated_at = ?
+	err := t.Run(`UPDATE jobs SET state = 'done', lease_until = NULL, last_error = '', updated_at = ?
 		WHERE id = ? AND claim = ? AND state = 'running'`, t.Stamp(), h.Job, h.Claim)
 	if err != nil {
 		return err
@@ -126,13 +126,13 @@ func (s *Queue) FinishJob(ctx context.Context, h chat.Lease) error {
 	return s.Write(ctx, "job.finish", func(t *core.Tx) error { return FinishJob(t, h) })
 }
 
-// FailJob records a failed try: the job is retried after retryAfter, or fails for good once all tries are used up. It
+// FailJob records a failed try: the job is retried after retryAfter, or fails permanently once all tries are used up. It
 // returns the job as it now is; a try that had lost its lease changes nothing. The message must not contain a key or
 // a prompt.
 func (s *Queue) FailJob(ctx context.Context, h chat.Lease, msg string, retryAfter time.Duration) (chat.Job, error) {
 	var row schema.JobRow
 	err := s.Write(ctx, "job.fail", func(t *core.Tx) error {
-		if _, err := t.Exec(`UPDATE jobs SET state = CASE WHEN attempts >= ? THEN 'dead' ELSE 'queued' END,
+		if err := t.Run(`UPDATE jobs SET state = CASE WHEN attempts >= ? THEN 'dead' ELSE 'queued' END,
 			lease_until = NULL, last_error = ?, run_after = ?, updated_at = ? WHERE id = ? AND claim = ? AND state = 'running'`,
 			chat.MaxJobAttempts, schema.Clean(Cut(msg, MaxLastError)), chat.FormatTime(t.Now.Add(min(retryAfter, chat.MaxJobPause))), t.Stamp(),
 			h.Job, h.Claim); err != nil {
@@ -148,9 +148,8 @@ func (s *Queue) FailJob(ctx context.Context, h chat.Lease, msg string, retryAfte
 // PostponeJob puts a claimed job back for later because there is nothing to do yet; the try is not counted.
 func (s *Queue) PostponeJob(ctx context.Context, h chat.Lease, pause time.Duration) error {
 	return s.Write(ctx, "job.postpone", func(t *core.Tx) error {
-		_, err := t.Exec(`UPDATE jobs SET state = 'queued', attempts = max(attempts - 1, 0), lease_until = NULL, run_after = ?, updated_at = ?
+		return t.Run(`UPDATE jobs SET state = 'queued', attempts = max(attempts - 1, 0), lease_until = NULL, run_after = ?, updated_at = ?
 			WHERE id = ? AND claim = ? AND state = 'running'`, chat.FormatTime(t.Now.Add(min(pause, chat.MaxJobPause))), t.Stamp(), h.Job, h.Claim)
-		return err
 	})
 }
 
@@ -165,7 +164,7 @@ func capJobs(t *core.Tx) error {
 	}
 	for _, r := range late {
 		pause := min(max(0, schema.Moment(r.RunAfter).Sub(schema.Moment(r.UpdatedAt))), chat.MaxJobPause)
-		_, err := t.Exec(`UPDATE jobs SET run_after = CASE state WHEN 'queued' THEN ? ELSE run_after END,
+		err := t.Run(`UPDATE jobs SET run_after = CASE state WHEN 'queued' THEN ? ELSE run_after END,
 			lease_until = CASE state WHEN 'running' THEN ? END, updated_at = ? WHERE id = ?`,
 			chat.FormatTime(t.Now.Add(pause)), chat.FormatTime(t.Now.Add(chat.MaxJobLease)), t.Stamp(), r.ID)
 		if err != nil {
@@ -187,7 +186,7 @@ func (s *Queue) JitterJobs(ctx context.Context, within time.Duration) (int, erro
 		for i, id := range ids {
 			if err == nil {
 				at := t.Now.Add(within * time.Duration(i) / time.Duration(len(ids)))
-				_, err = t.Exec(`UPDATE jobs SET run_after = ?, updated_at = ? WHERE id = ?`, chat.FormatTime(at), t.Stamp(), id)
+				err = t.Run(`UPDATE jobs SET run_after = ?, updated_at = ? WHERE id = ?`, chat.FormatTime(at), t.Stamp(), id)
 			}
 		}
 		return err

@@ -12,15 +12,13 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Accept is TX-0: the user's message is durable, turn_seq advances (SPEC 4).
+// Accept is TX-0: it makes the user's message durable and advances turn_seq (SPEC 4).
 func (s *Records) Accept(ctx context.Context, a chat.Acceptance) (chat.Turn, error) {
-	var row schema.TurnRow
-	err := s.Write(ctx, "turn.accept", func(t *core.Tx) (err error) {
-		if _, err = schema.BranchByID(t.DB, a.BranchID); err != nil {
-			return err
+	row, err := core.Change(ctx, s.Core, "turn.accept", func(t *core.Tx) (schema.TurnRow, error) {
+		if _, err := schema.BranchByID(t.DB, a.BranchID); err != nil {
+			return schema.TurnRow{}, err
 		}
-		row, err = Accept(s.Core, t, a)
-		return err
+		return Accept(s.Core, t, a)
 	})
 	if err != nil {
 		return chat.Turn{}, err
@@ -49,7 +47,12 @@ func Accept(s *core.Core, t *core.Tx, a chat.Acceptance) (schema.TurnRow, error)
 		return row, err
 	}
 	if a.ClearDraft {
-		if _, err := t.Exec(`DELETE FROM drafts WHERE branch_id = ?`, a.BranchID); err != nil {
+		if err := t.Run(`DELETE FROM drafts WHERE branch_id = ?`, a.BranchID); err != nil {
+			return row, err
+		}
+	}
+	if a.Queued != "" {
+		if err := dropQueued(t, a.Queued); err != nil {
 			return row, err
 		}
 	}
@@ -132,7 +135,7 @@ func EnterPhase(t *core.Tx, r *schema.TurnRow, to chat.Phase) error {
 	return err
 }
 
-// Prepare records the assembled context; Responding may follow. A turn whose context is assembled again, after a
+// Prepare records the assembled context, after which the turn may become Responding. A turn whose context is assembled again, after a
 // rejection for size or for a retry, keeps its phase and gets the new manifest.
 func (s *Records) Prepare(ctx context.Context, p chat.Preparation) error {
 	err := s.Write(ctx, "turn.prepare", func(t *core.Tx) error { return Prepare(t, p) })

@@ -46,15 +46,12 @@ type branchSummaryRow struct {
 
 // Branches lists a session's branches, oldest first, archived ones too.
 func (s *Records) Branches(ctx context.Context, session chat.SessionID) ([]chat.BranchSummary, error) {
-	var out []chat.BranchSummary
-	err := s.Read(ctx, "branch.list", func(db *gorm.DB) (err error) {
-		if _, err = schema.SessionByID(db, session); err != nil {
-			return err
+	return core.Query(ctx, s, "branch.list", func(db *gorm.DB) ([]chat.BranchSummary, error) {
+		if _, err := schema.SessionByID(db, session); err != nil {
+			return nil, err
 		}
-		out, err = branchSummaries(db, session)
-		return err
+		return branchSummaries(db, session)
 	})
-	return out, err
 }
 
 func branchSummaries(db *gorm.DB, session chat.SessionID) ([]chat.BranchSummary, error) {
@@ -91,11 +88,7 @@ func insertBranch(t *core.Tx, b schema.BranchRow) error {
 // the child's first state, so that its head covers them. CodeConflict: the turn, or an earlier one, is still pending
 // or running.
 func (s *Records) Fork(ctx context.Context, p chat.ForkPoint) (chat.Branch, error) {
-	var child schema.BranchRow
-	err := s.Write(ctx, "branch.fork", func(t *core.Tx) (err error) {
-		child, err = Fork(t, p)
-		return err
-	})
+	child, err := core.Change(ctx, s.Core, "branch.fork", func(t *core.Tx) (schema.BranchRow, error) { return Fork(t, p) })
 	return child.Branch(), err
 }
 

@@ -38,11 +38,10 @@ func (s *Records) ObserveCalibration(ctx context.Context, provider, modelID stri
 				return err
 			}
 		}
-		_, err = t.Exec(`INSERT INTO calibrations (provider, model_id, factor, samples, updated_at, mean, revision)
+		return t.Run(`INSERT INTO calibrations (provider, model_id, factor, samples, updated_at, mean, revision)
 			VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (provider, model_id) DO UPDATE SET factor = excluded.factor,
 			samples = excluded.samples, updated_at = excluded.updated_at, mean = excluded.mean, revision = excluded.revision`,
 			row.Provider, row.ModelID, row.Factor, row.Samples, t.Stamp(), row.Mean, row.Revision)
-		return err
 	})
 }
 

@@ -14,16 +14,11 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Commit is TX-B: a new state over the oldest pending turns, the head moved to it
-// by compare-and-swap on the epoch, index_turn queued for each (SPEC 2.2, 4).
-// A stale epoch, or turns that are not the oldest pending ones in order, is
-// CodeConflict and changes nothing.
+// Commit is TX-B: it stores a new state over the oldest pending turns, moves the head to it by compare-and-swap on the
+// epoch, and queues index_turn for each turn (SPEC 2.2, 4). A stale epoch, or turns that are not the oldest pending
+// ones in order, are CodeConflict and change nothing.
 func (s *Records) Commit(ctx context.Context, c chat.Commit) (chat.State, error) {
-	var st schema.StateRow
-	err := s.Write(ctx, "state.commit", func(t *core.Tx) (err error) {
-		st, err = Commit(t, c)
-		return err
-	})
+	st, err := core.Change(ctx, s.Core, "state.commit", func(t *core.Tx) (schema.StateRow, error) { return Commit(t, c) })
 	return st.State(), err
 }
 
@@ -122,7 +117,7 @@ func NextState(t *core.Tx, branch schema.BranchRow, c chat.Commit, turns []schem
 	return st, err
 }
 
-// InsertState makes a state the head of its branch and the turns committed. epoch is the branch's new epoch: the
+// InsertState makes a state the head of its branch, and commits the turns. epoch is the branch's new epoch: the
 // caller checked the old one in the same transaction.
 func InsertState(t *core.Tx, st schema.StateRow, turns []chat.TurnID, epoch int64) error {
 	base, err := t.PayloadOf(chat.SessionID(st.SessionID), ledger.EventStateCommitted, schema.Text(st.ParentID))

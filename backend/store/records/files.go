@@ -45,10 +45,9 @@ func (s *Records) AddFile(ctx context.Context, n chat.NewFile) (chat.File, error
 			ID: t.NewID(), SessionID: string(n.SessionID), Name: schema.Clean(n.Name), MediaType: schema.Clean(n.MediaType),
 			Size: int64(len(n.Content)), CreatedAt: t.Stamp(), ContentHash: sum, Tokens: n.Tokens,
 		}
-		_, err = t.Exec(`INSERT INTO files (id, session_id, name, media_type, size, created_at, content_hash, tokens, content, text)
+		return t.Run(`INSERT INTO files (id, session_id, name, media_type, size, created_at, content_hash, tokens, content, text)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, row.ID, row.SessionID, row.Name, row.MediaType, row.Size, row.CreatedAt, sum,
 			row.Tokens, n.Content, schema.OrNull(n.Text))
-		return err
 	})
 	return row.File(), err
 }
@@ -150,7 +149,7 @@ func BindFiles(t *core.Tx, turn schema.TurnRow, m chat.Message) error {
 		if err != nil {
 			return err
 		}
-		if _, err := t.Exec(`UPDATE files SET turn_id = ?, name = ? WHERE id = ?`, turn.ID, schema.Clean(d.Name), f.ID); err != nil {
+		if err := t.Run(`UPDATE files SET turn_id = ?, name = ? WHERE id = ?`, turn.ID, schema.Clean(d.Name), f.ID); err != nil {
 			return err
 		}
 		if err := t.Event(chat.SessionID(turn.SessionID), ledger.EventFileAdded, f.ID, ledger.FileAdded{
@@ -173,7 +172,8 @@ func (s *Records) SweepFiles(ctx context.Context) (int, error) {
 	var n int64
 	err := s.Write(ctx, "file.sweep", func(t *core.Tx) (err error) {
 		n, err = t.Exec(`DELETE FROM files WHERE turn_id IS NULL AND created_at < ?
-			AND NOT EXISTS (SELECT 1 FROM drafts d WHERE instr(d.message_json, '"file_id":"' || files.id || '"') > 0)`,
+			AND NOT EXISTS (SELECT 1 FROM drafts d WHERE instr(d.message_json, '"file_id":"' || files.id || '"') > 0)
+			AND NOT EXISTS (SELECT 1 FROM queued_messages q WHERE instr(q.message_json, '"file_id":"' || files.id || '"') > 0)`,
 			chat.FormatTime(t.Now.Add(-draftFileAge)))
 		return err
 	})

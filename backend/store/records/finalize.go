@@ -56,17 +56,15 @@ func (s *Records) FailTurn(ctx context.Context, f chat.TurnFailure) (chat.Turn, 
 
 // endTurn runs a transaction that ends a running turn, and returns the turn.
 func (s *Records) endTurn(ctx context.Context, op string, id chat.TurnID, do func(*core.Tx, *schema.TurnRow) error) (chat.Turn, error) {
-	var row schema.TurnRow
-	err := s.Write(ctx, op, func(t *core.Tx) error {
+	row, err := core.Change(ctx, s.Core, op, func(t *core.Tx) (schema.TurnRow, error) {
 		turn, err := schema.TurnHead(t.DB, id)
+		if err == nil {
+			err = do(t, &turn)
+		}
 		if err != nil {
-			return err
+			return turn, err
 		}
-		if err := do(t, &turn); err != nil {
-			return err
-		}
-		row, err = endedTurn(t.DB, id)
-		return err
+		return endedTurn(t.DB, id)
 	})
 	if err != nil {
 		return chat.Turn{}, err
@@ -175,10 +173,9 @@ func putAnswer(t *core.Tx, f finalization) error {
 			return err
 		}
 	}
-	_, err = t.Exec(`UPDATE turns SET outcome = ?, final_assistant_message_json = ?, assistant_hash = ?,
+	return t.Run(`UPDATE turns SET outcome = ?, final_assistant_message_json = ?, assistant_hash = ?,
 		usage_json = coalesce(?, usage_json), error_json = NULL WHERE id = ?`,
 		f.Outcome, f.message, f.hash, usage, f.TurnID)
-	return err
 }
 
 func tellFinalized(t *core.Tx, session chat.SessionID, f finalization) error {

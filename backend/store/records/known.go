@@ -25,7 +25,8 @@ type knownSource struct {
 	Archived     bool
 }
 
-// knownSessions are the sessions that may contain something of a kind, newest first.
+// knownSessions are the conditions, on a session s and its active branch b, under which it may contain something of a
+// kind.
 var knownSessions = map[chat.KnownKind]string{
 	chat.KnownPin:          `s.id IN (SELECT session_id FROM pins)`,
 	chat.KnownSuggestion:   `s.id IN (SELECT session_id FROM pin_suggestions WHERE dismissed_at IS NULL)`,
@@ -33,8 +34,8 @@ var knownSessions = map[chat.KnownKind]string{
 	chat.KnownSummary:      `EXISTS (SELECT 1 FROM states t WHERE t.id = b.head_state AND t.origin <> 'root')`,
 }
 
-// Known is a page of what is remembered: that of projects, then from all sessions, most recently used ones first,
-// with the total count.
+// Known returns a page of what is remembered, and the total count: what projects contain, and then what sessions
+// contain, the most recently used session first.
 func (s *Records) Known(ctx context.Context, q chat.KnownQuery) (page []chat.Known, total int, err error) {
 	where, ok := knownSessions[q.Kind]
 	if !ok {
@@ -69,7 +70,7 @@ func (s *Records) Known(ctx context.Context, q chat.KnownQuery) (page []chat.Kno
 		list(of)
 		for _, r := range rows {
 			if q.Kind == chat.KnownSummary && find == "" && (total < q.Offset || total >= q.Offset+q.Limit) {
-				total++ // one a session: those of other pages need not be read
+				total++ // one per session: those of other pages need not be read
 				continue
 			}
 			found, err := r.known(db, q.Kind)

@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
@@ -51,14 +52,8 @@ func (r savedPromptRow) prompt() chat.SavedPrompt {
 
 // Assistants are all assistants, by name.
 func (s *Records) Assistants(ctx context.Context) ([]chat.Assistant, error) {
-	var out []chat.Assistant
-	err := s.Read(ctx, "assistant.list", func(db *gorm.DB) error {
-		rows, err := sqlite.All[assistantRow](db, `SELECT * FROM assistants`)
-		for _, r := range rows {
-			out = append(out, r.assistant())
-		}
-		return err
-	})
+	rows, err := core.All[assistantRow](ctx, s, "assistant.list", `SELECT * FROM assistants`)
+	out := lists.Map(rows, assistantRow.assistant)
 	slices.SortFunc(out, func(a, b chat.Assistant) int { return chat.CompareNames(a.Name, b.Name) })
 	return out, err
 }
@@ -95,7 +90,7 @@ func (s *Records) PutAssistant(ctx context.Context, a chat.Assistant) (chat.Assi
 		if err != nil {
 			return err
 		}
-		_, err = t.Exec(`INSERT INTO assistants (id, name, instructions, model, temperature, effort, tools_mode, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+		err = t.Run(`INSERT INTO assistants (id, name, instructions, model, temperature, effort, tools_mode, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (id) DO UPDATE SET name = excluded.name, instructions = excluded.instructions, model = excluded.model, temperature = excluded.temperature,
 			effort = excluded.effort, tools_mode = excluded.tools_mode, updated_at = excluded.updated_at`,
 			id, a.Name, a.Instructions, a.Model, a.Temperature, a.Effort, a.ToolsMode, made, t.Stamp())
@@ -149,8 +144,7 @@ func (s *Records) DropAssistant(ctx context.Context, id chat.AssistantID) error 
 		if _, err := assistantByID(t.DB, id); err != nil {
 			return err
 		}
-		_, err := t.Exec(`DELETE FROM assistants WHERE id = ?`, string(id))
-		return err
+		return t.Run(`DELETE FROM assistants WHERE id = ?`, string(id))
 	})
 }
 
@@ -176,14 +170,8 @@ func applyAssistant(t *core.Tx, session chat.SessionID, id chat.AssistantID) err
 
 // SavedPrompts are all saved prompts, by name.
 func (s *Records) SavedPrompts(ctx context.Context) ([]chat.SavedPrompt, error) {
-	var out []chat.SavedPrompt
-	err := s.Read(ctx, "prompt.list", func(db *gorm.DB) error {
-		rows, err := sqlite.All[savedPromptRow](db, `SELECT * FROM saved_prompts`)
-		for _, r := range rows {
-			out = append(out, r.prompt())
-		}
-		return err
-	})
+	rows, err := core.All[savedPromptRow](ctx, s, "prompt.list", `SELECT * FROM saved_prompts`)
+	out := lists.Map(rows, savedPromptRow.prompt)
 	slices.SortFunc(out, func(a, b chat.SavedPrompt) int { return chat.CompareNames(a.Name, b.Name) })
 	return out, err
 }
@@ -205,7 +193,7 @@ func (s *Records) PutSavedPrompts(ctx context.Context, list []chat.SavedPrompt) 
 			if err != nil {
 				return err
 			}
-			if _, err := t.Exec(`INSERT INTO saved_prompts (id, name, text, created_at, updated_at) VALUES (?, ?, ?, ?, ?)
+			if err := t.Run(`INSERT INTO saved_prompts (id, name, text, created_at, updated_at) VALUES (?, ?, ?, ?, ?)
 				ON CONFLICT (id) DO UPDATE SET name = excluded.name, text = excluded.text, updated_at = excluded.updated_at`,
 				id, p.Name, p.Text, made, t.Stamp()); err != nil {
 				return err

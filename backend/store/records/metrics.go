@@ -16,8 +16,8 @@ import (
 // A turn's metrics arrive in parts: during assembly, at the end of the answer, when it is summarised and when it is
 // indexed.
 
-// MergeTurnMetrics adds the non-zero fields of m to a turn's row. An unreadable row never stops the turn: it is
-// started over.
+// MergeTurnMetrics adds the non-zero fields of m to a turn's row. An unreadable row is replaced, because metrics never
+// stop a turn.
 func MergeTurnMetrics(t *core.Tx, turn chat.TurnID, m chat.TurnMetrics) error {
 	if m == (chat.TurnMetrics{}) {
 		return nil
@@ -87,10 +87,9 @@ func putMetrics(t *core.Tx, turn chat.TurnID, step string, m any) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.Exec(`INSERT INTO metrics (turn_id, step_id, created_at, updated_at, metrics_json) VALUES (?, ?, ?, ?, ?)
+	return t.Run(`INSERT INTO metrics (turn_id, step_id, created_at, updated_at, metrics_json) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (turn_id, step_id) DO UPDATE SET metrics_json = excluded.metrics_json, updated_at = excluded.updated_at`,
 		turn, step, t.Stamp(), t.Stamp(), string(b))
-	return err
 }
 
 type metricsRow struct {
@@ -140,23 +139,19 @@ type measureRow struct {
 // Measures are the newest turns of a branch's lineage, of a session or of all sessions with their metrics, newest
 // first.
 func (s *Records) Measures(ctx context.Context, q chat.MeasureQuery) ([]chat.TurnMeasure, error) {
-	var rows []measureRow
-	err := s.Read(ctx, "metrics.read", func(db *gorm.DB) error {
+	rows, err := core.Query(ctx, s, "metrics.read", func(db *gorm.DB) ([]measureRow, error) {
 		with, from, args, err := measured(db, q)
 		if err != nil || from == "" {
-			return err
+			return nil, err
 		}
-		rows, err = sqlite.All[measureRow](db, with+`SELECT `+metricColumns+`, t.session_id, s.title, t.primary_model AS model, t.created_at
+		return sqlite.All[measureRow](db, with+`SELECT `+metricColumns+`, t.session_id, s.title, t.primary_model AS model, t.created_at
 			`+from, args...)
-		return err
 	})
-	out := make([]chat.TurnMeasure, len(rows))
-	for i, r := range rows {
-		out[i] = chat.TurnMeasure{
+	return lists.Map(rows, func(r measureRow) chat.TurnMeasure {
+		return chat.TurnMeasure{
 			TurnMetricsRow: r.Row.row(), Session: chat.SessionID(r.SessionID), Title: r.Title, Model: r.Model, At: schema.Moment(r.CreatedAt),
 		}
-	}
-	return out, err
+	}), err
 }
 
 // measured is the FROM clause of a query; empty: no turns. Identifiers begin with their creation time, so the newest
@@ -200,7 +195,7 @@ type modelUsageRow struct {
 // UsageByModel sums the token usage that providers reported and its stored cost, by the model that answered and the
 // source of its price. Duplicated turns are not counted again. Impossible numbers count as zero.
 func (s *Records) UsageByModel(ctx context.Context, q chat.UsageQuery) ([]chat.ModelUsage, error) {
-	where, args := `(s.source <> ? OR t.created_at >= s.created_at)`, []any{schema.SourceDuplicate}
+	where, args := `t.usage_json IS NOT NULL AND json_valid(t.usage_json) AND (s.source <> ? OR t.created_at >= s.created_at)`, []any{schema.SourceDuplicate}
 	if q.Session != "" {
 		where += ` AND t.session_id = ?`
 		args = append(args, q.Session)
@@ -209,16 +204,42 @@ func (s *Records) UsageByModel(ctx context.Context, q chat.UsageQuery) ([]chat.M
 		where += ` AND t.created_at >= ?`
 		args = append(args, chat.FormatTime(q.Since))
 	}
+	return s.usageOf(ctx, `SELECT t.primary_model AS model, t.usage_json AS usage FROM turns t JOIN sessions s ON s.id = t.session_id WHERE `+where, args)
+}
+
+// BackgroundUsage sums the token usage of the calls that wrote states, titles and range summaries, as their
+// validations recorded it, like UsageByModel. Calls whose result was not stored are not included.
+func (s *Records) BackgroundUsage(ctx context.Context, q chat.UsageQuery) ([]chat.ModelUsage, error) {
+	// A duplicate copies range summaries in the moment in which it is created.
+	where := `CASE WHEN json_valid(t.validation_json) THEN json_type(t.validation_json, '$.usage') = 'object' END
+		AND (s.source <> ? OR t.created_at > s.created_at)`
+	args := []any{schema.SourceDuplicate}
+	if q.Session != "" {
+		where += ` AND t.session_id = ?`
+		args = append(args, q.Session)
+	}
+	if !q.Since.IsZero() { // ids begin with their creation time, and have an index
+		where += ` AND t.id >= ? AND t.created_at >= ?`
+		args = append(args, chat.FirstID(q.Since), chat.FormatTime(q.Since))
+	}
+	from := func(table, model string) string {
+		return `SELECT coalesce(nullif(json_extract(t.validation_json, '$.asked'), ''), ` + model + `) AS model,
+			json_extract(t.validation_json, '$.usage') AS usage FROM ` + table + ` t JOIN sessions s ON s.id = t.session_id WHERE ` + where
+	}
+	return s.usageOf(ctx, from("states", "t.model")+` UNION ALL `+from("summaries", "t.generated_by"), append(args, args...))
+}
+
+// usageOf sums the usages that a query returns as a model and a JSON object.
+func (s *Records) usageOf(ctx context.Context, query string, args []any) ([]chat.ModelUsage, error) {
 	number := func(name string) string {
-		value := `json_extract(t.usage_json, '$.` + name + `')`
+		value := `json_extract(usage, '$.` + name + `')`
 		return `coalesce(sum(CASE WHEN ` + value + ` BETWEEN 0 AND 100000000 THEN ` + value + ` END), 0)`
 	}
-	rows, err := core.All[modelUsageRow](ctx, s, "usage.read", `SELECT t.primary_model AS model, count(*) AS turns, `+
+	rows, err := core.All[modelUsageRow](ctx, s, "usage.read", `SELECT model, count(*) AS turns, `+
 		number("input_tokens")+` AS input, `+number("output_tokens")+` AS output, `+number("cached_input_tokens")+` AS cached, `+
 		number("cache_write_tokens")+` AS writes, `+number("reasoning_tokens")+` AS reasoning,
-			coalesce(json_extract(t.usage_json, '$.cost.source'), '') AS price_source, coalesce(sum(json_extract(t.usage_json, '$.cost.usd')), 0) AS usd
-			FROM turns t JOIN sessions s ON s.id = t.session_id
-			WHERE t.usage_json IS NOT NULL AND json_valid(t.usage_json) AND `+where+` GROUP BY t.primary_model, price_source ORDER BY t.primary_model, price_source`, args...)
+			coalesce(json_extract(usage, '$.cost.source'), '') AS price_source, coalesce(sum(json_extract(usage, '$.cost.usd')), 0) AS usd
+			FROM (`+query+`) GROUP BY model, price_source ORDER BY model, price_source`, args...)
 	out := make([]chat.ModelUsage, len(rows))
 	for i, r := range rows {
 		out[i] = chat.ModelUsage{Model: r.Model, Turns: r.Turns, Usage: chat.Usage{

@@ -4,9 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
-	"gorm.io/gorm"
-
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
@@ -32,15 +31,8 @@ func (r permissionRow) permission() chat.ToolPermission {
 
 // ToolPermissions are all decisions that apply to later calls.
 func (s *Records) ToolPermissions(ctx context.Context) ([]chat.ToolPermission, error) {
-	var out []chat.ToolPermission
-	err := s.Read(ctx, "permission.list", func(db *gorm.DB) error {
-		rows, err := sqlite.All[permissionRow](db, `SELECT * FROM tool_permissions ORDER BY source, tool, session_id`)
-		for _, r := range rows {
-			out = append(out, r.permission())
-		}
-		return err
-	})
-	return out, err
+	rows, err := core.All[permissionRow](ctx, s, "permission.list", `SELECT * FROM tool_permissions ORDER BY source, tool, session_id`)
+	return lists.Map(rows, permissionRow.permission), err
 }
 
 // PutToolPermission stores a decision; it replaces an earlier one for the same tool and scope.
@@ -57,10 +49,9 @@ func (s *Records) PutToolPermission(ctx context.Context, p chat.ToolPermission) 
 				return err
 			}
 		}
-		_, err := t.Exec(`INSERT INTO tool_permissions (source, tool, session_id, decision, definition_hash, created_at) VALUES (?, ?, ?, ?, ?, ?)
+		return t.Run(`INSERT INTO tool_permissions (source, tool, session_id, decision, definition_hash, created_at) VALUES (?, ?, ?, ?, ?, ?)
 			ON CONFLICT (source, tool, session_id) DO UPDATE SET decision = excluded.decision, definition_hash = excluded.definition_hash,
 			created_at = excluded.created_at`, schema.Clean(p.Source), schema.Clean(p.Tool), string(p.Session), p.Decision, p.Definition, t.Stamp())
-		return err
 	})
 }
 
@@ -80,7 +71,7 @@ func (s *Records) DropToolPermission(ctx context.Context, source, tool string, s
 func (s *Records) ForgetToolSource(ctx context.Context, source string) error {
 	return s.Write(ctx, "permission.forget", func(t *core.Tx) error {
 		for _, table := range []string{"tool_permissions", "tool_definitions", "tool_marks"} {
-			if _, err := t.Exec(`DELETE FROM `+table+` WHERE source = ?`, source); err != nil {
+			if err := t.Run(`DELETE FROM `+table+` WHERE source = ?`, source); err != nil {
 				return err
 			}
 		}
@@ -91,20 +82,17 @@ func (s *Records) ForgetToolSource(ctx context.Context, source string) error {
 // PinnedDefinitions are the accepted definitions, the current ones and those before.
 func (s *Records) PinnedDefinitions(ctx context.Context) ([]chat.PinnedDefinition, error) {
 	var out []chat.PinnedDefinition
-	err := s.Read(ctx, "definition.list", func(db *gorm.DB) error {
-		rows, err := sqlite.All[struct {
-			Hash, AcceptedAt, Definition string
-			Current                      bool
-		}](db, `SELECT hash, accepted_at, definition, current FROM tool_definitions ORDER BY source, tool, accepted_at, hash`)
-		for _, r := range rows {
-			p := chat.PinnedDefinition{Hash: r.Hash, AcceptedAt: schema.Moment(r.AcceptedAt), Current: r.Current}
-			if json.Unmarshal([]byte(r.Definition), &p.ToolDefinition) != nil || p.ToolDefinition.Hash() != r.Hash {
-				continue // it is not what was accepted, so it needs a new decision
-			}
-			out = append(out, p)
+	rows, err := core.All[struct {
+		Hash, AcceptedAt, Definition string
+		Current                      bool
+	}](ctx, s, "definition.list", `SELECT hash, accepted_at, definition, current FROM tool_definitions ORDER BY source, tool, accepted_at, hash`)
+	for _, r := range rows {
+		p := chat.PinnedDefinition{Hash: r.Hash, AcceptedAt: schema.Moment(r.AcceptedAt), Current: r.Current}
+		if json.Unmarshal([]byte(r.Definition), &p.ToolDefinition) != nil || p.ToolDefinition.Hash() != r.Hash {
+			continue // it is not what was accepted, so it needs a new decision
 		}
-		return err
-	})
+		out = append(out, p)
+	}
 	return out, err
 }
 
@@ -117,10 +105,10 @@ func (s *Records) AcceptDefinitions(ctx context.Context, list []chat.ToolDefinit
 			if err != nil {
 				return sqlite.Invalid("The definition of %s cannot be stored: %v.", d.Tool, err)
 			}
-			if _, err := t.Exec(`UPDATE tool_definitions SET current = 0 WHERE source = ? AND tool = ?`, d.Source, d.Tool); err != nil {
+			if err := t.Run(`UPDATE tool_definitions SET current = 0 WHERE source = ? AND tool = ?`, d.Source, d.Tool); err != nil {
 				return err
 			}
-			if _, err := t.Exec(`INSERT INTO tool_definitions (hash, source, tool, accepted_at, current, definition) VALUES (?, ?, ?, ?, 1, ?)
+			if err := t.Run(`INSERT INTO tool_definitions (hash, source, tool, accepted_at, current, definition) VALUES (?, ?, ?, ?, 1, ?)
 				ON CONFLICT (source, tool, hash) DO UPDATE SET current = 1, accepted_at = excluded.accepted_at`,
 				d.Hash(), d.Source, d.Tool, t.Stamp(), string(text)); err != nil {
 				return err
@@ -133,22 +121,19 @@ func (s *Records) AcceptDefinitions(ctx context.Context, list []chat.ToolDefinit
 // ToolMarks are the hashes of the definitions that the user marked as having no effects, by source and tool.
 func (s *Records) ToolMarks(ctx context.Context) (map[chat.ReadOnlyMark]string, error) {
 	out := map[chat.ReadOnlyMark]string{}
-	err := s.Read(ctx, "mark.list", func(db *gorm.DB) error {
-		rows, err := sqlite.All[struct{ Source, Tool, Hash string }](db, `SELECT source, tool, hash FROM tool_marks`)
-		for _, r := range rows {
-			out[chat.ReadOnlyMark{Source: r.Source, Tool: r.Tool}] = r.Hash
-		}
-		return err
-	})
+	rows, err := core.All[struct{ Source, Tool, Hash string }](ctx, s, "mark.list", `SELECT source, tool, hash FROM tool_marks`)
+	for _, r := range rows {
+		out[chat.ReadOnlyMark{Source: r.Source, Tool: r.Tool}] = r.Hash
+	}
 	return out, err
 }
 
 // MarkTool marks a tool, with its present definition, as having no effects; an empty hash removes the mark.
 func (s *Records) MarkTool(ctx context.Context, m chat.ReadOnlyMark, hash string) error {
 	return s.Write(ctx, "mark.put", func(t *core.Tx) error {
-		_, err := t.Exec(`DELETE FROM tool_marks WHERE source = ? AND tool = ?`, m.Source, m.Tool)
+		err := t.Run(`DELETE FROM tool_marks WHERE source = ? AND tool = ?`, m.Source, m.Tool)
 		if err == nil && hash != "" {
-			_, err = t.Exec(`INSERT INTO tool_marks (source, tool, hash, created_at) VALUES (?, ?, ?, ?)`, schema.Clean(m.Source), schema.Clean(m.Tool), hash, t.Stamp())
+			err = t.Run(`INSERT INTO tool_marks (source, tool, hash, created_at) VALUES (?, ?, ?, ?)`, schema.Clean(m.Source), schema.Clean(m.Tool), hash, t.Stamp())
 		}
 		return err
 	})

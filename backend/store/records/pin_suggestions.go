@@ -47,7 +47,7 @@ func suggestPins(t *core.Tx, turn schema.TurnRow) error {
 	}
 	found := intent.TypedInstructions(said)
 	for _, s := range found[:min(len(found), maxTurnSuggestions)] {
-		_, err := t.Exec(`INSERT INTO pin_suggestions (id, session_id, branch_id, turn_id, turn_seq, span_from, span_to)
+		err := t.Run(`INSERT INTO pin_suggestions (id, session_id, branch_id, turn_id, turn_seq, span_from, span_to)
 			VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (turn_id, span_from) DO NOTHING`,
 			t.NewID(), turn.SessionID, turn.BranchID, turn.ID, turn.TurnSeq, s.Start, s.End)
 		if err != nil {

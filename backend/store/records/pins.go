@@ -112,32 +112,13 @@ func (p Pinned) Pin(position int) chat.Pin {
 
 // Pins are the pinned facts of a branch, in order; Position counts from 0.
 func (s *Records) Pins(ctx context.Context, branch chat.BranchID) ([]chat.Pin, error) {
-	var standing []Pinned
-	err := s.Read(ctx, "pin.list", func(db *gorm.DB) error {
-		segs, err := core.Segments(db, branch)
-		if err != nil {
-			return err
-		}
-		standing, err = PinsOn(db, segs)
-		return err
-	})
-	out := make([]chat.Pin, len(standing))
-	for i, p := range standing {
-		out[i] = p.Pin(i)
-	}
-	return out, err
+	return s.PinsAt(ctx, branch, core.AllTurns)
 }
 
 // PinsAt are the pins of a branch forked now after a turn_seq.
 func (s *Records) PinsAt(ctx context.Context, branch chat.BranchID, seq int64) ([]chat.Pin, error) {
-	var standing []Pinned
-	err := s.Read(ctx, "pin.list", func(db *gorm.DB) error {
-		segs, err := core.Segments(db, branch)
-		if err != nil {
-			return err
-		}
-		standing, err = PinsOn(db, forkedAt(segs, seq))
-		return err
+	standing, err := core.OnLineage(ctx, s, "pin.list", branch, func(db *gorm.DB, segs []core.Segment) ([]Pinned, error) {
+		return PinsOn(db, forkedAt(segs, seq))
 	})
 	out := make([]chat.Pin, len(standing))
 	for i, p := range standing {

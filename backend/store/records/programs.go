@@ -99,7 +99,7 @@ func (s *Records) SeeClient(ctx context.Context, v chat.ClientVisit) (chat.Clien
 		if err := makeClient(t, v.Name); err != nil {
 			return err
 		}
-		_, err := t.Exec(`UPDATE mcp_clients SET seen_at = ?, claims = CASE WHEN ? = '' THEN claims ELSE ? END WHERE name = ?`,
+		err := t.Run(`UPDATE mcp_clients SET seen_at = ?, claims = CASE WHEN ? = '' THEN claims ELSE ? END WHERE name = ?`,
 			t.Stamp(), v.Claims, shortText(v.Claims, chat.MaxTitleRunes), v.Name)
 		if err == nil {
 			out, err = clientByName(t.DB, v.Name)
@@ -122,7 +122,7 @@ func makeClient(t *core.Tx, name string) error {
 		err = chat.Errorf(chat.CodeTooLarge, "", "The list of programs has %d, the most it can have.", n).WithHint("remove one: contextinfinity mcp clients forget NAME")
 	}
 	if err == nil {
-		_, err = t.Exec(`INSERT INTO mcp_clients (name, scope, created_at) VALUES (?, ?, ?)`, name, chat.ClientAsked, t.Stamp())
+		err = t.Run(`INSERT INTO mcp_clients (name, scope, created_at) VALUES (?, ?, ?)`, name, chat.ClientAsked, t.Stamp())
 	}
 	return err
 }
@@ -139,10 +139,10 @@ func (s *Records) AllowClient(ctx context.Context, c chat.ClientChoice) error {
 		if err := makeClient(t, c.Name); err != nil {
 			return err
 		}
-		if _, err := t.Exec(`UPDATE mcp_clients SET scope = ?, remember = ? WHERE name = ?`, c.Scope, c.Remember, c.Name); err != nil {
+		if err := t.Run(`UPDATE mcp_clients SET scope = ?, remember = ? WHERE name = ?`, c.Scope, c.Remember, c.Name); err != nil {
 			return err
 		}
-		if _, err := t.Exec(`DELETE FROM mcp_grants WHERE client = ?`, c.Name); err != nil || c.Scope != chat.ClientChosen {
+		if err := t.Run(`DELETE FROM mcp_grants WHERE client = ?`, c.Name); err != nil || c.Scope != chat.ClientChosen {
 			return err
 		}
 		for _, id := range c.Sessions {
@@ -166,8 +166,7 @@ func (s *Records) AllowClient(ctx context.Context, c chat.ClientChoice) error {
 }
 
 func grant(t *core.Tx, client, session, folder string) error {
-	_, err := t.Exec(`INSERT INTO mcp_grants (client, session_id, folder) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, client, session, folder)
-	return err
+	return t.Run(`INSERT INTO mcp_grants (client, session_id, folder) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, client, session, folder)
 }
 
 // ForgetClient removes a program from the list, with its token and permissions. Its notes and the record of its
@@ -177,11 +176,10 @@ func (s *Records) ForgetClient(ctx context.Context, name string) error {
 		if _, err := clientByName(t.DB, name); err != nil {
 			return err
 		}
-		if _, err := t.Exec(`DELETE FROM mcp_grants WHERE client = ?`, name); err != nil {
+		if err := t.Run(`DELETE FROM mcp_grants WHERE client = ?`, name); err != nil {
 			return err
 		}
-		_, err := t.Exec(`DELETE FROM mcp_clients WHERE name = ?`, name)
-		return err
+		return t.Run(`DELETE FROM mcp_clients WHERE name = ?`, name)
 	})
 }
 
@@ -199,8 +197,7 @@ func (s *Records) SetClientToken(ctx context.Context, name, hash string) error {
 		} else if err := makeClient(t, name); err != nil {
 			return err
 		}
-		_, err := t.Exec(`UPDATE mcp_clients SET token_hash = ?, token_at = ? WHERE name = ?`, hash, at, name)
-		return err
+		return t.Run(`UPDATE mcp_clients SET token_hash = ?, token_at = ? WHERE name = ?`, hash, at, name)
 	})
 }
 
@@ -219,13 +216,8 @@ func (s *Records) SessionsIn(ctx context.Context, folders []string) ([]chat.Sess
 	if err != nil {
 		return nil, err
 	}
-	var out []chat.SessionID
-	err = s.Read(ctx, "session.folders", func(db *gorm.DB) (err error) {
-		out, err = sqlite.All[chat.SessionID](db, `SELECT id FROM sessions WHERE archived_at IS NULL AND folder <> ''
-			AND folder IN (SELECT value FROM json_each(?)) ORDER BY id`, string(list))
-		return err
-	})
-	return out, err
+	return core.All[chat.SessionID](ctx, s, "session.folders", `SELECT id FROM sessions WHERE archived_at IS NULL AND folder <> ''
+		AND folder IN (SELECT value FROM json_each(?)) ORDER BY id`, string(list))
 }
 
 // shortText is an external text as stored: limited in length, on one line.
@@ -245,21 +237,20 @@ func (s *Records) RecordAccess(ctx context.Context, a chat.ClientAccess) error {
 		if err != nil {
 			return err
 		}
-		if _, err := t.Exec(`INSERT INTO mcp_accesses (id, at, client, tool, query, outcome, more) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		if err := t.Run(`INSERT INTO mcp_accesses (id, at, client, tool, query, outcome, more) VALUES (?, ?, ?, ?, ?, ?, ?)`,
 			id, t.Stamp(), a.Client, shortText(a.Tool, 64), shortText(a.Query, chat.MaxQueryRunes), a.Outcome, a.More+len(a.Shown)-len(shown)); err != nil {
 			return err
 		}
 		for i, x := range shown {
-			if _, err := t.Exec(`INSERT INTO mcp_shown (access_id, session_id, turn_id, place) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`, id, x.Session, x.Turn, i); err != nil {
+			if err := t.Run(`INSERT INTO mcp_shown (access_id, session_id, turn_id, place) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`, id, x.Session, x.Turn, i); err != nil {
 				return err
 			}
 		}
 		oldest := id - chat.MaxAccesses
-		if _, err := t.Exec(`DELETE FROM mcp_shown WHERE access_id <= ?`, oldest); err != nil {
+		if err := t.Run(`DELETE FROM mcp_shown WHERE access_id <= ?`, oldest); err != nil {
 			return err
 		}
-		_, err = t.Exec(`DELETE FROM mcp_accesses WHERE id <= ?`, oldest)
-		return err
+		return t.Run(`DELETE FROM mcp_accesses WHERE id <= ?`, oldest)
 	})
 }
 
@@ -278,33 +269,29 @@ func (s *Records) Accesses(ctx context.Context, q chat.AccessQuery) ([]chat.Clie
 		limit = 500
 	}
 	var out []chat.ClientAccess
-	err := s.Read(ctx, "access.list", func(db *gorm.DB) error {
-		rows, err := sqlite.All[accessRow](db, `SELECT a.*, w.session_id, w.turn_id, s.title FROM
-			  (SELECT * FROM mcp_accesses WHERE (? = '' OR client = ?) AND (? = 0 OR id < ?) ORDER BY id DESC LIMIT ?) a
-			LEFT JOIN mcp_shown w ON w.access_id = a.id LEFT JOIN sessions s ON s.id = w.session_id ORDER BY a.id DESC, w.place`,
-			q.Client, q.Client, q.Before, q.Before, limit)
-		for _, r := range rows {
-			if n := len(out); n == 0 || out[n-1].ID != r.ID {
-				out = append(out, chat.ClientAccess{ID: r.ID, At: schema.Moment(r.At), Client: r.Client, Tool: r.Tool, Query: r.Query, Outcome: r.Outcome, More: r.More})
-			}
-			if r.SessionID != nil {
-				a := &out[len(out)-1]
-				a.Shown = append(a.Shown, chat.ShownTurn{Session: chat.SessionID(*r.SessionID), Title: schema.Text(r.Title), Turn: chat.TurnID(schema.Text(r.TurnID))})
-			}
+	rows, err := core.All[accessRow](ctx, s, "access.list", `SELECT a.*, w.session_id, w.turn_id, s.title FROM
+		  (SELECT * FROM mcp_accesses WHERE (? = '' OR client = ?) AND (? = 0 OR id < ?) ORDER BY id DESC LIMIT ?) a
+		LEFT JOIN mcp_shown w ON w.access_id = a.id LEFT JOIN sessions s ON s.id = w.session_id ORDER BY a.id DESC, w.place`,
+		q.Client, q.Client, q.Before, q.Before, limit)
+	for _, r := range rows {
+		if n := len(out); n == 0 || out[n-1].ID != r.ID {
+			out = append(out, chat.ClientAccess{ID: r.ID, At: schema.Moment(r.At), Client: r.Client, Tool: r.Tool, Query: r.Query, Outcome: r.Outcome, More: r.More})
 		}
-		return err
-	})
+		if r.SessionID != nil {
+			a := &out[len(out)-1]
+			a.Shown = append(a.Shown, chat.ShownTurn{Session: chat.SessionID(*r.SessionID), Title: schema.Text(r.Title), Turn: chat.TurnID(schema.Text(r.TurnID))})
+		}
+	}
 	return out, err
 }
 
 // ClearAccesses empties the access log.
 func (s *Records) ClearAccesses(ctx context.Context) error {
 	return s.Write(ctx, "access.clear", func(t *core.Tx) error {
-		if _, err := t.Exec(`DELETE FROM mcp_shown`); err != nil {
+		if err := t.Run(`DELETE FROM mcp_shown`); err != nil {
 			return err
 		}
-		_, err := t.Exec(`DELETE FROM mcp_accesses`)
-		return err
+		return t.Run(`DELETE FROM mcp_accesses`)
 	})
 }
 
@@ -354,7 +341,7 @@ func (s *Records) addNote(t *core.Tx, n chat.ClientNote) (schema.TurnRow, error)
 	if err != nil {
 		return row, err
 	}
-	_, err = t.Exec(`INSERT INTO mcp_notes (client, key, session_id, turn_id, created_at) VALUES (?, ?, ?, ?, ?)
+	err = t.Run(`INSERT INTO mcp_notes (client, key, session_id, turn_id, created_at) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (client, key) DO UPDATE SET session_id = excluded.session_id, turn_id = excluded.turn_id, created_at = excluded.created_at`,
 		n.Client, n.Key, row.SessionID, row.ID, t.Stamp())
 	return row, err

@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
@@ -45,20 +46,15 @@ func (r projectFileRow) file() chat.ProjectFile {
 
 // ProjectFiles are the files of a project: its documents, then those of the watched folder, by path.
 func (s *Records) ProjectFiles(ctx context.Context, id chat.ProjectID) ([]chat.ProjectFile, error) {
-	var out []chat.ProjectFile
-	err := s.Read(ctx, "project.files", func(db *gorm.DB) error {
+	return core.Query(ctx, s, "project.files", func(db *gorm.DB) ([]chat.ProjectFile, error) {
 		if _, err := ProjectByID(db, id); err != nil {
-			return err
+			return nil, err
 		}
 		rows, err := sqlite.All[projectFileRow](db, `SELECT p.*, f.id AS file_id, f.media_type, f.size, f.tokens, f.content_hash AS hash,
 			  EXISTS (SELECT 1 FROM turns t WHERE t.id = f.turn_id AND t.phase = 'Done') AS indexed
 			FROM project_files p JOIN files f ON f.session_id = p.session_id WHERE p.project_id = ? AND p.current = 1 ORDER BY p.kind, p.path`, id)
-		for _, r := range rows {
-			out = append(out, r.file())
-		}
-		return err
+		return lists.Map(rows, projectFileRow.file), err
 	})
-	return out, err
 }
 
 // PutProjectFile adds a file to a project, replacing the one with this kind and path. If the content is the same,
@@ -78,9 +74,8 @@ func (s *Records) PutProjectFile(ctx context.Context, n chat.NewProjectFile) (ma
 			return err
 		}
 		if len(same) > 0 {
-			_, err = t.Exec(`UPDATE project_files SET modified_at = ? WHERE project_id = ? AND kind = ? AND path = ? AND current = 1`,
+			return t.Run(`UPDATE project_files SET modified_at = ? WHERE project_id = ? AND kind = ? AND path = ? AND current = 1`,
 				chat.FormatTime(n.ModifiedAt), n.Project, n.Kind, n.Path)
-			return err
 		}
 		made = true
 		if err := dropProjectFiles(t, n.Project, n.Kind, []string{n.Path}); err != nil {
@@ -90,9 +85,8 @@ func (s *Records) PutProjectFile(ctx context.Context, n chat.NewProjectFile) (ma
 		if err != nil {
 			return err
 		}
-		_, err = t.Exec(`INSERT INTO project_files (project_id, kind, path, session_id, current, modified_at, read_at) VALUES (?, ?, ?, ?, 1, ?, ?)`,
+		return t.Run(`INSERT INTO project_files (project_id, kind, path, session_id, current, modified_at, read_at) VALUES (?, ?, ?, ?, 1, ?, ?)`,
 			n.Project, n.Kind, n.Path, session, chat.FormatTime(n.ModifiedAt), t.Stamp())
-		return err
 	})
 	return made, err
 }
@@ -112,7 +106,7 @@ func (s *Records) holdFile(t *core.Tx, n chat.NewProjectFile, sum []byte) (strin
 		return "", err
 	}
 	file := chat.FileID(t.NewID())
-	if _, err := t.Exec(`INSERT INTO files (id, session_id, name, media_type, size, created_at, content_hash, tokens, content, text)
+	if err := t.Run(`INSERT INTO files (id, session_id, name, media_type, size, created_at, content_hash, tokens, content, text)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, file, id, schema.Clean(n.Path), schema.Clean(n.MediaType), len(n.Content), t.Stamp(), sum, n.Tokens, n.Content, schema.OrNull(n.Text)); err != nil {
 		return "", err
 	}
@@ -134,7 +128,7 @@ func (s *Records) holdFile(t *core.Tx, n chat.NewProjectFile, sum []byte) (strin
 	if err != nil {
 		return "", err
 	}
-	_, err = t.Exec(`UPDATE jobs SET priority = ? WHERE job_key = ?`, queue.PriorityImported, queue.JobKey(chat.JobIndexTurn, row.ID))
+	err = t.Run(`UPDATE jobs SET priority = ? WHERE job_key = ?`, queue.PriorityImported, queue.JobKey(chat.JobIndexTurn, row.ID))
 	return session.ID, err
 }
 
@@ -156,7 +150,7 @@ func dropProjectFiles(t *core.Tx, id chat.ProjectID, kind chat.ProjectFileKind, 
 		return err
 	}
 	for _, session := range dropped {
-		if _, err := t.Exec(`UPDATE project_files SET current = 0 WHERE session_id = ?`, session); err != nil {
+		if err := t.Run(`UPDATE project_files SET current = 0 WHERE session_id = ?`, session); err != nil {
 			return err
 		}
 	}
@@ -191,12 +185,12 @@ func sweepProjectFiles(t *core.Tx, of []string) error {
 	if err != nil || len(gone) == 0 {
 		return err
 	}
-	if _, err := t.Exec(`PRAGMA defer_foreign_keys = ON`); err != nil {
+	if err := t.Run(`PRAGMA defer_foreign_keys = ON`); err != nil {
 		return err
 	}
 	for _, id := range gone {
 		for _, table := range slices.Backward(schema.SessionTables) {
-			if _, err := t.Exec(`DELETE FROM `+table.Name+` WHERE `+table.Of, id); err != nil {
+			if err := t.Run(`DELETE FROM `+table.Name+` WHERE `+table.Of, id); err != nil {
 				return err
 			}
 		}

@@ -118,29 +118,26 @@ func (s *Records) CreateProject(ctx context.Context, v chat.ProjectSettings) (ch
 	if err != nil {
 		return chat.Project{}, err
 	}
-	var out chat.Project
-	err = s.Write(ctx, "project.create", func(t *core.Tx) error {
+	return core.Change(ctx, s.Core, "project.create", func(t *core.Tx) (none chat.Project, err error) {
 		n, err := sqlite.One[int](t.DB, "projects", "", `SELECT count(*) FROM projects`)
 		if err != nil {
-			return err
+			return none, err
 		}
 		if n >= chat.MaxProjects {
-			return chat.Errorf(chat.CodeTooLarge, "", "There are %d projects, and no more can be made.", n).WithHint("delete one: contextinfinity projects delete")
+			return none, chat.Errorf(chat.CodeTooLarge, "", "There are %d projects, and no more can be made.", n).WithHint("delete one: contextinfinity projects delete")
 		}
 		if err := refuseProjectName(t, v.Name); err != nil {
-			return err
+			return none, err
 		}
 		id := chat.ProjectID(t.NewID())
-		if _, err := t.Exec(`INSERT INTO projects (id, name, created_at, updated_at) VALUES (?, ?, ?, ?)`, id, v.Name, t.Stamp(), t.Stamp()); err != nil {
-			return err
+		if err := t.Run(`INSERT INTO projects (id, name, created_at, updated_at) VALUES (?, ?, ?, ?)`, id, v.Name, t.Stamp(), t.Stamp()); err != nil {
+			return none, err
 		}
 		if err := putProject(t, chat.Project{ID: id, Name: v.Name}, v); err != nil {
-			return err
+			return none, err
 		}
-		out, err = ProjectByID(t.DB, id)
-		return err
+		return ProjectByID(t.DB, id)
 	})
-	return out, err
 }
 
 // SetProject replaces all settings of a project. A new name also renames its folder.
@@ -175,7 +172,7 @@ func putProject(t *core.Tx, old chat.Project, v chat.ProjectSettings) error {
 	if err != nil {
 		return err
 	}
-	if _, err := t.Exec(`UPDATE projects SET name = ?, instructions = ?, model = ?, tools_mode = ?, tools_json = ?, updated_at = ? WHERE id = ?`,
+	if err := t.Run(`UPDATE projects SET name = ?, instructions = ?, model = ?, tools_mode = ?, tools_json = ?, updated_at = ? WHERE id = ?`,
 		v.Name, schema.Clean(v.Instructions), schema.Clean(v.Model), v.ToolsMode, string(tools), t.Stamp(), old.ID); err != nil {
 		return err
 	}
@@ -183,7 +180,7 @@ func putProject(t *core.Tx, old chat.Project, v chat.ProjectSettings) error {
 	for _, f := range old.Facts {
 		ids[f.Text] = f.ID
 	}
-	if _, err := t.Exec(`DELETE FROM project_facts WHERE project_id = ?`, old.ID); err != nil {
+	if err := t.Run(`DELETE FROM project_facts WHERE project_id = ?`, old.ID); err != nil {
 		return err
 	}
 	for i, text := range v.Facts {
@@ -192,7 +189,7 @@ func putProject(t *core.Tx, old chat.Project, v chat.ProjectSettings) error {
 		if id == "" {
 			id = chat.PinID(t.NewID())
 		}
-		if _, err := t.Exec(`INSERT INTO project_facts (id, project_id, position, text) VALUES (?, ?, ?, ?)`, id, old.ID, i, text); err != nil {
+		if err := t.Run(`INSERT INTO project_facts (id, project_id, position, text) VALUES (?, ?, ?, ?)`, id, old.ID, i, text); err != nil {
 			return err
 		}
 	}
@@ -249,11 +246,10 @@ func renameFolder(t *core.Tx, from, to string) error {
 			return err
 		}
 	}
-	if _, err := t.Exec(`UPDATE OR REPLACE mcp_grants SET folder = ? WHERE folder = ?`, to, from); err != nil {
+	if err := t.Run(`UPDATE OR REPLACE mcp_grants SET folder = ? WHERE folder = ?`, to, from); err != nil {
 		return err
 	}
-	_, err = t.Exec(`UPDATE projects SET name = ?, updated_at = ? WHERE name = ?`, to, t.Stamp(), from)
-	return err
+	return t.Run(`UPDATE projects SET name = ?, updated_at = ? WHERE name = ?`, to, t.Stamp(), from)
 }
 
 // WatchProject sets the folder whose files belong to a project; empty: none. Files of the previous folder are removed
@@ -269,7 +265,7 @@ func (s *Records) WatchProject(ctx context.Context, id chat.ProjectID, dir strin
 			if err := dropProjectFiles(t, id, chat.ProjectWatched, nil); err != nil {
 				return err
 			}
-			if _, err := t.Exec(`UPDATE projects SET watch = ?, scan_json = '', updated_at = ? WHERE id = ?`, dir, t.Stamp(), id); err != nil {
+			if err := t.Run(`UPDATE projects SET watch = ?, scan_json = '', updated_at = ? WHERE id = ?`, dir, t.Stamp(), id); err != nil {
 				return err
 			}
 		}
@@ -286,7 +282,6 @@ func (s *Records) SetProjectScan(ctx context.Context, id chat.ProjectID, scan ch
 		return err
 	}
 	return s.Write(ctx, "project.scan", func(t *core.Tx) error {
-		_, err := t.Exec(`UPDATE projects SET scan_json = ? WHERE id = ?`, string(raw), id)
-		return err
+		return t.Run(`UPDATE projects SET scan_json = ? WHERE id = ?`, string(raw), id)
 	})
 }

@@ -1,8 +1,10 @@
-// Package records reads and writes the transcript and what follows from it: sessions, branches, turns, steps, tool
-// calls, pins, states, summaries, documents.
+// Package records reads and writes the transcript and what follows from it (sessions, branches, turns, steps, tool
+// calls, pins, states, summaries, documents), and what belongs to no session: projects, the library, permissions,
+// other programs and settings.
 package records
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/events"
@@ -17,8 +20,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Records are the transcript and what follows from it: sessions, branches, turns, steps, pins, summaries, documents,
-// tools.
+// Records reads and writes the records of an open database.
 type Records struct{ *core.Core }
 
 // mainBranch is the label of a session's first branch.
@@ -44,9 +46,7 @@ func (s *Records) CreateSession(ctx context.Context, n chat.NewSession) (chat.Se
 }
 
 func CreateSession(t *core.Tx, n chat.NewSession) (schema.SessionRow, schema.BranchRow, error) {
-	if n.Source == "" {
-		n.Source = "native"
-	}
+	n.Source = cmp.Or(n.Source, "native")
 	session := schema.SessionRow{
 		ID: t.NewID(), CreatedAt: t.Stamp(), UpdatedAt: t.Stamp(), Source: schema.Clean(n.Source),
 		ActiveBranch: t.NewID(), Title: chat.BoundTitle(schema.Clean(n.Title)), SystemPrompt: schema.Clean(n.SystemPrompt),
@@ -140,24 +140,20 @@ func (s *Records) Sessions(ctx context.Context, q chat.SessionQuery) ([]chat.Ses
 	if limit <= 0 {
 		limit = -1
 	}
-	var rows []summaryRow
-	err := s.Read(ctx, "session.list", func(db *gorm.DB) error {
+	rows, err := core.Query(ctx, s, "session.list", func(db *gorm.DB) ([]summaryRow, error) {
 		titled, err := titledJSON(db, q.Title)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		rows, err = sqlite.All[summaryRow](db, query, q.Archived, titled, titled, limit, max(q.Offset, 0))
-		return err
+		return sqlite.All[summaryRow](db, query, q.Archived, titled, titled, limit, max(q.Offset, 0))
 	})
-	out := make([]chat.SessionSummary, len(rows))
-	for i, r := range rows {
-		out[i] = chat.SessionSummary{
+	return lists.Map(rows, func(r summaryRow) chat.SessionSummary {
+		return chat.SessionSummary{
 			Session: r.Row.Session(), Branches: r.Branches, Turns: r.Turns, Pending: r.Pending,
 			LastPhase: chat.Phase(r.LastPhase), LastOutcome: chat.Outcome(r.LastOutcome), Interrupted: s.interrupted(r),
 			Unanswered: unanswered(r),
 		}
-	}
-	return out, err
+	}), err
 }
 
 // titledJSON is the ids of the sessions whose title contains words, as a JSON array; empty for no words. SQLite only

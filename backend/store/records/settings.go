@@ -5,32 +5,25 @@ import (
 	"encoding/json"
 	"slices"
 
-	"gorm.io/gorm"
-
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/core"
-	"contextinfinity/backend/store/sqlite"
 )
 
 // Settings are the small pieces of application state with keys that begin with prefix.
 func (s *Records) Settings(ctx context.Context, prefix string) (map[string]string, error) {
 	found := map[string]string{}
-	err := s.Read(ctx, "settings.read", func(db *gorm.DB) error {
-		rows, err := sqlite.All[struct{ Key, Value string }](db,
-			`SELECT key, value FROM settings WHERE substr(key, 1, length(?)) = ?`, prefix, prefix)
-		for _, r := range rows {
-			found[r.Key] = r.Value
-		}
-		return err
-	})
+	rows, err := core.All[struct{ Key, Value string }](ctx, s, "settings.read",
+		`SELECT key, value FROM settings WHERE substr(key, 1, length(?)) = ?`, prefix, prefix)
+	for _, r := range rows {
+		found[r.Key] = r.Value
+	}
 	return found, err
 }
 
 // DropSetting deletes a piece of application state. A missing one is no error.
 func (s *Records) DropSetting(ctx context.Context, key string) error {
 	return s.Write(ctx, "setting.drop", func(t *core.Tx) error {
-		_, err := t.Exec(`DELETE FROM settings WHERE key = ?`, key)
-		return err
+		return t.Run(`DELETE FROM settings WHERE key = ?`, key)
 	})
 }
 
@@ -39,8 +32,8 @@ func (s *Records) DropSetting(ctx context.Context, key string) error {
 // the backup, so they do not help.
 const RestoredSteps = "restored.steps"
 
-// WasRestored reports a step restored from a backup while its turn was open. An unreadable list is assumed to contain
-// every step.
+// WasRestored reports whether a step was restored from a backup while its turn was open. An unreadable list is assumed
+// to contain every step.
 func (s *Records) WasRestored(ctx context.Context, step chat.StepID) (bool, error) {
 	found, err := s.Settings(ctx, RestoredSteps)
 	value, ok := found[RestoredSteps]

@@ -18,7 +18,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// A snapshot is taken when a ledger has grown by snapshotEvery events since the last one, or by its snapshotShare-th
+// A snapshot is taken when a ledger has grown by SnapshotEvery events since the last one, or by its snapshotShare-th
 // part if that is more, so that the cost of snapshots stays in proportion to the ledger. The last two are kept, in
 // case one is damaged.
 const (
@@ -150,14 +150,10 @@ func SnapshotFinding(id string, err error) chat.Finding {
 // that cannot be replayed keeps its snapshots, and does not hold up the others.
 func (s *Records) Snapshot(ctx context.Context) (taken int, ignored []chat.Finding, err error) {
 	const op = "ledger.snapshot"
-	var due []string
-	err = s.Read(ctx, op, func(db *gorm.DB) (err error) {
-		due, err = sqlite.All[string](db, `SELECT id FROM (SELECT s.id,
+	due, err := core.All[string](ctx, s, op, `SELECT id FROM (SELECT s.id,
 			  coalesce((SELECT max(e.event_seq) FROM events e WHERE e.session_id = s.id), 0) AS last,
 			  coalesce((SELECT max(p.event_seq) FROM snapshots p WHERE p.session_id = s.id), 0) AS taken FROM sessions s)
 			WHERE last - taken >= max(?, last / ?) ORDER BY id`, SnapshotEvery, snapshotShare)
-		return err
-	})
 	if err != nil {
 		return 0, nil, err
 	}
@@ -191,14 +187,13 @@ func SnapshotSession(ctx context.Context, s *core.Core, op, session string) ([]c
 		return how.Ignored, err
 	}
 	return how.Ignored, s.Write(ctx, op, func(t *core.Tx) error {
-		if _, err := t.Exec(`INSERT OR IGNORE INTO snapshots (session_id, event_seq, created_at, content_hash, content)
+		if err := t.Run(`INSERT OR IGNORE INTO snapshots (session_id, event_seq, created_at, content_hash, content)
 			SELECT session_id, event_seq, ?, ?, ? FROM events WHERE session_id = ? AND event_seq = ?`,
 			t.Stamp(), row.ContentHash, row.Content, row.SessionID, row.EventSeq); err != nil {
 			return err
 		}
-		_, err := t.Exec(`DELETE FROM snapshots WHERE session_id = ? AND event_seq NOT IN
+		return t.Run(`DELETE FROM snapshots WHERE session_id = ? AND event_seq NOT IN
 			(SELECT event_seq FROM snapshots WHERE session_id = ? ORDER BY event_seq DESC LIMIT ?)`, session, session, SnapshotsKept)
-		return err
 	})
 }
 

@@ -21,11 +21,7 @@ import (
 // BeginStep starts an attempt of a provider call. Its row, including the request, is durable before anything is sent;
 // the turn is Responding from here on.
 func (s *Records) BeginStep(ctx context.Context, b chat.StepStart) (chat.Step, error) {
-	var row schema.StepRow
-	err := s.Write(ctx, "step.begin", func(t *core.Tx) (err error) {
-		row, err = BeginStep(t, b)
-		return err
-	})
+	row, err := core.Change(ctx, s.Core, "step.begin", func(t *core.Tx) (schema.StepRow, error) { return BeginStep(t, b) })
 	if err != nil {
 		return chat.Step{}, err
 	}
@@ -101,19 +97,16 @@ func refuseRunningStep(t *core.Tx, turn chat.TurnID) error {
 // counters never decrease, and those of an ended step are final. They enter the ledger when the step ends.
 func (s *Records) StepProgress(ctx context.Context, step chat.StepID, displayed, durable int64) error {
 	return s.Write(ctx, "step.progress", func(t *core.Tx) error {
-		_, err := t.Exec(`UPDATE steps SET stream_displayed_bytes = max(stream_displayed_bytes, ?),
+		return t.Run(`UPDATE steps SET stream_displayed_bytes = max(stream_displayed_bytes, ?),
 			stream_durable_bytes = max(stream_durable_bytes, ?) WHERE id = ? AND status = 'running'`, displayed, durable, step)
-		return err
 	})
 }
 
 // EndStep ends an attempt that does not end its turn.
 func (s *Records) EndStep(ctx context.Context, e chat.StepEnd) error {
 	const op = "step.end"
-	var turn chat.TurnID
-	err := s.Read(ctx, op, func(db *gorm.DB) (err error) {
-		turn, err = sqlite.One[chat.TurnID](db, "step", e.StepID, `SELECT turn_id FROM steps WHERE id = ?`, e.StepID)
-		return err
+	turn, err := core.Query(ctx, s, op, func(db *gorm.DB) (chat.TurnID, error) {
+		return sqlite.One[chat.TurnID](db, "step", e.StepID, `SELECT turn_id FROM steps WHERE id = ?`, e.StepID)
 	})
 	if err != nil {
 		return err
@@ -146,7 +139,7 @@ func EndStep(t *core.Tx, turn chat.TurnID, e *EndedStep) error {
 	if e.payload != nil {
 		debug.FreeOSMemory() // frees the memory of encoding; the database now makes its own copies
 	}
-	if _, err := t.Exec(`UPDATE steps SET status = ?, ended_at = ?, outcome_json = ?, normalized_items_json = ?, items_z = ?, usage_json = ?,
+	if err := t.Run(`UPDATE steps SET status = ?, ended_at = ?, outcome_json = ?, normalized_items_json = ?, items_z = ?, usage_json = ?,
 		stream_displayed_bytes = ?, stream_durable_bytes = ?, response_json = ?, raw_events = ? WHERE id = ?`,
 		e.row.Status, t.Stamp(), e.row.OutcomeJSON, e.row.NormalizedItemsJSON, e.row.ItemsZ, e.row.UsageJSON,
 		e.DisplayedBytes, e.DurableBytes, e.row.ResponseJSON, e.row.RawEvents, e.StepID); err != nil {
@@ -273,8 +266,7 @@ func (s *Records) StepEvents(ctx context.Context, id chat.StepID, yield func(cha
 		return err
 	}
 	err = row.EachEvent(yield)
-	var own *schema.YieldError
-	if errors.As(err, &own) {
+	if own, ok := errors.AsType[*schema.YieldError](err); ok {
 		return own.Unwrap()
 	}
 	if err != nil {

@@ -33,11 +33,7 @@ func summariesOf(rows []schema.RangeSummaryRow) []chat.RangeSummary {
 // stay live, because the ancestor has no other. CodeInvalid: it is not shorter than what it represents, or the range
 // is not fully committed. CodeConflict: the range has a live summary, or one to be superseded is no longer live.
 func (s *Records) AddSummary(ctx context.Context, n chat.NewSummary) (chat.RangeSummary, error) {
-	var row schema.RangeSummaryRow
-	err := s.Write(ctx, "summary.add", func(t *core.Tx) (err error) {
-		row, err = AddSummary(t, n)
-		return err
-	})
+	row, err := core.Change(ctx, s.Core, "summary.add", func(t *core.Tx) (schema.RangeSummaryRow, error) { return AddSummary(t, n) })
 	if err != nil {
 		return chat.RangeSummary{}, err
 	}
@@ -163,20 +159,10 @@ func (s *Records) Summaries(ctx context.Context, branch chat.BranchID) ([]chat.R
 // UsableSummaries are those that may represent a range of a branch's lineage, including superseded ones: what
 // supersedes them may extend beyond a fork point, or beyond the cut of a model with a larger window.
 func (s *Records) UsableSummaries(ctx context.Context, branch chat.BranchID) ([]chat.RangeSummary, error) {
-	var rows []schema.RangeSummaryRow
-	err := s.Read(ctx, "summary.list", func(db *gorm.DB) error {
-		segs, err := core.Segments(db, branch)
-		if err != nil {
-			return err
-		}
-		scope, err := core.ScopeJSON(segs)
-		if err != nil {
-			return err
-		}
-		rows, err = sqlite.All[schema.RangeSummaryRow](db, core.ScopeCTE+`
+	rows, err := core.OnLineage(ctx, s, "summary.list", branch, func(db *gorm.DB, segs []core.Segment) ([]schema.RangeSummaryRow, error) {
+		return core.InScope[schema.RangeSummaryRow](db, segs, core.ScopeCTE+`
 			SELECT r.* FROM seg JOIN summaries r ON r.branch_id = seg.branch AND r.to_seq - 1 <= seg."to"
-			ORDER BY r.from_seq, r.to_seq, r.id`, scope)
-		return err
+			ORDER BY r.from_seq, r.to_seq, r.id`)
 	})
 	rows = slices.DeleteFunc(rows, func(r schema.RangeSummaryRow) bool {
 		if r.Intact() {

@@ -121,7 +121,7 @@ func (s *Records) DecideCall(ctx context.Context, d chat.CallDecision) error {
 	})
 }
 
-// StartCall is durable before the tool is called. A call that was started before may be started again only if it has
+// StartCall records durably that a tool is about to be called. A call that was started before may be started again only if it has
 // no effects; otherwise it needs a new decision.
 func (s *Records) StartCall(ctx context.Context, id chat.ToolCallID, redactions []chat.CallRedaction) error {
 	return s.Write(ctx, "tool.start", func(t *core.Tx) error {

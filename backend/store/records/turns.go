@@ -25,21 +25,16 @@ func (s *Records) Turn(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 
 // Lineage reads turns of a branch's lineage, in turn_seq order.
 func (s *Records) Lineage(ctx context.Context, q chat.LineageQuery) ([]chat.Turn, error) {
-	var rows []schema.TurnRow
-	err := s.Read(ctx, "turn.lineage", func(db *gorm.DB) error {
-		segs, err := core.Segments(db, q.Branch)
-		if err != nil {
-			return err
-		}
+	rows, err := core.OnLineage(ctx, s, "turn.lineage", q.Branch, func(db *gorm.DB, segs []core.Segment) ([]schema.TurnRow, error) {
 		from, to, err := pageBounds(db, segs, q)
 		if err != nil || from > to {
-			return err
+			return nil, err
 		}
-		rows, err = lineageRows(db, segs, from, to)
+		rows, err := lineageRows(db, segs, from, to)
 		if chat.CodeOf(sqlite.MapError("", err)) == chat.CodeCorrupt {
-			rows, err = lineageOneByOne(db, segs, from, to)
+			return lineageOneByOne(db, segs, from, to)
 		}
-		return err
+		return rows, err
 	})
 	return schema.TurnsOf(rows), err
 }
@@ -105,14 +100,7 @@ func lineageOneByOne(db *gorm.DB, segs []core.Segment, from, to int64) ([]schema
 
 // LineageBounds is the first and last turn_seq of a lineage and its number of turns; all 0 if it has none.
 func (s *Records) LineageBounds(ctx context.Context, branch chat.BranchID) (first, last int64, count int, err error) {
-	err = s.Read(ctx, "turn.lineage", func(db *gorm.DB) error {
-		segs, err := core.Segments(db, branch)
-		if err != nil {
-			return err
-		}
-		last, err = core.LastSeq(db, segs)
-		return err
-	})
+	last, err = core.OnLineage(ctx, s, "turn.lineage", branch, core.LastSeq)
 	if last > 0 {
 		first = 1
 	}
@@ -121,18 +109,8 @@ func (s *Records) LineageBounds(ctx context.Context, branch chat.BranchID) (firs
 
 // PendingTurns are the lineage's final turns that no state covers yet, in order.
 func (s *Records) PendingTurns(ctx context.Context, branch chat.BranchID) ([]chat.Turn, error) {
-	var rows []schema.TurnRow
-	err := s.Read(ctx, "turn.pending", func(db *gorm.DB) error {
-		segs, err := core.Segments(db, branch)
-		if err != nil {
-			return err
-		}
-		scope, err := core.ScopeJSON(segs)
-		if err != nil {
-			return err
-		}
-		rows, err = sqlite.All[schema.TurnRow](db, core.ScopeCTE+inOrder(`t.phase = 'ResponseFinalized'`), scope)
-		return err
+	rows, err := core.OnLineage(ctx, s, "turn.pending", branch, func(db *gorm.DB, segs []core.Segment) ([]schema.TurnRow, error) {
+		return core.InScope[schema.TurnRow](db, segs, core.ScopeCTE+inOrder(`t.phase = 'ResponseFinalized'`))
 	})
 	return schema.TurnsOf(rows), err
 }
@@ -181,14 +159,11 @@ func (s *Records) stepsOf(ctx context.Context, columns string, turns []chat.Turn
 	if len(turns) == 0 {
 		return out, nil
 	}
-	err := s.Read(ctx, "step.list", func(db *gorm.DB) error {
-		rows, err := sqlite.All[schema.StepRow](db, `SELECT `+columns+` FROM steps WHERE turn_id IN ? ORDER BY turn_id, step_index, attempt`, turns)
-		for _, r := range rows {
-			step := r.Step()
-			out[step.TurnID] = append(out[step.TurnID], step)
-		}
-		return err
-	})
+	rows, err := core.All[schema.StepRow](ctx, s, "step.list", `SELECT `+columns+` FROM steps WHERE turn_id IN ? ORDER BY turn_id, step_index, attempt`, turns)
+	for _, r := range rows {
+		step := r.Step()
+		out[step.TurnID] = append(out[step.TurnID], step)
+	}
 	return out, err
 }
 
@@ -223,18 +198,16 @@ func (s *Records) StepBodies(ctx context.Context, id chat.StepID) (chat.StepPayl
 
 // Manifest is the description of the last context assembled for a turn, nil if there was none.
 func (s *Records) Manifest(ctx context.Context, turn chat.TurnID) (json.RawMessage, error) {
-	var manifest []byte
-	err := s.Read(ctx, "turn.manifest", func(db *gorm.DB) error {
+	return core.Query(ctx, s, "turn.manifest", func(db *gorm.DB) (json.RawMessage, error) {
 		if _, err := schema.TurnHead(db, turn); err != nil {
-			return err
+			return nil, err
 		}
-		var err error
-		if manifest, err = delta.ManifestChain.Read(db, string(turn), &s.Manifests); err != nil {
-			return sqlite.CorruptRecord("turns", string(turn), err)
+		manifest, err := delta.ManifestChain.Read(db, string(turn), &s.Manifests)
+		if err != nil {
+			return nil, sqlite.CorruptRecord("turns", string(turn), err)
 		}
-		return nil
+		return manifest, nil
 	})
-	return manifest, err
 }
 
 // PreviousManifest is the manifest of the newest turn of a lineage before a turn_seq (0: of all) for which a context
@@ -294,23 +267,14 @@ func StateByID(db *gorm.DB, id chat.StateID) (schema.StateRow, error) {
 
 // States are the states of a branch's lineage, newest first, the root last.
 func (s *Records) States(ctx context.Context, branch chat.BranchID) ([]chat.State, error) {
-	var rows []schema.StateRow
-	err := s.Read(ctx, "state.list", func(db *gorm.DB) error {
-		segs, err := core.Segments(db, branch)
-		if err != nil {
-			return err
-		}
-		scope, err := core.ScopeJSON(segs)
-		if err != nil {
-			return err
-		}
-		rows, err = sqlite.All[schema.StateRow](db, core.ScopeCTE+`
+	rows, err := core.OnLineage(ctx, s, "state.list", branch, func(db *gorm.DB, segs []core.Segment) ([]schema.StateRow, error) {
+		rows, err := core.InScope[schema.StateRow](db, segs, core.ScopeCTE+`
 			SELECT st.* FROM seg JOIN states st ON st.branch_id = seg.branch AND st.state_seq <= seg.state_to
-			ORDER BY st.state_seq DESC`, scope)
-		if err != nil {
-			return err
+			ORDER BY st.state_seq DESC`)
+		if err == nil {
+			err = s.unpackStates(ctx, db, rows)
 		}
-		return s.unpackStates(ctx, db, rows)
+		return rows, err
 	})
 	return lists.Map(rows, schema.StateRow.State), err
 }

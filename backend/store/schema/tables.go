@@ -38,6 +38,7 @@ var SessionTables = []table{
 	{Name: "pin_suggestions", Of: ofSession},
 	{Name: "settings", Of: `instr(key || ' ' || value, ?) > 0`},
 	{Name: "drafts", Of: ofBranches},
+	{Name: "queued_messages", Of: ofBranches},
 	{Name: "steps", Of: ofTurns, Travels: true, Verified: `turn_id IN (SELECT t.id FROM turns t WHERE t.session_id = ?)`},
 	{Name: "turn_tokens", Of: ofTurns},
 	{Name: "metrics", Of: ofTurns},

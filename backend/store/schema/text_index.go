@@ -34,8 +34,7 @@ func reindexTexts(ctx context.Context, tx *sql.Tx) error {
 
 // ofOneRecord reports an error of a record's bytes; any other concerns the whole migration.
 func ofOneRecord(err error) bool {
-	var e *gosqlite.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*gosqlite.Error](err); ok {
 		return slices.Contains([]int{sqlite.ResultCorrupt, sqlite.ResultNotADB, sqlite.ResultIOErr}, e.Code()&0xff)
 	}
 	return !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) // a column of another type

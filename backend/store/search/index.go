@@ -173,7 +173,7 @@ func setIndexed(t *core.Tx, turn *schema.TurnRow, status chat.IndexStatus) (bool
 			}
 		}
 	}
-	_, err := t.Exec(`UPDATE turns SET index_status = ? WHERE id = ?`, status, turn.ID)
+	err := t.Run(`UPDATE turns SET index_status = ? WHERE id = ?`, status, turn.ID)
 	return true, err
 }
 

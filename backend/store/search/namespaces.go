@@ -115,7 +115,7 @@ func openNamespace(t *core.Tx, id chat.EmbedderID) (NamespaceRow, error) {
 	if err != nil {
 		return row, err
 	}
-	if _, err := t.Exec(`UPDATE namespaces SET state = 'retired' WHERE state = 'building' AND id <> ?`, row.ID); err != nil {
+	if err := t.Run(`UPDATE namespaces SET state = 'retired' WHERE state = 'building' AND id <> ?`, row.ID); err != nil {
 		return row, err
 	}
 	if row.Serves() {
@@ -142,7 +142,7 @@ func namespaceOf(t *core.Tx, id chat.EmbedderID) (NamespaceRow, error) {
 	if err != nil || len(rows) > 0 {
 		return append(rows, NamespaceRow{})[0], err
 	}
-	if _, err := t.Exec(`INSERT INTO namespaces (identity, name, model, dimension, version, state, created_at)
+	if err := t.Run(`INSERT INTO namespaces (identity, name, model, dimension, version, state, created_at)
 		VALUES (?, ?, ?, ?, ?, 'building', ?)`, id.String(), id.Name, id.Model, id.Dimension, id.Version, t.Stamp()); err != nil {
 		return NamespaceRow{}, err
 	}
@@ -150,10 +150,10 @@ func namespaceOf(t *core.Tx, id chat.EmbedderID) (NamespaceRow, error) {
 	if err != nil {
 		return row, err
 	}
-	if _, err := t.Exec(`DELETE FROM unit_embeddings WHERE namespace_id = ?`, row.ID); err != nil {
+	if err := t.Run(`DELETE FROM unit_embeddings WHERE namespace_id = ?`, row.ID); err != nil {
 		return row, err
 	}
-	_, err = t.Exec(`UPDATE namespaces SET vectors = 0 WHERE id = ?`, row.ID)
+	err = t.Run(`UPDATE namespaces SET vectors = 0 WHERE id = ?`, row.ID)
 	return row, err
 }
 
@@ -163,7 +163,7 @@ func setNamespace(t *core.Tx, row NamespaceRow, state chat.NamespaceState) (Name
 		return row, nil
 	}
 	row.State = string(state)
-	if _, err := t.Exec(`UPDATE namespaces SET state = ? WHERE id = ?`, row.State, row.ID); err != nil {
+	if err := t.Run(`UPDATE namespaces SET state = ? WHERE id = ?`, row.State, row.ID); err != nil {
 		return row, err
 	}
 	if state == chat.NamespaceServing {
@@ -173,8 +173,7 @@ func setNamespace(t *core.Tx, row NamespaceRow, state chat.NamespaceState) (Name
 }
 
 func newGeneration(t *core.Tx) error {
-	_, err := t.Exec(`UPDATE vector_generation SET generation = generation + 1`)
-	return err
+	return t.Run(`UPDATE vector_generation SET generation = generation + 1`)
 }
 
 // ServeNamespace makes a complete namespace the serving one, and retires the others. While vectors are missing it
@@ -207,8 +206,7 @@ func (s *Search) ServeNamespace(ctx context.Context, id int64) error {
 }
 
 func retireOthers(t *core.Tx, id int64) error {
-	_, err := t.Exec(`UPDATE namespaces SET state = 'retired' WHERE id <> ? AND state <> 'retired'`, id)
-	return err
+	return t.Run(`UPDATE namespaces SET state = 'retired' WHERE id <> ? AND state <> 'retired'`, id)
 }
 
 // DropRetired deletes up to limit vectors of retired or deleted namespaces, and reports whether there may be more.

@@ -243,7 +243,7 @@ func (c *condition) segments(segs []core.Segment) error {
 	return err
 }
 
-// rows are the first and last row number that units in scope can have: those of a session are close together, and the
+// rows are the first and the last row numbers that units in scope can have: those of a session are close together, and the
 // text index skips the others quickly.
 func (r scope) rows(db *gorm.DB) (first, last int64, err error) {
 	if r.Scope == chat.ScopeAll && r.Only != nil {

@@ -1,4 +1,4 @@
-// Package search searches memory: the text index, its units, their vectors, and the scope of a search.
+// Package search indexes and searches memory: the text index, its units, their vectors, and the scope of a search.
 package search
 
 import (
@@ -65,8 +65,8 @@ const defaultHits = 20
 // mostCounted limits what is read to count a number with digit grouping.
 const mostCounted = 30_000
 
-// otherForms is in how many units a term occurs in a form that is no token, at most mostCounted: a grouped number, or
-// a single character that begins pairs.
+// otherForms counts the units, at most mostCounted, in which a term occurs in a form that is not a token: as a grouped
+// number, or as a single character that begins pairs.
 func otherForms(db *gorm.DB, term string) (int, error) {
 	match := ""
 	if _, groups, ok := numerals.Forms(term); ok {

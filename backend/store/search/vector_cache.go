@@ -59,9 +59,9 @@ type CachedSpace struct {
 
 func (c CachedSpace) head() []byte {
 	le := binary.LittleEndian
-	out := le.AppendUint64([]byte(cacheMagic), uint64(c.Namespace)) //nolint:gosec // its bits are kept
-	out = le.AppendUint64(out, uint64(c.Generation))                //nolint:gosec // likewise
-	out = le.AppendUint32(out, uint32(c.Dimension))                 //nolint:gosec // at most maxDimension
+	out := le.AppendUint64([]byte(cacheMagic), uint64(c.Namespace)) // its bits are kept
+	out = le.AppendUint64(out, uint64(c.Generation))                // likewise
+	out = le.AppendUint32(out, uint32(c.Dimension))                 // at most maxDimension
 	return le.AppendUint32(out, crc32.Checksum(out, castagnoli))
 }
 
@@ -114,7 +114,7 @@ func ReadVectorCache(f io.Reader, of CachedSpace, yield func(chat.VectorBlock) e
 	head := of.head()
 	have := make([]byte, len(head))
 	if _, err := io.ReadFull(f, have); err != nil || !slices.Equal(have, head) {
-		return tail, 0, nil //nolint:nilerr // nothing of it is used
+		return tail, 0, nil //nolint:nilerr // none of it is used
 	}
 	end = CacheHead
 	var buffer []byte
@@ -376,7 +376,7 @@ func (s *Search) appendVectors(ctx context.Context, of CachedSpace) error {
 // Sealed is a block as it is in the file.
 func Sealed(block []byte) []byte {
 	le := binary.LittleEndian
-	out := le.AppendUint32(make([]byte, 0, CacheBlockHead+len(block)), uint32(len(block))) //nolint:gosec // at most MaxVectorBlockBytes
+	out := le.AppendUint32(make([]byte, 0, CacheBlockHead+len(block)), uint32(len(block))) // at most MaxVectorBlockBytes
 	return append(le.AppendUint32(out, crc32.Checksum(block, castagnoli)), block...)
 }
 

@@ -47,6 +47,9 @@ func (t *Tx) Exec(query string, args ...any) (int64, error) {
 	return res.RowsAffected, res.Error
 }
 
+// Run is Exec if the number of rows does not matter.
+func (t *Tx) Run(query string, args ...any) error { return t.DB.Exec(query, args...).Error }
+
 // Write runs do in one transaction: committed if do returns nil, otherwise rolled back.
 func (d *DB) Write(ctx context.Context, op string, do func(*Tx) error) error {
 	if d.Writer == nil {

@@ -32,8 +32,7 @@ func MapError(op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var known *chat.Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*chat.Error](err); ok {
 		if known.Op == "" {
 			known.Op = op
 		}
@@ -106,8 +105,7 @@ func broken(op string, err error) error {
 
 // pathReason is the cause of a file error without its system prefix.
 func pathReason(err error) string {
-	var p *fs.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Path + ": " + p.Err.Error()
 	}
 	return err.Error()

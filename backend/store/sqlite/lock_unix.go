@@ -20,7 +20,7 @@ func tryShare(f descriptor) error {
 	return unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB)
 }
 
-func isLocked(err error) bool { return err == unix.EWOULDBLOCK }
+func isLocked(err error) bool { return errors.Is(err, unix.EWOULDBLOCK) }
 
 func unlock(f descriptor) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }
 

@@ -38,7 +38,7 @@ func (p logPosition) String() string {
 
 // ReadConfirmed reads the mark of a data directory. A missing mark, or one truncated before its first complete write,
 // is the zero position.
-func ReadConfirmed(dir string) (p logPosition, err error) {
+func ReadConfirmed(dir string) (p logPosition, err error) { //nolint:revive // callers only compare it
 	text, err := os.ReadFile(filepath.Join(dir, ConfirmedFile))
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(text) == 0 {
 		return p, nil
@@ -110,7 +110,7 @@ func endOfLog(pool *sql.DB, path string) (p logPosition, err error) {
 	if err := pool.QueryRowContext(context.Background(), `PRAGMA wal_checkpoint(NOOP)`).Scan(&busy, &frames, &done); err != nil || frames <= 0 {
 		return p, err
 	}
-	f, err := os.Open(path) //nolint:gosec // the database's own log
+	f, err := os.Open(path) // the database's own log
 	if err != nil {
 		return p, err
 	}
@@ -124,7 +124,7 @@ func endOfLog(pool *sql.DB, path string) (p logPosition, err error) {
 	if _, err := f.ReadAt(frame[:], LogHeader+(frames-1)*(FrameHeader+size)); err != nil {
 		return p, err
 	}
-	p.Frame = uint32(frames) //nolint:gosec // SQLite counts frames in 32 bits
+	p.Frame = uint32(frames) // SQLite counts frames in 32 bits
 	p.Salt, p.Sum = pair(frame[8:]), pair(frame[16:])
 	if p.Salt != pair(head[16:]) {
 		return logPosition{}, nil // the log was restarted just now

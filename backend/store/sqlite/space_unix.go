@@ -10,5 +10,5 @@ func FreeSpace(dir string) (int64, error) {
 	if err := unix.Statfs(dir, &st); err != nil {
 		return 0, err
 	}
-	return int64(uint64(st.Bavail) * uint64(st.Bsize)), nil
+	return int64(uint64(st.Bavail) * uint64(st.Bsize)), nil //nolint:unconvert // the types differ between systems
 }

@@ -208,7 +208,7 @@ func putSizes(t *core.Tx, encoding, list string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	_, err = t.Exec(`INSERT INTO turn_tokens (turn_id, encoding, tokens)
+	err = t.Run(`INSERT INTO turn_tokens (turn_id, encoding, tokens)
 		SELECT z.value ->> 0, ?, z.value ->> 1 FROM json_each(?) z
 		WHERE EXISTS (SELECT 1 FROM turns t WHERE t.id = z.value ->> 0
 		  AND t.phase IN ('ResponseFinalized', 'StateCommitted', 'Indexed', 'Done'))

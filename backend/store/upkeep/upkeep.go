@@ -36,10 +36,9 @@ func (s *Upkeep) Setting(ctx context.Context, key string) (string, bool, error) 
 // PutSetting stores a piece of small application state, such as the last session.
 func (s *Upkeep) PutSetting(ctx context.Context, key, value string) error {
 	return s.Write(ctx, "setting.write", func(t *core.Tx) error {
-		_, err := t.Exec(`INSERT INTO settings (key, value, updated_at) VALUES (?, ?, ?)
+		return t.Run(`INSERT INTO settings (key, value, updated_at) VALUES (?, ?, ?)
 			ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
 			schema.Clean(key), schema.Clean(value), t.Stamp())
-		return err
 	})
 }
 

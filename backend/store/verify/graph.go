@@ -1,6 +1,6 @@
 package verify
 
-// Relations between records: sequences, heads, roots, and the index.
+// Relations between records: sequences, heads, roots, chunks and units, and the text index.
 
 import (
 	"bytes"
@@ -162,7 +162,7 @@ func (a *Audit) chunks() {
 // UnitText is a unit's complete text.
 const UnitText = `(SELECT x.text FROM unit_texts x WHERE x.n = units.n) AS text`
 
-// units checks units against their chunks, and the rows of the text index against them.
+// units checks the hashes and the indexed forms of units. Strays compares them with their chunks.
 func (a *Audit) units() {
 	each(a, "units", "n, id, chunk_id, session_id, branch_id, turn_id, turn_seq, ordinal, message, start_offset, end_offset, tokens, content_hash, pairs, "+UnitText, "n", func(r schema.UnitRow) {
 		a.expect(bytes.Equal(r.ContentHash, codec.Hash([]byte(r.Text))), FindContent, "units", r.ID, "Its text does not match its hash.")
@@ -224,22 +224,27 @@ func (a *Audit) textIndexForm() {
 // CompareTextIndex lets SQLite compare index and units, and looks up each word of the index.
 func (a *Audit) CompareTextIndex(db *gorm.DB) (bool, error) {
 	err := db.Exec(`INSERT INTO units_fts (units_fts, rank) VALUES ('integrity-check', 1)`).Error
-	leads := true
+	leads := false
 	if err == nil {
 		leads, err = leadsToWords(db)
 	}
-	if corrupt := chat.CodeOf(sqlite.MapError("", err)) == chat.CodeCorrupt; corrupt || !leads {
+	return a.indexAgrees(leads, err)
+}
+
+// indexAgrees adds a finding unless the text index agrees with the units; damage that SQLite finds is a finding too.
+func (a *Audit) indexAgrees(agrees bool, err error) (bool, error) {
+	if corrupt := chat.CodeOf(sqlite.MapError("", err)) == chat.CodeCorrupt; corrupt || err == nil && !agrees {
 		a.add(findIndex, "units_fts", "", "The text index does not agree with the units; it can be rebuilt from them.")
 		return false, nil
 	}
-	return err == nil, err
+	return agrees, err
 }
 
 // leadsToWords reports that the text index finds each of its words. SQLite's own check reads the leaves one after
 // another and ignores a separator between two of them, but a wrong separator hides words from every search.
 func leadsToWords(db *gorm.DB) (bool, error) {
 	if err := db.Exec(`CREATE VIRTUAL TABLE temp.index_words USING fts5vocab(main, units_fts, 'row')`).Error; err != nil {
-		return true, err
+		return false, err
 	}
 	hidden, err := sqlite.All[int](db, `SELECT 1 FROM temp.index_words w
 		WHERE (SELECT x.doc FROM temp.index_words x WHERE x.term = w.term) IS NOT w.doc LIMIT 1`)

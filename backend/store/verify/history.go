@@ -1,6 +1,6 @@
 package verify
 
-// Range summaries and sizes of turns.
+// Range summaries, sizes of turns, and the chains of requests and manifests.
 
 import (
 	"encoding/json"

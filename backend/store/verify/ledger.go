@@ -63,6 +63,7 @@ func (a *Audit) mayHold(table string) bool {
 	return n < 0 || a.empty&(1<<n) == 0
 }
 
+// Replay replays the ledger of a session and compares the rows of the session with the result.
 func (a *Audit) Replay(session string) {
 	a.session, a.Want, a.Have, a.named = session, ledger.NewState(session), ledger.NewState(session), map[string]bool{}
 	a.ledger()

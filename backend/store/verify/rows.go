@@ -184,4 +184,8 @@ func (a *Audit) drafts() {
 		_, err := r.Draft()
 		a.expect(err == nil, FindContent, "drafts", r.BranchID, "It cannot be read.")
 	})
+	each(a, "queued_messages", "*", "id", func(r records.QueuedRow) {
+		_, err := r.Queued()
+		a.expect(err == nil, FindContent, "queued_messages", r.ID, "It cannot be read.")
+	})
 }

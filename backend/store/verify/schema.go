@@ -17,7 +17,7 @@ import (
 // schemaObject is a table, an index, a trigger or a view as SQLite stores it.
 type schemaObject struct{ Type, Name, TblName, SQL string }
 
-// schemaOf are all objects that the migrations create, by name.
+// schemaOf returns the objects of a database by name, without the statistics that SQLite may add.
 func schemaOf(db *gorm.DB) (map[string]schemaObject, error) {
 	rows, err := sqlite.All[schemaObject](db, `SELECT type, name, tbl_name, coalesce(sql, '') AS sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat%'`)
 	out := make(map[string]schemaObject, len(rows))
@@ -65,17 +65,17 @@ func (a *Audit) schema() {
 	}
 	have, err := schemaOf(a.DB)
 	if err != nil {
-		a.add(findIntegrity, "sqlite_schema", "", "It cannot be read: %v.", err)
+		a.add(FindIntegrity, "sqlite_schema", "", "It cannot be read: %v.", err)
 		return
 	}
 	for name, w := range want {
 		if h, ok := have[name]; !ok || h != w {
-			a.add(findIntegrity, "sqlite_schema", name, "%s", differs(w, ok))
+			a.add(FindIntegrity, "sqlite_schema", name, "%s", differs(w, ok))
 		}
 	}
 	for name, h := range have {
 		if _, ok := want[name]; !ok && h.TblName != schema.InfoTable && h.TblName != schema.FilesTable {
-			a.add(findIntegrity, "sqlite_schema", name, "This %s does not belong to the schema.", h.Type)
+			a.add(FindIntegrity, "sqlite_schema", name, "This %s does not belong to the schema.", h.Type)
 		}
 	}
 }

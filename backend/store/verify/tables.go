@@ -19,19 +19,19 @@ var indexLine = regexp.MustCompile(`^(?:row ([0-9]+) .*|wrong # of entries in) i
 func (a *Audit) structure(line string) {
 	m := indexLine.FindStringSubmatch(line)
 	if m == nil {
-		a.add(findIntegrity, "", sqlite.DatabaseFile, "%s", line)
+		a.add(FindIntegrity, "", sqlite.DatabaseFile, "%s", line)
 		return
 	}
 	table, err := sqlite.One[string](a.DB, "index", m[2], `SELECT tbl_name FROM sqlite_schema WHERE type = 'index' AND name = ?`, m[2])
 	if err != nil {
-		a.add(findIntegrity, "", sqlite.DatabaseFile, "%s", line)
+		a.add(FindIntegrity, "", sqlite.DatabaseFile, "%s", line)
 		return
 	}
 	id := ""
 	if n, err := strconv.ParseInt(m[1], 10, 64); err == nil {
 		id = recordID(a.DB, table, n)
 	}
-	a.add(findIntegrity, table, id, "It differs from its entry in the index %s: one of the two was changed (%s).", m[2], line)
+	a.add(FindIntegrity, table, id, "It differs from its entry in the index %s: one of the two was changed (%s).", m[2], line)
 }
 
 // Counters: SQLite never reuses a number that it keeps here. A counter that is too low would make it do so; one that

@@ -29,7 +29,7 @@ func New(c *core.Core, s *search.Search) *Verifier { return &Verifier{c, s} }
 
 // Kinds of findings.
 const (
-	findIntegrity  = "integrity"   // the file's own structure
+	FindIntegrity  = "integrity"   // the file's own structure
 	findForeignKey = "foreign_key" // a reference to a missing record
 	findLedger     = "ledger"      // chain, sequence or payload of an event
 	FindReplay     = "replay"      // a row differs from the ledger's replay
@@ -38,7 +38,7 @@ const (
 	findSequence   = "sequence"    // a gap or a duplicate
 	findHead       = "head"        // head, base, epoch or root of a branch
 	findIndex      = "index"       // chunks, units and text index
-	findHistory    = "history"     // a range summary, a size, a calibration or a chain of requests
+	findHistory    = "history"     // a range summary, a size, a calibration, a chain of requests or manifests, or a file of a project
 	findVector     = "vector"      // a namespace or a vector; derived, can be rebuilt
 	findLog        = "log"         // SQLite's write-ahead log
 	findUnreadable = "unreadable"  // a row that cannot be read at all
@@ -62,6 +62,7 @@ type Audit struct {
 	loosen  func() // set: a long event was found in the current session
 }
 
+// NewAudit begins an audit without findings.
 func NewAudit() *Audit {
 	a := &Audit{scopes: map[string]string{}, calibrated: map[string][]*ledger.Calibration{}}
 	for _, t := range schema.SessionTables {
@@ -98,9 +99,20 @@ func (s *Verifier) Verify(ctx context.Context) ([]chat.Finding, error) {
 	return a.Found, s.Read(ctx, op, func(db *gorm.DB) error { return a.LookUpUnits(ctx, db) })
 }
 
-// CompareIndex lets SQLite compare the text index with the units, which counts as a write, so a read-only store does
-// it on a copy. Without space for a copy the comparison is skipped.
+// CompareIndex compares the text index with the units: SQLite checks its structure, and then all its words are
+// compared.
 func CompareIndex(ctx context.Context, s *core.Core, a *Audit) (agrees bool, err error) {
+	mark := len(a.Found)
+	if agrees, err = a.checkIndex(ctx, s); err != nil || len(a.Found) > mark {
+		return false, err
+	}
+	same, err := a.indexAgrees(compareWords(ctx, s))
+	return agrees && same, err
+}
+
+// checkIndex lets SQLite compare the text index with the units, which counts as a write, so a read-only store does it
+// on a copy. Without space for a copy it is skipped: false, without a finding.
+func (a *Audit) checkIndex(ctx context.Context, s *core.Core) (agrees bool, err error) {
 	if s.DB.Writer != nil {
 		return a.CompareTextIndex(s.DB.Writer.WithContext(ctx))
 	}
@@ -244,11 +256,11 @@ func (a *Audit) file() {
 	// A connection that searched before caches the structure of the text index, and the check, unlike a search, does
 	// not notice that others changed the index since.
 	if _, err := sqlite.All[int](a.DB, `SELECT 1 FROM units_fts LIMIT 1`); err != nil {
-		a.add(findIntegrity, "units_fts", "", "The text index cannot be read.")
+		a.add(FindIntegrity, "units_fts", "", "The text index cannot be read.")
 	}
 	lines, err := sqlite.All[string](a.DB, fmt.Sprintf(`PRAGMA integrity_check(%d)`, maxFileFindings))
 	if err != nil {
-		a.add(findIntegrity, "", sqlite.DatabaseFile, "The file's structure cannot be checked.")
+		a.add(FindIntegrity, "", sqlite.DatabaseFile, "The file's structure cannot be checked.")
 		return
 	}
 	for _, line := range lines {

@@ -146,7 +146,7 @@ func isFolder(in folder, rel string) error {
 	if err != nil {
 		return err
 	}
-	defer root.Close() //nolint:errcheck // nothing was written through it
+	defer root.Close() // nothing was written through it
 	info, err := root.Stat(rel)
 	if err == nil && !info.IsDir() {
 		err = refusal("it is not a folder")
@@ -203,13 +203,13 @@ func start(cmd *exec.Cmd) (ended <-chan error, err error) {
 func stop(cmd *exec.Cmd, ended <-chan error) {
 	endGroup(cmd, false)
 	select {
-	case <-ended:
+	case <-ended: //nolint:errcheck // the command was stopped, so its exit status says nothing
 		endGroup(cmd, true)
 		return
 	case <-time.After(endingTime):
 	}
 	endGroup(cmd, true)
-	<-ended
+	<-ended //nolint:errcheck // as above
 }
 
 // finished is the result of a command that ended normally.

@@ -73,7 +73,7 @@ func (k *Commands) command(in place, temporary, command string) *exec.Cmd {
 		}
 		return k.helper(k.Confinement(), in, temporary, command)
 	}
-	cmd := exec.Command(k.bwrap, bubblewrap(in, command)...) // #nosec G204 -- a person approved it, and it is confined
+	cmd := exec.Command(k.bwrap, bubblewrap(in, command)...) // a person approved it, and it is confined
 	cmd.Dir, cmd.Env = in.root, environment("/tmp", "/tmp")
 	setGroup(cmd, true)
 	return cmd
@@ -106,7 +106,7 @@ func RunCommand(args []string, errs io.Writer) int {
 			return exitNotRun
 		}
 	}
-	cmd := exec.Command(commandShell, "-c", command) // #nosec G204 -- a person approved it
+	cmd := exec.Command(commandShell, "-c", command) //nolint:gosec // a person approved it
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {

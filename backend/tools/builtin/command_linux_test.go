@@ -37,16 +37,16 @@ func runners(t *testing.T) map[Confinement]*Commands {
 	return out
 }
 
-func eachRunner(t *testing.T, do func(t *testing.T, d *desk, c Confinement)) {
+func eachRunner(t *testing.T, do func(t *testing.T, d *fixture, c Confinement)) {
 	t.Helper()
 	for c, k := range runners(t) {
-		t.Run(string(c), func(t *testing.T) { do(t, newDesk(t, k), c) })
+		t.Run(string(c), func(t *testing.T) { do(t, newFixture(t, k), c) })
 	}
 }
 
 func TestCommands(t *testing.T) {
 	t.Setenv("EXAMPLE_API_KEY", "canary-of-the-environment")
-	eachRunner(t, func(t *testing.T, d *desk, c Confinement) {
+	eachRunner(t, func(t *testing.T, d *fixture, c Confinement) {
 		d.put("sub/a.txt", "alpha\n")
 		d.answers("run_command", map[string]any{"command": "cat a.txt; pwd; echo made > b.txt", "folder": filepath.Join(d.dir, "sub")}, "exit code 0\nalpha\n"+filepath.Join(d.dir, "sub"))
 		d.answers("read_file", map[string]any{"path": "sub/b.txt"}, "made")
@@ -66,7 +66,7 @@ func TestCommands(t *testing.T) {
 // TestConfinedCommands: files outside can be neither read nor changed, and this process's environment cannot be read
 // through /proc.
 func TestConfinedCommands(t *testing.T) {
-	eachRunner(t, func(t *testing.T, d *desk, c Confinement) {
+	eachRunner(t, func(t *testing.T, d *fixture, c Confinement) {
 		if c == ConfinedNot {
 			return
 		}
@@ -110,9 +110,9 @@ func TestBubblewrapHasNoNetwork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close() //nolint:errcheck // no connection was accepted
+	defer l.Close() // no connection was accepted
 	_, port, _ := net.SplitHostPort(l.Addr().String())
-	d := newDesk(t, k)
+	d := newFixture(t, k)
 	if shell, err := exec.LookPath("bash"); err == nil {
 		d.refuses("run_command", map[string]any{"command": shell + " -c 'exec 3<>/dev/tcp/127.0.0.1/" + port + "'"}, "exit code")
 	}
@@ -125,7 +125,7 @@ func TestBubblewrapHasNoNetwork(t *testing.T) {
 // TestTheDescriptionOfTheSandbox: the description, which the user reads before approving a call, describes the sandbox.
 func TestTheDescriptionOfTheSandbox(t *testing.T) {
 	for c, want := range map[Confinement]string{ConfinedBubblewrap: "there is no network", ConfinedLandlock: "The network is not cut off", ConfinedNot: "It is not confined"} {
-		d := newDesk(t, &Commands{look: func() (Confinement, string) { return c, "" }})
+		d := newFixture(t, &Commands{look: func() (Confinement, string) { return c, "" }})
 		defs := d.Definitions()
 		if last := defs[len(defs)-1]; last.Tool != "run_command" || !strings.Contains(last.Description, want) || !last.Effects {
 			t.Errorf("%s: %+v", c, last)
@@ -135,7 +135,7 @@ func TestTheDescriptionOfTheSandbox(t *testing.T) {
 
 // TestCommandsLeaveNoProcess: a command that ended, was cancelled or timed out leaves no process.
 func TestCommandsLeaveNoProcess(t *testing.T) {
-	eachRunner(t, func(t *testing.T, d *desk, _ Confinement) {
+	eachRunner(t, func(t *testing.T, d *fixture, _ Confinement) {
 		const left = "sleep 987654 >/dev/null 2>&1 </dev/null & setsid sleep 987654 >/dev/null 2>&1 </dev/null & (setsid sleep 987654 &) ; echo started"
 		d.answers("run_command", map[string]any{"command": left}, "started")
 		d.noneLeft("after its end")
@@ -156,13 +156,13 @@ func TestCommandsLeaveNoProcess(t *testing.T) {
 	})
 }
 
-func (d *desk) exists(name string) bool {
+func (d *fixture) exists(name string) bool {
 	_, err := os.Stat(filepath.Join(d.dir, name))
 	return err == nil
 }
 
 // noneLeft fails if a process still runs in the folder. A killed one may take a moment to end.
-func (d *desk) noneLeft(when string) {
+func (d *fixture) noneLeft(when string) {
 	d.Helper()
 	var found []string
 	for range 200 {
@@ -174,7 +174,7 @@ func (d *desk) noneLeft(when string) {
 	d.Errorf("%s there are: %v", when, found)
 }
 
-func (d *desk) processes() []string {
+func (d *fixture) processes() []string {
 	var out []string
 	dirs, _ := filepath.Glob("/proc/[0-9]*/cwd")
 	for _, dir := range dirs {
@@ -186,7 +186,7 @@ func (d *desk) processes() []string {
 }
 
 func TestOutputIsBounded(t *testing.T) {
-	eachRunner(t, func(t *testing.T, d *desk, _ Confinement) {
+	eachRunner(t, func(t *testing.T, d *fixture, _ Confinement) {
 		got, _ := d.call("run_command", map[string]any{"command": "echo first; yes | head -c 5000000; printf '\\033[31mlast'"})
 		if len(got) > maxOutput+1024 || !strings.HasPrefix(got, "exit code 0\nfirst\ny\n") || !strings.HasSuffix(got, "\uFFFD[31mlast") || !strings.Contains(got, "bytes are left out]") {
 			t.Errorf("%d bytes: %q ... %q", len(got), got[:40], got[len(got)-40:])

@@ -3,6 +3,8 @@ package builtin
 import (
 	"fmt"
 	"strings"
+
+	"contextinfinity/backend/internal/lists"
 )
 
 // Limits of a diff: lines kept around a change, and lines of both sides that are compared one by one; beyond that,
@@ -27,10 +29,7 @@ func lineDiff(before, after string) string {
 	if head == len(a) && head == len(b) {
 		return ""
 	}
-	var out []string
-	for _, l := range a[:head] {
-		out = append(out, " "+l)
-	}
+	out := lists.Map(a[:head], func(l string) string { return " " + l })
 	out = append(out, compared(a[head:len(a)-tail], b[head:len(b)-tail])...)
 	for _, l := range a[len(a)-tail:] {
 		out = append(out, " "+l)

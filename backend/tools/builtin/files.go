@@ -59,7 +59,7 @@ func contents(root *os.Root, rel string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() //nolint:errcheck // it was only read
+	defer f.Close() // it was only read
 	if info.Size() > maxFile {
 		return nil, refusal("the file has %d bytes, more than %d MB can be read", info.Size(), maxFile>>20)
 	}
@@ -85,7 +85,7 @@ func (f *files) read(_ context.Context, c tools.Call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer root.Close() //nolint:errcheck // nothing was written through it
+	defer root.Close() // nothing was written through it
 	data, err := contents(root, rel)
 	if err != nil {
 		return "", err
@@ -138,12 +138,12 @@ func (f *files) list(_ context.Context, c tools.Call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer root.Close() //nolint:errcheck // nothing was written through it
+	defer root.Close() // nothing was written through it
 	dir, err := root.OpenFile(rel, os.O_RDONLY|nonBlocking, 0)
 	if err != nil {
 		return "", err
 	}
-	defer dir.Close() //nolint:errcheck // it was only read
+	defer dir.Close() // it was only read
 	if info, err := dir.Stat(); err != nil {
 		return "", err
 	} else if !info.IsDir() {
@@ -324,7 +324,7 @@ func (f *files) write(_ context.Context, c tools.Call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer root.Close() //nolint:errcheck // what was written was closed by itself
+	defer root.Close() // what was written was closed by itself
 	mode, existed, err := writable(root, rel)
 	if err != nil {
 		return "", err
@@ -394,7 +394,7 @@ func (f *files) previewWrite(_ context.Context, c tools.Call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer root.Close() //nolint:errcheck // nothing was written through it
+	defer root.Close() // nothing was written through it
 	before, err := contents(root, rel)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -9,20 +9,21 @@ import (
 	"strings"
 	"testing"
 
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/tools"
 )
 
-// desk is a source with folders.
-type desk struct {
+// fixture is a source with folders.
+type fixture struct {
 	*testing.T
 	*Source
 	dir     string
 	outside string
 }
 
-func newDesk(t *testing.T, commands *Commands) *desk {
+func newFixture(t *testing.T, commands *Commands) *fixture {
 	t.Helper()
-	d := &desk{T: t, dir: t.TempDir(), outside: t.TempDir()}
+	d := &fixture{T: t, dir: t.TempDir(), outside: t.TempDir()}
 	d.Source = New(nil, &Folders{
 		Settings:  func() ([]string, bool) { return []string{d.dir}, commands != nil },
 		Protected: func() []string { return nil }, Commands: commands,
@@ -30,7 +31,7 @@ func newDesk(t *testing.T, commands *Commands) *desk {
 	return d
 }
 
-func (d *desk) put(name, content string) {
+func (d *fixture) put(name, content string) {
 	d.Helper()
 	path := filepath.Join(d.dir, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -42,7 +43,7 @@ func (d *desk) put(name, content string) {
 }
 
 // call returns a tool's result, and whether it is an error.
-func (d *desk) call(tool string, arguments map[string]any) (string, bool) {
+func (d *fixture) call(tool string, arguments map[string]any) (string, bool) {
 	d.Helper()
 	out, err := d.Call(d.Context(), tools.Call{Tool: tool, Arguments: argumentsOf(d.T, arguments)})
 	if err != nil {
@@ -60,14 +61,14 @@ func argumentsOf(t *testing.T, arguments map[string]any) json.RawMessage {
 	return raw
 }
 
-func (d *desk) answers(tool string, arguments map[string]any, want string) {
+func (d *fixture) answers(tool string, arguments map[string]any, want string) {
 	d.Helper()
 	if got, isError := d.call(tool, arguments); isError || !strings.Contains(got, want) {
 		d.Errorf("%s %v: %q (error: %v), want %q", tool, arguments, got, isError, want)
 	}
 }
 
-func (d *desk) refuses(tool string, arguments map[string]any, want string) {
+func (d *fixture) refuses(tool string, arguments map[string]any, want string) {
 	d.Helper()
 	if got, isError := d.call(tool, arguments); !isError || !strings.Contains(got, want) {
 		d.Errorf("%s %v: %q (error: %v), want a refusal: %q", tool, arguments, got, isError, want)
@@ -75,7 +76,7 @@ func (d *desk) refuses(tool string, arguments map[string]any, want string) {
 }
 
 func TestFiles(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	d.put("notes/a.txt", "one\ntwo\nThree\n")
 	d.put("b.bin", "\x00\x01")
 	d.put("empty", "")
@@ -103,7 +104,7 @@ func TestFiles(t *testing.T) {
 
 // TestNoPathLeavesTheFolder: neither names nor links lead out of the folder, for reading or writing.
 func TestNoPathLeavesTheFolder(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	secret := filepath.Join(d.outside, "secret.txt")
 	if err := os.WriteFile(secret, []byte("hidden treasure"), 0o600); err != nil {
 		t.Fatal(err)
@@ -132,7 +133,7 @@ func TestNoPathLeavesTheFolder(t *testing.T) {
 }
 
 func TestLongFilesAreReadInParts(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	d.put("long", strings.Repeat(strings.Repeat("x", 999)+"\n", 200)+strings.Repeat("y", 2*maxRead))
 	got, _ := d.call("read_file", map[string]any{"path": "long"})
 	if len(got) > maxRead+200 || !strings.Contains(got, "read on with from_line 66]") {
@@ -145,7 +146,7 @@ func TestLongFilesAreReadInParts(t *testing.T) {
 }
 
 func TestWriteIsPreviewed(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	d.put("a.txt", "1\n2\n3\n4\n5\n6\n7\n8\n9\n")
 	diff, err := d.Preview(t.Context(), tools.Call{Tool: "write_file", Arguments: argumentsOf(t, map[string]any{"path": "a.txt", "content": "1\n2\n3\n4\nfive\n6\n7\n8\n9"})})
 	want := "  … 1 lines unchanged\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n-9\n+9 [no line end]\n"
@@ -170,10 +171,7 @@ func TestFoldersThatAreRefused(t *testing.T) {
 	}
 	given := []string{filepath.VolumeName(own) + string(filepath.Separator), "relative", own, inside, filepath.Join(good, "nowhere"), good}
 	s := New(nil, &Folders{Settings: func() ([]string, bool) { return given, false }, Protected: func() []string { return []string{inside} }})
-	var said []string
-	for _, p := range s.Problems() {
-		said = append(said, p.Message)
-	}
+	said := lists.Map(s.Problems(), func(p tools.Problem) string { return p.Message })
 	all := strings.Join(said, "\n")
 	for _, want := range []string{"root of the file system", "not a full path", "its own data", "cannot be opened"} {
 		if !strings.Contains(all, want) {

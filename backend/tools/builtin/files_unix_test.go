@@ -10,7 +10,7 @@ import (
 
 // TestAPipeIsNotRead: opening one would wait forever for a writer.
 func TestAPipeIsNotRead(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	if err := syscall.Mkfifo(filepath.Join(d.dir, "pipe"), 0o600); err != nil {
 		t.Fatal(err)
 	}

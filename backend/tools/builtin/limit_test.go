@@ -10,7 +10,7 @@ import (
 
 // TestACommandHasItsOwnLimit: a call is not given up before its command was ended, so that its outcome is known.
 func TestACommandHasItsOwnLimit(t *testing.T) {
-	d := newDesk(t, &Commands{look: func() (Confinement, string) { return ConfinedNot, "" }})
+	d := newFixture(t, &Commands{look: func() (Confinement, string) { return ConfinedNot, "" }})
 	for arguments, own := range map[string]time.Duration{
 		`{"command":"x"}`: usualTime, `{"command":"x","timeout_s":600}`: 10 * time.Minute, `{"command":"x","timeout_s":99999}`: longestTime,
 	} {

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -73,9 +74,7 @@ func (m *Memory) named(ctx context.Context, v View, a TurnArguments) (chat.Turn,
 		return t, s, err
 	}
 	id := chat.SessionID(a.SessionID)
-	if id == "" {
-		id = v.Session
-	}
+	id = cmp.Or(id, v.Session)
 	s, err := m.conversation(ctx, id, a)
 	if err != nil {
 		return chat.Turn{}, s, err

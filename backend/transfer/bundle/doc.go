@@ -3,14 +3,14 @@
 //
 //	meta.json      what is in it: schema_version, program, session, counts, and the hash
 //	               of the last event, to which the chain of all others leads
-//	events.ndjson  the session's ledger, one event a line, in order
-//	contents.zst   what the events tell by hash alone, in their order: requests,
+//	events.ndjson  the session's ledger, one event per line, in order
+//	contents.zst   what the events name only by hash, in their order: requests,
 //	               responses, raw streams, manifests, documents
 //	snapshot.json  the reducer's state after the last event (ledger.Snapshot)
 //	index.json     where things are, for those who look into it; not read here
 //
 // A request may be left out, because it quoted other conversations. Its content is then a mark with its hash and size
-// (schema.LeftOutRequest), and schema_version is 3 in place of 2.
+// (schema.LeftOutRequest), and schema_version is 3 instead of 2.
 //
 // A payload is stored byte for byte in its line, because its hash covers its bytes. Permanently deleted text stays
 // deleted: the replacement text and the event that certifies it are part of the bundle, and the chain remains valid
@@ -23,5 +23,5 @@
 // Reading and writing are streamed, so memory is bounded by the largest event or content and, for the snapshot, by
 // the ids and hashes of the session's records. Nothing is unpacked to disk and no entry's name is used as a path. The
 // reader expects an untrusted file: each limit is a constant, and a file over one is refused with a message that
-// names it. A bundle contains neither keys and settings of the program nor the location of the session's data.
+// names it. A bundle contains neither keys nor settings of the program, nor the location of the session's data.
 package bundle

@@ -37,7 +37,7 @@ func encodeEvent(e ledger.Event) ([]byte, error) {
 	if e.Payload == nil {
 		return chat.MarshalJSON(l)
 	}
-	if !standsInLine(e.Payload) {
+	if !fitsOnLine(e.Payload) {
 		l.PayloadBytes = e.Payload
 		return chat.MarshalJSON(l)
 	}
@@ -50,8 +50,8 @@ func encodeEvent(e ledger.Event) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// standsInLine reports that a payload survives a line of JSON unchanged.
-func standsInLine(payload []byte) bool {
+// fitsOnLine reports that a payload survives a line of JSON unchanged.
+func fitsOnLine(payload []byte) bool {
 	return utf8.Valid(payload) && json.Valid(payload) && !bytes.ContainsAny(payload, "\n\r") &&
 		len(bytes.TrimSpace(payload)) == len(payload) && string(payload) != "null"
 }

@@ -9,8 +9,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Versions of the layout. A bundle has the version 2 (ZIG: hard cutover) unless requests are left out of it; then it
-// has the version 3, so that a program that expects every request refuses it. Nothing else differs.
+// Versions of the layout. A bundle has version 2 (ZIG: hard cutover) unless requests are left out of it; then it has
+// version 3, so that a program that expects every request refuses it. Nothing else differs.
 const (
 	SchemaVersion        = 2
 	SchemaVersionLeftOut = 3

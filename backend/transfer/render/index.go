@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"html"
 	"io"
 	"net/url"
@@ -24,9 +25,7 @@ type IndexEntry struct {
 
 func (e IndexEntry) title() string {
 	s := display.OneLine(e.Title)
-	if s == "" {
-		s = "Untitled conversation"
-	}
+	s = cmp.Or(s, "Untitled conversation")
 	if e.Archived {
 		s += " (archived)"
 	}

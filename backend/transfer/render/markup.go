@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"cmp"
 	"html"
 	"net/url"
 	"regexp"
@@ -203,16 +204,21 @@ func (markup) autoLink(w util.BufWriter, src []byte, n ast.Node, entering bool) 
 	}
 	a := n.(*ast.AutoLink)
 	label := string(a.Label(src))
-	address, ok := followed(string(util.URLEscape(a.URL(src), false)))
-	if ok && !inLink(n) {
+	linked(w, n, util.URLEscape(a.URL(src), false), label)
+	return ast.WalkContinue, nil
+}
+
+// linked writes a text, as a link if the address can be followed and the text is not in a link already.
+func linked(w util.BufWriter, n ast.Node, to []byte, said string) {
+	address, ok := followed(string(to))
+	if ok = ok && !inLink(n); ok {
 		openLink(w, address)
 	}
-	_, _ = w.WriteString(html.EscapeString(label))
-	if ok && !inLink(n) {
+	_, _ = w.WriteString(html.EscapeString(said))
+	if ok {
 		_, _ = w.WriteString("</a>")
-		host(w, address, label)
+		host(w, address, said)
 	}
-	return ast.WalkContinue, nil
 }
 
 // image renders a picture whose data is in the text. A remote one becomes a link, because loading it would tell its
@@ -227,18 +233,7 @@ func (markup) image(w util.BufWriter, src []byte, n ast.Node, entering bool) (as
 		_, _ = w.WriteString(`<img src="` + html.EscapeString(to) + `" alt="` + html.EscapeString(said) + `">`)
 		return ast.WalkSkipChildren, nil
 	}
-	address, ok := followed(string(util.URLEscape([]byte(to), true)))
-	if said == "" {
-		said = "Image"
-	}
-	if ok && !inLink(n) {
-		openLink(w, address)
-	}
-	_, _ = w.WriteString(html.EscapeString(said))
-	if ok && !inLink(n) {
-		_, _ = w.WriteString("</a>")
-		host(w, address, said)
-	}
+	linked(w, n, util.URLEscape([]byte(to), true), cmp.Or(said, "Image"))
 	return ast.WalkSkipChildren, nil
 }
 

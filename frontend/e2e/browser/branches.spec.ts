@@ -29,7 +29,7 @@ test('fork and switch: two branches from the same turn do not affect each other'
   await switchBranch(page, /^main/);
   await expect(chat.answer(2)).toContainText('Down the first way.');
   await expect(page.getByText('Down the other way.')).toHaveCount(0);
-  // A request on one branch contains nothing of its sibling.
+  // A request on one branch contains no text of its sibling.
   provider.answer('What was said?', 'Only this.');
   await chat.askAndWait(3, 'What was said?', 'Only this.');
   const sent = JSON.stringify(provider.lastRequest());

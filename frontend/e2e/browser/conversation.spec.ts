@@ -104,17 +104,31 @@ test('a dropped connection: the received part stays, incomplete, and can be disc
   await expect(chat.turn(1)).not.toHaveAccessibleName(/incomplete/i);
 });
 
-test('a message sent while an answer streams is queued', async ({ provider, launch, page }) => {
+test('messages sent while an answer streams are queued, and sent in their order', async ({ provider, launch, page }) => {
   provider.answer('Long one', prose(60), { chunkSize: 20, holdAfter: 20 });
   provider.answer('Short one', 'Here it is.');
+  provider.answer('Another one', 'And here.');
+  provider.answer('Not this one', 'Never.');
   await launch();
   const chat = new Conversation(page);
   await chat.ask('Long one');
   await chat.shown(1, 60);
-  await chat.ask('Short one');
-  await expect(page.getByText(/queued/i).first()).toBeVisible();
+  for (const text of ['Another one', 'Not this one', 'Short one']) {
+    await chat.ask(text);
+    await expect(chat.composer).toHaveValue('');
+  }
+  const queue = page.getByRole('region', { name: 'Queued messages' });
+  await expect(queue.getByRole('listitem')).toHaveText([/Another one/, /Not this one/, /Short one/]);
+  await queue.getByRole('button', { name: /^Delete/ }).nth(1).click();
+  await expect(queue.getByRole('listitem')).toHaveCount(2);
+  await queue.getByRole('button', { name: /^Move up/ }).nth(1).press('Alt+ArrowUp');
+  await expect(queue.getByRole('listitem')).toHaveText([/Short one/, /Another one/]);
+  await page.reload();
+  await expect(queue.getByRole('listitem')).toHaveText([/Short one/, /Another one/]);
   provider.release('Long one');
   await expect(chat.answer(2)).toContainText('Here it is.');
+  await expect(chat.answer(3)).toContainText('And here.');
+  await expect(queue).toBeHidden();
   await chat.says(1, prose(60));
 });
 

@@ -29,7 +29,7 @@ test('an earlier message is found in Memory, opened, attached, and shown in the 
   await expect(first.locator('mark').first()).toHaveText(/harbour/i);
   await page.getByRole('searchbox', { name: 'Search memory' }).press('ArrowDown');
   await page.keyboard.press('Enter');
-  await expect(first.getByRole('group', { name: 'Its whole text' })).toContainText(question);
+  await expect(first.getByRole('group', { name: 'Full text' })).toContainText(question);
   await expect(first).toContainText('Matched: harbour, crane');
   await expect(first).toContainText('built-in (hashed word features)');
 

@@ -26,11 +26,17 @@ test('a permanently deleted session is in no file any more, except its receipt',
   await page.keyboard.press('Enter');
   await expect(page.getByRole('heading', { level: 1, name: /Notes on quillvane/ })).toBeAttached();
   expect(home.filesHolding('Ostrakine').length).toBeGreaterThan(0);
+  await command(page, 'Duplicate this session');
+  await expect(sessions(page).filter({ hasText: 'quillvane' })).toHaveCount(2);
+  await expect(page.getByRole('heading', { level: 1, name: /Notes on quillvane.*copy/ })).toBeAttached();
 
   await command(page, 'Delete this session permanently…');
-  const dialog = page.getByRole('dialog', { name: 'Delete “Notes on quillvane” permanently' });
+  const dialog = page.getByRole('dialog', { name: /^Delete “Notes on quillvane.*copy/ });
   await expect(dialog).toContainText(/1 message with its answer/);
   await expect(dialog).toContainText('No backup in the data directory contains it.');
+  await expect(dialog.getByRole('list', { name: 'Sessions with the same messages' })).toContainText('quillvane');
+  await dialog.getByRole('checkbox', { name: 'Delete the whole copy too' }).check();
+  await expect(dialog).toContainText(/2 messages with their answers/);
   const field = dialog.getByLabel('To delete it permanently, type “delete”');
   await field.fill('delet');
   await expect(dialog.getByRole('button', { name: 'Delete permanently' })).toBeDisabled();
@@ -38,6 +44,7 @@ test('a permanently deleted session is in no file any more, except its receipt',
   await page.keyboard.press('Enter');
   const receipt = page.getByRole('dialog', { name: 'The session was permanently deleted' });
   await expect(receipt).toContainText('messages and answers');
+  await expect(receipt.getByRole('list', { name: 'Copies that were deleted too' })).toContainText('quillvane');
   await receipt.getByRole('button', { name: 'Done' }).click();
 
   await chat.ready();

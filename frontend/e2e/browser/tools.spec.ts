@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fits, inspect } from '../harness/axe.ts';
 import { expect, test, verb } from '../harness/fixtures.ts';
 import { tour } from '../harness/screens.ts';
-import { connectPrograms, connectServers, elicit, installed, toolScreens, withTools } from '../harness/toolscreens.ts';
+import { connectPrograms, connectServers, decideBy, decideOn, elicit, installed, toolScreens, withTools } from '../harness/toolscreens.ts';
 import { Conversation } from './conversation.ts';
 
 const card = (page: Page, tool: string) => page.getByRole('region', { name: `Call of ${tool}` });
@@ -31,7 +31,11 @@ test('a call waits for a decision, is allowed with the keyboard, and shows its r
   await inspect(page, 'the queue');
   await page.setViewportSize({ width: 900, height: 600 });
   await fits(page);
-  await page.keyboard.press('o');
+  await page.waitForTimeout(600); // the keys count by now
+  await page.keyboard.type('so add another one'); // a message typed into the queue by mistake
+  await expect(queue(page)).toContainText('write_file');
+  await queue(page).getByRole('heading', { level: 2 }).click(); // an empty place: the keys still work
+  await decideBy(page, 'O');
   await expect(queue(page)).toBeHidden();
   await expect(chat.answer(1)).toContainText('It is 100 now.');
   await expect(card(page, 'write_file')).toContainText(/Done in/);
@@ -44,13 +48,26 @@ test('a call waits for a decision, is allowed with the keyboard, and shows its r
 test('a denied call does not run, and the model is informed', async ({ home, provider, launch, page }) => {
   const folder = withTools(home, provider, 'run_commands = true\n');
   provider.callsTools('Write it', 'I write it.', [{ name: 'write_file', arguments: { path: join(folder, 'new.txt'), content: 'x' } }], 'Then not.');
-  await launch();
+  const program = await launch();
   const chat = new Conversation(page);
+  await expect(page.getByText(/^Can .* call tools\?$/)).toBeVisible();
   await chat.ask('Write it');
-  await card(page, 'write_file').getByRole('button', { name: /^Deny/ }).click();
+  await decideOn(card(page, 'write_file'), /^Deny/);
   await expect(chat.answer(1)).toContainText('Then not.');
   await expect(card(page, 'write_file')).toContainText('Denied');
   expect(existsSync(join(folder, 'new.txt'))).toBe(false);
+
+  // A model that called a tool is not asked about again, in another conversation and after a restart.
+  const question = page.getByText(/^Can .* call tools\?$/);
+  provider.answer('Hello', 'Good morning.');
+  await page.keyboard.press('Control+N');
+  await chat.askAndWait(1, 'Hello', 'Good morning.');
+  await expect(question).toBeHidden();
+  await program.stop();
+  await launch();
+  await expect(chat.answer(1)).toContainText('Good morning.');
+  await page.waitForTimeout(1_000); // the question would appear once the models and the tools are loaded
+  await expect(question).toBeHidden();
 });
 
 test('killed during a call: its outcome is unknown, it does not run again, and the user decides', async ({ home, provider, launch, page }) => {
@@ -61,7 +78,7 @@ test('killed during a call: its outcome is unknown, it does not run again, and t
   const program = await launch();
   const chat = new Conversation(page);
   await chat.ask('Run the repair');
-  await card(page, 'run_command').getByRole('button', { name: /^Allow once/ }).click();
+  await decideOn(card(page, 'run_command'), /^Allow once/);
   await expect(card(page, 'run_command')).toContainText(/Running/);
   await expect.poll(() => existsSync(counter)).toBe(true);
   await program.crash();
@@ -74,7 +91,7 @@ test('killed during a call: its outcome is unknown, it does not run again, and t
 
   await page.keyboard.press('Control+Shift+A');
   await expect(queue(page).getByRole('button', { expanded: true })).toBeFocused();
-  await page.keyboard.press('e');
+  await decideBy(page, 'E');
   await queue(page).getByRole('textbox', { name: /What the call did/ }).fill('Twelve rows were repaired.');
   await page.keyboard.press('Control+Enter');
   await expect(chat.answer(1)).toContainText('As you found it.');
@@ -90,7 +107,7 @@ test('tools and decisions are listed in the settings, and revoked there', async 
   await launch();
   const chat = new Conversation(page);
   await chat.ask('Write it');
-  await card(page, 'write_file').getByRole('button', { name: /^Never/ }).click();
+  await decideOn(card(page, 'write_file'), /^Never/);
   await expect(chat.answer(1)).toContainText('Then not.');
 
   await page.keyboard.press('Control+,');

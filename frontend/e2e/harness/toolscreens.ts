@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Page } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
 import { expect } from './fixtures.ts';
 import type { Home } from './home.ts';
 import { Child, built, repository, until } from './process.ts';
@@ -74,6 +74,20 @@ const onPage = (name: string, at: string, show: (page: Page) => Promise<void>, l
 });
 const server = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
+/** Decides about the call in front with Alt and a letter, which count once its card has been in front for half a second. */
+export async function decideBy(page: Page, letter: string): Promise<void> {
+  await page.waitForTimeout(600);
+  await page.keyboard.press(`Alt+${letter}`);
+}
+
+/** Decides about a call with a click, which counts from the same moment. */
+export async function decideOn(card: Locator, choice: RegExp): Promise<void> {
+  const button = card.getByRole('button', { name: choice });
+  await button.waitFor();
+  await card.page().waitForTimeout(600);
+  await button.click();
+}
+
 /** The screens of tools, their servers and the programs that use this memory. */
 export const toolScreens: readonly Screen[] = [
   onPage('tools', 'Tools', async (page) => {
@@ -124,7 +138,7 @@ export async function elicit(page: Page, provider: Provider): Promise<void> {
   provider.callsTools('Ask me for it', 'I ask.', [{ name: 'everything__trigger-elicitation-request', arguments: {} }], 'Thank you.');
   await page.getByRole('textbox', { name: 'Your message' }).fill('Ask me for it');
   await page.keyboard.press('Enter');
-  await page.getByRole('region', { name: /trigger-elicitation-request/ }).getByRole('button', { name: /^Allow once/ }).click();
+  await decideOn(page.getByRole('region', { name: /trigger-elicitation-request/ }), /^Allow once/);
   await expect(page.getByText('The tool server everything asks you something')).toBeVisible();
   await page.getByRole('button', { name: 'Look', exact: true }).click();
   await expect(page.getByRole('dialog', { name: 'everything asks' })).toBeVisible();

@@ -4,13 +4,13 @@ import type { Page } from '@playwright/test';
 import { expect, test } from '../harness/fixtures.ts';
 import { canaryKey } from '../harness/home.ts';
 import { command, overlays, panels, settingsPages, temporary, tour } from '../harness/screens.ts';
-import { connectPrograms, connectServers, elicit, installed, toolScreens, withTools } from '../harness/toolscreens.ts';
+import { connectPrograms, connectServers, decideBy, decideOn, elicit, installed, toolScreens, withTools } from '../harness/toolscreens.ts';
 import { essay, Seed, tenThousandTurns, workedIn } from '../harness/seed.ts';
 import { Conversation } from '../browser/conversation.ts';
 import { bothSizes, eachSize, picture } from './shots.ts';
 
 // `make screens`: takes a picture of every screen for review. These are not tests, and the pictures are not kept.
-// features.spec.ts shows each feature while it is used.
+// features.spec.ts and conversation.spec.ts show each feature while it is used.
 const longTurns = 40;
 
 test.use({ deviceScaleFactor: 1 });
@@ -146,15 +146,15 @@ test('tools, their servers, and other programs', async ({ home, provider, launch
   await page.keyboard.press('Control+Shift+A');
   await expect(page.getByRole('dialog', { name: '2 tool calls wait for you' })).toBeVisible();
   await bothSizes(page, 'calls-queue');
-  await page.keyboard.press('o');
+  await decideBy(page, 'O');
   await expect(page.getByRole('dialog', { name: '1 tool call waits for you' })).toBeVisible();
-  await page.keyboard.press('o');
+  await decideBy(page, 'O');
   await expect(chat.answer(2)).toContainText('It is 100 now.');
   await bothSizes(page, 'calls-done');
 
   await chat.ask('Run the repair');
   const card = page.getByRole('region', { name: 'Call of run_command' });
-  await card.getByRole('button', { name: /^Allow once/ }).click();
+  await decideOn(card, /^Allow once/);
   await expect(card).toContainText('Running');
   await bothSizes(page, 'call-runs');
   await program.crash();

@@ -62,3 +62,9 @@ export async function opened(page: Page, name: string, open: () => Promise<void>
   }
   await page.setViewportSize(large);
 }
+
+/** Closes the views over the conversation, one at a time. */
+export async function leave(page: Page, layers = 1): Promise<void> {
+  for (let layer = 0; layer < layers; layer++) await page.keyboard.press('Escape');
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+}

@@ -204,6 +204,12 @@ def picture():
     say(ready="picture")
 
 
+def text(words):
+    clipboard = Gtk.Clipboard.get(Gdk.SELECTION_CLIPBOARD)
+    clipboard.set_text(words, -1)
+    say(ready="text")
+
+
 def files(*uris):
     forms = {
         "text/uri-list": "".join(uri + "\r\n" for uri in uris),
@@ -237,7 +243,7 @@ def red(x, y, width, height):
 
 role, rest = sys.argv[1], sys.argv[2:]
 on_line = {"panel": panel, "notices": notices, "item": item, "click": click, "tap": tap, "source": source, "target": target,
-           "picture": picture, "files": files, "pasted": pasted, "red": red}[role](*rest)
+           "picture": picture, "text": text, "files": files, "pasted": pasted, "red": red}[role](*rest)
 if role not in ("item", "click", "tap", "pasted", "red"):
     heed_stdin(on_line or (lambda words: None))
     GLib.MainLoop().run()

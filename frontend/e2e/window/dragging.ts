@@ -32,9 +32,10 @@ export function middle(desktop: Desktop, css: string, partX = 0.5, partY = 0.5):
 
 /**
  * Drags with the real pointer, in steps, because toolkits recognise a drag only then. The button stays down at the
- * start until `held`, and at the end until `seen`, so that the target has responded.
+ * start until `held`, and at the end until `seen`, so that the target has responded. If there is a `last` point, it is
+ * released there in the same moment.
  */
-async function dragPointer(from: Point, to: Point, seen: () => boolean | Promise<boolean>, held: () => Promise<unknown> = async () => {}): Promise<void> {
+async function dragPointer(from: Point, to: Point, seen: () => boolean | Promise<boolean>, held: () => Promise<unknown> = async () => {}, last?: Point): Promise<void> {
   const step = (x: number, y: number) => xdotool('mousemove', Math.round(x), Math.round(y));
   step(from.x - 1, from.y);
   step(from.x, from.y);
@@ -51,7 +52,7 @@ async function dragPointer(from: Point, to: Point, seen: () => boolean | Promise
       return seen();
     });
   } finally {
-    xdotool('mouseup', 1);
+    xdotool(...(last ? ['mousemove', last.x, last.y] : []), 'mouseup', 1);
   }
 }
 
@@ -71,10 +72,15 @@ async function hovered(desktop: Desktop, at: Point): Promise<() => Promise<boole
 }
 
 /** Drags data from another program's window onto a point of the page. */
-export async function dragIn(desk: Desk, desktop: Desktop, at: Point, kind: 'uris' | 'text', ...data: string[]): Promise<{ taken: boolean }> {
+export function dragIn(desk: Desk, desktop: Desktop, at: Point, kind: 'uris' | 'text', ...data: string[]): Promise<{ taken: boolean }> {
+  return dragAcross(desk, desktop, at, undefined, kind, ...data);
+}
+
+/** Like dragIn, but the data is released at `last`, in the moment in which the pointer gets there. */
+export async function dragAcross(desk: Desk, desktop: Desktop, at: Point, last: Point | undefined, kind: 'uris' | 'text', ...data: string[]): Promise<{ taken: boolean }> {
   const source = await desk.play('source', String(corner.x), String(corner.y), kind, ...data);
   const over = await hovered(desktop, at);
-  await dragPointer(inCorner, await onScreen(desktop, at), over);
+  await dragPointer(inCorner, await onScreen(desktop, at), over, undefined, last && (await onScreen(desktop, last)));
   await until('the drag is over', () => reports(source).some((line) => line.ended));
   const taken = reports(source).every((line) => line.failed === undefined);
   await source.crash();

@@ -21,7 +21,7 @@ export class Surroundings {
       return child.output.includes('<ready>');
     });
     const before = Object.fromEntries(names.map((name) => [name, process.env[name]]));
-    // Other output may have no line ends, hence the brackets.
+    // Other output may have no line ends, so the text is put in brackets.
     for (const name of names) process.env[name] = new RegExp(`<${name}=([^>]*)>`).exec(child.output)?.[1] ?? '';
     return new Surroundings(child, before);
   }

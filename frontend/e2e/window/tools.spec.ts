@@ -11,6 +11,7 @@ test.skip(!installed, 'the MCP servers of test/mcp are not installed (scripts/se
 
 const control = '\uE009';
 const shift = '\uE008';
+const alt = '\uE00A';
 const enter = '\uE007';
 const escape = '\uE00C';
 const long = 'trigger-long-running-operation';
@@ -35,6 +36,12 @@ function card({ page }: Desktop, tool: string): Promise<string> {
 async function openQueue({ page }: Desktop): Promise<void> {
   await page.keys(control, shift, 'A');
   await until('the waiting call has the focus', () => page.run<boolean>(`return document.activeElement.matches('dialog[open] [data-entry] [aria-expanded="true"]')`));
+}
+
+/** Decides with Alt and a letter, which count once the card has been in front for half a second. */
+async function decideBy({ page }: Desktop, letter: string): Promise<void> {
+  await new Promise((passed) => setTimeout(passed, 600));
+  await page.keys(alt, letter);
 }
 
 /** Imports the server from the configuration of another program, and accepts two of its tools. */
@@ -76,9 +83,12 @@ test('a real server: imported, called, allowed with the keyboard; killed during 
   const offered = ((provider.lastRequest() as { tools: { function?: { name: string }; name?: string }[] }).tools).map((tool) => tool.function?.name ?? tool.name);
   expect(offered.filter((name) => name?.startsWith('everything__')).sort()).toEqual(['everything__echo', `everything__${long}`]); // only accepted ones
   expect(await desktop.page.run<boolean>('return document.activeElement.matches(arguments[0])', composer)).toBe(true);
-  expect(calls(record, 'echo')).toBe(0);
   await openQueue(desktop);
-  await desktop.page.keys('o');
+  await new Promise((passed) => setTimeout(passed, 600));
+  for (const letter of 'so add another one') await desktop.page.keys(letter); // a message typed into the queue by mistake
+  expect(calls(record, 'echo')).toBe(0);
+  expect(await card(desktop, 'echo')).toContain('Waits for you');
+  await decideBy(desktop, 'o');
   await until('the answer with the result', async () => (await said(desktop)).includes('The server echoed it.'));
   expect(await card(desktop, 'echo')).toMatch(/Done/);
   expect(await card(desktop, 'echo')).toContain('Echo: good morning');
@@ -87,7 +97,7 @@ test('a real server: imported, called, allowed with the keyboard; killed during 
   await say(desktop, 'Do the long work');
   await until('the second call waits', async () => (await card(desktop, long)).includes('Waits for you'));
   await openQueue(desktop);
-  await desktop.page.keys('o');
+  await decideBy(desktop, 'o');
   await until('the second call runs', async () => /Running/.test(await card(desktop, long)));
   await until('the server received it', () => calls(record, long) === 1);
   await desktop.crash();
@@ -97,7 +107,7 @@ test('a real server: imported, called, allowed with the keyboard; killed during 
   await until('its outcome is unknown', async () => (await card(desktop, long)).includes('Outcome unknown'));
   expect(await card(desktop, long)).toContain('It is not run again automatically');
   await openQueue(desktop);
-  await desktop.page.keys('e');
+  await decideBy(desktop, 'e');
   await until('a field for what was found', () => desktop.page.run<boolean>(`return document.activeElement.matches('dialog[open] textarea')`));
   await desktop.page.paste('Twelve rows were written.');
   await desktop.page.keys(control, enter);

@@ -25,3 +25,29 @@ test('typing after a click in the conversation goes into the message, and no foc
     await room.close();
   }
 });
+
+test('Ctrl+Z and Ctrl+Shift+Z undo and redo in the message and in a search', async () => {
+  const room = await Room.open();
+  const { page } = room.desktop;
+  try {
+    await room.talk('A first question', 'A first answer.');
+    for (const css of ['[data-message-field]', 'input[data-shortcut="search"]']) {
+      const value = () => page.run<string>(`return document.querySelector(arguments[0]).value`, css);
+      const becomes = (text: string) => until(`${css} holds “${text}”`, async () => (await value()) === text);
+      const at = await onScreen(room.desktop, await middle(room.desktop, css));
+      xdotool('mousemove', at.x, at.y, 'click', 1);
+      xdotool('type', 'some words');
+      await becomes('some words');
+      xdotool('key', 'ctrl+a', 'BackSpace');
+      await becomes('');
+      xdotool('key', 'ctrl+z');
+      await becomes('some words');
+      xdotool('key', 'ctrl+shift+z');
+      await becomes('');
+      xdotool('key', 'ctrl+z');
+      await becomes('some words');
+    }
+  } finally {
+    await room.close();
+  }
+});

@@ -78,7 +78,7 @@ export class WebDriver {
     return this.run<boolean>('return document.querySelector(arguments[0]) !== null', css);
   }
 
-  /** A PNG. The first one after a resize may never arrive, hence the second try. */
+  /** A PNG. The first one after a resize may never arrive, so it is requested twice. */
   async screenshot(): Promise<Buffer> {
     const url = `${this.base}/session/${this.session}/screenshot`;
     const data = await call('GET', url, undefined, 10_000).catch(() => call('GET', url, undefined, patience));

@@ -20,8 +20,9 @@ const noKey = /^(?:|Control|Shift|Alt|Meta|AltGraph|CapsLock|NumLock|ScrollLock|
 
 /** The pressed keys; null for a modifier alone, and for anything that is not a complete key. */
 export function chordOf(event: KeyPress): Chord | null {
-  if (noKey.test(event.key)) return null;
-  const character = [...event.key].length === 1 && event.key !== ' ';
+  const dead = event.key === 'Dead' && event.altKey && onMac() && /^Key[A-Z]$/.test(event.code); // Option and a letter
+  if (noKey.test(event.key) && !dead) return null;
+  const character = dead || ([...event.key].length === 1 && event.key !== ' ');
   const key = character ? letterOf(event) : (names[event.key] ?? event.key.replace(/^Arrow(?=.)/, ''));
   // AltGr types a character; Windows reports it as Ctrl and Alt.
   const written = character && event.getModifierState?.('AltGraph') === true;
@@ -56,6 +57,7 @@ function letterOf(event: KeyPress): string {
  */
 const taken = new Map<Chord, () => string>([
   ...['Ctrl+A', 'Ctrl+C', 'Ctrl+V', 'Ctrl+X', 'Ctrl+Y', 'Ctrl+Z', 'Ctrl+Shift+Z'].map((keys): [Chord, () => string] => [keys, () => t('keys.editing')]),
+  ...['O', 'S', 'A', 'D', 'N', 'T', 'E', 'R', 'G'].map((letter): [Chord, () => string] => [`Alt+${letter}`, () => t('keys.deciding')]), // components/tools
   ['Alt+F4', () => t('keys.closing')],
   ['Ctrl+Space', () => t('keys.choosing')],
   ...entries.filter((entry) => !isRebindable(entry)).flatMap((entry) => defaultChords(entry).map((keys): [Chord, () => string] => [keys, () => entry.title])),

@@ -24,12 +24,28 @@ func TestVerbs(t *testing.T) {
 	if out := said(h, "mcp", "servers", "list"); !strings.Contains(out, "No servers are configured") {
 		t.Errorf("list: %s", out)
 	}
-	h.OK("mcp", "servers", "add", "everything", "--env", "PLAIN=1", "--", node(t), script)
-	if out := said(h, "mcp", "servers", "tools", "everything"); !strings.Contains(out, "echo") || !strings.Contains(out, "get-sum") {
+	const until = "are not offered to models until you accept them: contextinfinity tools accept everything"
+	if out := said(h, "mcp", "servers", "add", "everything", "--env", "PLAIN=1", "--", node(t), script); !strings.Contains(out, "everything: its tools "+until) {
+		t.Errorf("add: %s", out)
+	}
+	if out := said(h, "mcp", "servers", "list"); !strings.Contains(out, "everything: its tools "+until) {
+		t.Errorf("list: %s", out)
+	}
+	if out := said(h, "mcp", "servers", "tools", "everything"); !strings.Contains(out, "echo") || !strings.Contains(out, "get-sum") || !strings.Contains(out, " tools "+until) {
 		t.Errorf("tools: %s", out)
 	}
-	if out := said(h, "mcp", "servers", "restart", "everything"); !strings.Contains(out, "is ready and offers") {
+	if out := said(h, "mcp", "servers", "restart", "everything"); !strings.Contains(out, "is ready and offers") || !strings.Contains(out, " tools "+until) {
 		t.Errorf("restart: %s", out)
+	}
+	h.OK("tools", "accept", "everything__echo")
+	if out := said(h, "mcp", "servers", "list", "--json"); !strings.Contains(out, `"tools_accepted":1`) {
+		t.Errorf("after one tool was accepted: %s", out)
+	}
+	h.OK("tools", "accept", "everything")
+	for _, verb := range []string{"list", "restart everything", "tools everything"} {
+		if out := said(h, append([]string{"mcp", "servers"}, strings.Fields(verb)...)...); strings.Contains(out, "not offered") {
+			t.Errorf("%s, after all tools were accepted: %s", verb, out)
+		}
 	}
 	if out := said(h, "mcp", "servers", "logs", "everything"); !strings.Contains(out, "It is started.") {
 		t.Errorf("logs: %s", out)

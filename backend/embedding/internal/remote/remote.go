@@ -49,8 +49,7 @@ func sentence(s string) string {
 func Probe(ctx context.Context, e embedding.Embedder) (int, error) {
 	vectors, err := e.Embed(ctx, embedding.Passage, []string{"dimension"})
 	if err != nil {
-		var again *embedding.Retry
-		if errors.As(err, &again) {
+		if again, ok := errors.AsType[*embedding.Retry](err); ok {
 			return 0, again.Err
 		}
 		return 0, err

@@ -27,7 +27,7 @@ export function list<T extends Listed>(all: readonly T[], query: string, current
 
 /** "12 turns, forked after #35". */
 export function detailOf(branch: Pick<BranchView | TreeBranch, 'turns' | 'parentId' | 'forkSeq'>): string {
-  return branch.parentId ? t('branches.turnsForked', { count: branch.turns, seq: branch.forkSeq }) : t('branches.turns', { count: branch.turns });
+  return branch.parentId ? t('branches.turnsForked', { count: branch.turns, seq: branch.forkSeq }) : t('shared.countTurns', { count: branch.turns });
 }
 
 /** Facts about one thing, separated as the language requires; empty parts are left out. */

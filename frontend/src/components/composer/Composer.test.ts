@@ -1,7 +1,7 @@
 import { fireEvent, screen, waitFor } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
-import { block } from '$lib/backend/fake/shapes';
+import { block, errorView } from '$lib/backend/fake/shapes';
 import { mountIn, startedApp } from '../../test/mount';
 import Composer from './Composer.svelte';
 import { refusal } from './images';
@@ -33,10 +33,17 @@ describe('keys of the message field', () => {
 });
 
 describe('texts of the composer', () => {
-  it.each([[12, 14_088, 50_000, 'next 14.1k / 50k', false], [1_200, 49_000, 50_000, 'over budget by 200', true], [3, 0, 0, 'next 3 / 0', false]])('%d tokens with %d of %d', (tokens, context, ceiling, words, over) => {
-    expect(budgetWords(tokens, context, ceiling)).toEqual({ words, over });
+  it.each([
+    [12, 14_088, 0, 50_000, 'next 14.1k / 50k', false], [12, 1_188, 6_000, 50_000, 'next 1.2k–7.2k / 50k', false], [10, 48_990, 6_000, 50_000, 'next 49k–50k / 50k', false],
+    [10, 14_090, 20, 50_000, 'next 14.1k / 50k', false], [1_200, 49_000, 6_000, 50_000, 'over budget by 200', true], [3, 0, 0, 0, 'next 3 / 0', false],
+  ])('%d tokens with %d and up to %d of memory, of %d', (tokens, context, memory, ceiling, words, over) => {
+    expect(budgetWords(tokens, context, memory, ceiling)).toMatchObject({ words, over });
   });
 
+  it('the exact size of the next request is in the title', () => {
+    expect(budgetWords(12, 1_188, 6_000, 50_000).title).toMatch(/1.200 tokens, and up to 7.200 with what memory finds .* at most 50.000/);
+    expect(budgetWords(12, 1_188, 0, 50_000).title).toMatch(/1.200 of at most 50.000/);
+  });
   it('rejects files that cannot be sent, with the reason', () => {
     expect(refusal({ name: 'a.png', type: 'image/png', size: 10 })).toBe('');
     expect(refusal({ name: 'a.svg', type: 'image/svg+xml', size: 10 })).toContain('not a picture that can be sent');
@@ -190,7 +197,14 @@ describe('the composer', () => {
     await drag('dragover', item('one.md')); // different kinds are not mixed
     await drag('drop', item('one.md'));
     expect(names()).toBe('abc');
-    expect(item('one.md')).toHaveAttribute('draggable', 'false');
+    const told = () => app.toasts.list.filter((toast) => toast.text.startsWith('Documents come first, then memories, pictures')).length;
+    expect(told()).toBe(1);
+    app.toasts.dismiss(app.toasts.list.at(-1)!.id);
+    remove('a').focus();
+    await user.keyboard('{Alt>}{ArrowLeft}{/Alt}');
+    expect([names(), told()]).toEqual(['abc', 1]);
+    app.draft.images = [];
+    await waitFor(() => expect(item('one.md')).toHaveAttribute('draggable', 'false'));
   });
 
   it('first asks whether to keep or discard an incomplete answer', async () => {
@@ -234,5 +248,97 @@ describe('the composer', () => {
     await fireEvent.paste(field, { clipboardData: { files: [], getData: () => book } });
     expect(screen.getByRole('list', { name: 'Sent with the message' })).toHaveTextContent('100');
     expect([field.value, app.draft.text]).toEqual(['', book]);
+  });
+});
+
+describe('the queue above the message field', () => {
+  /** A composer with an answer that is still arriving, and these queued messages. */
+  async function queueing(...texts: string[]) {
+    const started = await composer({ pace: { prepareMs: 5, frameMs: 60_000, chars: 1, commitMs: 5 } });
+    for (const text of ['First', ...texts]) {
+      await started.user.type(started.field, `${text}{Enter}`);
+      await waitFor(() => expect(started.field.value).toBe(''));
+    }
+    await waitFor(() => expect(started.app.conversation.running).toBe(true));
+    return started;
+  }
+  const rows = () => screen.queryAllByRole('listitem').map((row) => row.querySelector('.text')?.textContent);
+
+  it('shows each message, and moves, deletes and edits it by keyboard', async () => {
+    const { app, field, user } = await queueing('One', 'Two', 'Three');
+    expect(rows()).toEqual(['One', 'Two', 'Three']);
+    expect(screen.getByText('3 messages are queued. Each is sent when the answer before it is complete.')).toBeVisible();
+    const up = () => screen.getAllByRole('button', { name: /^Move up/ });
+    expect(up().map((button) => button.tabIndex)).toEqual([0, -1, -1]);
+    up()[0]!.focus();
+    await user.keyboard('{ArrowDown}{ArrowDown}');
+    expect(up()[2]).toHaveFocus();
+    await user.keyboard('{Alt>}{ArrowUp}{/Alt}');
+    await waitFor(() => expect(rows()).toEqual(['One', 'Three', 'Two']));
+    await waitFor(() => expect(up()[1]).toHaveFocus());
+    await user.keyboard('{Delete}');
+    await waitFor(() => expect(rows()).toEqual(['One', 'Two']));
+    await app.undo.undo();
+    await waitFor(() => expect(rows()).toEqual(['One', 'Three', 'Two']));
+    await user.click(screen.getAllByRole('button', { name: 'Edit the queued message' })[1]!);
+    await waitFor(() => expect(field.value).toBe('Three'));
+    expect(rows()).toEqual(['One', 'Two']);
+    await user.clear(field);
+    await user.keyboard('{Control>}{ArrowUp}{/Control}');
+    await waitFor(() => expect(field.value).toBe('Two'));
+  });
+
+  it.each(['Delete', 'Enter'])('loses one message by a key held down on its bin: %s', async (key) => {
+    const { backend, user } = await queueing('One', 'Two', 'Three');
+    screen.getAllByRole('button', { name: /^Delete the queued message/ })[0]!.focus();
+    await user.keyboard(`{${key}>}`);
+    await waitFor(() => expect(rows()).toEqual(['Two', 'Three']));
+    const next = screen.getAllByRole('button', { name: /^Delete the queued message/ })[0]!;
+    await waitFor(() => expect(next).toHaveFocus());
+    expect(await fireEvent.keyDown(next, { key, repeat: true }), 'a key that is not prevented presses the button').toBe(false);
+    expect(backend.calls.filter(({ name }) => name === 'chat.removeQueued')).toHaveLength(1);
+  });
+
+  it('loses one message by a double click on its bin', async () => {
+    const { backend, user } = await queueing('One', 'Two', 'Three');
+    const bin = () => screen.getAllByRole('button', { name: /^Delete the queued message/ })[0]!;
+    await user.click(bin());
+    await waitFor(() => expect(rows()).toEqual(['Two', 'Three']));
+    await fireEvent.click(bin(), { detail: 2 }); // the next row is now under the pointer
+    expect(backend.calls.filter(({ name }) => name === 'chat.removeQueued')).toHaveLength(1);
+  });
+
+  it('says why a message could not be moved or edited, also while another one was refused', async () => {
+    const { app, backend, field, user } = await queueing('One', 'Two');
+    Object.assign(backend.world.branch(app.conversation.branchId), { held: 'error', refused: errorView('The disk is full') });
+    backend.world.changed('queue', app.conversation.branchId, app.conversation.sessionId);
+    await screen.findByText(/The disk is full/);
+    const told = () => app.toasts.list.filter((toast) => toast.tone === 'danger').map((toast) => toast.text);
+    const down = screen.getAllByRole('button', { name: /^Move down/ })[0]!;
+    backend.failNext('chat.moveQueued', { message: 'The disk is full' });
+    await user.click(down);
+    await waitFor(() => expect(told()).toEqual(['The disk is full']));
+    expect(down).toHaveFocus();
+    expect(screen.queryByText(/^Moved to/)).toBeNull();
+    backend.failNext('chat.editQueued', { message: 'The disk is full' });
+    const edit = screen.getAllByRole('button', { name: 'Edit the queued message' })[0]!;
+    await user.click(edit);
+    await waitFor(() => expect(told()).toHaveLength(2));
+    expect([document.activeElement, field.value, rows()]).toEqual([edit, '', ['One', 'Two']]);
+    backend.failNext('chat.sendQueue', { message: 'The disk is full' });
+    await user.click(screen.getByRole('button', { name: 'Send after this answer' }));
+    await waitFor(() => expect(backend.calls.at(-1)?.name).toBe('chat.queue'));
+    expect(told()).toHaveLength(2); // this one is shown above the messages
+  });
+
+  it('says that a stopped answer holds the queue, and sends it on request', async () => {
+    const { app, user, backend } = await queueing('One', 'Two');
+    await waitFor(() => expect(app.conversation.newest?.live).toBe(true));
+    backend.world.branch(app.conversation.branchId).held = 'stop';
+    backend.world.changed('queue', app.conversation.branchId, app.conversation.sessionId);
+    expect(await screen.findByText('2 queued messages were not sent, because you stopped the answer.')).toBeVisible();
+    await user.click(screen.getByRole('button', { name: 'Send after this answer' }));
+    await waitFor(() => expect(screen.queryByRole('button', { name: 'Send after this answer' })).toBeNull());
+    expect(backend.calls.filter((call) => call.name === 'chat.sendQueue')).toHaveLength(1);
   });
 });

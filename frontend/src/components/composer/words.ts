@@ -1,9 +1,18 @@
 import { t } from '$lib/words/words.svelte';
 import { short } from '$shared/format';
 
-/** The size of the next request with this message: "next 14.1k / 50k", or by how much it is too large. */
-export function budgetWords(tokens: number, context: number, ceiling: number): { words: string; over: boolean } {
+/**
+ * The size of the next request with this message, without and with all the memory that may be found for it:
+ * "next 14.1k–20k / 50k", or by how much it is too large.
+ */
+export function budgetWords(tokens: number, context: number, memory: number, ceiling: number): { words: string; title: string; over: boolean } {
   const next = context + tokens;
-  if (ceiling > 0 && next > ceiling) return { words: t('composer.overBudget', { tokens: short(next - ceiling) }), over: true };
-  return { words: t('composer.next', { next: short(next), ceiling: short(ceiling) }), over: false };
+  if (ceiling > 0 && next > ceiling) {
+    const words = t('composer.overBudget', { tokens: short(next - ceiling) });
+    return { words, title: words, over: true };
+  }
+  const most = ceiling > 0 ? Math.min(next + memory, ceiling) : next;
+  const range = short(most) === short(next) ? short(next) : t('composer.range', { from: short(next), to: short(most) });
+  const title = most > next ? t('composer.nextTitle', { next, most, ceiling }) : t('composer.nextTitleExact', { next, ceiling });
+  return { words: t('composer.next', { next: range, ceiling: short(ceiling) }), title, over: false };
 }

@@ -134,7 +134,7 @@ describe('a key', () => {
 
 describe('an already configured model', () => {
   const configure = (change: object) => (backend: FakeBackend) => {
-    backend.program.models = backend.program.models.map((model) => ({ ...model, default: false, ...(model.name === 'local' ? { default: true, usable: true, why: '', ...change } : {}) }));
+    backend.program.models = backend.program.models.map((model) => ({ ...model, default: false, ...(model.name === 'local' ? { default: true, usable: true, reason: '', ...change } : {}) }));
   };
 
   test('is the first way to start, and is not written again', async () => {
@@ -155,7 +155,7 @@ describe('an already configured model', () => {
   });
 
   test.each([
-    ['cannot be used', { usable: false, why: 'There is no key for it' }],
+    ['cannot be used', { usable: false, reason: 'There is no key for it' }],
     ['is only there because of a key in the environment', { builtIn: true }],
     ['is recall, which has its own way', { provider: 'recall' }],
   ])('is not offered if it %s', async (_, change) => {

@@ -139,6 +139,7 @@ export function contextTitle(header: Header, cost = ''): string {
     main !== '' && `${`${main} ${summaries}`.trim()}.`,
     t('header.contextTitle', { tokens: header.contextTokens, ceiling: header.contextCeiling, state: contextState(header) }),
     header.contextRecalled > 0 && t('header.recalled', { tokens: header.contextRecalled }),
+    header.contextMemory > 0 && t('header.memoryAdds', { tokens: header.contextMemory }),
     replacing(header),
     !header.infinity && t('header.plainChatTitle'),
     cost,

@@ -28,5 +28,5 @@ const findings: Record<string, { tone: Finding['tone']; asks?: true }> = {
 
 export function finding(item: RecoveryItem): Finding {
   const { tone, asks } = findings[item.kind] ?? { tone: 'info' };
-  return { tone, link: asks ? t('inspector.decide') : t('inspector.show') };
+  return { tone, link: asks ? t('inspector.decide') : t('shared.show') };
 }

@@ -56,11 +56,11 @@ describe('what the program knows', () => {
     const { app, backend, calls, row, user } = await opened();
     await backend.sessions.setSessionSettings(row.id, { systemPrompt: 'Be very brief.', temperature: '1', effort: '' });
     mountIn(app, KnowsPage, {});
-    await user.click(screen.getByRole('radio', { name: 'Instructions' }));
+    await user.click(screen.getByRole('radio', { name: /^Instructions/ }));
     await user.click(within(await screen.findByRole('article', { name: 'Be very brief.' })).getByRole('button', { name: 'Remove' }));
     await user.click(within(screen.getByRole('dialog')).getByRole('button', { name: 'Remove' }));
     await waitFor(() => expect(calls('sessions.setSessionSettings').at(-1)).toEqual([row.id, { systemPrompt: '', temperature: '1', effort: '' }]));
-    await user.click(screen.getByRole('radio', { name: 'Summaries' }));
+    await user.click(screen.getByRole('radio', { name: /^Summaries/ }));
     await waitFor(() => expect(screen.getAllByRole('button', { name: 'Pin a correction' }).length).toBeGreaterThan(0));
     expect(screen.getAllByRole('heading').length).toBeGreaterThan(0);
     expect(document.body).not.toHaveTextContent('## ');
@@ -70,6 +70,30 @@ describe('what the program knows', () => {
     await waitFor(() => expect(calls('inspect.addPin').at(-1)?.[1]).toBe('It is Friday'));
     await user.type(screen.getByRole('searchbox', { name: 'Find in what it knows' }), 'nowhere at all');
     expect(await screen.findByText('No results for “nowhere at all”')).toBeVisible();
+  });
+
+  it('opens the first list that has entries, counts all, and a search opens one with matches', async () => {
+    const { app, backend, row, user } = await opened();
+    for (const branch of backend.world.branches.values()) Object.assign(branch, { pins: [], suggested: [] });
+    const branch = backend.world.branches.get(row.activeBranch)!;
+    await backend.sessions.setSessionSettings(row.id, { systemPrompt: 'I prefer metric units.', temperature: '1', effort: '' });
+    mountIn(app, KnowsPage, {});
+    expect(await screen.findByRole('radio', { name: 'Instructions (1)' })).toBeChecked();
+    expect(screen.getByRole('radio', { name: 'Pinned facts (0)' })).not.toBeChecked();
+
+    const pin = await backend.inspect.addPin(row.activeBranch, 'The mill is on the Aare');
+    expect(branch.pins).toHaveLength(1);
+    await user.click(await screen.findByRole('radio', { name: 'Pinned facts (1)' }));
+    const find = screen.getByRole('searchbox', { name: 'Find in what it knows' });
+    await user.type(find, 'metric');
+    expect(await screen.findByRole('article', { name: 'I prefer metric units.' })).toBeVisible();
+    expect(screen.getByRole('radio', { name: 'Instructions (1)' })).toBeChecked();
+    // A list that the user opens stays open for this search.
+    await user.click(screen.getByRole('radio', { name: 'Pinned facts (0)' }));
+    await backend.inspect.editPin(row.activeBranch, pin.id, 'The mill is on the Rhine');
+    expect(await screen.findByText('No results for “metric”')).toBeVisible();
+    await new Promise((resolve) => setTimeout(resolve, 300)); // longer than a change takes to be shown
+    expect(screen.getByRole('radio', { name: 'Pinned facts (0)' })).toBeChecked();
   });
 });
 

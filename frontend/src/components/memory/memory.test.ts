@@ -69,10 +69,10 @@ describe('the list', () => {
     expect(lines()[49]).toHaveFocus();
     await user.keyboard('{Home}{Enter}');
     expect(lines()[0]).toHaveAttribute('aria-expanded', 'true');
-    expect(await screen.findByRole('group', { name: 'Its whole text' })).toHaveTextContent('Run the drift check on staging before I merge it.');
+    expect(await screen.findByRole('group', { name: 'Full text' })).toHaveTextContent('Run the drift check on staging before I merge it.');
     expect(app.memory.opened).not.toBe('');
     await user.keyboard('{Enter}');
-    expect(screen.queryByRole('group', { name: 'Its whole text' })).not.toBeInTheDocument();
+    expect(screen.queryByRole('group', { name: 'Full text' })).not.toBeInTheDocument();
   });
 
   test.each([
@@ -100,7 +100,7 @@ describe('the list', () => {
     const chunk = { ...chunks[0]!, type: 'other' as const, document: '', summary: '**Late** at night' };
     backend.memory.chunk = async () => ({ chunk, text: 'About **the backfill**: measure first.', start: 0, end: 1, embedders: [], uses: [] });
     await user.click(lines()[0]!);
-    const text = await screen.findByRole('group', { name: 'Its whole text' });
+    const text = await screen.findByRole('group', { name: 'Full text' });
     expect(text.textContent).toBe('About the backfill: measure first.');
     expect(screen.getByText('Late at night')).toBeVisible();
   });
@@ -175,7 +175,7 @@ describe('a search', () => {
   test('by words only says so', async () => {
     const { backend, user } = await open();
     const [chunk] = (await backend.memory.chunks(everything)).chunks;
-    const hit = { chunk: chunk!, rank: 1, score: 0.4, why: { words: ['drift'], similarity: null, role: 'user', reason: 'Matched: drift.' } };
+    const hit = { chunk: chunk!, rank: 1, score: 0.4, match: { words: ['drift'], similarity: null, role: 'user', reason: 'Matched: drift.' } };
     backend.memory.search = async () => ({ hits: [hit], candidates: 4, embedder: '', warning: 'The embedding server does not answer.', totalMs: 2, embedMs: 0, vectorMs: 0, keywordMs: 1.9 });
     await user.type(field(), 'drift{Enter}');
     expect(await screen.findByText('The embedding server does not answer.')).toBeInTheDocument();
@@ -253,7 +253,7 @@ describe('a memory', () => {
     const chip = (id: string) => ({ id, at: 1, role: 'user', speaker: '', document: '', title: 'y' });
     app.draft.memories = Array.from({ length: mostAttached }, (_, i) => chip(`c${i}`));
     await app.memory.attach('another');
-    expect(await screen.findByText(`A message takes at most ${mostAttached} pieces of memory`)).toBeInTheDocument();
+    expect(await screen.findByText(`At most ${mostAttached} memories can be attached to a message`)).toBeInTheDocument();
     expect(app.draft.memories).toHaveLength(mostAttached);
   });
 
@@ -304,7 +304,7 @@ describe('sessions and turns', () => {
     await screen.findByText(/\d results?$/);
     expect(field()).toHaveValue('drift check');
     expect([app.memory.opened, app.memory.narrowed]).toEqual([opened, 1]);
-    expect(await screen.findByRole('group', { name: 'Its whole text' })).toBeInTheDocument();
+    expect(await screen.findByRole('group', { name: 'Full text' })).toBeInTheDocument();
   });
 
   test('a turn does not repeat the search until more is indexed, and the list is never empty', async () => {
@@ -318,7 +318,7 @@ describe('sessions and turns', () => {
     const watch = new MutationObserver(() => (emptied ||= panel.querySelector('li') === null || panel.querySelector('.skeleton') !== null));
     watch.observe(panel, { childList: true, subtree: true });
     await user.click(lines()[0]!);
-    await screen.findByRole('group', { name: 'Its whole text' });
+    await screen.findByRole('group', { name: 'Full text' });
     const chunks = calls(backend, 'memory.chunk').length;
     for (const kind of ['turn', 'jobs'] as const) backend.world.changed(kind, '', app.conversation.sessionId);
     await waitFor(() => expect(calls(backend, 'memory.status').length).toBeGreaterThan(statuses));

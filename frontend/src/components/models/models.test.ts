@@ -54,6 +54,16 @@ describe('choosing a model beside the message', () => {
     expect(app.composer.once).toBeNull();
   });
 
+  it('marks the chosen ones of several, and what is typed after a click continues the search', async () => {
+    const { dialog } = await open();
+    await userEvent.click(within(dialog).getByRole('radio', { name: 'Several models' }));
+    await userEvent.click(within(dialog).getByRole('button', { name: /^local/ }));
+    for (const name of [/^sonnet/, /^local/]) expect(within(dialog).getByRole('button', { name, pressed: true }).querySelector('svg')).not.toBeNull();
+    expect(within(dialog).getByRole('button', { name: /^recall/ }).querySelector('svg')).toBeNull();
+    await userEvent.keyboard('reca');
+    expect(within(dialog).getByRole('searchbox', { name: 'Search all models' })).toHaveValue('reca');
+  });
+
   it('from now on, with a model that is added by choosing it', async () => {
     const { app, backend, dialog } = await open();
     await userEvent.type(within(dialog).getByRole('searchbox', { name: 'Search all models' }), 'opus');
@@ -64,6 +74,19 @@ describe('choosing a model beside the message', () => {
     await waitFor(() => expect(calls(backend, 'settings.addOffered')).toEqual([['anthropic', 'claude-opus']]));
     await expect.poll(() => backend.world.session(app.conversation.sessionId).settings.effort).toBe('low');
     await expect.poll(() => app.modelPicker.recent[0]).toBe('claude-opus');
+  });
+
+  it('uses what the search lists, not the model that it hides', async () => {
+    const { app, dialog } = await open();
+    expect(within(dialog).getByRole('button', { name: 'Use sonnet' })).toBeEnabled();
+    const field = within(dialog).getByRole('searchbox', { name: 'Search all models' });
+    await userEvent.type(field, 'nothing like it');
+    expect(within(dialog).getByRole('button', { name: 'Use a model' })).toBeDisabled();
+    await userEvent.clear(field);
+    await userEvent.type(field, 'loca');
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Use local' }));
+    await waitFor(() => expect(app.conversation.model).toBe('local'));
+    expect(app.modelPicker.open).toBe(false);
   });
 
   it('marks a model as favourite, and shows which place does not respond', async () => {
@@ -132,7 +155,7 @@ describe('unknown properties are asked once', () => {
     await waitFor(() => expect(screen.queryByText('Can sonnet call tools?')).toBeNull());
   });
 
-  it.each([{ provider: 'anthropic', baseUrl: '' }, { images: 'yes' }, { usable: false, why: 'no key' }])('no question about known properties: %o', async (known) => {
+  it.each([{ provider: 'anthropic', baseUrl: '' }, { images: 'yes' }, { usable: false, reason: 'no key' }])('no question about known properties: %o', async (known) => {
     const { app } = await unknownAbilities(known);
     app.draft.images = [{ mediaType: 'image/png', data: 'iVBORw0KGgo=', name: 'a.png' }];
     await new Promise((done) => setTimeout(done, 50));
@@ -141,11 +164,11 @@ describe('unknown properties are asked once', () => {
 
   it('a budget that is nearly used up shows a warning until it is dismissed', async () => {
     const { app, backend } = await startedApp();
-    backend.program.costs = { turn: 0.03, session: 0.4, month: 8.5, estimate: true, pricesDate: '2026-08-05', unpriced: 0, budget: 10, today: true, state: 'near' };
+    backend.program.costs = { turn: 0.03, session: 0.4, month: 8.5, sessionBackground: 0.02, monthBackground: 0.5, estimate: true, pricesDate: '2026-08-05', unpriced: 0, budget: 10, today: true, state: 'near' };
     mountIn(app, Chat, {});
     app.costs.changed();
     const warning = await screen.findByText('$8.50 of the monthly budget of $10.00 is used.');
-    expect(app.costs.words).toBe('Cost, estimated from the price list of 2026-08-05: last answer $0.03, session $0.40, this month $8.50 of $10.00. Answers stored without a price are counted at today’s prices.');
+    expect(app.costs.words).toBe('Cost, estimated from the price list of 2026-08-05: last answer $0.03, session $0.40, this month $8.50 of $10.00. Of this, background (summaries, titles): session $0.02, this month $0.50. Answers and summaries stored without a price are counted at today’s prices.');
     await userEvent.click(screen.getByRole('button', { name: 'Dismiss' }));
     expect(warning).not.toBeInTheDocument();
   });

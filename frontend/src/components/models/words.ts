@@ -9,7 +9,7 @@ import { providerName } from '../settings/providers';
 /** "200k", or "?" if unknown. */
 export function windowWord(tokens: number, source = ''): string {
   if (tokens <= 0 || source === 'unknown window') return '?';
-  return tokens >= 1000 ? t('models.thousands', { thousands: Math.round(tokens / 1000) }) : grouped(tokens);
+  return tokens >= 1000 ? t('shared.thousands', { thousands: Math.round(tokens / 1000) }) : grouped(tokens);
 }
 
 /** "images, tools"; empty if nothing is known. */
@@ -33,7 +33,7 @@ export interface Choice {
   window: string;
   can: string;
   price: string;
-  why: string;
+  disabledReason: string;
   favourite: boolean;
   /** for a configured model */
   model?: ModelView;
@@ -56,14 +56,14 @@ function ofModel(model: ModelView): Choice {
   const whose = model.provider === 'recall' ? t('header.builtIn') : inRow([providerName(model.provider), model.modelId !== model.name && model.modelId]);
   return {
     id: `model ${model.name}`, name: model.name, detail: whose, window: model.provider === 'recall' ? '' : windowWord(model.contextLimit, model.limitSource),
-    can: abilityWords(model), price: priceWords(model), why: model.usable ? '' : program(model.why) || t('header.cannotBeUsed'), favourite: model.favourite, model,
+    can: abilityWords(model), price: priceWords(model), disabledReason: model.usable ? '' : program(model.reason) || t('header.cannotBeUsed'), favourite: model.favourite, model,
   };
 }
 
 function ofOffer(at: PlaceOffers, offer: OfferView): Choice {
   return {
     id: `offer ${at.place.id} ${offer.modelId}`, name: offer.modelId, detail: at.place.name, window: windowWord(offer.window),
-    can: abilityWords(offer), price: priceWords({ ...offer, local: at.place.local }), why: '', favourite: false, offer: { at, offer },
+    can: abilityWords(offer), price: priceWords({ ...offer, local: at.place.local }), disabledReason: '', favourite: false, offer: { at, offer },
   };
 }
 

@@ -33,5 +33,5 @@ export function did(access: ProgramAccessView): string {
 export function shownWords(access: ProgramAccessView): string {
   const total = access.shown.length + access.more;
   if (total === 0) return t('programs.noneShown');
-  return access.tool === 'list_sessions' ? t('programs.sessions', { count: total }) : t('programs.turns', { count: total });
+  return access.tool === 'list_sessions' ? t('shared.countSessions', { count: total }) : t('shared.countTurns', { count: total });
 }

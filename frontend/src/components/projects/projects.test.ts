@@ -46,7 +46,7 @@ describe('the result of scanning a folder', () => {
 
   it('shows why files were skipped, also for an unknown reason', () => {
     expect([reasonWords('may hold secrets'), reasonWords('of another moon')]).toEqual(['May hold secrets', 'of another moon']);
-    expect(skippedCount({ skipped: [{ why: 'a', count: 2 }, { why: 'b', count: 3 }] })).toBe(5);
+    expect(skippedCount({ skipped: [{ reason: 'a', count: 2 }, { reason: 'b', count: 3 }] })).toBe(5);
   });
 });
 
@@ -170,8 +170,10 @@ describe('chats of a project', () => {
     expect(screen.getByRole('button', { name: /^Bakery.*Project/ })).toBeVisible();
     await user.click(screen.getByRole('button', { name: 'Actions for the folder Bakery' }));
     expect(within(screen.getByRole('menu')).queryByRole('menuitem', { name: /Archive/ })).toBeNull();
+    app.arranging.collapse('Bakery', true);
     await user.click(screen.getByRole('menuitem', { name: 'New chat in this project' }));
     await waitFor(() => expect(app.conversation.session?.folder).toBe('Bakery'));
+    expect(app.arranging.collapsed.has('Bakery')).toBe(false); // the new chat is in sight
     // An empty chat is only reused in its own folder.
     await app.navigation.newSessionIn('Bakery');
     expect(calls('projects.startSession')).toEqual([['Bakery']]);
@@ -246,6 +248,25 @@ describe('the scope of memory', () => {
     await user.click(screen.getByRole('menuitemradio', { name: /^This branch/ }));
     await user.click(await screen.findByRole('button', { name: 'Memory reaches: This branch. Change it' }));
     expect(screen.getByRole('menuitem', { name: /^Default/ })).toHaveTextContent('All chats, unless the settings say otherwise');
+  });
+
+  it('is that of the model chosen for the next message, and of the session again afterwards', async () => {
+    const { app, user } = await opened();
+    mountIn(app, ComposerBar, { onattach: () => undefined });
+    app.composer.useOnce({ model: 'recall', effort: '' });
+    await user.click(await screen.findByRole('button', { name: 'Memory reaches: All chats. Change it' }));
+    expect(screen.getByRole('menuitemradio', { checked: true })).toHaveTextContent('All chats');
+    await user.keyboard('{Escape}');
+    app.composer.useOnce(null);
+    expect(await screen.findByRole('button', { name: 'Memory reaches: This branch. Change it' })).toBeVisible();
+  });
+
+  it('changes at once when the chat moves into a project', async () => {
+    const { app, backend, row, user } = await inProject();
+    mountIn(app, ComposerBar, { onattach: () => undefined });
+    expect(user && screen.getByRole('button', { name: 'Memory reaches: This project. Change it' })).toBeVisible();
+    await backend.sessions.setFolder([row.id], '');
+    expect(await screen.findByRole('button', { name: 'Memory reaches: This branch. Change it' })).toBeVisible();
   });
 
   it('is shown in the Memory tab, and reset when the chat leaves its project', async () => {

@@ -40,7 +40,7 @@ export function howFound(by: string): string {
 
 /** The number of results, as a sentence. */
 export function foundWords({ groups, hits, truncated, totalMs }: SearchResult): string {
-  if (groups.length === 0) return t('search.none');
+  if (groups.length === 0) return t('shared.noResults');
   const sessions = groups.length;
   const time = t('units.milliseconds', { n: grouped(totalMs) });
   if (hits === 0) return t('search.foundTitles', { sessions, time });

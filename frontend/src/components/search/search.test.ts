@@ -50,6 +50,22 @@ describe('the global search', () => {
     expect([app.conversation.sessionId, app.search.opened]).toEqual([before, '']);
   });
 
+  it('keeps the row that was chosen by keyboard when the results change, and not the one under the pointer', async () => {
+    const { app, field, chosen, user } = await panel();
+    await user.type(field, 'slots');
+    await screen.findByRole('group', { name: 'Orders to Postgres' });
+    await user.keyboard('{ArrowDown}{ArrowDown}');
+    const { id, textContent } = chosen();
+    await app.search.run();
+    expect([chosen().id, chosen().textContent]).toEqual([id, textContent]);
+    await user.keyboard('{ArrowDown}');
+    const next = chosen().id;
+    expect(next).not.toBe(id);
+    app.search.hover(next.slice(next.indexOf('-list-') + 6));
+    await app.search.run();
+    expect(chosen().id).not.toBe(next);
+  });
+
   it('moves through all rows, and opens the turn in its branch with its words marked', async () => {
     const { app, field, chosen, user } = await panel();
     await user.type(field, '"slots survive"');

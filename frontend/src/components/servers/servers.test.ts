@@ -223,7 +223,7 @@ describe('importing servers', () => {
 });
 
 const field = (more: Partial<ElicitationField>): ElicitationField => ({ name: 'f', title: '', description: '', type: 'string', format: '', required: false, default: [], choices: [], min: '', max: '', ...more });
-const question = (more: Partial<ElicitationView> = {}): ElicitationView => ({ id: 'q1', server: 'tracker', mode: 'form', message: 'Which project? [x](https://e.example)', url: '', host: '', fields: [field({ name: 'project', title: 'Project', required: true, min: '2' })], askedAt: 1, ...more });
+const question = (more: Partial<ElicitationView> = {}): ElicitationView => ({ id: 'q1', server: 'tracker', mode: 'form', message: 'Which project? [x](https://e.example)', url: '', host: '', fields: [field({ name: 'project', title: 'Project', required: true, min: '2' })], ...more });
 
 describe('a question of a server', () => {
   it('waits above the composer, without taking the focus', async () => {

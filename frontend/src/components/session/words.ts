@@ -6,8 +6,8 @@ export function efforts(): { value: string; label: string }[] {
     { value: '', label: t('session.modelDefault') },
     { value: 'minimal', label: t('session.effortMinimal') },
     { value: 'low', label: t('session.effortLow') },
-    { value: 'medium', label: t('session.effortMedium') },
-    { value: 'high', label: t('session.effortHigh') },
+    { value: 'medium', label: t('shared.effortMedium') },
+    { value: 'high', label: t('shared.effortHigh') },
   ];
 }
 
@@ -22,9 +22,9 @@ export function temperatureFault(text: string): string {
 /** Whether models may call tools in a session. */
 export function toolModes(): { value: string; label: string }[] {
   return [
-    { value: '', label: t('session.toolsAsSet') },
-    { value: 'disabled', label: t('session.toolsOff') },
-    { value: 'parse_only', label: t('session.toolsShown') },
-    { value: 'enabled', label: t('session.toolsOn') },
+    { value: '', label: t('shared.toolsDefault') },
+    { value: 'disabled', label: t('shared.toolsOff') },
+    { value: 'parse_only', label: t('shared.toolsShow') },
+    { value: 'enabled', label: t('shared.toolsOn') },
   ];
 }

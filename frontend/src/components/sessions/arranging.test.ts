@@ -194,7 +194,7 @@ describe('arranging sessions', () => {
     await userEvent.click(screen.getByRole('button', { name: /^Work 2 sessions/ }));
     expect(app.arranging.collapsed.has('Work')).toBe(true);
     await userEvent.click(screen.getByRole('button', { name: 'Actions for the folder Work' }));
-    await userEvent.click(within(screen.getByRole('menu')).getByRole('menuitem', { name: /Remove all sessions/ }));
+    await userEvent.click(within(screen.getByRole('menu')).getByRole('menuitem', { name: /Move all sessions out/ }));
     await waitFor(() => expect([folder('Invoice number formats'), folder('On-call rota for December')]).toEqual(['', '']));
     expect(await fireEvent.contextMenu(screen.getByRole('button', { name: /^Work/ }), { clientX: 5, clientY: 6 })).toBe(false); // the system's menu is suppressed
     expect(within(screen.getByRole('menu')).getByRole('menuitem', { name: /Rename/ })).toBeVisible();

@@ -35,7 +35,7 @@ describe('starting at sign-in', () => {
     backend.failNext('settings.setAutostart', { code: 'unavailable', message: 'It could not be changed.' });
     await user.click(screen.getByRole('radio', { name: 'On' }));
     expect(await screen.findByText('It could not be changed.')).toBeVisible();
-    backend.program.autostart = { on: false, other: '', place: '', why: 'The program runs in a sandbox.' };
+    backend.program.autostart = { on: false, other: '', place: '', reason: 'The program runs in a sandbox.' };
     window.dispatchEvent(new Event('focus'));
     expect(await screen.findByText('The program runs in a sandbox.')).toBeVisible();
     expect(screen.queryByRole('radio')).toBeNull();

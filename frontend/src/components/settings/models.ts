@@ -16,7 +16,7 @@ export function emptyModel(): ModelView {
     stream: true,
     allowPlainHttp: false,
     usable: false,
-    why: '',
+    reason: '',
     default: false,
     builtIn: false,
     options: '',

@@ -20,6 +20,11 @@ export function providerName(provider: string): string {
   return names[provider] ?? provider;
 }
 
+/** The line below a model's name in a menu. */
+export function providerDetail(model: { provider: string }): string {
+  return model.provider === 'recall' ? t('header.builtIn') : providerName(model.provider);
+}
+
 /** The host of a server, without scheme and path. */
 export function hostOf(url: string): string {
   try {

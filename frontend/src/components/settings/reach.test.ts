@@ -71,7 +71,7 @@ describe('checking for a new version', () => {
   it('shows why it failed', async () => {
     await general(({ program }) => {
       program.updates = { ...program.updates, feed: true };
-      program.feed = { why: 'example.org could not be reached.', hint: 'check the network and updates.url' };
+      program.feed = { reason: 'example.org could not be reached.', hint: 'check the network and updates.url' };
     });
     await user.click(await screen.findByRole('button', { name: 'Check for a new version' }));
     expect(await screen.findByText('example.org could not be reached. check the network and updates.url')).toBeVisible();

@@ -8,10 +8,17 @@ export interface Section {
   id: string;
   title: string;
   lead: string;
-  /** The names of the fields on the page, and other words that people search for them with. */
-  fields?: string;
+  /** The fields of the page that are not keys of a group, by their labels. */
+  fields?: readonly PageField[];
   /** Listed under "All settings": a group that is rarely changed. */
   detail?: boolean;
+}
+
+export interface PageField {
+  /** As the page shows it. */
+  label: string;
+  /** Other words that people search for it with. */
+  also?: string;
 }
 
 /** One-sentence descriptions of groups; the others have only their names. */
@@ -39,19 +46,20 @@ export const memoryFirst: readonly string[] = ['retrieval.scope', 'retrieval.emb
 /** The page that lists every key of the configuration file. */
 export const allSection = 'all';
 
-const costSection = 'group:Cost';
+/** The page of the prices and the budget, which begins with the costs of this month. */
+export const costSection = 'group:Cost';
 
 /** A page for a group of the program. */
 const ofGroup = (id: string, lead: string): Section => ({ id, title: groupTitle(id.replace('group:', '')), lead });
 
 /** The common pages, most used first. Groups of the program that are not listed here follow under "All settings". */
 const everyday = (): Section[] => [
-  { id: 'general', title: t('settings.general'), lead: t('settings.generalLead'), fields: [t('autostart.label'), t('autostart.help'), t('settings.defaultModel'), t('settings.configFile'), t('settings.version'), t('updates.check'), t('settings.generalWords')].join(' ') },
-  { id: 'appearance', title: t('settings.appearance'), lead: t('settings.appearanceLead'), fields: [t('settings.theme'), t('settings.textSize'), t('settings.codeSize'), t('settings.messageWidth'), t('settings.motion'), t('settings.codeBlocks'), t('settings.wrapCode'), t('settings.lineNumbers'), t('settings.previews'), t('settings.appearanceWords')].join(' ') },
+  { id: 'general', title: t('settings.general'), lead: t('settings.generalLead'), fields: [{ label: t('autostart.label'), also: `${t('autostart.help')} ${t('settings.autostartWords')}` }, { label: t('settings.defaultModel') }, { label: t('settings.configFile') }, { label: t('settings.version'), also: `${t('updates.check')} ${t('settings.updateWords')}` }] },
+  { id: 'appearance', title: t('settings.appearance'), lead: t('settings.appearanceLead'), fields: [{ label: t('settings.theme'), also: t('settings.themeWords') }, { label: t('settings.textSize'), also: t('settings.textSizeWords') }, ...[t('settings.codeSize'), t('settings.messageWidth'), t('settings.motion'), t('settings.wrapCode'), t('settings.lineNumbers'), t('settings.previews')].map((label) => ({ label }))] },
   { id: 'providers', title: t('settings.providers'), lead: t('settings.providersLead') },
   { id: 'models', title: t('settings.modelsPage'), lead: t('settings.modelsLead') },
   ofGroup(costSection, t('settings.costLead')),
-  { id: 'assistants', title: t('library.assistants'), lead: t('library.assistantsLead'), fields: [t('library.instructions'), t('library.model'), t('library.temperature'), t('library.effort'), t('library.tools')].join(' ') },
+  { id: 'assistants', title: t('library.assistants'), lead: t('library.assistantsLead'), fields: [t('shared.instructions'), t('shared.model'), t('shared.temperature'), t('shared.effort'), t('shared.tools')].map((label) => ({ label })) },
   { id: 'prompts', title: t('library.prompts'), lead: t('library.promptsLead') },
   { id: 'knows', title: t('knows.title'), lead: t('knows.lead') },
   ofGroup(memorySection, t('settings.memoryLead')),
@@ -100,12 +108,24 @@ export function matches(setting: Setting, search: string): boolean {
   return contains([label, help, groupTitle(setting.group), setting.label, setting.key, ...choices].join(' '), search);
 }
 
-/** Whether every word of the search occurs in the name of the page, its description, or the names of its fields. */
+/** Whether every word of the search occurs in the name of the page or its description, or in one of its fields. */
 export function pageMatches(section: Section, search: string): boolean {
-  return contains(`${section.title} ${section.lead} ${section.fields ?? ''}`, search);
+  return contains(`${section.title} ${section.lead}`, search) || fieldsFound(section, search).length > 0;
 }
+
+/** The fields of the page that contain every word of the search. */
+export function fieldsFound(section: Section, search: string): readonly PageField[] {
+  return (section.fields ?? []).filter(({ label, also }) => contains(`${label} ${also ?? ''}`, search));
+}
+
+/** Shorter words match only at the beginning of a word: "sign in" does not find "assigned" and "using". */
+const longWord = 5;
 
 function contains(text: string, search: string): boolean {
   const all = text.toLocaleLowerCase();
-  return search.toLocaleLowerCase().split(/\s+/).every((word) => all.includes(word));
+  return search.toLocaleLowerCase().split(/\s+/).every((word) => {
+    if (word.length >= longWord || !/^\p{Script=Latin}/u.test(word)) return all.includes(word);
+    for (let at = all.indexOf(word); at >= 0; at = all.indexOf(word, at + 1)) if (at === 0 || !/[\p{L}\p{N}]/u.test(all[at - 1]!)) return true;
+    return false;
+  });
 }

@@ -113,6 +113,25 @@ describe('a compatible server', () => {
     expect(app.models.find('llama3-3-70b')).toMatchObject({ provider: 'chatcompletions', baseUrl: 'http://127.0.0.1:8000/v1', modelId: 'llama3.3:70b' });
   });
 
+  test('that answers but does not list the model says so, and can be saved', async () => {
+    const { called, user } = await open('providers');
+    await user.click(await screen.findByRole('button', { name: 'Add a compatible server' }));
+    const dialog = screen.getByRole('dialog');
+    await user.type(within(dialog).getByLabelText('Address'), 'http://127.0.0.1:8000/v1');
+    await user.type(within(dialog).getByLabelText('Model'), 'llama3.');
+    await user.click(within(dialog).getByRole('button', { name: 'Test' }));
+    expect(await within(dialog).findByText('The server answers, but it does not list “llama3.”')).toBeVisible();
+    expect(within(dialog).queryByText(/^Works/)).toBeNull();
+    await user.type(within(dialog).getByLabelText('Model'), '3:70b');
+    expect(within(dialog).getByText(/^Works/)).toBeVisible();
+    await user.type(within(dialog).getByLabelText('Model'), 'x');
+    expect(within(dialog).getByLabelText('Model')).toHaveAccessibleDescription(/^The server does not list “llama3.3:70bx”\./);
+    await user.type(within(dialog).getByLabelText('Address'), '/other');
+    expect(within(dialog).getByLabelText('Model')).not.toHaveAccessibleDescription(/does not list/); // another server, not asked yet
+    await user.click(within(dialog).getByRole('button', { name: 'Save' }));
+    await waitFor(() => expect(called('settings.saveModel')).toHaveLength(1));
+  });
+
   test('an address without a scheme gets one, and a failed test counts only for what was tested', async () => {
     const { called, user } = await open('providers');
     await user.click(await screen.findByRole('button', { name: 'Add a compatible server' }));
@@ -182,6 +201,17 @@ describe('plain settings', () => {
     expect(helpIn(choiceWords['retrieval.profile']!, 'measured ranks by the numbers below; srd by plain ones.')).toBe('“Measured” ranks by the numbers below; “Specification” by plain ones.');
   });
 
+  test('the page of costs begins with this month, background work apart', async () => {
+    await open('group:Cost', {}, ({ program }) => {
+      program.costs = { ...program.costs, month: 8.5, monthBackground: 0.5, budget: 10, state: 'near', unpriced: 2 };
+    });
+    const month = await screen.findByRole('region', { name: 'This month' });
+    expect([...month.querySelectorAll('dt')].map((name) => [name.textContent, name.nextElementSibling?.textContent])).toEqual([
+      ['Answers', '$8.00'], ['Background: summaries, titles', '$0.50'], ['Total', '$8.50 of $10.00'],
+    ]);
+    expect(month).toHaveTextContent('Not included: 2 turns of models without a price.');
+  });
+
   test('every setting of the program has a page', async () => {
     const { backend, user } = await open('general');
     const nav = await screen.findByRole('navigation', { name: 'Settings' });
@@ -244,6 +274,20 @@ describe('models', () => {
     await user.click(screen.getByRole('button', { name: 'Save' }));
     await waitFor(() => expect(called('settings.saveModel')).toHaveLength(1));
     expect(called('settings.saveModel')[0]?.[0]).toMatchObject({ name: 'local', images: 'no', tools: 'no' });
+  });
+
+  test('of the prices, only those that are configured are in the fields, and saved', async () => {
+    const { called, user } = await open('models', {}, ({ program }) => {
+      program.models = program.models.map((model) => (model.name === 'local' ? { ...model, priceInput: 4, priceCached: 0.3, priceOutput: 15, priceSource: 'server', ownPrice: { input: 4, cached: 0, output: 0 } } : model));
+    });
+    await user.click(await screen.findByRole('button', { name: 'Actions for local' }));
+    await user.click(screen.getByRole('menuitem', { name: 'Edit' }));
+    expect(screen.getByRole('textbox', { name: 'Price of input' })).toHaveValue('4');
+    const output = screen.getByPlaceholderText('15');
+    expect(output).toHaveValue('');
+    await user.click(screen.getByRole('button', { name: 'Save' }));
+    await waitFor(() => expect(called('settings.saveModel')).toHaveLength(1));
+    expect(called('settings.saveModel')[0]?.[0]).toMatchObject({ priceInput: 4, priceCached: 0, priceOutput: 0 });
   });
 
   test('a key over plain http to another machine is allowed for one model', async () => {
@@ -343,6 +387,24 @@ describe('finding a setting', () => {
     await user.click(within(screen.getByRole('group', { name: 'Pages' })).getByRole('button', { name: 'Keyboard' }));
     expect(screen.getByRole('heading', { level: 1, name: 'Keyboard' })).toBeInTheDocument();
     expect(field).toHaveValue('');
+  });
+
+  test('a field that is found leads to it, and is marked', async () => {
+    const scrolled: unknown[] = [];
+    Element.prototype.scrollIntoView = function (this: Element) {
+      scrolled.push(this);
+    };
+    const { user } = await open('');
+    const field = await screen.findByRole('searchbox', { name: 'Search settings' });
+    for (const [typed, found, label] of [['sign in', 'Start when you sign in (General)', 'Start when you sign in'], ['font', 'Text size (Appearance)', 'Text size']] as const) {
+      await user.type(field, typed);
+      expect(within(screen.getByRole('group', { name: 'Pages' })).queryByRole('button', { name: 'Keyboard' })).toBeNull();
+      await user.click(within(screen.getByRole('group', { name: 'Pages' })).getByRole('button', { name: found }));
+      await waitFor(() => expect(document.querySelector('[data-found]')).toHaveTextContent(label));
+      expect(scrolled.at(-1)).toBe(document.querySelector('[data-found]'));
+      expect(document.querySelector('[data-found]')).toContainElement(document.activeElement as HTMLElement);
+      await user.clear(field);
+    }
   });
 
   test('Esc clears the search first, then goes back to the chat', async () => {

@@ -1,8 +1,10 @@
 import { screen, waitFor } from '@testing-library/svelte';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Setting } from '$lib/backend/types';
-import { chooseLanguage } from '$lib/words/words.svelte';
+import { chooseLanguage, t } from '$lib/words/words.svelte';
+import userEvent from '@testing-library/user-event';
 import { mountIn, startedApp } from '../../test/mount';
+import ModelsPage from './ModelsPage.svelte';
 import { SettingsEditor } from './settings.svelte';
 import SettingRow from './SettingRow.svelte';
 import { helpIn } from './words';
@@ -29,4 +31,15 @@ describe('a setting', () => {
     await chooseLanguage(language, []);
     expect(helpIn({ buffered: 'G', write_ahead: 'W' }, help)).toBe(expected);
   });
+});
+
+it.each([['de', 'Zum Standard machen'], ['zh-CN', '设为默认']])('a model can be made the default in %s', async (language, item) => {
+  const { app, backend } = await startedApp({ data: 'rich' });
+  await chooseLanguage(language, []);
+  mountIn(app, ModelsPage, {});
+  const model = app.models.list.find((candidate) => candidate.usable && !candidate.default)!;
+  const user = userEvent.setup();
+  await user.click(screen.getByRole('button', { name: t('settings.actionsFor', { name: model.name }) }));
+  await user.click(screen.getByRole('menuitem', { name: item }));
+  expect(backend.calls.filter(({ name }) => name === 'settings.setDefaultModel').map(({ args }) => args)).toEqual([[model.name]]);
 });

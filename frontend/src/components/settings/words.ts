@@ -11,9 +11,9 @@ export const choiceWords: Record<string, Readonly<Record<string, string>>> = {
   'stream.durability': table({ buffered: 'settings.buffered', write_ahead: 'settings.writeAhead' }),
   'librarian.commit': table({ eager: 'settings.afterEachTurn', lazy: 'settings.whenMany' }),
   'context.history': table({ elastic: 'settings.elastic', srd: 'settings.summaryOnly' }),
-  'tools.mode': table({ disabled: 'settings.off', parse_only: 'settings.callsOnly', enabled: 'settings.on' }),
+  'tools.mode': table({ disabled: 'settings.off', parse_only: 'shared.toolsShow', enabled: 'settings.on' }),
   'retrieval.profile': table({ measured: 'settings.measured', srd: 'settings.specification' }),
-  'retrieval.scope': table({ lineage: 'settings.thisBranch', session: 'settings.thisSession', project: 'settings.thisProject', all: 'settings.allSessions' }),
+  'retrieval.scope': table({ lineage: 'shared.thisBranch', session: 'shared.thisSession', project: 'shared.thisProject', all: 'shared.allSessions' }),
   'retrieval.embedder': { openai: 'OpenAI', ollama: 'Ollama', get local() { return t('settings.builtIn'); } },
   'openai.truncation': table({ disabled: 'settings.off', auto: 'settings.automatic' }),
   get 'export.format'() {

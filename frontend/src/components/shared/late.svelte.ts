@@ -1,12 +1,12 @@
 /** How long a wait is not shown, in ms: a shorter one would only flicker. */
 const patience = 150;
 
-/** Becomes true once `waiting` has been true for a while. Call it during component setup. */
-export function late(waiting: () => boolean): { readonly shown: boolean } {
+/** Becomes true once `waiting` has been true for that many ms. Call it during component setup. */
+export function late(waiting: () => boolean, ms = patience): { readonly shown: boolean } {
   let shown = $state(false);
   $effect(() => {
     if (!waiting()) return;
-    const timer = setTimeout(() => (shown = true), patience);
+    const timer = setTimeout(() => (shown = true), ms);
     return () => {
       clearTimeout(timer);
       shown = false;

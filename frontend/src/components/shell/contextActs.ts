@@ -32,7 +32,7 @@ function ofSelection(app: App, target: Element): ContextAct[] {
   const line = text.replace(/\s+/g, ' ');
   const name = line.length > namedLength ? `${line.slice(0, namedLength)}…` : line;
   const acts: ContextAct[] = [
-    { id: 'copy', label: t('shell.copy'), icon: Copy, keys: 'Ctrl+C', run: () => app.turnActions.copy(text) },
+    { id: 'copy', label: t('shared.copy'), icon: Copy, keys: 'Ctrl+C', run: () => app.turnActions.copy(text) },
     { id: 'search', label: t('shell.searchFor', { text: name }), icon: Search, run: () => app.search.show(line.slice(0, searchedLength)) },
   ];
   if (target.closest('article[data-turn]') && app.conversation.session) acts.push({ id: 'pin', label: t('shell.pinSelection'), icon: Pin, run: () => app.turnActions.pin(text) });
@@ -53,7 +53,7 @@ function ofCode(app: App, target: Element): ContextAct[] {
   const code = block?.querySelector('code')?.textContent;
   if (!block || !code) return [];
   return [
-    { id: 'code', label: t('shell.copyCode'), icon: Copy, run: () => app.turnActions.copy(code) },
+    { id: 'code', label: t('shared.copyCode'), icon: Copy, run: () => app.turnActions.copy(code) },
     { id: 'saveCode', label: t('shell.saveCode'), icon: Download, run: () => app.turnActions.saveCode(block.dataset['file'] ?? 'code.txt', code) },
     { id: 'numbers', label: app.theme.numbers ? t('shell.hideLineNumbers') : t('shell.showLineNumbers'), icon: ListOrdered, run: () => app.theme.setNumbers(!app.theme.numbers) },
   ];

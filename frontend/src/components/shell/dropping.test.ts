@@ -49,7 +49,7 @@ describe('the page stays, whatever is dropped', () => {
     ['words', carries({ 'text/plain': 'some words' })], ['a picture of a page', carries({ 'text/html': '<img>', 'text/uri-list': 'https://example.com/a.png' })], ['nothing', carries({})],
   ])('%s', async (_, data) => {
     await page();
-    expect([drag('dragover', document.body, data), drag('drop', document.body, data)]).toEqual([true, true]);
+    expect([drag('dragenter', document.body, data), drag('dragover', document.body, data), drag('drop', document.body, data)]).toEqual([true, true, true]);
   });
 
   it('text is accepted by text fields only', async () => {
@@ -57,8 +57,7 @@ describe('the page stays, whatever is dropped', () => {
     mountIn(app, Composer, {});
     const field = screen.getByRole('textbox', { name: 'Your message' });
     const words = carries({ 'text/plain': 'some words' });
-    app.draft.take({ text: 'x', images: [], files: [], memories: [], queued: true }); // which typing takes back
-    expect([drag('dragover', field, words), drag('drop', field, words)]).toEqual([false, false]);
+    expect([drag('dragenter', field, words), drag('dragover', field, words), drag('drop', field, words)]).toEqual([false, false, false]);
     expect(drag('drop', document.body, words)).toBe(true);
     expect(words.dropEffect).toBe('uninitialized');
   });

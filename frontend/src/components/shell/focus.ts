@@ -1,7 +1,8 @@
 /**
- * Where the focus goes when nothing has it. Two rules: a character typed where nothing takes text goes into the message,
- * and when the focused element disappears or is disabled, the message field gets the focus.
+ * Where the focus goes when nothing has it. Two rules: what is typed or pasted where nothing takes text goes into the
+ * message, and when the focused element disappears or is disabled, the message field gets the focus.
  */
+import { onMac } from '$lib/keys';
 import { isTyping } from '$lib/shortcuts';
 import type { App } from '$lib/state/app.svelte';
 
@@ -19,12 +20,25 @@ export function writes(event: KeyboardEvent): boolean {
   return event.getModifierState('AltGraph') || !(event.ctrlKey || event.altKey);
 }
 
+/** Whether a key press pastes. Ctrl+V is a key's letter; on keyboards without Latin letters, its place. */
+export function pastes(event: KeyboardEvent): boolean {
+  if (event.defaultPrevented || event.isComposing || event.altKey) return false;
+  if (event.key === 'Insert') return event.shiftKey && !event.ctrlKey;
+  const v = /^[a-z]$/i.test(event.key) ? event.key.toLowerCase() === 'v' : event.code === 'KeyV';
+  return v && (onMac() ? event.metaKey : event.ctrlKey);
+}
+
+/** Whether what is pasted has no place of its own: no field, menu or list of suggestions has the focus. */
+export function takesNoPaste(target: EventTarget | null): boolean {
+  return !isTyping(target) && !(target instanceof Element && target.closest('[role="menu"], [role="listbox"], [popover]'));
+}
+
 /** Whether the focused element takes no characters itself. Lists and menus use letters to search. */
 export function takesNoText(target: EventTarget | null): boolean {
   return !isTyping(target) && !(target instanceof Element && target.closest('[role="tree"], [role="menu"], [role="listbox"], [popover]'));
 }
 
-/** Moves the focus to the end of the message, where the browser then inserts the character. */
+/** Moves the focus to the end of the message, where the browser then inserts the character or what is pasted. */
 export function focusMessage(): HTMLTextAreaElement | null {
   const field = document.querySelector<HTMLTextAreaElement>('[data-message-field]');
   field?.focus({ preventScroll: true });

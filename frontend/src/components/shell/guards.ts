@@ -87,14 +87,16 @@ function guardDrops(app: App): () => void {
     if (names.length > 0) importing.showPathless(names);
   };
   const unwatch = watchOwnDrags();
-  window.addEventListener('dragenter', stay);
+  // WebKit sends no dragover for the step in which the pointer reaches another element. If that step was the last one
+  // before the drop and its dragenter was not prevented, the file replaces the page.
+  window.addEventListener('dragenter', over);
   window.addEventListener('dragover', over);
   window.addEventListener('dragleave', leave);
   window.addEventListener('drop', drop);
   return () => {
     stay();
     unwatch();
-    window.removeEventListener('dragenter', stay);
+    window.removeEventListener('dragenter', over);
     window.removeEventListener('dragover', over);
     window.removeEventListener('dragleave', leave);
     window.removeEventListener('drop', drop);

@@ -1,17 +1,19 @@
 import type { App } from '$lib/state/app.svelte';
-import { focusMessage, isOverChat, takesNoText, writes } from './focus';
+import { focusMessage, isOverChat, pastes, takesNoPaste, takesNoText, writes } from './focus';
 
 /** Window-wide shortcuts. Those of one part (Enter in the composer, F2 on a session) are handled there. */
 export function onWindowKey(app: App, event: KeyboardEvent): void {
   if (event.key === 'Escape' && !event.defaultPrevented && !event.isComposing) return escape(app, event);
   const id = app.keymap.commandOf(event);
-  if (!id && writes(event) && takesNoText(event.target) && isOverChat(app)) return void focusMessage();
+  if (!id && isForMessage(event) && isOverChat(app)) return void focusMessage();
   if (!id || !app.startup.info || app.startup.fatal) return;
   if (!anywhere(id) && !ownsShortcut(app, id)) return event.preventDefault();
   if (app.startup.firstRun && !anywhere(id)) return;
   event.preventDefault();
   if (app.commands.disabledReason(id) === '') void app.commands.try(id);
 }
+
+const isForMessage = (event: KeyboardEvent): boolean => (writes(event) && takesNoText(event.target)) || (pastes(event) && takesNoPaste(event.target));
 
 /** Commands that work whatever is in front: text size, and closing. */
 const anywhere = (id: string): boolean => id.startsWith('zoom') || id === 'closeView' || id === 'quit';

@@ -273,6 +273,16 @@ describe('typing outside of fields', () => {
     expect(type('@', document.body, { ctrlKey: true, altKey: true, modifierAltGraph: true })).toEqual({ written: true });
     const button = screen.getAllByRole('button')[0]!;
     expect(type('h', button)).toEqual({ written: true });
+    const tree = document.createElement('div');
+    tree.setAttribute('role', 'tree');
+    tree.tabIndex = 0;
+    document.body.append(tree);
+    for (const target of [document.body, button, tree]) {
+      expect(type('v', target, { ctrlKey: true }), 'Ctrl+V').toEqual({ written: true });
+      expect(type('м', target, { code: 'KeyV', ctrlKey: true }), 'Ctrl+V of a Russian keyboard').toEqual({ written: true });
+      expect(type('Insert', target, { shiftKey: true }), 'Shift+Insert').toEqual({ written: true });
+    }
+    tree.remove();
   });
 
   it('does not affect shortcuts, Space, keys with Ctrl, and other fields', async () => {
@@ -283,6 +293,7 @@ describe('typing outside of fields', () => {
     menu.tabIndex = 0;
     document.body.append(menu);
     expect(type('h', menu)).toEqual({ written: false });
+    expect(type('v', menu, { ctrlKey: true })).toEqual({ written: false });
     menu.remove();
     expect(type('?')).toEqual({ written: false });
     expect(app.palette.open).toBe('keys');

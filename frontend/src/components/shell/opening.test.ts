@@ -1,9 +1,9 @@
-import { screen, waitFor } from '@testing-library/svelte';
+import { screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { expect, it } from 'vitest';
 import { fakeBackend } from '$lib/backend/fake';
 import { App } from '$lib/state/app.svelte';
-import { mountIn } from '../../test/mount';
+import { mountIn, startedApp } from '../../test/mount';
 import Chat from './Chat.svelte';
 
 it('a first conversation that could not be created keeps its error, and is created on a retry', async () => {
@@ -20,4 +20,24 @@ it('a first conversation that could not be created keeps its error, and is creat
   await userEvent.click(screen.getByRole('button', { name: 'Try again' }));
   await waitFor(() => expect(app.conversation.session).not.toBeNull());
   expect(screen.queryByText('The disk did not take it')).not.toBeInTheDocument();
+});
+
+it('an error that the configuration file gets while the program runs is shown over the conversation, again after it was dismissed if it changes', async () => {
+  const { app, backend } = await startedApp({ data: 'rich' });
+  mountIn(app, Chat, {});
+  const title = 'The configuration file has an error';
+  const fileHas = (error: string) => {
+    backend.program.fileError = error;
+    backend.world.changed('settings', '', '');
+  };
+  expect(screen.queryByText(title)).toBeNull();
+  fileHas('line 3: this is no value');
+  expect(await screen.findByText(title)).toBeVisible();
+  expect(screen.getByText(/line 3: this is no value/)).toBeVisible();
+  await userEvent.click(within(screen.getByText(title).closest<HTMLElement>('.notice')!).getByRole('button', { name: 'Dismiss' }));
+  expect(screen.queryByText(title)).toBeNull();
+  fileHas('line 4: nor is this');
+  expect(await screen.findByText(/line 4: nor is this/)).toBeVisible();
+  fileHas('');
+  await waitFor(() => expect(screen.queryByText(title)).toBeNull());
 });

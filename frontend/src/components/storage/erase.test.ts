@@ -14,6 +14,8 @@ const dialog = () => screen.getByRole('dialog');
 const button = (name: string) => within(dialog()).getByRole('button', { name });
 const erased = (backend: FakeBackend) => backend.calls.filter((call) => call.name === 'storage.erase').map((call) => call.args);
 
+const copy = (sessionId: string, title: string) => ({ sessionId, title, gone: false, turns: 12, own: 3 });
+
 async function ask(kind: 'session' | 'turn', prepare: (backend: FakeBackend) => void = () => undefined) {
   const mounted = await mountWith(EraseDialog, (app) => {
     if (kind === 'session') app.sessionActions.askToErase(app.conversation.sessionId);
@@ -43,12 +45,51 @@ describe('deleting a session permanently', () => {
   });
 
   it('names the copies of the session, in the receipt too', async () => {
-    const { backend } = await ask('session', (fake) => (fake.disk.copies = [{ sessionId: 's-copy', title: 'Orders, to try things in', gone: false }]));
+    const { backend } = await ask('session', (fake) => (fake.disk.copies = [copy('s-copy', 'Orders, to try things in')]));
     expect(screen.getByRole('list', { name: 'Sessions with the same messages' })).toHaveTextContent('Orders, to try things in');
     await user.type(screen.getByLabelText(prompt), 'delete');
     await user.click(button('Delete permanently'));
     await waitFor(() => expect(erased(backend)).toHaveLength(1));
     expect(dialog()).toHaveTextContent('1 other session contained the same messages, as a copy, and was not changed: Orders, to try things in');
+  });
+
+  it('takes the word at once: its field has the focus', async () => {
+    await ask('session');
+    await waitFor(() => expect(screen.getByLabelText(prompt)).toHaveFocus());
+  });
+
+  it('includes the copies that it names, and opens another session if the open one is among them', async () => {
+    const { app, backend } = await ask('session', (fake) => {
+      fake.disk.copies = [copy('s-copy', 'Orders, to try things in'), copy(titled(fake, 'Orders to Postgres').row.id, 'Orders, third copy')];
+    });
+    const open = app.conversation.sessionId;
+    app.erasing.close();
+    app.erasing.show({ kind: 'session', id: [...backend.world.sessions.keys()].find((id) => id !== open)!, archivable: false });
+    await waitFor(() => expect(app.erasing.preview).not.toBeNull());
+    const box = await screen.findByRole('checkbox', { name: 'Delete all 2 copies too' });
+    const named = screen.getByRole('list', { name: 'Sessions with the same messages' });
+    expect(named).toHaveTextContent('Orders, to try things in 12 messages, 3 of them only there');
+    await user.type(screen.getByLabelText(prompt), 'delete');
+    await user.click(box);
+    expect(screen.getByLabelText(prompt)).toHaveValue(''); // what is confirmed has changed
+    await waitFor(() => expect(app.erasing.preview?.included).toHaveLength(2));
+    expect(box).toBeChecked();
+    expect(screen.getByRole('list', { name: 'Sessions with the same messages' })).toHaveTextContent('Orders, third copy');
+    await user.type(screen.getByLabelText(prompt), 'delete{Enter}');
+    expect(await screen.findByRole('list', { name: 'Copies that were deleted too' })).toHaveTextContent('Orders, to try things in');
+    expect(erased(backend)[0]![3]).toEqual(['s-copy', open]);
+    await waitFor(() => expect(app.conversation.sessionId).not.toBe(open));
+  });
+
+  it('leaves the copies out again if the box is cleared', async () => {
+    const { app, backend } = await ask('session', (fake) => (fake.disk.copies = [copy('s-copy', 'Orders, to try things in')]));
+    await user.click(screen.getByRole('checkbox', { name: 'Delete the whole copy too' }));
+    await waitFor(() => expect(app.erasing.preview?.included).toHaveLength(1));
+    await user.click(screen.getByRole('checkbox', { name: 'Delete the whole copy too' }));
+    await waitFor(() => expect(app.erasing.preview?.included).toHaveLength(0));
+    await user.type(screen.getByLabelText(prompt), 'delete{Enter}');
+    await waitFor(() => expect(erased(backend)).toHaveLength(1));
+    expect(erased(backend)[0]![3]).toEqual([]);
   });
 
   it('waits for the confirmation word, which any keyboard can type', async () => {
@@ -72,7 +113,7 @@ describe('deleting a session permanently', () => {
     await waitFor(() => expect(app.conversation.sessionId).not.toBe(gone));
     expect(app.sessions.find(gone)).toBeUndefined();
     expect(app.conversation.error).toBeNull();
-    expect(erased(backend)).toEqual([['session', gone, 'delete']]);
+    expect(erased(backend)).toEqual([['session', gone, 'delete', []]]);
     await user.click(button('Done'));
     expect(app.erasing.target).toBeNull();
   });
@@ -185,7 +226,7 @@ describe('deleting a turn permanently', () => {
       const session = titled(backend, 'Orders to Postgres');
       backend.program.startup.lastSession = session.row.id;
       backend.world.lineage(session.row.activeBranch).at(-1)!.user = [block('text', '[erased]')];
-      backend.disk.receipts = [{ id: 'r1', kind: 'turn', subject: 'other', at: Date.UTC(2026, 10, 3, 12), parts: [], backups: [], copies: [] }];
+      backend.disk.receipts = [{ id: 'r1', kind: 'turn', subject: 'other', at: Date.UTC(2026, 10, 3, 12), parts: [], backups: [], copies: [], included: [] }];
     });
     expect(screen.getByRole('article')).toHaveTextContent('[erased]');
   });

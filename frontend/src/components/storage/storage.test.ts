@@ -175,7 +175,7 @@ describe('restoring', () => {
   });
 
   it('names the permanent deletions it undoes', async () => {
-    const receipt = (id: string, at: number, kind: string) => ({ id, kind, subject: id, at, parts: [], backups: [], copies: [] });
+    const receipt = (id: string, at: number, kind: string) => ({ id, kind, subject: id, at, parts: [], backups: [], copies: [], included: [] });
     await dialog('restore', (backend) => {
       const at = backend.disk.backups[2]!.at;
       backend.disk.receipts = [receipt('b', at + 2_000, 'session'), receipt('a', at + 1_000, 'turn'), receipt('before', at - 1_000, 'turn')];
@@ -246,7 +246,7 @@ describe('moving', () => {
 
 describe('receipts', () => {
   it('are listed on the page, and open', async () => {
-    await page((backend) => (backend.disk.receipts = [{ id: 'r1', kind: 'session', subject: 's0042', at: backend.world.epoch, parts: [{ store: 'turns', label: 'messages and answers', count: 12 }], backups: ['backups/a.db'], copies: [] }]));
+    await page((backend) => (backend.disk.receipts = [{ id: 'r1', kind: 'session', subject: 's0042', at: backend.world.epoch, parts: [{ store: 'turns', label: 'messages and answers', count: 12 }], backups: ['backups/a.db'], copies: [], included: [] }]));
     await user.click(within(await screen.findByRole('list', { name: 'Receipts' })).getByText('A session was permanently deleted'));
     expect(screen.getByText('s0042')).toBeVisible();
     expect(screen.getByRole('row', { name: 'messages and answers 12' })).toBeVisible();

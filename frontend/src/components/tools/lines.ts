@@ -1,24 +1,14 @@
 /** Compares two texts exactly, line by line: in a definition or a file, even a changed space is shown. */
-import { byWords, common, type Line, type Piece, type Row } from '../inspector/state/diff';
+import { sideBySide, type Line, type Piece, type Row } from '../inspector/state/diff';
 import { t } from '$lib/words/words.svelte';
 
-const line = (change: Line['change'], pieces: Piece[]): Line => ({ change, heading: false, pieces });
-const whole = (text: string, change: Line['change']): Line => line(change, [{ text, changed: false }]);
+const line = (_: string, change: Line['change'], pieces: Piece[]): Line => ({ change, heading: false, pieces });
+const whole = (text: string, change: Line['change']): Line => line(text, change, [{ text, changed: false }]);
 
 /** Unchanged lines kept around each change; the rest of a long run is left out. */
 const beside = 3;
 
-export function lineDiff(before: string, after: string): Row[] {
-  const [a, b] = [split(before), split(after)];
-  const rows: Row[] = [];
-  let [i, j] = [0, 0];
-  for (const [x, y] of [...(common(a, b) ?? []), [a.length, b.length] as const]) {
-    rows.push(...facing(a.slice(i, x), b.slice(j, y)));
-    if (x < a.length && y < b.length) rows.push({ old: whole(a[x]!, 'same'), new: whole(b[y]!, 'same') });
-    [i, j] = [x + 1, y + 1];
-  }
-  return shortened(rows);
-}
+export const lineDiff = (before: string, after: string): Row[] => shortened(sideBySide(split(before), split(after), line));
 
 /** Parses a line diff from the program: each line begins with "+", "-" or a space. */
 export function previewRows(text: string): Row[] {
@@ -33,16 +23,6 @@ export function previewRows(text: string): Row[] {
 
 /** An empty text has no lines, rather than one empty line. */
 const split = (text: string): string[] => (text === '' ? [] : text.split('\n'));
-
-function facing(removed: string[], added: string[]): Row[] {
-  return Array.from({ length: Math.max(removed.length, added.length) }, (_, at) => {
-    const [a, b] = [removed[at], added[at]];
-    if (a === undefined) return { old: null, new: whole(b!, 'add') };
-    if (b === undefined) return { old: whole(a, 'del'), new: null };
-    const [old, now] = byWords(a, b);
-    return { old: line('del', old), new: line('add', now) };
-  });
-}
 
 /** A long run of unchanged lines is summarised in one line. */
 function shortened(rows: Row[]): Row[] {

@@ -1,4 +1,4 @@
-import { screen, waitFor, within } from '@testing-library/svelte';
+import { fireEvent, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { FakeBackend } from '$lib/backend/fake';
@@ -8,6 +8,7 @@ import type { ToolCallState, ToolCallView } from '$lib/backend/types';
 import { mountIn, startedApp } from '../../test/mount';
 import { callsByBlock } from '../transcript/calls';
 import CallCard from './CallCard.svelte';
+import { settling } from './front';
 import { lineDiff, previewRows } from './lines';
 import { argumentLine, argumentsOf, shown } from './plain';
 import QueueDialog from './QueueDialog.svelte';
@@ -34,6 +35,23 @@ const drawn = (call: Partial<ToolCallView>) => async () => {
   mountIn(app, CallCard, { call: toolCall(call) });
   return { app, backend, card: screen.getByRole('region', { name: /^Call of/ }) };
 };
+const elapsed = performance.now.bind(performance);
+let ahead = 0;
+/** The card has been in front for a moment, so keys and clicks count. */
+function settle() {
+  ahead += settling;
+  vi.spyOn(performance, 'now').mockImplementation(() => elapsed() + ahead);
+}
+/** Alt and a letter, once the card has been in front for a moment. */
+async function decideBy(letter: string) {
+  settle();
+  await userEvent.keyboard(`{Alt>}${letter}{/Alt}`);
+}
+/** The same with a click. */
+async function clickOn(name: RegExp) {
+  settle();
+  await userEvent.click(screen.getByRole('button', { name }));
+}
 const decided = (backend: FakeBackend) => backend.calls.filter(({ name }) => name === 'tools.decide').map(({ args }) => args[0]);
 
 /** The time at which the states below are drawn. */
@@ -63,7 +81,7 @@ describe('the card of a call', () => {
   });
 
   it('shows why the outcome is unknown, in the words of the program if it gives a reason', async () => {
-    const { card } = await drawn({ state: 'unknown', reason: 'crash', why: 'The machine lost its power.' })();
+    const { card } = await drawn({ state: 'unknown', reason: 'crash', explanation: 'The machine lost its power.' })();
     expect(card).toHaveTextContent('The machine lost its power. It is not run again automatically.');
   });
 
@@ -108,6 +126,8 @@ describe('the card of a call', () => {
   });
 });
 
+afterEach(() => void vi.restoreAllMocks());
+
 describe('a decision', () => {
   const card = async () => {
     const all = await asked([{}]);
@@ -121,34 +141,73 @@ describe('a decision', () => {
     expect(screen.getByRole('region', { name: 'Schema of read_query' })).toHaveTextContent('"required"');
   });
 
-  it.each([['o', 'once'], ['s', 'session'], ['a', 'always'], ['d', 'deny'], ['n', 'never']])('is made with the key %s', async (letter, choice) => {
+  it.each([['o', 'once'], ['s', 'session'], ['a', 'always'], ['d', 'deny'], ['n', 'never']])('is made with Alt+%s', async (letter, choice) => {
     const { backend, made } = await card();
     screen.getByRole('button', { expanded: true }).focus();
-    await userEvent.keyboard(letter);
+    await decideBy(letter);
     await waitFor(() => expect(decided(backend)).toEqual([{ callId: made[0]!.id, choice, server: false, hash: 'hash-staging-db-read_query' }]));
   });
 
   it('shows its keys, and none is preselected', async () => {
     const { group } = await card();
     const buttons = within(group).getAllByRole('button');
-    expect(buttons.map((button) => button.getAttribute('aria-keyshortcuts'))).toEqual(['O', 'S', 'A', 'D', 'N']);
+    expect(buttons.map((button) => button.getAttribute('aria-keyshortcuts'))).toEqual(['Alt+O', 'Alt+S', 'Alt+A', 'Alt+D', 'Alt+N']);
     expect(buttons.every((button) => !button.hasAttribute('aria-pressed'))).toBe(true);
   });
 
   it('applies to the whole server on request, only if it is permanent', async () => {
     const { backend, group } = await card();
     screen.getByRole('button', { expanded: true }).focus();
-    await userEvent.keyboard('t');
+    await decideBy('t');
     expect(within(group).getByRole('radio', { name: 'All of staging-db' })).toBeChecked();
-    await userEvent.click(within(group).getByRole('button', { name: /^Allow once/ }));
+    await clickOn(/^Allow once/);
     expect(decided(backend)).toMatchObject([{ choice: 'once', server: false }]);
   });
 
-  it('is not made by keys typed elsewhere, or with Ctrl', async () => {
+  it.each(['o', 'd', 'a{Enter}', 'n{Enter}', 'so what{Enter}', 'oOsSaAdDnN can you say what the mill does?'])('is never made by typing: %s', async (typed) => {
+    const { app, backend } = await card();
+    screen.getByRole('button', { expanded: true }).focus();
+    settle();
+    await userEvent.keyboard(typed);
+    expect(decided(backend)).toEqual([]);
+    expect(app.tools.waiting).toHaveLength(1);
+  });
+
+  it('is made by keys only once the card has been in front for a moment, without other keys', async () => {
     const { backend } = await card();
+    screen.getByRole('button', { expanded: true }).focus();
+    await userEvent.keyboard('{Alt>}a{/Alt}');
+    settle();
+    await userEvent.keyboard('x{Alt>}a{/Alt}');
+    expect(decided(backend)).toEqual([]);
+    await decideBy('o');
+    await waitFor(() => expect(decided(backend)).toMatchObject([{ choice: 'once' }]));
+  });
+
+  it('is not made by the second click of a double click that began elsewhere', async () => {
+    const { backend, group } = await card();
+    settle();
+    await fireEvent.click(within(group).getByRole('button', { name: /^Always/ }), { detail: 2 });
+    expect(decided(backend)).toEqual([]);
+  });
+
+  it.each([['the pointer', 1], ['Enter', 0]])('is made by a click of %s only once the card has been in front for a moment', async (_, detail) => {
+    const { backend, group } = await card();
+    const always = within(group).getByRole('button', { name: /^Always/ });
+    await fireEvent.click(always, { detail });
+    expect(decided(backend)).toEqual([]);
+    settle();
+    await fireEvent.keyDown(document.body, { key: 'Tab' }); // keys on the way to a button do not count against it
+    await fireEvent.click(always, { detail });
+    await waitFor(() => expect(decided(backend)).toMatchObject([{ choice: 'always' }]));
+  });
+
+  it('is not made by keys typed in a field, or with Ctrl', async () => {
+    const { backend } = await card();
+    settle();
     const field = document.body.appendChild(document.createElement('input'));
     field.focus();
-    await userEvent.keyboard('oda');
+    await userEvent.keyboard('oda{Alt>}o{/Alt}');
     field.remove();
     screen.getByRole('button', { expanded: true }).focus();
     await userEvent.keyboard('{Control>}a{/Control}');
@@ -158,31 +217,31 @@ describe('a decision', () => {
   it('is requested again if the definition was changed meanwhile', async () => {
     const { backend } = await card();
     backend.toolbox.definitions[0]!.hash = 'another';
-    await userEvent.click(screen.getByRole('button', { name: /^Allow once/ }));
+    await clickOn(/^Allow once/);
     expect(await screen.findByRole('alert')).toHaveTextContent(/has changed since it was shown.*The call still waits/s);
-    await userEvent.click(screen.getByRole('button', { name: /^Allow once/ }));
+    await clickOn(/^Allow once/);
     await waitFor(() => expect(decided(backend).at(-1)).toMatchObject({ hash: 'another' }));
   });
 
   it('offers nothing permanent if every call needs a decision', async () => {
     const { app } = await asked([{ source: 'builtin', tool: 'write_file' }], (backend) => backend.toolbox.definitions.push(toolDefinition({ source: 'builtin', tool: 'write_file', asksEachCall: true })));
     mountIn(app, CallCard, { call: app.conversation.newest!.calls[0]! });
-    expect(within(screen.getByRole('group', { name: 'Decide about write_file' })).getAllByRole('button').map((button) => button.textContent?.trim())).toEqual(['Allow onceO', 'DenyD', 'NeverN']);
+    expect(within(screen.getByRole('group', { name: 'Decide about write_file' })).getAllByRole('button').map((button) => button.textContent?.trim())).toEqual(['Allow onceAltO', 'DenyAltD', 'NeverAltN']);
   });
 });
 
 describe('a call whose tool is not loaded yet', () => {
   it('cannot be allowed before its definition is shown', async () => {
     const { card } = await drawn({ state: 'proposed' })();
-    expect(within(within(card).getByRole('group', { name: /^Decide about/ })).getAllByRole('button').map((button) => button.textContent?.trim())).toEqual(['DenyD', 'NeverN']);
+    expect(within(within(card).getByRole('group', { name: /^Decide about/ })).getAllByRole('button').map((button) => button.textContent?.trim())).toEqual(['DenyAltD', 'NeverAltN']);
   });
 });
 
 describe('a call of a tool that is no longer offered', () => {
   it('can only be denied', async () => {
-    const { app } = await asked([{ tool: 'gone', why: 'The tool is not offered now.' }]);
+    const { app } = await asked([{ tool: 'gone', explanation: 'The tool is not offered now.' }]);
     mountIn(app, CallCard, { call: app.conversation.newest!.calls[0]! });
-    expect(within(screen.getByRole('group', { name: 'Decide about staging-db.gone' })).getAllByRole('button').map((button) => button.textContent?.trim())).toEqual(['DenyD', 'NeverN']);
+    expect(within(screen.getByRole('group', { name: 'Decide about staging-db.gone' })).getAllByRole('button').map((button) => button.textContent?.trim())).toEqual(['DenyAltD', 'NeverAltN']);
     expect(screen.getByRole('region', { name: 'Call of staging-db.gone' })).toHaveTextContent('The tool is not offered now.');
   });
 });
@@ -207,13 +266,13 @@ describe('a call whose outcome is unknown', () => {
     expect(screen.getByRole('region', { name: 'Call of staging-db.gone' })).toHaveTextContent('The tool is not offered now, so the call cannot run again.');
     expect(screen.queryByRole('button', { name: /^Run again/ })).toBeNull();
     screen.getByRole('button', { expanded: true }).focus();
-    await userEvent.keyboard('r');
+    await decideBy('r');
     expect(backend.toolbox.call(made[0]!.id).state).toBe('unknown');
   });
 
   it('accepts a result that the user found out', async () => {
     const { call } = await unknown();
-    await userEvent.keyboard('e');
+    await decideBy('e');
     await userEvent.type(await screen.findByRole('textbox', { name: /What the call did/ }), 'It was done at 13:58');
     await userEvent.keyboard('{Control>}{Enter}{/Control}');
     await waitFor(() => expect(call()).toMatchObject({ state: 'done', result: 'It was done at 13:58', isError: false }));
@@ -221,17 +280,17 @@ describe('a call whose outcome is unknown', () => {
 
   it('runs again, or is reported to the model, with a key', async () => {
     const first = await unknown();
-    await userEvent.keyboard('r');
+    await decideBy('r');
     await waitFor(() => expect(first.call()).toMatchObject({ state: 'started', runs: 1 }));
     document.body.replaceChildren();
     const second = await unknown();
-    await userEvent.keyboard('t');
+    await decideBy('t');
     await waitFor(() => expect(second.call()).toMatchObject({ state: 'done', isError: true }));
   });
 
   it('is discarded only after a confirmation', async () => {
     const { backend, turn } = await unknown();
-    await userEvent.keyboard('g');
+    await decideBy('g');
     expect(backend.calls.some(({ name }) => name === 'chat.discard')).toBe(false);
     await userEvent.click(within(screen.getByRole('dialog', { name: 'Discard this turn?' })).getByRole('button', { name: 'Discard' }));
     await waitFor(() => expect(backend.calls.find(({ name }) => name === 'chat.discard')?.args).toEqual([turn.id]));
@@ -252,17 +311,67 @@ describe('the queue', () => {
     expect(app.tools.open).toBe(true);
   });
 
-  it('goes from one decision to the next, and closes after the last', async () => {
-    const { app, backend, made } = await asked([{ createdAt: 1 }, { createdAt: 2, tool: 'run_job' }]);
-    app.tools.show();
-    mountIn(app, QueueDialog, {});
+  const queue = async () => {
+    const all = await asked([{ createdAt: 1 }, { createdAt: 2, tool: 'run_job' }]);
+    all.app.tools.show();
+    mountIn(all.app, QueueDialog, {});
     await waitFor(() => expect(screen.getByRole('button', { expanded: true })).toHaveFocus());
-    await userEvent.keyboard('d');
+    return all;
+  };
+
+  it('goes from one decision to the next, and closes after the last', async () => {
+    const { app, backend, made } = await queue();
+    await decideBy('d');
     await waitFor(() => expect(screen.getByRole('button', { expanded: true })).toHaveTextContent('run_job'));
     expect(screen.getByRole('button', { expanded: true })).toHaveFocus();
-    await userEvent.keyboard('s');
+    await decideBy('s');
     await waitFor(() => expect(app.tools.open).toBe(false));
     expect(decided(backend)).toMatchObject([{ callId: made[0]!.id, choice: 'deny' }, { callId: made[1]!.id, choice: 'session' }]);
+  });
+
+  it('never decides about the next call by keys meant for the first', async () => {
+    const { backend, made } = await queue();
+    await decideBy('d');
+    await waitFor(() => expect(screen.getByRole('button', { expanded: true })).toHaveTextContent('run_job'));
+    await userEvent.keyboard('{Alt>}a{/Alt}can you say what the mill does?');
+    expect(decided(backend)).toMatchObject([{ callId: made[0]!.id, choice: 'deny' }]);
+    expect(decided(backend)).toHaveLength(1);
+  });
+
+  it('ignores a click that was meant for a call decided elsewhere, which the next one replaces', async () => {
+    const { app, backend, made } = await queue();
+    settle(); // the user has read the first
+    await app.tools.decide(made[0]!, { choice: 'deny', server: false, hash: 'hash-staging-db-read_query' });
+    await waitFor(() => expect(screen.getByRole('button', { expanded: true })).toHaveTextContent('run_job'));
+    await userEvent.click(screen.getByRole('button', { name: /^Always/ }));
+    expect(decided(backend)).toHaveLength(1);
+    await clickOn(/^Always/);
+    await waitFor(() => expect(decided(backend)).toMatchObject([{ choice: 'deny' }, { callId: made[1]!.id, choice: 'always' }]));
+  });
+
+  it('ignores the arrow keys once every call was decided elsewhere', async () => {
+    const { app, made } = await queue();
+    for (const call of made) await app.tools.decide(call, { choice: 'deny', server: false, hash: `hash-staging-db-${call.tool}` });
+    await screen.findByRole('dialog', { name: 'No tool calls are waiting' });
+    (document.activeElement as HTMLElement).blur();
+    const failed = vi.fn((event: Event) => event.preventDefault());
+    window.addEventListener('error', failed);
+    await userEvent.keyboard('{ArrowDown}');
+    window.removeEventListener('error', failed);
+    expect(failed).not.toHaveBeenCalled();
+  });
+
+  it('takes its keys after a click on an empty place, which leaves nothing focused', async () => {
+    const { backend } = await queue();
+    (document.activeElement as HTMLElement).blur();
+    await decideBy('d');
+    await waitFor(() => expect(decided(backend)).toMatchObject([{ choice: 'deny' }]));
+    (document.activeElement as HTMLElement).blur();
+    const above = document.body.appendChild(document.createElement('dialog'));
+    above.open = true;
+    await decideBy('d');
+    above.remove();
+    expect(decided(backend)).toHaveLength(1);
   });
 
   it('opens the conversation of a call', async () => {

@@ -24,7 +24,7 @@ export function callState(call: ToolCallView, now: number): CallState {
   if (call.decision === 'not_run') return { words: t('tools.notRun'), tone: 'plain', sign: 'denied' };
   if (call.isError) return { words: t('tools.failed'), tone: 'danger', sign: 'failed' };
   const took = call.endedAt - call.startedAt;
-  return { words: call.startedAt > 0 && took >= 0 ? t('tools.doneIn', { time: spanned(took) }) : t('tools.done'), tone: 'ok', sign: 'done' };
+  return { words: call.startedAt > 0 && took >= 0 ? t('tools.doneIn', { time: spanned(took) }) : t('shared.done'), tone: 'ok', sign: 'done' };
 }
 
 /** Whole seconds: a number that is updated every second needs no tenths. */
@@ -63,7 +63,7 @@ export function decisionWords(call: ToolCallView): string {
 export interface Choice<Id extends string> {
   id: Id;
   label: string;
-  /** The key that triggers it while the card has the focus. */
+  /** The letter that makes it, with Alt, while the card has the focus. */
   key: string;
   /** The full explanation. */
   title: string;
@@ -108,7 +108,7 @@ export const resolutions: readonly Choice<Resolution | 'discard'>[] = [
 
 /** Why the outcome is unknown, if the program gives no reason. */
 export function unknownWords(call: ToolCallView): string {
-  if (call.why !== '') return program(call.why);
+  if (call.explanation !== '') return program(call.explanation);
   switch (call.reason) {
     case 'cancelled': return t('tools.cancelledWhile');
     case 'timeout': return t('tools.timedOut');

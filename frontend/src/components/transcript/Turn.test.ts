@@ -23,7 +23,7 @@ const states: [string, Partial<TurnView>, string, RegExp, string[]][] = [
   ['paid for', { state: 'committed', cost: { usd: 0.031, estimate: false, today: false } }, 'Turn 9, saved', /cost \$0\.031/, []],
   ['committed', { state: 'committed' }, 'Turn 9, saved', /Saved, searchable/, ['Copy the answer', 'Fork from here']],
   ['head', { state: 'head' }, 'Turn 9, saved, latest', /Saved · latest/, ['Fork from here']],
-  ['degraded', { state: 'degraded' }, 'Turn 9, saved, not searchable yet', /not searchable yet/, ['its job']],
+  ['degraded', { state: 'degraded' }, 'Turn 9, saved, not searchable yet', /not searchable yet/, ['show the job']],
   ['stopped', { state: 'committed', outcome: 'stopped', canContinue: true }, 'Turn 9, stopped, saved', /Stopped/, ['continue']],
   ['truncated', { state: 'head', outcome: 'truncated' }, 'Turn 9, saved, latest', /Cut at the output limit/, []],
   ['refused', { state: 'pending', outcome: 'refused', assistant: [block('refusal', 'I can’t.')] }, 'Turn 9, refused, pending', /The model declined/, []],
@@ -121,6 +121,23 @@ describe('a turn', () => {
     await userEvent.click(screen.getByRole('button', { name: 'Keep' }));
     expect(backend.calls.find((call) => call.name === 'chat.keep')?.args).toEqual([turn.id]);
     expect(app.conversation.newest?.outcome).toBe('kept');
+  });
+
+  it('stands as one question with its failed tries folded, however often it was sent again', async () => {
+    const { app, backend } = await startedApp();
+    const user = [block('text', 'What is next?')];
+    const tries = [backend.world.addTurn(app.conversation.branchId, { state: 'failed', outcome: 'failed', user, assistant: [], error: errorView('The server is not running') })];
+    for (let n = 0; n < 3; n++) tries.push(backend.world.addTurn(app.conversation.branchId, { state: 'failed', outcome: 'failed', user, assistant: [], error: errorView('The server is not running'), retryOf: tries.at(-1)!.id }));
+    await app.navigation.openSession(app.conversation.sessionId);
+    for (const [index, turn] of tries.entries()) mountIn(app, Turn, { turn, index });
+    expect(screen.getAllByText('What is next?')).toHaveLength(1);
+    expect(screen.getAllByRole('button', { name: 'Retry' })).toHaveLength(1);
+    const first = screen.getAllByRole('article')[0]!;
+    expect(first).not.toHaveTextContent('The server is not running');
+    await userEvent.click(within(first).getByText(`No answer. Sent again as #${tries[1]!.seq}.`));
+    expect(first).toHaveTextContent('No answer. The server is not running');
+    expect(first).toHaveTextContent('What is next?');
+    expect(first).not.toHaveTextContent('Discarded');
   });
 
   it('asks for no decision about a failed turn that was sent again', async () => {

@@ -13,7 +13,7 @@ const formats: Record<string, PlainKey> = {
   chatgpt: 'transfer.chatgpt', claude: 'transfer.claude', 'claude-code': 'transfer.claudeCode', codex: 'transfer.codex', 'open-webui': 'transfer.openWebui', librechat: 'transfer.librechat', 'ai-studio': 'transfer.aiStudio', grok: 'transfer.grok', chatbox: 'transfer.chatbox', 'cherry-studio': 'transfer.cherryStudio', takeout: 'transfer.takeout', gptme: 'transfer.gptme',
   jsonl: 'transfer.jsonl', messages: 'transfer.messages', zip: 'transfer.zip', bundle: 'transfer.bundle',
 };
-const kinds: Record<string, PlainKey> = { bundle: 'transfer.bundle', backup: 'transfer.backup', document: 'transfer.document', image: 'transfer.image', folder: 'transfer.folder', unknown: 'transfer.unknown' };
+const kinds: Record<string, PlainKey> = { bundle: 'transfer.bundle', backup: 'transfer.backup', document: 'transfer.document', image: 'transfer.image', folder: 'shared.folder', unknown: 'transfer.unknown' };
 
 export const formatName = (format: string): string => (formats[format] ? t(formats[format]) : format);
 
@@ -119,8 +119,8 @@ export function reportText(report: ImportReport): string {
 
 /** The purpose of each format. */
 export const formatChoices = (): { value: ExportFormat; label: string; detail: string }[] => [
-  { value: 'bundle', label: t('transfer.bundleFile'), detail: t('transfer.bundleMore') },
+  { value: 'bundle', label: t('shared.bundleFile'), detail: t('transfer.bundleMore') },
   { value: 'md', label: t('transfer.markdownFile'), detail: t('transfer.markdownMore') },
-  { value: 'html', label: t('transfer.pageFile'), detail: t('transfer.pageMore') },
+  { value: 'html', label: t('shared.pageFile'), detail: t('transfer.pageMore') },
   { value: 'json', label: t('transfer.jsonFile'), detail: t('transfer.jsonMore') },
 ];

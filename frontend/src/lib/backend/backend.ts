@@ -2,7 +2,6 @@
  * The only interface between the window and the program (services of backend/api). Two implementations: wails.ts, the
  * real program, and fake.ts, an in-memory program for tests and for development of the page alone.
  */
-import { getContext, setContext } from 'svelte';
 import type { Change, DraggedFile, ExportRequest, Frame, Services, WindowRequest } from './types';
 
 export interface Backend extends Services {
@@ -31,14 +30,4 @@ export interface Backend extends Services {
   onChange(listener: (change: Change) => void): () => void;
   /** Requests to the page from outside it. */
   onWindowRequest(listener: (request: WindowRequest) => void): () => void;
-}
-
-const key = Symbol('backend');
-
-export function setBackend(backend: Backend): Backend {
-  return setContext(key, backend);
-}
-
-export function getBackend(): Backend {
-  return getContext<Backend>(key);
 }

@@ -1,6 +1,6 @@
 /**
  * An in-memory program, for tests and for development of the window without Go (`npm run dev`, ?fake). It implements
- * only the rules that the window depends on: revisions, frames by seq, queued drafts, forks.
+ * only the rules that the window depends on: revisions, frames by seq, queued messages, forks.
  */
 import type { Backend } from './backend';
 import type { ChatService, Draft, EmbedderView, ErrorView, SendRequest, SendResult, SessionsService, SettingsService, TurnView } from './types';
@@ -18,9 +18,10 @@ import { libraryService } from './fake/library';
 import { projectsService } from './fake/projects';
 import { programsService } from './fake/programs';
 import { searchService } from './fake/search';
+import { enqueue, queues } from './fake/queue';
 import { seed, seedMany } from './fake/seed';
 import { sendToSeveral } from './fake/several';
-import { block, errorView } from './fake/shapes';
+import { block, emptyDraft, errorView } from './fake/shapes';
 import { FakeServers, seedServers, serversService } from './fake/servers';
 import { seedTools } from './fake/seedTools';
 import { FakeTools, toolsService } from './fake/tools';
@@ -269,6 +270,7 @@ function chatService(world: World, streams: Streams): ChatService {
       return { step: stepId, attempt: run.turn.attempts, seq: run.seq, blocks: run.turn.assistant, displayed: run.turn.displayed, durable: run.turn.durable, live: true };
     },
     ...documents(world),
+    ...queues(world, streams),
     countTokens: async (text) => Math.ceil(text.length / 4),
     setModel: async (sessionId, model) => {
       world.session(sessionId).model = model;
@@ -285,14 +287,19 @@ function send(world: World, streams: Streams, request: SendRequest): SendResult 
   const last = world.lineage(branch.view.id).at(-1);
   if (request.text.trim() === '' && request.images.length === 0 && request.files.length === 0) throw new BackendError(errorView('There is nothing to send', 'Write a message first.', 'invalid'));
   if (last && ['accepted', 'preparing', 'responding', 'waiting'].includes(last.state)) {
-    branch.draft = { text: request.text, images: request.images, files: request.files, memories: request.memories, queued: true };
+    enqueue(world, branch, { text: request.text, images: request.images, files: request.files, memories: request.memories });
+    branch.draft = emptyDraft();
     return { ...named, turnId: '', queued: true };
   }
   if (last?.state === 'incomplete') settle(world, last, request.incomplete);
-  const images = request.images.map((image) => block('image', '', { name: image.mediaType, data: `data:${image.mediaType};base64,${image.data}` }));
+  const images = request.images.map((image) => block('image', image.name, { name: image.mediaType, data: `data:${image.mediaType};base64,${image.data}` }));
   const turn = world.addTurn(branch.view.id, { user: [...documentBlocks(request.files), ...memoryBlocks(request.memories), ...images, block('text', request.text)], assistant: [], memories: request.memories.length, displayed: 0, durable: 0, model: request.model || session.model, inputTokens: 0, outputTokens: 0 });
-  branch.draft = { text: '', images: [], files: [], memories: [], queued: false };
+  branch.draft = emptyDraft();
   streams.start(turn);
+  if (session.row.activeBranch !== branch.view.id) {
+    session.row.activeBranch = branch.view.id;
+    world.changed('session', session.row.id, session.row.id);
+  }
   return { ...named, turnId: turn.id, queued: false };
 }
 

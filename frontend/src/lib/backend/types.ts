@@ -42,7 +42,6 @@ export interface BranchView {
   turns: number;
   /** the last turn covered by its head */
   headSeq: number;
-  headState: string;
   updatedAt: number;
   active: boolean;
   archived: boolean;
@@ -71,6 +70,8 @@ export interface Header {
   contextTokens: number;
   /** part of contextTokens taken by recalled memory, which is reduced when necessary */
   contextRecalled: number;
+  /** the most tokens that memory found for the message can add */
+  contextMemory: number;
   contextCeiling: number;
   /** the [2S] of the meter */
   summaries: number;
@@ -95,7 +96,10 @@ export interface Header {
 /** BlockView is a part of a message. */
 export interface BlockView {
   kind: BlockKind;
-  /** text; reasoning summary; tool arguments or result; first words of a memory; raw JSON of an unknown */
+  /**
+   * text; reasoning summary; tool arguments or result; name of an image's file; first words of a memory; raw JSON of
+   * an unknown
+   */
   text: string;
   /** tool name; media type of an image; name of a document; provider of an unknown */
   name: string;
@@ -210,6 +214,7 @@ export interface SessionSnapshot {
   firstSeq: number;
   lastSeq: number;
   draft: Draft;
+  queue: QueueView;
 }
 
 /** TurnPage is a range of the lineage. */
@@ -218,13 +223,24 @@ export interface TurnPage {
   turns: TurnView[];
 }
 
-/** Draft is a branch's unsent text. Queued: it is sent when the running turn is final. */
+/** Draft is a branch's unsent text. */
 export interface Draft {
   text: string;
   images: ImageUpload[];
   files: FileView[];
   memories: MemoryChip[];
-  queued: boolean;
+  /** Edit is the message that is being rewritten in the field; it replaced the draft there. */
+  edit?: DraftEdit | null;
+}
+
+/** DraftEdit is the unsent new version of a turn's message. */
+export interface DraftEdit {
+  turnId: string;
+  seq: number;
+  text: string;
+  images: ImageUpload[];
+  files: FileView[];
+  memories: MemoryChip[];
 }
 
 /** ImageUpload is a pasted or dropped image. */
@@ -294,8 +310,8 @@ export interface SendRequest {
 }
 
 /**
- * SendResult names what was created. Queued: a turn is still running, so the text became the branch's queued draft and
- * no turn was created yet.
+ * SendResult names what was created. Queued: a turn is still running, so the message joined the branch's queue and no
+ * turn was created yet.
  */
 export interface SendResult {
   sessionId: string;
@@ -316,21 +332,40 @@ export interface StreamState {
   live: boolean;
 }
 
-/** PendingView is one uncommitted turn in the Pending tab. */
-export interface PendingView {
-  turnId: string;
+/**
+ * Frame is a piece of a stream: at most one per 16 ms per stream (SPEC 5). Seq counts frames of one step from 1. Text
+ * is appended to block Block. A frame with empty Text only updates the counters.
+ */
+export interface Frame {
+  session: string;
+  branch: string;
+  turn: string;
+  step: string;
+  attempt: number;
   seq: number;
-  /** first words of the user's message */
-  title: string;
-  tokens: number;
-  /** why it is pending */
-  why: string;
-  waitsFor: string;
-  /** the next context contains it */
-  inContext: boolean;
-  job: JobView;
-  createdAt: number;
+  block: number;
+  /** text, reasoning, refusal, tool */
+  kind: string;
+  text: string;
+  /** name, on the first frame of a tool block */
+  tool: string;
+  displayed: number;
+  durable: number;
 }
+
+/**
+ * Change is every other event: something of Kind with ID has changed as of Rev and should be loaded again. A snapshot
+ * with the same or a higher rev already includes it.
+ */
+export interface Change {
+  rev: number;
+  kind: ChangeKind;
+  id: string;
+  /** Session is its session, empty if it has none. */
+  session: string;
+}
+
+// ---------------------------------------------------------------- backend/api/dto_activity.go
 
 /** JobView is a row of the durable queue. ID 0: none. */
 export interface JobView {
@@ -350,83 +385,6 @@ export interface JobView {
   waitsFor: number;
   runAfter: number;
   updatedAt: number;
-}
-
-/** StateView is a committed state in the State tab. */
-export interface StateView {
-  id: string;
-  shortId: string;
-  seq: number;
-  origin: StateOrigin;
-  model: string;
-  /** Markdown */
-  summary: string;
-  tokens: number;
-  createdAt: number;
-  head: boolean;
-  /** last turn it covers, 0 for the root */
-  turnSeq: number;
-  /**
-   * Validation is the librarian's report as JSON: what was found, kept, missing, the number of tries, why the why the
-   * fallback was used.
-   */
-  validation: string;
-}
-
-/** PinView is a pinned fact. */
-export interface PinView {
-  id: string;
-  text: string;
-  position: number;
-  tokens: number;
-  version: number;
-  createdAt: number;
-  /** made on an ancestor branch before the fork */
-  inherited: boolean;
-}
-
-/**
- * PinSuggestion is a user's standing instruction that could be pinned. Its id includes the branch for which it is
- * suggested.
- */
-export interface PinSuggestion {
-  id: string;
-  turnId: string;
-  turnSeq: number;
-  text: string;
-}
-
-/** RangeView is a range summary in the State tab, beside the turns it covers. */
-export interface RangeView {
-  id: string;
-  fromSeq: number;
-  /** the last turn it covers */
-  toSeq: number;
-  tokens: number;
-  originalTokens: number;
-  /** a model id, or "extract" */
-  by: string;
-  content: string;
-  /** Validation is the librarian's report as JSON, as for a state; empty if no model was called. */
-  validation: string;
-  /** superseded, kept */
-  orphan: boolean;
-  /** the next context contains it */
-  inUse: boolean;
-  createdAt: number;
-}
-
-/** StatePanel is the State tab. */
-export interface StatePanel {
-  head: StateView;
-  /** newest first, including the head */
-  history: StateView[];
-  /** oldest first, orphans last */
-  ranges: RangeView[];
-  /** history up to this turn is represented by ranges; 0: all originals */
-  cut: number;
-  pins: PinView[];
-  pinTokens: number;
 }
 
 /**
@@ -459,7 +417,7 @@ export interface ActivityPanel {
   jobs: JobView[];
   queued: number;
   running: number;
-  dead: number;
+  failed: number;
   recovery: RecoveryReport;
   /** Earlier are earlier non-empty reports, newest first. */
   earlier: RecoveryReport[];
@@ -499,40 +457,6 @@ export interface TurnMetrics {
   /** The result of the model's state summary: "passed", "repaired", "failed"; "": none was requested. */
   validationResult: string;
   validationTries: number;
-}
-
-/**
- * Frame is a piece of a stream: at most one per 16 ms per stream (SPEC 5). Seq counts frames of one step from 1. Text
- * is appended to block Block. A frame with empty Text only updates the counters.
- */
-export interface Frame {
-  session: string;
-  branch: string;
-  turn: string;
-  step: string;
-  attempt: number;
-  seq: number;
-  block: number;
-  /** text, reasoning, refusal, tool */
-  kind: string;
-  text: string;
-  /** name, on the first frame of a tool block */
-  tool: string;
-  displayed: number;
-  durable: number;
-  journal_seq: number;
-}
-
-/**
- * Change is every other event: something of Kind with ID has changed as of Rev and should be loaded again. A snapshot
- * with the same or a higher rev already includes it.
- */
-export interface Change {
-  rev: number;
-  kind: ChangeKind;
-  id: string;
-  /** Session is its session, empty if it has none. */
-  session: string;
 }
 
 // ---------------------------------------------------------------- backend/api/dto_branches.go
@@ -602,7 +526,6 @@ export interface TreeBranch {
   own: number;
   pending: number;
   headSeq: number;
-  headState: string;
   headShortId: string;
   archived: boolean;
   active: boolean;
@@ -780,7 +703,7 @@ export interface RecalledView {
   attached: boolean;
   /** null: it was deleted */
   chunk: ChunkRow | null;
-  why: MatchWhy;
+  match: MatchView;
 }
 
 /** ContextDiff is the difference between two requests. */
@@ -1208,7 +1131,6 @@ export interface ElicitationView {
   /** of URL */
   host: string;
   fields: ElicitationField[];
-  askedAt: number;
 }
 
 /** ElicitationField is one field of a form. */
@@ -1329,8 +1251,8 @@ export interface ChunkUseView {
   tool: string;
 }
 
-/** MatchWhy says why a search found a chunk, or why a prompt contains it. */
-export interface MatchWhy {
+/** MatchView says why a search found a chunk, or why a prompt contains it. */
+export interface MatchView {
   /** of the question, as the chunk writes them */
   words: string[];
   /** 0 to 1: the share of unrelated texts that are less similar; null: not found by vectors */
@@ -1347,7 +1269,7 @@ export interface MemoryHit {
   rank: number;
   /** 0 to 1; results are sorted by it */
   score: number;
-  why: MatchWhy;
+  match: MatchView;
 }
 
 /** MemorySearch is the result of a memory search, best first. */
@@ -1605,14 +1527,14 @@ export interface ProjectScanView {
 
 /** SkippedCount is how many files were left out for one reason. */
 export interface SkippedCount {
-  why: string;
+  reason: string;
   count: number;
 }
 
 /** SkippedFileView is a file or directory that was left out. */
 export interface SkippedFileView {
   path: string;
-  why: string;
+  reason: string;
 }
 
 /** ProjectFileView is a document or watched file of a project. */
@@ -1623,7 +1545,6 @@ export interface ProjectFileView {
   mediaType: string;
   size: number;
   tokens: number;
-  modifiedAt: number;
   /** false: it is not searchable yet */
   indexed: boolean;
 }
@@ -1632,6 +1553,29 @@ export interface ProjectFileView {
 export interface ProjectFilesPage {
   total: number;
   files: ProjectFileView[];
+}
+
+// ---------------------------------------------------------------- backend/api/dto_queue.go
+
+/** QueueView is the messages that wait on a branch, in order, at most 20. */
+export interface QueueView {
+  messages: QueuedMessage[];
+  /** Held says why they are not sent automatically; "": the next one is sent when the running answer is complete. */
+  held: HoldCause;
+  /** Error says why the next message could not be sent, if it was refused. */
+  error: ErrorView | null;
+}
+
+/** QueuedMessage is a message that waits. Text is at most its first 600 characters. */
+export interface QueuedMessage {
+  id: string;
+  text: string;
+  /** Text is not all of it */
+  cut: boolean;
+  images: number;
+  files: FileView[];
+  /** attached memory */
+  memories: number;
 }
 
 // ---------------------------------------------------------------- backend/api/dto_search.go
@@ -1806,7 +1750,7 @@ export interface ModelView {
   /** recall, a key exists, or the server needs none */
   usable: boolean;
   /** why it is not usable */
-  why: string;
+  reason: string;
   default: boolean;
   builtIn: boolean;
   /** provider_options as JSON, "" if none */
@@ -1820,12 +1764,21 @@ export interface ModelView {
   local: boolean;
   /**
    * Prices in US dollars per million tokens; PriceSource is "configured", "server", "list " and its date, or "" if
-   * unknown.
+   * unknown. If only the price of input or of output is configured, it is the source of the others.
    */
   priceInput: number;
   priceCached: number;
   priceOutput: number;
   priceSource: string;
+  /** OwnPrice has the configured prices; absent: none is configured. Ignored when a model is saved. */
+  ownPrice?: OwnPrice | null;
+}
+
+/** OwnPrice has a model's configured prices, in US dollars per million tokens; 0: not configured. */
+export interface OwnPrice {
+  input: number;
+  cached: number;
+  output: number;
 }
 
 /** PresetView is a service or server that can be added by name. */
@@ -1873,14 +1826,20 @@ export interface AddedModel {
   models: ModelView[];
 }
 
-/** CostView is the cost of answers, in US dollars. An amount without a known price is null. */
+/**
+ * CostView is the cost of answers and of background work (summaries and titles by a model), in US dollars. An amount
+ * without a known price is null.
+ */
 export interface CostView {
-  /** the newest turn */
+  /** the newest turn, without background work */
   turn: number | null;
-  /** all turns of the session */
+  /** all turns of the session, with background work */
   session: number | null;
-  /** all sessions since the first of this month */
+  /** all sessions since the first of this month, with background work */
   month: number | null;
+  /** The part of Session and Month that is background work; null: none with a known price. */
+  sessionBackground: number | null;
+  monthBackground: number | null;
   /** Estimate: a part is based on a price list, dated PricesDate, instead of configured prices. */
   estimate: boolean;
   pricesDate: string;
@@ -1977,7 +1936,7 @@ export interface AutostartView {
   /** where the system keeps the entry */
   place: string;
   /** why it cannot be enabled; "": it can */
-  why: string;
+  reason: string;
 }
 
 /** QuickKeyView is the state of the keys that open quick ask from any window. */
@@ -1987,8 +1946,8 @@ export interface QuickKeyView {
   keys: string;
   /** for bound: the desktop's description of the keys, possibly different ones; "": unknown */
   given: string;
-  /** for failed */
-  why: string;
+  /** for failed: what happened */
+  reason: string;
   /** for failed: what to do */
   hint: string;
 }
@@ -2004,8 +1963,8 @@ export interface UpdateView {
   page: string;
   /** when it was checked, in milliseconds; 0: never */
   at: number;
-  /** why the last look found nothing; "" */
-  why: string;
+  /** why the last check failed; "": it did not */
+  reason: string;
   hint: string;
 }
 
@@ -2050,6 +2009,101 @@ export interface Startup {
   durability: string;
   /** that the list holds */
   maxSessions: number;
+}
+
+// ---------------------------------------------------------------- backend/api/dto_state.go
+
+/** PendingView is one uncommitted turn in the Pending tab. */
+export interface PendingView {
+  turnId: string;
+  seq: number;
+  /** first words of the user's message */
+  title: string;
+  tokens: number;
+  /** why it is pending */
+  reason: string;
+  waitsFor: string;
+  /** the next context contains it */
+  inContext: boolean;
+  job: JobView;
+  createdAt: number;
+}
+
+/** StateView is a committed state in the State tab. */
+export interface StateView {
+  id: string;
+  shortId: string;
+  seq: number;
+  origin: StateOrigin;
+  model: string;
+  /** Markdown */
+  summary: string;
+  tokens: number;
+  createdAt: number;
+  head: boolean;
+  /** last turn it covers, 0 for the root */
+  turnSeq: number;
+  /**
+   * Validation is the librarian's report as JSON: what was found, kept, missing, the number of tries, why the why the
+   * fallback was used.
+   */
+  validation: string;
+}
+
+/** PinView is a pinned fact. */
+export interface PinView {
+  id: string;
+  text: string;
+  position: number;
+  tokens: number;
+  version: number;
+  createdAt: number;
+  /** made on an ancestor branch before the fork */
+  inherited: boolean;
+}
+
+/**
+ * PinSuggestion is a user's standing instruction that could be pinned. Its id includes the branch for which it is
+ * suggested.
+ */
+export interface PinSuggestion {
+  id: string;
+  turnId: string;
+  turnSeq: number;
+  text: string;
+}
+
+/** RangeView is a range summary in the State tab, beside the turns it covers. */
+export interface RangeView {
+  id: string;
+  fromSeq: number;
+  /** the last turn it covers */
+  toSeq: number;
+  tokens: number;
+  originalTokens: number;
+  /** a model id, or "extract" */
+  by: string;
+  content: string;
+  /** Validation is the librarian's report as JSON, as for a state; empty if no model was called. */
+  validation: string;
+  /** superseded, kept */
+  orphan: boolean;
+  /** the next context contains it */
+  inUse: boolean;
+  createdAt: number;
+}
+
+/** StatePanel is the State tab. */
+export interface StatePanel {
+  head: StateView;
+  /** newest first, including the head */
+  history: StateView[];
+  /** oldest first, orphans last */
+  ranges: RangeView[];
+  /** history up to this turn is represented by ranges; 0: all originals */
+  cut: number;
+  pins: PinView[];
+  pinTokens: number;
 }
 
 // ---------------------------------------------------------------- backend/api/dto_storage.go
@@ -2142,6 +2196,8 @@ export interface DeletePreview {
   backups: string[];
   /** other sessions with the same messages, which stay */
   copies: CopyView[];
+  /** copies that would be deleted too */
+  included: CopyView[];
   /** why it is not possible now (an answer is running); empty: it is */
   reason: string;
 }
@@ -2164,6 +2220,11 @@ export interface ReceiptView {
   backups: string[];
   /** other sessions that contained the same messages, and were not changed */
   copies: CopyView[];
+  /**
+   * Included are the identifiers of the receipts of the copies that were deleted in the same step; only in the result
+   * of a deletion.
+   */
+  included: string[];
 }
 
 /** CopyView is a copy of a deleted session, or a session with a copy of a deleted turn. */
@@ -2172,6 +2233,9 @@ export interface CopyView {
   title: string;
   /** of a receipt: deleted since */
   gone: boolean;
+  /** Turns is the number of the copy's turns, Own of those that only it has; of a preview for a session. */
+  turns: number;
+  own: number;
 }
 
 // ---------------------------------------------------------------- backend/api/dto_tools.go
@@ -2195,8 +2259,8 @@ export interface ToolCallView {
   decision: ToolDecision;
   /** Reason is why the outcome is unknown: "cancelled", "timeout", "ended", "unreadable", "crash". */
   reason: string;
-  /** the same as text; empty unless it waits */
-  why: string;
+  /** Explanation is why the call waits or why its outcome is unknown, as a sentence. Empty otherwise. */
+  explanation: string;
   effects: boolean;
   /** JSON, indented */
   arguments: string;
@@ -2514,11 +2578,7 @@ export interface Background {
   paused: boolean;
   queued: number;
   running: number;
-  dead: number;
-  /** there is a tray */
-  trayHost: boolean;
-  /** closing the window leaves the program in the tray */
-  closeHides: boolean;
+  failed: number;
 }
 
 /**
@@ -2539,247 +2599,6 @@ export interface Events {
   'ci:frame': Frame;
   'ci:change': Change;
   'ci:window-request': WindowRequest;
-}
-
-/** Sessions lists, opens and organizes conversations. */
-export interface SessionsService {
-  /** SetFolder moves sessions to a folder, all of them or none; an empty folder takes them out of theirs. */
-  setFolder(ids: string[], folder: string): Promise<void>;
-  /**
-   * RenameFolder renames a folder with its content, including archived sessions and its project. If the new name is
-   * that of another folder, the two are merged.
-   */
-  renameFolder(from: string, to: string): Promise<void>;
-  /** Folders returns the folders of sessions, by name. */
-  folders(): Promise<Folder[]>;
-  /** ArchiveMany hides sessions or shows them again: all of them, or none if it fails. */
-  archiveMany(ids: string[], archived: boolean): Promise<void>;
-  /**
-   * Duplicate creates a session with the lineage of a branch (empty: the active one). Open turns are left out, and
-   * counted in the row.
-   */
-  duplicate(id: string, branchID: string): Promise<SessionRow>;
-  /** SuggestTitle makes a title from the session's active branch, without a network request; empty if it has no turns. */
-  suggestTitle(id: string): Promise<string>;
-  /** List returns sessions, pinned first, newest first, at most maxListed. title filters. */
-  list(archived: boolean, title: string): Promise<SessionRow[]>;
-  /** Create creates an empty session. */
-  create(title: string): Promise<SessionRow>;
-  /** Rename changes a session's title. */
-  rename(id: string, title: string): Promise<void>;
-  /** Archive hides a session or shows it again. Nothing is deleted. */
-  archive(id: string, archived: boolean): Promise<void>;
-  /** Pin keeps a session at the top of the list. */
-  pin(id: string, pinned: boolean): Promise<void>;
-  /**
-   * Open returns everything the first paint of a session needs, with the newest 60 turns; an empty branch is the
-   * active one.
-   */
-  open(sessionID: string, branchID: string): Promise<SessionSnapshot>;
-  /** Turns returns the lineage between two turn_seqs, inclusive, at most 200. */
-  turns(branchID: string, fromSeq: number, toSeq: number): Promise<TurnPage>;
-  /** Turn returns one turn as a branch sees it. */
-  turn(branchID: string, turnID: string): Promise<TurnView>;
-  /** Header returns the mandatory header of a branch for a model ("" = the session's). */
-  header(branchID: string, model: string): Promise<Header>;
-  /** Fork starts a branch after a turn, or before it (to edit its message), and switches to it. */
-  fork(turnID: string, before: boolean, label: string): Promise<BranchView>;
-  /** Rollback starts a branch from an earlier state and switches to it. Nothing is deleted. */
-  rollback(sessionID: string, stateID: string): Promise<BranchView>;
-  /** Switch makes a branch the active one of its session. */
-  switch(sessionID: string, branchID: string): Promise<void>;
-  /** RenameBranch changes a branch's label. */
-  renameBranch(branchID: string, label: string): Promise<void>;
-  /** SessionSettings returns a session's own settings. */
-  sessionSettings(sessionID: string): Promise<SessionSettings>;
-  /** ImportedInstructions returns the instructions that came with a session's import. */
-  importedInstructions(sessionID: string): Promise<ImportedInstructions>;
-  /** SetSessionSettings changes a session's own settings, starting with the next message. */
-  setSessionSettings(sessionID: string, v: SessionSettings): Promise<void>;
-  /** Draft returns a branch's unsent text. */
-  draft(branchID: string): Promise<Draft>;
-  /** SaveDraft stores a branch's unsent text. Saving it with Queued false removes it from the queue. */
-  saveDraft(branchID: string, draft: Draft): Promise<void>;
-}
-
-/** Chat sends messages and settles turns. */
-export interface ChatService {
-  /**
-   * SendToSeveral sends a message to two to four models at once, each with its own branch. The active branch gets the
-   * first of them. It is never queued.
-   */
-  sendToSeveral(req: SendRequest, models: string[]): Promise<SentToSeveral>;
-  /**
-   * Attach receives a piece of a document; after the last one the document is read and stored for the draft of its
-   * branch.
-   */
-  attach(part: AttachPart): Promise<AttachResult>;
-  /** AttachCancel discards the received part of a document. */
-  attachCancel(upload: string): Promise<void>;
-  /** Document is an attached document to read. */
-  document(fileID: string): Promise<DocumentView>;
-  /** Send makes a message durable and starts its turn, or queues it while another turn of the branch runs. */
-  send(req: SendRequest): Promise<SendResult>;
-  /** Stop ends a running answer and keeps what arrived. */
-  stop(turnID: string): Promise<void>;
-  /** Keep makes an incomplete answer final. */
-  keep(turnID: string): Promise<void>;
-  /** Discard settles an incomplete, unsent or failed turn without an answer; its text stays readable. */
-  discard(turnID: string): Promise<void>;
-  /** Retry tries again: an incomplete turn with a new attempt, a failed one with a new turn, a final one on a fork. */
-  retry(turnID: string, model: string): Promise<SendResult>;
-  /**
-   * Continue asks the model to continue an incomplete answer. After a stopped one, which is final, it sends a new
-   * message.
-   */
-  continue(turnID: string, model: string): Promise<SendResult>;
-  /** SendUnsent sends a turn that was accepted but never answered. */
-  sendUnsent(turnID: string, model: string): Promise<SendResult>;
-  /** Stream returns a step's text so far, for a window that missed frames. */
-  stream(stepID: string): Promise<StreamState>;
-  /** CountTokens estimates the tokens of a text. */
-  countTokens(text: string): Promise<number>;
-  /** SetModel sets the session's model from now on. */
-  setModel(sessionID: string, model: string): Promise<void>;
-  /**
-   * TemporaryStart starts a chat that is never written to disk, and returns its id. It exists only in memory, during
-   * this run.
-   */
-  temporaryStart(): Promise<string>;
-  /** TemporarySend sends a message in a temporary chat. Only text, images and model of the request are used. */
-  temporarySend(id: string, req: SendRequest): Promise<SendResult>;
-  /** TemporaryTurns returns all turns of a temporary chat, in order. */
-  temporaryTurns(id: string): Promise<TurnView[]>;
-  /** TemporaryStop stops the running answer of a temporary chat; the received part is kept. */
-  temporaryStop(id: string): Promise<void>;
-  /** TemporaryEnd discards a temporary chat. */
-  temporaryEnd(id: string): Promise<void>;
-}
-
-/**
- * Inspect shows and controls the background of the conversation: pending turns, states, pins, jobs, recovery, raw
- * requests.
- */
-export interface InspectService {
-  /** Activity returns the Activity tab of a branch. */
-  activity(branchID: string): Promise<ActivityPanel>;
-  /** RetryJob makes a job due now and resets its tries. */
-  retryJob(id: number): Promise<void>;
-  /** KillJob marks a job as failed until it is retried. */
-  killJob(id: number): Promise<void>;
-  /** Reconcile looks for unfinished work now and returns what it found. */
-  reconcile(): Promise<RecoveryReport>;
-  /** Steps lists a turn's provider calls, every attempt. */
-  steps(turnID: string): Promise<StepView[]>;
-  /**
-   * RawStep returns the exact request and response of a provider call; of a very long one only the first and the last
-   * part.
-   */
-  rawStep(stepID: string): Promise<RawStep>;
-  /** Context is the X-ray of a turn: what the model saw. */
-  context(turnID: string): Promise<ContextView>;
-  /** NextContext is the branch's next request with a draft and its attachments. */
-  nextContext(branchID: string, model: string, draft: Draft): Promise<ContextView>;
-  /** DiffContext compares a turn's request with the previous one. */
-  diffContext(turnID: string): Promise<ContextDiff>;
-  /** Summarize makes the branch's due range summaries now; forced, also for turns that still fit. */
-  summarize(branchID: string, force: boolean): Promise<void>;
-  /** SwitchPreview says what sending to another model would change. */
-  switchPreview(branchID: string, model: string): Promise<SwitchPreview>;
-  /** Pending lists the branch's uncommitted turns, with the reason why each is pending. */
-  pending(branchID: string): Promise<PendingView[]>;
-  /** CommitNow commits the branch's pending turns now. */
-  commitNow(branchID: string): Promise<void>;
-  /** State returns the State tab: head, history, pins. */
-  state(branchID: string): Promise<StatePanel>;
-  /** StateByID returns one complete state. */
-  stateByID(stateID: string): Promise<StateView>;
-  /** AddPin pins a fact: it is sent verbatim with every request from now on. */
-  addPin(branchID: string, text: string): Promise<PinView>;
-  /** EditPin creates a new version of a pinned fact; the old one is kept. */
-  editPin(branchID: string, pinID: string, text: string): Promise<PinView>;
-  /** RemovePin unpins a fact on this branch. */
-  removePin(branchID: string, pinID: string): Promise<void>;
-  /** MovePin moves a fact to a position, counted from 0. */
-  movePin(branchID: string, pinID: string, position: number): Promise<void>;
-  /**
-   * SuggestedPins returns the standing instructions among the user's messages on a branch that are neither pinned nor
-   * dismissed, newest first. A "pins" event announces changes.
-   */
-  suggestedPins(branchID: string): Promise<PinSuggestion[]>;
-  /**
-   * AcceptSuggestedPin pins a suggestion on the branch for which it was suggested. text replaces the suggested text
-   * unless it is empty.
-   */
-  acceptSuggestedPin(id: string, text: string): Promise<PinView>;
-  /** DismissSuggestedPin dismisses a suggestion for good. */
-  dismissSuggestedPin(id: string): Promise<void>;
-}
-
-/** Memory shows memory, searches it, and shows the state of its index. */
-export interface MemoryService {
-  /**
-   * Known is a page of what is remembered of one kind in all sessions: pin, suggestion, instructions or summary.
-   * Entries that do not contain the text are left out.
-   */
-  known(kind: KnownKind, text: string, offset: number, limit: number): Promise<KnownPage>;
-  /** Chunks is a page of the chunk browser, newest first. */
-  chunks(filter: MemoryFilter): Promise<ChunkPage>;
-  /** Search finds chunks by words and by vectors. If the embedder fails, it searches by words only and sets Warning. */
-  search(filter: MemoryFilter, query: string): Promise<MemorySearch>;
-  /** Chunk returns everything known about one chunk. A deleted one is CodeNotFound. */
-  chunk(id: string): Promise<ChunkDetail>;
-  /** Chip describes a chunk attached to a message by hand. */
-  chip(id: string): Promise<MemoryChip>;
-  /**
-   * Status is the state of the memory index. Turns that could not be indexed are listed with those of the branch's
-   * session first.
-   */
-  status(branchID: string): Promise<IndexStatus>;
-}
-
-/** Branches shows a session's branches and rolls them back. */
-export interface BranchesService {
-  /** Answers are all answers to the message of a turn, each on its branch. */
-  answers(turnID: string): Promise<AnswerSet>;
-  /** AnswerAlso answers the message of a turn with another model, on a new branch. The active branch does not change. */
-  answerAlso(turnID: string, model: string): Promise<SendResult>;
-  /**
-   * MergeAnswers lets a model combine all final answers to the message of a turn into one, on a new branch, which
-   * becomes the active one.
-   */
-  mergeAnswers(turnID: string, model: string): Promise<SendResult>;
-  /** Tree is a session's branches as runs of turns. */
-  tree(sessionID: string): Promise<BranchTree>;
-  /** Compare compares two branches of a session from where they diverge. */
-  compare(leftBranchID: string, rightBranchID: string): Promise<BranchComparison>;
-  /**
-   * Landmarks names some turns of a run, evenly spaced between its first and last, with the first words of their
-   * messages. A short run has none.
-   */
-  landmarks(branchID: string, fromSeq: number, toSeq: number): Promise<Landmark[]>;
-  /** Archive archives or restores a branch. Nothing is deleted, and the active one cannot be archived. */
-  archive(branchID: string, archived: boolean): Promise<void>;
-  /** RollbackTo rolls back to a turn: a new branch that ends with it becomes active. */
-  rollbackTo(branchID: string, turnID: string): Promise<BranchView>;
-  /**
-   * ContextAt is the next request of a branch that would end with a turn; an empty turn: before the first. The branch
-   * is not created.
-   */
-  contextAt(branchID: string, turnID: string, model: string): Promise<ContextView>;
-}
-
-/**
- * Search searches all sessions and single branches, and provides the metrics of turns. A newer search ends an older
- * one of its kind.
- */
-export interface SearchService {
-  /** Everything finds messages and titles in all sessions. */
-  everything(query: SearchQuery): Promise<SearchResult>;
-  /** Find finds a text in the turns of a branch's lineage, oldest first. It ignores case unless requested otherwise. */
-  find(branchID: string, text: string, matchCase: boolean): Promise<FindResult>;
-  /** Metrics returns the metrics of the newest turns, oldest first, and their sums. */
-  metrics(query: MetricsQuery): Promise<MetricsSeries>;
 }
 
 /** Transfer is import and export (SPEC 12). */
@@ -2865,15 +2684,347 @@ export interface StorageService {
    * and continues there. The old folder stays until it is deleted by hand.
    */
   move(to: string): Promise<TaskView>;
-  /** DeletePreview describes what a permanent deletion of a session or turn (kind) would remove. */
-  deletePreview(kind: string, id: string): Promise<DeletePreview>;
   /**
-   * Erase permanently deletes a session or the content of a turn. confirm is the text that DeletePreview asks the user
-   * to type.
+   * DeletePreview describes what a permanent deletion of a session or turn (kind) with the named copies would remove.
+   * copies are identifiers of sessions that an earlier preview named.
    */
-  erase(kind: string, id: string, confirm: string): Promise<ReceiptView>;
+  deletePreview(kind: string, id: string, copies: string[]): Promise<DeletePreview>;
+  /**
+   * Erase permanently deletes a session or the content of a turn, with the copies that the preview included, and no
+   * others. confirm is the text that DeletePreview asks the user to type.
+   */
+  erase(kind: string, id: string, confirm: string, copies: string[]): Promise<ReceiptView>;
   /** Receipts returns the receipts of all permanent deletions, newest first. */
   receipts(): Promise<ReceiptView[]>;
+}
+
+/** Settings edits the configuration, keys and models. */
+export interface SettingsService {
+  /** Autostart is whether the system starts the program at sign-in. It is read from the system. */
+  autostart(): Promise<AutostartView>;
+  /**
+   * SetAutostart creates or removes the system's entry, and returns the resulting state.
+   *
+   * Errors: CodeUnavailable, if the system does not support it or refuses.
+   */
+  setAutostart(on: boolean): Promise<AutostartView>;
+  /** Presets returns the services and servers that can be added by name. */
+  presets(): Promise<PresetView[]>;
+  /** ModelPlaces returns the providers and servers whose models can be listed now. */
+  modelPlaces(): Promise<PlaceView[]>;
+  /** OfferedModels lists the models of a place, by asking it. */
+  offeredModels(place: string): Promise<OfferView[]>;
+  /** AddOffered configures a model of a place, or returns the model already configured for it. */
+  addOffered(place: string, modelID: string): Promise<AddedModel>;
+  /** SetFavourite adds a model to the favourites, which are listed first, or removes it. */
+  setFavourite(name: string, favourite: boolean): Promise<ModelView[]>;
+  /** SetWindow stores the context window that the user entered for a model, in tokens. */
+  setWindow(name: string, tokens: number): Promise<ModelView[]>;
+  /** Costs returns the cost of the newest turn of a session, of the session, and of this month so far. */
+  costs(sessionID: string): Promise<CostView>;
+  /** Startup is the first call of the window. It works even if nothing else does. */
+  startup(): Promise<Startup>;
+  /** FinishFirstRun records the choice; model becomes the default unless empty. */
+  finishFirstRun(model: string): Promise<void>;
+  /** Settings returns the configuration with everything the window needs to edit it. */
+  settings(): Promise<SettingsView>;
+  /** Set changes one key. An invalid value changes nothing. */
+  set(key: string, value: string): Promise<SettingsView>;
+  /** Reset resets a key to its default. */
+  reset(key: string): Promise<SettingsView>;
+  /** Models lists every model. */
+  models(): Promise<ModelView[]>;
+  /** SaveModel adds or changes a configured model. Limits of 0 mean that they are not configured. */
+  saveModel(v: ModelView): Promise<ModelView[]>;
+  /** RemoveModel removes a configured model. Its conversations are kept. */
+  removeModel(name: string): Promise<ModelView[]>;
+  /** SetDefaultModel sets the model for new messages. */
+  setDefaultModel(name: string): Promise<ModelView[]>;
+  /** Keys returns where each key is stored, but never a key itself. */
+  keys(): Promise<KeyView[]>;
+  /** SetKey stores a key in the system's keyring, or for this run if there is none. */
+  setKey(provider: string, key: string): Promise<KeyView[]>;
+  /** RemoveKey removes a stored key. A key in the environment is not affected. */
+  removeKey(provider: string): Promise<KeyView[]>;
+  /**
+   * TestKey tests a key or server by listing its models. An empty provider is derived from the key's form, and an
+   * empty key means the stored one.
+   */
+  testKey(provider: string, key: string, baseURL: string): Promise<KeyTest>;
+  /** LocalServers lists the model servers on this machine. */
+  localServers(): Promise<LocalServer[]>;
+  /** OpenExternal shows a link in the system's browser: http and https only. */
+  openExternal(link: string): Promise<void>;
+  /** Version returns the version of this program. */
+  version(): Promise<string>;
+  /** QuickKey returns the state of the keys set in desktop.quick_ask_keys. */
+  quickKey(): Promise<QuickKeyView>;
+  /** Updates returns the result of the last check for updates. It sends no request. */
+  updates(): Promise<UpdateView>;
+  /** CheckForUpdates checks the release feed now. Errors are in the view. */
+  checkForUpdates(): Promise<UpdateView>;
+}
+
+/** Sessions lists, opens and organizes conversations. */
+export interface SessionsService {
+  /** SetFolder moves sessions to a folder, all of them or none; an empty folder takes them out of theirs. */
+  setFolder(ids: string[], folder: string): Promise<void>;
+  /**
+   * RenameFolder renames a folder with its content, including archived sessions and its project. If the new name is
+   * that of another folder, the two are merged.
+   */
+  renameFolder(from: string, to: string): Promise<void>;
+  /** Folders returns the folders of sessions, by name. */
+  folders(): Promise<Folder[]>;
+  /** ArchiveMany hides sessions or shows them again: all of them, or none if it fails. */
+  archiveMany(ids: string[], archived: boolean): Promise<void>;
+  /**
+   * Duplicate creates a session with the lineage of a branch (empty: the active one). Open turns are left out, and
+   * counted in the row.
+   */
+  duplicate(id: string, branchID: string): Promise<SessionRow>;
+  /** SuggestTitle makes a title from the session's active branch, without a network request; empty if it has no turns. */
+  suggestTitle(id: string): Promise<string>;
+  /** List returns sessions, pinned first, newest first, at most maxListed. title filters. */
+  list(archived: boolean, title: string): Promise<SessionRow[]>;
+  /** Create creates an empty session. */
+  create(title: string): Promise<SessionRow>;
+  /** Rename changes a session's title. */
+  rename(id: string, title: string): Promise<void>;
+  /** Archive hides a session or shows it again. Nothing is deleted. */
+  archive(id: string, archived: boolean): Promise<void>;
+  /** Pin keeps a session at the top of the list. */
+  pin(id: string, pinned: boolean): Promise<void>;
+  /**
+   * Open returns everything the first paint of a session needs, with the newest 60 turns; an empty branch is the
+   * active one.
+   */
+  open(sessionID: string, branchID: string): Promise<SessionSnapshot>;
+  /** Turns returns the lineage between two turn_seqs, inclusive, at most 200. */
+  turns(branchID: string, fromSeq: number, toSeq: number): Promise<TurnPage>;
+  /** Turn returns one turn as a branch sees it. */
+  turn(branchID: string, turnID: string): Promise<TurnView>;
+  /** Header returns the mandatory header of a branch for a model ("" = the session's). */
+  header(branchID: string, model: string): Promise<Header>;
+  /** Fork starts a branch after a turn, or before it (to edit its message), and switches to it. */
+  fork(turnID: string, before: boolean, label: string): Promise<BranchView>;
+  /** Rollback starts a branch from an earlier state and switches to it. Nothing is deleted. */
+  rollback(sessionID: string, stateID: string): Promise<BranchView>;
+  /** Switch makes a branch the active one of its session. */
+  switch(sessionID: string, branchID: string): Promise<void>;
+  /** RenameBranch changes a branch's label. */
+  renameBranch(branchID: string, label: string): Promise<void>;
+  /** SessionSettings returns a session's own settings. */
+  sessionSettings(sessionID: string): Promise<SessionSettings>;
+  /** ImportedInstructions returns the instructions that came with a session's import. */
+  importedInstructions(sessionID: string): Promise<ImportedInstructions>;
+  /** SetSessionSettings changes a session's own settings, starting with the next message. */
+  setSessionSettings(sessionID: string, v: SessionSettings): Promise<void>;
+  /** Draft returns a branch's unsent text. */
+  draft(branchID: string): Promise<Draft>;
+  /** SaveDraft stores a branch's unsent text. It may refer to deleted chunks, so that no text is lost. */
+  saveDraft(branchID: string, draft: Draft): Promise<void>;
+}
+
+/** Chat sends messages and settles turns. */
+export interface ChatService {
+  /**
+   * SendToSeveral sends a message to two to four models at once, each with its own branch. The message's branch gets
+   * the first of them and becomes the active one. It is never queued.
+   */
+  sendToSeveral(req: SendRequest, models: string[]): Promise<SentToSeveral>;
+  /**
+   * Attach receives a piece of a document; after the last one the document is read and stored for the draft of its
+   * branch.
+   */
+  attach(part: AttachPart): Promise<AttachResult>;
+  /** AttachCancel discards the received part of a document. */
+  attachCancel(upload: string): Promise<void>;
+  /** Document is an attached document to read. */
+  document(fileID: string): Promise<DocumentView>;
+  /**
+   * Send makes a message durable and starts its turn, or queues it while another turn of the branch runs. Its branch
+   * becomes the active one.
+   */
+  send(req: SendRequest): Promise<SendResult>;
+  /** Stop ends a running answer and keeps what arrived. */
+  stop(turnID: string): Promise<void>;
+  /** Keep makes an incomplete answer final. */
+  keep(turnID: string): Promise<void>;
+  /** Discard settles an incomplete, unsent or failed turn without an answer; its text stays readable. */
+  discard(turnID: string): Promise<void>;
+  /** Retry tries again: an incomplete turn with a new attempt, a failed one with a new turn, a final one on a fork. */
+  retry(turnID: string, model: string): Promise<SendResult>;
+  /**
+   * Continue asks the model to continue an incomplete answer. After a stopped one, which is final, it sends a new
+   * message.
+   */
+  continue(turnID: string, model: string): Promise<SendResult>;
+  /** SendUnsent sends a turn that was accepted but never answered. */
+  sendUnsent(turnID: string, model: string): Promise<SendResult>;
+  /** Stream returns a step's text so far, for a window that missed frames. */
+  stream(stepID: string): Promise<StreamState>;
+  /** CountTokens estimates the tokens of a text. */
+  countTokens(text: string): Promise<number>;
+  /** SetModel sets the session's model from now on. */
+  setModel(sessionID: string, model: string): Promise<void>;
+  /** Queue returns the messages that wait on a branch. */
+  queue(branchID: string): Promise<QueueView>;
+  /**
+   * SendQueue sends the messages that wait on a branch, one after another: the first now, or when the running answer
+   * is complete.
+   */
+  sendQueue(branchID: string): Promise<void>;
+  /**
+   * EditQueued moves a message from the queue into the branch's draft, above the text that is already there, and
+   * returns it.
+   */
+  editQueued(messageID: string): Promise<Draft>;
+  /** RemoveQueued deletes a message from the queue, and returns it for RestoreQueued. */
+  removeQueued(messageID: string): Promise<Draft>;
+  /** MoveQueued moves a message to that place in its queue, from 0. */
+  moveQueued(messageID: string, to: number): Promise<void>;
+  /** RestoreQueued undoes RemoveQueued: the message waits again before the one at that place, from 0. */
+  restoreQueued(branchID: string, message: Draft, at: number): Promise<void>;
+  /**
+   * TemporaryStart starts a chat that is never written to disk, and returns its id. It exists only in memory, during
+   * this run.
+   */
+  temporaryStart(): Promise<string>;
+  /** TemporarySend sends a message in a temporary chat. Only text, images and model of the request are used. */
+  temporarySend(id: string, req: SendRequest): Promise<SendResult>;
+  /** TemporaryTurns returns all turns of a temporary chat, in order. */
+  temporaryTurns(id: string): Promise<TurnView[]>;
+  /** TemporaryStop stops the running answer of a temporary chat; the received part is kept. */
+  temporaryStop(id: string): Promise<void>;
+  /** TemporaryEnd discards a temporary chat. */
+  temporaryEnd(id: string): Promise<void>;
+}
+
+/**
+ * Inspect shows and controls the background of the conversation: pending turns, states, pins, jobs, recovery, raw
+ * requests.
+ */
+export interface InspectService {
+  /** Activity returns the Activity tab of a branch. */
+  activity(branchID: string): Promise<ActivityPanel>;
+  /** RetryJob makes a job due now and resets its tries. */
+  retryJob(id: number): Promise<void>;
+  /** KillJob marks a job as failed until it is retried. */
+  killJob(id: number): Promise<void>;
+  /** Reconcile looks for unfinished work now and returns what it found. */
+  reconcile(): Promise<RecoveryReport>;
+  /** Steps lists a turn's provider calls, every attempt. */
+  steps(turnID: string): Promise<StepView[]>;
+  /**
+   * RawStep returns the exact request and response of a provider call; of a very long one only the first and the last
+   * part.
+   */
+  rawStep(stepID: string): Promise<RawStep>;
+  /** Context is the X-ray of a turn: what the model saw. */
+  context(turnID: string): Promise<ContextView>;
+  /** NextContext is the branch's next request with a draft and its attachments. */
+  nextContext(branchID: string, model: string, draft: Draft): Promise<ContextView>;
+  /** DiffContext compares a turn's request with the previous one. */
+  diffContext(turnID: string): Promise<ContextDiff>;
+  /** Summarize makes the branch's due range summaries now; forced, also for turns that still fit. */
+  summarize(branchID: string, force: boolean): Promise<void>;
+  /** SwitchPreview says what sending to another model would change. */
+  switchPreview(branchID: string, model: string): Promise<SwitchPreview>;
+  /** Pending lists the branch's uncommitted turns, with the reason why each is pending. */
+  pending(branchID: string): Promise<PendingView[]>;
+  /** CommitNow commits the branch's pending turns now. */
+  commitNow(branchID: string): Promise<void>;
+  /** State returns the State tab: head, history, pins. */
+  state(branchID: string): Promise<StatePanel>;
+  /** StateByID returns one complete state. */
+  stateByID(stateID: string): Promise<StateView>;
+  /** AddPin pins a fact: it is sent verbatim with every request from now on. */
+  addPin(branchID: string, text: string): Promise<PinView>;
+  /** EditPin creates a new version of a pinned fact; the old one is kept. */
+  editPin(branchID: string, pinID: string, text: string): Promise<PinView>;
+  /** RemovePin unpins a fact on this branch. */
+  removePin(branchID: string, pinID: string): Promise<void>;
+  /** MovePin moves a fact to a position, counted from 0. */
+  movePin(branchID: string, pinID: string, position: number): Promise<void>;
+  /**
+   * SuggestedPins returns the standing instructions among the user's messages on a branch that are neither pinned nor
+   * dismissed, newest first. A "pins" event announces changes.
+   */
+  suggestedPins(branchID: string): Promise<PinSuggestion[]>;
+  /**
+   * AcceptSuggestedPin pins a suggestion on the branch for which it was suggested. text replaces the suggested text
+   * unless it is empty.
+   */
+  acceptSuggestedPin(id: string, text: string): Promise<PinView>;
+  /** DismissSuggestedPin dismisses a suggestion permanently. */
+  dismissSuggestedPin(id: string): Promise<void>;
+}
+
+/** Memory shows memory, searches it, and shows the state of its index. */
+export interface MemoryService {
+  /**
+   * Known is a page of what is remembered of one kind in all sessions: pin, suggestion, instructions or summary.
+   * Entries that do not contain the text are left out.
+   */
+  known(kind: KnownKind, text: string, offset: number, limit: number): Promise<KnownPage>;
+  /** Chunks is a page of the chunk browser, newest first. */
+  chunks(filter: MemoryFilter): Promise<ChunkPage>;
+  /** Search finds chunks by words and by vectors. If the embedder fails, it searches by words only and sets Warning. */
+  search(filter: MemoryFilter, query: string): Promise<MemorySearch>;
+  /** Chunk returns everything known about one chunk. A deleted one is CodeNotFound. */
+  chunk(id: string): Promise<ChunkDetail>;
+  /** Chip describes a chunk attached to a message by hand. */
+  chip(id: string): Promise<MemoryChip>;
+  /**
+   * Status is the state of the memory index. Turns that could not be indexed are listed with those of the branch's
+   * session first.
+   */
+  status(branchID: string): Promise<IndexStatus>;
+}
+
+/** Branches shows a session's branches and rolls them back. */
+export interface BranchesService {
+  /** Answers are all answers to the message of a turn, each on its branch. */
+  answers(turnID: string): Promise<AnswerSet>;
+  /** AnswerAlso answers the message of a turn with another model, on a new branch. The active branch does not change. */
+  answerAlso(turnID: string, model: string): Promise<SendResult>;
+  /**
+   * MergeAnswers lets a model combine all final answers to the message of a turn into one, on a new branch, which
+   * becomes the active one.
+   */
+  mergeAnswers(turnID: string, model: string): Promise<SendResult>;
+  /** Tree is a session's branches as runs of turns. */
+  tree(sessionID: string): Promise<BranchTree>;
+  /** Compare compares two branches of a session from where they diverge. */
+  compare(leftBranchID: string, rightBranchID: string): Promise<BranchComparison>;
+  /**
+   * Landmarks names some turns of a run, evenly spaced between its first and last, with the first words of their
+   * messages. A short run has none.
+   */
+  landmarks(branchID: string, fromSeq: number, toSeq: number): Promise<Landmark[]>;
+  /** Archive archives or restores a branch. Nothing is deleted, and the active one cannot be archived. */
+  archive(branchID: string, archived: boolean): Promise<void>;
+  /** RollbackTo rolls back to a turn: a new branch that ends with it becomes active. */
+  rollbackTo(branchID: string, turnID: string): Promise<BranchView>;
+  /**
+   * ContextAt is the next request of a branch that would end with a turn; an empty turn: before the first. The branch
+   * is not created.
+   */
+  contextAt(branchID: string, turnID: string, model: string): Promise<ContextView>;
+}
+
+/**
+ * Search searches all sessions and single branches, and provides the metrics of turns. A newer search ends an older
+ * one of its kind.
+ */
+export interface SearchService {
+  /** Everything finds messages and titles in all sessions. */
+  everything(query: SearchQuery): Promise<SearchResult>;
+  /** Find finds a text in the turns of a branch's lineage, oldest first. It ignores case unless requested otherwise. */
+  find(branchID: string, text: string, matchCase: boolean): Promise<FindResult>;
+  /** Metrics returns the metrics of the newest turns, oldest first, and their sums. */
+  metrics(query: MetricsQuery): Promise<MetricsSeries>;
 }
 
 /** Work handles tasks, background work, and requests to the page. */
@@ -3004,73 +3155,6 @@ export interface ProjectsService {
   setScope(sessionID: string, scope: string): Promise<void>;
 }
 
-/** Settings edits the configuration, keys and models. */
-export interface SettingsService {
-  /** Autostart is whether the system starts the program at sign-in. It is read from the system. */
-  autostart(): Promise<AutostartView>;
-  /**
-   * SetAutostart creates or removes the system's entry, and returns the resulting state.
-   *
-   * Errors: CodeUnavailable, if the system does not support it or refuses.
-   */
-  setAutostart(on: boolean): Promise<AutostartView>;
-  /** Presets returns the services and servers that can be added by name. */
-  presets(): Promise<PresetView[]>;
-  /** ModelPlaces returns the providers and servers whose models can be listed now. */
-  modelPlaces(): Promise<PlaceView[]>;
-  /** OfferedModels lists the models of a place, by asking it. */
-  offeredModels(place: string): Promise<OfferView[]>;
-  /** AddOffered configures a model of a place, or returns the model already configured for it. */
-  addOffered(place: string, modelID: string): Promise<AddedModel>;
-  /** SetFavourite adds a model to the favourites, which are listed first, or removes it. */
-  setFavourite(name: string, favourite: boolean): Promise<ModelView[]>;
-  /** SetWindow stores the context window that the user entered for a model, in tokens. */
-  setWindow(name: string, tokens: number): Promise<ModelView[]>;
-  /** Costs returns the cost of the newest turn of a session, of the session, and of this month so far. */
-  costs(sessionID: string): Promise<CostView>;
-  /** Startup is the first call of the window. It works even if nothing else does. */
-  startup(): Promise<Startup>;
-  /** FinishFirstRun records the choice; model becomes the default unless empty. */
-  finishFirstRun(model: string): Promise<void>;
-  /** Settings returns the configuration with everything the window needs to edit it. */
-  settings(): Promise<SettingsView>;
-  /** Set changes one key. An invalid value changes nothing. */
-  set(key: string, value: string): Promise<SettingsView>;
-  /** Reset resets a key to its default. */
-  reset(key: string): Promise<SettingsView>;
-  /** Models lists every model. */
-  models(): Promise<ModelView[]>;
-  /** SaveModel adds or changes a configured model. Limits of 0 mean that they are not configured. */
-  saveModel(v: ModelView): Promise<ModelView[]>;
-  /** RemoveModel removes a configured model. Its conversations are kept. */
-  removeModel(name: string): Promise<ModelView[]>;
-  /** SetDefaultModel sets the model for new messages. */
-  setDefaultModel(name: string): Promise<ModelView[]>;
-  /** Keys returns where each key is stored, but never a key itself. */
-  keys(): Promise<KeyView[]>;
-  /** SetKey stores a key in the system's keyring, or for this run if there is none. */
-  setKey(provider: string, key: string): Promise<KeyView[]>;
-  /** RemoveKey removes a stored key. A key in the environment is not affected. */
-  removeKey(provider: string): Promise<KeyView[]>;
-  /**
-   * TestKey tests a key or server by listing its models. An empty provider is derived from the key's form, and an
-   * empty key means the stored one.
-   */
-  testKey(provider: string, key: string, baseURL: string): Promise<KeyTest>;
-  /** LocalServers lists the model servers on this machine. */
-  localServers(): Promise<LocalServer[]>;
-  /** OpenExternal shows a link in the system's browser: http and https only. */
-  openExternal(link: string): Promise<void>;
-  /** Version returns the version of this program. */
-  version(): Promise<string>;
-  /** QuickKey returns the state of the keys set in desktop.quick_ask_keys. */
-  quickKey(): Promise<QuickKeyView>;
-  /** Updates returns the result of the last check for updates. It sends no request. */
-  updates(): Promise<UpdateView>;
-  /** CheckForUpdates checks the release feed now. Errors are in the view. */
-  checkForUpdates(): Promise<UpdateView>;
-}
-
 /**
  * Embedders shows which embedder indexes the history and switches to another one. It sends history only after the user
  * has switched.
@@ -3179,38 +3263,38 @@ export interface ProgramsService {
 
 /** What the program binds. Each call rejects with a BackendError: what happened, and what to do. */
 export interface Services {
+  readonly transfer: TransferService;
+  readonly storage: StorageService;
+  readonly settings: SettingsService;
   readonly sessions: SessionsService;
   readonly chat: ChatService;
   readonly inspect: InspectService;
   readonly memory: MemoryService;
   readonly branches: BranchesService;
   readonly search: SearchService;
-  readonly transfer: TransferService;
-  readonly storage: StorageService;
   readonly work: WorkService;
   readonly tools: ToolsService;
   readonly library: LibraryService;
   readonly projects: ProjectsService;
-  readonly settings: SettingsService;
   readonly embedders: EmbeddersService;
   readonly servers: ServersService;
   readonly programs: ProgramsService;
 }
 
 export const serviceNames: readonly (keyof Services)[] = [
+  'transfer',
+  'storage',
+  'settings',
   'sessions',
   'chat',
   'inspect',
   'memory',
   'branches',
   'search',
-  'transfer',
-  'storage',
   'work',
   'tools',
   'library',
   'projects',
-  'settings',
   'embedders',
   'servers',
   'programs',
@@ -3252,6 +3336,8 @@ export type ChangeKind =
   | 'pins'
   /** ID is the branch */
   | 'draft'
+  /** messages that wait to be sent; ID is the branch */
+  | 'queue'
   | 'settings'
   | 'recovery'
   /** vectors are being made again; ID is "done/total" */
@@ -3356,6 +3442,19 @@ export type FiletypeKind =
   | 'image'
   | 'folder'
   | 'unknown';
+
+/** HoldCause says why the messages of a queue are not sent automatically. It is a closed list. */
+export type HoldCause =
+  /** the next one is sent when the running answer is complete */
+  | ''
+  /** nothing sends them: the program was started since they were queued */
+  | 'idle'
+  /** the answer before them was stopped */
+  | 'stop'
+  /** the answer before them is not complete */
+  | 'answer'
+  /** the next one could not be sent */
+  | 'error';
 
 /** KnownKind is the kind of something remembered. */
 export type KnownKind =
@@ -3609,8 +3708,9 @@ export const lists: Record<string, Record<string, string>> = {
   ContextSection: { items: 'ContextItem[]' },
   ContextView: { dropped: '[]', lookedUp: '[]', redacted: '[]', sections: 'ContextSection[]', shrink: '[]' },
   CountedNote: { files: '[]' },
-  DeletePreview: { backups: '[]', copies: '[]', parts: '[]', sessions: '[]' },
-  Draft: { files: '[]', images: '[]', memories: '[]' },
+  DeletePreview: { backups: '[]', copies: '[]', included: '[]', parts: '[]', sessions: '[]' },
+  Draft: { edit: 'DraftEdit', files: '[]', images: '[]', memories: '[]' },
+  DraftEdit: { files: '[]', images: '[]', memories: '[]' },
   ElicitationField: { choices: '[]', default: '[]' },
   ElicitationView: { fields: 'ElicitationField[]' },
   Elicitations: { asked: 'ElicitationView[]' },
@@ -3625,8 +3725,8 @@ export const lists: Record<string, Record<string, string>> = {
   KnownPage: { items: '[]' },
   LibraryPanel: { assistants: '[]', prompts: 'SavedPromptView[]' },
   LocalServer: { models: '[]' },
-  MatchWhy: { words: '[]' },
-  MemoryHit: { why: 'MatchWhy' },
+  MatchView: { words: '[]' },
+  MemoryHit: { match: 'MatchView' },
   MemorySearch: { hits: 'MemoryHit[]' },
   MetricsSeries: { points: '[]' },
   ProgramAccessPage: { accesses: 'ProgramAccessView[]' },
@@ -3639,9 +3739,11 @@ export const lists: Record<string, Record<string, string>> = {
   ProjectsPanel: { projects: '[]' },
   PromptMessageView: { blocks: '[]' },
   PromptText: { messages: 'PromptMessageView[]' },
+  QueueView: { messages: 'QueuedMessage[]' },
+  QueuedMessage: { files: '[]' },
   RawStep: { events: '[]' },
-  RecalledView: { why: 'MatchWhy' },
-  ReceiptView: { backups: '[]', copies: '[]', parts: '[]' },
+  RecalledView: { match: 'MatchView' },
+  ReceiptView: { backups: '[]', copies: '[]', included: '[]', parts: '[]' },
   RecoveryReport: { items: '[]' },
   ResourceText: { blocks: '[]' },
   RestorePreview: { findings: '[]', undone: 'ReceiptView[]' },
@@ -3659,7 +3761,7 @@ export const lists: Record<string, Record<string, string>> = {
   ServerSettings: { args: '[]', env: '[]', headers: '[]' },
   ServerView: { problems: '[]', secrets: '[]', settings: 'ServerSettings' },
   ServersPanel: { servers: 'ServerView[]' },
-  SessionSnapshot: { branches: '[]', draft: 'Draft', turns: 'TurnView[]' },
+  SessionSnapshot: { branches: '[]', draft: 'Draft', queue: 'QueueView', turns: 'TurnView[]' },
   Setting: { choices: '[]' },
   SettingsView: { settings: 'Setting[]' },
   Startup: { shortcuts: '[]' },
@@ -3679,6 +3781,9 @@ export const lists: Record<string, Record<string, string>> = {
     'Branches.ContextAt': 'ContextView',
     'Branches.Landmarks': '[]',
     'Branches.Tree': 'BranchTree',
+    'Chat.EditQueued': 'Draft',
+    'Chat.Queue': 'QueueView',
+    'Chat.RemoveQueued': 'Draft',
     'Chat.SendToSeveral': 'SentToSeveral',
     'Chat.Stream': 'StreamState',
     'Chat.TemporaryTurns': 'TurnView[]',

@@ -9,7 +9,7 @@ import { t } from '$lib/words/words.svelte';
 export type SessionPlace = `session${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9}`;
 
 export type CommandId =
-  | 'palette' | 'help' | 'undo' | 'new' | 'temporary' | 'decide' | 'serverItems' | 'insertPrompt' | 'savePrompt' | 'assistant' | 'assistants' | 'prompts' | 'knows' | 'renameSession' | 'archiveSession' | 'duplicateSession' | 'eraseSession' | 'sessionSettings' | 'newProject' | 'newInProject' | 'projectSettings' | 'stop'
+  | 'palette' | 'help' | 'undo' | 'new' | 'temporary' | 'decide' | 'decideCall' | 'serverItems' | 'insertPrompt' | 'savePrompt' | 'assistant' | 'assistants' | 'prompts' | 'knows' | 'renameSession' | 'archiveSession' | 'duplicateSession' | 'eraseSession' | 'sessionSettings' | 'newProject' | 'newInProject' | 'projectSettings' | 'stop'
   | 'import' | 'export' | 'share' | 'newWindow' | 'work' | 'pauseWork' | 'storage' | 'backUp'
   | 'search' | 'searchAll' | 'find' | 'findNext' | 'findPrevious' | 'goTo' | 'recall'
   | 'switch' | 'tree' | 'fork' | 'rollback' | 'compare' | 'renameBranch'
@@ -103,6 +103,7 @@ const rows: readonly Row[] = [
   { id: 'tabActivity', group: 'memory', words: 'inspector charts cost telemetry' },
   { id: 'model', group: 'writing', slash: slash('model', 'NAME') },
   { id: 'decide', group: 'writing', keys: 'Ctrl+Shift+A', words: 'approve allow deny permission queue mcp' },
+  { id: 'decideCall', group: 'writing', keys: 'Alt+O', words: 'approve allow deny never always once permission mcp', local: true },
   { id: 'insertPrompt', group: 'writing', slash: slash('prompts'), words: 'library snippet template text' },
   { id: 'savePrompt', group: 'writing', words: 'library snippet template' },
   { id: 'assistant', group: 'writing', slash: slash('assistant', '[name]'), words: 'preset persona apply gpt' },

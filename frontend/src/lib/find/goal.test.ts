@@ -29,7 +29,7 @@ describe('the target of "go to"', () => {
     ['', ''], ['0', '#1 to #10000'], ['10001', '#1 to #10000'], ['101 %', '100 %'], ['2026-02-30', 'no such day'], ['31 April', 'no such day'], ['somewhere', 'A number'],
   ])('no target: %s', (typed, why) => {
     const goal = goalOf(typed, 1, 10_000, now);
-    expect(goal.kind === 'none' && goal.why).toContain(why);
+    expect(goal.kind === 'none' && goal.reason).toContain(why);
   });
 
   it('a day is found in few steps', async () => {

@@ -2,11 +2,11 @@
 import { t } from '$lib/words/words.svelte';
 import { dated } from '$shared/format';
 
-export type Goal = { kind: 'seq'; seq: number } | { kind: 'day'; at: number } | { kind: 'none'; why: string };
+export type Goal = { kind: 'seq'; seq: number } | { kind: 'day'; at: number } | { kind: 'none'; reason: string };
 
 /** English months, which are understood in every language of the window. */
 const months = ['january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september', 'october', 'november', 'december'];
-const none = (why: string): Goal => ({ kind: 'none', why });
+const none = (reason: string): Goal => ({ kind: 'none', reason });
 
 /** `now` is for days without a year, and "yesterday". */
 export function goalOf(typed: string, first: number, last: number, now: Date): Goal {

@@ -131,7 +131,7 @@ export class App {
     this.documents = new DocumentsState(backend, this.draft);
     this.conversation = new ConversationState(backend, this.changes, this.draft);
     this.conversation.onNavigate(() => this.speech.stop());
-    this.composer = new ComposerState(backend, this.conversation, this.draft, () => this.documents.arriving.length > 0, () => this.navigation.making);
+    this.composer = new ComposerState(backend, this.conversation, this.draft, this.undo, () => this.documents.arriving.length > 0, () => this.navigation.making);
     this.history = new HistoryState(this.conversation, this.draft);
     this.recent = new RecentSessions(() => this.sessions.list.map((row) => row.id), (id) => this.navigation.openSession(id));
     this.turnActions = new TurnActions(backend, this.conversation, this.composer, this.toasts, this.undo, (turnId) => this.branches.showAnswers(turnId));
@@ -172,13 +172,13 @@ export class App {
     this.closing = new ClosingState(backend);
     this.dropping = new DroppingState(this);
     this.storage = new StorageState(backend, this.work);
-    this.erasing = new ErasingState(backend, this.changes, () => this.draft.flush(), (target) => this.sessionActions.erased(target), () => this.#forget());
+    this.erasing = new ErasingState(backend, this.changes, () => this.draft.flush(), (target, copies) => this.sessionActions.erased(target, copies), () => this.#forget());
     this.#jobsRefresh = new Refresh(() => this.#quietly(() => this.jobs.load(this.conversation.branchId)), 250);
     this.#modelsRefresh = new Refresh(() => this.#quietly(() => this.models.load()));
     this.#settingsRefresh = new Refresh(() => this.#quietly(() => this.#loadSettings()));
     this.#offs = [
       this.changes.on(['jobs', 'head'], () => this.#jobsRefresh.soon()),
-      this.changes.on(['turn', 'settings'], () => this.costs.changed()),
+      this.changes.on(['turn', 'head', 'settings'], () => this.costs.changed()),
       this.changes.on(['turn', 'sessions'], () => {
         if (this.recovery.text) this.#jobsRefresh.soon(); // the recovered turn may have been decided or deleted
       }),
@@ -224,6 +224,7 @@ export class App {
     this.branches.forget();
     this.memory.forget();
     this.documents.read(null);
+    this.undo.forget();
     this.conversation.readAgain();
     this.#jobsRefresh.soon();
     void this.#quietly(() => Promise.all([this.draft.reload(this.conversation.branchId), this.work.load()]).then(() => undefined));
@@ -267,7 +268,8 @@ export class App {
 
   /** Applies settings to the parts of the window that use them. */
   async #loadSettings(): Promise<void> {
-    const { settings } = await this.backend.settings.settings();
+    const { settings, error } = await this.backend.settings.settings();
+    this.startup.adoptConfigError(error);
     this.exporting.adoptDefault(settings);
     this.keymap.adoptSettings(settings);
     const language = settings.find(({ key }) => key === 'ui.language'); // another window may have changed it

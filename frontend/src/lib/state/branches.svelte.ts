@@ -251,11 +251,8 @@ export class BranchesState {
   }
 
   async #goTo(branchId: string, turnId: string): Promise<void> {
-    const { composer, conversation } = this.#parts;
-    if (branchId !== conversation.branchId) {
-      composer.cancelEdit();
-      await conversation.switchBranch(branchId);
-    }
+    const { conversation } = this.#parts;
+    if (branchId !== conversation.branchId) await conversation.switchBranch(branchId);
     if (turnId !== '' && conversation.branchId === branchId) await conversation.jumpTo(turnId);
   }
 

@@ -151,11 +151,11 @@ export class CommandRunner {
       commit: async () => {
         await backend.inspect.commitNow(branchId);
         conversation.refreshHeader();
-        toasts.show(t('state.committing'), { action: { label: t('state.show'), run: () => inspector.show('pending') } });
+        toasts.show(t('state.committing'), { action: { label: t('shared.show'), run: () => inspector.show('pending') } });
       },
       summarize: async () => {
         await backend.inspect.summarize(branchId, false);
-        toasts.show(t('state.summarised'), { action: { label: t('state.show'), run: () => inspector.show('state') } });
+        toasts.show(t('state.summarised'), { action: { label: t('shared.show'), run: () => inspector.show('state') } });
       },
       context: () => inspector.show('xray'),
       tabBranches: () => inspector.show('branches'),
@@ -249,7 +249,7 @@ export class CommandRunner {
     const { toasts, work } = this.#parts;
     await work.pause(!work.paused);
     toasts.dismiss(this.#pauseNotice); // it would contradict the new state
-    if (work.paused) this.#pauseNotice = toasts.show(t('state.workPaused'), { hint: t('state.workPausedMore'), action: { label: t('state.resume'), run: () => void work.pause(false).catch((error: unknown) => toasts.error(error)) } });
+    if (work.paused) this.#pauseNotice = toasts.show(t('state.workPaused'), { hint: t('state.workPausedMore'), action: { label: t('shared.resume'), run: () => void work.pause(false).catch((error: unknown) => toasts.error(error)) } });
     else toasts.show(t('state.workResumed'));
   }
 
@@ -270,7 +270,7 @@ export class CommandRunner {
     const { models, modelSwitch } = this.#parts;
     const model = models.find(name) ?? models.list.find((candidate) => candidate.name.toLowerCase() === name.toLowerCase());
     if (!model) throw refused(t('state.noModel', { name }), t('state.modelsAre', { names: listed(models.list.map((known) => known.name)) }));
-    if (!model.usable) throw refused(t('state.modelUnusable', { name: model.name, why: program(model.why) }), t('state.fixModel'));
+    if (!model.usable) throw refused(t('state.modelUnusable', { name: model.name, why: program(model.reason) }), t('state.fixModel'));
     await modelSwitch.ask(model.name);
   }
 

@@ -1,12 +1,13 @@
 import type { Backend } from '$lib/backend/backend';
 import { BackendError, toBackendError } from '$lib/backend/errors';
-import type { BlockView, ErrorView, FileView, ImageUpload, MemoryChip, SendRequest, SendResult, TurnView } from '$lib/backend/types';
+import type { BlockView, DraftEdit, ErrorView, FileView, ImageUpload, MemoryChip, SendRequest, SendResult, TurnView } from '$lib/backend/types';
 import { parse, unescaped, type Command, type Parsed } from '$lib/commands/commands';
 import { t } from '$lib/words/words.svelte';
 import type { CommandRunner } from './commands.svelte';
 import type { ConversationState } from './conversation.svelte';
-import { merge, nothing, type DraftState, type Written } from './draft.svelte';
+import { merge, nothing, type DraftState, type Editing, type Written } from './draft.svelte';
 import { Refresh } from './refresh';
+import type { UndoState } from './undo.svelte';
 
 /** What to do with an incomplete turn that blocks sending; empty: do not send. */
 export type Incomplete = '' | 'keep' | 'discard';
@@ -25,7 +26,6 @@ export class ComposerState {
   #sending = $state(false);
   #error = $state.raw<BackendError | null>(null);
   #tokens = $state(0);
-  #editing = $state.raw<TurnView | null>(null);
   #focusAsked = $state(0);
   #hint = $state('');
   #once = $state.raw<Once | null>(null);
@@ -38,6 +38,7 @@ export class ComposerState {
   readonly #backend: Backend;
   readonly #conversation: ConversationState;
   readonly #draft: DraftState;
+  readonly #undo: UndoState;
   #delivered: { turnId: string; problems: readonly ErrorView[] } | null = null;
   readonly #waits: () => boolean;
   /** Creates the session to send into. */
@@ -45,14 +46,14 @@ export class ComposerState {
   readonly #count = new Refresh(() => this.#countTokens(), 200);
 
   /** waits: something that belongs to the message is still being attached. */
-  constructor(backend: Backend, conversation: ConversationState, draft: DraftState, waits: () => boolean = () => false, making: () => Promise<void> = async () => {}) {
+  constructor(backend: Backend, conversation: ConversationState, draft: DraftState, undo: UndoState, waits: () => boolean = () => false, making: () => Promise<void> = async () => {}) {
     this.#waits = waits;
     this.#making = making;
     this.#backend = backend;
     this.#conversation = conversation;
     this.#draft = draft;
+    this.#undo = undo;
     conversation.onNavigate(() => {
-      this.cancelEdit();
       this.#once = null;
       this.#several = [];
     });
@@ -84,8 +85,8 @@ export class ComposerState {
   }
 
   /** The turn whose message is being rewritten; sending then forks before it. */
-  get editing(): TurnView | null {
-    return this.#editing;
+  get editing(): Editing | null {
+    return this.#draft.editing;
   }
 
   /** The model and effort of the next message, if they differ from the session's. */
@@ -119,7 +120,7 @@ export class ComposerState {
 
   /** The newest turn needs a decision before another message can be sent. */
   get blocked(): boolean {
-    return this.#editing === null && this.#conversation.newest?.state === 'incomplete';
+    return this.editing === null && this.#conversation.newest?.state === 'incomplete';
   }
 
   /** A document is still being attached. */
@@ -140,7 +141,7 @@ export class ComposerState {
   get disabledReason(): string {
     if (this.waits) return t('state.attaching');
     if (this.opening) return t('state.opening');
-    if (this.#several.length > 1 && this.#conversation.running && this.#editing === null && !this.isCommand) return t('state.severalOnce');
+    if (this.#several.length > 1 && this.#conversation.running && this.editing === null && !this.isCommand) return t('state.severalOnce');
     if (!this.#draft.isEmpty) return '';
     return this.#draft.memories.length > 0 ? t('state.addMessage') : t('state.writeFirst');
   }
@@ -187,14 +188,14 @@ export class ComposerState {
   }
 
   #parsed(): Parsed {
-    const { typed, text, images, files, queued } = this.#draft;
-    return this.#editing !== null || queued || images.length > 0 || files.length > 0 || text !== typed ? { kind: 'text', text } : parse(typed);
+    const { typed, text, images, files } = this.#draft;
+    return this.editing !== null || images.length > 0 || files.length > 0 || text !== typed ? { kind: 'text', text } : parse(typed);
   }
 
   async send(incomplete: Incomplete = ''): Promise<void> {
     if (!this.canSend) return;
     this.#hint = '';
-    await this.#attempt(() => (this.#editing ? this.#sendEdited(this.#editing) : this.#sendNext(incomplete)));
+    await this.#attempt(() => (this.editing ? this.#sendEdited(this.editing) : this.#sendNext(incomplete)));
   }
 
   /** The field is only cleared when the command has succeeded, whatever it has opened meanwhile. */
@@ -204,8 +205,7 @@ export class ComposerState {
     this.#carrying = true;
     await this.#attempt(async () => {
       await this.#commands?.run(command.id, argument);
-      if (this.#draft.branchId !== branchId) await this.#backend.sessions.saveDraft(branchId, { ...nothing, queued: false });
-      else if (this.#draft.queued) return;
+      if (this.#draft.branchId !== branchId) await this.#backend.sessions.saveDraft(branchId, nothing);
       else if (this.#draft.text.startsWith(text)) this.#draft.text = this.#draft.text.slice(text.length).trimStart();
       more = this.#again && this.#draft.branchId === branchId;
     });
@@ -225,31 +225,47 @@ export class ComposerState {
     }
   }
 
-  /** Sends a changed message in place of a turn: on a fork before it, so that the turn stays unchanged. */
-  async resend(turn: TurnView, written: Written): Promise<void> {
-    const still = this.#conversation.request();
-    const branch = await this.#backend.sessions.fork(turn.id, true, '');
-    const request = this.#request(branch.id, written, '');
-    const several = this.#several; // opening the fork clears it
-    if (still()) await this.#conversation.open(request.sessionId, branch.id);
-    const sent = await this.#deliver(request, several);
-    await this.#sent(sent, nothing);
-    this.#deliveredToSeveral();
-  }
-
+  /** Puts a message into the field to be rewritten. One that is there already stays as it is. */
   edit(turn: TurnView): void {
-    if (this.#draft.queued) return;
-    this.#editing = turn;
-    this.#draft.setAside({ text: textOf(turn.user), images: imagesOf(turn.user), files: filesOf(turn.user), memories: memoriesOf(turn.user) });
-    this.changed();
+    if (this.editing?.turnId !== turn.id) {
+      this.#keepForUndo(this.#draft.branchId, this.#draft.rewritten);
+      this.#draft.setAside({ turnId: turn.id, seq: turn.seq }, { text: textOf(turn.user), images: imagesOf(turn.user), files: filesOf(turn.user), memories: memoriesOf(turn.user) });
+      this.changed();
+    }
     this.focus();
   }
 
+  /** Ends the edit and restores the draft that it replaced. A changed edit can be brought back with undo. */
   cancelEdit(): void {
-    if (this.#editing === null) return;
-    this.#editing = null;
+    this.#keepForUndo(this.#draft.branchId, this.#draft.rewritten);
+    this.endEdit();
+  }
+
+  /** The same for an edit that was sent, or whose turn was deleted permanently: nothing brings it back. */
+  endEdit(): void {
+    if (this.editing === null) return;
     this.#draft.takeBack();
     this.changed();
+  }
+
+  /** An edit of this branch is about to be replaced. */
+  #keepForUndo(branchId: string, edit: DraftEdit | null | undefined): void {
+    if (!edit) return;
+    const { seq } = edit;
+    this.#undo.did({ text: t('state.editDiscarded', { seq }), undone: t('state.editRestored', { seq }), undo: () => this.#restoreEdit(branchId, edit), holdsText: true });
+  }
+
+  /** Another edit that was begun there since can be brought back in turn. */
+  async #restoreEdit(branchId: string, edit: DraftEdit): Promise<void> {
+    if (this.#draft.branchId === branchId) {
+      this.#keepForUndo(branchId, this.#draft.rewritten);
+      this.#draft.resume(edit);
+      this.changed();
+      return this.focus();
+    }
+    const { edit: other, ...before } = await this.#backend.sessions.draft(branchId);
+    await this.#backend.sessions.saveDraft(branchId, { ...before, edit });
+    this.#keepForUndo(branchId, other);
   }
 
   async #sendNext(incomplete: Incomplete): Promise<void> {
@@ -257,8 +273,10 @@ export class ComposerState {
     const { written } = this.#draft;
     const request = this.#request(this.#conversation.branchId, { ...written, text: unescaped(written.text) }, incomplete);
     const sent = await this.#draft.handOver(() => this.#deliver(request));
-    if (sent.queued) await this.#draft.waits(sent.branchId, { ...written, text: request.text, queued: true });
-    else {
+    if (sent.queued) {
+      if (this.#draft.branchId === sent.branchId) this.#draft.sent(written);
+      await this.#conversation.queue.reload(sent.branchId);
+    } else {
       this.#once = null;
       await this.#sent(sent, written);
       this.#deliveredToSeveral();
@@ -280,21 +298,37 @@ export class ComposerState {
     if (delivered) this.#toSeveral(delivered.turnId, delivered.problems);
   }
 
-  async #sendEdited(turn: TurnView): Promise<void> {
-    const { written, before } = this.#draft;
-    const { branchId, sessionId } = this.#conversation;
+  /**
+   * Sends the new version of a message on a fork before its turn, so that the turn stays unchanged. The edit stays saved
+   * on the branch where it was written until the message is stored.
+   */
+  async #sendEdited({ turnId }: Editing): Promise<void> {
+    const { written, before, branchId } = this.#draft;
+    const several = this.#several; // opening the fork clears it
+    const still = this.#conversation.request();
+    const fork = await this.#backend.sessions.fork(turnId, true, '');
+    const request = this.#request(fork.id, written, '');
+    if (still()) await this.#conversation.open(request.sessionId, fork.id);
     try {
-      await this.resend(turn, written);
-      if (this.#editing === turn) this.cancelEdit();
+      const sent = await this.#deliver(request, several);
+      await this.#edited(branchId, written, before);
+      await this.#sent(sent, nothing);
+      this.#deliveredToSeveral();
     } catch (error) {
-      // While the edit is open, its text is still in the field. Otherwise the text goes to the fork created for it, if
-      // that is open, or back to where it was written.
-      const forked = sessionId === this.#conversation.sessionId && this.#draft.isEmpty;
-      if (this.#editing === turn) throw error;
-      if (forked || branchId === this.#draft.branchId) this.#draft.written = merge(this.#draft.written, written);
-      else await this.#draft.keep(branchId, merge(before, written));
+      // Its text moves to the fork if that is open; otherwise it is still where it was written.
+      if (this.#draft.branchId === fork.id) {
+        this.#draft.written = merge(this.#draft.written, written);
+        await this.#draft.flush();
+        await this.#draft.keep(branchId, before);
+      }
       throw error;
     }
+  }
+
+  /** An edit was sent: the draft that it replaced comes back on its branch. */
+  async #edited(branchId: string, sent: Written, before: Written): Promise<void> {
+    if (this.#draft.branchId !== branchId) await this.#draft.keep(branchId, before);
+    else if (this.#draft.text === sent.text) this.endEdit();
   }
 
   /** stood: the part of the message that was in the field. */
@@ -345,7 +379,7 @@ export function textOf(blocks: readonly BlockView[]): string {
 export function imagesOf(blocks: readonly BlockView[]): ImageUpload[] {
   return blocks.flatMap((block) => {
     const found = /^data:(image\/[a-z]+);base64,(.+)$/s.exec(block.kind === 'image' ? block.data : '');
-    return found ? [{ mediaType: found[1]!, data: found[2]!, name: 'image' }] : [];
+    return found ? [{ mediaType: found[1]!, data: found[2]!, name: block.text }] : [];
   });
 }
 

@@ -6,7 +6,9 @@ import type { Changes } from './changes';
 import type { DraftState } from './draft.svelte';
 import type { Marks } from '$lib/find/ranges';
 import { isRunning, merge, mostLoaded, pageSize, replace } from './lineage';
-import { LiveTurn } from './live.svelte';
+import type { LiveTurn } from './live.svelte';
+import { earlyFrames, LiveTurns } from './liveTurns.svelte';
+import { QueueState } from './queue.svelte';
 import { Refresh } from './refresh';
 
 /** Where the transcript should scroll. Each request is a new object, so that a repeated request scrolls again. */
@@ -25,9 +27,6 @@ export type TranscriptSource = Pick<
   'turns' | 'newest' | 'hasOlder' | 'hasNewer' | 'prepending' | 'run' | 'intent' | 'written' | 'live' | 'loadOlder' | 'loadNewer' | 'jumpToLatest' | 'jumpToFirst'
 >;
 
-/** Frames kept for a turn that is not loaded yet; the rest is fetched with the turn. */
-const earlyFrames = 256;
-
 /**
  * One branch of the open session: the loaded part of its lineage, the header, and the streaming turns. A snapshot has a
  * revision and already contains all changes up to it.
@@ -39,13 +38,14 @@ export class ConversationState {
   #branches = $state.raw<BranchView[]>([]);
   #header = $state.raw<Header | null>(null);
   #turns = $state.raw<readonly TurnView[]>([]);
-  #live = $state.raw<ReadonlyMap<string, LiveTurn>>(new Map());
   #firstSeq = $state(0);
   #lastSeq = $state(0);
   #opening = $state(false);
   #error = $state.raw<BackendError | null>(null);
   #intent = $state.raw<ScrollIntent>({ to: 'end', turnId: '' });
   #prepending = $state(false);
+  /** The active branch when the conversation opened, or the one that the reader has seen since. */
+  #knownActive = $state('');
   #run = $state(0);
   #rev = 0;
   #serial = 0;
@@ -53,7 +53,9 @@ export class ConversationState {
   #jump = 0;
   readonly #leaving: (() => void)[] = [];
   #paging = false;
-  readonly #early = new Map<string, Frame[]>();
+  readonly #live: LiveTurns;
+  /** The messages that wait to be sent. */
+  readonly queue: QueueState;
   readonly #dirty = new Set<string>();
   /** Changes that arrived while a snapshot was being read; they may be newer than it. */
   #meanwhile: (() => void)[] = [];
@@ -69,9 +71,11 @@ export class ConversationState {
   constructor(backend: Backend, changes: Changes, draft: DraftState) {
     this.#backend = backend;
     this.#draft = draft;
+    this.#live = new LiveTurns(backend);
+    this.queue = new QueueState(backend);
     this.#offs = [
       backend.onFrame((frame) => this.#onFrame(frame)),
-      changes.on(['turn', 'call', 'head', 'pins', 'jobs', 'session', 'draft', 'settings', 'projects'], (change) => this.#onChange(change)),
+      changes.on(['turn', 'call', 'head', 'pins', 'jobs', 'session', 'draft', 'queue', 'settings', 'projects'], (change) => this.#onChange(change)),
     ];
   }
 
@@ -89,6 +93,18 @@ export class ConversationState {
 
   get branchId(): string {
     return this.#header?.branchId ?? '';
+  }
+
+  /** The session's active branch, if it was changed outside this view (by a command, in another window) and is not the open one. */
+  get activeElsewhere(): BranchView | null {
+    const active = this.#session?.activeBranch ?? '';
+    if (this.#opening || active === this.branchId || active === this.#knownActive) return null;
+    return this.#branches.find((branch) => branch.id === active) ?? null;
+  }
+
+  /** Stays on the open branch: the other one is not reported again. */
+  stayHere(): void {
+    this.#knownActive = this.#session?.activeBranch ?? '';
   }
 
   get header(): Header | null {
@@ -307,7 +323,7 @@ export class ConversationState {
 
   stop(): void {
     for (const off of this.#offs) off();
-    for (const live of this.#live.values()) live.stop();
+    this.#live.stop();
     this.#turnRefresh.cancel();
     this.#retry.cancel();
     this.#headerRefresh.cancel();
@@ -315,16 +331,18 @@ export class ConversationState {
   }
 
   #adopt(snapshot: SessionSnapshot): void {
-    if (snapshot.header.branchId !== this.branchId) this.#early.clear();
+    if (snapshot.header.branchId !== this.branchId) this.#live.forgetEarly();
     this.#rev = snapshot.rev;
     this.#error = null;
     this.#session = snapshot.session;
+    this.#knownActive = snapshot.session.activeBranch;
     this.#branches = snapshot.branches;
     this.#header = snapshot.header;
     this.#firstSeq = snapshot.firstSeq;
     this.#lastSeq = snapshot.lastSeq;
     this.#dirty.clear();
     this.#replaceRun(snapshot.turns);
+    this.queue.load(snapshot.header.branchId, snapshot.queue);
     void this.#draft.load(snapshot.header.branchId, snapshot.draft);
   }
 
@@ -335,40 +353,13 @@ export class ConversationState {
 
   #setTurns(turns: readonly TurnView[]): void {
     this.#turns = turns;
-    const kept = new Set(turns.map((turn) => turn.id));
-    const live = new Map([...this.#live].filter(([id]) => kept.has(id)));
-    for (const [id, gone] of this.#live) if (!kept.has(id)) gone.stop();
-    this.#live = live;
-    for (const turn of turns) this.#follow(turn);
-  }
-
-  /** Starts, replaces or ends the live view of a turn. */
-  #follow(turn: TurnView): void {
-    const known = this.#live.get(turn.id);
-    if (!turn.live || turn.liveStep === '') {
-      if (!known) return;
-      known.stop();
-      this.#live = new Map([...this.#live].filter(([id]) => id !== turn.id));
-      return;
-    }
-    if (known) known.adopt(turn);
-    else this.#live = new Map(this.#live).set(turn.id, new LiveTurn(this.#backend.chat, turn));
-    for (const frame of this.#early.get(turn.id) ?? []) this.#live.get(turn.id)?.accept(frame);
-    this.#early.delete(turn.id);
+    this.#live.keep(turns);
   }
 
   #onFrame(frame: Frame): void {
     if (this.#opening && this.#meanwhile.length < earlyFrames) this.#meanwhile.push(() => this.#onFrame(frame));
     if (frame.branch !== this.branchId) return;
-    const live = this.#live.get(frame.turn);
-    if (live?.step === frame.step) {
-      live.accept(frame);
-      return;
-    }
-    // A step that is not known yet: a new turn, a new attempt, or the end of a step that was not followed.
-    const early = this.#early.get(frame.turn) ?? [];
-    if (early.length < earlyFrames) this.#early.set(frame.turn, [...early, frame]);
-    if (this.hasNewer) return; // the reader is far from the end: the turn's change event is enough
+    if (this.#live.accept(frame) || this.hasNewer) return; // far from the end the turn's change event is enough
     this.#dirty.add(frame.turn);
     this.#turnRefresh.soon();
   }
@@ -400,6 +391,9 @@ export class ConversationState {
       case 'draft':
         void this.#draft.reload(change.id).catch(() => undefined);
         break;
+      case 'queue':
+        void this.queue.reload(change.id);
+        return;
     }
     this.#headerRefresh.soon();
   }
@@ -446,7 +440,7 @@ export class ConversationState {
       if (branchId !== this.branchId) return;
       if (run !== this.run) return this.#reloadTurn(turnId);
       this.#turns = replace(this.#turns, turn);
-      this.#follow(turn);
+      this.#live.follow(turn);
     } catch {
       // The displayed turn stays. Its next change reads it again, and a timer does until it has ended.
       if (!isRunning(this.#turns.find(({ id }) => id === turnId))) return;
@@ -494,6 +488,7 @@ export class ConversationState {
       if (sessionId !== this.sessionId || branchId !== this.branchId) return;
       this.#session = snapshot.session;
       this.#branches = snapshot.branches; // but not its header, since a newer one may have arrived
+      if (snapshot.session.activeBranch === branchId) this.#knownActive = branchId;
       this.#headerRefresh.soon();
     } catch {
       // The next change reads them again.

@@ -145,21 +145,43 @@ describe('a conversation', () => {
     expect(app.conversation.sessionId).toBe(second);
   });
 
-  it('queues a message while an answer arrives, takes it back, and sends it automatically', async () => {
+  const queued = () => app.conversation.queue.messages.map((message) => message.text);
+
+  it('queues messages while an answer arrives, in any order, and sends them one after another', async () => {
+    await started();
+    await send('First');
+    await until(() => shown() !== '');
+    for (const text of ['Second', 'Third', 'Fourth']) await send(text);
+    expect([queued(), app.draft.text]).toEqual([['Second', 'Third', 'Fourth'], '']);
+    const { queue } = app.conversation;
+    await queue.move(queue.messages[2]!.id, 0);
+    expect(queued()).toEqual(['Fourth', 'Second', 'Third']);
+    app.draft.typed = 'and more';
+    await queue.edit(queue.messages[1]!.id, app.draft);
+    expect([queued(), app.draft.text]).toEqual([['Fourth', 'Third'], 'Second\n\nand more']);
+    await queue.remove(queue.messages[0]!.id, app.undo, app.toasts);
+    expect(queued()).toEqual(['Third']);
+    await app.undo.undo();
+    expect(queued()).toEqual(['Fourth', 'Third']);
+    await until(() => app.conversation.lastSeq === 3);
+    expect([app.conversation.turns.map((turn) => turn.user[0]?.text), queued(), app.draft.text]).toEqual([['First', 'Fourth', 'Third'], [], 'Second\n\nand more']);
+  });
+
+  it('holds the queue when the answer is stopped, and sends it on request', async () => {
     await started();
     await send('First');
     await until(() => shown() !== '');
     await send('Second');
-    expect([app.draft.queued, app.draft.text]).toEqual([true, 'Second']);
-    await app.draft.unqueue();
-    expect(backend.world.branch(app.conversation.branchId).draft.queued).toBe(false);
-    app.draft.take({ text: 'Second', images: [], files: [], memories: [], queued: true });
-    app.draft.typed = 'Second, and more'; // going on to type takes it back too, and drops nothing
-    expect([app.draft.queued, app.draft.text]).toEqual([false, 'Second, and more']);
-    await app.composer.send();
-    await until(() => app.conversation.lastSeq === 2);
-    expect(app.conversation.newest?.user[0]?.text).toBe('Second, and more');
-    await until(() => !app.draft.queued && app.draft.isEmpty);
+    await app.turnActions.stop(app.conversation.newest!);
+    await until(() => app.conversation.queue.held === 'stop');
+    const { sessionId } = app.conversation;
+    await app.navigation.newSession();
+    expect(queued()).toEqual([]);
+    await app.conversation.open(sessionId);
+    expect([queued(), app.conversation.lastSeq]).toEqual([['Second'], 1]);
+    await app.conversation.queue.send();
+    await until(() => app.conversation.newest?.user[0]?.text === 'Second');
+    expect(queued()).toEqual([]);
   });
 
   it('keeps the text and shows why when a message cannot be sent', async () => {
@@ -267,7 +289,7 @@ describe('a slow program', () => {
     await vi.advanceTimersByTimeAsync(400);
     expect(saves()).toBe(0);
     await until(() => app.conversation.lastSeq === 2);
-    expect([branch.draft.text, app.draft.text, app.draft.queued]).toEqual(['', '', false]);
+    expect([branch.draft.text, app.draft.text]).toEqual(['', '']);
   });
 
   it('sends only after a running save', async () => {
@@ -296,30 +318,20 @@ describe('a slow program', () => {
     expect([saves(), backend.world.branch(app.conversation.branchId).draft.text]).toEqual([2, 'One and two']);
   });
 
-  it('does not wait forever for a queued message that was sent before the reply', async () => {
+  it('keeps text that is typed while a queued message is taken back', async () => {
     await started();
-    const { sessionId, branchId } = app.conversation;
-    backend.chat.send = async () => ({ sessionId, branchId, turnId: '', queued: true });
+    await send('First');
+    await until(() => shown() !== '');
     await send('Second');
-    expect([app.draft.queued, app.draft.text]).toEqual([false, '']);
-  });
-
-  it('clears no other branch, and loses no message, when the branch is left while sending', async () => {
-    await started();
-    const { sessionId, branchId } = app.conversation;
-    const other = await backend.sessions.create('Other');
-    for (const [fails, kept] of [[true, 'Hello'], [false, '']] as const) {
-      await app.navigation.openSession(sessionId);
-      const answer = backend.hold('chat.send');
-      if (fails) backend.failNext('chat.send', { message: 'The disk is full' });
-      app.draft.typed = 'Hello';
-      const sent = app.composer.send();
-      await app.navigation.openSession(other.id);
-      app.draft.typed = 'Something else';
-      answer();
-      await sent;
-      expect([app.draft.text, backend.world.branch(branchId).draft.text]).toEqual(['Something else', kept]);
-    }
+    const { queue } = app.conversation;
+    const answer = backend.hold('chat.editQueued');
+    const edited = queue.edit(queue.messages[0]!.id, app.draft);
+    await vi.advanceTimersByTimeAsync(400);
+    app.draft.typed = 'typed since';
+    answer();
+    await edited;
+    await vi.advanceTimersByTimeAsync(400);
+    expect([app.draft.text, backend.world.branch(app.conversation.branchId).draft.text]).toEqual(['Second\n\ntyped since', 'Second\n\ntyped since']);
   });
 
   it('does not overwrite typed text while a changed draft is read', async () => {
@@ -330,7 +342,7 @@ describe('a slow program', () => {
     await vi.advanceTimersByTimeAsync(10);
     app.draft.typed = 'Typed';
     await vi.advanceTimersByTimeAsync(400); // saved, so that nothing is unsaved when the old text arrives
-    backend.world.branch(branchId).draft = { text: 'Older', images: [], files: [], memories: [], queued: false };
+    backend.world.branch(branchId).draft = { text: 'Older', images: [], files: [], memories: [] };
     read();
     await vi.advanceTimersByTimeAsync(10);
     expect(app.draft.text).toBe('Typed');

@@ -31,7 +31,8 @@ export class CostsState {
     const month = view.month !== null && view.budget > 0 ? t('state.monthOf', { cost: dollars(view.month), budget: dollars(view.budget) }) : part('state.month', view.month);
     const parts = inRow([part('state.lastAnswer', view.turn), part('state.session', view.session), month]);
     const costs = view.estimate ? t('state.costEstimated', { date: view.pricesDate, parts }) : t('state.cost', { parts });
-    return view.today ? `${costs} ${t('state.costToday')}` : costs;
+    const background = inRow([part('state.session', view.sessionBackground), part('state.month', view.monthBackground)]);
+    return [costs, background && t('state.costBackground', { parts: background }), view.today && t('state.costToday')].filter(Boolean).join(' ');
   }
 
   /** The warning about the monthly budget; empty: none. */

@@ -47,8 +47,8 @@ export class DocumentsState {
 
   /** A long text that was just pasted and is still in the message. */
   get offered(): boolean {
-    const { typed, long, queued } = this.#draft;
-    return this.#offered !== '' && !queued && (long.includes(this.#offered) || typed.includes(this.#offered));
+    const { typed, long } = this.#draft;
+    return this.#offered !== '' && (long.includes(this.#offered) || typed.includes(this.#offered));
   }
 
   /** The document that is open for reading. */

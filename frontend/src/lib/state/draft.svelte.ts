@@ -1,6 +1,6 @@
 import type { Backend } from '$lib/backend/backend';
 import { toBackendError, type BackendError } from '$lib/backend/errors';
-import type { Draft, FileView, ImageUpload, MemoryChip } from '$lib/backend/types';
+import type { Draft, DraftEdit, FileView, ImageUpload, MemoryChip } from '$lib/backend/types';
 import { moved } from '$lib/moved';
 
 const saveAfterMs = 350;
@@ -10,8 +10,9 @@ const saveAgainAfterMs = 3_000;
 export const longText = 60_000;
 /** The contents of a message. */
 export type Written = Pick<Draft, 'text' | 'images' | 'files' | 'memories'>;
+/** The turn whose message is being rewritten. */
+export type Editing = Pick<DraftEdit, 'turnId' | 'seq'>;
 export const nothing: Written = { text: '', images: [], files: [], memories: [] };
-const empty: Draft = { ...nothing, queued: false };
 
 /** The unsent message of the open branch: saved a moment after each change, and at once when the branch is left. */
 export class DraftState {
@@ -21,7 +22,6 @@ export class DraftState {
   #images = $state.raw<readonly ImageUpload[]>([]);
   #files = $state.raw<readonly FileView[]>([]);
   #memories = $state.raw<readonly MemoryChip[]>([]);
-  #queued = $state(false);
   #unsaved = false;
   /** Changes with the text, so that replies about an earlier text can be recognised. */
   #version = 0;
@@ -31,8 +31,11 @@ export class DraftState {
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** The branch that was left while the next one is being opened; empty otherwise. */
   #left = '';
-  /** The text that was in the field before an old message replaced it, and that message before it was edited. */
-  #stash: { before: Written; edited: Written } | null = null;
+  /**
+   * While an earlier message is being rewritten: the draft that was in the field before, and that message as it was
+   * (null after the edit was restored: it was no longer that message).
+   */
+  #stash = $state.raw<{ turn: Editing; before: Written; edited: Written | null } | null>(null);
   /** Messages of branches that were left before they could be saved. */
   readonly #notSaved = new Map<string, Draft>();
   #unsavedWhy = $state.raw<BackendError | null>(null);
@@ -120,11 +123,6 @@ export class DraftState {
     this.#changed();
   }
 
-  /** The message is sent automatically when the running turn is final. */
-  get queued(): boolean {
-    return this.#queued;
-  }
-
   /** Why the draft could not be saved; saving is repeated until it succeeds. */
   get unsavedWhy(): BackendError | null {
     return this.#unsavedWhy;
@@ -140,7 +138,7 @@ export class DraftState {
 
   /** The message in the field, for an estimate of the request. */
   get message(): Draft {
-    return { ...this.written, queued: this.#queued };
+    return this.written;
   }
 
   set written({ text, images, files, memories }: Written) {
@@ -151,18 +149,37 @@ export class DraftState {
     this.#changed();
   }
 
-  /** Replaces the draft by an old message. Both are saved together, so that nothing can be lost. */
-  setAside(edited: Written): void {
-    this.#stash = { before: this.#stash?.before ?? this.written, edited };
+  /** Begins rewriting a message; the draft is kept for afterwards. Replaces another edit: see `rewritten`. */
+  setAside(turn: Editing, edited: Written): void {
+    this.#stash = { turn, before: this.#stash?.before ?? this.written, edited };
     this.written = edited;
   }
 
-  /** The draft that was set aside. */
+  /** Continues an edit that was ended. Replaces another one, like setAside. */
+  resume({ turnId, seq, ...written }: DraftEdit): void {
+    this.#stash = { turn: { turnId, seq }, before: this.#stash?.before ?? this.written, edited: null };
+    this.written = written;
+  }
+
+  /** The turn whose message is being rewritten in the field. */
+  get editing(): Editing | null {
+    return this.#stash?.turn ?? null;
+  }
+
+  /** The edit in the field, if it differs from the message: ending it would lose text. */
+  get rewritten(): DraftEdit | null {
+    if (!this.#stash) return null;
+    const { turn, edited } = this.#stash;
+    const now = this.written;
+    return edited && same(now, edited) ? null : { turnId: turn.turnId, seq: turn.seq, ...now };
+  }
+
+  /** The draft that an old message replaced. */
   get before(): Written {
     return this.#stash?.before ?? nothing;
   }
 
-  /** Restores the draft that was set aside. */
+  /** Restores the draft that an old message replaced. */
   takeBack(): void {
     if (!this.#stash) return;
     const { before } = this.#stash;
@@ -176,7 +193,7 @@ export class DraftState {
     if (this.#branchId !== '') {
       this.#left = this.#branchId;
       this.#branchId = '';
-      this.#take(empty);
+      this.#take(nothing);
     }
     await saved;
   }
@@ -185,12 +202,12 @@ export class DraftState {
   async stay(): Promise<void> {
     const left = this.#left;
     if (left === '') return;
-    const draft = await this.#backend.sessions.draft(left).catch(() => empty);
+    const draft = await this.#backend.sessions.draft(left).catch(() => nothing);
     if (left === this.#left) await this.load(left, draft);
   }
 
   /** Another branch is open: shows its draft. */
-  async load(branchId: string, draft: Draft = empty): Promise<void> {
+  async load(branchId: string, draft: Draft = nothing): Promise<void> {
     // The same branch was read again: unsaved text here wins, whether or not it can be saved just now.
     if (branchId === this.#branchId && (this.#unsaved || this.#stash)) return this.flush();
     // Text written before any branch was open belongs to the first one that is.
@@ -209,13 +226,14 @@ export class DraftState {
   }
 
   /**
-   * Sends the message with `send`. Drafts are not saved meanwhile, and a running save is awaited: a late save would
-   * restore the sent message, or make a queued one wait forever.
+   * Runs an action of the program that changes the draft, such as sending it. Drafts are neither saved nor read
+   * meanwhile, and a running save is awaited: a late save would restore the sent message.
    */
   async handOver<T>(send: () => Promise<T>): Promise<T> {
     const branchId = this.#branchId;
     const draft = this.#current();
     this.#cancel();
+    this.#version++;
     this.#sendingBranch = branchId;
     try {
       await this.#saving;
@@ -230,17 +248,7 @@ export class DraftState {
     }
   }
 
-  /**
-   * The program queued the message. It may have sent it already, with a change event that came before this reply, so
-   * the draft is read again.
-   */
-  async waits(branchId: string, draft: Draft): Promise<void> {
-    if (branchId !== this.#branchId) return;
-    this.take(draft);
-    await this.reload(branchId).catch(() => undefined);
-  }
-
-  /** The message was sent or queued: replaces the draft by the one that the program has. */
+  /** Replaces the draft by the one that the program has. */
   take(draft: Draft): void {
     this.#cancel();
     this.#take(draft);
@@ -248,21 +256,14 @@ export class DraftState {
 
   /** The draft of this branch was changed elsewhere. Unsaved text here wins. */
   async reload(branchId: string): Promise<void> {
-    if (branchId !== this.#branchId || this.#unsaved || this.#stash) return;
+    if (branchId !== this.#branchId || branchId === this.#sendingBranch || this.#unsaved || this.#stash) return;
     const version = ++this.#version;
     const draft = await this.#backend.sessions.draft(branchId);
     if (version === this.#version) this.#take(draft);
   }
 
-  /** Takes a queued message back for editing. */
-  async unqueue(): Promise<void> {
-    this.#queued = false;
-    this.#unsaved = true;
-    await this.flush();
-  }
-
   clear(): void {
-    this.take(empty);
+    this.take(nothing);
   }
 
   /** A message was sent. Text written in the field since then stays. */
@@ -273,7 +274,6 @@ export class DraftState {
       images: now.images.filter((image) => !images.includes(image)),
       files: withoutId(now.files, files),
       memories: withoutId(now.memories, memories),
-      queued: false,
     });
     if (!this.isEmpty || this.#memories.length > 0) this.#changed();
   }
@@ -281,7 +281,7 @@ export class DraftState {
   /** Keeps a message of a branch that may no longer be open, until it can be saved. */
   async keep(branchId: string, written: Written): Promise<void> {
     await this.#saving;
-    await this.#save(branchId, { ...written, queued: false });
+    await this.#save(branchId, written);
   }
 
   async flush(): Promise<void> {
@@ -316,20 +316,20 @@ export class DraftState {
 
   /** The draft to save. An unchanged edit is not saved: its message is in the history. */
   #current(): Draft {
-    const now = this.written;
-    if (!this.#stash) return { ...now, queued: this.#queued };
-    const { before, edited } = this.#stash;
-    return { ...(same(now, edited) ? before : merge(before, now)), queued: this.#queued };
+    if (!this.#stash) return this.written;
+    const { before } = this.#stash;
+    const edit = this.rewritten;
+    return edit ? { ...before, edit } : before;
   }
 
-  #take(draft: Draft): void {
+  #take({ edit, ...before }: Draft): void {
+    const { text, images, files, memories } = edit ?? before;
     this.#version++;
-    this.#stash = null;
-    this.#split(draft.text);
-    this.#images = draft.images;
-    this.#files = draft.files;
-    this.#memories = draft.memories;
-    this.#queued = draft.queued;
+    this.#stash = edit ? { turn: { turnId: edit.turnId, seq: edit.seq }, before, edited: null } : null;
+    this.#split(text);
+    this.#images = images;
+    this.#files = files;
+    this.#memories = memories;
     this.#unsaved = false;
   }
 
@@ -339,9 +339,7 @@ export class DraftState {
     this.#long = long ? [text] : [];
   }
 
-  /** A queued message that is changed is taken back: it waits for Send again, so that nothing half-written is sent. */
   #changed(): void {
-    this.#queued = false;
     this.#version++;
     this.#unsaved = true;
     this.#schedule();

@@ -32,14 +32,14 @@ export class DroppingState {
 
   /** Documents and pictures can be attached to the message now. */
   get attaches(): boolean {
-    const { layout, conversation, draft, startup, temporary } = this.#parts;
-    return layout.view === 'chat' && !startup.firstRun && !temporary.active && conversation.session !== null && !draft.queued;
+    const { layout, conversation, startup, temporary } = this.#parts;
+    return layout.view === 'chat' && !startup.firstRun && !temporary.active && conversation.session !== null;
   }
 
   /** Pictures can be attached, also in a temporary chat. */
   get attachesPictures(): boolean {
     const { temporary } = this.#parts;
-    return this.attaches || (this.#parts.layout.view === 'chat' && temporary.active && !temporary.draft.queued);
+    return this.attaches || (this.#parts.layout.view === 'chat' && temporary.active);
   }
 
   /** Handles the requests that came before the page was ready. */

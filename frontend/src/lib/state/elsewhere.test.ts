@@ -97,7 +97,57 @@ describe('an edit', () => {
     expect(app.draft.text).toBe('a thought');
   });
 
-  it('ends when a fork opens, without moving the text', async () => {
+  it('leaves the earlier draft on its branch if it is sent from elsewhere', async () => {
+    const { branchId, sessionId } = app.conversation;
+    app.draft.text = 'a thought';
+    app.turnActions.edit(app.conversation.turns.at(-5)!);
+    app.draft.text = 'other words';
+    const release = backend.hold('sessions.fork');
+    const sent = app.composer.send();
+    await vi.advanceTimersByTimeAsync(10);
+    await app.navigation.openSession(other);
+    release();
+    await sent;
+    await settle();
+    await app.navigation.openSession(sessionId, branchId);
+    expect([app.draft.text, app.composer.editing]).toEqual(['a thought', null]);
+  });
+
+  it('is still open after another session, and after the same one was opened again', async () => {
+    const { branchId, sessionId } = app.conversation;
+    app.draft.text = 'a thought';
+    const turn = app.conversation.turns.at(-5)!;
+    app.turnActions.edit(turn);
+    app.draft.text = 'other words';
+    await app.navigation.openSession(sessionId, branchId);
+    expect([app.draft.text, app.composer.editing]).toEqual(['other words', { turnId: turn.id, seq: turn.seq }]);
+    await app.navigation.openSession(other);
+    expect([app.draft.text, app.composer.editing]).toEqual(['', null]);
+    await app.navigation.newSession();
+    await app.navigation.openSession(sessionId, branchId);
+    expect([app.draft.text, app.composer.editing]).toEqual(['other words', { turnId: turn.id, seq: turn.seq }]);
+    app.composer.cancelEdit();
+    await settle();
+    await app.navigation.openSession(other);
+    await app.navigation.openSession(sessionId, branchId);
+    expect([app.draft.text, app.composer.editing]).toEqual(['a thought', null]);
+  });
+
+  it('moves to its fork if it cannot be sent there', async () => {
+    const { branchId, sessionId } = app.conversation;
+    app.draft.text = 'a thought';
+    app.turnActions.edit(app.conversation.turns.at(-5)!);
+    app.draft.text = 'other words';
+    backend.failNext('chat.send', { message: 'No' });
+    await app.composer.send();
+    await settle();
+    expect(app.conversation.branchId).not.toBe(branchId);
+    expect([app.draft.text, app.composer.editing, app.composer.error?.message]).toEqual(['other words', null, 'No']);
+    await app.navigation.openSession(sessionId, branchId);
+    expect([app.draft.text, app.composer.editing]).toEqual(['a thought', null]);
+  });
+
+  it('that was not changed ends when a fork opens, without moving the text', async () => {
     const before = app.conversation.branchId;
     app.draft.text = 'a thought';
     app.turnActions.edit(app.conversation.turns.at(-5)!);
@@ -126,12 +176,13 @@ describe('an edit', () => {
     await settle();
     expect(app.draft.text).toBe('written elsewhere');
     await app.navigation.openSession(sessionId, branchId);
-    expect(app.draft.text).toBe('a thought\n\nother words');
+    expect([app.draft.text, app.draft.before.text]).toEqual(['other words', 'a thought']);
+    expect(app.composer.editing).not.toBeNull();
   });
 
   it.each([
-    ['changed', 'other words', 'a thought\n\nother words'],
-    ['as it came', null, 'a thought'],
+    ['changed', 'other words', ['other words', 'a thought', true]],
+    ['as it came', null, ['a thought', '', false]],
   ])('loses nothing when the program ends during it: %s', async (_, words, found) => {
     app.draft.text = 'a thought';
     await settle();
@@ -140,8 +191,95 @@ describe('an edit', () => {
     await settle();
     const again = new App(backend); // the first one does not get to save its draft
     await again.start();
-    expect(again.draft.text).toBe(found);
+    expect([again.draft.text, again.draft.before.text, again.composer.editing !== null]).toEqual(found);
     again.stop();
+  });
+
+  describe('that was changed', () => {
+    const [first, second] = [-5, -7];
+    const edit = (at: number) => app.turnActions.edit(app.conversation.turns.at(at)!);
+    const field = () => [app.draft.text, app.draft.before.text, app.composer.editing?.turnId];
+    beforeEach(() => {
+      app.draft.text = 'a thought';
+      edit(first);
+      app.draft.text = 'other words';
+    });
+
+    it('comes back with undo after it was cancelled', async () => {
+      const { turnId, seq } = app.composer.editing!;
+      app.composer.cancelEdit();
+      expect(field()).toEqual(['a thought', '', undefined]);
+      expect(app.undo.next).toBe(`Discarded the edit of #${seq}`);
+      await app.undo.undo();
+      expect(field()).toEqual(['other words', 'a thought', turnId]);
+      await settle();
+      expect(backend.world.branch(app.conversation.branchId).draft).toMatchObject({ text: 'a thought', edit: { turnId, text: 'other words' } });
+    });
+
+    it('comes back with undo after another message was edited, whose edit comes back in turn', async () => {
+      const { turnId } = app.composer.editing!;
+      edit(second);
+      app.draft.text = 'still other words';
+      await app.undo.undo();
+      expect(field()).toEqual(['other words', 'a thought', turnId]);
+      await app.undo.undo();
+      expect(field()).toEqual(['still other words', 'a thought', app.conversation.turns.at(second)!.id]);
+    });
+
+    it('stays as it is when Edit is chosen again', () => {
+      edit(first);
+      expect(field()).toEqual(['other words', 'a thought', app.conversation.turns.at(first)!.id]);
+      expect(app.undo.next).toBe('');
+    });
+
+    it('comes back on its branch if undone from elsewhere', async () => {
+      const { branchId, sessionId } = app.conversation;
+      const { turnId } = app.composer.editing!;
+      edit(second);
+      app.draft.text = 'still other words';
+      await app.navigation.openSession(other);
+      await app.undo.undo();
+      expect(app.draft.text).toBe('');
+      await app.navigation.openSession(sessionId, branchId);
+      expect(field()).toEqual(['other words', 'a thought', turnId]);
+      await app.undo.undo();
+      expect(app.draft.text).toBe('still other words');
+    });
+
+    it('does not come back after it was sent', async () => {
+      const { branchId, sessionId } = app.conversation;
+      const release = backend.hold('sessions.fork');
+      const sent = app.composer.send();
+      await app.navigation.openSession(other);
+      await app.navigation.openSession(sessionId, branchId); // where it is still in the field
+      release();
+      await sent;
+      await settle();
+      expect([...field(), app.undo.next]).toEqual(['a thought', '', undefined, '']);
+    });
+
+    it('does not come back after something was permanently deleted, which it may repeat', async () => {
+      app.composer.cancelEdit();
+      edit(first);
+      app.draft.text = 'still other words';
+      await settle();
+      app.erasing.show({ kind: 'turn', id: app.conversation.turns.at(first)!.id, archivable: false });
+      await settle();
+      app.erasing.typed = app.erasing.preview!.confirm;
+      await app.erasing.erase();
+      await settle();
+      expect(app.conversation.turns.at(first)!.erasedAt).toBeGreaterThan(0);
+      expect(app.composer.editing).toBeNull();
+      expect(app.undo.next).toBe('');
+      expect(app.toasts.list.some((toast) => toast.action)).toBe(false);
+    });
+  });
+
+  it('without changes leaves nothing to undo', () => {
+    app.turnActions.edit(app.conversation.turns.at(-5)!);
+    app.turnActions.edit(app.conversation.turns.at(-7)!);
+    app.composer.cancelEdit();
+    expect(app.undo.next).toBe('');
   });
 
   it('is unchanged when its branch is read again', async () => {

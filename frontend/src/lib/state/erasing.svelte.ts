@@ -24,12 +24,14 @@ export class ErasingState {
   #count = $state(0);
   #newest: string | undefined;
   #busy = $state(false);
+  #copies = $state.raw<readonly string[]>([]);
+  #counting = $state(false);
   #error = $state.raw<BackendError | null>(null);
   typed = $state('');
   #serial = 0;
   readonly #backend: Backend;
   readonly #before: () => Promise<void>;
-  readonly #after: (target: EraseTarget) => Promise<void>;
+  readonly #after: (target: EraseTarget, copies: readonly string[]) => Promise<void>;
   readonly #forget: () => void;
   readonly #refresh = new Refresh(() => this.#loadReceipts(), receiptsMs);
   readonly #off: () => void;
@@ -38,7 +40,7 @@ export class ErasingState {
    * before: saves drafts, so that nothing is written to deleted data. after: updates the window. forget: drops lists
    * that may contain deleted data, at once.
    */
-  constructor(backend: Backend, changes: Changes, before: () => Promise<void>, after: (target: EraseTarget) => Promise<void>, forget: () => void) {
+  constructor(backend: Backend, changes: Changes, before: () => Promise<void>, after: (target: EraseTarget, copies: readonly string[]) => Promise<void>, forget: () => void) {
     this.#forget = forget;
     this.#backend = backend;
     this.#before = before;
@@ -68,9 +70,14 @@ export class ErasingState {
     return this.#error;
   }
 
+  /** The copies that the preview named are to be deleted too. */
+  get includes(): boolean {
+    return this.#copies.length > 0;
+  }
+
   /** The confirmation was typed, and nothing prevents the deletion. */
   get ready(): boolean {
-    return this.#preview !== null && this.#preview.reason === '' && this.typed.trim().toLowerCase() === this.#preview.confirm;
+    return this.#preview !== null && !this.#counting && this.#preview.reason === '' && this.typed.trim().toLowerCase() === this.#preview.confirm;
   }
 
   /** Changes with each deletion, here or on the command line: lists that were read before may contain deleted data. */
@@ -81,8 +88,18 @@ export class ErasingState {
   show(target: EraseTarget): void {
     this.#target = target;
     this.#receipt = null;
+    this.#preview = null;
+    this.#copies = [];
     this.typed = '';
     void this.loadPreview();
+  }
+
+  /** Includes the copies that the preview shows in the deletion, or leaves all out. The confirmation is to be typed again. */
+  async include(copies: boolean): Promise<void> {
+    if (!this.#preview || this.#busy) return;
+    this.#copies = copies ? this.#preview.copies.map((copy) => copy.sessionId) : [];
+    this.typed = '';
+    await this.loadPreview();
   }
 
   close(): void {
@@ -92,32 +109,39 @@ export class ErasingState {
     this.#preview = null;
     this.#receipt = null;
     this.#error = null;
+    this.#copies = [];
     this.typed = '';
   }
 
-  /** Loads the preview. */
+  /** Loads the preview. The earlier one stays until then, but cannot be confirmed. */
   async loadPreview(): Promise<void> {
     const target = this.#target;
     if (!target) return;
     const serial = ++this.#serial;
-    this.#preview = null;
+    this.#counting = true;
     this.#error = null;
     try {
-      const preview = await this.#backend.storage.deletePreview(target.kind, target.id);
+      const preview = await this.#backend.storage.deletePreview(target.kind, target.id, [...this.#copies]);
       if (serial === this.#serial) this.#preview = preview;
     } catch (thrown) {
-      if (serial === this.#serial) this.#error = toBackendError(thrown);
+      if (serial !== this.#serial) return;
+      this.#error = toBackendError(thrown);
+      this.#preview = null;
+      this.#copies = []; // one of them may be no copy any more
+    } finally {
+      if (serial === this.#serial) this.#counting = false;
     }
   }
 
   async erase(): Promise<void> {
     const target = this.#target;
     if (!target || !this.ready || this.#busy) return;
+    const copies = [...this.#copies];
     this.#busy = true;
     this.#error = null;
     try {
       await this.#before();
-      this.#receipt = await this.#backend.storage.erase(target.kind, target.id, this.typed);
+      this.#receipt = await this.#backend.storage.erase(target.kind, target.id, this.typed, copies);
       this.#take([this.#receipt], true);
     } catch (thrown) {
       this.#error = toBackendError(thrown);
@@ -125,7 +149,7 @@ export class ErasingState {
       this.#busy = false;
     }
     // Also after a failure: it may be deleted anyway, and the window must show the current data.
-    await this.#after(target);
+    await this.#after(target, copies);
   }
 
   async load(): Promise<void> {

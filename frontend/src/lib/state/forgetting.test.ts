@@ -116,7 +116,7 @@ describe('permanently deleted data', () => {
 
   it('by the command line is dropped when it is reported', async () => {
     const { count } = app.erasing;
-    backend.disk.receipts = [{ id: 'elsewhere', kind: 'session', subject: 's', at: 1, parts: [], backups: [], copies: [] }];
+    backend.disk.receipts = [{ id: 'elsewhere', kind: 'session', subject: 's', at: 1, parts: [], backups: [], copies: [], included: [] }];
     backend.world.changed('sessions', '', '');
     await settle();
     expect(app.erasing.count).toBe(count + 1);

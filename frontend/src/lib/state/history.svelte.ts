@@ -18,9 +18,9 @@ export class HistoryState {
   #branchId = '';
   #loading = false;
   readonly #conversation: Pick<ConversationState, 'turns' | 'hasOlder' | 'loadOlder' | 'branchId'>;
-  readonly #draft: Pick<DraftState, 'typed' | 'isEmpty' | 'queued' | 'long' | 'images' | 'files'>;
+  readonly #draft: Pick<DraftState, 'typed' | 'isEmpty' | 'long' | 'images' | 'files'>;
 
-  constructor(conversation: Pick<ConversationState, 'turns' | 'hasOlder' | 'loadOlder' | 'branchId'>, draft: Pick<DraftState, 'typed' | 'isEmpty' | 'queued' | 'long' | 'images' | 'files'>) {
+  constructor(conversation: Pick<ConversationState, 'turns' | 'hasOlder' | 'loadOlder' | 'branchId'>, draft: Pick<DraftState, 'typed' | 'isEmpty' | 'long' | 'images' | 'files'>) {
     this.#conversation = conversation;
     this.#draft = draft;
   }
@@ -34,7 +34,7 @@ export class HistoryState {
   /** Goes to the previous message, or stays at the first. Returns whether there is one. */
   async older(): Promise<boolean> {
     const at = this.shown;
-    if (this.#loading || this.#draft.queued || (!at && !this.#draft.isEmpty)) return false;
+    if (this.#loading || (!at && !this.#draft.isEmpty)) return false;
     let found = this.#before(at);
     while (!found && this.#conversation.hasOlder) {
       const { branchId } = this.#conversation;

@@ -48,8 +48,4 @@ export class InspectorState {
     if (turnId !== '' || tab === 'xray') this.#seen = turnId;
     this.#layout.reveal('inspector');
   }
-
-  clearTurn(): void {
-    this.#turnId = '';
-  }
 }

@@ -35,6 +35,6 @@ export class JobsState {
     this.#recovery = activity.recovery;
     this.#queued = activity.queued;
     this.#running = activity.running;
-    this.#failed = activity.dead;
+    this.#failed = activity.failed;
   }
 }

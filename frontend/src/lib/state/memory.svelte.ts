@@ -261,7 +261,6 @@ export class MemoryState {
 
   #refuse(): void {
     const { draft } = this.#parts;
-    if (draft.queued) throw refused(t('state.alreadyQueued'), t('state.unqueue'));
     if (draft.memories.length >= mostAttached) throw refused(t('state.mostAttached', { count: mostAttached }), t('state.removeOne'));
   }
 }

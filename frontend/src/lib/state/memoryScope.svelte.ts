@@ -1,6 +1,6 @@
 import type { App } from './app.svelte';
 
-type Parts = Pick<App, 'backend' | 'changes' | 'conversation' | 'models' | 'sessions'>;
+type Parts = Pick<App, 'backend' | 'changes' | 'composer' | 'conversation' | 'models' | 'sessions'>;
 
 /** The setting of the memory scope. */
 const key = 'retrieval.scope';
@@ -18,6 +18,9 @@ export class MemoryScope {
   /** Whether the user has chosen, and at which version of the settings that was read. */
   #seen = $state.raw<{ version: number; chosen: boolean } | null>(null);
   #loading = -1;
+  /** The scope with the model of the next message only. */
+  #once = $state.raw<{ branchId: string; model: string; scope: string } | null>(null);
+  #serial = 0;
   readonly #parts: Parts;
   readonly #off: () => void;
 
@@ -30,6 +33,25 @@ export class MemoryScope {
   get withRecall(): boolean {
     const { conversation, models } = this.#parts;
     return models.find(conversation.header?.model ?? '')?.provider === 'recall';
+  }
+
+  /** The scope of the next message: that of the session, or with the model that is chosen for this message only. */
+  get scope(): string {
+    const { composer, conversation } = this.#parts;
+    const once = this.#once;
+    const same = once !== null && once.branchId === conversation.branchId && once.model === (composer.once?.model ?? '');
+    return same ? once.scope : (conversation.header?.scope ?? '');
+  }
+
+  /** Reads the scope with the model of the next message, if it differs from the session's. */
+  async follow(): Promise<void> {
+    const { backend, composer, conversation } = this.#parts;
+    const { branchId } = conversation;
+    const model = composer.once?.model ?? '';
+    const serial = ++this.#serial;
+    if (model === '' || branchId === '') return void (this.#once = null);
+    const header = await backend.sessions.header(branchId, model).catch(() => null); // the session's is shown
+    if (serial === this.#serial) this.#once = header && { branchId, model, scope: header.scope };
   }
 
   /** Memory of other conversations is relevant for the next message. */

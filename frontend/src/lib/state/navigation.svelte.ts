@@ -3,7 +3,7 @@ import type { App } from './app.svelte';
 
 type Parts = Pick<
   App,
-  | 'backend' | 'composer' | 'conversation' | 'costs' | 'draft' | 'layout' | 'library' | 'modelPicker' | 'models' | 'modelSwitch' | 'recent' | 'search' | 'sessions' | 'sessionSettings'
+  | 'arranging' | 'backend' | 'composer' | 'conversation' | 'costs' | 'draft' | 'layout' | 'library' | 'modelPicker' | 'models' | 'modelSwitch' | 'recent' | 'search' | 'sessions' | 'sessionSettings'
   | 'temporary' | 'toasts'
 >;
 
@@ -40,9 +40,8 @@ export class Navigation {
   }
 
   async #make(folder: string): Promise<void> {
-    const { backend, composer, conversation, draft, sessions, toasts } = this.#parts;
+    const { arranging, backend, composer, conversation, draft, sessions, toasts } = this.#parts;
     this.#uncover();
-    composer.cancelEdit();
     void draft.leave(); // text typed from now on is for the new session, however long creating it takes
     composer.focus();
     try {
@@ -51,6 +50,7 @@ export class Navigation {
       const blank = sessions.list.find((row) => row.id !== used && row.turns === 0 && row.branches <= 1 && row.folder === folder && !row.pinned && !row.archived && row.status === '');
       const row = blank ?? (await (folder === '' ? backend.sessions.create('') : backend.projects.startSession(folder)));
       await this.#open(row.id);
+      if (folder !== '') arranging.collapse(folder, false); // so that the new conversation is in sight
       if (!blank) await sessions.load();
     } catch (error) {
       if (conversation.session) toasts.error(error);
@@ -119,7 +119,6 @@ export class Navigation {
     const { composer, conversation, draft, models, temporary, toasts } = this.#parts;
     this.#uncover();
     if (!(await temporary.mayLeave())) return;
-    composer.cancelEdit();
     this.#parts.sessionSettings.close();
     this.#parts.modelSwitch.cancel();
     const saved = draft.flush();
@@ -150,9 +149,8 @@ export class Navigation {
   }
 
   async #open(sessionId: string, branchId = ''): Promise<void> {
-    const { composer, conversation, costs, library, modelPicker, modelSwitch, recent, search, sessionSettings } = this.#parts;
+    const { conversation, costs, library, modelPicker, modelSwitch, recent, search, sessionSettings } = this.#parts;
     this.#uncover();
-    composer.cancelEdit();
     sessionSettings.close();
     modelSwitch.cancel();
     modelPicker.close();

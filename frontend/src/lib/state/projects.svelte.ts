@@ -13,7 +13,7 @@ export const scopes = ['lineage', 'session', 'project', 'all'] as const;
 export type MemoryReach = (typeof scopes)[number];
 
 export const scopeNames: Record<MemoryReach, PlainKey> = {
-  lineage: 'projects.scopeLineage', session: 'projects.scopeSession', project: 'projects.scopeProject', all: 'projects.scopeAll',
+  lineage: 'shared.thisBranch', session: 'projects.scopeSession', project: 'shared.thisProject', all: 'projects.scopeAll',
 };
 
 /** The name of a scope; an unknown one is returned unchanged. */

@@ -39,6 +39,8 @@ export class SearchState {
   #asking = false;
   #focusAsked = $state(0);
   #active = $state('');
+  /** The active line was chosen with the keyboard: it stays active in new results that contain it. */
+  #chosen = false;
   #opened = $state('');
   /** The session that the results are limited to; empty: all sessions. */
   #in = '';
@@ -105,6 +107,13 @@ export class SearchState {
 
   set active(line: string) {
     this.#active = line;
+    this.#chosen = true;
+  }
+
+  /** The pointer is on a line: it is active until there are new results. */
+  hover(line: string): void {
+    this.#active = line;
+    this.#chosen = false;
   }
 
   /** The id of the line of the result opened last. */
@@ -166,7 +175,7 @@ export class SearchState {
       this.#in = query.sessionId;
       this.#whole = new Map();
       this.#error = null;
-      this.#active = '';
+      if (!this.#chosen) this.#active = '';
       this.#opened = '';
     } catch (error) {
       if (serial === this.#serial) this.#error = toBackendError(error);

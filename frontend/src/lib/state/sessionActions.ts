@@ -40,17 +40,17 @@ export class SessionActions {
     this.#parts.erasing.show({ kind: 'session', id: sessionId, archivable: row !== null && !row.archived });
   }
 
-  /** Updates the list and the open conversation after a permanent deletion. */
-  async erased(target: EraseTarget): Promise<void> {
+  /** Updates the list and the open conversation after a permanent deletion, with the sessions that were deleted as copies. */
+  async erased(target: EraseTarget, copies: readonly string[]): Promise<void> {
     const { composer, conversation, navigation, projects, sessions } = this.#parts;
     await sessions.load();
     if (target.kind === 'project') {
       await projects.load();
       conversation.refreshHeader();
     } else if (target.kind === 'turn') {
-      if (composer.editing?.id === target.id) composer.cancelEdit();
+      if (composer.editing?.turnId === target.id) composer.endEdit();
       await conversation.refreshTurn(target.id);
-    } else if (target.id === conversation.sessionId && (await this.#gone(target.id))) await navigation.openLast('');
+    } else if ([target.id, ...copies].includes(conversation.sessionId) && (await this.#gone(conversation.sessionId))) await navigation.openLast('');
   }
 
   #row(sessionId: string): SessionRow | null {

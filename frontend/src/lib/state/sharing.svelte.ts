@@ -45,7 +45,7 @@ export class SharingState {
     return this.#saving;
   }
 
-  /** A bundle includes the requests that quoted other sessions. Chosen anew for each conversation. */
+  /** A bundle includes the requests that quoted other sessions. Chosen separately for each conversation. */
   get quotes(): boolean {
     return this.#quotes;
   }

@@ -10,6 +10,7 @@ export class StartupState {
   #info = $state.raw<Startup | null>(null);
   #failed = $state.raw<ErrorView | null>(null);
   #firstRun = $state(false);
+  #configError = $state('');
   readonly #backend: Backend;
 
   constructor(backend: Backend) {
@@ -26,6 +27,16 @@ export class StartupState {
     return this.#info?.fatal ?? this.#failed;
   }
 
+  /** The error of the configuration file as it is now; empty if it has none. */
+  get configError(): string {
+    return this.#configError;
+  }
+
+  /** The file was read again while the program runs. */
+  adoptConfigError(error: string): void {
+    this.#configError = error;
+  }
+
   get firstRun(): boolean {
     return this.#firstRun;
   }
@@ -36,6 +47,7 @@ export class StartupState {
       await chooseLanguage(info.language); // before anything is shown
       this.#info = info;
       this.#firstRun = info.firstRun;
+      this.#configError = info.configError;
       this.#failed = null;
     } catch (thrown) {
       await chooseLanguage('system');

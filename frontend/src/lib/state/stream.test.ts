@@ -6,7 +6,7 @@ import { StepStream } from './stream';
 const step = 'p1';
 
 function frame(seq: number, text: string, more: Partial<Frame> = {}): Frame {
-  return { session: 's', branch: 'b', turn: 't', step, attempt: 1, seq, block: 0, kind: 'text', text, tool: '', displayed: seq * 10, durable: seq * 5, journal_seq: seq, ...more };
+  return { session: 's', branch: 'b', turn: 't', step, attempt: 1, seq, block: 0, kind: 'text', text, tool: '', displayed: seq * 10, durable: seq * 5, ...more };
 }
 
 function journal(seq: number, text: string, more: Partial<StreamState> = {}): StreamState {

@@ -90,7 +90,7 @@ export class TurnActions {
   saveCode = (name: string, text: string): Promise<void> =>
     this.#guard(async () => {
       const path = await this.#backend.transfer.saveText(name, text);
-      if (path !== '') this.#toasts.show(t('state.saved', { path }), { tone: 'ok', action: { label: t('state.showInFolder'), run: () => void this.#guard(() => this.#backend.transfer.reveal(path)) } });
+      if (path !== '') this.#toasts.show(t('state.saved', { path }), { tone: 'ok', action: { label: t('shared.showInFolder'), run: () => void this.#guard(() => this.#backend.transfer.reveal(path)) } });
     });
 
   async #sending(act: () => Promise<SendResult>, turn: TurnView): Promise<void> {

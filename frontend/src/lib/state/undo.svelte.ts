@@ -9,6 +9,8 @@ export interface Done {
   undo: () => Promise<unknown>;
   /** Shown after it was undone. */
   undone?: string | undefined;
+  /** It would bring back text that may repeat what is deleted permanently later. */
+  holdsText?: boolean;
 }
 
 /** How many actions can be undone, the newest first. */
@@ -35,7 +37,7 @@ export class UndoState {
   /** Reports that something was done, and how to undo it. */
   did(done: Done): void {
     const entry = { ...done, toast: 0 };
-    entry.toast = this.#toasts.show(done.text, { action: { label: t('state.undo'), run: () => void this.#back(entry) } });
+    entry.toast = this.#toasts.show(done.text, { action: { label: t('shared.undo'), run: () => void this.#back(entry) } });
     this.#stack = [...this.#stack.slice(1 - kept), entry];
   }
 
@@ -46,6 +48,12 @@ export class UndoState {
     this.#toasts.dismiss(entry.toast);
     await this.#back(entry);
     return true;
+  }
+
+  /** Something was permanently deleted: what holds text can no longer be undone, since the text may contain it. */
+  forget(): void {
+    for (const entry of this.#stack) if (entry.holdsText) this.#toasts.dismiss(entry.toast);
+    this.#stack = this.#stack.filter((entry) => !entry.holdsText);
   }
 
   /** One at a time, and each once: if a button is pressed twice, or with the key, the second has no effect. */

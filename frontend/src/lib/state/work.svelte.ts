@@ -167,11 +167,11 @@ export class WorkState {
     const title = program(task.title);
     if (task.state === 'failed') {
       const error = task.error ? new BackendError(task.error) : undefined;
-      this.#toasts.show(error ? t('state.taskFailedWith', { title, error: error.message }) : t('state.taskFailed', { title }), { tone: 'danger', hint: error?.hint ?? '', action: { label: t('state.show'), run: () => this.show() } });
+      this.#toasts.show(error ? t('state.taskFailedWith', { title, error: error.message }) : t('state.taskFailed', { title }), { tone: 'danger', hint: error?.hint ?? '', action: { label: t('shared.show'), run: () => this.show() } });
     } else if (task.check && task.check.problems > 0) this.#toasts.show(t('state.problemsFound', { title, count: task.check.problems }), { tone: 'warn', action: { label: t('state.showReport'), run: () => this.show() } });
     else if (importedNothing(task)) this.#toasts.show(t('state.importEmpty', { title }), { tone: 'warn', action: { label: t('state.showReport'), run: () => this.show() } });
     else if (task.import) this.#toasts.show(t('state.taskDone', { title }), { tone: 'ok', action: { label: t('state.showReport'), run: () => this.show() } });
-    else if (task.path !== '' && task.kind === 'export') this.#toasts.show(t('state.taskDone', { title }), { tone: 'ok', action: { label: t('state.showInFolder'), run: () => void this.reveal(task) } });
+    else if (task.path !== '' && task.kind === 'export') this.#toasts.show(t('state.taskDone', { title }), { tone: 'ok', action: { label: t('shared.showInFolder'), run: () => void this.reveal(task) } });
     else this.#toasts.show(t('state.taskDone', { title }), { tone: 'ok' });
   }
 }

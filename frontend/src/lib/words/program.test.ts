@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { BackendError } from '$lib/backend/errors';
-import { program as de } from './de';
+import de from './de/program';
 import { program } from './program';
 import { chooseLanguage } from './words.svelte';
-import { program as zh } from './zh-CN';
+import zh from './zh-CN/program';
 
 /** Go's tables of settings, as source code. */
 const tables = readdirSync('../backend/config')
@@ -36,6 +36,12 @@ function sourcesOf(directory: string): string[] {
     return entry.name.endsWith('.go') && !entry.name.endsWith('_test.go') ? [path] : [];
   });
 }
+/** A part of one of Go's sources, and what a pattern finds in it. */
+function source(path: string, from = '', to = ''): string {
+  const text = readFileSync(`../backend/${path}`, 'utf8');
+  return text.slice(text.indexOf(from), to === '' ? undefined : text.indexOf(to));
+}
+const found = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, said]) => said!);
 /** Choices that English descriptions also use as ordinary words. */
 const words = ['session', 'project', 'all', 'bundle'];
 /** The choices of each setting that its description mentions. */
@@ -57,6 +63,8 @@ describe('a sentence of the program', () => {
     ['Stopped before an answer arrived. Your message is saved.', 'Angehalten, bevor eine Antwort eintraf. Ihre Nachricht ist gespeichert.'],
     ['more similar than 95 % of unrelated text', 'ähnlicher als 95\u202f% der nicht verwandten Texte'],
     ['matched: dual, writes and 3 more', 'gefunden: dual, writes und 3 weitere'],
+    ['Model "own" cannot be used; nothing was sent. No key: paste one in the settings or set OWN_KEY.', 'Das Modell „own“ kann nicht verwendet werden; nichts wurde gesendet. Kein Schlüssel: Fügen Sie einen in den Einstellungen ein, oder setzen Sie OWN_KEY.'],
+    ['Model "own" cannot be used; nothing was sent. It is tired.', 'Model "own" cannot be used; nothing was sent. It is tired.'],
     ['Something new happened.', 'Something new happened.'],
     ['', ''],
   ])('%s', async (english, german) => {
@@ -89,11 +97,6 @@ describe.each([['de', de], ['zh-CN', zh]] as const)('the texts of the program in
   });
 
   it('include everything that the X-ray lists: items, measures to make it fit, reasons for memory', () => {
-    const source = (path: string, from = '', to = '') => {
-      const text = readFileSync(`../backend/${path}`, 'utf8');
-      return text.slice(text.indexOf(from), to === '' ? undefined : text.indexOf(to));
-    };
-    const found = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, said]) => said!);
     const groups = [
       found(source('api/context.go', '\nfunc label(', '\nfunc redactionViews('), /return (?:fmt\.Sprintf\()?"([^"]+)"/g),
       readdirSync('../backend/prompt').filter((name) => name.endsWith('.go') && !name.endsWith('_test.go')).flatMap((name) => found(source(`prompt/${name}`), /\ba\.log\("([^"]+)"/g)),
@@ -102,6 +105,22 @@ describe.each([['de', de], ['zh-CN', zh]] as const)('the texts of the program in
     ];
     for (const said of groups) expect(said.length).toBeGreaterThan(3);
     expect(groups.flat().filter((english) => !(english in texts.terms) && !(english in texts.sentences))).toEqual([]);
+  });
+
+  it('include what a permanent deletion removes', () => {
+    const labels = found(source('api/storage.go', '\nvar storeLabels', '\nfunc erasedParts('), /: "([^"]+)"/g);
+    expect(labels.length).toBeGreaterThan(30);
+    expect(labels.filter((label) => !(label in texts.terms))).toEqual([]);
+  });
+
+  it.each([
+    ['the queue', source('store/records/queue.go'), 4],
+    ['merging answers', source('turn/engine.go', '\nfunc (e *Engine) CanMerge(', '\n// checkContent'), 2],
+    ['models that cannot be used', source('config/models.go', '\nfunc (m Model) Usable(', '\n// ExposesKey'), 3],
+  ])('include the errors of %s', (_of, code, atLeast) => {
+    const said = found(code, /(?:Conflict|Invalid|WithHint|Errorf|return false,) ?\(?(?:[\w.]+, "[\w.]*", )?"([^"]{9,}?)"/g);
+    expect(said.length).toBeGreaterThanOrEqual(atLeast);
+    expect(said.filter((english) => !Object.keys(texts.sentences).some((known) => known.startsWith(english)))).toEqual([]);
   });
 
   it('use each value of a sentence once', () => {

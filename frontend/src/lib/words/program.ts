@@ -23,6 +23,8 @@ interface Sentence {
   start: string;
   pattern: RegExp;
   translation: string;
+  /** The last value is a text of the program itself, such as the reason after an error. */
+  endsWithText: boolean;
 }
 
 const verb = /%(?:\.\d+)?[sdvqfg]/;
@@ -38,7 +40,7 @@ function sentencesOf(words: ProgramWords): Sentence[] {
       .sort(([a], [b]) => ownWords(b) - ownWords(a))
       .map(([english, translation]) => {
         const quoted = english.split(/(%(?:\.\d+)?[sdvqfg])/).map((part, i) => (i % 2 === 0 ? part.replaceAll('%%', '%').replace(/[.*+?^${}()|[\]\\]/g, '\\$&') : part.endsWith('q') ? '"(.*?)"' : '(.*?)'));
-        return { start: english.slice(0, english.search(verb)), pattern: new RegExp(`^${quoted.join('')}$`, 's'), translation };
+        return { start: english.slice(0, english.search(verb)), pattern: new RegExp(`^${quoted.join('')}$`, 's'), translation, endsWithText: english.endsWith('. %s') };
       });
     compiled.set(words, made);
   }
@@ -52,10 +54,14 @@ function sentencesOf(words: ProgramWords): Sentence[] {
 export function program(text: string): string {
   const words = programWords();
   if (!words || text === '') return text;
+  return inLanguage(words, text) ?? text;
+}
+
+function inLanguage(words: ProgramWords, text: string): string | undefined {
   const whole = translated(words, text);
   if (whole !== undefined) return whole;
   const parts = text.split(/(?<=[.!?]) (?=\p{Lu})/u).map((part) => translated(words, part));
-  return parts.length > 1 && parts.every((part) => part !== undefined) ? parts.join(' ') : text;
+  return parts.length > 1 && parts.every((part) => part !== undefined) ? parts.join(' ') : undefined;
 }
 
 /**
@@ -70,9 +76,12 @@ export function programLine(text: string): string {
 function translated(words: ProgramWords, text: string): string | undefined {
   const whole = words.terms[text] ?? words.sentences[text];
   if (whole !== undefined) return whole;
-  for (const { start, pattern, translation } of sentencesOf(words)) {
-    const values = text.startsWith(start) ? pattern.exec(text) : null;
-    if (values) return translation.replace(/\{(\d)\}/g, (_, n: string) => values[Number(n)] ?? '');
+  for (const { start, pattern, translation, endsWithText } of sentencesOf(words)) {
+    const values: (string | undefined)[] | null = text.startsWith(start) ? pattern.exec(text) : null;
+    if (!values) continue;
+    if (endsWithText) values.push(inLanguage(words, values.pop() ?? ''));
+    if (values.includes(undefined)) continue;
+    return translation.replace(/\{(\d)\}/g, (_, n: string) => values[Number(n)] ?? '');
   }
   return undefined;
 }

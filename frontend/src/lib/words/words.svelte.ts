@@ -17,7 +17,7 @@ import { IntlMessageFormat } from 'intl-messageformat';
 import type { GetICUArgs } from '@schummar/icu-type-parser';
 import { formatters } from './format';
 import { languageOf, localeOf, type Language } from './languages';
-import en from './en';
+import * as en from './en';
 import type { ProgramWords } from './program';
 
 type English = typeof en;
@@ -40,9 +40,9 @@ type Given<K extends Key> = keyof Values<K> extends never ? [] : [values: Values
 export type Catalogue = { [A in Area]: Translation<English[A]> };
 export type Translation<Words> = Partial<Record<keyof Words, string>>;
 
-const translations: Record<Exclude<Language, 'en'>, () => Promise<{ default: Catalogue; program: ProgramWords }>> = {
-  de: () => import('./de'),
-  'zh-CN': () => import('./zh-CN'),
+const translations: Record<Exclude<Language, 'en'>, () => Promise<[Catalogue, { default: ProgramWords }]>> = {
+  de: () => Promise.all([import('./de'), import('./de/program')]),
+  'zh-CN': () => Promise.all([import('./zh-CN'), import('./zh-CN/program')]),
 };
 
 interface Spoken {
@@ -84,8 +84,8 @@ export async function chooseLanguage(choice: string, preferred: readonly string[
   const chosen = languageOf(choice, preferred);
   const next: Spoken = { ...english(), language: chosen, locale: localeOf(chosen, preferred) };
   if (chosen !== 'en') {
-    const loaded = await translations[chosen]();
-    Object.assign(next, { catalogue: loaded.default, program: loaded.program });
+    const [catalogue, { default: program }] = await translations[chosen]();
+    Object.assign(next, { catalogue, program });
   }
   if (request !== requested) return;
   spoken = next;

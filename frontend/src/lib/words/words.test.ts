@@ -1,11 +1,11 @@
 import { parse, TYPE, type MessageFormatElement } from '@formatjs/icu-messageformat-parser';
 import { afterEach, describe, expect, it } from 'vitest';
 import { clock, grouped, moment, percentage, short, sized, spanned, stamp } from '$shared/format';
-import de from './de';
-import en from './en';
+import * as de from './de';
+import * as en from './en';
 import { languageOf, localeOf } from './languages';
 import { chooseLanguage, language, locale, richParts, t, type Catalogue } from './words.svelte';
-import zh from './zh-CN';
+import * as zh from './zh-CN';
 
 afterEach(() => chooseLanguage('en'));
 

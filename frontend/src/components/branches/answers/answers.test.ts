@@ -67,6 +67,8 @@ describe('one message to several models', () => {
   it('shows each while it arrives, and stops only one', async () => {
     const { user, first, second, backend, app } = await asked(endless);
     for (const one of [first, second]) await waitFor(() => expect(one.getByText(/B saved$/)).toBeVisible());
+    const order = () => second.getAllByRole('button').map((button) => button.getAttribute('aria-label'));
+    expect(order().slice(0, 2)).toEqual(['Continue with local', 'Stop local']); // nothing slides under the pointer on Stop
     await user.click(second.getByRole('button', { name: 'Stop local' }));
     await waitFor(() => expect(second.getByText(/^Stopped/)).toBeVisible());
     expect(first.getByRole('button', { name: 'Stop sonnet' })).toBeVisible();
@@ -78,6 +80,7 @@ describe('one message to several models', () => {
     for (const one of [first, second]) await waitFor(() => expect(one.getByText(/1 840 in/)).toBeVisible());
     await user.click(within(view).getByRole('button', { name: 'Merge' }));
     expect(await screen.findByRole('menuitem', { name: /^sonnet/ })).toHaveTextContent('Anthropic');
+    expect(screen.queryByRole('menuitem', { name: /^recall/ })).toBeNull(); // it cannot combine answers
     await user.click(screen.getByRole('menuitem', { name: /^sonnet/ }));
     await waitFor(() => expect(app.conversation.newest?.user[0]?.text).toContain('2 models answered the question'));
     expect(app.conversation.header?.branchLabel).toBe('from #1: merged by sonnet');

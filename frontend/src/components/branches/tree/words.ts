@@ -41,7 +41,7 @@ export function signsOf({ run, branch, here }: Node): Sign[] {
 export function sentenceOf(node: Node): string {
   const { run } = node;
   return listed([
-    titleOf(node), run.ends && turnsOf(run) > 0 ? spanOf(node) : '', t('branches.turns', { count: Math.max(0, turnsOf(run)) }), wordsOf(node), ...signsOf(node).map((sign) => sign.text),
+    titleOf(node), run.ends && turnsOf(run) > 0 ? spanOf(node) : '', t('shared.countTurns', { count: Math.max(0, turnsOf(run)) }), wordsOf(node), ...signsOf(node).map((sign) => sign.text),
     node.children.length > 1 ? t('branches.branchesFromHere', { count: node.children.length }) : '', node.lit && !node.here ? t('branches.onOpenBranch') : '', run.updatedAt > 0 ? moment(run.updatedAt) : '',
   ]);
 }

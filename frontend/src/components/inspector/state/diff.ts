@@ -78,16 +78,21 @@ function withoutFront(pieces: Piece[], length: number): Piece[] {
   });
 }
 
-const whole = (text: string, change: Change): Line => drawn(text, change, [{ text, changed: false }]);
+/** Makes a line of its text and its pieces. */
+type Draw = (text: string, change: Change, pieces: Piece[]) => Line;
 
-/** The two texts side by side: equal lines face each other, a removed line faces its replacement. */
-export function compare(old: string, now: string): Row[] {
-  const [a, b] = [linesOf(old), linesOf(now)];
+const whole = (text: string, change: Change, draw: Draw): Line => draw(text, change, [{ text, changed: false }]);
+
+/** Two summaries side by side. */
+export const compare = (old: string, now: string): Row[] => sideBySide(linesOf(old), linesOf(now), drawn);
+
+/** The lines of two texts side by side: equal lines face each other, a removed line faces its replacement. */
+export function sideBySide(a: string[], b: string[], draw: Draw): Row[] {
   const rows: Row[] = [];
   let [i, j] = [0, 0];
   for (const [x, y] of [...(common(a, b) ?? []), [a.length, b.length] as const]) {
-    rows.push(...facing(a.slice(i, x), b.slice(j, y)));
-    if (x < a.length && y < b.length) rows.push({ old: whole(a[x]!, 'same'), new: whole(b[y]!, 'same') });
+    rows.push(...facing(a.slice(i, x), b.slice(j, y), draw));
+    if (x < a.length && y < b.length) rows.push({ old: whole(a[x]!, 'same', draw), new: whole(b[y]!, 'same', draw) });
     [i, j] = [x + 1, y + 1];
   }
   return rows;
@@ -109,13 +114,13 @@ export function unified(rows: readonly Row[]): Line[] {
   return [...lines, ...added];
 }
 
-function facing(removed: string[], added: string[]): Row[] {
+function facing(removed: string[], added: string[], draw: Draw): Row[] {
   return Array.from({ length: Math.max(removed.length, added.length) }, (_, i) => {
     const [a, b] = [removed[i], added[i]];
-    if (a === undefined) return { old: null, new: whole(b!, 'add') };
-    if (b === undefined) return { old: whole(a, 'del'), new: null };
+    if (a === undefined) return { old: null, new: whole(b!, 'add', draw) };
+    if (b === undefined) return { old: whole(a, 'del', draw), new: null };
     const [old, now] = byWords(a, b);
-    return { old: drawn(a, 'del', old), new: drawn(b, 'add', now) };
+    return { old: draw(a, 'del', old), new: draw(b, 'add', now) };
   });
 }
 

@@ -20,7 +20,7 @@ interface Look {
 
 const looks: Record<string, Omit<Look, 'title'> & { title: PlainKey }> = {
   system: { number: 1, title: 'inspector.sectionSystem', fill: 'var(--color-section-system)', striped: false },
-  tools: { number: 2, title: 'inspector.sectionTools', fill: 'var(--color-section-tools)', striped: false },
+  tools: { number: 2, title: 'shared.tools', fill: 'var(--color-section-tools)', striped: false },
   pinned: { number: 3, title: 'inspector.pinnedFacts', fill: 'var(--color-section-pinned)', striped: false },
   summaries: { number: 4, title: 'inspector.rangeSummaries', fill: 'var(--color-section-summaries)', striped: false },
   originals: { number: 5, title: 'inspector.sectionOriginals', fill: 'var(--color-section-originals)', striped: false },

@@ -144,8 +144,8 @@ describe('the X-ray', () => {
 
   it('shows why a memory was recalled, and goes to its turn', async () => {
     const chunk = { id: 'c1', turnId: 't12', turnSeq: 12, sessionId: '', sessionTitle: '', branchId: 'b', role: 'user', speaker: '', type: 'other' as const, excerpt: 'The port is 7443.', summary: '', tokens: 40, document: '', at: Date.UTC(2026, 4, 2, 12) };
-    const why = { words: ['port'], similarity: 0.97, role: 'user', reason: 'Matched: port.' };
-    const memory = { rank: 1, score: 0.424, form: 'slice', attached: false, chunk, why };
+    const match = { words: ['port'], similarity: 0.97, role: 'user', reason: 'Matched: port.' };
+    const memory = { rank: 1, score: 0.424, form: 'slice', attached: false, chunk, match };
     const item = { source: 'chunk', id: 'c1', seq: 0, from: 0, to: 0, role: '', label: 'Memory 3KF2', tokens: 40, bytes: 160, text: '[2 May 2026] user: The port is 7443.', change: '', turnId: 't12', memory };
     const { app, newest } = await xray({ sections: [{ name: 'retrieved', tokens: 40, cap: 6000, items: [item] }], retrievalError: 'The embedder did not answer.' });
     const source = app.conversation.turns.at(-3)!;
@@ -169,8 +169,8 @@ describe('the X-ray', () => {
 
   it('uses one language for names, sources and reasons of items', async () => {
     const chunk = { id: 'c1', turnId: 't12', turnSeq: 12, sessionId: 'other', sessionTitle: '', branchId: 'b', role: 'user', speaker: '', type: 'other' as const, excerpt: '7443.', summary: '', tokens: 40, document: '', at: Date.UTC(2026, 4, 2, 12) };
-    const why = { words: ['port'], similarity: 0.97, role: 'user', reason: 'Matched: port and 2 more · more similar than 97 % of unrelated text.' };
-    const memory = { rank: 1, score: 0.424, form: 'full', attached: false, chunk, why };
+    const match = { words: ['port'], similarity: 0.97, role: 'user', reason: 'Matched: port and 2 more · more similar than 97 % of unrelated text.' };
+    const memory = { rank: 1, score: 0.424, form: 'full', attached: false, chunk, match };
     const items = [contextItem({ source: 'chunk', text: '7443.', role: 'user', label: 'Memory 3KF2', memory }), contextItem({ source: 'state', text: '7443?', role: 'system', label: 'State summary 3KF2' })];
     const { app, newest } = await xray({ sections: [{ name: 'retrieved', tokens: 40, cap: 6000, items }], usageNote: 'The server reported input_tokens = -4, which is negative.' });
     app.inspector.show('xray', newest.id, 'retrieved');

@@ -149,7 +149,7 @@ function treeBranch(world: World, branch: FakeBranch): TreeBranch {
   const { id, label, parentId, forkSeq, archived, updatedAt } = branch.view;
   return {
     id, label, parentId, forkSeq, archived, updatedAt, turns: lineage.length, own: branch.turns.length,
-    pending: lineage.filter((turn) => turn.state === 'pending').length, headSeq: head?.seq ?? 0, headState: head?.stateAfter ?? '',
+    pending: lineage.filter((turn) => turn.state === 'pending').length, headSeq: head?.seq ?? 0,
     headShortId: (head?.stateAfter ?? '').slice(-4).toUpperCase(), active: world.session(branch.sessionId).row.activeBranch === id, createdAt: branch.createdAt,
   };
 }

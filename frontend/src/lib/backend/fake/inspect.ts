@@ -77,7 +77,7 @@ export function inspectService(world: World, streams: Streams): InspectService {
 function pendingView(world: World, turn: TurnView, order: number): PendingView {
   return {
     turnId: turn.id, seq: turn.seq, title: turn.user[0]?.text.slice(0, 60) ?? '', tokens: turn.inputTokens % 900 + turn.outputTokens,
-    why: order === 0 ? 'Its summary is being written' : `It waits for #${turn.seq - 1}`, waitsFor: order === 0 ? '' : `#${turn.seq - 1}`,
+    reason: order === 0 ? 'Its summary is being written' : `It waits for #${turn.seq - 1}`, waitsFor: order === 0 ? '' : `#${turn.seq - 1}`,
     inContext: true, job: world.jobs.find((job) => job.turnId === turn.id) ?? jobView(), createdAt: turn.createdAt,
   };
 }
@@ -128,7 +128,7 @@ function moveJob(world: World, id: number, more: Partial<JobView>): void {
 function activity(world: World, branchId: string): ActivityPanel {
   const count = (state: string) => world.jobs.filter((job) => job.state === state).length;
   const turns = branchId === '' ? [] : world.lineage(branchId).slice(-12).reverse().map(turnMetrics);
-  return { jobs: world.jobs, queued: count('queued'), running: count('running'), dead: count('dead'), recovery: recovery(world), earlier: [], turns };
+  return { jobs: world.jobs, queued: count('queued'), running: count('running'), failed: count('dead'), recovery: recovery(world), earlier: [], turns };
 }
 
 /** The metrics of a turn. */

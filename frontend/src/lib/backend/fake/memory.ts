@@ -1,4 +1,4 @@
-import type { BlockView, ChunkRow, KnownItem, KnownKind, MatchWhy, MemoryChip, MemoryFilter, MemoryService, TurnView } from '../types';
+import type { BlockView, ChunkRow, KnownItem, KnownKind, MatchView, MemoryChip, MemoryFilter, MemoryService, TurnView } from '../types';
 import { BackendError } from '../errors';
 import { block, errorView } from './shapes';
 import type { World } from './world';
@@ -40,7 +40,7 @@ export function memoryService(world: World): MemoryService {
       const best = found[0]?.shared ?? 1;
       return {
         hits: found.slice(0, filter.limit || 20).map(({ chunk, shared }, i) => ({
-          chunk: chunk.row, rank: i + 1, score: shared / best, why: whyOf(chunk, asked),
+          chunk: chunk.row, rank: i + 1, score: shared / best, match: matchOf(chunk, asked),
         })),
         candidates: scored.length, embedder, warning: '', totalMs: 3.4, embedMs: 0.2, vectorMs: 1.1, keywordMs: 1.9,
       };
@@ -74,7 +74,7 @@ function known(world: World, kind: KnownKind): KnownItem[] {
   });
 }
 
-function whyOf({ row, text }: Chunk, asked: ReadonlySet<string>): MatchWhy {
+function matchOf({ row, text }: Chunk, asked: ReadonlySet<string>): MatchView {
   const words = [...new Set(text.match(/[\p{L}\p{N}]{2,}/gu) ?? [])].filter((word) => asked.has(word.toLowerCase()));
   return { words, similarity: 0.97, role: row.role, reason: `Matched: ${words.join(', ')} · more similar than 97 % of unrelated text.` };
 }

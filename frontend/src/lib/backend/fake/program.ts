@@ -16,16 +16,18 @@ export class Program {
   readonly #vendors: ModelView[];
   keys: KeyView[];
   settings: Setting[];
+  /** The error of the configuration file while the program runs. */
+  fileError = '';
   startup: Startup;
   localServers: LocalServer[];
   /** The result of the last check for updates, and of the next one. */
-  updates: UpdateView = { feed: false, verdict: '', newest: '', page: '', at: 0, why: '', hint: '' };
-  feed: Partial<UpdateView> = { verdict: 'current', newest: '0.2.0', at: Date.UTC(2026, 10, 23, 12), why: '', hint: '' };
+  updates: UpdateView = { feed: false, verdict: '', newest: '', page: '', at: 0, reason: '', hint: '' };
+  feed: Partial<UpdateView> = { verdict: 'current', newest: '0.2.0', at: Date.UTC(2026, 10, 23, 12), reason: '', hint: '' };
   /** Key combinations that another program uses. */
   takenKeys: readonly string[] = ['Ctrl+Alt+T'];
-  autostart: AutostartView = { on: false, other: '', place: '/home/ada/.config/autostart/contextinfinity.desktop', why: '' };
+  autostart: AutostartView = { on: false, other: '', place: '/home/ada/.config/autostart/contextinfinity.desktop', reason: '' };
   readonly #offers = seedOffers();
-  costs: CostView = { turn: null, session: null, month: null, estimate: false, pricesDate: '2026-08-05', unpriced: 0, budget: 0, today: false, state: '' };
+  costs: CostView = { turn: null, session: null, month: null, sessionBackground: null, monthBackground: null, estimate: false, pricesDate: '2026-08-05', unpriced: 0, budget: 0, today: false, state: '' };
 
   constructor(seed: ProgramSeed) {
     this.#vendors = vendorModels();
@@ -43,14 +45,14 @@ export class Program {
   /** Every combination can be registered except those of another program. */
   quickKey(): QuickKeyView {
     const keys = this.valueOf('desktop.quick_ask_keys');
-    const view = { keys, given: '', why: '', hint: '' };
+    const view = { keys, given: '', reason: '', hint: '' };
     if (keys === '') return { ...view, phase: 'off' };
-    if (this.takenKeys.includes(keys)) return { ...view, phase: 'failed', why: `Another program has ${keys} already.`, hint: 'Choose another combination.' };
+    if (this.takenKeys.includes(keys)) return { ...view, phase: 'failed', reason: `Another program has ${keys} already.`, hint: 'Choose another combination.' };
     return { ...view, phase: 'bound', given: keys };
   }
 
   view(): SettingsView {
-    return { path: '/home/ada/.config/contextinfinity/config.toml', dataDir: this.startup.dataDir, settings: this.settings, error: '' };
+    return { path: '/home/ada/.config/contextinfinity/config.toml', dataDir: this.startup.dataDir, settings: this.settings, error: this.fileError };
   }
 
   valueOf(key: string): string {
@@ -108,6 +110,9 @@ export class Program {
 
   setFavourite(name: string, favourite: boolean): ModelView[] {
     this.models = this.models.map((model) => (model.name === name ? { ...model, favourite } : model));
+    const key = 'general.favourite_models';
+    const others = (JSON.parse(this.valueOf(key)) as string[]).filter((other) => other !== name);
+    this.set(key, JSON.stringify(favourite ? [...others, name] : others));
     return this.models;
   }
 
@@ -134,13 +139,13 @@ export class Program {
     else this.keys = this.keys.map((entry) => (entry.provider === provider ? { ...entry, source } : entry));
     // As in the program, a vendor's own models appear when its key is set.
     const missing = this.#vendors.filter((model) => model.provider === provider && !this.models.some((other) => other.name === model.name));
-    this.models = [...missing, ...this.models].map((model) => (model.provider === provider ? { ...model, usable: true, why: '' } : model));
+    this.models = [...missing, ...this.models].map((model) => (model.provider === provider ? { ...model, usable: true, reason: '' } : model));
     return this.keys;
   }
 
   removeKey(provider: string): KeyView[] {
     this.keys = this.keys.map((entry) => (entry.provider === provider ? { ...entry, source: '' } : entry));
-    this.models = this.models.map((model) => (model.provider === provider ? { ...model, usable: false, why: 'There is no key for it' } : model));
+    this.models = this.models.map((model) => (model.provider === provider ? { ...model, usable: false, reason: 'There is no key for it' } : model));
     return this.keys;
   }
 
@@ -179,15 +184,15 @@ function faultOf(found: Setting, value: string): string {
 function vendorModels(): ModelView[] {
   return [
     modelView({ name: 'sonnet', provider: 'anthropic', modelId: 'claude-sonnet', apiKeyEnv: 'ANTHROPIC_API_KEY', maxOutput: 64_000 }),
-    modelView({ name: 'gpt', provider: 'openai', modelId: 'gpt-5', apiKeyEnv: 'OPENAI_API_KEY', contextLimit: 400_000, usable: false, why: 'There is no key for openai' }),
+    modelView({ name: 'gpt', provider: 'openai', modelId: 'gpt-5', apiKeyEnv: 'OPENAI_API_KEY', contextLimit: 400_000, usable: false, reason: 'There is no key for openai' }),
   ];
 }
 
 function seedModels(firstRun: boolean): ModelView[] {
   const [sonnet, gpt] = vendorModels() as [ModelView, ModelView];
   return [
-    ...(firstRun ? [] : [{ ...sonnet, default: true, usable: true, why: '' }, gpt]),
-    modelView({ name: 'local', provider: 'chatcompletions', modelId: 'qwen3:8b', baseUrl: 'http://127.0.0.1:11434/v1', contextLimit: 32_768, ceiling: 26_000, limitSource: 'configured', builtIn: false, usable: !firstRun, why: firstRun ? 'The server does not answer' : '' }),
+    ...(firstRun ? [] : [{ ...sonnet, default: true, usable: true, reason: '' }, gpt]),
+    modelView({ name: 'local', provider: 'chatcompletions', modelId: 'qwen3:8b', baseUrl: 'http://127.0.0.1:11434/v1', contextLimit: 32_768, ceiling: 26_000, limitSource: 'configured', builtIn: false, usable: !firstRun, reason: firstRun ? 'The server does not answer' : '' }),
     modelView({ default: firstRun }),
   ];
 }
@@ -204,11 +209,12 @@ function seedSettings(): Setting[] {
   const number = { type: 'int', unit: 'tokens' };
   return [
     setting({ key: 'general.default_model', label: 'Default model', help: 'The model of a new conversation.', value: 'sonnet', default: '' }),
+    setting({ key: 'general.favourite_models', label: 'Favourite models', help: 'The names of the models that are listed first where you choose one.', type: 'list', value: '[]', default: '[]' }),
     setting({ key: 'ui.language', label: 'Language', help: 'The language of the window.', type: 'choice', choices: ['system', 'en', 'de', 'zh-CN'], value: 'system', default: 'system' }),
     setting({ key: 'desktop.close_to_tray', label: 'Close to the tray', help: 'Closing the window leaves the program in the tray, where there is one.', type: 'bool', value: 'true', default: 'true' }),
     setting({ key: 'desktop.notifications', label: 'Notifications', help: 'Tells when a long answer ends while the window is hidden.', type: 'bool', value: 'true', default: 'true' }),
     setting({ key: 'desktop.quick_ask_keys', label: 'Quick ask from anywhere', help: 'Keys that open the small window whichever program you are in.', type: 'string', value: '', default: '' }),
-    setting({ key: 'updates.url', label: 'Release feed', help: 'The https address that is asked for new versions.', type: 'string', value: '', default: '' }),
+    setting({ key: 'updates.url', label: 'Release feed', help: 'The https address that is asked for new versions; on this computer, also an http address.', type: 'string', value: '', default: '' }),
     setting({ key: 'updates.daily', label: 'Look for a new version each day', help: 'Off, the feed is asked only when you ask.', type: 'bool', value: 'false', default: 'false' }),
     setting({ key: 'export.format', group: 'Export', label: 'Format', help: 'What dragging a session out of the window makes.', type: 'choice', choices: ['bundle', 'md', 'json', 'html'], value: 'bundle', default: 'bundle' }),
     setting({ key: 'budget.working_set_tokens', group: 'Context budget', label: 'Working set', help: 'The most input one request may hold. More remembers more and costs more.', value: '50000', default: '50000', min: 2_000, max: 2_000_000, ...number }),

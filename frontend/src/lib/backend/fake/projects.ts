@@ -38,7 +38,7 @@ export function projectsService(world: World): ProjectsService {
     world.changed('projects', project.view.id, '');
     return shown(project);
   };
-  const file = (path: string, size: number): ProjectFileView => ({ path, id: world.id('f'), mediaType: 'text/markdown', size, tokens: Math.ceil(size / 4), modifiedAt: world.now(), indexed: true });
+  const file = (path: string, size: number): ProjectFileView => ({ path, id: world.id('f'), mediaType: 'text/markdown', size, tokens: Math.ceil(size / 4), indexed: true });
   return {
     panel: async () => ({ rev: world.rev, projects: world.projects.map(shown).map(({ id, name, sessions, files }) => ({ id, name, sessions, files })) }),
     project: async (id) => shown(find(id)),
@@ -83,7 +83,7 @@ export function projectsService(world: World): ProjectsService {
       const project = find(id);
       if (dir !== '' && !dir.startsWith('/')) throw new BackendError(errorView(`"${dir}" is not a whole path; nothing was changed.`, 'start it at the root of the file system', 'invalid'));
       project.watched = dir === '' ? [] : folder.map((path, i) => file(path, 900 + 400 * i));
-      const scan = scanView({ at: world.now(), found: folder.length, new: folder, newCount: folder.length, skipped: [{ why: 'may hold secrets', count: 1 }], skippedFiles: [{ path: '.env', why: 'may hold secrets' }] });
+      const scan = scanView({ at: world.now(), found: folder.length, new: folder, newCount: folder.length, skipped: [{ reason: 'may hold secrets', count: 1 }], skippedFiles: [{ path: '.env', reason: 'may hold secrets' }] });
       Object.assign(project.view, { watch: dir, scan: dir === '' ? null : scan });
       return changed(project);
     },

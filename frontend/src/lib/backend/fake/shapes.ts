@@ -24,7 +24,7 @@ export function sessionRow(more: Partial<SessionRow> = {}): SessionRow {
 }
 
 export function branchView(more: Partial<BranchView> = {}): BranchView {
-  return { id: 'b1', label: 'main', parentId: '', forkSeq: 0, turns: 0, headSeq: 0, headState: '', updatedAt: 0, active: true, archived: false, ...more };
+  return { id: 'b1', label: 'main', parentId: '', forkSeq: 0, turns: 0, headSeq: 0, updatedAt: 0, active: true, archived: false, ...more };
 }
 
 export function jobView(more: Partial<JobView> = {}): JobView {
@@ -37,7 +37,7 @@ export function jobView(more: Partial<JobView> = {}): JobView {
 export function modelView(more: Partial<ModelView> = {}): ModelView {
   return {
     name: 'recall', provider: 'recall', modelId: 'recall', baseUrl: '', apiKeyEnv: '', contextLimit: 200_000, maxOutput: 8_000,
-    limitSource: 'table: gpt-5', ceiling: 50_000, stream: true, allowPlainHttp: false, usable: true, why: '', default: false, builtIn: true, options: '',
+    limitSource: 'table: gpt-5', ceiling: 50_000, stream: true, allowPlainHttp: false, usable: true, reason: '', default: false, builtIn: true, options: '',
     images: '', tools: '', reasoning: '', favourite: false, local: false, priceInput: 0, priceCached: 0, priceOutput: 0, priceSource: '', ...more,
   };
 }
@@ -54,7 +54,7 @@ export function errorView(message: string, hint = '', code: Code = 'invalid'): E
 }
 
 export function emptyDraft(): Draft {
-  return { text: '', images: [], files: [], memories: [], queued: false };
+  return { text: '', images: [], files: [], memories: [] };
 }
 
 export const utf8Length = (text: string): number => new TextEncoder().encode(text).length;

@@ -134,12 +134,12 @@ export function storageService(world: World, program: Program, tasks: FakeTasks,
         kind: 'verify', title: 'Check everything', unit: '', total: 3, details: ['the database: records, ledger and index', 'what models saw, assembled again', 'journals of answers'],
         ends: (cancelled) => (cancelled ? {} : { check: { problems: disk.wrong.length, findings: disk.wrong } }),
       }),
-    deletePreview: async (kind, id) => previewOf(world, disk, kind, id),
-    erase: async (kind, id, confirm) => {
-      const preview = previewOf(world, disk, kind, id);
+    deletePreview: async (kind, id, copies) => previewOf(world, disk, kind, id, copies),
+    erase: async (kind, id, confirm, copies) => {
+      const preview = previewOf(world, disk, kind, id, copies);
       if (confirm.trim().toLowerCase() !== preview.confirm) throw new BackendError(errorView(`What was typed is not “${preview.confirm}”; nothing was deleted.`, '', 'invalid'));
       if (preview.reason !== '') throw new BackendError(errorView(preview.reason, '', 'conflict'));
-      const receipt: ReceiptView = { id: world.id('receipt'), kind, subject: id, at: world.now(), parts: preview.parts, backups: preview.backups, copies: preview.copies };
+      const receipt: ReceiptView = { id: world.id('receipt'), kind, subject: id, at: world.now(), parts: preview.parts, backups: preview.backups, copies: preview.copies, included: preview.included.map(() => world.id('receipt')) };
       disk.receipts = [receipt, ...disk.receipts];
       if (kind === 'project') {
         world.projects = world.projects.filter(({ view }) => view.id !== id);
@@ -150,6 +150,10 @@ export function storageService(world: World, program: Program, tasks: FakeTasks,
         world.sessions.delete(id);
         world.changed('sessions', id, id);
         world.changed('session', id, id);
+        for (const { sessionId } of preview.included) {
+          world.sessions.delete(sessionId);
+          world.changed('session', sessionId, sessionId);
+        }
       } else world.touch(Object.assign(world.turn(id), { user: [block('text', erasedMark)], assistant: [block('text', erasedMark)], memories: 0, erasedAt: receipt.at }));
       return receipt;
     },
@@ -168,13 +172,13 @@ export function storageService(world: World, program: Program, tasks: FakeTasks,
   };
 }
 
-function previewOf(world: World, disk: FakeDisk, kind: string, id: string): DeletePreview {
+function previewOf(world: World, disk: FakeDisk, kind: string, id: string, copies: readonly string[]): DeletePreview {
   if (kind === 'project') {
     const project = world.projects.find(({ view }) => view.id === id);
     if (!project) throw new BackendError(errorView('There is no such project; it may have been deleted.', '', 'not_found'));
     const files = project.documents.length + project.watched.length;
     const parts = [{ store: 'projects', label: 'project', count: 1 }, { store: 'project_facts', label: 'pinned facts of the project', count: project.view.facts.length }, { store: 'project_files', label: 'files of the project', count: files }];
-    return { kind, title: project.view.name, confirm: 'delete', parts: parts.filter(({ count }) => count > 0), sessions: [], backups: disk.backups.map((backup) => backup.name), copies: [], reason: '' };
+    return { kind, title: project.view.name, confirm: 'delete', parts: parts.filter(({ count }) => count > 0), sessions: [], backups: disk.backups.map((backup) => backup.name), copies: [], included: [], reason: '' };
   }
   const turn = kind === 'turn' ? world.turn(id) : undefined;
   const session = turn ? world.sessionOf(turn) : world.session(id);
@@ -192,7 +196,8 @@ function previewOf(world: World, disk: FakeDisk, kind: string, id: string): Dele
   return {
     kind, title: turn ? `#${turn.seq} of ${title || '(untitled)'}` : title || '(untitled)', confirm: 'delete', parts, sessions: others,
     backups: many > 1 || turn ? disk.backups.filter((one) => one.at > session.row.createdAt).map((one) => `backups/${one.name}`) : [],
-    copies: disk.copies,
+    copies: disk.copies.filter((copy) => !copies.includes(copy.sessionId)),
+    included: disk.copies.filter((copy) => copies.includes(copy.sessionId)),
     reason: running ? 'An answer of this conversation is being written; nothing was deleted.' : '',
   };
 }

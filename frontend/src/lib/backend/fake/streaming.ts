@@ -92,7 +92,7 @@ export class Streams {
     const session = this.#world.sessionOf(turn).row.id;
     this.#world.frame({
       session, branch: turn.branchId, turn: turn.id, step: run.step, attempt: turn.attempts, seq: run.seq,
-      block: 0, kind: 'text', text, tool: '', displayed: turn.displayed, durable: turn.durable, journal_seq: run.seq,
+      block: 0, kind: 'text', text, tool: '', displayed: turn.displayed, durable: turn.durable,
     });
   }
 
@@ -117,7 +117,7 @@ export class Streams {
     this.#world.changed('jobs', '', '');
     this.#world.changed('session', session.row.id, session.row.id);
     setTimeout(() => this.commit(turn), this.pace.commitMs);
-    this.#sendQueued(turn.branchId);
+    this.#sendQueued(turn.branchId, outcome);
   }
 
   /** Makes the turn's state the head, in order. */
@@ -147,12 +147,21 @@ export class Streams {
     this.#running.delete(run.turn.id);
   }
 
-  #sendQueued(branchId: string): void {
+  /** Sends the next queued message after an answer, unless it was stopped. */
+  #sendQueued(branchId: string, outcome: string): void {
     const branch = this.#world.branch(branchId);
-    if (!branch.draft.queued) return;
-    const turn = this.#world.addTurn(branchId, { user: [block('text', branch.draft.text)], assistant: [], model: this.#world.session(branch.sessionId).model });
-    branch.draft = { text: '', images: [], files: [], memories: [], queued: false };
-    this.#world.changed('draft', branchId, branch.sessionId);
+    if (branch.queue.length === 0) return;
+    if (outcome === 'stopped') branch.held = 'stop';
+    this.#world.changed('queue', branchId, branch.sessionId);
+    if (branch.held === '') this.sendNext(branchId);
+  }
+
+  sendNext(branchId: string): void {
+    const branch = this.#world.branch(branchId);
+    const next = branch.queue.shift();
+    if (!next) return;
+    const turn = this.#world.addTurn(branchId, { user: [block('text', next.message.text)], assistant: [], model: this.#world.session(branch.sessionId).model });
+    this.#world.changed('queue', branchId, branch.sessionId);
     this.start(turn);
   }
 }

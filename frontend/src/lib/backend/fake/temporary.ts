@@ -50,7 +50,7 @@ class Temporaries {
   send(id: string, request: SendRequest): SendResult {
     const chat = this.#chat(id);
     if (chat.timer !== undefined) throw new BackendError(errorView('The answer before is still arriving', 'Stop it first.', 'busy'));
-    const images = request.images.map((image) => block('image', '', { name: image.mediaType, data: `data:${image.mediaType};base64,${image.data}` }));
+    const images = request.images.map((image) => block('image', image.name, { name: image.mediaType, data: `data:${image.mediaType};base64,${image.data}` }));
     const now = this.#world.now();
     const turn = turnView({
       id: this.#world.id('t'), branchId: id, seq: chat.turns.length + 1, phase: 'Responding', outcome: '', state: 'responding',
@@ -91,7 +91,7 @@ class Temporaries {
     Object.assign(turn, { assistant: [block('text', written)], liveSeq: turn.liveSeq + 1, displayed: utf8Length(written) });
     this.#world.frame({
       session: chat.id, branch: chat.id, turn: turn.id, step: turn.liveStep, attempt: 1, seq: turn.liveSeq,
-      block: 0, kind: 'text', text, tool: '', displayed: turn.displayed, durable: 0, journal_seq: 0,
+      block: 0, kind: 'text', text, tool: '', displayed: turn.displayed, durable: 0,
     });
     chat.timer = setTimeout(() => this.#next(chat, turn), this.#pace.frameMs);
   }

@@ -17,7 +17,7 @@ import type { World } from './world';
 
 export function toolCall(more: Partial<ToolCallView> = {}): ToolCallView {
   return {
-    id: 'c1', toolUseId: 'u1', turnId: 't1', step: 'p1', name: 'staging-db__read_query', source: 'staging-db', tool: 'read_query', title: '', state: 'proposed', decision: '', reason: '', why: '',
+    id: 'c1', toolUseId: 'u1', turnId: 't1', step: 'p1', name: 'staging-db__read_query', source: 'staging-db', tool: 'read_query', title: '', state: 'proposed', decision: '', reason: '', explanation: '',
     effects: true, arguments: '{}', preview: '', redactions: 0, result: '', resultMore: false, isError: false, images: 0, definition: '', runs: 0, running: false,
     progressDone: 0, progressTotal: 0, progressMessage: '', createdAt: 0, decidedAt: 0, startedAt: 0, endedAt: 0, ...more,
   };
@@ -86,7 +86,7 @@ export class FakeTools {
   }
 
   run(call: ToolCallView): void {
-    this.update(call, { state: 'started', running: true, startedAt: this.#world.now(), runs: call.runs + 1, reason: '', why: '' });
+    this.update(call, { state: 'started', running: true, startedAt: this.#world.now(), runs: call.runs + 1, reason: '', explanation: '' });
     if (this.runMs !== Infinity) setTimeout(() => call.running && this.end(call, { result: `Result of ${call.tool}` }), this.runMs);
   }
 

@@ -114,7 +114,7 @@ export class FakeTasks {
 export function workService(world: World, tasks: FakeTasks): WorkService {
   const background = (): Background => ({
     paused: tasks.paused, queued: world.jobs.filter((job) => job.state === 'queued').length, running: tasks.paused ? 0 : world.jobs.filter((job) => job.state === 'running').length,
-    dead: world.jobs.filter((job) => job.state === 'dead').length, trayHost: true, closeHides: true,
+    failed: world.jobs.filter((job) => job.state === 'dead').length,
   });
   return {
     tasks: async () => tasks.list,

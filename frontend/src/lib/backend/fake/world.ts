@@ -1,5 +1,6 @@
 /** The data of the fake program: sessions, branches and turns, and the notifications when they change. */
-import type { BranchView, Change, ChangeKind, Draft, Frame, Header, JobView, PinSuggestion, PinView, RangeView, ImportedInstructions, SessionRow, SessionSettings, SessionSnapshot, SessionStatus, StateView, TurnView } from '../types';
+import type { BranchView, Change, ChangeKind, Draft, Frame, Header, JobView, PinSuggestion, PinView, QueueView, RangeView, ImportedInstructions, SessionRow, SessionSettings, SessionSnapshot, SessionStatus, StateView, TurnView } from '../types';
+import { queueView } from './queue';
 import { branchView, emptyDraft, errorView, sessionRow, turnView } from './shapes';
 import { BackendError } from '../errors';
 import type { FakeProject } from './projects';
@@ -11,6 +12,11 @@ export interface FakeBranch {
   /** Its own turns; those before forkSeq are its parent's. */
   turns: TurnView[];
   draft: Draft;
+  /** Messages that wait to be sent, and why they are not sent automatically. */
+  queue: { id: string; message: Draft }[];
+  held: QueueView['held'];
+  /** Why the first one was refused. */
+  refused: QueueView['error'];
   pins: PinView[];
   suggested: PinSuggestion[];
   states: StateView[];
@@ -88,7 +94,7 @@ export class World {
     const id = this.id('b');
     const branch: FakeBranch = {
       view: branchView({ id, label, parentId, forkSeq, updatedAt: this.now() }),
-      sessionId, createdAt: this.now(), turns: [], draft: emptyDraft(), pins: [], suggested: [], states: [], ranges: [],
+      sessionId, createdAt: this.now(), turns: [], draft: emptyDraft(), queue: [], held: '', refused: null, pins: [], suggested: [], states: [], ranges: [],
     };
     this.branches.set(id, branch);
     this.session(sessionId).branchIds.push(id);
@@ -124,9 +130,9 @@ export class World {
   }
 
   /** The session's own scope, otherwise its project's, otherwise only the branch's past. */
-  scopeOf(session: FakeSession): string {
+  scopeOf(session: FakeSession, model = session.model): string {
     const project = this.projectOf(session);
-    return (session.scope === 'project' && !project ? '' : session.scope) || (project ? 'project' : session.model === 'recall' ? 'all' : 'lineage');
+    return (session.scope === 'project' && !project ? '' : session.scope) || (project ? 'project' : model === 'recall' ? 'all' : 'lineage');
   }
 
   lineage(branchId: string): TurnView[] {
@@ -167,7 +173,7 @@ export class World {
     const lineage = this.lineage(branch.view.id);
     const head = headOf(lineage);
     const active = this.session(branch.sessionId).row.activeBranch === branch.view.id;
-    return { ...branch.view, turns: lineage.length, headSeq: head?.seq ?? 0, headState: head?.stateAfter ?? '', active };
+    return { ...branch.view, turns: lineage.length, headSeq: head?.seq ?? 0, active };
   }
 
   header(branchId: string, model = ''): Header {
@@ -187,10 +193,10 @@ export class World {
       pending: lineage.filter((turn) => turn.state === 'pending').length,
       turnId: newest?.id ?? '', turnSeq: newest?.seq ?? 0, phase: newest?.phase ?? '', outcome: newest?.outcome ?? '',
       displayed: newest?.displayed ?? 0, durable: newest?.durable ?? 0,
-      contextTokens: tokens, contextRecalled: 0, contextCeiling: 50_000, summaries, extracts, infinity: this.infinity,
+      contextTokens: tokens, contextRecalled: 0, contextMemory: this.infinity ? 6_000 : 0, contextCeiling: 50_000, summaries, extracts, infinity: this.infinity,
       contextState: percent < 70 ? 'plenty' : percent <= 90 ? 'filling' : 'nearly full',
       model: model || session.model, modelWindow: 200_000,
-      projectId: this.projectOf(session)?.view.id ?? '', project: this.projectOf(session)?.view.name ?? '', scope: this.scopeOf(session), ownScope: session.scope,
+      projectId: this.projectOf(session)?.view.id ?? '', project: this.projectOf(session)?.view.name ?? '', scope: this.scopeOf(session, model || session.model), ownScope: session.scope,
     };
   }
 
@@ -201,7 +207,7 @@ export class World {
     return {
       rev: this.rev, session: this.row(session), header: this.header(branch.view.id),
       branches: session.branchIds.map((id) => this.branchViewOf(this.branch(id))),
-      turns: lineage.slice(-60), firstSeq: lineage[0]?.seq ?? 0, lastSeq: lineage.at(-1)?.seq ?? 0, draft: branch.draft,
+      turns: lineage.slice(-60), firstSeq: lineage[0]?.seq ?? 0, lastSeq: lineage.at(-1)?.seq ?? 0, draft: branch.draft, queue: queueView(branch),
     };
   }
 }

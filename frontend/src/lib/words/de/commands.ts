@@ -47,6 +47,7 @@ export default {
   tabActivity: 'Aktivität anzeigen: Aufträge, Kennzahlen, Wiederherstellung',
   model: 'Ab jetzt mit einem anderen Modell antworten',
   decide: 'Über wartende Werkzeugaufrufe entscheiden',
+  decideCall: 'Wartenden Aufruf einmal erlauben (Alt+S: Sitzung, Alt+A: immer, Alt+D: ablehnen, Alt+N: nie)',
   insertPrompt: 'Gespeicherten Prompt einfügen',
   savePrompt: 'Nachricht als Prompt speichern',
   assistant: 'Dieser Sitzung die Einstellungen eines Assistenten geben',

@@ -22,4 +22,5 @@ export default {
   editing: 'Text bearbeiten',
   closing: 'Fenster schließen',
   choosing: 'Mehrere Sitzungen in der Liste auswählen',
+  deciding: 'Über Werkzeugaufrufe entscheiden',
 } satisfies Translation<typeof en>;

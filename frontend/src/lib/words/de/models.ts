@@ -42,7 +42,6 @@ export default {
   runsHere: 'läuft hier',
   prices: '{input} Eingabe, {output} Ausgabe',
   pricesEstimate: 'etwa {input} Eingabe, {output} Ausgabe',
-  thousands: '{thousands, number}k',
   asking: 'Seine Modelle werden abgefragt…',
   noModels: 'Es hat kein Modell.',
   moreFrom: 'Weitere von {place}',

@@ -2,11 +2,9 @@ export default {
   // Dialogs.
   renameSession: 'Rename session',
   renameBranch: 'Rename branch',
-  rename: 'Rename',
   newAfter: 'New branch after #{seq}',
   newAfterHelp: 'Starts after #{seq}. Existing branches don\'t change.',
   fork: 'Fork',
-  name: 'Name',
   automaticName: 'Leave empty for an automatic name',
   compareWith: 'Compare “{label}” with',
   sentAfter: 'What would be sent after #{seq}',
@@ -23,14 +21,12 @@ export default {
   exportNamed: 'Export {label}',
   archiveNamed: 'Archive {label}',
   unarchiveNamed: 'Unarchive {label}',
-  turns: '{count, plural, one {# turn} other {# turns}}',
   turnsForked: '{count, plural, one {# turn} other {# turns}}, forked after #{seq}',
   switch: 'Switch branch',
   showTree: 'Show tree',
   newFromHere: 'New branch from here…',
   compareWithOther: 'Compare with…',
   renameThisSession: 'Rename session…',
-  export: 'Export…',
   sessionSettings: 'Session settings…',
 
   // Versions of a turn, and answers side by side.
@@ -89,9 +85,9 @@ export default {
   goTo: 'Go to it',
   open: 'Open',
   turnsOf: 'Turns of {label}',
-  openThere: 'Open it there',
+  openThere: 'Open the branch at this turn',
   noneOwn: 'No turns of its own',
-  noneOwnMore: 'The other branch contains all of it.',
+  noneOwnMore: 'All its turns are also in the other branch.',
   moreTurns: 'Show more, {count, plural, one {# turn} other {# turns}} left',
 
   // The tree.
@@ -111,7 +107,7 @@ export default {
   smaller: 'Smaller (-)',
   larger: 'Larger (+)',
   allOfIt: 'Whole tree (0)',
-  howDrawn: 'How the tree is drawn',
+  howDrawn: 'Layout of the tree',
   asRows: 'Rows',
   asTree: 'Tree',
   backToColumn: 'Back to the column (Esc)',
@@ -140,7 +136,6 @@ export default {
   rollBack: 'Roll back',
   compare: 'Compare',
   moreFor: 'More for {title}',
-  moreActs: 'More',
   forkAfter: 'Fork after #{seq}…',
   rollBackTo: 'Roll back to #{seq}',
   rollBackHelp: 'Creates a branch that ends there; nothing is deleted',
@@ -157,4 +152,9 @@ export default {
   endsHere: 'The branch ends here',
   onlyOne: 'There is only one branch',
   isOpen: 'This branch is open; switch first',
+
+  // Another branch became the active one elsewhere.
+  activeElsewhere: 'The active branch is now <b>“{label}”</b>, changed outside this window. You are on “{open}”; sending a message here makes it active again.',
+  switchToIt: 'Switch to it',
+  stayHere: 'Stay here',
 } as const;

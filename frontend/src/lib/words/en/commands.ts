@@ -45,6 +45,7 @@ export default {
   tabActivity: 'Show activity: jobs, figures, recovery',
   model: 'Use another model from now on',
   decide: 'Decide about waiting tool calls',
+  decideCall: 'Allow a waiting call once (Alt+S: session, Alt+A: always, Alt+D: deny, Alt+N: never)',
   insertPrompt: 'Insert a saved prompt',
   savePrompt: 'Save the message as a prompt',
   assistant: 'Give this session the settings of an assistant',

@@ -7,10 +7,8 @@ export default {
   leftOut: 'More about this conversation',
 
   // The model selector.
-  model: 'Model',
   models: 'Models',
   noModel: 'None',
-  settings: 'Settings',
   builtIn: 'Built in, from your own history',
   cannotBeUsed: 'Cannot be used',
   allModels: 'All models and effort…',
@@ -18,7 +16,6 @@ export default {
   changeModel: 'Change model. Now {provider}, {thousands, number}k window',
   changeModelCost: 'Change model. Now {provider}, {thousands, number}k window. {cost}',
   chooseModel: 'Choose a model',
-  thousands: '{thousands, number}k',
 
   // Switching to another model.
   switchTitle: 'Switch to {model}?',
@@ -105,6 +102,7 @@ export default {
   used: '{share} used',
   contextTitle: 'The next request would contain {tokens, number} of {ceiling, number} tokens: {state}.',
   recalled: '{tokens, number} of them are recalled memory, which gives way when room is needed.',
+  memoryAdds: 'Memory found for the message can add up to {tokens, number}.',
   rangeSummaries: '{count, plural, one {# range summary replaces} other {# range summaries replace}} the oldest turns.',
   extracts: '{count, plural, one {# extract replaces} other {# extracts replace}} the oldest turns.',
   summariesAndExtracts: '{summaries, plural, one {# range summary} other {# range summaries}} and {extracts, plural, one {# extract} other {# extracts}} replace the oldest turns.',

@@ -1,84 +1,41 @@
-import autostart from './autostart';
-import branches from './branches';
-import commandGroups from './commandGroups';
-import commands from './commands';
-import composer from './composer';
-import documents from './documents';
-import embedders from './embedders';
-import errors from './errors';
-import find from './find';
-import firstrun from './firstrun';
-import header from './header';
-import inspector from './inspector';
-import keyNames from './keyNames';
-import keys from './keys';
-import knows from './knows';
-import library from './library';
-import markdown from './markdown';
-import memory from './memory';
-import models from './models';
-import palette from './palette';
-import programs from './programs';
-import projects from './projects';
-import quick from './quick';
-import search from './search';
-import servers from './servers';
-import session from './session';
-import sessions from './sessions';
-import settings from './settings';
-import shared from './shared';
-import sharing from './sharing';
-import shell from './shell';
-import state from './state';
-import storage from './storage';
-import temporary from './temporary';
-import tools from './tools';
-import transcript from './transcript';
-import transfer from './transfer';
-import units from './units';
-import updates from './updates';
-import windows from './windows';
-
 /** English: all other languages are translated from it and fall back to it. */
-export default {
-  autostart,
-  branches,
-  commandGroups,
-  commands,
-  composer,
-  documents,
-  embedders,
-  errors,
-  find,
-  firstrun,
-  header,
-  inspector,
-  keyNames,
-  keys,
-  knows,
-  library,
-  markdown,
-  memory,
-  models,
-  palette,
-  programs,
-  projects,
-  quick,
-  search,
-  servers,
-  session,
-  sessions,
-  settings,
-  shared,
-  sharing,
-  shell,
-  state,
-  storage,
-  temporary,
-  tools,
-  transcript,
-  transfer,
-  units,
-  updates,
-  windows,
-};
+export { default as autostart } from './autostart';
+export { default as branches } from './branches';
+export { default as commandGroups } from './commandGroups';
+export { default as commands } from './commands';
+export { default as composer } from './composer';
+export { default as documents } from './documents';
+export { default as embedders } from './embedders';
+export { default as errors } from './errors';
+export { default as find } from './find';
+export { default as firstrun } from './firstrun';
+export { default as header } from './header';
+export { default as inspector } from './inspector';
+export { default as keyNames } from './keyNames';
+export { default as keys } from './keys';
+export { default as knows } from './knows';
+export { default as library } from './library';
+export { default as markdown } from './markdown';
+export { default as memory } from './memory';
+export { default as models } from './models';
+export { default as palette } from './palette';
+export { default as programs } from './programs';
+export { default as projects } from './projects';
+export { default as quick } from './quick';
+export { default as search } from './search';
+export { default as servers } from './servers';
+export { default as session } from './session';
+export { default as sessions } from './sessions';
+export { default as settings } from './settings';
+export { default as shared } from './shared';
+export { default as sharing } from './sharing';
+export { default as shell } from './shell';
+export { default as state } from './state';
+export { default as storage } from './storage';
+export { default as temporary } from './temporary';
+export { default as tools } from './tools';
+export { default as transcript } from './transcript';
+export { default as transfer } from './transfer';
+export { default as units } from './units';
+export { default as updates } from './updates';
+export { default as windows } from './windows';

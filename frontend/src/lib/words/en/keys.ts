@@ -20,4 +20,5 @@ export default {
   editing: 'Editing text',
   closing: 'Closing windows',
   choosing: 'Choosing several sessions in the list',
+  deciding: 'Deciding about tool calls',
 } as const;

@@ -39,7 +39,6 @@ export default {
   runsHere: 'runs here',
   prices: '{input} in, {output} out',
   pricesEstimate: 'about {input} in, {output} out',
-  thousands: '{thousands, number}k',
   asking: 'Asking for its models…',
   noModels: 'It has no models.',
   moreFrom: 'More from {place}',

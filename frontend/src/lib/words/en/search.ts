@@ -1,19 +1,7 @@
 export default {
   inMessagesToo: 'In messages too',
-  allSessions: 'All sessions',
-  thisSession: 'This session',
-  anyone: 'Anyone',
-  you: 'You',
-  theModel: 'The model',
-  where: 'Where',
   similarText: 'Similar text',
-  filter: 'Filter',
   filtersSet: '{count, number} set',
-  who: 'Who',
-  archivedToo: 'Archived sessions too',
-  from: 'From',
-  to: 'To (inclusive)',
-  clearFilters: 'Clear filters',
   label: 'Search all conversations',
   title: 'Search everything',
   close: 'Close search (Esc)',
@@ -21,7 +9,6 @@ export default {
   placeholder: 'Words, or “a phrase in quotes”',
   searching: 'Searching',
   results: 'Results',
-  limited: 'Search was limited',
   truncated: 'More results exist than are shown here. Add a word or a filter to narrow the search.',
   emptyTitle: 'Search all your conversations',
   emptyWords: 'Searches every message and title of every session, on this computer. The last word may be incomplete; “quotes” keep words together.',
@@ -41,7 +28,6 @@ export default {
   // One result.
   archived: 'Archived',
   byTitle: 'title',
-  resultsOf: '{count, plural, one {# result} other {# results}}',
   moreInSession: '{count, plural, one {# more result in this session} other {# more results in this session}}',
   answer: 'Answer',
   opened: 'open',
@@ -51,7 +37,6 @@ export default {
   both: 'words and similar text',
 
   // The number of results. {time} is a duration.
-  none: 'No results',
   foundTitles: '{sessions, plural, one {# session} other {# sessions}} by title, {time}',
   found: '{hits, plural, one {# result} other {# results}} in {sessions, plural, one {# session} other {# sessions}}, {time}',
   foundMore: '{hits, plural, one {# result} other {# results}} in more than {sessions, plural, one {# session} other {# sessions}}, {time}',

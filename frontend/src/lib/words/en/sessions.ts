@@ -17,7 +17,6 @@ export default {
   none: 'No conversations yet',
   noneMore: 'Your conversations are listed here, newest first.',
   noneMoreKeys: 'Your conversations are listed here, newest first. Press {keys} to start one.',
-  importHistory: 'Import history…',
   mostListed: 'The {count, number} newest sessions are listed. Search finds older ones by their titles.',
   mostArchived: 'The {count, number} newest archived sessions are listed. Search finds older ones by their titles.',
 
@@ -27,11 +26,10 @@ export default {
   removeFromFolder: 'Remove from the folder',
   renameFolderNamed: 'Rename the folder “{name}”',
   mergesFolders: 'An existing name merges the two folders.',
-  rename: 'Rename',
 
   // A folder.
   renameFolder: 'Rename the folder',
-  emptyFolder: 'Remove all sessions',
+  emptyFolder: 'Move all sessions out',
   emptyFolderMore: 'The folder disappears, the sessions stay',
   archiveSeveral: 'Archive {count, plural, one {# session} other {# sessions}}',
   inFolder: '{count, plural, one {#<hidden> session</hidden>} other {#<hidden> sessions</hidden>}}',
@@ -45,7 +43,6 @@ export default {
   nameOfFolder: 'Name of a new folder',
   folders: 'Folders',
   newFolder: 'New folder “{name}”',
-  count: '{count, plural, one {# session} other {# sessions}}',
   noFolders: 'A folder exists as long as it contains a chat.',
 
   // Several sessions.
@@ -75,18 +72,18 @@ export default {
   unpin: 'Unpin',
   move: 'Move to a folder…',
   duplicate: 'Duplicate',
-  export: 'Export…',
   archiveThis: 'Archive',
   unarchive: 'Unarchive',
   delete: 'Delete permanently…',
   actions: 'Actions for {title}',
   actionsTitle: 'Rename, pin, move, duplicate, export, archive, delete',
   newTitleOf: 'New title of {title}',
-  takesSuggestion: 'takes the suggestion',
+  takesSuggestion: 'accepts the suggestion',
 
   // Below the list.
   paused: 'Paused',
-  jobsWorking: '{count, plural, one {# job} other {# jobs}} working',
+  jobsWorking: '{count, plural, one {# job} other {# jobs}} running',
+  jobsRunQueued: '{running, number} running, {queued, number} queued',
   jobsQueued: '{count, plural, one {# job} other {# jobs}} queued',
   jobsFailed: '{count, plural, one {# job} other {# jobs}} failed',
   notAllSaved: 'Not all saved',
@@ -94,11 +91,8 @@ export default {
   pausedTitle: 'Background work is paused: turns stay pending. Opens Activity, where you can resume it',
   jobsTitle: 'Background work. Opens Activity',
   backToSessions: 'Back to the sessions',
-  more: 'More',
   moreTitle: 'More: import, export, theme',
-  settings: 'Settings',
   exportAll: 'Export all sessions…',
-  tasks: 'Tasks',
   tasksMore: 'Imports, exports and backups',
   themeLight: 'Theme: Light',
   themeDark: 'Theme: Dark',

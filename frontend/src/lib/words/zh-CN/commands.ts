@@ -47,6 +47,7 @@ export default {
   tabActivity: '显示活动：作业、数据、恢复',
   model: '从现在起用另一个模型回答',
   decide: '处理等待决定的工具调用',
+  decideCall: '允许等待的调用一次（Alt+S：本会话，Alt+A：始终，Alt+D：拒绝，Alt+N：从不）',
   insertPrompt: '插入已保存的提示词',
   savePrompt: '将消息保存为提示词',
   assistant: '将助手的设置应用到此会话',

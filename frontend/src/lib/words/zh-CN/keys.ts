@@ -22,4 +22,5 @@ export default {
   editing: '编辑文本',
   closing: '关闭窗口',
   choosing: '在列表中选择多个会话',
+  deciding: '处理工具调用',
 } satisfies Translation<typeof en>;

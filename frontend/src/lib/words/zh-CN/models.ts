@@ -42,7 +42,6 @@ export default {
   runsHere: '在本机运行',
   prices: '输入 {input}，输出 {output}',
   pricesEstimate: '约 输入 {input}，输出 {output}',
-  thousands: '{thousands, number}k',
   asking: '正在查询其模型…',
   noModels: '没有模型。',
   moreFrom: '{place} 的更多模型',

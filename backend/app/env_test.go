@@ -17,11 +17,11 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// world is the real composition in this process, with a recording Publisher and shorter waiting times.
-type world struct {
+// env is the real composition in this process, with a recording Publisher and shorter waiting times.
+type env struct {
 	*app
 	t    testing.TB
-	seen *witness
+	seen *recorder
 }
 
 // tuning is what a test changes in the composition.
@@ -30,12 +30,12 @@ type tuning struct {
 	journal func(*journal.Options)
 }
 
-func openWorld(t testing.TB, dir, config string, tune tuning) *world {
+func openEnv(t testing.TB, dir, config string, tune tuning) *env {
 	t.Helper()
 	path := filepath.Join(dir, "config.toml")
 	harness.WriteFile(t, path, []byte(config))
 	storetest.Fill(t, filepath.Join(dir, "data"))
-	w := &world{t: t, seen: newWitness()}
+	w := &env{t: t, seen: newRecorder()}
 	var err error
 	w.app, err = openApp(t.Context(), cli.OpenOptions{DataDir: filepath.Join(dir, "data"), ConfigPath: path, Publish: w.seen}, secrets.New())
 	if err != nil {
@@ -67,13 +67,13 @@ func (tune tuning) settings() turn.Settings {
 	return s
 }
 
-func (w *world) end() {
+func (w *env) end() {
 	if err := w.close(); err != nil {
 		w.t.Error(err)
 	}
 }
 
-func (w *world) session(title string) chat.Branch {
+func (w *env) session(title string) chat.Branch {
 	w.t.Helper()
 	_, b, err := w.store.CreateSession(context.Background(), chat.NewSession{Title: title})
 	if err != nil {
@@ -82,8 +82,8 @@ func (w *world) session(title string) chat.Branch {
 	return b
 }
 
-// witness is a Publisher that records what was shown of each turn.
-type witness struct {
+// recorder is a Publisher that records what was shown of each turn.
+type recorder struct {
 	mu    sync.Mutex
 	shown map[chat.TurnID]sight
 	moved chan struct{} // closed and replaced at each event
@@ -98,12 +98,12 @@ type sight struct {
 	gaps               int
 }
 
-func newWitness() *witness {
-	return &witness{shown: map[chat.TurnID]sight{}, moved: make(chan struct{})}
+func newRecorder() *recorder {
+	return &recorder{shown: map[chat.TurnID]sight{}, moved: make(chan struct{})}
 }
 
 // Frame implements turn.Publisher.
-func (w *witness) Frame(f chat.Frame) {
+func (w *recorder) Frame(f chat.Frame) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s := w.shown[f.Turn]
@@ -122,25 +122,25 @@ func (w *witness) Frame(f chat.Frame) {
 }
 
 // Change implements turn.Publisher.
-func (w *witness) Change(chat.Change) {
+func (w *recorder) Change(chat.Change) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.pulse()
 }
 
-func (w *witness) pulse() {
+func (w *recorder) pulse() {
 	close(w.moved)
 	w.moved = make(chan struct{})
 }
 
-func (w *witness) of(id chat.TurnID) sight {
+func (w *recorder) of(id chat.TurnID) sight {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.shown[id]
 }
 
 // await waits for an event after which cond is true.
-func (w *witness) await(ctx context.Context, cond func() bool) error {
+func (w *recorder) await(ctx context.Context, cond func() bool) error {
 	for {
 		w.mu.Lock()
 		next := w.moved

@@ -34,9 +34,9 @@ func (l *life) lives() error {
 	return nil
 }
 
-// mortal is a store whose writes fail once a life is over. In half of the cases the last write reaches the disk, but
+// killable is a store whose writes fail once a life is over. In half of the cases the last write reaches the disk, but
 // its caller gets an error.
-type mortal struct {
+type killable struct {
 	*store.Store
 	life *life
 }
@@ -55,145 +55,141 @@ func wrote[T any](l *life, do func() (T, error)) (T, error) {
 	return v, err
 }
 
-func (m *mortal) done(do func() error) error {
+func (m *killable) done(do func() error) error {
 	_, err := wrote(m.life, func() (struct{}, error) { return struct{}{}, do() })
 	return err
 }
 
-func (m *mortal) Accept(ctx context.Context, a chat.Acceptance) (chat.Turn, error) {
+func (m *killable) Accept(ctx context.Context, a chat.Acceptance) (chat.Turn, error) {
 	return wrote(m.life, func() (chat.Turn, error) { return m.Store.Accept(ctx, a) })
 }
 
-func (m *mortal) Prepare(ctx context.Context, p chat.Preparation) error {
+func (m *killable) Prepare(ctx context.Context, p chat.Preparation) error {
 	return m.done(func() error { return m.Store.Prepare(ctx, p) })
 }
 
-func (m *mortal) BeginStep(ctx context.Context, s chat.StepStart) (chat.Step, error) {
+func (m *killable) BeginStep(ctx context.Context, s chat.StepStart) (chat.Step, error) {
 	return wrote(m.life, func() (chat.Step, error) { return m.Store.BeginStep(ctx, s) })
 }
 
-func (m *mortal) EndStep(ctx context.Context, s chat.StepEnd) error {
+func (m *killable) EndStep(ctx context.Context, s chat.StepEnd) error {
 	return m.done(func() error { return m.Store.EndStep(ctx, s) })
 }
 
-func (m *mortal) Finalize(ctx context.Context, f chat.Finalization) (chat.Turn, error) {
+func (m *killable) Finalize(ctx context.Context, f chat.Finalization) (chat.Turn, error) {
 	return wrote(m.life, func() (chat.Turn, error) { return m.Store.Finalize(ctx, f) })
 }
 
-func (m *mortal) Interrupt(ctx context.Context, i chat.Interruption) (chat.Turn, error) {
+func (m *killable) Interrupt(ctx context.Context, i chat.Interruption) (chat.Turn, error) {
 	return wrote(m.life, func() (chat.Turn, error) { return m.Store.Interrupt(ctx, i) })
 }
 
-func (m *mortal) Resume(ctx context.Context, id chat.TurnID) error {
+func (m *killable) Resume(ctx context.Context, id chat.TurnID) error {
 	return m.done(func() error { return m.Store.Resume(ctx, id) })
 }
 
-func (m *mortal) FailTurn(ctx context.Context, f chat.TurnFailure) (chat.Turn, error) {
+func (m *killable) FailTurn(ctx context.Context, f chat.TurnFailure) (chat.Turn, error) {
 	return wrote(m.life, func() (chat.Turn, error) { return m.Store.FailTurn(ctx, f) })
 }
 
-func (m *mortal) ProposeCalls(ctx context.Context, id chat.TurnID, s chat.StepEnd, calls []chat.ProposedCall) (chat.ToolBatch, error) {
+func (m *killable) ProposeCalls(ctx context.Context, id chat.TurnID, s chat.StepEnd, calls []chat.ProposedCall) (chat.ToolBatch, error) {
 	return wrote(m.life, func() (chat.ToolBatch, error) { return m.Store.ProposeCalls(ctx, id, s, calls) })
 }
 
-func (m *mortal) DecideCall(ctx context.Context, d chat.CallDecision) error {
+func (m *killable) DecideCall(ctx context.Context, d chat.CallDecision) error {
 	return m.done(func() error { return m.Store.DecideCall(ctx, d) })
 }
 
-func (m *mortal) StartCall(ctx context.Context, id chat.ToolCallID, r []chat.CallRedaction) error {
+func (m *killable) StartCall(ctx context.Context, id chat.ToolCallID, r []chat.CallRedaction) error {
 	return m.done(func() error { return m.Store.StartCall(ctx, id, r) })
 }
 
-func (m *mortal) EndCall(ctx context.Context, end chat.CallEnd) error {
+func (m *killable) EndCall(ctx context.Context, end chat.CallEnd) error {
 	return m.done(func() error { return m.Store.EndCall(ctx, end) })
 }
 
-func (m *mortal) CommitBatch(ctx context.Context, id chat.ToolBatchID) error {
+func (m *killable) CommitBatch(ctx context.Context, id chat.ToolBatchID) error {
 	return m.done(func() error { return m.Store.CommitBatch(ctx, id) })
 }
 
-func (m *mortal) AbandonBatches(ctx context.Context, id chat.TurnID) error {
+func (m *killable) AbandonBatches(ctx context.Context, id chat.TurnID) error {
 	return m.done(func() error { return m.Store.AbandonBatches(ctx, id) })
 }
 
-func (m *mortal) SaveDraft(ctx context.Context, d chat.Draft) error {
-	return m.done(func() error { return m.Store.SaveDraft(ctx, d) })
+func (m *killable) Enqueue(ctx context.Context, branch chat.BranchID, msg chat.Message, at int, clearDraft bool) (chat.QueuedMessage, error) {
+	return wrote(m.life, func() (chat.QueuedMessage, error) { return m.Store.Enqueue(ctx, branch, msg, at, clearDraft) })
 }
 
-func (m *mortal) ReleaseDraft(ctx context.Context, d chat.Draft) (bool, error) {
-	return wrote(m.life, func() (bool, error) { return m.Store.ReleaseDraft(ctx, d) })
-}
-
-func (m *mortal) PutSizes(ctx context.Context, encoding string, sizes []chat.TurnSize) error {
+func (m *killable) PutSizes(ctx context.Context, encoding string, sizes []chat.TurnSize) error {
 	return m.done(func() error { return m.Store.PutSizes(ctx, encoding, sizes) })
 }
 
-func (m *mortal) ObserveCalibration(ctx context.Context, provider, model string, estimated, reported int) error {
+func (m *killable) ObserveCalibration(ctx context.Context, provider, model string, estimated, reported int) error {
 	return m.done(func() error { return m.Store.ObserveCalibration(ctx, provider, model, estimated, reported) })
 }
 
-func (m *mortal) ClaimJob(ctx context.Context, lease time.Duration, types ...chat.JobType) (chat.Job, bool, error) {
+func (m *killable) ClaimJob(ctx context.Context, lease time.Duration, types ...chat.JobType) (chat.Job, bool, error) {
 	if err := m.life.lives(); err != nil {
 		return chat.Job{}, false, err
 	}
 	return m.Store.ClaimJob(ctx, lease, types...)
 }
 
-func (m *mortal) FinishJob(ctx context.Context, h chat.Lease) error {
+func (m *killable) FinishJob(ctx context.Context, h chat.Lease) error {
 	return m.done(func() error { return m.Store.FinishJob(ctx, h) })
 }
 
-func (m *mortal) FailJob(ctx context.Context, h chat.Lease, msg string, after time.Duration) (chat.Job, error) {
+func (m *killable) FailJob(ctx context.Context, h chat.Lease, msg string, after time.Duration) (chat.Job, error) {
 	return wrote(m.life, func() (chat.Job, error) { return m.Store.FailJob(ctx, h, msg, after) })
 }
 
-func (m *mortal) PostponeJob(ctx context.Context, h chat.Lease, pause time.Duration) error {
+func (m *killable) PostponeJob(ctx context.Context, h chat.Lease, pause time.Duration) error {
 	return m.done(func() error { return m.Store.PostponeJob(ctx, h, pause) })
 }
 
-func (m *mortal) Commit(ctx context.Context, c chat.Commit) (chat.State, error) {
+func (m *killable) Commit(ctx context.Context, c chat.Commit) (chat.State, error) {
 	return wrote(m.life, func() (chat.State, error) { return m.Store.Commit(ctx, c) })
 }
 
-func (m *mortal) Index(ctx context.Context, i chat.Indexing) error {
+func (m *killable) Index(ctx context.Context, i chat.Indexing) error {
 	return m.done(func() error { return m.Store.Index(ctx, i) })
 }
 
-func (m *mortal) RequeueMissing(ctx context.Context) (int, error) {
+func (m *killable) RequeueMissing(ctx context.Context) (int, error) {
 	return wrote(m.life, func() (int, error) { return m.Store.RequeueMissing(ctx) })
 }
 
-func (m *mortal) PutSetting(ctx context.Context, key, value string) error {
+func (m *killable) PutSetting(ctx context.Context, key, value string) error {
 	return m.done(func() error { return m.Store.PutSetting(ctx, key, value) })
 }
 
-// mortalFS is a file system whose writes fail once a life is over; the last write may be torn.
-type mortalFS struct {
+// killableFS is a file system whose writes fail once a life is over; the last write may be torn.
+type killableFS struct {
 	journal.FS
 	life *life
 }
 
-func (f mortalFS) Create(path string) (journal.File, error) {
+func (f killableFS) Create(path string) (journal.File, error) {
 	if err := f.life.lives(); err != nil {
 		return nil, err
 	}
 	file, err := f.FS.Create(path)
-	return mortalFile{file, f.life}, err
+	return killableFile{file, f.life}, err
 }
 
-func (f mortalFS) Remove(path string) error {
+func (f killableFS) Remove(path string) error {
 	if err := f.life.lives(); err != nil {
 		return err
 	}
 	return f.FS.Remove(path)
 }
 
-type mortalFile struct {
+type killableFile struct {
 	journal.File
 	life *life
 }
 
-func (f mortalFile) Write(p []byte) (int, error) {
+func (f killableFile) Write(p []byte) (int, error) {
 	left := f.life.left.Add(-1)
 	switch {
 	case left < 0:
@@ -205,18 +201,18 @@ func (f mortalFile) Write(p []byte) (int, error) {
 	return f.File.Write(p)
 }
 
-// program is one run of the program on a world's directory, with its reconciler.
+// program is one run of the program on an environment's directory, with its reconciler.
 type program struct {
-	*world
+	*env
 	life       *life
 	clock      *clock.Fake
 	reconciler *jobs.Reconciler
 }
 
 // run opens the directory for this many writes.
-func (w *world) run(c *clock.Fake, writes int64) *program {
+func (w *env) run(c *clock.Fake, writes int64) *program {
 	w.t.Helper()
-	p := &program{world: w, life: &life{}, clock: c}
+	p := &program{env: w, life: &life{}, clock: c}
 	p.life.left.Store(writes)
 	var now clock.Clock
 	if c != nil {
@@ -227,9 +223,9 @@ func (w *world) run(c *clock.Fake, writes int64) *program {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	m := &mortal{s, p.life}
+	m := &killable{s, p.life}
 	w.store = s
-	w.journals = journal.New(journal.Options{Dir: filepath.Join(w.dir, "streams"), FS: mortalFS{journal.OS(), p.life}})
+	w.journals = journal.New(journal.Options{Dir: filepath.Join(w.dir, "streams"), FS: killableFS{journal.OS(), p.life}})
 	w.jobs = jobs.NewRunner(jobs.Deps{Queue: m, Store: m, Publish: w.seen, Counter: words{}, TargetTokens: func() int { return 1200 }, Clock: now})
 	w.branches = branches.New(s, w.jobs, w.seen)
 	d := turn.Deps{

@@ -12,7 +12,7 @@ import (
 	"contextinfinity/backend/internal/untrusted"
 )
 
-// Request is what a server asks of a Desk on behalf of a program.
+// Request is what a server asks of a Gateway on behalf of a program.
 type Request struct {
 	// Client is the program's name. Over HTTP it is empty, and Token is the program's token.
 	Client string `json:"client,omitempty"`
@@ -24,7 +24,7 @@ type Request struct {
 	Arguments json.RawMessage `json:"arguments,omitempty"`
 }
 
-// Answer is a Desk's answer to a Request.
+// Answer is a Gateway's answer to a Request.
 type Answer struct {
 	Client   string `json:"client"`   // name of the program; empty: the token is unknown
 	Remember bool   `json:"remember"` // the program may write notes
@@ -66,8 +66,8 @@ type Reader interface {
 	Read(ctx context.Context, s Sight, tool string, arguments json.RawMessage) (Found, error)
 }
 
-// Desk runs requests on the data.
-type Desk struct {
+// Gateway runs requests on the data.
+type Gateway struct {
 	Store  Store
 	Reader Reader
 	// Changed is called after each request, because the list of programs or the access record may have changed.
@@ -81,7 +81,7 @@ const toolRemember = "remember"
 const maxAnswer = 64 << 10
 
 // Do runs a request. An error means that something failed in this program, and nothing was shown.
-func (d *Desk) Do(ctx context.Context, r Request) (Answer, error) {
+func (d *Gateway) Do(ctx context.Context, r Request) (Answer, error) {
 	if r.Token != "" {
 		name, ok, err := d.Store.ClientByToken(ctx, chat.HashText(r.Token))
 		if err != nil || !ok {
@@ -154,7 +154,7 @@ func asked(r Request) string {
 
 const opRead = "mcp.read"
 
-func (d *Desk) read(ctx context.Context, c chat.Client, r Request, a *Answer, access *chat.ClientAccess) error {
+func (d *Gateway) read(ctx context.Context, c chat.Client, r Request, a *Answer, access *chat.ClientAccess) error {
 	if c.Scope != chat.ClientAll && c.Scope != chat.ClientChosen && c.Notes == "" {
 		access.Outcome, a.IsError, a.Text = chat.AccessRefused, true, notAllowed(c)
 		return nil
@@ -208,7 +208,7 @@ type note struct {
 	Key  string `json:"key"`
 }
 
-func (d *Desk) remember(ctx context.Context, c chat.Client, arguments json.RawMessage, a *Answer, access *chat.ClientAccess) error {
+func (d *Gateway) remember(ctx context.Context, c chat.Client, arguments json.RawMessage, a *Answer, access *chat.ClientAccess) error {
 	if !c.Remember {
 		access.Outcome, a.IsError = chat.AccessRefused, true
 		a.Text = fmt.Sprintf("%q may not write notes; nothing was stored. The person can allow it in ContextInfinity under Settings, Other programs, or with: contextinfinity mcp clients allow %q --remember.", c.Name, c.Name)

@@ -14,19 +14,19 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// desk opens the program once and runs every command against it in this process. Starting a process for each turn of
+// fixture opens the program once and runs every command against it in this process. Starting a process for each turn of
 // a long conversation would take too long.
-type desk struct {
+type fixture struct {
 	*app
 	t      testing.TB
 	dir    string
 	config string
 }
 
-func newDesk(t testing.TB, config string) *desk {
+func newFixture(t testing.TB, config string) *fixture {
 	t.Helper()
 	dir := memoryDir(t)
-	d := &desk{t: t, dir: filepath.Join(dir, "data"), config: filepath.Join(dir, "config.toml")}
+	d := &fixture{t: t, dir: filepath.Join(dir, "data"), config: filepath.Join(dir, "config.toml")}
 	harness.WriteFile(t, d.config, []byte(config))
 	d.open()
 	t.Cleanup(d.shut)
@@ -37,7 +37,7 @@ func newDesk(t testing.TB, config string) *desk {
 // turns would wait for its fsyncs.
 func memoryDir(t testing.TB) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "contextinfinity-desk-")
+	dir, err := os.MkdirTemp("/dev/shm", "contextinfinity-fixture-")
 	if err != nil {
 		return t.TempDir()
 	}
@@ -47,11 +47,11 @@ func memoryDir(t testing.TB) string {
 
 // open opens the data directory as the writer, as a window does; background work runs only when a command asks for
 // it.
-func (d *desk) open() {
+func (d *fixture) open() {
 	d.t.Helper()
 	storetest.Fill(d.t, d.dir)
 	var err error
-	d.app, err = openApp(context.Background(), cli.OpenOptions{DataDir: d.dir, ConfigPath: d.config, Publish: newWitness()}, secrets.New())
+	d.app, err = openApp(context.Background(), cli.OpenOptions{DataDir: d.dir, ConfigPath: d.config, Publish: newRecorder()}, secrets.New())
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -60,14 +60,14 @@ func (d *desk) open() {
 	}
 }
 
-func (d *desk) shut() {
+func (d *fixture) shut() {
 	if err := d.close(); err != nil {
 		d.t.Error(err)
 	}
 }
 
 // again restarts the program with another configuration.
-func (d *desk) again(config string) {
+func (d *fixture) again(config string) {
 	d.t.Helper()
 	d.shut()
 	harness.WriteFile(d.t, d.config, []byte(config))
@@ -75,7 +75,7 @@ func (d *desk) again(config string) {
 }
 
 // Run runs a command to its end.
-func (d *desk) Run(args ...string) harness.Result {
+func (d *fixture) Run(args ...string) harness.Result {
 	d.t.Helper()
 	out, errs := harness.NewLockedBuffer(), harness.NewLockedBuffer()
 	verb := cli.App{
@@ -90,13 +90,13 @@ func (d *desk) Run(args ...string) harness.Result {
 	return harness.Result{T: d.t, Args: args, Code: code, Stdout: out.String(), Stderr: errs.String()}
 }
 
-func (d *desk) OK(args ...string) harness.Result {
+func (d *fixture) OK(args ...string) harness.Result {
 	d.t.Helper()
 	return d.Run(args...).Exits(0)
 }
 
 // send sends a message to a session, or to a new one.
-func (d *desk) send(session string, args ...string) harness.Sent {
+func (d *fixture) send(session string, args ...string) harness.Sent {
 	d.t.Helper()
 	where := []string{"send", "--json", "--new"}
 	if session != "" {
@@ -106,12 +106,12 @@ func (d *desk) send(session string, args ...string) harness.Sent {
 }
 
 // seen returns what `context` shows for a turn, or for the next request.
-func (d *desk) seen(session string, more ...string) harness.View {
+func (d *fixture) seen(session string, more ...string) harness.View {
 	d.t.Helper()
 	return harness.ViewOf(d.OK(append([]string{"context", session, "--json"}, more...)...))
 }
 
-func (d *desk) Clean() {
+func (d *fixture) Clean() {
 	d.t.Helper()
 	var doc struct {
 		OK       bool

@@ -54,8 +54,8 @@ func (m *message) text() string {
 	return strings.Join(out, "\n\n")
 }
 
-// oracle compares a data directory with the book.
-type oracle struct {
+// checker compares a data directory with the book.
+type checker struct {
 	book     *book
 	provider answers
 	found    []string
@@ -72,12 +72,12 @@ type answers interface {
 func (p *provider) answer(n int) string { return answerText(n) }
 func (p *provider) sent(n int) bool     { return p.wholes(n) > 0 }
 
-func (o *oracle) add(format string, args ...any) {
+func (o *checker) add(format string, args ...any) {
 	o.found = append(o.found, fmt.Sprintf(format, args...))
 }
 
 // transcripts reads every branch of every session and checks each turn, once. After recovery no step may be open.
-func (o *oracle) transcripts(ctx context.Context, h *home, recovered bool) error {
+func (o *checker) transcripts(ctx context.Context, h *home, recovered bool) error {
 	ids, err := h.sessions(ctx)
 	if err != nil {
 		return err
@@ -92,7 +92,7 @@ func (o *oracle) transcripts(ctx context.Context, h *home, recovered bool) error
 	return nil
 }
 
-func (o *oracle) session(ctx context.Context, h *home, id string, turns map[string]shownTurn) error {
+func (o *checker) session(ctx context.Context, h *home, id string, turns map[string]shownTurn) error {
 	var first shown
 	if err := h.ok(ctx, &first, "show", id); err != nil {
 		return err
@@ -112,7 +112,7 @@ func (o *oracle) session(ctx context.Context, h *home, id string, turns map[stri
 }
 
 // lineage checks the order of a transcript and collects its turns.
-func (o *oracle) lineage(list []shownTurn, turns map[string]shownTurn) {
+func (o *checker) lineage(list []shownTurn, turns map[string]shownTurn) {
 	seq := int64(0)
 	for _, t := range list {
 		if t.Seq <= seq {
@@ -123,17 +123,17 @@ func (o *oracle) lineage(list []shownTurn, turns map[string]shownTurn) {
 	}
 }
 
-// goOn is the message that "continue" sends for a final turn, as a new turn.
-const goOn = "Please continue exactly where you stopped."
+// continueMessage is the message that "continue" sends for a final turn, as a new turn.
+const continueMessage = "Please continue exactly where you stopped."
 
 // prompts checks each prompt against the turns; all says that these are all turns.
-func (o *oracle) prompts(turns map[string]shownTurn, all, recovered bool) {
+func (o *checker) prompts(turns map[string]shownTurn, all, recovered bool) {
 	o.book.mu.Lock()
 	defer o.book.mu.Unlock()
 	copies := map[int][]shownTurn{}
 	going := 0
 	for _, t := range turns {
-		if t.User.text() == goOn {
+		if t.User.text() == continueMessage {
 			going++
 			continue
 		}
@@ -162,11 +162,11 @@ func (o *oracle) prompts(turns map[string]shownTurn, all, recovered bool) {
 
 // stored checks that a prompt exists as often as it should. A regenerated answer to a final turn is a turn on another
 // branch with the same prompt, which refers to the turn it repeats.
-func (o *oracle) stored(p *prompt, copies []shownTurn, turns map[string]shownTurn) {
+func (o *checker) stored(p *prompt, copies []shownTurn, turns map[string]shownTurn) {
 	switch n := len(copies); {
-	case p.stands == told && n == 0:
+	case p.effect == told && n == 0:
 		o.add("LOST: prompt %d (turn %s) was acknowledged and is not there", p.number, p.turn)
-	case p.stands == refused && n > 0:
+	case p.effect == refused && n > 0:
 		o.add("prompt %d was refused and is there", p.number)
 	case n > 1:
 		o.add("DOUBLED: prompt %d is there %d times", p.number, n)
@@ -187,7 +187,7 @@ func (o *oracle) stored(p *prompt, copies []shownTurn, turns map[string]shownTur
 
 // order checks that the prompts of a branch are in the order of their acknowledgements, if one was acknowledged
 // before the next was sent.
-func (o *oracle) order() {
+func (o *checker) order() {
 	last := map[string]*prompt{}
 	for _, p := range o.book.prompts { // in the order in which they were sent
 		if p.turn == "" {
@@ -211,7 +211,7 @@ func (t shownTurn) text() string {
 }
 
 // turn checks the content of a turn.
-func (o *oracle) turn(p *prompt, t shownTurn, recovered bool) {
+func (o *checker) turn(p *prompt, t shownTurn, recovered bool) {
 	full := o.provider.answer(p.number)
 	for _, s := range t.Steps {
 		text := ""
@@ -260,7 +260,7 @@ func unprefixed(text, full string) string {
 
 // step checks that the text of a step that was reported as durable is there. The text of a continuation follows the
 // earlier text.
-func (o *oracle) step(p *prompt, id, text, full string) {
+func (o *checker) step(p *prompt, id, text, full string) {
 	s := p.steps[id]
 	if s == nil {
 		return
@@ -277,7 +277,7 @@ func (o *oracle) step(p *prompt, id, text, full string) {
 }
 
 // outcome checks that no partial answer became final automatically.
-func (o *oracle) outcome(p *prompt, t shownTurn, full string) {
+func (o *checker) outcome(p *prompt, t shownTurn, full string) {
 	switch t.Outcome {
 	case "completed":
 		if !strings.HasSuffix(t.text(), full) || !o.provider.sent(p.number) {
@@ -295,7 +295,7 @@ func (o *oracle) outcome(p *prompt, t shownTurn, full string) {
 }
 
 // verify runs the program's own check.
-func (o *oracle) verify(ctx context.Context, h *home) error {
+func (o *checker) verify(ctx context.Context, h *home) error {
 	var doc struct {
 		OK       bool
 		Findings []struct{ Kind, Table, ID, Message string }

@@ -13,23 +13,23 @@ import (
 	"time"
 )
 
-// specimen is a data directory whose copies are damaged: two sessions with everything that turns store, and two
+// sample is a data directory whose copies are damaged: two sessions with everything that turns store, and two
 // answers that a kill interrupted, with their journals and their part of the write-ahead log.
-type specimen struct {
+type sample struct {
 	*home
 	sessions []string
 	steps    map[string]string // journals: step to turn
 	shows    map[string]string // output of show, by session
 }
 
-// newSpecimen makes a specimen. quiet: nothing is interrupted and the log is checkpointed, so that the database is a
+// newSample makes a sample. quiet: nothing is interrupted and the log is checkpointed, so that the database is a
 // single file.
-func newSpecimen(ctx context.Context, r *rig, dir string, quiet bool) (*specimen, error) {
+func newSample(ctx context.Context, r *setup, dir string, quiet bool) (*sample, error) {
 	h, err := newHome(r.shipped, dir, r.provider.config("buffered"))
 	if err != nil {
 		return nil, err
 	}
-	s := &specimen{home: h, steps: map[string]string{}, shows: map[string]string{}}
+	s := &sample{home: h, steps: map[string]string{}, shows: map[string]string{}}
 	b := newBook()
 	notes := filepath.Join(dir, "plan.md")
 	if err := os.WriteFile(notes, []byte("# Plan\n\nThe window is on Sunday at 05:00.\n"), 0o600); err != nil {
@@ -65,7 +65,7 @@ func newSpecimen(ctx context.Context, r *rig, dir string, quiet bool) (*specimen
 }
 
 // talked makes a session with all kinds of turns.
-func (s *specimen) talked(ctx context.Context, b *book, i int, notes string) error {
+func (s *sample) talked(ctx context.Context, b *book, i int, notes string) error {
 	var first struct {
 		Session string `json:"session_id"`
 		Turn    string `json:"turn_id"`
@@ -104,7 +104,7 @@ func (s *specimen) talked(ctx context.Context, b *book, i int, notes string) err
 }
 
 // cutOff kills a conversation while two answers are half complete.
-func (s *specimen) cutOff(ctx context.Context, b *book) error {
+func (s *sample) cutOff(ctx context.Context, b *book) error {
 	host, err := s.start(ctx, true, nil, "chat")
 	if err != nil {
 		return err
@@ -134,7 +134,7 @@ func (s *specimen) cutOff(ctx context.Context, b *book) error {
 }
 
 // journals finds the turns of a session that have a journal.
-func (s *specimen) journals(shows string) error {
+func (s *sample) journals(shows string) error {
 	var doc shown
 	if err := json.Unmarshal([]byte(shows), &doc); err != nil {
 		return err
@@ -173,7 +173,7 @@ func (h *home) show(ctx context.Context, session string) (string, error) {
 }
 
 // copy copies the data directory.
-func (s *specimen) copy(dir string) (*home, error) {
+func (s *sample) copy(dir string) (*home, error) {
 	config, err := os.ReadFile(s.ConfigFile())
 	if err != nil {
 		return nil, err

@@ -1,0 +1,68 @@
+package recall
+
+import (
+	"slices"
+	"strings"
+
+	"contextinfinity/backend/internal/highlight"
+	"contextinfinity/backend/internal/lexical"
+	"contextinfinity/backend/prompt"
+)
+
+// factsAbout are the pinned facts that share the most terms with a question, at most limit of them, best first. A fact
+// that shares at most half as many as the best one is left out: it has a common word rather than the subject.
+func factsAbout(facts []prompt.Fact, terms []string, limit int) []prompt.Fact {
+	var searched []highlight.Term
+	for _, t := range terms {
+		if saysSomething(t) {
+			searched = append(searched, highlight.Parse(t+" ")...)
+		}
+	}
+	type match struct {
+		prompt.Fact
+		shared int
+	}
+	var matches []match
+	best := 0
+	for _, f := range facts {
+		shared := 0
+		for _, t := range searched {
+			if len(t.Spans(f.Text)) > 0 {
+				shared++
+			}
+		}
+		if shared > 0 {
+			matches = append(matches, match{f, shared})
+			best = max(best, shared)
+		}
+	}
+	slices.SortStableFunc(matches, func(a, b match) int { return b.shared - a.shared })
+	var out []prompt.Fact
+	for _, m := range matches[:min(len(matches), limit)] {
+		if 2*m.shared > best {
+			out = append(out, m.Fact)
+		}
+	}
+	return out
+}
+
+// saysSomething reports that a term names a subject: a question of nothing but stop words is about no fact.
+func saysSomething(term string) bool {
+	return !lexical.IsStopWord(term) && strings.ContainsFunc(term, func(r rune) bool { return !lexical.IsFunctionCharacter(r) })
+}
+
+// quoteFacts quotes the facts of the project, or those of the session, below a heading.
+func quoteFacts(heading string, facts []prompt.Fact, project bool, terms []string) string {
+	var sb strings.Builder
+	for _, f := range facts {
+		if f.Project != project {
+			continue
+		}
+		if sb.Len() == 0 {
+			sb.WriteString("\n### " + heading + "\n")
+		}
+		sb.WriteString("\n")
+		writeQuotation(&sb, excerpt(f.Text, terms))
+	}
+	return sb.String()
+}

@@ -1,0 +1,75 @@
+package mcpclient
+
+import (
+	"strings"
+	"time"
+
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/internal/display"
+	"contextinfinity/backend/tools"
+)
+
+// Status is the present state of a server.
+type Status struct {
+	Config       config.MCPServer
+	State        State
+	Words        string // the state as a sentence
+	LastError    string // empty once it is ready
+	RetryAt      time.Time
+	StartedAt    time.Time
+	Title        string // Title to Instructions: how the server describes itself
+	Version      string
+	Protocol     string
+	Instructions string
+	Tools        int
+	Prompts      int // counted at its start
+	Resources    int // likewise, with templates
+	Problems     []tools.Problem
+}
+
+// maxInstructions limits a server's description of itself, in bytes.
+const maxInstructions = 8 << 10
+
+func (s *server) status() Status {
+	s.mu.Lock()
+	st := Status{Config: s.cfg, State: s.state, LastError: s.why, StartedAt: s.started}
+	if s.state == StateWaiting {
+		st.RetryAt = s.retryAt
+	}
+	ss := s.session
+	s.mu.Unlock()
+	st.Words = st.sentence(s.m.limits.Failures)
+	if ss == nil {
+		return st
+	}
+	init := ss.conn.InitializeResult()
+	st.Protocol, st.Instructions = display.Shorten(clean(init.ProtocolVersion), 40), display.Shorten(s.redact(text(init.Instructions)), maxInstructions)
+	if i := init.ServerInfo; i != nil {
+		st.Title, st.Version = display.Shorten(clean(s.redact(i.Title)), 200), display.Shorten(clean(s.redact(i.Version)), 100)
+		if st.Title == "" {
+			st.Title = display.Shorten(clean(s.redact(i.Name)), 200)
+		}
+	}
+	st.Prompts, st.Resources = ss.counts()
+	o := ss.offered()
+	st.Tools, st.Problems = len(o.tools), o.problems
+	return st
+}
+
+func (st Status) sentence(failures int) string {
+	switch st.State {
+	case StateOff:
+		return "It is switched off."
+	case StateIdle:
+		return "It starts when it is first needed."
+	case StateStarting:
+		return "It is starting."
+	case StateReady:
+		return "It is ready."
+	case StateSignIn:
+		return strings.TrimSpace(st.LastError + " Its tools are offered after that.")
+	case StateWaiting:
+		return strings.Join([]string{st.LastError, "It will be restarted automatically."}, " ")
+	}
+	return strings.Join([]string{st.LastError, "It will not be restarted automatically: look at its log, then restart it."}, " ")
+}

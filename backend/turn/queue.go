@@ -1,0 +1,355 @@
+package turn
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"contextinfinity/backend/chat"
+)
+
+// Messages that are sent while an answer arrives wait in the queue of their branch. The store keeps them and their
+// order; each is removed in the transaction that makes it a turn, so none is lost or sent twice. Whether a queue is
+// being sent is known only to this run of the program: after a restart, a stop or an answer that is not complete it is
+// held, and nothing is sent until a person resumes it.
+
+// Hold says why the messages of a queue are not sent automatically.
+type Hold struct {
+	Cause chat.HoldCause
+	Err   *chat.Error // of chat.HeldByError
+}
+
+// Queue is what waits on a branch.
+type Queue struct {
+	Messages []chat.QueuedMessage
+	Hold     Hold
+}
+
+// queueState is that of a branch with queued messages.
+type queueState struct {
+	sends bool
+	hold  Hold // unless it sends
+}
+
+// Queue returns the messages that wait on a branch, in order.
+func (e *Engine) Queue(ctx context.Context, branch chat.BranchID) (Queue, error) {
+	waiting, err := e.drafts.Queue(ctx, branch)
+	q := Queue{Messages: waiting}
+	if state, ok := e.queueState(branch); !ok {
+		q.Hold.Cause = chat.HeldIdle
+	} else {
+		q.Hold = state.hold
+	}
+	return q, err
+}
+
+// SendOrQueue is Send, but while another turn of the branch runs, or queued messages are about to be sent, the message
+// joins the branch's queue. The handle is then nil. A queue that is held stays so.
+func (e *Engine) SendOrQueue(ctx context.Context, m Message) (*Handle, error) {
+	sends, err := e.sendsQueued(ctx, m.Branch)
+	if err != nil {
+		return nil, err
+	}
+	if !sends {
+		if h, err := e.Send(ctx, m); chat.CodeOf(err) != chat.CodeBusy {
+			return h, err
+		}
+	}
+	b, err := e.past.Branch(ctx, m.Branch)
+	if err != nil {
+		return nil, err
+	}
+	e.claimQueue(m.Branch)
+	defer e.releaseQueue(m.Branch)
+	if err := e.joinQueue(ctx, m); err != nil {
+		return nil, err
+	}
+	if m.FromDraft {
+		e.changed(chat.ChangeDraft, string(m.Branch), b.SessionID)
+	}
+	e.changed(chat.ChangeQueue, string(m.Branch), b.SessionID)
+	return nil, e.sendIfIdle(ctx, m.Branch, b.SessionID)
+}
+
+// sendsQueued reports that messages wait on a branch and are sent automatically. None that is sent later may overtake
+// them, not even between the end of a turn and the start of the next one.
+func (e *Engine) sendsQueued(ctx context.Context, branch chat.BranchID) (bool, error) {
+	if state, _ := e.queueState(branch); !state.sends {
+		return false, nil
+	}
+	waiting, err := e.drafts.Queue(ctx, branch)
+	return len(waiting) > 0, err
+}
+
+// joinQueue adds the message to the end of the queue. The first one of a queue is sent automatically.
+func (e *Engine) joinQueue(ctx context.Context, m Message) error {
+	e.queueMu.Lock()
+	defer e.queueMu.Unlock()
+	before, err := e.drafts.Queue(ctx, m.Branch)
+	if err != nil {
+		return err
+	}
+	if _, err := e.drafts.Enqueue(ctx, m.Branch, m.Content, chat.QueueLimit, m.FromDraft); err != nil {
+		return err
+	}
+	if len(before) == 0 {
+		e.setQueue(m.Branch, queueState{sends: true})
+	}
+	return nil
+}
+
+// ResumeQueue sends the messages that wait on a branch, one after another: the first now, or when the running answer
+// is complete.
+func (e *Engine) ResumeQueue(ctx context.Context, branch chat.BranchID) error {
+	b, err := e.past.Branch(ctx, branch)
+	if err != nil {
+		return err
+	}
+	e.claimQueue(branch)
+	defer e.releaseQueue(branch)
+	e.setQueue(branch, queueState{sends: true})
+	e.changed(chat.ChangeQueue, string(branch), b.SessionID)
+	last, ok, err := e.past.LastTurn(ctx, branch)
+	if err != nil || ok && e.IsRunning(last.ID) {
+		return err
+	}
+	if waits, err := e.suspended(ctx, last); err != nil || ok && waits {
+		return err
+	}
+	e.sendNext(ctx, branch, b.SessionID)
+	if state, _ := e.queueState(branch); state.hold.Err != nil {
+		return state.hold.Err
+	}
+	return nil
+}
+
+// sendIfIdle sends the next message if the turn that it waited for ended before it was queued.
+func (e *Engine) sendIfIdle(ctx context.Context, branch chat.BranchID, session chat.SessionID) error {
+	last, ok, err := e.past.LastTurn(ctx, branch)
+	if err != nil || !ok || e.IsRunning(last.ID) {
+		return err
+	}
+	if waits, err := e.suspended(ctx, last); err != nil || waits {
+		return err
+	}
+	if _, unsaved := e.UnsavedEnd(last); unsaved { // the queue goes on when its end is saved
+		return nil
+	}
+	e.continueQueue(ctx, last, session)
+	return nil
+}
+
+// continueQueue sends the next message after a turn that was answered completely, and otherwise holds the queue.
+func (e *Engine) continueQueue(ctx context.Context, t chat.Turn, session chat.SessionID) {
+	if cause := holdCause(t); cause != chat.NotHeld {
+		e.hold(ctx, t.BranchID, session, Hold{Cause: cause})
+		return
+	}
+	e.sendNext(ctx, t.BranchID, session)
+}
+
+// holdCause is why nothing is sent after a turn.
+func holdCause(t chat.Turn) chat.HoldCause {
+	switch {
+	case t.Outcome == chat.OutcomeStopped:
+		return chat.HeldByStop
+	case !t.Phase.Finalized() || CutShort(t) || t.Outcome == chat.OutcomePaused:
+		return chat.HeldByAnswer
+	}
+	return chat.NotHeld
+}
+
+// afterRun sends the next queued message once the answer before it is complete.
+func (e *Engine) afterRun(r *run) {
+	defer e.releaseQueue(r.turn.BranchID) // counted by left
+	if r.settleErr != nil || e.isClosed() {
+		return
+	}
+	if r.waits { // queued messages wait with it
+		if err := e.continueTurn(context.Background(), r.turn.ID); err != nil { // a decision arrived while the run ended
+			e.log.Warn("a turn with tool calls could not continue", "turn", r.turn.ID, "err", err)
+		}
+		return
+	}
+	e.continueQueue(context.Background(), r.turn, r.turn.SessionID)
+}
+
+// sendNext sends the first message of a queue that is not held. If it cannot be sent, the queue is held. Calls are
+// serialised with each other and with changes of a queue, so that no message is sent twice or while it is edited.
+func (e *Engine) sendNext(ctx context.Context, branch chat.BranchID, session chat.SessionID) {
+	e.queueMu.Lock()
+	defer e.queueMu.Unlock()
+	if state, _ := e.queueState(branch); !state.sends {
+		return
+	}
+	waiting, err := e.drafts.Queue(ctx, branch)
+	if err == nil && len(waiting) == 0 {
+		e.dropQueue(branch)
+		return
+	}
+	if err == nil {
+		_, err = e.Send(ctx, Message{Branch: branch, Content: waiting[0].Message, queued: waiting[0].ID})
+	}
+	if err != nil && chat.CodeOf(err) != chat.CodeBusy { // busy: the present run will send it
+		e.log.Warn("the queued message was not sent", "branch", branch, "err", err)
+		e.setQueue(branch, queueState{hold: Hold{Cause: chat.HeldByError, Err: chat.AsError(err)}})
+	}
+	e.changed(chat.ChangeQueue, string(branch), session)
+}
+
+// hold stops the automatic sending of a queue.
+func (e *Engine) hold(ctx context.Context, branch chat.BranchID, session chat.SessionID, why Hold) {
+	e.queueMu.Lock()
+	defer e.queueMu.Unlock()
+	if state, _ := e.queueState(branch); !state.sends {
+		return
+	}
+	if waiting, err := e.drafts.Queue(ctx, branch); err == nil && len(waiting) == 0 {
+		e.dropQueue(branch)
+		return
+	}
+	e.setQueue(branch, queueState{hold: why})
+	e.changed(chat.ChangeQueue, string(branch), session)
+}
+
+// holdStranded holds the queues behind turns that recovery settled without a complete answer.
+func (e *Engine) holdStranded(ctx context.Context) error {
+	e.mu.Lock()
+	branches := slices.Collect(maps.Keys(e.queues))
+	e.mu.Unlock()
+	for _, branch := range branches {
+		last, ok, err := e.past.LastTurn(ctx, branch)
+		if chat.CodeOf(err) == chat.CodeNotFound { // the branch was deleted
+			e.dropQueue(branch)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if !ok || e.isClaimed(last, branch) {
+			continue
+		}
+		if waits, err := e.suspended(ctx, last); err == nil && !waits {
+			e.hold(ctx, branch, last.SessionID, Hold{Cause: chat.HeldByAnswer})
+		}
+	}
+	return nil
+}
+
+// EditQueued moves a queued message into the branch's draft, above the text that is already there, and returns it.
+func (e *Engine) EditQueued(ctx context.Context, id chat.QueuedID) (chat.QueuedMessage, error) {
+	e.queueMu.Lock()
+	defer e.queueMu.Unlock()
+	m, err := e.drafts.EditQueued(ctx, id)
+	if err == nil {
+		err = e.queueChanged(ctx, m.BranchID, chat.ChangeDraft, chat.ChangeQueue)
+	}
+	return m, err
+}
+
+// RemoveQueued deletes a queued message and returns it.
+func (e *Engine) RemoveQueued(ctx context.Context, id chat.QueuedID) (chat.QueuedMessage, error) {
+	e.queueMu.Lock()
+	defer e.queueMu.Unlock()
+	m, err := e.drafts.RemoveQueued(ctx, id)
+	if err == nil {
+		err = e.queueChanged(ctx, m.BranchID, chat.ChangeQueue)
+	}
+	return m, err
+}
+
+// RestoreQueued undoes the deletion of a queued message: it waits again before the one at that place.
+func (e *Engine) RestoreQueued(ctx context.Context, branch chat.BranchID, m chat.Message, at int) error {
+	e.queueMu.Lock()
+	defer e.queueMu.Unlock()
+	if _, err := e.drafts.Enqueue(ctx, branch, m, at, false); err != nil {
+		return err
+	}
+	return e.queueChanged(ctx, branch, chat.ChangeQueue)
+}
+
+// MoveQueued moves a queued message to that place, from 0.
+func (e *Engine) MoveQueued(ctx context.Context, id chat.QueuedID, to int) error {
+	e.queueMu.Lock()
+	defer e.queueMu.Unlock()
+	branch, err := e.drafts.MoveQueued(ctx, id, to)
+	if err == nil {
+		err = e.queueChanged(ctx, branch, chat.ChangeQueue)
+	}
+	return err
+}
+
+func (e *Engine) queueChanged(ctx context.Context, branch chat.BranchID, kinds ...chat.ChangeKind) error {
+	b, err := e.past.Branch(ctx, branch)
+	if err != nil {
+		return err
+	}
+	for _, kind := range kinds {
+		e.changed(kind, string(branch), b.SessionID)
+	}
+	return nil
+}
+
+func (e *Engine) queueState(branch chat.BranchID) (queueState, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	state, ok := e.queues[branch]
+	return state, ok
+}
+
+func (e *Engine) setQueue(branch chat.BranchID, state queueState) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.queues[branch] = state
+}
+
+func (e *Engine) dropQueue(branch chat.BranchID) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.queues, branch)
+}
+
+// claim is held by callers that are about to send or hold the messages of a queue themselves.
+type claim struct {
+	count    int
+	released chan struct{} // closed when the last one is done
+}
+
+// claimQueue claims a branch's queue until releaseQueue: recovery then leaves it alone, and InLine waits.
+func (e *Engine) claimQueue(branch chat.BranchID) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.addClaim(branch)
+}
+
+// addClaim is claimQueue. e.mu is held.
+func (e *Engine) addClaim(branch chat.BranchID) {
+	if e.claims[branch] == nil {
+		e.claims[branch] = &claim{released: make(chan struct{})}
+	}
+	e.claims[branch].count++
+}
+
+func (e *Engine) releaseQueue(branch chat.BranchID) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c := e.claims[branch]
+	if c.count--; c.count == 0 {
+		delete(e.claims, branch)
+		close(c.released)
+	}
+}
+
+// released is closed when a queue that is being sent is no longer claimed; nil: it is not.
+func (e *Engine) released(ctx context.Context, branch chat.BranchID) <-chan struct{} {
+	e.mu.Lock()
+	c := e.claims[branch]
+	e.mu.Unlock()
+	if c == nil {
+		return nil
+	}
+	if sends, err := e.sendsQueued(ctx, branch); err != nil || !sends {
+		return nil
+	}
+	return c.released
+}

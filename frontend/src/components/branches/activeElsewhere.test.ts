@@ -1,0 +1,75 @@
+import { screen, waitFor } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+import { mountIn, startedApp } from '../../test/mount';
+import ActiveElsewhere from './ActiveElsewhere.svelte';
+
+/** The window shows the active branch of a session with two; `changed` makes another one active, as a command does. */
+async function started() {
+  const { app, backend } = await startedApp({ data: 'rich' });
+  const { row } = [...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!;
+  await app.navigation.openSession(row.id);
+  mountIn(app, ActiveElsewhere, {});
+  const shown = row.activeBranch;
+  const other = app.conversation.branches.find((branch) => branch.id !== shown)!;
+  const changed = (branchId: string) => {
+    row.activeBranch = branchId;
+    backend.world.changed('session', row.id, row.id);
+  };
+  return { app, row, shown, other, changed };
+}
+
+const line = () => screen.queryByRole('button', { name: 'Switch to it' });
+const appears = () => waitFor(() => expect(line()).not.toBeNull(), { timeout: 3_000 });
+const disappears = () => waitFor(() => expect(line()).toBeNull(), { timeout: 3_000 });
+
+describe('a branch that became the active one elsewhere', () => {
+  it('is reported, and opened on request', async () => {
+    const { app, other, changed } = await started();
+    expect(line()).toBeNull();
+    changed(other.id);
+    await appears();
+    expect(screen.getByRole('status')).toHaveTextContent(other.label);
+    await userEvent.click(line()!);
+    await waitFor(() => expect(app.conversation.branchId).toBe(other.id));
+    await disappears();
+  });
+
+  it('is not reported again after staying, until the active branch changes again', async () => {
+    const { shown, other, changed } = await started();
+    changed(other.id);
+    await appears();
+    await userEvent.click(screen.getByRole('button', { name: 'Stay here' }));
+    await disappears();
+    changed(shown);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    changed(other.id);
+    await appears();
+  });
+
+  it('is no longer reported when a message is written here, which makes this branch the active one', async () => {
+    const { app, row, shown, other, changed } = await started();
+    changed(other.id);
+    await appears();
+    app.draft.text = 'Go on';
+    await app.composer.send();
+    await disappears();
+    expect([row.activeBranch, app.conversation.branchId]).toEqual([shown, shown]);
+  });
+
+  it('is not reported when this window chose it', async () => {
+    const { app } = await started();
+    await app.turnActions.fork(app.conversation.turns.at(-10)!);
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    expect(line()).toBeNull();
+  });
+
+  it('is not reported for a branch that was opened beside the active one', async () => {
+    const { app, row, other } = await started();
+    await app.navigation.openSession(row.id, other.id);
+    app.conversation.refreshHeader();
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    expect(app.conversation.branchId).toBe(other.id);
+    expect(line()).toBeNull();
+  });
+});

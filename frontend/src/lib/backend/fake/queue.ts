@@ -1,0 +1,60 @@
+/** The messages that wait to be sent on a branch. */
+import { BackendError } from '../errors';
+import type { ChatService, Draft, QueueView } from '../types';
+import { errorView } from './shapes';
+import type { Streams } from './streaming';
+import type { FakeBranch, World } from './world';
+
+/** As many as the program allows. */
+const most = 20;
+
+export function enqueue(world: World, branch: FakeBranch, message: Draft, at = most): void {
+  if (branch.queue.length >= most) throw new BackendError(errorView(`${most} messages already wait on this branch. Nothing was queued.`, 'Wait until one is sent, or delete one.', 'conflict'));
+  if (branch.queue.length === 0) branch.held = '';
+  branch.queue.splice(at, 0, { id: world.id('q'), message });
+  world.changed('queue', branch.view.id, branch.sessionId);
+}
+
+export function queueView(branch: FakeBranch): QueueView {
+  const messages = branch.queue.map(({ id, message }) => ({
+    id, text: message.text.slice(0, 600), cut: message.text.length > 600, images: message.images.length, files: message.files, memories: message.memories.length,
+  }));
+  return { messages, held: messages.length > 0 ? branch.held : '', error: branch.held === 'error' ? branch.refused : null };
+}
+
+export function queues(world: World, streams: Streams): Pick<ChatService, 'queue' | 'sendQueue' | 'editQueued' | 'moveQueued' | 'removeQueued' | 'restoreQueued'> {
+  const find = (id: string) => {
+    const branch = [...world.branches.values()].find(({ queue }) => queue.some((one) => one.id === id));
+    if (!branch) throw new BackendError(errorView('This message no longer waits: it was sent, edited or deleted.', '', 'not_found'));
+    return { branch, at: branch.queue.findIndex((one) => one.id === id) };
+  };
+  const changed = (branch: FakeBranch) => world.changed('queue', branch.view.id, branch.sessionId);
+  const take = (id: string) => {
+    const { branch, at } = find(id);
+    const [taken] = branch.queue.splice(at, 1);
+    changed(branch);
+    return { branch, message: taken!.message };
+  };
+  return {
+    queue: async (branchId) => queueView(world.branch(branchId)),
+    sendQueue: async (branchId) => {
+      const branch = world.branch(branchId);
+      branch.held = '';
+      changed(branch);
+      if (!world.lineage(branchId).at(-1)?.live) streams.sendNext(branchId);
+    },
+    editQueued: async (id) => {
+      const { branch, message } = take(id);
+      branch.draft = { ...message, text: [message.text, branch.draft.text].filter(Boolean).join('\n\n') };
+      world.changed('draft', branch.view.id, branch.sessionId);
+      return message;
+    },
+    moveQueued: async (id, to) => {
+      const { branch, at } = find(id);
+      branch.queue.splice(to, 0, ...branch.queue.splice(at, 1));
+      changed(branch);
+    },
+    removeQueued: async (id) => take(id).message,
+    restoreQueued: async (branchId, message, at) => enqueue(world, world.branch(branchId), message, at),
+  };
+}

@@ -1,0 +1,94 @@
+import type { Backend } from '$lib/backend/backend';
+import type { QueuedMessage, QueueView } from '$lib/backend/types';
+import { t } from '$lib/words/words.svelte';
+import { merge, type DraftState } from './draft.svelte';
+import type { ToastsState } from './toasts.svelte';
+import type { UndoState } from './undo.svelte';
+
+const none: QueueView = { messages: [], held: '', error: null };
+
+/** The messages of the open branch that wait to be sent. The program keeps them and sends them. */
+export class QueueState {
+  #branchId = '';
+  #view = $state.raw<QueueView>(none);
+  /** A later reply replaces an earlier one, in whichever order they arrive. */
+  #serial = 0;
+  readonly #backend: Backend;
+
+  constructor(backend: Backend) {
+    this.#backend = backend;
+  }
+
+  get messages(): readonly QueuedMessage[] {
+    return this.#view.messages;
+  }
+
+  /** Why they are not sent automatically; empty: they are. */
+  get held(): QueueView['held'] {
+    return this.#view.held;
+  }
+
+  /** Why the next one could not be sent. */
+  get error(): QueueView['error'] {
+    return this.#view.error;
+  }
+
+  /** Another branch is open. */
+  load(branchId: string, view: QueueView): void {
+    this.#serial++;
+    this.#branchId = branchId;
+    this.#view = view;
+  }
+
+  /** The queue of this branch has changed. */
+  async reload(branchId: string): Promise<void> {
+    if (branchId !== this.#branchId) return;
+    const serial = ++this.#serial;
+    const view = await this.#backend.chat.queue(branchId).catch(() => null); // its next change reads it again
+    if (view && serial === this.#serial) this.#view = view;
+  }
+
+  /** Sends them: the first now, or when the running answer is complete. */
+  async send(): Promise<void> {
+    const branchId = this.#branchId;
+    try {
+      await this.#backend.chat.sendQueue(branchId);
+    } finally {
+      await this.reload(branchId);
+    }
+  }
+
+  async move(id: string, to: number): Promise<void> {
+    const branchId = this.#branchId;
+    if (to < 0 || to >= this.messages.length) return;
+    try {
+      await this.#backend.chat.moveQueued(id, to);
+    } finally {
+      await this.reload(branchId);
+    }
+  }
+
+  /** Takes a message back into the field, above the text that is already there. */
+  async edit(id: string, draft: DraftState): Promise<void> {
+    const branchId = this.#branchId;
+    await draft.flush();
+    try {
+      const message = await draft.handOver(() => this.#backend.chat.editQueued(id));
+      if (draft.branchId === branchId) draft.written = merge(message, draft.written);
+    } finally {
+      await this.reload(branchId);
+    }
+  }
+
+  async remove(id: string, undo: UndoState, toasts: ToastsState): Promise<void> {
+    const branchId = this.#branchId;
+    const at = this.messages.findIndex((message) => message.id === id);
+    try {
+      const message = await this.#backend.chat.removeQueued(id);
+      undo.did({ text: t('state.queuedDeleted'), undo: () => this.#backend.chat.restoreQueued(branchId, message, at), undone: t('state.queuedRestored') });
+    } catch (error) {
+      toasts.error(error);
+    }
+    await this.reload(branchId);
+  }
+}
