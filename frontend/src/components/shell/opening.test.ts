@@ -2,8 +2,7 @@ import { screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { expect, it } from 'vitest';
 import { fakeBackend } from '$lib/backend/fake';
-import { App } from '$lib/state/app.svelte';
-import { mountIn, startedApp } from '../../test/mount';
+import { mountIn, startApp, startedApp } from '../../test/mount';
 import Chat from './Chat.svelte';
 
 it('a first conversation that could not be created keeps its error, and is created on a retry', async () => {
@@ -12,8 +11,7 @@ it('a first conversation that could not be created keeps its error, and is creat
   localStorage.setItem('contextinfinity.layout', JSON.stringify({ collapsed: { sessions: false, inspector: false } }));
   const backend = fakeBackend({ data: 'empty' });
   backend.failNext('sessions.create', { message: 'The disk did not take it', hint: 'Look after the disk.' });
-  const app = new App(backend);
-  await app.start();
+  const app = await startApp(backend);
   mountIn(app, Chat, {});
   expect(screen.getByText('The disk did not take it')).toBeVisible();
   expect(app.toasts.list).toHaveLength(0);

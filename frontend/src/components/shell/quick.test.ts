@@ -2,15 +2,13 @@ import { screen, waitFor } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it, vi } from 'vitest';
 import { fakeBackend } from '$lib/backend/fake';
-import { App } from '$lib/state/app.svelte';
-import { mountIn } from '../../test/mount';
+import { mountIn, startApp } from '../../test/mount';
 import { onWindowKey } from './keys';
 import Shell from './Shell.svelte';
 
 async function quick(backend = fakeBackend({ data: 'rich' })) {
   backend.program.startup.quick = true;
-  const app = new App(backend);
-  await app.start();
+  const app = await startApp(backend);
   app.layout.measured(42);
   mountIn(app, Shell, {});
   return { app, backend };
@@ -22,8 +20,7 @@ describe('the small window', () => {
     const id = app.conversation.sessionId;
     expect(app.sessions.find(id)).toMatchObject({ folder: 'Quick ask', turns: 0 });
     expect(screen.getByRole('heading', { name: 'Quick ask' })).toBeVisible();
-    const again = new App(backend);
-    await again.start();
+    const again = await startApp(backend);
     expect(again.conversation.sessionId).toBe(id);
   });
 

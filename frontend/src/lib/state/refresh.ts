@@ -41,8 +41,10 @@ export class Refresh {
     }
   }
 
+  /** Drops what was requested. A load in progress ends. */
   cancel(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    this.#again = false;
   }
 }

@@ -1,8 +1,8 @@
 import { render } from '@testing-library/svelte';
 import type { Component } from 'svelte';
 import { fakeBackend, type FakeBackend, type FakeOptions } from '$lib/backend/fake';
-import { App } from '$lib/state/app.svelte';
-import { endings } from '../../../test/endings';
+import type { App } from '$lib/state/app.svelte';
+import { startApp } from '../../../test/mount';
 import Harness from './Harness.svelte';
 
 // jsdom has dialogs but cannot open them.
@@ -29,9 +29,7 @@ export async function mountWith<P extends object>(
   prepare(backend);
   // With the inspector open, which is closed by default.
   if (localStorage.getItem('contextinfinity.layout') === null) localStorage.setItem('contextinfinity.layout', JSON.stringify({ collapsed: { sessions: false, inspector: false } }));
-  const app = new App(backend);
-  endings.add(() => app.stop());
-  await app.start();
+  const app = await startApp(backend);
   const given = typeof props === 'function' ? props(app) : props;
   render(Harness, { props: { app, of: component as unknown as Component<Record<string, unknown>>, props: given as Record<string, unknown> } });
   return { app, backend };
