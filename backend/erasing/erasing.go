@@ -4,6 +4,7 @@ package erasing
 
 import (
 	"context"
+	"slices"
 
 	"contextinfinity/backend/chat"
 )
@@ -15,6 +16,7 @@ type Store interface {
 	// ErasableCopies are the other sessions with the messages of a session or turn.
 	ErasableCopies(ctx context.Context, kind, id string) ([]chat.Copy, error)
 	Receipts(context.Context) ([]chat.Receipt, error)
+	Branches(context.Context, chat.SessionID) ([]chat.BranchSummary, error)
 }
 
 // Deps are the dependencies of a Service.
@@ -71,10 +73,34 @@ func (s *Service) Erase(ctx context.Context, kind, id string, agree func(chat.Er
 		s.d.Publish(chat.Change{Kind: chat.ChangeSession, Session: x.Session})
 		if kind == chat.EraseTurn {
 			s.d.Publish(chat.Change{Kind: chat.ChangeTurn, Session: x.Session, ID: string(x.Turn)})
+			s.publishUnsent(context.WithoutCancel(ctx), receipt, x.Session)
 		}
 	}
 	if kind == chat.EraseProject {
 		s.d.Publish(chat.Change{Kind: chat.ChangeProjects, ID: id})
 	}
 	return receipt, err
+}
+
+// publishUnsent publishes the drafts and queues of a session if the deletion of a turn changed any. A window that kept
+// such a draft would save the deleted text again.
+func (s *Service) publishUnsent(ctx context.Context, receipt chat.Receipt, session chat.SessionID) {
+	counts := map[string]int64{}
+	for _, r := range slices.Concat(receipt.Included, []chat.Receipt{receipt}) {
+		for _, e := range r.Erased {
+			counts[e.Store] += e.Count
+		}
+	}
+	for _, unsent := range []struct {
+		store string
+		kind  chat.ChangeKind
+	}{{"drafts", chat.ChangeDraft}, {"queued_messages", chat.ChangeQueue}} {
+		if counts[unsent.store] == 0 {
+			continue
+		}
+		branches, _ := s.Branches(ctx, session) // an error changes nothing about the deletion
+		for _, b := range branches {
+			s.d.Publish(chat.Change{Kind: unsent.kind, Session: session, ID: string(b.ID)})
+		}
+	}
 }

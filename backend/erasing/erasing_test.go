@@ -14,6 +14,7 @@ type kept struct {
 	Store
 	reason string
 	broken error // after the receipt
+	unsent []chat.Erased
 	done   []string
 }
 
@@ -32,7 +33,11 @@ func (k *kept) Erase(_ context.Context, kind, id string, copies ...chat.SessionI
 		what += " and " + string(c)
 	}
 	k.done = append(k.done, what)
-	return chat.Receipt{ID: "r"}, k.broken
+	return chat.Receipt{ID: "r", Erased: k.unsent}, k.broken
+}
+
+func (k *kept) Branches(_ context.Context, session chat.SessionID) ([]chat.BranchSummary, error) {
+	return []chat.BranchSummary{{Branch: chat.Branch{ID: chat.BranchID(session) + "1"}}, {Branch: chat.Branch{ID: chat.BranchID(session) + "2"}}}, nil
 }
 
 func (k *kept) forget(_ context.Context, session chat.SessionID, _ func(string) bool) error {
@@ -85,6 +90,27 @@ func TestErase(t *testing.T) {
 		}
 		if erased := c.code == "" || c.broken != nil; erased != (receipt.ID != "") {
 			t.Errorf("%s: receipt %+v", name, receipt)
+		}
+	}
+}
+
+// TestDeletedDraftsArePublished: if a draft or a queued message repeated a deleted turn, a change is published for each
+// branch of the session, because a window would save a draft that it still shows.
+func TestDeletedDraftsArePublished(t *testing.T) {
+	for name, c := range map[string]struct {
+		unsent []chat.Erased
+		want   []string
+	}{
+		"neither":          {[]chat.Erased{{Store: "turns", Count: 1}}, nil},
+		"a draft":          {[]chat.Erased{{Store: "drafts", Count: 1}}, []string{"draft ss1", "draft ss2"}},
+		"a queued message": {[]chat.Erased{{Store: "queued_messages", Count: 2}}, []string{"queue ss1", "queue ss2"}},
+	} {
+		k := &kept{unsent: c.unsent}
+		if _, err := New(Deps{Store: k, Publish: k.publish}).Erase(t.Context(), chat.EraseTurn, "x", func(chat.ErasePreview) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if got := k.done[5:]; !slices.Equal(got, c.want) {
+			t.Errorf("%s: published %q, not %q", name, got, c.want)
 		}
 	}
 }
