@@ -122,3 +122,12 @@ func TestReadersCompareTheWordsWithoutACopy(t *testing.T) {
 		t.Errorf("%d findings in an index with another word", n)
 	}
 }
+
+// TestACancelledCheckDoesNotAffectTheNext: a check that was cancelled in the middle leaves its temporary table on the
+// connection that the next one uses.
+func TestACancelledCheckDoesNotAffectTheNext(t *testing.T) {
+	f := newFixture(t)
+	seed(f)
+	f.ok(f.core.DB.Writer.Exec(`CREATE VIRTUAL TABLE temp.index_words USING fts5vocab(main, units_fts, 'row')`).Error)
+	f.verifyClean()
+}

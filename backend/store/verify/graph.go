@@ -243,8 +243,13 @@ func (a *Audit) indexAgrees(agrees bool, err error) (bool, error) {
 // leadsToWords reports that the text index finds each of its words. SQLite's own check reads the leaves one after
 // another and ignores a separator between two of them, but a wrong separator hides words from every search.
 func leadsToWords(db *gorm.DB) (bool, error) {
-	if err := db.Exec(`CREATE VIRTUAL TABLE temp.index_words USING fts5vocab(main, units_fts, 'row')`).Error; err != nil {
-		return false, err
+	for _, statement := range []string{
+		`DROP TABLE IF EXISTS temp.index_words`, // of a check that was cancelled or failed on the same connection
+		`CREATE VIRTUAL TABLE temp.index_words USING fts5vocab(main, units_fts, 'row')`,
+	} {
+		if err := db.Exec(statement).Error; err != nil {
+			return false, err
+		}
 	}
 	hidden, err := sqlite.All[int](db, `SELECT 1 FROM temp.index_words w
 		WHERE (SELECT x.doc FROM temp.index_words x WHERE x.term = w.term) IS NOT w.doc LIMIT 1`)
