@@ -183,3 +183,40 @@ func TestDeletedQuotationsDoNotComeBack(t *testing.T) {
 	}
 	to.verifyClean()
 }
+
+// TestADamagedRequestCanBeLeftOut: an export that leaves out the requests which quoted other sessions does not read
+// them, so a damaged one does not prevent it.
+func TestADamagedRequestCanBeLeftOut(t *testing.T) {
+	f := newFixture(t)
+	_, s, steps, _, _ := quoters(f)
+	if size, depth := f.stored(steps[1].ID); size > 1024 || depth == 0 {
+		t.Fatalf("the request takes %d bytes and is link %d: too large to be taken for a mark", size, depth)
+	}
+	f.ok(f.core.DB.Writer.Exec(`UPDATE steps SET request_json = substr(request_json, 1, 8) WHERE id = ?`, steps[1].ID).Error)
+	if n, err := f.QuotingRequests(f.ctx, s.ID); err != nil || n != 3 {
+		t.Errorf("%d requests quote others: %v", n, err)
+	}
+	var without bytes.Buffer
+	if left, err := f.WriteBundle(f.ctx, s.ID, &without, false); err != nil || left != 3 {
+		t.Errorf("%d requests were left out: %v", left, err)
+	}
+	_, err := f.WriteBundle(f.ctx, s.ID, &bytes.Buffer{}, true)
+	f.refused(err, chat.CodeCorrupt)
+	newFixture(t).imported(without.Bytes())
+}
+
+// TestACompletionDoesNotComparePins: the snapshot of a bundle that only adds missing requests is not compared with the
+// session, which has other pins and states by now.
+func TestACompletionDoesNotComparePins(t *testing.T) {
+	from, to := newFixture(t), newFixture(t)
+	_, s, _, without, with := quoters(from)
+	to.imported(without)
+	branches, err := to.Branches(to.ctx, s.ID)
+	to.ok(err)
+	_, err = to.AddPin(to.ctx, branches[0].ID, "pinned since", 2)
+	to.ok(err)
+	got, notices := to.imported(with)
+	if got.Outcome != chat.ImportGrown || got.Requests != 3 || len(notices) != 1 || !strings.Contains(notices[0], "3 of them were added") {
+		t.Errorf("%+v %q", got, notices)
+	}
+}

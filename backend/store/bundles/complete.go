@@ -26,13 +26,13 @@ type markedStep struct {
 
 // markedSteps returns the steps of a session with marks, by the SHA-256 of the request in hex.
 func markedSteps(db *gorm.DB, session chat.SessionID) (map[string][]markedStep, error) {
-	small, err := sqlite.All[markedStep](db, `SELECT s.id, s.step_index, s.attempt, s.turn_id FROM turns t JOIN steps s ON s.turn_id = t.id
-		WHERE t.session_id = ? AND length(s.request_json) <= ?`, session, markBytes)
+	candidates, err := sqlite.All[markedStep](db, `SELECT s.id, s.step_index, s.attempt, s.turn_id FROM turns t JOIN steps s ON s.turn_id = t.id
+		WHERE t.session_id = ? AND `+mayBeMark, session)
 	if err != nil {
 		return nil, err
 	}
 	out := map[string][]markedStep{}
-	for _, step := range small {
+	for _, step := range candidates {
 		value, err := delta.RequestChain.Read(db, step.ID, nil)
 		if err != nil {
 			continue // verify reports it

@@ -85,6 +85,7 @@ type incoming struct {
 	gone    map[string]bool // documents that were deleted permanently
 	erased  int64           // the last event about a permanent deletion; 0: none
 	torn    bool
+	current bool // the session here ends with the bundle's last event
 }
 
 // validate checks a bundle on its own.
@@ -235,6 +236,7 @@ func (in *incoming) importTo(s *Bundles) (out chat.Imported, err error) {
 	if sqlite.Constrained(err) {
 		err = unsound("one of its records is invalid, or has the id of a record of another session here")
 	}
+	in.current = as.outcome == chat.ImportMade || as.outcome == chat.ImportGrown
 	if out.Outcome = as.outcome; out.Requests > 0 {
 		out.Outcome = chat.ImportGrown
 	}
@@ -406,7 +408,7 @@ func (in *incoming) notices(s *Bundles, out chat.Imported) []transfer.Notice {
 	if in.bundle.Strange > 0 {
 		add("%d files in the bundle do not belong in one; they were ignored.", in.bundle.Strange)
 	}
-	if !in.torn && (out.Outcome == chat.ImportMade || out.Outcome == chat.ImportGrown) && !in.snapshotHolds(s) {
+	if !in.torn && in.current && !in.snapshotHolds(s) {
 		add("The bundle's snapshot is damaged or does not match its events; it was not used, and all events were replayed.")
 	}
 	return list

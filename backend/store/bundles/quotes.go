@@ -25,8 +25,9 @@ type quotingRequest struct {
 	marked bool // only the mark of a request that was left out of the bundle it came in
 }
 
-// markBytes is more than the packed size of any mark in the place of a request.
-const markBytes = 1 << 10
+// mayBeMark is the condition for a step s that may have a mark in the place of its request. A mark is short and never
+// packed against another request, so all other requests need not be decoded.
+const mayBeMark = `(length(s.request_json) <= 1024 AND NOT EXISTS (SELECT 1 FROM request_links l WHERE l.step_id = s.id))`
 
 // quotingRequests returns the requests of a session that quoted chunks of others, by step. A request that was
 // permanently deleted quotes nothing. state may be nil.
@@ -40,13 +41,13 @@ func quotingRequests(db *gorm.DB, session string, state *ledger.State) (map[stri
 		return nil, err
 	}
 	steps, err := sqlite.All[struct {
-		ID   string
-		Size int
-	}](db, `SELECT s.id, length(s.request_json) AS size FROM json_each(?) j CROSS JOIN steps s ON s.turn_id = j.value`, string(list))
+		ID        string
+		MayBeMark bool
+	}](db, `SELECT s.id, `+mayBeMark+` AS may_be_mark FROM json_each(?) j CROSS JOIN steps s ON s.turn_id = j.value`, string(list))
 	out := make(map[string]quotingRequest, len(steps))
 	for _, s := range steps {
 		q := quotingRequest{}
-		if s.Size <= markBytes {
+		if s.MayBeMark {
 			value, err := delta.RequestChain.Read(db, s.ID, nil)
 			if err != nil {
 				return nil, sqlite.CorruptRecord("steps", s.ID, err)
