@@ -233,7 +233,7 @@ func TestADeletionIncludesNamedCopies(t *testing.T) {
 		t.Errorf("included %+v, staying %+v", preview.Included, preview.Copies)
 	}
 	expect("the vault opens with 4711", "another one", "copy a", "copy b", "copy c", "original")
-	receipt, err := f.Erase(f.ctx, chat.EraseTurn, string(turn.ID), copied[0], copied[1])
+	receipt, err := f.Erase(f.ctx, chat.EraseTurn, string(turn.ID), copied[0], copied[1], copied[0])
 	f.ok(err)
 	expect("the vault opens with 4711", "another one", "copy c")
 	if receipt.Subject != string(turn.ID) || len(receipt.Included) != 2 || len(receipt.Copies) != 1 || len(receipt.Included[0].Copies) != 1 {
@@ -252,12 +252,17 @@ func TestADeletionIncludesNamedCopies(t *testing.T) {
 	}
 	f.verifyClean()
 
+	preview, err = f.ErasePreview(f.ctx, chat.EraseSession, string(original.ID), copied[0], copied[0])
+	f.ok(err)
+	if len(preview.Included) != 1 {
+		t.Errorf("a copy that is named twice is included as %+v", preview.Included)
+	}
 	preview, err = f.ErasePreview(f.ctx, chat.EraseSession, string(original.ID))
 	f.ok(err)
 	if len(preview.Copies) != 3 || preview.Copies[0].Turns != 2 || preview.Copies[0].Own != 1 || preview.Copies[2].Turns != 3 || preview.Copies[2].Own != 2 {
 		t.Errorf("the copies are %+v", preview.Copies)
 	}
-	receipt, err = f.Erase(f.ctx, chat.EraseSession, string(original.ID), copied[0], copied[2])
+	receipt, err = f.Erase(f.ctx, chat.EraseSession, string(original.ID), copied[0], copied[2], copied[0])
 	f.ok(err)
 	expect("and the door with 1234", "copy b")
 	expect("only in copy a")

@@ -66,7 +66,10 @@ func (s *Deletion) withCopies(ctx context.Context, subject target, named []chat.
 		if err != nil {
 			return err
 		}
-		for _, id := range named {
+		for i, id := range named {
+			if slices.Contains(named[:i], id) {
+				continue // it has one receipt, however often it is named
+			}
 			at := slices.IndexFunc(copies, func(c chat.Copy) bool { return c.Session == id })
 			if at < 0 {
 				return sqlite.Conflict("A session that was to be deleted as a copy does not contain the same messages any more; nothing was deleted.").
