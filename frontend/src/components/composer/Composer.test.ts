@@ -2,6 +2,8 @@ import { fireEvent, screen, waitFor } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 import { block, errorView } from '$lib/backend/fake/shapes';
+import { program } from '$lib/words/program';
+import { chooseLanguage } from '$lib/words/words.svelte';
 import { mountIn, startedApp } from '../../test/mount';
 import Composer from './Composer.svelte';
 import { refusal } from './images';
@@ -197,12 +199,12 @@ describe('the composer', () => {
     await drag('dragover', item('one.md')); // different kinds are not mixed
     await drag('drop', item('one.md'));
     expect(names()).toBe('abc');
-    const told = () => app.toasts.list.filter((toast) => toast.text.startsWith('Documents come first, then memories, pictures')).length;
-    expect(told()).toBe(1);
+    const notices = () => app.toasts.list.filter((toast) => toast.text.startsWith('Documents come first, then memories, pictures')).length;
+    expect(notices()).toBe(1);
     app.toasts.dismiss(app.toasts.list.at(-1)!.id);
     remove('a').focus();
     await user.keyboard('{Alt>}{ArrowLeft}{/Alt}');
-    expect([names(), told()]).toEqual(['abc', 1]);
+    expect([names(), notices()]).toEqual(['abc', 1]);
     app.draft.images = [];
     await waitFor(() => expect(item('one.md')).toHaveAttribute('draggable', 'false'));
   });
@@ -313,22 +315,33 @@ describe('the queue above the message field', () => {
     Object.assign(backend.world.branch(app.conversation.branchId), { held: 'error', refused: errorView('The disk is full') });
     backend.world.changed('queue', app.conversation.branchId, app.conversation.sessionId);
     await screen.findByText(/The disk is full/);
-    const told = () => app.toasts.list.filter((toast) => toast.tone === 'danger').map((toast) => toast.text);
+    const notices = () => app.toasts.list.filter((toast) => toast.tone === 'danger').map((toast) => toast.text);
     const down = screen.getAllByRole('button', { name: /^Move down/ })[0]!;
     backend.failNext('chat.moveQueued', { message: 'The disk is full' });
     await user.click(down);
-    await waitFor(() => expect(told()).toEqual(['The disk is full']));
+    await waitFor(() => expect(notices()).toEqual(['The disk is full']));
     expect(down).toHaveFocus();
     expect(screen.queryByText(/^Moved to/)).toBeNull();
     backend.failNext('chat.editQueued', { message: 'The disk is full' });
     const edit = screen.getAllByRole('button', { name: 'Edit the queued message' })[0]!;
     await user.click(edit);
-    await waitFor(() => expect(told()).toHaveLength(2));
+    await waitFor(() => expect(notices()).toHaveLength(2));
     expect([document.activeElement, field.value, rows()]).toEqual([edit, '', ['One', 'Two']]);
     backend.failNext('chat.sendQueue', { message: 'The disk is full' });
     await user.click(screen.getByRole('button', { name: 'Send after this answer' }));
     await waitFor(() => expect(backend.calls.at(-1)?.name).toBe('chat.queue'));
-    expect(told()).toHaveLength(2); // this one is shown above the messages
+    expect(notices()).toHaveLength(2); // this one is shown above the messages
+  });
+
+  it('says in the language of the window why a message was not sent', async () => {
+    const { app, backend } = await queueing('One');
+    await chooseLanguage('de');
+    const [english, german] = ['There is no key to test.', program('There is no key to test.')];
+    expect(german).not.toBe(english);
+    Object.assign(backend.world.branch(app.conversation.branchId), { held: 'error', refused: errorView(english) });
+    backend.world.changed('queue', app.conversation.branchId, app.conversation.sessionId);
+    expect(await screen.findByText((text) => text.includes(german))).toBeVisible();
+    await chooseLanguage('en');
   });
 
   it('says that a stopped answer holds the queue, and sends it on request', async () => {

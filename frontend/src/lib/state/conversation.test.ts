@@ -334,6 +334,44 @@ describe('a slow program', () => {
     expect([app.draft.text, backend.world.branch(app.conversation.branchId).draft.text]).toEqual(['Second\n\ntyped since', 'Second\n\ntyped since']);
   });
 
+  it.each([
+    ['sent', false, 'chat.send', ''], ['not sent', true, 'chat.send', 'Hello'],
+  ] as const)('clears no other branch, and loses no text, when the branch is left before the message is %s', async (_, fails, name, kept) => {
+    await started();
+    const { branchId } = app.conversation;
+    const other = await backend.sessions.create('Other');
+    const answer = backend.hold(name);
+    if (fails) backend.failNext(name, { message: 'The disk is full' });
+    app.draft.typed = 'Hello';
+    const sent = app.composer.send();
+    await vi.advanceTimersByTimeAsync(10);
+    app.draft.typed = 'Hello and more';
+    await app.navigation.openSession(other.id);
+    app.draft.typed = 'Something else';
+    answer();
+    await sent;
+    await vi.advanceTimersByTimeAsync(400);
+    expect(app.draft.text).toBe('Something else');
+    expect(backend.world.branch(branchId).draft.text).toBe(`${kept} and more`.trim());
+  });
+
+  it('keeps an edit that was begun before the message was sent', async () => {
+    await started();
+    await send('First');
+    await until(() => app.conversation.newest?.state === 'head');
+    const answer = backend.hold('chat.send');
+    app.draft.typed = 'Second';
+    const sent = app.composer.send();
+    await vi.advanceTimersByTimeAsync(10);
+    app.draft.typed = 'Second and more';
+    const turn = app.conversation.newest!;
+    app.turnActions.edit(turn);
+    app.draft.typed = 'First, in other words';
+    answer();
+    await sent;
+    expect([app.composer.editing?.turnId, app.draft.text, app.draft.before.text]).toEqual([turn.id, 'First, in other words', 'and more']);
+  });
+
   it('does not overwrite typed text while a changed draft is read', async () => {
     await started();
     const { branchId, sessionId } = app.conversation;

@@ -27,6 +27,8 @@ export class DraftState {
   #version = 0;
   /** The branch whose message is being sent to the program. */
   #sendingBranch = '';
+  /** What its field contained when the branch was left meanwhile. */
+  #leftWith: Draft | null = null;
   #saving: Promise<void> = Promise.resolve();
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** The branch that was left while the next one is being opened; empty otherwise. */
@@ -191,6 +193,7 @@ export class DraftState {
   async leave(): Promise<void> {
     const saved = this.flush();
     if (this.#branchId !== '') {
+      if (this.#branchId === this.#sendingBranch && this.#unsaved) this.#leftWith = this.#current();
       this.#left = this.#branchId;
       this.#branchId = '';
       this.#take(nothing);
@@ -230,22 +233,35 @@ export class DraftState {
    * meanwhile, and a running save is awaited: a late save would restore the sent message.
    */
   async handOver<T>(send: () => Promise<T>): Promise<T> {
-    const branchId = this.#branchId;
+    const { branchId, written } = this;
     const draft = this.#current();
     this.#cancel();
     this.#version++;
     this.#sendingBranch = branchId;
     try {
       await this.#saving;
-      return await send();
+      const result = await send();
+      if (this.#leftWith) await this.#keepSince(branchId, written, this.#leftWith);
+      return result;
     } catch (error) {
       // The branch was left and its text is no longer in the field: it is saved where it was written.
-      if (this.#branchId !== branchId) await this.#backend.sessions.saveDraft(branchId, draft).catch((unsaved: unknown) => this.#keepUnsaved(branchId, draft, unsaved));
+      if (this.#branchId !== branchId) await this.#save(branchId, this.#leftWith ?? draft);
       throw error;
     } finally {
       this.#sendingBranch = '';
+      this.#leftWith = null;
       if (this.#unsaved) this.#schedule();
     }
+  }
+
+  /** Keeps what was written after a message was handed over and before its branch was left. */
+  async #keepSince(branchId: string, message: Written, { edit, ...before }: Draft): Promise<void> {
+    const since = without(before, message);
+    if (!edit && same(since, nothing)) return;
+    const { edit: _, ...now } = await this.#backend.sessions.draft(branchId).catch((): Draft => nothing);
+    const merged = merge(now, since);
+    if (this.#branchId === branchId) this.written = merged;
+    else await this.#save(branchId, edit ? { ...merged, edit } : merged);
   }
 
   /** Replaces the draft by the one that the program has. */
@@ -267,14 +283,14 @@ export class DraftState {
   }
 
   /** A message was sent. Text written in the field since then stays. */
-  sent({ text, images, files, memories }: Written): void {
-    const now = this.written;
-    this.take({
-      text: now.text.startsWith(text) ? now.text.slice(text.length).trimStart() : now.text,
-      images: now.images.filter((image) => !images.includes(image)),
-      files: withoutId(now.files, files),
-      memories: withoutId(now.memories, memories),
-    });
+  sent(message: Written): void {
+    if (this.#stash) {
+      // An edit was begun since: the message is in the draft that it replaced.
+      this.#stash = { ...this.#stash, before: without(this.#stash.before, message) };
+      this.#changed();
+      return;
+    }
+    this.take(without(this.written, message));
     if (!this.isEmpty || this.#memories.length > 0) this.#changed();
   }
 
@@ -360,6 +376,16 @@ export class DraftState {
 export function merge(a: Written, b: Written): Written {
   const text = [a.text, b.text].filter((part) => part !== '').join('\n\n');
   return { text, images: [...a.images, ...b.images], files: [...a.files, ...withoutId(b.files, a.files)], memories: [...a.memories, ...withoutId(b.memories, a.memories)] };
+}
+
+/** What was written in addition to a message. */
+function without(now: Written, { text, images, files, memories }: Written): Written {
+  return {
+    text: now.text.startsWith(text) ? now.text.slice(text.length).trimStart() : now.text,
+    images: now.images.filter((image) => !images.includes(image)),
+    files: withoutId(now.files, files),
+    memories: withoutId(now.memories, memories),
+  };
 }
 
 function same(a: Written, b: Written): boolean {

@@ -258,8 +258,13 @@ describe('an edit', () => {
       expect([...field(), app.undo.next]).toEqual(['a thought', '', undefined, '']);
     });
 
-    it('does not come back after something was permanently deleted, which it may repeat', async () => {
+    it('does not come back after something was permanently deleted, which it may repeat, nor does a queued message', async () => {
       app.composer.cancelEdit();
+      const { branchId } = app.conversation;
+      await backend.chat.restoreQueued(branchId, { text: 'other words', images: [], files: [], memories: [] }, 0);
+      await settle();
+      await app.conversation.queue.remove(app.conversation.queue.messages[0]!.id, app.undo, app.toasts);
+      expect(app.conversation.queue.messages).toEqual([]);
       edit(first);
       app.draft.text = 'still other words';
       await settle();

@@ -1,4 +1,5 @@
 import type { Backend } from '$lib/backend/backend';
+import { BackendError } from '$lib/backend/errors';
 import type { QueuedMessage, QueueView } from '$lib/backend/types';
 import { t } from '$lib/words/words.svelte';
 import { merge, type DraftState } from './draft.svelte';
@@ -29,8 +30,8 @@ export class QueueState {
   }
 
   /** Why the next one could not be sent. */
-  get error(): QueueView['error'] {
-    return this.#view.error;
+  get error(): BackendError | null {
+    return this.#view.error && new BackendError(this.#view.error);
   }
 
   /** Another branch is open. */
@@ -85,7 +86,7 @@ export class QueueState {
     const at = this.messages.findIndex((message) => message.id === id);
     try {
       const message = await this.#backend.chat.removeQueued(id);
-      undo.did({ text: t('state.queuedDeleted'), undo: () => this.#backend.chat.restoreQueued(branchId, message, at), undone: t('state.queuedRestored') });
+      undo.did({ text: t('state.queuedDeleted'), undo: () => this.#backend.chat.restoreQueued(branchId, message, at), undone: t('state.queuedRestored'), holdsText: true });
     } catch (error) {
       toasts.error(error);
     }
