@@ -10,15 +10,26 @@ function labelled(page: HTMLElement, label: string): HTMLElement | undefined {
   return named?.closest<HTMLElement>('.field-row, .check') ?? named;
 }
 
-/** Scrolls a page of the settings to a field, marks it for a moment and focuses its control. Returns whether it was found. */
-export async function showField(page: HTMLElement, label: string): Promise<boolean> {
-  for (let waited = 0; waited <= patience && page.isConnected; waited += frameMs) {
+function focusIn(field: HTMLElement): void {
+  const control = field.querySelector<HTMLElement>('input, select, textarea, [role="radio"][tabindex="0"], button');
+  if (!control) field.tabIndex = -1;
+  (control ?? field).focus({ preventScroll: true });
+}
+
+/**
+ * Scrolls a page of the settings to a field, marks it for a moment and focuses its control, or the heading. Returns
+ * whether it was found. Stops waiting for it once it is no longer wanted, and takes the focus from nothing that the user
+ * has moved it to.
+ */
+export async function showField(page: HTMLElement, label: string, wanted: () => boolean = () => true): Promise<boolean> {
+  const from = document.activeElement;
+  for (let waited = 0; waited <= patience && page.isConnected && wanted(); waited += frameMs) {
     const field = labelled(page, label);
     if (field) {
       field.scrollIntoView({ block: 'center' });
       field.dataset.found = '';
       setTimeout(() => delete field.dataset.found, markedMs);
-      field.querySelector<HTMLElement>('input, select, textarea, [role="radio"][tabindex="0"], button')?.focus({ preventScroll: true });
+      if (document.activeElement === from || document.activeElement === document.body) focusIn(field);
       return true;
     }
     await new Promise((resolve) => setTimeout(resolve, frameMs));

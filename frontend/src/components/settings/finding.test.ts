@@ -1,9 +1,10 @@
 import { screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { chooseLanguage } from '$lib/words/words.svelte';
 import { mountWith } from '$shared/testing/harness';
 import { startedApp } from '../../test/mount';
+import { showField } from './findField';
 import Settings from './Settings.svelte';
 import { matches, pageMatches, sectionsOf } from './sections';
 
@@ -34,10 +35,55 @@ it('found settings have the controls of their pages: stars for the favourite mod
   const list = within(await screen.findByRole('list', { name: 'Favourite models' }));
   await user.click(list.getByRole('button', { name: 'Favourite: local', pressed: false }));
   expect(await list.findByRole('button', { name: 'Favourite: local', pressed: true })).toBeVisible();
-  await user.click(list.getByRole('button', { name: 'Favourite: long-gone', pressed: true }));
+  const gone = list.getByRole('button', { name: 'Favourite: long-gone', pressed: true });
+  const saved = backend.hold('settings.setFavourite');
+  await user.click(gone);
+  expect(gone).toBeEnabled(); // a button that is disabled meanwhile loses the focus
+  saved();
   await waitFor(() => expect(list.queryByRole('button', { name: 'Favourite: long-gone' })).toBeNull());
+  expect(list.getAllByRole('button')).toContain(document.activeElement);
   expect(backend.program.valueOf('general.favourite_models')).toBe('["local"]');
   await user.clear(search);
   await user.type(search, 'quick ask');
   expect(await screen.findByRole('button', { name: /^Keys of Quick ask from anywhere/ })).toBeVisible();
+});
+
+describe('a field that appears late', () => {
+  /** A page whose field appears after `meanwhile`. */
+  async function shown(meanwhile: (page: HTMLElement) => void, wanted?: () => boolean) {
+    document.body.innerHTML = '<main><input aria-label="Other"></main>';
+    const page = document.querySelector('main')!;
+    const found = showField(page, 'Version', wanted);
+    meanwhile(page);
+    page.insertAdjacentHTML('beforeend', '<div class="field-row"><label for="version">Version</label><input id="version"></div>');
+    return { found: await found, page };
+  }
+
+  it('takes the focus', async () => {
+    expect((await shown(() => undefined)).found).toBe(true);
+    expect(document.getElementById('version')).toHaveFocus();
+  });
+
+  it('leaves the focus where the user has moved it', async () => {
+    const { found, page } = await shown((at) => at.querySelector('input')!.focus());
+    expect(found).toBe(true);
+    expect(page.querySelector('[aria-label="Other"]')).toHaveFocus();
+  });
+
+  it('is ignored after another page was opened or another search begun', async () => {
+    let wanted = true;
+    expect((await shown(() => (wanted = false), () => wanted)).found).toBe(false);
+    expect(document.querySelector('[data-found]')).toBeNull();
+  });
+});
+
+it('a page that is found has the focus, and a heading on it if that is what was looked for', async () => {
+  const user = userEvent.setup();
+  await mountWith(Settings, (app) => (app.layout.openSettings('general'), {}), { data: 'empty' });
+  await user.type(await screen.findByRole('searchbox', { name: 'Search settings' }), 'keyboard');
+  await user.click(within(screen.getByRole('group', { name: 'Pages' })).getByRole('button', { name: 'Keyboard' }));
+  await waitFor(() => expect(screen.getByRole('main', { name: 'Keyboard' })).toHaveFocus());
+  document.body.innerHTML = '<main><h2>orders-db</h2></main>';
+  await showField(document.querySelector('main')!, 'orders-db');
+  expect(document.querySelector('h2')).toHaveFocus();
 });
