@@ -1,5 +1,6 @@
 import { screen, waitFor } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
+import { tick } from 'svelte';
 import { describe, expect, it } from 'vitest';
 import { mountIn, startedApp } from '../../test/mount';
 import ActiveElsewhere from './ActiveElsewhere.svelte';
@@ -33,6 +34,18 @@ describe('a branch that became the active one elsewhere', () => {
     await userEvent.click(line()!);
     await waitFor(() => expect(app.conversation.branchId).toBe(other.id));
     await disappears();
+  });
+
+  it('stays reported while the session is read again', async () => {
+    const { app, row, other, changed } = await started();
+    changed(other.id);
+    await appears();
+    const button = line();
+    row.title = 'Another title';
+    changed(other.id);
+    await waitFor(() => expect(app.conversation.session?.title).toBe('Another title'));
+    await tick();
+    expect(line()).toBe(button);
   });
 
   it('is not reported again after staying, until the active branch changes again', async () => {
