@@ -2,9 +2,12 @@ import { render, screen } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, expect, test, vi } from 'vitest';
 import Markdown from './Markdown.svelte';
+import { answerAct } from './answerActs';
+import { unfold } from './codeFolds';
 import UserMessage from './UserMessage.svelte';
 import * as clipboard from '$lib/clipboard';
 import type { BlockView } from '$lib/backend/types';
+import type { App } from '$lib/state/app.svelte';
 import { chooseLanguage } from '$lib/words/words.svelte';
 import { tick } from 'svelte';
 
@@ -21,7 +24,7 @@ test('an answer that would block the page is drawn partially, and offered in ful
   expect(copyText).toHaveBeenLastCalledWith(heavy);
 });
 
-test('a user message likewise', async () => {
+test('a long user message is folded in the same way', async () => {
   const { container } = render(UserMessage, { blocks: [{ kind: 'text', text: heavy } as BlockView] });
   expect(container.querySelector('p.text')!.textContent.length).toBeLessThan(200);
   await userEvent.click(screen.getByRole('button', offered));
@@ -44,4 +47,47 @@ test('labels around code and tables are translated again in streamed and loaded 
   await tick();
   expect(copies()).toEqual(['Kopieren', 'Kopieren']);
   await chooseLanguage('en', []);
+});
+
+const numbered = (lines: number) => `\`\`\`go\n${Array.from({ length: lines }, (_, i) => `line(${i})`).join('\n')}`;
+const fewer = () => screen.queryByRole('button', { name: 'Show fewer lines' });
+
+test('long code can be folded while it arrives, and stays as the user chose', async () => {
+  const { container, rerender } = render(Markdown, { text: numbered(40), growing: true });
+  const beside = () => container.querySelector<HTMLElement>('.block > .code__more');
+  const folded = () => container.querySelector('.block')!.hasAttribute('data-folded');
+  const grow = async (text: string, end: string, growing = true) => {
+    await rerender({ text, growing });
+    await vi.waitFor(() => expect(container.querySelector('.prose')).toHaveTextContent(end));
+  };
+  expect(beside()).toBeNull();
+  await grow(numbered(50), 'line(49)');
+  const button = beside()!;
+  expect([button.textContent, button.getAttribute('aria-expanded'), folded()]).toEqual(['Show fewer lines', 'true', false]);
+  await userEvent.click(button);
+  expect(folded()).toBe(true);
+  await grow(numbered(60), 'line(59)');
+  expect([beside(), button.textContent, document.activeElement]).toEqual([button, 'Show all 60 lines', button]);
+  await grow(`${numbered(60)}\n\`\`\`\n\nThe end`, 'The end', false);
+  expect([beside(), button.textContent, folded()]).toEqual([button, 'Show all 60 lines', true]);
+  unfold(container.querySelector<HTMLElement>('.code')!, true); // as for a result of the search in it
+  await vi.waitFor(() => expect([button.textContent, folded()]).toEqual(['Show fewer lines', false]));
+});
+
+test('long code that was unfolded is still unfolded when its answer is drawn again', async () => {
+  const text = `${numbered(70)}\n\`\`\``;
+  const code = () => document.querySelector<HTMLElement>('.code')!;
+  const act = () => answerAct({} as App, code().querySelector<HTMLElement>('[data-act="fold"]')!);
+  const first = render(Markdown, { text });
+  expect([code().dataset['open'], fewer()]).toEqual([undefined, null]);
+  await act();
+  first.unmount();
+  const second = render(Markdown, { text });
+  await tick();
+  expect([code().dataset['open'], fewer()]).toEqual(['', code().querySelector('[data-act="fold"]')]);
+  await act();
+  second.unmount();
+  render(Markdown, { text });
+  await tick();
+  expect([code().dataset['open'], fewer()]).toEqual([undefined, null]);
 });

@@ -123,7 +123,7 @@ describe('a turn', () => {
     expect(app.conversation.newest?.outcome).toBe('kept');
   });
 
-  it('stands as one question with its failed tries folded, however often it was sent again', async () => {
+  it('is shown as one question with its failed tries folded, however often it was sent again', async () => {
     const { app, backend } = await startedApp();
     const user = [block('text', 'What is next?')];
     const tries = [backend.world.addTurn(app.conversation.branchId, { state: 'failed', outcome: 'failed', user, assistant: [], error: errorView('The server is not running') })];
@@ -138,6 +138,20 @@ describe('a turn', () => {
     expect(first).toHaveTextContent('No answer. The server is not running');
     expect(first).toHaveTextContent('What is next?');
     expect(first).not.toHaveTextContent('Discarded');
+  });
+
+  it('unfolds a failed try in which the search has found something', async () => {
+    const { app, backend } = await startedApp();
+    const user = [block('text', 'What is next?')];
+    const failed = backend.world.addTurn(app.conversation.branchId, { state: 'failed', outcome: 'failed', user, assistant: [], error: errorView('The server is not running') });
+    backend.world.addTurn(app.conversation.branchId, { state: 'head', user, retryOf: failed.id });
+    await app.navigation.openSession(app.conversation.sessionId);
+    mountIn(app, Turn, { turn: failed, index: 0 });
+    expect(screen.queryByText('What is next?')).toBeNull();
+    app.find.show('next');
+    await app.find.step(1);
+    expect(app.find.marks?.turnId).toBe(failed.id);
+    expect(await screen.findByText('What is next?')).toBeVisible();
   });
 
   it('asks for no decision about a failed turn that was sent again', async () => {

@@ -1,6 +1,6 @@
 /** The actions of the buttons in an answer: in code blocks and at footnotes (lib/markdown/render.ts draws them). */
 import type { App } from '$lib/state/app.svelte';
-import { t } from '$lib/words/words.svelte';
+import { rememberFold, unfold } from './codeFolds';
 
 /** The reference from which the user came to a footnote, to go back to it. */
 const cameFrom = new WeakMap<Element, HTMLElement>();
@@ -11,7 +11,7 @@ export async function answerAct(app: App, button: HTMLElement): Promise<void> {
   switch (button.dataset['act']) {
     case 'copy': return app.turnActions.copy(text);
     case 'wrap': return code ? wrap(code, button) : undefined;
-    case 'fold': return code ? unfold(code, code.dataset['open'] === undefined) : undefined;
+    case 'fold': return code ? fold(code) : undefined;
     case 'save': return app.turnActions.saveCode(code?.dataset['file'] ?? 'code.txt', text);
     case 'preview': return code && app.theme.previews ? preview(code) : undefined;
     case 'note': return toNote(button);
@@ -26,14 +26,10 @@ function wrap(code: HTMLElement, button: HTMLElement): void {
   button.setAttribute('aria-pressed', String(wraps !== 'on'));
 }
 
-/** Shows all lines of a long code block, or only the first ones. */
-export function unfold(code: HTMLElement, open: boolean): void {
-  const button = code.querySelector('[data-act="fold"]');
-  if (!button) return;
-  if (open) code.dataset['open'] = '';
-  else delete code.dataset['open'];
-  button.textContent = open ? t('transcript.showFewerLines') : t('transcript.showAllLines', { lines: code.dataset['lines'] ?? '' });
-  if (!open) code.scrollIntoView({ block: 'nearest' });
+function fold(code: HTMLElement): void {
+  const open = code.dataset['open'] === undefined;
+  unfold(code, open);
+  rememberFold(code, open);
 }
 
 async function preview(code: HTMLElement): Promise<void> {

@@ -4,7 +4,7 @@
  */
 import { painted } from '$lib/find/paint';
 import { rangesIn, type Marks } from '$lib/find/ranges';
-import { unfold } from './answerActs';
+import { unfold } from './codeFolds';
 
 export class TurnMarks {
   #root: HTMLElement | undefined;

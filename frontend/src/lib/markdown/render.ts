@@ -89,10 +89,17 @@ function keepHarmless(html: string): string {
   });
 }
 
-/** Code with more lines than these is folded, except while it arrives. */
+/** Code with more lines than these is folded, and while it arrives it can be. */
 export const foldedLines = 40;
 
 const act = (name: string, words: string, label: string) => `<button type="button" class="code__act" data-act="${name}" aria-label="${escapeHtml(label)}">${escapeHtml(words)}</button>`;
+
+/** How many lines the long code in a block has. */
+export function longLines(html: string): number {
+  let sum = 0;
+  for (const [, lines] of html.matchAll(/<div class="code" dir="ltr" data-lines="(\d+)"/g)) if (Number(lines) > foldedLines) sum += Number(lines);
+  return sum;
+}
 
 /** The word after the language is the file name: "go throttle.go". */
 function codeBlock(text: string, info: string): string {

@@ -1,0 +1,37 @@
+/** Folding long code (lib/markdown/render.ts draws the button), and remembering what the user has unfolded. */
+import { t } from '$lib/words/words.svelte';
+
+const most = 100;
+/** The texts of code that the user has unfolded: a virtual list draws a turn again whenever it is scrolled back to. */
+const unfolded = new Set<string>();
+const textOf = (code: HTMLElement): string => code.querySelector('pre code')?.textContent ?? '';
+
+/** Remembers the user's choice for this code. */
+export function rememberFold(code: HTMLElement, open: boolean): void {
+  if (!code.querySelector('[data-act="fold"]')) return; // too short
+  const text = textOf(code);
+  unfolded.delete(text);
+  if (open) unfolded.add(text);
+  if (unfolded.size > most) unfolded.delete(unfolded.values().next().value!);
+}
+
+/** Shows all lines of a long code block, or only the first ones. */
+export function unfold(code: HTMLElement, open: boolean): void {
+  // Code that arrived while the user watched has its button beside it (MarkdownBlock.svelte).
+  const beside = code.closest('.block')?.querySelector<HTMLElement>(':scope > .code__more');
+  if (beside) return beside.getAttribute('aria-expanded') === String(open) ? undefined : beside.click();
+  const button = code.querySelector('[data-act="fold"]');
+  if (!button) return;
+  if (open) code.dataset['open'] = '';
+  else delete code.dataset['open'];
+  button.textContent = open ? t('transcript.showFewerLines') : t('transcript.showAllLines', { lines: code.dataset['lines'] ?? '' });
+  if (!open) code.scrollIntoView({ block: 'nearest' });
+}
+
+/** For {@attach}: unfolds the code in a block that the user had unfolded. */
+export function keepUnfolded(html: string): ((node: HTMLElement) => void) | undefined {
+  if (unfolded.size === 0 || !html.includes('data-act="fold"')) return undefined;
+  return (node) => {
+    for (const code of node.querySelectorAll<HTMLElement>('.code')) if (unfolded.has(textOf(code))) unfold(code, true);
+  };
+}
