@@ -38,7 +38,7 @@ const branch = (app: App, one: BranchView): Item => ({ id: `branch:${one.id}`, k
 function models(app: App): Item[] {
   return app.models.list.map((model) => ({
     id: `model:${model.name}`, kind: 'model', title: t('palette.answerWith', { model: model.name }), words: `model ${model.provider} ${model.modelId}`, detail: model.name === app.conversation.model ? t('palette.inUse') : providerName(model.provider),
-    disabledReason: model.usable ? app.commands.disabledReason('model') : model.reason, run: () => app.commands.try('model', model.name),
+    disabledReason: model.usable ? app.commands.disabledReason('model') : program(model.reason), run: () => app.commands.try('model', model.name),
   }));
 }
 

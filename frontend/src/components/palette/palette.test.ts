@@ -5,8 +5,11 @@ import { commands } from '$lib/commands/commands';
 import { entries } from '$lib/commands/list';
 import { capsOf, withKeys } from '$lib/keys';
 import * as printing from '$lib/state/printing';
+import { program } from '$lib/words/program';
+import { chooseLanguage } from '$lib/words/words.svelte';
 import { mountIn, startedApp } from '../../test/mount';
 import { sectionsOf, type Item } from './items';
+import { gather } from './gather';
 import KeySheet from './KeySheet.svelte';
 import Palette from './Palette.svelte';
 
@@ -107,6 +110,16 @@ describe('the order of the palette', () => {
     expect(ids(['Chunk two']).at(0)).toBe('Chunk two');
     expect(ids([])).toContain('Show the memory');
   });
+});
+
+it('says in the language of the window why a model cannot be used', async () => {
+  const { app, backend } = await startedApp({ data: 'rich' });
+  app.models.adopt(backend.program.models.map((model) => ({ ...model, usable: false, reason: 'There is no key to test.' })));
+  await chooseLanguage('de');
+  const german = program('There is no key to test.');
+  expect(german).not.toBe('There is no key to test.');
+  expect(new Set(gather(app, { sessions: [], settings: [] }, '').filter(({ kind }) => kind === 'model').map((item) => item.disabledReason))).toEqual(new Set([german]));
+  await chooseLanguage('en');
 });
 
 describe('the shortcut sheet', () => {
