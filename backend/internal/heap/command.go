@@ -9,5 +9,6 @@ const spare = 48 << 20
 func ForACommand() {
 	tight.Lock()
 	defer tight.Unlock()
+	tight.command = true
 	tight.ballast = make([]byte, spare)
 }
