@@ -158,7 +158,7 @@ func (s *Deletion) Erase(ctx context.Context, kind, id string, copies ...chat.Se
 	s.Forget()
 	if err := FinishErasures(context.WithoutCancel(ctx), s); err != nil {
 		return receipt, chat.WrapError(chat.CodeOf(err), OpErase, err,
-			"It is deleted and has its receipt, but could not be overwritten on the disk yet.").
+			"It was deleted, with a receipt, but could not be overwritten on the disk yet.").
 			WithHint("it is tried again at the next start; other programs that read the data must be closed")
 	}
 	return receipt, nil
@@ -298,7 +298,7 @@ func (e *Erasing) CarryOut() error {
 	if err := e.work(); err != nil {
 		return err
 	}
-	if err := e.tellLedgers(); err != nil {
+	if err := e.certifyPayloads(); err != nil {
 		return err
 	}
 	// Entries of deleted rows stay in the text index until its segments are merged.

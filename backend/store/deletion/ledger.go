@@ -66,23 +66,23 @@ func rewordRow[P any](e *Erasing, r schema.EventRow, change func(*P)) error {
 	return nil
 }
 
-// tellLedgers writes the reworded payloads and the event that certifies them.
-func (e *Erasing) tellLedgers() error {
+// certifyPayloads writes the reworded payloads and the event that certifies them.
+func (e *Erasing) certifyPayloads() error {
 	for _, session := range slices.Sorted(maps.Keys(e.payloads)) {
-		if err := e.tellLedger(session, e.payloads[session]); err != nil {
+		if err := e.certifyPayloadsOf(session, e.payloads[session]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (e *Erasing) tellLedger(session chat.SessionID, payloads map[int64][]byte) error {
+func (e *Erasing) certifyPayloadsOf(session chat.SessionID, payloads map[int64][]byte) error {
 	if err := e.rebase(session, payloads); err != nil {
 		return err
 	}
-	told := ledger.ContentErased{Receipt: e.receipt, Events: []ledger.ErasedEvent{}, Files: e.gone}
+	record := ledger.ContentErased{Receipt: e.receipt, Events: []ledger.ErasedEvent{}, Files: e.gone}
 	if string(session) != e.subject.Session {
-		told.Files = nil
+		record.Files = nil
 	}
 	for _, seq := range slices.Sorted(maps.Keys(payloads)) {
 		payload := payloads[seq]
@@ -90,14 +90,14 @@ func (e *Erasing) tellLedger(session chat.SessionID, payloads map[int64][]byte) 
 			return err
 		}
 		if payload != nil {
-			told.Events = append(told.Events, ledger.ErasedEvent{Seq: seq, SHA256: schema.HexHash(payload)})
+			record.Events = append(record.Events, ledger.ErasedEvent{Seq: seq, SHA256: schema.HexHash(payload)})
 		}
 	}
 	// A snapshot holds earlier content, including what the head knew.
 	if err := e.remove("snapshots", `DELETE FROM snapshots WHERE session_id = ?`, session); err != nil {
 		return err
 	}
-	return e.Event(session, ledger.EventContentErased, e.subject.Subject, told)
+	return e.Event(session, ledger.EventContentErased, e.subject.Subject, record)
 }
 
 // rebase repacks what is packed against a payload that is about to change, without a base.
