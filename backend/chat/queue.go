@@ -24,13 +24,14 @@ type HoldCause string
 
 const (
 	NotHeld      HoldCause = ""       // the next one is sent when the running answer is complete
-	HeldIdle     HoldCause = "idle"   // nothing sends them: the program was started since they were queued
+	HeldIdle     HoldCause = "idle"   // nothing sends them: the program was started since they were queued, or a refused one was removed
 	HeldByStop   HoldCause = "stop"   // the answer before them was stopped
 	HeldByAnswer HoldCause = "answer" // the answer before them is not complete
 	HeldByError  HoldCause = "error"  // the next one could not be sent
 )
 
-// Joined returns both messages as one: the attachments of both, each once, and the texts below each other.
+// Joined returns both messages as one: the attachments of both, each document and memory once, and the texts below each
+// other.
 func (m Message) Joined(other Message) Message {
 	if before, edited, edit, ok := other.Blocks.AtEdit(); ok { // m joins the draft that the edit replaced
 		joined := m.Joined(Message{Role: other.Role, Blocks: before})

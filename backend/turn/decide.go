@@ -203,6 +203,7 @@ func (e *Engine) settledTurn(ctx context.Context, id chat.TurnID, op string) (ch
 		if _, err := e.recoverLeft(ctx, id); err != nil {
 			return t, err
 		}
+		e.continueQueue(ctx, t.BranchID, t.SessionID)
 		return e.past.Turn(ctx, id)
 	}
 	return t, nil
@@ -218,7 +219,7 @@ func (e *Engine) openTurn(ctx context.Context, id chat.TurnID, op string) (chat.
 	return t, waits, err
 }
 
-// continueCalls continues a turn that is between two steps and waits for nobody.
+// continueCalls continues a turn that is between two steps and waits for no decision.
 func (e *Engine) continueCalls(ctx context.Context, t chat.Turn, model string) (*Handle, error) {
 	b, err := e.decidedBatch(ctx, t)
 	if err != nil {
@@ -288,8 +289,6 @@ func (e *Engine) decided(ctx context.Context, t chat.Turn, err error) (chat.Turn
 	e.changed(chat.ChangeTurn, string(t.ID), t.SessionID)
 	e.changed(chat.ChangeSessions, string(t.SessionID), t.SessionID)
 	e.changed(chat.ChangeJobs, "", t.SessionID)
-	if last, _, lerr := e.past.LastTurn(ctx, t.BranchID); lerr == nil && last.ID == t.ID { // a queue waits for the last turn only
-		e.continueQueue(ctx, t, t.SessionID)
-	}
+	e.continueQueue(ctx, t.BranchID, t.SessionID)
 	return t, nil
 }

@@ -66,7 +66,7 @@ type Engine struct {
 	clock     clock.Clock
 	log       *slog.Logger
 
-	queueMu sync.Mutex // see sendNext
+	queueMu sync.Mutex // see continueQueue
 	// startMu is read-locked from when a turn becomes open in the database until its run is registered; recovery
 	// locks it, so that it does not take a turn that is about to run for an abandoned one.
 	startMu sync.RWMutex
@@ -324,14 +324,6 @@ func (e *Engine) finished(r *run) {
 	e.changed(chat.ChangeJobs, "", r.turn.SessionID)
 	e.afterRun(r)
 	e.wg.Done()
-}
-
-// isClaimed reports that a turn runs or is still to be saved, or that its queue is claimed; these states
-// overlap without a gap.
-func (e *Engine) isClaimed(last chat.Turn, branch chat.BranchID) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.runs[last.ID] != nil || e.unsaved[last.ID].write != nil || e.claims[branch] != nil
 }
 
 func (e *Engine) isClosed() bool {

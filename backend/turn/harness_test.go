@@ -54,6 +54,8 @@ type env struct {
 	refuseEnds atomic.Int32
 	// journalRoom is how many bytes a journal may have; 0: any number.
 	journalRoom int
+	// lastTurnRead is called after the last turn of a branch was read, if set. Its error is that of the reading.
+	lastTurnRead atomic.Pointer[func() error]
 
 	session chat.Session
 	branch  chat.Branch
@@ -170,6 +172,14 @@ func (w *env) open() {
 type fullForCalls struct {
 	*store.Store
 	w *env
+}
+
+func (s fullForCalls) LastTurn(ctx context.Context, branch chat.BranchID) (chat.Turn, bool, error) {
+	t, ok, err := s.Store.LastTurn(ctx, branch)
+	if read := s.w.lastTurnRead.Load(); read != nil {
+		err = cmp.Or(err, (*read)())
+	}
+	return t, ok, err
 }
 
 func (s fullForCalls) EndCall(ctx context.Context, e chat.CallEnd) error {

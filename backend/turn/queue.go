@@ -27,8 +27,9 @@ type Queue struct {
 
 // queueState is that of a branch with queued messages.
 type queueState struct {
-	sends bool
-	hold  Hold // unless it sends
+	sends   bool
+	hold    Hold          // unless it sends
+	refused chat.QueuedID // the message to which hold.Err refers; empty: it refers to none
 }
 
 // Queue returns the messages that wait on a branch, in order.
@@ -37,8 +38,8 @@ func (e *Engine) Queue(ctx context.Context, branch chat.BranchID) (Queue, error)
 	q := Queue{Messages: waiting}
 	if state, ok := e.queueState(branch); !ok {
 		q.Hold.Cause = chat.HeldIdle
-	} else {
-		q.Hold = state.hold
+	} else if q.Hold = state.hold; state.refused != "" && (len(waiting) == 0 || waiting[0].ID != state.refused) {
+		q.Hold = Hold{Cause: chat.HeldIdle} // another message is the next one now
 	}
 	return q, err
 }
@@ -68,7 +69,8 @@ func (e *Engine) SendOrQueue(ctx context.Context, m Message) (*Handle, error) {
 		e.changed(chat.ChangeDraft, string(m.Branch), b.SessionID)
 	}
 	e.changed(chat.ChangeQueue, string(m.Branch), b.SessionID)
-	return nil, e.sendIfIdle(ctx, m.Branch, b.SessionID)
+	e.continueQueue(ctx, m.Branch, b.SessionID) // the turn that it waited for may have ended before it was queued
+	return nil, nil
 }
 
 // sendsQueued reports that messages wait on a branch and are sent automatically. None that is sent later may overtake
@@ -107,6 +109,8 @@ func (e *Engine) ResumeQueue(ctx context.Context, branch chat.BranchID) error {
 	}
 	e.claimQueue(branch)
 	defer e.releaseQueue(branch)
+	e.queueMu.Lock()
+	defer e.queueMu.Unlock()
 	e.setQueue(branch, queueState{sends: true})
 	e.changed(chat.ChangeQueue, string(branch), b.SessionID)
 	last, ok, err := e.past.LastTurn(ctx, branch)
@@ -123,35 +127,54 @@ func (e *Engine) ResumeQueue(ctx context.Context, branch chat.BranchID) error {
 	return nil
 }
 
-// sendIfIdle sends the next message if the turn that it waited for ended before it was queued.
-func (e *Engine) sendIfIdle(ctx context.Context, branch chat.BranchID, session chat.SessionID) error {
-	last, ok, err := e.past.LastTurn(ctx, branch)
-	if err != nil || !ok || e.IsRunning(last.ID) {
-		return err
-	}
-	if waits, err := e.suspended(ctx, last); err != nil || waits {
-		return err
-	}
-	if _, unsaved := e.UnsavedEnd(last); unsaved { // the queue goes on when its end is saved
-		return nil
-	}
-	e.continueQueue(ctx, last, session)
-	return nil
-}
-
-// continueQueue sends the next message after a turn that was answered completely, and otherwise holds the queue.
-func (e *Engine) continueQueue(ctx context.Context, t chat.Turn, session chat.SessionID) {
-	if cause := holdCause(t); cause != chat.NotHeld {
-		e.hold(ctx, t.BranchID, session, Hold{Cause: cause})
+// continueQueue sends the next message if the answer before it is complete, and otherwise holds the queue. It does
+// nothing while a turn of the branch runs, waits for a person or has an unsaved end: what ends that turn calls it
+// again. Calls are serialised with each other and with changes of a queue, so that no message is sent twice or while it
+// is edited. The end of ctx does not hold the queue: the caller may be a command that was interrupted.
+func (e *Engine) continueQueue(ctx context.Context, branch chat.BranchID, session chat.SessionID) {
+	ctx = context.WithoutCancel(ctx)
+	e.queueMu.Lock()
+	defer e.queueMu.Unlock()
+	if state, _ := e.queueState(branch); !state.sends || e.isClosed() {
 		return
 	}
-	e.sendNext(ctx, t.BranchID, session)
+	last, idle, err := e.idleTurn(ctx, branch)
+	switch cause := holdCause(last); {
+	case err != nil:
+		e.hold(ctx, branch, session, Hold{Cause: chat.HeldByError, Err: chat.AsError(err)})
+	case !idle:
+	case cause != chat.NotHeld:
+		e.hold(ctx, branch, session, Hold{Cause: cause})
+	default:
+		e.sendNext(ctx, branch, session)
+	}
+}
+
+// idleTurn is the last turn of a branch. idle is false while a turn of the branch runs, waits between two steps or has
+// an unsaved end. No run begins while startMu is locked, so the turn is read after its last run has ended: a turn that
+// was read earlier could look incomplete although its answer is complete.
+func (e *Engine) idleTurn(ctx context.Context, branch chat.BranchID) (last chat.Turn, idle bool, err error) {
+	e.startMu.Lock()
+	defer e.startMu.Unlock()
+	if e.runOf(branch) != nil {
+		return last, false, nil
+	}
+	if last, _, err = e.past.LastTurn(ctx, branch); err != nil {
+		return last, false, err
+	}
+	if waits, err := e.suspended(ctx, last); err != nil || waits {
+		return last, false, err
+	}
+	_, unsaved := e.UnsavedEnd(last)
+	return last, !unsaved, nil
 }
 
 // holdCause is why nothing is sent after a turn.
 func holdCause(t chat.Turn) chat.HoldCause {
 	switch {
-	case t.Outcome == chat.OutcomeStopped:
+	case t.ID == "": // there is none
+		return chat.NotHeld
+	case t.Outcome == chat.OutcomeStopped || stoppedEarly(t):
 		return chat.HeldByStop
 	case !t.Phase.Finalized() || CutShort(t) || t.Outcome == chat.OutcomePaused:
 		return chat.HeldByAnswer
@@ -159,9 +182,14 @@ func holdCause(t chat.Turn) chat.HoldCause {
 	return chat.NotHeld
 }
 
+// stoppedEarly reports that a person stopped the answer before it, or another attempt at it, had begun.
+func stoppedEarly(t chat.Turn) bool {
+	return t.Failure != nil && t.Failure.Code == chat.CodeCancelled && t.Outcome != chat.OutcomeDiscarded
+}
+
 // afterRun sends the next queued message once the answer before it is complete.
 func (e *Engine) afterRun(r *run) {
-	defer e.releaseQueue(r.turn.BranchID) // counted by left
+	defer e.releaseQueue(r.turn.BranchID) // claimed by left
 	if r.settleErr != nil || e.isClosed() {
 		return
 	}
@@ -171,17 +199,11 @@ func (e *Engine) afterRun(r *run) {
 		}
 		return
 	}
-	e.continueQueue(context.Background(), r.turn, r.turn.SessionID)
+	e.continueQueue(context.Background(), r.turn.BranchID, r.turn.SessionID)
 }
 
-// sendNext sends the first message of a queue that is not held. If it cannot be sent, the queue is held. Calls are
-// serialised with each other and with changes of a queue, so that no message is sent twice or while it is edited.
+// sendNext sends the first message of a queue. If it cannot be sent, the queue is held. e.queueMu is held.
 func (e *Engine) sendNext(ctx context.Context, branch chat.BranchID, session chat.SessionID) {
-	e.queueMu.Lock()
-	defer e.queueMu.Unlock()
-	if state, _ := e.queueState(branch); !state.sends {
-		return
-	}
 	waiting, err := e.drafts.Queue(ctx, branch)
 	if err == nil && len(waiting) == 0 {
 		e.dropQueue(branch)
@@ -190,20 +212,19 @@ func (e *Engine) sendNext(ctx context.Context, branch chat.BranchID, session cha
 	if err == nil {
 		_, err = e.Send(ctx, Message{Branch: branch, Content: waiting[0].Message, queued: waiting[0].ID})
 	}
-	if err != nil && chat.CodeOf(err) != chat.CodeBusy { // busy: the present run will send it
+	if err != nil && chat.CodeOf(err) != chat.CodeBusy { // busy: the turn that runs now continues the queue
 		e.log.Warn("the queued message was not sent", "branch", branch, "err", err)
-		e.setQueue(branch, queueState{hold: Hold{Cause: chat.HeldByError, Err: chat.AsError(err)}})
+		state := queueState{hold: Hold{Cause: chat.HeldByError, Err: chat.AsError(err)}}
+		if len(waiting) > 0 {
+			state.refused = waiting[0].ID
+		}
+		e.setQueue(branch, state)
 	}
 	e.changed(chat.ChangeQueue, string(branch), session)
 }
 
-// hold stops the automatic sending of a queue.
+// hold stops the automatic sending of a queue. e.queueMu is held.
 func (e *Engine) hold(ctx context.Context, branch chat.BranchID, session chat.SessionID, why Hold) {
-	e.queueMu.Lock()
-	defer e.queueMu.Unlock()
-	if state, _ := e.queueState(branch); !state.sends {
-		return
-	}
 	if waiting, err := e.drafts.Queue(ctx, branch); err == nil && len(waiting) == 0 {
 		e.dropQueue(branch)
 		return
@@ -212,26 +233,21 @@ func (e *Engine) hold(ctx context.Context, branch chat.BranchID, session chat.Se
 	e.changed(chat.ChangeQueue, string(branch), session)
 }
 
-// holdStranded holds the queues behind turns that recovery settled without a complete answer.
-func (e *Engine) holdStranded(ctx context.Context) error {
+// continueQueues continues the queues behind turns that were settled without a run.
+func (e *Engine) continueQueues(ctx context.Context) error {
 	e.mu.Lock()
 	branches := slices.Collect(maps.Keys(e.queues))
 	e.mu.Unlock()
-	for _, branch := range branches {
-		last, ok, err := e.past.LastTurn(ctx, branch)
-		if chat.CodeOf(err) == chat.CodeNotFound { // the branch was deleted
-			e.dropQueue(branch)
+	for _, id := range branches {
+		b, err := e.past.Branch(ctx, id)
+		if chat.CodeOf(err) == chat.CodeNotFound { // it was deleted
+			e.dropQueue(id)
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		if !ok || e.isClaimed(last, branch) {
-			continue
-		}
-		if waits, err := e.suspended(ctx, last); err == nil && !waits {
-			e.hold(ctx, branch, last.SessionID, Hold{Cause: chat.HeldByAnswer})
-		}
+		e.continueQueue(ctx, id, b.SessionID)
 	}
 	return nil
 }
@@ -309,13 +325,13 @@ func (e *Engine) dropQueue(branch chat.BranchID) {
 	delete(e.queues, branch)
 }
 
-// claim is held by callers that are about to send or hold the messages of a queue themselves.
+// claim is held by callers that are about to send or hold the messages of a queue.
 type claim struct {
 	count    int
 	released chan struct{} // closed when the last one is done
 }
 
-// claimQueue claims a branch's queue until releaseQueue: recovery then leaves it alone, and InLine waits.
+// claimQueue claims a branch's queue until releaseQueue. InLine waits until then.
 func (e *Engine) claimQueue(branch chat.BranchID) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

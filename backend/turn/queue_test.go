@@ -4,8 +4,10 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"contextinfinity/backend/chat"
@@ -233,6 +235,67 @@ func TestAnOlderTurnDoesNotHoldTheQueue(t *testing.T) {
 	w.clean()
 }
 
+// An answer that ends while a message joins its queue does not hold the queue, even if its turn was read before it
+// ended.
+func TestAnAnswerEndsWhileAMessageIsQueued(t *testing.T) {
+	w := newEnv(t)
+	h, gate := w.running(answer("b"), answer("c"))
+	w.queues("two")
+	end := sync.OnceFunc(func() {
+		close(gate)
+		w.wait(h)
+	})
+	read := func() error { end(); return nil }
+	w.lastTurnRead.Store(&read)
+	w.queues("three")
+	w.lastTurnRead.Store(nil)
+	end()
+	w.isSent("three")
+	w.isBranch("one", "two", "three")
+	w.clean()
+}
+
+// A message is not reported as refused once it is queued, because it would be sent again. The queue says why it is
+// held.
+func TestAQueuedMessageIsNotReportedAsRefused(t *testing.T) {
+	w := newEnv(t)
+	h, gate := w.running()
+	w.queues("two")
+	w.afterwards(h, func() {
+		read := func() error { w.lastTurnRead.Store(nil); return errRefused }
+		w.lastTurnRead.Store(&read)
+		w.queues("three")
+	})
+	close(gate)
+	w.eventually("the queue is not held", func() bool { return w.waiting() == "two three error" })
+	w.isBranch("one")
+	w.clean()
+}
+
+// A stop that saves a whole answer, whose end could not be saved before, also continues the queue behind it.
+func TestStopContinuesTheQueue(t *testing.T) {
+	newFullDisk(t, 2, func(w *env, _ *refusing, _ func(int) *refusing) {
+		h, gate := w.running(answer("b"))
+		w.queues("two")
+		close(gate)
+		if _, err := h.Wait(context.Background()); err == nil {
+			t.Fatal("the end was not refused")
+		}
+		synctest.Wait() // it was refused again
+		stopped, err := w.engine.Stop(context.Background(), h.Turn.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stopped.Outcome != chat.OutcomeCompleted {
+			t.Errorf("the turn is %s %q", stopped.Phase, stopped.Outcome)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		w.isBranch("one", "two")
+		w.clean()
+	})
+}
+
 // A stopped answer holds the queue until a person resumes it. A message that joins it meanwhile waits too.
 func TestAStopHoldsTheQueue(t *testing.T) {
 	w := newEnv(t)
@@ -253,6 +316,19 @@ func TestAStopHoldsTheQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.isSent("four")
+	w.clean()
+}
+
+// An answer that is stopped before its first word was stopped, not cut off.
+func TestAnEarlyStopHoldsTheQueue(t *testing.T) {
+	w := newEnv(t)
+	w.provider.script(call{gate: make(chan struct{})})
+	h := w.start("one")
+	w.queues("two")
+	if _, err := w.engine.Stop(t.Context(), h.Turn.ID); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually("the queue is not held", func() bool { return w.waiting() == "two stop" })
 	w.clean()
 }
 
@@ -280,7 +356,8 @@ func TestARestartHoldsTheQueue(t *testing.T) {
 	c.clean()
 }
 
-// A message that cannot be sent stays the first of its queue, with the reason.
+// A message that cannot be sent stays the first of its queue, with the reason. Without it, the reason is gone, and the
+// others still wait for a person.
 func TestAQueuedMessageThatIsRefused(t *testing.T) {
 	w := newEnv(t)
 	_, gate := w.running(answer("b"))
@@ -288,16 +365,17 @@ func TestAQueuedMessageThatIsRefused(t *testing.T) {
 	if _, err := w.store.Enqueue(t.Context(), w.branch.ID, message, chat.QueueLimit, false); err != nil {
 		t.Fatal(err)
 	}
+	w.queues("three")
 	if err := w.engine.ResumeQueue(t.Context(), w.branch.ID); err != nil {
 		t.Fatal(err)
 	}
 	close(gate)
-	w.eventually("the queue is not held", func() bool { return w.waiting() == "two error" })
+	w.eventually("the queue is not held", func() bool { return w.waiting() == "two three error" })
 	if err := w.engine.ResumeQueue(t.Context(), w.branch.ID); chat.CodeOf(err) != chat.CodeInvalid || w.queue().Hold.Err == nil {
 		t.Errorf("%v, %+v", err, w.queue().Hold)
 	}
-	if _, err := w.engine.RemoveQueued(t.Context(), w.queue().Messages[0].ID); err != nil || len(w.queue().Messages) != 0 {
-		t.Errorf("%v, %q waits", err, w.waiting())
+	if _, err := w.engine.RemoveQueued(t.Context(), w.queue().Messages[0].ID); err != nil || w.waiting() != "three idle" || w.queue().Hold.Err != nil {
+		t.Errorf("%v, %q waits, %v", err, w.waiting(), w.queue().Hold.Err)
 	}
 	w.clean()
 }

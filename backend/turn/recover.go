@@ -33,10 +33,6 @@ func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 			e.log.Warn("a turn could not be settled yet", "turn", t.ID, "err", err)
 		case err != nil:
 			items = []chat.RecoveryItem{chat.UnreadableTurn(t, err)}
-		case u.write != nil && u.Whole:
-			if t, err = e.past.Turn(ctx, t.ID); err == nil {
-				e.continueQueue(ctx, t, t.SessionID)
-			}
 		case ours: // a run of this program was between two steps
 			if err := e.continueTurn(ctx, t.ID); err != nil {
 				e.log.Warn("a turn with tool calls could not continue", "turn", t.ID, "err", err)
@@ -51,7 +47,7 @@ func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 		return report, err
 	}
 	e.forget(turns)
-	return report, e.holdStranded(ctx)
+	return report, e.continueQueues(ctx)
 }
 
 // recoverLeft settles a turn in its present state, unless it has or had a run meanwhile.
