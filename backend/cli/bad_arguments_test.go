@@ -82,7 +82,8 @@ func TestNothingToList(t *testing.T) {
 	}
 }
 
-// An empty argument is an error that names it: an empty path would mean the current folder.
+// An empty argument or flag is an error that names it: an empty path would mean the current folder, and an empty session
+// the one used last.
 func TestEmptyArguments(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -93,6 +94,16 @@ func TestEmptyArguments(t *testing.T) {
 	} {
 		if r := h.run(append(strings.Fields(verb), "")...).exits(2); !strings.Contains(r.err, want) || r.out != "" {
 			t.Errorf("%s: %q, want %q", verb, r.err, want)
+		}
+	}
+	for line, flag := range map[string]string{
+		"send --session= hi": "session", "send --branch= hi": "branch", "send --new --attach= hi": "attach", "send --new --project= hi": "project",
+		"tools allow x --session=": "session", "tools accept x --hash=": "hash", "delete S --hard --yes --turn=": "turn",
+		"export S --output=": "output", "mcp clients allow x --session=": "session", "show S --branch=": "branch",
+	} {
+		want := "--" + flag + " is empty; nothing was done. (give it a value, or omit it)"
+		if r := h.run(strings.Fields(line)...).exits(2); !strings.Contains(r.err, want) || r.out != "" {
+			t.Errorf("%s: %q, want %q", line, r.err, want)
 		}
 	}
 	for verb, want := range map[string]string{
@@ -133,7 +144,7 @@ func TestANamedDirectoryWithoutData(t *testing.T) {
 	}
 }
 
-func TestAProjectWithoutFilesSaysSo(t *testing.T) {
+func TestAProjectWithoutFilesIsReported(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	r := h.run("projects", "new", "Bakery").exits(0)

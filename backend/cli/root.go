@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,6 +30,7 @@ func (c *call) root() *cobra.Command {
 	root.SetOut(&c.help)
 	root.SetErr(c.note)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagUsage(cmd, err) })
+	root.PersistentPreRunE = refuseEmptyFlags
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { writeHelp(&c.help, cmd) })
 	c.persistent(root.PersistentFlags())
 	windowFlags(root.Flags(), new(OpenOptions))
@@ -173,11 +175,35 @@ func atMost(names ...string) cobra.PositionalArgs {
 // atLeast is exactly with one or more last arguments.
 func atLeast(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		for len(names) < len(args) {
-			names = append(names, names[len(names)-1])
-		}
-		return exactly(names...)(cmd, args)
+		more := max(len(args)-len(names), 0)
+		all := slices.Concat(names, slices.Repeat(names[len(names)-1:], more))
+		return exactly(all...)(cmd, args)
 	}
+}
+
+// namingFlags are the flags whose value names a file, a folder or something stored.
+var namingFlags = map[string]bool{
+	"accept": true, "assistant": true, "attach": true, "branch": true, "cwd": true, "dismiss": true, "hash": true, "id": true,
+	"image": true, "output": true, "project": true, "prompt": true, "raw": true, "session": true, "to": true, "turn": true,
+}
+
+// refuseEmptyFlags is the error for such a flag without a name in its value, as from an unset variable: the verb would
+// work on something else, such as the session used last, or on everything.
+func refuseEmptyFlags(cmd *cobra.Command, _ []string) error {
+	empty := ""
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		if namingFlags[f.Name] && slices.ContainsFunc(values, func(v string) bool { return strings.TrimSpace(v) == "" }) {
+			empty = cmp.Or(empty, f.Name)
+		}
+	})
+	if empty == "" {
+		return nil
+	}
+	return usageHint("give it a value, or omit it", "--%s is empty; nothing was done.", empty)
 }
 
 // Verbs returns the verbs of the command line.
