@@ -9,6 +9,5 @@ const spare = 48 << 20
 func ForACommand() {
 	tight.Lock()
 	defer tight.Unlock()
-	tight.command = true
 	tight.ballast = make([]byte, spare)
 }

@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"sync"
+	"time"
 )
 
 // percent is GOGC during a long answer.
@@ -15,25 +16,28 @@ const percent = 20
 // the system at once: the percentage alone is exceeded while other processes use the processors.
 const allowance = 128 << 20
 
+// after is how long the settings stay after a long answer was processed: its text is then displayed or printed, which
+// creates more copies.
+const after = 10 * time.Second
+
 var tight struct {
 	sync.Mutex
 	n       int
-	before  int    // percent
-	limit   int64  // the memory limit before; 0: it was not changed
+	percent int    // before
+	limit   int64  // before; 0: nothing was changed
 	ballast []byte // of a command; a long answer makes it useless
-	command bool   // the process ends after one command
 }
 
-// Tighten makes garbage collection more frequent until release is called: encoding, storing and reading a long answer
-// creates several copies in a row. release returns the memory to the system; it may be called once. In the process of a
-// command the settings stay, because it still has to print the answer.
+// Tighten makes garbage collection more frequent until some time after release is called: encoding, storing and
+// reading a long answer creates several copies in a row. release returns the memory to the system; it may be called
+// once.
 func Tighten() (release func()) {
 	tight.Lock()
 	defer tight.Unlock()
-	if tight.n++; tight.n == 1 && tight.limit == 0 {
+	if tight.n++; tight.limit == 0 {
 		used := inUse() - int64(len(tight.ballast))
 		tight.ballast = nil
-		tight.before = debug.SetGCPercent(percent)
+		tight.percent = debug.SetGCPercent(percent)
 		tight.limit = debug.SetMemoryLimit(used + allowance)
 	}
 	return loosen
@@ -42,20 +46,26 @@ func Tighten() (release func()) {
 func loosen() {
 	tight.Lock()
 	defer tight.Unlock()
-	if tight.n--; tight.n > 0 {
-		return
+	if tight.n--; tight.n == 0 {
+		debug.FreeOSMemory()
+		time.AfterFunc(after, restore)
 	}
-	if !tight.command {
-		debug.SetGCPercent(tight.before)
+}
+
+// restore does nothing if another long answer is being processed: restore is called again after that.
+func restore() {
+	tight.Lock()
+	defer tight.Unlock()
+	if tight.n == 0 && tight.limit != 0 {
+		debug.SetGCPercent(tight.percent)
 		debug.SetMemoryLimit(tight.limit)
 		tight.limit = 0
 	}
-	debug.FreeOSMemory()
 }
 
 // inUse is the memory that counts toward the memory limit, in bytes.
 func inUse() int64 {
-	total := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
-	metrics.Read(total)
-	return int64(total[0].Value.Uint64() - total[1].Value.Uint64())
+	memory := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(memory)
+	return int64(memory[0].Value.Uint64() - memory[1].Value.Uint64())
 }
