@@ -28,7 +28,7 @@ type StateView struct {
 	Head      bool             `json:"head"`
 	TurnSeq   int64            `json:"turnSeq"` // last turn it covers, 0 for the root
 	// Validation is the librarian's report as JSON: what was found, kept, missing, the number of tries, why the
-	// why the fallback was used.
+	// fallback was used.
 	Validation string `json:"validation"`
 }
 

@@ -2044,8 +2044,8 @@ export interface StateView {
   /** last turn it covers, 0 for the root */
   turnSeq: number;
   /**
-   * Validation is the librarian's report as JSON: what was found, kept, missing, the number of tries, why the why the
-   * fallback was used.
+   * Validation is the librarian's report as JSON: what was found, kept, missing, the number of tries, why the fallback
+   * was used.
    */
   validation: string;
 }
@@ -3447,7 +3447,7 @@ export type FiletypeKind =
 export type HoldCause =
   /** the next one is sent when the running answer is complete */
   | ''
-  /** nothing sends them: the program was started since they were queued */
+  /** nothing sends them: the program was started since they were queued, or a refused one was removed */
   | 'idle'
   /** the answer before them was stopped */
   | 'stop'
