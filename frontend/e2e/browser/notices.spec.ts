@@ -177,3 +177,13 @@ function crowded(banner: Element): string[] {
     ...boxes.slice(i + 1).filter((other) => Math.abs(other.box.top - box.top) < 10 && other.box.left < box.right - 1 && box.left < other.box.right - 1).map((other) => `${name} on ${other.name}`),
   ]);
 }
+
+test('a small dialog is not at the top edge of the window', async ({ launch, page }) => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await launch();
+  await new Conversation(page).ready();
+  await command(page, 'Rename this session');
+  const { y, height } = (await page.locator('dialog[open]').boundingBox())!;
+  expect(height).toBeLessThan(600);
+  expect(y).toBeCloseTo(0.12 * 800, 0); // below it there is room to grow
+});
