@@ -85,6 +85,35 @@ test('long code is folded with its line count, unfolded by its button and by a s
   await expect(code.getByRole('button', { name: 'Copy code' })).toBeVisible();
 });
 
+test('long code is folded on request while it arrives, and stays folded', async ({ provider, launch, page }) => {
+  provider.answer('A listing', `Before it.\n\n${fence}text listing.txt\n${lines.join('\n')}\n${fence}\n\nThe end of it.`, { chunkSize: 40, holdAfter: [70] });
+  await launch();
+  const chat = new Conversation(page);
+  await chat.ask('A listing');
+  const pre = chat.answer(1).locator('pre');
+  const height = async () => (await pre.boundingBox())!.height;
+  const fewer = chat.answer(1).getByRole('button', { name: 'Show fewer lines' });
+  const more = chat.answer(1).getByRole('button', { name: /^Show all \d+ lines$/ });
+  await expect(chat.answer(1)).toContainText('line 60 of the listing');
+  const [code, button] = [(await chat.answer(1).locator('.code').boundingBox())!, (await fewer.boundingBox())!];
+  expect([Math.round(button.x), Math.round(button.width), Math.round(button.y)], 'the button is the lower edge of the block').toEqual([Math.round(code.x), Math.round(code.width), Math.round(code.y + code.height)]);
+  const unfolded = await height();
+  await fewer.focus();
+  await page.keyboard.press('Enter');
+  await expect.poll(height).toBeLessThan(unfolded / 2);
+  const folded = await height();
+  await expect(more).toBeFocused();
+
+  provider.release('A listing');
+  await expect(chat.answer(1)).toContainText('The end of it.');
+  await expect(chat.stop).toBeHidden();
+  await expect(more).toHaveText('Show all 120 lines');
+  await expect(more).toBeFocused();
+  expect(await height()).toBe(folded);
+  await more.click();
+  await expect.poll(height).toBeGreaterThan(unfolded);
+});
+
 test('footnotes link to their text and back, with the keyboard', async ({ provider, launch, page }) => {
   provider.answer('With notes', `It is so[^a].\n\n${'More words.\n\n'.repeat(60)}[^a]: Because it was.\n\nThe end of it.`);
   await launch();
