@@ -24,6 +24,11 @@ export class WebDriver {
     return this.post('execute/sync', { script: body, args });
   }
 
+  /** Runs a function that refers to nothing outside of itself, and waits for its result. */
+  runAsync<T>(fn: () => Promise<T>): Promise<T> {
+    return this.post('execute/async', { script: `const done = arguments[0]; (${fn})().then(done, (error) => done([String(error)]))`, args: [] });
+  }
+
   /**
    * Waits until the body of a function returns something true, checking whenever the page changes: one call, instead of
    * polling a busy page.
