@@ -162,9 +162,9 @@ func (f *fixture) stepsOf(id chat.TurnID) []chat.Step {
 	return steps
 }
 
-// TestAnErasedTurnLeavesNoEditOfItself: an edit of it, saved in a branch's draft, goes with its document, and everything
+// TestEditsOfAnErasedTurnAreDeleted: an edit of it, saved in a branch's draft, goes with its document, and everything
 // else that is in a draft stays.
-func TestAnErasedTurnLeavesNoEditOfItself(t *testing.T) {
+func TestEditsOfAnErasedTurnAreDeleted(t *testing.T) {
 	f := newFixture(t)
 	s, b := f.session("s")
 	first := f.say(b.ID, "hello there", "good morning")
@@ -172,7 +172,7 @@ func TestAnErasedTurnLeavesNoEditOfItself(t *testing.T) {
 	message := naming(file)
 	leak, err := f.Accept(f.ctx, chat.Acceptance{BranchID: b.ID, User: message, Provider: "recall", Model: "recall"})
 	f.ok(err)
-	leak = f.finalize(leak, "it says "+canary)
+	leak = f.finalize(leak, "it says "+canary+"\n```python\n|---|---|\n```")
 	f.commitAll(b.ID)
 	text := func(s string) chat.Blocks { return chat.Blocks{chat.Text{Text: s}} }
 	draft := func(before chat.Blocks, edited ...chat.Block) chat.Blocks { return slices.Concat(before, edited) }
@@ -180,6 +180,7 @@ func TestAnErasedTurnLeavesNoEditOfItself(t *testing.T) {
 	mine := text("an unrelated long thought")
 	other := draft(nil, editOf(first), chat.Text{Text: "hello to you"})
 	copied := text("It answered: it says " + canary + "!")
+	markup := text("```python\nan unrelated program\n```\n|---|---|")
 	cases := []struct{ saved, want chat.Blocks }{
 		{draft(mine, editOf(leak), message.Blocks[0], chat.Text{Text: "all of " + canary + ", please"}), mine},
 		{draft(nil, editOf(leak), message.Blocks[0], chat.Text{Text: "reworded " + canary}), nil},
@@ -188,6 +189,7 @@ func TestAnErasedTurnLeavesNoEditOfItself(t *testing.T) {
 		{draft(mine, other...), draft(mine, other...)},
 		{copied, nil},
 		{mine, mine},
+		{markup, markup},
 	}
 	var branches []chat.BranchID
 	for i, c := range cases {

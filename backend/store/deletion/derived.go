@@ -3,6 +3,7 @@ package deletion
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lists"
@@ -262,12 +263,21 @@ func (x *erasingTurn) lines() []string {
 			said += "\n" + t.Assistant.RenderedText()
 		}
 		for line := range strings.Lines(said) {
-			if line = strings.TrimSpace(line); len(line) >= shortestLine {
+			if line = strings.TrimSpace(line); len(line) >= shortestLine && !isMarkup(line) {
 				out = append(out, line)
 			}
 		}
 	}
 	return out
+}
+
+// isMarkup reports whether a line of Markdown has no text of its own: the fence of a code block with its language, the
+// rule of a table, a separator.
+func isMarkup(line string) bool {
+	if info, ok := strings.CutPrefix(strings.ReplaceAll(line, "~", "`"), "```"); ok {
+		return len(strings.Fields(info)) <= 1
+	}
+	return !strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
 // draft removes the part of a draft that repeats the erased text or edits one of the turns: the edit, the text that it
