@@ -13,8 +13,9 @@ import (
 
 // SQLite's own check compares the text index with the units by one checksum: a weak sum for each word at each place,
 // joined by exclusive or. Equal changes of two words cancel each other out in it, for example a wrong letter of a word
-// that occurs in two units. It also believes what its connection read of the index earlier. Here the words of the units are indexed again, a part at a time in memory, and the strong
-// hashes of all words at their places are added up on both sides.
+// that occurs in two units. It also believes what its connection read of the index earlier. Here the words of the
+// units are indexed again, a part at a time in memory, and the strong hashes of all words at their places are added up
+// on both sides.
 
 // partOfUnits is how many units are indexed again at a time.
 const partOfUnits = 2000
