@@ -62,8 +62,6 @@ test('writing: attachments, queue, editing, selection', async ({ home, provider,
   await bothSizes(page, 'composer-editing');
   await page.keyboard.press('Escape');
   await chat.composer.fill('');
-  await page.keyboard.press('Control+ArrowUp').catch(() => undefined);
-  await chat.composer.fill('');
   await page.evaluate((text) => navigator.clipboard.writeText(text), 'A line that somebody pasted, and that goes on.\n'.repeat(400));
   await chat.composer.focus();
   await page.keyboard.press('Control+v');
