@@ -199,6 +199,12 @@ test('a diagram, a picture and a page are shown in a frame without permissions',
   // With the keyboard: the list follows its end while a frame still grows, so a click would miss the button.
   await answer.getByRole('button', { name: 'Show the code' }).first().press('Enter');
   await expect(answer.locator('.code').first().locator('pre')).toBeVisible();
+  // In a dark window a diagram is dark too.
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
+  await answer.getByRole('button', { name: 'Preview' }).first().press('Enter');
+  await expect(frames.first()).toHaveAttribute('data-picture', 'dark');
+  expect(await frames.first().contentFrame().locator('body').evaluate((body) => getComputedStyle(body).backgroundColor)).toBe('rgb(22, 24, 28)');
   expect(page.url()).toBe(`${served.url}/`);
   expect([faults, outside]).toEqual([[], []]);
   elsewhere.close();

@@ -76,9 +76,10 @@ function name(code: HTMLElement, shows: 'code' | 'preview'): void {
 
 async function drawn(text: string, kind: PreviewKind): Promise<HTMLElement[]> {
   if (kind === 'html') return [frame(htmlPage(text), t('markdown.pageFrame')), note(t('markdown.drawnSafe'))];
-  const svg = kind === 'svg' ? readSvg(text) : readSvg(await diagram(text));
-  const made = frame(pictureOf(svg), kind === 'svg' ? t('markdown.pictureFrame') : t('markdown.diagramFrame'));
-  made.dataset['picture'] = '';
+  const dark = kind === 'mermaid' && getComputedStyle(document.documentElement).colorScheme.startsWith('dark');
+  const svg = kind === 'svg' ? readSvg(text) : readSvg(await diagram(text, dark));
+  const made = frame(pictureOf(svg, dark ? darkGround : '#fff'), kind === 'svg' ? t('markdown.pictureFrame') : t('markdown.diagramFrame'));
+  made.dataset['picture'] = dark ? 'dark' : 'light';
   const size = sizeOf(svg);
   if (size) {
     made.style.aspectRatio = `${size.width} / ${size.height}`;
@@ -137,12 +138,15 @@ export function htmlPage(text: string): string {
   return page(`${style}${parsed.body.outerHTML}`, 'html { color: #111; font: 15px/1.5 sans-serif; overflow-wrap: anywhere; }');
 }
 
+/** Behind diagrams in a dark window, as in prose.css. Pictures of others are drawn for white. */
+const darkGround = '#16181c';
+
 /** As a picture, an SVG runs nothing and loads nothing, whatever it contains. */
-function pictureOf(svg: SVGElement): string {
+function pictureOf(svg: SVGElement, ground: string): string {
   const bytes = new TextEncoder().encode(new XMLSerializer().serializeToString(svg));
   let binary = '';
   for (let at = 0; at < bytes.length; at += 0x8000) binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
-  return page(`<body><img alt="" src="data:image/svg+xml;base64,${btoa(binary)}"></body>`, 'html, body { height: 100%; margin: 0; background: #fff; } img { display: block; width: 100%; height: 100%; object-fit: contain; }');
+  return page(`<body><img alt="" src="data:image/svg+xml;base64,${btoa(binary)}"></body>`, `html, body { height: 100%; margin: 0; background: ${ground}; } img { display: block; width: 100%; height: 100%; object-fit: contain; }`);
 }
 
 /** Parsed as XML, or as HTML if it is not valid XML. Nothing in it runs: neither document is shown. */
@@ -176,11 +180,11 @@ export function bareDiagram(text: string): string {
   return text.replace(/^\s*---[ \t]*\n[^]*?\n---[ \t]*(?:\n|$)/, '').replace(/%%\{[^]*?(?:\}%%|$)/g, '');
 }
 
-async function diagram(text: string): Promise<string> {
+async function diagram(text: string, dark: boolean): Promise<string> {
   if (text.length > diagramMost) throw new Error(t('markdown.tooLong'));
   const { default: mermaid } = await import('mermaid');
   mermaid.initialize({
-    startOnLoad: false, securityLevel: 'strict', theme: 'neutral', fontFamily: 'sans-serif', htmlLabels: false, flowchart: { htmlLabels: false }, maxTextSize: diagramMost, maxEdges: edgesMost, suppressErrorRendering: true,
+    startOnLoad: false, securityLevel: 'strict', theme: dark ? 'dark' : 'neutral', fontFamily: 'sans-serif', htmlLabels: false, flowchart: { htmlLabels: false }, maxTextSize: diagramMost, maxEdges: edgesMost, suppressErrorRendering: true,
   });
   const place = document.createElement('div');
   place.setAttribute('aria-hidden', 'true');
