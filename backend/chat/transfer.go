@@ -96,7 +96,7 @@ func (p ErasePreview) Name() string {
 		title = "(untitled)"
 	}
 	if p.Kind == EraseTurn {
-		return fmt.Sprintf("#%d of %s", p.Seq, title)
+		return fmt.Sprintf("#%d of “%s”", p.Seq, title)
 	}
 	return title
 }

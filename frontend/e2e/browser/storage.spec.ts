@@ -15,7 +15,7 @@ async function storagePage(page: Page): Promise<void> {
 const bytesOf = (row: Locator) => row.evaluateAll((rows) => rows.map((one) => Number((one as HTMLElement).dataset['bytes'])));
 const sessions = (page: Page) => page.getByRole('navigation', { name: 'Sessions' }).locator('[data-session]');
 
-test('a permanently deleted session is in no file any more, except its receipt', async ({ home, provider, launch, page }) => {
+test('a permanently deleted session is no longer in any file, except its receipt', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   provider.answer(question, canary);
   await launch();
@@ -70,7 +70,7 @@ test('a deleted turn leaves an empty place with the date', async ({ home, provid
 
   await chat.turn(1).hover();
   await chat.turn(1).getByRole('button', { name: 'Delete this turn permanently…' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Delete #1 of Birds permanently' });
+  const dialog = page.getByRole('dialog', { name: 'Delete #1 of “Birds” permanently' });
   await dialog.getByLabel('To delete it permanently, type “delete”').fill('delete');
   await page.keyboard.press('Enter');
   await page.getByRole('dialog', { name: 'The turn was permanently deleted' }).getByRole('button', { name: 'Done' }).click();
