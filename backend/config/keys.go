@@ -129,7 +129,7 @@ func (s spec) bounded(value any, n float64, text string) (any, string) {
 func (s spec) decodeString(raw any) (any, string) {
 	str, ok := raw.(string)
 	if !ok {
-		return nil, "must be a text in quotes, not " + tomlType(raw)
+		return nil, "must be text in quotes, not " + tomlType(raw)
 	}
 	if reason := s.absent[str]; reason != "" {
 		return nil, reason
@@ -158,13 +158,13 @@ func hasControl(text string) bool {
 func (s spec) decodeList(raw any) (any, string) {
 	items, ok := raw.([]any)
 	if !ok {
-		return nil, "must be a list of texts, not " + tomlType(raw)
+		return nil, "must be a list of strings, not " + tomlType(raw)
 	}
 	list := make([]string, 0, len(items))
 	for i, item := range items {
 		str, ok := item.(string)
 		if !ok {
-			return nil, fmt.Sprintf("must be a list of texts: item %d is %s", i+1, tomlType(item))
+			return nil, fmt.Sprintf("must be a list of strings: item %d is %s", i+1, tomlType(item))
 		}
 		if s.check != nil {
 			if problem := s.check(str); problem != "" {
@@ -301,9 +301,9 @@ func checkFeed(s string) string {
 	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
 		return "must be an https:// address, or http:// on this computer"
 	case u.User != nil:
-		return "must not hold a user or password"
+		return "must not contain a user name or password"
 	case loopback.Exposes(s):
-		return "must be an https:// address: over plain http anybody on the way could answer"
+		return "must be an https:// address: over plain http anybody on the network could forge the answer"
 	}
 	return ""
 }
@@ -338,7 +338,7 @@ func checkBaseURL(s string) string {
 	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
 		return "must be an http:// or https:// address"
 	case u.User != nil:
-		return "must not hold a user or password; use api_key_env or the keyring"
+		return "must not contain a user name or password; use api_key_env or the keyring"
 	case u.RawQuery != "" || u.Fragment != "":
 		return "must not have a query or fragment"
 	}

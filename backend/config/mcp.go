@@ -107,10 +107,10 @@ const (
 var serverTable = []serverKey{
 	{spec{name: "command", label: "Command", def: "", help: "The program to start."}, func(s *MCPServer) any { return &s.Command }},
 	{spec{name: "args", label: "Arguments", def: []string{}, help: "Its arguments."}, func(s *MCPServer) any { return &s.Args }},
-	{spec{name: "cwd", label: "Folder", def: "", check: checkDataDir, help: "The folder it is started in. Empty is the home directory."}, func(s *MCPServer) any { return &s.Cwd }},
+	{spec{name: "cwd", label: "Folder", def: "", check: checkDataDir, help: "The folder it is started in. Empty: the home directory."}, func(s *MCPServer) any { return &s.Cwd }},
 	{spec{name: "url", label: "Address", def: "", check: checkServerURL, help: "The address of a server that is already running."}, func(s *MCPServer) any { return &s.URL }},
 	{spec{name: "enabled", label: "Enabled", def: true, help: "When off, it is never started and none of its tools are offered."}, func(s *MCPServer) any { return &s.Enabled }},
-	{spec{name: "timeout_s", label: "Give up after", unit: "s", def: 0, min: 1, max: 3600, help: "How long one call may take, where that is less than tools.call_timeout_s."}, func(s *MCPServer) any { return &s.TimeoutS }},
+	{spec{name: "timeout_s", label: "Timeout", unit: "s", def: 0, min: 1, max: 3600, help: "How long one call may take, if less than tools.call_timeout_s."}, func(s *MCPServer) any { return &s.TimeoutS }},
 	{spec{name: "oauth_client_id", label: "OAuth client", def: "", help: "For servers that require programs to be registered manually."}, func(s *MCPServer) any { return &s.OAuthClientID }},
 	{spec{name: "oauth_port", label: "OAuth port", def: 0, min: 1, max: 65535, help: "The port of the registered return address."}, func(s *MCPServer) any { return &s.OAuthPort }},
 }
@@ -133,7 +133,7 @@ func checkServerURL(s string) string {
 	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
 		return "must be an http:// or https:// address"
 	case u.User != nil:
-		return "must not hold a user or password; use headers with ${secret:NAME}"
+		return "must not contain a user name or password; use headers with ${secret:NAME}"
 	case u.Fragment != "":
 		return "must not have a fragment"
 	}
@@ -144,9 +144,9 @@ func checkServerURL(s string) string {
 func CheckServerName(name string) string {
 	switch {
 	case name == chat.ToolSourceBuiltin:
-		return "is taken by the tools that are built in"
+		return "is reserved for the built-in tools"
 	case !serverName().MatchString(name):
-		return "is not a possible name: use 1 to 32 small letters, digits and hyphens, no hyphen first"
+		return "is not a valid name: use 1 to 32 lowercase letters, digits and hyphens, without a hyphen first"
 	}
 	return ""
 }
@@ -159,11 +159,11 @@ func (r *reader) readServers() {
 	}
 	tables, isTable := raw.(map[string]any)
 	if !isTable {
-		r.fail([]string{"mcp", serversKey}, "must hold tables: write [mcp.servers.NAME]")
+		r.fail([]string{"mcp", serversKey}, "must contain tables: write [mcp.servers.NAME]")
 		return
 	}
 	if len(tables) > maxServers {
-		r.fail([]string{"mcp", serversKey}, "holds more than %d servers", maxServers)
+		r.fail([]string{"mcp", serversKey}, "contains more than %d servers", maxServers)
 		return
 	}
 	for _, name := range sortedKeys(tables) {
@@ -219,7 +219,7 @@ func (r *reader) readPairs(path []string, raw any) map[string]string {
 	for name, value := range table {
 		text, ok := value.(string)
 		if !ok {
-			r.fail(slices.Concat(path, []string{name}), "must be a text in quotes, not %s", tomlType(value))
+			r.fail(slices.Concat(path, []string{name}), "must be text in quotes, not %s", tomlType(value))
 			continue
 		}
 		out[name] = text
@@ -241,10 +241,10 @@ func (s MCPServer) Faults() []string {
 	if problem := checkServerURL(s.URL); problem != "" && !strings.Contains(s.URL, "${") { // a placeholder is filled in later
 		add(true, "has an address that %s", problem)
 	}
-	add(hasControl(s.Command) || hasControl(s.Cwd) || strings.ContainsRune(strings.Join(s.Args, ""), 0), "has control characters in what starts it")
+	add(hasControl(s.Command) || hasControl(s.Cwd) || strings.ContainsRune(strings.Join(s.Args, ""), 0), "has control characters in its command or arguments")
 	add(s.URL == "" && len(s.Headers) > 0, "has headers, which only a server with a url can have")
 	add(s.URL != "" && (len(s.Args) > 0 || s.Cwd != "" || len(s.Env) > 0), "has a url, so args, cwd and env have no meaning")
-	add(s.URL == "" && (s.OAuthClientID != "" || s.OAuthPort != 0), "has settings of OAuth, which only a server with a url can have")
+	add(s.URL == "" && (s.OAuthClientID != "" || s.OAuthPort != 0), "has OAuth settings, which only a server with a url can have")
 	add(len(s.Env) > maxPairs || len(s.Headers) > maxPairs || len(s.Args) > maxPairs, "has more than %d arguments, variables or headers", maxPairs)
 	for _, name := range sortedKeys(s.Env) {
 		add(!envName().MatchString(name) || strings.ContainsRune(s.Env[name], 0), "env.%s is not a variable that can be set", tomlKey(name))

@@ -48,16 +48,16 @@ func TestServersAreRead(t *testing.T) {
 func TestInvalidServersAreReported(t *testing.T) {
 	for text, want := range map[string]string{
 		"[mcp.servers]\nx = 1":                                                            "must be a table",
-		"[mcp]\nservers = 1":                                                              "must hold tables",
+		"[mcp]\nservers = 1":                                                              "must contain tables",
 		"[mcp]\nserverz = 1":                                                              "did you mean servers?",
-		"[mcp.servers.Big]\ncommand = \"x\"":                                              "not a possible name",
-		"[mcp.servers.builtin]\ncommand = \"x\"":                                          "taken by the tools that are built in",
+		"[mcp.servers.Big]\ncommand = \"x\"":                                              "not a valid name",
+		"[mcp.servers.builtin]\ncommand = \"x\"":                                          "reserved for the built-in tools",
 		"[mcp.servers.a]":                                                                 "needs command",
 		"[mcp.servers.a]\ncommand = \"x\"\nurl = \"https://h\"":                           "has both",
 		"[mcp.servers.a]\nurl = \"ftp://h\"":                                              "must be an http:// or https:// address",
-		"[mcp.servers.a]\nurl = \"https://u:p@h\"":                                        "must not hold a user",
+		"[mcp.servers.a]\nurl = \"https://u:p@h\"":                                        "must not contain a user name",
 		"[mcp.servers.a]\ncommand = \"x\"\ntimeout_s = 0":                                 "must be between",
-		"[mcp.servers.a]\ncommand = \"x\"\nenv = { A = 1 }":                               "must be a text in quotes",
+		"[mcp.servers.a]\ncommand = \"x\"\nenv = { A = 1 }":                               "must be text in quotes",
 		"[mcp.servers.a]\ncommand = \"x\"\nenv = \"A\"":                                   "must be a table",
 		"[mcp.servers.a]\ncommand = \"x\"\nenv = { \"A B\" = \"\" }":                      "not a variable",
 		"[mcp.servers.a]\ncommand = \"x\"\nheaders = { A = \"b\" }":                       "only a server with a url",
@@ -104,7 +104,7 @@ func TestServersAreSaved(t *testing.T) {
 		t.Error("a server without command and address was saved")
 	}
 	if _, ok := s.Config().Server("ok"); ok {
-		t.Error("half of what was refused is there")
+		t.Error("part of a refused change was saved")
 	}
 	if err := s.RemoveServer("memory"); err != nil {
 		t.Fatal(err)

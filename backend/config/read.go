@@ -177,7 +177,7 @@ func (r *reader) readModels() {
 		return
 	}
 	if _, isTable := raw.(map[string]any); !isTable {
-		r.fail([]string{"models"}, "must hold tables: write [models.NAME]")
+		r.fail([]string{"models"}, "must contain tables: write [models.NAME]")
 		return
 	}
 	for _, name := range r.doc.names("models") {
@@ -200,10 +200,10 @@ func checkModelName(name string) string {
 	case name == Recall:
 		return "is built in and cannot be configured"
 	case name == AutoModel:
-		return "is not a possible name: librarian.model uses that word"
+		return "is not a valid name: librarian.model uses that word"
 	case strings.TrimSpace(name) != name || name == "" || len(name) > 100,
 		strings.ContainsFunc(name, func(c rune) bool { return c < ' ' || c == 0x7f }):
-		return "is not a possible name: use 1 to 100 bytes without control characters or spaces around"
+		return "is not a valid name: use 1 to 100 bytes without control characters or spaces around"
 	}
 	return ""
 }

@@ -28,7 +28,7 @@ type Options struct {
 	Set     Overrides // --set, over the file
 }
 
-// Store holds the configuration in force and edits the file. It is safe for concurrent use. Another process may edit
+// Store holds the configuration in effect and edits the file. It is safe for concurrent use. Another process may edit
 // the file too: each edit starts from the file's present content.
 type Store struct {
 	opts  Options
@@ -39,7 +39,7 @@ type Store struct {
 	mu          sync.RWMutex
 	config      *Config
 	defaults    bool  // the file was invalid when it was first read
-	err         error // why the file's latest content is not in force
+	err         error // why the file's latest content is not in effect
 	subscribers map[int]func(*Config)
 	nextID      int
 }
@@ -101,7 +101,7 @@ func salvageDataDir(path string) string {
 // dataDirLine finds the key in a file that is not even TOML.
 var dataDirLine = pattern.New(`(?m)^\s*data_dir\s*=\s*["']([^"'\n]+)["']`)
 
-// Defaults reports that the defaults are in force because the file was invalid from the start: the intended models
+// Defaults reports that the defaults are in effect because the file was invalid from the start: the intended models
 // and redaction rules are unknown.
 func (s *Store) Defaults() bool {
 	s.mu.RLock()
@@ -112,14 +112,14 @@ func (s *Store) Defaults() bool {
 // Path is the path of the file, which may not exist.
 func (s *Store) Path() string { return s.opts.Path }
 
-// Config is the configuration in force.
+// Config is the configuration in effect.
 func (s *Store) Config() *Config {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.config
 }
 
-// Err is the error of the file as last read, nil if its content is in force.
+// Err is the error of the file as last read, nil if its content is in effect.
 func (s *Store) Err() error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -273,8 +273,8 @@ func splitOptions(options map[string]any) (values map[string]any, omit []string,
 		v, ok := plainValue(options[name])
 		if !ok {
 			return nil, nil, chat.Errorf(chat.CodeInvalid, "config.save_model",
-				"provider option %s holds null or a value that cannot be written; nothing was changed", name).
-				WithHint("null is possible at the top level only")
+				"provider option %s is null or has a value that cannot be written; nothing was changed", name).
+				WithHint("null is allowed at the top level only")
 		}
 		values[name] = v
 	}
@@ -329,7 +329,7 @@ func (s *Store) RemoveModel(name string) error {
 		if _, ok := d.lookup(path); !ok {
 			if c.knownName(name) {
 				return nil, chat.Errorf(chat.CodeInvalid, op, "%s is built in and cannot be removed", name).
-					WithHint("a provider's built-in models go away with its key")
+					WithHint("a provider's built-in models disappear when its key is removed")
 			}
 			return nil, chat.Errorf(chat.CodeNotFound, op, "no model of that name is configured; nothing was changed")
 		}

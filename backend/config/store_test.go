@@ -331,7 +331,7 @@ func TestSetAll(t *testing.T) {
 		t.Errorf("a wrong value: %v", err)
 	}
 	if s.Config().Retrieval.Embedder != EmbedderLocal || calls != 0 {
-		t.Error("half of it was set")
+		t.Error("part of it was set")
 	}
 	want := EmbeddingOf(EmbedderOpenAI, "bge-m3", "http://127.0.0.1:1234/v1", "")
 	if err := s.SetAll(want.Values()); err != nil || s.Config().Embedding() != want || calls != 1 {

@@ -33,139 +33,139 @@ var table = slices.Concat(coreTable, memoryTable)
 var coreTable = []key{
 	{spec{
 		name: "general.default_model", group: groupGeneral, label: "Default model", def: "",
-		help: "The model a new session starts with. Empty takes the first usable one, recall if there is none. " +
+		help: "The model a new session starts with. Empty: the first usable one, or recall if there is none. " +
 			"Its window sets the token budget.",
 	}, func(c *Config) any { return &c.General.DefaultModel }},
 	{spec{
 		name: "general.favourite_models", group: groupGeneral, label: "Favourite models", def: []string{},
-		help: "The names of the models that are listed first where you choose one.",
+		help: "The names of the models that are listed first in every model list.",
 	}, func(c *Config) any { return &c.General.Favourites }},
 	{spec{
 		name: "general.data_dir", group: groupGeneral, label: "Data directory", def: "", check: checkDataDir,
-		help: "Where sessions, journals and backups are kept. Empty is the system's place for application data. " +
-			"Takes effect at the next start and moves nothing.",
+		help: "Where sessions, journals and backups are kept. Empty: the system's folder for application data. " +
+			"Takes effect at the next start. No data is moved.",
 	}, func(c *Config) any { return &c.General.DataDir }},
 	{spec{
 		name: "ui.language", group: groupGeneral, label: "Language", def: "system",
 		choices: []string{"system", "en", "de", "zh-CN"},
-		help: "The language of the window. system is the first language of the system that the window has, or English. " +
+		help: "The language of the window. system: the first of the system's languages that the window supports, or English. " +
 			"The command line and the log are in English.",
 	}, func(c *Config) any { return &c.UI.Language }},
 
 	{spec{
 		name: "context.infinity", group: groupBudget, label: "Unlimited history", def: true,
-		help: "Off is plain chat: still kept durably, but nothing is summarised or remembered, and a session " +
-			"that outgrows the model's window is an error. CONTEXTINFINITY=0 or 1 in the environment comes before the file.",
+		help: "Off: plain chat. It is still saved, but nothing is summarised or remembered, and a session " +
+			"that outgrows the model's window is an error. CONTEXTINFINITY=0 or 1 in the environment overrides the file.",
 	}, func(c *Config) any { return &c.Context.Infinity }},
 	{spec{
 		name: "context.history", group: groupBudget, label: "History in the context", def: "elastic",
 		choices: []string{"elastic", "srd"},
-		help: "elastic sends original turns as far back as fit. srd sends no committed originals, only the summary, " +
+		help: "elastic: sends as many original turns as fit. srd: sends no committed originals, only the summary, " +
 			"pending turns and retrieved memory: the smallest context.",
 	}, func(c *Config) any { return &c.Context.History }},
 
 	{spec{
 		name: "budget.working_set_tokens", group: groupBudget, label: "Working set", unit: "tokens",
 		def: 50000, min: 1000, max: maxTokens,
-		help: "The most one request may hold, whatever the model's window. Larger remembers more word for word and costs more per turn.",
+		help: "The most tokens a request may contain, whatever the model's window. A larger value sends more of the history word for word and costs more per turn.",
 	}, func(c *Config) any { return &c.Budget.WorkingSetTokens }},
 	{spec{
 		name: "budget.response_reserve_tokens", group: groupBudget, label: "Reply reserve", unit: "tokens",
 		def: 4000, min: 1, max: maxTokens,
-		help: "Kept free in the window for the answer, exactly as set. The default is at most an eighth of the window. Taken off the input budget.",
+		help: "Kept free in the window for the answer. The default is limited to an eighth of the window; a value you set is used exactly. Subtracted from the input budget.",
 	}, func(c *Config) any { return &c.Budget.ResponseReserveTokens }},
 	{spec{
 		name: "budget.reserve_max_output", group: groupBudget, label: "Reserve the longest answer", def: false,
-		help: "Keeps the model's whole output limit free for the answer, instead of the reply reserve. Taken off the input budget.",
+		help: "Keeps the model's whole output limit free for the answer, instead of the reply reserve. Subtracted from the input budget.",
 	}, func(c *Config) any { return &c.Budget.ReserveMaxOutput }},
 	{spec{
 		name: "budget.safety_margin_tokens", group: groupBudget, label: "Safety margin", unit: "tokens",
 		def: 1500, min: 0, max: maxTokens,
-		help: "Kept free because token counts are estimates, exactly as set. The default is at most a thirty-second of the window, and at least 5 % of what the reply reserve leaves. Taken off the input budget.",
+		help: "Kept free because token counts are estimates. The default is at most 1/32 of the window, and at least 5 % of the window without the reply reserve; a value you set is used exactly. Subtracted from the input budget.",
 	}, func(c *Config) any { return &c.Budget.SafetyMarginTokens }},
 	{spec{
 		name: "budget.max_retrieval_tokens", group: groupBudget, label: "Retrieved memory", unit: "tokens",
 		def: 6000, min: 0, max: maxTokens,
-		help: "The most that retrieved memory may take of the working set. 0 turns retrieval off.",
+		help: "The most tokens of the working set that retrieved memory may use. 0 turns retrieval off.",
 	}, func(c *Config) any { return &c.Budget.MaxRetrievalTokens }},
 	{spec{
 		name: "budget.pending_window_tokens", group: groupBudget, label: "Pending window", unit: "tokens",
 		def: 8000, min: 100, max: maxTokens,
-		help: "With lazy commit, turns stay pending, and in full in the context, until together they pass this.",
+		help: "With lazy commit, turns stay pending, and are sent in full, until together they exceed this.",
 	}, func(c *Config) any { return &c.Budget.PendingWindowTokens }},
 	{spec{
 		name: "budget.compact_at", group: groupBudget, label: "Compact at", unit: "share",
 		def: 0.85, min: 0.1, max: 1,
-		help: "When originals fill this share of the history allowance, the oldest give way to summaries. Higher keeps more originals, closer to the limit.",
+		help: "When original turns fill this share of the history allowance, the oldest are replaced by summaries. A higher value keeps more originals, closer to the limit.",
 	}, func(c *Config) any { return &c.Budget.CompactAt }},
 	{spec{
 		name: "budget.compact_to", group: groupBudget, label: "Compact to", unit: "share",
 		def: 0.50, min: 0.05, max: 0.95,
-		help: "How far one compaction goes, as a share of the history allowance. Lower compacts less often, so a provider's prompt cache keeps longer.",
+		help: "The share of the history allowance that originals use after a compaction. A lower value compacts less often, so a provider's prompt cache stays valid longer.",
 	}, func(c *Config) any { return &c.Budget.CompactTo }},
 	{spec{
 		name: "budget.summaries_share", group: groupBudget, label: "Share for summaries", unit: "share",
 		def: 0.15, min: 0.01, max: 1,
-		help: "Size of the range summaries relative to the history allowance. Taken from the same ceiling as originals.",
+		help: "Size of the range summaries relative to the history allowance. Counted against the same ceiling as originals.",
 	}, func(c *Config) any { return &c.Budget.SummariesShare }},
 	{spec{
 		name: "budget.fallback_context_limit", group: groupBudget, label: "Unknown window", unit: "tokens",
 		def: 8192, min: 1024, max: maxTokens, // FCRATE: unknown models
-		help: "The window assumed for a model that neither the configuration nor the built-in table knows. Too large and a local server may cut the prompt silently.",
+		help: "The window assumed for a model whose window is neither configured nor in the built-in table. If it is too large, a local server may cut the prompt silently.",
 	}, func(c *Config) any { return &c.Budget.FallbackContextLimit }},
 	{spec{
 		name: "budget.fallback_max_output", group: groupBudget, label: "Unknown output limit", unit: "tokens",
 		def: 4096, min: 64, max: maxTokens, // FCRATE: unknown models
-		help: "The longest answer asked of a model whose limit is unknown.",
+		help: "The longest answer requested from a model whose limit is unknown.",
 	}, func(c *Config) any { return &c.Budget.FallbackMaxOutput }},
 
 	{spec{
 		name: "stream.durability", group: groupStream, label: "Durability", def: "buffered",
 		choices: []string{"buffered", "write_ahead"},
-		help: "buffered shows text at once and says how much of it is not yet safe from a power cut. write_ahead shows " +
-			"only what is already safe, up to 50 ms later. Either way a crash of this program loses nothing.",
+		help: "buffered: shows text at once, and how much of it is not yet safe from a power cut. write_ahead: shows " +
+			"only text that is already safe, up to 50 ms later. In both modes, a crash of this program loses nothing.",
 	}, func(c *Config) any { return &c.Stream.Durability }},
 	{spec{
 		name: "stream.fsync_ms", group: groupStream, label: "Flush to disk every", unit: "ms",
 		def: 2000, min: 10, max: 60000,
-		help: "How often streamed text is made safe from a power cut.",
+		help: "How often streamed text is flushed to disk, which makes it safe from a power cut.",
 	}, func(c *Config) any { return &c.Stream.FsyncMs }},
 	{spec{
 		name: "stream.flush_ms", group: groupStream, label: "Longest batch", unit: "ms",
 		def: 250, min: 1, max: 10000,
-		help: "The longest a slow disk may hold text back from being written.",
+		help: "How long text may wait for a slow disk before it is written.",
 	}, func(c *Config) any { return &c.Stream.FlushMs }},
 	{spec{
 		name: "stream.flush_bytes", group: groupStream, label: "Largest batch", unit: "bytes",
 		def: 8192, min: 256, max: 16 << 20,
-		help: "The most text a slow disk may hold back from being written.",
+		help: "How much text may wait for a slow disk before it is written.",
 	}, func(c *Config) any { return &c.Stream.FlushBytes }},
 	{spec{
-		name: "stream.idle_timeout_s", group: groupStream, label: "Give up after silence of", unit: "s",
+		name: "stream.idle_timeout_s", group: groupStream, label: "Stream idle timeout", unit: "s",
 		def: 120, min: 1, max: 3600,
-		help: "A stream silent for this long ends as an error; its text is kept. Slow local models may need more.",
+		help: "A stream that sends nothing for this long ends with an error; its text is kept. Slow local models may need more time.",
 	}, func(c *Config) any { return &c.Stream.IdleTimeoutS }},
 	{spec{
 		name: "stream.max_answer_bytes", group: groupStream, label: "Longest answer", unit: "bytes",
 		def: 16 << 20, min: 1024, max: 256 << 20,
-		help: "An answer that grows past this is ended and kept as incomplete: text, reasoning and tool arguments count together. " +
-			"No model answers at such length; a server that never stops does.",
+		help: "A longer answer is stopped and kept as incomplete. Text, reasoning and tool arguments are counted together. " +
+			"No model answers at such length, but a faulty server may never stop.",
 	}, func(c *Config) any { return &c.Stream.MaxAnswerBytes }},
 	{spec{
 		name: "stream.max_answer_tokens", group: groupStream, label: "Longest answer in tokens", unit: "tokens",
 		def: 2_000_000, min: 256, max: maxTokens,
-		help: "The same limit counted in tokens. Whichever is reached first ends the answer.",
+		help: "The same limit in tokens. The limit that is reached first ends the answer.",
 	}, func(c *Config) any { return &c.Stream.MaxAnswerTokens }},
 
 	{spec{
 		name: "librarian.commit", group: groupLibrarian, label: "Commit turns", def: "eager",
 		choices: []string{"eager", "lazy"},
-		help: "eager folds each finished turn into the state at once. lazy waits until the pending window is full: fewer " +
-			"librarian calls, more recent turns word for word.",
+		help: "eager: adds each finished turn to the state at once. lazy: waits until the pending window is full, with fewer " +
+			"librarian calls and more recent turns word for word.",
 	}, func(c *Config) any { return &c.Librarian.Commit }},
 	{spec{
 		name: "librarian.model", group: groupLibrarian, label: "Model", def: AutoModel,
-		help: "The model that writes state summaries. \"auto\" uses the cheap model of the turn's provider; empty uses none, only the built-in summary.",
+		help: "The model that writes state summaries. \"auto\": the cheap model of the turn's provider. Empty: no model, only the built-in summary.",
 	}, func(c *Config) any { return &c.Librarian.Model }},
 	{spec{
 		name: "librarian.target_tokens", group: groupLibrarian, label: "Size of the state summary", unit: "tokens",
@@ -173,20 +173,20 @@ var coreTable = []key{
 		help: "How long the state summary may grow. It is part of every request.",
 	}, func(c *Config) any { return &c.Librarian.TargetTokens }},
 	{spec{
-		name: "librarian.timeout_s", group: groupLibrarian, label: "Give up after", unit: "s",
+		name: "librarian.timeout_s", group: groupLibrarian, label: "Timeout", unit: "s",
 		def: 30, min: 1, max: 600,
-		help: "After this long the built-in summary is used instead. Chat never waits for it.",
+		help: "If a model takes longer, the built-in summary is used instead. Chat never waits for it.",
 	}, func(c *Config) any { return &c.Librarian.TimeoutS }},
 	{spec{
 		name: "librarian.min_turns", group: groupLibrarian, label: "Turns per call", unit: "turns",
 		def: 1, min: 1, max: 100,
-		help: "The fewest turns one librarian call covers.",
+		help: "The minimum number of turns per librarian call.",
 	}, func(c *Config) any { return &c.Librarian.MinTurns }},
 	{spec{
 		name: "librarian.after_send_s", group: groupLibrarian, label: "Background work after send", unit: "s",
 		def: 2, min: 0, max: 600,
-		help: "How long the command line's send may work on after its answer was printed, so that turns reach memory without the window. " +
-			"It asks no librarian model. 0 leaves everything to the window, --wait or reconcile.",
+		help: "How long the command send may continue working after it printed the answer, so that turns are indexed without the window. " +
+			"It calls no librarian model. 0 leaves everything to the window, --wait or reconcile.",
 	}, func(c *Config) any { return &c.Librarian.AfterSendS }},
 
 	{spec{
@@ -197,22 +197,22 @@ var coreTable = []key{
 	{spec{
 		name: "summary.min", group: groupBudget, label: "Range summary, shortest", unit: "tokens",
 		def: 64, min: 16, max: 32768,
-		help: "No range summary aims below this.",
+		help: "The minimum target length of a range summary.",
 	}, func(c *Config) any { return &c.Summary.Min }},
 	{spec{
 		name: "summary.max", group: groupBudget, label: "Range summary, longest", unit: "tokens",
 		def: 2048, min: 16, max: 32768,
-		help: "No range summary aims above this.",
+		help: "The maximum target length of a range summary.",
 	}, func(c *Config) any { return &c.Summary.Max }},
 	{spec{
 		name: "summary.preserve_recent", group: groupBudget, label: "Always original", unit: "messages",
 		def: 4, min: 0, max: 1000,
-		help: "The newest messages, sent word for word. Only one that is too long to fit is shortened.",
+		help: "The newest messages, sent word for word. Only a message that is too long to fit is shortened.",
 	}, func(c *Config) any { return &c.Summary.PreserveRecent }},
 	{spec{
 		name: "summary.style", group: groupBudget, label: "Range summary style", def: "sections",
 		choices: []string{"sections", "narrative"},
 		help: "How a model writes the summary of older turns: sections with lists of decisions, constraints and facts, or one " +
-			"continuous narrative. Summaries that exist are kept.",
+			"continuous narrative. Existing summaries are kept.",
 	}, func(c *Config) any { return &c.Summary.Style }},
 }

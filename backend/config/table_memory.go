@@ -1,48 +1,48 @@
 package config
 
-const notInThisVersion = "is not in this version"
+const notInThisVersion = "is not available in this version"
 
 // memoryTable is the second half: retrieval, tools, providers and the rest.
 var memoryTable = []key{
 	{spec{
 		name: "retrieval.profile", group: groupRetrieval, label: "Profile", def: "measured",
 		choices: []string{"measured", ProfileSRD},
-		help:    "measured ranks by the numbers below, found best on a benchmark; srd by the plain numbers of the specification instead.",
+		help:    "measured: ranks with the values below, which were the best in a benchmark. srd: ranks with the plain values of the specification.",
 	}, func(c *Config) any { return &c.Retrieval.Profile }},
 	{spec{
 		name: "retrieval.scope", group: groupRetrieval, label: "Scope", def: "lineage",
 		choices: []string{"lineage", "session", "project", "all"},
-		help: "What may be remembered: this branch's own past, the whole session, the session's project (without one, this branch's past), or all sessions. " +
-			"The last two let the text of one session reach the provider of another. Sessions of a project share its memory unless all sessions are chosen; each may be set apart. Until you set this, recall, which sends nothing, searches all sessions outside projects.",
+		help: "Where memory is searched: the history of this branch, the whole session, the session's project (without a project: the history of this branch), or all sessions. " +
+			"With the last two, text of one session can be sent to the provider of another. Sessions of a project share its memory unless all sessions are chosen; each session can have its own scope. Until you set this, recall, which sends nothing, searches all sessions that are not in a project.",
 	}, func(c *Config) any { return &c.Retrieval.Scope }},
 	{spec{
 		name: "retrieval.embedder", group: groupRetrieval, label: "Embedder", def: EmbedderLocal,
 		choices: []string{EmbedderLocal, EmbedderOpenAI, EmbedderOllama},
-		help: "What turns text into vectors. local compares hashed features of words, not their meaning, and needs no network. " +
-			"openai, or any server with its protocol, is sent all your history, redacted; ollama too. Changing it reindexes in the background.",
+		help: "What turns text into vectors. local: compares hashed features of words, not their meaning, and needs no network. " +
+			"openai (or any server with its protocol) and ollama: all your history is sent to the server, redacted. Changing it reindexes in the background.",
 	}, func(c *Config) any { return &c.Retrieval.Embedder }},
 	{spec{
 		name: "retrieval.embedding_model", group: groupRetrieval, label: "Embedding model",
 		def:  DefaultEmbeddingModel,
-		help: "The model an embedder other than local uses; ollama uses " + ollamaEmbeddingModel + " unless you name one.",
+		help: "The model of the embedders openai and ollama; ollama uses " + ollamaEmbeddingModel + " unless you name one.",
 	}, func(c *Config) any { return &c.Retrieval.EmbeddingModel }},
 	{spec{
 		name: "retrieval.embedding_base_url", group: groupRetrieval, label: "Embedding server", def: "", check: checkBaseURL,
-		help: "Address of the embedder's server. Empty is OpenAI's own, or Ollama on this computer.",
+		help: "Address of the embedder's server. Empty: OpenAI's own address, or Ollama on this computer.",
 	}, func(c *Config) any { return &c.Retrieval.EmbeddingBaseURL }},
 	{spec{
 		name: "retrieval.embedding_api_key_env", group: groupRetrieval, label: "Embedding key variable", def: "", check: checkEnvName,
-		help: "The environment variable the embedding server's key is read from. Empty is the same key as for a model of that server.",
+		help: "The environment variable that contains the embedding server's key. Empty: the same key as for a model of that server.",
 	}, func(c *Config) any { return &c.Retrieval.EmbeddingAPIKeyEnv }},
 	{spec{
 		name: "retrieval.embedding_dimension", group: groupRetrieval, label: "Embedding dimension", unit: "numbers",
 		def: 0, min: 0, max: 4096,
-		help: "Length of the vectors asked of a model that can shorten them; 0 is the model's own. Changing it reindexes.",
+		help: "Length of the vectors, for models that can shorten them. 0: the model's default. Changing it reindexes.",
 	}, func(c *Config) any { return &c.Retrieval.EmbeddingDimension }},
 	{spec{
 		name: "retrieval.reranker_base_url", group: groupRetrieval, label: "Reranker server", def: "", check: checkBaseURL,
-		help: "Address of a server with a /rerank endpoint, such as llama.cpp, vLLM, Jina or Cohere. It is sent your question and the best " +
-			"passages, redacted, at each search. Empty: no reranker.",
+		help: "Address of a server with a /rerank endpoint, such as llama.cpp, vLLM, Jina or Cohere. It receives your question and the best " +
+			"passages, redacted, in each search. Empty: no reranker.",
 	}, func(c *Config) any { return &c.Retrieval.RerankerBaseURL }},
 	{spec{
 		name: "retrieval.reranker_model", group: groupRetrieval, label: "Reranker model", def: "",
@@ -50,7 +50,7 @@ var memoryTable = []key{
 	}, func(c *Config) any { return &c.Retrieval.RerankerModel }},
 	{spec{
 		name: "retrieval.reranker_api_key_env", group: groupRetrieval, label: "Reranker key variable", def: "", check: checkEnvName,
-		help: "The environment variable the reranker server's key is read from. Empty: the key kept for its host, if there is one.",
+		help: "The environment variable that contains the reranker server's key. Empty: the key stored for its host, if any.",
 	}, func(c *Config) any { return &c.Retrieval.RerankerAPIKeyEnv }},
 	{spec{
 		name: "retrieval.allow_plain_http", group: groupRetrieval, label: "Keys over plain http", def: false,
@@ -59,22 +59,22 @@ var memoryTable = []key{
 	{spec{
 		name: "retrieval.top_k", group: groupRetrieval, label: "Artifacts", unit: "artifacts",
 		def: 6, min: 1, max: 100,
-		help: "Found chunks that are shown as cards. What is packed into a context is bounded by tokens.",
+		help: "Number of results that are shown as cards. What is packed into a context is limited by tokens.",
 	}, func(c *Config) any { return &c.Retrieval.TopK }},
 	{spec{
 		name: "retrieval.overfetch_k", group: groupRetrieval, label: "Candidates", unit: "candidates",
 		def: 16, min: 1, max: 10000,
-		help: "Candidates considered before filtering, with the profile srd.",
+		help: "Number of candidates before filtering, with the profile srd.",
 	}, func(c *Config) any { return &c.Retrieval.OverfetchK }},
 	{spec{
 		name: "retrieval.min_keep", group: groupRetrieval, label: "Kept when shrinking", unit: "artifacts",
 		def: 2, min: 0, max: 100,
-		help: "Artifacts that stay while a context that is too large is cut down.",
+		help: "Number of artifacts that are kept when a context is too large and has to be shortened.",
 	}, func(c *Config) any { return &c.Retrieval.MinKeep }},
 	{spec{
 		name: "retrieval.similarity_threshold", group: groupRetrieval, label: "Similarity threshold", unit: "share",
 		def: 0.72, min: 0, max: 1,
-		help: "The least calibrated similarity of a match: the share of unrelated texts that are less similar.",
+		help: "The minimum calibrated similarity of a match: the share of unrelated texts that are less similar.",
 	}, func(c *Config) any { return &c.Retrieval.SimilarityThreshold }},
 	{spec{
 		name: "retrieval.vector_weight", group: groupRetrieval, label: "Weight of vectors", unit: "share",
@@ -89,7 +89,7 @@ var memoryTable = []key{
 	{spec{
 		name: "retrieval.recency_boost", group: groupRetrieval, label: "Recency boost", unit: "share",
 		def: 0.0, min: 0, max: 1, // measured: any is worse
-		help: "Added to the score of the newest match, nothing to the oldest; the best match has 1. Unless it is set, it is 0.1 with the profile srd.",
+		help: "Added to the score of the newest match, decreasing to nothing for the oldest; the best match has the score 1. With the profile srd the default is 0.1.",
 	}, func(c *Config) any { return &c.Retrieval.RecencyBoost }},
 	{spec{
 		name: "retrieval.decision_weight", group: groupRetrieval, label: "Weight of decisions", unit: "factor",
@@ -98,37 +98,37 @@ var memoryTable = []key{
 	}, func(c *Config) any { return &c.Retrieval.DecisionWeight }},
 	{spec{
 		name: "retrieval.enable_mmr", group: groupRetrieval, label: "Prefer variety", def: false, // measured: no gain
-		help: "Ranks matches lower if they repeat the words of better ones. Identical passages are never packed twice. Unless it is set, it is on with the profile srd.",
+		help: "Ranks matches lower if they repeat the words of better ones. Identical passages are never packed twice. With the profile srd it is on by default.",
 	}, func(c *Config) any { return &c.Retrieval.EnableMMR }},
 	{spec{
 		name: "retrieval.ranked", group: groupRetrieval, label: "Ranked passages", unit: "passages",
 		def: 200, min: 1, max: 10000,
-		help: "Passages that are ranked before the best are packed, with the profile measured; more for a budget above 5000 tokens. More is slower.",
+		help: "Number of passages that are ranked before the best are packed, with the profile measured; more for a budget above 5000 tokens. Higher is slower.",
 	}, func(c *Config) any { return &c.Retrieval.Ranked }},
 	{spec{
 		name: "retrieval.ranked_with_neighbours", group: groupRetrieval, label: "Ranked with neighbours", unit: "passages",
 		def: 100, min: 0, max: 10000,
-		help: "How many of the best passages bring in what was said right before and after them.",
+		help: "How many of the best passages also add the passages right before and after them.",
 	}, func(c *Config) any { return &c.Retrieval.RankedWithNeighbours }},
 	{spec{
 		name: "retrieval.max_terms", group: groupRetrieval, label: "Terms of a query", unit: "terms",
 		def: 16, min: 1, max: 64,
-		help: "How many words of a question are searched for, rarest first. More is slower.",
+		help: "How many words of a question are searched for, rarest first. Higher is slower.",
 	}, func(c *Config) any { return &c.Retrieval.MaxTerms }},
 	{spec{
 		name: "retrieval.local_weight", group: groupRetrieval, label: "Weight of the built-in embedder", unit: "share",
 		def: 0.03, min: 0, max: 1,
-		help: "Weight of vector similarity for the embedder local; words have the rest. Where no word matches, vectors count alone.",
+		help: "Weight of vector similarity for the embedder local; the rest is the weight of words. If no word matches, only vectors count.",
 	}, func(c *Config) any { return &c.Retrieval.LocalWeight }},
 	{spec{
 		name: "retrieval.role_prior", group: groupRetrieval, label: "Preference for your words", unit: "share",
 		def: 0.8, min: 0, max: 10,
-		help: "Added to your own statements where a question is about you; half of it where it names neither side, nothing where it asks what was answered. The best match has 1. Does not apply where people are named.",
+		help: "Added to the score of your own statements if a question is about you; half of it if it names neither side, nothing if it asks what was answered. The best match has the score 1. Does not apply if people are named.",
 	}, func(c *Config) any { return &c.Retrieval.RolePrior }},
 	{spec{
 		name: "retrieval.speaker_boost", group: groupRetrieval, label: "Preference for a named person", unit: "share",
 		def: 0.5, min: 0, max: 10,
-		help: "How much more the words of a person named in the question count.",
+		help: "How much more messages by a person named in the question count.",
 	}, func(c *Config) any { return &c.Retrieval.SpeakerBoost }},
 	{spec{
 		name: "retrieval.length_cost", group: groupRetrieval, label: "Cost of length", unit: "exponent",
@@ -138,7 +138,7 @@ var memoryTable = []key{
 	{spec{
 		name: "retrieval.length_free_tokens", group: groupRetrieval, label: "Length that costs nothing", unit: "tokens",
 		def: 30, min: 1, max: 8192,
-		help: "Passages up to this length have no penalty; between named people, up to twice this length.",
+		help: "Passages up to this length have no penalty; in conversations between named people, up to twice this length.",
 	}, func(c *Config) any { return &c.Retrieval.LengthFreeTokens }},
 	{spec{
 		name: "retrieval.neighbour_words", group: groupRetrieval, label: "Words of the next passage", unit: "share",
@@ -153,32 +153,32 @@ var memoryTable = []key{
 	{spec{
 		name: "retrieval.nearby_score", group: groupRetrieval, label: "Score of the best nearby", unit: "share",
 		def: 0.2, min: 0, max: 1,
-		help: "Share of the best score nearby that a passage gets.",
+		help: "Share of the best score nearby that is added to a passage.",
 	}, func(c *Config) any { return &c.Retrieval.NearbyScore }},
 	{spec{
 		name: "retrieval.nearby_units", group: groupRetrieval, label: "How far nearby is", unit: "passages",
 		def: 6, min: 0, max: 50,
-		help: "How many passages away the best one nearby may be.",
+		help: "The maximum distance, in passages, of the best one nearby.",
 	}, func(c *Config) any { return &c.Retrieval.NearbyUnits }},
 	{spec{
 		name: "retrieval.reply_score", group: groupRetrieval, label: "Score of the reply", unit: "share",
 		def: 0.4, min: 0, max: 2,
-		help: "Share of the reply's best score that the user's message gets: a reply shows what its question was about.",
+		help: "Share of the reply's best score that is added to the user's message: a reply shows what its question was about.",
 	}, func(c *Config) any { return &c.Retrieval.ReplyScore }},
 	{spec{
-		name: "retrieval.neighbour_full_tokens", group: groupRetrieval, label: "Length that takes all of it", unit: "tokens",
+		name: "retrieval.neighbour_full_tokens", group: groupRetrieval, label: "Length for the full neighbour score", unit: "tokens",
 		def: 100, min: 1, max: 8192,
-		help: "Passages longer than this take less from their neighbours, in proportion.",
+		help: "Longer passages get proportionally less from their neighbours.",
 	}, func(c *Config) any { return &c.Retrieval.NeighbourFullTokens }},
 	{spec{
 		name: "retrieval.chunk_min_tokens", group: groupRetrieval, label: "Chunk, smallest", unit: "tokens",
 		def: 200, min: 16, max: 8192,
-		help: "Chunks aim to be no smaller. Applies to newly indexed turns.",
+		help: "The minimum target size of a chunk. Applies to newly indexed turns.",
 	}, func(c *Config) any { return &c.Retrieval.ChunkMinTokens }},
 	{spec{
 		name: "retrieval.chunk_max_tokens", group: groupRetrieval, label: "Chunk, largest", unit: "tokens",
 		def: 800, min: 16, max: 8192,
-		help: "Chunks aim to be no larger. Applies to newly indexed turns.",
+		help: "The maximum target size of a chunk. Applies to newly indexed turns.",
 	}, func(c *Config) any { return &c.Retrieval.ChunkMaxTokens }},
 	{spec{
 		name: "retrieval.chunk_overlap_tokens", group: groupRetrieval, label: "Chunk overlap", unit: "tokens",
@@ -189,27 +189,27 @@ var memoryTable = []key{
 	{spec{
 		name: "tools.mode", group: groupTools, label: "Tools", def: "disabled",
 		choices: []string{"disabled", "parse_only", "enabled"},
-		help: "disabled offers no tools and treats a call as an error. parse_only shows calls and runs none. enabled offers models the tools " +
+		help: "disabled: offers no tools and treats a call as an error. parse_only: shows calls but does not run them. enabled: offers models the tools " +
 			"that you accepted, and asks you before one runs. Tool definitions count towards the request.",
 	}, func(c *Config) any { return &c.Tools.Mode }},
 	{spec{
 		name: "tools.allow_parallel", group: groupTools, label: "Parallel calls", def: false,
-		help: "Models may ask for several tools at once, and those without effects run side by side.",
+		help: "Models may call several tools at once, and those without effects run in parallel.",
 	}, func(c *Config) any { return &c.Tools.AllowParallel }},
 	{spec{
-		name: "tools.max_steps", group: groupTools, label: "Steps a turn", unit: "steps",
+		name: "tools.max_steps", group: groupTools, label: "Steps per turn", unit: "steps",
 		def: 16, min: 1, max: 1000,
 		help: "After this many steps with tool calls the model is asked to answer with what it has.",
 	}, func(c *Config) any { return &c.Tools.MaxSteps }},
 	{spec{
 		name: "tools.result_max_bytes", group: groupTools, label: "Result size", unit: "bytes",
 		def: 65536, min: 256, max: maxBytes,
-		help: "How much of a tool's result the model sees; the whole result is kept.",
+		help: "How much of a tool's result is sent to the model; the whole result is kept.",
 	}, func(c *Config) any { return &c.Tools.ResultMaxBytes }},
 	{spec{
-		name: "tools.call_timeout_s", group: groupTools, label: "Give up after", unit: "s",
+		name: "tools.call_timeout_s", group: groupTools, label: "Timeout", unit: "s",
 		def: 60, min: 1, max: 3600,
-		help: "How long one tool call may take; a command that sets a longer limit for itself keeps it. If the call can have effects, its outcome is then unknown, and you decide.",
+		help: "How long one tool call may take; a command can set a longer limit for itself. If the call can have effects, its outcome is then unknown, and you decide.",
 	}, func(c *Config) any { return &c.Tools.CallTimeoutS }},
 	{spec{
 		name: "tools.allow", group: groupTools, label: "Allowed without asking", def: []string{},
@@ -217,7 +217,7 @@ var memoryTable = []key{
 	}, func(c *Config) any { return &c.Tools.Allow }},
 	{spec{
 		name: "tools.folders", group: groupTools, label: "Folders for files", def: []string{}, check: checkFolder,
-		help: "Full paths of folders in which models may list, read, search and write files, after you allowed it. If empty, there are no such tools.",
+		help: "Full paths of folders in which models may list, read, search and write files, if you allow it. If empty, there are no such tools.",
 	}, func(c *Config) any { return &c.Tools.Folders }},
 	{spec{
 		name: "tools.run_commands", group: groupTools, label: "Run commands", def: false,
@@ -225,23 +225,23 @@ var memoryTable = []key{
 	}, func(c *Config) any { return &c.Tools.RunCommands }},
 	{spec{
 		name: "tools.provider_continuity", group: groupTools, label: "Continue at the provider", def: false,
-		help: "Between the steps of one turn, OpenAI is sent only what is new and keeps the rest itself. It then stores these responses.",
+		help: "Between the steps of a turn, only new content is sent to OpenAI, which stores the previous responses.",
 	}, func(c *Config) any { return &c.Tools.ProviderContinuity }},
 
 	{spec{
 		name: "mcp.server.http", group: groupPrograms, label: "Serve other programs over HTTP", def: false,
 		help: "Lets programs on this computer that have a token read this memory over HTTP while the window is open. " +
-			"It listens on this computer alone. Programs that start contextinfinity mcp do not need it.",
+			"It listens on this computer only. Programs that start contextinfinity mcp do not need it.",
 	}, func(c *Config) any { return &c.Programs.HTTP }},
 	{spec{
 		name: "mcp.server.port", group: groupPrograms, label: "Port", def: 7468, min: 1024, max: 65535,
-		help: "Where the server over HTTP listens. Programs have it in their configuration.",
+		help: "The port of the HTTP server. Other programs have it in their configuration.",
 	}, func(c *Config) any { return &c.Programs.Port }},
 
 	{spec{
 		name: "openai.truncation", group: groupProviders, label: "OpenAI: truncation", def: "disabled",
 		choices: []string{"disabled", "auto"},
-		help:    "disabled makes a request that is too large an error instead of letting the provider drop turns unseen.",
+		help:    "disabled: a request that is too large is an error. auto: the provider drops turns silently.",
 	}, func(c *Config) any { return &c.OpenAI.Truncation }},
 	{spec{
 		name: "openai.store", group: groupProviders, label: "OpenAI: keep responses", def: false,
@@ -249,11 +249,11 @@ var memoryTable = []key{
 	}, func(c *Config) any { return &c.OpenAI.Store }},
 	{spec{
 		name: "openai.parallel_tool_calls", group: groupProviders, label: "OpenAI: parallel tool calls", def: false,
-		help: "OpenAI models may ask for several tools at once, also where tools.allow_parallel is off.",
+		help: "OpenAI models may call several tools at once, even if tools.allow_parallel is off.",
 	}, func(c *Config) any { return &c.OpenAI.ParallelToolCalls }},
 	{spec{
 		name: "anthropic.disable_parallel_tool_use", group: groupProviders, label: "Anthropic: one tool at a time", def: true,
-		help: "Anthropic models ask for one tool at a time, unless tools.allow_parallel is on.",
+		help: "Anthropic models call one tool at a time, unless tools.allow_parallel is on.",
 	}, func(c *Config) any { return &c.Anthropic.DisableParallelToolUse }},
 
 	{spec{
@@ -267,13 +267,13 @@ var memoryTable = []key{
 
 	{spec{
 		name: "backup.daily", group: groupStorage, label: "Daily backup", def: true,
-		help: "A checked copy of everything in the data folder's backups, made once a day if something was written since, and if " +
+		help: "A verified copy of everything in the data folder's backups, made once a day if anything was written since, and if " +
 			"twice its size is free.",
 	}, func(c *Config) any { return &c.Backup.Daily }},
 	{spec{
 		name: "backup.keep_daily", group: groupStorage, label: "Daily backups kept", unit: "backups",
 		def: 7, min: 1, max: 365,
-		help: "How many of the newest daily backups to keep. Older ones are removed, except one per week; no other file is.",
+		help: "How many of the newest daily backups to keep. Older ones are removed, except one per week. No other file is removed.",
 	}, func(c *Config) any { return &c.Backup.KeepDaily }},
 	{spec{
 		name: "backup.keep_weekly", group: groupStorage, label: "Weekly backups kept", unit: "backups",
@@ -288,23 +288,23 @@ var memoryTable = []key{
 	{spec{
 		name: "storage.dsn", group: groupStorage, label: "Database server", def: "", reserved: true,
 		absent: map[string]string{"*": notInThisVersion + ": data would be stored in the local file"},
-		help:   "A PostgreSQL address; empty keeps everything in one local file.",
+		help:   "A PostgreSQL address. Empty: everything is stored in one local file.",
 	}, func(c *Config) any { return &c.Storage.DSN }},
 
 	{spec{
 		name: "export.format", group: groupExport, label: "Format", def: "bundle",
 		choices: []string{"bundle", "md", "json", "html"},
-		help:    "What export writes and what dragging a session out of the window makes; a branch or a turn is never a bundle, but Markdown.",
+		help:    "The format of exports, and of a session that is dragged out of the window. A branch or a turn is exported as Markdown instead of a bundle.",
 	}, func(c *Config) any { return &c.Export.Format }},
 
 	{spec{
 		name: "cost.estimate", group: groupCost, label: "Estimate costs", def: true,
-		help: "Uses the price list that the program ships with, in US dollars, for models without prices of their own. An estimate: prices change.",
+		help: "Uses the shipped price list, in US dollars, for models without configured prices. It is an estimate, because prices change.",
 	}, func(c *Config) any { return &c.Cost.Estimate }},
 	{spec{
 		name: "cost.monthly_budget", group: groupCost, label: "Monthly budget",
 		def: 0.0, min: 0, max: 1e6,
-		help: "A warning appears when the answers of a calendar month cost this much, in the currency of your prices: US dollars with the shipped list. Messages can still be sent. 0 is no budget.",
+		help: "A warning appears when the answers of a calendar month cost this much, in the currency of your prices: US dollars with the shipped list. Messages can still be sent. 0: no budget.",
 	}, func(c *Config) any { return &c.Cost.Budget }},
 	{spec{
 		name: "cost.warn_at", group: groupCost, label: "Warn at", unit: "share of the budget",
@@ -315,7 +315,7 @@ var memoryTable = []key{
 	{spec{
 		name: "appearance.theme", group: groupAppearance, label: "Theme", def: "system",
 		choices: []string{"system", "light", "dark", "contrast"},
-		help:    "system follows the desktop.",
+		help:    "system: follows the desktop.",
 	}, func(c *Config) any { return &c.Appearance.Theme }},
 	{spec{
 		name: "appearance.text_zoom", group: groupAppearance, label: "Text size", unit: "%",
@@ -347,16 +347,16 @@ var memoryTable = []key{
 	{spec{
 		name: "appearance.motion", group: groupAppearance, label: "Motion", def: "system",
 		choices: []string{"system", "reduced"},
-		help:    "reduced disables animation whatever the desktop setting.",
+		help:    "reduced: disables animation, whatever the desktop setting.",
 	}, func(c *Config) any { return &c.Appearance.Motion }},
 
 	{spec{
 		name: "keys.shortcuts", group: groupKeyboard, label: "Shortcuts", def: []string{}, check: checkShortcut,
-		help: "Keys of your own for the window's commands, each as \"command=keys\", such as \"new=Ctrl+Shift+M\"; with nothing after the sign the command has no keys.",
+		help: "Your own keys for the window's commands, each as \"command=keys\", such as \"new=Ctrl+Shift+M\". With nothing after the equals sign, the command has no keys.",
 	}, func(c *Config) any { return &c.Keys.Shortcuts }},
 
 	{spec{
-		name: "desktop.close_to_tray", group: groupGeneral, label: "Closing the window keeps the program in the tray", def: true,
+		name: "desktop.close_to_tray", group: groupGeneral, label: "Keep running in the tray when the window is closed", def: true,
 		help: "Background work continues behind the tray icon until you quit from its menu. Without a tray, closing always quits.",
 	}, func(c *Config) any { return &c.Desktop.CloseToTray }},
 	{spec{
@@ -364,21 +364,21 @@ var memoryTable = []key{
 		help: "A notification when an answer is done while the window is hidden, or a long one while you are in another window. It names the session.",
 	}, func(c *Config) any { return &c.Desktop.Notifications }},
 	{spec{
-		name: "desktop.notification_preview", group: groupGeneral, label: "Notifications show the answer's beginning", def: false,
+		name: "desktop.notification_preview", group: groupGeneral, label: "Quote the answer in notifications", def: false,
 		help: "If off, a notification names the session but never quotes it, because others may see your screen.",
 	}, func(c *Config) any { return &c.Desktop.NotificationPreview }},
 	{spec{
 		name: "desktop.quick_ask_keys", group: groupGeneral, label: "Quick ask from anywhere", def: "", check: checkGlobalKeys,
-		help: "Keys that open the small window whichever program you are in, such as Ctrl+Alt+Space. If empty, no keys are used. " +
+		help: "Keys that open the small window from any program, such as Ctrl+Alt+Space. If empty, no keys are used. " +
 			"Needs a desktop with a portal for global shortcuts, or X11.",
 	}, func(c *Config) any { return &c.Desktop.QuickAskKeys }},
 	{spec{
 		name: "updates.url", group: groupGeneral, label: "Release feed", def: "", check: checkFeed,
-		help: "The https address that is checked for new versions, on this computer also an http one: a project's list of releases on GitHub or Gitea, or a JSON file with version and page. " +
-			"This copy of the program comes with none. Empty, nothing is asked.",
+		help: "The https address that is checked for new versions (http is allowed on this computer): a project's list of releases on GitHub or Gitea, or a JSON file with version and page. " +
+			"This copy of the program comes with none. Empty: nothing is checked.",
 	}, func(c *Config) any { return &c.Updates.URL }},
 	{spec{
-		name: "updates.daily", group: groupGeneral, label: "Look for a new version each day", def: false,
-		help: "If off, the feed is only asked when you check. Nothing but the request is sent, and nothing is downloaded or installed.",
+		name: "updates.daily", group: groupGeneral, label: "Check for a new version every day", def: false,
+		help: "If off, the feed is only requested when you check manually. Only the request is sent; nothing is downloaded or installed.",
 	}, func(c *Config) any { return &c.Updates.Daily }},
 }

@@ -9,7 +9,7 @@ import (
 
 // Watch reloads the file whenever another program has changed it, until ctx ends. It checks the file's time and size
 // once per interval, and reads the file once both have been the same for an interval, because an editor may still be
-// writing it. changed is called after the configuration in force, or the error of the file, has changed.
+// writing it. changed is called after the configuration in effect, or the error of the file, has changed.
 func (s *Store) Watch(ctx context.Context, interval time.Duration, changed func()) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
@@ -52,7 +52,7 @@ func (s *Store) fileState() fileState {
 func (s *Store) Refresh() bool { return s.reload() }
 
 // reload applies the file's present content and reports whether that changed anything. If the file has an error, the
-// configuration in force is kept. The data directory is always kept, because it is open.
+// configuration in effect is kept. The data directory is always kept, because it is open.
 func (s *Store) reload() bool {
 	s.edits.Lock()
 	defer s.edits.Unlock()
