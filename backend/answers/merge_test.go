@@ -59,7 +59,7 @@ func TestQuestionsAreDistinguished(t *testing.T) {
 	}
 }
 
-// A model that merges answers learns which of them were cut short.
+// The request to merge answers marks those that were cut short.
 func TestAnAnswerThatWasCutShortIsMarked(t *testing.T) {
 	t.Parallel()
 	for outcome, cut := range map[chat.Outcome]bool{chat.OutcomeCompleted: false, chat.OutcomeRefused: false, chat.OutcomeStopped: true, chat.OutcomeTruncated: true, chat.OutcomeKept: true} {

@@ -84,11 +84,11 @@ func (s *Service) Ask(ctx context.Context, m turn.Message, models []string) ([]S
 func (s *Service) checkModels(ctx context.Context, models []string) error {
 	const op = "answers.ask"
 	if len(models) < 2 || len(models) > MostAsked {
-		return chat.Errorf(chat.CodeInvalid, op, "A message goes to two to %d models at once, not to %d. Nothing was sent.", MostAsked, len(models))
+		return chat.Errorf(chat.CodeInvalid, op, "A message can be sent to two to %d models at once, not to %d. Nothing was sent.", MostAsked, len(models))
 	}
 	for i, model := range models {
 		if model == "" || slices.Contains(models[:i], model) {
-			return chat.Errorf(chat.CodeInvalid, op, "Each model can be asked once, by its name. Nothing was sent.").WithHint("choose different models")
+			return chat.Errorf(chat.CodeInvalid, op, "Each model can be named only once. Nothing was sent.").WithHint("choose different models")
 		}
 		if err := s.turns.CanUse(ctx, model); err != nil {
 			return err

@@ -116,9 +116,9 @@ func (s *Inspect) RetryJob(id int64) error {
 	return s.c.Queue.RetryJob(s.c.ctx(), id)
 }
 
-// KillJob marks a job as failed until it is retried.
-func (s *Inspect) KillJob(id int64) error {
-	return s.c.Queue.KillJob(s.c.ctx(), id)
+// DismissJob marks a job as failed until it is retried.
+func (s *Inspect) DismissJob(id int64) error {
+	return s.c.Queue.DismissJob(s.c.ctx(), id)
 }
 
 // Reconcile looks for unfinished work now and returns what it found.

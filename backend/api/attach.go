@@ -34,7 +34,7 @@ type upload struct {
 // maxUploads limits concurrent uploads.
 const maxUploads = 8
 
-// take adds a piece to an upload, the first of which has no id yet, and returns the upload when it is complete.
+// take adds a piece to an upload; the first piece has no upload id yet. It returns the upload when it is complete.
 func (u *uploads) take(p AttachPart, data []byte, newID func() string) (id string, whole *upload, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

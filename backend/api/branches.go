@@ -70,7 +70,7 @@ const sideTurns = 100
 func (s *Branches) Compare(leftBranchID, rightBranchID string) (BranchComparison, error) {
 	v := BranchComparison{Left: emptySide(), Right: emptySide()}
 	ctx := s.c.ctx()
-	apart, err := s.c.History.BranchesApart(ctx, chat.BranchID(leftBranchID), chat.BranchID(rightBranchID))
+	apart, err := s.c.History.BranchDivergence(ctx, chat.BranchID(leftBranchID), chat.BranchID(rightBranchID))
 	if err != nil {
 		return v, err
 	}

@@ -51,7 +51,7 @@ func (s *Chat) message(ctx context.Context, req SendRequest) (turn.Message, chat
 		err = s.c.sendable(ctx, content)
 	}
 	if err == nil && !slices.Contains(chat.Efforts, req.Effort) {
-		err = chat.Errorf(chat.CodeInvalid, "chat.send", "%q is not an effort; nothing was sent.", req.Effort).WithHint("choose minimal, low, medium or high, or none")
+		err = chat.Errorf(chat.CodeInvalid, "chat.send", "%q is not a reasoning effort; nothing was sent.", req.Effort).WithHint("choose minimal, low, medium or high, or none")
 	}
 	if err != nil {
 		return turn.Message{}, "", err

@@ -29,7 +29,7 @@ func NewServices(bound []any, log *slog.Logger) Services {
 
 // Call calls "Service.Method" with its arguments as a JSON list.
 //
-// Errors: those of the method; CodeInvalid for one that does not exist or takes other arguments; CodeInternal for one that panics.
+// Errors: those of the method; CodeInvalid for an unknown method or wrong arguments; CodeInternal if the method panics.
 func (s Services) Call(name string, args json.RawMessage) (result any, err error) {
 	const op = "window.call"
 	service, method, _ := strings.Cut(name, ".")

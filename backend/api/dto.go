@@ -306,7 +306,7 @@ type SendRequest struct {
 	Files     []FileView    `json:"files"`
 	Memories  []MemoryChip  `json:"memories"`
 	Model     string        `json:"model"`  // for this message; "": the session's
-	Effort    string        `json:"effort"` // likewise
+	Effort    string        `json:"effort"` // for this message; "": the session's
 	// Incomplete says what to do with an incomplete turn that blocks the branch: "keep", "discard", or "" to refuse.
 	Incomplete string `json:"incomplete"`
 }

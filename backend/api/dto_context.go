@@ -129,7 +129,7 @@ type SwitchPreview struct {
 	// Cost is what the next input would cost on that model before its answer, in US dollars; null without prices.
 	Cost    *float64   `json:"cost"`
 	Message string     `json:"message"` // the same as a sentence
-	Error   *ErrorView `json:"error"`   // the conversation does not fit that model at all
+	Error   *ErrorView `json:"error"`   // the conversation cannot fit that model
 }
 
 // RawStep is the exact request and response of a step. From a very long stream, events in the middle are left out.

@@ -28,7 +28,7 @@ type ServerView struct {
 	Instructions string `json:"instructions"`
 	Tools        int    `json:"tools"`
 	Prompts      int    `json:"prompts"`   // counted at its start
-	Resources    int    `json:"resources"` // likewise, with templates
+	Resources    int    `json:"resources"` // counted at its start, with templates
 	// Problems are its unusable tools and other items, each as a sentence.
 	Problems []ServerProblemView `json:"problems"`
 	SignedIn bool                `json:"signedIn"` // its tokens are stored

@@ -171,7 +171,7 @@ type SettingsView struct {
 	Path     string    `json:"path"` // of config.toml
 	DataDir  string    `json:"dataDir"`
 	Settings []Setting `json:"settings"`
-	// Error is a problem of the file: the previous valid configuration (at the start: the defaults) is in force.
+	// Error is a problem of the file: the previous valid configuration (at the start: the defaults) is in effect.
 	Error string `json:"error"`
 }
 

@@ -41,9 +41,9 @@ type BackupView struct {
 // RestorePreview is what a restore would replace. Nothing is changed yet.
 type RestorePreview struct {
 	Backup        BackupView `json:"backup"`
-	Sessions      int64      `json:"sessions"` // in the present data
+	Sessions      int64      `json:"sessions"` // in the current data
 	Turns         int64      `json:"turns"`
-	NewestTurn    int64      `json:"newestTurn"`    // of the present data; 0: none
+	NewestTurn    int64      `json:"newestTurn"`    // of the current data; 0: none
 	BackupNewest  int64      `json:"backupNewest"`  // of the backup; 0: none
 	Problems      int        `json:"problems"`      // found by verify in the backup
 	Findings      []string   `json:"findings"`      // the first of them
@@ -100,7 +100,7 @@ type CopyView struct {
 	SessionID string `json:"sessionId"`
 	Title     string `json:"title"`
 	Gone      bool   `json:"gone"` // of a receipt: deleted since
-	// Turns is the number of the copy's turns, Own of those that only it has; of a preview for a session.
+	// Turns is the number of the copy's turns, Own of those that only it contains; both only in a preview for a session.
 	Turns int `json:"turns"`
 	Own   int `json:"own"`
 }

@@ -110,7 +110,7 @@ func (s *Embedders) option(ctx context.Context, id string) (models.EmbedderOptio
 		}
 	}
 	return models.EmbedderOption{}, chat.Errorf(chat.CodeNotFound, "embedders.option", "This embedder cannot be reached any more. Nothing was changed.").
-		WithHint("start its server, or save its key, and look again")
+		WithHint("start its server, or save its key, then try again")
 }
 
 // Use configures an embedder. All history is then sent to it, redacted, in the background; until that is complete,
@@ -155,7 +155,7 @@ func (s *Embedders) DismissOffer() error {
 
 func (s *Embedders) writable() error {
 	if s.c.ReadOnly != "" {
-		return chat.Errorf(chat.CodeConflict, "embedders.use", "The data can only be read now, so it cannot be indexed again.").WithHint("%s", s.c.ReadOnly)
+		return chat.Errorf(chat.CodeConflict, "embedders.use", "The data is open for reading only, so it cannot be indexed again.").WithHint("%s", s.c.ReadOnly)
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 	"contextinfinity/backend/models"
 )
 
-// history is a store of which only the size and settings are used.
+// history is a store; only its size and settings are used.
 type history struct {
 	ChunkStore
 	SettingStore

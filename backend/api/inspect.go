@@ -79,7 +79,7 @@ func (s *Inspect) pendingView(ctx context.Context, head string, t chat.Turn, job
 func whyPending(job chat.Job, ahead int) string {
 	switch {
 	case job.State == chat.JobDead:
-		return "Summarising failed too often. Retry it by hand; nothing is lost, the turn stays in every context in full."
+		return "Summarising failed too often. Retry it manually. Nothing is lost: until then the turn is sent in full."
 	case job.State == chat.JobRunning:
 		return "It is being summarised into the state now."
 	case ahead > 0:

@@ -50,7 +50,7 @@ func parseTemperature(op, text string) (*float64, error) {
 	}
 	t, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", "."), 64)
 	if err != nil || !(t >= 0 && t <= 2) {
-		return nil, chat.Errorf(chat.CodeInvalid, op, "The temperature is a number from 0 to 2, or empty; nothing was changed.")
+		return nil, chat.Errorf(chat.CodeInvalid, op, "The temperature must be a number from 0 to 2, or empty; nothing was changed.")
 	}
 	return &t, nil
 }

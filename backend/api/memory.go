@@ -208,7 +208,7 @@ const filterOp = "memory.filter"
 // page returns the limit to use.
 func (f MemoryFilter) page(usual int) (int, error) {
 	if f.Offset < 0 || f.Limit < 0 {
-		return 0, chat.Errorf(chat.CodeInvalid, filterOp, "A page of memory begins at 0 or later and has at least one entry.")
+		return 0, chat.Errorf(chat.CodeInvalid, filterOp, "The offset of a page must not be negative, and its length must be at least 1.")
 	}
 	if f.Limit == 0 {
 		return usual, nil

@@ -57,7 +57,7 @@ func TestMatchView(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	attached := inspecting.Recalled{Part: prompt.Part{Attached: true, Keyword: 1}, Match: retrieval.Match{Attached: true}}
-	if got := recalledMatch(attached); got.Reason != "Attached by hand." {
+	if got := recalledMatch(attached); got.Reason != "Attached manually." {
 		t.Errorf("%+v", got)
 	}
 }

@@ -163,7 +163,7 @@ func (c *Core) nameMemories(ctx context.Context, turns []chat.Turn, views []Turn
 func (c *Core) recalled(ctx context.Context, ids []chat.TurnID, views []TurnView) {
 	found, err := c.History.Recalled(ctx, ids)
 	if err != nil {
-		c.Log.Warn("what memory turns have cannot be read", "err", err)
+		c.Log.Warn("the memory that turns used cannot be read", "err", err)
 		return
 	}
 	for i := range views {
@@ -187,8 +187,8 @@ func memoryBlocks(chips []MemoryChip) (chat.Blocks, error) {
 		out = append(out, chat.Memory{Chunk: chat.ChunkID(chip.ID)})
 	}
 	if len(out) > maxMemories {
-		return nil, chat.Errorf(chat.CodeInvalid, "chat.memory", "%d pieces of memory are attached, at most %d can be; nothing was sent.", len(out), maxMemories).
-			WithHint("remove some of them; what a search finds does not have to be attached")
+		return nil, chat.Errorf(chat.CodeInvalid, "chat.memory", "%d memories are attached, but at most %d can be; nothing was sent.", len(out), maxMemories).
+			WithHint("remove some of them; memory is searched for each message anyway")
 	}
 	return out, nil
 }
@@ -202,8 +202,8 @@ func (c *Core) checkMemories(ctx context.Context, m chat.Message) error {
 	}
 	for _, id := range ids {
 		if _, ok := known[id]; !ok {
-			return chat.Errorf(chat.CodeNotFound, "chat.memory", "An attached piece of memory no longer exists; nothing was sent.").
-				WithHint("remove it from the message; what was said is still in its conversation")
+			return chat.Errorf(chat.CodeNotFound, "chat.memory", "An attached memory no longer exists; nothing was sent.").
+				WithHint("remove it from the message; the original text is still in its conversation")
 		}
 	}
 	return nil

@@ -71,7 +71,7 @@ func (s *Settings) SetWindow(name string, tokens int) ([]ModelView, error) {
 		return s.Models(), chat.Errorf(chat.CodeNotFound, op, "There is no model named %q; nothing was changed.", name)
 	}
 	if tokens <= 0 {
-		return s.Models(), chat.Errorf(chat.CodeInvalid, op, "A window is a number of tokens above 0; nothing was changed.")
+		return s.Models(), chat.Errorf(chat.CodeInvalid, op, "A context window must be a number of tokens above 0; nothing was changed.")
 	}
 	m.ContextLimit = tokens
 	return s.editModels(s.config.SaveModel(m))

@@ -54,7 +54,7 @@ func (l *latest) begin(ctx context.Context) (context.Context, context.CancelFunc
 // superseded is the error of a search ended by a newer one.
 func superseded(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
-		return chat.WrapError(chat.CodeCancelled, "search", context.Canceled, "A newer search took the place of this one.")
+		return chat.WrapError(chat.CodeCancelled, "search", context.Canceled, "A newer search replaced this one.")
 	}
 	return err
 }
@@ -118,7 +118,7 @@ func (q SearchQuery) check() error {
 	case q.Since < 0 || q.Until < 0 || q.Until > 0 && q.Until < q.Since:
 		return chat.Errorf(chat.CodeInvalid, "search", "The last day is before the first.")
 	case q.Limit < 0:
-		return chat.Errorf(chat.CodeInvalid, "search", "A search returns at least one session.")
+		return chat.Errorf(chat.CodeInvalid, "search", "A search must return at least one session.")
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func NewStorage(c *Core) *Storage {
 		c.Tasks.Resumes(tasks.Backup, func(input json.RawMessage) (tasks.Run, error) {
 			var path string
 			if err := json.Unmarshal(input, &path); err != nil {
-				return nil, chat.WrapError(chat.CodeCorrupt, "backup.resume", err, "The place for the backup is no longer known.").WithHint("make a new one")
+				return nil, chat.WrapError(chat.CodeCorrupt, "backup.resume", err, "The location of the backup is no longer known.").WithHint("make a new one")
 			}
 			return s.backingUp(path), nil
 		})
@@ -276,14 +276,14 @@ func copyViews(list []chat.Copy) []CopyView {
 // storeLabels describe tables.
 var storeLabels = map[string]string{
 	"sessions": "session", "branches": "branches", "turns": "messages and answers", "steps": "calls to a model", "states": "state summaries",
-	"summaries": "summaries of stretches", "chunks": "passages of memory", "units": "entries of the text index", "unit_embeddings": "vectors",
-	"retrieved": "records of what was remembered", "requests": "stored requests", "manifests": "descriptions of contexts",
+	"summaries": "range summaries", "chunks": "passages of memory", "units": "entries of the text index", "unit_embeddings": "vectors",
+	"retrieved": "records of retrieved memory", "requests": "stored requests", "manifests": "context manifests",
 	"request_links": "links between requests", "manifest_links": "links between contexts", "events": "entries of the ledger", "snapshots": "snapshots of the ledger",
-	"pins": "pinned facts", "pin_orders": "orders of pinned facts", "drafts": "drafts", "queued_messages": "queued messages", "files": "documents", "blobs": "images",
-	"import_keys": "marks of imports", "jobs": "background jobs", "metrics": "measurements", "turn_tokens": "sizes",
-	"settings": "settings that name it", "calibrations": "calibrations", "tool_batches": "groups of tool calls", "tool_calls": "tool calls",
-	"tool_results": "tool results", "tool_recalled": "records of what a model looked up", "tool_permissions": "decisions about tools",
-	"mcp_grants": "permissions of other programs", "mcp_accesses": "questions of other programs", "mcp_shown": "entries of the access record", "projects": "project", "project_facts": "pinned facts of the project", "project_files": "files of the project", "mcp_notes": "marks of notes",
+	"pins": "pinned facts", "pin_orders": "order of pinned facts", "drafts": "drafts", "queued_messages": "queued messages", "files": "documents", "blobs": "images",
+	"import_keys": "import markers", "jobs": "background jobs", "metrics": "measurements", "turn_tokens": "sizes",
+	"settings": "settings that mention it", "calibrations": "calibrations", "tool_batches": "batches of tool calls", "tool_calls": "tool calls",
+	"tool_results": "tool results", "tool_recalled": "records of memory lookups by models", "tool_permissions": "decisions about tools",
+	"mcp_grants": "permissions of other programs", "mcp_accesses": "queries of other programs", "mcp_shown": "entries of the access record", "projects": "project", "project_facts": "pinned facts of the project", "project_files": "files of the project", "mcp_notes": "keys of notes",
 	"files:streams": "journals of answers", "files:drags": "files that were dragged out",
 }
 

@@ -44,7 +44,7 @@ func (s *Chat) TemporarySend(id string, req SendRequest) (SendResult, error) {
 		return SendResult{}, err
 	}
 	if len(req.Files) > 0 {
-		return SendResult{}, chat.Errorf(chat.CodeInvalid, "chat.temporary", "A temporary chat keeps nothing, so nothing can be attached to it; the message was not sent.").
+		return SendResult{}, chat.Errorf(chat.CodeInvalid, "chat.temporary", "A temporary chat saves nothing, so nothing can be attached to it; the message was not sent.").
 			WithHint("paste the text into the message")
 	}
 	if len(req.Memories) > 0 {

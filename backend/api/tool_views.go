@@ -63,9 +63,9 @@ func whyCallWaits(c chat.CallRecord, d tools.Definition, offered bool) string {
 	case !offered || d.Pinned == tools.PinnedGone:
 		return "The tool is not offered now, so the call can only be denied, or wait."
 	case d.Hash != c.Definition:
-		return "The tool's definition has changed since the model saw it. Look at it again."
+		return "The tool's definition has changed since the model saw it. Review it again."
 	case d.AsksEachCall:
-		return "You are asked about each call of this tool, because nothing confines what it does."
+		return "You are asked about each call of this tool, because it is not confined."
 	}
 	return "The model asks to run this tool."
 }

@@ -69,7 +69,7 @@ func DroppedFiles(files []filetype.File) []DroppedFile {
 }
 
 func noShell(op string) error {
-	return chat.Errorf(chat.CodeUnavailable, op, "This system offers no such dialog.").WithHint("type the path instead")
+	return chat.Errorf(chat.CodeUnavailable, op, "This system has no file dialog.").WithHint("type the path instead")
 }
 
 // PickFiles opens the system's dialog for opening files; none: the user closed it.
@@ -112,7 +112,7 @@ func (s *Transfer) SaveText(name, text string) (string, error) {
 // Reveal shows a file in the system's file manager.
 func (s *Transfer) Reveal(path string) error {
 	if s.c.Shell.Reveal == nil {
-		return chat.Errorf(chat.CodeUnavailable, "transfer.reveal", "No file manager could be opened.").WithHint("the file is at %s", path)
+		return chat.Errorf(chat.CodeUnavailable, "transfer.reveal", "The file manager could not be opened.").WithHint("the file is at %s", path)
 	}
 	return s.c.Shell.Reveal(path)
 }
@@ -136,7 +136,7 @@ func (s *Transfer) ImportFiles(paths []string, format string) ([]TaskView, error
 	running, waiting := s.c.Tasks.Open()
 	if left := tasks.MaxOpen - running - waiting; len(paths) > left {
 		return nil, chat.Errorf(chat.CodeBusy, op, "There are %d files, and only %d more can be imported now; nothing was imported.", len(paths), left).
-			WithHint("put them into a folder and import that, or take fewer")
+			WithHint("put them into a folder and import that, or choose fewer files")
 	}
 	inputs := make([]importInput, 0, len(paths))
 	for _, p := range paths {

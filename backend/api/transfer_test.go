@@ -160,7 +160,7 @@ func TestImportFiles(t *testing.T) {
 	}
 }
 
-// What cannot be imported is refused before any task begins.
+// Files that cannot be imported are refused before any task begins.
 func TestImportFilesRefuses(t *testing.T) {
 	d := newFixture(t)
 	for name, c := range map[string]struct {
@@ -376,12 +376,12 @@ func TestTransferWithoutData(t *testing.T) {
 func TestTaskChangesArePublished(t *testing.T) {
 	d := newFixture(t)
 	var mu sync.Mutex
-	var told []string
+	var changed []string
 	d.core.Hub.Listen(func(c chat.Change) {
 		mu.Lock()
 		defer mu.Unlock()
 		if c.Kind == chat.ChangeTask {
-			told = append(told, c.ID)
+			changed = append(changed, c.ID)
 		}
 	})
 	release := make(chan struct{})
@@ -398,8 +398,8 @@ func TestTaskChangesArePublished(t *testing.T) {
 	d.ended(begun[1].ID)
 	mu.Lock()
 	defer mu.Unlock()
-	if !slices.Contains(told, begun[0].ID) || !slices.Contains(told, begun[1].ID) {
-		t.Errorf("%v", told)
+	if !slices.Contains(changed, begun[0].ID) || !slices.Contains(changed, begun[1].ID) {
+		t.Errorf("%v", changed)
 	}
 }
 

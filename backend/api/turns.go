@@ -12,7 +12,7 @@ import (
 // HistoryStore reads turns, their steps, and the lineages of branches.
 type HistoryStore interface {
 	Tree(context.Context, chat.SessionID) (chat.Tree, error)
-	BranchesApart(ctx context.Context, left, right chat.BranchID) (chat.BranchesApart, error)
+	BranchDivergence(ctx context.Context, left, right chat.BranchID) (chat.BranchDivergence, error)
 	Find(context.Context, chat.FindQuery) (chat.Found, error)
 	SearchText(context.Context, chat.TextQuery) (chat.TextResult, error)
 	Turn(context.Context, chat.TurnID) (chat.Turn, error)

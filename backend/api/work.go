@@ -82,7 +82,7 @@ func viewOf(t tasks.Task, err error) (TaskView, error) {
 }
 
 // waits is the message of a task that has not started.
-const waits = "Waits for other work to end."
+const waits = "Waiting for another task to end."
 
 func taskView(t tasks.Task) TaskView {
 	v := TaskView{

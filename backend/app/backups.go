@@ -18,10 +18,10 @@ func openCopies(_ context.Context, o cli.OpenOptions) (cli.Copies, error) {
 }
 
 // backupNotice remembers which failures of backups were reported, so that each is reported once, not at every try.
-type backupNotice struct{ told atomic.Value }
+type backupNotice struct{ lastKey atomic.Value }
 
 func (n *backupNotice) once(key string, err error) error {
-	if n.told.Swap(key) == key {
+	if n.lastKey.Swap(key) == key {
 		return nil
 	}
 	return err
@@ -38,10 +38,10 @@ func (a *app) backUpAs(ctx context.Context, brief bool) error {
 		return a.backups.once(err.Error(), err)
 	case out.Outcome == chat.BackupNoSpace:
 		return a.backups.once(string(out.Outcome), chat.Errorf(chat.CodeNoSpace, "backup.daily",
-			"No daily backup is made while the disk has less than %d MB free (it has %d MB). Your conversations are stored as always.",
+			"No daily backup is made while the disk has less than %d MB free (it has %d MB). Your conversations are still saved.",
 			out.Need>>20+1, out.Free>>20).WithHint("free some space, or turn backup.daily off"))
 	case out.Outcome == chat.BackupMade && out.Made.Problems > 0:
-		a.log.Warn("the daily backup holds damaged records", "file", out.Made.Path, "problems", out.Made.Problems, "first", out.Made.Findings[0].Message)
+		a.log.Warn("the daily backup contains damaged records", "file", out.Made.Path, "problems", out.Made.Problems, "first", out.Made.Findings[0].Message)
 		return a.backups.once("damaged", damagedBackup(out.Made))
 	case out.Outcome == chat.BackupMade:
 		a.log.Info("made the daily backup", "file", out.Made.Path, "bytes", out.Made.Bytes, "removed", len(out.Removed))

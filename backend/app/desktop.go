@@ -82,7 +82,7 @@ func (w *trayWork) Reconcile() {
 			_, _, err = w.a.upkeep.CatchUp(w.a.life)
 		}
 		if err != nil && w.a.life.Err() == nil {
-			w.a.log.Error("what the tray asked to put in order was not", "err", err)
+			w.a.log.Error("unfinished work could not be recovered from the tray", "err", err)
 		}
 	})
 }
@@ -109,7 +109,7 @@ func (w *trayWork) Attention() string {
 	case err != nil || dead == 0:
 		return ""
 	case dead == 1:
-		return "A background job gave up: see Activity"
+		return "A background job failed: see Activity"
 	}
 	return fmt.Sprintf("%d background jobs failed: see Activity", dead)
 }

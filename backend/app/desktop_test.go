@@ -43,7 +43,7 @@ func TestNotificationsOfAnAnswersEnd(t *testing.T) {
 		"no preview of an interrupted answer": {steps: []chat.Turn{open, broken}, preview: true, want: []string{"The answer was interrupted. What arrived is kept."}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var told []string
+			var notified []string
 			var now time.Time
 			var at int
 			n := &answers{
@@ -61,7 +61,7 @@ func TestNotificationsOfAnAnswersEnd(t *testing.T) {
 					if n.Session != "s1" || n.Title != "A title" {
 						t.Errorf("%+v", n)
 					}
-					told = append(told, n.Text)
+					notified = append(notified, n.Text)
 				},
 				now: func() time.Time { return now }, begun: map[chat.TurnID]time.Time{},
 			}
@@ -69,8 +69,8 @@ func TestNotificationsOfAnAnswersEnd(t *testing.T) {
 				n.check(t.Context(), "t1")
 				now = now.Add(c.took)
 			}
-			if !reflect.DeepEqual(told, c.want) {
-				t.Errorf("notified %q, want %q", told, c.want)
+			if !reflect.DeepEqual(notified, c.want) {
+				t.Errorf("notified %q, want %q", notified, c.want)
 			}
 			n.turn = func(context.Context, chat.TurnID) (chat.Turn, error) { return chat.Turn{}, errors.New("temporary") }
 			n.check(t.Context(), "t2")

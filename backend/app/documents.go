@@ -10,7 +10,7 @@ import (
 func readsDocument(args []string) bool { return len(args) == 1 && args[0] == documents.ReadArgument }
 
 // documentReader reads PDFs and office documents in another process of this program.
-// Where the program cannot find itself, they are refused with an error that says why.
+// If the program cannot determine its own path, they are refused with an error that says why.
 func documentReader() documents.Reader {
 	program, err := os.Executable()
 	if err != nil {

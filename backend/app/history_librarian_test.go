@@ -242,7 +242,7 @@ func TestSummaryStyleReachesTheRequest(t *testing.T) {
 		d.OK("summarize", session, "--force")
 		ranges := 0
 		for _, body := range r.Asked() {
-			if !strings.Contains(string(body), "You summarize one stretch") {
+			if !strings.Contains(string(body), "You summarize one range of turns") {
 				continue
 			}
 			if ranges++; strings.Contains(string(body), "one continuous narrative") != want {

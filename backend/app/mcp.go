@@ -32,8 +32,8 @@ func (s setup) serverSetup() *mcpsetup.Setup {
 func (a *app) newServers(publish turn.Publisher) *servers {
 	s := &servers{setup: a.serverSetup()}
 	s.setup.ForgetTools = func(name string) error { return a.store.ForgetToolSource(context.Background(), name) }
-	told := func(name string) { publish.Change(chat.Change{Kind: chat.ChangeServers, ID: name}) }
-	s.questions = &mcpclient.Questions{Changed: told, Open: showPage}
+	notified := func(name string) { publish.Change(chat.Change{Kind: chat.ChangeServers, ID: name}) }
+	s.questions = &mcpclient.Questions{Changed: notified, Open: showPage}
 	s.manager = mcpclient.NewManager(mcpclient.Deps{
 		Servers: func() []config.MCPServer { return a.config.Config().Servers },
 		Secret:  s.setup.Secrets.Get, SetSecret: s.setup.Secrets.Set, Environ: secrets.Environ, Getenv: secrets.Getenv,
@@ -42,7 +42,7 @@ func (a *app) newServers(publish turn.Publisher) *servers {
 			if s.manager != nil {
 				a.tools.SetServers(s.manager.Sources())
 			}
-			told(name)
+			notified(name)
 		},
 	})
 	if sources := s.manager.Sources(); len(sources) > 0 {

@@ -70,6 +70,6 @@ func (d *donePending) show(a *app) {
 		return tasks.Result{Path: d.Path}, d.err
 	})
 	if err != nil || d.err != nil {
-		a.log.Warn("what was to be done at this start", "do", d.Do, "err", d.err, "shown", err)
+		a.log.Warn("the operation requested for this start", "do", d.Do, "err", d.err, "shown", err)
 	}
 }

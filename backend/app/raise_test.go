@@ -121,7 +121,7 @@ func TestAWindowWhileATerminalHasTheData(t *testing.T) {
 	other.Leave()
 }
 
-// With two starts at the same time, one opens the data and the other brings that window to the front; never both,
+// If the program is started twice at the same time, one opens the data and the other brings that window to the front; never both,
 // never neither.
 func TestTwoStartsAtOnce(t *testing.T) {
 	asked := watchRaise(t)

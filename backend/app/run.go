@@ -40,7 +40,7 @@ func Run(args []string, page Page) int {
 		return cli.Run(context.Background(), commandLine(), args)
 	}
 	if !desktop.HasDisplay() {
-		fmt.Fprintln(os.Stderr, "There is no display to open a window on. Talk in the terminal with: contextinfinity chat")
+		fmt.Fprintln(os.Stderr, "There is no display to open a window on. To chat in the terminal: contextinfinity chat")
 		return 1
 	}
 	secrets.HideEnvironment()

@@ -61,7 +61,7 @@ func (a *app) address(o cli.OpenOptions) string {
 	}
 	address, err := handover.Address(dir)
 	if err != nil {
-		a.log.Warn("other starts of the program will not be served", "err", err)
+		a.log.Warn("commands of other processes will not be accepted", "err", err)
 		return ""
 	}
 	return address
@@ -76,7 +76,7 @@ func (a *app) serve(toFront func(cli.OpenOptions), further *windows) {
 	}
 	l, err := handover.Listen(address)
 	if err != nil {
-		a.log.Warn("other starts of the program are not served", "err", err)
+		a.log.Warn("commands of other processes are not accepted", "err", err)
 		return
 	}
 	a.server = handover.Serve(l, handover.Options{
@@ -116,7 +116,7 @@ func (a *app) checkCall(c handover.Call, window bool) error {
 			WithHint("leave it first, or continue there")
 	}
 	if mine := realPath(a.config.Path()); c.Config != mine {
-		return chat.Errorf(chat.CodeConflict, op, "The program that has this data open is configured by %s, this call by %s; nothing was done.", mine, c.Config).
+		return chat.Errorf(chat.CodeConflict, op, "The program that has this data open is configured by %s, this command by %s; nothing was done.", mine, c.Config).
 			WithHint("use the same configuration, or close that program")
 	}
 	return nil

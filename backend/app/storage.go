@@ -28,9 +28,9 @@ func newDataFolder(s setup, a *app, flag string) dataFolder {
 // partWords describe the parts of the data directory.
 var partWords = map[string][2]string{
 	"database": {"Conversations", "All conversations, their memory and its index."},
-	"journals": {"Journals", "What arrives of answers, until they are stored."},
+	"journals": {"Journals", "The text of answers that are still arriving."},
 	"backups":  {"Backups", "Copies of everything, made daily, before upgrades and restores, and by hand."},
-	"aside":    {"Quarantined", "What a restore replaced and could not copy as data, what was left of a lost history, or a configuration that was not in force."},
+	"aside":    {"Quarantined", "Files that a restore replaced but could not back up, remaining files of a lost history, or an unused configuration."},
 	"other":    {"Other", "The lock, logs, and files that were dragged out."},
 }
 
@@ -62,9 +62,9 @@ func (d dataFolder) View(ctx context.Context) (api.StorageView, error) {
 func (d dataFolder) unmovable() string {
 	switch {
 	case d.flag != "":
-		return "The program was started with --data-dir, which names the place."
+		return "The program was started with --data-dir, which sets the location."
 	case d.config.Err() != nil:
-		return "The configuration has an error, so the new place could not be written to it."
+		return "The configuration has an error, so the new location could not be written to it."
 	}
 	return ""
 }

@@ -258,13 +258,13 @@ func TestACommandIsCancelled(t *testing.T) {
 	if err := p.tools.Resolve(api.ToolResolveRequest{CallID: w.Call.ID, Choice: "perhaps"}); err == nil {
 		t.Error("an unknown choice was accepted")
 	}
-	if err := p.tools.Resolve(api.ToolResolveRequest{CallID: w.Call.ID, Choice: "enter", Text: "begun is there, nothing else"}); err != nil {
+	if err := p.tools.Resolve(api.ToolResolveRequest{CallID: w.Call.ID, Choice: "enter", Text: "the file begun exists, nothing else"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := p.done(r); got != "I see." {
 		t.Errorf("answered %q", got)
 	}
-	if body := string(p.relay.LastBody(t)); !strings.Contains(body, "begun is there, nothing else") {
+	if body := string(p.relay.LastBody(t)); !strings.Contains(body, "the file begun exists, nothing else") {
 		t.Errorf("the model was not informed: %s", harness.Clip(body))
 	}
 }

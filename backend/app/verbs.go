@@ -106,7 +106,7 @@ const learnedModels = "models.learned"
 func (m cardMemory) Load() []byte {
 	text, _, err := m.store.Setting(context.Background(), learnedModels)
 	if err != nil {
-		m.log.Warn("what servers said of their models could not be read", "err", err)
+		m.log.Warn("the model information reported by servers could not be read", "err", err)
 	}
 	return []byte(text)
 }
@@ -114,7 +114,7 @@ func (m cardMemory) Load() []byte {
 // Save implements models.Memory. Losing it costs one request to the server.
 func (m cardMemory) Save(raw []byte) {
 	if err := m.store.PutSetting(context.Background(), learnedModels, string(raw)); err != nil {
-		m.log.Warn("what servers say of their models was not kept", "err", err)
+		m.log.Warn("the model information reported by servers could not be stored", "err", err)
 	}
 }
 

@@ -28,7 +28,7 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 	a, err := openForWindow(o, keys, core)
 	if chat.CodeOf(err) == chat.CodeLocked {
 		var beside desktop.Window
-		if beside, err = besideOther(o, page, err); err == nil {
+		if beside, err = asFurtherWindow(o, page, err); err == nil {
 			return beside
 		}
 	}
@@ -142,9 +142,9 @@ func (a *app) begin(hub *api.Hub, further *windows) {
 	a.serveHTTP()
 }
 
-// besideOther handles a start whose data another process has open: it becomes a further window of that process, or
+// asFurtherWindow handles a start whose data another process has open: it becomes a further window of that process, or
 // brings that process's window to the front.
-func besideOther(o cli.OpenOptions, page Page, locked error) (desktop.Window, error) {
+func asFurtherWindow(o cli.OpenOptions, page Page, locked error) (desktop.Window, error) {
 	elsewhere := desktop.Window{Elsewhere: true}
 	switch {
 	case o.Hidden: // at sign-in: the running program is not disturbed
@@ -196,7 +196,7 @@ func bind(core *api.Core, s setup, page Page) desktop.Window {
 	}
 }
 
-// services are the services that a page may call: if the data could not be opened, only those of the page that says so.
+// services are the services that a page may call: if the data could not be opened, only those for the page that reports it.
 // The page's types are generated from the ones named here (internal/pagetypes).
 func services(core *api.Core, s setup) []any {
 	always := []any{

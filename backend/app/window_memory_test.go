@@ -91,7 +91,7 @@ func TestWindowMemory(t *testing.T) {
 	}
 	mine, other := items[0], items[1]
 	if mine.ID != row.ID || mine.TurnID != row.TurnID || !mine.Memory.Attached || mine.Memory.Chunk == nil || *mine.Memory.Chunk != row ||
-		mine.Memory.Match.Reason != "Attached by hand." {
+		mine.Memory.Match.Reason != "Attached manually." {
 		t.Errorf("what was attached: %+v %+v", mine, mine.Memory)
 	}
 	if m := other.Memory; m.Attached || m.Rank != 2 || m.Score <= 0 || m.Score > 1 || !slices.Contains(m.Match.Words, "parseInvoiceHeader") ||
@@ -171,7 +171,7 @@ func TestWindowMemoryRefuses(t *testing.T) {
 		}
 	}
 	if _, err := p.memory.Chunk("gone"); chat.CodeOf(err) != chat.CodeNotFound {
-		t.Errorf("a chunk that is gone: %v", err)
+		t.Errorf("a deleted chunk: %v", err)
 	}
 	if _, err := p.memory.Chip("gone"); chat.CodeOf(err) != chat.CodeNotFound {
 		t.Errorf("its chip: %v", err)

@@ -69,7 +69,7 @@ func TestWindowServesOtherPrograms(t *testing.T) {
 	}
 	// The port is taken: the page says so, and the setting stays on.
 	if v := must[api.ProgramsPanel](t)(programs.SetHTTP(true)); !v.HTTP.On || v.HTTP.Running || !strings.Contains(v.HTTP.Problem, fmt.Sprint(port)) {
-		t.Errorf("on a port that is taken: %+v", v.HTTP)
+		t.Errorf("on a port in use: %+v", v.HTTP)
 	}
 	_ = l.Close()
 	must[api.ProgramsPanel](t)(programs.SetHTTP(false))

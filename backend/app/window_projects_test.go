@@ -88,7 +88,7 @@ func projectFilesInWindow(t *testing.T, s *api.Projects, id string) {
 		}
 	}
 	watched := must[api.ProjectView](t)(s.Watch(id, dir))
-	if watched.Scan == nil || watched.Scan.NewCount != 2 || watched.Files != 3 || !slices.Equal(watched.Scan.Skipped, []api.SkippedCount{{Reason: "may hold secrets", Count: 1}}) {
+	if watched.Scan == nil || watched.Scan.NewCount != 2 || watched.Files != 3 || !slices.Equal(watched.Scan.Skipped, []api.SkippedCount{{Reason: "may contain secrets", Count: 1}}) {
 		t.Errorf("%+v %+v", watched, watched.Scan)
 	}
 	if err := os.Remove(filepath.Join(dir, "a.md")); err != nil {

@@ -196,7 +196,7 @@ func TestWindowRestoresAndMovesAtTheNextStart(t *testing.T) {
 	if _, err := p.sessions.Open(lost.SessionID, ""); chat.CodeOf(err) != chat.CodeNotFound {
 		t.Errorf("missing from the backup: %v", err)
 	}
-	p.told("restore", "done")
+	p.awaitTask("restore", "done")
 
 	to := filepath.Join(t.TempDir(), "elsewhere")
 	if m := must[api.MovePreview](t)(p.storage.MovePreview(filepath.Join(data, "in"))); m.Reason == "" {
@@ -218,7 +218,7 @@ func TestWindowRestoresAndMovesAtTheNextStart(t *testing.T) {
 	if after.DataDir != to || after.Sessions != 1 {
 		t.Errorf("%+v", after)
 	}
-	p.told("move", "done")
+	p.awaitTask("move", "done")
 	if _, err := os.Stat(filepath.Join(data, "MOVED.txt")); err != nil {
 		t.Error(err)
 	}
@@ -231,15 +231,15 @@ func TestWindowRestoresAndMovesAtTheNextStart(t *testing.T) {
 	if _, err := p.sessions.Open(kept.SessionID, ""); err != nil {
 		t.Error(err)
 	}
-	if e := p.told("restore", "failed").Error; e == nil || !strings.Contains(e.Message, "not a backup") {
+	if e := p.awaitTask("restore", "failed").Error; e == nil || !strings.Contains(e.Message, "not a backup") {
 		t.Errorf("%+v", e)
 	}
 	p.window.Close()
 	verified(t, o)
 }
 
-// told waits for the newest task of a kind to reach a state.
-func (p *page) told(kind tasks.Kind, state tasks.State) api.TaskView {
+// awaitTask waits for the newest task of a kind to reach a state.
+func (p *page) awaitTask(kind tasks.Kind, state tasks.State) api.TaskView {
 	p.t.Helper()
 	var out api.TaskView
 	p.eventually(fmt.Sprintf("a task %s is %s", kind, state), func() bool {

@@ -359,13 +359,13 @@ func TestSecondWindow(t *testing.T) {
 	first := openPage(t, dir)
 	second := window(cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")}, Page{})
 	if !second.Elsewhere || len(second.Bind) != 0 {
-		t.Fatalf("a second window opened beside the first: %+v", second)
+		t.Fatalf("a second window opened in addition to the first: %+v", second)
 	}
 	first.say(api.SendRequest{Text: "still works"})
 }
 
 // TestASavedModelIsKnown: after a model of a server was saved, the list has what the server reports about it, so that
-// the window asks nobody for its window.
+// the user is not asked for its context window.
 func TestASavedModelIsKnown(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -228,7 +228,7 @@ func linkError(err error) error {
 			return api.ErrorOf(words)
 		}
 	}
-	return chat.WrapError(chat.CodeUnavailable, "window.call", err, "The connection between this window and the program that has the data has ended.").
+	return chat.WrapError(chat.CodeUnavailable, "window.call", err, "The connection between this window and the program that has the data was lost.").
 		WithHint("what was acknowledged is stored; the window reopens automatically")
 }
 
@@ -417,7 +417,7 @@ func (f *furtherWindow) leave() {
 	f.closing = true
 }
 
-// ended opens the window again if the program that had the data open ended by itself: then this process, or that of
+// ended opens the window again if the program that had the data open ended on its own: then this process, or that of
 // another window, opens the data.
 func (f *furtherWindow) ended() {
 	f.mu.Lock()

@@ -80,7 +80,7 @@ func (f desktopFile) remove() error {
 }
 
 // quote writes a command in the format of Exec: each word is in quotes, with four characters escaped and percent
-// signs doubled. The whole value is then a string of the desktop file, in which backslashes are doubled once more.
+// signs doubled. The whole value is then a string of the desktop file, in which backslashes are doubled again.
 func quote(command []string) string {
 	words := make([]string, len(command))
 	for i, word := range command {

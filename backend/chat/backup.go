@@ -75,6 +75,6 @@ type Restoration struct {
 	Undone   []Receipt   `json:"undone"`     // permanent deletions whose content would return, newest first
 	Kept     *Backup     `json:"kept"`       // copy of what was replaced
 	Aside    string      `json:"aside"`      // folder with quarantined files; empty: none
-	Config   string      `json:"config"`     // where the backup's configuration was saved; empty: it is in force already, or there is none
+	Config   string      `json:"config"`     // where the backup's configuration was saved; empty: it is in effect already, or there is none
 	Done     bool        `json:"done"`
 }

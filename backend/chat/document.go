@@ -30,7 +30,7 @@ func (bs Blocks) Documents() []Document {
 	return out
 }
 
-// Memories are the chunks attached by hand among the blocks, in order.
+// Memories are the chunks attached manually among the blocks, in order.
 func (bs Blocks) Memories() []ChunkID {
 	var out []ChunkID
 	for _, b := range bs {

@@ -14,9 +14,9 @@ func FolderName(name string) (string, error) {
 	name = strings.TrimSpace(name)
 	switch {
 	case strings.ContainsFunc(name, unicode.IsControl):
-		return "", Errorf(CodeInvalid, "session.folder", "A folder's name is one line of text; nothing was changed.")
+		return "", Errorf(CodeInvalid, "session.folder", "A folder's name must be one line of text; nothing was changed.")
 	case utf8.RuneCountInString(name) > folderRunes:
-		return "", Errorf(CodeInvalid, "session.folder", "A folder's name has at most %d characters; nothing was changed.", folderRunes)
+		return "", Errorf(CodeInvalid, "session.folder", "A folder's name can have at most %d characters; nothing was changed.", folderRunes)
 	}
 	return name, nil
 }

@@ -28,7 +28,7 @@ func FuzzMessage(f *testing.F) {
 		}
 		var back Message
 		if err := json.Unmarshal(stored, &back); err != nil {
-			t.Fatalf("%s does not come back: %v", stored, err)
+			t.Fatalf("%s cannot be decoded again: %v", stored, err)
 		}
 		if again, err := MarshalJSON(back); err != nil || !bytes.Equal(again, stored) {
 			t.Fatalf("%s became %s, %v", stored, again, err)

@@ -74,13 +74,13 @@ func (a Assistant) Check() error {
 	}
 	switch {
 	case len(a.Instructions) > MaxLibraryTextBytes:
-		return Errorf(CodeTooLarge, op, "Instructions have at most %d KB; nothing was changed.", MaxLibraryTextBytes>>10)
+		return Errorf(CodeTooLarge, op, "Instructions can have at most %d KB; nothing was changed.", MaxLibraryTextBytes>>10)
 	case utf8.RuneCountInString(a.Model) > MaxTitleRunes:
 		return Errorf(CodeInvalid, op, "This is not the name of a model; nothing was changed.")
 	case a.Temperature != nil && !(*a.Temperature >= 0 && *a.Temperature <= 2): // also refuses NaN
 		return Errorf(CodeInvalid, op, "%v is not a temperature; nothing was changed.", *a.Temperature).WithHint("choose one from 0 to 2, or none")
 	case !slices.Contains(Efforts, a.Effort):
-		return Errorf(CodeInvalid, op, "%q is not an effort; nothing was changed.", a.Effort).WithHint("choose minimal, low, medium or high, or none")
+		return Errorf(CodeInvalid, op, "%q is not a reasoning effort; nothing was changed.", a.Effort).WithHint("choose minimal, low, medium or high, or none")
 	case !slices.Contains(ToolsModes, a.ToolsMode):
 		return Errorf(CodeInvalid, op, "%q is not a mode of tools; nothing was changed.", a.ToolsMode).
 			WithHint("choose disabled, parse_only or enabled, or nothing for the configured mode")
@@ -96,9 +96,9 @@ func (p SavedPrompt) Check() error {
 	}
 	switch {
 	case strings.TrimSpace(p.Text) == "":
-		return Errorf(CodeInvalid, op, "A prompt needs a text; nothing was changed.")
+		return Errorf(CodeInvalid, op, "A prompt must have text; nothing was changed.")
 	case len(p.Text) > MaxLibraryTextBytes:
-		return Errorf(CodeTooLarge, op, "A prompt has at most %d KB; nothing was changed.", MaxLibraryTextBytes>>10)
+		return Errorf(CodeTooLarge, op, "A prompt can have at most %d KB; nothing was changed.", MaxLibraryTextBytes>>10)
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func CheckLibraryName(op, name string) error {
 		utf8.RuneCountInString(name) <= MaxLibraryNameRunes && !strings.ContainsFunc(name, unicode.IsControl) {
 		return nil
 	}
-	return Errorf(CodeInvalid, op, "A name has 1 to %d characters in one line and does not begin with a slash; nothing was changed.", MaxLibraryNameRunes)
+	return Errorf(CodeInvalid, op, "A name must have 1 to %d characters in one line and must not begin with a slash; nothing was changed.", MaxLibraryNameRunes)
 }
 
 // ByName finds an assistant or prompt by its name, ignoring case.

@@ -10,8 +10,8 @@ import (
 // Records of tasks name a session: by its id, by a present or former title, or by a file named after it, in which
 // some characters may be replaced.
 
-// tellingName is how many characters of a name are compared, because file names are shortened.
-const tellingName = 48
+// distinctiveName is how many characters of a name are compared, because file names are shortened.
+const distinctiveName = 48
 
 // NamedIn reports that a record, JSON or plain, names the session.
 func (p ErasePreview) NamedIn(record string) bool {
@@ -28,9 +28,9 @@ func (p ErasePreview) NamedIn(record string) bool {
 // follow reports that the words of a name occur consecutively in a text, whatever is between them.
 func follow(text []string, name string) bool {
 	runes := []rune(name)
-	cut := len(runes) > tellingName
+	cut := len(runes) > distinctiveName
 	if cut {
-		runes = runes[:tellingName]
+		runes = runes[:distinctiveName]
 	}
 	words := wordsOf(string(runes))
 	if len(words) == 0 {

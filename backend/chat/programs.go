@@ -110,5 +110,5 @@ func CheckClientName(name string) error {
 	if utf8.RuneCountInString(name) <= 64 && clientName.MatchString(name) {
 		return nil
 	}
-	return Errorf(CodeInvalid, "programs.name", "The name of a program has 1 to 64 letters, digits, spaces, dots, dashes and underscores, and begins with a letter or digit.")
+	return Errorf(CodeInvalid, "programs.name", "The name of a program must have 1 to 64 letters, digits, spaces, dots, dashes and underscores, and begin with a letter or digit.")
 }

@@ -81,21 +81,21 @@ func (s ProjectSettings) Checked() (ProjectSettings, error) {
 	s.Name, s.Instructions, s.Model = name, strings.TrimSpace(s.Instructions), strings.TrimSpace(s.Model)
 	switch {
 	case name == "":
-		return refused("A project has a name")
+		return refused("A project must have a name")
 	case len(s.Instructions) > MaxProjectInstructions:
-		return refused("Instructions of a project have at most %d KB", MaxProjectInstructions>>10)
+		return refused("Instructions of a project can have at most %d KB", MaxProjectInstructions>>10)
 	case !slices.Contains([]string{"", "disabled", "parse_only", "enabled"}, s.ToolsMode):
 		return refused("%q is not a mode of tools: disabled, parse_only or enabled", s.ToolsMode)
 	case len(s.Tools) > MaxProjectTools:
-		return refused("A project names at most %d tools", MaxProjectTools)
+		return refused("A project can name at most %d tools", MaxProjectTools)
 	case len(s.Facts) > MaxProjectFacts:
-		return refused("A project has at most %d pinned facts", MaxProjectFacts)
+		return refused("A project can have at most %d pinned facts", MaxProjectFacts)
 	}
 	var facts, tools []string
 	for _, f := range s.Facts {
 		f = strings.TrimSpace(f)
 		if len(f) > MaxProjectFact {
-			return refused("A pinned fact has at most %d KB", MaxProjectFact>>10)
+			return refused("A pinned fact can have at most %d KB", MaxProjectFact>>10)
 		}
 		if f != "" && !slices.Contains(facts, f) {
 			facts = append(facts, f)

@@ -83,14 +83,14 @@ func RecoveredCalls(t Turn, unknown int) RecoveryItem {
 func RecoveredProposals(t Turn, calls int) RecoveryItem {
 	i := RecoveredTurn(t, RecoveredProposed, 0)
 	i.Count = calls
-	i.Message = "The model had asked for " + counted(calls, "tool call", "tool calls") + " when the program ended. None had begun; nothing is lost."
+	i.Message = "The model had asked for " + counted(calls, "tool call", "tool calls") + " when the program ended. None had started; nothing is lost."
 	return i
 }
 
 // UnreadableTurn is a turn that could not be recovered.
 func UnreadableTurn(t Turn, err error) RecoveryItem {
 	i := RecoveredTurn(t, RecoveredUnreadable, 0)
-	i.Message = "This turn could not be recovered and was left as it is: " + AsError(err).Error()
+	i.Message = "This turn could not be recovered and was left unchanged: " + AsError(err).Error()
 	return i
 }
 
@@ -138,13 +138,13 @@ func MissedDaily(err error) RecoveryItem {
 // GivenUp is a job that failed too often.
 func GivenUp(j Job) RecoveryItem {
 	what := map[JobType]string{
-		JobSummarizeTurn: "Taking an answer into the conversation's state", JobIndexTurn: "Making a turn searchable",
-		JobSummarizeRange: "Summarising a part of the history",
+		JobSummarizeTurn: "Adding an answer to the conversation's state", JobIndexTurn: "Making a turn searchable",
+		JobSummarizeRange: "Summarising part of the history",
 	}[j.Type]
 	what = cmp.Or(what, "Background work")
 	return RecoveryItem{
 		Kind: RecoveredDead, SessionID: j.SessionID, TurnID: j.TurnID, JobID: j.ID,
-		Message: fmt.Sprintf("%s failed %d times and was given up (job %d): %s Nothing is lost; retry it when the cause is gone.",
+		Message: fmt.Sprintf("%s failed %d times and is not tried again (job %d): %s Nothing is lost; retry it when the cause is fixed.",
 			what, j.Attempts, j.ID, sentence(j.LastError)),
 	}
 }
@@ -163,7 +163,7 @@ func (r RecoveryReport) Summary() string {
 			open++
 		}
 	}
-	s := fmt.Sprintf("%d things were found and put in order", len(r.Items))
+	s := fmt.Sprintf("%d things were found and recovered", len(r.Items))
 	switch {
 	case open == 1:
 		s += "; 1 of them needs your decision"
@@ -215,11 +215,11 @@ func (i RecoveryItem) Routine() bool {
 
 // Since is the report without what an earlier one already said and is still true.
 func (r RecoveryReport) Since(earlier ...RecoveryReport) RecoveryReport {
-	told := func(i RecoveryItem) bool {
+	wasReported := func(i RecoveryItem) bool {
 		return slices.Contains(standing, i.Kind) &&
 			slices.ContainsFunc(earlier, func(e RecoveryReport) bool { return slices.Contains(e.Items, i) })
 	}
-	return RecoveryReport{At: r.At, Items: slices.DeleteFunc(slices.Clone(r.Items), told)}
+	return RecoveryReport{At: r.At, Items: slices.DeleteFunc(slices.Clone(r.Items), wasReported)}
 }
 
 func counted(n int, one, many string) string {

@@ -37,7 +37,7 @@ func TestReportAsOfNow(t *testing.T) {
 		{RecoveredUnsent, "unsent", true},
 		{RecoveredUnsent, "sent", false},
 		{RecoveredTools, "open", true},
-		{RecoveredTools, "sent", true}, // its tools may have had effects, and nobody has checked yet
+		{RecoveredTools, "sent", true}, // its tools may have had effects, which the user has not checked yet
 		{RecoveredTools, "kept", false},
 		{RecoveredTools, "retried", false},
 		{RecoveredCompleted, "whole", true},

@@ -39,8 +39,8 @@ type TreeTurn struct {
 // Own is how many turns are the branch's own.
 func (b BranchSummary) Own() int { return b.Turns - int(b.ForkSeq) }
 
-// BranchesApart is where two branches of a session diverge.
-type BranchesApart struct {
+// BranchDivergence is where two branches of a session diverge.
+type BranchDivergence struct {
 	Shared int64  // turn_seq of the last common turn; 0: none
 	Last   TurnID // that turn
 }

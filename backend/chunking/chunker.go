@@ -10,7 +10,7 @@
 // breaks, code fences and the functions in them, lists, tables and paragraphs, then sentences, then words. Small
 // neighbours are merged. A text that fits into one unit is one chunk with one unit.
 //
-// Of two chunks of a turn with the same type and bytes only the first is kept: the store identifies a chunk by turn,
+// If two chunks of a turn have the same type and bytes, only the first is kept: the store identifies a chunk by turn,
 // type, hash and version.
 //
 // Answers of the recall provider are quotations from memory and never become memory again (SPEC 9). Tool output is

@@ -199,7 +199,7 @@ func TestAnswerAlsoAndMerge(t *testing.T) {
 		}
 	}
 	// The conversation contains what was sent.
-	if asked := h.provider.asked[len(h.provider.asked)-1]; !strings.Contains(asked, "no instruction to you") || !strings.Contains(asked, "two says red") {
+	if asked := h.provider.asked[len(h.provider.asked)-1]; !strings.Contains(asked, "is an instruction to you") || !strings.Contains(asked, "two says red") {
 		t.Errorf("%s", asked)
 	}
 	// The merged answer belongs to another message, so it is not part of the set.

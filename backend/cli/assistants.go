@@ -69,8 +69,8 @@ func temperature(t *float64) string {
 	return strconv.FormatFloat(*t, 'f', -1, 64)
 }
 
-// told is a reply about an assistant: its document, and a line about what was done.
-func told(a chat.Assistant, done string, err error) (reply, error) {
+// assistantDone is a reply about an assistant: its document, and a line about what was done.
+func assistantDone(a chat.Assistant, done string, err error) (reply, error) {
 	return reply{doc: assistantReply{a}, text: func(o *output) { o.printf("%s: %s\n", done, line(a.Name)) }}, err
 }
 
@@ -130,7 +130,7 @@ func (f assistantFlags) apply(c *call, cmd *cobra.Command, a *chat.Assistant) (e
 		if f.temperature != "" {
 			t, err := strconv.ParseFloat(f.temperature, 64)
 			if err != nil {
-				return usagef("--temperature is a number from 0 to 2, or empty, not %q.", clip(f.temperature, 40))
+				return usagef("--temperature must be a number from 0 to 2, or empty, not %q.", clip(f.temperature, 40))
 			}
 			a.Temperature = &t
 		}
@@ -149,7 +149,7 @@ func (c *call) assistantNew() *cobra.Command {
 		}
 		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
 			a, err := s.Library.PutAssistant(ctx, a)
-			return told(a, "Made", err)
+			return assistantDone(a, "Made", err)
 		})
 	})
 	return cmd
@@ -182,7 +182,7 @@ func (c *call) assistantSet() *cobra.Command {
 				}
 			}
 			a, err := s.Library.PutAssistant(ctx, a)
-			return told(a, "Changed", err)
+			return assistantDone(a, "Changed", err)
 		})
 	})
 	cmd.ValidArgsFunction = c.completeAssistant
@@ -205,7 +205,7 @@ func (c *call) assistantDuplicate() *cobra.Command {
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.onAssistant(ctx, args[0], func(s *Services, a chat.Assistant) (reply, error) {
 			a, err := s.Library.Duplicate(ctx, a.ID)
-			return told(a, "Made", err)
+			return assistantDone(a, "Made", err)
 		})
 	})
 	cmd.ValidArgsFunction = c.completeAssistant
@@ -219,7 +219,7 @@ func (c *call) assistantDelete() *cobra.Command {
 	}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.onAssistant(ctx, args[0], func(s *Services, a chat.Assistant) (reply, error) {
-			return told(a, "Deleted", s.Library.DropAssistant(ctx, a.ID))
+			return assistantDone(a, "Deleted", s.Library.DropAssistant(ctx, a.ID))
 		})
 	})
 	cmd.ValidArgsFunction = c.completeAssistant
@@ -320,7 +320,7 @@ func (c *call) assistantImport() *cobra.Command {
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.importing(ctx, args[0], func(s *Services, file io.Reader) (reply, error) {
 			a, err := s.Library.ImportAssistant(ctx, file)
-			return told(a, "Imported", err)
+			return assistantDone(a, "Imported", err)
 		})
 	})
 	return cmd

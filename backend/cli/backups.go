@@ -227,15 +227,15 @@ type freshReply struct {
 
 func (c *call) startFresh(ctx context.Context, copies Copies, yes bool) (reply, error) {
 	if !c.json {
-		c.out.printf("What is left of the lost history, including its backups, is moved to a folder, and the next message begins an empty one.\n")
+		c.out.printf("The remaining files of the lost history, including its backups, are moved to a folder, and the next message starts an empty history.\n")
 	}
-	if err := c.confirm(yes, "Move what is left aside and start an empty history?"); err != nil {
+	if err := c.confirm(yes, "Move the remaining files and start an empty history?"); err != nil {
 		return reply{}, err
 	}
 	kept, err := copies.StartFresh(ctx)
 	return reply{doc: freshReply{kept}, text: func(o *output) {
 		if err == nil {
-			o.printf("Kept in %s. The next message begins an empty history.\n", line(kept))
+			o.printf("Kept in %s. The next message starts an empty history.\n", line(kept))
 		}
 	}}, err
 }
@@ -287,14 +287,14 @@ func printExchange(o *output, r chat.Restoration) {
 	}
 	o.printf("%s (%s%s)\n", line(r.Source), kinds[r.Kind], taken)
 	t := newTable("", "SESSIONS", "TURNS", "NEWEST TURN", "SCHEMA").numbers(1, 2, 4)
-	addSummary(t, "present data", r.Present)
+	addSummary(t, "current data", r.Present)
 	addSummary(t, "backup", r.Backup)
 	t.print(o)
 	if r.Backup.Schema < r.Schema {
 		o.printf("The backup was upgraded to schema %d.\n", r.Schema)
 	}
 	if r.Journals > 0 {
-		o.printf("It contains what had arrived of %s.\n", plural(r.Journals, "answer"))
+		o.printf("It contains what had been received of %s.\n", plural(r.Journals, "answer"))
 	}
 	printUndone(o, r)
 	if r.Problems == 0 {

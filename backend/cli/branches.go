@@ -150,7 +150,7 @@ committed first.`,
 	cmd.Flags().StringVar(&turn, "turn", "", "the `TURN` that the new branch ends with, instead of a state")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		if turn != "" && to != "" {
-			return reply{}, usagef("--to and --turn are two places to go back to; choose one.")
+			return reply{}, usagef("--to and --turn exclude each other.")
 		}
 		if turn != "" {
 			return c.rollbackTo(ctx, args[0], turn)
@@ -265,7 +265,7 @@ func (c *call) statesCommand() *cobra.Command {
 	var branch string
 	cmd := &cobra.Command{
 		Use: "states SESSION", Short: "List a branch's committed states and how each was checked, newest first", Args: exactly("SESSION"),
-		Long: "A state is what the model is given of the turns so far. contextinfinity rollback SESSION --to STATE goes back to one.",
+		Long: "A state is the summary of the turns so far that the model is sent. contextinfinity rollback SESSION --to STATE goes back to one.",
 	}
 	cmd.Flags().StringVar(&branch, "branch", "", "the branch, instead of the active one")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {

@@ -33,15 +33,15 @@ func commands() []command {
 		{"/show", "[N]", "print the newest N turns (10)", (*talk).show},
 		{"/pin", "TEXT", "pin a fact that every request carries", (*talk).pin},
 		{"/pins", "", "list the pinned facts", (*talk).listPins},
-		{"/unpin", "ID", "take one out", (*talk).unpin},
+		{"/unpin", "ID", "unpin one", (*talk).unpin},
 		{"/pending", "", "list the turns that are not yet committed", (*talk).listPending},
 		{"/commit", "", "commit them now", (*talk).commit},
 		{"/retry", "", "ask again for the last answer", (*talk).retry},
 		{"/continue", "", "continue the last, incomplete answer", (*talk).continueAnswer},
-		{"/keep", "", "make it final as it is", (*talk).keep},
-		{"/discard", "", "give it up; it stays readable", (*talk).discard},
+		{"/keep", "", "keep the incomplete answer as the final one", (*talk).keep},
+		{"/discard", "", "discard it; it stays readable", (*talk).discard},
 		{"/calls", "", "decide about the tool calls that wait", (*talk).waitingCalls},
-		{"/quit", "", "leave (also Ctrl-D)", func(*talk, context.Context, string) error { return errLeave }},
+		{"/quit", "", "quit (also Ctrl-D)", func(*talk, context.Context, string) error { return errLeave }},
 	}
 }
 
@@ -72,7 +72,7 @@ func (t *talk) chooseModel(ctx context.Context, name string) error {
 			return err
 		}
 		modelsReply{all}.print(t.c.note)
-		t.say("This conversation goes to %s.", t.modelName(ctx))
+		t.say("This conversation uses %s.", t.modelName(ctx))
 		return nil
 	}
 	if _, err := t.s.Models.Resolve(ctx, name); err != nil {
@@ -96,7 +96,7 @@ func (t *talk) saySwitch(ctx context.Context, name string) {
 	change, err := t.s.Turns.PreviewSwitch(ctx, t.branch, t.model, name)
 	switch {
 	case err != nil:
-		t.say("What the switch changes is not known: %s", line(chat.AsError(err).Message))
+		t.say("The effects of the switch are not known: %s", line(chat.AsError(err).Message))
 	case change.Kind != prompt.NoChange || change.Refused != nil:
 		t.say("%s", line(change.String()))
 	}

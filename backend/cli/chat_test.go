@@ -111,19 +111,19 @@ func TestChatCtrlC(t *testing.T) {
 	h.provider.script(hang(begun, "so far"))
 	in, typing := io.Pipe()
 	defer in.Close()
-	told, asked := watchFor("stopped;"), watchFor("Ctrl-C again")
+	notice, asked := watchFor("stopped;"), watchFor("Ctrl-C again")
 	go func() {
 		_, _ = typing.Write([]byte("hi\n"))
 		<-begun
 		h.signals <- os.Interrupt
-		<-told.seen
+		<-notice.seen
 		h.signals <- os.Interrupt // at the prompt
 		<-asked.seen
 		h.signals <- os.Interrupt
 	}()
 	var out strings.Builder
-	if code := h.runTo(in, &out, io.MultiWriter(told, asked), "chat"); code != 0 || out.String() != "so far\n" {
-		t.Errorf("exit code %d, stdout %q, stderr %s", code, out.String(), told)
+	if code := h.runTo(in, &out, io.MultiWriter(notice, asked), "chat"); code != 0 || out.String() != "so far\n" {
+		t.Errorf("exit code %d, stdout %q, stderr %s", code, out.String(), notice)
 	}
 	if got := h.onlySession().Turns[0]; got.Outcome != "stopped" {
 		t.Errorf("%+v", got)
@@ -140,17 +140,17 @@ func TestSecondCtrlCLeavesAtOnce(t *testing.T) {
 	wait := stuck.then
 	stuck.then = func(ctx ctxt) error { defer func() { <-release }(); return wait(ctx) } // does not react until released
 	h.provider.script(stuck)
-	told := watchFor("again quits immediately")
+	notice := watchFor("again quits immediately")
 	go func() {
 		<-begun
 		h.signals <- os.Interrupt
-		<-told.seen
+		<-notice.seen
 		h.signals <- os.Interrupt
 	}()
 	var out strings.Builder
-	code := h.runTo(strings.NewReader(""), &out, told, "send", "--new", "hi")
-	if code != 1 || !strings.Contains(told.String(), "journal") {
-		t.Errorf("exit code %d, stderr %q", code, told)
+	code := h.runTo(strings.NewReader(""), &out, notice, "send", "--new", "hi")
+	if code != 1 || !strings.Contains(notice.String(), "journal") {
+		t.Errorf("exit code %d, stderr %q", code, notice)
 	}
 	close(release)
 	if err := services.Close(); err != nil {

@@ -32,13 +32,13 @@ type chunksFlags struct {
 func (c *call) chunksCommand() *cobra.Command {
 	var f chunksFlags
 	cmd := &cobra.Command{
-		Use: "chunks [SESSION]", Short: "List the chunks that memory holds, or show one and why it was recalled", Args: atMost("SESSION"),
+		Use: "chunks [SESSION]", Short: "List the chunks in memory, or show one and why it was recalled", Args: atMost("SESSION"),
 		Long: `A chunk is a passage of a turn or file, as memory searches it. They are listed newest first: of a session's
 active branch, or without SESSION of all sessions.
 --id CHUNK shows one in full: its origin, which embedders have it, which requests contained it and why.`,
 	}
 	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the session's active one")
-	cmd.Flags().StringVar(&f.scope, "scope", "", "how far: lineage, session, project or all")
+	cmd.Flags().StringVar(&f.scope, "scope", "", "the scope: lineage, session, project or all")
 	cmd.Flags().StringVar(&f.text, "text", "", "only chunks that contain this text")
 	cmd.Flags().IntVar(&f.limit, "limit", 50, "at most this many chunks")
 	cmd.Flags().IntVar(&f.offset, "offset", 0, "skip this many of the newest")

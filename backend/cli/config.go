@@ -32,7 +32,7 @@ func (c *call) configPathCommand() *cobra.Command {
 	return cmd
 }
 
-// settingRow is a key of the configuration with its value in force.
+// settingRow is a key of the configuration with its value in effect.
 type settingRow struct {
 	Key     string `json:"key"`
 	Value   string `json:"value"`

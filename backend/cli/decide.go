@@ -109,7 +109,7 @@ func (c *call) keepCommand() *cobra.Command {
 }
 
 func (c *call) discardCommand() *cobra.Command {
-	return c.decideCommand("discard TURN", "Give up an incomplete or unsent turn; it stays readable", "discarded; it stays readable",
+	return c.decideCommand("discard TURN", "Discard an incomplete or unsent turn; it stays readable", "discarded; it stays readable",
 		func(s *Services, ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 			return s.Turns.Discard(ctx, id)
 		})

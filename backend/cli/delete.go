@@ -16,12 +16,12 @@ func (c *call) deleteCommand() *cobra.Command {
 	var turn string
 	cmd := &cobra.Command{
 		Use: "delete SESSION|--turn TURN --hard", Short: "Delete a session or one turn permanently",
-		Long: `Everything that was stored of it is deleted: messages, summaries, memory, journals, and
+		Long: `Everything stored about it is deleted: messages, summaries, memory, journals, and
 the requests of other sessions that quoted it. A receipt lists what was removed and which backups still
 contain it; you have to remove those yourself. It cannot be undone. You are asked to type "delete", unless
 --yes is given. With --turn TURN the turn keeps its place, and shows [erased].
 Other sessions that contain the same messages (copies) are named and not changed. With --copies they are
-deleted in the same step: the whole copies, with what was written in them alone, or with --turn the same turn
+deleted in the same step: the whole copies, including messages that only they contain, or with --turn the same turn
 in them. Each is named before you confirm, and has a receipt of its own.
 To archive a session instead: contextinfinity sessions archive SESSION`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -33,8 +33,8 @@ To archive a session instead: contextinfinity sessions archive SESSION`,
 	}
 	cmd.Flags().BoolVar(&hard, "hard", false, "delete permanently")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	cmd.Flags().BoolVar(&copies, "copies", false, "delete the copies too, which are named")
-	cmd.Flags().StringVar(&turn, "turn", "", "delete only what this `TURN` says, instead of a session")
+	cmd.Flags().BoolVar(&copies, "copies", false, "also delete the copies, which are listed first")
+	cmd.Flags().StringVar(&turn, "turn", "", "delete only this `TURN`, instead of a session")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		if !hard {
 			return reply{}, usageHint("add --hard, or archive it: contextinfinity sessions archive SESSION",
@@ -163,7 +163,7 @@ func printReceipt(o *output, r chat.Receipt) {
 		o.printf("Not touched: %s.\n", line(name))
 	}
 	if len(r.Backups) > 0 {
-		o.printf("These copies of the data still hold it:\n")
+		o.printf("These copies of the data still contain it:\n")
 	}
 	for _, b := range r.Backups {
 		o.printf("  %s\n", line(b))

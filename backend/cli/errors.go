@@ -67,7 +67,7 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-// errorJSON is an error as --json gives it.
+// errorJSON is an error as --json prints it.
 type errorJSON struct {
 	Code    chat.Code `json:"code"`
 	Op      string    `json:"op"`
@@ -108,5 +108,5 @@ func outputError(err error) error {
 		code = chat.CodeNoSpace
 	}
 	return chat.WrapError(code, "cli.output", err, "The output could not be written: "+err.Error()+".").
-		WithHint("what was done is done and stored")
+		WithHint("everything was done and stored nevertheless")
 }

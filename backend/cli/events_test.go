@@ -9,8 +9,8 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// told is a line of --events.
-type told struct {
+// printedEvent is a line of --events.
+type printedEvent struct {
 	sent
 	Schema    int
 	Event     string
@@ -22,11 +22,11 @@ type told struct {
 }
 
 // events decodes each line of stdout.
-func (r result) events() []told {
+func (r result) events() []printedEvent {
 	r.t.Helper()
-	var out []told
+	var out []printedEvent
 	for _, line := range strings.Split(strings.TrimSuffix(r.out, "\n"), "\n") {
-		var e told
+		var e printedEvent
 		if err := json.Unmarshal([]byte(line), &e); err != nil || e.Schema != 1 || e.Event == "" {
 			r.t.Fatalf("no event (%v): %q", err, line)
 		}
@@ -63,7 +63,7 @@ func TestEventsReportWhatIsDurable(t *testing.T) {
 			}
 			var text string
 			shown := 0 // of every kind: reasoning counts as it arrives
-			var before told
+			var before printedEvent
 			for _, e := range all[1 : len(all)-1] {
 				if e.Event != "frame" || e.Number != before.Number+1 || e.Durable > e.Displayed || e.Durable < before.Durable || e.TurnID != first.TurnID || e.Step == "" {
 					t.Errorf("after %+v comes %+v", before, e)

@@ -69,15 +69,15 @@ func (f exportFlags) check(c *call, args []string) error {
 	case f.format != "" && !slices.Contains(exportFormats, exporting.Format(f.format)):
 		return usageHint("one of: bundle, md, json, html", "There is no format %q.", clip(f.format, 40))
 	case f.all && len(args) > 0:
-		return usagef("--all is every session, and SESSION is one; choose one.")
+		return usagef("--all and SESSION exclude each other.")
 	case !f.all && len(args) == 0:
 		return usageHint("contextinfinity sessions lists them; --all exports every one", "SESSION is missing.")
 	case f.all && (f.branch != "" || f.turn != ""):
-		return usagef("--all is every session; --branch and --turn are parts of one.")
+		return usagef("--all excludes --branch and --turn.")
 	case f.branches && (f.branch != "" || f.turn != ""):
-		return usagef("--all-branches is the whole session; --branch and --turn are parts of it.")
+		return usagef("--all-branches excludes --branch and --turn.")
 	case f.archived && !f.all:
-		return usagef("--archived goes with --all; a session that is named is exported, archived or not.")
+		return usagef("--archived needs --all; a session that is named is exported, archived or not.")
 	case f.out == "-" && c.json:
 		return usageHint("name a file, or omit --json", "--json and -o - both write to stdout.")
 	case f.out == "-" && c.out.terminal && (f.all || f.format == string(exporting.FormatBundle)):

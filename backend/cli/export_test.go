@@ -122,7 +122,7 @@ func TestExportOfAll(t *testing.T) {
 }
 
 // Export works while a window is open, because it only reads.
-func TestExportBesideAWriter(t *testing.T) {
+func TestExportWhileAWriterRuns(t *testing.T) {
 	h, one, _ := twoBranches(t)
 	h.writer()
 	if out := h.run("export", one.SessionID, "--format", "md", "-o", "-").exits(0).out; !strings.Contains(out, "first answer") {

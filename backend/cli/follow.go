@@ -88,22 +88,22 @@ func (c *call) await(ctx context.Context, s *Services, st *stream, h *turn.Handl
 }
 
 // noteAttempts reports failed attempts that are retried, each once.
-func (c *call) noteAttempts(ctx context.Context, s *Services, id chat.TurnID, told int) int {
+func (c *call) noteAttempts(ctx context.Context, s *Services, id chat.TurnID, reported int) int {
 	t, err := s.History.Turn(ctx, id)
 	if err != nil || t.Outcome != chat.OutcomeNone {
-		return told
+		return reported
 	}
 	steps, err := s.History.Steps(ctx, id)
 	if err != nil {
-		return told
+		return reported
 	}
 	for i, step := range steps {
-		if i >= told && step.Outcome.Status == chat.StepFailed {
+		if i >= reported && step.Outcome.Status == chat.StepFailed {
 			c.notef("attempt %d failed, trying again: %s", step.Attempt, line(step.Outcome.Message))
-			told = i + 1
+			reported = i + 1
 		}
 	}
-	return told
+	return reported
 }
 
 // turnReply is the reply of send and of the decisions about a turn.

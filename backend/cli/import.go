@@ -92,8 +92,8 @@ func (c *call) importFiles(ctx context.Context, s *Services, f transfer.Format, 
 			}
 			continue
 		}
-		told := c.describe(err)
-		doc.Files[len(doc.Files)-1].Error, failed = &told, err
+		described := c.describe(err)
+		doc.Files[len(doc.Files)-1].Error, failed = &described, err
 		problems++
 		if code := chat.CodeOf(err); ctx.Err() != nil || code != chat.CodeInvalid && code != chat.CodeNotFound && code != chat.CodeCorrupt {
 			break
@@ -157,7 +157,7 @@ func (f importedFile) print(o *output, many bool) {
 	}
 	o.printf("%s created, %d extended, %d already there; %s added", plural(f.Sessions, "session"), f.Grown, f.Already, plural(f.Turns, "turn"))
 	if f.Branches > 0 {
-		o.printf(" on %s beside the first", display.Count(f.Branches, "branch", "branches"))
+		o.printf(" on %s besides the first", display.Count(f.Branches, "branch", "branches"))
 	}
 	o.printf(".\n")
 	if f.Copied {
@@ -169,7 +169,7 @@ func (f importedFile) print(o *output, many bool) {
 	f.printNotices(o)
 }
 
-// printNone is for a file of which nothing was imported, now or earlier.
+// printNone is for a file from which nothing was imported, now or earlier.
 func (f importedFile) printNone(o *output) {
 	o.printf("nothing was imported.\n")
 	f.printTorn(o, " before the end of its first conversation.")

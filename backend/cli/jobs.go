@@ -22,7 +22,7 @@ type jobsReply struct {
 func (c *call) jobsCommand() *cobra.Command {
 	var state, session string
 	var limit int
-	cmd := &cobra.Command{Use: "jobs", Short: "List background jobs, retry and end one, or pause them all", Args: exactly()}
+	cmd := &cobra.Command{Use: "jobs", Short: "List background jobs, retry or dismiss one, or pause them all", Args: exactly()}
 	cmd.Flags().StringVar(&state, "state", "", "only queued, running, done or failed ones")
 	cmd.Flags().StringVar(&session, "session", "", "only those of this session")
 	cmd.Flags().IntVar(&limit, "limit", 50, "at most this many, the newest first (0: all)")
@@ -33,16 +33,18 @@ func (c *call) jobsCommand() *cobra.Command {
 		}
 		return c.jobs(ctx, q, session)
 	})
+	dismiss := c.jobCommand("dismiss", "Dismiss a job; it stays visible and can be retried", "dismissed", func(ctx context.Context, l *jobs.List, id int64) error { return l.DismissJob(ctx, id) })
+	dismiss.Aliases = []string{"kill"} // its name in earlier versions
 	cmd.AddCommand(
 		c.jobCommand("retry", "Retry a job now, even a failed one", "queued again", func(ctx context.Context, l *jobs.List, id int64) error { return l.RetryJob(ctx, id) }),
-		c.jobCommand("kill", "Give up a job; it stays visible and can be retried", "given up", func(ctx context.Context, l *jobs.List, id int64) error { return l.KillJob(ctx, id) }),
+		dismiss,
 		c.pauseCommand("pause", "Start no background work automatically, not even after a restart, until `jobs resume`", true),
 		c.pauseCommand("resume", "Resume background work", false),
 	)
 	return cmd
 }
 
-// failedJob is the word for a job that was given up. It is stored, and in --json, as "dead".
+// failedJob is the word for a job that is not tried again. It is stored, and in --json, as "dead".
 const failedJob = "failed"
 
 func jobQuery(state string, limit int) (chat.JobQuery, error) {
@@ -53,7 +55,7 @@ func jobQuery(state string, limit int) (chat.JobQuery, error) {
 	case state == failedJob:
 		q.State = chat.JobDead
 	case !slices.Contains([]chat.JobState{"", chat.JobQueued, chat.JobRunning, chat.JobDone, chat.JobDead}, q.State):
-		return q, usagef("--state is one of queued, running, done, failed, not %q.", clip(state, 40))
+		return q, usagef("--state must be one of queued, running, done, failed, not %q.", clip(state, 40))
 	}
 	return q, nil
 }

@@ -45,7 +45,7 @@ fact or delete the turn.`,
 		kinds := chat.KnownKinds
 		if kind != "" {
 			if kinds = []chat.KnownKind{chat.KnownKind(kind)}; !slices.Contains(chat.KnownKinds, kinds[0]) {
-				return reply{}, usagef("--kind is one of pin, suggestion, instructions, summary, not %q.", clip(kind, 40))
+				return reply{}, usagef("--kind must be one of pin, suggestion, instructions, summary, not %q.", clip(kind, 40))
 			}
 		}
 		if q.Limit < 1 || q.Offset < 0 {

@@ -26,7 +26,7 @@ func WriteManual(w io.Writer, version string, date time.Time) error {
 	m.line(`VERB [ARGUMENT...] [FLAG...]`)
 	m.section("DESCRIPTION")
 	m.text("Without a verb the window opens. With a verb the program is a command line on the same conversations. " +
-		"A data directory has one writer: while a window has it open, verbs that write are carried out there.")
+		"A data directory has one writer: while a window has it open, verbs that write are run there.")
 	m.section("OPTIONS OF EVERY VERB")
 	m.flags(root.PersistentFlags())
 	m.section("OPTIONS OF THE WINDOW")

@@ -41,7 +41,7 @@ func clientOf(c chat.Client) clientRow {
 func (r clientRow) sees() string {
 	switch r.Scope {
 	case chat.ClientAsked:
-		return "nothing yet: it asked"
+		return "nothing yet: it has asked for access"
 	case chat.ClientAll:
 		return "all sessions"
 	case chat.ClientChosen:

@@ -115,10 +115,10 @@ type metricsReply struct {
 type backgroundMetrics struct {
 	Summaries int        `json:"summaries"` // states and range summaries for which a model reported its usage
 	Usage     chat.Usage `json:"usage"`
-	// Cost is in US dollars, of those whose price is known; absent: none.
+	// Cost is in US dollars, for the summaries with a known price; absent if there are none.
 	Cost      *float64 `json:"cost,omitempty"`
 	Estimate  bool     `json:"cost_is_estimate,omitempty"`
-	CostToday bool     `json:"cost_at_todays_price,omitempty"` // of those without a stored price
+	CostToday bool     `json:"cost_at_todays_price,omitempty"` // no price was stored with some of them, so today's price is used
 }
 
 func (s *Services) background(ctx context.Context, session chat.SessionID) (backgroundMetrics, error) {

@@ -42,7 +42,7 @@ func (c *call) modelsCommand() *cobra.Command {
 	return cmd
 }
 
-// setup opens what needs no database, and reports it if the configuration in force is not that of the file.
+// setup opens what needs no database, and reports it if the configuration in effect is not that of the file.
 func (c *call) setup(ctx context.Context) (*Setup, error) {
 	s, err := c.app.OpenSetup(ctx, c.options(true, silent{}))
 	if err != nil {

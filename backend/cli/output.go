@@ -43,7 +43,7 @@ func (o *output) text(s string) {
 	if o.terminal {
 		s = harmless(s)
 	}
-	for len(s) > textPiece { // at once it would be copied
+	for len(s) > textPiece { // a single write would copy all of it
 		_, _ = io.WriteString(o, s[:textPiece])
 		s = s[textPiece:]
 	}
@@ -53,7 +53,7 @@ func (o *output) text(s string) {
 // textPiece is how much of a long text is written at once, in bytes.
 const textPiece = 64 << 10
 
-// gone reports that the output has no reader any more.
+// gone reports that the output no longer has a reader.
 func (o *output) gone() bool {
 	select {
 	case <-o.failed:

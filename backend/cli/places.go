@@ -27,7 +27,7 @@ func (c *call) checkPlaces(flags *pflag.FlagSet) error {
 		return usageHint("name a file, or omit --config", "--config is empty; nothing was done.")
 	}
 	if _, err := os.Stat(c.path(c.configPath)); errors.Is(err, fs.ErrNotExist) {
-		return usageHint("contextinfinity --config FILE config set KEY VALUE makes one",
+		return usageHint("contextinfinity --config FILE config set KEY VALUE creates one",
 			"%s: there is no such configuration file; nothing was done.", c.configPath)
 	}
 	return c.checkOverrides()

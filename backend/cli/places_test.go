@@ -25,7 +25,7 @@ func TestGivenPathsMustExist(t *testing.T) {
 		{[]string{"--config", none}, "no such configuration file"},
 		{[]string{"send", "--new", "hi", "--data-dir", ""}, "--data-dir is empty"},
 		{[]string{"--data-dir="}, "--data-dir is empty"},
-		{[]string{"search", "x", "-k", "abc"}, `--limit is a whole number, not "abc"`},
+		{[]string{"search", "x", "-k", "abc"}, `--limit must be a whole number, not "abc"`},
 	} {
 		r := h.run(c.args...).exits(2)
 		if !strings.Contains(r.err, c.want) || strings.Contains(r.err, "strconv") || r.out != "" {

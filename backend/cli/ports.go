@@ -142,7 +142,7 @@ type Services struct {
 	Stats func(context.Context) ([]Stat, error)
 	// AfterSend is how long background work may run after an answer was printed; nil: not at all.
 	AfterSend func() time.Duration
-	// ConfigFault is the error of the configuration file if its content is not in force; the verb runs and reports
+	// ConfigFault is the error of the configuration file if its content is not in effect; the verb runs and reports
 	// it.
 	ConfigFault error
 	// Note says why the data is read-only although that was not requested.
@@ -192,7 +192,7 @@ type App struct {
 	Version string
 	Commit  string
 	// Open opens the data directory. As the writer it takes the lock, migrates and recovers open turns before it
-	// returns. An invalid configuration does not prevent it: it uses what is in force.
+	// returns. An invalid configuration does not prevent it: it uses what is in effect.
 	Open func(context.Context, OpenOptions) (*Services, error)
 	// OpenSetup opens only configuration, keys and models; it creates nothing and works with an invalid configuration
 	// (see Setup.Config.Err).

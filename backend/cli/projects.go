@@ -236,7 +236,7 @@ watching and removes what was indexed.`,
 		case off && len(args) > 1:
 			return reply{}, usagef("--off takes no folder.")
 		case !off && (len(args) < 2 || strings.TrimSpace(args[1]) == ""):
-			return reply{}, usagef("FOLDER is missing; --off ends watching.")
+			return reply{}, usagef("FOLDER is missing; --off stops watching.")
 		case !off:
 			var err error
 			if dir, err = filepath.Abs(c.path(args[1])); err != nil {
@@ -423,7 +423,7 @@ model recall, which sends nothing, searches every session.`,
 			return c.reading(ctx, func(s *Services) (reply, error) { return s.scopeAnswer(ctx, args[0]) })
 		}
 		if args[1] != "default" && !slices.Contains(scopes, args[1]) {
-			return reply{}, usagef("SCOPE is one of %s, default, not %q.", strings.Join(scopes, ", "), clip(args[1], 40))
+			return reply{}, usagef("SCOPE must be one of %s, default, not %q.", strings.Join(scopes, ", "), clip(args[1], 40))
 		}
 		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
 			session, err := s.session(ctx, args[0])

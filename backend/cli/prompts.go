@@ -65,7 +65,7 @@ func promptsAnswer(all []chat.SavedPrompt) reply {
 	}}
 }
 
-func toldPrompt(p chat.SavedPrompt, done string, err error) (reply, error) {
+func promptDone(p chat.SavedPrompt, done string, err error) (reply, error) {
 	return reply{doc: promptReply{promptRowOf(p)}, text: func(o *output) { o.printf("%s: %s\n", done, line(p.Name)) }}, err
 }
 
@@ -108,7 +108,7 @@ func (s *Services) putPrompt(ctx context.Context, p chat.SavedPrompt, done strin
 	if err != nil {
 		return reply{}, err
 	}
-	return toldPrompt(stored[0], done, nil)
+	return promptDone(stored[0], done, nil)
 }
 
 func (c *call) promptSet() *cobra.Command {
@@ -150,7 +150,7 @@ func (c *call) promptDelete() *cobra.Command {
 	cmd := &cobra.Command{Use: "delete NAME", Short: "Delete a saved prompt", Args: exactly("NAME"), Long: "Backups keep it until they are pruned."}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.onPrompt(ctx, args[0], func(s *Services, p chat.SavedPrompt) (reply, error) {
-			return toldPrompt(p, "Deleted", s.Library.DropSavedPrompt(ctx, p.ID))
+			return promptDone(p, "Deleted", s.Library.DropSavedPrompt(ctx, p.ID))
 		})
 	})
 	cmd.ValidArgsFunction = c.completePrompt

@@ -83,7 +83,7 @@ func asUsage(err error) error {
 	msg := err.Error()
 	if value, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		if want, ok := wanted[value.GetFlag().Value.Type()]; ok {
-			msg = fmt.Sprintf("--%s is %s, not %q", value.GetFlag().Name, want, clip(value.GetValue(), 40))
+			msg = fmt.Sprintf("--%s must be %s, not %q", value.GetFlag().Name, want, clip(value.GetValue(), 40))
 		}
 	}
 	return usageHint("contextinfinity help lists the verbs", "%s", display.Capitalized(msg)+".")
@@ -291,7 +291,7 @@ func (c *call) closing(s *Services, f func(*Services) (reply, error)) (reply, er
 	return r, err
 }
 
-// noteFault says that the configuration in force differs from the file.
+// noteFault says that the configuration in effect differs from the file.
 func (c *call) noteFault(fault error) {
 	if fault != nil {
 		c.notef("the configuration file has an error, so the defaults are used: %s", line(c.describe(fault).Message))

@@ -27,7 +27,7 @@ var scopes = []string{string(chat.ScopeLineage), string(chat.ScopeSession), stri
 func (c *call) searchCommand() *cobra.Command {
 	var f searchFlags
 	cmd := &cobra.Command{
-		Use: "search QUERY", Short: "Find what was said in your own history", Args: exactly("QUERY"),
+		Use: "search QUERY", Short: "Search the memory of your own history", Args: exactly("QUERY"),
 		Long: `Searches by words and by similarity, as for a prompt, and shows why each result was found and whether
 it would be packed into a prompt. Without --session every session that is not archived is searched; with it,
 its active branch's own past, with --scope session all its branches, with --scope project its project's
@@ -35,7 +35,7 @@ sessions and files. Nothing is sent to a model, and nothing is written.`,
 	}
 	cmd.Flags().StringVar(&f.session, "session", "", "the session whose memory is searched")
 	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the session's active one")
-	cmd.Flags().StringVar(&f.scope, "scope", "", "how far: lineage, session, project or all")
+	cmd.Flags().StringVar(&f.scope, "scope", "", "the scope: lineage, session, project or all")
 	cmd.Flags().IntVar(&f.maxTokens, "max-tokens", 6000, "how many tokens may be packed (0: only list)")
 	cmd.Flags().IntVarP(&f.limit, "limit", "k", 0, "at most this many results (0: retrieval.top_k)")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) { return c.search(ctx, f, args[0]) })
@@ -49,7 +49,7 @@ func (f searchFlags) check(query string) error {
 	case strings.TrimSpace(query) == "":
 		return usagef("QUERY is empty.")
 	case f.scope != "" && !slices.Contains(scopes, f.scope):
-		return usagef("--scope is one of %s, not %q.", strings.Join(scopes, ", "), clip(f.scope, 40))
+		return usagef("--scope must be one of %s, not %q.", strings.Join(scopes, ", "), clip(f.scope, 40))
 	case f.maxTokens < 0:
 		return usagef("--max-tokens must not be negative.")
 	case f.limit < 0:

@@ -111,9 +111,9 @@ func (c *call) checkSend(f sendFlags) error {
 	case f.branch != "" && f.fresh:
 		return usagef("--branch and --new exclude each other.")
 	case f.waitTurn < 0:
-		return usagef("--wait-turn is a time such as 30s or 10m, not %s.", f.waitTurn)
+		return usagef("--wait-turn must be a time such as 30s or 10m, not %s.", f.waitTurn)
 	case !slices.Contains(levels, f.wait):
-		return usagef("--wait is one of %s, not %q.", strings.Join(levels, ", "), f.wait)
+		return usagef("--wait must be one of %s, not %q.", strings.Join(levels, ", "), f.wait)
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func (f *sendFlags) policy() (turn.IncompletePolicy, error) {
 	case turn.IncompleteKeep, turn.IncompleteDiscard, turn.IncompleteRefuse:
 		return p, nil
 	}
-	return p, usagef("--incomplete is one of keep, discard, fail, not %q.", f.incomplete)
+	return p, usagef("--incomplete must be one of keep, discard, fail, not %q.", f.incomplete)
 }
 
 func (c *call) send(ctx context.Context, f sendFlags, args []string) (reply, error) {
@@ -220,7 +220,7 @@ func (s *Services) allow(ctx context.Context, branch chat.BranchID, names []stri
 			return none, err
 		case d.Pinned != tools.PinnedAccepted:
 			return none, chat.Errorf(chat.CodeConflict, "tools.allow", "%s is not offered to models. Nothing was sent.", clip(name, 80)).
-				WithHint("look at it, then accept it: contextinfinity tools show %s", d.Name)
+				WithHint("review it, then accept it: contextinfinity tools show %s", d.Name)
 		case d.AsksEachCall:
 			return none, chat.Errorf(chat.CodeInvalid, "tools.allow", "%s needs your approval for each call, because it is not confined. Nothing was sent.", d.Name)
 		}

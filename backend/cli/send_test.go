@@ -199,15 +199,15 @@ func TestSendReportsAttempts(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	busy := &llm.Error{Code: chat.CodeRateLimited, Status: 429, Message: "slow down", Retry: true}
-	told := watchFor("attempt 2 failed, trying again: ")
+	notice := watchFor("attempt 2 failed, trying again: ")
 	last := say("there")
-	last.first = told.seen
+	last.first = notice.seen
 	h.provider.script(refuse(busy), refuse(busy), last)
 	var out strings.Builder
-	if code := h.runTo(strings.NewReader(""), &out, told, "send", "--new", "hi"); code != 0 || out.String() != "there\n" {
+	if code := h.runTo(strings.NewReader(""), &out, notice, "send", "--new", "hi"); code != 0 || out.String() != "there\n" {
 		t.Errorf("exit code %d, stdout %q", code, out.String())
 	}
-	if text := told.String(); strings.Count(text, "slow down") != 2 {
+	if text := notice.String(); strings.Count(text, "slow down") != 2 {
 		t.Errorf("stderr %q", text)
 	}
 	if s := h.onlySession(); len(s.Turns[0].Steps) != 3 {
@@ -321,11 +321,11 @@ func TestRetryOfAFinalTurnForks(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.send("--new", "hi")
-	h.provider.script(say("anew"))
+	h.provider.script(say("again"))
 	var again sent
 	r := h.run("retry", "--json", s.TurnID).exits(0)
 	r.into(&again)
-	if again.BranchID == s.BranchID || again.Text != "anew" || !strings.Contains(r.err, again.BranchID) {
+	if again.BranchID == s.BranchID || again.Text != "again" || !strings.Contains(r.err, again.BranchID) {
 		t.Errorf("%+v %s", again, r.err)
 	}
 	if got := h.show(s.SessionID, "--branch", s.BranchID).Turns[0].Assistant.RenderedText(); got != "ok" {
@@ -391,7 +391,7 @@ func TestClosedStdoutDoesNotStopTheAnswer(t *testing.T) {
 }
 
 // The process that waits for the program learns why it continues, and can stop it.
-func TestAnAnswerThatNobodyReadsIsReported(t *testing.T) {
+func TestAnAnswerWithoutAReaderIsReported(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	begun := make(chan struct{})
@@ -424,7 +424,7 @@ func (w *heard) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestAChatThatNobodyReadsEnds(t *testing.T) {
+func TestAChatWithoutAReaderEnds(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.provider.script(say("one"), say("two"))

@@ -17,7 +17,7 @@ import (
 // HistoryStore stores turns, their steps, and the lineages of branches.
 type HistoryStore interface {
 	Tree(context.Context, chat.SessionID) (chat.Tree, error)
-	BranchesApart(ctx context.Context, left, right chat.BranchID) (chat.BranchesApart, error)
+	BranchDivergence(ctx context.Context, left, right chat.BranchID) (chat.BranchDivergence, error)
 	Find(context.Context, chat.FindQuery) (chat.Found, error)
 	Turn(context.Context, chat.TurnID) (chat.Turn, error)
 	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)
@@ -232,7 +232,7 @@ func blockText(b chat.Block) string {
 	case chat.ToolResult:
 		return "[tool result]\n" + messageText(b.Content)
 	case chat.Unknown:
-		return "[part of an unknown kind from " + b.Provider + "]"
+		return "[content of an unknown type from " + b.Provider + "]"
 	}
 	return ""
 }

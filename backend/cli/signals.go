@@ -19,7 +19,7 @@ type signals struct {
 
 func newSignals(source <-chan os.Signal) *signals { return &signals{source: source} }
 
-// watch starts listening; the context ends on SIGTERM, SIGHUP, and on a Ctrl-C that nobody holds.
+// watch starts listening; the context ends on SIGTERM, SIGHUP, and on a Ctrl-C without another handler.
 func (s *signals) watch(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(parent)
 	source, release := s.source, func() {}

@@ -161,7 +161,7 @@ func TestEveryFailureIsOneDocument(t *testing.T) {
 		{2, "invalid", []string{"config"}}, {1, "invalid", []string{"config", "set", "no.such", "1"}},
 		{1, "invalid", []string{"config", "set", "budget.working_set_tokens", "many"}}, {1, "invalid", []string{"config", "reset", "no.such"}},
 		{2, "invalid", []string{"jobs", "--state", "odd"}}, {2, "invalid", []string{"jobs", "retry", "x"}}, {1, "not_found", []string{"jobs", "retry", "9999"}},
-		{1, "not_found", []string{"jobs", "kill", "9999"}}, {1, "not_found", []string{"jobs", "--session", none}},
+		{1, "not_found", []string{"jobs", "dismiss", "9999"}}, {1, "not_found", []string{"jobs", "--session", none}},
 		{2, "invalid", []string{"reconcile", "x"}}, {2, "invalid", []string{"verify", "x"}}, {2, "invalid", []string{"stats", "x"}},
 		{2, "invalid", []string{"backup"}}, {1, "conflict", []string{"backup", h.config}}, {1, "not_found", []string{"backup", filepath.Join(h.dir, "none", "x.db")}},
 		{2, "invalid", []string{"backups", "x"}}, {2, "invalid", []string{"restore"}}, {1, "not_found", []string{"restore", "none.db"}}, {2, "invalid", []string{"delete", none}}, {1, "not_found", []string{"delete", none, "--hard", "--yes"}}, {2, "invalid", []string{"receipts", "x"}},

@@ -119,7 +119,7 @@ func (r toolsReply) print(o *output) {
 }
 
 var stateWords = map[string]string{
-	tools.PinnedAccepted: "offered", tools.PinnedNew: "new: look at it", tools.PinnedChanged: "changed: look at it", tools.PinnedGone: "not there now",
+	tools.PinnedAccepted: "offered", tools.PinnedNew: "new: review it", tools.PinnedChanged: "changed: review it", tools.PinnedGone: "not available now",
 }
 
 // state describes whether a tool is offered to models.
@@ -245,7 +245,7 @@ other definition is refused.`,
 			return reply{}, usageHint("name one tool", "--hash is for one tool, and %s is a server.", clip(args[0], 60))
 		case *hash != "" && one.Hash != *hash:
 			return reply{}, chat.Errorf(chat.CodeConflict, "tools.accept", "The definition of %s is not the one that --hash names. Nothing was changed.", clip(args[0], 60)).
-				WithHint("look at it again: contextinfinity tools show NAME")
+				WithHint("review it again: contextinfinity tools show NAME")
 		}
 		doc := acceptReply{Accepted: []toolDetail{}}
 		for _, d := range p.Definitions {

@@ -93,7 +93,7 @@ func TestToolsAreListedAcceptedAndPermitted(t *testing.T) {
 	h := newHome(t)
 	n := &notebook{}
 	h.sources = []tools.Source{n}
-	if out := h.run("tools").exits(0).out; !strings.Contains(out, "Tools are off") || !strings.Contains(out, "notes__add   notes   new: look at it  ask") {
+	if out := h.run("tools").exits(0).out; !strings.Contains(out, "Tools are off") || !strings.Contains(out, "notes__add   notes   new: review it  ask") {
 		t.Error(out)
 	}
 	out := h.run("tools", "show", "notes__list").exits(0).out
@@ -125,7 +125,7 @@ func TestToolsAreListedAcceptedAndPermitted(t *testing.T) {
 	}
 	h.run("tools", "mark-read-only", "notes__add", "--undo").exits(0)
 	n.words = "Adds a note, and sends it to everybody."
-	if out := h.run("tools").exits(0).out; !strings.Contains(out, "changed: look at it  ask") {
+	if out := h.run("tools").exits(0).out; !strings.Contains(out, "changed: review it  ask") {
 		t.Error(out)
 	}
 	if out := h.run("tools", "show", "notes__add").exits(0).out; !strings.Contains(out, "What was accepted before:\nAdds a note.") {

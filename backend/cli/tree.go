@@ -186,7 +186,7 @@ func (c *call) compareCommand() *cobra.Command {
 		if err != nil {
 			return reply{}, err
 		}
-		apart, err := s.History.BranchesApart(ctx, left.ID, right.ID)
+		apart, err := s.History.BranchDivergence(ctx, left.ID, right.ID)
 		if err != nil {
 			return reply{}, err
 		}

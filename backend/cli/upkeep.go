@@ -159,7 +159,7 @@ func verified(found []chat.Finding) reply {
 	}}
 }
 
-// cannotOpen is the error for a database that cannot be opened: unlike other problems, it says nothing about the rest
+// cannotOpen is the error for a database that cannot be opened: unlike other problems, it gives no information about the rest
 // of the data.
 func cannotOpen(hint string) error {
 	return problemsError{chat.Errorf(chat.CodeCorrupt, "cli.verify", "The data cannot be opened, so nothing in it was verified.").WithHint("%s", hint)}

@@ -113,7 +113,7 @@ func TestForkSwitchesOnlyWhenAsked(t *testing.T) {
 		t.Error("the next message went to the fork")
 	}
 	h.run("fork", "--json", "--switch", "--before", s.TurnID).exits(0).into(&fork)
-	if on := h.send("asked anew"); on.BranchID != fork.BranchID || on.Seq != 1 {
+	if on := h.send("asked again"); on.BranchID != fork.BranchID || on.Seq != 1 {
 		t.Errorf("%+v", on)
 	}
 }
@@ -181,7 +181,7 @@ func TestJobsByHand(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.send("--new", "hi")
-	h.run("jobs", "kill", "1").exits(0)
+	h.run("jobs", "dismiss", "1").exits(0)
 	var doc struct{ Jobs []chat.Job }
 	h.run("jobs", "--json", "--state", "failed").exits(0).into(&doc)
 	if len(doc.Jobs) != 1 || doc.Jobs[0].ID != 1 {
@@ -336,7 +336,7 @@ func TestRestoreAsks(t *testing.T) {
 	}
 	for _, answer := range []string{"n\n", "\n", "", "maybe\n"} {
 		r := ask(answer).exits(1)
-		if !strings.Contains(r.err, "[y/N]") || !strings.Contains(r.out, "present data") || strings.Contains(r.out, "Restored") {
+		if !strings.Contains(r.err, "[y/N]") || !strings.Contains(r.out, "current data") || strings.Contains(r.out, "Restored") {
 			t.Errorf("%q: %s %s", answer, r.out, r.err)
 		}
 	}

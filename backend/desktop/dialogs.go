@@ -52,7 +52,7 @@ func ask[T any](op string, dialog func(context.Context) (T, error)) (T, error) {
 	var none T
 	l := shown.Load()
 	if l == nil {
-		return none, chat.Errorf(chat.CodeUnavailable, op, "There is no window to ask in.").WithHint("type the path instead")
+		return none, chat.Errorf(chat.CodeUnavailable, op, "There is no window to show a dialog in.").WithHint("type the path instead")
 	}
 	if !asking.TryLock() {
 		return none, chat.Errorf(chat.CodeConflict, op, "Another dialog is open.").WithHint("close it first")

@@ -13,7 +13,7 @@ import (
 const faceSize = 64
 
 // badges show the state by shape and colour: a disc for work, two bars for paused, a disc with a bar for problems.
-var badges = map[mood]struct {
+var badges = map[trayState]struct {
 	fill color.NRGBA
 	bar  func(x, y int) bool // cut out of the disc; relative to its centre
 }{
@@ -27,10 +27,10 @@ const (
 	badgeRim    = 2 // transparent border around it
 )
 
-// drawFaces creates an icon for each mood from the program's picture; none if that cannot be read, as the icon also
+// drawFaces creates an icon for each tray state from the program's picture; none if that cannot be read, as the icon also
 // has a text.
-func drawFaces(picture []byte) map[mood][]byte {
-	faces := map[mood][]byte{}
+func drawFaces(picture []byte) map[trayState][]byte {
+	faces := map[trayState][]byte{}
 	whole, err := png.Decode(bytes.NewReader(picture))
 	if err != nil {
 		return faces
@@ -74,8 +74,8 @@ func average(from image.Image, r image.Rectangle) color.Color {
 	return color.RGBA64{uint16(sum[0] / n), uint16(sum[1] / n), uint16(sum[2] / n), uint16(sum[3] / n)}
 }
 
-// mark draws a mood's badge in the lower right corner.
-func mark(face *image.NRGBA, m mood) {
+// mark draws the badge of a tray state in the lower right corner.
+func mark(face *image.NRGBA, m trayState) {
 	badge, ok := badges[m]
 	if !ok {
 		return

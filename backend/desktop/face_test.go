@@ -15,19 +15,19 @@ func TestEachStatusHasItsOwnIcon(t *testing.T) {
 		t.Fatal(err)
 	}
 	faces := drawFaces(picture)
-	seen := map[string]mood{}
+	seen := map[string]trayState{}
 	plain, err := png.Decode(bytes.NewReader(faces[idle]))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for m := idle; m <= attention; m++ {
 		if other, twice := seen[string(faces[m])]; twice {
-			t.Errorf("moods %d and %d look the same", m, other)
+			t.Errorf("tray states %d and %d look the same", m, other)
 		}
 		seen[string(faces[m])] = m
 		face, err := png.Decode(bytes.NewReader(faces[m]))
 		if err != nil || face.Bounds().Dx() != faceSize || face.Bounds().Dy() != faceSize {
-			t.Fatalf("mood %d: %v, %v", m, face.Bounds(), err)
+			t.Fatalf("tray state %d: %v, %v", m, face.Bounds(), err)
 		}
 		opaque := 0
 		for y := range faceSize {
@@ -38,12 +38,12 @@ func TestEachStatusHasItsOwnIcon(t *testing.T) {
 				}
 				corner := x > faceSize/2 && y > faceSize/2
 				if !corner && face.At(x, y) != plain.At(x, y) {
-					t.Fatalf("mood %d changes the picture at %d, %d", m, x, y)
+					t.Fatalf("tray state %d changes the picture at %d, %d", m, x, y)
 				}
 			}
 		}
 		if opaque < faceSize*faceSize/2 {
-			t.Errorf("mood %d is almost blank", m)
+			t.Errorf("tray state %d is almost blank", m)
 		}
 	}
 	if got := drawFaces([]byte("no picture")); len(got) != 0 {
@@ -52,7 +52,7 @@ func TestEachStatusHasItsOwnIcon(t *testing.T) {
 }
 
 // The header of an icon file contains the position and length of its picture.
-func TestAnIconFileHoldsItsPicture(t *testing.T) {
+func TestAnIconFileContainsItsPicture(t *testing.T) {
 	file := asICO([]byte("a picture"))
 	size, at := binary.LittleEndian.Uint32(file[14:]), binary.LittleEndian.Uint32(file[18:])
 	if string(file[at:at+size]) != "a picture" || file[2] != 1 || file[4] != 1 || int(file[6]) != faceSize {

@@ -96,7 +96,7 @@ func TestClosingHidesOnlyIntoATray(t *testing.T) {
 }
 
 // If the tray host goes away, a window that only the tray could show again is shown.
-func TestTheWindowIsShownWhenTheTrayGoes(t *testing.T) {
+func TestTheWindowIsShownWhenTheTrayDisappears(t *testing.T) {
 	l, a, f := living(Window{Settings: wishes(Settings{CloseToTray: true})})
 	l.hostGone()
 	a.is(t)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestFilesOfWebKitAreTheUsersAlone(t *testing.T) {
+func TestFilesOfWebKitArePrivate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data [1]")
 	for _, d := range []string{"storage/salt", "localstorage", "mine"} {
 		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {

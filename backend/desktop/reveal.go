@@ -22,7 +22,7 @@ func Reveal(path string) error {
 		return chat.WrapError(chat.CodeNotFound, op, err, "This no longer exists: "+path)
 	}
 	if err := showInFileManager(full); err != nil {
-		return chat.WrapError(chat.CodeUnavailable, op, err, "No file manager could be opened.").WithHint("the file is at %s", full)
+		return chat.WrapError(chat.CodeUnavailable, op, err, "The file manager could not be opened.").WithHint("the file is at %s", full)
 	}
 	return nil
 }

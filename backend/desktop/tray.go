@@ -11,7 +11,7 @@ import (
 // icon is the tray's icon and menu. It appears once a tray exists.
 type icon struct {
 	l     *life
-	faces map[mood][]byte
+	faces map[trayState][]byte
 	place place
 
 	mu    sync.Mutex
@@ -41,7 +41,7 @@ func (i *icon) end()         { i.place.end() }
 func (i *icon) prepare() {
 	systray.SetTitle(programTitle)
 	systray.SetTooltip(i.tooltip())
-	systray.SetIcon(i.faces[i.now.mood])
+	systray.SetIcon(i.faces[i.now.trayState])
 }
 
 // build creates the menu; systray calls it once.
@@ -119,8 +119,8 @@ func (i *icon) show(s status) {
 		}
 	}
 	systray.SetTooltip(i.tooltip())
-	if s.mood != before.mood {
-		systray.SetIcon(i.faces[s.mood])
+	if s.trayState != before.trayState {
+		systray.SetIcon(i.faces[s.trayState])
 	}
 	switch {
 	case s.paused == before.paused || i.pause == nil:

@@ -82,7 +82,7 @@ func clipboard(request func(handle C.uintptr_t)) ([]byte, error) {
 	case data := <-answer:
 		return data, nil
 	case <-time.After(clipboardTime):
-		return nil, chat.Errorf(chat.CodeTimeout, "desktop.clipboard", "The program that holds the clipboard does not answer. Nothing was pasted.").WithHint("copy it again")
+		return nil, chat.Errorf(chat.CodeTimeout, "desktop.clipboard", "The program that owns the clipboard does not respond. Nothing was pasted.").WithHint("copy it again")
 	}
 }
 

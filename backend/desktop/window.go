@@ -2,7 +2,7 @@
 // cycle, tray, notifications, dialogs, file manager and the system's browser (SPEC 13, UX.md Around it). Package api
 // implements what happens inside.
 //
-// It knows no conversations. Closing the window leaves the program in the tray if there is one and the setting is on.
+// It knows nothing about conversations. Closing the window leaves the program in the tray if there is one and the setting is on.
 // Otherwise, and when a menu, a signal or the end of the session requests it, the program ends in order and in
 // bounded time: Close is called exactly once before Run returns.
 package desktop
@@ -147,7 +147,7 @@ func Run(w Window) error {
 		Bind:           w.Bind,
 		ErrorFormatter: w.FormatError,
 		LogLevel:       logger.ERROR, LogLevelProduction: logger.ERROR,
-		// In fields the system's menu, which has spelling suggestions. Elsewhere the page draws its own.
+		// In text fields, the system's menu opens, which has spelling suggestions. Elsewhere the page draws its own.
 		EnableDefaultContextMenu: true,
 
 		OnStartup:     l.start,

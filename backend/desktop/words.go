@@ -26,8 +26,8 @@ var trayEnglish = trayWords{
 	newWindow: "New window", newWindowTip: "Open another window on the same data",
 	ask: "Quick ask", askTip: "Ask something in a small window",
 	pause: "Pause background work", pauseTip: "Summaries and indexing wait; answers do not",
-	reconcile: "Check for unfinished work", reconcileTip: "Do what is due and look for unfinished work",
-	quit: "Quit", quitTip: "End the program; what is being written is kept",
+	reconcile: "Check for unfinished work", reconcileTip: "Finish background work that is due, and look for unfinished work",
+	quit: "Quit", quitTip: "Quit; what is being written is kept",
 }
 
 var trayGerman = trayWords{

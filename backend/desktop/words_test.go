@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestTheTraySpeaksTheLanguageOfTheWindow(t *testing.T) {
+func TestTheTrayUsesTheLanguageOfTheWindow(t *testing.T) {
 	for _, c := range []struct {
 		setting   string
 		preferred []string

@@ -23,11 +23,11 @@ func (noTray) hosted() bool { return false }
 func (noTray) show(status)  {}
 func (noTray) end()         {}
 
-// mood is the icon's state.
-type mood int
+// trayState is the icon's state.
+type trayState int
 
 const (
-	idle mood = iota
+	idle trayState = iota
 	working
 	paused
 	attention
@@ -35,10 +35,10 @@ const (
 
 // status is what the tray shows.
 type status struct {
-	mood   mood
-	words  string
-	paused bool       // independent of the mood
-	in     *trayWords // the language of the texts and of the menu
+	trayState trayState
+	words     string
+	paused    bool       // independent of the state
+	in        *trayWords // the language of the texts and of the menu
 }
 
 func statusOf(w Work, in *trayWords) status {

@@ -109,7 +109,7 @@ func CheckSize(name string, size int64) error {
 func checkText(name, text string) error {
 	switch {
 	case strings.TrimSpace(text) == "":
-		return refused("%s has no text in it; nothing was attached.", name)
+		return refused("%s contains no text; nothing was attached.", name)
 	case len(text) > MaxText:
 		return refused("%s contains %d MB of text; at most %d MB can be attached, so nothing was attached.", name, len(text)>>20, MaxText>>20).
 			WithHint("attach it in parts")

@@ -78,7 +78,7 @@ func TestReadText(t *testing.T) {
 func TestReadRefuses(t *testing.T) {
 	for _, c := range []struct{ name, data, says string }{
 		{"nothing.txt", "", "nothing.txt is empty"},
-		{"blank.txt", " \n\t ", "has no text in it"},
+		{"blank.txt", " \n\t ", "contains no text"},
 		{"program.exe", "MZ\x00\x00\x01", "is not a text file"},
 		{"noise.bin", strings.Repeat("\x01\x02ab", 100), "is not a text file"},
 		{"latin.txt", "caf\xe9 cr\xe8me", "unknown encoding"},

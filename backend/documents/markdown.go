@@ -6,7 +6,7 @@ import "strings"
 type markdown struct {
 	out    strings.Builder
 	open   []*paragraph // a stack: text boxes and footnotes are paragraphs inside paragraphs
-	tables []*grid      // a stack, likewise
+	tables []*grid      // also a stack
 	lists  int          // number of open lists
 	listed bool         // the last block was a list entry
 	unseen strings.Builder

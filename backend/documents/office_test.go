@@ -219,7 +219,7 @@ func TestOfficeIsRefused(t *testing.T) {
 	}{
 		{"another archive", "a.zip", zipOf(t, "notes.txt", "words"), "is not a text file"},
 		{"a torn one", "a.docx", whole[:len(whole)/2], "damaged or cut off"},
-		{"one without text", "a.docx", word(t, "<w:p/>"), "has no text in it"},
+		{"one without text", "a.docx", word(t, "<w:p/>"), "contains no text"},
 		{"one that is not XML", "a.docx", zipOf(t, "word/document.xml", "<w:p <<<"), "is damaged"},
 		{"sheets that are none", "a.xlsx", zipOf(t, "[Content_Types].xml", "<Types/>", "xl/workbook.xml", "no workbook"), "is damaged"},
 		{"a bomb", "a.docx", word(t, "<w:p>"+run(strings.Repeat("boom ", 5<<20))+"</w:p>"), "MB of text"},

@@ -91,7 +91,7 @@ func pagesOf(r *pdf.Reader) (pages []pdf.Value, err error) {
 	var walk func(v pdf.Value, depth int)
 	walk = func(v pdf.Value, depth int) {
 		if nodes++; nodes > maxNodes || depth > maxDepth {
-			panic("the tree of pages has no end")
+			panic("the page tree has a cycle")
 		}
 		kids := v.Key("Kids")
 		if kids.Kind() != pdf.Array {

@@ -115,7 +115,7 @@ func problem(name, kind, end string) error {
 		return refused("%s is encrypted and cannot be read without its password; nothing was attached.", name).
 			WithHint("save a copy without a password and attach that")
 	case endPictures:
-		return refused("%s contains pictures of pages and no text that can be read; nothing was attached.", name).
+		return refused("%s contains pictures of pages and no readable text; nothing was attached.", name).
 			WithHint("run text recognition (OCR) over it first, or attach single pages as pictures")
 	case endTime:
 		return refused("%s takes too long to read; nothing was attached.", name).WithHint("print the part that matters to a new PDF, or save it as text")

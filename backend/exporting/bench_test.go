@@ -71,6 +71,6 @@ func longFixture(b *testing.B) *fixture {
 		turns[i] = strconv.Itoa(i+1) + " " + strconv.Itoa(i)
 	}
 	turns[0] = "1"
-	d.session = d.tellsAs("long", "A long journey", chat.AssistantText(text), turns...)
+	d.session = d.importsAs("long", "A long journey", chat.AssistantText(text), turns...)
 	return d
 }

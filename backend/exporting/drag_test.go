@@ -67,7 +67,7 @@ func TestADragDuringAnAnswerIsWrittenAgain(t *testing.T) {
 
 func TestOldDragsAreRemoved(t *testing.T) {
 	d := forked(t)
-	other := d.tells("s2", "Other", "x")
+	other := d.imports("s2", "Other", "x")
 	old, err := d.DragFile(d.ctx, exporting.Request{Scope: exporting.ScopeSession, Session: other.ID})
 	d.ok(err)
 	d.now = time.Now().Add(23 * time.Hour)

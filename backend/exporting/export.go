@@ -49,7 +49,7 @@ func (e *Exporter) Plan(ctx context.Context, r Request) (Plan, error) {
 }
 
 // Write writes a file. If it fails or is cancelled, there is no file, and a file to be replaced is unchanged.
-func (e *Exporter) Write(ctx context.Context, r Request, told Progress) (Result, error) {
+func (e *Exporter) Write(ctx context.Context, r Request, progress Progress) (Result, error) {
 	p, err := e.prepare(ctx, r)
 	if err != nil {
 		return Result{}, err
@@ -58,7 +58,7 @@ func (e *Exporter) Write(ctx context.Context, r Request, told Progress) (Result,
 	if err != nil {
 		return Result{}, err
 	}
-	c := &counted{told: told, total: int64(p.plan.Turns + p.plan.Open)}
+	c := &counted{progress: progress, total: int64(p.plan.Turns + p.plan.Open)}
 	var size int64
 	for try := 1; ; try++ {
 		size, err = save(ctx, p.plan.Path, r.Replace, func(w io.Writer) error { return p.write(ctx, w, c) })
@@ -81,13 +81,13 @@ func (e *Exporter) Write(ctx context.Context, r Request, told Progress) (Result,
 }
 
 // WriteTo writes to w what Write would write to a file. If it fails, a part may have been written.
-func (e *Exporter) WriteTo(ctx context.Context, r Request, w io.Writer, told Progress) (Result, error) {
+func (e *Exporter) WriteTo(ctx context.Context, r Request, w io.Writer, progress Progress) (Result, error) {
 	p, err := e.prepare(ctx, r)
 	if err != nil {
 		return Result{}, err
 	}
 	out := &measured{w: w}
-	c := &counted{told: told, total: int64(p.plan.Turns + p.plan.Open)}
+	c := &counted{progress: progress, total: int64(p.plan.Turns + p.plan.Open)}
 	err = p.write(ctx, out, c)
 	return Result{Plan: p.plan, Bytes: out.n, LeftOut: c.left}, cancelled(ctx, err)
 }

@@ -51,7 +51,7 @@ func newFixture(t testing.TB) *fixture {
 // after two-b.
 func forked(t testing.TB) *fixture {
 	t.Helper()
-	d := fixtureOf(t, told)
+	d := fixtureOf(t, withBranches)
 	sessions, err := d.store.Sessions(d.ctx, chat.SessionQuery{})
 	d.ok(err)
 	d.session = sessions[0].Session
@@ -60,10 +60,10 @@ func forked(t testing.TB) *fixture {
 
 // Data that is copied.
 var (
-	empty = sync.OnceValue(func() string { return made(func(*fixture) {}) })
-	told  = sync.OnceValue(func() string {
+	empty        = sync.OnceValue(func() string { return made(func(*fixture) {}) })
+	withBranches = sync.OnceValue(func() string {
 		return made(func(d *fixture) {
-			d.session = d.tells("s1", "Ships: sails/masts", "one", "two one", "three two", "two-b one", "three-c two-b", "three-b two-b")
+			d.session = d.imports("s1", "Ships: sails/masts", "one", "two one", "three two", "two-b one", "three-c two-b", "three-b two-b")
 			d.ok(d.store.SwitchBranch(d.ctx, d.session.ID, d.branches()[2].ID))
 		})
 	})
@@ -114,15 +114,15 @@ func (d *fixture) ok(err error) {
 	}
 }
 
-// tells imports a conversation, whose current turn is the third if there is one. Each turn is "key parent", and the
+// imports imports a conversation, whose current turn is the third if there is one. Each turn is "key parent", and the
 // key is in its question and answer.
-func (d *fixture) tells(id, title string, turns ...string) chat.Session {
+func (d *fixture) imports(id, title string, turns ...string) chat.Session {
 	d.Helper()
-	return d.tellsAs(id, title, chat.Message{}, turns...)
+	return d.importsAs(id, title, chat.Message{}, turns...)
 }
 
-// tellsAs is tells with the same answer for all turns, if it is given.
-func (d *fixture) tellsAs(id, title string, said chat.Message, turns ...string) chat.Session {
+// importsAs is tells with the same answer for all turns, if it is given.
+func (d *fixture) importsAs(id, title string, said chat.Message, turns ...string) chat.Session {
 	d.Helper()
 	c := transfer.Conversation{Source: transfer.SourceJSONL, ID: id, Key: id, Title: title, CreatedAt: day, UpdatedAt: day.Add(time.Hour), Model: "test", SystemPrompt: "Be brief."}
 	for i, t := range turns {
@@ -272,7 +272,7 @@ func TestFormatsOfParts(t *testing.T) {
 
 func TestMissingScopes(t *testing.T) {
 	d := forked(t)
-	other := d.tells("s2", "Other", "x")
+	other := d.imports("s2", "Other", "x")
 	turn, err := d.store.Lineage(d.ctx, chat.LineageQuery{Branch: other.ActiveBranch})
 	d.ok(err)
 	third, err := d.store.Lineage(d.ctx, chat.LineageQuery{Branch: d.branches()[0].ID})
@@ -333,9 +333,9 @@ func TestTurnsWithoutAnAnswerAreLeftOutAndCounted(t *testing.T) {
 
 func TestAllSessionsAreAZip(t *testing.T) {
 	d := forked(t)
-	d.tells("s2", "ships- SAILS/masts", "x")
-	d.tells("s3", "index", "y")
-	gone := d.tells("s4", "Archived", "z")
+	d.imports("s2", "ships- SAILS/masts", "x")
+	d.imports("s3", "index", "y")
+	gone := d.imports("s4", "Archived", "z")
 	d.ok(d.store.ArchiveSession(d.ctx, gone.ID, true))
 	for _, c := range []struct {
 		r     exporting.Request
@@ -347,8 +347,8 @@ func TestAllSessionsAreAZip(t *testing.T) {
 		{exporting.Request{Format: exporting.FormatBundle}, "README.md, Ships- sails-masts.cinf, index.cinf, ships- SAILS-masts (2).cinf", 8},
 	} {
 		c.r.Scope = exporting.ScopeAll
-		var told [][2]int64
-		res, err := d.Write(d.ctx, c.r, func(done, total int64) { told = append(told, [2]int64{done, total}) })
+		var reported [][2]int64
+		res, err := d.Write(d.ctx, c.r, func(done, total int64) { reported = append(reported, [2]int64{done, total}) })
 		d.ok(err)
 		data := d.read(res.Path)
 		z, err := zip.NewReader(strings.NewReader(data), int64(len(data)))
@@ -364,8 +364,8 @@ func TestAllSessionsAreAZip(t *testing.T) {
 		if got := strings.Join(sorted(names), ", "); got != c.files || len(names) != len(z.File) {
 			t.Errorf("%s: %s", c.r.Format, got)
 		}
-		if last := told[len(told)-1]; res.Turns != c.turns || last[0] != int64(c.turns) || last[1] != int64(c.turns) {
-			t.Errorf("%+v, reported %v", res, told)
+		if last := reported[len(reported)-1]; res.Turns != c.turns || last[0] != int64(c.turns) || last[1] != int64(c.turns) {
+			t.Errorf("%+v, reported %v", res, reported)
 		}
 		list := names["README.md"] + names["index.html"]
 		for name := range names {
@@ -449,7 +449,7 @@ func TestUnwritableTargets(t *testing.T) {
 		says string
 	}{
 		"absent/x.md": {chat.CodeNotFound, "There is no folder"}, "file/x.md": {chat.CodeNotFound, "There is no folder"}, "absent/": {chat.CodeNotFound, "There is no folder"},
-		"closed/x.md": {chat.CodeInvalid, "may be written"}, strings.Repeat("x", 300) + ".md": {chat.CodeInvalid, "could not be written"},
+		"closed/x.md": {chat.CodeInvalid, "is not writable"}, strings.Repeat("x", 300) + ".md": {chat.CodeInvalid, "could not be written"},
 	} {
 		if strings.HasPrefix(path, "closed") && (os.Geteuid() == 0 || runtime.GOOS == "windows") {
 			continue // the superuser may write everywhere

@@ -150,7 +150,7 @@ func refused(path string, err error) error {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return chat.WrapError(chat.CodeNotFound, opWrite, err, "There is no folder "+folder+"; nothing was written.").WithHint("create it, or choose another")
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return chat.WrapError(chat.CodeInvalid, opWrite, err, "Nothing may be written to "+folder+"; nothing was written.").WithHint("choose another folder")
+		return chat.WrapError(chat.CodeInvalid, opWrite, err, "The folder "+folder+" is not writable; nothing was written.").WithHint("choose another folder")
 	}
 	return chat.WrapError(chat.CodeInvalid, opWrite, err, path+" could not be written: "+cause(err)+". Nothing was written.").WithHint("choose another folder or name")
 }

@@ -26,8 +26,8 @@ func TestSystemErrorsAreExplained(t *testing.T) {
 		says string
 	}{
 		{at(syscall.ENOSPC), chat.CodeNoSpace, "disk is full"},
-		{at(syscall.EACCES), chat.CodeInvalid, "may be written"},
-		{at(syscall.EROFS), chat.CodeInvalid, "may be written"},
+		{at(syscall.EACCES), chat.CodeInvalid, "is not writable"},
+		{at(syscall.EROFS), chat.CodeInvalid, "is not writable"},
 		{at(fs.ErrExist), chat.CodeConflict, "exists"},
 		{at(fs.ErrNotExist), chat.CodeNotFound, "no folder"},
 		{&os.LinkError{Op: "rename", Old: "a", New: "b", Err: syscall.EIO}, chat.CodeInvalid, syscall.EIO.Error()},

@@ -45,7 +45,7 @@ func TestAnyTitleIsAName(t *testing.T) {
 		case device(name):
 			t.Fatalf("%q is a device", name)
 		case FileName(name) != name && !strings.HasPrefix(name, "_"):
-			t.Fatalf("%q is no name: it becomes %q", name, FileName(name))
+			t.Fatalf("%q is not a name: it becomes %q", name, FileName(name))
 		}
 		if len(name) < longestName-60 && uniseg.GraphemeClusterCount(name) == 0 {
 			t.Fatalf("%q has no character", name)

@@ -51,7 +51,7 @@ func (e *Exporter) choose(r Request) (Scope, Format, error) {
 	case FormatMarkdown, FormatJSON, FormatHTML:
 	case FormatBundle:
 		if part {
-			return "", "", chat.Errorf(chat.CodeInvalid, op, "A bundle holds a whole session with all its branches; nothing was exported.").
+			return "", "", chat.Errorf(chat.CodeInvalid, op, "A bundle contains a whole session with all its branches; nothing was exported.").
 				WithHint("export the session, or the %s as md, json or html", r.Scope)
 		}
 	default:

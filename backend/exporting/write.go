@@ -16,16 +16,16 @@ const pageTurns = 100
 
 // counted counts what an export has written.
 type counted struct {
-	told  Progress
-	done  int64
-	total int64
-	left  int // requests left out of bundles
+	progress Progress
+	done     int64
+	total    int64
+	left     int // requests left out of bundles
 }
 
 func (c *counted) add(n int) {
 	c.done += int64(n)
-	if c.told != nil {
-		c.told(min(c.done, c.total), c.total)
+	if c.progress != nil {
+		c.progress(min(c.done, c.total), c.total)
 	}
 }
 

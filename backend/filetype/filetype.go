@@ -1,5 +1,5 @@
 // Package filetype detects what kind of file a user dropped on the window, chose in a dialog or named on the command
-// line. It goes by the content, not only the name. It reads the beginning of the file, changes nothing, and gives a
+// line. It checks the content, not only the name. It reads the beginning of the file, changes nothing, and gives a
 // reason if the file cannot be used. Whether the rest of the file is intact is only found out by reading it.
 package filetype
 

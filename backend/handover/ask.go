@@ -13,7 +13,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// ErrNobody means that no process listens at an address, or not any more. The call was not started.
+// ErrNobody means that no process listens at an address, or no longer. The call was not started.
 var ErrNobody = errors.New("nobody listens")
 
 const (
@@ -44,7 +44,7 @@ func Ask(ctx context.Context, address, version string, call Call, a Asker) (int,
 	}
 	defer func() { _ = c.Close() }()
 	if err := checkPeer(c); err != nil {
-		return 0, chat.WrapError(chat.CodeInternal, "handover.ask", err, "The socket in the data directory is not served by this user; nothing was done.")
+		return 0, chat.WrapError(chat.CodeInternal, "handover.ask", err, "The socket in the data directory belongs to another user; nothing was done.")
 	}
 	l := &line{Conn: c}
 	if err := greet(l, version, call); err != nil {

@@ -91,7 +91,7 @@ func TestACallIsRun(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	_, address := holder(t, func(Call, Streams) int { t.Error("it was carried out"); return 0 })
+	_, address := holder(t, func(Call, Streams) int { t.Error("it was run"); return 0 })
 	ask := func(version string, c Call) error {
 		_, err := Ask(t.Context(), address, version, c, nothing())
 		return err

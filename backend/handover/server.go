@@ -68,7 +68,7 @@ func (s *Server) accept() {
 			return
 		}
 		if err != nil { // for example, no file descriptors left: that may pass
-			s.o.Log.Warn("a start of the program could not be heard", "err", err)
+			s.o.Log.Warn("a connection of another process could not be accepted", "err", err)
 			time.Sleep(acceptPause)
 			continue
 		}
@@ -86,7 +86,7 @@ func (s *Server) accept() {
 		s.wg.Go(func() {
 			defer func() { s.leave(v); <-s.slots }()
 			if err := s.serve(v); err != nil {
-				s.o.Log.Warn("a start of the program could not be served", "err", err)
+				s.o.Log.Warn("a command of another process could not be run", "err", err)
 			}
 		})
 	}
@@ -221,8 +221,8 @@ func (s *Server) readHello(l *line) (first frame, free func(), err error) {
 func (s *Server) run(v *served, c Call, in io.Reader) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.o.Log.Error("a verb that was carried out for another program failed", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			_, _ = io.WriteString(pieces{v.line, kindErr}, "error: The verb crashed in the program that carried it out. What was stored before is kept.\n")
+			s.o.Log.Error("a verb that was run for another process failed", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			_, _ = io.WriteString(pieces{v.line, kindErr}, "error: The verb crashed in the program that ran it. Everything stored before is kept.\n")
 			code = 1
 		}
 	}()

@@ -39,14 +39,14 @@ type run struct {
 	opts   Options
 	report Report
 
-	name   string // of the current file, in a folder
-	before int64  // size of the files before it
-	total  int64  // of all files of a folder; 0: use the file's own
-	met    int    // conversations of the current file
-	title  string
-	told   time.Time
-	fault  error // an error of the store, which ends the import
-	wait   pending
+	name     string // of the current file, in a folder
+	before   int64  // size of the files before it
+	total    int64  // of all files of a folder; 0: use the file's own
+	met      int    // conversations of the current file
+	title    string
+	reported time.Time
+	fault    error // an error of the store, which ends the import
+	wait     pending
 }
 
 func (r *run) start(path string) error {
@@ -63,7 +63,7 @@ func (r *run) start(path string) error {
 
 // ended converts the final error to a message.
 func (r *run) ended(err error) (Report, error) {
-	in := fmt.Sprintf("%s are in and stay", display.Count(r.report.Sessions+r.report.Grown, "conversation", "conversations"))
+	in := fmt.Sprintf("%s were imported and stay", display.Count(r.report.Sessions+r.report.Grown, "conversation", "conversations"))
 	switch {
 	case err == nil:
 	case r.ctx.Err() != nil:
@@ -351,7 +351,7 @@ func (r *run) count(im chat.Imported) {
 	}
 }
 
-const overCaps = "The instructions or pinned facts of a conversation take more than its model leaves for them. They are kept; " +
+const overCaps = "The instructions or pinned facts of a conversation are too long for its model. They are kept; " +
 	"a message can be sent there once they are shortened or a model with a larger window is chosen."
 
 func (r *run) skip(row transfer.SkippedRow) {
@@ -394,8 +394,8 @@ func (r *run) reportProgress(done, total int64, last bool) {
 			Done: done, Total: max(total, r.total), Sessions: r.report.Sessions + r.report.Grown + r.report.Already, Title: r.title,
 		})
 	}
-	if now := time.Now(); r.s.d.Changed != nil && (last || now.Sub(r.told) >= reportEvery) {
-		r.told = now
+	if now := time.Now(); r.s.d.Changed != nil && (last || now.Sub(r.reported) >= reportEvery) {
+		r.reported = now
 		r.s.d.Changed()
 	}
 }

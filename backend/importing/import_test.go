@@ -172,7 +172,7 @@ func TestImportOfAnExport(t *testing.T) {
 	hits, err := w.SearchText(context.Background(), chat.TextQuery{Text: "question c2"})
 	w.ok(err)
 	if len(hits.Hits) == 0 {
-		t.Error("nothing is found of it")
+		t.Error("none of it is found")
 	}
 	if r := w.imports(path); r.Already != 2 || r.Sessions+r.Grown+r.Turns != 0 || len(r.Made) != 0 {
 		t.Errorf("again: %+v", r)

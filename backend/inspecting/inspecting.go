@@ -195,8 +195,8 @@ func (s *Service) Chunk(ctx context.Context, id chat.ChunkID) (chat.ChunkText, e
 		return chat.ChunkText{}, err
 	}
 	if len(found) == 0 {
-		return chat.ChunkText{}, chat.Errorf(chat.CodeNotFound, "memory.chunk", "This piece of memory no longer exists.").
-			WithHint("what was said is still in its conversation; search for it")
+		return chat.ChunkText{}, chat.Errorf(chat.CodeNotFound, "memory.chunk", "This memory no longer exists.").
+			WithHint("the original text is still in its conversation; search for it")
 	}
 	return found[0], nil
 }
@@ -232,7 +232,7 @@ type Check struct {
 func (s *Service) Checks() []Check {
 	return []Check{
 		{"the database: records, ledger and index", s.Verify},
-		{"what models saw, assembled again", s.requests.VerifyContexts},
+		{"contexts of models, assembled again", s.requests.VerifyContexts},
 		{"journals of answers", s.requests.VerifyJournals},
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 // A clock jump is a larger difference between the wall clock and the monotonic clock: the clock was set, or the
 // machine slept.
-const leap = 2 * time.Minute
+const minJump = 2 * time.Minute
 
 // spread is the time over which the jobs that a jump made due at once are distributed.
 const spread = 5 * time.Minute
@@ -30,7 +30,7 @@ func (l *clockJumps) since(wall, steady time.Time) time.Duration {
 		return 0
 	}
 	off := wall.Sub(wasWall) - steady.Sub(wasSteady)
-	if off.Abs() < leap {
+	if off.Abs() < minJump {
 		return 0
 	}
 	return off
@@ -48,5 +48,5 @@ func (r *Runner) handleClockJump(ctx context.Context) {
 		r.d.Log.Warn("jobs could not be rescheduled after the clock jumped", "by", off, "err", err)
 		return
 	}
-	r.d.Log.Info("the clock leapt", "by", off, "jobs", n)
+	r.d.Log.Info("the clock jumped", "by", off, "jobs", n)
 }

@@ -127,11 +127,11 @@ func TestInstructionsAreAnnounced(t *testing.T) {
 	for text, want := range map[string]bool{"What is a monad?": false, "From now on, answer in German.": true} {
 		b.changes.seen = nil
 		b.must(r.RunDue(t.Context(), b.say(text, "ok")))
-		told := slices.ContainsFunc(b.changes.seen, func(c chat.Change) bool {
+		announced := slices.ContainsFunc(b.changes.seen, func(c chat.Change) bool {
 			return c.Kind == chat.ChangePins && c.ID == string(b.branch.ID)
 		})
-		if told != want {
-			t.Errorf("%q: reported %v", text, told)
+		if announced != want {
+			t.Errorf("%q: reported %v", text, announced)
 		}
 	}
 }

@@ -12,7 +12,7 @@ type ListStore interface {
 	JobCounts(context.Context) (queued, running, failed int, err error)
 	JobFor(context.Context, chat.TurnID, chat.JobType) (chat.Job, bool, error)
 	RetryJob(context.Context, int64) error
-	KillJob(context.Context, int64) error
+	DismissJob(context.Context, int64) error
 }
 
 // List is the jobs as people see and change them.
@@ -22,7 +22,7 @@ type List struct {
 	publish Publisher
 }
 
-// NewList returns the jobs that a runner carries out.
+// NewList returns the jobs of a runner.
 func NewList(s ListStore, r *Runner, p Publisher) *List { return &List{s, r, p} }
 
 // RetryJob makes a job due now, with a new count of tries.
@@ -30,9 +30,9 @@ func (l *List) RetryJob(ctx context.Context, id int64) error {
 	return l.changed(l.ListStore.RetryJob(ctx, id))
 }
 
-// KillJob gives a job up until somebody retries it.
-func (l *List) KillJob(ctx context.Context, id int64) error {
-	return l.changed(l.ListStore.KillJob(ctx, id))
+// DismissJob gives a job up until somebody retries it.
+func (l *List) DismissJob(ctx context.Context, id int64) error {
+	return l.changed(l.ListStore.DismissJob(ctx, id))
 }
 
 func (l *List) changed(err error) error {

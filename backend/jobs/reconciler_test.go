@@ -188,12 +188,12 @@ func TestTheTimer(t *testing.T) {
 		f.set(0)
 		failing.Store(true)
 		time.Sleep(3 * time.Hour)
-		told := 0
+		reports := 0
 		for _, e := range append(r.Earlier(), r.Report()) {
-			told += strings.Count(kinds(e), string(chat.RecoveredDaily))
+			reports += strings.Count(kinds(e), string(chat.RecoveredDaily))
 		}
-		if days.Load() < 4 || told != 1 {
-			t.Errorf("tried %d times in four hours, reported %d times", days.Load(), told)
+		if days.Load() < 4 || reports != 1 {
+			t.Errorf("tried %d times in four hours, reported %d times", days.Load(), reports)
 		}
 		r.Pause()
 		days.Store(0)
@@ -211,8 +211,8 @@ func TestTheTimer(t *testing.T) {
 	})
 }
 
-// TestTheLogIsNotCheckpointedBesideATurn: while a turn runs, only a large log is checkpointed.
-func TestTheLogIsNotCheckpointedBesideATurn(t *testing.T) {
+// TestTheLogIsNotCheckpointedDuringATurn: while a turn runs, only a large log is checkpointed.
+func TestTheLogIsNotCheckpointedDuringATurn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		b := newBenchAt(t, nil)
 		defer b.close()

@@ -33,7 +33,7 @@ func (r *Runner) reindex(ctx context.Context, enough func() bool) (int, error) {
 
 func (r *Runner) step(ctx context.Context) (more bool, err error) {
 	defer panics.Recover(func(d *chat.Error, stack []byte) {
-		r.d.Log.Error("the work on vectors panicked", "err", d, "stack", string(stack))
+		r.d.Log.Error("making vectors panicked", "err", d, "stack", string(stack))
 		more, err = false, d
 	})
 	return r.d.Vectors.Step(ctx)

@@ -181,7 +181,7 @@ func TestWorkOnALostJobStops(t *testing.T) {
 		time.Sleep(time.Minute)
 		job, _, err := b.store.JobFor(t.Context(), turn.ID, chat.JobSummarizeTurn)
 		b.must(err)
-		b.must(b.store.KillJob(t.Context(), job.ID))
+		b.must(b.store.DismissJob(t.Context(), job.ID))
 		time.Sleep(chat.MaxJobLease)
 		b.must(b.store.RetryJob(t.Context(), job.ID))
 		r.Wake()
@@ -266,7 +266,7 @@ func TestPause(t *testing.T) {
 // TestAClockJumpSpreadsRetries: if the clock is set forward by days, or the machine slept, failed jobs are
 // not retried all at once, but all soon. If it is set back, none waits longer than intended.
 func TestAClockJumpSpreadsRetries(t *testing.T) {
-	for name, leap := range map[string]time.Duration{"on": 72 * time.Hour, "back": -72 * time.Hour} {
+	for name, minJump := range map[string]time.Duration{"on": 72 * time.Hour, "back": -72 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				var off atomic.Int64
@@ -285,7 +285,7 @@ func TestAClockJumpSpreadsRetries(t *testing.T) {
 				time.Sleep(20 * time.Second) // each has failed a few times
 				synctest.Wait()
 				was := b.tries()
-				off.Add(int64(leap))
+				off.Add(int64(minJump))
 				r.Wake()
 				synctest.Wait()
 				if n := b.tries() - was; n > 2 { // the first of them, and one that was due now anyway

@@ -178,7 +178,7 @@ func (j *Journals) Prune(step chat.StepID) error {
 		return chat.WrapError(chat.CodeInternal, op, err, "A finished stream journal could not be removed; nothing is lost.")
 	}
 	if err := j.options().FS.SyncDir(j.options().Dir); err != nil {
-		return chat.WrapError(chat.CodeInternal, op, err, "The removal of a finished stream journal is not durable yet; nothing is lost.")
+		return chat.WrapError(chat.CodeInternal, op, err, "The removal of a finished stream journal has not been flushed to disk yet; nothing is lost.")
 	}
 	return nil
 }

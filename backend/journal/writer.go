@@ -281,7 +281,7 @@ func (w *Writer) fail(err error) {
 	pulse(w.wrote)
 }
 
-// syncLoop fsyncs when it is time to, and once more at the end.
+// syncLoop fsyncs when it is time to, and again at the end.
 func (w *Writer) syncLoop() {
 	defer close(w.syncerDone)
 	var last time.Time
@@ -329,7 +329,7 @@ func (w *Writer) sync() {
 	w.mu.Lock()
 	if err != nil {
 		w.syncBad = true
-		w.fail(diskError("journal.sync", err, "The stream journal could not be made durable; what was durable before stays so."))
+		w.fail(diskError("journal.sync", err, "The stream journal could not be flushed to disk; what was flushed before is safe."))
 		w.mu.Unlock()
 		return
 	}

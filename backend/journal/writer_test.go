@@ -68,7 +68,7 @@ func TestWriteAheadShowsNothingThatIsNotDurable(t *testing.T) {
 		mustAppend(t, w, "hello")
 		synctest.Wait()
 		if p := w.Progress(); p.Displayed != 0 || p.Durable != 0 || len(shown) != 0 {
-			t.Fatalf("shown while the fsync is under way: %+v", p)
+			t.Fatalf("shown while the fsync is running: %+v", p)
 		}
 		release()
 		synctest.Wait()

@@ -23,7 +23,7 @@ func FuzzDecode(f *testing.F) {
 		canonical := encoded(t, s)
 		again, err := Decode(canonical)
 		if err != nil || !bytes.Equal(encoded(t, again), canonical) {
-			t.Fatalf("%s does not come back: %v", canonical, err)
+			t.Fatalf("%s cannot be decoded again: %v", canonical, err)
 		}
 		if d := Compare(s, again); len(d) > 0 {
 			t.Fatalf("a state differs from itself: %+v", d)
@@ -67,7 +67,7 @@ func FuzzDecodeSnapshot(f *testing.F) {
 		}
 		again, err := DecodeSnapshot(canonical)
 		if err != nil || !bytes.Equal(encoded(t, again.State), encoded(t, snap.State)) {
-			t.Fatalf("%s does not come back: %v", canonical, err)
+			t.Fatalf("%s cannot be decoded again: %v", canonical, err)
 		}
 	})
 }
@@ -93,7 +93,7 @@ func FuzzApply(f *testing.F) {
 			PayloadHash: sum[:], PrevHash: events[len(events)-1].Hash, Payload: payload}
 		e.Hash = e.Sum()
 		if !e.Intact() || len(e.Faults(events[len(events)-1].Tail())) > 0 && e.Type.Known() {
-			t.Fatal("an event that was chained is not in its place")
+			t.Fatal("a chained event has the wrong number")
 		}
 		if err := s.Apply(e); err != nil {
 			if after := encoded(t, s); !bytes.Equal(before, after) {
@@ -103,7 +103,7 @@ func FuzzApply(f *testing.F) {
 		}
 		after := encoded(t, s)
 		if again, err := Decode(after); err != nil || !bytes.Equal(encoded(t, again), after) {
-			t.Fatalf("%s does not come back: %v", after, err)
+			t.Fatalf("%s cannot be decoded again: %v", after, err)
 		}
 	})
 }

@@ -130,7 +130,7 @@ func (c clause) states() bool {
 // withoutRequests splits a sentence into what it states and what it asks for. People do both in one sentence: "I'm
 // building a shop with Go 1.24, can you help me structure it?"
 func withoutRequests(s string) (stated, asked string) {
-	var told, wanted strings.Builder
+	var statements, wanted strings.Builder
 	asking := false
 	for i, c := range clausesOf(s) {
 		switch {
@@ -144,11 +144,11 @@ func withoutRequests(s string) (stated, asked string) {
 		if asking {
 			wanted.WriteString(c.text)
 		} else {
-			told.WriteString(c.text)
+			statements.WriteString(c.text)
 		}
 	}
-	stated = strings.TrimRight(strings.TrimSpace(told.String()), ",;:，；：—–- ")
-	if whole := strings.TrimSpace(s); strings.TrimSpace(told.String()) == whole {
+	stated = strings.TrimRight(strings.TrimSpace(statements.String()), ",;:，；：—–- ")
+	if whole := strings.TrimSpace(s); strings.TrimSpace(statements.String()) == whole {
 		stated = whole
 	}
 	return stated, request(wanted.String())

@@ -28,7 +28,7 @@ func statementKind(sentence string) Kind {
 		}
 	case states && intent.IsStanding(sentence):
 		return KindConstraint
-	case kind == intent.Constraint && (isOpinion(sentence) || isMood(sentence) || isPromise(sentence) && details(sentence) < tellsEnough):
+	case kind == intent.Constraint && (isOpinion(sentence) || isMood(sentence) || isPromise(sentence) && details(sentence) < enoughDetails):
 		kind = ""
 	}
 	if kind == "" && isChoice(sentence) {

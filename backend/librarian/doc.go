@@ -12,7 +12,7 @@
 // ones, about something else or repeating its input is rejected and requested again, at most once for a state and
 // twice for a range. A valid answer is kept. Required entries that it lost (check.go: the user's new statements,
 // decisions and constraints that still apply, compared in evidence.go) are added by rule; only if it lost many is the
-// model called once more, with its answer and the list. The deterministic summary is used only if no answer could be
+// model called again, with its answer and the list. The deterministic summary is used only if no answer could be
 // kept, in the same run.
 //
 // Guarantees: a state never exceeds its target, and a range's summary is smaller than what it represents; each

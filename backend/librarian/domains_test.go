@@ -9,12 +9,12 @@ import (
 	"contextinfinity/backend/librarian"
 )
 
-// toldState is an exchange and the state after it, as written by a careful reader.
-type toldState struct{ user, assistant, state string }
+// expectedState is an exchange and the state after it, as written by a careful reader.
+type expectedState struct{ user, assistant, state string }
 
 // otherDomains are conversations that are not about software: a dinner, a legal case, a journey. Numbers are written
 // as words and as digits, and dropped or rejected plans are expressed in different ways.
-var otherDomains = map[string][]toldState{
+var otherDomains = map[string][]expectedState{
 	"cooking": {
 		{
 			"I'm hosting a dinner for eight on Saturday, 14 June. My sister-in-law Greta is coeliac and two guests don't eat pork. I'd like three courses and I have about £90 to spend. My oven only goes up to 230 °C.",

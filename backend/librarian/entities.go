@@ -53,7 +53,7 @@ const (
 // read finds the entities of a speaker's text in order, without duplicates. It uses no grammar: statements are recognised
 // by cue words of a dozen languages, names by their form.
 func read(text string, by speaker) []Entity {
-	x := extraction{seen: map[string]bool{}, read: map[string]bool{}, named: map[string]bool{}, by: by, told: by == user}
+	x := extraction{seen: map[string]bool{}, read: map[string]bool{}, named: map[string]bool{}, by: by, byUser: by == user}
 	if len(text) <= 2*maxScan {
 		x.text(text)
 	} else {
@@ -64,13 +64,13 @@ func read(text string, by speaker) []Entity {
 }
 
 type extraction struct {
-	found []Entity
-	seen  map[string]bool
-	read  map[string]bool // sentences and whether they state something: pastes repeat sentences
-	named map[string]bool // lines whose names were found
-	by    speaker
-	told  bool // said by the user
-	list  list // the current list
+	found  []Entity
+	seen   map[string]bool
+	read   map[string]bool // sentences and whether they state something: pastes repeat sentences
+	named  map[string]bool // lines whose names were found
+	by     speaker
+	byUser bool // said by the user
+	list   list // the current list
 
 	sample bool // inside an assistant's sample text
 }
@@ -126,7 +126,7 @@ func (x *extraction) prose(text string, b intent.Block) {
 	for s := range intent.Sentences(text, b.Span) {
 		last = plainProse(text[s.Start:s.End])
 		stated := x.sentence(last)
-		if b.Kind == intent.Item && x.told && b.Span == s {
+		if b.Kind == intent.Item && x.byUser && b.Span == s {
 			x.list.entry(last, stated)
 		}
 	}
@@ -155,14 +155,14 @@ func (x *extraction) readSentence(s string) bool {
 	if x.by == assistant && !strings.ContainsFunc(s, isDigit) {
 		return false
 	}
-	if x.told {
+	if x.byUser {
 		s = withoutThanks(s)
 	}
 	stated, asked := withoutRequests(s)
 	found := false
 	for _, piece := range x.pieces(stated) {
 		kind := statementKind(piece)
-		if kind == "" && x.told && (salience(piece) >= tellsEnough || remarks(piece)) {
+		if kind == "" && x.byUser && (salience(piece) >= enoughDetails || remarks(piece)) {
 			kind = KindFact
 		}
 		if kind != "" {
@@ -170,7 +170,7 @@ func (x *extraction) readSentence(s string) bool {
 			found = true
 		}
 	}
-	if x.told && asked != "" && details(asked) >= tellsEnough {
+	if x.byUser && asked != "" && details(asked) >= enoughDetails {
 		x.add(Entity{Kind: KindFact, Text: clipClause(requestMark+asked, maxPiece)})
 		return true
 	}
@@ -179,7 +179,7 @@ func (x *extraction) readSentence(s string) bool {
 
 // pieces are the statements of a sentence, each judged separately.
 func (x *extraction) pieces(stated string) []string {
-	if !x.told {
+	if !x.byUser {
 		return lines(stated, maxPiece)
 	}
 	var out []string
@@ -191,7 +191,7 @@ func (x *extraction) pieces(stated string) []string {
 
 // endList keeps a user's list that makes sense only with the sentence before it.
 func (x *extraction) endList() {
-	if x.told {
+	if x.byUser {
 		for _, piece := range lines(x.list.joined(), maxPiece) {
 			x.add(Entity{Kind: KindFact, Text: piece})
 		}
@@ -280,7 +280,7 @@ func (x *extraction) inlineCode(line string) {
 			continue
 		}
 		kind := artifactKind(name)
-		if kind == "" && !x.told && only(name, unicode.IsLower, "- ") {
+		if kind == "" && !x.byUser && only(name, unicode.IsLower, "- ") {
 			continue // an assistant's emphasis
 		}
 		kind = cmp.Or(kind, KindSymbol)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestHolds: a summary may use other words, but the loss of a number, a name or a negation is detected.
-func TestHolds(t *testing.T) {
+// TestContainsAllWords: a summary may use other words, but the loss of a number, a name or a negation is detected.
+func TestContainsAllWords(t *testing.T) {
 	cases := []struct {
 		statement, summary string
 		want               bool

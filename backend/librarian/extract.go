@@ -45,13 +45,13 @@ func ExtractFrom(pieces []string, turns []chat.Turn, target int, count func(stri
 
 // statement is an entry that may be in an extract.
 type statement struct {
-	sec   Section
-	text  string
-	score int  // higher is worth more
-	told  bool // said by the user; ranked before an assistant's statements
-	order int
-	gone  bool
-	said  repeated
+	sec    Section
+	text   string
+	score  int  // higher is worth more
+	byUser bool // said by the user; ranked before an assistant's statements
+	order  int
+	gone   bool
+	said   repeated
 }
 
 // gathering collects statements without duplicates, keeping the latest mention.
@@ -68,12 +68,12 @@ func (g *gathering) note(s statement) {
 	if i, ok := g.at[k]; ok {
 		before := &g.list[i]
 		before.gone = true
-		s.sec, s.told, s.score = before.sec, before.told || s.told, max(before.score, s.score)
-		if s.score >= tellsEnough {
+		s.sec, s.byUser, s.score = before.sec, before.byUser || s.byUser, max(before.score, s.score)
+		if s.score >= enoughDetails {
 			s.score++ // repetition adds weight
 		}
 	}
-	if comparable(s.sec) && s.told {
+	if comparable(s.sec) && s.byUser {
 		s.said = repeatedOf(s.text)
 		g.dropRepeated(s)
 	}
@@ -86,7 +86,7 @@ func (g *gathering) note(s statement) {
 func (g *gathering) dropRepeated(s statement) {
 	share := repeatShareOf(s.sec, s.text)
 	for i := max(len(g.list)-maxCompared, 0); i < len(g.list); i++ {
-		if e := &g.list[i]; !e.gone && e.told && e.sec == s.sec && s.said.repeats(e.said, share) {
+		if e := &g.list[i]; !e.gone && e.byUser && e.sec == s.sec && s.said.repeats(e.said, share) {
 			e.gone = true
 			delete(g.at, meaning(e.sec, e.text))
 		}
@@ -139,24 +139,24 @@ func (g *gathering) says(topic string) bool {
 }
 
 func (g *gathering) message(m chat.Message, asked string) {
-	told := m.Role == chat.RoleUser
+	byUser := m.Role == chat.RoleUser
 	list := remembered(m.Role, endsOf(namingDocuments(m)), asked)
 	for _, e := range list {
 		switch {
 		case e.Kind == KindDone:
 			g.finish(e.Text)
 		case sectionFor(e.Kind) != Artifacts:
-			g.said(e, told)
+			g.said(e, byUser)
 		case !within(list, e.Text):
-			g.note(statement{sec: Artifacts, text: e.Text, score: 1, told: told})
+			g.note(statement{sec: Artifacts, text: e.Text, score: 1, byUser: byUser})
 		}
 	}
 }
 
-func (g *gathering) said(e Entity, told bool) {
+func (g *gathering) said(e Entity, byUser bool) {
 	sec := sectionFor(e.Kind)
 	score := worth(sec, e.Text)
-	g.note(statement{sec: sec, text: e.Text, score: score, told: told && score > idle})
+	g.note(statement{sec: sec, text: e.Text, score: score, byUser: byUser && score > idle})
 }
 
 // assistantMark begins a statement of an assistant: the speaker matters, and must survive an extract of an extract.
@@ -176,7 +176,7 @@ func (g *gathering) piece(text string) {
 		case line == "":
 		case sec == Artifacts:
 			for name := range strings.SplitSeq(line, artifactSeparator) {
-				g.note(statement{sec: sec, text: name, score: 1, told: true})
+				g.note(statement{sec: sec, text: name, score: 1, byUser: true})
 			}
 		case sec == Happened:
 			for span := range intent.Sentences(line, intent.Span{End: len(line)}) {
@@ -185,7 +185,7 @@ func (g *gathering) piece(text string) {
 			}
 		default:
 			score := worth(sec, line)
-			g.note(statement{sec: sec, text: line, score: score, told: score > idle && !strings.HasPrefix(line, assistantMark)})
+			g.note(statement{sec: sec, text: line, score: score, byUser: score > idle && !strings.HasPrefix(line, assistantMark)})
 		}
 	}
 }
@@ -258,8 +258,8 @@ func fit(list []statement, target int, count func(string) int) string {
 		return whole
 	}
 	chosen := choosing{count: count, left: target}
-	for _, told := range []bool{true, false} {
-		chosen.tier(list, told)
+	for _, byUser := range []bool{true, false} {
+		chosen.tier(list, byUser)
 	}
 	kept := chosen.kept
 	for drop := 1; ; drop *= 2 {
@@ -279,11 +279,11 @@ type choosing struct {
 }
 
 // tier takes either the user's statements or the others.
-func (c *choosing) tier(list []statement, told bool) {
+func (c *choosing) tier(list []statement, byUser bool) {
 	var mine []statement
 	var demand [sectionCount]int
 	for _, s := range list {
-		if s.told == told {
+		if s.byUser == byUser {
 			mine = append(mine, s)
 			demand[s.sec] += len(s.text)/4 + 2
 		}

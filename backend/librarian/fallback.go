@@ -190,7 +190,7 @@ func (d *draft) drop(sec Section, text string) (Section, bool) {
 	return at.sec, ok
 }
 
-// meaning is equal for entries of which one is enough. Statements are compared across all sections, names and the
+// meaning is equal for entries that are duplicates of each other. Statements are compared across all sections, names and the
 // last exchange only among themselves.
 func meaning(sec Section, text string) string {
 	switch sec {

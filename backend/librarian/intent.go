@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/internal/pattern"
 )
 
-// unbinding matches phrases with the cue word of a constraint, a decision or a task that bind nobody: the speaker's
+// unbinding matches phrases with the cue word of a constraint, a decision or a task that are not binding: the speaker's
 // intention ("I want to make sure"), feelings ("I'll never forget") or waiting ("until the decision").
 var unbinding = pattern.New(`(?:(?:\b(?:want|need|like|plan|planning|hope|hoping|try|trying|going|have|how|ways?|steps?|aspects|tips|just|and)(?: \w+){0,2} |, )to (?:also )?|\bgonna |\b(?:i|we)(?:'ll| will)(?: \w+){0,2} |\b(?:i|we) )(?:make|made) sure\b` +
 	`|\bhelp (?:me|us)(?: to)? (?:make sure|ensure)\b|\bif (?:you|i|we|it|they) don't\b|\b(?:when|if|why|whether|what|where|how|know|heard|know that|heard that) (?:i|we) need to\b(?: ensure that| make sure)?|\bso (?:that )?(?:i|we) don't\b` +
@@ -44,7 +44,7 @@ var quotation = pattern.New("`[^`]*`|\"[^\"]*\"|“[^”]*”")
 // addressed matches a request to the assistant that contains the phrase.
 var addressed = pattern.New(`\b(?:you|please|remember|always|must) (?:\w+ )?to make sure\b`)
 
-// cueKind classifies a sentence by its cue words, without phrases that bind nobody.
+// cueKind classifies a sentence by its cue words, without phrases that are not binding.
 func cueKind(sentence string) (kind intent.Kind, states bool) {
 	kind, states = intent.Of(sentence)
 	if kind == "" || kind == intent.Fact {
@@ -156,7 +156,7 @@ var acknowledging = lexical.Set("yeah yes yep yup sure thanks thank ok okay grea
 func withoutThanks(s string) string {
 	for parts := clausesOf(s); len(parts) > 1; parts = clausesOf(s) {
 		first, _, _ := strings.Cut(parts[0].lead(), " ")
-		if !acknowledging[first] || details(parts[0].text) >= tellsEnough {
+		if !acknowledging[first] || details(parts[0].text) >= enoughDetails {
 			break
 		}
 		s = strings.TrimSpace(s[len(parts[0].text):])
@@ -171,8 +171,8 @@ var halfStarts = phrases(`as well as|such as|including|excluding|along with|toge
 // continuing matches a verb that only continues a sentence: "ensuring that every key must be rotated".
 var continuing = pattern.New(`^[a-z]{2,}ing\b`)
 
-// telling are verbs that introduce a complete clause: "ensuring all tests must pass".
-var telling = pattern.New(`^(?:ensuring|meaning|including|guaranteeing|assuming|considering|knowing|believing|thinking|hoping|saying|stating|noting|remembering|implying|suggesting|making (?:sure|certain|it)|keeping in mind)\b`)
+// participles are verbs that introduce a complete clause: "ensuring all tests must pass".
+var participles = pattern.New(`^(?:ensuring|meaning|including|guaranteeing|assuming|considering|knowing|believing|thinking|hoping|saying|stating|noting|remembering|implying|suggesting|making (?:sure|certain|it)|keeping in mind)\b`)
 
 // The words that show a verb in -ing to be the subject of a rule, "deploying on fridays is forbidden", and those that
 // end the clause before such a word is found.
@@ -183,7 +183,7 @@ var (
 
 // isSubject reports that a verb in -ing at the beginning is the subject of its clause.
 func isSubject(clause string) bool {
-	if telling().MatchString(clause) {
+	if participles().MatchString(clause) {
 		return false
 	}
 	for _, w := range strings.Fields(strings.ReplaceAll(clause, "’", "'")) {

@@ -225,7 +225,7 @@ func TestRepaired(t *testing.T) {
 	}
 }
 
-// TestMuchMissing: if an answer lost most facts, the model is asked once more, with the answer and the list of
+// TestMuchMissing: if an answer lost most facts, the model is asked again, with the answer and the list of
 // losses. The better answer is kept and repaired, even if the second is unusable.
 func TestMuchMissing(t *testing.T) {
 	poor, rules := "## Facts\n- The user has rules for service restarts.\n", manyRules(8)

@@ -34,7 +34,7 @@ func TestMoodsAreNotConstraints(t *testing.T) {
 	}
 }
 
-// A fragment of a sentence is not a constraint; a clause that is complete by itself is.
+// A fragment of a sentence is not a constraint; a complete clause is.
 func TestFragmentsAreNotConstraints(t *testing.T) {
 	for said, want := range map[string]bool{
 		"I've also installed the required packages using pip:":                                                 false,
@@ -61,7 +61,7 @@ func TestFragmentsAreNotConstraints(t *testing.T) {
 	}
 }
 
-// From the assistant's code, addresses, paths and settings are remembered, and what the user asked for by name; not
+// From the assistant's code, only addresses, paths, settings and what the user asked for by name are remembered; not
 // every function, member and label in it.
 func TestSnippetsOfTheAssistant(t *testing.T) {
 	var code strings.Builder

@@ -21,7 +21,7 @@ func stateOf(day string, exchanges ...[2]string) librarian.Summary {
 	return librarian.Parse(summary)
 }
 
-func told(lines ...string) (out [][2]string) {
+func userTurns(lines ...string) (out [][2]string) {
 	for _, l := range lines {
 		out = append(out, [2]string{l, "Understood."})
 	}
@@ -54,7 +54,7 @@ func TestConstraintsAndDecisions(t *testing.T) {
 		{"I'll use these ideas.", map[librarian.Section][]string{librarian.Decisions: nil}},
 	}
 	for _, c := range cases {
-		s := stateOf("2026-03-01", told(c.said)...)
+		s := stateOf("2026-03-01", userTurns(c.said)...)
 		for sec, want := range c.want {
 			if got := s.Entries(sec); !slices.Equal(got, want) {
 				t.Errorf("%q: %s contains %q, want %q", c.said, sec.Heading(), got, want)
@@ -78,7 +78,7 @@ func TestRepeatedOnce(t *testing.T) {
 		{"Never mention salaries.", "Never mention budgets.", 2},
 	}
 	for _, c := range cases {
-		s := stateOf("2026-03-01", told(c.first, c.then)...)
+		s := stateOf("2026-03-01", userTurns(c.first, c.then)...)
 		got := append(slices.Clone(s.Entries(librarian.Decisions)), s.Entries(librarian.Constraints)...)
 		if len(got) != c.want || got[len(got)-1] != c.then {
 			t.Errorf("%q, then %q: the state contains %q", c.first, c.then, got)
@@ -183,7 +183,7 @@ func TestOutcomesBeforeRemarks(t *testing.T) {
 	if !strings.Contains(summary, outcome) || strings.Contains(strings.Split(summary, "## Last exchange")[0], "Yeah, thanks") {
 		t.Errorf("the state is\n%s", summary)
 	}
-	s := stateOf("2026-03-01", told("I have 3 stalls at the harbour market.", "I've increased the stalls at the harbour market to 5.")...)
+	s := stateOf("2026-03-01", userTurns("I have 3 stalls at the harbour market.", "I've increased the stalls at the harbour market to 5.")...)
 	if got := s.Entries(librarian.Facts); !slices.Equal(got, []string{"I've increased the stalls at the harbour market to 5."}) {
 		t.Errorf("the facts are %q", got)
 	}
@@ -193,7 +193,7 @@ func TestOutcomesBeforeRemarks(t *testing.T) {
 func TestLinesEndWithClauses(t *testing.T) {
 	breath := "I have a viewing of the flat in Antwerp on May 7, and I've asked the landlord about the boiler, especially since the last one broke twice in the winter of 2024 and cost 600 euros, " +
 		"and I'm also looking forward to the meeting on May 12 with the neighbours, which includes Pieter from the second floor, who has 3 dogs and a boat in Ostend, and my sister comes along."
-	s := stateOf("2026-03-01", told(breath)...)
+	s := stateOf("2026-03-01", userTurns(breath)...)
 	extract := librarian.Parse(librarian.Extract([]chat.Turn{turn(breath+" What should I ask?", "")}, 400, quarter))
 	got := append(slices.Clone(s.Entries(librarian.Facts)), s.Entries(librarian.OpenTasks)...)
 	got = append(got, extract.Entries(librarian.Facts)...)

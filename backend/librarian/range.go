@@ -74,7 +74,7 @@ func (l Librarian) SummarizeRange(ctx context.Context, g Range) RangeSummary {
 	}
 	out := g.extract()
 	out.Reason = r.problem
-	// Findings about an unused answer say nothing about the extract.
+	// Findings about an unused answer do not apply to the extract.
 	unused := &run{model: r.model, target: r.target, tries: r.tries, problem: r.problem, usage: r.usage}
 	out.Validation = unused.account(methodExtract, Parse(out.Text), len(g.Turns), out.Tokens)
 	return out

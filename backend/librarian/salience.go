@@ -9,16 +9,16 @@ import (
 	"contextinfinity/backend/internal/pattern"
 )
 
-// tellsEnough is the salience from which a user's sentence without a cue word is kept.
-const tellsEnough = 3
+// enoughDetails is the salience from which a user's sentence without a cue word is kept.
+const enoughDetails = 3
 
-// tellsMuch is the salience of a sentence with several numbers, dates and names.
-const tellsMuch = 7
+// manyDetails is the salience of a sentence with several numbers, dates and names.
+const manyDetails = 7
 
 // idle is the worth of a mere manner of speaking.
 const idle = 1
 
-// opinionCues are phrases with a cue word that state nothing to be kept.
+// opinionCues are phrases with a cue word that contain nothing worth keeping.
 var opinionCues = strings.Split("never mind|i must say|i must admit|must have been|always wondered|always thought|always liked|always enjoy"+
 	"|i don't know|i don't think|don't worry|i don't understand|i don't see|i don't remember|i don't mind|i do not know|i do not think"+
 	"|always something|always explain|can't wait|cannot wait|cannot thank|i need to know|need to understand|at least i|i guess", "|")
@@ -112,7 +112,7 @@ func salience(sentence string) int {
 	}
 	score := details(sentence)
 	if first, _, _ := strings.Cut(sentence, " "); isRequest(first) {
-		score -= tellsEnough
+		score -= enoughDetails
 	}
 	return max(score, 0)
 }

@@ -69,9 +69,9 @@ func tierOf(sec Section, entry string) int {
 		return 0
 	case strings.HasPrefix(entry, assistantMark), strings.HasPrefix(entry, requestMark):
 		return 3
-	case sec == Facts && salience(entry) < tellsEnough && !measured(entry):
+	case sec == Facts && salience(entry) < enoughDetails && !measured(entry):
 		return 4
-	case sec == Facts && salience(entry) < tellsMuch:
+	case sec == Facts && salience(entry) < manyDetails:
 		return 2
 	}
 	return 1

@@ -203,7 +203,7 @@ func (ss *session) failed(ctx context.Context, err error, unreached bool) (tools
 	case unreached:
 		return tools.Output{}, notStarted(ss.s.name, "%s", words)
 	case errors.As(err, &permanent):
-		return tools.Output{}, chat.WrapError(chat.CodeUnavailable, "mcp.call", errEnded, fmt.Sprintf("The server %s gave no result. %s", ss.s.name, words))
+		return tools.Output{}, chat.WrapError(chat.CodeUnavailable, "mcp.call", errEnded, fmt.Sprintf("The server %s returned no result. %s", ss.s.name, words))
 	case reconnect, isEnd(err), errors.Is(err, errFrame), errors.Is(err, errFlood), errors.Is(err, os.ErrDeadlineExceeded), isBroken(err), ss.gone():
 		return tools.Output{}, chat.WrapError(chat.CodeUnavailable, "mcp.call", errEnded, fmt.Sprintf("The server %s ended while the tool ran. %s", ss.s.name, words))
 	}
@@ -242,14 +242,14 @@ func (ss *session) openPages(ctx context.Context, data json.RawMessage) tools.Ou
 		Elicitations []*mcp.ElicitParams `json:"elicitations"`
 	}
 	_ = json.Unmarshal(data, &wants)
-	said := "The server wants a page to be visited before this works. The person was asked and did not open it."
+	said := "The server requires the person to visit a page first. The person was asked and did not open it."
 	for i, p := range wants.Elicitations {
 		if i >= ss.s.m.limits.Questions || p == nil {
 			break
 		}
 		p.Mode = ModeURL
 		if r, err := ss.elicit(ctx, p); err == nil && r.Action == Accept {
-			said = "The server wanted a page to be visited before this works. The person opened it: when that is done, the call can be made again."
+			said = "The server requires the person to visit a page first. The person opened it. When the person is done there, make the call again."
 		}
 	}
 	return tools.Output{Content: chat.Blocks{chat.Text{Text: said}}, IsError: true}

@@ -32,7 +32,7 @@ type child struct {
 	failed    error
 	unwatched chan struct{} // closed when the watcher of its group has stopped
 	copied    sync.WaitGroup
-	drained   chan struct{} // closed when nothing is read from it any more
+	drained   chan struct{} // closed when it is no longer read
 	once      sync.Once
 	stopped   chan struct{}
 }

@@ -14,7 +14,7 @@ type group struct{ id int }
 
 func groupOf(p *os.Process) group { return group{p.Pid} }
 
-// Errors mean that the group has no processes any more.
+// Errors mean that the group no longer has any processes.
 func (g group) terminate() { _ = syscall.Kill(-g.id, syscall.SIGTERM) }
 func (g group) kill()      { _ = syscall.Kill(-g.id, syscall.SIGKILL) }
 func (g group) close()     {}

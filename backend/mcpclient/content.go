@@ -33,7 +33,7 @@ func blocksOf(parts []mcp.Content) chat.Blocks {
 		case *mcp.EmbeddedResource:
 			out = append(out, resourceBlock(p.Resource))
 		default:
-			out = append(out, note("a part of an unknown kind: not shown"))
+			out = append(out, note("content of an unknown type: not shown"))
 		}
 	}
 	return out

@@ -7,7 +7,7 @@ import (
 )
 
 // The type of an image is detected from its bytes, not from its declared type.
-func TestImagesAreWhatTheirBytesSay(t *testing.T) {
+func TestTheTypeOfAnImageIsDetectedFromItsBytes(t *testing.T) {
 	if b, ok := image("image/png", []byte("\xff\xd8\xff\xe0 jpeg")).(chat.Image); !ok || b.MediaType != "image/jpeg" {
 		t.Errorf("a JPEG declared as a PNG: %+v", b)
 	}

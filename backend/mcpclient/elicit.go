@@ -19,7 +19,7 @@ import (
 	"contextinfinity/backend/internal/lists"
 )
 
-// Elicitor asks the user questions of servers. If nobody is there, the answer is Decline.
+// Elicitor asks the user questions from servers. If no user is present, the answer is Decline.
 type Elicitor interface {
 	Elicit(ctx context.Context, q Question) (Answer, error)
 }
@@ -90,7 +90,7 @@ func (s *server) questionOf(p *mcp.ElicitParams) (Question, error) {
 	if q.Mode == ModeURL {
 		u, err := url.Parse(p.URL)
 		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || len(p.URL) > maxQuestion {
-			return q, fmt.Errorf("the page is not an address of http or https")
+			return q, fmt.Errorf("the address of the page must begin with http:// or https://")
 		}
 		q.URL = p.URL
 		return q, nil
@@ -334,7 +334,7 @@ func (f Field) inside(n float64) error {
 
 // Questions holds the questions of servers until the user answers them. It is an Elicitor.
 type Questions struct {
-	// Attended reports whether somebody can be asked; nil: nobody.
+	// Attended reports whether a user can be asked; nil: never.
 	Attended func() bool
 	// Changed is called when a question was added or removed; it must not block.
 	Changed func(server string)
@@ -406,7 +406,7 @@ func (qs *Questions) Answer(id string, a Answer) error {
 		}
 	case Decline, Cancel:
 	default:
-		return chat.Errorf(chat.CodeInvalid, "mcp.answer", "An answer is accept, decline or cancel.")
+		return chat.Errorf(chat.CodeInvalid, "mcp.answer", "An answer must be accept, decline or cancel.")
 	}
 	select {
 	case w.answer <- a:

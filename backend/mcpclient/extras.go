@@ -115,7 +115,7 @@ func (ss *session) count() {
 	ss.work.Go(func() {
 		var prompts []Prompt
 		var resources []Resource
-		// What cannot be listed counts as zero; the caller gets the error.
+		// Lists that cannot be read count as zero; the caller gets the error.
 		if hasPrompts(caps) {
 			_ = ss.within(ss.life, func(ctx context.Context) (err error) { prompts, err = ss.listPrompts(ctx); return err })
 		}

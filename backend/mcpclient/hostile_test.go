@@ -83,7 +83,7 @@ func hostile(fault string) {
 		time.Sleep(10 * time.Minute)
 	}
 	generation := 0
-	if fault == "anew" { // each start offers another definition
+	if fault == "new at each start" { // each start offers another definition
 		raw, _ := os.ReadFile(os.Getenv("STARTS"))
 		generation = len(raw)
 		_ = os.WriteFile(os.Getenv("STARTS"), append(raw, '.'), 0o600)
@@ -152,7 +152,7 @@ func answerHostile(fault string, m message, generation *int) {
 var asker json.RawMessage
 
 func listHostile(fault string, m message, generation *int) {
-	if fault != "anew" {
+	if fault != "new at each start" {
 		*generation++
 	}
 	many := make([]object, 0, 100)
@@ -187,7 +187,7 @@ func listHostile(fault string, m message, generation *int) {
 			return t
 		}
 		reply(m.ID, object{"tools": []object{says("t"), says("structured")}})
-	case "anew":
+	case "new at each start":
 		reply(m.ID, object{"tools": []object{tool("t", fmt.Sprint("the tool of start ", *generation))}})
 	case "changing again", "changing early", "changing badly":
 		early := 1
@@ -286,7 +286,7 @@ func callHostile(fault string, m message) {
 	case "asks":
 		asker = m.ID
 		say(object{"jsonrpc": "2.0", "id": 901, "method": "elicitation/create", "params": object{"message": "Sure?", "requestedSchema": object{"type": "object", "properties": object{}}}})
-	case "anew":
+	case "new at each start":
 		if m.Params.Arguments["die"] != nil {
 			os.Exit(3)
 		}

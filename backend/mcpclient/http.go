@@ -252,7 +252,7 @@ func newOAuthClient(endpoint *url.URL) *http.Client {
 	}}
 }
 
-var errInside = errors.New("the server named an address of this machine or its network as the place to sign in, which is refused")
+var errInside = errors.New("the server named an address of this machine or its network for signing in, which is refused")
 
 // oauthTransport limits responses, and marks requests through a proxy of this network.
 type oauthTransport struct {
@@ -322,7 +322,7 @@ var sharedAddresses = netip.MustParsePrefix("100.64.0.0/10")
 func endpointOf(address string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("the address is not one of http or https")
+		return nil, fmt.Errorf("the address must begin with http:// or https://")
 	}
 	return u, nil
 }

@@ -34,7 +34,7 @@ type filter struct {
 	probe    json.RawMessage
 	patience *time.Timer
 	late     string // id of a probe that was answered here
-	failed   error  // why nothing is passed on any more, unless the output ended
+	failed   error  // why no more output is passed on, unless the output ended
 }
 
 func newFilter(most int, log *ring, t *traffic) *filter {

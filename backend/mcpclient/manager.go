@@ -27,7 +27,7 @@ type Deps struct {
 	Redact func(string) string
 	// Open shows a page in the browser.
 	Open func(url string) error
-	// Elicit asks the user; nil: servers get the answer that nobody can be asked.
+	// Elicit asks the user; nil: servers are answered that no user can be asked.
 	Elicit Elicitor
 	// Changed is called after every change of a server; it must not block.
 	Changed func(server string)

@@ -186,7 +186,7 @@ func TestStartsThatFail(t *testing.T) {
 	}
 }
 
-// Whoever waits for a server finds its tools in the registry: the change is reported before the wait ends.
+// After waiting for a server, its tools are in the registry: the change is reported before the wait ends.
 func TestAStartEndsAfterItsChangeIsReported(t *testing.T) {
 	b := newBench(t, nil, faulty("calls"))
 	var reported atomic.Bool
@@ -230,8 +230,8 @@ func TestListsThatMisbehave(t *testing.T) {
 		problems []string
 	}{
 		"garbage":     {2, nil},
-		"loop":        {0, []string{"does not end"}},
-		"endless":     {500, []string{"does not end"}},
+		"loop":        {0, []string{"is endless"}},
+		"endless":     {500, []string{"is endless"}},
 		"tenthousand": {500, []string{"9500 of them are left out"}},
 		"bigschema":   {1, []string{"schema is larger", "description is longer", "no schema", "not an object", "no schema"}},
 		"names":       {2, []string{"several tools of this name", "no schema", "several tools of this name", "name that cannot be used", "name that cannot be used", "name that cannot be used", "name that cannot be used"}},
@@ -260,7 +260,7 @@ func TestListsThatMisbehave(t *testing.T) {
 			}
 			if fault == "names" {
 				if _, err := b.call(t.Context(), "t"); !errors.Is(err, tools.ErrNotStarted) {
-					t.Errorf("a tool of which there are several was called: %v", err)
+					t.Errorf("an ambiguous tool was called: %v", err)
 				}
 				return
 			}
@@ -380,7 +380,7 @@ func TestADefinitionThatChanges(t *testing.T) {
 // A call runs only with the definition for which it was allowed, not with a server that was restarted in between and
 // now describes its tool differently.
 func TestACallRunsOnlyWithItsDefinition(t *testing.T) {
-	cfg := faulty("anew")
+	cfg := faulty("new at each start")
 	starts := filepath.Join(t.TempDir(), "starts")
 	cfg.Env["STARTS"] = starts
 	b := newBench(t, nil, cfg)

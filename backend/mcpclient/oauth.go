@@ -89,7 +89,7 @@ func (in *signIn) back(w http.ResponseWriter, r *http.Request) {
 	res := returned{AuthorizationResult: &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}}
 	words := "You are signed in. You can close this page."
 	if q.Get("code") == "" {
-		res.err = &permanentError{"You were not signed in: the page answered " + display.Shorten(clean(q.Get("error")), 100) + ".", errSignIn}
+		res.err = &permanentError{"You were not signed in: the page returned " + display.Shorten(clean(q.Get("error")), 100) + ".", errSignIn}
 		words = "You were not signed in. You can close this page."
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -103,7 +103,7 @@ func (in *signIn) fetch(ctx context.Context, args *auth.AuthorizationArgs, insid
 	u, err := url.Parse(args.URL)
 	switch {
 	case err != nil || u.Scheme != "https" && (u.Scheme != "http" || !insideHost(u.Hostname())):
-		return nil, &permanentError{"It names a page to sign in on that is not https, which is not opened.", err}
+		return nil, &permanentError{"The sign-in page that it names is not https, so it was not opened.", err}
 	case !inside && insideHost(u.Hostname()):
 		return nil, errInside
 	}
@@ -118,7 +118,7 @@ func (in *signIn) fetch(ctx context.Context, args *auth.AuthorizationArgs, insid
 		delete(in.waiting, state)
 	}()
 	if err := in.open(args.URL); err != nil {
-		return nil, &permanentError{"The page to sign in on could not be opened in a browser.", err}
+		return nil, &permanentError{"The sign-in page could not be opened in a browser.", err}
 	}
 	select {
 	case res := <-done:
@@ -202,7 +202,7 @@ func (s *server) answerChallenge(ctx context.Context, h auth.OAuthHandler, endpo
 	return h.Authorize(ctx, req, &http.Response{StatusCode: c.status, Header: c.header, Body: http.NoBody, Request: req})
 }
 
-// asking starts a sign-in if the user is there for it. Otherwise it registers no client and fetches nothing.
+// asking starts a sign-in if the user is present. Otherwise it registers no client and fetches nothing.
 type asking struct {
 	auth.OAuthHandler
 	s  *server
@@ -275,7 +275,7 @@ func (s *server) saveGrant(g grant) {
 		err = s.m.deps.SetSecret(s.name, grantName, string(text))
 	}
 	if err != nil {
-		s.log.add(FromProgram, "What signing in gave could not be kept: you will be asked again at the next start.")
+		s.log.add(FromProgram, "The sign-in could not be saved: you will be asked again at the next start.")
 	}
 }
 

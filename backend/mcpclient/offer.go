@@ -44,7 +44,7 @@ func (ss *session) list(ctx context.Context) (offer, error) {
 	}
 	switch {
 	case !complete:
-		c.problem("", "Its list of tools does not end: the first %d are offered.", len(c.out.tools))
+		c.problem("", "Its list of tools is endless: the first %d are offered.", len(c.out.tools))
 	case c.left > 0:
 		c.problem("", "It has more than %d tools: %d of them are left out.", ss.s.m.limits.Tools, c.left)
 	}
@@ -202,7 +202,7 @@ func (ss *session) relist() {
 		if ss.life.Err() != nil {
 			return
 		}
-		why := "It said that its tools changed, and they could not be read: " + ss.s.wordsOf(err)
+		why := "It reported that its tools changed, but they could not be read: " + ss.s.wordsOf(err)
 		ss.s.log.add(FromProgram, why)
 		found = offer{problems: []tools.Problem{{Source: ss.s.name, Message: why}}}
 	}

@@ -83,14 +83,14 @@ func (s *server) transport(ctx context.Context, ss *session, in *signIn) (mcp.Tr
 	}
 	endpoint, err := endpointOf(cfg.URL)
 	if err != nil {
-		return nil, &permanentError{"Its address is not one of http or https.", err}
+		return nil, &permanentError{"Its address must begin with http:// or https://.", err}
 	}
 	client, web := newHTTPClient(endpoint, cfg.Headers, s.m.limits, ss)
 	t := &mcp.StreamableClientTransport{Endpoint: cfg.URL, HTTPClient: client, MaxEventSize: s.m.limits.Frame}
 	ss.idle = t.HTTPClient.CloseIdleConnections
 	if !hasAuthorization(cfg.Headers) {
 		if t.OAuthHandler, err = s.newOAuth(cfg, endpoint, secret, in); err != nil {
-			return nil, &permanentError{"Its settings of OAuth cannot be used.", err}
+			return nil, &permanentError{"Its OAuth settings cannot be used.", err}
 		}
 		if q, ok := t.OAuthHandler.(*asking); ok {
 			web.signIn = q.refuse

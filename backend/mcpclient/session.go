@@ -84,7 +84,7 @@ func connect(ctx context.Context, client *mcp.Client, t mcp.Transport) (*mcp.Cli
 	var conn *mcp.ClientSession
 	err := guard(func() (err error) { conn, err = client.Connect(ctx, t, nil); return err })
 	if err == nil && conn.InitializeResult() == nil {
-		err = errors.New("the server did not say what it is")
+		err = errors.New("the server did not describe itself")
 	}
 	if err != nil && ctx.Err() != nil {
 		err = errors.Join(ctx.Err(), err)
@@ -170,7 +170,7 @@ func (ss *session) leave(why error) {
 	ss.leaveIfIdle()
 }
 
-// breakOff ends the session now, because the connection would not end by itself.
+// breakOff ends the session now, because the connection would not end on its own.
 func (ss *session) breakOff(why error) {
 	select {
 	case ss.lost <- why:

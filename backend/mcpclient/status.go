@@ -23,7 +23,7 @@ type Status struct {
 	Instructions string
 	Tools        int
 	Prompts      int // counted at its start
-	Resources    int // likewise, with templates
+	Resources    int // like the previous field, for templates
 	Problems     []tools.Problem
 }
 
@@ -71,5 +71,5 @@ func (st Status) sentence(failures int) string {
 	case StateWaiting:
 		return strings.Join([]string{st.LastError, "It will be restarted automatically."}, " ")
 	}
-	return strings.Join([]string{st.LastError, "It will not be restarted automatically: look at its log, then restart it."}, " ")
+	return strings.Join([]string{st.LastError, "It will not be restarted automatically: check its log, then restart it."}, " ")
 }

@@ -33,11 +33,11 @@ type traffic struct {
 	dropped func()      // the first notification was dropped
 	flooded func(error) // the connection must end
 
-	mu     sync.Mutex
-	budget float64
-	at     time.Time
-	told   bool
-	asked  int // unanswered requests of the server
+	mu       sync.Mutex
+	budget   float64
+	at       time.Time
+	reported bool
+	asked    int // unanswered requests of the server
 }
 
 // kind is the kind of a protocol message.
@@ -105,7 +105,7 @@ func (t *traffic) afford(cost float64) (ok, firstDropped bool) {
 	if ok = t.budget >= cost; ok {
 		t.budget -= cost
 	} else {
-		firstDropped, t.told = !t.told, true
+		firstDropped, t.reported = !t.reported, true
 	}
 	return ok, firstDropped
 }

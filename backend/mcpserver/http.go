@@ -211,7 +211,7 @@ func guard(port int, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case !isOurs(r.Host, port):
-			http.Error(w, "This server is reached as 127.0.0.1 or localhost alone.", http.StatusForbidden)
+			http.Error(w, "This server can only be reached as 127.0.0.1 or localhost.", http.StatusForbidden)
 			return
 		case !fromHere(r.Header, port):
 			http.Error(w, "Web pages may not use this server.", http.StatusForbidden)

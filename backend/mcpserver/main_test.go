@@ -153,7 +153,7 @@ func TestWhatAProgramSees(t *testing.T) {
 	}
 }
 
-// What cannot be recorded is not shown.
+// Data is not shown unless its access can be recorded.
 func TestNothingIsShownWithoutARecord(t *testing.T) {
 	d, carrier := newGateway()
 	d.allow("all", chat.ClientAll, false)

@@ -200,7 +200,7 @@ func (d described) candidate() (Candidate, error) {
 	case "python":
 		c.Notes = append(c.Notes, "It needs Python.")
 	case "uv":
-		c.Notes = append(c.Notes, "It needs uv, which loads what it depends on from the network.")
+		c.Notes = append(c.Notes, "It needs uv, which downloads its dependencies.")
 	case "binary":
 		c.Notes = append(c.Notes, "It contains its own program.")
 	}

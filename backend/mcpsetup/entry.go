@@ -81,7 +81,7 @@ type reading struct {
 func readEntry(name string, raw json.RawMessage, inputs map[string]input) (Candidate, string) {
 	var e entry
 	if err := json.Unmarshal(raw, &e); err != nil {
-		return Candidate{}, "it is not a server, or one of its values has another type than it should."
+		return Candidate{}, "it is not a server, or one of its values has the wrong type."
 	}
 	r := &reading{c: Candidate{Original: name}, inputs: inputs, braced: map[string]Question{}}
 	for key, v := range e.Variables {
@@ -154,7 +154,7 @@ func (r *reading) command(cfg *config.MCPServer, e *entry, address string) (prob
 			Env  map[string]any `json:"env"`
 		}
 		if json.Unmarshal(e.Command, &zed) != nil {
-			return "its command is not a text."
+			return "its command is not a string."
 		}
 		command, e.Args, e.Env = zed.Path, zed.Args, zed.Env
 	}
@@ -178,7 +178,7 @@ func (r *reading) command(cfg *config.MCPServer, e *entry, address string) (prob
 	for i, raw := range e.Args {
 		text, ok := plain(raw)
 		if !ok {
-			return "one of its arguments is not a text."
+			return "one of its arguments is not a string."
 		}
 		cfg.Args = append(cfg.Args, r.argument(cfg.Args, i, text))
 	}
@@ -245,7 +245,7 @@ func (r *reading) values(m map[string]any) []Value {
 		text, ok := plain(m[name])
 		switch {
 		case !ok:
-			r.note("%s is left out: it is not a text.", shown(name))
+			r.note("%s is left out: it is not a string.", shown(name))
 		case looksSecret(name, text):
 			out = append(out, Value{Name: name, Value: r.secret(name, text, name)})
 		default:

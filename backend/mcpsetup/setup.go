@@ -43,7 +43,7 @@ func (s Secrets) Set(server, name, value string) error {
 		return s.Store.Remove(account(server, name))
 	}
 	if len(value) > maxSecret || strings.ContainsRune(value, 0) {
-		return chat.Errorf(chat.CodeInvalid, "mcp.secret", "This is too long for a secret, or not text; nothing was changed.")
+		return chat.Errorf(chat.CodeInvalid, "mcp.secret", "This is too long for a secret, or is not text; nothing was changed.")
 	}
 	s.Store.Redactor().Add(value)
 	_, err := s.Store.Set(account(server, name), base64.StdEncoding.EncodeToString([]byte(value)))
@@ -246,7 +246,7 @@ func (s *Setup) Remove(name string) error {
 	return s.forget(name, append(cfg.SecretNames(), ownSecrets...), nil)
 }
 
-// forget removes the secrets that are not in use any more.
+// forget removes the secrets that are no longer used.
 func (s *Setup) forget(server string, before, now []string) error {
 	for _, name := range before {
 		if slices.Contains(now, name) || s.Secrets.Where(server, name) == "" {
@@ -267,7 +267,7 @@ func (s *Setup) SetSecret(server, name, value string) error {
 	}
 	if !slices.Contains(SecretNames(cfg), name) {
 		return chat.Errorf(chat.CodeInvalid, "mcp.secret", "The settings of %s name no secret of that name; nothing was changed.", server).
-			WithHint("write ${secret:NAME} where it belongs")
+			WithHint("refer to it in the configuration as ${secret:NAME}")
 	}
 	return s.Secrets.Set(server, name, value)
 }
@@ -281,7 +281,7 @@ func SecretNames(cfg config.MCPServer) []string {
 	return names
 }
 
-// dropBundle removes the folder of a bundle when no server uses it any more.
+// dropBundle removes the folder of a bundle when no server uses it any longer.
 func (s *Setup) dropBundle(cfg config.MCPServer) {
 	dir := s.bundleOf(cfg)
 	if dir == "" {

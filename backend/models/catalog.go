@@ -126,9 +126,9 @@ func (c *Catalog) limits(m config.Model) Limits {
 	}
 	output := m.MaxOutput
 	output = cmp.Or(output, card.MaxOutput)
-	told := c.d.Limits(m.ModelID, card.Window, output)
-	told.Source = SourceServer
-	return told
+	limits := c.d.Limits(m.ModelID, card.Window, output)
+	limits.Source = SourceServer
+	return limits
 }
 
 // Resolve returns what is needed to call a model. An empty name means the default. A name that is not configured is

@@ -44,7 +44,7 @@ func presetForms() (out []keyForm) {
 // openAIMark is in the middle of OpenAI's older keys, and of no other provider's.
 const openAIMark = "T3BlbkFJ"
 
-// formOf returns the form of a key; empty if the provider cannot be told from it.
+// formOf returns the form of a key; empty if it does not show the provider.
 func formOf(key string) keyForm {
 	key = strings.TrimSpace(key)
 	for _, f := range keyForms {

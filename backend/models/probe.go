@@ -33,7 +33,7 @@ const testTimeout = 15 * time.Second
 const maxListed = 200
 
 // Test tests a key or a server by listing its models; nothing else is sent. Without a provider, the key is sent to
-// the vendor that its form belongs to, or to none if that cannot be told. An empty key means the stored one.
+// the vendor that its form belongs to, or to none if the form does not show it. An empty key means the stored one.
 func (c *Catalog) Test(ctx context.Context, provider, key, baseURL string) TestResult {
 	if provider == "" {
 		f := formOf(key)

@@ -11,7 +11,7 @@ import (
 )
 
 // TestOneDescriptionOfAModel: after Refresh the list of models has the window, the abilities and the price that the
-// server offers the model with, also for a server on this machine. Before, a price that nobody named is unknown and
+// server offers the model with, also for a server on this machine. Before, a price that is configured nowhere is unknown and
 // not 0.
 func TestOneDescriptionOfAModel(t *testing.T) {
 	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)

@@ -106,7 +106,7 @@ func (s *Service) Suggested(ctx context.Context, branch chat.BranchID) ([]chat.P
 
 // Accept pins a suggestion. text replaces the suggested text unless it is empty.
 //
-// Errors: CodeNotFound if it is not suggested any more, and those of Add.
+// Errors: CodeNotFound if it is no longer suggested, and those of Add.
 func (s *Service) Accept(ctx context.Context, branch chat.BranchID, id chat.SuggestionID, text string) (chat.Pin, error) {
 	suggested, err := s.suggestion(ctx, branch, id)
 	if err != nil {
@@ -124,7 +124,7 @@ func (s *Service) Accept(ctx context.Context, branch chat.BranchID, id chat.Sugg
 
 // Dismiss removes a suggestion permanently.
 //
-// Errors: CodeNotFound if it is not suggested any more.
+// Errors: CodeNotFound if it is no longer suggested.
 func (s *Service) Dismiss(ctx context.Context, branch chat.BranchID, id chat.SuggestionID) error {
 	if _, err := s.suggestion(ctx, branch, id); err != nil {
 		return err

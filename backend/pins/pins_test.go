@@ -55,31 +55,31 @@ func (k *kept) CheckPin(_ context.Context, _ chat.BranchID, _ chat.PinID, text s
 
 // Each act follows its rule and is published; a failed one changes nothing and is not published.
 func TestActs(t *testing.T) {
-	const told = "published s b"
+	const published = "published s b"
 	for name, c := range map[string]struct {
 		do   func(context.Context, *Service) (chat.Pin, error)
 		want []string
 		code chat.Code
 	}{
-		"add":     {func(ctx context.Context, s *Service) (chat.Pin, error) { return s.Add(ctx, "b", " a fact\n") }, []string{"add a fact", told}, ""},
+		"add":     {func(ctx context.Context, s *Service) (chat.Pin, error) { return s.Add(ctx, "b", " a fact\n") }, []string{"add a fact", published}, ""},
 		"no text": {func(ctx context.Context, s *Service) (chat.Pin, error) { return s.Add(ctx, "b", " \n") }, nil, chat.CodeInvalid},
 		"no room": {func(ctx context.Context, s *Service) (chat.Pin, error) {
 			return s.Add(ctx, "b", "a fact that is far longer than there is room for")
 		}, nil, chat.CodeOverBudget},
 		"no branch": {func(ctx context.Context, s *Service) (chat.Pin, error) { return s.Add(ctx, "c", "a fact") }, nil, chat.CodeNotFound},
-		"edit":      {func(ctx context.Context, s *Service) (chat.Pin, error) { return s.Edit(ctx, "b", "p", "another") }, []string{"edit p another", told}, ""},
+		"edit":      {func(ctx context.Context, s *Service) (chat.Pin, error) { return s.Edit(ctx, "b", "p", "another") }, []string{"edit p another", published}, ""},
 		"accept": {
 			func(ctx context.Context, s *Service) (chat.Pin, error) { return s.Accept(ctx, "b", "g", " ") },
-			[]string{"add Always answer in verse.", told, "accepted g as p", told},
+			[]string{"add Always answer in verse.", published, "accepted g as p", published},
 			"",
 		},
 		"accept changed": {
 			func(ctx context.Context, s *Service) (chat.Pin, error) { return s.Accept(ctx, "b", "g", "In verse.") },
-			[]string{"add In verse.", told, "accepted g as p", told},
+			[]string{"add In verse.", published, "accepted g as p", published},
 			"",
 		},
 		"accept what is gone":  {func(ctx context.Context, s *Service) (chat.Pin, error) { return s.Accept(ctx, "b", "h", "") }, nil, chat.CodeNotFound},
-		"dismiss":              {func(ctx context.Context, s *Service) (chat.Pin, error) { return chat.Pin{}, s.Dismiss(ctx, "b", "g") }, []string{"dismissed g", told}, ""},
+		"dismiss":              {func(ctx context.Context, s *Service) (chat.Pin, error) { return chat.Pin{}, s.Dismiss(ctx, "b", "g") }, []string{"dismissed g", published}, ""},
 		"dismiss what is gone": {func(ctx context.Context, s *Service) (chat.Pin, error) { return chat.Pin{}, s.Dismiss(ctx, "b", "h") }, nil, chat.CodeNotFound},
 	} {
 		k := &kept{}

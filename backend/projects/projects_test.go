@@ -150,7 +150,7 @@ func TestFilesThatAWatchedFolderIgnores(t *testing.T) {
 		t.Errorf("indexed: %s", got)
 	}
 	s := w.scan()
-	for why, n := range map[string]int{"may hold secrets": 4, "hidden": 3, "named in .gitignore": 4, "installed packages": 1, "no text that can be read": 1, "empty": 1, "larger than 20 MB": 1} {
+	for why, n := range map[string]int{"may contain secrets": 4, "hidden": 3, "named in .gitignore": 4, "installed packages": 1, "no readable text": 1, "empty": 1, "larger than 20 MB": 1} {
 		if s.SkippedBy[why] != n {
 			t.Errorf("skipped, %s: %d, want %d (%v)", why, s.SkippedBy[why], n, s.Skipped)
 		}

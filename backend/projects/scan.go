@@ -28,7 +28,7 @@ func (s *Service) Scan(ctx context.Context, id chat.ProjectID) (chat.ProjectScan
 		return chat.ProjectScan{}, err
 	}
 	if p.Watch == "" {
-		return chat.ProjectScan{}, chat.Errorf(chat.CodeInvalid, "project.scan", "The project %q has no watched folder.", p.Name).WithHint("contextinfinity projects watch gives it one")
+		return chat.ProjectScan{}, chat.Errorf(chat.CodeInvalid, "project.scan", "The project %q has no watched folder.", p.Name).WithHint("contextinfinity projects watch sets one")
 	}
 	scan := chat.ProjectScan{At: s.d.Clock.Now().UTC(), New: []string{}, Changed: []string{}, Removed: []string{}, Skipped: []chat.SkippedFile{}, SkippedBy: map[string]int{}}
 	err = s.look(ctx, p, &scan)
@@ -51,7 +51,7 @@ func (s *Service) Scan(ctx context.Context, id chat.ProjectID) (chat.ProjectScan
 type folderError struct{ err error }
 
 func (e *folderError) Error() string {
-	return "The folder cannot be read, so nothing of it was changed: " + e.err.Error()
+	return "The folder cannot be read, so its index was not changed: " + e.err.Error()
 }
 
 func (s *Service) look(ctx context.Context, p chat.Project, scan *chat.ProjectScan) error {

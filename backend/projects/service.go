@@ -100,7 +100,7 @@ func (s *Service) scanAll(ctx context.Context) {
 			continue
 		}
 		if _, err := s.Scan(ctx, p.ID); err != nil && ctx.Err() == nil {
-			s.d.Log.Warn("a watched folder could not be looked at", "project", p.ID, "err", err)
+			s.d.Log.Warn("a watched folder could not be scanned", "project", p.ID, "err", err)
 		}
 	}
 }
@@ -128,7 +128,7 @@ func (s *Service) Watch(ctx context.Context, id chat.ProjectID, dir string) (cha
 	const op = "project.watch"
 	if dir != "" {
 		if !filepath.IsAbs(dir) {
-			return chat.Project{}, chat.Errorf(chat.CodeInvalid, op, "%q is not a full path; nothing was changed.", dir).WithHint("start it at the root of the file system")
+			return chat.Project{}, chat.Errorf(chat.CodeInvalid, op, "%q is not a full path; nothing was changed.", dir).WithHint("give the path from the root of the file system")
 		}
 		dir = filepath.Clean(dir)
 		info, err := os.Stat(dir)

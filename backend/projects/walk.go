@@ -27,7 +27,7 @@ const (
 // Reasons why a file is skipped.
 const (
 	whyHidden  = "hidden"
-	whySecret  = "may hold secrets"
+	whySecret  = "may contain secrets"
 	whyLink    = "a link"
 	whyIgnored = "named in .gitignore"
 	whyPackage = "installed packages"
@@ -39,7 +39,7 @@ const (
 	whyMany    = "beyond the number of files of a project (2,000)"
 	whyBytes   = "beyond the 500 MB of a project"
 	whyEntries = "beyond the limit of 50,000 names"
-	whyText    = "no text that can be read"
+	whyText    = "no readable text"
 	whyRead    = "cannot be read"
 )
 

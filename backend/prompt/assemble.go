@@ -71,7 +71,7 @@ type Input struct {
 	// Replay assembles the context of this manifest again: with its plan, its pieces, and what its shrinking left.
 	// Nothing is planned or shrunk again.
 	Replay *Manifest
-	// RedactionRules identifies the rules of Redact, so that a changed rule can be told from a changed record.
+	// RedactionRules identifies the rules of Redact, so that a changed rule can be distinguished from a changed record.
 	RedactionRules string
 	// RetrievalError says why memory was not searched for this request.
 	RetrievalError string
@@ -97,7 +97,7 @@ type Artifact struct {
 	// The components of Score, which explain why the artifact was chosen (chat.Retrieval).
 	Similarity, Vector, Keyword float64
 	Reasons                     []chat.Reason
-	// Attached by hand: dropped after everything that was found.
+	// Attached manually: dropped after everything that was found.
 	Attached bool
 	// Form and Slices say how Text was derived from the chunk, so that it can be derived again: the manifest records
 	// them.

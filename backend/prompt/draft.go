@@ -11,7 +11,7 @@ import (
 // memory is searched.
 type Draft struct{ a *assembler }
 
-// NewDraft builds a context with only the memory attached by hand. If that does not fit, history is reduced for it
+// NewDraft builds a context with only the memory attached manually. If that does not fit, history is reduced for it
 // and for some recalled memory; after a rejection memory was chosen before, and Finish shrinks.
 func NewDraft(in Input) (*Draft, error) {
 	a := newAssembler(in)

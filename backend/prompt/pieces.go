@@ -121,7 +121,7 @@ func (a *assembler) dropAgain() error {
 	if len(a.again) == 0 {
 		return nil
 	}
-	a.log("0: left out lines of ranges that the state summary no longer says (%d tokens)", total(a.again))
+	a.log("0: left out lines of ranges that the state summary no longer contains (%d tokens)", total(a.again))
 	a.again, a.pieces = nil, slices.Clone(a.pieces)
 	for i := range a.pieces {
 		a.pieces[i].Again = nil

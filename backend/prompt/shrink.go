@@ -205,7 +205,7 @@ func (a *assembler) summarizeRetrieved() error {
 		if r.Summary == "" || short.tokens >= a.retrieved[i].tokens {
 			continue
 		}
-		a.log("2: memory %s stands as its summary: %d to %d tokens", r.ID, a.retrieved[i].tokens, short.tokens)
+		a.log("2: memory %s is replaced by its summary: %d to %d tokens", r.ID, a.retrieved[i].tokens, short.tokens)
 		a.retrieved[i] = short
 	}
 	for len(a.retrieved) > 0 && !a.fits() {

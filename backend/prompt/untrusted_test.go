@@ -85,7 +85,7 @@ func TestAttachedIsDroppedLast(t *testing.T) {
 	}
 }
 
-// Memory that was attached by hand does not become part of the conversation.
+// Memory that was attached manually does not become part of the conversation.
 func TestMemoryBlocksAreNotSent(t *testing.T) {
 	in := sample()
 	with := exchange("t1", "one", "first")
@@ -101,6 +101,6 @@ func TestMemoryBlocksAreNotSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a.Manifest().SHA256 != b.Manifest().SHA256 || attached.Sizes[0] != plain.Sizes[0] {
-		t.Error("a memory attached by hand changed the conversation")
+		t.Error("a memory attached manually changed the conversation")
 	}
 }

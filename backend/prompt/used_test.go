@@ -64,7 +64,7 @@ func TestEverythingIsSentWhileItFits(t *testing.T) {
 func count(s string) int { return len(strings.Fields(s)) }
 
 // After the first cut, recalled memory gets what the other sections leave, up to its setting and never more.
-func TestRecallFillsWhatIsLeft(t *testing.T) {
+func TestRecallFillsTheRemainingSpace(t *testing.T) {
 	for n := 40; n < 80; n++ {
 		in := eight(n, 240)
 		d, err := NewDraft(in)

@@ -37,7 +37,7 @@ func New(outbound bool, patterns []string) (*Redactor, error) {
 		if err != nil {
 			return nil, chat.WrapError(chat.CodeConfig, "redact.new", err,
 				fmt.Sprintf("Pattern %d of redaction.patterns is not a regular expression.", i+1)).
-				WithHint("use RE2 syntax; nothing is sent until it is right")
+				WithHint("use RE2 syntax; nothing is sent until it is valid")
 		}
 		r.patterns = append(r.patterns, re)
 	}

@@ -8,7 +8,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// fill returns n characters of an alphabet that contain nothing of a real secret.
+// fill returns n characters of an alphabet that are not part of a real secret.
 func fill(alphabet string, n int) string {
 	var b strings.Builder
 	for i := range n {

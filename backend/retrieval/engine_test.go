@@ -66,7 +66,7 @@ func TestVectorsFindWhatWordsMiss(t *testing.T) {
 	}
 }
 
-func TestThresholdNeverEmptiesTheWords(t *testing.T) {
+func TestThresholdKeepsKeywordResults(t *testing.T) {
 	m := chatter()
 	strict := func(s *Settings) { s.Threshold = 1 }
 	if res := find(t, m.engine(strict), Query{Text: "roses", Within: chat.Within{Branch: "b"}}); len(res.Hits) != 6 {
@@ -77,7 +77,7 @@ func TestThresholdNeverEmptiesTheWords(t *testing.T) {
 	}
 }
 
-func TestScopeHolds(t *testing.T) {
+func TestScopeLimitsTheSearch(t *testing.T) {
 	m := chatter()
 	m.say(line{seq: 31, branch: "sibling", text: "Contoso pays late."}, line{seq: 32, text: "Contoso pays in time."})
 	for _, in := range []chat.Within{{Branch: "b"}, {Branch: "b", Before: 32}, {Branch: "sibling"}} {
@@ -242,7 +242,7 @@ func TestWorkIsBounded(t *testing.T) {
 	if got := affordable([]string{"a", "b", "c", "d", "e"}, freq, 1_000_000); !slices.Equal(got, []string{"b", "c", "e"}) {
 		t.Errorf("%q", got)
 	}
-	// Of terms that occur nearly everywhere, one is used if there is no other.
+	// If all terms occur nearly everywhere, one of them is used.
 	for want, terms := range map[string][]string{"d": {"a", "d"}, "b": {"a", "b", "d"}} {
 		if got := affordable(terms, freq, 120_000); !slices.Equal(got, []string{want}) {
 			t.Errorf("%q of %q, want %q", got, terms, want)

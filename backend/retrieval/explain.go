@@ -26,7 +26,7 @@ type Match struct {
 	Keyword    float64
 	Turn       int64 // turn_seq of its turn; 0: unknown
 	Reasons    []chat.Reason
-	Attached   bool // attached by hand, not found by a search
+	Attached   bool // attached manually, not found by a search
 }
 
 // Match explains a hit of a query.
@@ -85,7 +85,7 @@ func matchedWords(terms []string, text string, certain bool) []string {
 // String describes the match in one line: "matched: dual, writes · answer to the question of #19".
 func (m Match) String() string {
 	if m.Attached {
-		return "attached by hand"
+		return "attached manually"
 	}
 	var parts []string
 	if len(m.Words) > 0 {

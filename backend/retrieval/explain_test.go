@@ -63,7 +63,7 @@ func TestMatchOfAStoredPassage(t *testing.T) {
 	if got, want := MatchOf("How many rows?", h.Text, part, 19).String(), h.Match("How many rows?").String(); got != want {
 		t.Errorf("%q, the search said %q", got, want)
 	}
-	if got := MatchOf("rows", h.Text, prompt.Part{Attached: true, Keyword: 1}, 19).String(); got != "attached by hand" {
+	if got := MatchOf("rows", h.Text, prompt.Part{Attached: true, Keyword: 1}, 19).String(); got != "attached manually" {
 		t.Error(got)
 	}
 	if got := MatchOf("rows", "no such", prompt.Part{Reasons: []chat.Reason{chat.ReasonAnswer, "of a later version"}}, 0).String(); got != "next to a passage that matches · answer to a question" {

@@ -22,7 +22,7 @@ const (
 // questionIntent is what the wording of a question reveals about its answer.
 type questionIntent struct {
 	aim      aim
-	told     bool // the user asks what they said or asked
+	asksOwn  bool // the user asks what they said or asked
 	overview bool // an overview: a summary, the order of events
 	summary  bool // a summary without a request for order
 	gather   bool // everything about a subject: a list, a count
@@ -51,8 +51,8 @@ var userCues = lexical.Phrases(`did i, have i, had i, was i, were we, have we, d
 	i mention, i mentioned, i brought, i bring, i gave, i asked, i wanted, i want, i was, i am, i'm, i've, i'd, i had, i have, i use, i used, i chose, i decided, i planned, i plan,
 	i completed, i finished, i started, habe ich, hatte ich, bin ich, ich habe, ich hatte, ai-je, j'ai, je suis, tengo, dije, eu, ho detto, heb ik, ik heb, я`)
 
-// toldCues ask what the user said or asked.
-var toldCues = lexical.Phrases(`did i tell, did i say, did i ask, did i mention, did i bring, did i describe, did i write, did i give, have i told, have i asked, have i said, have i mentioned,
+// ownCues ask what the user said or asked.
+var ownCues = lexical.Phrases(`did i tell, did i say, did i ask, did i mention, did i bring, did i describe, did i write, did i give, have i told, have i asked, have i said, have i mentioned,
 	i told, i said, i mentioned, i mention, i asked, i brought, i bring, i described, i wrote, my question, my questions, my messages, habe ich gesagt, habe ich gefragt, habe ich erwähnt,
 	ich gesagt, ich gefragt, ich erwähnt, meine frage, meine fragen, j'ai dit, j'ai demandé, ma question, mes questions, te dije, te pregunté, mi pregunta, mis preguntas,
 	я сказал, я говорил, я спросил, мой вопрос`)
@@ -147,7 +147,7 @@ func intentOf(text string) questionIntent {
 			if replyCues[phrase] {
 				in.aim = aimReply
 			}
-			in.told = in.told || toldCues[phrase]
+			in.asksOwn = in.asksOwn || ownCues[phrase]
 			user = user || userCues[phrase]
 			course, in.summary = course || courseCues[phrase], in.summary || summaryCues[phrase]
 			in.gather = in.gather || gatherCues[phrase]

@@ -47,7 +47,7 @@ type collector struct {
 	match  *matcher
 	texts  map[chat.ChunkID]chat.ChunkText
 	items  []*item
-	first  map[chat.TurnID]*item // beginning of each reply that matches nothing of the query
+	first  map[chat.TurnID]*item // beginning of each reply that matches no word of the query
 }
 
 const (
@@ -118,7 +118,7 @@ func isReply(u *unit) bool {
 // add creates items of a unit: the passages of a long reply, otherwise the whole unit.
 func (c *collector) add(u *unit, read bool) {
 	x := wholeUnit(u)
-	x.match = u.base + u.lent
+	x.match = u.base + u.borrowedScore
 	text, ok := c.texts[u.Chunk]
 	if !ok || !read {
 		c.items = append(c.items, x)
@@ -142,7 +142,7 @@ func (c *collector) add(u *unit, read bool) {
 			x.states = c.stated(x, words)
 		}
 		x.repeats = asks(words) && c.query.repeatedBy(words)
-		x.bare = x.repeats || !c.in.told && onlyAsks(words)
+		x.bare = x.repeats || !c.in.asksOwn && onlyAsks(words)
 		x.standing = u.Tokens <= longestOrder && len(intent.StandingInstructions(words)) > 0
 	}
 	c.items = append(c.items, x)
@@ -259,5 +259,5 @@ func (c *collector) score(x *item, counts []int, share []float64, length int) {
 	}
 	x.covers = c.share(x.own)
 	x.tokens = (x.span.End - x.span.Start + x.lead.End - x.lead.Start + 3) / 4
-	x.match = ((1-c.p.share)*ratio(sum, c.p.top)+c.p.share*x.vector)*c.p.lengthFactor(x.tokens, false) + lentToPassage*x.lent
+	x.match = ((1-c.p.share)*ratio(sum, c.p.top)+c.p.share*x.vector)*c.p.lengthFactor(x.tokens, false) + lentToPassage*x.borrowedScore
 }

@@ -69,7 +69,7 @@ func (c *collector) replied() map[chat.TurnID]float64 {
 	best, top := map[chat.TurnID]float64{}, 0.0
 	for i := range c.p.units {
 		u := &c.p.units[i]
-		top = max(top, u.base+u.lent)
+		top = max(top, u.base+u.borrowedScore)
 		if isReply(u) {
 			best[u.Turn] = max(best[u.Turn], u.base)
 		}

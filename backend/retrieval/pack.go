@@ -78,7 +78,7 @@ func newPacker(q Query, s Settings) *packer {
 	return k
 }
 
-// bestOfChunks are the best units of the best n chunks. An item that only fills the budget is no hit.
+// bestOfChunks are the best units of the best n chunks. An item that only fills the budget is not a hit.
 func bestOfChunks(ranked []*item, n int) []*item {
 	seen := map[chat.ChunkID]bool{}
 	var out []*item

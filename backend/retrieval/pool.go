@@ -15,18 +15,18 @@ import (
 // unit is a candidate with its ranking data.
 type unit struct {
 	chat.UnitRef
-	thread  string // turns of one thread are in a defined order
-	tf      []float64
-	bm25    float64
-	keyword float64 // score of its own words; the best is 1
-	cosine  float64
-	similar float64 // share of noise below its cosine
-	vector  float64 // score of the cosine; the best is 1
-	base    float64
-	lent    float64
-	far     bool // neither it nor its neighbours match: included because it is in the wider context of a match
-	index   int
-	score   float64
+	thread        string // turns of one thread are in a defined order
+	tf            []float64
+	bm25          float64
+	keyword       float64 // score of its own words; the best is 1
+	cosine        float64
+	similar       float64 // share of noise below its cosine
+	vector        float64 // score of the cosine; the best is 1
+	base          float64
+	borrowedScore float64
+	far           bool // neither it nor its neighbours match: included because it is in the wider context of a match
+	index         int
+	score         float64
 }
 
 // pool is the units that are ranked, in the order of the conversation.

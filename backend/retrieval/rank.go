@@ -25,7 +25,7 @@ func (p *pool) measured() {
 		u.base = ((1-p.share)*ratio(u.base, top) + p.share*u.vector) * p.factor(u)
 	}
 	for i := range p.units {
-		p.units[i].lent = p.lent(i)
+		p.units[i].borrowedScore = p.borrowedScore(i)
 		p.units[i].index = i
 	}
 	p.reachFar()
@@ -49,7 +49,7 @@ func (p *pool) reachFar() {
 	}
 	for i := range p.units {
 		u := &p.units[i]
-		if u.base+u.lent > 0 {
+		if u.base+u.borrowedScore > 0 {
 			continue
 		}
 		at, _ := slices.BinarySearch(matches, i)
@@ -59,7 +59,7 @@ func (p *pool) reachFar() {
 			}
 			m := &p.units[matches[k]]
 			if away := max(m.Seq-u.Seq, u.Seq-m.Seq); m.thread == u.thread && away <= farTurns {
-				u.far, u.lent = true, max(u.lent, farFromMatch*m.base/float64(1+away))
+				u.far, u.borrowedScore = true, max(u.borrowedScore, farFromMatch*m.base/float64(1+away))
 			}
 		}
 	}
@@ -69,12 +69,12 @@ func (p *pool) reachFar() {
 func (p *pool) byMatch() []*unit {
 	var out []*unit
 	for i := range p.units {
-		if u := &p.units[i]; u.base+u.lent > 0 {
+		if u := &p.units[i]; u.base+u.borrowedScore > 0 {
 			out = append(out, u)
 		}
 	}
 	slices.SortFunc(out, func(a, b *unit) int {
-		return cmp.Or(cmp.Compare(b.base+b.lent, a.base+a.lent), b.At.Compare(a.At), cmp.Compare(b.Seq, a.Seq),
+		return cmp.Or(cmp.Compare(b.base+b.borrowedScore, a.base+a.borrowedScore), b.At.Compare(a.At), cmp.Compare(b.Seq, a.Seq),
 			cmp.Compare(a.Chunk, b.Chunk), cmp.Compare(a.Ordinal, b.Ordinal))
 	})
 	return out
@@ -192,8 +192,8 @@ func (p *pool) names(speaker string) bool {
 	return slices.ContainsFunc(lexical.Words(speaker), func(word string) bool { return p.query[word] })
 }
 
-// lent is the score that a unit gets from its neighbours.
-func (p *pool) lent(i int) float64 {
+// borrowedScore is the score that a unit gets from its neighbours.
+func (p *pool) borrowedScore(i int) float64 {
 	near := p.beside(i, max(p.s.NearbyUnits, reachOfWords))
 	sum, best := 0.0, 0.0
 	for _, b := range near {

@@ -102,7 +102,7 @@ func closest(form string, known []chat.TermCount, units, all int) []chat.TermCou
 		if k.Units > max(smallScope, all)/20 || k.Units < muchMoreHeld*units || lexical.IsStopWord(k.Term) || !isSpelled(k.Term) || k.Term == form {
 			continue
 		}
-		if d, ok := likeness([]rune(form), []rune(k.Term)); ok {
+		if d, ok := editDistance([]rune(form), []rune(k.Term)); ok {
 			list = append(list, candidate{k, d})
 		}
 	}
@@ -112,9 +112,9 @@ func closest(form string, known []chat.TermCount, units, all int) []chat.TermCou
 	return lists.Map(list[:min(len(list), spellings)], func(c candidate) chat.TermCount { return c.TermCount })
 }
 
-// likeness returns the number of edits between two words if they may be the same: few edits for their length, or
+// editDistance returns the number of edits between two words if they may be the same: few edits for their length, or
 // different endings of one stem.
-func likeness(a, b []rune) (distance int, ok bool) {
+func editDistance(a, b []rune) (distance int, ok bool) {
 	allowed := 1
 	if min(len(a), len(b)) >= sureSpelled-1 && max(len(a), len(b)) >= sureSpelled {
 		allowed = 2

@@ -34,7 +34,7 @@ func TestLikeness(t *testing.T) {
 		{"planning", "platform", false},
 		{"test", "testament", false},
 	} {
-		if _, ok := likeness([]rune(tt.a), []rune(tt.b)); ok != tt.like {
+		if _, ok := editDistance([]rune(tt.a), []rune(tt.b)); ok != tt.like {
 			t.Errorf("%s and %s: %v", tt.a, tt.b, ok)
 		}
 	}

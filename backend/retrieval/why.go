@@ -16,7 +16,7 @@ type explainer struct {
 	asked map[chat.TurnID]chat.ChunkID
 }
 
-// leastScore is the Score of the best hit if it contains nothing of the query.
+// leastScore is the Score of the best hit if it contains no word of the query.
 const leastScore = 0.05
 
 func newExplainer(c *collector, terms []string) *explainer {

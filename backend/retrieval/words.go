@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// maxWords limits how many words of a query are used: a pasted document is no better a query than its beginning.
+// maxWords limits how many words of a query are used: a pasted document is not a better query than its beginning.
 const maxWords = 400
 
 // words is the result of the keyword half.
@@ -183,7 +183,7 @@ func (w *words) collect(found [][]chat.UnitScore, freq map[string]int, all int) 
 	}
 }
 
-// dropNumbersAlone drops the units in which nothing of a query matches but numbers of one or two digits, unless the
+// dropNumbersAlone drops the units in which only numbers of one or two digits of a query match, unless the
 // query is only such numbers: one is in the date of each unit of a day, and in lists and tables about anything.
 func (w *words) dropNumbersAlone(query []string) {
 	if !slices.ContainsFunc(query, func(t string) bool { return !isSmallNumber(t) }) {

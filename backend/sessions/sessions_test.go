@@ -23,8 +23,8 @@ func (full) CheckInstructions(_ context.Context, _ chat.SessionID, text string) 
 type bench struct {
 	*testing.T
 	*Service
-	told []string
-	woke int
+	published []string
+	woke      int
 }
 
 func newBench(t *testing.T) *bench {
@@ -37,7 +37,7 @@ func newBench(t *testing.T) *bench {
 	b := &bench{T: t}
 	b.Service = New(Deps{
 		Store: s, History: s, Limits: full{}, Wake: func() { b.woke++ },
-		Publish: func(c chat.Change) { b.told = append(b.told, string(c.Kind)+" "+c.ID) },
+		Publish: func(c chat.Change) { b.published = append(b.published, string(c.Kind)+" "+c.ID) },
 	})
 	return b
 }
@@ -75,10 +75,10 @@ func TestActs(t *testing.T) {
 		if (do != nil) != (code != "") || do != nil && chat.CodeOf(do) != code {
 			t.Errorf("%v, not %q", do, code)
 		}
-		if !slices.Equal(b.told, want) {
-			t.Errorf("published %q, not %q", b.told, want)
+		if !slices.Equal(b.published, want) {
+			t.Errorf("published %q, not %q", b.published, want)
 		}
-		b.told = nil
+		b.published = nil
 	}
 	of := func(ids ...chat.SessionID) (out []string) {
 		for _, id := range ids {
@@ -86,7 +86,7 @@ func TestActs(t *testing.T) {
 		}
 		return out
 	}
-	b.told = nil
+	b.published = nil
 	change(b.RenameSession(ctx, s.ID, " \t"), chat.CodeInvalid)
 	change(b.NameBy(ctx, s, chat.Message{}), "")
 	change(b.NameBy(ctx, s, chat.UserText("Where do we moor?")), "", of(s.ID)...)

@@ -41,7 +41,7 @@ func TestForkContinuesFromItsTurn(t *testing.T) {
 	first := f.fork(child.ID, "")
 	root, err := f.State(f.ctx, first.BaseState)
 	f.ok(err)
-	if first.ForkTurn != "" || root.Origin != chat.StateRoot || f.accept(first.ID, "anew").Seq != 1 {
+	if first.ForkTurn != "" || root.Origin != chat.StateRoot || f.accept(first.ID, "again").Seq != 1 {
 		t.Errorf("%+v", first)
 	}
 	f.verifyClean()

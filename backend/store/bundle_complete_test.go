@@ -11,8 +11,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// quoters is a session whose requests quote another session, with bundles without and with these requests.
-func quoters(f *fixture) (quoted, quoting chat.Session, steps []chat.Step, without, with []byte) {
+// quotingSessions is a session whose requests quote another session, with bundles without and with these requests.
+func quotingSessions(f *fixture) (quoted, quoting chat.Session, steps []chat.Step, without, with []byte) {
 	f.Helper()
 	quoted, a := f.session("quoted")
 	chunks := f.remembered(a.ID, 4)
@@ -67,7 +67,7 @@ func (f *fixture) expectRequests(s chat.SessionID, want []string, here int) {
 // packed against each other, and nothing else changes.
 func TestALaterBundleCompletesTheRequests(t *testing.T) {
 	from, to := newFixture(t), newFixture(t)
-	_, s, steps, without, with := quoters(from)
+	_, s, steps, without, with := quotingSessions(from)
 	want := from.requests(s.ID)
 	to.imported(without)
 	to.expectRequests(s.ID, want, 0)
@@ -132,7 +132,7 @@ func TestACancelledCompletionIsForgotten(t *testing.T) {
 // shorter than the session, or its session is here as a copy.
 func TestALongerBundleCompletesTheRequests(t *testing.T) {
 	from, to := newFixture(t), newFixture(t)
-	_, s, _, without, with := quoters(from)
+	_, s, _, without, with := quotingSessions(from)
 	want := from.requests(s.ID)
 	from.ok(from.RenameSession(from.ctx, s.ID, "longer"))
 	longer := from.bundled(s.ID)
@@ -168,7 +168,7 @@ func TestALongerBundleCompletesTheRequests(t *testing.T) {
 // is not added again.
 func TestDeletedQuotationsDoNotComeBack(t *testing.T) {
 	from, to := newFixture(t), newFixture(t)
-	quoted, s, _, without, with := quoters(from)
+	quoted, s, _, without, with := quotingSessions(from)
 	to.imported(from.bundled(quoted.ID))
 	to.imported(without)
 	_, err := to.Erase(to.ctx, chat.EraseSession, string(quoted.ID))
@@ -188,7 +188,7 @@ func TestDeletedQuotationsDoNotComeBack(t *testing.T) {
 // them, so a damaged one does not prevent it.
 func TestADamagedRequestCanBeLeftOut(t *testing.T) {
 	f := newFixture(t)
-	_, s, steps, _, _ := quoters(f)
+	_, s, steps, _, _ := quotingSessions(f)
 	if size, depth := f.stored(steps[1].ID); size > 1024 || depth == 0 {
 		t.Fatalf("the request takes %d bytes and is link %d: too large to be taken for a mark", size, depth)
 	}
@@ -209,7 +209,7 @@ func TestADamagedRequestCanBeLeftOut(t *testing.T) {
 // session, which has other pins and states by now.
 func TestACompletionDoesNotComparePins(t *testing.T) {
 	from, to := newFixture(t), newFixture(t)
-	_, s, _, without, with := quoters(from)
+	_, s, _, without, with := quotingSessions(from)
 	to.imported(without)
 	branches, err := to.Branches(to.ctx, s.ID)
 	to.ok(err)

@@ -274,17 +274,17 @@ func TestHostileBundles(t *testing.T) {
 		{"a bomb in the contents", packed(t, with(e, "contents.zst", func(string) string {
 			return zstdOf(`{"event_seq":1,"content":"request","size":99999999999,"sha256":""}` + "\n")
 		})), bad, "are the most"},
-		{"a turn of no branch", packed(t, payload(ledger.EventTurnAccepted, `"branch_id":"01`, `"branch_id":"07`)), corrupt, "does not belong to the session"},
+		{"a turn without a branch", packed(t, payload(ledger.EventTurnAccepted, `"branch_id":"01`, `"branch_id":"07`)), corrupt, "does not belong to the session"},
 		{"a branch of another session", packed(t, payload(ledger.EventBranchCreated, `"parent_branch":""`, `"parent_branch":"01KDYAK3BAD0000000000000AA"`)), corrupt, "does not belong to the session"},
 		{"a step that is a path", packed(t, entity(ledger.EventStepStarted, "../../../evil")), corrupt, "cannot be replayed"},
 		{"a journal elsewhere", packed(t, payload(ledger.EventStepStarted, `"stream_path":"streams/`, `"stream_path":"../`)), corrupt, "journal"},
-		{"an id that is none", packed(t, entity(ledger.EventPinAdded, "..")), corrupt, "no valid id"},
+		{"an invalid id", packed(t, entity(ledger.EventPinAdded, "..")), corrupt, "no valid id"},
 		{"a document of another session", packed(t, payload(ledger.EventTurnAccepted, `"file_id":"01`, `"file_id":"07`)), corrupt, "document that does not belong to the session"},
 		{"two turns in one place", packed(t, payload(ledger.EventTurnAccepted, `"turn_seq":2`, `"turn_seq":1`)), corrupt, "invalid record"},
 		{"turns with a gap", packed(t, payload(ledger.EventTurnAccepted, `"turn_seq":2`, `"turn_seq":7`)), corrupt, "do not agree"},
-		{"a phase that belies the turn", packed(t, payload(ledger.EventTurnFinalized, `"outcome":"completed"`, `"outcome":"failed"`)), corrupt, "do not agree"},
-		{"a chunk that was not said", packed(t, payload(ledger.EventTurnIndexed, `"start":0`, `"start":1`)), corrupt, "do not agree"},
-		{"a user's message of nobody", packed(t, payload(ledger.EventTurnAccepted, `"role":"user"`, `"role":"system"`)), corrupt, "message of event"},
+		{"a phase that contradicts the turn", packed(t, payload(ledger.EventTurnFinalized, `"outcome":"completed"`, `"outcome":"failed"`)), corrupt, "do not agree"},
+		{"a chunk that is not in the message", packed(t, payload(ledger.EventTurnIndexed, `"start":0`, `"start":1`)), corrupt, "do not agree"},
+		{"a user's message of another role", packed(t, payload(ledger.EventTurnAccepted, `"role":"user"`, `"role":"system"`)), corrupt, "message of event"},
 		{"another moment", packed(t, rewrite(t, e, func(l *lineOf) bool { l.CreatedAt = "yesterday"; return true })), corrupt, "has no time"},
 	}
 	f := newFixture(t)
@@ -347,7 +347,7 @@ func TestRecoveredBundles(t *testing.T) {
 				t.Errorf("%d events, want %d", n, c.events)
 			}
 			f.verifyClean()
-			f.sameHoweverMade(got.Session)
+			f.sameAfterReplay(got.Session)
 			whole, _ := f.imported(b)
 			if c.events < events && whole.Outcome != chat.ImportGrown || c.events == events && whole.Outcome != chat.ImportAlready {
 				t.Errorf("the whole bundle then: %+v", whole)

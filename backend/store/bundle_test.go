@@ -187,7 +187,7 @@ func TestExportThenImport(t *testing.T) {
 		t.Errorf("%s", firstDifference(want, have))
 	}
 	to.verifyClean()
-	to.sameHoweverMade(s.ID)
+	to.sameAfterReplay(s.ID)
 	for name, want := range entries(t, b) {
 		if have := entries(t, to.bundled(s.ID))[name]; have != want {
 			t.Errorf("%s differs: %s", name, firstDifference(want, have))
@@ -297,7 +297,7 @@ func TestImportOfADivergedBundle(t *testing.T) {
 		t.Error(firstDifference(want, have))
 	}
 	to.verifyClean()
-	to.sameHoweverMade(got.Session)
+	to.sameAfterReplay(got.Session)
 	if again, _ := to.imported(b); again.Outcome != chat.ImportAlready || again.Session != got.Session {
 		t.Errorf("imported again: %+v", again)
 	}

@@ -189,7 +189,7 @@ func TestADeletionNamesCopies(t *testing.T) {
 }
 
 // A deletion with named copies deletes those, and no others: of a turn its content everywhere, of a session the whole
-// copies. Each has a receipt of its own; one that is no copy is refused, and then nothing is deleted.
+// copies. Each has a receipt of its own; one that is not a copy is refused, and then nothing is deleted.
 func TestADeletionIncludesNamedCopies(t *testing.T) {
 	f := newFixture(t)
 	original, branch := f.session("original")
@@ -223,7 +223,7 @@ func TestADeletionIncludesNamedCopies(t *testing.T) {
 		}
 	}
 	if _, err := f.Erase(f.ctx, chat.EraseTurn, string(turn.ID), other.ID); chat.CodeOf(err) != chat.CodeConflict {
-		t.Errorf("a session that is no copy was accepted: %v", err)
+		t.Errorf("a session that is not a copy was accepted: %v", err)
 	}
 	expect("the vault opens with 4711", "another one", "copy a", "copy b", "copy c", "original")
 

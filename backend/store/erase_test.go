@@ -146,7 +146,7 @@ func (f *fixture) noTrace(word string) {
 }
 
 // secretive is a session that contains the canary wherever text can be, a session whose memory quoted it, and one
-// that has nothing to do with it.
+// that is unrelated to it.
 type secretive struct {
 	session, other, clean chat.Session
 	branch                chat.BranchID

@@ -240,7 +240,7 @@ func TestPreviousManifest(t *testing.T) {
 func TestCalibration(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
-	told := func() int {
+	recorded := func() int {
 		t.Helper()
 		n, err := sqlite.One[int](f.core.DB.Reader, "events", "", `SELECT count(*) FROM events WHERE type = 'calibration_set'`)
 		f.ok(err)
@@ -259,15 +259,15 @@ func TestCalibration(t *testing.T) {
 	if c := observe(1000, 0); c.Samples != 0 {
 		t.Errorf("an absent report counts: %+v", c)
 	}
-	if c := observe(1000, 1010); c.Samples != 1 || c.Factor != 1 || c.Mean != 1.01 || told() != 0 {
+	if c := observe(1000, 1010); c.Samples != 1 || c.Factor != 1 || c.Mean != 1.01 || recorded() != 0 {
 		t.Errorf("%+v", c)
 	}
 	f.say(b.ID, "the ledger's session", "has a step of this model")
-	if c := observe(1000, 1210); c.Samples != 2 || c.Factor != 1.1 || math.Abs(c.Mean-1.11) > 1e-9 || told() != 1 {
-		t.Errorf("%+v, %d events", c, told())
+	if c := observe(1000, 1210); c.Samples != 2 || c.Factor != 1.1 || math.Abs(c.Mean-1.11) > 1e-9 || recorded() != 1 {
+		t.Errorf("%+v, %d events", c, recorded())
 	}
-	if c := observe(1000, 1120); c.Factor != 1.1 || told() != 1 {
-		t.Errorf("the ledger has an event although the factor is unchanged: %+v, %d", c, told())
+	if c := observe(1000, 1120); c.Factor != 1.1 || recorded() != 1 {
+		t.Errorf("the ledger has an event although the factor is unchanged: %+v, %d", c, recorded())
 	}
 	c := chat.Calibration{}
 	for range 2 * events.CalibrationSamples {

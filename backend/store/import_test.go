@@ -253,8 +253,8 @@ func TestAnImportedQuestionIsNoFailure(t *testing.T) {
 	}
 }
 
-// TestImportMakesBranches: a tree of turns becomes branches with descriptive names.
-func TestImportMakesBranches(t *testing.T) {
+// TestImportCreatesBranches: a tree of turns becomes branches with descriptive names.
+func TestImportCreatesBranches(t *testing.T) {
 	f := newFixture(t)
 	c := foreign("d2", "a - one 1", "b a two 2", "b2 a two 2-again", "c b three ~3", "d2 c four ?", "d c four !4", "e b three-else 3", "z - other 0")
 	c.SystemPrompt = "Be kind."
@@ -295,7 +295,7 @@ func TestImportMakesBranches(t *testing.T) {
 		}
 	}
 	f.verifyClean()
-	f.sameHoweverMade(im.Session)
+	f.sameAfterReplay(im.Session)
 	queued, err := f.Jobs(f.ctx, chat.JobQuery{Session: im.Session, State: chat.JobQueued})
 	f.ok(err)
 	if len(queued) != 6 || slices.ContainsFunc(queued, func(j chat.Job) bool { return j.Type != chat.JobIndexTurn }) {

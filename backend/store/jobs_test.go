@@ -56,7 +56,7 @@ func TestJobs(t *testing.T) {
 	if job.State != chat.JobDone {
 		t.Errorf("the commit did not settle its job: %+v", job)
 	}
-	f.refused(f.KillJob(f.ctx, job.ID), chat.CodeConflict)
+	f.refused(f.DismissJob(f.ctx, job.ID), chat.CodeConflict)
 	f.refused(f.RetryJob(f.ctx, 4711), chat.CodeNotFound)
 }
 

@@ -28,7 +28,7 @@ func TestALostLeaseIsRejected(t *testing.T) {
 		},
 		"taken over, its tries forgotten": func(f *fixture, j chat.Job) { // the number of attempts is the same again
 			f.clock.Advance(2 * time.Minute)
-			f.ok(f.KillJob(f.ctx, j.ID))
+			f.ok(f.DismissJob(f.ctx, j.ID))
 			f.ok(f.RetryJob(f.ctx, j.ID))
 			if again := f.claim(); again.Attempts != j.Attempts {
 				f.Fatalf("the tries are %d and %d, so the test proves nothing", j.Attempts, again.Attempts)
@@ -39,7 +39,7 @@ func TestALostLeaseIsRejected(t *testing.T) {
 			_, err := f.RequeueMissing(f.ctx)
 			f.ok(err)
 		},
-		"given up": func(f *fixture, j chat.Job) { f.ok(f.KillJob(f.ctx, j.ID)) },
+		"given up": func(f *fixture, j chat.Job) { f.ok(f.DismissJob(f.ctx, j.ID)) },
 	}
 	for name, lose := range losing {
 		t.Run(name, func(t *testing.T) {
@@ -80,7 +80,7 @@ func TestIndexAndSummariesNeedTheLease(t *testing.T) {
 	_, b := f.session("s")
 	turn := f.committed(b.ID, "zebra question", "zebra answer")
 	job := f.claim(chat.JobIndexTurn)
-	f.ok(f.KillJob(f.ctx, job.ID))
+	f.ok(f.DismissJob(f.ctx, job.ID))
 	i := f.indexing(turn.ID, chat.IndexOK)
 	i.Job = job.Lease()
 	if err := f.Index(f.ctx, i); !chat.LeaseLost(err) {
@@ -165,7 +165,7 @@ func TestAFailedJobBlocksLaterTurns(t *testing.T) {
 	f.say(b.ID, "1", "a")
 	f.say(b.ID, "2", "b")
 	first := f.claim()
-	f.ok(f.KillJob(f.ctx, first.ID))
+	f.ok(f.DismissJob(f.ctx, first.ID))
 	if _, found, err := f.ClaimJob(f.ctx, time.Minute); found || err != nil {
 		t.Fatal("the head would skip a turn", err)
 	}
@@ -270,7 +270,7 @@ func TestNextJob(t *testing.T) {
 	_, err := f.FailJob(f.ctx, job.Lease(), "", time.Hour)
 	f.ok(err)
 	next(chat.MaxJobPause, true)
-	f.ok(f.KillJob(f.ctx, job.ID))
+	f.ok(f.DismissJob(f.ctx, job.ID))
 	next(0, false)
 }
 

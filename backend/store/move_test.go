@@ -126,7 +126,7 @@ func TestAnUncertainMoveKeepsBothDirectories(t *testing.T) {
 	}
 	for _, dir := range []string{f.dir, to} {
 		now := content(t, dir)
-		if delete(now, core.FormerFile); !maps.Equal(now, before) || sqlite.Exists(dir, backup.MovedFile) {
+		if delete(now, core.PreviousDirsFile); !maps.Equal(now, before) || sqlite.Exists(dir, backup.MovedFile) {
 			t.Errorf("%s has %d files instead of %d, or says that it may be deleted", dir, len(now), len(before))
 		}
 	}
@@ -146,7 +146,7 @@ func TestUnsuitableTargetsOfAMove(t *testing.T) {
 	for place, want := range map[string]string{
 		"relative": "full path", f.dir: "already there", link: "already there", filepath.Join(f.dir, "in", "it"): "inside the current",
 		filepath.Join(link, "in"): "inside the current", filepath.Dir(f.dir): "inside the new", full: "not empty",
-		filepath.Join(full, "letter"): "no folder", filepath.Join(full, "letter", "x"): "no folder", to: "",
+		filepath.Join(full, "letter"): "not a folder", filepath.Join(full, "letter", "x"): "not a folder", to: "",
 	} {
 		p, err := a.PlanMove(place)
 		if err != nil || want == "" && p.Reason != "" || !strings.Contains(p.Reason, want) {

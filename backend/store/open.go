@@ -143,7 +143,7 @@ func (s *Store) openReader(ctx context.Context, steps fs.FS) error {
 		return chat.Errorf(chat.CodeNotFound, op, "There is no data in %s yet.", s.core.Dir).
 			WithHint("send a first message")
 	case have.Version < have.Newest:
-		return chat.Errorf(chat.CodeConflict, op, "The data was written by an earlier version and is upgraded when it is next opened for writing.").
+		return chat.Errorf(chat.CodeConflict, op, "The data was written by an earlier version, and will be upgraded when it is next opened for writing.").
 			WithHint("open the window once, or run contextinfinity reconcile")
 	}
 	s.core.Place.Reading = true
@@ -189,7 +189,7 @@ func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 		return err
 	}
 	if err := bundles.SweepStages(s.bundlesRoom); err != nil {
-		s.core.Log.Warn("what an import left cannot be removed", "err", err)
+		s.core.Log.Warn("files left by an import cannot be removed", "err", err)
 	}
 	if err := search.CheckVectorCache(ctx, s.searchRoom); err != nil {
 		s.core.Log.Warn("the vector cache cannot be checked", "err", err)

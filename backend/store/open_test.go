@@ -189,7 +189,7 @@ func TestAnUnreadableDatabaseIsNotChanged(t *testing.T) {
 		data []byte
 		code chat.Code
 	}{
-		"text":               {[]byte("this is no database, it only has the name of one, and is longer than a header of a hundred bytes is"), chat.CodeCorrupt},
+		"text":               {[]byte("this is not a database, it only has the name of one, and is longer than a header of a hundred bytes is"), chat.CodeCorrupt},
 		"header overwritten": {append([]byte("garbage garbage!"), whole[16:]...), chat.CodeCorrupt},
 		"first page torn":    {torn, chat.CodeCorrupt},
 		"cut short":          {whole[:50], chat.CodeCorrupt},

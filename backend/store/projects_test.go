@@ -164,7 +164,7 @@ func TestAFileOfAProjectIsReplacedAndRemoved(t *testing.T) {
 		t.Errorf("after the change %q is found", got)
 	}
 	if kept, err := f.ChunkTexts(f.ctx, []chat.ChunkID{page[0].ID}); err != nil || len(kept) != 1 || kept[0].Text != "first words" || !kept[0].ProjectFile {
-		t.Errorf("what a context quotes is gone: %+v %v", kept, err)
+		t.Errorf("a chunk quoted by a context was deleted: %+v %v", kept, err)
 	}
 	f.projectFile(p.ID, "a.txt", "third words")
 	f.indexFiles()

@@ -303,7 +303,7 @@ func TestRetrievalsAreRecordedOnce(t *testing.T) {
 		t.Helper()
 		f.ok(f.Prepare(f.ctx, chat.Preparation{TurnID: turn.ID, Manifest: []byte(`{}`), Retrieved: list}))
 	}
-	stood := func(want ...chat.Retrieval) {
+	expectRetrieved := func(want ...chat.Retrieval) {
 		t.Helper()
 		got := f.retrievals(turn.ID)
 		if !slices.Equal(got, want) {
@@ -314,17 +314,17 @@ func TestRetrievalsAreRecordedOnce(t *testing.T) {
 	rounded := list[0]
 	rounded.Score = 0.7
 	prepare(nil)
-	stood()
+	expectRetrieved()
 	prepare(list)
 	prepare(list)
-	stood(list[1], rounded)
+	expectRetrieved(list[1], rounded)
 	prepare(list[:1])
-	stood(rounded)
+	expectRetrieved(rounded)
 	if uses, err := f.ChunkUses(f.ctx, chunks[0]); err != nil || len(uses) != 0 {
 		t.Errorf("a replaced context is listed as a use: %+v, %v", uses, err)
 	}
 	prepare(nil)
-	stood()
+	expectRetrieved()
 	if n, err := sqlite.One[int](f.core.DB.Reader, "chunks", "", `SELECT count(*) FROM retrieved WHERE rank = 0`); err != nil || n != 2 {
 		t.Errorf("%d of the chunks that earlier contexts contained are known, %v", n, err)
 	}

@@ -97,9 +97,9 @@ func (f *fixture) encoded(s *ledger.State) []byte {
 	return b
 }
 
-// sameHoweverMade checks that the tables, the complete ledger, and the ledger after the latest snapshot give the same
+// sameAfterReplay checks that the tables, the complete ledger, and the ledger after the latest snapshot give the same
 // state.
-func (f *fixture) sameHoweverMade(s chat.SessionID) records.Replayed {
+func (f *fixture) sameAfterReplay(s chat.SessionID) records.Replayed {
 	f.Helper()
 	tables := f.encoded(f.derived(s))
 	if whole := f.encoded(f.fromTheBeginning(s)); !bytes.Equal(tables, whole) {
@@ -117,7 +117,7 @@ func (f *fixture) sameHoweverMade(s chat.SessionID) records.Replayed {
 func TestReplayOfALedgerGivesByteEqualDerivedState(t *testing.T) {
 	f := newFixture(t)
 	s, _ := f.long(size(200, 1000))
-	how := f.sameHoweverMade(s.ID)
+	how := f.sameAfterReplay(s.ID)
 	if how.From == 0 || how.Events >= records.SnapshotEvery+40 || len(how.Ignored) > 0 {
 		t.Errorf("replayed %+v", how)
 	}
@@ -145,7 +145,7 @@ func TestReplayEqualsLive(t *testing.T) {
 			"index":    func(*rapid.T) { w.indexSome() },
 			"snapshot": func(*rapid.T) { w.takeSnapshot(string(session)) },
 		})
-		w.sameHoweverMade(session)
+		w.sameAfterReplay(session)
 		w.verifyClean()
 	})
 }
@@ -156,9 +156,9 @@ func TestEverySeededLedgerReplays(t *testing.T) {
 	f := newFixture(t)
 	d := seed(f)
 	for _, s := range []chat.SessionID{d.Session.ID, d.Archived.ID, d.Unsent.SessionID} {
-		f.sameHoweverMade(s)
+		f.sameAfterReplay(s)
 		f.takeSnapshot(string(s))
-		if how := f.sameHoweverMade(s); how.From == 0 || how.Events != 0 {
+		if how := f.sameAfterReplay(s); how.From == 0 || how.Events != 0 {
 			t.Errorf("session %s replayed %+v", s, how)
 		}
 	}
@@ -190,7 +190,7 @@ func TestSnapshotsAreTakenWhenTheyAreDue(t *testing.T) {
 	}
 	_, _, err = f.Replay(f.ctx, broken.ID)
 	f.refused(err, chat.CodeCorrupt)
-	if how := f.sameHoweverMade(s.ID); how.Events != 0 {
+	if how := f.sameAfterReplay(s.ID); how.Events != 0 {
 		t.Errorf("replayed %+v", how)
 	}
 	_, _, err = f.Replay(f.ctx, "nobody")

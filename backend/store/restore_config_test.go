@@ -26,10 +26,10 @@ func TestRestoreBringsTheConfiguration(t *testing.T) {
 		"again":                 {kill: "cleared", put: true},
 		"no folder for it":      {home: func(home string) error { return os.WriteFile(home, nil, 0o600) }},
 		"no folder, next start": {kill: "away " + sqlite.DatabaseFile, home: func(home string) error { return os.WriteFile(home, nil, 0o600) }},
-		"where one is in force": {home: func(home string) error {
+		"where one is in effect": {home: func(home string) error {
 			return backup.WriteConfig(filepath.Join(home, schema.ConfigName), []byte("# mine\n"))
 		}},
-		"in force at next start": {kill: "written down", home: func(home string) error {
+		"in effect at next start": {kill: "written down", home: func(home string) error {
 			return backup.WriteConfig(filepath.Join(home, schema.ConfigName), []byte("# mine\n"))
 		}},
 	} {
@@ -64,7 +64,7 @@ func TestRestoreBringsTheConfiguration(t *testing.T) {
 			if !c.put {
 				found, err := filepath.Glob(filepath.Join(dir, core.ReplacedDir, "*", schema.ConfigName))
 				if err != nil || len(found) != 1 {
-					t.Fatalf("set aside: %v %v", found, err)
+					t.Fatalf("quarantined: %v %v", found, err)
 				}
 				path = found[0]
 			}

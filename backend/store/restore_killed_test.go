@@ -75,7 +75,7 @@ func TestRestoreKilled(t *testing.T) {
 			}
 			aside, _ := filepath.Glob(filepath.Join(to, core.ReplacedDir, "*"))
 			if len(aside) != 1 || journalsIn(t, aside[0]) != "journal of the present" {
-				t.Errorf("set aside: %v", aside)
+				t.Errorf("quarantined: %v", aside)
 			}
 			list, err := archiveOf(to).Backups(t.Context(), true)
 			if err != nil || len(list) != 1 || list[0].Kind != chat.BackupBeforeRestore || list[0].Problem != "" {

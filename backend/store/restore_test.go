@@ -96,7 +96,7 @@ func TestRestore(t *testing.T) {
 		t.Errorf("journals: %s", j)
 	}
 	if j := journalsIn(t, got.Aside); j != "journal of the present" {
-		t.Errorf("journals set aside: %s", j)
+		t.Errorf("quarantined journals: %s", j)
 	}
 	if left := leftovers(t, dir); left != "" {
 		t.Errorf("left: %s", left)
@@ -117,7 +117,7 @@ func TestRestore(t *testing.T) {
 		t.Errorf("back there is %v, %+v", now, back)
 	}
 	if text, err := os.ReadFile(a.ConfigFile); err != nil || string(text) != "# mine\n" {
-		t.Errorf("the configuration in force became %q (%v)", text, err)
+		t.Errorf("the configuration in effect became %q (%v)", text, err)
 	}
 }
 
@@ -310,12 +310,12 @@ func TestRestoreOverDamage(t *testing.T) {
 				t.Errorf("%+v", got)
 			}
 			if kept, err := os.ReadFile(filepath.Join(got.Aside, sqlite.DatabaseFile+"-wal")); err != nil || !bytes.Equal(kept, log) {
-				t.Errorf("the log was not set aside (%v)", err)
+				t.Errorf("the log was not quarantined (%v)", err)
 			}
 			if name != "empty" {
 				aside, err := os.ReadFile(filepath.Join(got.Aside, sqlite.DatabaseFile))
 				if err != nil || !bytes.Equal(aside, data) {
-					t.Errorf("the file that was set aside differs from the original (%v)", err)
+					t.Errorf("the quarantined file differs from the original (%v)", err)
 				}
 			}
 			if now := titles(t, dir); !slices.Equal(now, []string{"past"}) {

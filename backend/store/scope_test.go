@@ -151,7 +151,7 @@ func TestReach(t *testing.T) {
 	for _, bad := range []chat.Within{{Scope: chat.ScopeLineage}, {Scope: chat.ScopeSession}, {Scope: "everything"}, {Branch: "nobody"}} {
 		_, err := f.SearchUnits(f.ctx, []string{"zebra"}, bad, 5)
 		if err == nil {
-			t.Errorf("%+v is taken", bad)
+			t.Errorf("%+v is accepted", bad)
 		}
 		if _, err = f.ScopeFilter(f.ctx, bad); err == nil {
 			t.Errorf("%+v is accepted by a scope", bad)

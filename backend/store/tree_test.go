@@ -98,13 +98,13 @@ func TestBranchesApart(t *testing.T) {
 		{main.ID, child.ID, 2}, {child.ID, main.ID, 2}, {main.ID, grandchild.ID, 1}, {child.ID, grandchild.ID, 1},
 		{main.ID, deep.ID, 0}, {main.ID, main.ID, 3},
 	} {
-		got, err := f.BranchesApart(f.ctx, tt.left, tt.right)
+		got, err := f.BranchDivergence(f.ctx, tt.left, tt.right)
 		f.ok(err)
 		if got.Shared != tt.want || tt.want > 0 && got.Last != turns[tt.want-1].ID || tt.want == 0 && got.Last != "" {
 			t.Errorf("%+v, want %d", got, tt.want)
 		}
 	}
-	_, err := f.BranchesApart(f.ctx, main.ID, strange.ID)
+	_, err := f.BranchDivergence(f.ctx, main.ID, strange.ID)
 	f.refused(err, chat.CodeInvalid)
 }
 

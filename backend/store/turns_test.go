@@ -311,7 +311,7 @@ func TestDegradedIndexIsNotRequeuedAndCanBeRetried(t *testing.T) {
 	if !found {
 		t.Fatal("no job")
 	}
-	f.ok(f.KillJob(f.ctx, job.ID))
+	f.ok(f.DismissJob(f.ctx, job.ID))
 	if n, err := f.RequeueMissing(f.ctx); err != nil || n != 0 {
 		t.Fatalf("requeued %d, %v", n, err)
 	}
@@ -490,7 +490,7 @@ func TestLedgerRecordsEverything(t *testing.T) {
 	events, err := sqlite.All[schema.EventRow](f.core.DB.Reader, `SELECT * FROM events WHERE session_id = ? ORDER BY event_seq`, s.ID)
 	f.ok(err)
 	var kinds []string
-	var told strings.Builder
+	var recorded strings.Builder
 	for i, e := range events {
 		if e.EventSeq != int64(i+1) {
 			t.Errorf("event %d has number %d", i, e.EventSeq)
@@ -498,14 +498,14 @@ func TestLedgerRecordsEverything(t *testing.T) {
 		payload, err := core.UnpackPayload(f.core.DB.Reader, e.SessionID, e.Payload)
 		f.ok(err)
 		kinds = append(kinds, e.Type)
-		told.Write(payload)
+		recorded.Write(payload)
 	}
 	want := "session_created branch_created state_committed turn_accepted turn_prepared step_started step_ended turn_finalized state_committed turn_indexed"
 	if got := strings.Join(kinds, " "); got != want {
 		t.Errorf("events %s\n want %s", got, want)
 	}
 	for _, words := range []string{"the question", "the answer", "## Facts", "pinned"} {
-		if !strings.Contains(told.String(), words) {
+		if !strings.Contains(recorded.String(), words) {
 			t.Errorf("the ledger does not contain %q", words)
 		}
 	}

@@ -73,8 +73,8 @@ func onUnwritable(t *testing.T, seed string) {
 	}{
 		{"full", "alone", "The disk is full", "The disk is full", chat.CodeNoSpace, func() { fillUp(t, dir) }},
 		{"full, log", "beside", "The disk is full", "The disk is full", chat.CodeNoSpace, func() { fillUp(t, dir) }},
-		{"read-only", "alone", "The disk can only be read", "The disk can only be read", chat.CodeConfig, func() { mount("-o", "remount,ro") }},
-		{"read-only, log", "beside", "The disk can only be read", "The disk can only be read", chat.CodeConfig, func() { mount("-o", "remount,ro") }},
+		{"read-only", "alone", "The disk is read-only", "The disk is read-only", chat.CodeConfig, func() { mount("-o", "remount,ro") }},
+		{"read-only, log", "beside", "The disk is read-only", "The disk is read-only", chat.CodeConfig, func() { mount("-o", "remount,ro") }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			mount("-t", "tmpfs", "-o", "size=8m,mode=700", "tmpfs")

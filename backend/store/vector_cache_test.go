@@ -68,7 +68,7 @@ func (f *fixture) cacheHolds(ns int64, count int) {
 
 func (f *fixture) cacheFile() string { return filepath.Join(f.dir, search.VectorCacheFile) }
 
-func TestTheVectorCacheHoldsWholeBlocks(t *testing.T) {
+func TestTheVectorCacheContainsCompleteBlocks(t *testing.T) {
 	f, b, ns := cachedBed(t, 7) // 14 rows
 	f.cacheHolds(ns.ID, 12)
 	info, err := os.Stat(f.cacheFile())

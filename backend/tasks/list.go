@@ -82,7 +82,7 @@ func (m *Manager) Cancel(id string) error {
 	if !waits && !w.ended() && w.Firm {
 		m.mu.Unlock()
 		return chat.Errorf(chat.CodeConflict, "task.cancel", "The program is about to restart for this; it can no longer be cancelled.").
-			WithHint("it is then done completely or not at all, and the next start reports it")
+			WithHint("it is done completely or not at all, and the next start reports the result")
 	}
 	switch {
 	case waits:
@@ -174,7 +174,7 @@ func (m *Manager) prune() {
 	m.mu.Unlock()
 	for _, w := range ended {
 		if err := m.drop(w); err != nil {
-			m.d.Log.Warn("a task that ended long ago could not be forgotten", "err", err)
+			m.d.Log.Warn("an old task could not be removed", "err", err)
 		}
 	}
 }

@@ -73,8 +73,8 @@ type work struct {
 	ran    chan struct{}           // closed when it has ended; nil: a task of an earlier run of the program
 	gone   bool                    // dismissed
 
-	due         bool // a progress update is scheduled
-	told, saved time.Time
+	due             bool // a progress update is scheduled
+	reported, saved time.Time
 }
 
 func (w *work) ended() bool { return w.State != Running }
@@ -260,7 +260,7 @@ func (m *Manager) end(w *work, result Result, err, cause error) {
 		m.d.Log.Warn("a task failed", "kind", w.Kind, "err", err)
 	}
 	result.Path = cmp.Or(result.Path, w.Result.Path)
-	// The detail is of no use any more, and could contain the title of a session that is deleted later.
+	// The detail is no longer needed, and could contain the title of a session that is deleted later.
 	w.Detail, w.EndedAt, w.Result, w.cancel, w.run = "", m.d.Clock.Now(), result, nil, nil
 	m.mu.Unlock()
 	m.save(w)

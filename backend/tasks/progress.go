@@ -44,7 +44,7 @@ func (p *Progress) change(set func(*Task)) {
 	}
 	w.due = true
 	m.behind.Add(1)
-	time.AfterFunc(max(0, frameEvery-time.Since(w.told)), func() {
+	time.AfterFunc(max(0, frameEvery-time.Since(w.reported)), func() {
 		defer m.behind.Done()
 		m.frame(w)
 	})
@@ -53,9 +53,9 @@ func (p *Progress) change(set func(*Task)) {
 // frame publishes the progress, and stores it now and then.
 func (m *Manager) frame(w *work) {
 	m.mu.Lock()
-	w.due, w.told = false, time.Now()
+	w.due, w.reported = false, time.Now()
 	over := w.ended()
-	save := !over && w.told.Sub(w.saved) >= saveEvery
+	save := !over && w.reported.Sub(w.saved) >= saveEvery
 	m.mu.Unlock()
 	if over {
 		return

@@ -86,7 +86,7 @@ func (c *Clock) Hold() (release func()) {
 	})
 }
 
-// Stop stops the clock: end is not called any more.
+// Stop stops the clock: end is no longer called.
 func (c *Clock) Stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -107,7 +107,7 @@ func (r *Registry) shown(ctx context.Context, op, source, tool, hash string) (De
 	case err != nil:
 		return d, err
 	case !ok:
-		return d, chat.Errorf(chat.CodeNotFound, op, "There is no tool %s of %s now. Nothing was changed.", shownName(tool), source).
+		return d, chat.Errorf(chat.CodeNotFound, op, "The tool %s of %s is not available now. Nothing was changed.", shownName(tool), source).
 			WithHint("its server may not be running")
 	case d.Hash != hash:
 		return d, chat.Errorf(chat.CodeConflict, op, "The definition of %s is not the one that was shown. Nothing was changed.", shownName(tool)).
@@ -208,7 +208,7 @@ func (r *Registry) Preview(ctx context.Context, source string, c Call) string {
 		text = fmt.Sprintf("%s\n [Only the first %d of %d KB are shown.]", shown, len(shown)>>10, len(text)>>10)
 	}
 	if !bytes.Equal(raw, c.Arguments) {
-		text = " [Secrets are taken out of the arguments. This is what would be written.]\n" + text
+		text = " [Secrets are removed from the arguments. This is what would be written.]\n" + text
 	}
 	return text
 }

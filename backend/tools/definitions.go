@@ -48,7 +48,7 @@ func (v *view) collect(builtin, servers []Source, check func(string, []chat.Tool
 	}
 	for _, s := range servers {
 		if _, taken := v.sources[s.Name()]; taken {
-			v.problems = append(v.problems, Problem{s.Name(), "", "Another source has this name, so its tools are left out."})
+			v.problems = append(v.problems, Problem{s.Name(), "", "Another source has the same name, so the tools of this one are left out."})
 			continue
 		}
 		v.sources[s.Name()] = s
@@ -104,21 +104,21 @@ func sameDefinition(a, b chat.ToolDefinition) bool {
 func checkServer(source string, raw []chat.ToolDefinition) checked {
 	c := checked{raw: raw}
 	if len(raw) > MaxPerSource {
-		c.problems = append(c.problems, Problem{source, "", fmt.Sprintf("It offers %d tools; only the first %d are looked at.", len(raw), MaxPerSource)})
+		c.problems = append(c.problems, Problem{source, "", fmt.Sprintf("It offers %d tools; only the first %d are considered.", len(raw), MaxPerSource)})
 		raw = raw[:MaxPerSource]
 	}
-	count, told := map[string]int{}, map[string]bool{}
+	count, reported := map[string]int{}, map[string]bool{}
 	for _, d := range raw {
 		count[d.Tool]++
 	}
 	for _, d := range raw {
-		if told[d.Tool] {
+		if reported[d.Tool] {
 			continue
 		}
 		d.Source = source
 		clean, why := usableDefinition(d)
 		if n := count[d.Tool]; n > 1 {
-			told[d.Tool] = true
+			reported[d.Tool] = true
 			why = fmt.Sprintf("The server offers %d tools of this name, so it is not clear which one would run. All of them are left out.", n)
 		}
 		if why != "" {
@@ -140,7 +140,7 @@ func usableDefinition(d chat.ToolDefinition) (chat.ToolDefinition, string) {
 	case strings.IndexFunc(d.Tool, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) < 0:
 		return d, "The tool has no usable name."
 	case len(d.Tool) > maxName || untrusted.Visible(d.Tool) != d.Tool || strings.Contains(d.Tool, "\n"):
-		return d, "The tool's name is too long, or holds characters that cannot be seen."
+		return d, "The tool's name is too long, or contains invisible characters."
 	case len(d.Title) > maxTitle:
 		return d, fmt.Sprintf("Its title is longer than %d bytes.", maxTitle)
 	case len(d.Description) > maxDescription:
@@ -178,7 +178,7 @@ func schemaProblem(schema json.RawMessage) string {
 		return `The schema of its arguments does not describe an object ("type": "object").`
 	}
 	if hasHidden(object) {
-		return "The schema of its arguments holds characters that cannot be seen."
+		return "The schema of its arguments contains invisible characters."
 	}
 	return ""
 }

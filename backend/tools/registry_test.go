@@ -216,9 +216,9 @@ func TestPrecedence(t *testing.T) {
 	}
 }
 
-// TestAPermissionHoldsForOneDefinition: a permission for another definition allows nothing, and what was forbidden
+// TestAPermissionAppliesToOneDefinition: a permission for another definition allows nothing, and what was forbidden
 // stays forbidden.
-func TestAPermissionHoldsForOneDefinition(t *testing.T) {
+func TestAPermissionAppliesToOneDefinition(t *testing.T) {
 	s := &server{name: "files", defs: []chat.ToolDefinition{definition("read"), definition("write")}}
 	f := newFixture(t, s)
 	f.accept("files", "read")
@@ -239,7 +239,7 @@ func TestAPermissionHoldsForOneDefinition(t *testing.T) {
 	f.decides(f.session, "files", "write", chat.DecisionNever)
 }
 
-func TestMarksHoldForOneDefinition(t *testing.T) {
+func TestMarksApplyToOneDefinition(t *testing.T) {
 	s := &server{name: "files", defs: []chat.ToolDefinition{definition("read")}}
 	s.defs[0].Annotations = json.RawMessage(`{"readOnlyHint":true}`)
 	f := newFixture(t, s)
@@ -254,7 +254,7 @@ func TestMarksHoldForOneDefinition(t *testing.T) {
 	}
 	s.defs[0].Title = "Other"
 	if !f.of("files", "read").Effects {
-		t.Error("a mark held for another definition")
+		t.Error("a mark applied to another definition")
 	}
 	s.defs[0].Title = ""
 	f.ok(f.MarkReadOnly(t.Context(), "files", "read", ""))
@@ -326,7 +326,7 @@ func TestInvalidDefinitionsAreRefused(t *testing.T) {
 	for _, want := range []string{
 		"files/twice: The server offers 2 tools of this name", "files/***: The tool has no usable name.", "files/a.b: Models would see the same name, files__a_b",
 		"files/a_b: Models would see the same name", "files/list: The schema of its arguments is not a JSON object.", "files/null: The schema",
-		`files/string: The schema of its arguments does not describe an object`, "files/broken: The schema", "files/invisible: The schema of its arguments holds characters that cannot be seen.",
+		`files/string: The schema of its arguments does not describe an object`, "files/broken: The schema", "files/invisible: The schema of its arguments contains invisible characters.",
 		"files/long: Its description is longer", "files/large: The schema of its arguments is larger",
 	} {
 		if strings.Count(got, want) != 1 {
@@ -365,7 +365,7 @@ func TestManyToolsAreBounded(t *testing.T) {
 	if n := len(f.offered()); n != tools.MaxOffered {
 		t.Errorf("%d tools are offered", n)
 	}
-	if got := f.problems(); !strings.Contains(got, "only the first 500 are looked at") || !strings.Contains(got, "many/t0128: More than 128 tools") {
+	if got := f.problems(); !strings.Contains(got, "only the first 500 are considered") || !strings.Contains(got, "many/t0128: More than 128 tools") {
 		t.Errorf("problems:\n%s", got[:400])
 	}
 }
@@ -445,7 +445,7 @@ func TestPreview(t *testing.T) {
 	if got := preview("a\u200bb\u202e"); got != "+a⟨U+200B⟩b⟨U+202E⟩" {
 		t.Errorf("%q", got)
 	}
-	if got := preview("x hunter2"); strings.Contains(got, "hunter2") || !strings.Contains(got, "Secrets are taken out") || !strings.HasSuffix(got, "\n+x [redacted]") {
+	if got := preview("x hunter2"); strings.Contains(got, "hunter2") || !strings.Contains(got, "Secrets are removed") || !strings.HasSuffix(got, "\n+x [redacted]") {
 		t.Errorf("%q", got)
 	}
 	if got := preview(strings.Repeat("long ", 20000)); len(got) > 66<<10 || !strings.HasSuffix(got, "[Only the first 64 of 97 KB are shown.]") {

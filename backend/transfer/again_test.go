@@ -125,18 +125,18 @@ func TestCancelledAndResumed(t *testing.T) {
 
 func TestProgress(t *testing.T) {
 	text := many(12_000) // about 1.6 MB
-	var told []Progress
-	_, report := read(t, "x.json", text, Options{Progress: func(p Progress) { told = append(told, p) }})
-	last := told[len(told)-1]
+	var reported []Progress
+	_, report := read(t, "x.json", text, Options{Progress: func(p Progress) { reported = append(reported, p) }})
+	last := reported[len(reported)-1]
 	if last.Read != int64(len(text)) || last.Total != int64(len(text)) || report.Conversations != 12_000 || report.Bytes != last.Read {
 		t.Errorf("the last progress is %+v of %d bytes, the report says %d", last, len(text), report.Bytes)
 	}
-	if steps := len(text) / progressStep; len(told) < steps || len(told) > steps+2 {
-		t.Errorf("reported %d times with %d bytes", len(told), len(text))
+	if steps := len(text) / progressStep; len(reported) < steps || len(reported) > steps+2 {
+		t.Errorf("reported %d times with %d bytes", len(reported), len(text))
 	}
-	for i := 1; i < len(told); i++ {
-		if told[i].Read < told[i-1].Read {
-			t.Fatalf("progress decreases: %+v then %+v", told[i-1], told[i])
+	for i := 1; i < len(reported); i++ {
+		if reported[i].Read < reported[i-1].Read {
+			t.Fatalf("progress decreases: %+v then %+v", reported[i-1], reported[i])
 		}
 	}
 }

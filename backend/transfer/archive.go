@@ -17,7 +17,7 @@ import (
 )
 
 // errBomb stops unpacking a file that exceeds its limit.
-var errBomb = errors.New("it unpacks to far more than it says or may")
+var errBomb = errors.New("it unpacks to far more than its declared or allowed size")
 
 // notConversations are files of exports that look like conversations but contain none.
 var notConversations = map[string]bool{
@@ -75,7 +75,7 @@ func openArchive(name string, data io.ReaderAt, size int64) (*zip.Reader, error)
 	case errors.Is(err, safezip.ErrTooMany):
 		return nil, refused(name, "it lists more than %d files", MaxArchiveFiles)
 	case err != nil:
-		return nil, chat.WrapError(chat.CodeCorrupt, "import.read", err, path.Base(name)+" is a damaged archive; nothing of it was imported.").
+		return nil, chat.WrapError(chat.CodeCorrupt, "import.read", err, path.Base(name)+" is a damaged archive; nothing was imported from it.").
 			WithHint("download or copy it again")
 	}
 	return z, nil
@@ -173,11 +173,11 @@ func lookInto(f *zip.File) (format Format, reason string) {
 func unpacking(err error) string {
 	switch {
 	case errors.Is(err, errBomb):
-		return "it becomes far larger than it says or may"
+		return "it unpacks to far more than its declared or allowed size"
 	case errors.Is(err, zip.ErrAlgorithm):
-		return "it is compressed in an unknown way"
+		return "it is compressed with an unknown method"
 	case errors.Is(err, zip.ErrChecksum):
-		return "the unpacked data is not what was packed"
+		return "the unpacked data does not match its checksum"
 	}
 	return "it is damaged"
 }
@@ -196,7 +196,7 @@ func (r *run) packed(i int, f *zip.File, format Format) error {
 		return nil
 	}
 	defer func() { _ = content.Close() }()
-	from := &rationed{r: content, left: min(mostOf(f), max(f.UncompressedSize64, 1))}
+	from := &limitedReader{r: content, left: min(mostOf(f), max(f.UncompressedSize64, 1))}
 	before := r.read
 	text := bufio.NewReader(from)
 	head, _ := text.Peek(4) // an error occurs again when it is read
@@ -236,14 +236,14 @@ func (r *run) whole(f *zip.File, from io.Reader, format Format) error {
 	return err
 }
 
-// rationed returns errBomb after left bytes, and remembers its error.
-type rationed struct {
+// limitedReader returns errBomb after left bytes, and remembers its error.
+type limitedReader struct {
 	r    io.Reader
 	left uint64
 	err  error
 }
 
-func (l *rationed) Read(p []byte) (int, error) {
+func (l *limitedReader) Read(p []byte) (int, error) {
 	n, err := l.r.Read(p)
 	if uint64(n) > l.left { // #nosec G115 -- a count of bytes read
 		n, err = int(l.left), errBomb // #nosec G115 -- less than n
@@ -254,4 +254,4 @@ func (l *rationed) Read(p []byte) (int, error) {
 }
 
 // failed reports a file that did not end normally.
-func (l *rationed) failed() bool { return l.err != nil && !errors.Is(l.err, io.EOF) }
+func (l *limitedReader) failed() bool { return l.err != nil && !errors.Is(l.err, io.EOF) }

@@ -67,7 +67,7 @@ type cherryBlock struct {
 	taken bool
 }
 
-// again reports whether this much text may be used once more.
+// again reports whether this much text may be used again.
 func (f *cherryFile) again(n int64) bool {
 	if f.shared+n > f.in.Size+MaxCherryRepeats {
 		return false

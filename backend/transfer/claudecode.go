@@ -147,7 +147,7 @@ func (b *claudeCode) message(l codeLine, raw json.RawMessage) {
 	case bool(l.Meta) || bool(l.Compacted):
 		n.kind, n.blocks = kindHidden, chat.Blocks{b.main.unknown(raw)}
 		if l.Compacted {
-			b.main.notice("The program replaced what was said by a summary; the summary is kept beside it and is not shown.", 1)
+			b.main.notice("The program replaced earlier messages with a summary; the summary is kept, but not shown.", 1)
 		}
 	case l.Type == "assistant":
 		n.kind, n.model = kindAssistant, string(m.Model)

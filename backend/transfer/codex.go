@@ -68,7 +68,7 @@ func (b *codex) line(raw json.RawMessage) string {
 	case l.Type == "event_msg":
 		b.event(l, p)
 	case l.Type == "compacted":
-		b.d.notice("The program replaced what was said by a summary; the summary is kept beside it and is not shown.", 1)
+		b.d.notice("The program replaced earlier messages with a summary; the summary is kept, but not shown.", 1)
 		b.d.follow(node{kind: kindHidden, at: l.Timestamp, blocks: chat.Blocks{b.d.unknown(raw)}})
 	case l.Type == "response_item" || isNull(l.Payload) && l.Type != "":
 		b.item(l, p, payload)

@@ -35,7 +35,7 @@ type codexStreamItem struct {
 	Status    str             `json:"status"`
 }
 
-const noticePrompt = "The output of codex exec --json does not hold the prompts; the answers were imported without them."
+const noticePrompt = "The output of codex exec --json does not contain the prompts; the answers were imported without them."
 
 // stream processes a line of `codex exec --json`. An item is used in its completed form.
 func (b *codex) stream(l codexLine, raw json.RawMessage) string {

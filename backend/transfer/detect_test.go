@@ -56,7 +56,7 @@ func TestDetectRefusesUnknownFormats(t *testing.T) {
 }
 
 // A file in which nothing can be read is refused with a reason that fits its content.
-func TestUnreadableSaysWhy(t *testing.T) {
+func TestUnreadableGivesTheReason(t *testing.T) {
 	for words, head := range map[string]string{
 		"is empty":                       "",
 		"zero bytes":                     strings.Repeat("\x00", 4096),

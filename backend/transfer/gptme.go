@@ -46,7 +46,7 @@ func (g *gptme) drafts() []*draft { return []*draft{g.d} }
 func (g *gptme) line(raw json.RawMessage) string {
 	var m gptmeLine
 	if json.Unmarshal(raw, &m) != nil || m.Role == "" {
-		return "it does not say who speaks"
+		return "it does not name a speaker"
 	}
 	var of gptmeMetadata
 	_ = json.Unmarshal(m.Metadata, &of) // unexpected fields are left empty
@@ -204,7 +204,7 @@ func gptmeBeside(name string) string {
 
 func slashed(name string) string { return strings.ReplaceAll(name, `\`, "/") }
 
-const noticeView = "A file is a shortened view of a gptme conversation; it was left out, the conversation itself is beside it."
+const noticeView = "A file is a shortened view of a gptme conversation; it was left out, because the conversation itself is next to it."
 
 func (r *run) gptme(in Input, from io.Reader) error {
 	if gptmeBeside(in.Name) == "views" {

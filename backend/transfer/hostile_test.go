@@ -170,7 +170,7 @@ func TestLimitsOfEntries(t *testing.T) {
 			t.Fatal(err)
 		}
 		if cap(s.buf) > 64 {
-			t.Errorf("%d bytes are held of an entry that is too large", cap(s.buf))
+			t.Errorf("%d bytes of an entry that is too large are in memory", cap(s.buf))
 		}
 		seen = append(seen, string(e.raw)+e.reason)
 	}

@@ -7,9 +7,9 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// TestNothingOfAnAnswerVanishes: HTML that does not become text is kept beside it, and what follows a void tag is
+// TestNoPartOfAnAnswerIsLost: HTML that does not become text is kept beside it, and what follows a void tag is
 // text.
-func TestNothingOfAnAnswerVanishes(t *testing.T) {
+func TestNoPartOfAnAnswerIsLost(t *testing.T) {
 	for _, c := range []struct {
 		html, text string
 		whole      bool

@@ -97,9 +97,9 @@ func plainNode(source Source, raw json.RawMessage) (n node, m plainMessage, ok b
 
 const noticeRole = "A message has an unknown role; it was kept but is not shown."
 
-// strangers keeps messages with an unknown role raw if other messages have a known one. If none has, roles are the
+// unknownRoles keeps messages with an unknown role raw if other messages have a known one. If none has, roles are the
 // names of people.
-func (p *plain) strangers() {
+func (p *plain) unknownRoles() {
 	for i, m := range p.said {
 		if p.role && m.stranger {
 			p.nodes[i] = node{key: p.nodes[i].key, at: p.nodes[i].at, kind: kindHidden, blocks: chat.Blocks{p.d.unknown(p.raw[i])}}
@@ -228,7 +228,7 @@ func held(raw json.RawMessage) *draft {
 	}
 	for _, m := range messages {
 		if p.take(m) != "" {
-			p.d.notice("A message does not say who speaks; it was kept and is not shown.", 1)
+			p.d.notice("A message does not name a speaker; it was kept but is not shown.", 1)
 			p.put(node{kind: kindHidden, blocks: chat.Blocks{p.d.unknown(m)}}, plainMessage{})
 		}
 	}

@@ -105,7 +105,7 @@ func (d *draft) build() (Conversation, string) {
 	}
 	d.fillHead()
 	if err := d.setKeys(); err != nil {
-		return d.Conversation, "it holds something that cannot be stored"
+		return d.Conversation, "it contains something that cannot be stored"
 	}
 	return d.Conversation, ""
 }

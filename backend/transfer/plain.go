@@ -28,7 +28,7 @@ func newPlain(source Source, id string) *plain {
 func (p *plain) take(raw json.RawMessage) string {
 	n, m, ok := plainNode(p.d.Source, raw)
 	if !ok {
-		return "it does not say who speaks"
+		return "it does not name a speaker"
 	}
 	p.d.Title = cmp.Or(p.d.Title, string(m.Title))
 	if p.role = p.role || m.Role != "" && !m.stranger; m.stranger {
@@ -45,7 +45,7 @@ func (p *plain) put(n node, m plainMessage) {
 
 // done is the draft of the collected messages.
 func (p *plain) done() *draft {
-	p.strangers()
+	p.unknownRoles()
 	people(p.nodes, p.sessions)
 	for i, n := range p.nodes {
 		p.d.thread(n, p.said[i])
@@ -103,7 +103,7 @@ func (r *run) stretches(in Input) (order []string, where map[string][]stretch, e
 		if reason == "" && json.Unmarshal(raw, &m) != nil {
 			reason = "it is not an object"
 		} else if reason == "" && m.Role == "" && m.Speaker == "" {
-			reason = "it does not say who speaks"
+			reason = "it does not name a speaker"
 		} else if reason != "" && e.torn {
 			r.torn(e.offset)
 			reason = "the file ends inside it"

@@ -61,15 +61,15 @@ type SkippedRow struct {
 
 // run is one reading.
 type run struct {
-	ctx    context.Context
-	opts   Options
-	emit   func(Conversation) error
-	report Report
-	seen   map[[16]byte][16]byte // ids and content hashes
-	file   string                // in an archive
-	read   int64
-	total  int64
-	told   int64
+	ctx      context.Context
+	opts     Options
+	emit     func(Conversation) error
+	report   Report
+	seen     map[[16]byte][16]byte // ids and content hashes
+	file     string                // in an archive
+	read     int64
+	total    int64
+	reported int64
 }
 
 // progressStep is the number of bytes between two calls of Options.Progress.
@@ -162,8 +162,8 @@ func (r *run) count(from io.Reader) io.Reader {
 }
 
 func (r *run) progress() {
-	if r.opts.Progress != nil && r.read-r.told >= progressStep {
-		r.told = r.read
+	if r.opts.Progress != nil && r.read-r.reported >= progressStep {
+		r.reported = r.read
 		r.opts.Progress(Progress{Read: r.read, Total: r.total})
 	}
 }
@@ -295,7 +295,7 @@ func (r *run) take(d *draft, index int, offset int64) error {
 			r.report.Already++
 			return nil
 		}
-		r.notice("A conversation was there twice, with different turns; both were imported under one id.", 1)
+		r.notice("A conversation occurred twice, with different turns; both were imported under one id.", 1)
 	}
 	r.seen[id] = held
 	if err := r.emit(c); err != nil {
@@ -378,7 +378,7 @@ func tooLarge(name string, most int64) error {
 }
 
 func unreadable(name string, err error) error {
-	return chat.WrapError(chat.CodeCorrupt, "import.read", err, path.Base(name)+" cannot be read; nothing of it was imported.")
+	return chat.WrapError(chat.CodeCorrupt, "import.read", err, path.Base(name)+" cannot be read; nothing was imported from it.")
 }
 
 func notABundleReader(name string) error {

@@ -28,7 +28,7 @@ type activity struct {
 
 const (
 	noticeActivity = "An activity is not a prompt (a canvas that was made, feedback, a setting); it was left out."
-	noticeDay      = "Prompts do not say which conversation they belong to; those of one day (UTC) became one session."
+	noticeDay      = "Prompts do not name their conversation; those of one day (UTC) became one session."
 )
 
 // takeout parses the Gemini activity from Google Takeout, a list of prompts, newest first. Those that link to a

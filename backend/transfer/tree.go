@@ -15,15 +15,15 @@ type tree struct {
 
 // Notices about an invalid tree.
 const (
-	noticeRepeated     = "A message was there twice; it was imported once."
+	noticeRepeated     = "A message occurred twice; it was imported once."
 	noticeSameKey      = "Two messages had the same id; the second got a new one."
-	noticeNoParent     = "A message named a parent that does not exist; it begins a branch."
-	noticeCycle        = "Messages were each other's parents; the first of them begins a branch."
+	noticeNoParent     = "A message named a parent that does not exist; it starts a branch."
+	noticeCycle        = "Messages were each other's parents; the first of them starts a branch."
 	noticeEmpty        = "A user's message was empty; its turn says so."
 	noticeNoUser       = "An answer came before any question; its turn has no user's message."
-	noticeInstructions = "Instructions in the middle of the conversation were kept, and are not used."
-	noticeBeside       = "Content that the source does not show was beside the conversation; it was left out."
-	noticeNoCurrent    = "The message at which it was left does not exist; the last one was used."
+	noticeInstructions = "Instructions in the middle of the conversation were kept, but are not used."
+	noticeBeside       = "Content that the source program hides was left out."
+	noticeNoCurrent    = "The message that was open last does not exist; the last one was used."
 )
 
 func newTree(d *draft) *tree {

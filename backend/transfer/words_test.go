@@ -19,8 +19,8 @@ func TestWhyAFileOfAnArchiveIsLeftOut(t *testing.T) {
 	}{
 		{packed{name: "inner.zip", text: inner}, "archive inside an archive; unpack the outer one"},
 		{packed{name: "Talk.cinf", text: inner, method: zip.Deflate}, "bundle inside an archive; unpack the archive, and import the folder"},
-		{packed{name: "odd.json", text: small, change: func(h *zip.FileHeader) { h.Method = 99 }}, "compressed in an unknown way"},
-		{packed{name: "torn.json", text: "[" + small + "]", change: func(h *zip.FileHeader) { h.CRC32++ }}, "not what was packed"},
+		{packed{name: "odd.json", text: small, change: func(h *zip.FileHeader) { h.Method = 99 }}, "compressed with an unknown method"},
+		{packed{name: "torn.json", text: "[" + small + "]", change: func(h *zip.FileHeader) { h.CRC32++ }}, "does not match its checksum"},
 		{packed{name: "bad.json", text: "\xff\xff\xff", change: func(h *zip.FileHeader) { h.Method = zip.Deflate }}, "it is damaged"},
 		{packed{name: "words.json", text: `[{"id":"c1","mapping":{}},{"id":"c2","mapping":tru}]`}, "it is not JSON from its byte"},
 	} {

@@ -14,8 +14,8 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// deaths is the number of writes at which the program is killed in turn; a whole turn takes fewer.
-const deaths = 60
+// kills is the number of writes at which the program is killed in turn; a whole turn takes fewer.
+const kills = 60
 
 // TestAtMostOnceHoweverItIsKilled kills the program before and after each of its writes, while a turn calls tools with
 // and without effects. However it is killed, no call with effects runs twice unless a person decides so, verify finds
@@ -29,14 +29,14 @@ func TestAtMostOnceHoweverItIsKilled(t *testing.T) {
 		}
 	}
 	whole := false
-	for first := int64(1); first < deaths && !whole; first++ {
+	for first := int64(1); first < kills && !whole; first++ {
 		for _, n := range second {
 			whole = diesTwice(t, first, n, false)
 			diesTwice(t, first, n, true)
 		}
 	}
 	if !whole {
-		t.Errorf("the turn does not end within %d writes", deaths)
+		t.Errorf("the turn does not end within %d writes", kills)
 	}
 }
 
@@ -127,8 +127,8 @@ func (w *env) checkAfterKills(first, second int64) {
 	}
 	sent := w.provider.requests()
 	last := sent[len(sent)-1]
-	if asked, told := strings.Count(last, `"type":"tool_use"`), strings.Count(last, `"type":"tool_result"`); asked != told {
-		w.t.Errorf("after %d and %d writes the next request has %d calls and %d results", first, second, asked, told)
+	if asked, results := strings.Count(last, `"type":"tool_use"`), strings.Count(last, `"type":"tool_result"`); asked != results {
+		w.t.Errorf("after %d and %d writes the next request has %d calls and %d results", first, second, asked, results)
 	}
 	w.clean()
 }

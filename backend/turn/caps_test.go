@@ -75,7 +75,7 @@ func TestNowIsPinned(t *testing.T) {
 		t.Errorf("%q", texts[n-2:])
 	}
 	if strings.Contains(strings.Join(texts[:len(texts)-2], ""), "[Now: ") {
-		t.Error("the prefix holds a date")
+		t.Error("the prefix contains a date")
 	}
 	w.clean()
 }

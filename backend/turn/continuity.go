@@ -41,9 +41,9 @@ func (r *run) noteContinuity(m *prompt.Manifest) {
 	switch {
 	case r.continues != nil:
 		m.Notes = append(m.Notes[:len(m.Notes):len(m.Notes)], fmt.Sprintf(
-			"Only what is new was sent: the provider holds the other %s (tools.provider_continuity).", display.Count(r.continues.Messages, "message", "messages")))
+			"Only what is new was sent: the provider has stored the other %s (tools.provider_continuity).", display.Count(r.continues.Messages, "message", "messages")))
 	case r.forgotten:
-		m.Notes = append(m.Notes[:len(m.Notes):len(m.Notes)], "All of it was sent: the provider had forgotten what it held of this turn.")
+		m.Notes = append(m.Notes[:len(m.Notes):len(m.Notes)], "All of it was sent: the provider no longer had the earlier part of this turn.")
 	}
 }
 

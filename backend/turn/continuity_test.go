@@ -49,7 +49,7 @@ func TestStepsContinueTheProvidersContext(t *testing.T) {
 				t.Errorf("after it has forgotten: %q", last)
 			}
 			notes := strings.Join(w.manifest(got.ID).Notes, " ")
-			if strings.Contains(notes, "Only what is new was sent") != (continued && !c.forgets) || strings.Contains(notes, "had forgotten") != c.forgets {
+			if strings.Contains(notes, "Only what is new was sent") != (continued && !c.forgets) || strings.Contains(notes, "no longer had") != c.forgets {
 				t.Errorf("the manifest says %q", notes)
 			}
 			w.clean()

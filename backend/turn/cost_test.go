@@ -23,7 +23,7 @@ func TestACostIsStoredWithItsAnswer(t *testing.T) {
 	if err != nil || len(steps) != 2 || steps[0].Usage.Cost.USD != 11 || steps[1].Usage.Cost.USD != 11 {
 		t.Errorf("%+v %v", steps, err)
 	}
-	source = "" // no price is known any more
+	source = "" // a price is no longer known
 	w.provider.script(call{events: []string{text("free"), done, usage}})
 	if got := w.send("and now?"); got.Usage == nil || got.Usage.Cost.Known() {
 		t.Errorf("%+v", got.Usage)

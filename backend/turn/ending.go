@@ -81,7 +81,7 @@ func judgeStopped(a attempt) ending {
 		return e
 	}
 	e.verdict = verdictFailed
-	e.failure = &chat.Failure{Code: chat.CodeCancelled, Message: "Stopped before an answer arrived. Your message is saved.", Hint: "retry when you like"}
+	e.failure = &chat.Failure{Code: chat.CodeCancelled, Message: "Stopped before an answer arrived. Your message is saved.", Hint: "retry at any time"}
 	return e
 }
 
@@ -93,7 +93,7 @@ func judgeError(a attempt, f *chat.Failure, cause error) ending {
 		step: chat.StepOutcome{Status: chat.StepFailed, Code: f.Code, Message: f.Message},
 	}
 	if a.result.Status == chat.StepIncomplete || (a.err == nil && !a.result.Terminal) {
-		e.step.Status, e.step.Reason = chat.StepIncomplete, "the stream was cut"
+		e.step.Status, e.step.Reason = chat.StepIncomplete, "the stream was cut off"
 	}
 	if llm.IsTooLong(cause) {
 		e.step.Status, e.step.Reason = chat.StepIncomplete, "too long"
@@ -208,7 +208,7 @@ func hintFor(e *llm.Error) string {
 		}
 		return "wait a little, then retry"
 	case chat.CodeTooLarge:
-		return "lower budget.working_set_tokens, or set the model's context_limit to what it really is"
+		return "lower budget.working_set_tokens, or set the model's context_limit to its actual value"
 	case chat.CodeUnavailable:
 		return "check that the server is running and its address is right, then retry"
 	case chat.CodeToolCall:

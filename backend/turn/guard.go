@@ -46,7 +46,7 @@ func (r *run) newDecoder() *guarded {
 	return d
 }
 
-// accountOf is the account of a call of a model with an input of so many tokens.
+// accountOf is the account of a call of a model with an input of this many tokens.
 func accountOf(m Model, sent int) account {
 	return account{most: max(m.Limits.ContextLimit, 2*sent), cost: m.Cost}
 }

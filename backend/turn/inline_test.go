@@ -19,8 +19,8 @@ func (w *env) sendInLine(ctx context.Context, words string, patience time.Durati
 	})
 }
 
-// Messages that are sent while an answer is running wait for it and are sent in the order of their arrival. Who has no
-// patience, or is cancelled, leaves the line without sending and without stopping the others.
+// Messages that are sent while an answer is running wait for it and are sent in the order of their arrival. A caller
+// whose time runs out, or that is cancelled, leaves the queue without sending and without stopping the others.
 func TestMessagesWaitInLine(t *testing.T) {
 	w := newEnv(t)
 	gate, begun := make(chan struct{}), make(chan struct{}, 1)
@@ -77,7 +77,7 @@ func TestMessagesWaitInLine(t *testing.T) {
 	w.clean()
 }
 
-// What is busy for another reason than a running answer is reported at once.
+// CodeBusy for another reason than a running answer is reported at once.
 func TestTheLineIsOnlyForRunningAnswers(t *testing.T) {
 	w := newEnv(t)
 	attempts := 0

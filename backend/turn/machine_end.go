@@ -39,7 +39,7 @@ func (r *run) endWithoutStream(cause error) state {
 	return r.fail
 }
 
-// failWith ends a run for a reason of our own: over budget, a full disk. If the run was cancelled, that is the reason
+// failWith ends a run for a reason in this program: over budget, a full disk. If the run was cancelled, that is the reason
 // instead of err.
 func (r *run) failWith(ctx context.Context, err error) state {
 	if cause := context.Cause(ctx); cause != nil {
@@ -80,7 +80,7 @@ func (r *run) learn(u *chat.Usage) {
 	}
 	ep := r.model.Endpoint
 	if err := r.e.contexts.ObserveCalibration(context.Background(), ep.Provider, ep.ModelID, r.context.Tokens(), u.InputTokens); err != nil {
-		r.e.log.Warn("the provider's token count could not be learned from", "err", err)
+		r.e.log.Warn("the provider's token count could not be used for calibration", "err", err)
 	}
 }
 

@@ -28,7 +28,7 @@ func promptProject(p chat.Project, ok bool) *prompt.Project {
 }
 
 // scopeOf is the scope of a session's memory with a provider: the session's own setting; otherwise the project's
-// sessions, or the configured scope if that is wider or there is no project. Recall sends nothing to anybody, so without
+// sessions, or the configured scope if that is wider or there is no project. Recall sends nothing, so without
 // a project it searches all sessions until the user has chosen a scope.
 func (e *Engine) scopeOf(s chat.Session, inProject bool, provider string) chat.Scope {
 	own, configured := s.MemoryScope, e.settings().Scope

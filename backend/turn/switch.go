@@ -11,7 +11,7 @@ import (
 type Switch struct {
 	prompt.Adaptation
 	OldTokens, NewTokens int
-	// Refused says why the conversation does not fit the other model at all.
+	// Refused says why the conversation cannot fit the other model.
 	Refused error
 }
 

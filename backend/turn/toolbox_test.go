@@ -209,8 +209,8 @@ func (w *env) ended(id chat.TurnID) chat.Turn {
 	}
 }
 
-// told returns the tool results in the final answer of a turn.
-func told(t chat.Turn) (out []string) {
+// toolResults returns the tool results in the final answer of a turn.
+func toolResults(t chat.Turn) (out []string) {
 	if t.Assistant == nil {
 		return nil
 	}

@@ -141,7 +141,7 @@ func (e *Engine) decision(call chat.CallRecord, c CallChoice, op string) (chat.C
 	case chat.DecisionDeny, chat.DecisionNever:
 		d.Result = errorResult(deniedWords)
 		if c.Decision == chat.DecisionNever && call.Source == "" {
-			return d, chat.Errorf(chat.CodeInvalid, op, "There is no tool of that name to forbid.").WithHint("deny the call")
+			return d, chat.Errorf(chat.CodeInvalid, op, "There is no tool of that name.").WithHint("deny the call")
 		}
 	case chat.DecisionOnce, chat.DecisionSession, chat.DecisionAlways:
 		if !there {
@@ -161,7 +161,7 @@ func (e *Engine) decision(call chat.CallRecord, c CallChoice, op string) (chat.C
 
 func definitionChanged(call chat.CallRecord, op string) error {
 	return chat.Errorf(chat.CodeConflict, op, "The definition of the tool %s changed, so nothing was decided.", call.Name).
-		WithHint("look at it again, then decide")
+		WithHint("review it again, then decide")
 }
 
 // remember stores a decision for later calls.

@@ -37,10 +37,10 @@ var (
 
 // runningCall is a call that runs in this process.
 type runningCall struct {
-	cancel context.CancelCauseFunc
-	mu     sync.Mutex
-	at     tools.Progress
-	told   time.Time
+	cancel   context.CancelCauseFunc
+	mu       sync.Mutex
+	at       tools.Progress
+	reported time.Time
 }
 
 // unrecorded is an ended call whose end could not be saved.
@@ -117,7 +117,7 @@ func (e *Engine) execute(ctx context.Context, b chat.ToolBatch, c chat.CallRecor
 	}
 }
 
-// mayExecute refuses a call that was requested elsewhere and that nobody has allowed here since the program started,
+// mayExecute refuses a call that was requested elsewhere and that was not allowed here since the program started,
 // whatever its records say, because an import can contain any record. The user decides.
 func (e *Engine) mayExecute(ctx context.Context, b chat.ToolBatch, c chat.CallRecord) (bool, error) {
 	e.mu.Lock()
@@ -341,9 +341,9 @@ func (e *Engine) progressed(b chat.ToolBatch, id chat.ToolCallID, live *runningC
 	p.Message = display.Shorten(p.Message, most)
 	live.mu.Lock()
 	live.at = p
-	tell := time.Since(live.told) >= callProgressEvery
+	tell := time.Since(live.reported) >= callProgressEvery
 	if tell {
-		live.told = time.Now()
+		live.reported = time.Now()
 	}
 	live.mu.Unlock()
 	if tell {

@@ -113,7 +113,7 @@ func (r *run) commitCalls(ctx context.Context, b chat.ToolBatch, n int) state {
 	return r.nextStep(ctx, n)
 }
 
-// nextStep requests the next step, with the results of the n-th batch. If a model calls tools although it was told
+// nextStep requests the next step, with the results of the n-th batch. If a model calls tools although it was asked
 // that no more will run, its answer ends.
 func (r *run) nextStep(_ context.Context, n int) state {
 	if n > r.e.maxSteps()+1 {

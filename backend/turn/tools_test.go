@@ -32,8 +32,8 @@ func TestToolLoop(t *testing.T) {
 	got := w.send("go")
 	w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "I look. \n\nAll done.")
 	want := []string{`a false did read{"n":1}`, `b false did write{"n":2}`, `c false did read{"n":3}`}
-	if !slices.Equal(told(got), want) || !slices.Equal(w.tools.calls(), []string{`read{"n":1}`, `write{"n":2}`, `read{"n":3}`}) {
-		t.Errorf("results %q, ran %q", told(got), w.tools.calls())
+	if !slices.Equal(toolResults(got), want) || !slices.Equal(w.tools.calls(), []string{`read{"n":1}`, `write{"n":2}`, `read{"n":3}`}) {
+		t.Errorf("results %q, ran %q", toolResults(got), w.tools.calls())
 	}
 	sent := w.provider.requests()
 	if len(sent) != 3 || !strings.Contains(sent[0], `"tools":["box__write","box__read"]`) || strings.Contains(sent[0], "did read") {
@@ -49,7 +49,7 @@ func TestToolLoop(t *testing.T) {
 	}
 	shown := slices.IndexFunc(w.seen.changed(), func(c chat.Change) bool { return c.Kind == chat.ChangeSettings })
 	if w.called.Load() != 2 || shown < 0 {
-		t.Errorf("that the model calls tools was recorded %d times; the window was told: %v", w.called.Load(), shown >= 0)
+		t.Errorf("the ability to call tools was recorded %d times; the window was notified: %v", w.called.Load(), shown >= 0)
 	}
 	if b := w.batch(got.ID); b.State != chat.BatchCommitted || b.Calls[0].Runs != 1 || b.Calls[0].Decision != chat.DecisionAlways {
 		t.Errorf("%+v", b)
@@ -111,8 +111,8 @@ func TestACallWaitsForADecision(t *testing.T) {
 			w.decide(call, decision)
 			got = w.ended(got.ID)
 			w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "May I?\n\n So be it.")
-			if (len(w.tools.calls()) == 1) != ran || strings.Contains(told(got)[0], "did not allow") == ran {
-				t.Errorf("ran %q, results %q", w.tools.calls(), told(got))
+			if (len(w.tools.calls()) == 1) != ran || strings.Contains(toolResults(got)[0], "did not allow") == ran {
+				t.Errorf("ran %q, results %q", w.tools.calls(), toolResults(got))
 			}
 			if kept := len(w.tools.kept) == 1; kept != decision.Lasts() || kept && (w.tools.kept[0].Session != "") != (decision == chat.DecisionSession) {
 				t.Errorf("kept %+v", w.tools.kept)
@@ -125,7 +125,7 @@ func TestACallWaitsForADecision(t *testing.T) {
 	}
 }
 
-// If two decisions are made about the same call, one wins and the other is told so. A decision about a definition
+// If two decisions are made about the same call, one wins and the other gets an error. A decision about a definition
 // other than the current one is refused.
 func TestOneDecisionWins(t *testing.T) {
 	w := withTools(t)
@@ -193,15 +193,15 @@ func TestCallsThatCannotRun(t *testing.T) {
 			w.answers([]string{text("I see.")})
 			got := w.send("go")
 			w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "I see.")
-			if len(w.tools.calls()) != 0 || !strings.Contains(told(got)[0], c.want) || !strings.HasPrefix(told(got)[0], "a true ") {
-				t.Errorf("ran %q, results %q", w.tools.calls(), told(got))
+			if len(w.tools.calls()) != 0 || !strings.Contains(toolResults(got)[0], c.want) || !strings.HasPrefix(toolResults(got)[0], "a true ") {
+				t.Errorf("ran %q, results %q", w.tools.calls(), toolResults(got))
 			}
 			w.clean()
 		})
 	}
 }
 
-// A model that never stops calling tools is told to answer; if it still calls, its answer ends.
+// A model that never stops calling tools is asked to answer; if it still calls tools, its answer ends.
 func TestTheLoopEnds(t *testing.T) {
 	w := withTools(t)
 	w.tools.allow("read")
@@ -211,7 +211,7 @@ func TestTheLoopEnds(t *testing.T) {
 	}
 	got := w.send("go")
 	w.is(got, chat.PhaseResponseFinalized, chat.OutcomePaused, "")
-	said := told(got)
+	said := toolResults(got)
 	if len(w.tools.calls()) != 2 || len(said) != 4 || !strings.Contains(said[2], "limit of 2 steps") || !strings.Contains(said[3], "limit of 2 steps") {
 		t.Errorf("ran %q, results %q", w.tools.calls(), said)
 	}
@@ -230,8 +230,8 @@ func TestSixteenSteps(t *testing.T) {
 	}
 	w.answers([]string{text("end")})
 	got := w.send("go")
-	if got.Outcome != chat.OutcomeCompleted || len(w.tools.calls()) != 16 || len(told(got)) != 16 {
-		t.Errorf("%s %q: %d calls, %d results", got.Phase, got.Outcome, len(w.tools.calls()), len(told(got)))
+	if got.Outcome != chat.OutcomeCompleted || len(w.tools.calls()) != 16 || len(toolResults(got)) != 16 {
+		t.Errorf("%s %q: %d calls, %d results", got.Phase, got.Outcome, len(w.tools.calls()), len(toolResults(got)))
 	}
 	w.clean()
 }
@@ -316,7 +316,7 @@ func TestHowCallsEnd(t *testing.T) {
 					return
 				}
 				w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
-				if said := told(got)[0]; !strings.Contains(said, c.words) || strings.Contains(said, "secret") {
+				if said := toolResults(got)[0]; !strings.Contains(said, c.words) || strings.Contains(said, "secret") {
 					t.Errorf("results %q", said)
 				}
 				if runs := w.batch(got.ID).Calls[0].Runs; tool == "read" && runs != c.runs {
@@ -391,8 +391,8 @@ func TestResolveCall(t *testing.T) {
 			}
 			got = w.ended(got.ID)
 			w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
-			if !strings.HasPrefix(told(got)[0], c.want) || len(w.tools.calls()) != c.runs {
-				t.Errorf("results %q, ran %q", told(got), w.tools.calls())
+			if !strings.HasPrefix(toolResults(got)[0], c.want) || len(w.tools.calls()) != c.runs {
+				t.Errorf("results %q, ran %q", toolResults(got), w.tools.calls())
 			}
 			if chat.CodeOf(w.engine.ResolveCall(t.Context(), resolution)) != chat.CodeConflict {
 				t.Error("it was resolved twice")
@@ -451,8 +451,8 @@ func TestStopKeepsAResultThatWasNotSaved(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.is(got, chat.PhaseResponseFinalized, chat.OutcomeStopped, "")
-	if len(told(got)) != 1 || !strings.HasPrefix(told(got)[0], "a false did write") {
-		t.Errorf("results %q", told(got))
+	if len(toolResults(got)) != 1 || !strings.HasPrefix(toolResults(got)[0], "a false did write") {
+		t.Errorf("results %q", toolResults(got))
 	}
 	w.clean()
 }
@@ -479,7 +479,7 @@ func TestDecisionsAboutAWaitingTurn(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.is(got, chat.PhaseResponseFinalized, map[string]chat.Outcome{"stop": chat.OutcomeStopped, "keep": chat.OutcomeKept}[name], "Hm.")
-			if said := told(got); len(said) != 2 || said[0] != "r false did read{}" || !strings.HasPrefix(said[1], "a true Not run: the user stopped") {
+			if said := toolResults(got); len(said) != 2 || said[0] != "r false did read{}" || !strings.HasPrefix(said[1], "a true Not run: the user stopped") {
 				t.Errorf("results %q", said)
 			}
 			if b := w.batch(got.ID); b.State != chat.BatchCommitted || b.Calls[1].Decision != chat.DecisionNotRun {
@@ -521,14 +521,14 @@ func TestDecisionsAboutAWaitingTurn(t *testing.T) {
 		}
 		got = w.wait(h)
 		w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "without")
-		if len(told(got)) != 0 || len(w.tools.calls()) != 0 {
-			t.Errorf("results %q, ran %q", told(got), w.tools.calls())
+		if len(toolResults(got)) != 0 || len(w.tools.calls()) != 0 {
+			t.Errorf("results %q, ran %q", toolResults(got), w.tools.calls())
 		}
 		w.clean()
 	})
 }
 
-// If a turn is stopped while a call with effects runs, the outcome is unknown, and the model is told so.
+// If a turn is stopped while a call with effects runs, the outcome is unknown, and the model is informed.
 func TestStopWhileACallRuns(t *testing.T) {
 	w := withTools(t)
 	w.tools.allow("write")
@@ -546,7 +546,7 @@ func TestStopWhileACallRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.is(got, chat.PhaseResponseFinalized, chat.OutcomeStopped, "Hm.")
-	if said := told(got); len(said) != 2 || !strings.HasPrefix(said[0], "a true The outcome") || !strings.HasPrefix(said[1], "b true Not run") {
+	if said := toolResults(got); len(said) != 2 || !strings.HasPrefix(said[0], "a true The outcome") || !strings.HasPrefix(said[1], "b true Not run") {
 		t.Errorf("results %q", said)
 	}
 	w.clean()
@@ -603,8 +603,8 @@ func TestAFailureAfterTools(t *testing.T) {
 			w.is(got, chat.PhaseResponding, chat.OutcomeIncomplete, "")
 			if how == "keep" {
 				kept, err := w.engine.Keep(t.Context(), got.ID)
-				if err != nil || len(told(kept)) != 1 {
-					t.Fatalf("%v %q", err, told(kept))
+				if err != nil || len(toolResults(kept)) != 1 {
+					t.Fatalf("%v %q", err, toolResults(kept))
 				}
 				w.clean()
 				return
@@ -618,8 +618,8 @@ func TestAFailureAfterTools(t *testing.T) {
 			got = w.wait(h)
 			w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "done")
 			sent := w.provider.requests()
-			if len(w.tools.calls()) != 1 || len(told(got)) != 1 || !strings.Contains(sent[len(sent)-1], "did write") {
-				t.Errorf("ran %q, results %q", w.tools.calls(), told(got))
+			if len(w.tools.calls()) != 1 || len(toolResults(got)) != 1 || !strings.Contains(sent[len(sent)-1], "did write") {
+				t.Errorf("ran %q, results %q", w.tools.calls(), toolResults(got))
 			}
 			w.clean()
 		})
@@ -850,8 +850,8 @@ func TestACallsTimeLimitExcludesQuestions(t *testing.T) {
 	w.answers([]string{asks("a", "box__write", `{}`)}, []string{text("ok")})
 	got := w.send("go")
 	w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
-	if want := "a false cut off: false, allowed as it is: true"; told(got)[0] != want {
-		t.Errorf("results %q", told(got))
+	if want := "a false cut off: false, allowed as it is: true"; toolResults(got)[0] != want {
+		t.Errorf("results %q", toolResults(got))
 	}
 	w.clean()
 }

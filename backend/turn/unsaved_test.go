@@ -126,9 +126,9 @@ func (w *env) now(id chat.TurnID) chat.Turn {
 	return t
 }
 
-// TestAWholeAnswerBecomesFinalByItself: saving it is retried with growing pauses until the database accepts it. It is
+// TestAWholeAnswerBecomesFinalAutomatically: saving it is retried with growing pauses until the database accepts it. It is
 // saved once, without asking the user or the provider again.
-func TestAWholeAnswerBecomesFinalByItself(t *testing.T) {
+func TestAWholeAnswerBecomesFinalAutomatically(t *testing.T) {
 	for name, c := range map[string]struct {
 		refuse int
 		not    time.Duration // it cannot be saved before this
@@ -263,7 +263,7 @@ func TestKeepSavesAWholeAnswer(t *testing.T) {
 	newFullDisk(t, 2, func(w *env, _ *refusing, _ func(int) *refusing) {
 		w.provider.script(answer("precious"))
 		id := w.unsaved("hi")
-		synctest.Wait() // it was refused once more
+		synctest.Wait() // it was refused again
 		kept, err := w.engine.Keep(context.Background(), id)
 		if err != nil {
 			t.Fatal(err)

@@ -118,9 +118,9 @@ func textsOf(m prompt.Manifest, again []prompt.Text) []prompt.Text {
 
 func (e *Engine) whyDifferent(m prompt.Manifest) string {
 	if m.Inputs.RedactionRules != e.settings().RedactionRules {
-		return "The redaction rules have changed since: what was replaced then cannot be told exactly."
+		return "The redaction rules have changed since then, so what was replaced is not known exactly."
 	}
-	return "What is stored no longer gives the same context: a record was changed. Run verify."
+	return "The stored records no longer produce the same context: a record was changed. Run verify."
 }
 
 // reassemble assembles a context again from its manifest, and counts the passages that do not exist here.

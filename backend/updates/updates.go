@@ -123,7 +123,7 @@ func (c *Checker) Run(ctx context.Context, wake <-chan struct{}, checked func())
 func (c *Checker) check(ctx context.Context) (Result, error) {
 	feed := c.Feed()
 	if feed == "" {
-		return Result{}, chat.Errorf(chat.CodeConfig, op, "No release feed is configured, so no request was sent.").WithHint("set updates.url to the address of one, such as the list of releases that GitHub or Gitea has of a project")
+		return Result{}, chat.Errorf(chat.CodeConfig, op, "No release feed is configured, so no request was sent.").WithHint("set updates.url to the address of one, such as the list of a project's releases on GitHub or Gitea")
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
@@ -194,7 +194,7 @@ func newestOf(body []byte) (version, page string, err error) {
 		err = json.Unmarshal(body, &list)
 	}
 	if err != nil {
-		return "", "", errors.New("it is not JSON of a release, or of a list of them")
+		return "", "", errors.New("it is not the JSON of a release or of a list of releases")
 	}
 	for _, e := range list {
 		v := semantic(e.TagName)
@@ -212,7 +212,7 @@ func newestOf(body []byte) (version, page string, err error) {
 		}
 	}
 	if version == "" {
-		return "", "", errors.New("it names no finished release with a version such as 1.2.3")
+		return "", "", errors.New("it contains no final release with a version such as 1.2.3")
 	}
 	return version, page, nil
 }

@@ -108,7 +108,7 @@ func TestFailuresAreReported(t *testing.T) {
 		"missing":    {at(404, nil, ""), chat.CodeProvider, "answered 404 Not Found"},
 		"moved":      {at(301, http.Header{"Location": {elsewhere.URL}}, ""), chat.CodeProvider, "has moved to " + elsewhere.URL},
 		"a page":     {at(200, nil, "<html>"), chat.CodeProvider, "is not a release feed"},
-		"no release": {at(200, nil, `[{"tag_name":"nightly"}]`), chat.CodeProvider, "names no finished release"},
+		"no release": {at(200, nil, `[{"tag_name":"nightly"}]`), chat.CodeProvider, "contains no final release"},
 		"too long":   {at(200, nil, strings.Repeat(" ", maxFeed+1)), chat.CodeProvider, "longer than 4 MB"},
 	} {
 		k := checker(c.url, "1.0.0")
@@ -132,19 +132,19 @@ func (a answers) RoundTrip(r *http.Request) (*http.Response, error) { return a(r
 // Automatic checks run only while they are enabled: at once, and then once a day.
 func TestDailyChecks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var asked, told atomic.Int32
+		var asked, notified atomic.Int32
 		var on atomic.Bool
 		c := checker("https://example.org", "1.0.0")
 		c.Daily = func() bool { return on.Load() }
 		c.Client = &http.Client{Transport: answers(func(*http.Request) (*http.Response, error) { asked.Add(1); return nil, errors.New("no network") })}
 		wake := make(chan struct{})
 		ctx, cancel := context.WithCancel(t.Context())
-		go c.Run(ctx, wake, func() { told.Add(1) })
+		go c.Run(ctx, wake, func() { notified.Add(1) })
 		is := func(want int32, when string) {
 			t.Helper()
 			synctest.Wait()
-			if asked.Load() != want || told.Load() != want {
-				t.Errorf("%s: asked %d times, reported %d times, want %d", when, asked.Load(), told.Load(), want)
+			if asked.Load() != want || notified.Load() != want {
+				t.Errorf("%s: asked %d times, reported %d times, want %d", when, asked.Load(), notified.Load(), want)
 			}
 		}
 		time.Sleep(50 * time.Hour)

@@ -23,7 +23,7 @@ type small struct {
 
 func newSmall(dimension int) (*small, error) {
 	noText := func(context.Context, string) ([]float32, error) {
-		return nil, errors.New("texts are not embedded here")
+		return nil, errors.New("this collection does not embed texts")
 	}
 	c, err := chromem.NewDB().CreateCollection("units", nil, noText)
 	return &small{collection: c, dims: dimension}, err

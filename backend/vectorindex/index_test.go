@@ -66,7 +66,7 @@ func TestIdleShardsAreReleased(t *testing.T) {
 	}
 }
 
-func TestClosedIndexHoldsNothing(t *testing.T) {
+func TestClosedIndexIsEmpty(t *testing.T) {
 	b, _, timer := newTimed(variants[1])
 	b.fill(10)
 	b.search(t, "")

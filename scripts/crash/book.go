@@ -30,23 +30,23 @@ type book struct {
 type effect int
 
 const (
-	unknown effect = iota // it was running when the program died: done once, or not at all
-	told                  // the program reported it as stored
-	refused               // the program reported that it was not stored
+	unknown      effect = iota // it was running when the program died: done once, or not at all
+	acknowledged               // the program reported it as stored
+	refused                    // the program reported that it was not stored
 )
 
 // prompt is a message that was sent.
 type prompt struct {
-	number  int
-	text    string
-	effect  effect
-	begun   int // book time when the command started
-	told    int // book time of the acknowledgement
-	session string
-	branch  string
-	turn    string
-	seq     int64
-	aimed   string // the session it was sent to, empty for a new one
+	number       int
+	text         string
+	effect       effect
+	begun        int // book time when the command started
+	acknowledged int // book time of the acknowledgement
+	session      string
+	branch       string
+	turn         string
+	seq          int64
+	aimed        string // the session it was sent to, empty for a new one
 
 	steps       map[string]*stream // what frames reported, by step
 	final       string             // text of an answer that was reported as final
@@ -137,7 +137,7 @@ func (b *book) stays(at *prompt) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	p := b.byNumber[at.number]
-	return p != nil && p.session != "" && p.effect == told
+	return p != nil && p.session != "" && p.effect == acknowledged
 }
 
 // event is a line of --events.
@@ -167,8 +167,8 @@ func (b *book) acknowledge(p *prompt, line []byte) error {
 	defer b.mu.Unlock()
 	switch e.Event {
 	case "accepted":
-		if p.effect != told {
-			p.effect, p.told, p.session, p.branch, p.turn, p.seq = told, b.tick(), e.Session, e.Branch, e.Turn, e.TurnSeq
+		if p.effect != acknowledged {
+			p.effect, p.acknowledged, p.session, p.branch, p.turn, p.seq = acknowledged, b.tick(), e.Session, e.Branch, e.Turn, e.TurnSeq
 			b.turns = append(b.turns, e.Turn)
 			if !slices.Contains(b.sessions, e.Session) {
 				b.sessions = append(b.sessions, e.Session)
@@ -178,7 +178,7 @@ func (b *book) acknowledge(p *prompt, line []byte) error {
 		p.frame(e)
 	case "settled":
 		switch {
-		case p.effect != told && e.Error != nil && definite(e.Error.Code):
+		case p.effect != acknowledged && e.Error != nil && definite(e.Error.Code):
 			p.effect = refused
 		case e.Outcome == "completed" && e.Turn == p.turn:
 			p.final, p.finalText = e.Text, true
@@ -247,7 +247,7 @@ func (b *book) settle(f *fact, r result) {
 	switch {
 	case json.Unmarshal([]byte(r.stdout), &doc) != nil:
 	case r.code == 0:
-		f.effect = told
+		f.effect = acknowledged
 	case doc.Error != nil && definite(doc.Error.Code):
 		f.effect = refused
 	}
@@ -262,12 +262,12 @@ func (b *book) titles(session string) (may []string, must bool) {
 	for _, f := range b.facts {
 		if f.kind == "title" && f.subject == session && f.effect != refused {
 			of = append(of, f)
-			must = must || f.effect == told
+			must = must || f.effect == acknowledged
 		}
 	}
 	for _, f := range of {
 		over := slices.ContainsFunc(of, func(later *fact) bool {
-			return later.effect == told && f.ended > 0 && later.begun > f.ended
+			return later.effect == acknowledged && f.ended > 0 && later.begun > f.ended
 		})
 		if !over {
 			may = append(may, f.text)
@@ -322,6 +322,6 @@ func (b *book) overheard(p *prompt, stdout, answer string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if p.effect == unknown && strings.Contains(stdout, answer[:16]) {
-		p.effect, p.told = told, b.tick()
+		p.effect, p.acknowledged = acknowledged, b.tick()
 	}
 }

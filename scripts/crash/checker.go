@@ -164,7 +164,7 @@ func (o *checker) prompts(turns map[string]shownTurn, all, recovered bool) {
 // branch with the same prompt, which refers to the turn it repeats.
 func (o *checker) stored(p *prompt, copies []shownTurn, turns map[string]shownTurn) {
 	switch n := len(copies); {
-	case p.effect == told && n == 0:
+	case p.effect == acknowledged && n == 0:
 		o.add("LOST: prompt %d (turn %s) was acknowledged and is not there", p.number, p.turn)
 	case p.effect == refused && n > 0:
 		o.add("prompt %d was refused and is there", p.number)
@@ -194,7 +194,7 @@ func (o *checker) order() {
 			continue
 		}
 		before := last[p.branch]
-		if before != nil && before.told < p.begun && before.seq >= p.seq {
+		if before != nil && before.acknowledged < p.begun && before.seq >= p.seq {
 			o.add("prompt %d (#%d) was acknowledged before prompt %d (#%d) was sent", before.number, before.seq, p.number, p.seq)
 		}
 		if before == nil || p.seq > before.seq {

@@ -88,14 +88,14 @@ func pick(rng *rand.Rand, from ...string) string { return from[rng.IntN(len(from
 // killing is a running loop.
 type killing struct {
 	*kills
-	home *home
-	book *book
-	out  *outcome
-	host *process
-	life context.Context // ends when the commands of a round are to be killed
-	born int             // how often the program became ready
-	told chan struct{}   // has room for one signal: an event was reported
-	seen atomic.Int64    // events reported in this round
+	home         *home
+	book         *book
+	out          *outcome
+	host         *process
+	life         context.Context // ends when the commands of a round are to be killed
+	born         int             // how often the program became ready
+	acknowledged chan struct{}   // has room for one signal: an event was reported
+	seen         atomic.Int64    // events reported in this round
 }
 
 func (k *kills) run(ctx context.Context) (outcome, error) {
@@ -105,7 +105,7 @@ func (k *kills) run(ctx context.Context) (outcome, error) {
 		return out, err
 	}
 	h.Env = append(h.Env, k.faults...)
-	l := &killing{kills: k, home: h, book: newBook(), out: &out, told: make(chan struct{}, 1)}
+	l := &killing{kills: k, home: h, book: newBook(), out: &out, acknowledged: make(chan struct{}, 1)}
 	l.book.first, l.book.tags = k.first, k.tags
 	for n := range k.restarts {
 		if err := l.live(ctx, k.schedule(n)); err != nil {
@@ -133,7 +133,7 @@ func (l *killing) sum() string {
 	defer l.book.mu.Unlock()
 	prompts, frames, durable, facts := 0, 0, int64(0), 0
 	for _, p := range l.book.prompts {
-		if p.effect == told {
+		if p.effect == acknowledged {
 			prompts++
 		}
 		for _, s := range p.steps {
@@ -142,7 +142,7 @@ func (l *killing) sum() string {
 		}
 	}
 	for _, f := range l.book.facts {
-		if f.effect == told {
+		if f.effect == acknowledged {
 			facts++
 		}
 	}
@@ -201,7 +201,7 @@ func (l *killing) await(lines int, done <-chan struct{}) {
 	late := time.After(longestRound)
 	for l.seen.Load() < int64(lines) {
 		select {
-		case <-l.told:
+		case <-l.acknowledged:
 		case <-l.host.Ended:
 			return
 		case <-done:
@@ -223,7 +223,7 @@ func (l *killing) noting(f func([]byte) error) func([]byte) {
 		}
 		l.seen.Add(1)
 		select {
-		case l.told <- struct{}{}:
+		case l.acknowledged <- struct{}{}:
 		default:
 		}
 	}

@@ -66,7 +66,7 @@ var scenarios = []scenario{
 	},
 	{name: "fork", before: []step{began, sends(kindGood, "--session", "SESSION")}, verb: step{args: []string{"fork", "TURN", "--label", "what if"}}},
 	{name: "archive", before: []step{began}, verb: step{args: []string{"sessions", "archive", "SESSION"}}},
-	{name: "a job given up", before: []step{began, sends(kindGood, "--session", "SESSION")}, verb: step{args: []string{"jobs", "kill", "4"}}},
+	{name: "a dismissed job", before: []step{began, sends(kindGood, "--session", "SESSION")}, verb: step{args: []string{"jobs", "dismiss", "4"}}},
 	{name: "a conversation", before: []step{began}, verb: step{args: []string{"chat", "--session", "SESSION"}, prompt: kindSlow, types: true}},
 	{name: "pins", before: []step{began, {args: []string{"pin", "SESSION", "Never on a Friday"}}}, verb: step{args: []string{"pin", "SESSION", "Nor on a Monday"}}},
 	{name: "rename", before: []step{began}, verb: step{args: []string{"sessions", "rename", "SESSION", "Orders"}}},
@@ -256,7 +256,7 @@ func (s *stage) die(ctx context.Context, fault, dir string) (found []string, die
 // aftermath checks a copy as it was left, recovers it twice, and continues.
 func (s *stage) aftermath(ctx context.Context, h *home, o *checker) error {
 	if _, err := os.Stat(h.database()); os.IsNotExist(err) {
-		if slices.ContainsFunc(o.book.prompts, func(p *prompt) bool { return p.effect == told }) {
+		if slices.ContainsFunc(o.book.prompts, func(p *prompt) bool { return p.effect == acknowledged }) {
 			o.add("LOST: there is no database")
 		}
 		return nil

@@ -117,7 +117,7 @@ func (o *checker) facts(ctx context.Context, db *sql.DB) error {
 			continue
 		}
 		switch n := stored[f.kind+" "+f.text]; {
-		case f.effect == told && n == 0:
+		case f.effect == acknowledged && n == 0:
 			o.add("LOST: %q was acknowledged and is not there", f.text)
 		case f.effect == refused && n > 0:
 			o.add("%q was refused and is there", f.text)

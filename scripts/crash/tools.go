@@ -30,7 +30,7 @@ type counting struct {
 // new.
 const roundsOfASession = 20
 
-// longestSend limits a message that is sent to a broken disk.
+// longestSend limits the duration of a send with a broken disk.
 const longestSend = 2 * time.Minute
 
 func (r *setup) counting(ctx context.Context, what, dir string, first int) (*counting, error) {
@@ -115,7 +115,7 @@ func (c *counting) aftermath(ctx context.Context, fault string) error {
 		Session string `json:"session_id"`
 	}
 	if err := c.ok(ctx, &sent, next...); err != nil {
-		c.add("%s: the conversation does not go on: %v", fault, err)
+		c.add("%s: the conversation does not continue: %v", fault, err)
 	}
 	c.session = sent.Session
 	if !ends {
@@ -151,7 +151,7 @@ func (c *counting) recover(ctx context.Context) (open, unknown bool, err error) 
 	}
 	if len(waiting.Calls) > 0 {
 		call := waiting.Calls[0]
-		if call.State != "unknown" { // it died before the call was decided; continuing asks the server for its current tools
+		if call.State != "unknown" { // the process died before the call was decided; continuing asks the server for its current tools
 			_, err := c.run(ctx, "continue", call.Turn)
 			return true, false, err
 		}

@@ -78,7 +78,7 @@ func play(w http.ResponseWriter, r *http.Request, step llmtest.Step) {
 
 // isLibrarians recognizes the librarian's requests by the beginnings of its instructions (backend/librarian/prompts).
 func isLibrarians(body []byte) bool {
-	for _, s := range []string{"You keep the memory of a long conversation", "You summarize one stretch", "You shorten the memory"} {
+	for _, s := range []string{"You keep the memory of a long conversation", "You summarize one range of turns", "You shorten the memory"} {
 		if strings.Contains(string(body), s) {
 			return true
 		}

@@ -161,7 +161,7 @@ func goodSummary(body string) string {
 		list, _, _ = strings.Cut(list, `</must_include>`)
 		facts += strings.ReplaceAll(list, `\n`, "\n")
 	}
-	if strings.Contains(body, "You summarize one stretch") {
+	if strings.Contains(body, "You summarize one range of turns") {
 		return "## What happened\nThe boxes were moved.\n\n## Facts\n" + facts
 	}
 	return "## Facts\n" + facts + "\n## Decisions\n\n## Constraints\n\n## Artifacts\n\n## Open tasks\n"

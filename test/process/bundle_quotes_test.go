@@ -60,7 +60,7 @@ func TestALaterBundleCompletesAnImport(t *testing.T) {
 
 // A bundle leaves out the requests that quoted other conversations, unless they are asked for. Imported, either passes
 // verify, and the X-ray shows what the bundle holds and says what is not here.
-func TestABundleHoldsOtherConversationsOnlyOnRequest(t *testing.T) {
+func TestABundleContainsOtherConversationsOnlyOnRequest(t *testing.T) {
 	t.Parallel()
 	h, session, turn := quoting(t)
 	for _, whole := range []bool{false, true} {

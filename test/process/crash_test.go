@@ -86,7 +86,7 @@ func (c crash) check(t *testing.T, h *harness.Home) {
 		held = journalText(t, names[0])
 	}
 	if c.partial && held == "" {
-		t.Fatal("the journal holds no text, but text had arrived")
+		t.Fatal("the journal contains no text, but text had arrived")
 	}
 	before := h.Only(session)
 	if before.User.RenderedText() != "Will this survive?" {

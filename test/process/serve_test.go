@@ -59,7 +59,7 @@ func copyOf(t *testing.T, h *harness.Home) *harness.Home {
 
 // A command prints the same and exits with the same code, whether it opens the data itself or a running program runs
 // it.
-func TestAForwardedCommandBehavesAsAlone(t *testing.T) {
+func TestAForwardedCommandBehavesLikeADirectOne(t *testing.T) {
 	t.Parallel()
 	seed, session, turns := seeded(t, lazily)
 	for name, verb := range map[string]struct {
@@ -84,7 +84,7 @@ func TestAForwardedCommandBehavesAsAlone(t *testing.T) {
 		"keep what is final": {args: []string{"keep", "TURN", "--json"}, code: 1},
 		"retry":              {args: []string{"retry", "TURN"}},
 		"reconcile":          {args: []string{"reconcile", "--json"}},
-		"job":                {args: []string{"jobs", "kill", "999"}, code: 1},
+		"job":                {args: []string{"jobs", "dismiss", "999"}, code: 1},
 		"pause":              {args: []string{"jobs", "pause", "--json"}},
 		"chat":               {stdin: "And when not?\n/pins\n", args: []string{"chat", "--session", "SESSION"}},
 		"backup":             {args: []string{"backup", "copy.db", "--json"}},
@@ -162,8 +162,8 @@ func TestTheServingProgramIsKilled(t *testing.T) {
 	if f := document.Wait().Fails(1, chat.CodeUnavailable); f.Hint == "" {
 		t.Errorf("%+v", f)
 	}
-	told := strings.Split(strings.TrimSpace(events.Wait().Exits(1).Stdout), "\n")
-	first, last := told[0], told[len(told)-1]
+	lines := strings.Split(strings.TrimSpace(events.Wait().Exits(1).Stdout), "\n")
+	first, last := lines[0], lines[len(lines)-1]
 	if !strings.Contains(first, `"event":"accepted"`) || !strings.Contains(last, `"event":"settled","error":{"code":"unavailable"`) {
 		t.Errorf("the events begin with %s and end with %s", first, last)
 	}

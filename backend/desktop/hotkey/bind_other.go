@@ -6,5 +6,5 @@ import "context"
 
 // systemBind: not supported on these systems.
 func systemBind(context.Context, Combination, string, func(string)) (*binding, error) {
-	return nil, errNone("On this system the program cannot have a key of its own yet.")
+	return nil, errNone("Global shortcuts are not supported on this system yet.")
 }

@@ -21,7 +21,7 @@ func systemBind(ctx context.Context, c Combination, described string, pressed fu
 		return bindX11(c, pressed)
 	}
 	if errors.Is(err, errNoPortal) {
-		return nil, errNone("This desktop offers programs no key that works in all windows (it has no portal for global shortcuts).")
+		return nil, errNone("This desktop does not support global shortcuts (it has no portal for them).")
 	}
 	return nil, err
 }

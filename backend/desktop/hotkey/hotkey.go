@@ -105,7 +105,7 @@ func (c Combination) symbol() (sym uint32, name string, ok bool) {
 type binding struct {
 	means Means
 	given string
-	ended <-chan struct{} // closed when the desktop stops delivering it, by itself or after close
+	ended <-chan struct{} // closed when the desktop stops delivering it, on its own or after close
 	close func()
 }
 

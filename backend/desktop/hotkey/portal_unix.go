@@ -167,8 +167,8 @@ func (p *portal) bind(ctx context.Context, c Combination, described string) (ses
 func (p *portal) request(ctx context.Context, token string, call func(options map[string]dbus.Variant) *dbus.Call) (map[string]dbus.Variant, error) {
 	sender := strings.ReplaceAll(strings.TrimPrefix(p.conn.Names()[0], ":"), ".", "_")
 	path := dbus.ObjectPath("/org/freedesktop/portal/desktop/request/" + sender + "/" + token)
-	var told dbus.ObjectPath // portals before 0.9 chose the path themselves
-	if err := call(map[string]dbus.Variant{"handle_token": dbus.MakeVariant(token)}).Store(&told); err != nil {
+	var assigned dbus.ObjectPath // portals before 0.9 chose the path themselves
+	if err := call(map[string]dbus.Variant{"handle_token": dbus.MakeVariant(token)}).Store(&assigned); err != nil {
 		return nil, portalError(err)
 	}
 	for {
@@ -179,7 +179,7 @@ func (p *portal) request(ctx context.Context, token string, call func(options ma
 			if !open {
 				return nil, portalError(errors.New("the session bus ended"))
 			}
-			if s.Name != requestFace+".Response" || s.Path != path && s.Path != told {
+			if s.Name != requestFace+".Response" || s.Path != path && s.Path != assigned {
 				continue
 			}
 			var outcome uint32
@@ -191,7 +191,7 @@ func (p *portal) request(ctx context.Context, token string, call func(options ma
 			case responseDone:
 				return results, nil
 			case responseCancelled:
-				return nil, chat.Errorf(chat.CodeCancelled, "hotkey.portal", "The desktop asked, and the combination was not allowed.").WithHint("switch it off and on again to be asked again")
+				return nil, chat.Errorf(chat.CodeCancelled, "hotkey.portal", "The desktop asked you, and the combination was not allowed.").WithHint("switch it off and on again to be asked again")
 			}
 			return nil, portalError(errors.New("it ended the request"))
 		}

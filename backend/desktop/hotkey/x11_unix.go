@@ -237,6 +237,6 @@ func (c Combination) String() string {
 }
 
 func x11Error(err error) error {
-	return chat.WrapError(chat.CodeUnavailable, "hotkey.x11", err, "The X server did not give the program a key: "+err.Error()+".").
+	return chat.WrapError(chat.CodeUnavailable, "hotkey.x11", err, "The X server did not register the combination: "+err.Error()+".").
 		WithHint("bind the command contextinfinity --quick in the desktop's own keyboard settings")
 }

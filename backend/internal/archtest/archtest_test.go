@@ -143,9 +143,9 @@ func TestAPortIsNotTooLarge(t *testing.T) {
 	}
 }
 
-// TestTheLinterSaysTheSame compares the rules with .golangci.yml: each place that a rule allows, and each import that
+// TestTheLinterHasTheSameRules compares the rules with .golangci.yml: each place that a rule allows, and each import that
 // it restricts, must be named there too.
-func TestTheLinterSaysTheSame(t *testing.T) {
+func TestTheLinterHasTheSameRules(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(moduleRoot(t), ".golangci.yml"))
 	if err != nil {
 		t.Fatal(err)

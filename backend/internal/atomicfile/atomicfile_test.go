@@ -31,7 +31,7 @@ func mustRead(t *testing.T, path string) string {
 	return string(b)
 }
 
-func TestWriteReplacesWithTheAskedPermissions(t *testing.T) {
+func TestWriteReplacesWithTheRequestedPermissions(t *testing.T) {
 	path := oldFile(t)
 	if err := Write(path, []byte("new"), 0o600); err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func TestWriteReplacesWithTheAskedPermissions(t *testing.T) {
 	}
 }
 
-func TestWriteMakesAFileThatIsNotThere(t *testing.T) {
+func TestWriteCreatesAMissingFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new.toml")
 	if err := Write(path, []byte("x"), 0o600); err != nil || mustRead(t, path) != "x" {
 		t.Fatalf("err %v", err)

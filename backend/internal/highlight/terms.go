@@ -154,7 +154,7 @@ func (t Term) inGroups(text string) []Span {
 	return out
 }
 
-// beginsWord reports that the character before a position is no letter, or one of a script written without spaces.
+// beginsWord reports that the character before a position is not a letter, or is one of a script written without spaces.
 func beginsWord(text string, at int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:at])
 	here, _ := utf8.DecodeRuneInString(text[at:])

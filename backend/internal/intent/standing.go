@@ -213,7 +213,7 @@ func ordersForGood(words []clauseWord) bool {
 }
 
 // isHabit reports a statement of how something is done here, or an order, before "never on ...": what happened once, or
-// what others do, is no instruction.
+// what others do, is not an instruction.
 func isHabit(before []clauseWord) bool {
 	first, polite := 0, false
 	for first < len(before)-1 && softeners[before[first].text] {

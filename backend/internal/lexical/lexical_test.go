@@ -82,9 +82,9 @@ func TestTrim(t *testing.T) {
 // mixed generates texts in many scripts, with marks, both widths, digits and symbols.
 var mixed = rapid.StringOfN(rapid.SampledFrom([]rune("aZé9१,。 -'猫数据库サバｻﾊーｰ\u3099ﾞﾟﾀ데이터ㄱกขท\u0E35\u0E48\u0E31ຂ\u0EB9ក\u17D2ឋမ\u103C\u1030Ａ１〇々㍿\uFE0F\U000E0100\u0301")), 0, 40, -1)
 
-// TestIndexHoldsWordsOfQuery: every word and every pair of a query that was cut out of a text between characters is a
+// TestIndexContainsWordsOfQuery: every word and every pair of a query that was cut out of a text between characters is a
 // token of the text or the beginning of one.
-func TestIndexHoldsWordsOfQuery(t *testing.T) {
+func TestIndexContainsWordsOfQuery(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		text := mixed.Draw(rt, "text")
 		cuts := []int{0}

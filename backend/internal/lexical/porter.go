@@ -44,7 +44,7 @@ type porter string
 // ending is a suffix and its replacement.
 type ending struct{ suffix, by string }
 
-// Of several suffixes that a word ends with, the first one in the list counts, whether or not it is replaced.
+// If a word ends with several suffixes, the first one in the list counts, whether or not it is replaced.
 var (
 	secondStep = []ending{
 		{"ational", "ate"},

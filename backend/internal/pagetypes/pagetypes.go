@@ -132,7 +132,7 @@ func (w *writer) writeServices(services []string) error {
 	for _, service := range services {
 		d, known := w.api.types[service]
 		if !known {
-			return fmt.Errorf("%s binds %s, which is no type of %s", appDir, service, apiDir)
+			return fmt.Errorf("%s binds %s, which is not a type of %s", appDir, service, apiDir)
 		}
 		fmt.Fprintln(w)
 		w.comment("", d.doc)
@@ -237,7 +237,7 @@ func (w *writer) typeOf(file *ast.File, t ast.Expr) (string, error) {
 		if name, known := basic[t.Name]; known {
 			return name, nil
 		}
-		return "", fmt.Errorf("%s is no type for the page", t.Name)
+		return "", fmt.Errorf("%s is not a type for the page", t.Name)
 	}
 	return "", fmt.Errorf("a type that is not provided for")
 }
@@ -251,7 +251,7 @@ var basic = map[string]string{
 // package is prefixed with the package's name, unless the package is chat and api has no type of that name.
 func (w *writer) enum(in *source, d declared) (string, error) {
 	if baseName(d.spec.Type) != "string" {
-		return "", fmt.Errorf("%s is no shape and no string", d.name)
+		return "", fmt.Errorf("%s is neither a shape nor a string", d.name)
 	}
 	values := in.values(d.name)
 	if len(values) == 0 {

@@ -158,12 +158,12 @@ func TestUnsupportedTypes(t *testing.T) {
 	for more, want := range map[string]string{
 		"type A struct { B chan int `json:\"b\"` }":                     "A.b: a type that is not provided for",
 		"type A struct { B time.Time `json:\"b\"` }":                    "the page cannot be given a time.Time",
-		"type A struct { B any `json:\"b\"` }":                          "A.b: any is no type for the page",
+		"type A struct { B any `json:\"b\"` }":                          "A.b: any is not a type for the page",
 		"type A struct { B [][]string `json:\"b\"` }":                   "a list of string[] is not provided for",
 		"type A struct { B map[string][]string `json:\"b\"` }":          "a map of string[] is not provided for",
 		"type A struct { B string; C string `json:\"c\"` }":             "A: each field needs a name of its own for JSON",
 		"type A struct { Row; C string `json:\"c\"` }":                  "A: each field needs a name of its own for JSON",
-		"type A struct { B Core `json:\"b\"` }\ntype Core struct{}":     "A.b: Core is no shape and no string",
+		"type A struct { B Core `json:\"b\"` }\ntype Core struct{}":     "A.b: Core is neither a shape nor a string",
 		"const EventLost = \"ci:lost\"":                                 "EventLost carries no shape Lost",
 		"func (s *Sessions) Two() (string, int, error) { panic(\"\") }": "Sessions.Two: more than one result",
 	} {

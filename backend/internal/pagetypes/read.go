@@ -160,7 +160,7 @@ type field struct {
 func (d declared) fields() (fields []field, err error) {
 	shape, is := d.spec.Type.(*ast.StructType)
 	if !is {
-		return nil, fmt.Errorf("%s is no struct", d.name)
+		return nil, fmt.Errorf("%s is not a struct", d.name)
 	}
 	for _, f := range shape.Fields.List {
 		if f.Tag == nil || len(f.Names) != 1 {

@@ -39,7 +39,7 @@ type guard struct {
 	r     io.ReaderAt
 	open  bool
 	files int   // still allowed
-	bytes int64 // likewise
+	bytes int64 // still allowed
 	next  int64 // end of the last read
 	rest  []byte
 }

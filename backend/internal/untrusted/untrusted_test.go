@@ -97,9 +97,9 @@ func hostile(t *rapid.T) string {
 	return strings.Join(rapid.SliceOfN(part, 0, 14).Draw(t, "text"), "")
 }
 
-// TestVisibleHolds: visible text stays unchanged, is valid UTF-8, and contains invisible characters only where their
+// TestVisibleProperties: visible text stays unchanged, is valid UTF-8, and contains invisible characters only where their
 // neighbours need them.
-func TestVisibleHolds(t *testing.T) {
+func TestVisibleProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := hostile(t)
 		seen := Visible(s)

@@ -134,7 +134,7 @@ func encoded(v any) json.RawMessage {
 	return raw
 }
 
-// rawArguments holds arguments of a call that are no object. The model sees what it wrote, in a form that every
+// rawArguments holds arguments of a call that are not an object. The model sees what it wrote, in a form that every
 // provider accepts.
 const rawArguments = "_raw"
 

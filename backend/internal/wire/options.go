@@ -51,7 +51,7 @@ func Marshal(body map[string]any) (json.RawMessage, error) {
 	if err != nil {
 		return nil, &llm.Error{
 			Code: chat.CodeConfig, Err: err,
-			Message: "provider_options hold a value that cannot be sent as JSON",
+			Message: "provider_options contain a value that cannot be sent as JSON",
 		}
 	}
 	return raw, nil

@@ -108,7 +108,7 @@ func (s Server) checkKey() error {
 		return missingKey(s.Vendor)
 	}
 	if strings.ContainsFunc(s.Endpoint.Key.Reveal(), func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return &llm.Error{Code: chat.CodeAuth, Message: "the API key holds a line break or another control character; save it again; nothing was sent"}
+		return &llm.Error{Code: chat.CodeAuth, Message: "the API key contains a line break or another control character; save it again; nothing was sent"}
 	}
 	return checkPlainKey(s.Endpoint, s.Base)
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // Providers take names and ids of tool calls of 1 to 64 of these characters:
-// ^[a-zA-Z0-9_-]{1,64}$. Other programs, whose conversations are imported, know no such
+// ^[a-zA-Z0-9_-]{1,64}$. Other programs, whose conversations are imported, have no such
 // limit ("canmore.create_textdoc").
 const maxToolName = 64
 

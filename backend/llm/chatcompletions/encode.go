@@ -87,7 +87,7 @@ func encodeAssistant(g wire.Group) map[string]any {
 			opaque = append(opaque, json.RawMessage(b.Raw))
 		case chat.Reasoning:
 			if g.Cycle {
-				giveBack(m, b)
+				addReasoning(m, b)
 			}
 		}
 	}

@@ -88,8 +88,8 @@ func (t *thoughts) raw() []byte {
 	return raw
 }
 
-// giveBack adds the model's reasoning to the message that is sent back to its server.
-func giveBack(message map[string]any, b chat.Reasoning) {
+// addReasoning adds the model's reasoning to the message that is sent back to its server.
+func addReasoning(message map[string]any, b chat.Reasoning) {
 	var w written
 	if json.Unmarshal(b.Raw, &w) != nil {
 		return

@@ -43,7 +43,7 @@ func schemaBreach(schema map[string]any) error {
 		}
 	}
 	if schema["type"] != "object" || object(schema["properties"]) == nil {
-		return fmt.Errorf("a schema is no object with properties: %v", schema)
+		return fmt.Errorf("a schema is not an object with properties: %v", schema)
 	}
 	return nil
 }

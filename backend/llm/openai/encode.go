@@ -264,7 +264,7 @@ func encodeOutput(b chat.ToolResult) any {
 	return parts
 }
 
-// encodeReasoning sends reasoning back. Without storage the server knows no ids, so only encrypted reasoning can be
+// encodeReasoning sends reasoning back. Without storage the server does not know any ids, so only encrypted reasoning can be
 // sent, without its id.
 func encodeReasoning(b chat.Reasoning, store bool) any {
 	item := map[string]json.RawMessage{}

@@ -35,7 +35,7 @@ func called(id, name, input string) chat.ToolUse {
 	return chat.ToolUse{ToolUseID: id, Name: name, Input: json.RawMessage(input)}
 }
 
-// What the provider stores is not sent again; the request names the stored answer, and this answer is stored too.
+// Content that the provider stores is not sent again; the request names the stored answer, and this answer is stored too.
 func TestARequestContinuesAnAnswer(t *testing.T) {
 	c := llmtest.Context{System: []string{"S"}, Cycle: 2, Messages: []chat.Message{
 		chat.UserText("Weather?"),

@@ -17,7 +17,7 @@ func (p *Provider) answer(ctx context.Context, req request) (string, []chat.Turn
 	w := p.words()
 	terms := retrieval.Terms(retrieval.Ends(req.Query))
 	if len(terms) == 0 {
-		return p.sayNoFind(ctx, w, w.noWords)
+		return p.sayNoResults(ctx, w, w.noWords)
 	}
 	found, err := p.memory.Search(ctx, Query{Text: req.Query, Branch: req.Branch, Scope: req.Scope, Limit: req.Limit})
 	if err != nil {
@@ -29,7 +29,7 @@ func (p *Provider) answer(ctx context.Context, req request) (string, []chat.Turn
 		if place := w.places[req.Scope]; place != "" {
 			return fmt.Sprintf(w.nothingThere, place), nil, nil
 		}
-		return p.sayNoFind(ctx, w, w.nothing)
+		return p.sayNoResults(ctx, w, w.nothing)
 	}
 	var sb strings.Builder
 	fmt.Fprintf(&sb, w.found, p.date(w, p.now.Now()))
@@ -48,8 +48,8 @@ func (p *Provider) answer(ctx context.Context, req request) (string, []chat.Turn
 	return sb.String(), turns, nil
 }
 
-// sayNoFind explains recall if there is no history at all.
-func (p *Provider) sayNoFind(ctx context.Context, w *texts, otherwise string) (string, []chat.TurnID, error) {
+// sayNoResults explains recall if there is no history.
+func (p *Provider) sayNoResults(ctx context.Context, w *texts, otherwise string) (string, []chat.TurnID, error) {
 	sizer, ok := p.memory.(Sizer)
 	if !ok {
 		return otherwise, nil, nil

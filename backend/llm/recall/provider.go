@@ -137,7 +137,7 @@ func question(blocks chat.Blocks) string {
 func (p *Provider) Stream(ctx context.Context, _ llm.Endpoint, body json.RawMessage, yield func(chat.RawEvent) error) error {
 	var req request
 	if err := json.Unmarshal(body, &req); err != nil {
-		return &llm.Error{Code: chat.CodeInvalid, Message: "recall's options hold a value of the wrong type", Err: err}
+		return &llm.Error{Code: chat.CodeInvalid, Message: "recall's options contain a value of the wrong type", Err: err}
 	}
 	if req.Limit <= 0 {
 		req.Limit = defaultLimit

@@ -21,14 +21,14 @@ type texts struct {
 }
 
 var english = texts{
-	found: "From your own history, as of %s. This is **recall**: it quotes what you wrote and were told, and adds nothing.\n",
+	found: "From your own history, as of %s. This is **recall**: it quotes what you wrote and the answers you got, and adds nothing.\n",
 	nothing: "I found nothing about that in your history.\n\n" +
 		"This is **recall**: it searches every conversation kept here, by words and by similarity, and quotes what it finds. " +
 		"Try a name, a number or a rarer word from the conversation. " +
 		"For an answer instead of a quotation, choose a model with a key, or a local server.\n",
 	nothingThere: "I found nothing about that in %s.\n\n" +
-		"This is **recall**: it quotes what it finds as far as memory reaches, by words and by similarity. " +
-		"You choose how far beside the message field, or with `contextinfinity sessions scope`. " +
+		"This is **recall**: it quotes what it finds within the scope of memory, by words and by similarity. " +
+		"You choose the scope beside the message field, or with `contextinfinity sessions scope`. " +
 		"For an answer instead of a quotation, choose a model with a key, or a local server.\n",
 	places: map[chat.Scope]string{chat.ScopeLineage: "this branch", chat.ScopeSession: "this chat", chat.ScopeProject: "this project"},
 	empty: "Your history is still empty, so there is nothing to quote yet. Your message is saved.\n\n" +

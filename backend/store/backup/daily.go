@@ -129,8 +129,8 @@ func (a *Archive) unchangedSince(ctx context.Context, path string) (bool, error)
 		return false, nil
 	}
 	defer func() { _ = sqlite.Disconnect(last) }()
-	mark, told, err := readInfo(last.WithContext(ctx), &b)
-	if err != nil || !told {
+	mark, described, err := readInfo(last.WithContext(ctx), &b)
+	if err != nil || !described {
 		return false, ctx.Err()
 	}
 	db, err := sqlite.Connect(a.database(), sqlite.ReadBackPragmas, 1)
@@ -187,7 +187,7 @@ type DailyFile struct {
 }
 
 // Dailies lists the daily backups, newest first. It also removes what interrupted copies left more than a day ago:
-// temporary files, and empty files that reserved a name. last is the time of the latest copy of the present data by
+// temporary files, and empty files that reserved a name. last is the time of the latest copy of the current data by
 // any means; data that a restore replaced does not count.
 func (a *Archive) Dailies(dir string) (list []DailyFile, last time.Time, err error) {
 	entries, err := os.ReadDir(dir)

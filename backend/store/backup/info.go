@@ -192,7 +192,7 @@ func damagedFile(db *gorm.DB) (string, error) {
 
 // readInfo reads a backup's description. It returns false if there is none: an earlier version made the backup, or
 // somebody copied the database by hand.
-func readInfo(db *gorm.DB, b *chat.Backup) (mark string, told bool, err error) {
+func readInfo(db *gorm.DB, b *chat.Backup) (mark string, described bool, err error) {
 	there, err := schema.HasTable(db, schema.InfoTable)
 	if err != nil || !there {
 		return "", false, err
@@ -335,7 +335,7 @@ func describeBackup(ctx context.Context, b *chat.Backup, check bool) {
 	defer func() { _ = sqlite.Disconnect(db) }()
 	db = db.WithContext(ctx)
 	if _, b.Checked, err = readInfo(db, b); err != nil {
-		b.Problem = "Its description of itself cannot be read."
+		b.Problem = "Its description cannot be read."
 		return
 	}
 	if b.Counts == nil {

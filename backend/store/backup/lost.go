@@ -48,7 +48,7 @@ func RefuseLost(dir string, have schema.Found) error {
 	}
 	return chat.Errorf(chat.CodeCorrupt, "store.open", "The database %s %s, but its folder contains %s of an earlier one. Nothing was written.",
 		filepath.Join(dir, sqlite.DatabaseFile), what, sign).
-		WithHint("bring the file back and try again, restore a backup (contextinfinity restore PATH), or start fresh with an empty history (contextinfinity restore --fresh), which keeps what is left in a folder")
+		WithHint("put the file back and try again, restore a backup (contextinfinity restore PATH), or start fresh with an empty history (contextinfinity restore --fresh), which keeps the remaining files in a folder")
 }
 
 // Lost reports that the database is missing or empty although there are signs of an earlier history, so that

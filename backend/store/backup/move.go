@@ -20,7 +20,7 @@ import (
 )
 
 // A move of the data directory copies everything to an empty folder, makes it durable, reads each copy back and
-// compares it. Only then does the caller record the new location. Until then the old location is in force, afterwards
+// compares it. Only then does the caller record the new location. Until then the old location is in effect, afterwards
 // the new one, and each is complete. The old folder is left unchanged.
 //
 // A marker file in a folder that is being filled says that its content is not in use and may be deleted. The marker
@@ -46,13 +46,13 @@ type MovePlan struct {
 func (a *Archive) PlanMove(to string) (MovePlan, error) {
 	p := MovePlan{From: a.dir, To: to, Free: -1}
 	if !filepath.IsAbs(to) {
-		p.Reason = "The new place must be a full path."
+		p.Reason = "The new location must be a full path."
 		return p, nil
 	}
 	p.To = filepath.Clean(to)
 	files, err := a.FilesToCopy()
 	if errors.Is(err, errLink) {
-		p.Reason = "In the current place " + err.Error() + " to another place, which would not be moved. Replace the link by what it points to."
+		p.Reason = "In the current location " + err.Error() + " to another location, which would not be moved. Replace the link with what it points to."
 		return p, nil
 	}
 	if err != nil {
@@ -82,12 +82,12 @@ func moveBlocker(from, to string) (string, error) {
 	case here == there:
 		return "The data is already there.", nil
 	case below(here, there):
-		return "The new place is inside the current one.", nil
+		return "The new location is inside the current one.", nil
 	case below(there, here):
-		return "The current place is inside the new one.", nil
+		return "The current location is inside the new one.", nil
 	}
 	if info, err := os.Stat(sqlite.Existing(to)); err != nil || !info.IsDir() {
-		return sqlite.Existing(to) + " is no folder.", err
+		return sqlite.Existing(to) + " is not a folder.", err
 	}
 	entries, err := os.ReadDir(to)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -206,7 +206,7 @@ func (a *Archive) moveTo(ctx context.Context, to string, adopt func() (bool, err
 	if err := faults.Point("move.adopted"); err != nil { // nothing to undo here: the fault point may only end the process
 		a.log.Warn("after a move", "err", err)
 	}
-	note := "The data of ContextInfinity was moved to\n" + to + "\n\nWhat is in this folder is no longer used, and stays as it was then. It may be deleted.\n"
+	note := "The data of ContextInfinity was moved to\n" + to + "\n\nThe files in this folder are no longer used and do not change. You may delete them.\n"
 	if err := writeFile(filepath.Join(a.dir, MovedFile), []byte(note)); err != nil {
 		a.log.Warn("a note could not be written into the old folder", "err", err) // the data is at its new location
 	}

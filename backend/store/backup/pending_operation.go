@@ -15,7 +15,7 @@ import (
 
 // PendingOperation is an operation that needs the data closed. The window saves it, exits and restarts the program,
 // which runs it first. It is removed before it begins, so it runs at most once. Restore and move can be interrupted
-// at any point: either the old or the new data is in force.
+// at any point: either the old or the new data is in effect.
 type PendingOperation struct {
 	Do   string `json:"do"`
 	Path string `json:"path"` // of the backup, or the new folder

@@ -24,5 +24,5 @@ func (a *Archive) recordMove(to string) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(filepath.Join(to, core.FormerFile), text, 0o600)
+	return atomicfile.Write(filepath.Join(to, core.PreviousDirsFile), text, 0o600)
 }

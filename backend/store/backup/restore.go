@@ -22,8 +22,8 @@ import (
 
 const opRestore = "store.restore"
 
-// maxTold is how many of verify's findings a restore reports.
-const maxTold = 20
+// maxReported is how many of verify's findings a restore reports.
+const maxReported = 20
 
 // Restore replaces the data with a backup. The backup is first copied into the data directory, then checked, upgraded
 // and verified there, so that exactly the checked data is used. agree is shown what would be replaced; if it returns
@@ -102,7 +102,7 @@ func (r *restoring) prepare(ctx context.Context) error {
 	}
 	r.At("checked")
 	r.out.Present = r.summarize(ctx, r.database())
-	return r.tellUndone(ctx)
+	return r.reportUndone(ctx)
 }
 
 // locate finds the backup file and refuses one that cannot be a backup.
@@ -218,15 +218,15 @@ func (r *restoring) examineOpen(ctx context.Context, db *gorm.DB) error {
 		r.out.Kind = kind
 	}
 	info := chat.Backup{Kind: r.out.Kind}
-	if _, told, err := readInfo(db, &info); err != nil {
+	if _, described, err := readInfo(db, &info); err != nil {
 		return r.damaged(err)
-	} else if told {
+	} else if described {
 		r.out.Kind, r.out.TakenAt = info.Kind, &info.At
 	}
 	if ok, err := infoMatches(db, version); err != nil {
 		return r.damaged(err)
 	} else if !ok {
-		r.found = append(r.found, chat.Finding{Kind: verify.FindIntegrity, Table: schema.InfoTable, Message: "The description of the backup is not as it was written: its time, kind or number of records may be wrong. Its records are checked by themselves."})
+		r.found = append(r.found, chat.Finding{Kind: verify.FindIntegrity, Table: schema.InfoTable, Message: "The description of the backup was changed: its time, kind or number of records may be wrong. Its records are checked separately."})
 	}
 	return r.unpack(db)
 }
@@ -275,7 +275,7 @@ func (r *restoring) unpack(db *gorm.DB) error {
 }
 
 // upgrade opens the copy the way the program does, which migrates it to the present schema, and verifies it. A
-// failing upgrade cannot affect the present data this way.
+// failing upgrade cannot affect the current data this way.
 func (r *restoring) upgrade(ctx context.Context) error {
 	c, open, err := r.open(ctx, ArchiveOptions{DataDir: r.staging, Clock: r.clock, Logger: r.log}, r.steps)
 	if err != nil {
@@ -291,7 +291,7 @@ func (r *restoring) upgrade(ctx context.Context) error {
 	}
 	found = append(r.found, found...)
 	r.out.Problems = len(found)
-	r.out.Findings = append([]chat.Finding{}, found[:min(len(found), maxTold)]...)
+	r.out.Findings = append([]chat.Finding{}, found[:min(len(found), maxReported)]...)
 	if sqlite.SizeOf(r.staged()+"-wal") > 0 {
 		return chat.Errorf(chat.CodeBusy, opRestore, "Another program is reading the copy of the backup; nothing was changed.").WithHint("try again")
 	}
@@ -340,7 +340,7 @@ func summarizeInto(ctx context.Context, path string, d *chat.DataSummary) error 
 	return nil
 }
 
-// replace backs up the present data and puts the prepared data in its place.
+// replace backs up the current data and puts the prepared data in its place.
 func (r *restoring) replace(ctx context.Context) error {
 	swap := Swap{Staging: filepath.Base(r.staging), Aside: filepath.Join(core.ReplacedDir, r.clock.Now().Format(backupStamp))}
 	// A backup of data with a damaged log lacks the unreadable changes, so the files themselves are kept instead.

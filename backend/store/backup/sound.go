@@ -28,7 +28,7 @@ func verifyDaily(ctx context.Context, path string, b *chat.Backup) error {
 	a := verify.NewAudit()
 	err = a.Originals(ctx, db)
 	if err == nil {
-		b.Problems, b.Findings = len(a.Found), slices.Clone(a.Found[:min(len(a.Found), maxTold)])
+		b.Problems, b.Findings = len(a.Found), slices.Clone(a.Found[:min(len(a.Found), maxReported)])
 		err = db.Exec(`INSERT OR REPLACE INTO `+schema.InfoTable+` VALUES (?, ?)`, infoProblems, sqlite.Itoa(int64(b.Problems))).Error
 		err = errors.Join(err, hashInfo(db))
 	}

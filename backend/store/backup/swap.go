@@ -43,7 +43,7 @@ func WriteSwap(dir string, w Swap) error {
 	return atomicfile.Write(filepath.Join(dir, SwapFile), text, 0o600)
 }
 
-// RefuseHalfRestored refuses data of which a restore was decided and not completed. It is for callers that cannot
+// RefuseHalfRestored refuses data with a restore that was decided but not completed. It is for callers that cannot
 // complete it.
 func RefuseHalfRestored(dir string) error {
 	if _, err := os.Lstat(filepath.Join(dir, SwapFile)); err != nil {
@@ -66,14 +66,14 @@ func (a *Archive) FinishRestore() (config string, err error) {
 		err = json.Unmarshal(text, &w)
 	}
 	if err == nil && (!filepath.IsLocal(w.Staging) || !filepath.IsLocal(w.Aside) || !strings.HasPrefix(w.Staging, StagingPrefix)) {
-		err = errors.New("it names other places")
+		err = errors.New("it names other folders")
 	}
 	if err != nil {
-		return "", chat.WrapError(chat.CodeCorrupt, opRestore, err, "A restore was interrupted, and the file that says how far it came cannot be read. Nothing was changed.").
+		return "", chat.WrapError(chat.CodeCorrupt, opRestore, err, "A restore was interrupted, and the file with its progress cannot be read. Nothing was changed.").
 			WithHint("the prepared data is in the folder %s... beside it; %s must be removed by hand", StagingPrefix, SwapFile)
 	}
 	if config, err = a.carryOut(w); err != nil {
-		return "", chat.WrapError(chat.CodeInternal, opRestore, err, "A restore could not be completed: "+sqlite.Reason(err)+". Nothing is lost: it continues at the next start.").
+		return "", chat.WrapError(chat.CodeInternal, opRestore, err, "A restore could not be completed: "+sqlite.Reason(err)+". Nothing is lost: it is continued at the next start.").
 			WithHint("close other programs that read the data, and check whether the disk is writable")
 	}
 	return config, nil

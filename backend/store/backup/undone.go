@@ -9,9 +9,9 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// tellUndone finds permanent deletions in the present data whose content is still in the copy that will replace it;
+// reportUndone finds permanent deletions in the current data whose content is still in the copy that will replace it;
 // the receipt would be lost too. It compares content, not dates: clocks change, and a session can be imported again.
-func (r *restoring) tellUndone(ctx context.Context) error {
+func (r *restoring) reportUndone(ctx context.Context) error {
 	r.out.Undone = []chat.Receipt{}
 	if !r.out.Present.Exists || r.out.Present.Problem != "" {
 		return nil // what was deleted in it is unknown

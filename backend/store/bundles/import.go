@@ -57,7 +57,7 @@ func (s *Bundles) ImportBundle(ctx context.Context, r io.ReaderAt, size int64, n
 		return fail(err)
 	}
 	out, err := in.importTo(s)
-	for tries := 1; errors.Is(err, errWentOn) && tries < bundleTries; tries++ {
+	for tries := 1; errors.Is(err, errChanged) && tries < bundleTries; tries++ {
 		out, err = in.importTo(s)
 	}
 	if err != nil {
@@ -71,8 +71,8 @@ const opBundle = "bundle.import"
 // bundleTries is how often an import is retried because the session was written to meanwhile.
 const bundleTries = 8
 
-// errWentOn means that the session was written to between two reads.
-var errWentOn = chat.Errorf(chat.CodeConflict, opBundle, "The conversation was written to while it was imported; nothing was changed.").
+// errChanged means that the session was written to between two reads.
+var errChanged = chat.Errorf(chat.CodeConflict, opBundle, "The conversation changed while it was imported; nothing was imported.").
 	WithHint("import it again")
 
 // incoming is a bundle whose ledger is valid.
@@ -192,7 +192,7 @@ func (in *incoming) key() string {
 	return fmt.Sprintf("%s/%d/%x", in.session, len(in.hashes), in.hashes[len(in.hashes)-1])
 }
 
-// importTo writes the session; errWentOn if another writer was faster.
+// importTo writes the session; errChanged if another writer was faster.
 func (in *incoming) importTo(s *Bundles) (out chat.Imported, err error) {
 	var as relation
 	if err := s.Read(in.ctx, opBundle, func(db *gorm.DB) (err error) {
@@ -204,7 +204,7 @@ func (in *incoming) importTo(s *Bundles) (out chat.Imported, err error) {
 	still := func(t *core.Tx) error {
 		now, err := in.relation(t.DB)
 		if err == nil && now != as {
-			err = errWentOn
+			err = errChanged
 		}
 		return err
 	}
@@ -214,7 +214,7 @@ func (in *incoming) importTo(s *Bundles) (out chat.Imported, err error) {
 			return out, err
 		}
 		if as.there != chat.SessionID(in.session) {
-			out.Notice = "The bundle was imported before, as a copy beside the session that it has diverged from."
+			out.Notice = "The bundle was imported before, as a copy of the session that it has diverged from."
 		}
 	case chat.ImportGrown:
 		out = chat.Imported{Session: chat.SessionID(in.session)}
@@ -261,14 +261,14 @@ func (in *incoming) importAsCopy(s *Bundles, as relation, still func(*core.Tx) e
 			events.SourceBundle, in.key(), c.Session, c.Session, t.Stamp())
 	})
 	if err == nil {
-		st.out.Notice, err = in.besideWhat(s, c != nil)
+		st.out.Notice, err = in.importNotice(s, c != nil)
 	}
 	return st.out, errors.Join(err, st.remove())
 }
 
-// besideWhat says why a session was imported the way it was, if that matters: as a copy, or after it was deleted
+// importNotice says why a session was imported the way it was, if that matters: as a copy, or after it was deleted
 // here.
-func (in *incoming) besideWhat(s *Bundles, copied bool) (string, error) {
+func (in *incoming) importNotice(s *Bundles, copied bool) (string, error) {
 	var erased []string
 	err := s.Read(in.ctx, opBundle, func(db *gorm.DB) (err error) {
 		if copied {
@@ -436,7 +436,7 @@ func (in *incoming) snapshotHolds(s *Bundles) bool {
 // unsound is the error for a bundle with a valid chain that is not a valid session.
 func unsound(format string, args ...any) *chat.Error {
 	return chat.Errorf(chat.CodeCorrupt, "", "The bundle was refused and nothing was changed: %s.", fmt.Sprintf(format, args...)).
-		WithHint("export it again where it came from, once verify finds no problems there")
+		WithHint("export it again on the original computer, once verify finds no problems there")
 }
 
 // ofBundle adds the file's name to an error.

@@ -98,12 +98,12 @@ func (x *exporter) events(where string) iter.Seq2[ledger.Event, error] {
 	}
 }
 
-// telling selects the events that name contents by hash.
-const telling = `AND type IN ('step_started', 'step_ended', 'turn_prepared', 'file_added')`
+// describing selects the events that name contents by hash.
+const describing = `AND type IN ('step_started', 'step_ended', 'turn_prepared', 'file_added')`
 
 // contents yields the contents that the events name by hash, in their order.
 func (x *exporter) contents(yield func(bundle.Content, error) bool) {
-	for e, err := range x.events(telling) {
+	for e, err := range x.events(describing) {
 		var list []bundle.Content
 		if err == nil && e.Payload != nil {
 			list, err = x.of(e)
@@ -133,20 +133,20 @@ func (x *exporter) of(e ledger.Event) ([]bundle.Content, error) {
 	return events.PayloadOf(e, x.document)
 }
 
-// told collects contents and checks each against its event's hash; a mismatch means damage.
-type told struct {
+// collector collects contents and checks each against its event's hash; a mismatch means damage.
+type collector struct {
 	list []bundle.Content
 	bad  bool
 }
 
-func (t *told) add(kind bundle.Kind, hash string, b []byte, err error) {
+func (t *collector) add(kind bundle.Kind, hash string, b []byte, err error) {
 	if err != nil || schema.HexHash(b) != hash {
 		t.bad = true
 	}
 	t.list = append(t.list, bundle.Content{Kind: kind, Bytes: b})
 }
 
-func (t *told) of(table, id string) ([]bundle.Content, error) {
+func (t *collector) of(table, id string) ([]bundle.Content, error) {
 	if t.bad {
 		return nil, sqlite.CorruptRecord(table, id, nil).WithHint("nothing was exported; run verify to see what is damaged: a backup may contain it")
 	}
@@ -165,7 +165,7 @@ func (x *exporter) request(e ledger.Event, p ledger.StepStarted) ([]bundle.Conte
 	if err == nil {
 		x.requests.Put(e.Entity, request)
 	}
-	var t told
+	var t collector
 	if sum, marked := schema.RequestSHA256(request); marked && sum == p.RequestSHA256 {
 		return []bundle.Content{{Kind: bundle.Request, Bytes: request}}, nil // left out of the bundle that it came in
 	}
@@ -181,7 +181,7 @@ func (x *exporter) answer(e ledger.Event, p ledger.StepEnded) ([]bundle.Content,
 	if err != nil {
 		return nil, err
 	}
-	var t told
+	var t collector
 	if p.ResponseSHA256 != "" {
 		response, err := codec.Unpack(row.ResponseJSON)
 		t.add(bundle.Response, p.ResponseSHA256, response, err)
@@ -197,7 +197,7 @@ func (x *exporter) answer(e ledger.Event, p ledger.StepEnded) ([]bundle.Content,
 // neither.
 func (x *exporter) context(e ledger.Event, p ledger.TurnPrepared) ([]bundle.Content, error) {
 	turn := x.state.Turns[e.Entity]
-	var t told
+	var t collector
 	if p.ManifestSHA256 != "" && p.ManifestSHA256 != schema.HexHash(nil) && turn != nil && turn.Manifest == sumOfHex(p.ManifestSHA256) {
 		manifest, err := delta.ManifestChain.Read(x.db, e.Entity, nil)
 		t.add(bundle.Manifest, p.ManifestSHA256, manifest, err)
@@ -224,7 +224,7 @@ func (x *exporter) document(e ledger.Event, p ledger.FileAdded) ([]bundle.Conten
 	if err != nil {
 		return nil, err
 	}
-	var t told
+	var t collector
 	t.add(bundle.Document, p.SHA256, row.Content, nil)
 	if row.Text != nil {
 		t.add(bundle.Words, p.TextSHA256, []byte(*row.Text), nil)

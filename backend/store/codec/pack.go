@@ -73,7 +73,7 @@ func Unpack(b []byte) ([]byte, error) {
 		}
 		return dec.DecodeAll(b[1:], make([]byte, 0, size))
 	case PackedLinked, PackedOn:
-		return nil, errors.New("packed value whose base is missing")
+		return nil, errors.New("delta value whose base is missing")
 	}
 	return nil, fmt.Errorf("packed value of unknown format %d", b[0])
 }

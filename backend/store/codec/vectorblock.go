@@ -51,7 +51,7 @@ func NewVectorBlock(rows []chat.VectorRow) chat.VectorBlock {
 func AppendVectorBlock(out []byte, b chat.VectorBlock) ([]byte, error) {
 	le := binary.LittleEndian
 	out = le.AppendUint32(out, uint32(len(b.Places))) // at most MaxVectorBlock
-	out = le.AppendUint32(out, uint32(len(b.N)))      // likewise
+	out = le.AppendUint32(out, uint32(len(b.N)))      // as above
 	for _, p := range b.Places {
 		for _, id := range []string{string(p.Session), string(p.Branch)} {
 			if len(id) > maxPlaceID {
@@ -64,7 +64,7 @@ func AppendVectorBlock(out []byte, b chat.VectorBlock) ([]byte, error) {
 		out = le.AppendUint64(out, uint64(n)) // its bits are kept
 	}
 	for _, n := range b.Seq {
-		out = le.AppendUint64(out, uint64(n)) // likewise
+		out = le.AppendUint64(out, uint64(n)) // as above
 	}
 	for _, n := range b.Place {
 		out = le.AppendUint32(out, n)
@@ -107,7 +107,7 @@ func VectorBlockOf(in []byte, dimension int) (b chat.VectorBlock, err error) {
 	b.N, b.Seq, b.Place, b.Scale = make([]int64, rows), make([]int64, rows), make([]uint32, rows), make([]float32, rows)
 	for i := range rows {
 		b.N[i] = int64(le.Uint64(in[8*i:]))          // its bits are kept
-		b.Seq[i] = int64(le.Uint64(in[8*(rows+i):])) // likewise
+		b.Seq[i] = int64(le.Uint64(in[8*(rows+i):])) // as above
 		b.Place[i] = le.Uint32(in[16*rows+4*i:])
 		b.Scale[i] = math.Float32frombits(le.Uint32(in[20*rows+4*i:]))
 		if int(b.Place[i]) >= places || !(b.Scale[i] > 0 && b.Scale[i] <= 1) || i > 0 && b.N[i] <= b.N[i-1] {

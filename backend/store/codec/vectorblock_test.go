@@ -15,7 +15,7 @@ func aBlock() chat.VectorBlock {
 	})
 }
 
-func TestABlockOfVectorsComesBack(t *testing.T) {
+func TestABlockOfVectorsRoundTrips(t *testing.T) {
 	want := aBlock()
 	if len(want.Places) != 2 || want.Scale[1] != 1 {
 		t.Fatalf("%+v", want)

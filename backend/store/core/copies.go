@@ -14,13 +14,13 @@ import (
 // ReplacedDir holds the files that restores quarantined, in a folder per restore named by time.
 const ReplacedDir = "replaced"
 
-// FormerFile lists the folders that the data was moved from: absolute paths, oldest first.
-const FormerFile = "moved-from.json"
+// PreviousDirsFile lists the folders that the data was moved from: absolute paths, oldest first.
+const PreviousDirsFile = "moved-from.json"
 
-// PreviousDirs returns the folders that the data in dir was moved from, including those that no longer hold data. An
+// PreviousDirs returns the folders that the data in dir was moved from, including those that no longer contain data. An
 // unreadable list counts as empty.
 func PreviousDirs(dir string) ([]string, error) {
-	text, err := os.ReadFile(filepath.Join(dir, FormerFile))
+	text, err := os.ReadFile(filepath.Join(dir, PreviousDirsFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

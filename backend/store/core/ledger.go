@@ -23,13 +23,13 @@ func (t *Tx) Event(session chat.SessionID, kind ledger.Type, entity string, data
 
 // EventOn is Event for a payload that repeats much of an earlier one.
 func (t *Tx) EventOn(base codec.Base, session chat.SessionID, kind ledger.Type, entity string, data any) error {
-	told, err := ledger.Payload(data)
+	encoded, err := ledger.Payload(data)
 	if err != nil {
 		return fmt.Errorf("encoding %s event: %w", kind, err)
 	}
-	p := Payload{Packed: base.PackOn(told), Hash: codec.Hash(told)}
+	p := Payload{Packed: base.PackOn(encoded), Hash: codec.Hash(encoded)}
 	if p.Packed == nil {
-		p.Packed = codec.Pack(told)
+		p.Packed = codec.Pack(encoded)
 	}
 	return t.Append(session, kind, entity, p)
 }

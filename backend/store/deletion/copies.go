@@ -73,7 +73,7 @@ func (s *Deletion) withCopies(ctx context.Context, subject target, named []chat.
 			at := slices.IndexFunc(copies, func(c chat.Copy) bool { return c.Session == id })
 			if at < 0 {
 				return sqlite.Conflict("A session that was to be deleted as a copy does not contain the same messages any more; nothing was deleted.").
-					WithHint("look at what would be deleted again")
+					WithHint("check again what would be deleted")
 			}
 			included = append(included, copies[at])
 			if subject.kind == chat.EraseSession {

@@ -13,7 +13,7 @@ import (
 
 // Passages that a model looked up are quoted in the result of its tool call: in the tool journal, in the message of
 // its turn, and in later requests that contained that turn. A result is erased completely: the rest of it can be
-// looked up again, and the borders between passages cannot be told safely.
+// looked up again, and the borders between passages cannot be determined reliably.
 
 // erasedLookup replaces such a result.
 const erasedLookup = `[{"type":"text","text":"` + ErasedMark + `"}]`

@@ -66,9 +66,9 @@ func (s *Deletion) ErasedTurns(ctx context.Context, session chat.SessionID, ids 
 		for _, r := range receipts {
 			at[r.ID] = r.At
 		}
-		told, err := sqlite.All[schema.EventRow](db, `SELECT event_seq, entity_id FROM events WHERE session_id = ? AND type = ? AND entity_id IN ?`,
+		recorded, err := sqlite.All[schema.EventRow](db, `SELECT event_seq, entity_id FROM events WHERE session_id = ? AND type = ? AND entity_id IN ?`,
 			session, ledger.EventTurnAccepted, ids)
-		for _, e := range told {
+		for _, e := range recorded {
 			if erasure, ok := erased[e.EventSeq]; ok {
 				out[chat.TurnID(e.EntityID)] = at[erasure.Receipt]
 			}

@@ -58,7 +58,7 @@ func (e *Erasing) forgetCalibrations() error {
 		return err
 	}
 	for _, r := range rows {
-		left, err := e.toldByOthers(r)
+		left, err := e.recordedByOthers(r)
 		if err != nil {
 			return err
 		}
@@ -78,8 +78,8 @@ func (e *Erasing) forgetCalibrations() error {
 	return nil
 }
 
-// toldByOthers is a model's calibration according to the other ledgers; revision 0: none.
-func (e *Erasing) toldByOthers(r schema.CalibrationRow) (schema.CalibrationRow, error) {
+// recordedByOthers is a model's calibration according to the other ledgers; revision 0: none.
+func (e *Erasing) recordedByOthers(r schema.CalibrationRow) (schema.CalibrationRow, error) {
 	var left schema.CalibrationRow
 	events, err := sqlite.All[schema.EventRow](e.DB, `SELECT * FROM events WHERE entity_id = ? AND type = 'calibration_set' AND session_id <> ?`,
 		r.Provider+"/"+r.ModelID, e.subject.Session)
@@ -88,10 +88,10 @@ func (e *Erasing) toldByOthers(r schema.CalibrationRow) (schema.CalibrationRow, 
 		if err != nil {
 			continue // verify reports it
 		}
-		var told ledger.CalibrationSet
-		_, err = ledger.Reword(payload, func(p *ledger.CalibrationSet) { told = *p })
-		if err == nil && told.Revision > left.Revision {
-			left.Factor, left.Samples, left.Revision = told.Factor, told.Samples, told.Revision
+		var recorded ledger.CalibrationSet
+		_, err = ledger.Reword(payload, func(p *ledger.CalibrationSet) { recorded = *p })
+		if err == nil && recorded.Revision > left.Revision {
+			left.Factor, left.Samples, left.Revision = recorded.Factor, recorded.Samples, recorded.Revision
 		}
 	}
 	return left, err

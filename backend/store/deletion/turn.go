@@ -262,15 +262,15 @@ func (x *erasingTurn) step(r schema.StepRow) error {
 	if outcome.Message != "" {
 		outcome.Message = ErasedMark
 	}
-	told, err := chat.MarshalJSON(outcome)
+	encoded, err := chat.MarshalJSON(outcome)
 	if err != nil {
 		return err
 	}
 	if r.Status == string(chat.StepRunning) {
-		told = []byte(r.OutcomeJSON)
+		encoded = []byte(r.OutcomeJSON)
 	}
 	if err := x.remove("steps", `UPDATE steps SET outcome_json = ?, normalized_items_json = '[]', items_z = NULL, response_json = NULL,
-		raw_events = NULL WHERE id = ?`, string(told), r.ID); err != nil {
+		raw_events = NULL WHERE id = ?`, string(encoded), r.ID); err != nil {
 		return err
 	}
 	if err := reword(x.Erasing, session, r.ID, []ledger.Type{ledger.EventStepStarted}, func(p *ledger.StepStarted) {
@@ -310,12 +310,12 @@ func (x *erasingTurn) message(t schema.TurnRow) error {
 	if failure != nil {
 		failure.Message, failure.Hint = ErasedMark, ""
 	}
-	told, err := schema.EncodeOptional(failure)
+	encoded, err := schema.EncodeOptional(failure)
 	if err != nil {
 		return err
 	}
 	if err := x.remove("turns", `UPDATE turns SET user_message_json = ?, user_hash = ?, error_json = ? WHERE id = ?`,
-		user, userHash, told, t.ID); err != nil {
+		user, userHash, encoded, t.ID); err != nil {
 		return err
 	}
 	if t.FinalAssistantMessageJSON != nil {

@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// What is learned of a provider's token counting: a running mean, applied in steps so that budgets, and with them
+// What is known about a provider's token counting: a running mean, applied in steps so that budgets, and with them
 // cuts and prompt prefixes, seldom change (SPEC 6).
 const (
 	calibrationStep    = 0.05

@@ -69,7 +69,7 @@ func (a *Applier) stepEnded(e ledger.Event, d ledger.StepEnded) error {
 	return nil
 }
 
-// SettleStep stores the step that ended before an event; called once more after the last event.
+// SettleStep stores the step that ended before an event; called again after the last event.
 func (a *Applier) SettleStep(next ledger.Event) error {
 	s := a.ended
 	if s == nil {
@@ -86,7 +86,7 @@ func (a *Applier) SettleStep(next ledger.Event) error {
 		}
 	}
 	r := s.row
-	r.Rest(answer)
+	r.Pack(answer)
 	return a.set(`UPDATE steps SET status = ?, ended_at = ?, outcome_json = ?, normalized_items_json = ?, items_z = ?, usage_json = ?,
 		stream_displayed_bytes = ?, stream_durable_bytes = ?, response_json = ?, raw_events = ?
 		WHERE id = ? AND turn_id IN (SELECT t.id FROM turns t WHERE t.session_id = ?)`,

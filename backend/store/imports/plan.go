@@ -164,7 +164,7 @@ func (m *Importer) summarize(part ImportPart) error {
 }
 
 // toSummarize returns a run's answered turns as the librarian needs them. Each has its date, or the last date known
-// before it, so that plans can be told from past events. Without any date it has none: the time of the import says
+// before it, so that plans can be distinguished from past events. Without any date it has none: the time of the import says
 // nothing about when something was said.
 func (m *Importer) toSummarize(run *importRun) []chat.Turn {
 	at := m.moment(m.Conversation.CreatedAt)

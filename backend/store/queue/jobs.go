@@ -137,8 +137,8 @@ func (s *Queue) RetryJob(ctx context.Context, id int64) error {
 		WHERE id = ? AND state IN ('queued', 'dead')`, "running or done")
 }
 
-// KillJob marks a job as failed: it is not tried again until RetryJob.
-func (s *Queue) KillJob(ctx context.Context, id int64) error {
+// DismissJob marks a job as failed: it is not tried again until RetryJob.
+func (s *Queue) DismissJob(ctx context.Context, id int64) error {
 	return s.setJob(ctx, "job.kill", id, `UPDATE jobs SET state = 'dead', lease_until = NULL, run_after = ?, updated_at = ?
 		WHERE id = ? AND state IN ('queued', 'running', 'dead')`, "done")
 }

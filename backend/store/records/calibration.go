@@ -34,7 +34,7 @@ func (s *Records) ObserveCalibration(ctx context.Context, provider, modelID stri
 		old := row.Factor
 		events.Observe(&row, float64(reported)/float64(estimated))
 		if row.Factor != old {
-			if err := tellCalibration(t, &row); err != nil {
+			if err := recordCalibration(t, &row); err != nil {
 				return err
 			}
 		}
@@ -45,8 +45,8 @@ func (s *Records) ObserveCalibration(ctx context.Context, provider, modelID stri
 	})
 }
 
-// tellCalibration writes the event of a changed factor. Revisions order events that may be in several ledgers.
-func tellCalibration(t *core.Tx, r *schema.CalibrationRow) error {
+// recordCalibration writes the event of a changed factor. Revisions order events that may be in several ledgers.
+func recordCalibration(t *core.Tx, r *schema.CalibrationRow) error {
 	sessions, err := sqlite.All[chat.SessionID](t.DB, `SELECT t.session_id FROM steps s JOIN turns t ON t.id = s.turn_id
 		WHERE s.provider = ? AND s.model_id = ? ORDER BY s.rowid DESC LIMIT 1`, r.Provider, r.ModelID)
 	if err != nil || len(sessions) == 0 {

@@ -80,7 +80,7 @@ func checkRun(t *core.Tx, c chat.Commit) ([]schema.TurnRow, error) {
 		return nil, err
 	}
 	if len(pending) < len(c.Turns) || !slices.Equal(pending[:len(c.Turns)], c.Turns) {
-		return nil, sqlite.Conflict("These are not the oldest pending turns of the branch.").
+		return nil, sqlite.Conflict("These are not the branch's oldest pending turns.").
 			WithHint("read what is pending again and retry")
 	}
 	turns := make([]schema.TurnRow, len(c.Turns))
@@ -94,7 +94,7 @@ func checkRun(t *core.Tx, c chat.Commit) ([]schema.TurnRow, error) {
 
 func NextState(t *core.Tx, branch schema.BranchRow, c chat.Commit, turns []schema.TurnRow) (schema.StateRow, error) {
 	if c.TokenCount < 0 {
-		return schema.StateRow{}, sqlite.Invalid("A state's token count is not negative.")
+		return schema.StateRow{}, sqlite.Invalid("A state's token count must not be negative.")
 	}
 	st := schema.StateRow{
 		ID: t.NewID(), SessionID: branch.SessionID, BranchID: branch.ID, StateSeq: branch.HeadSeq + 1,

@@ -62,7 +62,7 @@ func checkFile(n chat.NewFile) error {
 	case !utf8.ValidString(words) || strings.ContainsRune(words, 0):
 		return sqlite.Invalid("The document %q has no readable text; nothing was stored.", n.Name)
 	case strings.TrimSpace(words) == "":
-		return sqlite.Invalid("The document %q has no text in it; nothing was stored.", n.Name)
+		return sqlite.Invalid("The document %q contains no text; nothing was stored.", n.Name)
 	}
 	return nil
 }

@@ -109,8 +109,8 @@ func prepareFinal(f chat.Finalization) (p finalization, err error) {
 		return p, sqlite.Invalid("The message cannot be stored: %v.", err)
 	}
 	if codec.IsLong(int(size)) {
-		told := ledger.TurnFinalized{Outcome: f.Outcome, Assistant: json.RawMessage(longMark), Usage: f.Usage}
-		p.payload, err = longPayload(told, longMark, f.Message.WriteJSON)
+		record := ledger.TurnFinalized{Outcome: f.Outcome, Assistant: json.RawMessage(longMark), Usage: f.Usage}
+		p.payload, err = longPayload(record, longMark, f.Message.WriteJSON)
 	} else {
 		p.message, p.hash, err = schema.EncodeMessage(f.Message)
 	}
@@ -156,7 +156,7 @@ func finalizePrepared(t *core.Tx, turn *schema.TurnRow, f finalization) error {
 	if err := t.Touch(turn.SessionID); err != nil {
 		return err
 	}
-	return tellFinalized(t, chat.SessionID(turn.SessionID), f)
+	return recordFinalized(t, chat.SessionID(turn.SessionID), f)
 }
 
 func putAnswer(t *core.Tx, f finalization) error {
@@ -178,7 +178,7 @@ func putAnswer(t *core.Tx, f finalization) error {
 		f.Outcome, f.message, f.hash, usage, f.TurnID)
 }
 
-func tellFinalized(t *core.Tx, session chat.SessionID, f finalization) error {
+func recordFinalized(t *core.Tx, session chat.SessionID, f finalization) error {
 	if f.payload != nil {
 		return t.Append(session, ledger.EventTurnFinalized, string(f.TurnID), *f.payload)
 	}

@@ -44,11 +44,11 @@ func longPayload(data any, mark string, write func(io.Writer) error) (*core.Payl
 }
 
 // IndexedPayload packs the record of many units, one chunk at a time.
-func IndexedPayload(told ledger.TurnIndexed) (*core.Payload, error) {
-	chunks := told.Chunks
-	told.Chunks = []ledger.IndexedChunk{}
+func IndexedPayload(record ledger.TurnIndexed) (*core.Payload, error) {
+	chunks := record.Chunks
+	record.Chunks = []ledger.IndexedChunk{}
 	const list = `"chunks":[]`
-	return longPayload(told, list, func(w io.Writer) error {
+	return longPayload(record, list, func(w io.Writer) error {
 		next := `"chunks":[`
 		for _, c := range chunks {
 			raw, err := chat.MarshalJSON(c)

@@ -42,7 +42,7 @@ func (s *Records) PutToolPermission(ctx context.Context, p chat.ToolPermission) 
 		case p.Source == "" || !p.Decision.Lasts():
 			return sqlite.Invalid("%q is not a decision for later calls of a tool.", p.Decision)
 		case p.Decision == chat.DecisionSession && p.Session == "", p.Decision == chat.DecisionAlways && p.Session != "":
-			return sqlite.Invalid("A decision for a session names it; one that always applies names none.")
+			return sqlite.Invalid("A decision for a session must name the session; one that always applies must not name any.")
 		}
 		if p.Session != "" {
 			if _, err := schema.SessionByID(t.DB, p.Session); err != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 // Pins are immutable versions: an edit or a removal is a new row that names the row it replaces. A branch sees the
-// rows of its lineage made before the fork, both in time and by turn; rows that no visible row replaces are in force.
+// rows of its lineage made before the fork, both in time and by turn; rows that no visible row replaces are in effect.
 // So a removal on a child hides an inherited pin there and nowhere else.
 
 // visible is the condition on row p for what a lineage sees.

@@ -119,7 +119,7 @@ func makeClient(t *core.Tx, name string) error {
 	}
 	n, err := sqlite.One[int](t.DB, "mcp_clients", "", `SELECT count(*) FROM mcp_clients`)
 	if err == nil && n >= chat.MaxClients {
-		err = chat.Errorf(chat.CodeTooLarge, "", "The list of programs has %d, the most it can have.", n).WithHint("remove one: contextinfinity mcp clients forget NAME")
+		err = chat.Errorf(chat.CodeTooLarge, "", "The list of programs has %d entries, the most it can have.", n).WithHint("remove one: contextinfinity mcp clients forget NAME")
 	}
 	if err == nil {
 		err = t.Run(`INSERT INTO mcp_clients (name, scope, created_at) VALUES (?, ?, ?)`, name, chat.ClientAsked, t.Stamp())
@@ -131,7 +131,7 @@ func makeClient(t *core.Tx, name string) error {
 func (s *Records) AllowClient(ctx context.Context, c chat.ClientChoice) error {
 	return s.Write(ctx, "client.allow", func(t *core.Tx) error {
 		if !slices.Contains([]chat.ClientScope{chat.ClientNone, chat.ClientAll, chat.ClientChosen}, c.Scope) {
-			return sqlite.Invalid("%q is not what a program may see: none, all or chosen.", c.Scope)
+			return sqlite.Invalid("%q is not a scope of a program: none, all or chosen.", c.Scope)
 		}
 		if len(c.Sessions)+len(c.Folders) > chat.MaxGrants {
 			return sqlite.Invalid("A program can see at most %d chosen sessions and folders; nothing was changed.", chat.MaxGrants).WithHint("put sessions into a folder, or allow all")
@@ -155,7 +155,7 @@ func (s *Records) AllowClient(ctx context.Context, c chat.ClientChoice) error {
 		}
 		for _, folder := range c.Folders {
 			if folder = schema.Clean(folder); folder == "" {
-				return sqlite.Invalid("A folder has a name; nothing was changed.")
+				return sqlite.Invalid("A folder must have a name; nothing was changed.")
 			}
 			if err := grant(t, c.Name, "", folder); err != nil {
 				return err

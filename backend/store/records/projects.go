@@ -124,7 +124,7 @@ func (s *Records) CreateProject(ctx context.Context, v chat.ProjectSettings) (ch
 			return none, err
 		}
 		if n >= chat.MaxProjects {
-			return none, chat.Errorf(chat.CodeTooLarge, "", "There are %d projects, and no more can be made.", n).WithHint("delete one: contextinfinity projects delete")
+			return none, chat.Errorf(chat.CodeTooLarge, "", "There are %d projects, and no more can be created.", n).WithHint("delete one: contextinfinity projects delete")
 		}
 		if err := refuseProjectName(t, v.Name); err != nil {
 			return none, err
@@ -232,7 +232,7 @@ func renameFolder(t *core.Tx, from, to string) error {
 		return nil
 	}
 	if to == "" {
-		return sqlite.Invalid("A folder has a name; nothing was changed.")
+		return sqlite.Invalid("A folder must have a name; nothing was changed.")
 	}
 	if err := refuseProjectName(t, to); err != nil {
 		return err

@@ -68,7 +68,7 @@ func (s *Records) Enqueue(ctx context.Context, branch chat.BranchID, m chat.Mess
 			return err
 		}
 		if len(rows) >= chat.QueueLimit {
-			return sqlite.Conflict("%d messages already wait on this branch. Nothing was queued.", len(rows)).
+			return sqlite.Conflict("%d messages are already queued on this branch. Nothing was queued.", len(rows)).
 				WithHint("wait until one is sent, or delete one")
 		}
 		m.Role = chat.RoleUser
@@ -176,7 +176,7 @@ func dropQueued(t *core.Tx, id chat.QueuedID) error {
 }
 
 func notQueued() *chat.Error {
-	return chat.Errorf(chat.CodeNotFound, "", "This message no longer waits: it was sent, edited or deleted.")
+	return chat.Errorf(chat.CodeNotFound, "", "This message is no longer queued: it was sent, edited or deleted.")
 }
 
 // reposition stores the order of a queue.

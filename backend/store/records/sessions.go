@@ -102,7 +102,7 @@ type summaryRow struct {
 	LastError   string
 }
 
-// interrupted reports that nobody writes the newest answer any more, although it is not final. Recovery finds the same
+// interrupted reports that no process writes the newest answer any longer, although it is not final. Recovery finds the same
 // at the next start.
 func (s *Records) interrupted(r summaryRow) bool {
 	return chat.Phase(r.LastPhase) == chat.PhaseResponding && r.LastOutcome == "" && !s.IsRunning(chat.TurnID(r.LastTurn)) &&
@@ -207,7 +207,7 @@ func (s *Records) SetSessionSettings(ctx context.Context, id chat.SessionID, v c
 			return sqlite.Invalid("%v is not a temperature.", *v.Temperature).WithHint("choose one from 0 to 2, or none")
 		}
 		if !slices.Contains(chat.Efforts, v.Effort) {
-			return sqlite.Invalid("%q is not an effort.", v.Effort).WithHint("choose minimal, low, medium or high, or none")
+			return sqlite.Invalid("%q is not a reasoning effort.", v.Effort).WithHint("choose minimal, low, medium or high, or none")
 		}
 		if !slices.Contains([]chat.Scope{"", chat.ScopeLineage, chat.ScopeSession, chat.ScopeProject, chat.ScopeAll}, v.MemoryScope) {
 			return sqlite.Invalid("%q is not a scope of memory.", v.MemoryScope).WithHint("choose lineage, session, project or all, or none")

@@ -70,7 +70,7 @@ func BeginStep(t *core.Tx, b chat.StepStart) (schema.StepRow, error) {
 
 func newStep(t *core.Tx, b chat.StepStart) (schema.StepRow, error) {
 	if b.Index < 0 {
-		return schema.StepRow{}, sqlite.Invalid("A step's index is not negative.")
+		return schema.StepRow{}, sqlite.Invalid("A step's index must not be negative.")
 	}
 	attempt, err := sqlite.One[int](t.DB, "turn", b.TurnID,
 		`SELECT coalesce(max(attempt), 0) + 1 FROM steps WHERE turn_id = ? AND step_index = ?`, b.TurnID, b.Index)
@@ -156,7 +156,7 @@ func EndStep(t *core.Tx, turn chat.TurnID, e *EndedStep) error {
 	if e.payload != nil {
 		return t.Append(session, ledger.EventStepEnded, string(e.StepID), *e.payload)
 	}
-	return t.Event(session, ledger.EventStepEnded, string(e.StepID), e.told)
+	return t.Event(session, ledger.EventStepEnded, string(e.StepID), e.record)
 }
 
 func checkStepEnd(step schema.StepRow, turn chat.TurnID, e chat.StepEnd) error {
@@ -168,7 +168,7 @@ func checkStepEnd(step schema.StepRow, turn chat.TurnID, e chat.StepEnd) error {
 	case e.Outcome.Status == chat.StepRunning || e.Outcome.Status == "":
 		return sqlite.Invalid("A step cannot end as running.")
 	case e.DisplayedBytes < 0 || e.DurableBytes < 0:
-		return sqlite.Invalid("A step's byte counts are not negative.")
+		return sqlite.Invalid("A step's byte counts must not be negative.")
 	}
 	return nil
 }
@@ -178,8 +178,8 @@ func checkStepEnd(step schema.StepRow, turn chat.TurnID, e chat.StepEnd) error {
 type EndedStep struct {
 	chat.StepEnd
 	row     schema.StepRow
-	told    ledger.StepEnded
-	payload *core.Payload // of told, if its items are long
+	record  ledger.StepEnded
+	payload *core.Payload // of record, if its items are long
 }
 
 // PrepareStep encodes a step's end; nil for none. answer is the JSON of the turn's final message, a possible base of
@@ -200,7 +200,7 @@ func PrepareStep(turn chat.TurnID, e *chat.StepEnd, answer string) (*EndedStep, 
 	if p.row, err = endedRow(*e); err != nil {
 		return nil, err
 	}
-	p.told = endedEvent(turn, *e)
+	p.record = endedEvent(turn, *e)
 	if codec.IsLong(int(size)) {
 		return p, p.prepareLong()
 	}
@@ -208,22 +208,22 @@ func PrepareStep(turn chat.TurnID, e *chat.StepEnd, answer string) (*EndedStep, 
 	if err != nil {
 		return nil, err
 	}
-	p.row.NormalizedItemsJSON, p.told.Items = items, json.RawMessage(items)
-	base := p.row.RestItems([]byte(answer))
-	p.row.RawEvents, p.told.EventsSHA256, err = schema.PackEvents(*e, base)
+	p.row.NormalizedItemsJSON, p.record.Items = items, json.RawMessage(items)
+	base := p.row.PackItems([]byte(answer))
+	p.row.RawEvents, p.record.EventsSHA256, err = schema.PackEvents(*e, base)
 	return p, err
 }
 
-// prepareLong is like RestItems but encodes long items in pieces.
+// prepareLong is like PackItems but encodes long items in pieces.
 func (p *EndedStep) prepareLong() (err error) {
 	if p.row.ItemsZ, err = codec.PackWritten(p.Items.WriteJSON); err != nil {
 		return err
 	}
-	if p.row.RawEvents, p.told.EventsSHA256, err = schema.PackEvents(p.StepEnd, codec.Base{}); err != nil {
+	if p.row.RawEvents, p.record.EventsSHA256, err = schema.PackEvents(p.StepEnd, codec.Base{}); err != nil {
 		return err
 	}
-	p.told.Items = json.RawMessage(longMark)
-	p.payload, err = longPayload(p.told, longMark, p.Items.WriteJSON)
+	p.record.Items = json.RawMessage(longMark)
+	p.payload, err = longPayload(p.record, longMark, p.Items.WriteJSON)
 	return err
 }
 

@@ -49,15 +49,15 @@ func respondingTurn(t *core.Tx, id chat.TurnID) (schema.TurnRow, error) {
 }
 
 func propose(t *core.Tx, turn schema.TurnRow, step chat.StepID, calls []chat.ProposedCall) (chat.ToolBatch, error) {
-	told := ledger.ToolBatchProposed{TurnID: chat.TurnID(turn.ID), StepID: step}
+	record := ledger.ToolBatchProposed{TurnID: chat.TurnID(turn.ID), StepID: step}
 	for _, c := range calls {
-		told.Calls = append(told.Calls, ledger.ToolProposed{
+		record.Calls = append(record.Calls, ledger.ToolProposed{
 			ID: chat.ToolCallID(t.NewID()), UseID: schema.Clean(c.UseID), Name: schema.Clean(c.Name), Source: schema.Clean(c.Source), Tool: schema.Clean(c.Tool),
 			Definition: c.Definition, Effects: c.Effects, Arguments: schema.Clean(string(c.Arguments)),
 		})
 	}
 	id := t.NewID()
-	if err := events.Record(t, chat.SessionID(turn.SessionID), ledger.EventToolBatchProposed, id, told); err != nil {
+	if err := events.Record(t, chat.SessionID(turn.SessionID), ledger.EventToolBatchProposed, id, record); err != nil {
 		return chat.ToolBatch{}, err
 	}
 	list, err := batchesWhere(t.DB, `b.id = ?`, id)
@@ -111,7 +111,7 @@ func (s *Records) DecideCall(ctx context.Context, d chat.CallDecision) error {
 		}
 		again := d.Decision == chat.DecisionNone && d.State == chat.CallAllowed && at.Call.Runs == 0 && d.Result == nil
 		if !again && (d.Decision == chat.DecisionNone || d.Decision.Allows() != (d.Result == nil)) {
-			return sqlite.Invalid("A tool call is allowed, or has a result that says that it is not.")
+			return sqlite.Invalid("A tool call must be allowed, or have a result that says that it was refused.")
 		}
 		if err := events.Record(t, chat.SessionID(at.Session), ledger.EventToolCallDecided, at.Call.ID,
 			ledger.ToolCallDecided{Decision: d.Decision, Definition: d.Definition}); err != nil || d.Result == nil {
@@ -153,9 +153,9 @@ func (s *Records) EndCall(ctx context.Context, e chat.CallEnd) error {
 
 func endCall(t *core.Tx, at callAt, e chat.CallEnd) error {
 	if (e.Result == nil) == (e.Reason == "") {
-		return sqlite.Invalid("A tool call ends with a result, or unknown for a reason.")
+		return sqlite.Invalid("A tool call must end with a result, or with the reason why its outcome is unknown.")
 	}
-	told := ledger.ToolCallEnded{Reason: e.Reason}
+	record := ledger.ToolCallEnded{Reason: e.Reason}
 	if e.Result != nil {
 		blocks := e.Result.Content
 		if blocks == nil {
@@ -165,12 +165,12 @@ func endCall(t *core.Tx, at callAt, e chat.CallEnd) error {
 		if err != nil {
 			return sqlite.Invalid("The result cannot be stored: %v.", err)
 		}
-		told.IsError, told.Content = e.Result.IsError, json.RawMessage(schema.Clean(string(content)))
+		record.IsError, record.Content = e.Result.IsError, json.RawMessage(schema.Clean(string(content)))
 		for _, r := range e.Recalled[:min(len(e.Recalled), chat.MaxRecalled)] {
-			told.Recalled = append(told.Recalled, ledger.RecalledTurn{Session: r.Session, Turn: r.Turn})
+			record.Recalled = append(record.Recalled, ledger.RecalledTurn{Session: r.Session, Turn: r.Turn})
 		}
 	}
-	return events.Record(t, chat.SessionID(at.Session), ledger.EventToolCallEnded, at.Call.ID, told)
+	return events.Record(t, chat.SessionID(at.Session), ledger.EventToolCallEnded, at.Call.ID, record)
 }
 
 // answerRest gives the remaining calls of an ending turn their results.

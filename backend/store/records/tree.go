@@ -34,15 +34,15 @@ func (s *Records) Tree(ctx context.Context, session chat.SessionID) (chat.Tree, 
 	return tree, err
 }
 
-// grower computes the runs of branches.
-type grower struct {
+// runBuilder computes the runs of branches.
+type runBuilder struct {
 	children map[chat.BranchID][]chat.BranchSummary // oldest first
 	runs     []chat.TreeRun
 }
 
 // runsOf splits branches into runs, parents first.
 func runsOf(branches []chat.BranchSummary) []chat.TreeRun {
-	g := grower{children: map[chat.BranchID][]chat.BranchSummary{}}
+	g := runBuilder{children: map[chat.BranchID][]chat.BranchSummary{}}
 	for _, b := range branches {
 		if b.ForkSeq > 0 {
 			g.children[b.ParentBranch] = append(g.children[b.ParentBranch], b)
@@ -58,7 +58,7 @@ func runsOf(branches []chat.BranchSummary) []chat.TreeRun {
 
 // grow adds a branch's runs, each followed by the branches that fork at its end; the branch's own continuation comes
 // first, because its turns are older than the forks.
-func (g *grower) grow(b chat.BranchSummary, parent int) {
+func (g *runBuilder) grow(b chat.BranchSummary, parent int) {
 	from := b.ForkSeq + 1
 	var ends []int64
 	for _, c := range g.children[b.ID] {
@@ -176,9 +176,9 @@ func treeTurn(r schema.TurnRow, user *string) chat.TreeTurn {
 	return t
 }
 
-// BranchesApart returns where two branches diverge. CodeInvalid: they belong to two sessions.
-func (s *Records) BranchesApart(ctx context.Context, a, b chat.BranchID) (chat.BranchesApart, error) {
-	var apart chat.BranchesApart
+// BranchDivergence returns where two branches diverge. CodeInvalid: they belong to two sessions.
+func (s *Records) BranchDivergence(ctx context.Context, a, b chat.BranchID) (chat.BranchDivergence, error) {
+	var apart chat.BranchDivergence
 	err := s.Read(ctx, "branch.compare", func(db *gorm.DB) error {
 		left, err := core.Segments(db, a)
 		if err != nil {

@@ -36,7 +36,7 @@ type CopyRef struct {
 // UnfinishedEnd is what a permanent deletion has still to do after its transaction.
 type UnfinishedEnd struct {
 	Files   []string `json:"files"`   // to be removed, relative to the data directory
-	Folders []string `json:"folders"` // likewise, with their content
+	Folders []string `json:"folders"` // like the previous table, with their content
 }
 
 func (r ReceiptRow) Receipt() (chat.Receipt, error) {

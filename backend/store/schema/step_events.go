@@ -173,7 +173,7 @@ func (p *eventPacker) end(items codec.Base) ([]byte, error) {
 func readEvents(r io.Reader, yield func(chat.RawEvent) error) error {
 	d := json.NewDecoder(r)
 	if open, err := d.Token(); err != nil || open != json.Delim('[') {
-		return errors.Join(errors.New("raw events that are no list"), err)
+		return errors.Join(errors.New("raw events that are not a list"), err)
 	}
 	for d.More() {
 		var e storedEvent

@@ -6,19 +6,19 @@ import (
 	"contextinfinity/backend/store/codec"
 )
 
-// Rest packs a step's items against its turn's final answer and its raw events against the items, if that saves
+// Pack packs a step's items against its turn's final answer and its raw events against the items, if that saves
 // enough. None of them changes once stored.
-func (r *StepRow) Rest(answer []byte) {
-	items := r.RestItems(answer)
+func (r *StepRow) Pack(answer []byte) {
+	items := r.PackItems(answer)
 	events := r.RawEvents
 	if r.RawEvents = items.PackOn(events); r.RawEvents == nil {
 		r.RawEvents = codec.Pack(events)
 	}
 }
 
-// RestItems packs the items, and returns them as a base for the raw events. Long ones are packed alone, and so are
+// PackItems packs the items, and returns them as a base for the raw events. Long ones are packed alone, and so are
 // their events.
-func (r *StepRow) RestItems(answer []byte) codec.Base {
+func (r *StepRow) PackItems(answer []byte) codec.Base {
 	if codec.IsLong(len(r.NormalizedItemsJSON)) {
 		r.NormalizedItemsJSON, r.ItemsZ = "", codec.Pack([]byte(r.NormalizedItemsJSON))
 		return codec.Base{}

@@ -42,9 +42,9 @@ func (s *Search) Index(ctx context.Context, i chat.Indexing) error {
 		if err != nil {
 			return err
 		}
-		told := ledger.TurnIndexed{Status: i.Status, Chunks: made.told}
+		record := ledger.TurnIndexed{Status: i.Status, Chunks: made.record}
 		clear(said)
-		if told.Dropped, err = events.DropSuperseded(t, turn, i); err != nil {
+		if record.Dropped, err = events.DropSuperseded(t, turn, i); err != nil {
 			return err
 		}
 		if err := indexVectors(t, made.units, i.Vectors); err != nil {
@@ -59,25 +59,25 @@ func (s *Search) Index(ctx context.Context, i chat.Indexing) error {
 				return err
 			}
 		}
-		if !moved && !told.Dropped && len(made.told) == 0 {
+		if !moved && !record.Dropped && len(made.record) == 0 {
 			return nil // recorded before: the ledger gets no second event
 		}
 		if err := records.MergeTurnMetrics(t, i.TurnID, chat.TurnMetrics{IndexMs: i.IndexMs, EmbedMs: i.EmbedMs}); err != nil {
 			return err
 		}
-		return tellIndexed(t, chat.SessionID(turn.SessionID), turn.ID, told)
+		return recordIndexed(t, chat.SessionID(turn.SessionID), turn.ID, record)
 	})
 }
 
-func tellIndexed(t *core.Tx, session chat.SessionID, turn string, told ledger.TurnIndexed) error {
+func recordIndexed(t *core.Tx, session chat.SessionID, turn string, record ledger.TurnIndexed) error {
 	words := 0
-	for _, c := range told.Chunks {
+	for _, c := range record.Chunks {
 		for _, u := range c.Units {
 			words += len(u.Text)
 		}
 	}
 	if codec.IsLong(words) {
-		p, err := records.IndexedPayload(told)
+		p, err := records.IndexedPayload(record)
 		if err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func tellIndexed(t *core.Tx, session chat.SessionID, turn string, told ledger.Tu
 	if err != nil {
 		return err
 	}
-	return t.EventOn(base, session, ledger.EventTurnIndexed, turn, told)
+	return t.EventOn(base, session, ledger.EventTurnIndexed, turn, record)
 }
 
 func checkIndexing(turn schema.TurnRow, i chat.Indexing) error {
@@ -180,14 +180,14 @@ func setIndexed(t *core.Tx, turn *schema.TurnRow, status chat.IndexStatus) (bool
 // inserted is what TX-C stored: the new chunks, for the ledger, and the row numbers of all given units, in order; 0:
 // none.
 type inserted struct {
-	told  []ledger.IndexedChunk
-	units []int64
+	record []ledger.IndexedChunk
+	units  []int64
 }
 
 // insertChunks stores the new chunks. Chunks of a chunker older than the turn's newest are skipped: their units were
 // dropped.
 func insertChunks(t *core.Tx, turn schema.TurnRow, chunks []chat.Chunk, from map[events.SourceOf]events.ChunkSource) (inserted, error) {
-	made := inserted{told: []ledger.IndexedChunk{}}
+	made := inserted{record: []ledger.IndexedChunk{}}
 	newest, err := sqlite.One[int](t.DB, "turn", turn.ID, `SELECT coalesce(max(chunker_version), 0) FROM chunks WHERE source_turn = ?`, turn.ID)
 	if err != nil {
 		return made, err
@@ -210,7 +210,7 @@ func insertChunks(t *core.Tx, turn schema.TurnRow, chunks []chat.Chunk, from map
 			if err != nil {
 				return made, err
 			}
-			made.told = append(made.told, row.Indexed(units))
+			made.record = append(made.record, row.Indexed(units))
 			there = []string{row.ID}
 		}
 		ns, err := unitRows(t, there, c.Units)

@@ -30,20 +30,20 @@ func insertUnits(t *core.Tx, turn schema.TurnRow, chunk schema.ChunkRow, units [
 			TurnSeq: turn.TurnSeq, Ordinal: u.Ordinal, Message: chunk.Role, StartOffset: u.Start, EndOffset: u.End,
 			Tokens: u.Tokens, ContentHash: codec.Hash([]byte(body)), Text: body, Pairs: schema.PairsOf(body),
 		}
-		told := ledger.IndexedUnit{ID: chat.UnitID(row.ID), Start: u.Start, End: u.End, Tokens: u.Tokens, Text: body}
+		record := ledger.IndexedUnit{ID: chat.UnitID(row.ID), Start: u.Start, End: u.End, Tokens: u.Tokens, Text: body}
 		if u.Start < u.End && u.End <= len(from.Text) && strings.HasSuffix(body, from.Text[u.Start:u.End]) {
 			before := strings.TrimSuffix(body, from.Text[u.Start:u.End])
 			if from.Said != "" {
 				row.Text, row.Said = before, true
 			}
 			if chunk.FileID != nil {
-				told.Text, told.SHA256 = before, hex.EncodeToString(row.ContentHash)
+				record.Text, record.SHA256 = before, hex.EncodeToString(row.ContentHash)
 			}
 		}
 		if err := t.DB.Create(&row).Error; err != nil {
 			return nil, err
 		}
-		made = append(made, told)
+		made = append(made, record)
 	}
 	return made, nil
 }

@@ -67,11 +67,11 @@ func scopeOf(db *gorm.DB, in chat.Within) (scope, error) {
 	switch in.Scope {
 	case chat.ScopeLineage:
 		if in.Branch == "" {
-			return r, sqlite.Invalid("A search of a lineage names a branch.")
+			return r, sqlite.Invalid("A search of a lineage must name a branch.")
 		}
 	case chat.ScopeSession:
 		if r.Session == "" {
-			return r, sqlite.Invalid("A search of a session names it.")
+			return r, sqlite.Invalid("A search of a session must name the session.")
 		}
 	case chat.ScopeAll:
 		hidden, err := sqlite.One[bool](db, "sessions", "", `SELECT EXISTS (SELECT 1 FROM sessions WHERE archived_at IS NOT NULL AND (NOT ? OR source = 'files'))`, in.Archived)
@@ -83,7 +83,7 @@ func scopeOf(db *gorm.DB, in chat.Within) (scope, error) {
 		return r, err
 	case chat.ScopeProject:
 		if r.Session == "" {
-			return r, sqlite.Invalid("A search of a project names a session of it.")
+			return r, sqlite.Invalid("A search of a project must name a session of the project.")
 		}
 		p, err := records.ProjectScopeOf(db, r.Session)
 		if err != nil {

@@ -60,7 +60,7 @@ type CachedSpace struct {
 func (c CachedSpace) head() []byte {
 	le := binary.LittleEndian
 	out := le.AppendUint64([]byte(cacheMagic), uint64(c.Namespace)) // its bits are kept
-	out = le.AppendUint64(out, uint64(c.Generation))                // likewise
+	out = le.AppendUint64(out, uint64(c.Generation))                // as above
 	out = le.AppendUint32(out, uint32(c.Dimension))                 // at most maxDimension
 	return le.AppendUint32(out, crc32.Checksum(out, castagnoli))
 }
@@ -125,7 +125,7 @@ func ReadVectorCache(f io.Reader, of CachedSpace, yield func(chat.VectorBlock) e
 		}
 		b, err := codec.VectorBlockOf(body, of.Dimension)
 		if err != nil || len(tail.n) > 0 && b.N[0] <= tail.n[len(tail.n)-1] {
-			return tail, end, nil //nolint:nilerr // likewise
+			return tail, end, nil //nolint:nilerr // as above
 		}
 		if err := yield(b); err != nil {
 			return tail, end, err

@@ -41,7 +41,7 @@ var (
 const (
 	leastReaderCache = 24_000
 	mostReaderCache  = 64_000
-	partCached       = 50 // of the database one part in so many
+	partCached       = 50 // the denominator of a share of the database
 )
 
 // ReaderPragmas are those of a read connection to a database.

@@ -1,5 +1,5 @@
 // Package sqlite handles the database file: opening, locking, transactions, protection against replacement or
-// truncation, and readable errors. It knows no tables.
+// truncation, and readable errors. It knows nothing about tables.
 package sqlite
 
 import (
@@ -81,7 +81,7 @@ func (d *DB) Write(ctx context.Context, op string, do func(*Tx) error) error {
 	}
 	err = db.Commit().Error
 	if err == nil {
-		// A committed transaction cannot fail any more: a fault here can only end the process.
+		// A committed transaction can no longer fail: a fault here can only end the process.
 		_ = faults.Transaction(op, faults.Committed)
 		if err = d.Identity.loss(); err == nil { // what was written to a deleted file is not confirmed
 			d.Confirm()

@@ -46,8 +46,8 @@ func MapError(op string, err error) error {
 	case faultfs.Full(err):
 		return noSpace(op, err)
 	case errors.Is(err, syscall.EROFS):
-		return chat.WrapError(chat.CodeConfig, op, err, "The disk can only be read; nothing was changed.").
-			WithHint("make it writable, or choose another folder with --data-dir; what is there can be read, exported and backed up elsewhere")
+		return chat.WrapError(chat.CodeConfig, op, err, "The disk is read-only; nothing was changed.").
+			WithHint("make it writable, or choose another folder with --data-dir; existing data can be read, exported and backed up elsewhere")
 	case errors.Is(err, syscall.EIO):
 		return broken(op, err)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist):

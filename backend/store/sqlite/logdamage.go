@@ -25,7 +25,7 @@ func LogDamage(dir string) (file, damage string, err error) {
 		}
 		to, err := ReadConfirmed(dir)
 		if err != nil {
-			file, damage = ConfirmedFile, "The mark of the confirmed end of the write-ahead log cannot be read: "+err.Error()+
+			file, damage = ConfirmedFile, "The marker of the confirmed end of the write-ahead log cannot be read: "+err.Error()+
 				". The conversations are not in it; the next change rewrites it."
 			continue
 		}

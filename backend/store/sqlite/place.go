@@ -68,9 +68,9 @@ func Unwritable(dir string) string {
 	case faultfs.Full(err):
 		return "The disk is full"
 	case errors.Is(err, syscall.EROFS):
-		return "The disk can only be read"
+		return "The disk is read-only"
 	case errors.Is(err, fs.ErrPermission):
-		return "Nothing may be written into " + dir
+		return "The folder " + dir + " is not writable"
 	}
 	return ""
 }

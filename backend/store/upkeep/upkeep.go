@@ -50,7 +50,7 @@ type Stats struct {
 	Pending  int   `json:"pending"`
 	Steps    int   `json:"steps"`
 	States   int   `json:"states"`
-	Pins     int   `json:"pins"` // every version, in force or not
+	Pins     int   `json:"pins"` // every version, in effect or not
 	Chunks   int   `json:"chunks"`
 	Units    int   `json:"units"`
 	Vectors  int   `json:"vectors"` // of all namespaces

@@ -20,7 +20,7 @@ func (s *Upkeep) LogBytes() int64 {
 	return info.Size()
 }
 
-// CheckpointSome writes the part of the write-ahead log that nobody reads into the database file, without waiting, so
+// CheckpointSome writes the part of the write-ahead log that no reader needs into the database file, without waiting, so
 // that it delays a running turn only briefly. The log is then reused from its beginning; its file keeps its size.
 func (s *Upkeep) CheckpointSome(ctx context.Context) error {
 	const op = "store.checkpoint"

@@ -12,7 +12,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// PinsByID reads pin versions, in force or not, in the requested order. A missing one is CodeNotFound.
+// PinsByID reads pin versions, in effect or not, in the requested order. A missing one is CodeNotFound.
 func (s *Upkeep) PinsByID(ctx context.Context, ids []chat.PinID) ([]chat.Pin, error) {
 	if len(ids) == 0 {
 		return nil, nil

@@ -161,12 +161,12 @@ func (a *Audit) erasures() {
 	a.expect(err == nil, findUnreadable, "events", a.session, "What was erased cannot be read.")
 	receipts, err := sqlite.All[string](a.DB, `SELECT id FROM receipts`)
 	a.expect(err == nil, findUnreadable, "receipts", "", "The table cannot be read.")
-	told := map[string]bool{}
+	recorded := map[string]bool{}
 	for _, e := range a.erased {
-		if !told[e.Receipt] && !slices.Contains(receipts, e.Receipt) {
+		if !recorded[e.Receipt] && !slices.Contains(receipts, e.Receipt) {
 			a.add(findLedger, "receipts", e.Receipt, "The ledger of session %s records this permanent deletion, and its receipt is missing.", a.session)
 		}
-		told[e.Receipt] = true
+		recorded[e.Receipt] = true
 	}
 }
 
@@ -198,11 +198,11 @@ func (a *Audit) calibrations() {
 		a.times("calibrations", id, &r.UpdatedAt)
 		a.expect(r.Samples >= 1 && r.Samples <= events.CalibrationSamples && r.Factor == events.CalibrationFactor(r.Mean),
 			findHistory, "calibrations", id, "Its factor is not that of its mean.")
-		told := a.calibrated[id]
-		if len(told) == 0 {
-			told = []*ledger.Calibration{{Factor: r.Factor}}
+		recorded := a.calibrated[id]
+		if len(recorded) == 0 {
+			recorded = []*ledger.Calibration{{Factor: r.Factor}}
 		}
-		a.expect(slices.ContainsFunc(told, func(w *ledger.Calibration) bool { return r.Revision == w.Revision && r.Factor == w.Factor }),
+		a.expect(slices.ContainsFunc(recorded, func(w *ledger.Calibration) bool { return r.Revision == w.Revision && r.Factor == w.Factor }),
 			FindReplay, "calibrations", id, "It is not what the ledger says.")
 	})
 	for id := range a.calibrated {

@@ -24,7 +24,7 @@ func (a *Audit) namespaces() {
 	each(a, "namespaces", "*", "id", func(r search.NamespaceRow) {
 		a.times("namespaces", sqlite.Itoa(r.ID), &r.CreatedAt)
 		a.expect(r.Identity == r.Embedder().String(), findVector, "namespaces", r.ID, "Its identity is not that of its embedder.")
-		a.expect(r.Vectors == vectors[r.ID], findVector, "namespaces", r.ID, "It holds %d vectors and counts %d.", vectors[r.ID], r.Vectors)
+		a.expect(r.Vectors == vectors[r.ID], findVector, "namespaces", r.ID, "It contains %d vectors and counts %d.", vectors[r.ID], r.Vectors)
 		if r.Serves() {
 			a.expect(serving == "", findVector, "namespaces", r.ID, "It serves beside %s.", serving)
 			serving = r.Identity

@@ -37,7 +37,7 @@ func (c Confinement) words() string {
 	case ConfinedLandlock:
 		return "It is confined (Landlock): it can read the system's programs, and read and write that folder and nothing else. The network is not cut off."
 	}
-	return "It is not confined: it can read and change all that the user can, and reach the network. Each call is asked about."
+	return "It is not confined: it can read and change everything that the user can, and reach the network. The user is asked about each call."
 }
 
 // Limits of a command.
@@ -77,15 +77,15 @@ func (k *Commands) Confinement() Confinement {
 }
 
 const commandSchema = `{"type":"object","properties":{
-	"command":{"type":"string","description":"What the shell is to run."},
-	"folder":{"type":"string","description":"Where: the full path of one of the folders, or of a folder in it. May be absent if there is only one."},
-	"timeout_s":{"type":"integer","minimum":1,"maximum":3600,"description":"It is ended after this many seconds; 60 if absent."}},
+	"command":{"type":"string","description":"The command line for the shell."},
+	"folder":{"type":"string","description":"Working directory: the full path of one of the folders, or of a folder in it. Optional if there is only one."},
+	"timeout_s":{"type":"integer","minimum":1,"maximum":3600,"description":"Time limit in seconds; default 60."}},
 	"required":["command"],"additionalProperties":false}`
 
 func (k *Commands) tool(usable []folder, in string) tool {
 	c := k.Confinement()
 	return tool{
-		definition: define("run_command", "Run a command", "Runs a command of the shell in a folder, and returns its exit code and what it printed. "+c.words()+in, commandSchema, true),
+		definition: define("run_command", "Run a command", "Runs a shell command in a folder, and returns its exit code and output. "+c.words()+in, commandSchema, true),
 		asksEach:   c == ConfinedNot,
 		limit:      commandLimit,
 		run:        func(ctx context.Context, call tools.Call) (tools.Output, error) { return k.run(ctx, usable, call) },
@@ -176,7 +176,7 @@ func (k *Commands) execute(ctx context.Context, in place, a commandArguments) (t
 		return finished(err, printed.String()), nil
 	case <-limit.C:
 		stop(cmd, ended)
-		return failure("The command was ended after %s. What it had done by then is done. It had printed:\n%s", a.time(), printed.String()), nil
+		return failure("The command was stopped after %s; what it did before that was not undone. Its output:\n%s", a.time(), printed.String()), nil
 	case <-ctx.Done():
 		stop(cmd, ended)
 		return tools.Output{}, ctx.Err()
@@ -221,7 +221,7 @@ func finished(err error, printed string) tools.Output {
 	case errors.As(err, &exit) && exit.Exited():
 		return failure("exit code %d\n%s", exit.ExitCode(), printed)
 	}
-	return failure("The command was ended from outside (%s). It had printed:\n%s", err, printed)
+	return failure("The command was ended by a signal (%s). Its output:\n%s", err, printed)
 }
 
 // environment is the part of the program's environment for a command, without keys.

@@ -139,7 +139,7 @@ func TestCommandsLeaveNoProcess(t *testing.T) {
 		const left = "sleep 987654 >/dev/null 2>&1 </dev/null & setsid sleep 987654 >/dev/null 2>&1 </dev/null & (setsid sleep 987654 &) ; echo started"
 		d.answers("run_command", map[string]any{"command": left}, "started")
 		d.noneLeft("after its end")
-		d.refuses("run_command", map[string]any{"command": left + "; sleep 987654", "timeout_s": 1}, "ended after 1s")
+		d.refuses("run_command", map[string]any{"command": left + "; sleep 987654", "timeout_s": 1}, "stopped after 1s")
 		d.noneLeft("after its time")
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {

@@ -44,7 +44,7 @@ func regular(root *os.Root, rel string) (*os.File, fs.FileInfo, error) {
 	if err == nil && !info.Mode().IsRegular() {
 		err = refusal("it is not a file")
 		if info.IsDir() {
-			err = refusal("it is a folder: list_directory lists it")
+			err = refusal("it is a folder: use list_directory")
 		}
 	}
 	if err != nil {
@@ -61,7 +61,7 @@ func contents(root *os.Root, rel string) ([]byte, error) {
 	}
 	defer f.Close() // it was only read
 	if info.Size() > maxFile {
-		return nil, refusal("the file has %d bytes, more than %d MB can be read", info.Size(), maxFile>>20)
+		return nil, refusal("the file has %d bytes; at most %d MB can be read", info.Size(), maxFile>>20)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxFile))
 	if err == nil && !isText(data) {
@@ -324,7 +324,7 @@ func (f *files) write(_ context.Context, c tools.Call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer root.Close() // what was written was closed by itself
+	defer root.Close() // the written file was closed separately
 	mode, existed, err := writable(root, rel)
 	if err != nil {
 		return "", err
@@ -351,7 +351,7 @@ func writable(root *os.Root, rel string) (fs.FileMode, bool, error) {
 	case err != nil:
 		return 0, false, err
 	case info.Mode()&fs.ModeSymlink != 0:
-		return 0, false, refusal("it is a link: name the file that it leads to")
+		return 0, false, refusal("it is a link: name the file that it points to")
 	case !info.Mode().IsRegular():
 		return 0, false, refusal("it is not a file")
 	}

@@ -102,10 +102,10 @@ func (f *Folders) tools() []tool {
 	in := " Only in: " + strings.Join(where, ", ") + "."
 	t := &files{folders: usable}
 	out := []tool{
-		{definition: define("read_file", "Read a file", "Reads a text file, in parts where it is long."+in, readSchema, false), run: t.answering(t.read)},
+		{definition: define("read_file", "Read a file", "Reads a text file; long files are read in parts."+in, readSchema, false), run: t.answering(t.read)},
 		{definition: define("list_directory", "List a folder", "Lists the files and folders in a folder."+in, listSchema, false), run: t.answering(t.list)},
-		{definition: define("search_files", "Search in files", "Finds lines of text files that contain a text, whatever its case."+in, searchSchema, false), run: t.answering(t.search)},
-		{definition: define("write_file", "Write a file", "Writes a whole text file; what was in it before is replaced. Missing folders are created."+in, writeSchema, true), run: t.answering(t.write), preview: t.previewWrite},
+		{definition: define("search_files", "Search in files", "Finds the lines of text files that contain a text, ignoring case."+in, searchSchema, false), run: t.answering(t.search)},
+		{definition: define("write_file", "Write a file", "Writes a complete text file and replaces its previous content. Missing folders are created."+in, writeSchema, true), run: t.answering(t.write), preview: t.previewWrite},
 	}
 	if _, commands := f.Settings(); commands && f.Commands != nil {
 		out = append(out, f.Commands.tool(usable, in))
@@ -116,14 +116,14 @@ func (f *Folders) tools() []tool {
 const (
 	pathSchema = `"path":{"type":"string","description":"The full path, or one that begins in the folder if there is only one folder."}`
 	readSchema = `{"type":"object","properties":{` + pathSchema + `,
-		"from_line":{"type":"integer","minimum":1,"description":"The first line to read; 1 if absent."},
+		"from_line":{"type":"integer","minimum":1,"description":"The first line to read; default 1."},
 		"lines":{"type":"integer","minimum":1,"description":"At most this many lines."}},"required":["path"],"additionalProperties":false}`
 	listSchema   = `{"type":"object","properties":{` + pathSchema + `},"additionalProperties":false}`
 	searchSchema = `{"type":"object","properties":{` + pathSchema + `,
 		"text":{"type":"string","description":"The text to find."},
 		"names":{"type":"string","description":"Only files whose name matches this pattern, such as *.go."}},"required":["text"],"additionalProperties":false}`
 	writeSchema = `{"type":"object","properties":{` + pathSchema + `,
-		"content":{"type":"string","description":"All that the file is to contain."}},"required":["path","content"],"additionalProperties":false}`
+		"content":{"type":"string","description":"The complete new content of the file."}},"required":["path","content"],"additionalProperties":false}`
 )
 
 // files implements the file tools. A folder is opened as an os.Root, so no link leads out of it.
@@ -188,7 +188,7 @@ func locate(folders []folder, path string) (folder, string, error) {
 	}
 	rel := filepath.Clean(path) // "." for an empty path
 	if !filepath.IsLocal(rel) {
-		return folder{}, "", refusal("%s leads out of the folder", shown(path))
+		return folder{}, "", refusal("%s leads outside the folder", shown(path))
 	}
 	return folders[0], rel, nil
 }

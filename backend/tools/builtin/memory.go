@@ -103,31 +103,31 @@ type SessionArguments struct {
 // Schemas of the readers' arguments.
 const (
 	SearchSchema = `{"type":"object","properties":{
-		"query":{"type":"string","description":"What to look for: names, numbers, rare words, or a question."},
-		"limit":{"type":"integer","minimum":1,"maximum":20,"description":"How many results; 8 if absent."},
-		"offset":{"type":"integer","minimum":0,"maximum":180,"description":"How many results to leave out, for the next page."},
+		"query":{"type":"string","description":"What to search for: names, numbers, rare words, or a question."},
+		"limit":{"type":"integer","minimum":1,"maximum":20,"description":"How many results; default 8."},
+		"offset":{"type":"integer","minimum":0,"maximum":180,"description":"How many results to skip, for the next page."},
 		"since":{"type":"string","description":"Only what was said on this day or later, as 2026-05-31."},
 		"until":{"type":"string","description":"Only what was said on this day or earlier."},
 		"role":{"type":"string","enum":["user","assistant"],"description":"Only what the user, or the assistant, said."}},
 		"required":["query"],"additionalProperties":false}`
 	TurnSchema = `{"type":"object","properties":{
-		"turn_id":{"type":"string","description":"Id of a turn, as search_memory gives it."},
-		"session_id":{"type":"string","description":"Instead of turn_id: a session; the present one if absent."},
+		"turn_id":{"type":"string","description":"Id of a turn, as returned by search_memory."},
+		"session_id":{"type":"string","description":"Instead of turn_id: a session; default: the current one."},
 		"number":{"type":"integer","minimum":1,"description":"Instead of turn_id: number of the turn in the session."},
-		"offset":{"type":"integer","minimum":0,"description":"Where to begin in a long turn, in bytes, as the end of an earlier answer says."}},
+		"offset":{"type":"integer","minimum":0,"description":"Where to start in a long turn, in bytes, as given at the end of an earlier result."}},
 		"additionalProperties":false}`
 	SessionsSchema = `{"type":"object","properties":{
-		"title":{"type":"string","description":"Only sessions whose title has these words in it."},
-		"limit":{"type":"integer","minimum":1,"maximum":100,"description":"How many; 30 if absent."},
-		"offset":{"type":"integer","minimum":0,"description":"How many to leave out, for the next page."}},
+		"title":{"type":"string","description":"Only sessions whose title contains these words."},
+		"limit":{"type":"integer","minimum":1,"maximum":100,"description":"How many; default 30."},
+		"offset":{"type":"integer","minimum":0,"description":"How many to skip, for the next page."}},
 		"additionalProperties":false}`
 )
 
 // Descriptions of the readers.
 const (
 	SearchDescription   = "Searches earlier conversations with this user, by words and by meaning. Returns passages with the session, the turn's number and id, who said it, and when. Use it when the answer may depend on something said before that is not in the conversation as you see it."
-	TurnDescription     = "Returns one earlier turn in full: the user's message and the assistant's answer. Name it by turn_id, or by its number in a session."
-	SessionsDescription = "Lists earlier conversations, the newest first: id, title, number of turns, when they were last used."
+	TurnDescription     = "Returns one earlier turn in full: the user's message and the assistant's answer. Identify it by turn_id, or by its number in a session."
+	SessionsDescription = "Lists earlier conversations, newest first: id, title, number of turns, time of last use."
 )
 
 func (m *Memory) tools() []tool {
@@ -227,7 +227,7 @@ func (m *Memory) SearchMemory(ctx context.Context, v View, a SearchArguments) (F
 	}
 	limit := bounded(a.Limit, usualHits, maxHits)
 	if a.Offset < 0 || a.Offset > maxSkipped {
-		return Found{}, refusal("the offset is from 0 to %d", maxSkipped)
+		return Found{}, refusal("the offset must be from 0 to %d", maxSkipped)
 	}
 	upTo := a.Offset + limit
 	found, err := m.Search.Search(ctx, retrieval.Query{Text: a.Query, Within: within, Limit: upTo + 1, WordsAlone: true})
@@ -269,7 +269,7 @@ func (m *Memory) SearchMemory(ctx context.Context, v View, a SearchArguments) (F
 		fmt.Fprintf(&b, "\n\n[There are more: call search_memory again with offset %d]", upTo)
 	}
 	if found.Warning != "" {
-		b.WriteString("\n\nOnly words were compared: the search by meaning did not answer.")
+		b.WriteString("\n\nOnly words were compared: the search by meaning did not respond.")
 	}
 	out.Text = b.String()
 	return out, nil
@@ -291,7 +291,7 @@ func (a SearchArguments) within(v View) (chat.Within, error) {
 		in.ExcludeTurns = []chat.TurnID{v.Turn}
 	}
 	if a.Role != "" && in.Role != chat.RoleUser && in.Role != chat.RoleAssistant {
-		return in, refusal("role is user or assistant")
+		return in, refusal("role must be user or assistant")
 	}
 	var err error
 	if in.Since, err = dayOf(a.Since); err != nil {

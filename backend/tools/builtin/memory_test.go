@@ -197,7 +197,7 @@ func TestListSessions(t *testing.T) {
 		t.Error(got)
 	}
 	got, _ = p.ask(t, chat.ScopeSession, "list_sessions", map[string]any{})
-	if strings.Contains(got, "Kitchen") || !strings.Contains(got, "this conversation alone") {
+	if strings.Contains(got, "Kitchen") || !strings.Contains(got, "limited to this conversation") {
 		t.Error(got)
 	}
 }

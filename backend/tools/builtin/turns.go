@@ -13,7 +13,7 @@ import (
 // GetTurn returns a complete turn, in parts if it is long.
 func (m *Memory) GetTurn(ctx context.Context, v View, a TurnArguments) (Found, error) {
 	if a.Offset < 0 || a.TurnID == "" && a.Number < 1 {
-		return Found{}, refusal("name the turn by turn_id, or by its number")
+		return Found{}, refusal("identify the turn by turn_id, or by its number")
 	}
 	t, s, err := m.turn(ctx, v, a)
 	if err != nil {
@@ -148,7 +148,7 @@ func said(m chat.Message) string {
 // ListSessions lists the sessions that the caller may see.
 func (m *Memory) ListSessions(ctx context.Context, v View, a SessionArguments) (Found, error) {
 	if a.Offset < 0 {
-		return Found{}, refusal("the offset is 0 or more")
+		return Found{}, refusal("the offset must not be negative")
 	}
 	limit := bounded(a.Limit, usualListed, maxListed)
 	list, more, err := m.listed(ctx, v, a, limit)
@@ -174,9 +174,9 @@ func (m *Memory) ListSessions(ctx context.Context, v View, a SessionArguments) (
 	switch v.Scope {
 	case chat.ScopeAll:
 	case chat.ScopeProject:
-		b.WriteString("\n[Memory is set to this project, so no other session is listed.]")
+		b.WriteString("\n[Memory is limited to this project, so no other session is listed.]")
 	default:
-		b.WriteString("\n[Memory is set to this conversation alone, so no other is listed.]")
+		b.WriteString("\n[Memory is limited to this conversation, so no other one is listed.]")
 	}
 	out.Text = strings.TrimSpace(b.String())
 	return out, nil

@@ -92,7 +92,7 @@ func (r *contentReader) of(seq int64) ([]Content, error) {
 			return out, err
 		}
 		if head.Seq < seq {
-			return nil, refused("contents.zst holds something of event %d that does not belong there", head.Seq)
+			return nil, refused("contents.zst contains something for event %d that does not belong there", head.Seq)
 		}
 		c, err := r.take(*head)
 		if err != nil {

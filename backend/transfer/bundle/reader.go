@@ -62,7 +62,7 @@ func (b *Reader) list(z *zip.Reader) error {
 		case !f.Mode().IsRegular() && !f.Mode().IsDir():
 			return hostile("%q in it is a link or a device", f.Name)
 		case seen[name]:
-			return hostile("it holds %q twice", f.Name)
+			return hostile("it contains %q twice", f.Name)
 		case f.Flags&1 != 0:
 			return hostile("%q in it is encrypted", f.Name)
 		case f.UncompressedSize64 > MaxUnpackedBytes || total+f.UncompressedSize64 > MaxUnpackedBytes:
@@ -270,7 +270,7 @@ func (p *pass) ended(torn bool) error {
 	}
 	left, err := p.contents.next()
 	if err == nil && left != nil {
-		err = refused("contents.zst holds something of event %d that does not belong there", left.Seq)
+		err = refused("contents.zst contains something for event %d that does not belong there", left.Seq)
 	}
 	return err
 }

@@ -194,11 +194,11 @@ func named(b chat.Block) string {
 		}
 		return "Document: " + display.OneLine(b.Name) + " (" + count(b.Tokens, "token") + ", " + part + ")."
 	case chat.Memory:
-		return "Memory attached by hand: " + string(b.Chunk) + "."
+		return "Memory attached manually: " + string(b.Chunk) + "."
 	case chat.Unknown:
-		return "A part of an unknown kind, from " + display.OneLine(b.Provider) + ", " + amount(len(b.Raw)) + "."
+		return "Content of an unknown type, from " + display.OneLine(b.Provider) + ", " + amount(len(b.Raw)) + "."
 	}
-	return "A part of an unknown kind."
+	return "Content of an unknown type."
 }
 
 func resultName(b chat.ToolResult) string {

@@ -33,7 +33,7 @@ env = { FAULT = "none" }
 		return h.OK("show", s.SessionID, "--json").Stdout
 	}
 	if shown := ask(); strings.Contains(shown, "found by a real server") {
-		t.Error("a tool that nobody accepted was run")
+		t.Error("a tool that was not accepted was run")
 	}
 	if out := h.OK("tools", "accept", "files").Stdout; !strings.Contains(out, "search") {
 		t.Errorf("accepted: %s", out)

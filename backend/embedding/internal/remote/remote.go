@@ -14,7 +14,7 @@ import (
 // MaxAnswer limits what is read of a response, in bytes: 64 vectors of 4096 dimensions as text are about 6 MB.
 const MaxAnswer = 64 << 20
 
-// Failure converts a classified failure to an error for people; one that may pass by itself is an embedding.Retry.
+// Failure converts a classified failure to an error for people; a temporary one is an embedding.Retry.
 // Its text is redacted already.
 func Failure(name string, err error) error {
 	var e *llm.Error
@@ -29,7 +29,7 @@ func Failure(name string, err error) error {
 	case chat.CodeConfig:
 		out = out.WithHint("check retrieval.embedding_base_url")
 	default:
-		out = out.WithHint("nothing is lost: words are still searched, and vectors are made when it answers again")
+		out = out.WithHint("nothing is lost: words are still searched, and vectors are made when it responds again")
 	}
 	if e.Retry {
 		return &embedding.Retry{Err: out, After: e.RetryAfter}

@@ -303,7 +303,7 @@ export interface SendRequest {
   memories: MemoryChip[];
   /** for this message; "": the session's */
   model: string;
-  /** likewise */
+  /** for this message; "": the session's */
   effort: string;
   /** Incomplete says what to do with an incomplete turn that blocks the branch: "keep", "discard", or "" to refuse. */
   incomplete: string;
@@ -748,7 +748,7 @@ export interface SwitchPreview {
   cost: number | null;
   /** the same as a sentence */
   message: string;
-  /** the conversation does not fit that model at all */
+  /** the conversation cannot fit that model */
   error: ErrorView | null;
 }
 
@@ -906,7 +906,7 @@ export interface ServerView {
   tools: number;
   /** counted at its start */
   prompts: number;
-  /** likewise, with templates */
+  /** counted at its start, with templates */
   resources: number;
   /** Problems are its unusable tools and other items, each as a sentence. */
   problems: ServerProblemView[];
@@ -1924,7 +1924,7 @@ export interface SettingsView {
   path: string;
   dataDir: string;
   settings: Setting[];
-  /** Error is a problem of the file: the previous valid configuration (at the start: the defaults) is in force. */
+  /** Error is a problem of the file: the previous valid configuration (at the start: the defaults) is in effect. */
   error: string;
 }
 
@@ -2153,10 +2153,10 @@ export interface BackupView {
 /** RestorePreview is what a restore would replace. Nothing is changed yet. */
 export interface RestorePreview {
   backup: BackupView;
-  /** in the present data */
+  /** in the current data */
   sessions: number;
   turns: number;
-  /** of the present data; 0: none */
+  /** of the current data; 0: none */
   newestTurn: number;
   /** of the backup; 0: none */
   backupNewest: number;
@@ -2233,7 +2233,7 @@ export interface CopyView {
   title: string;
   /** of a receipt: deleted since */
   gone: boolean;
-  /** Turns is the number of the copy's turns, Own of those that only it has; of a preview for a session. */
+  /** Turns is the number of the copy's turns, Own of those that only it contains; both only in a preview for a session. */
   turns: number;
   own: number;
 }
@@ -2910,8 +2910,8 @@ export interface InspectService {
   activity(branchID: string): Promise<ActivityPanel>;
   /** RetryJob makes a job due now and resets its tries. */
   retryJob(id: number): Promise<void>;
-  /** KillJob marks a job as failed until it is retried. */
-  killJob(id: number): Promise<void>;
+  /** DismissJob marks a job as failed until it is retried. */
+  dismissJob(id: number): Promise<void>;
   /** Reconcile looks for unfinished work now and returns what it found. */
   reconcile(): Promise<RecoveryReport>;
   /** Steps lists a turn's provider calls, every attempt. */
