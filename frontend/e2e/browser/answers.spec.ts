@@ -22,7 +22,7 @@ test('one question to three models: side by side while they arrive, found again 
   await chat.ask(question);
 
   const view = page.getByRole('region', { name: 'Answers side by side' });
-  const column = (model: string) => view.getByRole('region', { name: `Answer of ${model}`, exact: true });
+  const column = (model: string) => view.getByRole('region', { name: `Answer from ${model}`, exact: true });
   const models = ['mock', 'mock-messages', 'mock-chat'];
   await expect(view.getByRole('heading', { name: '3 answers to #2' })).toBeVisible();
   // All of them stream at the same time; none waits for another.

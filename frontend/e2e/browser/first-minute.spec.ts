@@ -24,7 +24,7 @@ function drawn(page: Page): Promise<string[]> {
 }
 
 /** Expects that the visible text matches `seen` and contains no internal terms. */
-async function speaksPlainly(page: Page, seen: RegExp): Promise<void> {
+async function usesPlainWords(page: Page, seen: RegExp): Promise<void> {
   let texts: string[] = [];
   await expect.poll(async () => (texts = await drawn(page)).join('\n')).toMatch(seen);
   expect(texts.filter((text) => ledgerWords.test(text))).toEqual([]);
@@ -50,7 +50,7 @@ test('a local server: one click and one message to the first answer, and no inte
     }).toPass();
     await expect(ways.and(page.locator('[data-kind="primary"]'))).toHaveCount(1); // exactly one primary button, which is this one
     await expect(start).toHaveAttribute('data-kind', 'primary');
-    await speaksPlainly(page, /Use this machine/);
+    await usesPlainWords(page, /Use this machine/);
 
     await start.click(); // the one click
     const chat = new Conversation(page);
@@ -58,17 +58,17 @@ test('a local server: one click and one message to the first answer, and no inte
     await chat.ready();
     await expect(page.getByRole('tabpanel')).toHaveCount(0); // the inspector is closed
     await expect(page.getByText('A new conversation')).toBeVisible();
-    await speaksPlainly(page, /Write to/);
+    await usesPlainWords(page, /Write to/);
 
     await page.keyboard.type('What can you do?');
     await page.keyboard.press('Enter'); // the one message
     await chat.shown(1, 200);
-    await speaksPlainly(page, /Answering/);
+    await usesPlainWords(page, /Answering/);
     server.release('What can you do?');
     await expect(chat.answer(1)).toContainText(answer.slice(-40));
     await expect(chat.turn(1)).toHaveAccessibleName(/, saved/);
     await expect(chat.header).toContainText('All summarised');
-    await speaksPlainly(page, /All summarised/);
+    await usesPlainWords(page, /All summarised/);
   } finally {
     await server.stop();
   }

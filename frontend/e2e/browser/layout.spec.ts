@@ -95,7 +95,7 @@ test('the message field stays whole in a low window, with one question at a time
   await expect(page.getByRole('heading', { name: 'A new conversation' })).toBeVisible();
   await expect(page.getByText('May earlier chats help here?')).toBeVisible();
   await pastePicture(chat.composer);
-  await expect(page.getByText('Does unsure take images?')).toBeVisible();
+  await expect(page.getByText('Does unsure accept images?')).toBeVisible();
   await expect(page.getByText('May earlier chats help here?')).toHaveCount(0); // it waits for the first answer
 
   await chat.composer.fill('A pasted long line of text, number one.\n'.repeat(100));

@@ -51,8 +51,8 @@ test('a project is created with instructions, facts and a folder, and its chats 
   await list.getByRole('button', { name: /^Bakery/ }).hover();
   await list.getByRole('button', { name: 'Actions for the folder Bakery' }).click();
   await page.getByRole('menuitem', { name: 'New chat in this project' }).click();
-  const reach = page.getByRole('button', { name: /^Memory reaches/ });
-  await expect(reach).toHaveAccessibleName('Memory reaches: This project. Change it');
+  const reach = page.getByRole('button', { name: /^Scope of memory/ });
+  await expect(reach).toHaveAccessibleName('Scope of memory: This project. Change it');
   await expect(page.getByRole('button', { name: /^Project Bakery/ })).toBeVisible();
   await inspect(page, 'a chat of a project');
   await chat.askAndWait(1, 'How long does the sourdough of the rye bread rest?', 'It is noted.');
@@ -63,7 +63,7 @@ test('a project is created with instructions, facts and a folder, and its chats 
   // With memory limited to this branch, the file is not recalled.
   await reach.click();
   await page.getByRole('menuitemradio', { name: /^This branch/ }).click();
-  await expect(reach).toHaveAccessibleName('Memory reaches: This branch. Change it');
+  await expect(reach).toHaveAccessibleName('Scope of memory: This branch. Change it');
   await chat.askAndWait(2, 'And how many hours does the rye sourdough rest?', 'It is noted.');
   await page.keyboard.press('Control+k');
   await page.getByRole('dialog', { name: 'Commands' }).getByRole('combobox').fill('x-ray');

@@ -54,7 +54,7 @@ test('the report links from its notice to Activity, and from there to the turn o
 
   await launch();
   const recovery = new Recovery(page);
-  await expect(recovery.news).toContainText('2 things were found and put in order');
+  await expect(recovery.news).toContainText('2 things were found and recovered');
   await recovery.news.getByRole('button', { name: 'Show' }).click();
   await expect(recovery.report).toBeVisible();
   await expect(page.getByRole('tab', { name: /^Activity/ })).toBeFocused();

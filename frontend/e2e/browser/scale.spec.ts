@@ -53,7 +53,7 @@ test('10 000 turns: opens at its end, reaches any turn, finds text, and keeps li
   await small(page);
 });
 
-test('a conversation of tall turns that stands at its end stays there and stays drawn when its width changes', async ({ home, provider, launch, page }) => {
+test('a conversation of tall turns that is scrolled to its end stays there and stays drawn when its width changes', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   tallTurns(home, 12);
   await launch();

@@ -7,7 +7,7 @@ import { tour } from '../harness/screens.ts';
 import { connectPrograms, connectServers, decideBy, decideOn, elicit, installed, toolScreens, withTools } from '../harness/toolscreens.ts';
 import { Conversation } from './conversation.ts';
 
-const card = (page: Page, tool: string) => page.getByRole('region', { name: `Call of ${tool}` });
+const card = (page: Page, tool: string) => page.getByRole('region', { name: `Call to ${tool}` });
 const queue = (page: Page) => page.getByRole('dialog', { name: /wait|outcome/ });
 
 test('a call waits for a decision, is allowed with the keyboard, and shows its result in its card', async ({ home, provider, launch, page }) => {
@@ -115,7 +115,7 @@ test('tools and decisions are listed in the settings, and revoked there', async 
   await pages.getByRole('button', { name: 'Tools', exact: true }).click();
   await expect(page.getByRole('region', { name: 'Built in' })).toContainText('Never offered');
   await inspect(page, 'tools in the settings');
-  await page.getByRole('button', { name: 'Take back: write_file' }).click();
+  await page.getByRole('button', { name: 'Forget: write_file' }).click();
   await expect(page.getByRole('region', { name: 'Built in' })).not.toContainText('Never offered');
 
   await pages.getByRole('button', { name: 'Tool servers' }).click();

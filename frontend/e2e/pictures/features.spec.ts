@@ -38,7 +38,7 @@ test('one question to several models', async ({ home, provider, launch, page }) 
   await bothSizes(page, 'answers-chosen');
   await chat.ask(question);
   const view = page.getByRole('region', { name: 'Answers side by side' });
-  for (const model of ['mock', 'mock-messages', 'mock-chat']) await expect(view.getByRole('region', { name: `Answer of ${model}`, exact: true })).toContainText('B saved');
+  for (const model of ['mock', 'mock-messages', 'mock-chat']) await expect(view.getByRole('region', { name: `Answer from ${model}`, exact: true })).toContainText('B saved');
   await bothSizes(page, 'answers-arrive');
   provider.release(question);
   await expect(view.getByRole('button', { name: /^Stop/ })).toHaveCount(0);
@@ -98,10 +98,10 @@ test('a project', async ({ home, provider, launch, page }, info) => {
   });
   await folderMenu();
   await page.getByRole('menuitem', { name: 'New chat in this project' }).click();
-  await expect(page.getByRole('button', { name: /^Memory reaches/ })).toBeVisible();
+  await expect(page.getByRole('button', { name: /^Scope of memory/ })).toBeVisible();
   await bothSizes(page, 'project-chat-new');
   await chat.askAndWait(1, 'How long does the sourdough of the rye bread rest?', noted);
-  await opened(page, 'project-scope', () => page.getByRole('button', { name: /^Memory reaches/ }).click());
+  await opened(page, 'project-scope', () => page.getByRole('button', { name: /^Scope of memory/ }).click());
   await panels.find(({ name }) => name === 'xray-saw')?.show(page);
   await bothSizes(page, 'project-xray');
   await opened(page, 'project-menu', () => page.getByRole('button', { name: /^Project Bakery/ }).click());

@@ -141,7 +141,7 @@ test('tools, their servers, and other programs', async ({ home, provider, launch
 
   await chat.ask('Raise the threshold');
   await expect(page.getByText('2 tool calls wait for you')).toBeVisible();
-  await expect(page.getByRole('region', { name: 'Call of write_file' })).toBeInViewport(); // in an earlier version the picture was blank
+  await expect(page.getByRole('region', { name: 'Call to write_file' })).toBeInViewport(); // in an earlier version the picture was blank
   await bothSizes(page, 'calls-wait');
   await page.keyboard.press('Control+Shift+A');
   await expect(page.getByRole('dialog', { name: '2 tool calls wait for you' })).toBeVisible();
@@ -153,7 +153,7 @@ test('tools, their servers, and other programs', async ({ home, provider, launch
   await bothSizes(page, 'calls-done');
 
   await chat.ask('Run the repair');
-  const card = page.getByRole('region', { name: 'Call of run_command' });
+  const card = page.getByRole('region', { name: 'Call to run_command' });
   await decideOn(card, /^Allow once/);
   await expect(card).toContainText('Running');
   await bothSizes(page, 'call-runs');

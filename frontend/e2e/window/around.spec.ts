@@ -11,7 +11,7 @@ import { Desktop, waitForWindow } from './desktop.ts';
 import { xdotool } from './dragging.ts';
 import { composer, pastFirstStart, said, say, test } from './fixtures.ts';
 
-test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which is Linux alone');
+test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which exists only on Linux');
 
 /** The program's windows except the first one, from the window manager's list: id and process. */
 function others(first: Desktop): { id: string; pid: number }[] {

@@ -5,7 +5,7 @@ import { xdotool } from './dragging.ts';
 import { begun, composer, say, test } from './fixtures.ts';
 import { Room } from './room.ts';
 
-rooms.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which is Linux alone');
+rooms.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which exists only on Linux');
 rooms.describe.configure({ mode: 'default' }); // the tests of a locale do not affect each other, so they share a window
 
 const small = '[models.small]\nprovider = "openai"\nmodel_id = "small-1"\nbase_url = "http://127.0.0.1:1/v1"\ncontext_limit = 2000\nmax_output = 200\n';

@@ -5,9 +5,9 @@ import { drawnTurns, tallTurns } from '../harness/seed.ts';
 import { xdotool } from './dragging.ts';
 import { Room } from './room.ts';
 
-test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which is Linux alone');
+test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which exists only on Linux');
 
-test('a long conversation that stands at its end stays there and stays drawn, however the window changes', async () => {
+test('a long conversation that is scrolled to its end stays there and stays drawn, however the window changes', async () => {
   const room = await Room.open({ LANG: 'C' }, '1280x800');
   try {
     const { page } = room.desktop;

@@ -9,7 +9,7 @@ import { reports } from './desk.ts';
 import { waitForWindow, windowOf } from './desktop.ts';
 import { begun, field, pastFirstStart, said, say, test } from './fixtures.ts';
 
-test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which is Linux alone');
+test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which exists only on Linux');
 
 const question = 'Tell me, tray';
 /** The newest session's turns, read by the command line while the window is open. */

@@ -7,7 +7,7 @@ import { until } from '../harness/process.ts';
 import { dragOut, dragWithin, middle, pull, xdotool } from './dragging.ts';
 import { Room } from './room.ts';
 
-test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which is Linux alone');
+test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which exists only on Linux');
 // A window for each test: after a drag from its own page, the driven WebKitGTK sometimes missed the next press.
 
 let room: Room;

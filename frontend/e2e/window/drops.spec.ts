@@ -9,7 +9,7 @@ import { dragAcross, dragIn, dragWithin, middle, onScreen, xdotool, type Point }
 import { composer, said } from './fixtures.ts';
 import { Room } from './room.ts';
 
-test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which is Linux alone');
+test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which exists only on Linux');
 // One window for all tests: each drop leaves the window unchanged.
 test.describe.configure({ mode: 'default' });
 

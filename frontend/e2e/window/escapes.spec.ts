@@ -4,7 +4,7 @@ import { xdotool } from './dragging.ts';
 import { said, say } from './fixtures.ts';
 import { Room } from './room.ts';
 
-test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which is Linux alone');
+test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which exists only on Linux');
 
 /** A text or search field, how to reach it with the keyboard, and what Esc closes. */
 interface Place {

@@ -7,7 +7,7 @@ import { composer, field, said, say } from './fixtures.ts';
 import { Room } from './room.ts';
 import { waitForWindow } from './desktop.ts';
 
-test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which is Linux alone');
+test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which exists only on Linux');
 
 const table = '| Step | Rows copied | Amount | Explanation | Responsibility | Internationalization |\n|---|---|---|---|---|---|\n'
   + '| Extract | 12 480 | 1 234.50 EUR | It reads every row of the old system | Infrastructure | Postponed |\n| Transform | 99 | -3.5 % | Names and dates | Documentation | Unnecessary |\n\nThat is the plan.';
@@ -158,7 +158,7 @@ async function numbersTheHead(room: Room): Promise<void> {
   await until('it has a head', () => branch().head_turn_seq === 3);
   await pointAt(room, `[data-session="${session}"]`, 1, 0.3);
   await until('it is open', async () => (await said(room.desktop)).includes('Two birds.'));
-  expect(await page.text('[aria-label="Call of Grep"]')).toMatch(/Ran/);
+  expect(await page.text('[aria-label="Call to Grep"]')).toMatch(/Ran/);
   const head = new RegExp(`#3\\s+${branch().head_state.slice(-4)}`);
   await until('the header shows it', async () => head.test(await field(room.desktop, 'head')));
   await page.press('State');

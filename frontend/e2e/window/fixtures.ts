@@ -68,7 +68,7 @@ export const test = base.extend<Parts>({
   },
 });
 
-test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which is Linux alone');
+test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which exists only on Linux');
 
 export const composer = 'textarea[aria-label="Your message"]';
 

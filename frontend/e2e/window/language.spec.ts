@@ -4,7 +4,7 @@ import { reports } from './desk.ts';
 import type { Desktop } from './desktop.ts';
 import { test } from './fixtures.ts';
 
-test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which is Linux alone');
+test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which exists only on Linux');
 
 const run = <T>(desktop: Desktop, body: string, ...args: unknown[]) => desktop.page.run<T>(body, ...args);
 const language = (desktop: Desktop) => run<string>(desktop, 'return document.documentElement.lang');

@@ -6,7 +6,7 @@ import { until } from '../harness/process.ts';
 import { middle, onScreen, xdotool } from './dragging.ts';
 import { Room } from './room.ts';
 
-test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which is Linux alone');
+test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which exists only on Linux');
 
 const good = 'https://example.com/a%20path?first=1&second=two#part';
 const dangerous = {

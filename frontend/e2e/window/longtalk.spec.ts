@@ -6,7 +6,7 @@ import { plain } from '../browser/conversation.ts';
 import { composer, field, streamed } from './fixtures.ts';
 import { Room } from './room.ts';
 
-test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which is Linux alone');
+test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which exists only on Linux');
 
 const turns = 70;
 

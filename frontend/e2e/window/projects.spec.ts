@@ -6,7 +6,7 @@ import { waitForWindow } from './desktop.ts';
 import { composer } from './fixtures.ts';
 import { Room } from './room.ts';
 
-test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which is Linux alone');
+test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which exists only on Linux');
 
 const dialog = 'dialog[open]';
 

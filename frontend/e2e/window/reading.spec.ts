@@ -3,7 +3,7 @@ import { until } from '../harness/process.ts';
 import { xdotool } from './dragging.ts';
 import { Room } from './room.ts';
 
-test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which is Linux alone');
+test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which exists only on Linux');
 
 const fence = '```';
 

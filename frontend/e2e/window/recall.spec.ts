@@ -7,7 +7,7 @@ import { xdotool } from './dragging.ts';
 import { composer, say } from './fixtures.ts';
 import { Room } from './room.ts';
 
-test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which is Linux alone');
+test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which exists only on Linux');
 
 const turns = 60;
 const panel = '[role="tabpanel"]';

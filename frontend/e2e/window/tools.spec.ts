@@ -29,7 +29,7 @@ function calls(record: string, tool: string): number {
 
 /** The full text of a call's card in its turn. */
 function card({ page }: Desktop, tool: string): Promise<string> {
-  return page.text(`[aria-label="Call of everything.${tool}"]`);
+  return page.text(`[aria-label="Call to everything.${tool}"]`);
 }
 
 /** Opens the queue of calls with its keys; the waiting call has the focus. */

@@ -3,7 +3,7 @@ import { until } from '../harness/process.ts';
 import { middle, onScreen, xdotool } from './dragging.ts';
 import { Room } from './room.ts';
 
-test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which is Linux alone');
+test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which exists only on Linux');
 
 test('typing after a click in the conversation goes into the message, and no focus ring is drawn around the conversation', async () => {
   const room = await Room.open();

@@ -43,7 +43,7 @@ describe('texts of the composer', () => {
   });
 
   it('the exact size of the next request is in the title', () => {
-    expect(budgetWords(12, 1_188, 6_000, 50_000).title).toMatch(/1.200 tokens, and up to 7.200 with what memory finds .* at most 50.000/);
+    expect(budgetWords(12, 1_188, 6_000, 50_000).title).toMatch(/1.200 of at most 50.000 tokens, or up to 7.200 with the memory found/);
     expect(budgetWords(12, 1_188, 0, 50_000).title).toMatch(/1.200 of at most 50.000/);
   });
   it('rejects files that cannot be sent, with the reason', () => {

@@ -93,9 +93,9 @@ describe('Pending', () => {
   test('a job is dismissed and retried', async () => {
     const { backend, user } = await open('pending');
     await user.click(await screen.findByRole('button', { name: 'Dismiss' }));
-    expect(called(backend, 'inspect.killJob')).toHaveLength(1);
+    expect(called(backend, 'inspect.dismissJob')).toHaveLength(1);
     await user.click(await screen.findByRole('button', { name: 'Retry now' }));
-    expect(called(backend, 'inspect.retryJob')).toEqual(called(backend, 'inspect.killJob'));
+    expect(called(backend, 'inspect.retryJob')).toEqual(called(backend, 'inspect.dismissJob'));
   });
 
   test('an answer that needs a decision is listed with the choices', async () => {

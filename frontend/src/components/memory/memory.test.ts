@@ -270,7 +270,7 @@ describe('a memory', () => {
   test('that no longer exists is reported, and not attached', async () => {
     const { app } = await open();
     await app.memory.attach('no such chunk');
-    expect(await screen.findByText('This piece of memory no longer exists')).toBeInTheDocument();
+    expect(await screen.findByText('This memory no longer exists')).toBeInTheDocument();
     expect(app.draft.memories).toEqual([]);
     expect(app.memory.attaching).toBe('');
   });

@@ -104,9 +104,9 @@ describe('unknown properties are asked once', () => {
     backend.program.models = backend.program.models.map((model) => (model.name === 'sonnet' ? { ...model, limitSource: 'unknown window', contextLimit: 8_192 } : model));
     await app.models.load();
     mountIn(app, Chat, {});
-    expect(screen.getByText('How much text can sonnet take at once?')).toBeVisible();
+    expect(screen.getByText('How much text can sonnet process at once?')).toBeVisible();
     await userEvent.type(screen.getByRole('textbox', { name: 'Context window of sonnet in tokens' }), '64 000{Enter}');
-    await waitFor(() => expect(screen.queryByText('How much text can sonnet take at once?')).toBeNull());
+    await waitFor(() => expect(screen.queryByText('How much text can sonnet process at once?')).toBeNull());
     expect(calls(backend, 'settings.setWindow')).toEqual([['sonnet', 64_000]]);
   });
 
@@ -120,12 +120,12 @@ describe('unknown properties are asked once', () => {
 
   it('whether a model supports images, when there is one to send', async () => {
     const { app, backend } = await unknownAbilities();
-    expect(screen.queryByText('Does sonnet take images?')).toBeNull();
+    expect(screen.queryByText('Does sonnet accept images?')).toBeNull();
     app.draft.images = [{ mediaType: 'image/png', data: 'iVBORw0KGgo=', name: 'a.png' }];
-    const question = (await screen.findByText('Does sonnet take images?')).closest<HTMLElement>('.notice-place')!;
+    const question = (await screen.findByText('Does sonnet accept images?')).closest<HTMLElement>('.notice-place')!;
     await userEvent.click(within(question).getByRole('button', { name: 'No' }));
-    expect(await screen.findByText('sonnet does not take images')).toBeVisible();
-    expect(screen.queryByText('Does sonnet take images?')).toBeNull();
+    expect(await screen.findByText('sonnet does not accept images')).toBeVisible();
+    expect(screen.queryByText('Does sonnet accept images?')).toBeNull();
     expect(calls(backend, 'settings.saveModel')).toMatchObject([[{ name: 'sonnet', images: 'no', tools: '' }]]);
   });
 
@@ -159,7 +159,7 @@ describe('unknown properties are asked once', () => {
     const { app } = await unknownAbilities(known);
     app.draft.images = [{ mediaType: 'image/png', data: 'iVBORw0KGgo=', name: 'a.png' }];
     await new Promise((done) => setTimeout(done, 50));
-    expect(screen.queryByText('Does sonnet take images?')).toBeNull();
+    expect(screen.queryByText('Does sonnet accept images?')).toBeNull();
   });
 
   it('a budget that is nearly used up shows a warning until it is dismissed', async () => {

@@ -45,7 +45,7 @@ describe('the result of scanning a folder', () => {
   ])('as text', (counts, words) => expect(changeWords(counts)).toBe(words));
 
   it('shows why files were skipped, also for an unknown reason', () => {
-    expect([reasonWords('may hold secrets'), reasonWords('of another moon')]).toEqual(['May hold secrets', 'of another moon']);
+    expect([reasonWords('may contain secrets'), reasonWords('of another moon')]).toEqual(['May contain secrets', 'of another moon']);
     expect(skippedCount({ skipped: [{ reason: 'a', count: 2 }, { reason: 'b', count: 3 }] })).toBe(5);
   });
 });
@@ -140,7 +140,7 @@ describe('a project', () => {
     const { app, backend } = await opened();
     const { id } = await backend.projects.create('Bakery');
     await backend.projects.watch(id, '/srv/bakery');
-    backend.world.projects[0]!.view.scan = scanView({ error: 'The folder cannot be read, so nothing of it was changed: it is gone' });
+    backend.world.projects[0]!.view.scan = scanView({ error: 'The folder cannot be read, so its index was not changed: it is gone' });
     mountIn(app, ProjectDialogs, {});
     app.projects.show(id, 'files');
     expect(await screen.findByText(/The folder cannot be read/)).toBeVisible();
@@ -220,13 +220,13 @@ describe('the scope of memory', () => {
   it('is changed beside the message field, for this chat, and reset to the default', async () => {
     const { app, calls, row, user } = await inProject();
     mountIn(app, ComposerBar, { onattach: () => undefined });
-    await user.click(screen.getByRole('button', { name: 'Memory reaches: This project. Change it' }));
+    await user.click(screen.getByRole('button', { name: 'Scope of memory: This project. Change it' }));
     expect(screen.getByRole('menuitemradio', { checked: true })).toHaveTextContent('This project');
     await user.click(screen.getByRole('menuitemradio', { name: /^All chats/ }));
-    await waitFor(() => expect(screen.getByRole('button', { name: 'Memory reaches: All chats. Change it' })).toHaveFocus());
+    await waitFor(() => expect(screen.getByRole('button', { name: 'Scope of memory: All chats. Change it' })).toHaveFocus());
     await user.keyboard('{Enter}');
     await user.click(screen.getByRole('menuitem', { name: /^Default/ }));
-    expect(await screen.findByRole('button', { name: 'Memory reaches: This project. Change it' })).toBeVisible();
+    expect(await screen.findByRole('button', { name: 'Scope of memory: This project. Change it' })).toBeVisible();
     expect(calls('projects.setScope')).toEqual([[row.id, 'all'], [row.id, '']]);
   });
 
@@ -234,7 +234,7 @@ describe('the scope of memory', () => {
     const { app, backend, user } = await opened();
     backend.failNext('projects.setScope', { message: 'The disk is full.' });
     mountIn(app, ComposerBar, { onattach: () => undefined });
-    await user.click(screen.getByRole('button', { name: 'Memory reaches: This branch. Change it' }));
+    await user.click(screen.getByRole('button', { name: 'Scope of memory: This branch. Change it' }));
     expect(screen.getAllByRole('menuitemradio').map((item) => item.textContent?.includes('project'))).toEqual([false, false, false]);
     await user.click(screen.getByRole('menuitemradio', { name: /^This chat/ }));
     await waitFor(() => expect(app.toasts.list.some(({ text }) => text.includes('The disk is full.'))).toBe(true));
@@ -244,9 +244,9 @@ describe('the scope of memory', () => {
     const { app, backend, row, user } = await opened();
     await backend.chat.setModel(row.id, 'recall');
     mountIn(app, ComposerBar, { onattach: () => undefined });
-    await user.click(await screen.findByRole('button', { name: 'Memory reaches: All chats. Change it' }));
+    await user.click(await screen.findByRole('button', { name: 'Scope of memory: All chats. Change it' }));
     await user.click(screen.getByRole('menuitemradio', { name: /^This branch/ }));
-    await user.click(await screen.findByRole('button', { name: 'Memory reaches: This branch. Change it' }));
+    await user.click(await screen.findByRole('button', { name: 'Scope of memory: This branch. Change it' }));
     expect(screen.getByRole('menuitem', { name: /^Default/ })).toHaveTextContent('All chats, unless the settings say otherwise');
   });
 
@@ -254,19 +254,19 @@ describe('the scope of memory', () => {
     const { app, user } = await opened();
     mountIn(app, ComposerBar, { onattach: () => undefined });
     app.composer.useOnce({ model: 'recall', effort: '' });
-    await user.click(await screen.findByRole('button', { name: 'Memory reaches: All chats. Change it' }));
+    await user.click(await screen.findByRole('button', { name: 'Scope of memory: All chats. Change it' }));
     expect(screen.getByRole('menuitemradio', { checked: true })).toHaveTextContent('All chats');
     await user.keyboard('{Escape}');
     app.composer.useOnce(null);
-    expect(await screen.findByRole('button', { name: 'Memory reaches: This branch. Change it' })).toBeVisible();
+    expect(await screen.findByRole('button', { name: 'Scope of memory: This branch. Change it' })).toBeVisible();
   });
 
   it('changes at once when the chat moves into a project', async () => {
     const { app, backend, row, user } = await inProject();
     mountIn(app, ComposerBar, { onattach: () => undefined });
-    expect(user && screen.getByRole('button', { name: 'Memory reaches: This project. Change it' })).toBeVisible();
+    expect(user && screen.getByRole('button', { name: 'Scope of memory: This project. Change it' })).toBeVisible();
     await backend.sessions.setFolder([row.id], '');
-    expect(await screen.findByRole('button', { name: 'Memory reaches: This branch. Change it' })).toBeVisible();
+    expect(await screen.findByRole('button', { name: 'Scope of memory: This branch. Change it' })).toBeVisible();
   });
 
   it('is shown in the Memory tab, and reset when the chat leaves its project', async () => {

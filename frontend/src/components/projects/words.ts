@@ -22,7 +22,7 @@ export const skippedCount = (scan: Pick<ProjectScanView, 'skipped'>): number => 
 /** Reasons, by the program's names. */
 const reasons: Record<string, PlainKey> = {
   'hidden': 'projects.whyHidden',
-  'may hold secrets': 'projects.whySecret',
+  'may contain secrets': 'projects.whySecret',
   'a link': 'projects.whyLink',
   'named in .gitignore': 'projects.whyIgnored',
   'installed packages': 'projects.whyPackage',
@@ -34,9 +34,9 @@ const reasons: Record<string, PlainKey> = {
   'beyond the number of files of a project (2,000)': 'projects.whyMany',
   'beyond the 500 MB of a project': 'projects.whyBytes',
   'beyond the limit of 50,000 names': 'projects.whyEntries',
-  'no text that can be read': 'projects.whyText',
+  'no readable text': 'projects.whyText',
   'cannot be read': 'projects.whyRead',
 };
 
-/** Why a file was skipped; an unknown reason is shown as it is. */
+/** Why a file was skipped; an unknown reason is shown unchanged. */
 export const reasonWords = (why: string): string => (reasons[why] ? t(reasons[why]) : why);

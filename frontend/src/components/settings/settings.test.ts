@@ -152,7 +152,7 @@ describe('a compatible server', () => {
     await user.click(await screen.findByRole('button', { name: 'Add a compatible server' }));
     await user.type(screen.getByLabelText('Address'), 'nowhere');
     await user.click(screen.getByRole('button', { name: 'Save' }));
-    expect(screen.getByLabelText('Address')).toHaveAccessibleDescription(/Give a whole address/);
+    expect(screen.getByLabelText('Address')).toHaveAccessibleDescription(/Enter a complete address/);
     expect(called('settings.saveModel')).toEqual([]);
   });
 });
@@ -256,7 +256,7 @@ describe('models', () => {
     const field = screen.getByLabelText('Provider options');
     await user.type(field, '[[1]');
     await user.click(screen.getByRole('button', { name: 'Save' }));
-    expect(field).toHaveAccessibleDescription(/Give one JSON object/);
+    expect(field).toHaveAccessibleDescription(/Enter one JSON object/);
     expect(called('settings.saveModel')).toEqual([]);
     await user.clear(field);
     await user.type(field, '{{"temperature": 0.2}');

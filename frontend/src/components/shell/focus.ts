@@ -28,7 +28,7 @@ export function pastes(event: KeyboardEvent): boolean {
   return v && (onMac() ? event.metaKey : event.ctrlKey);
 }
 
-/** Whether what is pasted has no place of its own: no field, menu or list of suggestions has the focus. */
+/** Whether pasted content has no other target: no field, menu or list of suggestions has the focus. */
 export function takesNoPaste(target: EventTarget | null): boolean {
   return !isTyping(target) && !(target instanceof Element && target.closest('[role="menu"], [role="listbox"], [popover]'));
 }
@@ -59,7 +59,7 @@ export function keepFocus(app: App): () => void {
   let due = 0;
   const focused = (event: FocusEvent) => (last = event.target as Element | null);
   const isLost = () => last !== null && (document.activeElement ?? document.body) === document.body && (!last.isConnected || last.matches(':disabled'));
-  // Whoever removed the element may focus another one by the next frame.
+  // The code that removed the element may focus another one by the next frame.
   const settle = () => {
     due = 0;
     if (!isLost()) return;

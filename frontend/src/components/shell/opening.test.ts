@@ -29,9 +29,9 @@ it('an error that the configuration file gets while the program runs is shown ov
     backend.world.changed('settings', '', '');
   };
   expect(screen.queryByText(title)).toBeNull();
-  fileHas('line 3: this is no value');
+  fileHas('line 3: this is not a value');
   expect(await screen.findByText(title)).toBeVisible();
-  expect(screen.getByText(/line 3: this is no value/)).toBeVisible();
+  expect(screen.getByText(/line 3: this is not a value/)).toBeVisible();
   await userEvent.click(within(screen.getByText(title).closest<HTMLElement>('.notice')!).getByRole('button', { name: 'Dismiss' }));
   expect(screen.queryByText(title)).toBeNull();
   fileHas('line 4: nor is this');

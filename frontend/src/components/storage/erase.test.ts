@@ -170,11 +170,11 @@ describe('deleting a session permanently', () => {
     const { app, backend } = await ask('session');
     const gone = app.conversation.sessionId;
     const { world } = backend;
-    backend.failNext('storage.erase', { message: 'It is deleted and has its receipt, but could not be overwritten on the disk yet.' });
+    backend.failNext('storage.erase', { message: 'It was deleted, with a receipt, but could not be overwritten on the disk yet.' });
     for (const branch of world.session(gone).branchIds) world.branches.delete(branch);
     world.sessions.delete(gone);
     await user.type(screen.getByLabelText(prompt), 'delete{Enter}');
-    expect(await screen.findByRole('alert')).toHaveTextContent('It is deleted and has its receipt');
+    expect(await screen.findByRole('alert')).toHaveTextContent('It was deleted, with a receipt');
     await waitFor(() => expect(app.conversation.sessionId).not.toBe(gone));
   });
 

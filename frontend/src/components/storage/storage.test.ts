@@ -62,7 +62,7 @@ describe('the data directory', () => {
   });
 
   it('shows why it cannot be moved', async () => {
-    await page((backend) => (backend.disk.unmovable = 'The program was started with --data-dir, which names the place.'));
+    await page((backend) => (backend.disk.unmovable = 'The program was started with --data-dir, which sets the location.'));
     expect(await screen.findByText(/It cannot be moved from here. The program was started with --data-dir/)).toBeVisible();
     expect(screen.getByRole('button', { name: 'Move…' })).toBeDisabled();
   });
@@ -212,8 +212,8 @@ describe('moving', () => {
   it.each([
     ['/home/ada/Documents', 'That folder is not empty.'],
     ['/home/ada/.local/share/contextinfinity', 'The data is already there.'],
-    ['/home/ada/.local/share/contextinfinity/in', 'The new place is inside the current one.'],
-    ['/home/ada', 'The current place is inside the new one.'],
+    ['/home/ada/.local/share/contextinfinity/in', 'The new location is inside the current one.'],
+    ['/home/ada', 'The current location is inside the new one.'],
   ])('to %s is rejected: %s', async (path, reason) => {
     await dialog('move');
     await user.type(screen.getByLabelText('New folder'), `${path}{Enter}`);
@@ -258,6 +258,6 @@ describe('texts', () => {
   it('are exact at the limits', () => {
     expect([shareWords(0, 10), shareWords(1, 1_000), shareWords(1, 2), shareWords(0, 0)]).toEqual(['0 %', 'under 1 %', '50 %', '0 %'].map((text) => text.replace(' %', '\u202f%')));
     expect(behindWords({ sessions: 2, turns: 5 }, { sessions: 2, turns: 5 })).toBe('');
-    expect(behindWords({ sessions: 3, turns: 5 }, { sessions: 2, turns: 9 })).toBe('The backup has 1 session fewer than the present data.');
+    expect(behindWords({ sessions: 3, turns: 5 }, { sessions: 2, turns: 9 })).toBe('The backup has 1 session fewer than the current data.');
   });
 });

@@ -52,7 +52,7 @@ export function checkedWords(list: readonly Pick<BackupView, 'problem' | 'proble
 /** The removed records that are listed by name; the others are counted as related records. */
 const named = ['turns', 'files', 'blobs', 'pins', 'states', 'chunks', 'requests'] as const;
 
-/** The kinds of records that stand for a document of a project; they are no messages. */
+/** The kinds of records that stand for a document of a project; they are not messages. */
 const ofDocuments: readonly string[] = ['turns', 'blobs', 'pins', 'states', 'requests'];
 
 /** "12 messages with their answers, 24 passages of memory, and 90 related records". */
@@ -88,7 +88,7 @@ export function receiptText(receipt: ReceiptView): string {
   ].join('\n').replace(/\u202f/g, ' ');
 }
 
-/** What a restore would lose of the present data; empty: nothing, as far as the counts show. */
+/** What a restore would lose of the current data; empty: nothing, as far as the counts show. */
 export function behindWords(now: { sessions: number; turns: number }, then: { sessions: number; turns: number }): string {
   const [sessions, turns] = [now.sessions - then.sessions, now.turns - then.turns];
   if (sessions > 0) return turns > 0 ? t('storage.fewerBoth', { sessions, turns }) : t('storage.fewerSessions', { sessions });

@@ -105,7 +105,7 @@ describe('a turn of a temporary chat', () => {
   it.each<[Partial<TurnView>, string]>([
     [{ outcome: 'completed' }, 'Answered, not kept'], [{ outcome: 'kept' }, 'Ended early, not kept'], [{ outcome: 'stopped' }, 'Ended early, not kept'],
     [{ outcome: 'truncated' }, 'Cut at the output limit, not kept'], [{ outcome: 'refused' }, 'The model declined, not kept'],
-    [{ state: 'responding', outcome: '' }, 'Waiting for the first word'], [{ state: 'responding', outcome: '', live: true, liveStep: 'p1' }, 'Responding'],
+    [{ state: 'responding', outcome: '' }, 'Waiting for the first word'], [{ state: 'responding', outcome: '', live: true, liveStep: 'p1' }, 'Answering'],
   ])('%o is “%s”', (more, words) => expect(endOf(turn(more)).words).toBe(words));
 
   it('offers to send again if it has no answer', async () => {

@@ -25,7 +25,7 @@ export interface Replacement {
 }
 
 export interface ArgumentsView {
-  /** Null if what the model wrote is not an object; it is then shown as it is. */
+  /** Null if what the model wrote is not an object; it is then shown unchanged. */
   values: Argument[] | null;
   replacements: Replacement[];
   /** Why the arguments are shown unchanged; empty if there is no reason to give. */
@@ -124,7 +124,7 @@ function stringEnd(json: string, start: number): number {
   return at + 1;
 }
 
-/** A number in one notation: 1.50 and 15e-1 are the same. Anything that is not a number stays as it is. */
+/** A number in one notation: 1.50 and 15e-1 are the same. Anything that is not a number is kept unchanged. */
 function decimal(text: string): string {
   const parts = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text);
   if (!parts) return text;

@@ -33,7 +33,7 @@ async function asked(calls: Partial<ToolCallView>[], prepare: (backend: FakeBack
 const drawn = (call: Partial<ToolCallView>) => async () => {
   const { app, backend } = await startedApp();
   mountIn(app, CallCard, { call: toolCall(call) });
-  return { app, backend, card: screen.getByRole('region', { name: /^Call of/ }) };
+  return { app, backend, card: screen.getByRole('region', { name: /^Call to/ }) };
 };
 const elapsed = performance.now.bind(performance);
 let ahead = 0;
@@ -65,7 +65,7 @@ const states: [string, Partial<ToolCallView>, RegExp][] = [
   ['runs elsewhere', { state: 'started' }, /Started/],
   ['failed', { state: 'done', decision: 'once', isError: true, result: 'connection refused' }, /Failed/],
   ['was denied', { state: 'done', decision: 'deny', isError: true, result: 'not allowed' }, /Denied/],
-  ['was denied for good', { state: 'done', decision: 'never', isError: true }, /Denied/],
+  ['was denied permanently', { state: 'done', decision: 'never', isError: true }, /Denied/],
   ['was not run', { state: 'done', decision: 'not_run', isError: true }, /Not run/],
   ['is done', { state: 'done', decision: 'always', startedAt: 1_000, endedAt: 1_412 }, /Done in 412\u202fms/],
   ...(['cancelled', 'timeout', 'ended', 'unreadable', 'crash'] as const).map((reason): [string, Partial<ToolCallView>, RegExp] => [`is unknown: ${reason}`, { state: 'unknown', reason }, /Outcome unknown.*It is not run again automatically/s]),
@@ -242,7 +242,7 @@ describe('a call of a tool that is no longer offered', () => {
     const { app } = await asked([{ tool: 'gone', explanation: 'The tool is not offered now.' }]);
     mountIn(app, CallCard, { call: app.conversation.newest!.calls[0]! });
     expect(within(screen.getByRole('group', { name: 'Decide about staging-db.gone' })).getAllByRole('button').map((button) => button.textContent?.trim())).toEqual(['DenyAltD', 'NeverAltN']);
-    expect(screen.getByRole('region', { name: 'Call of staging-db.gone' })).toHaveTextContent('The tool is not offered now.');
+    expect(screen.getByRole('region', { name: 'Call to staging-db.gone' })).toHaveTextContent('The tool is not offered now.');
   });
 });
 
@@ -263,7 +263,7 @@ describe('a call whose outcome is unknown', () => {
   it('cannot run again if the tool is no longer offered', async () => {
     const { app, backend, made } = await asked([{ tool: 'gone', state: 'unknown', reason: 'crash' }]);
     mountIn(app, CallCard, { call: app.conversation.newest!.calls[0]! });
-    expect(screen.getByRole('region', { name: 'Call of staging-db.gone' })).toHaveTextContent('The tool is not offered now, so the call cannot run again.');
+    expect(screen.getByRole('region', { name: 'Call to staging-db.gone' })).toHaveTextContent('The tool is not offered now, so the call cannot run again.');
     expect(screen.queryByRole('button', { name: /^Run again/ })).toBeNull();
     screen.getByRole('button', { expanded: true }).focus();
     await decideBy('r');
@@ -419,8 +419,8 @@ describe('the page of tools', () => {
 
   it('revokes a decision, but not one of the configuration', async () => {
     const { backend } = await page();
-    expect(screen.queryByRole('button', { name: 'Take back: All of search' })).toBeNull();
-    await userEvent.click(screen.getByRole('button', { name: 'Take back: files.delete_file' }));
+    expect(screen.queryByRole('button', { name: 'Forget: All of search' })).toBeNull();
+    await userEvent.click(screen.getByRole('button', { name: 'Forget: files.delete_file' }));
     await waitFor(() => expect(backend.toolbox.permissions.map(({ tool }) => tool)).toEqual(['list_tables', '']));
   });
 

@@ -18,7 +18,7 @@ async function drawn(more: Partial<TurnView>) {
 const states: [string, Partial<TurnView>, string, RegExp, string[]][] = [
   ['accepted', { state: 'accepted', outcome: '', assistant: [] }, 'Turn 9, accepted', /Saved, sending…/, []],
   ['preparing', { state: 'preparing', outcome: '', assistant: [] }, 'Turn 9, preparing', /Preparing the context/, []],
-  ['responding', { state: 'responding', outcome: '' }, 'Turn 9, responding', /Responding/, []],
+  ['responding', { state: 'responding', outcome: '' }, 'Turn 9, responding', /Answering/, []],
   ['pending', { state: 'pending' }, 'Turn 9, pending', /Saved, not summarised yet/, ['why pending', 'Fork from here']],
   ['paid for', { state: 'committed', cost: { usd: 0.031, estimate: false, today: false } }, 'Turn 9, saved', /cost \$0\.031/, []],
   ['committed', { state: 'committed' }, 'Turn 9, saved', /Saved, searchable/, ['Copy the answer', 'Fork from here']],
@@ -73,8 +73,8 @@ describe('a turn', () => {
     });
     expect(article.querySelector('strong')).toHaveTextContent('answer');
     expect(within(article).getByText('Reasoning, 2 words')).toBeVisible();
-    expect(within(article).getByRole('region', { name: 'Call of run_job' })).toHaveTextContent(/Not run.*\{"a":1\}/s);
-    expect(within(article).getByRole('region', { name: 'Result of run_job' })).toHaveTextContent('Failed');
+    expect(within(article).getByRole('region', { name: 'Call to run_job' })).toHaveTextContent(/Not run.*\{"a":1\}/s);
+    expect(within(article).getByRole('region', { name: 'Result from run_job' })).toHaveTextContent('Failed');
     expect(within(article).getByAltText('From the model')).toBeInTheDocument();
     await userEvent.click(within(article).getByText(/Unsupported content from openai/));
     expect(article).toHaveTextContent('{"type":"x"}');
@@ -90,8 +90,8 @@ describe('a turn', () => {
 
   it('shows that a call of an imported conversation ran, if its result is there', async () => {
     const { article } = await drawn({ assistant: [block('tool_use', '{}', { name: 'grep', id: 'c1' }), block('tool_result', 'a match', { id: 'c1' }), block('tool_use', '{}', { name: 'sed', id: 'c2' })] });
-    expect(within(article).getByRole('region', { name: 'Call of grep' })).toHaveTextContent(/^grep\s*Ran/);
-    expect(within(article).getByRole('region', { name: 'Call of sed' })).toHaveTextContent(/^sed\s*Not run/);
+    expect(within(article).getByRole('region', { name: 'Call to grep' })).toHaveTextContent(/^grep\s*Ran/);
+    expect(within(article).getByRole('region', { name: 'Call to sed' })).toHaveTextContent(/^sed\s*Not run/);
   });
 
   it('never loads a picture that is not part of the answer', async () => {

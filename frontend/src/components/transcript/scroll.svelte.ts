@@ -9,7 +9,7 @@ const endPx = 32;
 /** How long after a wheel, key or drag event a scroll still counts as the user's. */
 const handMs = 250;
 
-/** A jump is complete after so many frames without a correction, and ends in any case after so many. */
+/** A jump is complete after calmFrames frames without a correction, and ends in any case after holdFrames. */
 const calmFrames = 5;
 const holdFrames = 60;
 

@@ -55,7 +55,7 @@ describe('sharing', () => {
     backend.files.target = '';
     await user.click(screen.getByRole('button', { name: 'Save…' }));
     expect(asked('transfer.export')).toEqual([]);
-    backend.failNext('transfer.pickTarget', { code: 'unavailable', message: 'This system offers no such dialog.' });
+    backend.failNext('transfer.pickTarget', { code: 'unavailable', message: 'This system has no file dialog.' });
     await user.click(screen.getByRole('button', { name: 'Save…' }));
     await user.click(await screen.findByRole('button', { name: 'Type a path instead…' }));
     expect([app.sharing.target, app.exporting.format]).toEqual([null, 'html']);

@@ -22,7 +22,7 @@ export type Parsed =
   | { kind: 'incomplete'; command: Command }
   | { kind: 'unknown'; name: string };
 
-/** `//name` stands for the text /name. `// a comment` stays as it is: no command is written this way. */
+/** `//name` stands for the text /name. `// a comment` is not changed: no command is written this way. */
 export function unescaped(text: string): string {
   return /^\/\/[a-z]/i.test(text) ? text.slice(1) : text;
 }

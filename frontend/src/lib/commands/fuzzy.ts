@@ -48,7 +48,7 @@ export function fuzzy(text: string, query: string): Fit | null {
     places.unshift(at);
     at = came[row]![at]!;
   }
-  // Of two equal matches the shorter one is preferred.
+  // If two matches are equal, the shorter one is preferred.
   return { score: score - Math.min(2, letters.length / 60), marks: spans(text, places) };
 }
 

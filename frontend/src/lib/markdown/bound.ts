@@ -54,7 +54,7 @@ export function parts(text: string, most = Infinity, size = partChars): { texts:
 const partEnd = (text: string, from: number, size: number): number =>
   Math.min(afterWeight(text, from, size), afterLines(text, from, partLines), afterMarks(text, from, partMarks));
 
-/** The position after so many marks. Within fences they are text, and do not count. */
+/** The position after this many marks. Within fences they are text, and do not count. */
 function afterMarks(text: string, from: number, most: number): number {
   let fenced = '';
   for (let [at, left] = [from, most]; at < text.length && at < from + partChars; ) {
@@ -69,7 +69,7 @@ function afterMarks(text: string, from: number, most: number): number {
   return text.length;
 }
 
-/** The position after so many lines. */
+/** The position after this many lines. */
 export function afterLines(text: string, from: number, lines: number): number {
   let at = from;
   for (let n = 0; n < lines && at < text.length; n++) {

@@ -21,10 +21,10 @@ export function tame(text: string): string {
   });
 }
 
-/** Characters that take long to draw weigh as much as so many others. */
+/** Characters that take long to draw weigh as much as this many others. */
 const heavy = 8;
 
-/** The position after so much weight of text: as many characters, or fewer that take longer to draw. */
+/** The position after this much weight of text: as many characters, or fewer that take longer to draw. */
 export function afterWeight(text: string, from: number, weight: number): number {
   let at = from;
   for (let left = weight; at < text.length && left > 0; at++) left -= isHeavy(text.charCodeAt(at)) ? heavy : 1;

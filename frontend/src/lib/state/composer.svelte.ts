@@ -137,7 +137,7 @@ export class ComposerState {
     return !this.#sending && this.disabledReason === '' && this.#conversation.branchId !== '';
   }
 
-  /** Why there is nothing to send yet; empty: there is. */
+  /** Why nothing can be sent yet; empty: it can. */
   get disabledReason(): string {
     if (this.waits) return t('state.attaching');
     if (this.opening) return t('state.opening');
@@ -225,7 +225,7 @@ export class ComposerState {
     }
   }
 
-  /** Puts a message into the field to be rewritten. One that is there already stays as it is. */
+  /** Puts a message into the field to be rewritten. An existing one is not changed. */
   edit(turn: TurnView): void {
     if (this.editing?.turnId !== turn.id) {
       this.#keepForUndo(this.#draft.branchId, this.#draft.rewritten);

@@ -261,7 +261,7 @@ describe('a conversation', () => {
 
   it('shows once at the start what recovery found', async () => {
     await started({ data: 'rich' });
-    expect(app.recovery.text).toBe('2 things were found and put in order.');
+    expect(app.recovery.text).toBe('2 things were found and recovered.');
     app.stop();
     app = new App(backend); // the page is reloaded
     await app.start();

@@ -127,7 +127,7 @@ export class ErasingState {
       if (serial !== this.#serial) return;
       this.#error = toBackendError(thrown);
       this.#preview = null;
-      this.#copies = []; // one of them may be no copy any more
+      this.#copies = []; // one of them may no longer be a copy
     } finally {
       if (serial === this.#serial) this.#counting = false;
     }

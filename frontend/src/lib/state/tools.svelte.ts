@@ -7,7 +7,7 @@ import { Refresh } from './refresh';
 
 /**
  * Tool calls that wait for a decision, in all sessions, and the actions on them. The call's card is part of its turn;
- * the queue is separate, and never takes the focus by itself.
+ * the queue is separate, and never takes the focus on its own.
  */
 export class ToolsState {
   #waiting = $state.raw<readonly WaitingCallView[]>([]);

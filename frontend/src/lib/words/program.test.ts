@@ -58,7 +58,7 @@ describe('a sentence of the program', () => {
   it.each([
     ['Turn 7 has changed in the meantime.', 'Runde 7 hat sich inzwischen geändert.'],
     ['There is no model named "opus (2)"; nothing was sent.', 'Es gibt kein Modell namens „opus (2)“; nichts wurde gesendet.'],
-    ['The disk can only be read; nothing was changed.', 'Die Platte kann nur gelesen werden; nichts wurde geändert.'],
+    ['The disk is read-only; nothing was changed.', 'Die Platte kann nur gelesen werden; nichts wurde geändert.'],
     ['The database refused the operation; nothing was changed. Your message is saved.', 'The database refused the operation; nothing was changed. Your message is saved.'],
     ['Stopped before an answer arrived. Your message is saved.', 'Angehalten, bevor eine Antwort eintraf. Ihre Nachricht ist gespeichert.'],
     ['more similar than 95 % of unrelated text', 'ähnlicher als 95\u202f% der nicht verwandten Texte'],

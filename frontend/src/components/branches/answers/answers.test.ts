@@ -32,7 +32,7 @@ async function asked(pace = fast) {
   app.draft.typed = 'Which index would you add?';
   await app.composer.send();
   const view = await screen.findByRole('region', { name: 'Answers side by side' });
-  const column = async (model: string) => within(await within(view).findByRole('region', { name: `Answer of ${model}` }));
+  const column = async (model: string) => within(await within(view).findByRole('region', { name: `Answer from ${model}` }));
   return { ...started, view, first: await column('sonnet'), second: await column('local'), column };
 }
 
@@ -61,7 +61,7 @@ describe('one message to several models', () => {
     await app.branches.refresh();
     mountIn(app, Turn, { turn: app.conversation.newest!, index: 0 });
     await user.click(await screen.findByRole('button', { name: 'Answers side by side' }));
-    expect(await screen.findByRole('region', { name: 'Answer of sonnet' })).toBeVisible();
+    expect(await screen.findByRole('region', { name: 'Answer from sonnet' })).toBeVisible();
   });
 
   it('shows each while it arrives, and stops only one', async () => {
@@ -152,8 +152,8 @@ it('asks another model from an answered turn', async () => {
   mountIn(app, Turn, { turn: app.conversation.newest!, index: 0 });
   await user.click(screen.getByRole('button', { name: 'Ask another model' }));
   await user.click(await screen.findByRole('menuitem', { name: /^local/ }));
-  expect(await screen.findByRole('region', { name: 'Answer of local' })).toBeVisible();
-  expect(within(screen.getByRole('region', { name: 'Answer of sonnet' })).getByText('Because.')).toBeVisible();
+  expect(await screen.findByRole('region', { name: 'Answer from local' })).toBeVisible();
+  expect(within(screen.getByRole('region', { name: 'Answer from sonnet' })).getByText('Because.')).toBeVisible();
 });
 
 it('an answer is final, running, or has a problem', () => {

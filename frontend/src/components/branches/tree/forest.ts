@@ -133,8 +133,8 @@ export function walk(forest: Forest, form: Form, order: readonly Node[], from: N
   switch (key) {
     case 'Home': return order[0] ?? null;
     case 'End': return order.find((node) => node.here) ?? order.at(-1) ?? null;
-    case ']': return beside(forest.forks, order, from, 1);
-    case '[': return beside(forest.forks, order, from, -1);
+    case ']': return nextFork(forest.forks, order, from, 1);
+    case '[': return nextFork(forest.forks, order, from, -1);
   }
   if (form === 'rows') {
     switch (key) {
@@ -156,7 +156,7 @@ export function walk(forest: Forest, form: Form, order: readonly Node[], from: N
 }
 
 /** The next fork in drawing order, wrapping around at the end. */
-function beside(forks: readonly Node[], order: readonly Node[], from: Node, step: 1 | -1): Node | null {
+function nextFork(forks: readonly Node[], order: readonly Node[], from: Node, step: 1 | -1): Node | null {
   if (forks.length === 0) return null;
   const at = order.indexOf(from);
   const sorted = [...forks].sort((a, b) => order.indexOf(a) - order.indexOf(b));

@@ -44,7 +44,7 @@ describe('charts', () => {
   it('compares counted with reported tokens, and shows the difference', () => {
     const tokens = charts(series([point(1, { inputTokens: 1_000, estimateTokens: 1_100 }), point(2, { inputTokens: 2_000, estimateTokens: 1_900 })])).find(({ id }) => id === 'tokens')!;
     expect(tokens.series.map(({ values }) => values)).toEqual([[1_000, 2_000], [1_100, 1_900]]);
-    expect(tokens.spoken).toContain('off by 5\u202f% in the median');
+    expect(tokens.spoken).toContain('median error of 5\u202f%');
   });
 
   it('weights the cache share by tokens, and has none without tokens', () => {

@@ -59,7 +59,7 @@ function span(firsts: number[], lasts: number[]): string {
   return from === to ? `#${from}` : t('inspector.spanOf', { from, to });
 }
 
-/** A share as "5.2 %"; nothing of nothing is 0. */
+/** A share as "5.2 %"; 0 of 0 is 0. */
 export function share(part: number, whole: number): string {
   return decimal(whole > 0 ? part / whole : 0, { style: 'percent', minimumFractionDigits: 1, maximumFractionDigits: 1 });
 }

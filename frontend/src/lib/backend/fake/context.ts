@@ -151,7 +151,7 @@ function turnItems(turn: TurnView): ContextItem[] {
 function memoryItems(world: World, blocks: readonly BlockView[]): ContextItem[] {
   return blocks.filter((block) => block.kind === 'memory').map((block, i) => {
     const chunk = chunkRowOf(world, block.id);
-    const match = { words: [], similarity: null, role: chunk.role, reason: 'Attached by hand.' };
+    const match = { words: [], similarity: null, role: chunk.role, reason: 'Attached manually.' };
     const memory = { rank: i + 1, score: 0, form: 'full', attached: true, chunk, match };
     return contextItem({ source: 'chunk', id: block.id, turnId: chunk.turnId, label: `Turn ${chunk.turnSeq}, ${block.name}`, text: block.text, memory });
   });

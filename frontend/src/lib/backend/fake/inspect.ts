@@ -62,7 +62,7 @@ export function inspectService(world: World, streams: Streams): InspectService {
     },
     activity: async (branchId) => activity(world, branchId),
     retryJob: async (id) => moveJob(world, id, { state: 'queued', attempts: 0, lastError: '' }),
-    killJob: async (id) => moveJob(world, id, { state: 'dead' }),
+    dismissJob: async (id) => moveJob(world, id, { state: 'dead' }),
     reconcile: async () => recovery(world),
     steps: async (turnId) => steps(world.turn(turnId)),
     rawStep: async (stepId) => rawStep(stepId),
@@ -149,7 +149,7 @@ function recovery(world: World): RecoveryReport {
     const message = turn.state === 'unsent' ? 'A message had not been sent' : 'An answer was cut off; its text is kept';
     return { kind: turn.state === 'unsent' ? 'unsent' : 'incomplete', sessionId: session.id, session: session.title, turnId: turn.id, turnSeq: turn.seq, bytes: turn.displayed, count: 1, message };
   });
-  const summary = items.length === 1 ? items[0]!.message : `${items.length} things were found and put in order.`;
+  const summary = items.length === 1 ? items[0]!.message : `${items.length} things were found and recovered.`;
   return { at: world.epoch, clean: items.length === 0, summary, items };
 }
 

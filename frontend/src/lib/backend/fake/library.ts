@@ -35,7 +35,7 @@ export function libraryService(world: World): LibraryService {
     return found;
   };
   const save = (given: AssistantView): AssistantView => {
-    if (given.name.trim() === '') throw new BackendError(errorView('A name has 1 to 80 characters in one line; nothing was changed.'));
+    if (given.name.trim() === '') throw new BackendError(errorView('A name must have 1 to 80 characters in one line; nothing was changed.'));
     free(assistants, given.name.trim(), given.id);
     const stored = { ...given, name: given.name.trim(), id: given.id || world.id('a') };
     assistants = sorted([...assistants.filter((one) => one.id !== stored.id), stored]);
@@ -54,7 +54,7 @@ export function libraryService(world: World): LibraryService {
     world.changed('session', session.row.id, session.row.id);
   };
   const savePrompt = (given: SavedPromptView): SavedPromptView => {
-    if (given.name.trim() === '' || given.text.trim() === '') throw new BackendError(errorView('A prompt needs a name and a text; nothing was changed.'));
+    if (given.name.trim() === '' || given.text.trim() === '') throw new BackendError(errorView('A prompt must have a name and text; nothing was changed.'));
     free(prompts, given.name.trim(), given.id);
     const stored = { ...given, name: given.name.trim(), id: given.id || world.id('p'), variables: variablesOf(given.text) };
     prompts = sorted([...prompts.filter((one) => one.id !== stored.id), stored]);
@@ -88,7 +88,7 @@ export function libraryService(world: World): LibraryService {
     assistantFile: async (id) => JSON.stringify({ format: 'contextinfinity-assistant', version: 1, ...assistant(id) }, null, 2),
     importAssistant: async (text) => {
       const { format, version: _, ...given } = JSON.parse(text) as AssistantView & { format: string; version: number };
-      if (format !== 'contextinfinity-assistant') throw new BackendError(errorView('The file does not hold an assistant; nothing was imported.'));
+      if (format !== 'contextinfinity-assistant') throw new BackendError(errorView('The file does not contain an assistant; nothing was imported.'));
       return save({ ...given, id: '', name: number(given.name) });
     },
     savePrompt: async (given) => savePrompt(given),

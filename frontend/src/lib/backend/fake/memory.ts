@@ -17,7 +17,7 @@ interface Chunk {
 export function memoryService(world: World): MemoryService {
   const find = (id: string): Chunk => {
     const found = everything(world).find((chunk) => chunk.row.id === id);
-    if (!found) throw new BackendError(errorView('This piece of memory no longer exists', '', 'not_found'));
+    if (!found) throw new BackendError(errorView('This memory no longer exists', '', 'not_found'));
     return found;
   };
   return {
@@ -82,7 +82,7 @@ function matchOf({ row, text }: Chunk, asked: ReadonlySet<string>): MatchView {
 /** The row of a chunk; throws if it does not exist. */
 export function chunkRowOf(world: World, id: string): ChunkRow {
   const found = everything(world).find((chunk) => chunk.row.id === id);
-  if (!found) throw new BackendError(errorView('This piece of memory no longer exists', '', 'not_found'));
+  if (!found) throw new BackendError(errorView('This memory no longer exists', '', 'not_found'));
   return found.row;
 }
 

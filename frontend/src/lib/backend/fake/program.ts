@@ -62,7 +62,7 @@ export class Program {
   set(key: string, value: string): SettingsView {
     const found = this.#setting(key);
     const fault = faultOf(found, value);
-    if (fault !== '') throw new BackendError(errorView(fault, 'The value before stays in force.', 'invalid'));
+    if (fault !== '') throw new BackendError(errorView(fault, 'The value before stays in effect.', 'invalid'));
     Object.assign(found, { value, origin: value === found.default ? 'default' : 'file' });
     return this.view();
   }
@@ -209,13 +209,13 @@ function seedSettings(): Setting[] {
   const number = { type: 'int', unit: 'tokens' };
   return [
     setting({ key: 'general.default_model', label: 'Default model', help: 'The model of a new conversation.', value: 'sonnet', default: '' }),
-    setting({ key: 'general.favourite_models', label: 'Favourite models', help: 'The names of the models that are listed first where you choose one.', type: 'list', value: '[]', default: '[]' }),
+    setting({ key: 'general.favourite_models', label: 'Favourite models', help: 'The names of the models that are listed first in every model list.', type: 'list', value: '[]', default: '[]' }),
     setting({ key: 'ui.language', label: 'Language', help: 'The language of the window.', type: 'choice', choices: ['system', 'en', 'de', 'zh-CN'], value: 'system', default: 'system' }),
     setting({ key: 'desktop.close_to_tray', label: 'Close to the tray', help: 'Closing the window leaves the program in the tray, where there is one.', type: 'bool', value: 'true', default: 'true' }),
     setting({ key: 'desktop.notifications', label: 'Notifications', help: 'Tells when a long answer ends while the window is hidden.', type: 'bool', value: 'true', default: 'true' }),
     setting({ key: 'desktop.quick_ask_keys', label: 'Quick ask from anywhere', help: 'Keys that open the small window whichever program you are in.', type: 'string', value: '', default: '' }),
     setting({ key: 'updates.url', label: 'Release feed', help: 'The https address that is asked for new versions; on this computer, also an http address.', type: 'string', value: '', default: '' }),
-    setting({ key: 'updates.daily', label: 'Look for a new version each day', help: 'Off, the feed is asked only when you ask.', type: 'bool', value: 'false', default: 'false' }),
+    setting({ key: 'updates.daily', label: 'Check for a new version every day', help: 'Off, the feed is asked only when you ask.', type: 'bool', value: 'false', default: 'false' }),
     setting({ key: 'export.format', group: 'Export', label: 'Format', help: 'What dragging a session out of the window makes.', type: 'choice', choices: ['bundle', 'md', 'json', 'html'], value: 'bundle', default: 'bundle' }),
     setting({ key: 'budget.working_set_tokens', group: 'Context budget', label: 'Working set', help: 'The most input one request may hold. More remembers more and costs more.', value: '50000', default: '50000', min: 2_000, max: 2_000_000, ...number }),
     setting({ key: 'budget.compact_at', group: 'Context budget', label: 'Compact at', help: 'Share of the history allowance at which the oldest originals give way to summaries.', type: 'float', value: '0.85', default: '0.85', min: 0.5, max: 1 }),
@@ -223,9 +223,9 @@ function seedSettings(): Setting[] {
     setting({ key: 'stream.durability', group: 'Streaming', label: 'Durability', help: 'Whether text may be shown before it is on disk.', type: 'choice', choices: ['buffered', 'write_ahead'], value: 'buffered', default: 'buffered' }),
     setting({ key: 'stream.fsync_ms', group: 'Streaming', label: 'Sync every', help: 'How long shown text may be only buffered.', type: 'int', unit: 'ms', value: '2000', default: '2000', min: 50, max: 10_000 }),
     setting({ key: 'librarian.commit', group: 'Librarian', label: 'Commit', help: 'When the summary of a turn is made.', type: 'choice', choices: ['eager', 'lazy'], value: 'eager', default: 'eager' }),
-    setting({ key: 'retrieval.scope', group: 'Memory and search', label: 'Scope', help: 'How far memory reaches.', type: 'choice', choices: ['lineage', 'session', 'all'], value: 'lineage', default: 'lineage' }),
+    setting({ key: 'retrieval.scope', group: 'Memory and search', label: 'Scope', help: 'Where memory is searched.', type: 'choice', choices: ['lineage', 'session', 'all'], value: 'lineage', default: 'lineage' }),
     setting({ key: 'mcp.server.http', group: 'Other programs', label: 'Serve other programs over HTTP', help: 'Lets programs on this computer that have a token read this memory over HTTP while the window is open.', type: 'bool', value: 'false', default: 'false' }),
-    setting({ key: 'mcp.server.port', group: 'Other programs', label: 'Port', help: 'Where the server over HTTP listens. Programs have it in their configuration.', type: 'int', value: '7468', default: '7468', min: 1024, max: 65535 }),
+    setting({ key: 'mcp.server.port', group: 'Other programs', label: 'Port', help: 'The port of the HTTP server. Other programs have it in their configuration.', type: 'int', value: '7468', default: '7468', min: 1024, max: 65535 }),
     setting({ key: 'tools.mode', group: 'Tools', label: 'Tools', help: 'disabled offers no tools and treats a call as an error. parse_only shows calls and runs none. Tool definitions count towards the request.', type: 'choice', choices: ['disabled', 'parse_only', 'enabled'], value: 'disabled', default: 'disabled' }),
     setting({ key: 'context.infinity', group: 'Context', label: 'Unlimited history', help: 'Off is plain chat: durable, but over budget is an error.', type: 'bool', value: 'true', default: 'true' }),
     setting({ key: 'appearance.theme', group: 'Appearance', label: 'Theme', help: 'Light, dark or high contrast.', type: 'choice', choices: ['system', 'light', 'dark', 'contrast'], value: 'system', default: 'system' }),
@@ -236,6 +236,6 @@ function seedSettings(): Setting[] {
     setting({ key: 'appearance.previews', group: 'Appearance', label: 'Preview diagrams, SVG and HTML', help: 'What it shows runs no script and opens no connection.', type: 'bool', value: 'true', default: 'true' }),
     setting({ key: 'appearance.code_size', group: 'Appearance', label: 'Code size', help: 'Size of code beside the rest of the text.', type: 'int', unit: '%', value: '100', default: '100', min: 75, max: 175 }),
     setting({ key: 'appearance.message_width', group: 'Appearance', label: 'Message width', help: 'Maximum line width of the conversation.', type: 'choice', choices: ['narrow', 'normal', 'wide', 'full'], value: 'normal', default: 'normal' }),
-    setting({ key: 'appearance.motion', group: 'Appearance', label: 'Motion', help: 'reduced disables animation whatever the desktop setting.', type: 'choice', choices: ['system', 'reduced'], value: 'system', default: 'system' }),
+    setting({ key: 'appearance.motion', group: 'Appearance', label: 'Motion', help: 'reduced: disables animation, whatever the desktop setting.', type: 'choice', choices: ['system', 'reduced'], value: 'system', default: 'system' }),
   ];
 }

@@ -26,7 +26,7 @@ export function projectsService(world: World): ProjectsService {
     return found;
   };
   const named = (name: string, but = ''): string => {
-    if (name.trim() === '') throw new BackendError(errorView('A project has a name; nothing was changed.', '', 'invalid'));
+    if (name.trim() === '') throw new BackendError(errorView('A project must have a name; nothing was changed.', '', 'invalid'));
     if (world.projects.some(({ view }) => view.id !== but && view.name === name.trim())) {
       throw new BackendError(errorView(`There is a project "${name.trim()}" already; nothing was changed.`, 'choose another name', 'conflict'));
     }
@@ -81,9 +81,9 @@ export function projectsService(world: World): ProjectsService {
     },
     watch: async (id, dir) => {
       const project = find(id);
-      if (dir !== '' && !dir.startsWith('/')) throw new BackendError(errorView(`"${dir}" is not a whole path; nothing was changed.`, 'start it at the root of the file system', 'invalid'));
+      if (dir !== '' && !dir.startsWith('/')) throw new BackendError(errorView(`"${dir}" is not a whole path; nothing was changed.`, 'give the path from the root of the file system', 'invalid'));
       project.watched = dir === '' ? [] : folder.map((path, i) => file(path, 900 + 400 * i));
-      const scan = scanView({ at: world.now(), found: folder.length, new: folder, newCount: folder.length, skipped: [{ reason: 'may hold secrets', count: 1 }], skippedFiles: [{ path: '.env', reason: 'may hold secrets' }] });
+      const scan = scanView({ at: world.now(), found: folder.length, new: folder, newCount: folder.length, skipped: [{ reason: 'may contain secrets', count: 1 }], skippedFiles: [{ path: '.env', reason: 'may contain secrets' }] });
       Object.assign(project.view, { watch: dir, scan: dir === '' ? null : scan });
       return changed(project);
     },

@@ -9,7 +9,7 @@ import type { FakeBranch, World } from './world';
 const most = 20;
 
 export function enqueue(world: World, branch: FakeBranch, message: Draft, at = most): void {
-  if (branch.queue.length >= most) throw new BackendError(errorView(`${most} messages already wait on this branch. Nothing was queued.`, 'Wait until one is sent, or delete one.', 'conflict'));
+  if (branch.queue.length >= most) throw new BackendError(errorView(`${most} messages are already queued on this branch. Nothing was queued.`, 'Wait until one is sent, or delete one.', 'conflict'));
   if (branch.queue.length === 0) branch.held = '';
   branch.queue.splice(at, 0, { id: world.id('q'), message });
   world.changed('queue', branch.view.id, branch.sessionId);
@@ -25,7 +25,7 @@ export function queueView(branch: FakeBranch): QueueView {
 export function queues(world: World, streams: Streams): Pick<ChatService, 'queue' | 'sendQueue' | 'editQueued' | 'moveQueued' | 'removeQueued' | 'restoreQueued'> {
   const find = (id: string) => {
     const branch = [...world.branches.values()].find(({ queue }) => queue.some((one) => one.id === id));
-    if (!branch) throw new BackendError(errorView('This message no longer waits: it was sent, edited or deleted.', '', 'not_found'));
+    if (!branch) throw new BackendError(errorView('This message is no longer queued: it was sent, edited or deleted.', '', 'not_found'));
     return { branch, at: branch.queue.findIndex((one) => one.id === id) };
   };
   const changed = (branch: FakeBranch) => world.changed('queue', branch.view.id, branch.sessionId);

@@ -9,7 +9,7 @@ const mostAsked = 4;
 const running = ['accepted', 'preparing', 'responding', 'waiting'];
 
 export function sendToSeveral(world: World, streams: Streams, models: string[], send: () => SendResult): SentToSeveral {
-  if (models.length < 2 || models.length > mostAsked) throw new BackendError(errorView(`A message goes to two to four models at once, not to ${models.length}. Nothing was sent.`, '', 'invalid'));
+  if (models.length < 2 || models.length > mostAsked) throw new BackendError(errorView(`A message can be sent to two to four models at once, not to ${models.length}. Nothing was sent.`, '', 'invalid'));
   const first = send();
   if (first.queued) throw new BackendError(errorView('An answer is still arriving', 'Wait until it is final.', 'busy'));
   for (const model of models.slice(1)) answerAlso(world, streams, world.turn(first.turnId), model);

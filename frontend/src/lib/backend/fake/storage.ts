@@ -55,9 +55,9 @@ export class FakeDisk {
   parts(): StoragePart[] {
     return [
       { name: 'database', label: 'Conversations', bytes: databaseBytes, files: 3, about: 'All conversations, their memory and its index.' },
-      { name: 'journals', label: 'Journals', bytes: 6 * megabyte, files: 12, about: 'What arrives of answers, until they are stored.' },
+      { name: 'journals', label: 'Journals', bytes: 6 * megabyte, files: 12, about: 'The text of answers that are still arriving.' },
       { name: 'backups', label: 'Backups', bytes: this.backups.reduce((sum, one) => sum + one.bytes, 0), files: this.backups.length, about: 'Copies of everything, made daily, before upgrades and restores, and by hand.' },
-      { name: 'aside', label: 'Quarantined', bytes: 0, files: 0, about: 'What a restore replaced and could not copy as data, or a configuration that was not in force.' },
+      { name: 'aside', label: 'Quarantined', bytes: 0, files: 0, about: 'What a restore replaced and could not copy as data, or a configuration that was not in effect.' },
       { name: 'other', label: 'Other', bytes: 41_200, files: 4, about: 'The lock, logs, and files that were dragged out.' },
     ];
   }
@@ -69,8 +69,8 @@ export class FakeDisk {
     if (!target.startsWith('/')) throw new BackendError(errorView('The new place needs a whole path.', 'Begin it at the root, or choose the folder.', 'invalid'));
     if (this.unmovable) preview.reason = this.unmovable;
     else if (target === this.dir) preview.reason = 'The data is already there.';
-    else if (target.startsWith(`${this.dir}/`)) preview.reason = 'The new place is inside the current one.';
-    else if (this.dir.startsWith(`${target}/`)) preview.reason = 'The current place is inside the new one.';
+    else if (target.startsWith(`${this.dir}/`)) preview.reason = 'The new location is inside the current one.';
+    else if (this.dir.startsWith(`${target}/`)) preview.reason = 'The current location is inside the new one.';
     else if (this.full.includes(target)) preview.reason = 'That folder is not empty.';
     else if (this.free < bytes) preview.reason = 'There is not enough room there.';
     return preview;
@@ -131,7 +131,7 @@ export function storageService(world: World, program: Program, tasks: FakeTasks,
     },
     check: async () =>
       tasks.start({
-        kind: 'verify', title: 'Check everything', unit: '', total: 3, details: ['the database: records, ledger and index', 'what models saw, assembled again', 'journals of answers'],
+        kind: 'verify', title: 'Check everything', unit: '', total: 3, details: ['the database: records, ledger and index', 'contexts of models, assembled again', 'journals of answers'],
         ends: (cancelled) => (cancelled ? {} : { check: { problems: disk.wrong.length, findings: disk.wrong } }),
       }),
     deletePreview: async (kind, id, copies) => previewOf(world, disk, kind, id, copies),

@@ -158,7 +158,7 @@ function reportOf(file: DroppedFile, read: number, again: boolean): ImportReport
   return {
     file: file.name, format: file.format || 'bundle', sessions: again ? 0 : made - (many ? 2 : 0), grown: again || !many ? 0 : 2, already: again ? made : 0,
     turns: again ? 0 : made * 17, branches: again ? 0 : Math.floor(made / 6), skippedCount: skipped.length, skipped,
-    notices: many ? [{ text: 'A picture was in the export by its name alone', count: 12, files: [] }, { text: 'A part of an unknown kind is kept as it came', count: 3, files: ['2024/export.json'] }] : [],
+    notices: many ? [{ text: 'A picture was in the export by its name alone', count: 12, files: [] }, { text: 'Content of an unknown type is kept as it came', count: 3, files: ['2024/export.json'] }] : [],
     instructed: 0, instructions: [], torn: false, tornFiles: [], cancelled: false, firstSession: '', copied: false,
   };
 }

@@ -37,7 +37,7 @@ export default {
   sideBySide: 'Answers side by side',
   answers: 'Answers',
   answersTo: '{count, plural, one {# answer} other {# answers}} to #{seq}',
-  answerOf: 'Answer of {model}',
+  answerOf: 'Answer from {model}',
   answerState: '{model}, {state}',
   mergeWith: 'Merge with',
   merge: 'Merge',

@@ -48,7 +48,7 @@ export default {
   decideCall: 'Allow a waiting call once (Alt+S: session, Alt+A: always, Alt+D: deny, Alt+N: never)',
   insertPrompt: 'Insert a saved prompt',
   savePrompt: 'Save the message as a prompt',
-  assistant: 'Give this session the settings of an assistant',
+  assistant: 'Apply the settings of an assistant to this session',
   assistants: 'Edit assistants',
   prompts: 'Edit saved prompts',
   knows: 'Show what is remembered: facts, instructions, summaries',

@@ -27,7 +27,7 @@ export default {
   tokens: '{count, plural, one {<b>#</b> token} other {<b>#</b> tokens}} <next>· {budget}</next>',
   next: 'next {next} / {ceiling}',
   range: '{from}–{to}',
-  nextTitle: 'The next request has {next, number} tokens, and up to {most, number} with what memory finds for the message, of at most {ceiling, number}.',
+  nextTitle: 'The next request has {next, number} of at most {ceiling, number} tokens, or up to {most, number} with the memory found for the message.',
   nextTitleExact: 'The next request has {next, number} of at most {ceiling, number} tokens.',
   overBudget: 'over budget by {tokens}',
   stopTitle: 'Stop the answer (Esc)',
@@ -52,7 +52,7 @@ export default {
   // Notices about sending.
   readOnly: 'Nothing is lost. You can read, search and export, and back up to another disk, but nothing can be sent or changed. Check the disk, then restart the program.',
   textKept: '{hint} Your text is still here.',
-  noImages: '{model} does not take images',
+  noImages: '{model} does not accept images',
   noImagesMore: 'Its server reports this. Choose another model, or remove the image.',
   chooseAnother: 'Choose another model…',
   costEstimate: 'An estimate, based on the price list of {date}. You can still send messages.',

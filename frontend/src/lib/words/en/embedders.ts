@@ -12,7 +12,7 @@ export default {
   index: 'Index',
   offerRemote: 'Search can use an embedding model of {server}',
   offerLocal: '{server} is running: search can use its embedding model',
-  offerWhat: 'An embedding model also finds passages that say the same in other words. The built-in index compares words and parts of words only.',
+  offerWhat: 'An embedding model also finds passages that say the same thing in other words. The built-in index compares words and parts of words only.',
   show: 'Show cost and time…',
   notNow: 'Not now',
   builtIn: 'Built-in (hashed word features)',

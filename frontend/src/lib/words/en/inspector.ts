@@ -191,7 +191,7 @@ export default {
   timeByPart: 'Time by part',
   medianIs: 'median {time}',
   timeSpoken: 'Time of {count, plural, one {# turn} other {# turns}} by part. Half of them took at most {median}, 95 of 100 at most {most}. Medians: {each}.',
-  countApart: 'The count made before sending was off by {share} in the median.',
+  countApart: 'The count made before sending had a median error of {share}.',
   tokensPerTurn: 'Tokens per turn',
   tokensSpoken: 'Input tokens of {count, plural, one {# turn} other {# turns}}. The newest took {newest, number}, the largest {largest, number}.',
   reported: 'Reported',

@@ -12,7 +12,7 @@ export default {
   truncated: 'More results exist than are shown here. Add a word or a filter to narrow the search.',
   emptyTitle: 'Search all your conversations',
   emptyWords: 'Searches every message and title of every session, on this computer. The last word may be incomplete; “quotes” keep words together.',
-  emptySimilar: '“Similar text” also finds passages that share parts of words; with a model embedder, those that say the same in other words.',
+  emptySimilar: '“Similar text” also finds passages that share parts of words; with a model embedder, those that say the same thing in other words.',
   noneTitle: 'No results for “{text}”',
   searchedHere: 'Only this session was searched.',
   searchedAll: 'All sessions were searched, archived ones too.',

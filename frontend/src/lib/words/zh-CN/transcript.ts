@@ -4,7 +4,7 @@ import type { Translation } from '../words.svelte';
 export default {
   savedSending: '已保存，正在发送…',
   preparing: '正在准备上下文',
-  responding: '正在回答',
+  responding: '回答中',
   waiting: '等待您处理',
   discarded: '已放弃',
   notSearchable: '已保存，暂不可搜索',
