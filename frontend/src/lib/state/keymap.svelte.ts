@@ -1,6 +1,7 @@
 import type { Backend } from '$lib/backend/backend';
 import type { Setting } from '$lib/backend/types';
 import { commandGroups, entries, entryOf, groupTitle, type CommandId, type Entry } from '$lib/commands/list';
+import { listOf } from '$lib/tomlList';
 import { defaultChords, fixedCommand, hasNothingToUndo, isForFields, isRebindable, isTyping, chordOf, parseBindings, type Chord } from '$lib/shortcuts';
 import type { ToastsState } from './toasts.svelte';
 
@@ -77,7 +78,7 @@ export class Keymap {
   /** The same, from the list of all settings. */
   adoptSettings(settings: readonly Setting[]): void {
     const value = settings.find((setting) => setting.key === shortcutsKey)?.value;
-    if (value !== undefined) this.adopt(listOf(value));
+    if (value !== undefined) this.adopt(listOf(value) ?? []);
   }
 
   /**
@@ -128,15 +129,5 @@ export class Keymap {
       }
     });
     return this.#saving;
-  }
-}
-
-/** A list as the configuration prints it: TOML that is also valid JSON. */
-function listOf(value: string): string[] {
-  try {
-    const list: unknown = JSON.parse(value);
-    return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : [];
-  } catch {
-    return [];
   }
 }
