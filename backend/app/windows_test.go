@@ -145,7 +145,7 @@ func TestAFurtherWindowsErrorsAndLimits(t *testing.T) {
 		t.Errorf("%d tokens of a large text (%v)", tokens, err)
 	}
 	var path string
-	if err := b.call(&path, "Transfer.PickTarget", "x.html"); chat.CodeOf(err) != chat.CodeUnavailable || !strings.Contains(err.Error(), "no window to ask in") {
+	if err := b.call(&path, "Transfer.PickTarget", "x.html"); chat.CodeOf(err) != chat.CodeUnavailable || !strings.Contains(err.Error(), "no window to show a dialog in") {
 		t.Errorf("the dialog was not asked for in the window's own process: %q (%v)", path, err)
 	}
 }
