@@ -203,14 +203,14 @@ func TestWindowRestoresAndMovesAtTheNextStart(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	if _, err := p.storage.Move(data); chat.CodeOf(err) != chat.CodeInvalid {
-		t.Errorf("to its own place: %v", err)
+		t.Errorf("to its own location: %v", err)
 	}
 	before := must[api.StorageView](t)(p.storage.Storage())
 	if !before.Movable || before.DataDir != data || before.Sessions != 1 || len(before.Parts) != 5 || before.Bytes == 0 {
 		t.Errorf("%+v", before)
 	}
 	must[api.TaskView](t)(p.storage.Move(to))
-	p.eventually("the errand is left", func() bool { _, err := os.Stat(filepath.Join(data, "errand.json")); return err == nil })
+	p.eventually("the pending operation was not removed", func() bool { _, err := os.Stat(filepath.Join(data, "errand.json")); return err == nil })
 	p.window.Close()
 
 	p = openPageWith(t, o)

@@ -265,7 +265,7 @@ func (c *call) statesCommand() *cobra.Command {
 	var branch string
 	cmd := &cobra.Command{
 		Use: "states SESSION", Short: "List a branch's committed states and how each was checked, newest first", Args: exactly("SESSION"),
-		Long: "A state is the summary of the turns so far that the model is sent. contextinfinity rollback SESSION --to STATE goes back to one.",
+		Long: "A state is the summary of the turns so far that is sent to the model. contextinfinity rollback SESSION --to STATE goes back to one.",
 	}
 	cmd.Flags().StringVar(&branch, "branch", "", "the branch, instead of the active one")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {

@@ -81,7 +81,7 @@ func isMonth(word string) bool {
 	return calendar[word] && word != "may" && word != "march" || monthForms[word]
 }
 
-// monthForms are months that are also other words; beside a number they are months.
+// monthForms are months that are also other words; next to a number they are months.
 var monthForms = lexical.Set("may march")
 
 // isClock accepts 9:30 and 18:00:05.

@@ -67,7 +67,7 @@ func TestBackup(t *testing.T) {
 	}
 	copied(t, beside.Path).verifyClean()
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
-		t.Errorf("beside the backup there is %v %v", left, err)
+		t.Errorf("next to the backup there is %v %v", left, err)
 	}
 }
 

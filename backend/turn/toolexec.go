@@ -370,7 +370,7 @@ func (e *Engine) CancelCall(_ context.Context, id chat.ToolCallID) error {
 	live := e.calls[id]
 	e.mu.Unlock()
 	if live == nil {
-		return chat.Errorf(chat.CodeConflict, "tool.cancel", "This tool call is not running.").WithHint("deny one that waits, or stop the answer")
+		return chat.Errorf(chat.CodeConflict, "tool.cancel", "This tool call is not running.").WithHint("deny a waiting call, or stop the answer")
 	}
 	live.cancel(errCallCancelled)
 	return nil

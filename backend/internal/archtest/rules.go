@@ -128,7 +128,7 @@ var onlyRules = []only{
 			module + "/backend/llm/chatcompletions", module + "/backend/llm/recall",
 		},
 		places: []string{"backend/app", "backend/llm/openai", "backend/llm/anthropic", "backend/llm/chatcompletions", "backend/llm/recall"},
-		reason: "providers are chosen in the composition root alone; all others know llm.Provider",
+		reason: "providers are chosen only in the composition root; all others know llm.Provider",
 	},
 	{
 		name: "composition", tests: true,

@@ -46,7 +46,7 @@ func factsAbout(facts []prompt.Fact, terms []string, limit int) []prompt.Fact {
 	return out
 }
 
-// saysSomething reports that a term names a subject: a question of nothing but stop words is about no fact.
+// saysSomething reports that a term names a subject: a question that consists only of stop words matches no fact.
 func saysSomething(term string) bool {
 	return !lexical.IsStopWord(term) && strings.ContainsFunc(term, func(r rune) bool { return !lexical.IsFunctionCharacter(r) })
 }

@@ -37,7 +37,7 @@ func (a *Archive) SavePending(e PendingOperation) error {
 		err = atomicfile.Write(filepath.Join(a.dir, pendingFile), text, 0o600)
 	}
 	if err != nil {
-		return chat.WrapError(chat.CodeInternal, "errand.write", err, "The operation to run at the restart could not be saved; nothing was changed.").
+		return chat.WrapError(chat.CodeInternal, "pending_operation.write", err, "The operation to run at the restart could not be saved; nothing was changed.").
 			WithHint("check whether the disk is full or read-only")
 	}
 	return nil
@@ -46,7 +46,7 @@ func (a *Archive) SavePending(e PendingOperation) error {
 // TakePending removes and returns the saved operation. It returns false if there is none, or if the program that
 // saved it still has the data open.
 func (a *Archive) TakePending() (e PendingOperation, ok bool, err error) {
-	const op = "errand.read"
+	const op = "pending_operation.read"
 	path := filepath.Join(a.dir, pendingFile)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && sqlite.WriterAlive(a.dir) {

@@ -99,7 +99,7 @@ type finalization struct {
 func prepareFinal(f chat.Finalization) (p finalization, err error) {
 	p.Finalization = f
 	if f.Message.Role != chat.RoleAssistant || f.Message.IsEmpty() {
-		return p, sqlite.Invalid("An answer without content is not kept.")
+		return p, sqlite.Invalid("An answer must have content.")
 	}
 	if !FinalOutcomes[f.Outcome] {
 		return p, sqlite.Invalid("%q is not the outcome of a final answer.", f.Outcome)

@@ -79,14 +79,14 @@ func AddSummary(t *core.Tx, n chat.NewSummary) (schema.RangeSummaryRow, error) {
 func checkSummary(n chat.NewSummary) error {
 	switch {
 	case strings.TrimSpace(n.Content) == "":
-		return sqlite.Invalid("A summary without content is not kept.")
+		return sqlite.Invalid("A summary must have content.")
 	case n.From < 1 || n.To <= n.From:
 		return sqlite.Invalid("[%d, %d) is not a range of turns.", n.From, n.To)
 	case n.TokenCount < 1 || n.TokenCount >= n.OriginalTokens:
 		return sqlite.Invalid("The summary of turns %d to %d has %d tokens where the turns have %d: it does not reduce them.",
 			n.From, n.To-1, n.TokenCount, n.OriginalTokens)
 	case strings.TrimSpace(n.GeneratedBy) == "":
-		return sqlite.Invalid("The summary of turns %d to %d does not say what made it.", n.From, n.To-1)
+		return sqlite.Invalid("The summary of turns %d to %d does not name its origin.", n.From, n.To-1)
 	case len(n.Validation) > 0 && !json.Valid(n.Validation):
 		return sqlite.Invalid("The validation of the summary of turns %d to %d is not JSON.", n.From, n.To-1)
 	}

@@ -338,7 +338,7 @@ export default {
     'The result is empty.': 'Das Ergebnis ist leer.',
     'enter what the tool did, as you found it': 'geben Sie ein, was das Werkzeug getan hat',
     'This tool call is not running.': 'Dieser Werkzeugaufruf läuft nicht.',
-    'deny one that waits, or stop the answer': 'lehnen Sie einen wartenden ab, oder halten Sie die Antwort an',
+    'deny a waiting call, or stop the answer': 'lehnen Sie einen wartenden ab, oder halten Sie die Antwort an',
     'The tool is not offered now, so the call can only be denied, or wait.': 'Das Werkzeug wird jetzt nicht angeboten; der Aufruf kann nur abgelehnt werden oder warten.',
     'You are asked about each call of this tool, because it is not confined.': 'Nach diesem Werkzeug wird jedes Mal gefragt, weil nichts einschränkt, was es tut.',
     'The model asks to run this tool.': 'Das Modell bittet, dieses Werkzeug auszuführen.',

@@ -338,7 +338,7 @@ export default {
     'The result is empty.': '结果为空。',
     'enter what the tool did, as you found it': '请输入工具实际执行的结果',
     'This tool call is not running.': '此工具调用未在运行。',
-    'deny one that waits, or stop the answer': '请拒绝等待中的调用，或停止回答',
+    'deny a waiting call, or stop the answer': '请拒绝等待中的调用，或停止回答',
     'The tool is not offered now, so the call can only be denied, or wait.': '当前未提供该工具，因此只能拒绝调用或等待。',
     'You are asked about each call of this tool, because it is not confined.': '每次都会询问此工具，因为没有任何限制约束其行为。',
     'The model asks to run this tool.': '模型请求运行此工具。',
