@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -359,4 +360,45 @@ func TestWordSetFindsRepeatedText(t *testing.T) {
 			t.Errorf("%q becomes %q, want %q", before, got, want)
 		}
 	}
+}
+
+// TestNamesThatRevealNothingStay: a name is erased if it shares a word with the deleted turn that no other turn has.
+// The beginning of an automatic name is not such a word.
+func TestNamesThatRevealNothingStay(t *testing.T) {
+	f := newFixture(t)
+	s, b := f.session("Garden project")
+	leak := f.full(b.ID, "The garden needs a rollback plan, the password is swordfish", "noted "+canary)
+	last := f.full(b.ID, "How large is the garden?", "ten by ten")
+	names := map[string]bool{ // whether each stays
+		"my garden ideas":               true,
+		"rollback to #2: how large":     true,
+		"from #1: the password":         false,
+		"about Swordfish in the garden": false,
+		"a rollback":                    false,
+		"nothing in common with it":     true,
+	}
+	branches := map[string]chat.BranchID{}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		child := f.fork(b.ID, last.ID)
+		f.ok(f.RenameBranch(f.ctx, child.ID, name))
+		branches[name] = child.ID
+	}
+	_, err := f.Erase(f.ctx, chat.EraseTurn, string(leak.ID))
+	f.ok(err)
+	for name, stays := range names {
+		got, err := f.Branch(f.ctx, branches[name])
+		f.ok(err)
+		want := chat.ErasedMark
+		if stays {
+			want = name
+		}
+		if got.Label != want {
+			t.Errorf("%q becomes %q, want %q", name, got.Label, want)
+		}
+	}
+	if got, err := f.Session(f.ctx, s.ID); err != nil || got.Title != "Garden project" {
+		t.Errorf("the title becomes %q (%v)", got.Title, err)
+	}
+	f.noTrace("swordfish")
+	f.verifyClean()
 }

@@ -1,12 +1,15 @@
 package deletion
 
 import (
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lists"
+	"contextinfinity/backend/internal/pattern"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/records"
@@ -176,14 +179,44 @@ func (x *erasingTurn) summaries() error {
 }
 
 // names removes present and past names of the session and its branches that share words with the erased text: most
-// are derived from the first message.
+// are derived from a message. Words that remain in other turns of the session reveal nothing.
 func (x *erasingTurn) names() error {
 	session := chat.SessionID(x.subject.Session)
-	name := func(s *string) {
-		if x.words.In(*s) {
-			*s = ErasedMark
+	own := sync.OnceValues(x.ownWords)
+	reveals := func(name string) (bool, error) {
+		if name = originPrefix().ReplaceAllString(name, ""); !x.words.In(name) {
+			return false, nil
+		}
+		words, err := own()
+		return words.In(name), err
+	}
+	if err := x.formerNames(session, reveals); err != nil {
+		return err
+	}
+	erase, err := reveals(x.subject.Title)
+	if err == nil && erase {
+		err = x.remove("sessions", `UPDATE sessions SET title = ? WHERE id = ?`, ErasedMark, session)
+	}
+	if err != nil {
+		return err
+	}
+	labels, err := sqlite.All[schema.BranchRow](x.DB, `SELECT id, label FROM branches WHERE session_id = ?`, session)
+	for _, b := range labels {
+		if err == nil {
+			erase, err = reveals(b.Label)
+		}
+		if err == nil && erase {
+			err = x.remove("branches", `UPDATE branches SET label = ? WHERE id = ?`, ErasedMark, b.ID)
 		}
 	}
+	return err
+}
+
+// originPrefix is how the automatic name of a branch begins, before the text of a message.
+var originPrefix = pattern.New(`^(?:from|rollback to) #\d+: `)
+
+// formerNames removes names from the ledger.
+func (x *erasingTurn) formerNames(session chat.SessionID, reveals func(string) (bool, error)) error {
 	events, err := sqlite.All[schema.EventRow](x.DB, `SELECT * FROM events WHERE session_id = ?
 		AND type IN ('session_created', 'session_renamed', 'branch_created', 'branch_renamed') ORDER BY event_seq`, session)
 	if err != nil {
@@ -191,33 +224,55 @@ func (x *erasingTurn) names() error {
 	}
 	for _, r := range events {
 		payload, err := x.decoded.Payload(x.DB, r)
-		if err != nil || payload == nil || !x.words.In(string(payload)) {
+		if err != nil || payload == nil {
 			continue
 		}
 		switch ledger.Type(r.Type) {
 		case ledger.EventSessionCreated:
-			err = rewordRow(x.Erasing, r, func(p *ledger.SessionCreated) { name(&p.Title) })
+			err = rewordName(x, r, payload, reveals, func(p *ledger.SessionCreated) *string { return &p.Title })
 		case ledger.EventBranchCreated:
-			err = rewordRow(x.Erasing, r, func(p *ledger.BranchCreated) { name(&p.Label) })
+			err = rewordName(x, r, payload, reveals, func(p *ledger.BranchCreated) *string { return &p.Label })
 		default:
-			err = rewordRow(x.Erasing, r, func(p *ledger.TextChanged) { name(&p.Text) })
+			err = rewordName(x, r, payload, reveals, func(p *ledger.TextChanged) *string { return &p.Text })
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if x.words.In(x.subject.Title) {
-		if err := x.remove("sessions", `UPDATE sessions SET title = ? WHERE id = ?`, ErasedMark, session); err != nil {
-			return err
-		}
+	return nil
+}
+
+// rewordName erases the name in an event if it reveals erased text.
+func rewordName[P any](x *erasingTurn, r schema.EventRow, payload []byte, reveals func(string) (bool, error), name func(*P) *string) error {
+	var erase bool
+	var err error
+	if _, rerr := ledger.Reword(payload, func(p *P) { erase, err = reveals(*name(p)) }); rerr != nil {
+		erase = x.words.In(string(payload)) // it cannot be read
 	}
-	labels, err := sqlite.All[schema.BranchRow](x.DB, `SELECT id, label FROM branches WHERE session_id = ?`, session)
-	for _, b := range labels {
-		if err == nil && x.words.In(b.Label) {
-			err = x.remove("branches", `UPDATE branches SET label = ? WHERE id = ?`, ErasedMark, b.ID)
-		}
+	if err != nil || !erase {
+		return err
 	}
-	return err
+	return rewordRow(x.Erasing, r, func(p *P) { *name(p) = ErasedMark })
+}
+
+// ownWords are the erased words that no other turn of the session contains.
+func (x *erasingTurn) ownWords() (WordSet, error) {
+	own := maps.Clone(x.words)
+	for last := int64(0); len(own) > 0; { // some at a time: a session may be larger than the memory
+		turns, err := sqlite.All[schema.TurnRow](x.DB, `SELECT * FROM turns WHERE session_id = ? AND id NOT IN ? AND n > ? ORDER BY n LIMIT 50`,
+			x.subject.Session, x.ids(), last)
+		if err != nil || len(turns) == 0 {
+			return own, err
+		}
+		others := WordSet{}
+		for _, t := range turns {
+			last = t.N
+			others.JSON(t.UserMessageJSON)
+			others.JSON(schema.Text(t.FinalAssistantMessageJSON))
+		}
+		maps.DeleteFunc(own, func(word string, _ bool) bool { return others[word] })
+	}
+	return own, nil
 }
 
 // shortestLine is the minimum length of an erased line at which a draft that contains it counts as a copy.
