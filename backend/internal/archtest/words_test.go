@@ -49,7 +49,7 @@ var replacedWords = []string{
 var replacedInProse = []string{
 	" anew", "mend its", "as it stands", "as they stand", "where it stands", "stands as it was", "is told of ", "are told of ", "is told, and", "stands in [",
 	"stands beside ", "stands there,", "stands around ", "for good", "be had", "nothing of it", "nothing of them", "held against",
-	" hence ", " thereof", " wherefore", "of its own accord", "parted by", " in force", "that is none.", "was set aside",
+	" hence ", " thereof", " wherefore", "of its own accord", "parted by", " in force ", " in force,", " in force.", "that is none.", "was set aside",
 	"told so", "once more", "likewise", "knows no ", "know no ", "binds nobody", "bind nobody", "goes on",
 }
 
