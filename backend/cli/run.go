@@ -57,6 +57,9 @@ func Run(ctx context.Context, app App, args []string) int {
 	ctx, stop := c.signal.watch(ctx)
 	defer stop()
 	root := c.root()
+	if slices.Equal(args, []string{"--version"}) { // as other programs have it
+		args = []string{"version"}
+	}
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if code, done := c.handOver(ctx, args); done {

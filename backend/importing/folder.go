@@ -90,6 +90,10 @@ func (r *run) one(f found) error {
 
 // walk finds the files that may be exports.
 func (r *run) walk(root string) ([]found, error) {
+	if filepath.Dir(root) == root {
+		return nil, chat.Errorf(chat.CodeInvalid, op, "%s is a whole file system; nothing was imported.", root).
+			WithHint("choose the folder that contains the exports")
+	}
 	var files []found
 	entries := 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

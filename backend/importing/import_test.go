@@ -249,6 +249,7 @@ func TestImportRefuses(t *testing.T) {
 		w.file("none.txt", "words"):          chat.CodeInvalid,
 		w.file("nothing.json", ""):           chat.CodeInvalid,
 		"/dev/null":                          chat.CodeInvalid,
+		"/":                                  chat.CodeInvalid, // with its depth, everything on the machine
 	} {
 		r, err := w.in.Import(context.Background(), path, importing.Options{})
 		if chat.CodeOf(err) != code || !strings.Contains(err.Error(), "othing") || r.Sessions != 0 || r.Skipped == nil {
