@@ -212,7 +212,7 @@ func hintFor(e *llm.Error) string {
 	case chat.CodeUnavailable:
 		return "check that the server is running and its address is right, then retry"
 	case chat.CodeToolCall:
-		return `set tools.mode to "parse_only" to see such calls, or ask again`
+		return "set tools.mode to \"parse_only\" to see such calls, or ask again"
 	case chat.CodeTimeout:
 		return "retry"
 	}

@@ -218,12 +218,9 @@ func (p *Part) Placed() bool { return p.placed }
 
 // Refused is the error of a tool call that may not be answered (SRD 12.1).
 func Refused(tool string) *llm.Error {
-	name := "a tool"
+	message := "the model asked for a tool while tools are off; it was not run, the text so far is kept"
 	if tool != "" {
-		name = "the tool " + cleanWords(tool, "")
+		message = "the model asked for the tool " + cleanWords(tool, "") + " while tools are off; it was not run, the text so far is kept"
 	}
-	return &llm.Error{
-		Code: chat.CodeToolCall, Type: "tool_call",
-		Message: "the model asked for " + name + " while tools are off; it was not run, the text so far is kept",
-	}
+	return &llm.Error{Code: chat.CodeToolCall, Type: "tool_call", Message: message}
 }

@@ -170,11 +170,11 @@ func (s Server) responseError(ctx context.Context, resp *http.Response) *llm.Err
 // plainWords describes a response that is not JSON: a redirect, a proxy's page, a line of text.
 func plainWords(resp *http.Response, body []byte) string {
 	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
-		where := "another address"
+		to := "the server redirects to another address"
 		if u, err := url.Parse(resp.Header.Get("Location")); err == nil && u.Host != "" {
-			where = u.Host
+			to = "the server redirects to " + u.Host
 		}
-		return "the server redirects to " + where + "; a key is not sent there, correct the address of the server"
+		return to + "; a key is not sent there, correct the address of the server"
 	}
 	text := strings.TrimSpace(string(body))
 	if text == "" || text[0] == '<' {

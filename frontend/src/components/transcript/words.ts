@@ -1,4 +1,5 @@
 /** The texts of the transcript about a turn: states, days, and what a screen reader announces. */
+import { asSentence } from '$lib/backend/errors';
 import type { TurnView } from '$lib/backend/types';
 import { number } from '$lib/words/format';
 import { program } from '$lib/words/program';
@@ -147,9 +148,4 @@ export function capitalised(words: string): string {
 }
 
 /** The text as a sentence: with a capital letter and a full stop. */
-export function sentence(text: string): string {
-  const words = text.trim();
-  if (words === '') return '';
-  const opened = capitalised(words);
-  return /[.!?…。！？]$/.test(opened) ? opened : `${opened}.`;
-}
+export const sentence = asSentence;

@@ -1,5 +1,4 @@
-import { program } from '../words/program';
-import { language } from '../words/words.svelte';
+import { fullStop, program } from '../words/program';
 import type { Code, ErrorView } from './types';
 
 /**
@@ -38,7 +37,7 @@ export function toBackendError(thrown: unknown): BackendError {
 export function asSentence(hint: string): string {
   const words = hint.trim();
   if (words === '') return '';
-  const end = /[.!?…。！？]$/.test(words) ? '' : language() === 'zh-CN' ? '。' : '.';
+  const end = /[.!?…。！？]$/.test(words) ? '' : fullStop();
   return words.charAt(0).toLocaleUpperCase() + words.slice(1) + end;
 }
 

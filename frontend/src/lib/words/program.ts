@@ -3,7 +3,7 @@
  * in Go only, because the command line and the log use it too. Other languages translate them by their English text or
  * by an identifier. A test searches Go's sources for every one, so that a changed sentence is noticed.
  */
-import { programWords } from './words.svelte';
+import { language, programWords } from './words.svelte';
 
 /** The texts of the program in another language. */
 export interface ProgramWords {
@@ -23,28 +23,52 @@ interface Sentence {
   start: string;
   pattern: RegExp;
   translation: string;
-  /** The last value is a text of the program itself, such as the reason after an error. */
-  endsWithText: boolean;
+  /** What each value is. */
+  values: Value[];
+  /** The length of the fixed text. */
+  fixed: number;
 }
+
+/**
+ * A name or a number is shown as it is. A sentence at the end ("… . %s") is a text of the program, without whose
+ * translation there is none of the whole. After a colon ("…: %s"), and before a sentence ("%s Nothing …"), are words
+ * that may be the program's or a provider's: those without a translation are quoted.
+ */
+type Value = 'plain' | 'sentence' | 'words';
 
 const verb = /%(?:\.\d+)?[sdvqfg]/;
 const ownWords = (english: string): number => english.split(verb).join('').length;
 const compiled = new WeakMap<ProgramWords, Sentence[]>();
 
-/** The sentences with values, as patterns; those with the most fixed text come first. */
+/**
+ * The sentences with values, as patterns. Those with the most fixed text come first, after those with words: these may
+ * contain any other sentence.
+ */
 function sentencesOf(words: ProgramWords): Sentence[] {
   let made = compiled.get(words);
   if (!made) {
     made = Object.entries(words.sentences)
       .filter(([english]) => verb.test(english))
-      .sort(([a], [b]) => ownWords(b) - ownWords(a))
       .map(([english, translation]) => {
-        const quoted = english.split(/(%(?:\.\d+)?[sdvqfg])/).map((part, i) => (i % 2 === 0 ? part.replaceAll('%%', '%').replace(/[.*+?^${}()|[\]\\]/g, '\\$&') : part.endsWith('q') ? '"(.*?)"' : '(.*?)'));
-        return { start: english.slice(0, english.search(verb)), pattern: new RegExp(`^${quoted.join('')}$`, 's'), translation, endsWithText: english.endsWith('. %s') };
-      });
+        const parts = english.split(/(%(?:\.\d+)?[sdvqfg])/);
+        const values = parts.flatMap((part, i) => (i % 2 === 0 ? [] : [valueOf(parts[i - 1]!, part, parts[i + 1]!, i)]));
+        const quoted = parts.map((part, i) => (i % 2 === 0 ? part.replaceAll('%%', '%').replace(/[.*+?^${}()|[\]\\]/g, '\\$&') : part.endsWith('q') ? '"(.*?)"' : '(.*?)'));
+        return { start: english.slice(0, english.search(verb)), pattern: new RegExp(`^${quoted.join('')}$`, 's'), translation, values, fixed: ownWords(english) };
+      })
+      .sort((a, b) => rankOf(b) - rankOf(a) || b.fixed - a.fixed);
     compiled.set(words, made);
   }
   return made;
+}
+
+function rankOf({ start, values }: Sentence): number {
+  return start === '' && values[0] === 'words' ? 2 : values.includes('words') ? 1 : 0;
+}
+
+function valueOf(before: string, format: string, after: string, index: number): Value {
+  if (format !== '%s') return 'plain';
+  if (before.endsWith(': ') || (index === 1 && before === '' && /^ \p{Lu}/u.test(after))) return 'words';
+  return before.endsWith('. ') && after === '' ? 'sentence' : 'plain';
 }
 
 /**
@@ -57,12 +81,43 @@ export function program(text: string): string {
   return inLanguage(words, text) ?? text;
 }
 
-function inLanguage(words: ProgramWords, text: string): string | undefined {
-  const whole = translated(words, text);
+function inLanguage(words: ProgramWords, text: string, least = 0): string | undefined {
+  const whole = exact(words, text) ?? withHint(words, text, least);
   if (whole !== undefined) return whole;
-  const parts = text.split(/(?<=[.!?]) (?=\p{Lu})/u).map((part) => translated(words, part));
-  return parts.length > 1 && parts.every((part) => part !== undefined) ? parts.join(' ') : undefined;
+  const parts = text.split(/(?<=[.!?]) (?=\p{Lu})/u);
+  const said = parts.length > 1 ? parts.map((part) => ended(words, part, least)) : [undefined];
+  return said.every((part) => part !== undefined) ? said.join(' ') : ended(words, text, least);
 }
+
+/** A sentence to which Go may have added the full stop. */
+function ended(words: ProgramWords, text: string, least: number): string | undefined {
+  const whole = translated(words, text, least);
+  if (whole !== undefined || !text.endsWith('.')) return whole;
+  const open = translated(words, text.slice(0, -1), least);
+  return open === undefined ? undefined : open + fullStop();
+}
+
+/** An error followed by its hint in brackets, as stored with jobs. */
+function withHint(words: ProgramWords, text: string, least: number): string | undefined {
+  if (!text.endsWith(')')) return undefined;
+  for (let at = text.indexOf(' ('); at > 0; at = text.indexOf(' (', at + 1)) {
+    const hint = text.includes(' ', at + 2) ? translated(words, text.slice(at + 2, -1)) : undefined;
+    const message = hint && inLanguage(words, text.slice(0, at), least);
+    if (message) return `${message} (${hint})`;
+  }
+  return undefined;
+}
+
+/**
+ * The program's or a provider's words inside a sentence. A single word, and one of the short formats ("Tool %s"), are
+ * more likely a provider's.
+ */
+function quoted(words: ProgramWords, text: string): string {
+  return text.includes(' ') ? inLanguage(words, text, leastFixed) ?? text : text;
+}
+const leastFixed = 20;
+
+export const fullStop = (): string => (language() === 'zh-CN' ? '。' : '.');
 
 /**
  * A line of several such texts, "Nearby: writes · repeats the question."; English if any of them has no translation.
@@ -73,15 +128,21 @@ export function programLine(text: string): string {
   return parts?.every((part) => part !== undefined) ? parts.join(' · ') : text;
 }
 
-function translated(words: ProgramWords, text: string): string | undefined {
-  const whole = words.terms[text] ?? words.sentences[text];
+const exact = (words: ProgramWords, text: string): string | undefined => words.terms[text] ?? words.sentences[text];
+
+/** A sentence, as it is or by a pattern with at least so much fixed text. */
+function translated(words: ProgramWords, text: string, least = 0): string | undefined {
+  const whole = exact(words, text);
   if (whole !== undefined) return whole;
-  for (const { start, pattern, translation, endsWithText } of sentencesOf(words)) {
-    const values: (string | undefined)[] | null = text.startsWith(start) ? pattern.exec(text) : null;
-    if (!values) continue;
-    if (endsWithText) values.push(inLanguage(words, values.pop() ?? ''));
-    if (values.includes(undefined)) continue;
-    return translation.replace(/\{(\d)\}/g, (_, n: string) => values[Number(n)] ?? '');
+  for (const { start, pattern, translation, values, fixed } of sentencesOf(words)) {
+    const found = fixed >= least && text.startsWith(start) ? pattern.exec(text) : null;
+    if (!found) continue;
+    const said = values.map((kind, i) => {
+      const value = found[i + 1] ?? '';
+      return kind === 'words' ? quoted(words, value) : kind === 'sentence' ? inLanguage(words, value) : value;
+    });
+    if (said.includes(undefined)) continue;
+    return translation.replace(/\{(\d+)\}/g, (_, n: string) => said[Number(n) - 1] ?? '');
   }
   return undefined;
 }
