@@ -57,8 +57,8 @@ func Run(ctx context.Context, app App, args []string) int {
 	ctx, stop := c.signal.watch(ctx)
 	defer stop()
 	root := c.root()
-	if slices.Equal(args, []string{"--version"}) { // as other programs have it
-		args = []string{"version"}
+	if i := slices.Index(args, "--version"); i >= 0 && !slices.ContainsFunc(args, IsVerb) { // as other programs have it
+		args = slices.Concat(args[:i], []string{"version"}, args[i+1:])
 	}
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
