@@ -347,6 +347,41 @@ describe('appearance', () => {
     await expect.poll(() => written(backend)).toEqual([['appearance.code_wrap', 'true'], ['appearance.code_numbers', 'true'], ['appearance.previews', 'false']]);
   });
 
+  test('a change by the command line or another window is applied, except to what this window is saving', async () => {
+    const { app, backend } = await open('appearance');
+    const elsewhere = (values: Record<string, string>) => {
+      for (const [key, value] of Object.entries(values)) backend.program.set(key, value);
+      backend.world.changed('settings', '', '');
+    };
+    elsewhere({ 'appearance.theme': 'dark', 'appearance.text_zoom': '150', 'appearance.code_size': '90', 'appearance.code_wrap': 'true', 'appearance.code_numbers': 'true', 'appearance.previews': 'false', 'appearance.message_width': 'wide', 'appearance.motion': 'reduced' });
+    await waitFor(() => expect(document.documentElement.dataset.theme).toBe('dark'));
+    const { theme } = app;
+    expect([theme.zoom, theme.code, theme.wrap, theme.numbers, theme.previews, theme.width, theme.motion]).toEqual([150, 90, true, true, false, 'wide', 'reduced']);
+    expect(written(backend)).toEqual([]);
+
+    const release = backend.hold('settings.set');
+    const saved = theme.setZoom(120);
+    elsewhere({ 'appearance.theme': 'contrast' });
+    await waitFor(() => expect(theme.choice).toBe('contrast'));
+    expect(theme.zoom).toBe(120);
+    release();
+    await saved;
+    elsewhere({ 'appearance.text_zoom': '110' });
+    await waitFor(() => expect(theme.zoom).toBe(110));
+  });
+
+  test('settings that were read before a change of this window was saved do not revert it', async () => {
+    const { app } = await open('appearance');
+    const { saves } = app.theme;
+    const { settings } = await app.backend.settings.settings();
+    const before = settings.map((setting) => ({ ...setting }));
+    await app.theme.setChoice('dark');
+    app.theme.adoptSettings(before, saves);
+    expect(app.theme.choice).toBe('dark');
+    app.theme.adoptSettings(before, app.theme.saves);
+    expect(app.theme.choice).toBe('system');
+  });
+
   test('a size stops at its limits and can be reset to 100 %', async () => {
     const { app } = await open('appearance');
     await app.theme.setZoom(200);

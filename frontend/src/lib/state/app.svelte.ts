@@ -268,8 +268,10 @@ export class App {
 
   /** Applies settings to the parts of the window that use them. */
   async #loadSettings(): Promise<void> {
+    const { saves } = this.theme;
     const { settings, error } = await this.backend.settings.settings();
     this.startup.adoptConfigError(error);
+    this.theme.adoptSettings(settings, saves);
     this.exporting.adoptDefault(settings);
     this.keymap.adoptSettings(settings);
     const language = settings.find(({ key }) => key === 'ui.language'); // another window may have changed it

@@ -1,5 +1,5 @@
 import type { Backend } from '$lib/backend/backend';
-import type { Startup } from '$lib/backend/types';
+import type { Setting, Startup } from '$lib/backend/types';
 import type { ToastsState } from './toasts.svelte';
 
 export const themeChoices = ['system', 'light', 'dark', 'contrast'] as const;
@@ -41,6 +41,9 @@ export class ThemeState {
   #previews = $state(true);
   #systemDark = $state(false);
   #saving: Promise<void> = Promise.resolve();
+  #saves = 0;
+  /** The keys that this window changes: how many saves are still to end, and the count of saves at the latest one. */
+  readonly #own = new Map<string, { open: number; at: number }>();
   readonly #backend: Backend;
   readonly #toasts: ToastsState;
   readonly #media: MediaQueryList;
@@ -110,6 +113,33 @@ export class ThemeState {
     this.#numbers = look.codeNumbers;
     this.#previews = look.previews;
     this.#apply();
+  }
+
+  /** A count for adoptSettings, to take before the settings are read. */
+  get saves(): number {
+    return this.#saves;
+  }
+
+  /**
+   * Applies settings that the command line or another window may have changed. What this window saved since they were
+   * requested, or is still saving, is newer and stays.
+   */
+  adoptSettings(settings: readonly Setting[], since: number): void {
+    const isNewer = (key: string) => {
+      const own = this.#own.get(key);
+      return own !== undefined && (own.open > 0 || own.at > since);
+    };
+    const of = (key: string, now: string | number | boolean) => (isNewer(key) ? undefined : settings.find((setting) => setting.key === key)?.value) ?? String(now);
+    this.adopt({
+      theme: of(themeKey, this.#choice),
+      textZoom: Number(of(zoomKey, this.#zoom)),
+      codeSize: Number(of(codeKey, this.#code)),
+      codeWrap: of(wrapKey, this.#wrap) === 'true',
+      codeNumbers: of(numbersKey, this.#numbers) === 'true',
+      previews: of(previewsKey, this.#previews) === 'true',
+      messageWidth: of(widthKey, this.#width),
+      motion: of(motionKey, this.#motion),
+    });
   }
 
   async setChoice(choice: ThemeChoice): Promise<void> {
@@ -198,12 +228,17 @@ export class ThemeState {
 
   /** In order: the program handles calls concurrently, and the last value of a dragged slider must be the one saved. */
   #save(key: string, value: string): Promise<void> {
+    const own = this.#own.get(key) ?? { open: 0, at: 0 };
+    this.#own.set(key, own);
+    own.open++;
     this.#saving = this.#saving.then(async () => {
       try {
         await this.#backend.settings.set(key, value);
       } catch (error) {
         this.#toasts.error(error);
       }
+      own.open--;
+      own.at = ++this.#saves;
     });
     return this.#saving;
   }

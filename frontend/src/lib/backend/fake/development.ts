@@ -33,9 +33,12 @@ export function developmentBackend(asked: URLSearchParams): FakeBackend {
     taskMs: Number(asked.get('taskMs') ?? 400),
   });
   if (asked.get('tasks') === 'some') seedTasks(backend);
-  const { startup } = backend.program;
+  const { program } = backend;
+  const { startup } = program;
   startup.theme = asked.get('theme') ?? 'system';
   startup.textZoom = Number(asked.get('zoom') ?? 100);
+  program.set('appearance.theme', startup.theme);
+  program.set('appearance.text_zoom', String(startup.textZoom));
   const open = asked.get('open') ?? (asked.has('tools') ? 'Tools at work' : asked.has('forks') ? 'Three hundred ways' : 'Orders to Postgres');
   startup.lastSession = [...backend.world.sessions.values()].find((session) => session.row.title === open)?.row.id ?? '';
   (window as unknown as { fake: FakeBackend }).fake = backend;
