@@ -313,6 +313,22 @@ test('the theme changes the page at once', async () => {
   expect(app.theme.choice).toBe('contrast');
 });
 
+describe('the focus', () => {
+  test('is in the search at once if no page was requested', async () => {
+    const { user } = await open('');
+    const field = screen.getByRole('searchbox', { name: 'Search settings' });
+    expect(field).toHaveFocus();
+    await user.keyboard('theme');
+    expect(await screen.findByRole('heading', { level: 1, name: 'Settings with “theme”' })).toBeVisible();
+    expect(field).toHaveFocus();
+  });
+
+  test('is on a requested page in the list', async () => {
+    await open('appearance');
+    await waitFor(() => expect(screen.getByRole('button', { name: 'Appearance', current: 'page' })).toHaveFocus());
+  });
+});
+
 test('Esc goes back to the conversation', async () => {
   const { app, user } = await open('general');
   await user.keyboard('{Escape}');
