@@ -3,6 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 import { mountIn, startedApp } from '../../test/mount';
 import KnowsPage from './KnowsPage.svelte';
+import Settings from '../settings/Settings.svelte';
 import { withoutEmptySections } from './summary';
 import ComposerNotices from '../composer/ComposerNotices.svelte';
 
@@ -40,6 +41,21 @@ describe('what the program knows', () => {
     await user.click(within(await screen.findByRole('article', { name: 'I live in Rome' })).getByRole('button', { name: 'Remove' }));
     await user.click(within(screen.getByRole('dialog', { name: 'Remove this pinned fact?' })).getByRole('button', { name: 'Remove' }));
     await waitFor(() => expect(screen.queryByRole('article', { name: 'I live in Rome' })).toBeNull());
+  });
+
+  it('Esc clears the filter first, and then closes the settings', async () => {
+    const { app, backend, row, user } = await opened();
+    await backend.inspect.addPin(row.activeBranch, 'I live in Bern');
+    app.layout.openSettings('knows');
+    mountIn(app, Settings, {});
+    const field = await screen.findByRole('searchbox', { name: 'Find in what it knows' });
+    await user.type(field, 'no such fact');
+    expect(await screen.findByText(/no such fact/)).toBeVisible();
+    await user.keyboard('{Escape}');
+    expect([field, app.layout.view]).toEqual([expect.objectContaining({ value: '' }), 'settings']);
+    expect(await screen.findByRole('article', { name: 'I live in Bern' })).toBeVisible();
+    await user.keyboard('{Escape}');
+    expect(app.layout.view).toBe('chat');
   });
 
   it('names the project of a fact, which is changed in the project', async () => {
