@@ -1,3 +1,4 @@
+import { flushSync } from 'svelte';
 import type { App } from '$lib/state/app.svelte';
 import { focusMessage, isOverChat, pastes, takesNoPaste, takesNoText, writes } from './focus';
 
@@ -5,7 +6,7 @@ import { focusMessage, isOverChat, pastes, takesNoPaste, takesNoText, writes } f
 export function onWindowKey(app: App, event: KeyboardEvent): void {
   if (event.key === 'Escape' && !event.defaultPrevented && !event.isComposing) return escape(app, event);
   const id = app.keymap.commandOf(event);
-  if (!id && isForMessage(event) && isOverChat(app)) return void focusMessage();
+  if (!id && isForMessage(event) && (isOverChat(app) || uncoversChat(app))) return void focusMessage();
   if (!id || !app.startup.info || app.startup.fatal) return;
   if (!anywhere(id) && !ownsShortcut(app, id)) return event.preventDefault();
   if (app.startup.firstRun && !anywhere(id)) return;
@@ -14,6 +15,18 @@ export function onWindowKey(app: App, event: KeyboardEvent): void {
 }
 
 const isForMessage = (event: KeyboardEvent): boolean => (writes(event) && takesNoText(event.target)) || (pastes(event) && takesNoPaste(event.target));
+
+/**
+ * Closes the answers side by side or a comparison, which cover the message and take no text themselves. Returns whether
+ * the message can now take what is typed. The tree stays open: it has keys of its own.
+ */
+function uncoversChat(app: App): boolean {
+  const face = app.branches.wide?.face ?? 'tree';
+  if (face === 'tree' || !app.layout.chatInFront || document.querySelector('dialog[open]') !== null) return false;
+  app.branches.closeWide();
+  flushSync(); // until then the message is inert, and the view returns the focus as it closes
+  return isOverChat(app);
+}
 
 /** Commands that work whatever is in front: text size, and closing. */
 const anywhere = (id: string): boolean => id.startsWith('zoom') || id === 'closeView' || id === 'quit';

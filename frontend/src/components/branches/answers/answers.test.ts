@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { block, turnView } from '$lib/backend/fake/shapes';
 import type { Outcome, TurnState } from '$lib/backend/types';
 import { mountIn, startedApp } from '../../../test/mount';
+import { onWindowKey } from '../../shell/keys';
 import Shell from '../../shell/Shell.svelte';
 import Turn from '../../transcript/Turn.svelte';
 import { isFinal, isRunning, problemOf } from './words';
@@ -104,6 +105,25 @@ describe('one message to several models', () => {
     expect(left).toHaveFocus();
     await user.keyboard('{Escape}');
     await waitFor(() => expect(screen.queryByRole('region', { name: 'Answers side by side' })).toBeNull());
+  });
+
+  it('opens with the focus on no button, so that a space presses none and Esc closes it', async () => {
+    const { app, user, view } = await asked();
+    expect(view).toHaveFocus();
+    await user.keyboard('  ');
+    expect(app.branches.wide).toMatchObject({ face: 'answers' });
+    await user.keyboard('{Escape}');
+    expect(app.branches.wide).toBeNull();
+  });
+
+  it('closes when something is typed, which goes into the message', async () => {
+    const { app, user } = await asked();
+    const hear = (event: KeyboardEvent) => onWindowKey(app, event);
+    addEventListener('keydown', hear);
+    await user.keyboard('And a partial one?');
+    removeEventListener('keydown', hear);
+    expect(app.branches.wide).toBeNull();
+    expect(app.draft.text).toBe('And a partial one?');
   });
 
   it('waits for the arriving answer', async () => {
