@@ -34,7 +34,7 @@ export interface Section {
 /** Limit per kind, so that one kind does not hide the others. */
 const most: Record<ItemKind, number> = { command: 9, session: 7, branch: 6, model: 4, setting: 5, turn: 1, search: 1 };
 /** Matches in other words rank below matches in the title. */
-const otherWords = 0.6;
+const otherWords = 0.75;
 /** Recently used items rank higher. */
 const recently = 6;
 

@@ -15,8 +15,9 @@ import Palette from './Palette.svelte';
 
 beforeEach(() => void vi.spyOn(printing, 'printPage').mockResolvedValue()); // jsdom cannot print
 
-async function palette() {
+async function palette(language = 'en') {
   const started = await startedApp({ data: 'rich' });
+  await started.backend.settings.set('ui.language', language);
   const { app, backend } = started;
   app.layout.measured(80);
   await app.navigation.openSession([...backend.world.sessions.values()].find(({ row }) => row.title === 'Orders to Postgres')!.row.id);
@@ -74,6 +75,28 @@ describe('the palette', () => {
     expect(chosen()).toHaveAttribute('aria-disabled', 'true');
     await user.keyboard('{Enter}');
     expect(app.palette.open).toBe('commands');
+  });
+
+  it.each([['en', 'roll', /^Roll back: /], ['en', 'night', /^Dark theme/], ['de', 'dunkel', /^Dunkles Design/], ['de', 'zurücks', /^Zurücksetzen: /], ['zh-CN', '回滚', /^回滚：/], ['zh-CN', '夜间', /^深色主题/]])('in %s, the first result for “%s” is the command', async (language, typed, name) => {
+    await chooseLanguage(language);
+    const { field, chosen, user } = await palette(language);
+    await user.type(field(), typed);
+    expect(chosen().querySelector('.title')).toHaveTextContent(name);
+    await chooseLanguage('en');
+  });
+
+  it('confirms the new value of a setting that it switches', async () => {
+    const { app, field, again, user } = await palette();
+    const said = () => app.toasts.list.map(({ text }) => text);
+    await user.type(field(), 'wrap or scroll{Enter}');
+    await waitFor(() => expect(said()).toEqual(['Long lines of code are wrapped']));
+    expect(app.theme.wrap).toBe(true);
+    again();
+    await user.type(field(), 'wrap or scroll{Enter}');
+    await waitFor(() => expect(said()).toEqual(['Long lines of code are not wrapped']));
+    again();
+    await user.type(field(), 'show or hide line{Enter}');
+    await waitFor(() => expect(said()).toEqual(['Line numbers in code are shown']));
   });
 
   it('asks for the text of a command', async () => {

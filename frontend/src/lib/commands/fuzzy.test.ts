@@ -18,5 +18,16 @@ describe('matches for a typed text', () => {
     expect(best('ct', ['Commit turns', 'Actual'])).toBe('Commit turns');
   });
 
+  it('prefers the start of a word to its inside, and a run to loose letters', () => {
+    expect(best('roll', ['Wrap or scroll long lines', 'A new branch, or a longer way to roll back'])).toBe('A new branch, or a longer way to roll back');
+    expect(best('line', ['Underlines', 'Lofty pine'])).toBe('Underlines');
+    expect(marked('Codezeilen', 'zeilen')).toEqual(['zeilen']);
+  });
+
+  it.each([
+    ['stgs', 'Settings', true], ['cmmt', 'Commit pending turns', true], ['dunkel', 'Der Umzug nach Köln: Termine für den Spediteur, Listen und Kartons', false],
+    ['dunkel', '/home/ada/documents/unsorted/notes/kitchen-2024/remodelling.md', false], ['roll', 'Rename the folder of all old sessions', false], ['e', 'Settings', false],
+  ])('%s in %s: %s', (query, text, fits) => expect(fuzzy(text, query) !== null).toBe(fits));
+
   it('is fast for long texts', () => expect(marked(`${'a'.repeat(5_000)} zebra`, 'zebra')).toEqual(['zebra']));
 });

@@ -1,4 +1,7 @@
-/** How well a text matches what was typed: letters in order, better at the start of words and next to each other. */
+/**
+ * How well a text matches what was typed: letters in order, best as a run from the start of a word, then as the first
+ * letters of several words, then as a run inside a word. Loose letters match only a short stretch of text.
+ */
 import type { Span } from '$lib/backend/types';
 
 export interface Fit {
@@ -8,11 +11,19 @@ export interface Fit {
 
 const first = 12;
 const wordStart = 9;
+/** Next to the letter before it, in a run from the start of a word or inside one. */
 const beside = 10;
+const besideInside = 8;
 const anywhere = 1;
+/** Subtracted for each interruption, and for each letter that it skips, up to a limit. */
+const apart = 4;
 const gap = 0.15;
-/** Per letter on average; letters that are only scattered over a text are not a match. */
-const least = 5;
+const gapMost = 3;
+/** What an interrupted match needs per letter: in a short stretch of text, and in a longer one. */
+const leastNear = 3;
+const leastFar = 5;
+/** The length of a short stretch, in letters of the query. */
+const near = 3;
 
 /** null: no match. An empty query matches everything equally. A space in the query matches any characters. */
 export function fuzzy(text: string, query: string): Fit | null {
@@ -21,35 +32,48 @@ export function fuzzy(text: string, query: string): Fit | null {
   // Letter by letter, so that positions stay correct even if the case changes a letter's length.
   const letters = Array.from(text, (letter) => letter.toLowerCase());
   let scores = new Array<number>(letters.length).fill(-Infinity);
+  // Whether the run that ends at a letter began at the start of a word.
+  let whole = new Uint8Array(letters.length);
   const came: Int32Array[] = [];
   wanted.forEach((letter, row) => {
     const next = new Array<number>(letters.length).fill(-Infinity);
+    const nextWhole = new Uint8Array(letters.length);
     const from = new Int32Array(letters.length).fill(-1);
     let best = row === 0 ? 0 : -Infinity;
     let bestAt = -1;
     for (let i = 0; i < letters.length; i++) {
       if (letters[i] === letter) {
-        const own = i === 0 ? first : startsWord(letters, i) ? wordStart : anywhere;
-        const side = row > 0 && i > 0 ? scores[i - 1]! + Math.max(beside, own) : -Infinity;
-        const far = best + own - (row > 0 ? Math.min(3, (i - bestAt - 1) * gap) : 0);
+        const starts = i === 0 || startsWord(letters, i);
+        const own = i === 0 ? first : starts ? wordStart : anywhere;
+        const side = row > 0 && i > 0 ? scores[i - 1]! + (whole[i - 1] || starts ? beside : besideInside) : -Infinity;
+        const far = best + own - (row > 0 ? apart + Math.min(gapMost, (i - bestAt - 1) * gap) : 0);
         next[i] = Math.max(side, far);
+        nextWhole[i] = Number(starts || (side >= far && whole[i - 1] === 1));
         from[i] = side >= far ? i - 1 : bestAt;
       }
       if (row > 0 && scores[i]! > best) [best, bestAt] = [scores[i]!, i];
     }
     came.push(from);
     scores = next;
+    whole = nextWhole;
   });
   let at = scores.indexOf(Math.max(...scores));
   const score = scores[at] ?? -Infinity;
-  if (score < least * wanted.length) return null;
+  if (score === -Infinity) return null;
   const places: number[] = [];
   for (let row = wanted.length - 1; row >= 0; row--) {
     places.unshift(at);
     at = came[row]![at]!;
   }
+  if (!isGood(score, places, letters)) return null;
   // If two matches are equal, the shorter one is preferred.
   return { score: score - Math.min(2, letters.length / 60), marks: spans(text, places) };
+}
+
+function isGood(score: number, places: readonly number[], letters: readonly string[]): boolean {
+  const long = places.at(-1)! - places[0]! + 1;
+  if (long === places.length) return long > 1 || places[0] === 0 || startsWord(letters, places[0]!);
+  return score >= (long <= near * places.length ? leastNear : leastFar) * places.length;
 }
 
 function startsWord(letters: readonly string[], at: number): boolean {

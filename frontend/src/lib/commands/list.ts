@@ -3,6 +3,7 @@
  * shortcuts. state/commands implements them.
  */
 import type titles from '$lib/words/en/commands';
+import searchWords from '$lib/words/en/commandWords';
 import { t } from '$lib/words/words.svelte';
 
 /** A position in the list of sessions, from 1. */
@@ -43,8 +44,8 @@ export interface Entry {
   slash?: Slash;
   /** `keys` and `also` are the first and the last of a row of keys. */
   range?: true;
-  /** More search terms for it: English ones, whatever the language of the window. */
-  words?: string;
+  /** More search terms for it: English ones, whatever the language of the window, and those of its language. */
+  readonly words?: string;
   /** A key with a meaning in one place only, or of no use in the palette: not offered there. */
   local?: true;
   /** One of those that work in the whole window, so its keys can be changed. */
@@ -143,10 +144,16 @@ const rows: readonly Row[] = [
   { id: 'system', group: 'window', words: 'appearance look' },
 ];
 
+const hasWords = (id: Row['id']): id is Row['id'] & keyof typeof searchWords => id in searchWords;
+
 export const entries: readonly Entry[] = rows.map((row) => ({
   ...row,
   get title() {
     return t(`commands.${row.id}`);
+  },
+  get words() {
+    const { id, words = '' } = row;
+    return hasWords(id) ? `${words} ${t(`commandWords.${id}`)}`.trim() : words;
   },
 }));
 

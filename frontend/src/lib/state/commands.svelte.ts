@@ -57,6 +57,7 @@ const ofTurns = new Set<CommandId>(['find', 'goTo', 'fork', 'rollback', 'print',
 export class CommandRunner {
   readonly #parts: Parts;
   #pauseNotice = 0;
+  #switchNotice = 0;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -173,8 +174,14 @@ export class CommandRunner {
       previousSession: () => this.#parts.recent.step(-1),
       ...Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8, 9].map((place) => [`session${place}`, () => this.#openPlace(place)])),
       print: () => this.#print(),
-      codeWrap: () => theme.setWrap(!theme.wrap),
-      codeNumbers: () => theme.setNumbers(!theme.numbers),
+      codeWrap: () => {
+        this.#confirm(t(theme.wrap ? 'state.codeNotWrapped' : 'state.codeWrapped'));
+        return theme.setWrap(!theme.wrap);
+      },
+      codeNumbers: () => {
+        this.#confirm(t(theme.numbers ? 'state.codeNotNumbered' : 'state.codeNumbered'));
+        return theme.setNumbers(!theme.numbers);
+      },
       zoomIn: () => zoom(zoomStep),
       zoomOut: () => zoom(-zoomStep),
       zoomReset: () => theme.setZoom(100),
@@ -243,6 +250,13 @@ export class CommandRunner {
     }
     const { sessionId, branchId } = target;
     await printPage(await backend.transfer.printable({ scope: 'branch', sessionId, branchId, turnId: '', allBranches: false, format: 'html', quotes: false, archived: false, path: '', replace: false }));
+  }
+
+  /** Says the new value of a setting, whose effect may be out of sight. */
+  #confirm(text: string): void {
+    const { toasts } = this.#parts;
+    toasts.dismiss(this.#switchNotice); // an earlier one may say the opposite
+    this.#switchNotice = toasts.show(text);
   }
 
   async #pauseWork(): Promise<void> {

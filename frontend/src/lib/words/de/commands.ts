@@ -28,7 +28,7 @@ export default {
   tabBranches: 'Zweige anzeigen',
   tree: 'Baum in voller Größe anzeigen',
   fork: 'Neuer Zweig nach der neuesten Runde',
-  rollback: 'Neuer Zweig ab einem früheren Zustand; nichts wird gelöscht',
+  rollback: 'Zurücksetzen: neuer Zweig ab einem früheren Zustand; nichts wird gelöscht',
   compare: 'Diesen Zweig mit einem anderen vergleichen',
   renameBranch: 'Diesen Zweig umbenennen',
   search: 'Sitzungen nach Titel suchen',

@@ -1,6 +1,7 @@
 export { default as autostart } from './autostart';
 export { default as branches } from './branches';
 export { default as commandGroups } from './commandGroups';
+export { default as commandWords } from './commandWords';
 export { default as commands } from './commands';
 export { default as composer } from './composer';
 export { default as documents } from './documents';

@@ -26,7 +26,7 @@ export default {
   tabBranches: 'Show the branches',
   tree: 'Show the tree at full size',
   fork: 'New branch after the newest turn',
-  rollback: 'New branch from an earlier state; nothing is deleted',
+  rollback: 'Roll back: new branch from an earlier state; nothing is deleted',
   compare: 'Compare this branch with another',
   renameBranch: 'Rename this branch',
   search: 'Search the sessions by title',

@@ -28,7 +28,7 @@ export default {
   tabBranches: '显示分支',
   tree: '全尺寸显示分支树',
   fork: '在最新一轮之后新建分支',
-  rollback: '从较早的状态新建分支；不删除任何内容',
+  rollback: '回滚：从较早的状态新建分支；不删除任何内容',
   compare: '将此分支与另一分支比较',
   renameBranch: '重命名此分支',
   search: '按标题搜索会话',
