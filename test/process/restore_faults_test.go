@@ -69,7 +69,7 @@ func TestEveryFaultOfARestore(t *testing.T) {
 				if doc.Error == nil || doc.Error.Message == "" {
 					t.Fatalf("no error: %s", r.Stdout)
 				}
-				if continues := strings.Contains(doc.Error.Message, "continues at the next start"); continues != (turns == 1) {
+				if continues := strings.Contains(doc.Error.Message, "continued at the next start"); continues != (turns == 1) {
 					t.Errorf("%d turns after %q", turns, doc.Error.Message)
 				}
 			}
