@@ -17,15 +17,16 @@ import (
 
 // toolbox is a source with one tool that writes and one that reads, and the decisions about them.
 type toolbox struct {
-	mu        sync.Mutex
-	defs      []chat.ToolDefinition
-	decisions map[string]chat.ToolDecision // by tool
-	kept      []chat.ToolPermission
-	refused   map[string]bool // tools whose current definition is not accepted
-	ran       []string        // tool and arguments, in order
-	atOnce    int             // the most calls that ran at the same time
-	running   int
-	do        func(context.Context, tools.Call) (tools.Output, error)
+	mu         sync.Mutex
+	defs       []chat.ToolDefinition
+	decisions  map[string]chat.ToolDecision // by tool
+	kept       []chat.ToolPermission
+	remembered func()          // called after a permission was stored
+	refused    map[string]bool // tools whose current definition is not accepted
+	ran        []string        // tool and arguments, in order
+	atOnce     int             // the most calls that ran at the same time
+	running    int
+	do         func(context.Context, tools.Call) (tools.Output, error)
 }
 
 func newToolbox() *toolbox {
@@ -76,6 +77,9 @@ func (b *toolbox) Decision(_ context.Context, _ chat.SessionID, d chat.ToolDefin
 }
 
 func (b *toolbox) Remember(_ context.Context, p chat.ToolPermission) error {
+	if b.remembered != nil {
+		defer b.remembered()
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.kept = append(b.kept, p)

@@ -97,7 +97,7 @@ func (e *Engine) DecideCall(ctx context.Context, c CallChoice) error {
 			d.Decision = chat.DecisionOnce // this call is allowed in any case
 		}
 	}
-	if err := e.decideHere(ctx, d); err != nil {
+	if err := e.decideHere(ctx, d); err != nil && !(c.Decision.Allows() && c.Decision.Lasts() && e.isAllowed(ctx, c.Call)) {
 		return err
 	}
 	e.changed(chat.ChangeCall, string(c.Call), b.SessionID)
@@ -108,6 +108,13 @@ func (e *Engine) DecideCall(ctx context.Context, c CallChoice) error {
 		return err
 	}
 	return remembered
+}
+
+// isAllowed reports that a call was allowed meanwhile: a turn that had not checked its permissions yet found the one
+// that was just stored.
+func (e *Engine) isAllowed(ctx context.Context, id chat.ToolCallID) bool {
+	b, err := e.toolCalls.CallBatch(ctx, id)
+	return err == nil && slices.ContainsFunc(b.Calls, func(c chat.CallRecord) bool { return c.ID == id && c.Decision.Allows() })
 }
 
 // decideHere records the user's decision.

@@ -125,6 +125,27 @@ func TestACallWaitsForADecision(t *testing.T) {
 	}
 }
 
+// A turn that checks its permissions only after the user's one was stored allows the call itself. That is no conflict.
+func TestAPermissionAllowsTheCallFirst(t *testing.T) {
+	w := withTools(t)
+	w.answers([]string{asks("a", "box__write", `{}`)}, []string{text("ok")})
+	got := w.send("go")
+	call := w.waits(got, 1)[0]
+	w.tools.remembered = func() {
+		d := chat.CallDecision{Call: call.ID, State: chat.CallProposed, Decision: chat.DecisionSession, Definition: w.tools.hash(call.Tool)}
+		if err := w.store.DecideCall(t.Context(), d); err != nil {
+			t.Error(err)
+		}
+	}
+	w.decide(call, chat.DecisionSession)
+	got = w.ended(got.ID)
+	w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
+	if len(w.tools.calls()) != 1 {
+		t.Errorf("ran %q", w.tools.calls())
+	}
+	w.clean()
+}
+
 // If two decisions are made about the same call, one wins and the other gets an error. A decision about a definition
 // other than the current one is refused.
 func TestOneDecisionWins(t *testing.T) {
