@@ -167,7 +167,7 @@ test('a journal that cannot be fsynced: bytes are never called durable by mistak
   await expect.poll(() => readFileSync(trace, 'utf8').split('\n').filter((line) => line === 'io.journal.sync').length).toBeGreaterThan(1); // another one was tried and failed
   provider.release('Tell me');
   await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, incomplete');
-  await expect(chat.turn(1)).toContainText('could not be made durable');
+  await expect(chat.turn(1)).toContainText('could not be flushed to disk');
   await expect(chat.turn(1)).toContainText(/saved to disk: copy what you need/);
 
   const samples = (await page.evaluate(() => (window as unknown as { samples: string[] }).samples)).map(read);
