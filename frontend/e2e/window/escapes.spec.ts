@@ -53,7 +53,7 @@ const places: Place[] = [
   { name: 'a name', open: command('Rename this branch'), field: `${dialog} input`, closes: dialog },
   { name: 'the settings of the session', open: command('System prompt, temperature'), field: `${dialog} textarea`, closes: dialog, asks: true },
   { name: 'the search of the settings', open: press('ctrl+comma'), field: '.settings [aria-label="Search settings"]', clearsFirst: true, closes: '.settings' },
-  { name: 'the search of known facts', open: openKnown, field: '.settings [aria-label="Find in what it knows"]', closes: '.settings' },
+  { name: 'the search of known facts', open: openKnown, field: '.settings [aria-label="Find in what it knows"]', clearsFirst: true, closes: '.settings' },
   { name: 'the search of the models', open: openModels, field: `${dialog} input[type="search"]`, closes: dialog },
   { name: 'the search of the shortcuts, in the settings', open: openShortcuts, field: '.settings [aria-label="Search keys and commands"]', closes: '.settings' },
 ];
