@@ -481,7 +481,11 @@ func TestShrink(t *testing.T) {
 		"stuck":   {stuck{}, "Never log a key."},
 		"none":    {nil, "Never log a key."},
 	} {
-		got, _ := librarian.Librarian{Timeout: 5 * time.Millisecond}.Shrink(t.Context(), goodState, 44, c.model, quarter)
+		timeout := time.Minute // a busy machine may need longer than a moment to check an answer
+		if name == "stuck" {
+			timeout = 5 * time.Millisecond
+		}
+		got, _ := librarian.Librarian{Timeout: timeout}.Shrink(t.Context(), goodState, 44, c.model, quarter)
 		if quarter(got) > 44 || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %d tokens\n%s", name, quarter(got), got)
 		}
