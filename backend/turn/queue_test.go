@@ -196,7 +196,7 @@ func TestNothingOvertakesTheQueue(t *testing.T) {
 }
 
 // An answer that was cut off, or that ends in calls that are not run, is not complete: the queue is held behind it, and
-// what is left of the answer can still be requested.
+// the rest of the answer can still be requested.
 func TestAnUnfinishedAnswerHoldsTheQueue(t *testing.T) {
 	for _, end := range []string{cut, pause} {
 		w := newEnv(t)

@@ -44,7 +44,7 @@ func New(c *core.Core, r *records.Records) *Bundles { return &Bundles{Core: c, r
 //
 // A session that does not exist here keeps its ids. If it exists and one ledger is a prefix of the other, only the
 // new events are added, in one transaction, and the requests that an earlier bundle had left out. If the two have
-// diverged, the bundle's is imported as a copy with new ids. Notices say what was left out, and what was completed.
+// diverged, the bundle's is imported as a copy with new ids. Notices list what was omitted, and what was completed.
 func (s *Bundles) ImportBundle(ctx context.Context, r io.ReaderAt, size int64, name string) (chat.Imported, []transfer.Notice, error) {
 	fail := func(err error) (chat.Imported, []transfer.Notice, error) {
 		return chat.Imported{}, nil, ofBundle(name, err)
