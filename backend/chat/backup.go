@@ -46,7 +46,7 @@ const (
 	BackupMade      BackupOutcome = "made"
 	BackupOff       BackupOutcome = "off"
 	BackupRecent    BackupOutcome = "recent"    // the last copy is less than a day old
-	BackupUnchanged BackupOutcome = "unchanged" // nothing was written since
+	BackupUnchanged BackupOutcome = "unchanged" // nothing was written since, or nothing at all
 	BackupNoSpace   BackupOutcome = "no_space"
 	BackupLater     BackupOutcome = "later" // it would delay something else
 )

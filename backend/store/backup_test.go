@@ -217,6 +217,8 @@ func TestDailyBackup(t *testing.T) {
 	f.ok(os.Mkdir(dir, 0o700))
 	taken := filepath.Join(dir, backup.BackupName(backup.WordDaily, start.Add(-time.Hour))) // left by a backup that was killed before it renamed its file
 	f.ok(os.WriteFile(taken, nil, 0o600))
+	f.daily(chat.BackupUnchanged) // an empty session is not worth a copy, which would put off the next one by a day
+	f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: b.ID, Message: chat.UserText("half")}))
 	made := f.daily(chat.BackupMade).Made
 	if !made.Checked || made.Kind != chat.BackupDaily || !strings.Contains(made.Path, "daily-"+start.Format("20060102")) {
 		t.Errorf("made %+v", made)
@@ -261,7 +263,8 @@ func TestDailyBackup(t *testing.T) {
 // is left to a program that keeps running.
 func TestBriefBackup(t *testing.T) {
 	f := newFixture(t)
-	s, _ := f.session("s")
+	s, b := f.session("s")
+	f.accept(b.ID, "something")
 	brief := sevenAndFour
 	brief.Brief = true
 	for _, c := range []struct {

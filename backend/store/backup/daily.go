@@ -89,6 +89,12 @@ func (a *Archive) dueDaily(ctx context.Context, dir string, list []DailyFile, br
 			return chat.AutoBackup{Outcome: chat.BackupUnchanged}, err
 		}
 	}
+	if len(list) == 0 {
+		nothing, err := a.nothingSaved(ctx)
+		if err != nil || nothing {
+			return chat.AutoBackup{Outcome: chat.BackupUnchanged}, err
+		}
+	}
 	size := sqlite.SizeOf(a.database()) + sqlite.SizeOf(a.database()+"-wal")
 	if brief {
 		young, err := a.firstDay(ctx)
@@ -112,13 +118,25 @@ func (a *Archive) dueDaily(ctx context.Context, dir string, list []DailyFile, br
 
 // firstDay reports that the first conversation is less than a day old.
 func (a *Archive) firstDay(ctx context.Context) (bool, error) {
+	return a.noRow(ctx, `SELECT 1 FROM sessions WHERE created_at < ? LIMIT 1`, chat.FormatTime(a.clock.Now().Add(-backupEvery)))
+}
+
+// nothingSaved reports that the person has written nothing yet. A backup made then would put off the first useful one
+// by a day.
+func (a *Archive) nothingSaved(ctx context.Context) (bool, error) {
+	return a.noRow(ctx, `SELECT 1 WHERE EXISTS (SELECT 1 FROM turns) OR EXISTS (SELECT 1 FROM drafts) OR EXISTS (SELECT 1 FROM projects)
+		OR EXISTS (SELECT 1 FROM assistants) OR EXISTS (SELECT 1 FROM saved_prompts)`)
+}
+
+// noRow reports that a query of the current data finds nothing.
+func (a *Archive) noRow(ctx context.Context, query string, args ...any) (bool, error) {
 	db, err := sqlite.Connect(a.database(), sqlite.ReadBackPragmas, 1)
 	if err != nil {
 		return false, sqlite.MapError("store.backup", err)
 	}
 	defer func() { _ = sqlite.Disconnect(db) }()
-	old, err := sqlite.All[int](db.WithContext(ctx), `SELECT 1 FROM sessions WHERE created_at < ? LIMIT 1`, chat.FormatTime(a.clock.Now().Add(-backupEvery)))
-	return len(old) == 0, sqlite.MapError("store.backup", err)
+	found, err := sqlite.All[int](db.WithContext(ctx), query, args...)
+	return len(found) == 0, sqlite.MapError("store.backup", err)
 }
 
 // unchangedSince reports that nothing was written since a backup. An unreadable backup counts as outdated.

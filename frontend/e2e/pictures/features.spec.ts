@@ -326,7 +326,8 @@ test('beside the conversation: the views that each tab opens', async ({ home, pr
   await command(page, 'Show the state summary and its history');
   await expect(panel.getByText('Validation')).toBeVisible();
   for (const name of ['Validation', 'History'] as const) {
-    await panel.getByText(name, { exact: true }).scrollIntoViewIfNeeded();
+    // The panel is drawn again when a state arrives.
+    await expect(() => panel.getByText(name, { exact: true }).scrollIntoViewIfNeeded()).toPass();
     await bothSizes(page, `state-${name.toLowerCase()}`);
   }
   const state = () => command(page, 'Show the state summary and its history');

@@ -1,15 +1,14 @@
 import { isTyping } from '$lib/shortcuts';
 import type { App } from '$lib/state/app.svelte';
-import { textOf } from '$lib/state/composer.svelte';
 import { t } from '$lib/words/words.svelte';
-import { targetOf } from '$lib/state/exporting.svelte';
-import { Copy, GitBranch, Pin, ScanEye } from '$shared/icons';
+import { Copy, Pin } from '$shared/icons';
 import type { MenuItem } from '$shared/menu';
 import Download from '@lucide/svelte/icons/download';
 import ExternalLink from '@lucide/svelte/icons/external-link';
 import ListOrdered from '@lucide/svelte/icons/list-ordered';
 import Search from '@lucide/svelte/icons/search';
 import TextSelect from '@lucide/svelte/icons/text-select';
+import { turnActs } from '../transcript/turnActs';
 
 export interface ContextAct extends MenuItem {
   run: () => unknown;
@@ -62,20 +61,8 @@ function ofCode(app: App, target: Element): ContextAct[] {
 function ofTurn(app: App, target: Element): ContextAct[] {
   const article = target.closest<HTMLElement>('article[data-turn]');
   const turn = app.conversation.turns.find((candidate) => candidate.id === article?.dataset['turn']);
-  if (!article || !turn || turn.erasedAt > 0) return [];
-  const { conversation, exporting, inspector, turnActions } = app;
-  const answer = textOf(turn.assistant);
-  const final = !['accepted', 'preparing', 'responding', 'waiting', 'incomplete', 'failed', 'unsent', 'unsaved'].includes(turn.state);
+  if (!article || !turn) return [];
   const group = t('shell.turn', { seq: turn.seq });
-  const acts: ContextAct[] = [
-    { id: 'selectAll', label: t('shell.selectAll'), icon: TextSelect, group, run: () => getSelection()?.selectAllChildren(article) },
-    { id: 'message', label: t('shell.copyMessage'), icon: Copy, group, run: () => turnActions.copy(textOf(turn.user)) },
-  ];
-  if (answer) acts.push({ id: 'answer', label: t('shell.copyAnswer'), icon: Copy, group, run: () => turnActions.copy(answer) });
-  if (final) {
-    acts.push({ id: 'fork', label: t('shell.forkHere'), icon: GitBranch, group, run: () => turnActions.fork(turn) });
-    acts.push({ id: 'export', label: t('shell.exportTurn'), icon: Download, group, run: () => exporting.show({ ...targetOf(conversation), turnId: turn.id, seq: turn.seq }, 'turn') });
-  }
-  if (turn.state !== 'unsent') acts.push({ id: 'xray', label: t('shell.showPrompt'), icon: ScanEye, group, run: () => inspector.show('xray', turn.id) });
-  return acts;
+  const select: ContextAct = { id: 'selectAll', label: t('shell.selectAll'), icon: TextSelect, run: () => getSelection()?.selectAllChildren(article) };
+  return [select, ...turnActs(app, turn)].map((act) => ({ ...act, group }));
 }

@@ -29,9 +29,24 @@ describe('the context menu', () => {
     document.body.append(article);
     mountIn(app, ContextMenu, {});
     expect(await fireEvent.contextMenu(article.querySelector('a')!, { clientX: 5, clientY: 6 })).toBe(false); // the system's menu is suppressed
-    expect(lines()).toEqual(expect.arrayContaining(['Open link', 'Copy link address', 'Copy the message', 'Show the prompt']));
+    expect(lines()).toEqual(expect.arrayContaining(['Open link', 'Copy link address', 'Copy the message', 'Show the prompt', 'Edit and resend', 'Regenerate', 'Fork from here', 'Export this turn…', 'Delete this turn permanently…']));
+    expect(lines().join()).not.toContain('Roll back'); // the conversation ends there already
     await userEvent.click(screen.getByRole('menuitem', { name: 'Show the prompt' }));
     expect([app.inspector.tab, app.inspector.seen, lines()]).toEqual(['xray', turn.id, []]);
+    article.remove();
+  });
+
+  it('rolls back to an earlier turn', async () => {
+    const { app } = await startedApp({ data: 'rich' });
+    const rollback = vi.spyOn(app.branches, 'rollback').mockResolvedValue(true);
+    const turn = app.conversation.turns[0]!;
+    const article = document.createElement('article');
+    article.dataset['turn'] = turn.id;
+    document.body.append(article);
+    mountIn(app, ContextMenu, {});
+    await fireEvent.contextMenu(article);
+    await userEvent.click(screen.getByRole('menuitem', { name: `Roll back to #${turn.seq}` }));
+    expect(rollback).toHaveBeenCalledWith(app.conversation.branchId, turn.id, turn.seq);
     article.remove();
   });
 
