@@ -68,3 +68,24 @@ func TestKnown(t *testing.T) {
 		t.Errorf("%+v", page)
 	}
 }
+
+// A pin made from a suggestion names the turn in which the user wrote it, also after it was edited, and not the newest
+// turn at that moment.
+func TestAPinFromASuggestionNamesItsTurn(t *testing.T) {
+	f := newFixture(t)
+	_, b := f.session("s")
+	said := f.full(b.ID, "Always answer in French. What is a pin?", "Une épingle.")
+	f.full(b.ID, "And a needle?", "Une aiguille.")
+	offered, _, err := f.Known(f.ctx, chat.KnownQuery{Kind: chat.KnownSuggestion})
+	f.ok(err)
+	pin, err := f.AddPin(f.ctx, b.ID, offered[0].Text, 4)
+	f.ok(err)
+	f.ok(f.SuggestionPinned(f.ctx, b.ID, chat.SuggestionID(offered[0].ID), pin.ID))
+	_, err = f.EditPin(f.ctx, b.ID, pin.ID, "Always answer in Italian.", 4)
+	f.ok(err)
+	page, _, err := f.Known(f.ctx, chat.KnownQuery{Kind: chat.KnownPin})
+	f.ok(err)
+	if len(page) != 1 || page[0].TurnID != said.ID || page[0].TurnSeq != 1 || page[0].Text != "Always answer in Italian." {
+		t.Errorf("%+v, want turn %s", page, said.ID)
+	}
+}

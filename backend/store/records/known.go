@@ -139,15 +139,34 @@ func knownPins(db *gorm.DB, segs []core.Segment, one chat.Known) ([]chat.Known, 
 	if err != nil {
 		return nil, err
 	}
+	sources, err := suggestedSources(db, one.SessionID)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]chat.Known, len(standing))
 	for i, p := range standing {
 		out[i] = one
 		out[i].ID, out[i].Text, out[i].At, out[i].TurnSeq = p.ID, p.Text, schema.Moment(p.CreatedAt), p.AfterTurnSeq
+		if source, ok := sources[p.First]; ok {
+			out[i].TurnID, out[i].TurnSeq = chat.TurnID(source.TurnID), source.TurnSeq
+			continue
+		}
 		if out[i].TurnID, err = turnOn(db, segs, p.AfterTurnSeq); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// suggestedSources are the suggestions of a session that were pinned, by the pins made from them. Their turn is where
+// the user wrote it, which says more than the turn after which it was pinned.
+func suggestedSources(db *gorm.DB, session chat.SessionID) (map[string]suggestionRow, error) {
+	rows, err := sqlite.All[suggestionRow](db, `SELECT * FROM pin_suggestions WHERE session_id = ? AND pin_id IS NOT NULL`, session)
+	out := map[string]suggestionRow{}
+	for _, r := range rows {
+		out[*r.PinID] = r
+	}
+	return out, err
 }
 
 func knownSuggestions(db *gorm.DB, one chat.Known) ([]chat.Known, error) {
