@@ -51,7 +51,7 @@ func (s *Branches) run(r chat.TreeRun, parent string, b chat.BranchSummary) Tree
 	if b.Covers >= r.From && b.Covers <= r.To {
 		v.HeadSeq = b.Covers
 	}
-	v.State = turnState(r.Last.Turn, b.HeadState, s.c.Turns.IsRunning(r.Last.Turn.ID))
+	v.State = turnState(r.Last.Turn, b.HeadState, b.Covers, s.c.Turns.IsRunning(r.Last.Turn.ID))
 	return v
 }
 

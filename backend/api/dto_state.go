@@ -11,6 +11,7 @@ type PendingView struct {
 	Reason    string  `json:"reason"` // why it is pending
 	WaitsFor  string  `json:"waitsFor"`
 	InContext bool    `json:"inContext"` // the next context contains it
+	LeftOut   bool    `json:"leftOut"`   // it does not fit in the next context; neither: that context cannot be assembled
 	Job       JobView `json:"job"`
 	CreatedAt int64   `json:"createdAt"`
 }

@@ -32,23 +32,43 @@ func (s *Inspect) Pending(branchID string) ([]PendingView, error) {
 		return nil, err
 	}
 	head := "head #" + itoa(covers) + " " + chat.ShortID(b.HeadState)
-	held := s.heldByNext(ctx, b.ID)
+	next := s.pendingInNext(ctx, b.ID)
 	out := make([]PendingView, 0, len(turns))
-	for i, t := range turns {
+	for _, t := range turns {
 		job, _, err := s.c.Queue.JobFor(ctx, t.ID, chat.JobSummarizeTurn)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, s.pendingView(ctx, head, t, job, i, held))
+		if job.State == chat.JobDone || next.lacks(t) {
+			t, err = s.c.History.Turn(ctx, t.ID)
+			if chat.CodeOf(err) == chat.CodeNotFound || err == nil && !t.Pending() {
+				continue // committed or deleted since the list was read
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, s.pendingView(ctx, head, t, job, len(out), next))
 	}
 	return out, nil
 }
 
-// heldByNext says which pending turns the next context contains; nil if that context cannot be assembled.
-func (s *Inspect) heldByNext(ctx context.Context, branch chat.BranchID) map[string]bool {
+// pendingInNext is what the next context does with the pending turns.
+type pendingInNext struct {
+	held    map[string]bool // in full, by the id of the turn
+	dropped []int64         // left out because they do not fit
+	known   bool            // false: the context cannot be assembled
+}
+
+// lacks reports a turn that the context neither contains nor leaves out: it was committed before the context was read.
+func (n pendingInNext) lacks(t chat.Turn) bool {
+	return n.known && !n.held[string(t.ID)] && !slices.Contains(n.dropped, t.Seq)
+}
+
+func (s *Inspect) pendingInNext(ctx context.Context, branch chat.BranchID) pendingInNext {
 	p, _, err := s.c.Turns.Preview(ctx, branch, "", chat.UserText(" "))
 	if err != nil {
-		return nil
+		return pendingInNext{}
 	}
 	m := p.Manifest()
 	held := map[string]bool{}
@@ -60,14 +80,14 @@ func (s *Inspect) heldByNext(ctx context.Context, branch chat.BranchID) map[stri
 			held[it.ID] = true
 		}
 	}
-	return held
+	return pendingInNext{held: held, dropped: m.DroppedPending, known: true}
 }
 
-func (s *Inspect) pendingView(ctx context.Context, head string, t chat.Turn, job chat.Job, ahead int, held map[string]bool) PendingView {
+func (s *Inspect) pendingView(ctx context.Context, head string, t chat.Turn, job chat.Job, ahead int, next pendingInNext) PendingView {
 	v := PendingView{
 		TurnID: string(t.ID), Seq: t.Seq, Title: t.User.Title(), CreatedAt: ms(t.CreatedAt),
-		Tokens: s.c.Counter.Count("", t.User.RenderedText()), InContext: held[string(t.ID)],
-		WaitsFor: head, Job: s.c.jobView(ctx, job),
+		Tokens: s.c.Counter.Count("", t.User.RenderedText()), InContext: next.held[string(t.ID)],
+		LeftOut: slices.Contains(next.dropped, t.Seq), WaitsFor: head, Job: s.c.jobView(ctx, job),
 	}
 	if t.Assistant != nil {
 		v.Tokens += s.c.Counter.Count("", t.Assistant.RenderedText())
@@ -82,6 +102,8 @@ func whyPending(job chat.Job, ahead int) string {
 		return "Summarising failed too often. Retry it manually. Nothing is lost: until then the turn is sent in full."
 	case job.State == chat.JobRunning:
 		return "It is being summarised into the state now."
+	case job.State == chat.JobDone:
+		return "Its job is over but left no summary. The next reconciliation queues it again."
 	case ahead > 0:
 		return "It waits for the turn before it: turns are committed in order."
 	case job.Attempts > 0:

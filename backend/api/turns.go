@@ -41,9 +41,13 @@ func (c *Core) turnViews(ctx context.Context, branch chat.Branch, turns []chat.T
 	if err != nil {
 		return nil, err
 	}
+	covers, err := c.Inspecting.StateTurnSeq(ctx, branch.HeadState)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]TurnView, 0, len(turns))
 	for _, t := range turns {
-		v, err := c.turnView(ctx, branch, t, steps[t.ID])
+		v, err := c.turnView(ctx, branch, covers, t, steps[t.ID])
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +101,8 @@ func (c *Core) setErased(ctx context.Context, session chat.SessionID, turns []ch
 	return err
 }
 
-func (c *Core) turnView(ctx context.Context, branch chat.Branch, t chat.Turn, steps []chat.Step) (TurnView, error) {
+// turnView converts one turn; covers is the last turn that the branch's head covers.
+func (c *Core) turnView(ctx context.Context, branch chat.Branch, covers int64, t chat.Turn, steps []chat.Step) (TurnView, error) {
 	v := TurnView{
 		ID: string(t.ID), BranchID: string(t.BranchID), Seq: t.Seq, Phase: t.Phase, Outcome: t.Outcome,
 		User: blockViews(t.User.Blocks), Assistant: []BlockView{}, Calls: []ToolCallView{}, Model: t.Model, Provider: t.Provider,
@@ -132,7 +137,7 @@ func (c *Core) turnView(ctx context.Context, branch chat.Branch, t chat.Turn, st
 	}
 	running := c.Turns.IsRunning(t.ID)
 	v.Live = v.Live || running
-	if v.State = turnState(t, branch.HeadState, running); unsaved {
+	if v.State = turnState(t, branch.HeadState, covers, running); unsaved {
 		v.State = "unsaved"
 	}
 	return v, nil
@@ -150,8 +155,9 @@ func (c *Core) cost(model string, u chat.Usage) *TurnCost {
 	return &TurnCost{USD: cost.USD, Estimate: cost.Estimate(), Today: today}
 }
 
-// turnState returns the state shown in the rail and the footer.
-func turnState(t chat.Turn, head chat.StateID, running bool) TurnState {
+// turnState returns the state shown in the rail and the footer. One state may cover several turns: the head is at the
+// last of them.
+func turnState(t chat.Turn, head chat.StateID, covers int64, running bool) TurnState {
 	switch {
 	case t.Phase == chat.PhaseFailed:
 		return TurnFailed
@@ -169,7 +175,7 @@ func turnState(t chat.Turn, head chat.StateID, running bool) TurnState {
 		return TurnPending
 	case t.IndexStatus == chat.IndexDegraded:
 		return TurnDegraded
-	case t.StateAfter == head:
+	case t.StateAfter == head && t.Seq == covers:
 		return TurnHead
 	}
 	return TurnCommitted

@@ -22,8 +22,8 @@ type Store interface {
 // Deps are the dependencies of a Service.
 type Deps struct {
 	Store Store
-	// Forget cancels and removes tasks about a session, and removes records of tasks for which named is true. nil:
-	// there are no tasks.
+	// Forget cancels tasks about a session and takes them out of the list, as well as those for whose record named is
+	// true. The deletion removes the records. nil: there are no tasks.
 	Forget  func(ctx context.Context, session chat.SessionID, named func(string) bool) error
 	Publish func(chat.Change)
 }

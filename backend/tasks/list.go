@@ -123,8 +123,9 @@ func (m *Manager) Dismiss(id string) error {
 	return err
 }
 
-// Forget cancels and removes all tasks about a session, and removes finished tasks whose record mentions it. It is
-// called when the session is deleted permanently: titles and file names are part of its content.
+// Forget cancels all tasks about a session and takes them out of the list, as well as finished tasks whose record
+// mentions it. It is called before the session is deleted permanently: titles and file names are part of its content.
+// The records stay until the deletion removes them, which counts them in its receipt.
 func (m *Manager) Forget(ctx context.Context, session chat.SessionID, named func(record string) bool) error {
 	m.mu.Lock()
 	var about []*work
@@ -141,11 +142,20 @@ func (m *Manager) Forget(ctx context.Context, session chat.SessionID, named func
 		if _, err := m.Wait(ctx, w.ID); err != nil && chat.CodeOf(err) != chat.CodeNotFound {
 			return err
 		}
-		if err := m.Dismiss(w.ID); err != nil {
-			return err
-		}
+		m.release(w)
 	}
 	return nil
+}
+
+// release takes a task that has ended out of the list. Its record is not written again.
+func (m *Manager) release(w *work) {
+	m.saving.Lock() // a record that is being written is stored before
+	m.mu.Lock()
+	delete(m.tasks, w.ID)
+	w.gone = true
+	m.mu.Unlock()
+	m.saving.Unlock()
+	m.publish(w)
 }
 
 // prune removes the oldest finished tasks over the limit, successful ones first.

@@ -461,7 +461,8 @@ func TestFullDisk(t *testing.T) {
 	})
 }
 
-// After a permanent deletion, no title or file name of the session is left.
+// After a permanent deletion, no title or file name of the session is listed, nor written again: the deletion removes the
+// records, which are as the list last showed them.
 func TestForget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := memory()
@@ -477,7 +478,7 @@ func TestForget(t *testing.T) {
 		start(t, m, Spec{Kind: Export, Title: "Export all of -my secret-.md"}, instantly) // a file named after the old title
 		other := start(t, m, Spec{Kind: Export, Title: "Export of another", Session: "two"}, instantly)
 		stopped := start(t, m, Spec{Kind: Import}, func(ctx context.Context, p *Progress) (Result, error) {
-			p.Detail("3 conversations. of my secret")
+			p.Detail("3 sessions. of my secret")
 			return untilStopped(ctx, p)
 		})
 		time.Sleep(2 * saveEvery)
@@ -491,6 +492,20 @@ func TestForget(t *testing.T) {
 		if list := m.List(); len(list) != 2 || list[1].ID != other.ID && list[0].ID != other.ID {
 			t.Errorf("%+v", list)
 		}
+		if len(s.kept) != 7 {
+			t.Errorf("%d records are left for the deletion", len(s.kept))
+		}
+		named := chat.ErasePreview{Session: "01KEX", Names: []string{"another title", `of "my secret"`}}
+		for key, text := range s.kept {
+			if strings.Contains(text, "running") {
+				t.Errorf("an old record: %s", text)
+			}
+			if named.NamedIn(text) {
+				delete(s.kept, key)
+			}
+		}
+		time.Sleep(2 * saveEvery)
+		synctest.Wait()
 		for _, text := range s.kept {
 			if strings.Contains(text, "secret") {
 				t.Errorf("stored: %s", text)

@@ -1,0 +1,53 @@
+package api
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/erasing"
+	"contextinfinity/backend/tasks"
+)
+
+// The receipt lists what the preview announced, also the record of a task about the session; every kind of record has
+// a name for people.
+func TestReceiptListsWhatThePreviewAnnounced(t *testing.T) {
+	d := newFixture(t)
+	committed(t, d.store, d.session, "Always answer in German. Never use tables.")
+	done, err := d.core.Tasks.Start(tasks.Spec{Kind: tasks.Export, Title: "Export German", Session: d.session.ID},
+		func(context.Context, *tasks.Progress) (tasks.Result, error) {
+			return tasks.Result{Path: "/elsewhere"}, nil
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.ended(done.ID)
+	d.core.Erasing = erasing.New(erasing.Deps{Store: d.store, Publish: d.core.Hub.Change, Forget: d.core.Tasks.Forget})
+	turn, _, err := d.store.LastTurn(t.Context(), d.session.ActiveBranch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	storage := NewStorage(d.core)
+	for _, x := range []struct{ kind, id string }{{chat.EraseTurn, string(turn.ID)}, {chat.EraseSession, string(d.session.ID)}} {
+		announced, err := storage.DeletePreview(x.kind, x.id, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		receipt, err := storage.Erase(x.kind, x.id, chat.ConfirmWord, nil)
+		if err != nil || !slices.Equal(receipt.Parts, announced.Parts) {
+			t.Errorf("%s: %+v, %v, announced %+v", x.kind, receipt.Parts, err, announced.Parts)
+		}
+		for _, p := range receipt.Parts {
+			if p.Label == p.Store {
+				t.Errorf("%s has no name", p.Store)
+			}
+		}
+		if x.kind == chat.EraseTurn && !slices.ContainsFunc(receipt.Parts, func(p ErasedPart) bool { return p.Store == "settings" && p.Count == 1 }) {
+			t.Errorf("without the task: %+v", receipt.Parts)
+		}
+	}
+	if list := d.core.Tasks.List(); len(list) != 0 {
+		t.Errorf("%+v", list)
+	}
+}

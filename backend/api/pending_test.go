@@ -1,0 +1,137 @@
+package api
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store"
+)
+
+// answered adds a turn with a final answer, which no state covers yet.
+func answered(t *testing.T, s *store.Store, branch chat.BranchID, user string) chat.Turn {
+	t.Helper()
+	ctx := context.Background()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	turn, err := s.Accept(ctx, chat.Acceptance{BranchID: branch, User: chat.UserText(user), Provider: "p", Model: "m"})
+	must(err)
+	must(s.Prepare(ctx, chat.Preparation{TurnID: turn.ID, Manifest: []byte("{}")}))
+	step, err := s.BeginStep(ctx, chat.StepStart{TurnID: turn.ID, Provider: "p", ModelID: "m", Request: []byte("{}"),
+		StreamPath: func(id chat.StepID) string { return string(id) }})
+	must(err)
+	turn, err = s.Finalize(ctx, chat.Finalization{TurnID: turn.ID, Outcome: chat.OutcomeCompleted, Message: chat.AssistantText("ok"),
+		Step: &chat.StepEnd{StepID: step.ID, Outcome: chat.StepOutcome{Status: chat.StepCompleted}}})
+	must(err)
+	return turn
+}
+
+// commitTogether covers turns with one state.
+func commitTogether(t *testing.T, s *store.Store, branch chat.BranchID, turns ...chat.TurnID) {
+	t.Helper()
+	b, err := s.Branch(context.Background(), branch)
+	if err == nil {
+		_, err = s.Commit(context.Background(), chat.Commit{BranchID: b.ID, Epoch: b.Epoch, Turns: turns, Summary: "x", Origin: chat.StateFallback})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// lateCommit commits a turn right after the pending turns were read, as a worker does while the list is built.
+type lateCommit struct {
+	HistoryStore
+	commit func()
+}
+
+func (h lateCommit) PendingTurns(ctx context.Context, b chat.BranchID) ([]chat.Turn, error) {
+	turns, err := h.HistoryStore.PendingTurns(ctx, b)
+	h.commit()
+	return turns, err
+}
+
+// A turn whose summary was made while the list was read is no longer in it, and the next one is the first.
+func TestPendingWithoutTurnsCommittedMeanwhile(t *testing.T) {
+	c, st, session := chatOver(t)
+	first, second := answered(t, st, session.ActiveBranch, "One"), answered(t, st, session.ActiveBranch, "Two")
+	c.c.History = lateCommit{st, func() { commitTogether(t, st, session.ActiveBranch, first.ID) }}
+	list, err := NewInspect(c.c).Pending(string(session.ActiveBranch))
+	if err != nil || len(list) != 1 || list[0].TurnID != string(second.ID) {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if p := list[0]; !p.InContext || p.LeftOut || p.Reason != "It waits for its turn in the queue." {
+		t.Errorf("%+v", p)
+	}
+}
+
+// A turn is said to be left out only if it does not fit.
+func TestPendingThatDoesNotFit(t *testing.T) {
+	c, st, session := chatOver(t)
+	for range 8 {
+		answered(t, st, session.ActiveBranch, strings.Repeat("word ", 1000))
+	}
+	in := NewInspect(c.c)
+	list, err := in.Pending(string(session.ActiveBranch))
+	if err != nil || len(list) != 8 || list[0].InContext || !list[0].LeftOut || !list[7].InContext || list[7].LeftOut {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	long := strings.Repeat("rule ", 20000)
+	if err := st.SetSessionSettings(context.Background(), session.ID, chat.SessionSettings{SystemPrompt: long}); err != nil {
+		t.Fatal(err)
+	}
+	if list, err = in.Pending(string(session.ActiveBranch)); err != nil || list[7].InContext || list[7].LeftOut {
+		t.Errorf("without a context: %+v, %v", list, err)
+	}
+}
+
+// No reason speaks of a failed try of a job that is done.
+func TestWhyPending(t *testing.T) {
+	for _, test := range []struct {
+		job   chat.Job
+		ahead int
+		want  string
+	}{
+		{chat.Job{}, 0, "is missing"},
+		{chat.Job{ID: 1, State: chat.JobQueued}, 0, "in the queue"},
+		{chat.Job{ID: 1, State: chat.JobQueued}, 1, "the turn before it"},
+		{chat.Job{ID: 1, State: chat.JobQueued, Attempts: 1}, 0, "last try failed"},
+		{chat.Job{ID: 1, State: chat.JobRunning, Attempts: 1}, 0, "being summarised"},
+		{chat.Job{ID: 1, State: chat.JobDead, Attempts: 8}, 0, "failed too often"},
+		{chat.Job{ID: 1, State: chat.JobDone, Attempts: 1}, 0, "left no summary"},
+	} {
+		if got := whyPending(test.job, test.ahead); !strings.Contains(got, test.want) {
+			t.Errorf("%+v: %q", test.job, got)
+		}
+	}
+}
+
+// Of the turns that one state covers, only the last is the latest.
+func TestOnlyTheLastTurnOfAStateIsTheLatest(t *testing.T) {
+	c, st, session := chatOver(t)
+	var ids []chat.TurnID
+	var turns []chat.Turn
+	for _, text := range []string{"One", "Two", "Three"} {
+		ids = append(ids, answered(t, st, session.ActiveBranch, text).ID)
+	}
+	commitTogether(t, st, session.ActiveBranch, ids[:2]...)
+	for _, id := range ids {
+		turn, err := st.Turn(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		turns = append(turns, turn)
+	}
+	b, err := st.Branch(t.Context(), session.ActiveBranch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	views, err := c.c.turnViews(t.Context(), b, turns)
+	if err != nil || len(views) != 3 || views[0].State != TurnCommitted || views[1].State != TurnHead || views[2].State != TurnPending {
+		t.Errorf("%+v, %v", views, err)
+	}
+}
