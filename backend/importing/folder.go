@@ -106,7 +106,7 @@ func (r *run) walk(root string) ([]found, error) {
 				return err
 			}
 			r.name = filepath.ToSlash(name)
-			r.skip(transfer.SkippedRow{Reason: "it cannot be read"})
+			r.skip(transfer.SkippedRow{Reason: "It cannot be read."})
 			return nil
 		}
 		if entries++; entries > maxEntries {

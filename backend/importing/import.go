@@ -63,7 +63,7 @@ func (r *run) start(path string) error {
 
 // ended converts the final error to a message.
 func (r *run) ended(err error) (Report, error) {
-	in := fmt.Sprintf("%s were imported and stay", display.Count(r.report.Sessions+r.report.Grown, "conversation", "conversations"))
+	in := display.Count(r.report.Sessions+r.report.Grown, "session was imported and stays", "sessions were imported and stay")
 	switch {
 	case err == nil:
 	case r.ctx.Err() != nil:
@@ -292,10 +292,10 @@ func (r *run) written(c transfer.Conversation, index int, im chat.Imported, err 
 	}
 	if chat.CodeOf(err) == chat.CodeNotFound { // includes its title
 		r.title = ""
-		r.skip(transfer.SkippedRow{Index: index, Reason: "it was deleted here while it was imported"})
+		r.skip(transfer.SkippedRow{Index: index, Reason: "It was deleted here while it was imported."})
 		return nil
 	}
-	r.skip(transfer.SkippedRow{Index: index, ID: c.ID, Title: c.Title, Reason: "it could not be written: " + chat.AsError(err).Message})
+	r.skip(transfer.SkippedRow{Index: index, ID: c.ID, Title: c.Title, Reason: "It could not be written. " + chat.AsError(err).Message})
 	return nil
 }
 
@@ -351,7 +351,7 @@ func (r *run) count(im chat.Imported) {
 	}
 }
 
-const overCaps = "The instructions or pinned facts of a conversation are too long for its model. They are kept; " +
+const overCaps = "The instructions or pinned facts of a session are too long for its model. They are kept; " +
 	"a message can be sent there once they are shortened or a model with a larger window is chosen."
 
 func (r *run) skip(row transfer.SkippedRow) {

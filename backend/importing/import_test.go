@@ -365,7 +365,7 @@ func TestImportIsCancelled(t *testing.T) {
 	one.err = context.Canceled
 	in := w.service(cancelling{one, cancel})
 	r, err := in.Import(ctx, path, importing.Options{Progress: func(p importing.Progress) { seen = append(seen, p.Sessions) }})
-	if chat.CodeOf(err) != chat.CodeCancelled || !r.Cancelled || r.Sessions != 1 || !strings.Contains(err.Error(), "1 conversation") {
+	if chat.CodeOf(err) != chat.CodeCancelled || !r.Cancelled || r.Sessions != 1 || !strings.Contains(err.Error(), "1 session") {
 		t.Errorf("%v, %+v", err, r)
 	}
 	if len(seen) == 0 || !slices.IsSorted(seen) {

@@ -222,7 +222,7 @@ func (r *reading) secret(key, value, title string) string {
 	q := Question{Key: key, Title: title, Type: "string", Secret: true, Required: true}
 	if !isBlank(value) {
 		q.Default = value
-		r.note("The value of %s goes to the keyring, not into the configuration.", title)
+		r.note("The value of %s is kept in the keyring, or only for this run if there is none. It is not written to the configuration.", title)
 	}
 	r.ask(q)
 	return asked(key)

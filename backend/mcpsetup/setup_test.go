@@ -386,7 +386,8 @@ mcpServers:
 		t.Fatalf("%+v, %v", in, err)
 	}
 	sheets := in.Servers[1]
-	if len(sheets.Asks) != 2 || sheets.Asks[0].Title != "The key of your sheets" || !sheets.Asks[0].Secret || !strings.Contains(strings.Join(sheets.Notes, " "), "LIBRECHAT_USER_ID") {
+	if len(sheets.Asks) != 2 || sheets.Asks[0].Title != "The key of your sheets" || !sheets.Asks[0].Secret || !strings.Contains(strings.Join(sheets.Notes, " "), "LIBRECHAT_USER_ID") ||
+		!strings.Contains(strings.Join(sheets.Notes, " "), "is kept in the keyring, or only for this run if there is none.") {
 		t.Errorf("%+v", sheets)
 	}
 	err = s.Apply(in.ID, []Choice{

@@ -40,7 +40,7 @@ func aiStudio(raw json.RawMessage) *draft {
 		Chunks json.RawMessage `json:"chunks"`
 	}
 	if json.Unmarshal(raw, &p) != nil || isNull(p.Prompt) || json.Unmarshal(p.Prompt, &prompt) != nil {
-		d.skip = "it is not an AI Studio chat: its chunkedPrompt is missing"
+		d.skip = "Not an AI Studio chat: it has no list of messages."
 		return d
 	}
 	d.Provider, d.Model = "google", strings.TrimPrefix(string(p.Settings.Model), "models/")

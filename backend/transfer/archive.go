@@ -94,7 +94,7 @@ func checkArchive(name string, z *zip.Reader) ([]*zip.File, error) {
 	bundle := 0
 	for _, f := range z.File {
 		if outside(f.Name) {
-			return nil, refuse("a file in it is called %q, which is outside of it", f.Name)
+			return nil, refuse("it contains a file named %q, which would be unpacked outside of its folder", f.Name)
 		}
 		base := strings.ToLower(path.Base(f.Name))
 		if base == "meta.json" || base == "events.ndjson" {
@@ -140,7 +140,7 @@ func outside(name string) bool {
 // import.
 func lookInto(f *zip.File) (format Format, reason string) {
 	if f.Flags&1 != 0 {
-		return "", "it is encrypted"
+		return "", "It is encrypted."
 	}
 	var content io.ReadCloser
 	head, err := headVia(func() (io.Reader, error) {
@@ -155,16 +155,16 @@ func lookInto(f *zip.File) (format Format, reason string) {
 		_ = content.Close()
 	}
 	if err != nil && len(head) == 0 {
-		return "", "it cannot be unpacked: " + unpacking(err)
+		return "", "It cannot be unpacked: " + unpacking(err) + "."
 	}
 	format, err = Detect(f.Name, head)
 	switch {
 	case err != nil:
 		return "", ""
 	case format == FormatBundle:
-		return "", "it is a bundle inside an archive; unpack the archive, and import the folder"
+		return "", "It is a bundle inside an archive; unpack the archive, and import the folder."
 	case format == FormatZip:
-		return "", "it is an archive inside an archive; unpack the outer one, and import the inner one"
+		return "", "It is an archive inside an archive; unpack the outer one, and import the inner one."
 	}
 	return format, ""
 }
@@ -192,7 +192,7 @@ var streamedFiles = map[Format]func(*run, io.Reader) error{FormatGrok: (*run).gr
 func (r *run) packed(i int, f *zip.File, format Format) error {
 	content, err := f.Open()
 	if err != nil {
-		r.skip(SkippedRow{Index: i, Reason: "it cannot be unpacked: " + unpacking(err)})
+		r.skip(SkippedRow{Index: i, Reason: "It cannot be unpacked: " + unpacking(err) + "."})
 		return nil
 	}
 	defer func() { _ = content.Close() }()
@@ -213,14 +213,14 @@ func (r *run) packed(i int, f *zip.File, format Format) error {
 		return err
 	}
 	r.torn(r.read - before)
-	r.skip(SkippedRow{Index: i, Offset: r.read - before, Reason: "it cannot be unpacked to its end: " + unpacking(from.err)})
+	r.skip(SkippedRow{Index: i, Offset: r.read - before, Reason: "It cannot be unpacked to its end: " + unpacking(from.err) + "."})
 	return nil
 }
 
 // whole reads a packed file that must be held in memory.
 func (r *run) whole(f *zip.File, from io.Reader, format Format) error {
 	if f.UncompressedSize64 > MaxEntryBytes {
-		r.skip(SkippedRow{Reason: "it is larger than " + sizeText(MaxEntryBytes)})
+		r.skip(SkippedRow{Reason: "It is larger than " + sizeText(MaxEntryBytes) + "."})
 		return nil
 	}
 	data, err := io.ReadAll(from)

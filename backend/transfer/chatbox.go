@@ -72,7 +72,7 @@ func chatbox(raw json.RawMessage) []*draft {
 	var messages list
 	if json.Unmarshal(raw, &c) != nil && isNull(c.Messages) || messages.UnmarshalJSON(c.Messages) != nil || messages == nil {
 		d := newDraft(SourceChatbox)
-		d.skip = "it is not a Chatbox session: its messages are missing"
+		d.skip = "Not a Chatbox session: it has no list of messages."
 		return []*draft{d}
 	}
 	name := c.Name

@@ -66,7 +66,7 @@ func chatgpt(raw json.RawMessage) *draft {
 	d := newDraft(SourceChatGPT)
 	var c gptConversation
 	if json.Unmarshal(raw, &c) != nil {
-		d.skip = "it is not a conversation of ChatGPT"
+		d.skip = "Not a ChatGPT conversation."
 		return d
 	}
 	if d.ID = string(c.ConversationID); d.ID == "" {
@@ -80,7 +80,7 @@ func chatgpt(raw json.RawMessage) *draft {
 	}
 	nodes := members(c.Mapping)
 	if nodes == nil {
-		d.skip = "it has no messages: its mapping is missing"
+		d.skip = "It has no list of messages."
 		return d
 	}
 	for _, m := range nodes {

@@ -232,7 +232,7 @@ func (f *cherryFile) topic(raw json.RawMessage) []*draft {
 	}
 	var messages list
 	if _ = messages.UnmarshalJSON(t.Messages); messages == nil {
-		d.skip = "it is not a Cherry Studio topic: its messages are missing"
+		d.skip = "Not a Cherry Studio topic: it has no list of messages."
 		return []*draft{d}
 	}
 	of := f.topics[string(t.ID)]
@@ -263,7 +263,7 @@ func (f *cherryFile) add(d *draft, messages list) {
 		}
 		n := f.node(d, m, raw)
 		if f.size > MaxEntryBytes {
-			d.skip = "it is larger than " + sizeText(MaxEntryBytes)
+			d.skip = "It is larger than " + sizeText(MaxEntryBytes) + "."
 			return
 		}
 		n.parent = d.leaf

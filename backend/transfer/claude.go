@@ -47,7 +47,7 @@ func claude(raw json.RawMessage) *draft {
 	d := newDraft(SourceClaude)
 	var c claudeConversation
 	if err := json.Unmarshal(raw, &c); err != nil && isNull(c.Messages) {
-		d.skip = "it is not a conversation of Claude.ai"
+		d.skip = "Not a Claude.ai conversation."
 		return d
 	}
 	d.ID, d.Title, d.CreatedAt, d.UpdatedAt = string(c.UUID), string(c.Name), d.date(c.CreatedAt), d.date(c.UpdatedAt)
@@ -56,7 +56,7 @@ func claude(raw json.RawMessage) *draft {
 	var messages list
 	_ = messages.UnmarshalJSON(c.Messages)
 	if isNull(c.Messages) {
-		d.skip = "it has no messages: its chat_messages is missing"
+		d.skip = "It has no list of messages."
 		return d
 	}
 	for _, raw := range messages {

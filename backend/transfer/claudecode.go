@@ -81,7 +81,7 @@ func newClaudeCode(name string) builder {
 func (b *claudeCode) line(raw json.RawMessage) string {
 	var l codeLine
 	if err := json.Unmarshal(raw, &l); err != nil {
-		return "it is not a line of a session"
+		return "Not a line of a session."
 	}
 	b.main.ID = cmp.Or(b.main.ID, string(l.SessionID))
 	if l.Cwd != "" && b.main.Folder == "" {
@@ -100,7 +100,7 @@ func (b *claudeCode) line(raw json.RawMessage) string {
 	case "ai-title":
 		b.title = cmp.Or(b.title, string(l.AITitle+l.Title))
 	case "":
-		return "it has no type"
+		return "It has no type."
 	default:
 		if l.UUID == "" {
 			b.main.notice("Lines of the type "+display.Shorten(string(l.Type), 60)+" are not messages; they were left out.", 1)

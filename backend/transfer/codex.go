@@ -48,7 +48,7 @@ func (b *codex) line(raw json.RawMessage) string {
 	var l codexLine
 	var p codexPayload
 	if json.Unmarshal(raw, &l) != nil {
-		return "it is not a line of a rollout"
+		return "Not a line of a Codex session."
 	}
 	payload := l.Payload
 	if isNull(payload) {

@@ -41,7 +41,7 @@ const noticePrompt = "The output of codex exec --json does not contain the promp
 func (b *codex) stream(l codexLine, raw json.RawMessage) string {
 	var s codexStreamLine
 	if json.Unmarshal(raw, &s) != nil {
-		return "it is not a line of the stream"
+		return "Not a line of the stream."
 	}
 	last := b.d.last()
 	switch l.Type {

@@ -46,7 +46,7 @@ func (g *gptme) drafts() []*draft { return []*draft{g.d} }
 func (g *gptme) line(raw json.RawMessage) string {
 	var m gptmeLine
 	if json.Unmarshal(raw, &m) != nil || m.Role == "" {
-		return "it does not name a speaker"
+		return "It does not name a speaker."
 	}
 	var of gptmeMetadata
 	_ = json.Unmarshal(m.Metadata, &of) // unexpected fields are left empty

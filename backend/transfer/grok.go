@@ -38,7 +38,7 @@ func grok(raw json.RawMessage) *draft {
 	d := newDraft(SourceGrok)
 	var c grokConversation
 	if json.Unmarshal(raw, &c) != nil || isNull(c.Responses) {
-		d.skip = "it is not a Grok conversation: its responses are missing"
+		d.skip = "Not a Grok conversation: it has no list of messages."
 		return d
 	}
 	of := c.Conversation
@@ -107,7 +107,7 @@ func (r *run) grokFile(from io.Reader) error {
 		})
 	})
 	if !found && err == nil && !r.report.Torn {
-		r.skip(SkippedRow{Reason: "it has no list of conversations"})
+		r.skip(SkippedRow{Reason: "It has no list of conversations."})
 	}
 	return err
 }

@@ -174,7 +174,7 @@ func TestLimitsOfEntries(t *testing.T) {
 		}
 		seen = append(seen, string(e.raw)+e.reason)
 	}
-	if want := `"abc"|it is larger than 10 bytes|12|tru`; strings.Join(seen, "|") != want || s.strange != 1 {
+	if want := `"abc"|It is larger than 10 bytes.|12|tru`; strings.Join(seen, "|") != want || s.strange != 1 {
 		t.Errorf("got %q, %d strange bytes", seen, s.strange)
 	}
 	big := Input{Name: "x.json", Size: MaxFileBytes + 1, Data: strings.NewReader("")}

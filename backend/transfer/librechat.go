@@ -48,7 +48,7 @@ func libreChat(raw json.RawMessage) *draft {
 	var c libreConversation
 	err := json.Unmarshal(raw, &c)
 	if err != nil && len(c.Messages) == 0 && len(c.Tree) == 0 {
-		d.skip = "it is not a conversation of LibreChat"
+		d.skip = "Not a LibreChat conversation."
 	}
 	if err != nil && d.skip == "" {
 		d.notice("Parts of it were malformed, and were read as far as possible.", 1)

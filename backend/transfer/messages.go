@@ -182,7 +182,7 @@ func (r *run) messages(in Input, from io.Reader) error {
 		raw, fixed, reason := sound(e)
 		if e.torn {
 			r.torn(e.offset)
-			reason = "the file ends inside it"
+			reason = "The file ends inside it."
 		}
 		if reason == "" {
 			p.d.repaired.add(fixed)
@@ -210,7 +210,7 @@ func held(raw json.RawMessage) *draft {
 	}
 	p := newPlain(SourceMessages, "")
 	if json.Unmarshal(raw, &c) != nil {
-		p.d.skip = "it is not an object with messages"
+		p.d.skip = "Not a conversation: it has no list of messages."
 		return p.d
 	}
 	if p.d.ID = string(c.ID); p.d.ID == "" {
@@ -223,7 +223,7 @@ func held(raw json.RawMessage) *draft {
 	p.d.SystemPrompt = parts(SourceMessages, c.System).RenderedText()
 	var messages list
 	if _ = messages.UnmarshalJSON(c.Messages); messages == nil {
-		p.d.skip = "its messages are not a list"
+		p.d.skip = "Not a conversation: its messages are not a list."
 		return p.d
 	}
 	for _, m := range messages {

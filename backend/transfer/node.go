@@ -90,11 +90,11 @@ func (d *draft) build() (Conversation, string) {
 	case d.skip != "":
 		return d.Conversation, d.skip
 	case len(d.nodes) > MaxMessages:
-		return d.Conversation, "it has more than " + strconv.Itoa(MaxMessages) + " messages"
+		return d.Conversation, "It has more than " + strconv.Itoa(MaxMessages) + " messages."
 	}
 	t := newTree(d)
 	if !t.assemble() {
-		return d.Conversation, "its branches repeat more than " + strconv.Itoa(MaxTurnNodes) + " messages"
+		return d.Conversation, "Its branches repeat more than " + strconv.Itoa(MaxTurnNodes) + " messages."
 	}
 	if len(d.Turns) == 0 {
 		return d.Conversation, reasonEmpty
@@ -105,14 +105,14 @@ func (d *draft) build() (Conversation, string) {
 	}
 	d.fillHead()
 	if err := d.setKeys(); err != nil {
-		return d.Conversation, "it contains something that cannot be stored"
+		return d.Conversation, "It contains something that cannot be stored."
 	}
 	return d.Conversation, ""
 }
 
 // Reasons for conversations without messages, which programs create and export too.
 const (
-	reasonEmpty   = "it has no messages"
+	reasonEmpty   = "It has no messages."
 	noticeNothing = "A conversation has no messages: there is nothing in it to import."
 )
 

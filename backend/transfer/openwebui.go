@@ -53,17 +53,17 @@ func openWebUI(raw json.RawMessage) *draft {
 	var e webuiEntry
 	var c webuiChat
 	if json.Unmarshal(raw, &e) != nil {
-		d.skip = "it is not a chat of Open WebUI"
+		d.skip = "Not an Open WebUI chat."
 		return d
 	}
 	d.ID, d.Title, d.CreatedAt, d.UpdatedAt = string(e.ID), string(e.Title), d.date(e.CreatedAt), d.date(e.UpdatedAt)
 	d.Archived, d.Pinned, d.Folder = bool(e.Archived), bool(e.Pinned), string(e.Folder)
 	if isNull(e.Chat) {
-		d.skip = "it has no messages: its chat is missing"
+		d.skip = "It has no list of messages."
 		return d
 	}
 	if json.Unmarshal(e.Chat, &c) != nil && isNull(c.History.Messages) {
-		d.skip = "its chat cannot be read"
+		d.skip = "Its messages cannot be read."
 		return d
 	}
 	d.Title = cmp.Or(d.Title, string(c.Title))

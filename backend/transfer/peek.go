@@ -37,12 +37,12 @@ func PeekArchive(name string, data io.ReaderAt, size int64) (Format, error) {
 			return format, nil
 		}
 		if why != "" && reason == "" {
-			reason = path.Base(strings.ReplaceAll(f.Name, `\`, "/")) + " in it: " + why
+			reason = path.Base(strings.ReplaceAll(f.Name, `\`, "/")) + ": " + why
 		}
 	}
 	switch {
 	case reason != "":
-		return "", chat.Errorf(chat.CodeInvalid, "import.detect", "Nothing in %s can be read (%s).", path.Base(name), reason)
+		return "", chat.Errorf(chat.CodeInvalid, "import.detect", "Nothing in %s can be read. %s", path.Base(name), reason)
 	case len(files) > maxPeeked:
 		return FormatZip, nil // the import detects it
 	}

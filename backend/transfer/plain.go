@@ -28,7 +28,7 @@ func newPlain(source Source, id string) *plain {
 func (p *plain) take(raw json.RawMessage) string {
 	n, m, ok := plainNode(p.d.Source, raw)
 	if !ok {
-		return "it does not name a speaker"
+		return "It does not name a speaker."
 	}
 	p.d.Title = cmp.Or(p.d.Title, string(m.Title))
 	if p.role = p.role || m.Role != "" && !m.stranger; m.stranger {
@@ -69,7 +69,7 @@ func (r *run) plain(in Input) error {
 		var size int64
 		for _, s := range where[id] {
 			if size += s.to - s.from; size > MaxEntryBytes {
-				p.d.skip = "it is larger than " + sizeText(MaxEntryBytes)
+				p.d.skip = "It is larger than " + sizeText(MaxEntryBytes) + "."
 				break
 			}
 			if err := r.stretch(p, in, s); err != nil {
@@ -101,12 +101,12 @@ func (r *run) stretches(in Input) (order []string, where map[string][]stretch, e
 		raw, _, reason := sound(e)
 		var m plainMessage
 		if reason == "" && json.Unmarshal(raw, &m) != nil {
-			reason = "it is not an object"
+			reason = "Not a message."
 		} else if reason == "" && m.Role == "" && m.Speaker == "" {
-			reason = "it does not name a speaker"
+			reason = "It does not name a speaker."
 		} else if reason != "" && e.torn {
 			r.torn(e.offset)
-			reason = "the file ends inside it"
+			reason = "The file ends inside it."
 		}
 		if reason != "" {
 			r.skip(SkippedRow{Index: i, ID: m.conversation(), Offset: e.offset, Reason: reason})

@@ -189,7 +189,7 @@ func (r *run) scan(s *scanner, parse parser) error {
 // strange reports unexpected text between entries. Something may be lost with it.
 func (r *run) strange(i int, s *scanner) {
 	if s.strange > 0 {
-		r.skip(SkippedRow{Index: i, Offset: s.strangeAt, Reason: fmt.Sprintf("%d characters between or after the entries are not JSON", s.strange)})
+		r.skip(SkippedRow{Index: i, Offset: s.strangeAt, Reason: fmt.Sprintf("%d characters between or after the entries are not valid JSON.", s.strange)})
 	}
 }
 
@@ -223,7 +223,7 @@ func (r *run) several(i int, e element, parse func(json.RawMessage) []*draft) er
 	raw, fixed, reason := sound(e)
 	if e.torn {
 		r.torn(e.offset)
-		reason = "the file ends inside it"
+		reason = "The file ends inside it."
 	}
 	if reason != "" {
 		g := glance(e.raw)
@@ -250,7 +250,7 @@ func sound(e element) (json.RawMessage, repaired, string) {
 		return nil, repaired{}, e.reason
 	}
 	if tooDeep(e.raw) {
-		return nil, repaired{}, "its values are nested too deeply"
+		return nil, repaired{}, "Its values are nested too deeply."
 	}
 	raw, fixed := repair(e.raw)
 	if !json.Valid(raw) {
@@ -263,9 +263,9 @@ func invalidReason(raw []byte) string {
 	var any json.RawMessage
 	err := json.Unmarshal(raw, &any)
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return fmt.Sprintf("it is not JSON from its byte %d on", syntax.Offset)
+		return fmt.Sprintf("Not valid JSON after byte %d.", syntax.Offset)
 	}
-	return "it is not JSON"
+	return "Not valid JSON."
 }
 
 // take builds a draft's conversation and passes it on.
@@ -352,7 +352,7 @@ func (r *run) lines(in Input, from io.Reader, b builder) error {
 			reason = b.line(raw)
 		} else if e.torn || len(bytes.Trim(e.raw, "\x00")) == 0 && e.reason == "" {
 			r.torn(e.offset)
-			reason = "the file ends inside it"
+			reason = "The file ends inside it."
 		}
 		if reason != "" {
 			r.skip(SkippedRow{Index: i, Offset: e.offset, Reason: reason})

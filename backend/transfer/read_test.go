@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"contextinfinity/backend/chat"
 )
@@ -26,6 +28,12 @@ func read(t testing.TB, name, text string, opts Options) ([]Conversation, Report
 	})
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
+	}
+	for _, row := range report.Skipped { // shown to people, one below the other
+		first, _ := utf8.DecodeRuneInString(row.Reason)
+		if !unicode.IsUpper(first) && !unicode.IsDigit(first) || !strings.HasSuffix(row.Reason, ".") || strings.HasSuffix(row.Reason, "..") {
+			t.Errorf("%s: the reason %q is not a sentence", name, row.Reason)
+		}
 	}
 	return out, report
 }

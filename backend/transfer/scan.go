@@ -123,7 +123,7 @@ func (s *scanner) value() (element, error) {
 			break
 		}
 		if len(s.buf) >= s.max {
-			e.reason = "it is larger than " + sizeText(int64(s.max))
+			e.reason = "It is larger than " + sizeText(int64(s.max)) + "."
 		}
 		if e.reason == "" {
 			s.buf = append(s.buf, b)
@@ -139,7 +139,7 @@ func (s *scanner) value() (element, error) {
 		case b == '{' || b == '[':
 			depth++
 			if depth > MaxDepth && e.reason == "" {
-				e.reason = "its values are nested too deeply"
+				e.reason = "Its values are nested too deeply."
 			}
 		case b == '}' || b == ']':
 			depth--
@@ -165,7 +165,7 @@ func (s *scanner) takeText(e *element) {
 			return
 		}
 		if len(s.buf)+n > s.max && e.reason == "" {
-			e.reason = "it is larger than " + sizeText(int64(s.max))
+			e.reason = "It is larger than " + sizeText(int64(s.max)) + "."
 		}
 		if e.reason == "" {
 			s.buf = append(s.buf, chunk[:n]...)
@@ -218,7 +218,7 @@ func (l *liner) next() (element, error) {
 			part, err = l.r.ReadSlice('\n')
 			l.at += int64(len(part))
 			if len(l.buf)+len(part) > MaxLineBytes {
-				e.reason = "it is larger than " + sizeText(MaxLineBytes)
+				e.reason = "It is larger than " + sizeText(MaxLineBytes) + "."
 			} else {
 				l.buf = append(l.buf, part...)
 			}

@@ -85,11 +85,11 @@ func (r *run) activity(e element, fixed *repaired) (activity, string) {
 	switch {
 	case e.torn:
 		r.torn(e.offset)
-		return a, "the file ends inside it"
+		return a, "The file ends inside it."
 	case reason != "":
 		return a, reason
 	case json.Unmarshal(raw, &a) != nil && a.Title == "":
-		return a, "it is not an activity"
+		return a, "Not an activity."
 	}
 	fixed.add(f)
 	// Raw content that is kept must not share the scanner's buffer.

@@ -81,6 +81,14 @@ func TestMarkdownSnippet(t *testing.T) {
 	}
 }
 
+// An ellipsis after a full stop stands apart, also if markup was between them.
+func TestMarkdownSnippetEndsInNoFourDots(t *testing.T) {
+	text := "**find " + strings.Repeat("word ", 37) + "ends.** And more follows."
+	if got, _ := MarkdownSnippet(text, []Span{{2, 6}}); !strings.HasSuffix(strings.Join(strings.Fields(got), " "), "word ends. …") {
+		t.Errorf("%q", got)
+	}
+}
+
 func FuzzMarkdownSnippet(f *testing.F) {
 	f.Add("**a** `b` [c](d)", 2, 3)
 	f.Add("```\n**a**\n```\n> é", 4, 9)

@@ -32,15 +32,9 @@ func snippet(text string, spans []Span, markdown bool) (string, []Span) {
 		to = max(to, min(spans[0].End, from+2*Length))
 	}
 	to = display.CharacterStart(text, to)
-	head, tail := "", ""
+	head := ""
 	if from > 0 {
 		head = "…"
-	}
-	if to < len(text) {
-		tail = "…"
-		if strings.ContainsRune(".!?…", lastRune(text[from:to])) { // otherwise the sentence would seem to end in four dots
-			tail = " …"
-		}
 	}
 	var in []Span
 	for _, s := range spans {
@@ -57,6 +51,13 @@ func snippet(text string, spans []Span, markdown bool) (string, []Span) {
 			}
 		}
 		words, in = without(words, out, in)
+	}
+	tail := ""
+	if to < len(text) {
+		tail = "…"
+		if strings.ContainsRune(".!?…", lastRune(words)) { // otherwise the sentence would seem to end in four dots
+			tail = " …"
+		}
 	}
 	for i := range in {
 		in[i] = Span{in[i].Start + len(head), in[i].End + len(head)}

@@ -127,7 +127,7 @@ func TestErrorsAboutToolsAndForgottenAnswers(t *testing.T) {
 			t.Errorf("%d %+v: %+v", c.status, c.words, e)
 		}
 		if (c.noTools || c.forgotten) && (e.Retryable() || e.Code != chat.CodeProvider) {
-			t.Errorf("%d %+v: the same request is not refused for good: %+v", c.status, c.words, e)
+			t.Errorf("%d %+v: want a permanent provider error: %+v", c.status, c.words, e)
 		}
 	}
 }

@@ -12,13 +12,16 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/loopback"
 	"contextinfinity/backend/internal/pattern"
 	"contextinfinity/backend/llm"
 )
@@ -355,7 +358,11 @@ func (s Server) transportError(ctx context.Context, err error) *llm.Error {
 	case errors.As(err, &dns):
 		e.Message = "can't reach " + host + "; check your connection and the address of the server"
 	case errors.Is(err, syscall.ECONNREFUSED):
-		e.Message = "nothing answers at " + host + "; is the server running?"
+		if ownServer(s.Base) {
+			e.Message = "nothing answers at " + host + "; is the server running?"
+		} else {
+			e.Message = "nothing answers at " + host + "; check the network connection"
+		}
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		e.Message = "the connection to " + host + " was lost"
 	case isTimeout(err):
@@ -411,4 +418,20 @@ func hostOf(base string) string {
 		return "the server"
 	}
 	return u.Host
+}
+
+// ownServer reports an address of this machine or the local network: its server is one that the user starts.
+func ownServer(base string) bool {
+	u, err := url.Parse(base)
+	if err != nil {
+		return false
+	}
+	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	if ip, err := netip.ParseAddr(host); err == nil {
+		ip = ip.Unmap()
+		return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsUnspecified()
+	}
+	inside := func(domain string) bool { return strings.HasSuffix(host, domain) }
+	return loopback.IsHost(host) || !strings.Contains(host, ".") ||
+		slices.ContainsFunc([]string{".local", ".lan", ".home", ".internal", ".home.arpa"}, inside)
 }

@@ -71,7 +71,7 @@ func TestEndlessAnswers(t *testing.T) {
 				t.Fatalf("%v", err)
 			}
 			if tail.read > c.limit+slack || len(e.Message) > maxWords+len("…") {
-				t.Errorf("%d bytes were read, the bound is %d; %d bytes of words", tail.read, c.limit, len(e.Message))
+				t.Errorf("%d bytes were read, the limit is %d; the message has %d bytes", tail.read, c.limit, len(e.Message))
 			}
 			if !tail.closed {
 				t.Error("the answer was not closed")

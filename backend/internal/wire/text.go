@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Text collects a text from pieces that arrive as JSON strings. A character outside the basic plane may be split
-// between events into the halves of a surrogate pair: the first half is held back until the second arrives, so that
-// no broken character is ever shown.
+// Text collects a text from pieces that arrive as JSON strings. A character outside the Basic Multilingual Plane
+// may be split between events into the halves of a surrogate pair: the first half is held back until the second
+// arrives, so that no broken character is ever shown.
 type Text struct {
 	built strings.Builder
 	runes int
@@ -51,7 +51,7 @@ func (t *Text) String() string { return t.built.String() }
 // Len is the length in bytes.
 func (t *Text) Len() int { return t.built.Len() }
 
-// Unquote decodes a JSON string; anything else is empty.
+// Unquote decodes a JSON string; for anything else it returns "".
 func Unquote(raw json.RawMessage) string {
 	inner, ok := quoted(raw)
 	if !ok {
@@ -72,14 +72,14 @@ func unescape(inner []byte) string {
 	if bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
 		return string(inner)
 	}
-	whole := make([]byte, 0, len(inner)+2)
-	whole = append(append(append(whole, '"'), inner...), '"')
+	literal := make([]byte, 0, len(inner)+2)
+	literal = append(append(append(literal, '"'), inner...), '"')
 	var s string
-	_ = json.Unmarshal(whole, &s)
+	_ = json.Unmarshal(literal, &s)
 	return s
 }
 
-// endsInHighSurrogate reports that the last escape is \uD800 to \uDBFF.
+// endsInHighSurrogate reports whether the last escape is \uD800 to \uDBFF.
 func endsInHighSurrogate(inner []byte) bool {
 	n := len(inner) - 6
 	if n < 0 || inner[n] != '\\' || inner[n+1] != 'u' || (inner[n+2]|0x20) != 'd' {

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -281,6 +282,24 @@ func TestCancelledKeepsItsCause(t *testing.T) {
 		e := Server{Base: "http://h"}.transportError(ctx, errors.New("use of closed connection"))
 		if e.Code != c.code || c.cause != nil && !errors.Is(e, c.cause) {
 			t.Errorf("%v gives %+v", c.cause, e)
+		}
+	}
+}
+
+// Only of a server that the user runs is asked whether it runs.
+func TestNothingAnswers(t *testing.T) {
+	for base, want := range map[string]string{
+		"http://localhost:11434/v1":    "nothing answers at localhost:11434; is the server running?",
+		"http://127.0.0.1:8080":        "nothing answers at 127.0.0.1:8080; is the server running?",
+		"http://192.168.1.5:8000/v1":   "nothing answers at 192.168.1.5:8000; is the server running?",
+		"http://gpu:8000/v1":           "nothing answers at gpu:8000; is the server running?",
+		"http://gpu.lan":               "nothing answers at gpu.lan; is the server running?",
+		"https://api.openai.com/v1":    "nothing answers at api.openai.com; check the network connection",
+		"https://203.0.113.7/v1":       "nothing answers at 203.0.113.7; check the network connection",
+		"https://lan.example.test:444": "nothing answers at lan.example.test:444; check the network connection",
+	} {
+		if e := (Server{Base: base}).transportError(t.Context(), syscall.ECONNREFUSED); e.Message != want || e.Code != chat.CodeUnavailable || !e.Retry {
+			t.Errorf("%s: %+v", base, e)
 		}
 	}
 }

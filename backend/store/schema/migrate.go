@@ -119,8 +119,8 @@ func Unopenable(path string, err error) error {
 		return mapped // which says nothing about the file's content
 	}
 	return chat.WrapError(chat.CodeCorrupt, "store.open", err,
-		"The database "+path+" cannot be opened. Nothing was overwritten.").
-		WithHint("keep a copy of the file; contextinfinity backups lists what contextinfinity restore can put in its place")
+		"The database "+path+" cannot be opened.").
+		WithHint("nothing was overwritten; keep a copy of the file; contextinfinity backups lists what contextinfinity restore can put in its place")
 }
 
 func NewestVersion(steps fs.FS) int64 {
@@ -200,6 +200,6 @@ func migrationFailed(op string, err error) error {
 	if mapped.Code != chat.CodeInternal {
 		return mapped
 	}
-	return chat.WrapError(chat.CodeInternal, op, err, "The data could not be upgraded. Nothing is lost, and the upgrade is tried again at the next start.").
+	return chat.WrapError(chat.CodeInternal, op, err, "The data could not be upgraded. Nothing is lost, and the upgrade will be retried at the next start.").
 		WithHint("the backup made before it is in the folder " + sqlite.BackupDir)
 }

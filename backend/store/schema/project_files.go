@@ -21,6 +21,6 @@ func RefuseFile(db *gorm.DB, session string) error {
 	if err != nil || len(held) == 0 {
 		return err
 	}
-	return sqlite.Invalid("%s is %q, a file of the project %q, and not a conversation; nothing was changed.", session, held[0].Title, held[0].Project).
+	return sqlite.Invalid("%s is %q, a file of the project %q, and not a session; nothing was changed.", session, held[0].Title, held[0].Project).
 		WithHint("contextinfinity projects shows and changes projects and their files")
 }

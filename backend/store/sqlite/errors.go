@@ -77,8 +77,8 @@ func mapSQLite(op string, err error) error {
 	case sqliteFull:
 		return noSpace(op, err)
 	case ResultCorrupt, ResultNotADB:
-		return chat.WrapError(chat.CodeCorrupt, op, err, "A part of the database cannot be read. Nothing was overwritten.").
-			WithHint("run verify to see which records; a backup may contain them")
+		return chat.WrapError(chat.CodeCorrupt, op, err, "A part of the database cannot be read.").
+			WithHint("nothing was overwritten; run verify to see which records; a backup may contain them")
 	case sqliteBusy:
 		return chat.WrapError(chat.CodeLocked, op, err, "Another program has the database open; nothing was changed.").
 			WithHint("close it and try again")

@@ -104,7 +104,7 @@ func TestBundlesRoundTrip(t *testing.T) {
 	}
 	for i, c := range contents {
 		if g := gotContents[i]; g.Seq != c.Seq || g.Kind != c.Kind || !bytes.Equal(g.Bytes, c.Bytes) {
-			t.Errorf("content %d is %d bytes of %s of event %d", i, len(g.Bytes), g.Kind, g.Seq)
+			t.Errorf("content %d: %d bytes, kind %s, event %d", i, len(g.Bytes), g.Kind, g.Seq)
 		}
 	}
 	if !bytes.Equal(b, written(t, events, contents...)) {

@@ -37,7 +37,7 @@ func Open(r io.ReaderAt, size int64) (*Reader, error) {
 	if err := b.list(z); err != nil {
 		return nil, err
 	}
-	raw, err := b.whole(metaName, MaxMetaBytes)
+	raw, err := b.readSmall(metaName, MaxMetaBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (b *Reader) list(z *zip.Reader) error {
 		name := strings.ToLower(strings.ReplaceAll(f.Name, `\`, "/"))
 		switch {
 		case outside(name):
-			return hostile("a file in it is called %q, which is outside of it", f.Name)
+			return hostile("it contains a file named %q, which would be unpacked outside of its folder", f.Name)
 		case !f.Mode().IsRegular() && !f.Mode().IsDir():
 			return hostile("%q in it is a link or a device", f.Name)
 		case seen[name]:
@@ -67,7 +67,7 @@ func (b *Reader) list(z *zip.Reader) error {
 			return hostile("%q in it is encrypted", f.Name)
 		case f.UncompressedSize64 > MaxUnpackedBytes || total+f.UncompressedSize64 > MaxUnpackedBytes:
 			return hostile("it unpacks to more than %d bytes", int64(MaxUnpackedBytes))
-		case f.UncompressedSize64 > most(f):
+		case f.UncompressedSize64 > maxUnpacked(f):
 			return hostile("%q in it becomes more than %d times as large", f.Name, MaxRatio)
 		}
 		seen[name] = true
@@ -82,12 +82,12 @@ func (b *Reader) list(z *zip.Reader) error {
 	return nil
 }
 
-// most is the maximum unpacked size of an entry.
-func most(f *zip.File) uint64 {
+// maxUnpacked is the maximum unpacked size of an entry.
+func maxUnpacked(f *zip.File) uint64 {
 	return max(RatioFloor, min(f.CompressedSize64, MaxUnpackedBytes)*MaxRatio)
 }
 
-// outside reports a name that leads outside of the directory into which it is unpacked, on any system.
+// outside reports a name that leads out of the directory into which it is unpacked, on any system.
 func outside(name string) bool {
 	if strings.HasPrefix(name, "/") || len(name) > 1 && name[1] == ':' || strings.ContainsRune(name, 0) {
 		return true
@@ -113,8 +113,8 @@ func (b *Reader) open(name string) (io.ReadCloser, error) {
 	return r, nil
 }
 
-// whole reads a small entry.
-func (b *Reader) whole(name string, limit int64) ([]byte, error) {
+// readSmall reads an entry of at most limit bytes.
+func (b *Reader) readSmall(name string, limit int64) ([]byte, error) {
 	r, err := b.open(name)
 	if err != nil {
 		return nil, err
@@ -131,9 +131,9 @@ func (b *Reader) whole(name string, limit int64) ([]byte, error) {
 }
 
 // Read reads the ledger in order and calls the function with each event and its contents. A gap, an event of another
-// session, and one that is damaged or does not follow from the previous one are errors that name the event, at the
-// latest after the last event: only a later event says whether a payload was replaced by a permanent deletion. torn:
-// the last line was cut off and is ignored; everything before it is valid.
+// session, and one that is damaged or does not follow from the previous one are errors that name the event. A changed
+// payload is reported after the last event, because a later event may say that a permanent deletion replaced it.
+// torn: the last line was cut off and is ignored; everything before it is valid.
 func (b *Reader) Read(do func(ledger.Event, []Content) error) (torn bool, err error) {
 	r, err := b.open(eventsName)
 	if err != nil {
@@ -149,7 +149,7 @@ func (b *Reader) Read(do func(ledger.Event, []Content) error) (torn bool, err er
 	if torn, err = p.lines(bufio.NewReaderSize(r, 256<<10)); err != nil {
 		return torn, err
 	}
-	return torn, p.ended(torn)
+	return torn, p.checkEnd(torn)
 }
 
 func (b *Reader) contents() (*contentReader, error) {
@@ -182,7 +182,7 @@ func (p *pass) lines(r *bufio.Reader) (torn bool, err error) {
 		raw, err := readLine(r)
 		ended := errors.Is(err, io.EOF)
 		if err != nil && !ended {
-			return false, lineFault(n, err)
+			return false, lineError(n, err)
 		}
 		if ended && len(raw) == 0 {
 			return false, nil
@@ -200,7 +200,7 @@ func (p *pass) lines(r *bufio.Reader) (torn bool, err error) {
 	}
 }
 
-func lineFault(n int64, err error) error {
+func lineError(n int64, err error) error {
 	if errors.Is(err, bufio.ErrTooLong) {
 		return hostile("event %d has more than %d bytes", n, int64(MaxLineBytes))
 	}
@@ -238,7 +238,7 @@ func (p *pass) event(n int64, e ledger.Event) error {
 		return refused("event %d was changed: %s", e.Seq, strings.TrimSuffix(strings.Join(faults, " "), "."))
 	}
 	if _, err := chat.ParseTime(e.CreatedAt); err != nil {
-		return refused("event %d has no time", e.Seq)
+		return refused("event %d has no valid time", e.Seq)
 	}
 	p.tail = e.Tail()
 	p.vouching.see(e)
@@ -252,8 +252,8 @@ func (p *pass) event(n int64, e ledger.Event) error {
 	return p.do(e, contents)
 }
 
-// ended checks that the ledger ends where it should, or one event earlier if that was torn.
-func (p *pass) ended(torn bool) error {
+// checkEnd checks that the ledger ends where it should, or one event earlier if the last one was torn.
+func (p *pass) checkEnd(torn bool) error {
 	last := p.meta.Head.EventSeq
 	if seq := p.vouching.fault(); seq > 0 {
 		return refused("event %d was changed: its payload does not match its hash, and no permanent deletion put it there", seq)

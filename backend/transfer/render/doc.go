@@ -1,7 +1,7 @@
 // Package render writes a conversation as Markdown, as JSON and as a self-contained HTML page (SPEC 12). It processes
 // turns one by one and keeps none of them.
 //
-// Text of people and models is untrusted. In Markdown its headings are moved below those of the document, and HTML,
+// Text from people and models is untrusted. In Markdown its headings are moved below those of the document, and HTML,
 // an unclosed fence, or anything else that would swallow what follows is neutralised. In HTML it is rendered without
 // any of its own HTML; the page has no script, loads nothing, and its policy forbids both.
 package render
@@ -37,16 +37,16 @@ type Chapter struct {
 type Turn struct {
 	chat.Turn
 	Steps   []chat.Step
-	Partial *chat.Message // the part of an unfinished answer that arrived; nil: no answer was begun
+	Partial *chat.Message // the part of an unfinished answer that arrived; nil if no answer was started
 }
 
-// Open reports a turn without an answer yet: unsent, or being answered. Markdown and HTML leave it out; one that
-// ended without a final answer is written, with a remark.
+// Open reports whether a turn has no answer yet: it is unsent, or being answered. Markdown and HTML leave it out. A
+// turn that ended without a final answer is written with a remark.
 func Open(t chat.Turn) bool {
 	return !t.Phase.Finalized() && t.Phase != chat.PhaseFailed && !t.Incomplete()
 }
 
-// answer is the final or partial answer.
+// answer returns the final or partial answer.
 func (t Turn) answer() (chat.Message, bool) {
 	switch {
 	case t.Assistant != nil:
@@ -57,15 +57,15 @@ func (t Turn) answer() (chat.Message, bool) {
 	return chat.Message{}, false
 }
 
-// answered is when the last attempt ended.
-func (t Turn) answered() time.Time {
+// answeredAt returns when the last attempt ended.
+func (t Turn) answeredAt() time.Time {
 	if n := len(t.Steps); n > 0 && t.Steps[n-1].EndedAt != nil {
 		return *t.Steps[n-1].EndedAt
 	}
 	return t.CreatedAt
 }
 
-// remark describes how a turn ended, if that needs saying.
+// remark describes how a turn ended; empty if it ended normally.
 func (t Turn) remark() string {
 	switch {
 	case t.Outcome == chat.OutcomeDiscarded:
@@ -93,9 +93,9 @@ func (t Turn) remark() string {
 	return ""
 }
 
-// asked reports that a user message began the turn. Imports have turns without one: their user message is a
-// placeholder of the program.
-func (t Turn) asked() bool {
+// hasUserMessage reports whether a user message started the turn. Imports have turns without one: there the user
+// message is a placeholder.
+func (t Turn) hasUserMessage() bool {
 	if len(t.User.Blocks) != 1 {
 		return true
 	}
@@ -103,14 +103,14 @@ func (t Turn) asked() bool {
 	return !ok || u.Provider != "contextinfinity" || string(u.Raw) != `{"type":"no_message"}`
 }
 
-func asker(m chat.Message) string {
+func userName(m chat.Message) string {
 	if m.Name != "" {
 		return display.OneLine(m.Name)
 	}
 	return "You"
 }
 
-func (t Turn) answerer() string {
+func (t Turn) modelName() string {
 	if t.Assistant != nil && t.Assistant.Name != "" {
 		return display.OneLine(t.Assistant.Name)
 	}
@@ -124,7 +124,7 @@ func (d Document) title() string {
 	if s := display.OneLine(d.Session.Title); s != "" {
 		return s
 	}
-	return "Untitled conversation"
+	return "Untitled session"
 }
 
 func branchName(b chat.BranchSummary) string {
@@ -134,7 +134,7 @@ func branchName(b chat.BranchSummary) string {
 	return "Branch " + chat.ShortID(b.ID)
 }
 
-// chapterTitle names a branch and its beginning.
+// chapterTitle returns the branch's name, marked if it is archived.
 func (d Document) chapterTitle(c Chapter) string {
 	s := branchName(c.Branch)
 	if c.Branch.ArchivedAt != nil {
@@ -160,4 +160,4 @@ func (d Document) fork(c Chapter) string {
 	return "Continues after turn " + decimal(c.Branch.ForkSeq) + " of " + parent + "."
 }
 
-func when(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") + " UTC" }
+func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") + " UTC" }

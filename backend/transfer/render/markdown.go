@@ -76,13 +76,13 @@ func (m *markdown) turn(t Turn) {
 	if Open(t.Turn) {
 		return
 	}
-	if t.asked() {
-		m.heading(t, asker(t.User), t.CreatedAt)
+	if t.hasUserMessage() {
+		m.heading(t, userName(t.User), t.CreatedAt)
 		m.blocks(t.User.Blocks)
 	}
 	answer, ok := t.answer()
 	if ok {
-		m.heading(t, t.answerer(), t.answered())
+		m.heading(t, t.modelName(), t.answeredAt())
 		m.blocks(answer.Blocks)
 	}
 	if r := t.remark(); r != "" {
@@ -91,7 +91,7 @@ func (m *markdown) turn(t Turn) {
 }
 
 func (m *markdown) heading(t Turn, who string, at time.Time) {
-	m.put("### #", decimal(t.Seq), " ", escaped(who), ", ", when(at), "\n\n")
+	m.put("### #", decimal(t.Seq), " ", escaped(who), ", ", formatTime(at), "\n\n")
 }
 
 // note is a sentence of the program, which may quote unknown content.

@@ -112,7 +112,7 @@ func (p *page) fact(name, value string) {
 }
 
 func moment(t time.Time) string {
-	return `<time datetime="` + chat.FormatTime(t) + `">` + when(t) + "</time>"
+	return `<time datetime="` + chat.FormatTime(t) + `">` + formatTime(t) + "</time>"
 }
 
 func (p *page) writeChapter(d Document, c Chapter) error {
@@ -145,16 +145,16 @@ func (p *page) turn(t Turn) {
 		title = "Turn " + decimal(t.Seq)
 	}
 	answer, ok := t.answer()
-	if t.asked() || ok {
+	if t.hasUserMessage() || ok {
 		p.entries = append(p.entries, entry{id: id, title: "#" + decimal(t.Seq) + " " + title})
 	}
 	answerID := id
-	if t.asked() {
+	if t.hasUserMessage() {
 		answerID += "-answer"
-		p.message("ask", id, "#"+decimal(t.Seq), asker(t.User), t.CreatedAt, func() { p.userBlocks(t.User.Blocks) })
+		p.message("ask", id, "#"+decimal(t.Seq), userName(t.User), t.CreatedAt, func() { p.userBlocks(t.User.Blocks) })
 	}
 	if ok {
-		p.message("answer", answerID, "#"+decimal(t.Seq), t.answerer(), t.answered(), func() { p.blocks(answer.Blocks) })
+		p.message("answer", answerID, "#"+decimal(t.Seq), t.modelName(), t.answeredAt(), func() { p.blocks(answer.Blocks) })
 	}
 	if r := t.remark(); r != "" {
 		p.note(r)

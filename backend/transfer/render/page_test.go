@@ -252,7 +252,7 @@ func TestTheListOfConversations(t *testing.T) {
 	if len(faults) > 0 || !strings.Contains(words, "a & [b](x) <i>, 1 turn,") || !strings.Contains(page.String(), `href="./a%20&amp;%20b%20%282%29.html"`) {
 		t.Errorf("%v\n%s", faults, page.String())
 	}
-	if want := "- [a \\& \\[b\\](x) \\<i\\>](./a%20&%20b%20%282%29.html), 1 turn, "; !strings.Contains(list.String(), want) || !strings.Contains(list.String(), "[Untitled conversation (archived)](./c:d.html)") {
+	if want := "- [a \\& \\[b\\](x) \\<i\\>](./a%20&%20b%20%282%29.html), 1 turn, "; !strings.Contains(list.String(), want) || !strings.Contains(list.String(), "[Untitled session (archived)](./c:d.html)") {
 		t.Errorf("no %s in\n%s", want, list.String())
 	}
 }

@@ -29,7 +29,7 @@ func Failure(name string, err error) error {
 	case chat.CodeConfig:
 		out = out.WithHint("check retrieval.embedding_base_url")
 	default:
-		out = out.WithHint("nothing is lost: words are still searched, and vectors are made when it responds again")
+		out = out.WithHint("nothing is lost: words are still searched, and vectors are made once it responds")
 	}
 	if e.Retry {
 		return &embedding.Retry{Err: out, After: e.RetryAfter}

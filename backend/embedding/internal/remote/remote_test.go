@@ -16,6 +16,9 @@ func TestFailureEndsOnce(t *testing.T) {
 		"the connection was closed":                       "closed.",
 	} {
 		got := chat.AsError(Failure("openai", &llm.Error{Code: chat.CodeProvider, Message: said})).Message
+		if hint := chat.AsError(Failure("openai", &llm.Error{Code: chat.CodeUnavailable, Message: said})).Hint; !strings.HasSuffix(hint, "made once it responds") {
+			t.Errorf("advice %q claims that it responded before", hint)
+		}
 		if !strings.HasSuffix(got, end) || strings.HasSuffix(got, "?.") || strings.HasSuffix(got, "..") {
 			t.Errorf("%q becomes %q", said, got)
 		}
