@@ -91,3 +91,18 @@ test('long code that was unfolded is still unfolded when its answer is drawn aga
   await tick();
   expect([code().dataset['open'], fewer()]).toEqual([undefined, null]);
 });
+
+test('code that was wrapped, and a picture that was shown, are so again when their answer is drawn again', async () => {
+  const text = '```go\nfunc main() { println("a long line") }\n```\n\n```svg\n<svg viewBox="0 0 4 2"></svg>\n```';
+  const first = render(Markdown, { text });
+  const codes = (container: HTMLElement) => [...container.querySelectorAll<HTMLElement>('.code')];
+  const [go, svg] = codes(first.container);
+  const previews = { theme: { previews: true } } as App;
+  await answerAct(previews, go!.querySelector<HTMLElement>('[data-act="wrap"]')!);
+  await answerAct(previews, svg!.querySelector<HTMLElement>('[data-act="preview"]')!);
+  first.unmount();
+  const second = render(Markdown, { text });
+  await vi.waitFor(() => expect(second.container.querySelector('.code .preview iframe')).not.toBeNull());
+  const [again] = codes(second.container);
+  expect([again!.dataset['wrap'], again!.querySelector('[data-act="wrap"]')!.getAttribute('aria-pressed')]).toEqual(['on', 'true']);
+});

@@ -1,6 +1,6 @@
 /** The actions of the buttons in an answer: in code blocks and at footnotes (lib/markdown/render.ts draws them). */
 import type { App } from '$lib/state/app.svelte';
-import { rememberFold, unfold } from './codeFolds';
+import { rememberFold, toggleWrap, unfold } from './codeFolds';
 
 /** The reference from which the user came to a footnote, to go back to it. */
 const cameFrom = new WeakMap<Element, HTMLElement>();
@@ -10,7 +10,7 @@ export async function answerAct(app: App, button: HTMLElement): Promise<void> {
   const text = code?.querySelector('pre code')?.textContent ?? '';
   switch (button.dataset['act']) {
     case 'copy': return app.turnActions.copy(text);
-    case 'wrap': return code ? wrap(code, button) : undefined;
+    case 'wrap': return code ? toggleWrap(code) : undefined;
     case 'fold': return code ? fold(code) : undefined;
     case 'save': return app.turnActions.saveCode(code?.dataset['file'] ?? 'code.txt', text);
     case 'preview': return code && app.theme.previews ? preview(code) : undefined;
@@ -18,12 +18,6 @@ export async function answerAct(app: App, button: HTMLElement): Promise<void> {
     case 'back': return backFrom(button);
     default: return undefined;
   }
-}
-
-function wrap(code: HTMLElement, button: HTMLElement): void {
-  const wraps = code.dataset['wrap'] ?? document.documentElement.dataset['codeWrap'] ?? 'off';
-  code.dataset['wrap'] = wraps === 'on' ? 'off' : 'on';
-  button.setAttribute('aria-pressed', String(wraps !== 'on'));
 }
 
 function fold(code: HTMLElement): void {

@@ -1,10 +1,14 @@
-/** Folding long code (lib/markdown/render.ts draws the button), and remembering what the user has unfolded. */
+/** Folding long code (lib/markdown/render.ts draws the button), and remembering what the user has unfolded, wrapped or previewed. */
+import { openPreviews } from '$lib/markdown/previewable';
 import { t } from '$lib/words/words.svelte';
 
 const most = 100;
 /** The texts of code that the user has unfolded: a virtual list draws a turn again whenever it is scrolled back to. */
 const unfolded = new Set<string>();
 const textOf = (code: HTMLElement): string => code.querySelector('pre code')?.textContent ?? '';
+
+/** Whether the user has wrapped the lines of a code, or keeps them whole although all code is wrapped. */
+const wrapped = new Map<string, 'on' | 'off'>();
 
 /** Remembers the user's choice for this code. */
 export function rememberFold(code: HTMLElement, open: boolean): void {
@@ -13,6 +17,32 @@ export function rememberFold(code: HTMLElement, open: boolean): void {
   unfolded.delete(text);
   if (open) unfolded.add(text);
   if (unfolded.size > most) unfolded.delete(unfolded.values().next().value!);
+}
+
+/** Wraps the lines of this code, or shows each on a line of its own if they are wrapped. */
+export function toggleWrap(code: HTMLElement): void {
+  const wraps = (code.dataset['wrap'] ?? document.documentElement.dataset['codeWrap']) === 'on' ? 'off' : 'on';
+  setWrap(code, wraps);
+  const text = textOf(code);
+  wrapped.delete(text);
+  wrapped.set(text, wraps);
+  if (wrapped.size > most) wrapped.delete(wrapped.keys().next().value!);
+}
+
+function setWrap(code: HTMLElement, wraps: 'on' | 'off'): void {
+  code.dataset['wrap'] = wraps;
+  code.querySelector('[data-act="wrap"]')?.setAttribute('aria-pressed', String(wraps === 'on'));
+}
+
+/** For {@attach}: wraps the code in a block as the user had chosen. */
+export function keepWrap(html: string): ((node: HTMLElement) => void) | undefined {
+  if (wrapped.size === 0 || !html.includes('data-act="wrap"')) return undefined;
+  return (node) => {
+    for (const code of node.querySelectorAll<HTMLElement>('.code')) {
+      const wraps = wrapped.get(textOf(code));
+      if (wraps) setWrap(code, wraps);
+    }
+  };
 }
 
 /** Shows all lines of a long code block, or only the first ones. */
@@ -33,5 +63,13 @@ export function keepUnfolded(html: string): ((node: HTMLElement) => void) | unde
   if (unfolded.size === 0 || !html.includes('data-act="fold"')) return undefined;
   return (node) => {
     for (const code of node.querySelectorAll<HTMLElement>('.code')) if (unfolded.has(textOf(code))) unfold(code, true);
+  };
+}
+
+/** For {@attach}: opens the previews in a block that were open, and draws them again after a change of the theme. */
+export function keepPreviews(html: string, _theme: string | undefined): ((node: HTMLElement) => void) | undefined {
+  if (openPreviews.size === 0 || !html.includes('data-act="preview"')) return undefined;
+  return (node) => {
+    void import('$lib/markdown/preview').then(({ reopen }) => Promise.all([...node.querySelectorAll<HTMLElement>('.code')].map(reopen)));
   };
 }

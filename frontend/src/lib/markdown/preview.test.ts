@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { bareDiagram, close, firstSentence, htmlPage, isOpen, open, readSvg, shownWidth, sizeOf } from './preview';
+import { describe, expect, it, vi } from 'vitest';
+import { bareDiagram, close, firstSentence, htmlPage, isOpen, open, readSvg, reopen, shownWidth, sizeOf } from './preview';
 import { previewKind, previewMost } from './previewable';
 import { render } from './render';
 import { hostile } from './testing/hostile';
@@ -79,6 +79,24 @@ describe('opening and closing', () => {
     expect(block.querySelector('[data-act="preview"]')?.textContent).toBe('Code');
     close(block);
     expect([block.querySelector('iframe'), isOpen(block)]).toEqual([null, false]);
+  });
+
+  it('draws a diagram again in the colours of another theme, and nothing else', async () => {
+    const draw = vi.fn(() => Promise.resolve({ svg: '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 2"/>' }));
+    vi.doMock('mermaid', () => ({ default: { initialize: () => undefined, render: draw } }));
+    const diagram = code('```mermaid\ngraph TD\n```');
+    await open(diagram);
+    const shown = () => diagram.querySelector<HTMLElement>('iframe')!.dataset['picture'];
+    expect(shown()).toBe('light');
+    await reopen(diagram);
+    expect(draw).toHaveBeenCalledOnce();
+    document.documentElement.style.colorScheme = 'dark';
+    await reopen(diagram);
+    expect([shown(), draw.mock.calls.length]).toEqual(['dark', 2]);
+    document.documentElement.style.colorScheme = '';
+    close(diagram);
+    await reopen(diagram);
+    expect(isOpen(diagram)).toBe(false);
   });
 
   it('shows an error if drawing fails', async () => {

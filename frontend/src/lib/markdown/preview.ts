@@ -5,15 +5,12 @@
  */
 import { t } from '$lib/words/words.svelte';
 import DOMPurify from 'dompurify';
-import { previewKind, type PreviewKind } from './previewable';
+import { openPreviews, previewKind, type PreviewKind } from './previewable';
 
 const diagramMost = 20_000;
 const edgesMost = 300;
 /** How many opened previews stay open when the list draws them again. */
 const rememberMost = 40;
-const opened = new Set<string>();
-
-const keyOf = (text: string, kind: PreviewKind) => `${kind}\n${text}`;
 
 /** The content of the frame. It repeats the window's policy, in case an engine does not pass it on. */
 function page(body: string, style: string): string {
@@ -25,15 +22,19 @@ export function isOpen(code: HTMLElement): boolean {
   return code.dataset['shown'] === 'preview';
 }
 
-/** Opens the previews again that were open before the list removed the turn. */
-export function reopen(code: HTMLElement): void {
+/** Opens the preview again that was open before its turn was drawn again, and draws a diagram in the colours of the present theme. */
+export async function reopen(code: HTMLElement): Promise<void> {
   const { text, kind } = sourceOf(code);
-  if (kind && opened.has(keyOf(text, kind))) void open(code);
+  if (!kind || !openPreviews.has(text)) return;
+  if (!isOpen(code)) return open(code);
+  const shown = code.querySelector<HTMLElement>('.preview iframe')?.dataset['picture'];
+  const place = code.querySelector('.preview');
+  if (kind === 'mermaid' && place && shown !== undefined && (shown === 'dark') !== isDark()) await fill(place, text, kind);
 }
 
 export function close(code: HTMLElement): void {
-  const { text, kind } = sourceOf(code);
-  if (kind) opened.delete(keyOf(text, kind));
+  const { text } = sourceOf(code);
+  openPreviews.delete(text);
   delete code.dataset['shown'];
   code.querySelector(':scope > .preview')?.remove();
   name(code, 'preview');
@@ -42,13 +43,17 @@ export function close(code: HTMLElement): void {
 export async function open(code: HTMLElement): Promise<void> {
   const { text, kind } = sourceOf(code);
   if (!kind || isOpen(code)) return;
-  if (opened.size >= rememberMost) opened.delete(opened.values().next().value!);
-  opened.add(keyOf(text, kind));
+  if (openPreviews.size >= rememberMost) openPreviews.delete(openPreviews.values().next().value!);
+  openPreviews.add(text);
   code.dataset['shown'] = 'preview';
   name(code, 'code');
   const place = document.createElement('div');
   place.className = 'preview';
   code.querySelector('pre')!.before(place);
+  await fill(place, text, kind);
+}
+
+async function fill(place: Element, text: string, kind: PreviewKind): Promise<void> {
   try {
     const made = await drawn(text, kind);
     if (place.isConnected) place.replaceChildren(...made);
@@ -74,9 +79,11 @@ function name(code: HTMLElement, shows: 'code' | 'preview'): void {
   button.setAttribute('aria-label', shows === 'code' ? t('markdown.showCode') : t('markdown.preview'));
 }
 
+const isDark = (): boolean => getComputedStyle(document.documentElement).colorScheme.startsWith('dark');
+
 async function drawn(text: string, kind: PreviewKind): Promise<HTMLElement[]> {
   if (kind === 'html') return [frame(htmlPage(text), t('markdown.pageFrame')), note(t('markdown.drawnSafe'))];
-  const dark = kind === 'mermaid' && getComputedStyle(document.documentElement).colorScheme.startsWith('dark');
+  const dark = kind === 'mermaid' && isDark();
   const svg = kind === 'svg' ? readSvg(text) : readSvg(await diagram(text, dark));
   const made = frame(pictureOf(svg, dark ? darkGround : '#fff'), kind === 'svg' ? t('markdown.pictureFrame') : t('markdown.diagramFrame'));
   made.dataset['picture'] = dark ? 'dark' : 'light';

@@ -15,4 +15,7 @@ export function previewKind(lang: string, text: string): PreviewKind | null {
   }
 }
 
+/** The texts of code whose preview is open: a virtual list draws a turn again whenever it is scrolled back to. */
+export const openPreviews = new Set<string>();
+
 export const isPreviewable = (lang: string, text: string): boolean => previewKind(lang, text) !== null;

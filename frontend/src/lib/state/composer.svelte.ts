@@ -25,7 +25,7 @@ export interface Once {
 export class ComposerState {
   #sending = $state(false);
   #error = $state.raw<BackendError | null>(null);
-  #tokens = $state(0);
+  #textTokens = $state(0);
   #focusAsked = $state(0);
   #hint = $state('');
   #once = $state.raw<Once | null>(null);
@@ -70,13 +70,13 @@ export class ComposerState {
 
   /** Tokens of the text, counted by the program. */
   get tokens(): number {
-    return this.#tokens;
+    return this.#textTokens + this.#fileTokens();
   }
 
   /** The text and the fixed part of the next request do not fit the working set together. */
   get overBudget(): boolean {
     const header = this.#conversation.header;
-    return header !== null && header.contextCeiling > 0 && header.contextTokens - header.contextRecalled + this.#tokens > header.contextCeiling;
+    return header !== null && header.contextCeiling > 0 && header.contextTokens - header.contextRecalled + this.tokens > header.contextCeiling;
   }
 
   /** The unknown command in the text, while the user is asked whether to send it as text. */
@@ -353,13 +353,12 @@ export class ComposerState {
 
   async #countTokens(): Promise<void> {
     const text = this.#draft.text;
-    const attached = this.#fileTokens();
     if (text === '') {
-      this.#tokens = attached;
+      this.#textTokens = 0;
       return;
     }
     try {
-      this.#tokens = attached + (await this.#backend.chat.countTokens(text));
+      this.#textTokens = await this.#backend.chat.countTokens(text);
     } catch {
       // The old count stays; the message is counted again when it is sent.
     }

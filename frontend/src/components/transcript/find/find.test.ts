@@ -17,7 +17,7 @@ describe('the find bar', () => {
     const started = await opened();
     started.app.find.show();
     mountIn(started.app, FindBar, {});
-    const field = screen.getByRole('textbox', { name: 'Find in this conversation' });
+    const field = screen.getByRole('textbox', { name: 'Find in this session' });
     const at = () => started.app.find.position;
     /** Types a text, and waits for the results of all of it: slow typing gets results in between. */
     const look = async (words: string) => {
