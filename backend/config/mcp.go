@@ -254,7 +254,7 @@ func (s MCPServer) Faults() []string {
 		add(slices.Contains(ownHeaders, http.CanonicalHeaderKey(name)), "headers.%s is set by the protocol itself", tomlKey(name))
 	}
 	if loopback.Exposes(s.URL) {
-		add(len(s.SecretNames()) > 0 || s.OAuthClientID != "" || s.carriesKey(), "has a secret that would go to another machine over plain http, where others can read it on the way: use an https address")
+		add(len(s.SecretNames()) > 0 || s.OAuthClientID != "" || s.carriesKey(), "has a secret that would go to another computer over plain http, where others can read it on the way: use an https address")
 	}
 	return out
 }

@@ -92,7 +92,7 @@ var modelTable = []modelKey{
 		func(m *Model) any { return &m.PriceOutput }},
 	{spec{name: "stream", label: "Stream", def: true, help: "Turn off for servers that do not stream well: answers then appear when they are complete."},
 		func(m *Model) any { return &m.Stream }},
-	{spec{name: "allow_plain_http", label: "Key over plain http", def: false, help: "Send the key to another machine over plain http, where others can read it. For networks that you trust."},
+	{spec{name: "allow_plain_http", label: "Key over plain http", def: false, help: "Send the key to another computer over plain http, where others can read it. For networks that you trust."},
 		func(m *Model) any { return &m.AllowPlainHTTP }},
 	{spec{name: "key_required", label: "Key required", def: false, help: "Nothing is sent without a key. It is set when a key is stored for the server."},
 		func(m *Model) any { return &m.KeyRequired }},

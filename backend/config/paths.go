@@ -31,7 +31,7 @@ func dataDir(flag, configured string) (string, error) {
 		dir, err = filepath.Abs(dir)
 	}
 	if err != nil {
-		return "", chat.WrapError(chat.CodeConfig, "config.data_dir", err, "the data folder cannot be determined").
+		return "", chat.WrapError(chat.CodeConfig, "config.data_dir", err, "the data directory cannot be determined").
 			WithHint("give an absolute path")
 	}
 	return dir, nil

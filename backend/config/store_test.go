@@ -42,7 +42,7 @@ func TestOpenWithoutAFileCreatesNothing(t *testing.T) {
 		t.Fatalf("error %v", err)
 	}
 	if s.Config().DataDir != DefaultDataDir() {
-		t.Fatalf("data folder %s", s.Config().DataDir)
+		t.Fatalf("data directory %s", s.Config().DataDir)
 	}
 	if _, err := os.Stat(filepath.Dir(dir)); !os.IsNotExist(err) {
 		t.Fatal("opening made a folder")

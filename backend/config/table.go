@@ -165,7 +165,7 @@ var coreTable = []key{
 	}, func(c *Config) any { return &c.Librarian.Commit }},
 	{spec{
 		name: "librarian.model", group: groupLibrarian, label: "Model", def: AutoModel,
-		help: "The model that writes state summaries. \"auto\": the cheap model of the turn's provider. Empty: no model, only the built-in summary.",
+		help: "The model that writes state summaries. auto: the cheap model of the turn's provider. Empty: no model, only the built-in summary.",
 	}, func(c *Config) any { return &c.Librarian.Model }},
 	{spec{
 		name: "librarian.target_tokens", group: groupLibrarian, label: "Size of the state summary", unit: "tokens",
@@ -175,7 +175,7 @@ var coreTable = []key{
 	{spec{
 		name: "librarian.timeout_s", group: groupLibrarian, label: "Timeout", unit: "s",
 		def: 30, min: 1, max: 600,
-		help: "If a model takes longer, the built-in summary is used instead. Chat never waits for it.",
+		help: "If a model takes longer, the built-in summary is used instead. A session never waits for it.",
 	}, func(c *Config) any { return &c.Librarian.TimeoutS }},
 	{spec{
 		name: "librarian.min_turns", group: groupLibrarian, label: "Turns per call", unit: "turns",
@@ -183,10 +183,10 @@ var coreTable = []key{
 		help: "The minimum number of turns per librarian call.",
 	}, func(c *Config) any { return &c.Librarian.MinTurns }},
 	{spec{
-		name: "librarian.after_send_s", group: groupLibrarian, label: "Background work after send", unit: "s",
+		name: "librarian.after_send_s", group: groupLibrarian, label: "Background work after “send”", unit: "s",
 		def: 2, min: 0, max: 600,
-		help: "How long the command send may continue working after it printed the answer, so that turns are indexed without the window. " +
-			"It calls no librarian model. 0 leaves everything to the window, --wait or reconcile.",
+		help: "How long the command “contextinfinity send” may keep working after it printed the answer, so that turns are indexed without the window. " +
+			"It calls no librarian model. 0: the rest is left to the window, to “send --wait” or to “contextinfinity reconcile”.",
 	}, func(c *Config) any { return &c.Librarian.AfterSendS }},
 
 	{spec{

@@ -12,19 +12,22 @@ var memoryTable = []key{
 	{spec{
 		name: "retrieval.scope", group: groupRetrieval, label: "Scope", def: "lineage",
 		choices: []string{"lineage", "session", "project", "all"},
-		help: "Where memory is searched: the history of this branch, the whole session, the session's project (without a project: the history of this branch), or all sessions. " +
-			"With the last two, text of one session can be sent to the provider of another. Sessions of a project share its memory unless all sessions are chosen; each session can have its own scope. Until you set this, recall, which sends nothing, searches all sessions that are not in a project.",
+		help: "Where memory is searched. lineage: the history of this branch. project: without a project, this branch. " +
+			"project and all can send text of one session to the provider of another. " +
+			"A session in a project searches the project, unless all sessions are searched. Each session can have its own scope. " +
+			"Until you choose, recall, which sends nothing, searches all sessions outside of projects.",
 	}, func(c *Config) any { return &c.Retrieval.Scope }},
 	{spec{
 		name: "retrieval.embedder", group: groupRetrieval, label: "Embedder", def: EmbedderLocal,
 		choices: []string{EmbedderLocal, EmbedderOpenAI, EmbedderOllama},
-		help: "What turns text into vectors. local: compares hashed features of words, not their meaning, and needs no network. " +
-			"openai (or any server with its protocol) and ollama: all your history is sent to the server, redacted. Changing it reindexes in the background.",
+		help: "What turns text into vectors. local: compares words and parts of words, not what they mean, and needs no network. " +
+			"openai: a model of OpenAI, or of a server with its protocol. ollama: a model of Ollama. " +
+			"A server gets all your history, redacted. Changing this reindexes in the background.",
 	}, func(c *Config) any { return &c.Retrieval.Embedder }},
 	{spec{
 		name: "retrieval.embedding_model", group: groupRetrieval, label: "Embedding model",
 		def:  DefaultEmbeddingModel,
-		help: "The model of the embedders openai and ollama; ollama uses " + ollamaEmbeddingModel + " unless you name one.",
+		help: "The model that OpenAI or Ollama uses for vectors. Unless you name one, Ollama uses " + ollamaEmbeddingModel + ".",
 	}, func(c *Config) any { return &c.Retrieval.EmbeddingModel }},
 	{spec{
 		name: "retrieval.embedding_base_url", group: groupRetrieval, label: "Embedding server", def: "", check: checkBaseURL,
@@ -54,7 +57,7 @@ var memoryTable = []key{
 	}, func(c *Config) any { return &c.Retrieval.RerankerAPIKeyEnv }},
 	{spec{
 		name: "retrieval.allow_plain_http", group: groupRetrieval, label: "Keys over plain http", def: false,
-		help: "Send the keys of the embedding and reranker servers to other machines over plain http, where others can read them. For networks that you trust.",
+		help: "Send the keys of the embedding and reranker servers to other computers over plain http, where others can read them. For networks that you trust.",
 	}, func(c *Config) any { return &c.Retrieval.AllowPlainHTTP }},
 	{spec{
 		name: "retrieval.top_k", group: groupRetrieval, label: "Artifacts", unit: "artifacts",
@@ -118,7 +121,7 @@ var memoryTable = []key{
 	{spec{
 		name: "retrieval.local_weight", group: groupRetrieval, label: "Weight of the built-in embedder", unit: "share",
 		def: 0.03, min: 0, max: 1,
-		help: "Weight of vector similarity for the embedder local; the rest is the weight of words. If no word matches, only vectors count.",
+		help: "Weight of vector similarity for the built-in embedder; the rest is the weight of words. If no word matches, only vectors count.",
 	}, func(c *Config) any { return &c.Retrieval.LocalWeight }},
 	{spec{
 		name: "retrieval.role_prior", group: groupRetrieval, label: "Preference for your words", unit: "share",
@@ -249,11 +252,11 @@ var memoryTable = []key{
 	}, func(c *Config) any { return &c.OpenAI.Store }},
 	{spec{
 		name: "openai.parallel_tool_calls", group: groupProviders, label: "OpenAI: parallel tool calls", def: false,
-		help: "OpenAI models may call several tools at once, even if tools.allow_parallel is off.",
+		help: "OpenAI models may call several tools at once, even if “Parallel calls” under Tools is off.",
 	}, func(c *Config) any { return &c.OpenAI.ParallelToolCalls }},
 	{spec{
 		name: "anthropic.disable_parallel_tool_use", group: groupProviders, label: "Anthropic: one tool at a time", def: true,
-		help: "Anthropic models call one tool at a time, unless tools.allow_parallel is on.",
+		help: "Anthropic models call one tool at a time, unless “Parallel calls” under Tools is on.",
 	}, func(c *Config) any { return &c.Anthropic.DisableParallelToolUse }},
 
 	{spec{
@@ -267,7 +270,7 @@ var memoryTable = []key{
 
 	{spec{
 		name: "backup.daily", group: groupStorage, label: "Daily backup", def: true,
-		help: "A verified copy of everything in the data folder's backups, made once a day if anything was written since, and if " +
+		help: "A verified copy of everything, kept in the data directory: made once a day if anything was written since, and if " +
 			"twice its size is free.",
 	}, func(c *Config) any { return &c.Backup.Daily }},
 	{spec{
@@ -352,7 +355,7 @@ var memoryTable = []key{
 
 	{spec{
 		name: "keys.shortcuts", group: groupKeyboard, label: "Shortcuts", def: []string{}, check: checkShortcut,
-		help: "Your own keys for the window's commands, each as \"command=keys\", such as \"new=Ctrl+Shift+M\". With nothing after the equals sign, the command has no keys.",
+		help: "Your own keys for the window's commands, each as “command=keys”, such as “new=Ctrl+Shift+M”. With nothing after the equals sign, the command has no keys.",
 	}, func(c *Config) any { return &c.Keys.Shortcuts }},
 
 	{spec{

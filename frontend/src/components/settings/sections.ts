@@ -79,7 +79,8 @@ export function groupId(group: string): string {
 
 /** The display name of a group. */
 export function groupTitle(group: string): string {
-  return group === 'Providers' ? t('settings.providerOptions') : program(group);
+  if (group === 'Providers') return t('settings.providerOptions');
+  return group === 'Storage and backup' ? t('settings.storage') : program(group);
 }
 
 /** All pages: the common ones, then the one with every key, then the remaining groups in the program's order. */

@@ -190,6 +190,15 @@ describe('plain settings', () => {
     expect(called('settings.set')).toEqual([['stream.durability', 'write_ahead']]);
   });
 
+  test('a setting that names a model offers the configured ones', async () => {
+    const { called, user } = await open('group:Librarian');
+    const model = await screen.findByRole('combobox', { name: 'Model' });
+    expect(within(model).getAllByRole('option').map((option) => option.textContent)).toEqual(expect.arrayContaining(['Automatic', 'No model', 'sonnet', 'local']));
+    expect(within(model).queryByRole('option', { name: 'recall' })).toBeNull(); // only quotes, so it cannot write summaries
+    await user.selectOptions(model, 'local');
+    expect(called('settings.set')).toEqual([['librarian.model', 'local']]);
+  });
+
   test('values have the names of the window, also in descriptions and defaults', async () => {
     await open('group:Export');
     expect(await screen.findByText(/^Default: Bundle \(\.cinf\)/)).toBeInTheDocument();
@@ -198,6 +207,7 @@ describe('plain settings', () => {
     expect(helpIn(scope, "What may be remembered: this branch's own past, the whole session, or all sessions. all lets one session's text reach another's provider.")).toBe(
       "What may be remembered: this branch's own past, the whole session, or all sessions. “All sessions” lets one session's text reach another's provider.",
     );
+    expect(helpIn(scope, 'Where. project and all can send text. project and more.')).toBe('Where. “This project” and “All sessions” can send text. “This project” and more.');
     expect(helpIn(choiceWords['retrieval.profile']!, 'measured ranks by the numbers below; srd by plain ones.')).toBe('“Measured” ranks by the numbers below; “Specification” by plain ones.');
   });
 

@@ -4,6 +4,9 @@ import { formatChoices } from '../transfer/words';
 
 /** Display names of values whose names in the configuration file do not explain themselves. */
 export const choiceWords: Record<string, Readonly<Record<string, string>>> = {
+  'general.default_model': { get ''() { return t('settings.firstUsable'); } },
+  'librarian.model': { get auto() { return t('settings.automatic'); }, get ''() { return t('settings.noModel'); } },
+  'summary.style': table({ sections: 'settings.sections', narrative: 'settings.narrative' }),
   'ui.language': { ...languageNames, get system() { return t('settings.system'); } },
   'appearance.theme': table({ system: 'settings.system', light: 'settings.light', dark: 'settings.dark', contrast: 'settings.contrast' }),
   'appearance.message_width': table({ narrow: 'settings.narrow', normal: 'settings.normal', wide: 'settings.wide', full: 'settings.full' }),
@@ -28,7 +31,12 @@ export function limitSource(source: string): string {
   return source === 'unknown window' ? t('settings.unknownWindow') : source;
 }
 
-/** Replaces the values at the beginning of sentences of a description by their display names. */
+/** Replaces the values at the beginning of sentences of a description by their display names: "one" and "one and another". */
 export function helpIn(words: Readonly<Record<string, string>>, help: string): string {
-  return help.replace(/(^|[.;] |[。；])([a-z_]+)\b/g, (all, before: string, value: string) => (Object.hasOwn(words, value) ? t('settings.quotedValue', { before, value: words[value]! }) : all));
+  const quoted = (before: string, value: string) => t('settings.quotedValue', { before, value: words[value]! });
+  return help.replace(/(^|[.;] |[。；])([a-z_]+)\b(?:( and | und | ?和 ?)([a-z_]+)\b)?/g, (all, before: string, value: string, and?: string, other?: string) => {
+    if (!Object.hasOwn(words, value)) return all;
+    if (and === undefined || other === undefined) return quoted(before, value);
+    return quoted(before, value) + (Object.hasOwn(words, other) ? quoted(and, other) : and + other);
+  });
 }
