@@ -42,7 +42,7 @@ test('a local server: one click and one message to the first answer, and no inte
     server.answer('What can you do?', answer, { chunkSize: 20, holdAfter: 40 });
     await launch();
     const ways = page.getByRole('main').getByRole('button', { name: /^(Start with|Test the key|Look again)/ });
-    const start = page.getByRole('region', { name: 'Use this machine' }).getByRole('button', { name: 'Start with llama3.2:3b' });
+    const start = page.getByRole('region', { name: 'Use this computer' }).getByRole('button', { name: 'Start with llama3.2:3b' });
     await expect(async () => {
       const again = page.getByRole('button', { name: 'Look again' });
       if (await again.isVisible()) await again.click({ timeout: 2_000 }); // it was too busy to respond in time
@@ -50,14 +50,14 @@ test('a local server: one click and one message to the first answer, and no inte
     }).toPass();
     await expect(ways.and(page.locator('[data-kind="primary"]'))).toHaveCount(1); // exactly one primary button, which is this one
     await expect(start).toHaveAttribute('data-kind', 'primary');
-    await usesPlainWords(page, /Use this machine/);
+    await usesPlainWords(page, /Use this computer/);
 
     await start.click(); // the one click
     const chat = new Conversation(page);
     await expect(chat.composer).toBeFocused();
     await chat.ready();
     await expect(page.getByRole('tabpanel')).toHaveCount(0); // the inspector is closed
-    await expect(page.getByText('A new conversation')).toBeVisible();
+    await expect(page.getByText('A new session')).toBeVisible();
     await usesPlainWords(page, /Write to/);
 
     await page.keyboard.type('What can you do?');

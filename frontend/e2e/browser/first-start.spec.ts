@@ -14,7 +14,7 @@ test.describe('first start', () => {
 
     await page.getByLabel('API key').fill(canaryKey);
     await page.getByRole('button', { name: 'Test the key' }).click();
-    await expect(page.getByText(/does not show its provider/)).toBeVisible(); // several vendors use a plain sk-
+    await expect(page.getByText(/does not say which provider/)).toBeVisible(); // several vendors use a plain sk-
     expect(vendors.keys).toEqual(new Set());
     await page.getByRole('button', { name: 'OpenAI', exact: true }).click();
     await expect(page.getByRole('status').filter({ hasText: /OpenAI.*model/ })).toBeVisible();
@@ -41,7 +41,7 @@ test.describe('first start', () => {
         if (await again.isVisible()) await again.click({ timeout: 2_000 }); // it was too busy to respond in time
         await expect(page.getByText('Ollama answered')).toBeVisible({ timeout: 10_000 });
       }).toPass();
-      await page.getByRole('region', { name: 'Use this machine' }).getByRole('button', { name: /^Start with/ }).click();
+      await page.getByRole('region', { name: 'Use this computer' }).getByRole('button', { name: /^Start with/ }).click();
 
       const chat = new Conversation(page);
       await expect(chat.composer).toBeFocused();

@@ -186,7 +186,7 @@ test.describe('with a provider', () => {
 
     await command(page, 'Show the tree at full size');
     await keys.press('Home');
-    await keys.tabTo(page.getByRole('spinbutton', { name: /after turn/ }));
+    await keys.tabTo(page.getByRole('spinbutton', { name: /^Fork or roll back after/ }));
     await keys.type('1');
     await keys.activate(page.getByRole('button', { name: 'Roll back', exact: true }));
     await expect(keys.chat.turn(2)).toHaveCount(0);
@@ -238,9 +238,9 @@ test.describe('with a provider', () => {
     await keys.press('Control+f');
     await keys.press('Control+a');
     await keys.type('tulips');
-    await expect(page.getByRole('search', { name: 'Find in this conversation' })).toContainText('1 of 1');
+    await expect(page.getByRole('search', { name: 'Find in this session' })).toContainText('1 of 1');
     await keys.press('Enter', 'Escape');
-    await expect(page.getByRole('search', { name: 'Find in this conversation' })).toBeHidden();
+    await expect(page.getByRole('search', { name: 'Find in this session' })).toBeHidden();
 
     await keys.write('/recall Bertha');
     const pieces = page.getByRole('list', { name: 'Memories' });

@@ -92,11 +92,11 @@ test('the message field stays whole in a low window, with one question at a time
   const chat = new Conversation(page);
   await chat.askAndWait(1, 'Hello', 'It is noted.');
   await page.keyboard.press('Control+n');
-  await expect(page.getByRole('heading', { name: 'A new conversation' })).toBeVisible();
-  await expect(page.getByText('May earlier chats help here?')).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'A new session' })).toBeVisible();
+  await expect(page.getByText('May earlier sessions help here?')).toBeVisible();
   await pastePicture(chat.composer);
   await expect(page.getByText('Does unsure accept images?')).toBeVisible();
-  await expect(page.getByText('May earlier chats help here?')).toHaveCount(0); // it waits for the first answer
+  await expect(page.getByText('May earlier sessions help here?')).toHaveCount(0); // it waits for the first answer
 
   await chat.composer.fill('A pasted long line of text, number one.\n'.repeat(100));
   for (const height of [704, 480, 360]) {
@@ -107,7 +107,7 @@ test('the message field stays whole in a low window, with one question at a time
     expect(place.height, `conversation at ${height} px`).toBeGreaterThan(50);
   }
   await page.getByRole('button', { name: "I don't know" }).click();
-  await expect(page.getByText('May earlier chats help here?')).toBeVisible();
+  await expect(page.getByText('May earlier sessions help here?')).toBeVisible();
 });
 
 /** Pastes a picture as browsers do. */

@@ -128,13 +128,13 @@ test('known facts are listed with their source, corrected and removed; the scope
   await expect(chat.turn(1)).toBeVisible();
 
   await page.keyboard.press('Control+n');
-  await expect(page.getByText('May earlier chats help here?')).toBeVisible();
+  await expect(page.getByText('May earlier sessions help here?')).toBeVisible();
   await inspect(page, 'the question of the scope');
-  await page.getByRole('button', { name: 'All my chats' }).click();
-  await expect(page.getByText('May earlier chats help here?')).toBeHidden();
+  await page.getByRole('button', { name: 'All my sessions' }).click();
+  await expect(page.getByText('May earlier sessions help here?')).toBeHidden();
   expect(verb(home, 'config', 'show', '--json')).toMatch(/"key":"retrieval.scope","value":"all"/);
   await chat.askAndWait(1, 'Hello', 'It is noted.');
   await page.keyboard.press('Control+n');
   await expect(chat.composer).toBeFocused();
-  await expect(page.getByText('May earlier chats help here?')).toBeHidden();
+  await expect(page.getByText('May earlier sessions help here?')).toBeHidden();
 });

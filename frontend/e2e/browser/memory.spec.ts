@@ -17,7 +17,7 @@ test('an earlier message is found in Memory, opened, attached, and shown in the 
   await page.getByRole('tab', { name: 'Memory' }).click();
   const list = page.getByRole('list', { name: 'Memories' });
   await expect(list.getByRole('button', { name: /Bertha.*#1\b/ }).first()).toBeVisible();
-  await expect(page.getByText(/memor(y|ies), index up to date/)).toBeVisible();
+  await expect(page.getByText(/memor(y|ies) in all sessions, index up to date/)).toBeVisible();
 
   await page.getByRole('searchbox', { name: 'Search memory' }).fill('harbour crane');
   await page.keyboard.press('Enter');

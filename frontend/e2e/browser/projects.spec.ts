@@ -41,7 +41,7 @@ test('a project is created with instructions, facts and a folder, and its chats 
   await dialog.getByRole('textbox', { name: 'Folder' }).fill(folder);
   await page.keyboard.press('Enter');
   await expect(dialog.getByText(/: 1 new$/)).toBeVisible();
-  await expect(dialog.getByText('1 left out')).toBeVisible();
+  await expect(dialog.getByText('1 file left out')).toBeVisible();
   await inspect(page, 'the files of a project');
   await dialog.getByRole('button', { name: 'Save', exact: true }).click();
   await expect(dialog).toBeHidden();
@@ -50,7 +50,7 @@ test('a project is created with instructions, facts and a folder, and its chats 
   const list = page.getByRole('navigation', { name: 'Sessions' });
   await list.getByRole('button', { name: /^Bakery/ }).hover();
   await list.getByRole('button', { name: 'Actions for the folder Bakery' }).click();
-  await page.getByRole('menuitem', { name: 'New chat in this project' }).click();
+  await page.getByRole('menuitem', { name: 'New session in this project' }).click();
   const reach = page.getByRole('button', { name: /^Scope of memory/ });
   await expect(reach).toHaveAccessibleName('Scope of memory: This project. Change it');
   await expect(page.getByRole('button', { name: /^Project Bakery/ })).toBeVisible();
@@ -76,7 +76,7 @@ test('a project is created with instructions, facts and a folder, and its chats 
   // Changes in the folder are reported.
   rmSync(join(folder, 'rye.md'));
   await page.getByRole('button', { name: /^Project Bakery/ }).click();
-  await page.getByRole('menuitem', { name: 'Documents and folder…' }).click();
+  await page.getByRole('menuitem', { name: 'Files…' }).click();
   await dialog.getByRole('button', { name: 'Check now' }).click();
   await expect(dialog.getByText(/: 1 removed$/)).toBeVisible();
 

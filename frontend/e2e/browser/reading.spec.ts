@@ -67,10 +67,10 @@ test('long code is folded with its line count, unfolded by its button and by a s
 
   await page.keyboard.press('Control+f');
   await page.keyboard.type('the needle');
-  await expect(page.getByRole('search', { name: 'Find in this conversation' })).toContainText('1 of 1');
+  await expect(page.getByRole('search', { name: 'Find in this session' })).toContainText('1 of 1');
   await expect.poll(height).toBeGreaterThan(folded * 3);
   await page.keyboard.press('Escape');
-  await expect(page.getByRole('search', { name: 'Find in this conversation' })).toHaveCount(0);
+  await expect(page.getByRole('search', { name: 'Find in this session' })).toHaveCount(0);
 
   const wide = () => pre.evaluate((element) => element.scrollWidth > element.clientWidth);
   expect(await wide()).toBe(true);

@@ -32,7 +32,7 @@ test('10 000 turns: opens at its end, reaches any turn, finds text, and keeps li
   await expect(chat.turn(5_001)).toHaveCount(1);
 
   await page.keyboard.press('Control+f');
-  const find = page.getByRole('search', { name: 'Find in this conversation' });
+  const find = page.getByRole('search', { name: 'Find in this session' });
   await find.getByRole('textbox').fill('question 7777,');
   await expect(find.getByRole('status')).toHaveText('1 of 1');
   await expect(chat.turn(7_777)).toBeInViewport();
@@ -44,7 +44,8 @@ test('10 000 turns: opens at its end, reaches any turn, finds text, and keeps li
   await expect(chat.turn(7_777)).toBeInViewport();
   await expect(list).toBeFocused();
 
-  await list.focus();
+  await goTo(page, '#2');
+  await expect(chat.turn(2)).toBeFocused(); // as after a click on it
   await page.keyboard.press('End');
   await expect(chat.turn(10_000)).toBeInViewport();
   provider.answer('And on we go', 'As ever.');

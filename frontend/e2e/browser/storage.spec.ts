@@ -43,7 +43,7 @@ test('a permanently deleted session is no longer in any file, except its receipt
   await field.fill('delete');
   await page.keyboard.press('Enter');
   const receipt = page.getByRole('dialog', { name: 'The session was permanently deleted' });
-  await expect(receipt).toContainText('messages and answers');
+  await expect(receipt).toContainText('Messages and answers');
   await expect(receipt.getByRole('list', { name: 'Copies that were deleted too' })).toContainText('quillvane');
   await receipt.getByRole('button', { name: 'Done' }).click();
 
@@ -74,14 +74,14 @@ test('a deleted turn leaves an empty place with the date', async ({ home, provid
   await dialog.getByLabel('To delete it permanently, type “delete”').fill('delete');
   await page.keyboard.press('Enter');
   await page.getByRole('dialog', { name: 'The turn was permanently deleted' }).getByRole('button', { name: 'Done' }).click();
-  await expect(chat.turn(1)).toContainText(/Deleted on \d/);
+  await expect(chat.turn(1)).toContainText(/permanently deleted on \d/);
   await expect(chat.turn(1)).not.toContainText('[erased]');
   await expect(chat.answer(2)).toContainText('Nothing else.');
   expect(home.filesHolding('Ostrakine')).toEqual([]);
 
   await page.reload();
   await chat.ready();
-  await expect(chat.turn(1)).toContainText(/Deleted on \d/);
+  await expect(chat.turn(1)).toContainText(/permanently deleted on \d/);
 });
 
 test('sizes add up; a backup is made, verified and previewed before it is restored', async ({ home, provider, launch, page }) => {

@@ -31,7 +31,7 @@ test('a temporary chat is sent to the provider with its history, and saved in no
   await expect(page.getByRole('navigation', { name: /sessions/i }).getByText(secret)).toHaveCount(0);
 
   await page.keyboard.press('Control+n');
-  await expect(page.getByRole('dialog')).toContainText('It has 2 turns that were never saved to disk');
+  await expect(page.getByRole('dialog')).toContainText('Its 2 turns were never saved and are lost.');
   await page.getByRole('button', { name: 'Discard chat' }).click();
   await chat.ready();
   await expect(page.getByRole('article')).toHaveCount(0);

@@ -140,7 +140,7 @@ test('the global search covers sessions and branches, opens results at their tur
   await expect(field).toBeHidden();
 
   await page.keyboard.press('Control+f');
-  const find = page.getByRole('search', { name: 'Find in this conversation' });
+  const find = page.getByRole('search', { name: 'Find in this session' });
   await find.getByRole('textbox').fill('noted');
   await expect(find.getByRole('status')).toHaveText(/ of 3$/);
   expect(await painted(page)).toEqual(['noted', 'noted', 'noted']);
@@ -159,7 +159,7 @@ test('the global search covers sessions and branches, opens results at their tur
   await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
   await page.keyboard.press('Control+/');
   const sheet = page.getByRole('dialog', { name: 'Keys and commands' });
-  await expect(sheet).toContainText('Search all conversations');
+  await expect(sheet).toContainText('Search all sessions');
   await page.keyboard.press('Escape');
   await expect(sheet).toBeHidden();
 });

@@ -111,7 +111,7 @@ export const overlays: readonly Screen[] = [
   { name: 'find', show: async (page) => {
     await page.keyboard.press('Control+f');
     await page.keyboard.type('lag');
-    await expect(page.getByRole('search', { name: 'Find in this conversation' })).toContainText(/of/);
+    await expect(page.getByRole('search', { name: 'Find in this session' })).toContainText(/of/);
   } },
   { name: 'go-to', show: (page) => page.keyboard.press('Control+g') },
   { name: 'slash-commands', show: (page) => page.getByRole('textbox', { name: 'Your message' }).fill('/'), leave: clear },

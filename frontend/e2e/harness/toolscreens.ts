@@ -127,7 +127,7 @@ export const toolScreens: readonly Screen[] = [
   onPage('programs-token', 'Other programs', async (page) => {
     await page.getByPlaceholder('Name of the program').fill('editor');
     await page.getByRole('button', { name: 'Make token' }).click();
-    await expect(page.getByRole('dialog', { name: 'Token of editor' })).toBeVisible();
+    await expect(page.getByRole('dialog', { name: 'Token of “editor”' })).toBeVisible();
   }, twice),
   { name: 'model-picker', show: async (page) => { await page.getByRole('button', { name: /^Model and effort/ }).click(); await expect(page.getByRole('dialog', { name: 'Model and effort' })).toBeVisible(); } },
   { name: 'server-items', show: async (page) => { await command(page, 'Insert a prompt or attach a resource of a tool server'); await expect(page.getByRole('dialog', { name: 'Prompts and resources' })).toContainText('everything'); } },
@@ -140,6 +140,6 @@ export async function elicit(page: Page, provider: Provider): Promise<void> {
   await page.keyboard.press('Enter');
   await decideOn(page.getByRole('region', { name: /trigger-elicitation-request/ }), /^Allow once/);
   await expect(page.getByText('The tool server everything asks you something')).toBeVisible();
-  await page.getByRole('button', { name: 'Look', exact: true }).click();
-  await expect(page.getByRole('dialog', { name: 'everything asks' })).toBeVisible();
+  await page.getByRole('button', { name: 'Answer…', exact: true }).click();
+  await expect(page.getByRole('dialog', { name: 'The server “everything” asks' })).toBeVisible();
 }

@@ -68,7 +68,9 @@ test('writing: attachments, queue, editing, selection', async ({ home, provider,
   await expect(page.getByRole('button', { name: 'Attach as document' })).toBeVisible();
   await bothSizes(page, 'composer-long-paste');
   await chat.composer.fill('');
-  await chat.composer.fill('/nonsense that is no command'); // sent as it is: only a picture
+  await chat.composer.fill('/nonsense that is no command');
+  await chat.composer.press('Enter');
+  await expect(page.getByRole('button', { name: /as text/ })).toBeVisible();
   await bothSizes(page, 'composer-unknown-command');
   await chat.composer.fill('');
   await opened(page, 'field-menu', () => chat.composer.click({ button: 'right' }));

@@ -97,8 +97,8 @@ test('a project', async ({ home, provider, launch, page }, info) => {
     await page.keyboard.press('Escape');
   });
   await folderMenu();
-  await page.getByRole('menuitem', { name: 'New chat in this project' }).click();
-  await expect(page.getByRole('button', { name: /^Scope of memory/ })).toBeVisible();
+  await page.getByRole('menuitem', { name: 'New session in this project' }).click();
+  await expect(page.getByRole('button', { name: /^Scope of memory.*This project/ })).toBeVisible();
   await bothSizes(page, 'project-chat-new');
   await chat.askAndWait(1, 'How long does the sourdough of the rye bread rest?', noted);
   await opened(page, 'project-scope', () => page.getByRole('button', { name: /^Scope of memory/ }).click());
@@ -106,7 +106,7 @@ test('a project', async ({ home, provider, launch, page }, info) => {
   await bothSizes(page, 'project-xray');
   await opened(page, 'project-menu', () => page.getByRole('button', { name: /^Project Bakery/ }).click());
   await page.getByRole('button', { name: /^Project Bakery/ }).click();
-  await page.getByRole('menuitem', { name: 'Documents and folder…' }).click();
+  await page.getByRole('menuitem', { name: 'Files…' }).click();
   await dialog.getByRole('tab', { name: 'Settings' }).click();
   await dialog.getByRole('button', { name: 'Delete project…' }).click();
   await expect(page.getByRole('dialog', { name: 'Delete the project “Bakery” permanently' }).getByRole('textbox')).toBeVisible();
@@ -183,7 +183,7 @@ test('what the program knows', async ({ home, provider, launch, page }) => {
   await leave(page);
   await page.keyboard.press('Escape');
   await page.keyboard.press('Control+n');
-  await expect(page.getByText('May earlier chats help here?')).toBeVisible();
+  await expect(page.getByText('May earlier sessions help here?')).toBeVisible();
   await bothSizes(page, 'scope-question');
 });
 
@@ -198,7 +198,7 @@ test('the first minute', async ({ launch, page }) => {
     await bothSizes(page, 'first-start-server');
     await page.getByLabel('API key').fill(canaryKey);
     await page.getByRole('button', { name: 'Test the key' }).click();
-    await expect(page.getByText(/does not show its provider/)).toBeVisible();
+    await expect(page.getByText(/does not say which provider/)).toBeVisible();
     await bothSizes(page, 'first-start-key');
     await page.getByLabel('API key').fill('');
     await page.getByRole('button', { name: 'Start with llama3.2:3b' }).click();
@@ -386,7 +386,7 @@ test('a smaller model, a pressed shortcut, a working key, a renamed session', as
   await leave(page);
 
   await settingsPage(page, 'Keyboard');
-  await page.getByRole('button', { name: /^Keys of Search all conversations/ }).click();
+  await page.getByRole('button', { name: /^Keys of Search all sessions/ }).click();
   await expect(page.getByText('Press the keys…')).toBeVisible();
   await bothSizes(page, 'shortcut-recording');
   await page.keyboard.press('Control+j');

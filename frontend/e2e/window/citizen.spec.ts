@@ -29,7 +29,7 @@ test('closing hides the window in the tray; a turn is finished, committed and in
   await pastFirstStart(desktop);
   const idle = desk.item();
   expect(idle).toMatchObject({ title: 'ContextInfinity', width: 64, blank: false });
-  expect(idle.menu.map((line) => line.label)).toEqual(['Idle', 'Show ContextInfinity', 'New chat', 'New window', 'Quick ask', 'Pause background work', 'Check for unfinished work', 'Quit']);
+  expect(idle.menu.map((line) => line.label)).toEqual(['Idle', 'Show ContextInfinity', 'New session', 'New window', 'Quick ask', 'Pause background work', 'Check for unfinished work', 'Quit']);
   await say(desktop, question);
   await until('the answer begins', async () => (await said(desktop)).includes('Sentence 1 of'));
 
@@ -69,7 +69,7 @@ test('the menu shows the window, starts a chat, pauses, checks for unfinished wo
   await say(desktop, question);
   await until('a turn', async () => (await said(desktop)).includes('Here.'));
   await desktop.hide();
-  desk.click('New chat');
+  desk.click('New session');
   await waitForWindow(desktop.pid);
   await until('an empty conversation is open', async () => !(await said(desktop)).includes('Here.'));
 

@@ -25,7 +25,7 @@ test('the window uses the language of the system, and a change takes effect at o
   await start(german);
   expect([await language(german), await placeOf(german)]).toEqual(['de', 'Ihre Nachricht']);
   await until('the icon', () => reports(panel).some((line) => line.registered));
-  expect(desk.item().menu.map((line) => line.label)).toEqual(['Untätig', 'ContextInfinity anzeigen', 'Neuer Chat', 'Neues Fenster', 'Schnellfrage', 'Hintergrundarbeit anhalten', 'Nach unerledigter Arbeit suchen', 'Beenden']);
+  expect(desk.item().menu.map((line) => line.label)).toEqual(['Untätig', 'ContextInfinity anzeigen', 'Neue Sitzung', 'Neues Fenster', 'Schnellfrage', 'Hintergrundarbeit anhalten', 'Nach unerledigter Arbeit suchen', 'Beenden']);
 
   await run(german, `const field = document.querySelector(arguments[0]); field.focus(); document.execCommand('insertText', false, 'Half a message')`, message);
   await run(german, `window.dispatchEvent(new KeyboardEvent('keydown', { key: ',', ctrlKey: true }))`);

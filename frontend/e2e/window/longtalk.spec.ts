@@ -63,7 +63,7 @@ async function checkPanels({ desktop }: Room): Promise<void> {
   const expected: [string, RegExp][] = [
     ['Branches', new RegExp(`#1 to #${turns} `)],
     ['Pending', /Nothing pending/],
-    ['Memory', /\b\d{2,3} memories, index up to date/],
+    ['Memory', /\b\d{2,3} memories in all sessions, index up to date/],
     ['X-ray', /[\d ]+ tokens of [\d ]+ working set, \d+ % /],
     ['State', new RegExp(`Head #${turns} `)],
     ['Activity', new RegExp(`0 running, 0 waiting, 0 failed.*#${turns} [\\d ]+`)],

@@ -63,7 +63,7 @@ test('a project with keyboard and mouse, in the real window: its dialog, a docum
 
     // A chat in it; its memory scope, with mouse and keyboard.
     await click(room, await named(room, 'nav [aria-label^="Actions for the folder"], aside [aria-label^="Actions for the folder"]', 'Actions for the folder Bakery'));
-    await click(room, await named(room, '[role="menuitem"]', 'New chat in this project'));
+    await click(room, await named(room, '[role="menuitem"]', 'New session in this project'));
     const reach = () => page.run<string>(`return document.querySelector('button.scope')?.getAttribute('aria-label') ?? ''`);
     await until('the project\'s memory', async () => (await reach()).includes('This project'));
     await click(room, 'button.scope');

@@ -45,7 +45,7 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
     try {
       await talkLong(room);
       await tab('Memory');
-      await until('everything is indexed', async () => new RegExp(`${turns * 2} memories, index up to date`).test(await shown()));
+      await until('everything is indexed', async () => new RegExp(`${turns * 2} memories in all sessions, index up to date`).test(await shown()));
       for (const row of await rows('.card')) expect(row).toMatch(/^(?:What do we have to watch|About [^*]+, step \d+:|That is all)[\s\S]*\n(?:you|the model) · #\d+ · \d\d:\d\d/);
 
       await page.type(search, 'the lag at the start of the hour');
@@ -62,7 +62,7 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
         new MutationObserver(() => { if (!document.querySelector('${panel} .card[data-open]') || document.querySelector('${panel} .skeleton')) window.gone++; }).observe(document.querySelector('${panel}'), { childList: true, subtree: true })`);
       await say(room.desktop, 'And now?');
       await until('the answer', async () => (await page.text()).includes('Now nothing.'));
-      await until('the turn is searchable', async () => new RegExp(`${turns * 2 + 2} memories, index up to date`).test(await shown()));
+      await until('the turn is searchable', async () => new RegExp(`${turns * 2 + 2} memories in all sessions, index up to date`).test(await shown()));
       expect([await page.run('return window.gone'), await page.run(`return document.querySelector('${search}').value`)]).toEqual([0, 'the lag at the start of the hour']);
 
       // With the keyboard on the open card, and with the mouse on another.

@@ -134,14 +134,14 @@ describe('actions on a run', () => {
   async function selected(name: RegExp) {
     const mounted = await open();
     await mounted.user.click(node(name));
-    await within(card()).findByText(/^“?Ends|Ends/);
+    await within(card()).findByText(/^Its answer/);
     return mounted;
   }
   const press = (user: ReturnType<typeof userEvent.setup>, name: string | RegExp) => user.click(within(card()).getByRole('button', { name }));
 
   test('forks under a name, after its last turn or another', async () => {
     const { app, backend, user } = await selected(/^#36 to #82/);
-    await user.type(within(card()).getByRole('spinbutton', { name: /after turn/ }), '40');
+    await user.type(within(card()).getByRole('spinbutton', { name: /^Fork or roll back after/ }), '40');
     await waitFor(() => expect(calls(backend, 'sessions.turns').at(-1)?.slice(1)).toEqual([40, 40]));
     await press(user, 'Fork');
     expect(await screen.findByRole('dialog', { name: 'New branch after #40' })).toBeInTheDocument();

@@ -34,7 +34,7 @@ describe('a key', () => {
     const { called, begun, user } = await open();
     await user.click(screen.getByLabelText('API key'));
     await user.paste('sk-ant-bad');
-    expect(await screen.findByText(/refused this key/)).toBeInTheDocument();
+    expect((await screen.findByText(/refused this key/)).closest('[role="status"]')).toHaveAttribute('data-tone', 'danger');
     expect(screen.queryByRole('button', { name: /Start with sonnet/ })).not.toBeInTheDocument();
     await user.click(screen.getByRole('button', { name: 'Start with recall' }));
     await begun();
@@ -45,7 +45,8 @@ describe('a key', () => {
     const { called, begun, user } = await open();
     await user.click(screen.getByLabelText('API key'));
     await user.paste('sk-anybody');
-    expect(await screen.findByText(/does not show its provider/)).toBeInTheDocument();
+    const question = await screen.findByText(/does not say which provider/);
+    expect(question.closest('[role="status"]')).not.toHaveAttribute('data-tone'); // a question, not an error
     expect(screen.queryByRole('button', { name: /Start with gpt/ })).not.toBeInTheDocument();
     expect(screen.queryByRole('button', { name: 'Test again' })).not.toBeInTheDocument();
     expect(called('settings.setKey')).toEqual([]);
@@ -167,7 +168,7 @@ describe('an already configured model', () => {
   });
 });
 
-describe('this machine', () => {
+describe('this computer', () => {
   test('a server found here is configured with its model and used', async () => {
     const { called, begun, user } = await open();
     await user.selectOptions(await screen.findByLabelText('Local model'), 'llama3.3:70b');
@@ -199,7 +200,7 @@ describe('the primary button', () => {
     backend.program.setKey('anthropic', 'sk-ant-there');
   };
   test.each([
-    ['a server on this machine', {}, undefined, 'Start with qwen3:8b'],
+    ['a server on this computer', {}, undefined, 'Start with qwen3:8b'],
     ['a server before a key that is kept', {}, prepareKey, 'Start with qwen3:8b'],
     ['a key that is kept', { localServers: [] }, prepareKey, 'Test the key'],
     ['recall where there is neither', { localServers: [] }, undefined, 'Start with recall'],
@@ -252,7 +253,7 @@ test('a lost database: an empty history is created after confirmation, and the f
   expect(screen.getByRole('alert')).toHaveTextContent('Put the file back and try again, restore a backup, or start fresh');
   const started = () => backend.calls.filter((call) => call.name === 'storage.startFresh').length;
   await userEvent.click(screen.getByRole('button', { name: 'Start fresh…' }));
-  expect(screen.getByRole('dialog')).toHaveTextContent(/moved to a separate folder inside the data folder. Nothing is deleted/);
+  expect(screen.getByRole('dialog')).toHaveTextContent(/moved to a separate folder inside the data directory. Nothing is deleted/);
   await userEvent.click(screen.getByRole('button', { name: 'Cancel' }));
   expect([started(), screen.queryByRole('dialog')]).toEqual([0, null]);
   await userEvent.click(screen.getByRole('button', { name: 'Start fresh…' }));
@@ -279,6 +280,23 @@ test('a damaged log: unreadable changes are dropped after confirmation, and the 
   expect(await screen.findByText('/home/ada/.local/share/contextinfinity/replaced/20261122-120000')).toBeVisible();
   await userEvent.click(screen.getByRole('button', { name: 'Restart' }));
   expect([dropped(), backend.disk.pending]).toEqual([1, 'reopen']);
+});
+
+test('what is safe is said once, and the first button does what is advised', async () => {
+  const error = { code: 'corrupt', op: 'store.open', message: 'The database /data/main.db cannot be opened.', hint: 'nothing was overwritten; keep a copy of the file' } as const;
+  const { backend } = await mountWith(FatalError, () => ({ error }), { data: 'fatal' });
+  const filled = () => screen.getAllByRole('button').filter((button) => button.dataset['kind'] === 'primary').map((button) => button.textContent?.trim());
+  await waitFor(() => expect(filled()).toEqual(['Restore a backup…']));
+  expect(screen.getByRole('alert').textContent?.match(/overwritten/g)).toHaveLength(1);
+  await userEvent.click(screen.getByRole('button', { name: 'Show in folder' }));
+  expect(backend.files.revealed).toEqual(['/home/ada/.local/share/contextinfinity']);
+});
+
+test('without a usable backup the first button tries again', async () => {
+  await mountWith(FatalError, (app) => ({ error: app.startup.fatal! }), { data: 'fatal' }, ({ disk }) => (disk.backups = []));
+  expect(await screen.findByText(/There is no backup in the data directory/)).toBeVisible();
+  expect(screen.getByRole('button', { name: 'Try again' }).dataset['kind']).toBe('primary');
+  expect(screen.getByRole('button', { name: 'Restore a backup…' }).dataset['kind']).toBe('plain');
 });
 
 test('the newest usable backups are listed, each with a button to restore it', async () => {

@@ -50,6 +50,9 @@ export function historyWords(pending: number, turns: number, summarised: number)
   return pending === 0 ? t('header.allSummarised') : t('header.toSummarise', { count: pending });
 }
 
+/** Whether the newest answer is final, and so in the database. */
+export const isFinal = (phase: string): boolean => answers[phase] === 'header.saved';
+
 /** Whether that phase means work in progress. */
 export function phaseRuns(phase: string, outcome: string): boolean {
   return phase === 'Accepted' || phase === 'ContextPrepared' || (phase === 'Responding' && !['incomplete', 'unsaved', 'waiting'].includes(outcome));
@@ -66,9 +69,9 @@ export function streamBytes(durable: number, displayed: number): string {
   return t('header.streamBytes', { durable, displayed });
 }
 
-/** "935 B", or the part on disk while more is shown. */
-export function savedBytes(durable: number, displayed: number): string {
-  if (displayed === 0) return t('header.nothingYet');
+/** "935 B", or the part on disk while more is shown. An answer that is saved without a stream was imported or copied. */
+export function savedBytes(durable: number, displayed: number, saved = false): string {
+  if (displayed === 0) return saved ? t('header.streamAll') : t('header.nothingYet');
   return durable >= displayed ? sized(durable) : t('header.bytesOf', { durable, displayed });
 }
 
@@ -82,11 +85,12 @@ export function streamTerm(state: StreamState): string {
   return t(streamStates[state]);
 }
 
-/** The bar's state: everything is saved, or a part is only shown so far. */
-export function savedWord(state: StreamState): string {
+/** The bar's state: everything is saved, or a part, or nothing so far. */
+export function savedWord(state: StreamState, durable: number): string {
   if (state === 'idle') return '';
   if (state === 'waiting') return streamTerm(state);
-  return t(state === 'durable' ? 'header.streamSaved' : 'header.streamSaving');
+  if (state === 'durable') return t('header.streamSaved');
+  return t(durable > 0 ? 'header.streamSaving' : 'header.streamUnsaved');
 }
 
 export function streamWord(durable: number, displayed: number, live: boolean): StreamState {
@@ -95,8 +99,8 @@ export function streamWord(durable: number, displayed: number, live: boolean): S
 }
 
 /** live: it is still streaming, so the rest follows automatically. */
-export function streamTitle(durable: number, displayed: number, live: boolean): string {
-  if (displayed === 0) return t(live ? 'header.waitingTitle' : 'header.idleTitle');
+export function streamTitle(durable: number, displayed: number, live: boolean, saved = false): string {
+  if (displayed === 0) return t(live ? 'header.waitingTitle' : saved ? 'header.importedTitle' : 'header.idleTitle');
   const bytes = streamBytes(durable, displayed);
   if (displayed <= durable) return t('header.durableTitle', { bytes, displayed });
   return t(live ? 'header.behindTitle' : 'header.unsavedTitle', { bytes, durable, behind: displayed - durable });

@@ -66,6 +66,19 @@ describe('Pending', () => {
     expect(within(cards[1]!).getByText('It waits for #149')).toBeInTheDocument();
   });
 
+  test('says what the next context does with a turn, and names its job', async () => {
+    const fates = [{ inContext: true, leftOut: false }, { inContext: false, leftOut: true }, { inContext: false, leftOut: false }];
+    await open('pending', ({ inspect, world }) => {
+      inspect.pending = async () =>
+        fates.map((fate, i) => ({ ...fate, turnId: `p${i}`, seq: 149 + i, title: 'Pending', tokens: 90, reason: 'It waits', waitsFor: '', job: world.jobs[0]!, createdAt: world.epoch }));
+    });
+    const [full, out, unknown] = await screen.findAllByRole('article');
+    expect(full).toHaveTextContent(/Job ?Summarise turn 1 .*Next context In full/);
+    expect(out).toHaveTextContent('it does not fit');
+    expect(unknown).toHaveTextContent('Not known: the next context cannot be assembled');
+    expect(unknown).not.toHaveTextContent('it does not fit');
+  });
+
   test('Commit now empties it, and the empty panel explains itself', async () => {
     const { app, backend, user } = await open('pending');
     await user.click(await screen.findByRole('button', { name: 'Commit now' }));
@@ -242,9 +255,9 @@ describe('State: how it was made', () => {
     expect(await screen.findByRole('button', { name: 'Summary of turns 1 to 44' })).toBeInTheDocument();
     await user.click(screen.getByRole('button', { name: 'Go to turn 91' }));
     await waitFor(() => expect(app.conversation.turns.find((turn) => turn.id === app.conversation.intent.turnId)?.seq).toBe(91));
-    await user.click(screen.getByRole('button', { name: 'Make now' }));
-    await waitFor(() => expect(screen.getByRole('button', { name: 'Make all' })).toBeEnabled());
-    await user.click(screen.getByRole('button', { name: 'Make all' }));
+    await user.click(screen.getByRole('button', { name: 'Summarise now' }));
+    await waitFor(() => expect(screen.getByRole('button', { name: 'Summarise all' })).toBeEnabled());
+    await user.click(screen.getByRole('button', { name: 'Summarise all' }));
     expect(called(backend, 'inspect.summarize')).toEqual([[app.conversation.branchId, false], [app.conversation.branchId, true]]);
   });
 });
@@ -252,7 +265,8 @@ describe('State: how it was made', () => {
 describe('Activity', () => {
   test('a failed job is retried', async () => {
     const { backend, user } = await open('activity');
-    await user.click(await screen.findByRole('button', { name: /Retry index_turn of turn 144/ }));
+    expect(await screen.findByText('Last error: database or disk is full')).toBeVisible();
+    await user.click(screen.getByRole('button', { name: /Retry “Index turn” for turn 144/ }));
     expect(called(backend, 'inspect.retryJob')).toHaveLength(1);
     await waitFor(() => expect(screen.queryByText('database or disk is full')).not.toBeInTheDocument());
   });

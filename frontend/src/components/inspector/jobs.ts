@@ -6,7 +6,7 @@ export const maxAttempts = 8;
 
 const names: Record<string, PlainKey> = { summarize_turn: 'inspector.jobSummarizeTurn', index_turn: 'inspector.jobIndexTurn', summarize_range: 'inspector.jobSummarizeRange' };
 
-/** What a job does; in English its name in the log and on the command line. */
+/** What a job does. The log and the command line show its type. */
 export const jobName = ({ type }: Pick<JobView, 'type'>): string => (names[type] ? t(names[type]) : type);
 
 type Tone = 'plain' | 'ok' | 'warn' | 'danger' | 'accent';

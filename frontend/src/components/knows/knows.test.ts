@@ -117,15 +117,15 @@ describe('the scope of memory', () => {
   it('is asked once, before the first message of a conversation, if there are other conversations', async () => {
     const { app, backend, calls, user } = await opened();
     mountIn(app, ComposerNotices, {});
-    expect(screen.queryByText('May earlier chats help here?')).toBeNull();
+    expect(screen.queryByText('May earlier sessions help here?')).toBeNull();
     await app.navigation.newSession();
-    expect(await screen.findByText('May earlier chats help here?')).toBeVisible();
-    await user.click(screen.getByRole('button', { name: 'All my chats' }));
-    await waitFor(() => expect(screen.queryByText('May earlier chats help here?')).toBeNull());
+    expect(await screen.findByText('May earlier sessions help here?')).toBeVisible();
+    await user.click(screen.getByRole('button', { name: 'All my sessions' }));
+    await waitFor(() => expect(screen.queryByText('May earlier sessions help here?')).toBeNull());
     expect(calls('settings.set')).toEqual([['retrieval.scope', 'all']]);
     await backend.sessions.create('another');
     await app.navigation.newSession();
-    expect(screen.queryByText('May earlier chats help here?')).toBeNull();
+    expect(screen.queryByText('May earlier sessions help here?')).toBeNull();
   });
 
   it('is asked after the settings changed, and not asked while recall answers, which sends nothing', async () => {
@@ -134,10 +134,10 @@ describe('the scope of memory', () => {
     await backend.settings.set('retrieval.scope', 'all');
     await app.navigation.newSession();
     await waitFor(() => expect(calls('settings.settings').length).toBeGreaterThan(0));
-    expect(screen.queryByText('May earlier chats help here?')).toBeNull();
+    expect(screen.queryByText('May earlier sessions help here?')).toBeNull();
     await backend.settings.reset('retrieval.scope');
-    expect(await screen.findByText('May earlier chats help here?')).toBeVisible();
+    expect(await screen.findByText('May earlier sessions help here?')).toBeVisible();
     await backend.chat.setModel(app.conversation.sessionId, 'recall');
-    await waitFor(() => expect(screen.queryByText('May earlier chats help here?')).toBeNull());
+    await waitFor(() => expect(screen.queryByText('May earlier sessions help here?')).toBeNull());
   });
 });

@@ -374,11 +374,11 @@ describe('texts', () => {
 
   test.each([
     [status({}), 'Nothing is indexed yet'],
-    [status({ units: 12_840, spaces: [local] }), '12\u202f840 memories, index up to date'],
-    [status({ units: 1 }), '1 memory, searched by words only'],
-    [status({ units: 12_840, spaces: [{ ...local, done: 12_830 }] }), '12\u202f840 memories, 10 being indexed'],
-    [status({ units: 5, spaces: [local, { ...local, embedder: 'ollama/nomic/768/v2', state: 'building' }] }), '5 memories, indexing with nomic (ollama)'],
-    [status({ on: false, units: 5, spaces: [local] }), '5 memories, index up to date. Memory is off: nothing is recalled into prompts'],
+    [status({ units: 12_840, spaces: [local] }), '12\u202f840 memories in all sessions, index up to date'],
+    [status({ units: 1 }), '1 memory in all sessions, searched by words only'],
+    [status({ units: 12_840, spaces: [{ ...local, done: 12_830 }] }), '12\u202f840 memories in all sessions, 10 being indexed'],
+    [status({ units: 5, spaces: [local, { ...local, embedder: 'ollama/nomic/768/v2', state: 'building' }] }), '5 memories in all sessions, indexing with nomic (ollama)'],
+    [status({ on: false, units: 5, spaces: [local] }), '5 memories in all sessions, index up to date. Memory is off: nothing is recalled into prompts'],
   ])('of the index %#', (index, words) => expect(indexWords(index)).toBe(words));
 
   test('a share is 100 % only when everything is done', () => {

@@ -103,7 +103,7 @@ export function spaceShare(space: Pick<IndexSpace, 'done' | 'total'>): number {
   return space.total > 0 ? Math.floor((space.done / space.total) * 100) : 100;
 }
 
-/** "164 memories, index up to date". */
+/** "164 memories in all sessions, index up to date": the index does not depend on the selected scope. */
 export function indexWords(status: IndexStatus): string {
   return status.on ? amountIndexed(status) : `${amountIndexed(status)}. ${t('memory.memoryOff')}`;
 }

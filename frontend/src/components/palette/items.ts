@@ -46,9 +46,9 @@ export function sectionsOf(items: readonly Item[], typed: string, recent: readon
   if (query === '') return unasked(offered, commandsOnly ? [] : recent, commandsOnly);
   const scored = offered.flatMap((item) => {
     const fit = fitOf(item, query);
-    return fit ? [{ item: { ...item, marks: fit.marks }, score: fit.score + (recent.includes(item.id) ? recently : 0) }] : [];
+    return fit ? [{ item: { ...item, marks: fit.marks }, named: hasWord(item.title, query), score: fit.score + (recent.includes(item.id) ? recently : 0) }] : [];
   });
-  scored.sort((a, b) => b.score - a.score || Number(Boolean(a.item.disabledReason)) - Number(Boolean(b.item.disabledReason)));
+  scored.sort((a, b) => Number(b.named) - Number(a.named) || b.score - a.score || Number(Boolean(a.item.disabledReason)) - Number(Boolean(b.item.disabledReason)));
   const kinds = [...new Set(scored.map(({ item }) => item.kind))].sort((a, b) => Number(a === 'search') - Number(b === 'search'));
   return kinds.map((kind) => ({ title: t(`palette.${kind}`), items: scored.filter(({ item }) => item.kind === kind).slice(0, most[kind]).map(({ item }) => item) }));
 }
@@ -62,6 +62,11 @@ function unasked(items: readonly Item[], recent: readonly string[], all: boolean
     { title: t('palette.recent'), items: lately.map(plain) },
     ...kinds.map((kind) => ({ title: t(`palette.${kind}`), items: rest.filter((item) => item.kind === kind).slice(0, all || kind === 'command' ? undefined : most[kind]).map(plain) })),
   ].filter((section) => section.items.length > 0);
+}
+
+/** Whether a word of the title begins with the text: the user sees why such an item is offered. */
+function hasWord(title: string, query: string): boolean {
+  return ` ${title.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ')}`.includes(` ${query.toLowerCase()}`);
 }
 
 function fitOf(item: Item, query: string): { score: number; marks: Span[] } | null {

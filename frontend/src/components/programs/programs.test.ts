@@ -2,8 +2,10 @@ import { screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, test } from 'vitest';
 import type { FakeOptions } from '$lib/backend/fake';
+import type { ProgramClientView } from '$lib/backend/types';
 import Settings from '../settings/Settings.svelte';
 import { mountWith } from '$shared/testing/harness';
+import { sees } from './words';
 
 async function open(options: Partial<FakeOptions> = {}, prepare?: Parameters<typeof mountWith>[3]) {
   const mounted = await mountWith(Settings, (app) => {
@@ -25,6 +27,12 @@ describe('programs', () => {
     await user.click(within(zed).getByRole('radio', { name: 'All sessions' }));
     expect(await within(zed).findByText('sees all sessions')).toBeInTheDocument();
     expect(called('allow')).toEqual([[{ name: 'Zed', scope: 'all', remember: false, sessions: [], folders: [] }]]);
+  });
+
+  test('one that never connected has no access yet, but asks for nothing', () => {
+    const client: ProgramClientView = { name: 'Zed', scope: 'asked', sessions: [], folders: [], remember: false, claims: '', tokenAt: 1, createdAt: 1, seenAt: 0, notes: '' };
+    expect(sees(client)).toEqual({ words: 'no access yet', tone: 'plain' });
+    expect(sees({ ...client, seenAt: 2 })).toEqual({ words: 'asks for access', tone: 'warn' });
   });
 
   test('chosen sessions are added and removed', async () => {
@@ -98,9 +106,9 @@ describe('connecting', () => {
     const { called, user } = await open();
     await user.type(await screen.findByRole('textbox', { name: 'Token' }), 'Editor');
     await user.click(screen.getByRole('button', { name: 'Make token' }));
-    const dialog = await screen.findByRole('dialog', { name: 'Token of Editor' });
+    const dialog = await screen.findByRole('dialog', { name: 'Token of “Editor”' });
     const token = within(dialog).getByLabelText('Token').textContent;
-    expect(within(dialog).getByLabelText('Lines with the token')).toHaveTextContent(`Bearer ${token}`);
+    expect(within(dialog).getByLabelText('Configuration with the token')).toHaveTextContent(`Bearer ${token}`);
     await user.click(within(dialog).getByRole('button', { name: 'Done' }));
     expect(document.body).not.toHaveTextContent(token);
     await user.click(within(await row('Editor')).getByRole('button', { name: 'Revoke the token of Editor' }));

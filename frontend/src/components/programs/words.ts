@@ -4,8 +4,8 @@ import { t, type PlainKey } from '$lib/words/words.svelte';
 /** The scope of a program in one word. */
 export function sees(client: ProgramClientView): { words: string; tone: 'plain' | 'ok' | 'warn' } {
   switch (client.scope) {
-    case 'asked':
-      return { words: t('programs.asks'), tone: 'warn' };
+    case 'asked': // one that has only a token has not asked for anything yet
+      return client.seenAt ? { words: t('programs.asks'), tone: 'warn' } : { words: t('programs.noAccessYet'), tone: 'plain' };
     case 'all':
       return { words: t('programs.seesAll'), tone: 'ok' };
     case 'chosen': {

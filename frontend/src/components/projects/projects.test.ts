@@ -62,7 +62,7 @@ describe('a project', () => {
     await user.selectOptions(within(dialog).getByRole('combobox', { name: 'Model' }), 'local');
     await user.click(await within(dialog).findByRole('radio', { name: 'Only these' }));
     expect(within(dialog).getByText('No tool is chosen, so all are offered.')).toBeVisible();
-    await user.click(within(dialog).getAllByRole('checkbox', { name: /^All of / })[0]!);
+    await user.click(within(dialog).getAllByRole('checkbox', { name: /^All tools of / })[0]!);
     await user.click(within(dialog).getByRole('tab', { name: /Pinned facts/ }));
     await user.click(within(dialog).getByRole('button', { name: 'Add a fact' }));
     await waitFor(() => expect(within(dialog).getByRole('textbox', { name: 'Pinned fact 1' })).toHaveFocus());
@@ -113,7 +113,7 @@ describe('a project', () => {
     await user.clear(within(dialog).getByRole('textbox', { name: 'Folder' }));
     await user.type(within(dialog).getByRole('textbox', { name: 'Folder' }), '/srv/bakery{Enter}');
     expect(await within(dialog).findByText(/3 new$/)).toBeVisible();
-    expect(within(dialog).getByText('1 left out')).toBeVisible();
+    expect(within(dialog).getByText('1 file left out')).toBeVisible();
     await user.click(within(dialog).getByRole('button', { name: 'Check now' }));
     expect(calls('projects.rescan')).toEqual([[id]]);
     await user.click(within(dialog).getByRole('button', { name: 'Stop watching…' }));
@@ -160,8 +160,8 @@ describe('a project', () => {
   });
 });
 
-describe('chats of a project', () => {
-  it('are listed below it; an empty project is listed too, and new chats start in it', async () => {
+describe('sessions of a project', () => {
+  it('are listed below it; an empty project is listed too, and new sessions start in it', async () => {
     const { app, backend, calls, user } = await opened();
     await backend.projects.create('Bakery');
     await app.projects.load();
@@ -171,9 +171,9 @@ describe('chats of a project', () => {
     await user.click(screen.getByRole('button', { name: 'Actions for the folder Bakery' }));
     expect(within(screen.getByRole('menu')).queryByRole('menuitem', { name: /Archive/ })).toBeNull();
     app.arranging.collapse('Bakery', true);
-    await user.click(screen.getByRole('menuitem', { name: 'New chat in this project' }));
+    await user.click(screen.getByRole('menuitem', { name: 'New session in this project' }));
     await waitFor(() => expect(app.conversation.session?.folder).toBe('Bakery'));
-    expect(app.arranging.collapsed.has('Bakery')).toBe(false); // the new chat is in sight
+    expect(app.arranging.collapsed.has('Bakery')).toBe(false); // the new session is in sight
     // An empty chat is only reused in its own folder.
     await app.navigation.newSessionIn('Bakery');
     expect(calls('projects.startSession')).toEqual([['Bakery']]);
@@ -206,24 +206,24 @@ describe('chats of a project', () => {
     const { app, row, user } = await inProject();
     mountIn(app, Header, {});
     await user.click(screen.getByRole('button', { name: /^Project Bakery/ }));
-    await user.click(screen.getByRole('menuitem', { name: 'Documents and folder…' }));
+    await user.click(screen.getByRole('menuitem', { name: 'Files…' }));
     expect(app.projects.open).toMatchObject({ part: 'files' });
     app.projects.close();
     await user.click(screen.getByRole('button', { name: /^Project Bakery/ }));
-    await user.click(screen.getByRole('menuitem', { name: 'Take this chat out of the project' }));
+    await user.click(screen.getByRole('menuitem', { name: 'Take this session out of the project' }));
     await waitFor(() => expect(app.sessions.find(row.id)?.folder).toBe(''));
     await waitFor(() => expect(screen.queryByRole('button', { name: /^Project Bakery/ })).toBeNull());
   });
 });
 
 describe('the scope of memory', () => {
-  it('is changed beside the message field, for this chat, and reset to the default', async () => {
+  it('is changed beside the message field, for this session, and reset to the default', async () => {
     const { app, calls, row, user } = await inProject();
     mountIn(app, ComposerBar, { onattach: () => undefined });
     await user.click(screen.getByRole('button', { name: 'Scope of memory: This project. Change it' }));
     expect(screen.getByRole('menuitemradio', { checked: true })).toHaveTextContent('This project');
-    await user.click(screen.getByRole('menuitemradio', { name: /^All chats/ }));
-    await waitFor(() => expect(screen.getByRole('button', { name: 'Scope of memory: All chats. Change it' })).toHaveFocus());
+    await user.click(screen.getByRole('menuitemradio', { name: /^All sessions/ }));
+    await waitFor(() => expect(screen.getByRole('button', { name: 'Scope of memory: All sessions. Change it' })).toHaveFocus());
     await user.keyboard('{Enter}');
     await user.click(screen.getByRole('menuitem', { name: /^Default/ }));
     expect(await screen.findByRole('button', { name: 'Scope of memory: This project. Change it' })).toBeVisible();
@@ -236,26 +236,26 @@ describe('the scope of memory', () => {
     mountIn(app, ComposerBar, { onattach: () => undefined });
     await user.click(screen.getByRole('button', { name: 'Scope of memory: This branch. Change it' }));
     expect(screen.getAllByRole('menuitemradio').map((item) => item.textContent?.includes('project'))).toEqual([false, false, false]);
-    await user.click(screen.getByRole('menuitemradio', { name: /^This chat/ }));
+    await user.click(screen.getByRole('menuitemradio', { name: /^This session/ }));
     await waitFor(() => expect(app.toasts.list.some(({ text }) => text.includes('The disk is full.'))).toBe(true));
   });
 
-  it('is all chats with recall until it is chosen, because nothing is sent', async () => {
+  it('is all sessions with recall until it is chosen, because nothing is sent', async () => {
     const { app, backend, row, user } = await opened();
     await backend.chat.setModel(row.id, 'recall');
     mountIn(app, ComposerBar, { onattach: () => undefined });
-    await user.click(await screen.findByRole('button', { name: 'Scope of memory: All chats. Change it' }));
+    await user.click(await screen.findByRole('button', { name: 'Scope of memory: All sessions. Change it' }));
     await user.click(screen.getByRole('menuitemradio', { name: /^This branch/ }));
     await user.click(await screen.findByRole('button', { name: 'Scope of memory: This branch. Change it' }));
-    expect(screen.getByRole('menuitem', { name: /^Default/ })).toHaveTextContent('All chats, unless the settings say otherwise');
+    expect(screen.getByRole('menuitem', { name: /^Default/ })).toHaveTextContent('All sessions, unless the settings say otherwise');
   });
 
   it('is that of the model chosen for the next message, and of the session again afterwards', async () => {
     const { app, user } = await opened();
     mountIn(app, ComposerBar, { onattach: () => undefined });
     app.composer.useOnce({ model: 'recall', effort: '' });
-    await user.click(await screen.findByRole('button', { name: 'Scope of memory: All chats. Change it' }));
-    expect(screen.getByRole('menuitemradio', { checked: true })).toHaveTextContent('All chats');
+    await user.click(await screen.findByRole('button', { name: 'Scope of memory: All sessions. Change it' }));
+    expect(screen.getByRole('menuitemradio', { checked: true })).toHaveTextContent('All sessions');
     await user.keyboard('{Escape}');
     app.composer.useOnce(null);
     expect(await screen.findByRole('button', { name: 'Scope of memory: This branch. Change it' })).toBeVisible();
@@ -280,7 +280,7 @@ describe('the scope of memory', () => {
     await waitFor(() => expect(app.memory.filter.scope).toBe('lineage'));
   });
 
-  it('can be the project when it is asked, and "this chat" then applies in the project too', async () => {
+  it('can be the project when it is asked, and "only this branch" then applies in the project too', async () => {
     const { app, backend, calls, user } = await inProject();
     mountIn(app, ScopeQuestion, {});
     await app.navigation.newSessionIn('Bakery');

@@ -27,7 +27,7 @@ describe('the global search', () => {
   it('searches while the user types, groups results, and the field announces the active row', async () => {
     const { field, chosen, user } = await panel();
     expect(field).toHaveFocus();
-    expect(screen.getByText('Search all your conversations')).toBeVisible();
+    expect(screen.getByText('Search all your sessions')).toBeVisible();
     await user.type(field, '"orders sche');
     const found = await screen.findByRole('group', { name: 'Orders to Postgres' });
     expect(within(found).getAllByRole('option')).toHaveLength(7);

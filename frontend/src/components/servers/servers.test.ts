@@ -134,7 +134,7 @@ describe('the page of tool servers', () => {
     const dialog = within(screen.getByRole('dialog', { name: 'PGPASSWORD of staging-db' }));
     expect(dialog.getByRole('button', { name: 'Forget it' })).toBeVisible();
     await userEvent.type(dialog.getByLabelText('Value'), 'hush');
-    await userEvent.click(dialog.getByRole('button', { name: 'Keep' }));
+    await userEvent.click(dialog.getByRole('button', { name: 'Save' }));
     await waitFor(() => expect(called(backend, 'setSecret')).toEqual([['staging-db', 'PGPASSWORD', 'hush']]));
     await userEvent.click(within(server('files')).getByText('Log and self-description'));
     await waitFor(() => expect(server('files')).toHaveTextContent('Secure MCP Filesystem Server running on stdio'));
@@ -144,7 +144,7 @@ describe('the page of tool servers', () => {
 it('a secret that is not stored cannot be forgotten', async () => {
   const { app } = await startedApp();
   mountIn(app, SecretDialog, { server: 'files', name: 'TOKEN', kept: false, onpanel: () => undefined, onclose: () => undefined });
-  expect(screen.getByRole('button', { name: 'Keep' })).toBeVisible();
+  expect(screen.getByRole('button', { name: 'Save' })).toBeVisible();
   expect(screen.queryByRole('button', { name: 'Forget it' })).toBeNull();
 });
 
@@ -207,16 +207,27 @@ describe('importing servers', () => {
     const { app, backend } = await startedApp();
     backend.mcp.imports = {
       id: 'i1', from: 'mcpServers JSON', problems: [], servers: [{
-        settings: { name: 'weather', enabled: true, command: 'node', args: ['server.js'], cwd: '', url: '', timeoutS: 0, env: [], headers: [], oauthClientId: '', oauthPort: 0 }, original: 'Weather', exists: false, about: '', notes: [],
-        asks: [{ key: 'key', title: 'API key', description: '', type: 'string', required: true, secret: true, multiple: false, default: '', known: true, choices: [] }],
+        settings: {
+          name: 'weather', enabled: true, command: 'node', args: ['server.js'], cwd: '', url: '', timeoutS: 0, headers: [], oauthClientId: '', oauthPort: 0,
+          env: ['key', 'pin', 'region'].map((name) => ({ name: name.toUpperCase(), value: `\${answer:${name}}`, secret: false })),
+        },
+        original: 'Weather', exists: false, about: '', notes: [],
+        asks: [
+          { key: 'key', title: 'API key', description: '', type: 'string', required: true, secret: true, multiple: false, default: '', known: true, choices: [] },
+          { key: 'pin', title: 'PIN', description: '', type: 'string', required: true, secret: true, multiple: false, default: '', known: false, choices: [] },
+          { key: 'region', title: 'Region', description: '', type: 'string', required: false, secret: false, multiple: false, default: '', known: false, choices: [] },
+        ],
       }],
     };
     app.servers.import('/tmp/mcp.json');
     mountIn(app, ServerImportDialog, {});
     const server = within(await screen.findByRole('region', { name: 'Weather' }));
-    expect(server.getByLabelText('API key (optional)')).toHaveAccessibleDescription(/leave this empty to use it/);
+    expect(server.getByText('With KEY (value in the import), PIN (entered below), REGION (can be entered below)')).toBeVisible();
+    expect(server.getByLabelText('API key')).toHaveAccessibleDescription(/^Leave this empty to use the value in the import\. Kept in the system keyring, or only for this run/);
+    expect(server.getByLabelText('Region (optional)')).toBeVisible();
+    await userEvent.type(server.getByLabelText('PIN'), '1234');
     await userEvent.click(screen.getByRole('button', { name: 'Add 1 server' }));
-    await waitFor(() => expect(called(backend, 'applyImport')).toMatchObject([[{ servers: [{ answers: [{ name: 'key', value: '', secret: true }] }] }]]));
+    await waitFor(() => expect(called(backend, 'applyImport')).toMatchObject([[{ servers: [{ answers: [{ name: 'key', value: '', secret: true }, { name: 'pin', value: '1234' }, { name: 'region', value: '' }] }] }]]));
   });
 
   it.each([['a.mcpb', true], ['claude_desktop_config.json', true], ['mcp.json', true], ['conversations.json', false], ['notes.txt', false]])('a dropped %s is a server: %s', (name, is) => expect(looksLikeServer(name)).toBe(is));
@@ -235,7 +246,7 @@ describe('a question of a server', () => {
     expect(await screen.findByText('The tool server tracker asks you something')).toBeVisible();
     expect(typed).toHaveFocus();
     typed.remove();
-    await userEvent.click(screen.getByRole('button', { name: 'Look' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Answer…' }));
     expect(app.servers.question?.id).toBe('q1');
   });
 
@@ -245,7 +256,7 @@ describe('a question of a server', () => {
     await app.servers.load();
     app.servers.answer();
     mountIn(app, ElicitationDialog, { question: app.servers.question! });
-    expect(screen.getByRole('dialog', { name: 'tracker asks' }).querySelector('a')).toBeNull();
+    expect(screen.getByRole('dialog', { name: 'The server “tracker” asks' }).querySelector('a')).toBeNull();
     await userEvent.click(screen.getByRole('button', { name: 'Send' }));
     expect(screen.getByRole('alert')).toHaveTextContent('An answer is required.');
     await userEvent.type(screen.getByLabelText('Project'), 'CI');

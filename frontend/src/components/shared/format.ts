@@ -107,3 +107,11 @@ export function stamp(at: number): string {
 export function dated(at: number, options: Intl.DateTimeFormatOptions): string {
   return date(locale(), at, options);
 }
+
+/**
+ * A text for a box that cuts it after some lines (white-space: break-spaces): single spaces, and one before each line
+ * break. The box keeps the space at the end of its last line, so that its ellipsis does not touch a full stop.
+ */
+export function clampable(text: string): string {
+  return text.replace(/[^\S\n]+/g, ' ').replace(/ ?\n ?/g, ' \n');
+}

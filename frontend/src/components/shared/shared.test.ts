@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { BackendError } from '$lib/backend/errors';
-import { grouped, listed, short, sized, spanned, typedNumber } from './format';
+import { clampable, grouped, listed, short, sized, spanned, typedNumber } from './format';
 import { Act, Loaded } from './loaded.svelte';
 import { indentJSON, pieces } from './longtext';
 import { menuTarget, placeMenu, typeAhead } from './menu';
@@ -152,4 +152,9 @@ test('numbers as the window writes them', () => {
   expect(sized(1_234_567)).toBe(`1.2${gap}MB`);
   expect(spanned(640)).toBe(`640${gap}ms`);
   expect(spanned(65_400)).toBe(`1${gap}min 5${gap}s`);
+});
+
+test('a clamped text has a space before each place where its last line may end', () => {
+  expect(clampable('One.  Two.\n  Three.\t\nFour.')).toBe('One. Two. \nThree. \nFour.');
+  expect(clampable('One \n\n two')).toBe('One \n \ntwo');
 });

@@ -255,12 +255,12 @@ describe('shortcuts in a menu', () => {
 describe('a notice from before a dialog', () => {
   it('is not shown in the dialog, and again in the window afterwards', async () => {
     const { app } = await startedApp({ data: 'rich' });
-    app.toasts.show('Memory: all your chats');
+    app.toasts.show('Memory: all your sessions');
     const dialog = mountIn(app, CloseWindow, {});
-    expect(screen.queryByText('Memory: all your chats')).toBeNull();
+    expect(screen.queryByText('Memory: all your sessions')).toBeNull();
     expect(app.toasts.shown).toBeUndefined(); // in the window, below the dialog, it could not be reached
     dialog.unmount();
-    expect(app.toasts.shown?.text).toBe('Memory: all your chats');
+    expect(app.toasts.shown?.text).toBe('Memory: all your sessions');
   });
 });
 

@@ -41,7 +41,7 @@ describe('deleting a session permanently', () => {
     expect(screen.getByRole('list', { name: 'Copies that contain it' })).toHaveTextContent(/^backups\/contextinfinity-.*-daily\.db$/);
     expect(dialog()).toHaveTextContent('A receipt: the time, the identifier');
     await user.click(screen.getByText('By store'));
-    expect(screen.getByRole('row', { name: 'messages and answers 153' })).toBeVisible();
+    expect(screen.getByRole('row', { name: 'Messages and answers 153' })).toBeVisible();
   });
 
   it('names the copies of the session, in the receipt too', async () => {
@@ -147,7 +147,7 @@ describe('deleting a session permanently', () => {
 
   it('is not possible while an answer streams, and checks again', async () => {
     const { backend } = await ask('session', (world) => (world.world.lineage(titled(world, 'Orders to Postgres').row.activeBranch).at(-1)!.live = true));
-    expect(dialog()).toHaveTextContent('An answer of this conversation is being written; nothing was deleted.');
+    expect(dialog()).toHaveTextContent('An answer of this session is being written; nothing was deleted.');
     expect(screen.queryByLabelText(prompt)).toBeNull();
     expect(button('Delete permanently')).toBeDisabled();
     backend.world.lineage(titled(backend, 'Orders to Postgres').row.activeBranch).at(-1)!.live = false;
@@ -215,7 +215,7 @@ describe('deleting a turn permanently', () => {
       Object.assign(turn, { user: [block('text', '[erased]')], assistant: [block('text', '[erased]')], erasedAt: Date.UTC(2026, 10, 3, 12) });
     });
     const place = screen.getByRole('article', { name: /deleted$/ });
-    expect(place).toHaveTextContent(/Deleted on 3 Nov 2026/);
+    expect(place).toHaveTextContent(/permanently deleted on 3 Nov 2026/);
     expect(place).not.toHaveTextContent('[erased]');
     expect(within(place).queryByRole('button', { name: /Edit and resend|Copy the answer|Delete this turn|Regenerate/ })).toBeNull();
     expect(within(place).getByRole('button', { name: 'Fork from here' })).toBeInTheDocument();
@@ -236,9 +236,9 @@ describe('texts', () => {
   it('name the main records and count the rest', () => {
     const part = (store: string, count: number) => ({ store, label: store, count });
     expect(removedWords([part('turns', 1)])).toBe('1 message with its answer');
-    expect(removedWords([part('steps', 1), part('turns', 2), part('chunks', 3)])).toBe('2 messages with their answers, 3 passages of memory and 1 related record');
+    expect(removedWords([part('steps', 1), part('turns', 2), part('chunks', 3)])).toBe('2 messages with their answers, 3 memories and 1 related record');
     expect(removedWords([part('events', 4)])).toBe('4 records');
-    expect(removedWords([part('turns', 2), part('files', 2), part('chunks', 3), part('states', 1)], 'project')).toBe('2 documents, 3 passages of memory and 3 related records');
+    expect(removedWords([part('turns', 2), part('files', 2), part('chunks', 3), part('states', 1)], 'project')).toBe('2 documents, 3 memories and 3 related records');
   });
 });
 

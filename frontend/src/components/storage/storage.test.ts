@@ -42,7 +42,7 @@ describe('the data directory', () => {
     const parts = [...table.querySelectorAll('tbody tr')].map(bytes);
     expect(parts).toHaveLength(5);
     expect(parts.reduce((sum, part) => sum + part, 0)).toBe(bytes(table.querySelector('tfoot tr')!));
-    expect(within(table).getByRole('row', { name: /Conversations.*3 files/ })).toHaveTextContent('18 %');
+    expect(within(table).getByRole('row', { name: /Sessions.*3 files/ })).toHaveTextContent('18 %');
   });
 
   it('warns that the disk is nearly full, and what that would prevent', async () => {
@@ -140,7 +140,7 @@ describe('backups', () => {
 
   it('go to the usual folder, or to a chosen one', async () => {
     const { backend } = await dialog('backup');
-    await user.click(screen.getByRole('radio', { name: 'Another place' }));
+    await user.click(screen.getByRole('radio', { name: 'Another folder' }));
     expect(screen.getByRole('button', { name: 'Back up' })).toBeDisabled();
     await user.type(screen.getByLabelText('Save as'), 'stick.db{Enter}');
     expect(await screen.findByRole('alert')).toHaveTextContent('The backup needs a full path.');
@@ -161,7 +161,7 @@ describe('restoring', () => {
     expect(screen.getByText(/The backup was verified: no problems found/)).toBeVisible();
     expect(backend.disk.pending).toBe('');
     await user.click(screen.getByRole('button', { name: 'Restore and restart' }));
-    expect(await screen.findByText('The app restarts now')).toBeVisible();
+    expect(await screen.findByText('The program restarts now')).toBeVisible();
     expect(backend.disk.pending).toBe(`restore ${backend.disk.backups[2]!.path}`);
     await user.click(within(screen.getByRole('dialog')).getAllByRole('button', { name: 'Close' }).at(-1)!);
     expect(app.storage.asking).toBeNull();
@@ -236,7 +236,7 @@ describe('moving', () => {
     await user.click(screen.getByRole('button', { name: 'Choose…' }));
     expect(await screen.findByText(/The old folder does not change/)).toBeVisible();
     await user.click(screen.getByRole('button', { name: 'Move and restart' }));
-    expect(await screen.findByText('The app restarts now')).toBeVisible();
+    expect(await screen.findByText('The program restarts now')).toBeVisible();
     const card = screen.getByRole('region', { name: 'Move everything to /home/ada/Elsewhere' });
     expect(card).toBeVisible();
     expect(within(card).queryByRole('button', { name: /^Cancel/ })).toBeNull();
@@ -246,10 +246,10 @@ describe('moving', () => {
 
 describe('receipts', () => {
   it('are listed on the page, and open', async () => {
-    await page((backend) => (backend.disk.receipts = [{ id: 'r1', kind: 'session', subject: 's0042', at: backend.world.epoch, parts: [{ store: 'turns', label: 'messages and answers', count: 12 }], backups: ['backups/a.db'], copies: [], included: [] }]));
+    await page((backend) => (backend.disk.receipts = [{ id: 'r1', kind: 'session', subject: 's0042', at: backend.world.epoch, parts: [{ store: 'turns', label: 'Messages and answers', count: 12 }], backups: ['backups/a.db'], copies: [], included: [] }]));
     await user.click(within(await screen.findByRole('list', { name: 'Receipts' })).getByText('A session was permanently deleted'));
     expect(screen.getByText('s0042')).toBeVisible();
-    expect(screen.getByRole('row', { name: 'messages and answers 12' })).toBeVisible();
+    expect(screen.getByRole('row', { name: 'Messages and answers 12' })).toBeVisible();
     expect(screen.getByText('1 copy contained it then, and was not changed:')).toBeVisible();
   });
 });

@@ -55,7 +55,7 @@ const named = ['turns', 'files', 'blobs', 'pins', 'states', 'chunks', 'requests'
 /** The kinds of records that stand for a document of a project; they are not messages. */
 const ofDocuments: readonly string[] = ['turns', 'blobs', 'pins', 'states', 'requests'];
 
-/** "12 messages with their answers, 24 passages of memory, and 90 related records". */
+/** "12 messages with their answers, 24 memories, and 90 related records". */
 export function removedWords(parts: readonly ErasedPart[], kind = ''): string {
   const said = kind === 'project' ? named.filter((store) => !ofDocuments.includes(store)) : named;
   const words = said.flatMap((store) => {

@@ -44,10 +44,10 @@ describe('the temporary chat in the window', () => {
     await waitFor(() => expect(app.temporary.turns.length).toBe(1));
     await user.click(screen.getByRole('button', { name: 'End' }));
     const dialog = await screen.findByRole('dialog');
-    expect(dialog).toHaveTextContent('It has 1 turn that was never saved to disk');
+    expect(dialog).toHaveTextContent('Its 1 turn was never saved and is lost.');
     await user.click(within(dialog).getByRole('button', { name: 'Cancel' }));
     expect(app.temporary.active).toBe(true);
-    await user.click(screen.getByRole('button', { name: 'New conversation (Ctrl+N)' }));
+    await user.click(screen.getByRole('button', { name: 'New session (Ctrl+N)' }));
     await user.click(within(await screen.findByRole('dialog')).getByRole('button', { name: 'Discard chat' }));
     await waitFor(() => expect(screen.queryByText('Nothing here is saved to disk')).toBeNull());
   });

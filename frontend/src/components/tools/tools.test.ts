@@ -159,7 +159,7 @@ describe('a decision', () => {
     const { backend, group } = await card();
     screen.getByRole('button', { expanded: true }).focus();
     await decideBy('t');
-    expect(within(group).getByRole('radio', { name: 'All of staging-db' })).toBeChecked();
+    expect(within(group).getByRole('radio', { name: 'All tools of “staging-db”' })).toBeChecked();
     await clickOn(/^Allow once/);
     expect(decided(backend)).toMatchObject([{ choice: 'once', server: false }]);
   });
@@ -419,7 +419,7 @@ describe('the page of tools', () => {
 
   it('revokes a decision, but not one of the configuration', async () => {
     const { backend } = await page();
-    expect(screen.queryByRole('button', { name: 'Forget: All of search' })).toBeNull();
+    expect(screen.queryByRole('button', { name: 'Forget: All tools of “search”' })).toBeNull();
     await userEvent.click(screen.getByRole('button', { name: 'Forget: files.delete_file' }));
     await waitFor(() => expect(backend.toolbox.permissions.map(({ tool }) => tool)).toEqual(['list_tables', '']));
   });

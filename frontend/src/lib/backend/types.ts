@@ -1707,8 +1707,8 @@ export interface MetricPoint {
 // ---------------------------------------------------------------- backend/api/dto_settings.go
 
 /**
- * ImportedInstructions are those of an imported conversation. They are sent only if the user adopts them as the
- * session's system prompt.
+ * ImportedInstructions are the instructions of an imported conversation. They are sent only if the user adopts them as
+ * the session's system prompt.
  */
 export interface ImportedInstructions {
   /** the program, as in SessionRow */
@@ -1764,7 +1764,7 @@ export interface ModelView {
   local: boolean;
   /**
    * Prices in US dollars per million tokens; PriceSource is "configured", "server", "list " and its date, or "" if
-   * unknown. If only the price of input or of output is configured, it is the source of the others.
+   * unknown. If only one of PriceInput and PriceOutput is configured, it is the source of the other prices.
    */
   priceInput: number;
   priceCached: number;
@@ -1820,7 +1820,7 @@ export interface OfferView {
   priceSource: string;
 }
 
-/** AddedModel is an added model, and the present models. */
+/** AddedModel is an added model, and the resulting list of models. */
 export interface AddedModel {
   name: string;
   models: ModelView[];
@@ -1847,7 +1847,7 @@ export interface CostView {
   unpriced: number;
   /** per month; 0: none */
   budget: number;
-  /** a part is by today's prices, because none were stored with the answers */
+  /** a part uses today's prices, because none were stored with the answers */
   today: boolean;
   /** State is "" without a budget, "within", "near" or "over". */
   state: string;
@@ -1855,7 +1855,7 @@ export interface CostView {
 
 /** KeyView says where a provider's key is stored. The key itself is never returned. */
 export interface KeyView {
-  /** "openai", "anthropic", or the key's name of a compatible server */
+  /** "openai", "anthropic", or the name of a compatible server's key */
   provider: string;
   /** "keyring", "environment", "this run", "" */
   source: string;
@@ -1928,7 +1928,7 @@ export interface SettingsView {
   error: string;
 }
 
-/** AutostartView is the present state of starting at sign-in. */
+/** AutostartView is the current state of starting at sign-in. */
 export interface AutostartView {
   on: boolean;
   /** path of another copy of the program that is started instead; "": it is this one */
@@ -1968,7 +1968,7 @@ export interface UpdateView {
   hint: string;
 }
 
-/** Startup is the first request of the window. */
+/** Startup is the response to the window's first request. */
 export interface Startup {
   version: string;
   /** no session yet and setup not completed */
@@ -1989,13 +1989,13 @@ export interface Startup {
   /** system, light, dark, contrast */
   theme: string;
   textZoom: number;
-  /** Size of code relative to the other text, percent */
+  /** CodeSize is the size of code relative to the other text, in percent. */
   codeSize: number;
   /** long lines of code are wrapped */
   codeWrap: boolean;
   /** lines of code are numbered */
   codeNumbers: boolean;
-  /** code can be rendered as what it draws */
+  /** diagrams, pictures and HTML in answers can be rendered */
   previews: boolean;
   /** narrow, normal, wide, full */
   messageWidth: string;
@@ -2003,11 +2003,11 @@ export interface Startup {
   motion: string;
   /** of the window: system, en, de, zh-CN */
   language: string;
-  /** keys that a person chose, "new=Ctrl+Shift+M" */
+  /** keys that the user chose, "new=Ctrl+Shift+M" */
   shortcuts: string[];
   /** buffered, write_ahead */
   durability: string;
-  /** that the list holds */
+  /** the most that the list shows */
   maxSessions: number;
 }
 
@@ -2025,6 +2025,8 @@ export interface PendingView {
   waitsFor: string;
   /** the next context contains it */
   inContext: boolean;
+  /** it does not fit in the next context; neither: that context cannot be assembled */
+  leftOut: boolean;
   job: JobView;
   createdAt: number;
 }
@@ -2908,7 +2910,7 @@ export interface ChatService {
 export interface InspectService {
   /** Activity returns the Activity tab of a branch. */
   activity(branchID: string): Promise<ActivityPanel>;
-  /** RetryJob makes a job due now and resets its tries. */
+  /** RetryJob makes a job due now and resets its attempts. */
   retryJob(id: number): Promise<void>;
   /** DismissJob marks a job as failed until it is retried. */
   dismissJob(id: number): Promise<void>;
@@ -2916,10 +2918,7 @@ export interface InspectService {
   reconcile(): Promise<RecoveryReport>;
   /** Steps lists a turn's provider calls, every attempt. */
   steps(turnID: string): Promise<StepView[]>;
-  /**
-   * RawStep returns the exact request and response of a provider call; of a very long one only the first and the last
-   * part.
-   */
+  /** RawStep returns the exact request and response of a provider call. If one is very long, its middle is left out. */
   rawStep(stepID: string): Promise<RawStep>;
   /** Context is the X-ray of a turn: what the model saw. */
   context(turnID: string): Promise<ContextView>;

@@ -6,7 +6,7 @@ const best = (query: string, texts: string[]) => texts.flatMap((text) => fuzzy(t
 
 describe('matches for a typed text', () => {
   it.each([
-    ['Commit pending turns now', 'com', ['Com']], ['Commit pending turns now', 'cpt', ['C', 'p', 't']], ['Light theme', 'light', ['Light']], ['New conversation', 'new conv', ['New', 'conv']],
+    ['Commit pending turns now', 'com', ['Com']], ['Commit pending turns now', 'cpt', ['C', 'p', 't']], ['Light theme', 'light', ['Light']], ['New session', 'new ses', ['New', 'ses']],
     ['İstanbul 😀 plans', 'plans', ['plans']], ['Orders to Postgres', 'otp', ['O', 't', 'P']], ['anything', '', []],
   ])('%s by %s', (text, query, marks) => expect(marked(text, query)).toEqual(marks));
 

@@ -329,7 +329,7 @@ describe('text typed ahead', () => {
     const made = app.navigation.newSession();
     await settle();
     expect(await app.documents.attach(new File(['words'], 'notes.md'))).toBe(false);
-    expect(app.documents.error?.message).toBe('notes.md was not attached: the conversation is still opening.');
+    expect(app.documents.error?.message).toBe('notes.md was not attached: the session is still opening.');
     expect(backend.calls.some((call) => call.name === 'chat.attach')).toBe(false);
     release();
     await made;

@@ -78,12 +78,12 @@ describe('the page of shortcuts', () => {
     await user.keyboard('{Control>}c{/Control}');
     expect(screen.getByText(/Ctrl\+C is used for something/)).toBeVisible();
     await user.keyboard('{Control>}n{/Control}');
-    expect(screen.getByText(/Ctrl\+N is used by “New conversation”/)).toBeVisible();
+    expect(screen.getByText(/Ctrl\+N is used by “New session”/)).toBeVisible();
     expect(app.keymap.keys('inspector')).toBe('Ctrl+I');
     await user.click(screen.getByRole('button', { name: 'Use it here' }));
     expect([app.keymap.keys('inspector'), app.keymap.keys('new')]).toEqual(['Ctrl+N', '']);
     expect(field('new')).toHaveTextContent('No keys');
-    await user.click(screen.getByRole('button', { name: /^Reset the keys of New conversation/ }));
+    await user.click(screen.getByRole('button', { name: /^Reset the keys of New session/ }));
     expect([app.keymap.keys('inspector'), app.keymap.keys('new')]).toEqual(['', 'Ctrl+N']);
     await user.click(field('print'));
     await user.keyboard('{Escape}');

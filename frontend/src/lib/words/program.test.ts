@@ -79,7 +79,7 @@ describe('a sentence of the program', () => {
     ['The answer is too long, so it was ended: it is longer than 4 MB (stream.max_answer_bytes). What had arrived is kept.', 'Die Antwort ist zu lang und wurde beendet: sie ist länger als 4 MB (stream.max_answer_bytes). Was eingetroffen war, bleibt erhalten.'],
     ['The key was refused: Incorrect API key provided.', 'Der Schlüssel wurde abgelehnt: Incorrect API key provided.'],
     ['Searched by words alone: The embedding model could not be used: the connection to localhost:11434 was lost. Not reranked: The reranker could not be used: 127.0.0.1:8080 did not answer in time.', 'Nur nach Wörtern gesucht: Das Embedding-Modell konnte nicht verwendet werden: die Verbindung zu localhost:11434 ist abgebrochen. Nicht neu geordnet: Der Reranker konnte nicht verwendet werden: der Server 127.0.0.1:8080 hat nicht rechtzeitig geantwortet.'],
-    ['The embedding model could not be used: API (v2) failed. (nothing is lost: words are still searched, and vectors are made when it responds again)', 'Das Embedding-Modell konnte nicht verwendet werden: API (v2) failed. (nichts ist verloren: Wörter werden weiterhin durchsucht, und Vektoren entstehen, sobald es wieder antwortet)'],
+    ['The embedding model could not be used: API (v2) failed. (nothing is lost: words are still searched, and vectors are made once it responds)', 'Das Embedding-Modell konnte nicht verwendet werden: API (v2) failed. (nichts ist verloren: Wörter werden weiterhin durchsucht, und Vektoren entstehen, sobald es antwortet)'],
     ['Ollama does not have the model "bge-m3". (ollama pull bge-m3)', 'Ollama hat das Modell „bge-m3“ nicht. (führen Sie ollama pull bge-m3 aus)'],
     ['', ''],
   ])('%s', async (english, german) => {

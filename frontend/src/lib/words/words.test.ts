@@ -56,6 +56,43 @@ it('no message has two consecutive apostrophes, which ICU reads as one only in m
   for (const catalogue of [en, de, zh]) expect(Object.entries(flat(catalogue)).filter(([, text]) => text.includes("''"))).toEqual([]);
 });
 
+/** Messages about what is said, about a temporary or plain chat, or about what other programs export. */
+const notSessions = new Set([
+  'commands.temporary', 'documents.longText', 'firstrun.fatalTitle', 'firstrun.freshInstead', 'firstrun.slogan', 'header.plainChat', 'header.plainChatTitle', 'inspector.nothingToInspect',
+  'inspector.sentWithout', 'inspector.startsMore', 'knows.lead', 'knows.summaryMore', 'sessions.temporary', 'settings.chatCompletions', 'settings.messageWidthHelp', 'settings.providerOptionsLead',
+  'shell.temporaryChat', 'state.notTemporary', 'state.temporaryUnsaved', 'tools.discardMore', 'transcript.bringChats', 'transcript.conversation', 'transcript.promptCutMore',
+  'transfer.adviceDocument', 'transfer.aiStudio', 'transfer.gptme', 'transfer.tornEmpty',
+]);
+
+it.each([
+  ['en', en, /\b(?:chats?|conversations?)\b/i],
+  ['de', de, /\bChats?\b|Unterhaltung|Gespräch(?!sprotokoll)/],
+  ['zh-CN', zh, /聊天|对话(?![框记])/],
+] as const)('an entry of the list is a session in every text of %s', (_, catalogue, others) => {
+  const found = Object.entries(flat(catalogue)).filter(([key, text]) => others.test(text) && !key.startsWith('temporary.') && !notSessions.has(key));
+  expect(found).toEqual([]);
+});
+
+it.each([
+  ['en', en, /\bthis (?:machine|app)\b|\bthe app\b/i],
+  ['de', de, /\bRechner\b|\bApp\b/],
+  ['zh-CN', zh, /此计算机|应用(?:现在|自行)/],
+] as const)('the computer and the program have one name each in %s', (_, catalogue, others) => {
+  expect(Object.entries(flat(catalogue)).filter(([, text]) => others.test(text))).toEqual([]);
+});
+
+it.each([['en', en], ['de', de], ['zh-CN', zh]] as const)('a page of the settings is named by its title in %s', (_, catalogue) => {
+  const { 'settings.providers': title, 'header.keysAndModels': header, 'models.keysAndModels': models, 'state.fixModel': fix } = flat(catalogue);
+  expect([header, models]).toEqual([title, `${title}…`]);
+  expect(fix).toContain(title);
+});
+
+it.each([['en', en], ['de', de], ['zh-CN', zh]] as const)('one act or choice has one name in %s', (_, catalogue) => {
+  const texts = flat(catalogue);
+  expect(texts['tools.giveUp']!.replace('…', '')).toBe(texts['tools.discardTitle']!.replace(/[?？]$/, ''));
+  for (const key of ['knows.scopeHere', 'knows.scopeHereSet']) expect(texts[key]!.toLowerCase()).toContain(texts['shared.thisBranch']!.toLowerCase());
+});
+
 describe('the language', () => {
   it.each([
     ['system', ['de-AT', 'en-US'], 'de', 'de-AT'],

@@ -24,6 +24,8 @@ export interface Chart {
   /** The series are stacked to one bar per turn. */
   stacked: boolean;
   format: (value: number) => string;
+  /** In the table the unit stands in the heading, and a value is only a number. */
+  unit?: string;
   /** Upper end of the scale; 0: determined by the values. */
   top: number;
 }
@@ -38,7 +40,10 @@ export function quantile(values: readonly number[], share: number): number {
 }
 
 export const percent = (share: number): string => percentage(Math.round(share * 100));
-export const valueOf = (chart: Chart, value: number | null | undefined): string => (value === null || value === undefined ? dash : chart.format(value));
+const isKnown = (value: number | null | undefined): value is number => value !== null && value !== undefined;
+/** A value in the table. */
+export const cellOf = (chart: Chart, value: number | null | undefined): string => (chart.unit && isKnown(value) ? grouped(Math.round(value)) : valueOf(chart, value));
+export const valueOf = (chart: Chart, value: number | null | undefined): string => (isKnown(value) ? chart.format(value) : dash);
 
 export function charts(series: MetricsSeries): Chart[] {
   const { points } = series;
@@ -61,7 +66,7 @@ function timeByPart(points: readonly MetricPoint[]): Chart {
   const median = quantile(timed, 0.5);
   const each = inRow(parts.map((part) => `${t(part.name)} ${spanned(quantile(points.map(part.of), 0.5))}`));
   return {
-    id: 'time', title: t('inspector.timeByPart'), figure: t('inspector.medianIs', { time: spanned(median) }), stacked: true, format: spanned, top: 0,
+    id: 'time', title: t('inspector.timeByPart'), figure: t('inspector.medianIs', { time: spanned(median) }), stacked: true, format: spanned, unit: 'ms', top: 0,
     spoken: t('inspector.timeSpoken', { count: points.length, median: spanned(median), most: spanned(quantile(timed, 0.95)), each }),
     series: parts.map(({ name, colour, of }) => ({ name: t(name), colour, values: points.map(of), as: 'bars' })),
   };

@@ -27,7 +27,7 @@ it.each([
 it.each([[0, true], [1, true], [2, false]])('offers to summarise from the second turn on: %i turns', async (turns, disabled) => {
   const { app } = await startedApp({ data: 'rich' });
   mountIn(app, RangeList, { ranges: [], cut: 0, turns, busy: false, onturn: () => undefined, onsummarize: () => undefined });
-  for (const name of ['Make all', 'Make now']) {
+  for (const name of ['Summarise all', 'Summarise now']) {
     const button = screen.getByRole('button', { name });
     expect([(button as HTMLButtonElement).disabled, button.title === 'There is nothing to summarise before the second turn.']).toEqual([disabled, disabled]);
   }

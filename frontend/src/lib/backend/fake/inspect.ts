@@ -78,7 +78,7 @@ function pendingView(world: World, turn: TurnView, order: number): PendingView {
   return {
     turnId: turn.id, seq: turn.seq, title: turn.user[0]?.text.slice(0, 60) ?? '', tokens: turn.inputTokens % 900 + turn.outputTokens,
     reason: order === 0 ? 'Its summary is being written' : `It waits for #${turn.seq - 1}`, waitsFor: order === 0 ? '' : `#${turn.seq - 1}`,
-    inContext: true, job: world.jobs.find((job) => job.turnId === turn.id) ?? jobView(), createdAt: turn.createdAt,
+    inContext: true, leftOut: false, job: world.jobs.find((job) => job.turnId === turn.id) ?? jobView(), createdAt: turn.createdAt,
   };
 }
 

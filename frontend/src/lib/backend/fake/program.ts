@@ -160,7 +160,7 @@ export class Program {
     if (service && !key.includes('bad')) return { ok: true, ms: 210, message: 'Works, 2 models', models: ['llama-4-scout', 'qwen3-32b'], provider: new URL(service.baseUrl).host, vendor: '', server: '' };
     if (provider === '' && key.startsWith('pplx-')) return { ...nowhere, message: 'This looks like a key for Perplexity. It was not sent anywhere.', provider: 'perplexity', vendor: 'Perplexity', server: 'https://api.perplexity.ai' };
     const found = provider || (key.startsWith('sk-ant-') ? 'anthropic' : key.startsWith('sk-proj-') ? 'openai' : '');
-    if (found === '' && baseURL === '') return { ...nowhere, message: 'The form of this key does not show its provider. Choose the provider; until then it is not sent anywhere.', provider: '' };
+    if (found === '' && baseURL === '') return { ...nowhere, message: 'This key does not say which provider it belongs to. Choose it below. Until then, the key is not sent anywhere.', provider: '' };
     if (key.includes('bad')) return { ...nowhere, ms: 212, message: 'The provider refused this key (401). Check that it was copied whole and is still active.', provider: found };
     const models = baseURL !== '' ? ['llama3.3:70b', 'qwen3:8b'] : found === 'anthropic' ? ['claude-sonnet', 'claude-haiku'] : ['gpt-5', 'gpt-5-mini'];
     return { ok: true, ms: 318, message: `Works, ${models.length} models`, models, provider: found || 'chatcompletions', vendor: '', server: '' };
@@ -208,7 +208,7 @@ function seedKeys(firstRun: boolean, keyringOk: boolean): KeyView[] {
 function seedSettings(): Setting[] {
   const number = { type: 'int', unit: 'tokens' };
   return [
-    setting({ key: 'general.default_model', label: 'Default model', help: 'The model of a new conversation.', value: 'sonnet', default: '' }),
+    setting({ key: 'general.default_model', label: 'Default model', help: 'The model of a new session.', value: 'sonnet', default: '' }),
     setting({ key: 'general.favourite_models', label: 'Favourite models', help: 'The names of the models that are listed first in every model list.', type: 'list', value: '[]', default: '[]' }),
     setting({ key: 'ui.language', label: 'Language', help: 'The language of the window.', type: 'choice', choices: ['system', 'en', 'de', 'zh-CN'], value: 'system', default: 'system' }),
     setting({ key: 'desktop.close_to_tray', label: 'Close to the tray', help: 'Closing the window leaves the program in the tray, where there is one.', type: 'bool', value: 'true', default: 'true' }),
@@ -222,6 +222,7 @@ function seedSettings(): Setting[] {
     setting({ key: 'budget.pending_window_tokens', group: 'Context budget', label: 'Pending window', help: 'Room for turns not yet committed.', value: '12000', default: '8000', min: 500, max: 200_000, origin: 'file', ...number }),
     setting({ key: 'stream.durability', group: 'Streaming', label: 'Durability', help: 'Whether text may be shown before it is on disk.', type: 'choice', choices: ['buffered', 'write_ahead'], value: 'buffered', default: 'buffered' }),
     setting({ key: 'stream.fsync_ms', group: 'Streaming', label: 'Sync every', help: 'How long shown text may be only buffered.', type: 'int', unit: 'ms', value: '2000', default: '2000', min: 50, max: 10_000 }),
+    setting({ key: 'librarian.model', group: 'Librarian', label: 'Model', help: 'The model that writes state summaries.', value: 'auto', default: 'auto' }),
     setting({ key: 'librarian.commit', group: 'Librarian', label: 'Commit', help: 'When the summary of a turn is made.', type: 'choice', choices: ['eager', 'lazy'], value: 'eager', default: 'eager' }),
     setting({ key: 'retrieval.scope', group: 'Memory and search', label: 'Scope', help: 'Where memory is searched.', type: 'choice', choices: ['lineage', 'session', 'all'], value: 'lineage', default: 'lineage' }),
     setting({ key: 'mcp.server.http', group: 'Other programs', label: 'Serve other programs over HTTP', help: 'Lets programs on this computer that have a token read this memory over HTTP while the window is open.', type: 'bool', value: 'false', default: 'false' }),

@@ -54,7 +54,7 @@ export class FakeDisk {
 
   parts(): StoragePart[] {
     return [
-      { name: 'database', label: 'Conversations', bytes: databaseBytes, files: 3, about: 'All conversations, their memory and its index.' },
+      { name: 'database', label: 'Sessions', bytes: databaseBytes, files: 3, about: 'All sessions, their memory and its index.' },
       { name: 'journals', label: 'Journals', bytes: 6 * megabyte, files: 12, about: 'The text of answers that are still arriving.' },
       { name: 'backups', label: 'Backups', bytes: this.backups.reduce((sum, one) => sum + one.bytes, 0), files: this.backups.length, about: 'Copies of everything, made daily, before upgrades and restores, and by hand.' },
       { name: 'aside', label: 'Quarantined', bytes: 0, files: 0, about: 'What a restore replaced and could not copy as data, or a configuration that was not in effect.' },
@@ -177,7 +177,7 @@ function previewOf(world: World, disk: FakeDisk, kind: string, id: string, copie
     const project = world.projects.find(({ view }) => view.id === id);
     if (!project) throw new BackendError(errorView('There is no such project; it may have been deleted.', '', 'not_found'));
     const files = project.documents.length + project.watched.length;
-    const parts = [{ store: 'projects', label: 'project', count: 1 }, { store: 'project_facts', label: 'pinned facts of the project', count: project.view.facts.length }, { store: 'project_files', label: 'files of the project', count: files }];
+    const parts = [{ store: 'projects', label: 'Project', count: 1 }, { store: 'project_facts', label: 'Pinned facts of the project', count: project.view.facts.length }, { store: 'project_files', label: 'Files of the project', count: files }];
     return { kind, title: project.view.name, confirm: 'delete', parts: parts.filter(({ count }) => count > 0), sessions: [], backups: disk.backups.map((backup) => backup.name), copies: [], included: [], reason: '' };
   }
   const turn = kind === 'turn' ? world.turn(id) : undefined;
@@ -187,9 +187,9 @@ function previewOf(world: World, disk: FakeDisk, kind: string, id: string, copie
   const counted = (store: string, label: string, count: number): ErasedPart[] => (count > 0 ? [{ store, label, count }] : []);
   const many = turn ? 1 : turns.length;
   const parts = [
-    ...(turn ? [] : [...counted('sessions', 'session', 1), ...counted('branches', 'branches', session.branchIds.length)]),
-    ...counted('turns', 'messages and answers', many), ...counted('steps', 'calls to a model', many), ...counted('chunks', 'passages of memory', 2 * many), ...counted('units', 'entries of the text index', 5 * many),
-    ...counted('requests', 'stored requests', many + 3), ...counted('states', 'state summaries', turn ? 0 : many), ...counted('files', 'documents', turn ? 0 : 2), ...counted('events', 'entries of the ledger', 6 * many),
+    ...(turn ? [] : [...counted('sessions', 'Session', 1), ...counted('branches', 'Branches', session.branchIds.length)]),
+    ...counted('turns', 'Messages and answers', many), ...counted('steps', 'Calls to a model', many), ...counted('chunks', 'Memories', 2 * many), ...counted('units', 'Text index entries', 5 * many),
+    ...counted('requests', 'Stored requests', many + 3), ...counted('states', 'State summaries', turn ? 0 : many), ...counted('files', 'Documents', turn ? 0 : 2), ...counted('events', 'Change log entries', 6 * many),
   ];
   const running = turns.some((one) => one.live);
   const others = [...world.sessions.values()].filter((one) => one !== session && one.row.title !== '').slice(0, many > 20 ? 2 : 0).map((one) => one.row.title);
@@ -198,6 +198,6 @@ function previewOf(world: World, disk: FakeDisk, kind: string, id: string, copie
     backups: many > 1 || turn ? disk.backups.filter((one) => one.at > session.row.createdAt).map((one) => `backups/${one.name}`) : [],
     copies: disk.copies.filter((copy) => !copies.includes(copy.sessionId)),
     included: disk.copies.filter((copy) => copies.includes(copy.sessionId)),
-    reason: running ? 'An answer of this conversation is being written; nothing was deleted.' : '',
+    reason: running ? 'An answer of this session is being written; nothing was deleted.' : '',
   };
 }

@@ -113,7 +113,7 @@ function planned(world: World, files: FakeFiles, request: ExportRequest, format:
   const branchIds = chosen.flatMap((one) => (request.branchId !== '' && request.scope !== 'session' ? [request.branchId] : whole ? one.branchIds : [one.row.activeBranch]));
   const turns = request.scope === 'turn' ? [world.turn(request.turnId)] : [...new Set(branchIds.flatMap((id) => world.lineage(id)))];
   const open = turns.filter((turn) => unfinished.includes(turn.state) && turn.outcome !== 'discarded').length;
-  const title = session ? session.row.title || 'New conversation' : 'ContextInfinity sessions';
+  const title = session ? session.row.title || 'New session' : 'ContextInfinity sessions';
   const part = request.scope === 'turn' ? ` #${turns[0]!.seq}` : request.scope === 'branch' ? ` (${world.branch(request.branchId).view.label})` : '';
   const name = `${title}${part}.${session ? endings[format] : 'zip'}`;
   const path = request.path || `${home}/${name}`;

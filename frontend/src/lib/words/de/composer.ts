@@ -57,7 +57,7 @@ export default {
   changeBudget: 'Budget ändern',
   notSaved: 'Noch nicht gespeichert: {why}',
   notSavedMore: '{hint} Was Sie geschrieben haben, bleibt hier und wird gespeichert, sobald das gelingt; bis dahin geht es mit dem Fenster verloren.',
-  opening: 'Was Sie jetzt schreiben, kommt zu der Unterhaltung, die gerade geöffnet wird.',
+  opening: 'Was Sie jetzt schreiben, kommt zu der Sitzung, die gerade geöffnet wird.',
   unknownCommand: 'Den Befehl <b>/{name}</b> gibt es nicht. Drücken Sie noch einmal die Eingabetaste, um ihn als Text zu senden, oder beginnen Sie mit <b>//</b>.',
   sendAsText: 'Als Text senden',
   editing: '<b>#{seq}</b> wird bearbeitet: Senden beginnt einen neuen Zweig; das Original bleibt erhalten.',

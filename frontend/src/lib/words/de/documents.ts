@@ -6,7 +6,7 @@ export default {
   tokens: '{count, plural, one {# Token} other {# Token}}',
   tokensInPart: '{count, plural, one {# Token} other {# Token}}, teilweise',
   partHelp: 'Die Nachricht enthält einen Teil davon. Das Gedächtnis enthält alles und kann es abrufen.',
-  longText: 'Dieser Text ist lang. Als Dokument angehängt bleibt der Chat lesbar.',
+  longText: 'Dieser Text ist lang. Als Dokument angehängt bleibt die Unterhaltung lesbar.',
   attach: 'Als Dokument anhängen',
   keepAsText: 'Als Text behalten',
   tokensAndType: '{count, plural, one {# Token} other {# Token}}, {type}',

@@ -4,7 +4,7 @@ import type { Translation } from '../words.svelte';
 export default {
   indexWith: 'Mit {model} indexieren?',
   what: 'Ihr gesamter Verlauf wird im Hintergrund neu indexiert. Die Suche funktioniert währenddessen weiter, und Sie können in den Einstellungen jederzeit zurückwechseln.',
-  leaves: '<b>Der Text aller Ihrer Unterhaltungen verlässt diesen Computer</b>: Er wird, ohne Geheimnisse, an {host} gesendet, ebenso jede spätere Nachricht und Suche.',
+  leaves: '<b>Der Text aller Ihrer Sitzungen verlässt diesen Computer</b>: Er wird, ohne Geheimnisse, an {host} gesendet, ebenso jede spätere Nachricht und Suche.',
   embedder: 'Embedder',
   where: 'Wo',
   history: 'Verlauf',

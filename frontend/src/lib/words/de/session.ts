@@ -3,7 +3,7 @@ import type { Translation } from '../words.svelte';
 
 export default {
   settingsOf: 'Einstellungen von „{title}“',
-  settingsOfThis: 'Einstellungen dieser Unterhaltung',
+  settingsOfThis: 'Einstellungen dieser Sitzung',
   saved: 'Gespeichert: gilt ab der nächsten Anfrage',
   systemPrompt: 'System-Prompt',
   systemPromptHelp: 'Steht in jeder Anfrage dieser Sitzung am Anfang. Leer lassen für die Standardanweisungen.',

@@ -2,7 +2,7 @@ import type en from '../en/sessions';
 import type { Translation } from '../words.svelte';
 
 export default {
-  new: 'Neue Unterhaltung',
+  new: 'Neue Sitzung',
   temporary: 'Temporärer Chat, wird nicht gespeichert',
   hide: 'Sitzungen ausblenden',
   searchByTitle: 'Sitzungen nach Titel suchen',
@@ -16,9 +16,9 @@ export default {
   searchesArchive: 'Die Suche betrachtet Titel im Archiv.',
   noneArchived: 'Nichts ist archiviert',
   noneArchivedMore: 'Archivieren Sie eine Sitzung, um sie auszublenden. Nichts wird gelöscht, und hier können Sie sie wiederherstellen.',
-  none: 'Noch keine Unterhaltungen',
-  noneMore: 'Hier stehen Ihre Unterhaltungen, die neueste zuerst.',
-  noneMoreKeys: 'Hier stehen Ihre Unterhaltungen, die neueste zuerst. Drücken Sie {keys}, um eine zu beginnen.',
+  none: 'Noch keine Sitzungen',
+  noneMore: 'Hier stehen Ihre Sitzungen, die neueste zuerst.',
+  noneMoreKeys: 'Hier stehen Ihre Sitzungen, die neueste zuerst. Drücken Sie {keys}, um eine zu beginnen.',
   mostListed: 'Die {count, number} neuesten Sitzungen werden aufgeführt. Die Suche findet ältere nach ihrem Titel.',
   mostArchived: 'Die {count, number} neuesten archivierten Sitzungen werden aufgeführt. Die Suche findet ältere nach ihrem Titel.',
   archived: 'Archivierte Sitzungen',
@@ -39,7 +39,7 @@ export default {
   nameOfFolder: 'Name eines neuen Ordners',
   folders: 'Ordner',
   newFolder: 'Neuer Ordner „{name}“',
-  noFolders: 'Ordner entstehen mit ihrem ersten Chat und verschwinden mit dem letzten.',
+  noFolders: 'Ordner entstehen mit ihrer ersten Sitzung und verschwinden mit der letzten.',
   selection: 'Ausgewählte Sitzungen',
   selected: '{count, plural, one {# ausgewählt} other {# ausgewählt}}',
   moveSelected: 'In einen Ordner verschieben… (M)',
@@ -78,6 +78,7 @@ export default {
   jobsFailed: '{count, plural, one {# gescheitert} other {# gescheitert}}',
   notAllSaved: 'Ungespeichertes',
   allSaved: 'Gespeichert',
+  savingAnswer: 'Antwort wird gespeichert…',
   pausedTitle: 'Die Hintergrundarbeit ist angehalten: Runden bleiben ausstehend. Öffnet Aktivität; dort können Sie sie fortsetzen',
   jobsTitle: 'Hintergrundarbeit. Öffnet Aktivität',
   backToSessions: 'Zurück zu den Sitzungen',

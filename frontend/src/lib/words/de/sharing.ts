@@ -3,7 +3,7 @@ import type { Translation } from '../words.svelte';
 
 export default {
   title: '„{title}“ weitergeben',
-  untitled: 'Neue Unterhaltung',
+  untitled: 'Neue Sitzung',
   menu: 'Weitergeben…',
   pageMore: 'Für alle: eine Datei, die sich in jedem Browser öffnet. Sie führt kein Skript aus und lädt nichts nach.',
   bundleMore: 'Für jemanden mit ContextInfinity: zum Importieren und Weiterführen.',

@@ -2,14 +2,14 @@ import type en from '../en/shell';
 import type { Translation } from '../words.svelte';
 
 export default {
-  newConversation: 'Neue Unterhaltung',
+  newConversation: 'Neue Sitzung',
   titleWithBranch: '{title}, Zweig {branch}',
   temporaryChat: 'Temporärer Chat',
   openingHistory: 'Ihr Verlauf wird geöffnet',
   configError: 'Die Konfigurationsdatei hat einen Fehler',
-  configErrorMore: '{error} Es gelten die letzten gültigen Einstellungen; die Datei wurde nicht verändert.',
+  configErrorMore: 'Es gelten die letzten gültigen Einstellungen; die Datei wurde nicht verändert.',
   openSettings: 'Einstellungen öffnen',
-  openFailed: 'Nichts wurde geändert. Ihre anderen Unterhaltungen stehen in der Liste.',
+  openFailed: 'Nichts wurde geändert. Ihre anderen Sitzungen stehen in der Liste.',
   quitTitle: 'Beenden, während eine Antwort eintrifft?',
   quit: 'Beenden',
   quitMore: 'Was eingetroffen ist, ist gespeichert; die Antwort bleibt unvollständig. Sie können sie beim nächsten Start fortsetzen.',

@@ -4,8 +4,8 @@ import type { Translation } from '../words.svelte';
 export default {
   leaveTitle: 'Temporären Chat verlassen?',
   discard: 'Chat verwerfen',
-  leaveTurns: 'Er hat {count, plural, one {# Runde, die nie auf der Platte gespeichert wurde} other {# Runden, die nie auf der Platte gespeichert wurden}}. Das lässt sich nicht rückgängig machen.',
-  leaveMessage: 'Er hat eine Nachricht, die nicht gesendet und nie auf der Platte gespeichert wurde. Das lässt sich nicht rückgängig machen.',
+  leaveTurns: '{count, plural, one {Seine # Runde wurde nie gespeichert und geht verloren.} other {Seine # Runden wurden nie gespeichert und gehen verloren.}} Das lässt sich nicht rückgängig machen.',
+  leaveMessage: 'Seine Nachricht wurde nicht gesendet, nie gespeichert und geht verloren. Das lässt sich nicht rückgängig machen.',
   empty: 'Ein temporärer Chat',
   emptyMore: 'Hier wird nichts auf der Platte gespeichert: kein Verlauf, keine Suche, kein Gedächtnis. Alles ist fort, wenn Sie den Chat verlassen oder das Programm beenden. Ihre Nachrichten werden dennoch an den Anbieter des Modells gesendet.',
   sendLater: 'Kann gesendet werden, sobald diese Antwort beendet ist',

@@ -60,7 +60,7 @@ export default {
   changeBudget: 'Change the budget',
   notSaved: 'Not saved yet: {why}',
   notSavedMore: '{hint} Your text stays here and is saved as soon as possible. Until then, closing the window loses it.',
-  opening: 'What you write now is added to the conversation that is opening.',
+  opening: 'What you write now is added to the session that is opening.',
   unknownCommand: 'There is no command <b>/{name}</b>. Press Enter again to send it as text, or start with <b>//</b>.',
   sendAsText: 'Send as text',
   editing: 'Editing <b>#{seq}</b>: sending starts a new branch; the original is kept.',

@@ -1,7 +1,7 @@
 export default {
   indexWith: 'Index with {model}?',
   what: 'All your history is indexed again in the background. Search keeps working meanwhile, and you can switch back at any time in Settings.',
-  leaves: '<b>The text of all your conversations leaves this computer</b>: it is sent to {host}, with secrets removed, and so is each later message and search.',
+  leaves: '<b>The text of all your sessions leaves this computer</b>: it is sent to {host}, with secrets removed, and so is each later message and search.',
   embedder: 'Embedder',
   where: 'Where',
   history: 'History',
@@ -17,7 +17,7 @@ export default {
   notNow: 'Not now',
   builtIn: 'Built-in (hashed word features)',
   on: '{model} on {server}',
-  noNetwork: 'Part of this app. No network.',
+  noNetwork: 'Part of this program. No network.',
   sentTo: 'Your text is sent to {host}.',
   here: 'Runs on this computer.',
 

@@ -16,7 +16,7 @@ export default {
   moreModels: '{count, plural, one {# more model} other {# more models}}: search for one.',
   looking: 'Looking for models…',
   noMatch: 'No model has “{search}” in its name.',
-  keysAndModels: 'Keys and models…',
+  keysAndModels: 'Providers and keys…',
   useSeveral: 'Use {count, plural, one {# model} other {# models}}',
   useOne: 'Use {name}',
   useAny: 'Use a model',

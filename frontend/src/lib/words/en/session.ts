@@ -1,6 +1,6 @@
 export default {
   settingsOf: 'Settings of “{title}”',
-  settingsOfThis: 'Settings of this conversation',
+  settingsOfThis: 'Settings of this session',
   saved: 'Saved: applies from the next request',
   systemPrompt: 'System prompt',
   systemPromptHelp: 'Comes first in each request of this session. Leave empty for the default instructions.',

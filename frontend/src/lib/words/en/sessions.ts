@@ -1,6 +1,6 @@
 export default {
   // Above the list.
-  new: 'New conversation',
+  new: 'New session',
   temporary: 'Temporary chat, not saved',
   hide: 'Hide sessions',
   searchByTitle: 'Search sessions by title',
@@ -14,9 +14,9 @@ export default {
   searchesArchive: 'Only titles in the archive are searched.',
   noneArchived: 'Nothing is archived',
   noneArchivedMore: 'Archive a session to hide it. Nothing is deleted, and you can unarchive it here.',
-  none: 'No conversations yet',
-  noneMore: 'Your conversations are listed here, newest first.',
-  noneMoreKeys: 'Your conversations are listed here, newest first. Press {keys} to start one.',
+  none: 'No sessions yet',
+  noneMore: 'Your sessions are listed here, newest first.',
+  noneMoreKeys: 'Your sessions are listed here, newest first. Press {keys} to start one.',
   mostListed: 'The {count, number} newest sessions are listed. Search finds older ones by their titles.',
   mostArchived: 'The {count, number} newest archived sessions are listed. Search finds older ones by their titles.',
 
@@ -43,7 +43,7 @@ export default {
   nameOfFolder: 'Name of a new folder',
   folders: 'Folders',
   newFolder: 'New folder “{name}”',
-  noFolders: 'A folder exists as long as it contains a chat.',
+  noFolders: 'A folder exists as long as it contains a session.',
 
   // Several sessions.
   selection: 'Selected sessions',
@@ -88,6 +88,7 @@ export default {
   jobsFailed: '{count, plural, one {# job} other {# jobs}} failed',
   notAllSaved: 'Not all saved',
   allSaved: 'All saved',
+  savingAnswer: 'Saving the answer…',
   pausedTitle: 'Background work is paused: turns stay pending. Opens Activity, where you can resume it',
   jobsTitle: 'Background work. Opens Activity',
   backToSessions: 'Back to the sessions',

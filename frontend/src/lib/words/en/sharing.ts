@@ -1,7 +1,7 @@
 /** The dialog for sharing a conversation. */
 export default {
   title: 'Share “{title}”',
-  untitled: 'New conversation',
+  untitled: 'New session',
   menu: 'Share…',
   pageMore: 'For anyone: one file that opens in any browser. It runs no script and loads nothing.',
   bundleMore: 'For someone with ContextInfinity, who can import and continue it.',

@@ -1,8 +1,8 @@
 export default {
   leaveTitle: 'Leave the temporary chat?',
   discard: 'Discard chat',
-  leaveTurns: 'It has {count, plural, one {# turn that was} other {# turns that were}} never saved to disk. This cannot be undone.',
-  leaveMessage: 'It has a message that was not sent and never saved to disk. This cannot be undone.',
+  leaveTurns: '{count, plural, one {Its # turn was never saved and is lost.} other {Its # turns were never saved and are lost.}} This cannot be undone.',
+  leaveMessage: 'Its message was not sent, never saved, and is lost. This cannot be undone.',
   empty: 'A temporary chat',
   emptyMore: 'Nothing here is saved to disk: no history, no search, no memory. It is gone when you leave it or quit. Your messages are still sent to the model’s provider.',
   sendLater: 'Can be sent when this answer has ended',

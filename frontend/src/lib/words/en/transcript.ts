@@ -60,12 +60,11 @@ export default {
   // The conversation.
   conversation: 'Conversation',
   toLatest: 'Jump to latest',
-  newConversation: 'A new conversation',
-  newConversationMore: 'Messages are saved before they are sent, and answers as they arrive. A conversation can be as long as you like.',
-  withRecall: 'This one is with <b>recall</b>: it answers from your earlier conversations, without a model.',
+  newConversation: 'A new session',
+  newConversationMore: 'Messages are saved before they are sent, and answers as they arrive. A session can be as long as you like.',
+  withRecall: 'This one is with <b>recall</b>: it answers from your earlier sessions, without a model.',
   bringChats: 'Bring your chats from ChatGPT, Claude and others.',
-  deletedOn: 'Deleted on {date}',
-  deletedMore: 'This turn was permanently deleted.',
+  deletedOn: 'This turn was permanently deleted on {date}.',
   receipts: 'Receipts',
 
   // The message and the answer.
@@ -174,7 +173,7 @@ export default {
   configRemedy: 'The settings do not fit this model.',
 
   // Find, and go to a turn.
-  find: 'Find in this conversation',
+  find: 'Find in this session',
   foundNone: 'none',
   foundAt: '{at, number} of {total, number}',
   foundAtFirst: '{at, number} of {total, number}, the first turns',

@@ -57,7 +57,7 @@ export default {
   changeBudget: '更改预算',
   notSaved: '尚未保存：{why}',
   notSavedMore: '{hint} 您所写的内容保留在此处，一旦可以就会保存；在此之前关闭窗口会丢失。',
-  opening: '您现在写的内容会加入正在打开的对话。',
+  opening: '您现在写的内容会加入正在打开的会话。',
   unknownCommand: '没有命令 <b>/{name}</b>。再按一次 Enter 作为文本发送，或以 <b>//</b> 开头。',
   sendAsText: '作为文本发送',
   editing: '正在编辑 <b>#{seq}</b>：发送会新建分支，原文保留。',

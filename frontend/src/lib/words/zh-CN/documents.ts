@@ -6,7 +6,7 @@ export default {
   tokens: '{count, plural, other {# 个 token}}',
   tokensInPart: '{count, plural, other {# 个 token}}，部分',
   partHelp: '消息中包含其中一部分。全文都在记忆中，可供检索。',
-  longText: '这段文本很长。作为文档附加可保持聊天易读。',
+  longText: '这段文本很长。作为文档附加可保持对话易读。',
   attach: '作为文档附加',
   keepAsText: '保留为文本',
   tokensAndType: '{count, plural, other {# 个 token}}，{type}',

@@ -4,7 +4,7 @@ import type { Translation } from '../words.svelte';
 export default {
   indexWith: '用 {model} 建立索引？',
   what: '您的全部历史将在后台重新建立索引。其间搜索照常可用，您可以随时在设置中切换回来。',
-  leaves: '<b>您所有对话的文本将离开此计算机</b>：去除机密信息后发送到 {host}，之后的每条消息和每次搜索也是如此。',
+  leaves: '<b>您所有会话的文本将离开本机</b>：去除机密信息后发送到 {host}，之后的每条消息和每次搜索也是如此。',
   embedder: '嵌入器',
   where: '位置',
   history: '历史',
@@ -22,7 +22,7 @@ export default {
   on: '{server} 上的 {model}',
   noNetwork: '本程序的一部分，不使用网络。',
   sentTo: '您的文本将发送到 {host}。',
-  here: '在此计算机上运行。',
+  here: '在本机上运行。',
   costUnknown: '价格未知：请查看提供商',
   free: '免费',
   lessThan: '低于 {cost}',

@@ -3,7 +3,7 @@ import type { Translation } from '../words.svelte';
 
 export default {
   settingsOf: '“{title}”的设置',
-  settingsOfThis: '此对话的设置',
+  settingsOfThis: '此会话的设置',
   saved: '已保存：从下一次请求起生效',
   systemPrompt: '系统提示词',
   systemPromptHelp: '位于此会话每次请求的最前面。留空则使用默认指令。',

@@ -2,7 +2,7 @@ import type en from '../en/sessions';
 import type { Translation } from '../words.svelte';
 
 export default {
-  new: '新对话',
+  new: '新会话',
   temporary: '临时聊天，不保存',
   hide: '隐藏会话栏',
   searchByTitle: '按标题搜索会话',
@@ -16,9 +16,9 @@ export default {
   searchesArchive: '此搜索查找归档中的标题。',
   noneArchived: '没有归档内容',
   noneArchivedMore: '归档会话可将其隐藏。不会删除任何内容，您可以在此取消归档。',
-  none: '尚无对话',
-  noneMore: '您的对话会列在这里，最新的在前。',
-  noneMoreKeys: '您的对话会列在这里，最新的在前。按 {keys} 开始新对话。',
+  none: '尚无会话',
+  noneMore: '您的会话会列在这里，最新的在前。',
+  noneMoreKeys: '您的会话会列在这里，最新的在前。按 {keys} 开始新会话。',
   mostListed: '已列出最新的 {count, number} 个会话。更早的会话可按标题搜索。',
   mostArchived: '已列出最新的 {count, number} 个归档会话。更早的会话可按标题搜索。',
   archived: '已归档的会话',
@@ -39,7 +39,7 @@ export default {
   nameOfFolder: '新文件夹的名称',
   folders: '文件夹',
   newFolder: '新文件夹“{name}”',
-  noFolders: '文件夹随第一个聊天出现，随最后一个聊天消失。',
+  noFolders: '文件夹随第一个会话出现，随最后一个会话消失。',
   selection: '所选会话',
   selected: '已选择 {count, plural, other {# 个会话}}',
   moveSelected: '移到文件夹… (M)',
@@ -78,6 +78,7 @@ export default {
   jobsFailed: '{count, plural, other {# 个作业}}失败',
   notAllSaved: '尚未全部保存',
   allSaved: '全部已保存',
+  savingAnswer: '正在保存回答…',
   pausedTitle: '后台工作已暂停：轮次保持待处理。点击打开“活动”，可在那里继续',
   jobsTitle: '后台工作。点击打开“活动”',
   backToSessions: '返回会话',

@@ -3,10 +3,10 @@ import type { Translation } from '../words.svelte';
 
 export default {
   title: '分享“{title}”',
-  untitled: '新对话',
+  untitled: '新会话',
   menu: '分享…',
   pageMore: '适合任何人：一个可在任何浏览器中打开的文件，不运行脚本，也不加载任何内容。',
-  bundleMore: '适合使用 ContextInfinity 的人：可以导入并继续对话。',
+  bundleMore: '适合使用 ContextInfinity 的人：可以导入并继续会话。',
   empty: '其中还没有已完成的轮次，没有可分享的内容。',
   branch: '分支“{branch}”，{turns, plural, other {# 轮}}。',
   openBranch: '当前分支，{turns, plural, other {# 轮}}。',

@@ -2,14 +2,14 @@ import type en from '../en/shell';
 import type { Translation } from '../words.svelte';
 
 export default {
-  newConversation: '新对话',
+  newConversation: '新会话',
   titleWithBranch: '{title}，分支 {branch}',
   temporaryChat: '临时聊天',
   openingHistory: '正在打开您的历史记录',
   configError: '配置文件有错误',
-  configErrorMore: '{error} 目前使用最近一次有效的设置，文件未被改动。',
+  configErrorMore: '目前使用最近一次有效的设置，文件未被改动。',
   openSettings: '打开设置',
-  openFailed: '未作任何更改。您的其他对话都在列表中。',
+  openFailed: '未作任何更改。您的其他会话都在列表中。',
   quitTitle: '回答尚未接收完，要退出吗？',
   quit: '退出',
   quitMore: '已收到的内容已保存，回答将保持不完整。您可以在下次启动时继续。',

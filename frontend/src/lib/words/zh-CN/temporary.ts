@@ -4,8 +4,8 @@ import type { Translation } from '../words.svelte';
 export default {
   leaveTitle: '要离开临时聊天吗？',
   discard: '放弃聊天',
-  leaveTurns: '其中有 {count, plural, other {# 轮}}从未写入磁盘。此操作无法撤销。',
-  leaveMessage: '其中有一条消息未发送，也从未写入磁盘。此操作无法撤销。',
+  leaveTurns: '其中 {count, plural, other {# 轮}}从未保存，将会丢失。此操作无法撤销。',
+  leaveMessage: '其消息未发送、从未保存，将会丢失。此操作无法撤销。',
   empty: '临时聊天',
   emptyMore: '此处的内容不会写入磁盘：没有历史、没有搜索、没有记忆。离开或退出后即消失。您的消息仍会发送给模型的提供商。',
   sendLater: '此回答结束后才能发送',
